@@ -1,6 +1,10 @@
 # MLIR and LLVM 22 as shared libraries. Sets the interface target `taylor_mlir` (include folders and libMLIR.so,
 # libLLVM.so) and the functions `taylor_tablegen` for generated files.
-find_package(MLIR 22 REQUIRED CONFIG PATHS /usr/lib/llvm-22/lib/cmake/mlir)
+# MLIR's version file takes no bare major version; so it is compared here.
+find_package(MLIR REQUIRED CONFIG PATHS /usr/lib/llvm-22/lib/cmake/mlir NO_DEFAULT_PATH)
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "expected MLIR 22, but got ${LLVM_VERSION} in ${MLIR_DIR}; pass -DMLIR_DIR=/usr/lib/llvm-22/lib/cmake/mlir")
+endif()
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)
 include(AddLLVM)

@@ -1,0 +1,72 @@
+# Two suites share this file: the lit tests of test/, and the GoogleTest programs of build/unittests.
+import os
+import re
+
+import lit.formats
+
+if not hasattr(config, "taylor_source"):
+    lit_config.fatal("expected a test of a build folder, but got one of the source tree; run `lit build/test/...`")
+config.test_source_root = os.path.join(config.taylor_source, "test")
+config.test_exec_root = os.path.join(config.taylor_build, "test")
+bin_dir = os.path.join(config.taylor_build, "bin")
+lib_dir = os.path.join(config.taylor_build, "lib")
+
+# The venv's bin would shadow tools by accident, so scripts name the interpreter: %python.
+config.environment["PATH"] = os.pathsep.join([bin_dir, config.taylor_llvm_tools, os.environ.get("PATH", "")])
+# Kernels compiled by tests stay in the build folder, out of the user's cache.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+config.environment["PYTHONPATH"] = os.path.join(config.taylor_source, "examples", "python")
+for name in ("HOME", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "ASAN_OPTIONS", "UBSAN_OPTIONS", "CCACHE_DIR", "TERM"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+features = config.taylor_features
+for name in ("compiler", "torch"):
+    if features[name].upper() in ("ON", "TRUE", "YES", "1"):
+        config.available_features.add(name)
+if features["sanitizer"]:
+    config.available_features.add("sanitizer")
+    # libLLVM and libtorch are not instrumented: their one-time allocations are no leak of ours.
+    config.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+    config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
+if lit_config.params.get("full"):
+    config.available_features.add("full")
+if os.geteuid() == 0:
+    config.available_features.add("root")
+with open("/proc/cpuinfo") as f:
+    flags = set(re.search(r"^flags\s*:(.*)$", f.read(), re.M).group(1).split())
+config.available_features.update(flags & {"avx2", "avx512f", "avx512bw", "avx512_bf16", "amx_bf16"})
+
+try:
+    import psutil  # lit needs it to kill a test's children
+
+    lit_config.maxIndividualTestTime = 3600 if "full" in config.available_features else 900
+except ImportError:
+    pass
+
+if config.taylor_suite == "unittests":
+    config.name = "Taylor-Unit"
+    config.test_source_root = config.test_exec_root = os.path.join(config.taylor_build, "unittests")
+    config.environment["TAYLOR_SOURCE_DIR"] = config.taylor_source
+    config.environment["TAYLOR_BINARY_DIR"] = config.taylor_build
+    config.test_format = lit.formats.GoogleTest(".", "Test")
+else:
+    config.name = "Taylor"
+    config.test_format = lit.formats.ShTest(execute_external=False)
+    config.suffixes = [".mlir", ".test", ".py", ".td", ".toml"]
+    # Inputs/ holds what tests read; a helper module in Python lives there too.
+    config.excludes = ["Inputs", "lit.cfg.py", "CMakeLists.txt", "README.md"]
+    for key, value in {
+        "%full": "1" if "full" in config.available_features else "0",
+        "%python": config.taylor_python,
+        "%spec_dir": os.path.join(config.taylor_source, "examples", "specs"),
+        "%source_dir": config.taylor_source,
+        "%build_dir": config.taylor_build,
+        "%bin_dir": bin_dir,
+        "%lib_dir": lib_dir,
+        "%torch_dir": config.taylor_torch_dir,
+        "%cxx": config.taylor_cxx,
+        "%cc": config.taylor_cc,
+    }.items():
+        config.substitutions.append((key + r"\b", value))
