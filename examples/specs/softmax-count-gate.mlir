@@ -1,0 +1,18 @@
+// Clamped scores, divided by the number of visible keys, with an output gate. The "gate" of the paper's Figure 2.
+//
+//   s[t,u] = min(<q[t], k[u]> / sqrt(d), 5), after RoPE        w = e^s        o = sigmoid(out_gate) N / n
+//
+// Source: `softmax_divS_gate` in the code of the paper.
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @softmax_count_gate(%q: !q, %k: !k, %v: !v, %out_gate: !row from projection(bias)) {
+  %qr = taylor.rope %q : !q
+  %kr = taylor.rope %k : !k
+  %n, %c = taylor.recurrences [numerator, count] %qr, %kr, %v exponential score(min(s, 5.0)) causal : !q, !k, !v
+  %o = taylor.map sigmoid(%out_gate) * %n / %c : !row, !o, !row
+  taylor.yield %o : !o
+}

@@ -1,0 +1,21 @@
+// Clamped scores, divided by the number of visible keys, then a layer norm with a learned weight and bias.
+//
+//   s[t,u] = min(<q[t], k[u]> / sqrt(d), 5), after RoPE        w = e^s        o = LN(N / n), epsilon 1e-5
+//
+// The heads share the norm's parameters. Source: `gated_softmax_no_gate` in the code of the paper.
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+!channel = !taylor.array<[e]>
+
+taylor.spec @softmax_count_layernorm(%q: !q, %k: !k, %v: !v, %norm_weight: !channel from parameter(ones),
+                                     %norm_bias: !channel from parameter(zeros)) {
+  %qr = taylor.rope %q : !q
+  %kr = taylor.rope %k : !k
+  %n, %c = taylor.recurrences [numerator, count] %qr, %kr, %v exponential score(min(s, 5.0)) causal : !q, !k, !v
+  %y = taylor.map %n / %c : !o, !row
+  %o = taylor.normalize layer %y weight(%norm_weight) bias(%norm_bias) epsilon(1.0e-5) : !o, !channel, !channel
+  taylor.yield %o : !o
+}
