@@ -1,0 +1,38 @@
+"""count_tests.py RESULTS.json STATUS: prints `N passed, N failed` from lit's JSON and exits 0 only if some test passed, none
+failed and lit's own exit status was 0. What was neither passed nor failed is listed before that line."""
+import collections
+import json
+import sys
+
+PASSED = {"PASS", "FLAKYPASS", "XFAIL"}
+NOT_RUN = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
+
+
+def main(path, status):
+    try:
+        with open(path, encoding="utf-8") as f:
+            tests = json.load(f)["tests"]
+    except (OSError, ValueError, KeyError) as error:
+        print(f"error: expected lit's results in {path}, but got {error}")
+        tests = []
+    codes = collections.Counter(test["code"] for test in tests)
+    passed = sum(codes[code] for code in PASSED)
+    failed = sum(count for code, count in codes.items() if code not in PASSED | NOT_RUN)
+    for test in tests:
+        if test["code"] not in PASSED | NOT_RUN:
+            print(f"{test['code']}: {test['name']}")
+        elif test["code"] in NOT_RUN:
+            print(f"not run here ({test['code'].lower()}): {test['name']}")
+    slowest = sorted(tests, key=lambda test: -(test.get("elapsed") or 0))[:5]
+    if slowest:
+        print("slowest: " + ", ".join(f"{test['name'].split(' :: ')[-1]} {test.get('elapsed') or 0:.0f} s" for test in slowest))
+    if failed == 0 and (passed == 0 or status != 0):
+        # Nothing ran, or lit failed beside its tests: never a success.
+        print(f"error: expected tests to run, but lit exited with {status} and {passed} passed")
+        failed = 1
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2])))
