@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tile dialect: programs of kernels over tiles with named axes. See README.md.
+#ifndef TAYLOR_DIALECT_TILE_TILEDIALECT_H
+#define TAYLOR_DIALECT_TILE_TILEDIALECT_H
+
+#include "dialect/Tile/TileTypes.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/RegionKindInterface.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialect/Tile/TileDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/Tile/TileOps.h.inc"
+
+namespace mlir::tile {
+
+/// Axes of `tiles` together, each once. Tiles that share an axis agree on its size in verified IR.
+llvm::SmallVector<Axis> unionAxes(TypeRange tiles);
+
+/// How one axis of an array is addressed by a load, store or accumulate.
+struct WindowAxis {
+  llvm::StringRef tileAxis; // empty: the tile does not have it, one element
+  int64_t size;             // elements of the tile along it, 1 without
+  Value offset;             // null: 0
+};
+
+/// One entry per axis of the array, in its order.
+llvm::SmallVector<WindowAxis> getWindow(ArrayType array, TileType tile, ArrayAttr arrayAxes,
+                                        ArrayAttr tileAxes, ValueRange offsets);
+
+} // namespace mlir::tile
+#endif

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_DIALECT_TILE_TILEOPS_TD
+#define TAYLOR_DIALECT_TILE_TILEOPS_TD
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "dialect/Tile/TileTypes.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "one function of an artifact: arrays, then kernels in sequence";
+  let description = [{
+    Holds `tile.tensor` ops in the order of the manifest's list for this function, then `tile.workspace` ops, then
+    `tile.kernel` ops. A kernel starts when all blocks of the one before have finished.
+
+    ```mlir
+    tile.program @forward {
+      %x = tile.tensor "input:x" : !tile.array<[b, h, t], f32>
+      %y = tile.tensor "output:y" : !tile.array<[b, h, t], f32>
+      tile.kernel @double grid(%b in b, %h in h, %i in ceildiv(t, 64)) {
+        %c64 = arith.constant 64 : index
+        %t0 = arith.muli %i, %c64 : index
+        %v = tile.load %x[b = %b, h = %h, t = %t0] : !tile.array<[b, h, t], f32> -> !tile.tile<[t = 64], f32>
+        %w = tile.map (%s = %v) : (!tile.tile<[t = 64], f32>) -> !tile.tile<[t = 64], f32> {
+          %r = arith.addf %s, %s : f32
+          tile.yield %r : f32
+        }
+        tile.store %w, %y[b = %b, h = %h, t = %t0] : !tile.tile<[t = 64], f32>, !tile.array<[b, h, t], f32>
+      }
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name)>];
+  let extraClassDeclaration = [{
+    ::mlir::Block *getBlock() { return &getBody().front(); }
+  }];
+}
+
+def Tile_TensorOp : Tile_Op<"tensor", [HasParent<"ProgramOp">]> {
+  let summary = "an array that the caller brings";
+  let description = [{
+    `name` is the manifest's, role and name: "input:q", "output:o", "saved:m", "cotangent:o", "gradient:q". An optional
+    tensor may be null at run time; then stores to it must not run: put them, and the work that serves them alone,
+    under `tile.requested`.
+  }];
+  let arguments = (ins StrAttr:$name, UnitAttr:$optional);
+  let results = (outs Tile_ArrayType:$result);
+  let assemblyFormat = "$name (`optional` $optional^)? attr-dict `:` qualified(type($result))";
+}
+
+def Tile_WorkspaceOp : Tile_Op<"workspace", [HasParent<"ProgramOp">]> {
+  let summary = "an array that lives between kernels; contents undefined until stored";
+  let arguments = (ins StrAttr:$name);
+  let results = (outs Tile_ArrayType:$result);
+  let assemblyFormat = "$name attr-dict `:` qualified(type($result))";
+}
+
+def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTerminator, SingleBlock]> {
+  let summary = "a grid of independent blocks";
+  let description = [{
+    One block argument of type index per grid dimension, from 0 to below its extent. Blocks run in any order and at
+    the same time, so no two may write the same element (`tile.accumulate` included).
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Tile_ExtentAttr, "extents">:$grid);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::llvm::ArrayRef<::mlir::tile::ExtentAttr>":$grid)>];
+  let extraClassDeclaration = [{
+    ::mlir::Block *getBlock() { return &getBody().front(); }
+    ::mlir::tile::ExtentAttr getExtent(unsigned i) { return ::llvm::cast<::mlir::tile::ExtentAttr>(getGrid()[i]); }
+  }];
+}
+
+def Tile_SizeOp : Tile_Op<"size", [Pure]> {
+  let summary = "run-time size of a role: b, h, g, t, u, or `offset`, the position of query 0";
+  let arguments = (ins StrAttr:$role);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$role attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_RequestedOp : Tile_Op<"requested", [Pure]> {
+  let summary = "whether the caller brought an optional tensor";
+  let arguments = (ins Tile_ArrayType:$array);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$array attr-dict `:` qualified(type($array))";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+class Tile_WindowDescription<string what> {
+  string text = what # [{
+    A window names array axes: `t = %t0` places the tile's axis t at element %t0 of the array's; an axis that the tile
+    does not have takes the one element given; `u as t = %x` places the tile's axis t along the array's axis u. An axis
+    of the tile that is not mentioned starts at 0.
+  }];
+}
+
+def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "window of an array as a tile; 0 beyond its bounds";
+  let description = Tile_WindowDescription<"Converts the storage type to the tile's (bf16 to f32). ">.text;
+  let arguments = (ins Tile_ArrayType:$array, StrArrayAttr:$arrayAxes, StrArrayAttr:$tileAxes, Variadic<Index>:$offsets);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $array custom<Window>($arrayAxes, $tileAxes, $offsets) attr-dict `:` qualified(type($array)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+class Tile_WriteOp<string mnemonic, list<MemoryEffect> effects> : Tile_Op<mnemonic, [MemoryEffects<effects>]> {
+  let arguments = (ins Tile_TileType:$tile, Tile_ArrayType:$array, StrArrayAttr:$arrayAxes, StrArrayAttr:$tileAxes,
+                       Variadic<Index>:$offsets);
+  let assemblyFormat = [{
+    $tile `,` $array custom<Window>($arrayAxes, $tileAxes, $offsets) attr-dict `:` qualified(type($tile)) `,` qualified(type($array))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_WriteOp<"store", [MemWrite]> {
+  let summary = "a tile into a window of an array; nothing happens beyond its bounds";
+  let description = Tile_WindowDescription<"Rounds to the storage type. ">.text;
+}
+
+def Tile_AccumulateOp : Tile_WriteOp<"accumulate", [MemRead, MemWrite]> {
+  let summary = "adds a tile to a window of an array; nothing happens beyond its bounds";
+  let description = Tile_WindowDescription<[{
+    `array += tile`, in the array's storage type. Within a block additions happen in program order, and no other block
+    touches the window, so the result does not depend on threads. }]>.text;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
+  let summary = "one scalar in every element";
+  let arguments = (ins AnyType:$value);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Tile_PositionOp : Tile_Op<"position", [Pure]> {
+  let summary = "start + i along the tile's single axis";
+  let description = [{
+    ```mlir
+    %t = tile.position from %t0 : !tile.tile<[t = 64], index>      // %t0, %t0 + 1, .., %t0 + 63
+    ```
+  }];
+  let arguments = (ins Index:$start);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "`from` $start attr-dict `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Tile_MapOp : Tile_Op<"map", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "a scalar region on every element, operands broadcast by axis name";
+  let description = [{
+    Every result has the union of the operands' axes. The region takes one scalar per operand, may read
+    scalars (index, float, i1) from outside, and holds pure ops of arith and math.
+
+    ```mlir
+    %w = tile.map (%s = %x, %r = %m) : (!tile.tile<[t = 64, u = 64], f32>, !tile.tile<[t = 64], f32>)
+                                       -> !tile.tile<[t = 64, u = 64], f32> {
+      %0 = arith.subf %s, %r : f32
+      %1 = math.exp %0 : f32
+      tile.yield %1 : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_TileType>:$inputs);
+  let results = (outs Variadic<Tile_TileType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [
+    // The region is built by `body`, which returns the scalars to yield; result types follow from them.
+    OpBuilder<(ins "::mlir::ValueRange":$inputs,
+      "::llvm::function_ref<::llvm::SmallVector<::mlir::Value>(::mlir::OpBuilder &, ::mlir::Location, ::mlir::ValueRange)>":$body)>,
+    // Result types given, region to be filled by the caller (block and arguments are made).
+    OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::ValueRange":$inputs)>
+  ];
+  let extraClassDeclaration = [{
+    ::mlir::Block *getBlock() { return &getBody().front(); }
+  }];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {
+  let summary = "scalars of a map's results";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), "(void)$_builder;">];
+}
+
+def Tile_DotOp : Tile_Op<"dot", [Pure]> {
+  let summary = "c + sum over the named axes of a * b";
+  let description = [{
+    The result has the other axes of a and b, which must be different names. Elements of a and b are f32, f64, bf16 or
+    f16; products are accumulated in the result's type, f32 or f64.
+
+    ```mlir
+    %s = tile.dot %q, %k over(d) : !q, !k -> !s
+    %n = tile.dot %w, %v over(u) into %c : !s, !v -> !n       // %c : !n
+    ```
+  }];
+  let arguments = (ins Tile_TileType:$a, Tile_TileType:$b, Optional<Tile_TileType>:$c, StrArrayAttr:$over);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $a `,` $b `over` `` custom<Names>($over) (`into` $c^)? attr-dict
+    `:` qualified(type($a)) `,` qualified(type($b)) custom<IntoType>(ref($c), type($c), type($result))
+  }];
+  let hasVerifier = 1;
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "::llvm::ArrayRef<::llvm::StringRef>":$over,
+                   CArg<"::mlir::Value", "{}">:$c)>
+  ];
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "sum, max or min over the named axes";
+  let arguments = (ins Tile_ReductionKind:$kind, Tile_TileType:$input, StrArrayAttr:$over);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "$kind $input `over` `` custom<Names>($over) attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+  let builders = [
+    OpBuilder<(ins "::mlir::tile::ReductionKind":$kind, "::mlir::Value":$input, "::llvm::ArrayRef<::llvm::StringRef>":$over)>
+  ];
+}
+
+def Tile_ScanOp : Tile_Op<"scan", [Pure, SameOperandsAndResultType]> {
+  let summary = "running sum along an axis of the tile";
+  let description = [{
+    `y[t] = sum over t' <= t of x[t']`; exclusive: t' < t; reverse: t' >= t, or t' > t.
+    A sequence of tiles carries its sum in a loop: `carry + scan`, then `carry + reduce`.
+  }];
+  let arguments = (ins Tile_TileType:$input, StrAttr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    `sum` $input `over` `(` custom<Name>($axis) `)` (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
+  let summary = "elements offset, offset + stride, .. of one axis";
+  let description = [{
+    ```mlir
+    %low = tile.slice %x[d = 0, 32] : !tile.tile<[d = 64, t = 64], f32> -> !tile.tile<[d = 32, t = 64], f32>
+    %odd = tile.slice %x[d = 1, 32 step 2] : !tile.tile<[d = 64, t = 64], f32> -> !tile.tile<[d = 32, t = 64], f32>
+    ```
+    The two numbers are offset and size.
+  }];
+  let arguments = (ins Tile_TileType:$input, StrAttr:$axis, I64Attr:$offset, I64Attr:$size, DefaultValuedAttr<I64Attr, "1">:$stride);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $input `[` custom<Name>($axis) `=` $offset `,` $size (`step` $stride^)? `]` attr-dict `:` qualified(type($input)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
+  let summary = "two tiles joined along an axis: a before b, or alternating";
+  let description = [{
+    The tiles agree in all other axes. `interleaved`: a[0], b[0], a[1], b[1], .., for equal sizes.
+  }];
+  let arguments = (ins Tile_TileType:$a, Tile_TileType:$b, StrAttr:$axis, UnitAttr:$interleaved);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $a `,` $b `along` custom<Name>($axis) (`interleaved` $interleaved^)? attr-dict `:` qualified(type($a)) `,` qualified(type($b)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+#endif

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Tile/TileDialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/Tile/TileAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialect/Tile/TileTypes.cpp.inc"
+
+void TileDialect::registerTypes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/Tile/TileAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/Tile/TileTypes.cpp.inc"
+      >();
+}
+
+void mlir::tile::sortByName(MutableArrayRef<Axis> axes) {
+  llvm::sort(axes, [](const Axis &a, const Axis &b) { return a.getName() < b.getName(); });
+}
+
+bool mlir::tile::isRole(StringRef name) { return llvm::is_contained({"b", "h", "g", "t", "u"}, name); }
+
+//===----------------------------------------------------------------------===//
+// ExtentAttr: `64`, `t`, `ceildiv(t, 64)`
+//===----------------------------------------------------------------------===//
+
+/// Parses an extent; null after a diagnostic.
+static ExtentAttr parseExtent(AsmParser &parser) {
+  MLIRContext *context = parser.getContext();
+  SMLoc loc = parser.getCurrentLocation();
+  auto diagnose = [&] { return parser.emitError(loc); };
+  int64_t size = 0;
+  OptionalParseResult isNumber = parser.parseOptionalInteger(size);
+  if (isNumber.has_value())
+    return failed(*isNumber) ? ExtentAttr()
+                             : ExtentAttr::getChecked(diagnose, context, StringAttr::get(context, ""), size);
+  StringRef role;
+  if (parser.parseKeyword(&role))
+    return {};
+  if (role != "ceildiv")
+    return ExtentAttr::getChecked(diagnose, context, StringAttr::get(context, role), int64_t(1));
+  if (parser.parseLParen() || parser.parseKeyword(&role) || parser.parseComma() ||
+      parser.parseInteger(size) || parser.parseRParen())
+    return {};
+  return ExtentAttr::getChecked(diagnose, context, StringAttr::get(context, role), size);
+}
+
+static void printExtent(AsmPrinter &printer, ExtentAttr extent) {
+  if (extent.isStatic())
+    printer << extent.getSize();
+  else if (extent.getSize() == 1)
+    printer << extent.getRole().getValue();
+  else
+    printer << "ceildiv(" << extent.getRole().getValue() << ", " << extent.getSize() << ")";
+}
+
+Attribute ExtentAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  ExtentAttr extent = parseExtent(parser);
+  if (!extent || parser.parseGreater())
+    return {};
+  return extent;
+}
+
+void ExtentAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printExtent(printer, *this);
+  printer << ">";
+}
+
+LogicalResult ExtentAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr role,
+                                 int64_t size) {
+  if (!role.empty() && !isRole(role))
+    return emitError() << "expected one of the roles b, h, g, t, u, but got '" << role.getValue() << "'";
+  if (size < 1)
+    return emitError() << "expected a positive size, but got " << size;
+  return success();
+}
+
+int64_t ExtentAttr::evaluate(function_ref<int64_t(StringRef)> sizeOf) const {
+  return isStatic() ? getSize() : llvm::divideCeil(uint64_t(sizeOf(getRole())), uint64_t(getSize()));
+}
+
+//===----------------------------------------------------------------------===//
+// Lists of axes
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseAxes(AsmParser &parser, SmallVectorImpl<Axis> &axes) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef name;
+    if (parser.parseKeyword(&name))
+      return failure();
+    StringAttr nameAttr = parser.getBuilder().getStringAttr(name);
+    if (succeeded(parser.parseOptionalEqual())) {
+      ExtentAttr extent = parseExtent(parser);
+      axes.push_back({nameAttr, extent});
+      return success(bool(extent));
+    }
+    auto diagnose = [&] {
+      return parser.emitError(loc) << "axis '" << name << "' requires a size, as in `" << name << " = 64`: ";
+    };
+    if (!isRole(name))
+      return diagnose() << "it is no role";
+    axes.push_back({nameAttr, ExtentAttr::get(nameAttr)});
+    return success();
+  });
+}
+
+static void printAxes(AsmPrinter &printer, ArrayRef<Axis> axes) {
+  printer << "[";
+  llvm::interleaveComma(axes, printer, [&](const Axis &axis) {
+    printer << axis.getName();
+    if (axis.extent.getRole() == axis.name && axis.getSize() == 1)
+      return;
+    printer << " = ";
+    printExtent(printer, axis.extent);
+  });
+  printer << "]";
+}
+
+template <typename T> static Type parseAxesAndElement(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<Axis> axes;
+  Type elementType;
+  if (parser.parseLess() || parseAxes(parser, axes) || parser.parseComma() || parser.parseType(elementType) ||
+      parser.parseGreater())
+    return {};
+  return T::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), ArrayRef<Axis>(axes),
+                       elementType);
+}
+
+static LogicalResult verifyAxes(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Axis> axes) {
+  llvm::SmallDenseSet<StringAttr> seen;
+  for (const Axis &axis : axes)
+    if (!seen.insert(axis.name).second)
+      return emitError() << "expected distinct axes, but got '" << axis.getName() << "' twice";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// TileType
+//===----------------------------------------------------------------------===//
+
+Type TileType::parse(AsmParser &parser) { return parseAxesAndElement<TileType>(parser); }
+
+void TileType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printAxes(printer, getAxes());
+  printer << ", " << getElementType() << ">";
+}
+
+LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Axis> axes,
+                               Type elementType) {
+  if (failed(verifyAxes(emitError, axes)))
+    return failure();
+  for (const Axis &axis : axes)
+    if (!axis.extent.isStatic())
+      return emitError() << "expected a constant size for axis '" << axis.getName() << "' of a tile";
+  if (!elementType.isF32() && !elementType.isF64() && !elementType.isBF16() && !elementType.isF16() &&
+      !elementType.isInteger(32) && !elementType.isInteger(1) && !elementType.isIndex())
+    return emitError() << "expected elements of f32, f64, bf16, f16, i32, i1 or index, but got "
+                       << elementType;
+  return success();
+}
+
+int64_t TileType::getSize(StringRef name) const {
+  for (const Axis &axis : getAxes())
+    if (axis.getName() == name)
+      return axis.getSize();
+  return 0;
+}
+
+int64_t TileType::getNumElements() const {
+  int64_t count = 1;
+  for (const Axis &axis : getAxes())
+    count *= axis.getSize();
+  return count;
+}
+
+TileType TileType::withElement(Type elementType) const { return get(getContext(), getAxes(), elementType); }
+
+TileType TileType::without(ArrayRef<StringRef> names) const {
+  SmallVector<Axis> axes;
+  llvm::copy_if(getAxes(), std::back_inserter(axes),
+                [&](const Axis &axis) { return !llvm::is_contained(names, axis.getName()); });
+  return get(getContext(), axes, getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// ArrayType
+//===----------------------------------------------------------------------===//
+
+Type mlir::tile::ArrayType::parse(AsmParser &parser) { return parseAxesAndElement<ArrayType>(parser); }
+
+void mlir::tile::ArrayType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printAxes(printer, getAxes());
+  printer << ", " << getElementType() << ">";
+}
+
+LogicalResult mlir::tile::ArrayType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Axis> axes,
+                                            Type elementType) {
+  if (failed(verifyAxes(emitError, axes)))
+    return failure();
+  if (!elementType.isF32() && !elementType.isF64() && !elementType.isBF16() && !elementType.isF16() &&
+      !elementType.isInteger(32))
+    return emitError() << "expected elements of f32, f64, bf16, f16 or i32, but got " << elementType;
+  return success();
+}
+
+int64_t mlir::tile::ArrayType::find(StringRef name) const {
+  for (auto [i, axis] : llvm::enumerate(getAxes()))
+    if (axis.getName() == name)
+      return i;
+  return -1;
+}

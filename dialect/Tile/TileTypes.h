@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Types and attributes of the tile dialect.
+#ifndef TAYLOR_DIALECT_TILE_TILETYPES_H
+#define TAYLOR_DIALECT_TILE_TILETYPES_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Types.h"
+
+#include "dialect/Tile/TileEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/Tile/TileAttrs.h.inc"
+
+namespace mlir::tile {
+
+/// A named axis of a tile (static extent) or of an array.
+struct Axis {
+  StringAttr name;
+  ExtentAttr extent;
+
+  static Axis get(MLIRContext *context, llvm::StringRef name, int64_t size) {
+    return {StringAttr::get(context, name), ExtentAttr::get(context, size)};
+  }
+  llvm::StringRef getName() const { return name.getValue(); }
+  /// Size of a static axis.
+  int64_t getSize() const { return extent.getSize(); }
+  bool operator==(const Axis &other) const { return name == other.name && extent == other.extent; }
+};
+
+inline llvm::hash_code hash_value(const Axis &axis) {
+  return llvm::hash_combine(axis.name.getAsOpaquePointer(), axis.extent.getAsOpaquePointer());
+}
+
+void sortByName(llvm::MutableArrayRef<Axis> axes);
+
+/// "b", "h", "g", "t", "u": roles with a run-time size.
+bool isRole(llvm::StringRef name);
+
+} // namespace mlir::tile
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/Tile/TileTypes.h.inc"
+#endif

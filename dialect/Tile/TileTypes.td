@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_DIALECT_TILE_TILETYPES_TD
+#define TAYLOR_DIALECT_TILE_TILETYPES_TD
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "dialect/Tile/TileDialect.td"
+
+def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
+  let mnemonic = "extent";
+  let summary = "a number of elements or of blocks: `64`, `t`, or `ceildiv(t, 64)`";
+  let description = [{
+    With an empty role the extent is the constant `size`. Otherwise it is ceil(R / size), R the run-time size of the
+    role (one of b, h, g, t, u); size 1 is the role itself.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$role, "int64_t":$size);
+  let builders = [
+    AttrBuilderWithInferredContext<(ins "::mlir::StringAttr":$role, CArg<"int64_t", "1">:$divisor), [{
+      return $_get(role.getContext(), role, divisor);
+    }]>,
+    AttrBuilder<(ins "int64_t":$size), [{
+      return $_get($_ctxt, ::mlir::StringAttr::get($_ctxt, ""), size);
+    }]>
+  ];
+  let extraClassDeclaration = [{
+    bool isStatic() const { return getRole().empty(); }
+    /// The extent for given run-time sizes.
+    int64_t evaluate(::llvm::function_ref<int64_t(::llvm::StringRef role)> sizeOf) const;
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Tile_ReductionKind : I32EnumAttr<"ReductionKind", "how elements are combined", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>]> {
+  let cppNamespace = "::mlir::tile";
+}
+
+class Tile_Type<string name, string mnemonic_> : TypeDef<Tile_Dialect, name> {
+  let mnemonic = mnemonic_;
+  let parameters = (ins ArrayRefParameter<"::mlir::tile::Axis">:$axes, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Tile_TileType : Tile_Type<"Tile", "tile"> {
+  let summary = "a value with named, unordered axes of static size";
+  let description = [{
+    `!tile.tile<[t = 64, u = 128], f32>`. Axes are a set: they are kept and printed sorted by name, and say nothing of
+    a layout. `!tile.tile<[], f32>` is a single element. Element types: f32, f64, bf16, f16, i32, i1, index.
+  }];
+  let skipDefaultBuilders = 1;
+  let builders = [
+    TypeBuilder<(ins "::llvm::ArrayRef<::mlir::tile::Axis>":$axes, "::mlir::Type":$elementType), [{
+      ::llvm::SmallVector<::mlir::tile::Axis> sorted(axes);
+      ::mlir::tile::sortByName(sorted);
+      return $_get($_ctxt, ::llvm::ArrayRef<::mlir::tile::Axis>(sorted), elementType);
+    }]>
+  ];
+  let extraClassDeclaration = [{
+    /// Size of the axis, or 0 if the tile does not have it.
+    int64_t getSize(::llvm::StringRef axis) const;
+    bool hasAxis(::llvm::StringRef axis) const { return getSize(axis) != 0; }
+    int64_t getNumElements() const;
+    /// The same axes with another element type.
+    TileType withElement(::mlir::Type elementType) const;
+    /// Without the named axes.
+    TileType without(::llvm::ArrayRef<::llvm::StringRef> names) const;
+  }];
+}
+
+def Tile_ArrayType : Tile_Type<"Array", "array"> {
+  let summary = "memory with named axes, in the order of its layout";
+  let description = [{
+    `!tile.array<[b, h, t, d = 64], bf16>`: an axis is a role of run-time size (b, h, g, t, u), has a constant size, or
+    counts blocks, `i = ceildiv(t, 64)`; `x = t` is an axis named x with the size of role t. Strides of tensors are given at run time (the last axis has
+    stride 1 if its size is constant); workspace is dense, last axis innermost. Elements are of storage type: f32, f64, bf16, f16, i32.
+  }];
+  let extraClassDeclaration = [{
+    /// Position of the axis, or -1.
+    int64_t find(::llvm::StringRef axis) const;
+  }];
+}
+#endif

@@ -1,0 +1,242 @@
+// RUN: taylor-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{expected distinct axes, but got 't' twice}}
+func.func private @repeated_axis(!tile.tile<[t = 64, t = 64], f32>)
+
+// -----
+
+// expected-error @+1 {{expected a constant size for axis 't' of a tile}}
+func.func private @dynamic_tile(!tile.tile<[t], f32>)
+
+// -----
+
+// expected-error @+1 {{axis 'd' requires a size, as in `d = 64`: it is no role}}
+func.func private @channel_without_size(!tile.array<[b, d], f32>)
+
+// -----
+
+// expected-error @+1 {{expected one of the roles b, h, g, t, u, but got 'd'}}
+func.func private @unknown_role(!tile.array<[b, i = ceildiv(d, 64)], f32>)
+
+// -----
+
+// expected-error @+1 {{expected a positive size, but got 0}}
+func.func private @empty_axis(!tile.tile<[t = 0], f32>)
+
+// -----
+
+// expected-error @+1 {{expected elements of f32, f64, bf16, f16, i32, i1 or index, but got 'i8'}}
+func.func private @tile_of_bytes(!tile.tile<[t = 8], i8>)
+
+// -----
+
+// expected-error @+1 {{expected elements of f32, f64, bf16, f16 or i32, but got 'index'}}
+func.func private @array_of_index(!tile.array<[t], index>)
+
+// -----
+
+tile.program @order_of_sections {
+  tile.workspace "w" : !tile.array<[b], f32>
+  // expected-error @+1 {{expected tensors first, then workspace, then kernels}}
+  tile.tensor "input:x" : !tile.array<[b], f32>
+}
+
+// -----
+
+tile.program @foreign_op {
+  // expected-error @+1 {{unsupported in a tile.program: expected tile.tensor, tile.workspace or tile.kernel}}
+  arith.constant 0 : index
+}
+
+// -----
+
+tile.program @same_name_twice {
+  tile.tensor "input:x" : !tile.array<[b], f32>
+  // expected-error @+1 {{expected distinct names, but got 'input:x' twice}}
+  tile.tensor "input:x" : !tile.array<[b], f32>
+}
+
+// -----
+
+tile.program @unknown_size {
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{expected one of b, h, g, t, u, offset, but got 'd'}}
+    tile.size "d"
+  }
+}
+
+// -----
+
+tile.program @requested_but_never_optional {
+  %x = tile.tensor "input:x" : !tile.array<[b], f32>
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{requires an optional tile.tensor}}
+    tile.requested %x : !tile.array<[b], f32>
+  }
+}
+
+// -----
+
+tile.program @window_without_point {
+  %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{requires an element for axis 'b', which the tile does not have}}
+    tile.load %x[t = %b] : !tile.array<[b, t], f32> -> !tile.tile<[t = 8], f32>
+  }
+}
+
+// -----
+
+tile.program @window_of_unknown_axis {
+  %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{expected an axis of '!tile.array<[b, t], f32>', but got 'u'}}
+    tile.load %x[b = %b, u = %b] : !tile.array<[b, t], f32> -> !tile.tile<[t = 8], f32>
+  }
+}
+
+// -----
+
+tile.program @tile_axis_not_in_array {
+  %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{expected axis 'd' of the tile in '!tile.array<[b, t], f32>'}}
+    tile.load %x[b = %b] : !tile.array<[b, t], f32> -> !tile.tile<[t = 8, d = 4], f32>
+  }
+}
+
+// -----
+
+tile.program @two_array_axes_for_one {
+  %x = tile.tensor "input:x" : !tile.array<[t, u], f32>
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{expected one array axis for axis 't' of the tile, but got two}}
+    tile.load %x[u as t = %b] : !tile.array<[t, u], f32> -> !tile.tile<[t = 8], f32>
+  }
+}
+
+// -----
+
+tile.program @integers_are_no_floats {
+  %x = tile.tensor "input:x" : !tile.array<[t], i32>
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{expected elements that convert, but got 'i32' and 'f32'}}
+    tile.load %x[t = %b] : !tile.array<[t], i32> -> !tile.tile<[t = 8], f32>
+  }
+}
+
+// -----
+
+func.func @map_sizes_differ(%a: !tile.tile<[t = 8], f32>, %b: !tile.tile<[t = 4], f32>) {
+  // expected-error @+1 {{expected size 8 for axis 't' of '!tile.tile<[t = 4], f32>', but got 4}}
+  %0 = tile.map (%x = %a, %y = %b) : (!tile.tile<[t = 8], f32>, !tile.tile<[t = 4], f32>) -> !tile.tile<[t = 8], f32> {
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_result_lacks_axis(%a: !tile.tile<[t = 8], f32>, %b: !tile.tile<[u = 4], f32>) {
+  // expected-error @+1 {{expected result type '!tile.tile<[t = 8, u = 4], f32>', but got '!tile.tile<[t = 8], f32>'}}
+  %0 = tile.map (%x = %a, %y = %b) : (!tile.tile<[t = 8], f32>, !tile.tile<[u = 4], f32>) -> !tile.tile<[t = 8], f32> {
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_without_operand() {
+  %c = arith.constant 0.0 : f32
+  // expected-error @+1 {{requires an operand; a constant tile is a tile.splat}}
+  %0 = tile.map () : () -> !tile.tile<[], f32> {
+    tile.yield %c : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_yields_two(%a: !tile.tile<[t = 8], f32>) {
+  // expected-error @+1 {{expected 1 yielded scalars, but got 2}}
+  %0 = tile.map (%x = %a) : (!tile.tile<[t = 8], f32>) -> !tile.tile<[t = 8], f32> {
+    tile.yield %x, %x : f32, f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_with_effects(%a: !tile.tile<[t = 8], f32>, %p: !llvm.ptr) {
+  %0 = tile.map (%x = %a) : (!tile.tile<[t = 8], f32>) -> !tile.tile<[t = 8], f32> {
+    // expected-error @+1 {{unsupported in a tile.map: expected pure ops of arith and math}}
+    %y = llvm.load %p : !llvm.ptr -> f32
+    tile.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+func.func @dot_without_shared_axis(%a: !tile.tile<[t = 8, d = 4], f32>, %b: !tile.tile<[u = 8, e = 4], f32>) {
+  // expected-error @+1 {{expected axis 'd' in '!tile.tile<[e = 4, u = 8], f32>'}}
+  %0 = tile.dot %a, %b over(d) : !tile.tile<[t = 8, d = 4], f32>, !tile.tile<[u = 8, e = 4], f32> -> !tile.tile<[t = 8, u = 8], f32>
+  return
+}
+
+// -----
+
+func.func @dot_with_batch_axis(%a: !tile.tile<[t = 8, d = 4], f32>, %b: !tile.tile<[t = 8, d = 4], f32>) {
+  // expected-error @+1 {{expected axis 't' in one operand only, or among those summed over}}
+  %0 = tile.dot %a, %b over(d) : !tile.tile<[t = 8, d = 4], f32>, !tile.tile<[t = 8, d = 4], f32> -> !tile.tile<[t = 8], f32>
+  return
+}
+
+// -----
+
+func.func @dot_in_half(%a: !tile.tile<[t = 8, d = 4], bf16>, %b: !tile.tile<[u = 8, d = 4], bf16>) {
+  // expected-error @+1 {{expected f32 or f64 results, but got 'bf16'}}
+  %0 = tile.dot %a, %b over(d) : !tile.tile<[t = 8, d = 4], bf16>, !tile.tile<[u = 8, d = 4], bf16> -> !tile.tile<[t = 8, u = 8], bf16>
+  return
+}
+
+// -----
+
+func.func @reduce_over_unknown_axis(%a: !tile.tile<[t = 8], f32>) {
+  // expected-error @+1 {{expected axis 'u' in '!tile.tile<[t = 8], f32>'}}
+  %0 = tile.reduce sum %a over(u) : !tile.tile<[t = 8], f32> -> !tile.tile<[t = 8], f32>
+  return
+}
+
+// -----
+
+func.func @slice_past_the_end(%a: !tile.tile<[d = 8], f32>) {
+  // expected-error @+1 {{expected elements within 0 to 8 of axis 'd', but got 4 from 2 by 2}}
+  %0 = tile.slice %a[d = 2, 4 step 2] : !tile.tile<[d = 8], f32> -> !tile.tile<[d = 4], f32>
+  return
+}
+
+// -----
+
+func.func @interleave_unequal(%a: !tile.tile<[d = 8], f32>, %b: !tile.tile<[d = 4], f32>) {
+  // expected-error @+1 {{expected equal sizes to interleave, but got 8 and 4}}
+  %0 = tile.concat %a, %b along d interleaved : !tile.tile<[d = 8], f32>, !tile.tile<[d = 4], f32> -> !tile.tile<[d = 12], f32>
+  return
+}
+
+// -----
+
+func.func @splat_of_another_type(%x: f64) {
+  // expected-error @+1 {{expected a scalar of type 'f32', but got 'f64'}}
+  %0 = tile.splat %x : f64 -> !tile.tile<[t = 8], f32>
+  return
+}
+
+// -----
+
+func.func @position_along_two_axes(%x: index) {
+  // expected-error @+1 {{expected a tile of index with one axis, but got '!tile.tile<[t = 8, u = 8], index>'}}
+  %0 = tile.position from %x : !tile.tile<[t = 8, u = 8], index>
+  return
+}

@@ -1,0 +1,81 @@
+// RUN: taylor-opt %s | FileCheck %s
+// RUN: taylor-opt %s | taylor-opt | FileCheck %s
+// RUN: taylor-opt %s --mlir-print-op-generic | taylor-opt | FileCheck %s
+
+!q = !tile.array<[b, h, t, d = 64], bf16>
+!k = !tile.array<[b, g, u, d = 64], f32>
+!row = !tile.array<[b, h, t], f32>
+!blocks = !tile.array<[b, h, i = ceildiv(t, 64), d = 64, t = 64], f32>
+!td = !tile.tile<[t = 64, d = 64], f32>
+!ud = !tile.tile<[u = 128, d = 64], f32>
+!tu = !tile.tile<[t = 64, u = 128], f32>
+!t = !tile.tile<[t = 64], f32>
+
+// CHECK-LABEL: tile.program @forward
+tile.program @forward {
+  // CHECK: tile.tensor "input:q" : !tile.array<[b, h, t, d = 64], bf16>
+  %q = tile.tensor "input:q" : !q
+  %k = tile.tensor "input:k" : !k
+  %l = tile.tensor "input:l" : !tile.array<[b, h, x = u], f32>
+  // CHECK: tile.tensor "saved:m" optional : !tile.array<[b, h, t], f32>
+  %m = tile.tensor "saved:m" optional : !row
+  // CHECK: tile.workspace "qt" : !tile.array<[b, h, i = ceildiv(t, 64), d = 64, t = 64], f32>
+  %qt = tile.workspace "qt" : !blocks
+  // CHECK: tile.kernel @prepare grid(%{{.*}} in b, %{{.*}} in h, %{{.*}} in ceildiv(t, 64), %{{.*}} in 2) {
+  tile.kernel @prepare grid(%b in b, %h in h, %i in ceildiv(t, 64), %s in 2) {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %t0 = arith.muli %i, %c64 : index
+    // CHECK: tile.size "offset"
+    %offset = tile.size "offset"
+    %U = tile.size "u"
+    // CHECK: tile.load %{{.*}}[b = %{{.*}}, h = %{{.*}}, t = %{{.*}}] : !tile.array<[b, h, t, d = 64], bf16> -> !tile.tile<[d = 64, t = 64], f32>
+    %Q = tile.load %q[b = %b, h = %h, t = %t0] : !q -> !td
+    tile.store %Q, %qt[b = %b, h = %h, i = %i] : !td, !blocks
+    // CHECK: tile.load %{{.*}}[b = %{{.*}}, h = %{{.*}}, x as t = %{{.*}}] : !tile.array<[b, h, x = u], f32> -> !tile.tile<[t = 64], f32>
+    %L = tile.load %l[b = %b, h = %h, x as t = %offset] : !tile.array<[b, h, x = u], f32> -> !t
+    %zero = arith.constant 0.0 : f32
+    // CHECK: tile.splat %{{.*}} : f32 -> !tile.tile<[t = 64], f32>
+    %start = tile.splat %zero : f32 -> !t
+    %pt = tile.position from %t0 : !tile.tile<[t = 64], index>
+    // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (!tile.tile<[t = 64], f32>)
+    %max = scf.for %j = %c0 to %U step %c128 iter_args(%m0 = %start) -> (!t) {
+      %K = tile.load %k[b = %b, g = %h, u = %j] : !k -> !ud
+      %pu = tile.position from %j : !tile.tile<[u = 128], index>
+      // CHECK: tile.dot %{{.*}}, %{{.*}} over(d) : !tile.tile<[d = 64, t = 64], f32>, !tile.tile<[d = 64, u = 128], f32> -> !tile.tile<[t = 64, u = 128], f32>
+      %S = tile.dot %Q, %K over(d) : !td, !ud -> !tu
+      // CHECK: tile.map (%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) :
+      %X = tile.map (%s0 = %S, %ti = %pt, %ui = %pu)
+          : (!tu, !tile.tile<[t = 64], index>, !tile.tile<[u = 128], index>) -> !tu {
+        %p = arith.addi %ti, %offset : index
+        %visible = arith.cmpi sle, %ui, %p : index
+        %x = arith.select %visible, %s0, %zero : f32
+        tile.yield %x : f32
+      }
+      // CHECK: tile.reduce max %{{.*}} over(u)
+      %m1 = tile.reduce max %X over(u) : !tu -> !t
+      // CHECK: tile.dot %{{.*}}, %{{.*}} over(u) into %{{.*}} :
+      %N = tile.dot %X, %K over(u) into %Q : !tu, !ud -> !td
+      %m2 = tile.map (%x = %m0, %y = %m1) : (!t, !t) -> !t {
+        %r = arith.maximumf %x, %y : f32
+        tile.yield %r : f32
+      }
+      scf.yield %m2 : !t
+    }
+    // CHECK: tile.scan sum %{{.*}} over(t) exclusive reverse :
+    %scan = tile.scan sum %max over(t) exclusive reverse : !t
+    // CHECK: tile.slice %{{.*}}[d = 1, 32 step 2] :
+    %odd = tile.slice %Q[d = 1, 32 step 2] : !td -> !tile.tile<[t = 64, d = 32], f32>
+    // CHECK: tile.slice %{{.*}}[d = 0, 32] :
+    %low = tile.slice %Q[d = 0, 32] : !td -> !tile.tile<[t = 64, d = 32], f32>
+    // CHECK: tile.concat %{{.*}}, %{{.*}} along d interleaved :
+    %both = tile.concat %odd, %low along d interleaved : !tile.tile<[t = 64, d = 32], f32>, !tile.tile<[t = 64, d = 32], f32> -> !td
+    // CHECK: tile.requested
+    %asked = tile.requested %m : !row
+    scf.if %asked {
+      // CHECK: tile.accumulate %{{.*}}, %{{.*}}[b = %{{.*}}, h = %{{.*}}, t = %{{.*}}] :
+      tile.accumulate %scan, %m[b = %b, h = %h, t = %t0] : !t, !row
+    }
+  }
+}
