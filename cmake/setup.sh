@@ -72,7 +72,7 @@ taylor_step() {
 
 # The first line of `PROGRAM --version` that names clang's major version, or nothing.
 taylor_clang_major() {
-  "$@" --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\)\..*/\1/p' | head -n 1
+  "$@" --version 2>/dev/null | sed -n '1s/.*clang version \([0-9]*\)\..*/\1/p' || true
 }
 
 # CC and CXX are followed by CMake's presets nowhere; a user who sets them wants another compiler, which Taylor is not built with.
@@ -92,20 +92,16 @@ taylor_check_compiler() {
 taylor_check_installed_compiler() {
   local program major
   for program in clang-22 clang++-22; do
-    command -v $program >/dev/null || taylor_fail "requires $program, but the PATH does not have it" "$(taylor_root) apt-get install --reinstall -y clang-22"
+    command -v $program >/dev/null || taylor_fail "requires $program, but the PATH does not have it" "$(taylor_root_line 'apt-get install --reinstall -y clang-22')"
     major=$(taylor_clang_major $program)
     [ "$major" = 22 ] || taylor_fail "expected $program to be clang 22, but got '$($program --version 2>/dev/null | head -n 1)' from $(command -v $program)" \
       "env PATH=/usr/bin:/bin $taylor_self"
   done
 }
 
-# What goes before a command that needs root.
-taylor_root() {
-  if command -v sudo >/dev/null; then echo "sudo"; else echo "su -c"; fi
-}
-# taylor_root_line COMMAND: the line a user without root types.
+# taylor_root_line COMMAND: the line that this user types to run a command as root.
 taylor_root_line() {
-  if command -v sudo >/dev/null; then echo "sudo $1"; else echo "su -c '$1'"; fi
+  if [ "$(id -u)" = 0 ]; then echo "$1"; elif command -v sudo >/dev/null; then echo "sudo $1"; else echo "su -c '$1'"; fi
 }
 
 # taylor_as_root COMMAND...: runs it as root; only after taylor_can_root.
@@ -160,14 +156,15 @@ taylor_install_packages() {
   export DEBIAN_FRONTEND=noninteractive
   taylor_step "Debian's package lists" $log-update.log taylor_as_root apt-get -o Acquire::Retries=2 -o Acquire::http::Timeout=30 update || true
   for package in "${missing[@]}"; do
-    apt-cache policy "$package" 2>/dev/null | grep -q '^  Candidate: [0-9]' || absent+=("$package")
+    # No pipe into `grep -q`: it closes early, and apt-cache's SIGPIPE would count as absent under pipefail.
+    [[ $(apt-cache policy "$package" 2>/dev/null) =~ Candidate:\ [0-9] ]] || absent+=("$package")
   done
   if [ ${#absent[@]} -gt 0 ]; then
     if grep -Eq "$taylor_offline" $log-update.log; then
       taylor_fail "requires the network to install ${missing[*]}, but apt-get update reached no server ($log-update.log)" "$taylor_self    # with the network up"
     fi
     # The machine's own mirror, so that the line fits it.
-    uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -m 1 '/debian/*$' | sed 's|/*$||')
+    uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | sed -n 's|/debian/*$|/debian|p' | sort -u | head -n 1)
     taylor_fail "requires ${absent[*]}, but no source of apt has them; on Debian 12 they come from the suites bookworm and bookworm-security, component main" \
       "echo 'deb ${uri:-<mirror>/debian}-security bookworm-security main' | $(taylor_root_line 'tee -a /etc/apt/sources.list.d/taylor.list')" \
       "echo 'deb ${uri:-<mirror>/debian} bookworm main' | $(taylor_root_line 'tee -a /etc/apt/sources.list.d/taylor.list')" "$taylor_self"

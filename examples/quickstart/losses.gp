@@ -22,5 +22,5 @@ set grid linecolor rgb "#dddddd"
 set key top right spacing 1.3 noenhanced
 set border 3
 set tics nomirror
-plot for [i = 1:runs] file(i, "train") using 1:2 with lines linecolor rgb colour[(i - 1) % 7 + 1] title name(i) . ", training (running mean)", \
+plot for [i = 1:runs] file(i, "train") using 1:2 with lines linecolor rgb colour[(i - 1) % 7 + 1] title name(i) . ", training (smoothed)", \
      for [i = 1:runs] file(i, "validation") using 1:2 with linespoints dashtype 2 pointtype 7 pointsize 1 linecolor rgb colour[(i - 1) % 7 + 1] title name(i) . ", validation"

@@ -40,15 +40,11 @@ def count_parameters(folder):
     return sum(math.prod(entry["shape"]) for name, entry in header.items() if name != "__metadata__")
 
 
-def running_mean(values, window):
-    """Mean of the last `window` values at each place."""
-    total, means = 0.0, []
-    for i, value in enumerate(values):
-        total += value
-        if i >= window:
-            total -= values[i - window]
-        means.append(total / min(i + 1, window))
-    return means
+def centred_mean(values, i, reach):
+    """Mean of the values at most `reach` places away from i, as many before as after: a mean of the past alone would lag behind the validation loss."""
+    reach = min(reach, i, len(values) - 1 - i)
+    part = values[i - reach : i + reach + 1]
+    return sum(part) / len(part)
 
 
 def write_points(path, points):
@@ -71,13 +67,12 @@ def main(output, runs):
         train, validation = read_metrics(folder)
         losses = [line["loss"] for line in train]
         window = max(1, min(50, len(train) // 10))
-        means = running_mean(losses, window)
+        last = losses[-window:]
         # The first steps pay for warm-up of caches and clocks; the median forgets them.
         speeds = sorted(line["tokens_per_second"] for line in train if line.get("tokens_per_second"))
         rows.append([name, f"{count_parameters(folder):,}", str(train[-1]["step"]), f"{speeds[len(speeds) // 2]:,.0f}" if speeds else "?",
-                     f"{means[-1]:.3f}", f"{validation[-1]['validation_loss']:.3f}"])
-        # The running mean of the first few steps is no mean; the curve starts where the window is full.
-        write_points(os.path.join(folder, "train.dat"), [(line["step"], mean) for line, mean in zip(train, means)][window // 2:])
+                     f"{sum(last) / len(last):.3f}", f"{validation[-1]['validation_loss']:.3f}"])
+        write_points(os.path.join(folder, "train.dat"), [(line["step"], centred_mean(losses, i, window // 4)) for i, line in enumerate(train)])
         write_points(os.path.join(folder, "validation.dat"), [(line["step"], line["validation_loss"]) for line in validation])
         curves += [name, folder]
     print_table(rows)
