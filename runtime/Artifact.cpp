@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/Artifact.h"
+#include "runtime/Call.h"
+#include "runtime/Cpu.h"
+#include "runtime/Error.h"
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <fstream>
+#include <iomanip>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace taylor::runtime {
+namespace {
+
+std::string hex(uint64_t value) {
+  std::ostringstream text;
+  text << "0x" << std::hex << std::setw(16) << std::setfill('0') << value;
+  return text.str();
+}
+
+/// The file's bytes; throws with the operating system's reason.
+std::string readFile(const std::string &path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0)
+    fail(std::strerror(errno));
+  if (!S_ISREG(status.st_mode))
+    fail("expected a regular file");
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((size_t(status.st_size)), '\0');
+  if (!file || !file.read(bytes.data(), status.st_size))
+    fail("could not be read: ", std::strerror(errno));
+  return bytes;
+}
+
+/// Checks everything that can be checked without loading: ELF header, trailer, checksum.
+void checkBytes(const std::string &bytes) {
+  Elf64_Ehdr header;
+  if (bytes.size() < sizeof(header) + sizeof(TaylorTrailer) ||
+      std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
+    fail("expected an artifact of taylorc (an ELF shared object), but got a foreign or truncated file of ",
+         bytes.size(), " bytes");
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  TaylorTrailer trailer;
+  std::memcpy(&trailer, bytes.data() + bytes.size() - sizeof(trailer), sizeof(trailer));
+  if (trailer.magic != TAYLOR_ARTIFACT_MAGIC)
+    fail("expected a trailer with magic ", hex(TAYLOR_ARTIFACT_MAGIC), ", but got ", hex(trailer.magic),
+         ": the file is truncated or not an artifact of taylorc");
+  if (trailer.abi != TAYLOR_ARTIFACT_ABI)
+    fail("expected ABI ", TAYLOR_ARTIFACT_ABI, ", but got ABI ", trailer.abi,
+         ": compile it again with the taylorc of this version");
+  uint64_t size = bytes.size() - sizeof(trailer);
+  if (trailer.size != size)
+    fail("expected ", trailer.size, " bytes before the trailer, but got ", size, ": the file is damaged");
+  uint64_t checksum = wordChecksum(bytes.data(), size);
+  if (trailer.checksum != checksum)
+    fail("expected checksum ", hex(trailer.checksum), ", but got ", hex(checksum), ": the file is damaged");
+#if defined(__x86_64__)
+  const Elf64_Half machine = EM_X86_64;
+#elif defined(__aarch64__)
+  const Elf64_Half machine = EM_AARCH64;
+#endif
+  if (header.e_machine != machine)
+    fail("expected ELF machine ", machine, " as on this computer, but got ", header.e_machine,
+         ": compile it again on this computer");
+}
+
+/// A private copy of the bytes that the dynamic loader can open: neither a later write to the file nor its
+/// truncation reaches a running kernel, and what is loaded is what was checked. The descriptor must stay open
+/// while the library is loaded: the loader takes two files of one name (/proc/self/fd/N) for the same
+/// library.
+int privateCopy(const std::string &bytes, const std::string &name) {
+  int descriptor = memfd_create(name.c_str(), MFD_CLOEXEC);
+  if (descriptor < 0)
+    fail("could not create a memory file: ", std::strerror(errno));
+  for (size_t done = 0; done < bytes.size();) {
+    ssize_t count = write(descriptor, bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0) {
+      std::string reason = std::strerror(errno);
+      close(descriptor);
+      fail("could not copy it to memory: ", reason);
+    }
+    done += size_t(count);
+  }
+  return descriptor;
+}
+
+void checkFunction(const FunctionInfo &info, const TaylorFunction &entry) {
+  if (!entry.workspace || !entry.blocks || !entry.run || entry.kernels < 0 || entry.scratch < 0)
+    fail("requires workspace, blocks and run of function '", info.name, "'");
+  if (info.slots.size() > maxTensors)
+    fail("expected at most ", maxTensors, " tensors of function '", info.name, "', but got ",
+         info.slots.size());
+  if (!info.kernels.empty() && int64_t(info.kernels.size()) != entry.kernels)
+    fail("expected ", info.kernels.size(), " kernels of function '", info.name,
+         "' as in the manifest, but got ", entry.kernels);
+}
+
+} // namespace
+
+uint64_t wordChecksum(const void *data, size_t size) {
+  const char *bytes = static_cast<const char *>(data);
+  uint64_t hash = 0xcbf29ce484222325ULL;
+  for (size_t i = 0; i < size; i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + i, std::min<size_t>(8, size - i));
+    hash = (hash ^ word) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+bool Artifact::intact(const std::string &path) {
+  try {
+    checkBytes(readFile(path));
+    return true;
+  } catch (const Error &) {
+    return false;
+  }
+}
+
+std::shared_ptr<const Artifact> Artifact::load(const std::string &path) {
+  std::shared_ptr<Artifact> artifact(new Artifact());
+  artifact->file = path;
+  try {
+    std::string bytes = readFile(path);
+    checkBytes(bytes);
+    artifact->descriptor = privateCopy(bytes, path.substr(path.rfind('/') + 1).substr(0, 200));
+    std::string name = "/proc/self/fd/" + std::to_string(artifact->descriptor);
+    artifact->library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!artifact->library)
+      fail("the dynamic loader refuses it: ", dlerror());
+    auto *table = static_cast<const TaylorArtifact *>(dlsym(artifact->library, TAYLOR_ARTIFACT_SYMBOL));
+    if (!table)
+      fail("requires the symbol '", TAYLOR_ARTIFACT_SYMBOL, "'");
+    if (table->magic != TAYLOR_ARTIFACT_MAGIC)
+      fail("expected magic ", hex(TAYLOR_ARTIFACT_MAGIC), " in '", TAYLOR_ARTIFACT_SYMBOL, "', but got ",
+           hex(table->magic));
+    if (table->abi != TAYLOR_ARTIFACT_ABI)
+      fail("expected ABI ", TAYLOR_ARTIFACT_ABI, ", but got ABI ", table->abi,
+           ": compile it again with the taylorc of this version");
+    artifact->contents = Manifest::parse({table->manifest, size_t(table->manifest_size)});
+
+    const Manifest &manifest = artifact->contents;
+    if (std::string feature = missingFeature(manifest.features); !feature.empty())
+      fail("expected a processor with '", feature, "', but ", cpuName(),
+           " lacks it: compile with --target=native here");
+    for (const FunctionInfo &info : manifest.functions) {
+      const TaylorFunction *found = nullptr;
+      for (int64_t i = 0; i < table->function_count; ++i)
+        if (info.name == table->functions[i].name)
+          found = &table->functions[i];
+      if (!found)
+        fail("requires function '", info.name, "', which the manifest names");
+      checkFunction(info, *found);
+      artifact->entries.push_back(found);
+    }
+  } catch (const Error &error) {
+    fail("'", path, "': ", error.what());
+  }
+  return artifact;
+}
+
+Artifact::~Artifact() {
+  if (library)
+    dlclose(library);
+  if (descriptor >= 0)
+    close(descriptor);
+}
+
+} // namespace taylor::runtime

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An artifact file, checked and loaded.
+#pragma once
+#include "runtime/Manifest.h"
+#include <memory>
+#include <string>
+
+namespace taylor::runtime {
+
+/// FNV-1a, 64 bit, over little-endian 64-bit words, the last one padded with 0 (TaylorTrailer.checksum).
+uint64_t wordChecksum(const void *data, size_t size);
+
+/// A loaded artifact. Immutable after load, so any number of threads may use it.
+class Artifact {
+public:
+  /// Reads the whole file, checks its trailer, loads exactly the checked bytes (a later change of the file
+  /// does not reach them), checks ABI, manifest and processor. Throws Error that begins with the path.
+  static std::shared_ptr<const Artifact> load(const std::string &path);
+
+  /// True if the file ends in a trailer that fits its contents; loads nothing.
+  static bool intact(const std::string &path);
+
+  ~Artifact();
+  Artifact(const Artifact &) = delete;
+  Artifact &operator=(const Artifact &) = delete;
+
+  const Manifest &manifest() const { return contents; }
+  /// Entry points of manifest().functions[i].
+  const TaylorFunction &function(int i) const { return *entries[i]; }
+  const std::string &path() const { return file; }
+
+private:
+  Artifact() = default;
+  std::string file;
+  void *library = nullptr;
+  int descriptor = -1;
+  Manifest contents;
+  std::vector<const TaylorFunction *> entries;
+};
+
+} // namespace taylor::runtime

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Arguments against the manifest: every rule of TaylorTensor (taylor.h) is enforced here, and nowhere else.
+#include "runtime/Call.h"
+#include "runtime/Error.h"
+#include "runtime/Overlap.h"
+
+namespace taylor::runtime {
+namespace {
+
+constexpr int sizeDims = 5; // b, h, g, t, u; the offset is no size
+
+std::string axesText(const TensorInfo &info) {
+  std::vector<std::string> names;
+  for (const Axis &axis : info.axes)
+    names.push_back(axis.name);
+  return "[" + join(names, ", ") + "]";
+}
+
+const char *deviceName(int device) {
+  return device == TAYLOR_CPU ? "cpu" : device == TAYLOR_CUDA ? "cuda" : "an unknown device";
+}
+
+/// Collects run-time sizes and remembers which argument gave each.
+class DimsBuilder {
+public:
+  explicit DimsBuilder(Dims &dims) : dims(dims) { dims.fill(-1); }
+
+  /// Checks rank and sizes of one tensor. `label` names it in messages.
+  void add(const TensorInfo &info, const std::string &label, const TaylorTensor &tensor) {
+    int64_t rank = int64_t(info.axes.size());
+    if (tensor.rank != rank)
+      fail("expected rank ", rank, " ", axesText(info), " of '", label, "', but got rank ", tensor.rank);
+    if (rank > 0 && (!tensor.sizes || !tensor.strides))
+      fail("requires sizes and strides of '", label, "', but got a null pointer");
+    for (int64_t i = 0; i < rank; ++i) {
+      const Axis &axis = info.axes[i];
+      int64_t size = tensor.sizes[i];
+      if (size < 0)
+        fail("expected a size of at least 0 of axis ", axis.name, " of '", label, "', but got ", size);
+      if (axis.isChannel()) {
+        if (size != axis.size)
+          fail("expected size ", axis.size, " of axis ", axis.name, " of '", label, "', but got ", size);
+      } else if (dims[axis.dim] < 0) {
+        dims[axis.dim] = size;
+        owners[axis.dim] = &label;
+      } else if (dims[axis.dim] != size) {
+        fail("expected size ", dims[axis.dim], " of axis ", axis.name, " of '", label, "' as of '",
+             *owners[axis.dim], "', but got ", size);
+      }
+    }
+  }
+
+  /// Fills in what no tensor names, and checks what concerns several sizes.
+  void finish(const int64_t *offset, bool aligned) {
+    fallback(TAYLOR_DIM_B, 1);
+    fallback(TAYLOR_DIM_H, dims[TAYLOR_DIM_G] < 0 ? 1 : dims[TAYLOR_DIM_G]);
+    fallback(TAYLOR_DIM_G, dims[TAYLOR_DIM_H]);
+    fallback(TAYLOR_DIM_T, dims[TAYLOR_DIM_U] < 0 ? 1 : dims[TAYLOR_DIM_U]);
+    fallback(TAYLOR_DIM_U, dims[TAYLOR_DIM_T]);
+    int64_t heads = dims[TAYLOR_DIM_H], groups = dims[TAYLOR_DIM_G];
+    if (groups == 0 ? heads != 0 : heads % groups != 0)
+      fail("expected a number of key/value heads that divides ", heads, ", the size of axis h of '",
+           *owners[TAYLOR_DIM_H], "', but got ", groups, " in axis g of '", *owners[TAYLOR_DIM_G], "'");
+    int64_t queries = dims[TAYLOR_DIM_T], keys = dims[TAYLOR_DIM_U];
+    int64_t first = offset ? *offset : keys - queries;
+    // Positions beyond 2^52 would not be exact in fp64 regions, and sums of them could overflow.
+    if (const int64_t limit = int64_t(1) << 52; first > limit || first < -limit)
+      fail("expected an offset of at most ", limit, " in size, but got ", first);
+    if (aligned && (first < 0 || first + queries > keys))
+      fail("requires 0 <= offset and offset + T <= U, as this specification reads key arrays at query "
+           "positions, but got "
+           "offset ",
+           first, ", T = ", queries, ", U = ", keys);
+    dims[TAYLOR_DIM_OFFSET] = first;
+    for (int i = TAYLOR_DIM_OFFSET + 1; i < TAYLOR_DIM_COUNT; ++i)
+      dims[i] = 0;
+  }
+
+private:
+  void fallback(int dim, int64_t size) {
+    if (dims[dim] < 0)
+      dims[dim] = size;
+  }
+  Dims &dims;
+  const std::string none = "no tensor";
+  const std::string *owners[sizeDims] = {&none, &none, &none, &none, &none};
+};
+
+/// Strides and data of one present tensor; its view for the overlap check, of rank -1 where it has no
+/// elements.
+View checkMemory(const TensorInfo &info, const Slot &slot, const TaylorTensor &tensor, int64_t *strides) {
+  const std::string &label = slot.label;
+  int64_t element = dtypeSize(info.dtype), extent = element;
+  bool empty = false;
+  for (int64_t i = 0; i < tensor.rank; ++i) {
+    int64_t size = tensor.sizes[i], stride = tensor.strides[i], span;
+    empty |= size == 0;
+    if (size <= 1) {
+      strides[i] = info.axes[i].isChannel() && i + 1 == tensor.rank ? 1 : 0;
+      continue;
+    }
+    if (stride < 0)
+      fail("expected a stride of at least 0 of axis ", info.axes[i].name, " of '", label, "', but got ",
+           stride);
+    if (i + 1 == tensor.rank && info.axes[i].isChannel() && stride != 1)
+      fail("expected stride 1 of the last axis ", info.axes[i].name, " of '", label, "', but got ", stride);
+    if (__builtin_mul_overflow(stride, (size - 1) * element, &span) ||
+        __builtin_add_overflow(extent, span, &extent))
+      fail("unsupported stride ", stride, " of axis ", info.axes[i].name, " (size ", size, ") of '", label,
+           "': its memory would pass 2^63 bytes");
+    strides[i] = stride;
+  }
+  if (empty)
+    return {0, element, -1, nullptr, nullptr, 0};
+  auto address = reinterpret_cast<uintptr_t>(tensor.data);
+  if (!tensor.data)
+    fail("requires data of '", label, "', but got a null pointer");
+  if (address % element != 0)
+    fail("expected data of '", label, "' aligned to ", element, " bytes, but got address ", tensor.data);
+  View view{address, element, tensor.rank, tensor.sizes, strides, extent};
+  if (slot.written && overlapsItself(view)) {
+    std::vector<std::string> texts;
+    for (int64_t i = 0; i < tensor.rank; ++i)
+      texts.push_back(std::to_string(tensor.strides[i]));
+    fail("expected strides of '", label, "' that give each element its own memory, but got [",
+         join(texts, ", "), "]");
+  }
+  return view;
+}
+
+void checkKind(const TensorInfo &info, const std::string &label, const TaylorTensor &tensor) {
+  if (tensor.dtype != info.dtype)
+    fail("expected dtype ", dtypeName(info.dtype), " of '", label, "', but got ", dtypeName(tensor.dtype));
+  if (tensor.device != TAYLOR_CPU)
+    fail("expected device cpu of '", label, "', but got ", deviceName(tensor.device));
+}
+
+} // namespace
+
+void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, int64_t count,
+          const int64_t *offset, BoundCall &call, bool shapesOnly) {
+  const FunctionInfo &info = manifest.functions[function];
+  int64_t expected = int64_t(info.slots.size());
+  if (count != expected) {
+    std::vector<std::string> labels;
+    for (const Slot &slot : info.slots)
+      labels.push_back(slot.label);
+    fail("expected ", expected, " tensors of '", info.name, "' (", join(labels, ", "), "), but got ", count);
+  }
+  if (count > 0 && !tensors)
+    fail("requires tensors of '", info.name, "', but got a null pointer");
+
+  DimsBuilder dims(call.dims);
+  View views[maxTensors];
+  for (int64_t i = 0; i < count; ++i) {
+    const Slot &slot = info.slots[i];
+    call.data[i] = nullptr;
+    views[i].rank = -1;
+    if (slot.optional && !tensors[i].data)
+      continue;
+    const TensorInfo &tensor = manifest.tensor(slot);
+    checkKind(tensor, slot.label, tensors[i]);
+    dims.add(tensor, slot.label, tensors[i]);
+    if (shapesOnly)
+      continue;
+    views[i] = checkMemory(tensor, slot, tensors[i], &call.strides[i * TAYLOR_MAX_RANK]);
+    call.data[i] = tensors[i].data;
+  }
+  dims.finish(offset, manifest.aligned);
+
+  for (int64_t i = 0; i < count; ++i) {
+    if (!info.slots[i].written || views[i].rank < 0)
+      continue;
+    for (int64_t j = 0; j < count; ++j)
+      if (j != i && views[j].rank >= 0 && overlap(views[i], views[j]))
+        fail("requires memory of '", info.slots[i].label, "' that no other tensor uses, but it overlaps '",
+             info.slots[j].label, "'");
+  }
+}
+
+Dims inferDims(const std::vector<TensorInfo> &infos, const TaylorTensor *tensors, int64_t count,
+               const int64_t *offset, bool aligned) {
+  if (count != int64_t(infos.size())) {
+    std::vector<std::string> names;
+    for (const TensorInfo &info : infos)
+      names.push_back(info.name);
+    fail("expected ", infos.size(), " tensors (", join(names, ", "), "), but got ", count);
+  }
+  Dims dims;
+  DimsBuilder builder(dims);
+  for (int64_t i = 0; i < count; ++i)
+    builder.add(infos[i], infos[i].name, tensors[i]);
+  builder.finish(offset, aligned);
+  return dims;
+}
+
+} // namespace taylor::runtime

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What this machine's processor can do, in LLVM's words.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace taylor::runtime {
+
+/// The first of these LLVM feature names ("avx512bf16", a leading '+' is ignored) that this machine lacks or
+/// that nobody knows; "" where it has all.
+std::string missingFeature(const std::vector<std::string> &features);
+
+/// The same against a given list of Linux flags, separated by spaces (the "flags" line of /proc/cpuinfo).
+std::string missingFeature(const std::vector<std::string> &features, const std::string &flags);
+
+/// The "flags" line of /proc/cpuinfo (x86) or "Features" (Arm): what processor and operating system support.
+const std::string &cpuFlags();
+
+/// The processor's name for messages: "Intel(R) Xeon(R) Processor".
+const std::string &cpuName();
+
+/// Processors that this process may use (its affinity mask).
+int cpuCount();
+
+} // namespace taylor::runtime

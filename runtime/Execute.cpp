@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernels of a bound call, one after the other, each as a grid of blocks that threads take from a counter.
+#include "runtime/Call.h"
+#include "runtime/Error.h"
+#include "runtime/Memory.h"
+#include "runtime/ThreadPool.h"
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <new>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace taylor::runtime {
+namespace {
+
+/// The floating-point mode of a kernel: round to nearest, no traps, and subnormal numbers taken and given as
+/// 0. A caller's own mode would change results from thread to thread, and subnormal operands cost a hundred
+/// times more.
+class KernelMode {
+public:
+#if defined(__x86_64__)
+  KernelMode() : saved(_mm_getcsr()) { _mm_setcsr(0x9fc0); }
+  ~KernelMode() { _mm_setcsr(saved); }
+
+private:
+  unsigned saved;
+#endif
+};
+
+/// What the threads of one kernel share.
+struct Grid {
+  const TaylorFunction &function;
+  const TaylorCall &call;
+  int64_t kernel, blocks, threads;
+  std::atomic<int64_t> next{0};
+  std::atomic<bool> outOfMemory{false};
+
+  /// Takes the next range of blocks: long ones first, single ones at the end, so that neighbouring blocks
+  /// mostly share a core's cache and threads still finish together.
+  bool take(int64_t &begin, int64_t &end) {
+    begin = next.load(std::memory_order_relaxed);
+    do {
+      if (begin >= blocks)
+        return false;
+      end = begin + std::max<int64_t>(1, (blocks - begin) / (8 * threads));
+    } while (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed));
+    return true;
+  }
+
+  void work() {
+    void *scratch = nullptr;
+    try {
+      scratch = threadScratch(size_t(function.scratch));
+    } catch (const std::bad_alloc &) {
+      outOfMemory = true;
+      return;
+    }
+    KernelMode mode;
+    for (int64_t begin, end; take(begin, end);)
+      function.run(&call, kernel, begin, end, scratch);
+  }
+};
+
+} // namespace
+
+int64_t workspaceSize(const TaylorFunction &function, const Dims &dims) {
+  int64_t size = function.workspace(dims.data());
+  if (size < 0)
+    fail("unsupported sizes: the kernel's workspace would pass 2^63 bytes");
+  return size;
+}
+
+void run(const TaylorFunction &function, const BoundCall &bound, const Executor &executor) {
+  int64_t size = workspaceSize(function, bound.dims);
+  Workspace own;
+  void *workspace = executor.workspace;
+  if (workspace) {
+    if (executor.workspaceSize < size)
+      fail("expected a workspace of at least ", size, " bytes, but got ", executor.workspaceSize);
+    if (reinterpret_cast<uintptr_t>(workspace) % 64 != 0)
+      fail("expected a workspace aligned to 64 bytes, but got address ", workspace);
+  } else if (size > 0) {
+    own = Workspace(size_t(size));
+    workspace = own.data();
+  }
+  TaylorCall call{bound.dims.data(), bound.data.data(), bound.strides.data(), workspace};
+  for (int64_t kernel = 0; kernel < function.kernels; ++kernel) {
+    Grid grid{function, call, kernel, function.blocks(bound.dims.data(), kernel), executor.threads};
+    int64_t tasks = std::min(executor.threads, grid.blocks);
+    if (tasks <= 1) {
+      grid.threads = 1;
+      if (grid.blocks > 0)
+        grid.work();
+    } else {
+      auto task = [](void *context, int64_t) { static_cast<Grid *>(context)->work(); };
+      if (executor.parallelFor)
+        executor.parallelFor(executor.context, tasks, task, &grid);
+      else
+        ThreadPool::shared().run(tasks, task, &grid);
+    }
+    if (grid.outOfMemory)
+      fail("could not allocate ", function.scratch, " bytes of scratch for each thread");
+    if (grid.next < grid.blocks)
+      fail("expected parallel_for to run ", tasks, " tasks, but it left ", grid.blocks - grid.next, " of ",
+           grid.blocks, " blocks undone");
+  }
+}
+
+} // namespace taylor::runtime

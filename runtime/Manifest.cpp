@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/Manifest.h"
+#include "runtime/Error.h"
+#include <nlohmann/json.hpp>
+
+namespace taylor::runtime {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Field `key` of `object`, which messages call `where`.
+const Json &field(const Json &object, const char *key, const std::string &where) {
+  if (!object.is_object() || !object.contains(key))
+    fail("requires field '", key, "' in ", where, " of the manifest");
+  return object[key];
+}
+
+/// The same as a C++ value; a wrong JSON type becomes a message.
+template <typename T> T get(const Json &object, const char *key, const std::string &where) {
+  const Json &value = field(object, key, where);
+  try {
+    return value.get<T>();
+  } catch (const Json::exception &) {
+    fail("unsupported value ", value.dump(), " of field '", key, "' in ", where, " of the manifest");
+  }
+}
+
+TaylorDtype parseDtype(const std::string &name, const std::string &where) {
+  for (int dtype : {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F64, TAYLOR_I32})
+    if (name == dtypeName(dtype))
+      return TaylorDtype(dtype);
+  fail("expected dtype f32, bf16, f64 or i32 in ", where, " of the manifest, but got '", name, "'");
+}
+
+Initial parseInitial(const Json &json, const std::string &where) {
+  // `"initial": "ones"` is accepted for `"initial": {"kind": "ones"}`.
+  Json object = json.is_string() ? Json{{"kind", json}} : json;
+  std::string kind = get<std::string>(object, "kind", where);
+  Initial initial;
+  if (kind == "zeros") {
+    initial.kind = Initial::Kind::Zeros;
+  } else if (kind == "ones") {
+    initial.kind = Initial::Kind::Ones;
+  } else if (kind == "constant") {
+    initial.kind = Initial::Kind::Constant;
+    initial.value = get<double>(object, "value", where);
+  } else if (kind == "uniform") {
+    initial.kind = Initial::Kind::Uniform;
+    initial.low = get<double>(object, "low", where);
+    initial.high = get<double>(object, "high", where);
+  } else if (kind == "normal") {
+    initial.kind = Initial::Kind::Normal;
+    initial.mean = get<double>(object, "mean", where);
+    initial.deviation = get<double>(object, "deviation", where);
+  } else {
+    fail("unsupported initial distribution '", kind, "' in ", where, " of the manifest");
+  }
+  return initial;
+}
+
+Source parseSource(const Json &json, const std::string &where) {
+  std::string kind = get<std::string>(json, "kind", where);
+  Source source;
+  if (kind == "projection") {
+    source.kind = Source::Kind::Projection;
+    source.bias = json.contains("bias") && get<bool>(json, "bias", where);
+  } else if (kind == "parameter") {
+    source.kind = Source::Kind::Parameter;
+    source.initial = parseInitial(field(json, "initial", where), where);
+  } else if (kind == "input") {
+    source.kind = Source::Kind::Input;
+  } else {
+    fail("expected source projection, parameter or input in ", where, " of the manifest, but got '", kind,
+         "'");
+  }
+  return source;
+}
+
+TensorInfo parseTensor(const Json &json, bool input, const std::map<std::string, int64_t> &sizes,
+                       const char *list) {
+  TensorInfo info;
+  info.name = get<std::string>(json, "name", list);
+  std::string where = std::string(list) + " '" + info.name + "'";
+  info.dtype = parseDtype(get<std::string>(json, "dtype", where), where);
+  for (const std::string &name : get<std::vector<std::string>>(json, "axes", where)) {
+    Axis axis{name, axisDim(name), 0};
+    if (axis.isChannel()) {
+      auto size = sizes.find(name);
+      if (size == sizes.end())
+        fail("requires the size of axis '", name, "' of ", where, " in field 'sizes' of the manifest");
+      axis.size = size->second;
+    }
+    info.axes.push_back(axis);
+  }
+  if (info.axes.size() > TAYLOR_MAX_RANK)
+    fail("expected at most ", TAYLOR_MAX_RANK, " axes in ", where, " of the manifest, but got ",
+         info.axes.size());
+  if (input) {
+    info.source = parseSource(field(json, "source", where), where);
+    info.gradient = json.contains("gradient") && get<bool>(json, "gradient", where);
+  }
+  return info;
+}
+
+std::vector<TensorInfo> parseTensors(const Json &tensors, const char *list, bool input,
+                                     const Manifest &manifest) {
+  std::vector<TensorInfo> infos;
+  if (tensors.contains(list))
+    for (const Json &json : tensors[list])
+      infos.push_back(parseTensor(json, input, manifest.sizes, list));
+  return infos;
+}
+
+Slot parseSlot(const std::string &label, const std::string &function, const Manifest &manifest) {
+  struct Kind {
+    const char *prefix;
+    Role role;
+    const std::vector<TensorInfo> &list;
+  };
+  const Kind kinds[] = {{"input:", Role::Input, manifest.inputs},
+                        {"output:", Role::Output, manifest.outputs},
+                        {"saved:", Role::Saved, manifest.saved},
+                        {"cotangent:", Role::Cotangent, manifest.outputs},
+                        {"gradient:", Role::Gradient, manifest.inputs}};
+  bool forward = function == "forward";
+  for (const Kind &kind : kinds) {
+    if (label.rfind(kind.prefix, 0) != 0)
+      continue;
+    std::string name = label.substr(std::string_view(kind.prefix).size());
+    for (size_t i = 0; i < kind.list.size(); ++i) {
+      if (kind.list[i].name != name)
+        continue;
+      Slot slot{label, kind.role, int(i)};
+      slot.written =
+          forward ? kind.role == Role::Output || kind.role == Role::Saved : kind.role == Role::Gradient;
+      slot.optional = slot.written && kind.role != Role::Output;
+      return slot;
+    }
+  }
+  fail("expected tensors of the manifest in function '", function, "', but got '", label, "'");
+}
+
+} // namespace
+
+Manifest Manifest::parse(std::string_view text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded() || !json.is_object())
+    fail("expected a JSON object as manifest, but got ", text.size(), " bytes that are none");
+  Manifest manifest;
+  manifest.text = std::string(text);
+  const std::string top = "the top level";
+  manifest.version = get<std::string>(field(json, "taylor", top), "version", "'taylor'");
+  manifest.hash = json.value("hash", "");
+  manifest.spec = get<std::string>(json, "spec", top);
+  manifest.mask = json.value("mask", "");
+  manifest.form = json.value("form", "");
+  manifest.dtype = parseDtype(get<std::string>(json, "dtype", top), top);
+  if (json.contains("parameters"))
+    for (auto &[name, value] : json["parameters"].items())
+      if (value.is_number())
+        manifest.parameters[name] = value.get<double>();
+  if (json.contains("target")) {
+    manifest.targetName = json["target"].value("name", "");
+    manifest.targetCpu = json["target"].value("cpu", "");
+    if (json["target"].contains("features"))
+      manifest.features = get<std::vector<std::string>>(json["target"], "features", "'target'");
+  }
+  for (auto &[name, value] : field(json, "sizes", top).items()) {
+    if (!value.is_number_integer() || value.get<int64_t>() < 1)
+      fail("expected a positive size of axis '", name, "' in the manifest, but got ", value.dump());
+    manifest.sizes[name] = value.get<int64_t>();
+  }
+  manifest.aligned = json.value("aligned", false);
+
+  const Json &tensors = field(json, "tensors", top);
+  manifest.inputs = parseTensors(tensors, "inputs", /*input=*/true, manifest);
+  manifest.outputs = parseTensors(tensors, "outputs", /*input=*/false, manifest);
+  manifest.saved = parseTensors(tensors, "saved", /*input=*/false, manifest);
+  if (json.contains("functions"))
+    for (auto &[name, value] : json["functions"].items()) {
+      FunctionInfo function{name, {}, {}};
+      for (const std::string &label :
+           get<std::vector<std::string>>(value, "tensors", "function '" + name + "'"))
+        function.slots.push_back(parseSlot(label, name, manifest));
+      if (value.contains("kernels"))
+        function.kernels = get<std::vector<std::string>>(value, "kernels", "function '" + name + "'");
+      manifest.functions.push_back(std::move(function));
+    }
+  return manifest;
+}
+
+int Manifest::function(std::string_view name) const {
+  for (size_t i = 0; i < functions.size(); ++i)
+    if (functions[i].name == name)
+      return int(i);
+  return -1;
+}
+
+const TensorInfo &Manifest::tensor(const Slot &slot) const {
+  switch (slot.role) {
+  case Role::Input:
+  case Role::Gradient:
+    return inputs[slot.index];
+  case Role::Saved:
+    return saved[slot.index];
+  default:
+    return outputs[slot.index];
+  }
+}
+
+const char *dtypeName(int dtype) {
+  switch (dtype) {
+  case TAYLOR_F32:
+    return "f32";
+  case TAYLOR_BF16:
+    return "bf16";
+  case TAYLOR_F64:
+    return "f64";
+  case TAYLOR_I32:
+    return "i32";
+  default:
+    return "an unknown dtype";
+  }
+}
+
+int64_t dtypeSize(int dtype) { return dtype == TAYLOR_BF16 ? 2 : dtype == TAYLOR_F64 ? 8 : 4; }
+
+int axisDim(std::string_view name) {
+  if (name.size() != 1)
+    return -1;
+  switch (name[0]) {
+  case 'b':
+    return TAYLOR_DIM_B;
+  case 'h':
+    return TAYLOR_DIM_H;
+  case 'g':
+    return TAYLOR_DIM_G;
+  case 't':
+    return TAYLOR_DIM_T;
+  case 'u':
+    return TAYLOR_DIM_U;
+  default:
+    return -1;
+  }
+}
+
+std::string join(const std::vector<std::string> &pieces, const char *separator) {
+  std::string text;
+  for (const std::string &piece : pieces)
+    text += (text.empty() ? "" : separator) + piece;
+  return text;
+}
+
+} // namespace taylor::runtime

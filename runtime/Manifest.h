@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An artifact's manifest (MANIFEST.md), parsed. Holds no JSON type, so that callers need no JSON header.
+#pragma once
+#include "runtime/artifact.h"
+#include "runtime/taylor.h"
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace taylor::runtime {
+
+/// The distribution from which a learned parameter starts.
+struct Initial {
+  enum class Kind { Zeros, Ones, Constant, Uniform, Normal };
+  Kind kind = Kind::Zeros;
+  double value = 0;               ///< Constant.
+  double low = 0, high = 0;       ///< Uniform, half open.
+  double mean = 0, deviation = 0; ///< Normal.
+};
+
+/// Where a model gets an input.
+struct Source {
+  enum class Kind { Projection, Parameter, Input };
+  Kind kind = Kind::Input;
+  bool bias = false; ///< Projection.
+  Initial initial;   ///< Parameter.
+};
+
+/// One axis of a tensor: its name, and either its run-time size's place in TaylorCall.dims or its fixed size.
+struct Axis {
+  std::string name;
+  int dim = -1;     ///< TaylorDim, or -1 for a channel.
+  int64_t size = 0; ///< Of a channel.
+  bool isChannel() const { return dim < 0; }
+};
+
+struct TensorInfo {
+  std::string name;
+  std::vector<Axis> axes;
+  TaylorDtype dtype = TAYLOR_F32;
+  Source source;         ///< Of an input.
+  bool gradient = false; ///< Of an input: the backward can give its gradient.
+};
+
+/// What a function does with one of its tensors.
+enum class Role { Input, Output, Saved, Cotangent, Gradient };
+
+/// One entry of a function's tensor list.
+struct Slot {
+  std::string label; ///< As in the manifest: "gradient:q".
+  Role role = Role::Input;
+  int index = 0;        ///< Into inputs (Input, Gradient), outputs (Output, Cotangent) or saved.
+  bool written = false; ///< By this function.
+  bool optional = false;
+};
+
+struct FunctionInfo {
+  std::string name;
+  std::vector<Slot> slots;
+  std::vector<std::string> kernels;
+};
+
+struct Manifest {
+  std::string text; ///< The JSON it was read from.
+  std::string version, hash, spec, mask, form;
+  std::map<std::string, double> parameters;
+  TaylorDtype dtype = TAYLOR_F32;
+  std::string targetName, targetCpu;
+  std::vector<std::string> features;
+  std::map<std::string, int64_t> sizes;
+  bool aligned = false; ///< Key arrays are read at query positions: 0 <= offset and offset + T <= U.
+  std::vector<TensorInfo> inputs, outputs, saved;
+  std::vector<FunctionInfo> functions;
+
+  /// Reads and checks a manifest; throws Error that names the field.
+  static Manifest parse(std::string_view json);
+
+  /// Index of a function, or -1.
+  int function(std::string_view name) const;
+  /// Description of the tensor in a slot.
+  const TensorInfo &tensor(const Slot &slot) const;
+};
+
+/// "f32", "bf16", "f64" or "i32".
+const char *dtypeName(int dtype);
+/// Bytes of one element.
+int64_t dtypeSize(int dtype);
+/// Place of a run-time axis in TaylorCall.dims by its name (b, h, g, t, u), or -1.
+int axisDim(std::string_view name);
+/// "1,2,3".
+std::string join(const std::vector<std::string> &pieces, const char *separator);
+
+} // namespace taylor::runtime

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Runs another program.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace taylor::runtime {
+
+struct ProcessResult {
+  std::string output; ///< Standard output.
+  std::string errors; ///< Standard error.
+  int exitCode = -1;  ///< -1 where a signal ended it.
+  int signal = 0;
+};
+
+/// Runs arguments[0] with no shell and waits. `slow` is called once if it takes longer than `slowSeconds`.
+/// Throws Error where it cannot be started.
+ProcessResult runProcess(const std::vector<std::string> &arguments, double slowSeconds,
+                         const std::function<void()> &slow);
+
+} // namespace taylor::runtime

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attention for C++ programs on libtorch: a specification, compiled for a head size and dtype, as a
+// differentiable function.
+//
+//   taylor::AttentionOptions options{.spec = "examples/specs/softmax.mlir", .headDim = 64};
+//   taylor::Attention attention(options);
+//   for (const taylor::TensorInfo &input : attention.manifest().inputs) ...   // build the modules that give
+//   the inputs at::Tensor o = attention.call({q, k, v});                                 // q [B,H,T,d], k
+//   [B,G,U,d], v [B,G,U,e]
+#pragma once
+#include "runtime/Manifest.h"
+#include <ATen/core/Tensor.h>
+#include <c10/core/ScalarType.h>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace taylor {
+
+using runtime::Axis;
+using runtime::Initial;
+using runtime::Manifest;
+using runtime::Source;
+using runtime::TensorInfo;
+
+struct AttentionOptions {
+  std::string spec;                  ///< Path of a .mlir file, its text, or the path of a compiled .so.
+  int64_t headDim = 64;              ///< d: channels of a score.
+  int64_t valueDim = 0;              ///< e: channels of a value; 0: as headDim.
+  at::ScalarType dtype = at::kFloat; ///< kFloat, kBFloat16 or kDouble; under autocast, autocast's.
+  std::map<std::string, std::string> parameters; ///< Free parameters: {"order", "10"}.
+  std::string mask;                              ///< "causal", "bidirectional", or "" as written.
+};
+
+/// One specification. Copies share everything; any thread may call any of them.
+class Attention {
+public:
+  /// Compiles, or takes from the kernel cache, the kernel for these sizes and this dtype, so that every error
+  /// of the specification comes here. A file is read once: editing it during a run changes nothing. Throws
+  /// c10::Error.
+  explicit Attention(const AttentionOptions &options);
+
+  /// Inputs with axes, source and initial distribution; outputs; sizes. Of the kernel for options.dtype.
+  const Manifest &manifest() const { return *description; }
+
+  /// The first output on inputs in the manifest's order, [B, H, T, e] for an attention, differentiable once.
+  /// Other head sizes and dtypes than those of the constructor compile another kernel. `offset` is the
+  /// position of query 0, U - T by default. Inputs may be strided views ([B, T, H, d] permuted); a last axis
+  /// that is a channel and has another stride than 1 is copied. Inputs from parameters may have any floating
+  /// dtype. Throws c10::Error that names the input.
+  at::Tensor call(const std::vector<at::Tensor> &inputs, std::optional<int64_t> offset = std::nullopt) const;
+
+  /// All outputs.
+  std::vector<at::Tensor> callAll(const std::vector<at::Tensor> &inputs,
+                                  std::optional<int64_t> offset = std::nullopt) const;
+
+private:
+  std::string spec, options; ///< As the operator takes them.
+  std::shared_ptr<const Manifest> description;
+};
+
+} // namespace taylor

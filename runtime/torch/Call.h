@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Runs a program on torch tensors. Everything that autograd, tracing and autocast need on top stands in
+// Operator.cpp.
+#pragma once
+#include "runtime/torch/Registry.h"
+#include <ATen/core/Tensor.h>
+#include <c10/util/ArrayRef.h>
+#include <optional>
+
+namespace taylor {
+
+using Tensors = std::vector<at::Tensor>;
+
+/// The kernel that serves these inputs: dtype and head sizes are read from them. Works on tensors without
+/// data.
+const runtime::Artifact &kernelFor(Program &program, at::TensorList inputs);
+
+at::ScalarType scalarType(TaylorDtype dtype);
+
+/// Outputs, then saved tensors where `save` is set. Inputs are CPU tensors; learned parameters of another
+/// floating dtype are converted.
+Tensors runForward(Program &program, at::TensorList inputs, std::optional<int64_t> offset, bool save);
+
+/// Gradients of the inputs whose indices stand in `wanted`, in that order. `outputs` and `saved` may be empty
+/// where backwardReads() says that nobody reads them.
+Tensors runBackward(Program &program, at::TensorList inputs, at::TensorList outputs, at::TensorList saved,
+                    at::TensorList cotangents, std::optional<int64_t> offset, c10::IntArrayRef wanted);
+
+/// Whether the backward reads any output or saved tensor, so that others need not be kept.
+bool backwardReads(const runtime::Manifest &manifest, runtime::Role role);
+
+} // namespace taylor

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The torch operators. taylor::attention is what one calls; taylor::forward and taylor::backward are the
+// kernels that autograd and torch.compile see. README.md says why each registration is there.
+#include "runtime/Error.h"
+#include "runtime/torch/Attention.h"
+#include "runtime/torch/Call.h"
+#include "runtime/torch/Layout.h"
+#include <ATen/autocast_mode.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_strided.h>
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+namespace taylor {
+namespace {
+
+using runtime::Manifest;
+using runtime::Role;
+using runtime::TensorInfo;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+using Offset = std::optional<int64_t>;
+using Text = std::string_view;
+
+using Forward = Tensors(at::TensorList, Text, Text, Offset);
+using Backward = Tensors(at::TensorList, at::TensorList, at::TensorList, at::TensorList, Text, Text, Offset,
+                         at::IntArrayRef);
+
+template <typename Signature> auto findOperator(const char *name) {
+  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
+}
+const auto &attentionOperator() {
+  static auto op = findOperator<Forward>("taylor::attention");
+  return op;
+}
+const auto &forwardOperator() {
+  static auto op = findOperator<Forward>("taylor::forward");
+  return op;
+}
+const auto &backwardOperator() {
+  static auto op = findOperator<Backward>("taylor::backward");
+  return op;
+}
+
+/// Runs `body`; the runtime's errors become torch's.
+template <typename Body> auto checked(Body body) {
+  try {
+    return body();
+  } catch (const runtime::Error &error) {
+    TORCH_CHECK(false, "taylor: ", error.what());
+  }
+}
+
+// ---- CPU ----
+
+Tensors attentionCpu(at::TensorList inputs, Text spec, Text options, Offset offset) {
+  return checked([&] { return runForward(*Program::find(spec, options), inputs, offset, /*save=*/false); });
+}
+
+Tensors forwardCpu(at::TensorList inputs, Text spec, Text options, Offset offset) {
+  return checked([&] { return runForward(*Program::find(spec, options), inputs, offset, /*save=*/true); });
+}
+
+Tensors backwardCpu(at::TensorList inputs, at::TensorList outputs, at::TensorList saved,
+                    at::TensorList cotangents, Text spec, Text options, Offset offset,
+                    at::IntArrayRef wanted) {
+  return checked([&] {
+    return runBackward(*Program::find(spec, options), inputs, outputs, saved, cotangents, offset, wanted);
+  });
+}
+
+// ---- Meta: shapes, strides and dtypes of the results, for tensors without data and for traced sizes ----
+
+/// A tensor without data of a manifest's description. Run-time sizes are those of the first input that has
+/// the axis.
+at::Tensor describeResult(const Manifest &manifest, const TensorInfo &info, at::TensorList inputs,
+                          const at::Tensor *like) {
+  Extents<c10::SymInt> sizes;
+  for (const runtime::Axis &axis : info.axes) {
+    c10::SymInt size = axis.isChannel() ? axis.size : 1;
+    bool found = axis.isChannel();
+    for (size_t i = 0; i < inputs.size() && !found; ++i) {
+      const auto &axes = manifest.inputs[i].axes;
+      TORCH_CHECK(inputs[i].dim() == int64_t(axes.size()), "taylor: expected rank ", axes.size(), " of '",
+                  manifest.inputs[i].name, "', but got rank ", inputs[i].dim());
+      for (size_t j = 0; j < axes.size() && !found; ++j)
+        if (axes[j].dim == axis.dim) {
+          size = inputs[i].sym_size(int64_t(j));
+          found = true;
+        }
+    }
+    sizes.push_back(size);
+  }
+  Extents<c10::SymInt> strides = denseStrides(sizes, like ? like->sym_strides() : c10::SymIntArrayRef());
+  return at::empty_strided_symint(
+      c10::SymIntArrayRef(sizes.data(), sizes.size()), c10::SymIntArrayRef(strides.data(), strides.size()),
+      at::TensorOptions().dtype(scalarType(info.dtype)).device(inputs[0].device()));
+}
+
+Tensors describeForward(at::TensorList inputs, Text spec, Text options, bool save) {
+  return checked([&] {
+    auto program = Program::find(spec, options);
+    const Manifest &manifest = kernelFor(*program, inputs).manifest();
+    Tensors results;
+    for (const TensorInfo &info : manifest.outputs)
+      results.push_back(describeResult(manifest, info, inputs,
+                                       program->dtypeInput < 0 ? nullptr : &inputs[program->dtypeInput]));
+    for (const TensorInfo &info : manifest.saved)
+      if (save)
+        results.push_back(describeResult(manifest, info, inputs, nullptr));
+    return results;
+  });
+}
+
+Tensors attentionMeta(at::TensorList inputs, Text spec, Text options, Offset) {
+  return describeForward(inputs, spec, options, /*save=*/false);
+}
+
+Tensors forwardMeta(at::TensorList inputs, Text spec, Text options, Offset) {
+  return describeForward(inputs, spec, options, /*save=*/true);
+}
+
+Tensors backwardMeta(at::TensorList inputs, at::TensorList, at::TensorList, at::TensorList, Text spec,
+                     Text options, Offset, at::IntArrayRef wanted) {
+  return checked([&] {
+    const Manifest &manifest = kernelFor(*Program::find(spec, options), inputs).manifest();
+    Tensors results;
+    for (int64_t i : wanted)
+      results.push_back(
+          describeResult(manifest, manifest.inputs[i], inputs, &inputs[i]).to(inputs[i].scalar_type()));
+    return results;
+  });
+}
+
+// ---- Autograd ----
+
+bool needsGradient(at::TensorList tensors) {
+  if (!at::GradMode::is_enabled())
+    return false;
+  for (const at::Tensor &tensor : tensors)
+    if (tensor.requires_grad())
+      return true;
+  return false;
+}
+
+class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
+public:
+  static variable_list forward(AutogradContext *context, at::TensorList inputs, Text spec, Text options,
+                               Offset offset) {
+    at::AutoDispatchBelowADInplaceOrView guard;
+    Tensors results = forwardOperator().call(inputs, spec, options, offset);
+    auto [outputCount, readsOutputs] = checked([&] {
+      const Manifest &manifest = Program::find(spec, options)->signature();
+      return std::make_pair(manifest.outputs.size(), backwardReads(manifest, Role::Output));
+    });
+    variable_list outputs(results.begin(), results.begin() + outputCount);
+    variable_list kept(inputs.begin(), inputs.end());
+    if (readsOutputs)
+      kept.insert(kept.end(), outputs.begin(), outputs.end());
+    kept.insert(kept.end(), results.begin() + outputCount, results.end());
+    context->save_for_backward(std::move(kept));
+    context->saved_data["inputs"] = int64_t(inputs.size());
+    context->saved_data["outputs"] = readsOutputs ? int64_t(outputCount) : int64_t(0);
+    context->saved_data["spec"] = std::string(spec);
+    context->saved_data["options"] = std::string(options);
+    context->saved_data["offset"] = offset;
+    return outputs;
+  }
+
+  static variable_list backward(AutogradContext *context, variable_list cotangents) {
+    variable_list kept = context->get_saved_variables();
+    auto inputs = size_t(context->saved_data["inputs"].toInt());
+    auto outputs = size_t(context->saved_data["outputs"].toInt());
+    std::vector<int64_t> wanted;
+    for (size_t i = 0; i < inputs; ++i)
+      if (context->needs_input_grad(i))
+        wanted.push_back(int64_t(i));
+    at::TensorList all(kept);
+    Tensors gradients = backwardOperator().call(
+        all.slice(0, inputs), all.slice(inputs, outputs), all.slice(inputs + outputs), cotangents,
+        context->saved_data["spec"].toStringView(), context->saved_data["options"].toStringView(),
+        context->saved_data["offset"].toOptional<int64_t>(), wanted);
+    variable_list results(inputs + 3); // spec, options and offset have none
+    for (size_t i = 0; i < wanted.size(); ++i)
+      results[size_t(wanted[i])] = gradients[i];
+    return results;
+  }
+};
+
+Tensors attentionAutograd(at::TensorList inputs, Text spec, Text options, Offset offset) {
+  if (needsGradient(inputs))
+    return AttentionFunction::apply(inputs, spec, options, offset);
+  at::AutoDispatchBelowADInplaceOrView guard;
+  return attentionOperator().call(inputs, spec, options, offset);
+}
+
+/// The backward's own derivative: refused, but only when somebody asks for it.
+class BackwardFunction : public torch::autograd::Function<BackwardFunction> {
+public:
+  static variable_list forward(AutogradContext *, at::TensorList differentiable,
+                               const std::function<Tensors()> &run) {
+    at::AutoDispatchBelowADInplaceOrView guard;
+    return run();
+  }
+  static variable_list backward(AutogradContext *, variable_list) {
+    TORCH_CHECK(
+        false,
+        "taylor: unsupported second derivative of taylor::attention; use eager code where one is needed "
+        "(taylorc --emit=torch prints it)");
+  }
+};
+
+Tensors backwardAutograd(at::TensorList inputs, at::TensorList outputs, at::TensorList saved,
+                         at::TensorList cotangents, Text spec, Text options, Offset offset,
+                         at::IntArrayRef wanted) {
+  auto run = [&] {
+    return backwardOperator().call(inputs, outputs, saved, cotangents, spec, options, offset, wanted);
+  };
+  Tensors differentiable(inputs.begin(), inputs.end());
+  differentiable.insert(differentiable.end(), cotangents.begin(), cotangents.end());
+  if (needsGradient(differentiable))
+    return BackwardFunction::apply(at::TensorList(differentiable), std::function<Tensors()>(run));
+  at::AutoDispatchBelowADInplaceOrView guard;
+  return run();
+}
+
+// ---- Autocast: the kernel's dtype is autocast's, whatever the inputs came in ----
+
+Tensors attentionAutocast(at::TensorList inputs, Text spec, Text options, Offset offset) {
+  c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::AutocastCPU);
+  at::ScalarType dtype = at::autocast::get_autocast_dtype(at::kCPU);
+  auto program = checked([&] { return Program::find(spec, options); });
+  const auto &infos = program->signature().inputs;
+  Tensors cast(inputs.begin(), inputs.end());
+  for (size_t i = 0; i < cast.size() && i < infos.size(); ++i)
+    if (infos[i].source.kind != runtime::Source::Kind::Parameter && infos[i].dtype != TAYLOR_I32)
+      cast[i] = at::autocast::cached_cast(dtype, cast[i], c10::DeviceType::CPU);
+  return attentionOperator().call(cast, spec, options, offset);
+}
+
+} // namespace
+
+TORCH_LIBRARY(taylor, m) {
+  m.def("attention(Tensor[] inputs, str spec, str options=\"\", int? offset=None) -> Tensor[]");
+  m.def("forward(Tensor[] inputs, str spec, str options, int? offset) -> Tensor[]");
+  m.def("backward(Tensor[] inputs, Tensor[] outputs, Tensor[] saved, Tensor[] cotangents, str spec, str "
+        "options, "
+        "int? offset, int[] wanted) -> Tensor[]");
+}
+
+TORCH_LIBRARY_IMPL(taylor, CPU, m) {
+  m.impl("attention", attentionCpu);
+  m.impl("forward", forwardCpu);
+  m.impl("backward", backwardCpu);
+}
+
+TORCH_LIBRARY_IMPL(taylor, Meta, m) {
+  m.impl("attention", attentionMeta);
+  m.impl("forward", forwardMeta);
+  m.impl("backward", backwardMeta);
+}
+
+TORCH_LIBRARY_IMPL(taylor, Autograd, m) {
+  m.impl("attention", attentionAutograd);
+  m.impl("forward", torch::autograd::autogradNotImplementedFallback());
+  m.impl("backward", backwardAutograd);
+}
+
+TORCH_LIBRARY_IMPL(taylor, AutocastCPU, m) { m.impl("attention", attentionAutocast); }
+
+// ---- C++ ----
+
+Attention::Attention(const AttentionOptions &given) {
+  TORCH_CHECK(given.headDim > 0, "taylor: expected a positive head size, but got ", given.headDim);
+  TORCH_CHECK(given.valueDim >= 0, "taylor: expected a value size of at least 0, but got ", given.valueDim);
+  for (const auto &[name, value] : given.parameters)
+    options += (options.empty() ? "--set " : " --set ") + name + "=" + value;
+  if (!given.mask.empty())
+    options += (options.empty() ? "--mask=" : " --mask=") + given.mask;
+  checked([&] {
+    spec = given.spec.ends_with(".so") ? given.spec : runtime::Specification::read(given.spec).text;
+    TaylorDtype dtype = TAYLOR_F32;
+    if (given.dtype == at::kBFloat16)
+      dtype = TAYLOR_BF16;
+    else if (given.dtype == at::kDouble)
+      dtype = TAYLOR_F64;
+    else if (given.dtype != at::kFloat)
+      runtime::fail("expected dtype Float, BFloat16 or Double, but got ", c10::toString(given.dtype));
+    auto program = Program::find(spec, options);
+    int64_t valueDim = given.valueDim > 0 ? given.valueDim : given.headDim;
+    const runtime::Artifact &artifact =
+        program->kernel(dtype, program->dInput < 0 ? 0 : given.headDim, program->eInput < 0 ? 0 : valueDim);
+    description = std::make_shared<const Manifest>(artifact.manifest());
+  });
+}
+
+std::vector<at::Tensor> Attention::callAll(const std::vector<at::Tensor> &inputs,
+                                           std::optional<int64_t> offset) const {
+  return attentionOperator().call(inputs, spec, options, offset);
+}
+
+at::Tensor Attention::call(const std::vector<at::Tensor> &inputs, std::optional<int64_t> offset) const {
+  return callAll(inputs, offset)[0];
+}
+
+} // namespace taylor

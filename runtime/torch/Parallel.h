@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Torch's own threads, so that kernels and torch's operators never compete for cores.
+#pragma once
+#include <cstdint>
+
+namespace taylor {
+
+/// Threads that torch would use here (at::get_num_threads; 1 inside a parallel region).
+int64_t parallelThreads();
+
+/// A TaylorParallelFor on torch's intra-op threads.
+void parallelFor(void *context, int64_t tasks, void (*task)(void *, int64_t), void *taskContext);
+
+} // namespace taylor

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/torch/Registry.h"
+#include "runtime/Error.h"
+#include <shared_mutex>
+#include <sstream>
+#include <sys/stat.h>
+#include <unordered_map>
+
+namespace taylor {
+namespace {
+
+using runtime::fail;
+
+/// What identifies a file's contents without reading them; all 0 for text.
+struct Stamp {
+  int64_t inode = 0, size = 0, seconds = 0, nanoseconds = 0;
+  bool operator==(const Stamp &) const = default;
+};
+
+Stamp stampOf(const std::string &spec) {
+  struct stat status;
+  if (spec.size() > 4096 || spec.find('\n') != std::string::npos || stat(spec.c_str(), &status) != 0)
+    return {};
+  return {int64_t(status.st_ino), status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+struct Known {
+  Stamp stamp;
+  std::shared_ptr<Program> program;
+};
+
+/// All programs of the process, by specification and options.
+struct Programs {
+  std::shared_mutex mutex;
+  std::unordered_map<std::string, Known> known;
+};
+
+Programs &programs() {
+  static Programs *all = new Programs; // never destroyed: Python may call during the end of the process
+  return *all;
+}
+
+/// The program asked for last in this thread: a model calls the same one again and again.
+struct Recent {
+  std::string spec, options;
+  Stamp stamp;
+  std::shared_ptr<Program> program;
+};
+
+std::vector<std::string> splitOptions(const std::string &options) {
+  std::vector<std::string> list;
+  std::istringstream words(options);
+  for (std::string word; words >> word;) {
+    for (const char *reserved : {"--dtype", "--head-dim", "--value-dim", "--emit", "--save-stages", "-o"})
+      if (word.rfind(reserved, 0) == 0)
+        fail("unsupported option '", word,
+             "': dtype and sizes are taken from the tensors, and the kernel cache names files");
+    list.push_back(word);
+  }
+  return list;
+}
+
+} // namespace
+
+std::shared_ptr<Program> Program::find(std::string_view specView, std::string_view optionsView) {
+  static thread_local Recent recent;
+  std::string spec(specView), options(optionsView);
+  Stamp stamp = stampOf(spec);
+  if (recent.program && recent.spec == spec && recent.options == options && recent.stamp == stamp)
+    return recent.program;
+  Programs &all = programs();
+  std::string key = std::to_string(spec.size()) + ":" + spec + options;
+  std::shared_ptr<Program> program;
+  {
+    std::shared_lock lock(all.mutex);
+    auto it = all.known.find(key);
+    if (it != all.known.end() && it->second.stamp == stamp)
+      program = it->second.program;
+  }
+  if (!program) {
+    program = std::make_shared<Program>(spec, options); // two threads may both do it; the cache compiles once
+    std::unique_lock lock(all.mutex);
+    Known &known = all.known[key];
+    if (known.program && known.stamp == stamp)
+      program = known.program;
+    else
+      known = {stamp, program};
+  }
+  recent = {std::move(spec), std::move(options), stamp, program};
+  return program;
+}
+
+Program::Program(std::string spec, std::string options) : arguments(splitOptions(options)) {
+  if (spec.size() > 3 && spec.ends_with(".so")) {
+    if (!arguments.empty())
+      fail("unsupported options '", options, "' with the artifact '", spec, "', which is compiled already");
+    fixed = runtime::Artifact::load(spec);
+    description = fixed->manifest();
+  } else {
+    source = runtime::Specification::read(spec);
+    description = runtime::compileManifest(source, arguments);
+  }
+  dInput = inputWithAxis("d");
+  eInput = inputWithAxis("e");
+  // Learned parameters keep fp32 in a bf16 artifact, so they do not tell.
+  dtypeInput = -1;
+  for (int i = int(description.inputs.size()) - 1; i >= 0; --i)
+    if (description.inputs[i].source.kind != runtime::Source::Kind::Parameter &&
+        description.inputs[i].dtype != TAYLOR_I32)
+      dtypeInput = i;
+}
+
+Program::~Program() {
+  for (const Entry *entry = entries.load(); entry;) {
+    const Entry *next = entry->next;
+    delete entry;
+    entry = next;
+  }
+}
+
+int Program::inputWithAxis(const char *axis) const {
+  for (size_t i = 0; i < description.inputs.size(); ++i)
+    if (description.inputs[i].source.kind != runtime::Source::Kind::Parameter)
+      for (const runtime::Axis &candidate : description.inputs[i].axes)
+        if (candidate.name == axis)
+          return int(i);
+  return -1;
+}
+
+const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e) {
+  auto search = [&]() -> const runtime::Artifact * {
+    for (const Entry *entry = entries.load(std::memory_order_acquire); entry; entry = entry->next)
+      if (entry->dtype == dtype && entry->d == d && entry->e == e)
+        return entry->artifact.get();
+    return nullptr;
+  };
+  if (const runtime::Artifact *found = search())
+    return *found;
+  std::lock_guard lock(compiling);
+  if (const runtime::Artifact *found = search())
+    return *found;
+  std::shared_ptr<const runtime::Artifact> artifact = fixed;
+  if (fixed) {
+    if (fixed->manifest().dtype != dtype)
+      fail("expected ", runtime::dtypeName(fixed->manifest().dtype), " inputs for the artifact '",
+           fixed->path(), "', but got ", runtime::dtypeName(dtype));
+  } else {
+    std::vector<std::string> all = arguments;
+    all.push_back(std::string("--dtype=") + runtime::dtypeName(dtype));
+    if (d > 0)
+      all.push_back("--head-dim=" + std::to_string(d));
+    if (e > 0)
+      all.push_back("--value-dim=" + std::to_string(e));
+    artifact = runtime::compile(source, all);
+  }
+  // Kept for the life of the program: there are few, and callers hold references.
+  entries.store(new Entry{dtype, d, e, artifact, entries.load()}, std::memory_order_release);
+  return *artifact;
+}
+
+} // namespace taylor

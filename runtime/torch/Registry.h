@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which kernel serves a call: from (specification, options) and from dtype and head sizes of the inputs.
+#pragma once
+#include "runtime/Artifact.h"
+#include "runtime/Cache.h"
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace taylor {
+
+/// One specification under one list of options, with the kernels compiled from it so far.
+class Program {
+public:
+  /// The program of a specification (path, text, or path of an artifact .so) and options of taylorc separated
+  /// by spaces. Cheap when it has been asked for before. A file that has changed since gives a new program.
+  static std::shared_ptr<Program> find(std::string_view spec, std::string_view options);
+
+  Program(std::string spec, std::string options);
+  ~Program();
+
+  /// Names, axes and sources of the tensors; sizes and dtypes are those of taylorc's defaults.
+  const runtime::Manifest &signature() const { return description; }
+
+  /// The kernel for a dtype and sizes of d and e; 0 where no input has the axis. Compiles on first use.
+  const runtime::Artifact &kernel(TaylorDtype dtype, int64_t d, int64_t e);
+
+  /// One input that has the axis, or -1.
+  int inputWithAxis(const char *axis) const;
+  int dInput, eInput, dtypeInput; ///< Inputs that tell d, e and the dtype; -1: none.
+
+private:
+  struct Entry {
+    TaylorDtype dtype;
+    int64_t d, e;
+    std::shared_ptr<const runtime::Artifact> artifact;
+    const Entry *next;
+  };
+  std::vector<std::string> arguments;
+  runtime::Specification source;
+  std::shared_ptr<const runtime::Artifact> fixed; ///< Where the specification is an artifact.
+  runtime::Manifest description;
+  std::mutex compiling;
+  std::atomic<const Entry *> entries{nullptr}; ///< Only grows, so readers take no lock.
+};
+
+} // namespace taylor

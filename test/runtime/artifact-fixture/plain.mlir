@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What fixture.c computes without its gate, as a specification.
+!q = !taylor.array<[b, h, t, d]>   !k = !taylor.array<[b, g, u, d]>   !v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>   !row = !taylor.array<[b, h, t]>
+
+taylor.spec @fixture(%q: !q, %k: !k, %v: !v) {
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal : !q, !k, !v
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}
