@@ -6,33 +6,39 @@ taylor_self="./quickstart.sh"
 
 usage() {
   cat <<'END'
-usage: ./quickstart.sh [--data=FILE_OR_FOLDER] [--prompt=TEXT] [--requirements] [--help]
+usage: ./quickstart.sh [--data FILE_OR_FOLDER] [--prompt TEXT] [--requirements] [--help]
 
 Checks what is missing and installs it (Debian packages, as root or with sudo; torch and a few Python packages into .venv), builds the compiler
 and the trainer, compiles two attention specifications, trains a tiny Llama with each (same seed, same data), prints a table, draws
 both loss curves and lets each model continue a prompt. 15 minutes at most the first time on two cores, 4 after that.
 
-  --data=PATH      train on your own text: a file, or a folder of files (default: the LLVM and MLIR headers on this machine)
-  --prompt=TEXT    what the models continue
+  --data PATH      train on your own text: a file, or a folder of files (default: the LLVM and MLIR headers on this machine)
+  --prompt TEXT    what the models continue
   --requirements   stop when everything needed is installed
 END
 }
 
 prompt="The operation "
 data=()
-for argument in "$@"; do
-  case $argument in
+while [ $# -gt 0 ]; do
+  # `--data PATH` and `--data=PATH` are the same.
+  case $1 in
+    --data | --prompt)
+      [ $# -gt 1 ] || { usage >&2; printf "\nerror: expected a value after '%s'\n" "$1" >&2; exit 2; }
+      set -- "$1=$2" "${@:3}" ;;
+  esac
+  case $1 in
     --data=?*)
-      path=${argument#*=}
-      path=${path/#\~\//$HOME/}
+      path=${1#*=}
       [[ $path = /* ]] || path=$OLDPWD/$path
-      [ -r "$path" ] || { printf "error: expected a readable file or folder in --data, but got '%s'\n" "${argument#*=}" >&2; exit 2; }
+      [ -r "$path" ] || { printf "error: expected a readable file or folder in --data, but got '%s'\n" "${1#*=}" >&2; exit 2; }
       data=(--set "data.path=$path") ;;
-    --prompt=?*) prompt=${argument#*=} ;;
+    --prompt=?*) prompt=${1#*=} ;;
     --requirements) only_requirements=1 ;;
     -h | --help) usage; exit 0 ;;
-    *) usage >&2; printf "\nerror: unsupported argument '%s'\n" "$argument" >&2; exit 2 ;;
+    *) usage >&2; printf "\nerror: unsupported argument '%s'\n" "$1" >&2; exit 2 ;;
   esac
+  shift
 done
 
 . cmake/setup.sh
@@ -89,5 +95,5 @@ Done in $(taylor_clock). Next:
   an attention of your own    copy examples/specs/softmax.mlir and change it; README.md shows how
   check it                    build/bin/taylor-run MINE.mlir --device=cpu --shape 1,4,256,64 --grad --check    (after ./test.sh, which builds everything)
   train with it               build/bin/taylor-train --config examples/experiments/quickstart.toml --attention MINE.mlir --set run.folder=runs/mine
-  on your own text            ./quickstart.sh --data=FILE_OR_FOLDER
+  on your own text            ./quickstart.sh --data FILE_OR_FOLDER
 END
