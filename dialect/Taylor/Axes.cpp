@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/Axes.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace {
+constexpr StringRef kRoles[] = {"b", "h", "g", "t", "u", "d", "e", "f"};
+} // namespace
+
+bool taylor::isRoleAxis(StringRef axis) { return llvm::is_contained(kRoles, axis); }
+
+bool taylor::isRuntimeAxis(StringRef axis) { return llvm::is_contained(ArrayRef(kRoles).take_front(5), axis); }
+
+FailureOr<ArrayType> taylor::joinArrays(EmitError emitError, MLIRContext *context, ArrayRef<ArrayType> arrays,
+                                        ArrayRef<StringRef> extra, Type elementType) {
+  llvm::MapVector<StringRef, int64_t> sizes;
+  auto add = [&](StringRef axis, int64_t size) -> LogicalResult {
+    auto [it, inserted] = sizes.insert({axis, size});
+    if (inserted || size == ArrayType::kUnknown)
+      return success();
+    if (it->second != ArrayType::kUnknown && it->second != size)
+      return emitError() << "expected one size of axis '" << axis << "', but got " << it->second << " and " << size;
+    it->second = size;
+    return success();
+  };
+  for (ArrayType array : arrays)
+    for (auto [name, size] : llvm::zip(array.getAxes(), array.getSizes()))
+      if (failed(add(name.getValue(), size)))
+        return failure();
+  for (StringRef axis : extra)
+    if (failed(add(axis, ArrayType::kUnknown)))
+      return failure();
+  if (sizes.contains("t") && sizes.contains("u"))
+    return emitError() << "unsupported mix of query and key tokens: one operand has t, another u; use taylor.align";
+  if (sizes.contains("h"))
+    sizes.erase("g");
+
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> dims;
+  auto take = [&](StringRef axis, int64_t size) {
+    names.push_back(StringAttr::get(context, axis));
+    dims.push_back(size);
+  };
+  for (StringRef role : kRoles)
+    if (auto it = sizes.find(role); it != sizes.end())
+      take(role, it->second);
+  for (auto &[axis, size] : sizes)
+    if (!isRoleAxis(axis))
+      take(axis, size);
+  return ArrayType::getChecked(emitError, context, names, dims, elementType);
+}
+
+Type taylor::realTypeOf(MLIRContext *context, TypeRange arrays) {
+  bool narrow = false;
+  for (Type type : arrays)
+    if (auto array = dyn_cast<ArrayType>(type); array && isa<FloatType>(array.getElementType())) {
+      if (array.getElementType().isF64())
+        return Float64Type::get(context);
+      narrow = true;
+    }
+  return narrow ? Type(Float32Type::get(context)) : Type(Float64Type::get(context));
+}
+
+SmallVector<StringRef> taylor::indexedAxes(Region &region) {
+  llvm::SmallSetVector<StringRef, 4> axes;
+  region.walk([&](IndexOp op) { axes.insert(op.getAxis()); });
+  return axes.takeVector();
+}

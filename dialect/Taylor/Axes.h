@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Named axes: which names have a role, and how arrays broadcast by name.
+#ifndef TAYLOR_DIALECT_TAYLOR_AXES_H
+#define TAYLOR_DIALECT_TAYLOR_AXES_H
+
+#include "dialect/Taylor/TaylorDialect.h"
+
+namespace taylor {
+
+using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
+
+/// True for b, h, g, t, u, d, e, f: the axes whose meaning the dialect knows.
+bool isRoleAxis(llvm::StringRef axis);
+/// True for b, h, g, t, u: sizes known only at run time.
+bool isRuntimeAxis(llvm::StringRef axis);
+
+/// The axes of a broadcast result: the union, in the order b, h, g, t, u, d, e, f, free axes as met; h absorbs g.
+/// Fails, with a message, on t with u, or on one axis with two sizes. `extra` are axes without an array (`t` in a formula).
+mlir::FailureOr<ArrayType> joinArrays(EmitError emitError, mlir::MLIRContext *context, llvm::ArrayRef<ArrayType> arrays,
+                                      llvm::ArrayRef<llvm::StringRef> extra, mlir::Type elementType);
+
+/// f64 if any float array is f64 or there is none, else f32: the type regions compute in.
+mlir::Type realTypeOf(mlir::MLIRContext *context, mlir::TypeRange arrays);
+
+/// The axes that `taylor.index` operations in a region name, each once.
+llvm::SmallVector<llvm::StringRef> indexedAxes(mlir::Region &region);
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/BodySyntax.h"
+
+using namespace mlir;
+using namespace taylor;
+
+ParseResult BodySyntax::parseBody() {
+  if (failed(parser.parseOptionalKeyword("region")))
+    return formulas.parseBody(bindings);
+  isRegion = true;
+  return failure(parser.parseOperandList(formulas.operands, AsmParser::Delimiter::Paren) || parser.parseRegion(*region));
+}
+
+ParseResult BodySyntax::parseLive() {
+  if (succeeded(parser.parseOptionalKeyword("live")) && parser.parseOperandList(live, AsmParser::Delimiter::Paren))
+    return failure();
+  return parser.parseOptionalAttrDict(result.attributes);
+}
+
+ParseResult BodySyntax::parseTypes() {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<Type> types;
+  if (succeeded(parser.parseOptionalColon()) && parser.parseTypeList(types))
+    return failure();
+  size_t expected = formulas.operands.size() + live.size();
+  if (types.size() != expected)
+    return parser.emitError(loc, "expected ")
+           << expected << " operand type" << (expected == 1 ? "" : "s")
+           << ", one per distinct value in order of appearance, but got " << types.size();
+  for (Type type : types) {
+    auto array = dyn_cast<ArrayType>(type);
+    if (!array)
+      return parser.emitError(loc, "expected operands of type !taylor.array, but got ") << type;
+    arrays.push_back(array);
+  }
+  arrays.resize(formulas.operands.size());
+  if (succeeded(parser.parseOptionalArrow()) && parser.parseType(explicitResult))
+    return failure();
+  SmallVector<OpAsmParser::UnresolvedOperand> operands(formulas.operands);
+  llvm::append_range(operands, live);
+  if (parser.resolveOperands(operands, types, loc, result.operands))
+    return failure();
+
+  // A formula without operands has the type of its result, if that is written.
+  Type realType = realTypeOf(parser.getContext(), TypeRange(ArrayRef(types).take_front(arrays.size())));
+  bool anyFloat = llvm::any_of(arrays, [](ArrayType array) { return isa<FloatType>(array.getElementType()); });
+  if (!anyFloat && explicitResult)
+    realType = explicitResult.getScalarType();
+  if (!isRegion && buildRegion(realType))
+    return failure();
+  FailureOr<ArrayType> join = joinArrays([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
+                                         arrays, indexedAxes(*region), realType);
+  if (failed(join))
+    return failure();
+  joined = *join;
+  return success();
+}
+
+ParseResult BodySyntax::buildRegion(Type realType) {
+  SmallVector<Type> argumentTypes;
+  SmallVector<int64_t> scalars;
+  SmallVector<StringRef> freeAxes;
+  for (ArrayType array : arrays) {
+    scalars.push_back(argumentTypes.size());
+    argumentTypes.push_back(array.getScalarType());
+    for (StringAttr axis : array.getAxes())
+      freeAxes.push_back(axis.getValue());
+  }
+  return buildFormulaRegion(parser, *region, bindings, argumentTypes, scalars, {}, freeAxes, realType);
+}
+
+SmallVector<Value> taylor::printBody(OpAsmPrinter &printer, Region &region, OperandRange arrays) {
+  Block &block = region.front();
+  // A formula names an operand by using it; it cannot say that an unused one is there, nor the same value twice.
+  llvm::SmallDenseSet<Value> distinct(arrays.begin(), arrays.end());
+  if (FormulaPrinter::isPrintable(block) && distinct.size() == arrays.size()) {
+    llvm::DenseMap<Value, std::string> leaves;
+    for (auto [argument, array] : llvm::zip(block.getArguments(), arrays))
+      leaves[argument] = nameOfValue(printer, array);
+    std::string text = FormulaPrinter(leaves).body(block);
+    SmallVector<Value> order = orderOfAppearance(text, printer, arrays);
+    if (order.size() == arrays.size()) {
+      printer << " " << text;
+      return order;
+    }
+  }
+  printer << " region(" << arrays << ") ";
+  printer.printRegion(region);
+  return SmallVector<Value>(arrays.begin(), arrays.end());
+}
+
+void taylor::printLiveAndTypes(OpAsmPrinter &printer, Operation *op, ArrayRef<Value> arrays, ValueRange live,
+                               ArrayType inferred) {
+  if (!live.empty())
+    printer << " live(" << live << ")";
+  printer.printOptionalAttrDict(llvm::to_vector(op->getDiscardableAttrs()));
+  SmallVector<Type> types(TypeRange{ValueRange(arrays)});
+  llvm::append_range(types, live.getTypes());
+  if (!types.empty())
+    printer << " : " << types;
+  if (op->getResult(0).getType() != inferred)
+    printer << " -> " << op->getResult(0).getType();
+}
+
+FailureOr<ArrayType> taylor::joinBody(EmitError emitError, Region &region, ValueRange arrays) {
+  SmallVector<ArrayType> types;
+  for (Value array : arrays)
+    types.push_back(cast<ArrayType>(array.getType()));
+  MLIRContext *context = region.getContext();
+  return joinArrays(emitError, context, types, indexedAxes(region), realTypeOf(context, TypeRange(arrays)));
+}
+
+LogicalResult taylor::verifyBody(Operation *op, Region &region, ValueRange arrays) {
+  if (region.getNumArguments() != arrays.size())
+    return op->emitOpError("expected one region argument per array, but got ")
+           << region.getNumArguments() << " for " << arrays.size() << " arrays";
+  for (auto [index, pair] : llvm::enumerate(llvm::zip(region.getArguments(), arrays))) {
+    auto [argument, array] = pair;
+    Type expected = cast<ArrayType>(array.getType()).getScalarType();
+    if (argument.getType() != expected)
+      return op->emitOpError("expected region argument ") << index << " of type " << expected << ", but got "
+                                                          << argument.getType();
+  }
+  auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+  if (!yield || yield.getValues().size() != 1 || !isa<FloatType>(yield.getValues()[0].getType()))
+    return op->emitOpError("expected a region that yields one number");
+  return success();
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// taylor.spec, taylor.function and taylor.yield.
+#include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/TaylorAttrs.h"
+#include "dialect/Taylor/TaylorDialect.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace {
+
+SourceAttr defaultSource(MLIRContext *context) {
+  FloatAttr zero = FloatAttr::get(Float64Type::get(context), 0.0);
+  return SourceAttr::get(context, SourceKind::Projection, false, Initial::Zeros, zero, zero);
+}
+
+bool hasTokens(ArrayType array) { return array.has("t") || array.has("u"); }
+
+/// `name : index = 10`, `name = 0.5`.
+ParseResult parseParameters(OpAsmParser &parser, NamedAttrList &parameters) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&]() -> ParseResult {
+    std::string name;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeywordOrString(&name))
+      return failure();
+    bool isIndex = false;
+    if (succeeded(parser.parseOptionalColon())) {
+      if (parser.parseKeyword("index"))
+        return failure();
+      isIndex = true;
+    }
+    if (parser.parseEqual())
+      return failure();
+    if (parameters.get(name))
+      return parser.emitError(loc, "expected distinct parameters, but got '") << name << "' twice";
+    Builder &builder = parser.getBuilder();
+    bool negative = succeeded(parser.parseOptionalMinus());
+    int64_t integer;
+    OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
+    if (isInteger.has_value()) {
+      if (failed(*isInteger))
+        return failure();
+      integer = negative ? -integer : integer;
+      parameters.append(name, isIndex ? Attribute(builder.getI64IntegerAttr(integer))
+                                      : Attribute(builder.getF64FloatAttr(static_cast<double>(integer))));
+      return success();
+    }
+    double number;
+    if (isIndex)
+      return parser.emitError(parser.getCurrentLocation(), "expected an integer for the index parameter '") << name << "'";
+    if (parser.parseFloat(number))
+      return failure();
+    parameters.append(name, builder.getF64FloatAttr(negative ? -number : number));
+    return success();
+  });
+}
+
+void printParameters(OpAsmPrinter &printer, DictionaryAttr parameters) {
+  if (parameters.empty())
+    return;
+  printer << " parameters(";
+  llvm::interleaveComma(parameters, printer, [&](NamedAttribute parameter) {
+    printer << parameter.getName().getValue();
+    if (auto integer = dyn_cast<IntegerAttr>(parameter.getValue()))
+      printer << " : index = " << integer.getInt();
+    else
+      printer << " = " << formatNumber(cast<FloatAttr>(parameter.getValue()).getValueAsDouble());
+  });
+  printer << ")";
+}
+
+/// Block arguments are printed under the names of the specification.
+void nameArguments(Region &region, ArrayAttr names, OpAsmSetValueNameFn setName) {
+  for (auto [argument, name] : llvm::zip(region.getArguments(), names)) {
+    StringRef text = cast<StringAttr>(name).getValue();
+    setName(argument, text.substr(text.find(':') == StringRef::npos ? 0 : text.find(':') + 1));
+  }
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// SpecOp
+//===----------------------------------------------------------------------===//
+
+ParseResult SpecOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  auto &properties = result.getOrAddProperties<Properties>();
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Attribute> names, sources;
+  if (parser.parseSymbolName(properties.sym_name))
+    return failure();
+  auto parseArgument = [&]() -> ParseResult {
+    OpAsmParser::Argument argument;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseArgument(argument, /*allowType=*/true))
+      return failure();
+    auto array = dyn_cast<ArrayType>(argument.type);
+    if (!array)
+      return parser.emitError(loc, "expected an argument of type !taylor.array, but got ") << argument.type;
+    StringRef name = argument.ssaName.name.drop_front();
+    SourceAttr source;
+    if (succeeded(parser.parseOptionalKeyword("from"))) {
+      FailureOr<SourceAttr> parsed = parseSource(parser);
+      if (failed(parsed))
+        return failure();
+      source = *parsed;
+    } else if (hasTokens(array)) {
+      source = defaultSource(parser.getContext());
+    } else {
+      return parser.emitError(loc, "requires a source of argument '%")
+             << name << "', which has no token axis: write 'from parameter(ones)' or 'from input'";
+    }
+    names.push_back(builder.getStringAttr(name));
+    sources.push_back(source);
+    arguments.push_back(argument);
+    return success();
+  };
+  NamedAttrList parameters;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseArgument) ||
+      (succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  properties.arg_names = builder.getArrayAttr(names);
+  properties.sources = builder.getArrayAttr(sources);
+  properties.parameters = parameters.getDictionary(parser.getContext());
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void SpecOp::print(OpAsmPrinter &printer) {
+  printer << " ";
+  printer.printSymbolName(getSymName());
+  printer << "(";
+  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getSources()), printer, [&](auto pair) {
+    auto [argument, source] = pair;
+    printer.printRegionArgument(argument);
+    auto array = cast<ArrayType>(argument.getType());
+    if (source != defaultSource(getContext()) || !hasTokens(array)) {
+      printer << " from ";
+      printSource(printer, cast<SourceAttr>(source));
+    }
+  });
+  printer << ")";
+  printParameters(printer, getParameters());
+  printer.printOptionalAttrDictWithKeyword(llvm::to_vector((*this)->getDiscardableAttrs()));
+  printer << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+void SpecOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  nameArguments(region, getArgNames(), setName);
+}
+
+LogicalResult SpecOp::verify() {
+  if (getArgNames().size() != getBody().getNumArguments() || getSources().size() != getBody().getNumArguments())
+    return emitOpError("expected one name and one source per argument");
+  llvm::SmallDenseSet<StringRef> names;
+  for (auto [argument, name, source] : llvm::zip(getBody().getArguments(), getArgNames(), getSources())) {
+    auto array = dyn_cast<ArrayType>(argument.getType());
+    StringRef text = cast<StringAttr>(name).getValue();
+    if (!array)
+      return emitOpError("expected arguments of type !taylor.array, but got ") << argument.getType();
+    if (!names.insert(text).second)
+      return emitOpError("expected distinct argument names, but got '") << text << "' twice";
+    SourceKind kind = cast<SourceAttr>(source).getKind();
+    if (kind == SourceKind::Projection && !hasTokens(array))
+      return emitOpError("requires a token axis (t or u) of the projected argument '") << text << "'";
+    if (kind == SourceKind::Parameter && (hasTokens(array) || array.has("b")))
+      return emitOpError("unsupported axis b, t or u of the learned parameter '") << text << "'";
+    if (kind != SourceKind::Input && !isa<FloatType>(array.getElementType()))
+      return emitOpError("requires 'from input' for the integer argument '") << text << "'";
+  }
+  return success();
+}
+
+LogicalResult SpecOp::verifyRegions() {
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield || yield.getValues().empty())
+    return emitOpError("requires a taylor.yield of at least one array at its end");
+  if (!yield.getNames() || yield.getNames()->size() != yield.getValues().size())
+    return yield.emitOpError("requires a name for each result");
+  WalkResult result = getBody().walk([&](Operation *op) -> WalkResult {
+    if (auto parameter = dyn_cast<ParameterOp>(op); parameter && !getParameters().get(parameter.getName()))
+      return op->emitError("expected an axis, a bound name or a parameter of the specification, but got '")
+             << parameter.getName() << "'; declare it as parameters(" << parameter.getName() << " = 1.0)";
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// FunctionOp
+//===----------------------------------------------------------------------===//
+
+ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  auto &properties = result.getOrAddProperties<Properties>();
+  StringAttr spec;
+  if (parser.parseSymbolName(properties.sym_name) || parser.parseKeyword("of") || parser.parseSymbolName(spec))
+    return failure();
+  properties.spec_name = spec;
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Attribute> names, sources;
+  auto parseArgument = [&]() -> ParseResult {
+    std::string name;
+    return failure(parser.parseString(&name) ||
+                   (names.push_back(builder.getStringAttr(name)),
+                    parser.parseArgument(arguments.emplace_back(), /*allowType=*/true)));
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseArgument))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("sources"))) {
+    auto parseOne = [&]() -> ParseResult {
+      FailureOr<SourceAttr> source = parseSource(parser);
+      if (succeeded(source))
+        sources.push_back(*source);
+      return source;
+    };
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
+      return failure();
+    properties.sources = builder.getArrayAttr(sources);
+  }
+  NamedAttrList parameters;
+  if ((succeeded(parser.parseOptionalKeyword("parameters")) && parseParameters(parser, parameters)) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  properties.arg_names = builder.getArrayAttr(names);
+  properties.parameters = parameters.getDictionary(parser.getContext());
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void FunctionOp::print(OpAsmPrinter &printer) {
+  printer << " ";
+  printer.printSymbolName(getSymName());
+  printer << " of ";
+  printer.printSymbolName(getSpecName());
+  printer << "(";
+  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getArgNames()), printer, [&](auto pair) {
+    printer << std::get<1>(pair) << " ";
+    printer.printRegionArgument(std::get<0>(pair));
+  });
+  printer << ")";
+  if (getSources()) {
+    printer << " sources [";
+    llvm::interleaveComma(*getSources(), printer,
+                          [&](Attribute source) { printSource(printer, cast<SourceAttr>(source)); });
+    printer << "]";
+  }
+  printParameters(printer, getParameters());
+  printer.printOptionalAttrDictWithKeyword(llvm::to_vector((*this)->getDiscardableAttrs()));
+  printer << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+void FunctionOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  nameArguments(region, getArgNames(), setName);
+}
+
+LogicalResult FunctionOp::verify() {
+  if (getArgNames().size() != getBody().getNumArguments())
+    return emitOpError("expected one name per argument");
+  for (auto [argument, name] : llvm::zip(getBody().getArguments(), getArgNames())) {
+    if (!isa<ArrayType>(argument.getType()))
+      return emitOpError("expected arguments of type !taylor.array, but got ") << argument.getType();
+    StringRef role = cast<StringAttr>(name).getValue().split(':').first;
+    if (role != "input" && role != "output" && role != "saved" && role != "cotangent")
+      return emitOpError("expected an argument named input:, output:, saved: or cotangent:, but got ") << name;
+  }
+  if (auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+      !yield || !yield.getNames() || yield.getNames()->size() != yield.getValues().size())
+    return emitOpError("requires a taylor.yield with a name for each result at its end");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// YieldOp
+//===----------------------------------------------------------------------===//
+
+ParseResult YieldOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  SmallVector<Attribute> names;
+  SmallVector<Type> types;
+  SMLoc loc = parser.getCurrentLocation();
+  bool spelled = false;
+  auto parseValue = [&]() -> ParseResult {
+    std::string name;
+    if (succeeded(parser.parseOptionalString(&name)))
+      spelled = true;
+    if (parser.parseOperand(operands.emplace_back()))
+      return failure();
+    names.push_back(builder.getStringAttr(name.empty() ? operands.back().name.drop_front() : StringRef(name)));
+    return success();
+  };
+  if (succeeded(parser.parseOptionalColon()))
+    return failure();
+  if (parser.parseCommaSeparatedList(parseValue) || parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColonTypeList(types) || parser.resolveOperands(operands, types, loc, result.operands))
+    return failure();
+  // Scalars in a region have no names.
+  if (spelled || (!types.empty() && isa<ArrayType>(types.front())))
+    result.getOrAddProperties<Properties>().names = builder.getArrayAttr(names);
+  return success();
+}
+
+void YieldOp::print(OpAsmPrinter &printer) {
+  printer << " ";
+  for (auto [index, value] : llvm::enumerate(getValues())) {
+    printer << (index ? ", " : "");
+    if (getNames())
+      printer << (*getNames())[index] << " ";
+    printer << value;
+  }
+  printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
+  printer << " : " << getValues().getTypes();
+}

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/Formula.h"
+#include "dialect/Taylor/Axes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace taylor;
+
+//===----------------------------------------------------------------------===//
+// Text to tree
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+FormulaPtr makeFormula(Formula::Kind kind, SMLoc loc, StringRef name = "") {
+  auto formula = std::make_unique<Formula>();
+  formula->kind = kind;
+  formula->loc = loc;
+  formula->name = name.str();
+  return formula;
+}
+
+FormulaPtr makeBinary(StringRef op, SMLoc loc, FormulaPtr left, FormulaPtr right) {
+  FormulaPtr formula = makeFormula(Formula::Kind::Binary, loc, op);
+  formula->arguments.push_back(std::move(left));
+  formula->arguments.push_back(std::move(right));
+  return formula;
+}
+
+} // namespace
+
+unsigned FormulaParser::addOperand(const OpAsmParser::UnresolvedOperand &operand) {
+  for (auto [index, known] : llvm::enumerate(operands))
+    if (known.name == operand.name && known.number == operand.number)
+      return index;
+  operands.push_back(operand);
+  return operands.size() - 1;
+}
+
+FailureOr<FormulaPtr> FormulaParser::parseFormula() {
+  FailureOr<FormulaPtr> left = parseSum();
+  if (failed(left))
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef op;
+  if (succeeded(parser.parseOptionalLess())) {
+    op = succeeded(parser.parseOptionalEqual()) ? "<=" : "<";
+  } else if (succeeded(parser.parseOptionalEqual())) {
+    if (parser.parseEqual())
+      return failure();
+    op = "==";
+  } else {
+    return left;
+  }
+  FailureOr<FormulaPtr> right = parseSum();
+  if (failed(right))
+    return failure();
+  return makeBinary(op, loc, std::move(*left), std::move(*right));
+}
+
+FailureOr<FormulaPtr> FormulaParser::parseSum() {
+  FailureOr<FormulaPtr> left = parseTerm();
+  while (succeeded(left)) {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef op;
+    if (succeeded(parser.parseOptionalPlus()))
+      op = "+";
+    else if (succeeded(parser.parseOptionalMinus()))
+      op = "-";
+    else
+      break;
+    FailureOr<FormulaPtr> right = parseTerm();
+    if (failed(right))
+      return failure();
+    left = makeBinary(op, loc, std::move(*left), std::move(*right));
+  }
+  return left;
+}
+
+FailureOr<FormulaPtr> FormulaParser::parseTerm() {
+  FailureOr<FormulaPtr> left = parseUnary();
+  while (succeeded(left)) {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef op;
+    if (succeeded(parser.parseOptionalStar()))
+      op = "*";
+    else if (succeeded(parser.parseOptionalSlash()))
+      op = "/";
+    else
+      break;
+    FailureOr<FormulaPtr> right = parseUnary();
+    if (failed(right))
+      return failure();
+    left = makeBinary(op, loc, std::move(*left), std::move(*right));
+  }
+  return left;
+}
+
+FailureOr<FormulaPtr> FormulaParser::parseUnary() {
+  SMLoc loc = parser.getCurrentLocation();
+  if (pending || failed(parser.parseOptionalMinus()))
+    return parsePrimary();
+  FailureOr<FormulaPtr> argument = parseUnary();
+  if (failed(argument))
+    return failure();
+  // -2.0 is a number, so that printing a constant and reading it back gives the constant.
+  if ((*argument)->kind == Formula::Kind::Number) {
+    (*argument)->number = -(*argument)->number;
+    return argument;
+  }
+  FormulaPtr formula = makeFormula(Formula::Kind::Negate, loc);
+  formula->arguments.push_back(std::move(*argument));
+  return formula;
+}
+
+FailureOr<FormulaPtr> FormulaParser::parseNameOrCall(std::string name, SMLoc loc) {
+  if (failed(parser.parseOptionalLParen()))
+    return makeFormula(Formula::Kind::Name, loc, name);
+  FormulaPtr call = makeFormula(Formula::Kind::Call, loc, name);
+  if (succeeded(parser.parseOptionalRParen()))
+    return call;
+  do {
+    FailureOr<FormulaPtr> argument = parseFormula();
+    if (failed(argument))
+      return failure();
+    call->arguments.push_back(std::move(*argument));
+  } while (succeeded(parser.parseOptionalComma()));
+  if (parser.parseRParen())
+    return failure();
+  return call;
+}
+
+FailureOr<FormulaPtr> FormulaParser::parsePrimary() {
+  if (pending) {
+    auto [word, wordLoc] = *std::exchange(pending, std::nullopt);
+    return parseNameOrCall(word, wordLoc);
+  }
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalLParen())) {
+    FailureOr<FormulaPtr> inner = parseFormula();
+    if (failed(inner) || parser.parseRParen())
+      return failure();
+    return inner;
+  }
+
+  OpAsmParser::UnresolvedOperand operand;
+  OptionalParseResult isOperand = parser.parseOptionalOperand(operand);
+  if (isOperand.has_value()) {
+    if (failed(*isOperand))
+      return failure();
+    // MLIR allows '-' in value names, so `%a-%b` reads as a value named `%a-`.
+    if (operand.name.ends_with("-")) {
+      parser.emitError(loc, "expected a space before '-', but got the value name '") << operand.name << "'";
+      return failure();
+    }
+    FormulaPtr formula = makeFormula(Formula::Kind::Operand, loc);
+    formula->operand = addOperand(operand);
+    return formula;
+  }
+
+  StringRef name;
+  if (succeeded(parser.parseOptionalKeyword(&name)))
+    return parseNameOrCall(name.str(), loc);
+
+  FormulaPtr formula = makeFormula(Formula::Kind::Number, loc);
+  int64_t integer;
+  OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
+  if (isInteger.has_value()) {
+    if (failed(*isInteger))
+      return failure();
+    formula->number = static_cast<double>(integer);
+    return formula;
+  }
+  if (parser.parseFloat(formula->number))
+    return failure();
+  return formula;
+}
+
+ParseResult FormulaParser::parseBindings(std::vector<Binding> &bindings) {
+  while (failed(parser.parseOptionalRBrace())) {
+    Binding binding;
+    StringRef word;
+    SMLoc loc = parser.getCurrentLocation();
+    if (succeeded(parser.parseOptionalKeyword(&word))) {
+      if (succeeded(parser.parseOptionalEqual()))
+        binding.name = word.str();
+      else
+        pending.emplace(word.str(), loc);
+    }
+    FailureOr<FormulaPtr> formula = parseFormula();
+    if (failed(formula))
+      return failure();
+    binding.formula = std::move(*formula);
+    bindings.push_back(std::move(binding));
+    // Optional, but needed where the next formula begins with a minus or a parenthesis.
+    (void)parser.parseOptionalComma();
+  }
+  return success();
+}
+
+ParseResult FormulaParser::parseBody(std::vector<Binding> &bindings) {
+  if (succeeded(parser.parseOptionalLBrace()))
+    return parseBindings(bindings);
+  FailureOr<FormulaPtr> formula = parseFormula();
+  if (failed(formula))
+    return failure();
+  Binding binding;
+  binding.formula = std::move(*formula);
+  bindings.push_back(std::move(binding));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tree to region
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+using Arguments = ArrayRef<Value>;
+
+Value constant(OpBuilder &builder, Location loc, Type type, double value) {
+  return arith::ConstantOp::create(builder, loc, FloatAttr::get(type, value));
+}
+
+/// A call with real arguments and a real result.
+struct RealCall {
+  StringRef name;
+  unsigned arity;
+  Value (*build)(OpBuilder &builder, Location loc, Arguments x);
+};
+
+Value buildSilu(OpBuilder &builder, Location loc, Arguments x) {
+  return arith::MulFOp::create(builder, loc, x[0], SigmoidOp::create(builder, loc, x[0]));
+}
+
+// relu'(0) = 0, unlike a clamp's derivative on its bound (design.md, section 1): hence a select and not a maximum.
+Value buildRelu(OpBuilder &builder, Location loc, Arguments x) {
+  Value zero = constant(builder, loc, x[0].getType(), 0.0);
+  Value positive = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, zero, x[0]);
+  return arith::SelectOp::create(builder, loc, positive, x[0], zero);
+}
+
+// The exponential sees min(x, 0), so the branch that is not taken is finite too, and so is its derivative.
+Value buildElu(OpBuilder &builder, Location loc, Arguments x) {
+  Value zero = constant(builder, loc, x[0].getType(), 0.0);
+  Value positive = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, zero, x[0]);
+  Value bounded = arith::MinimumFOp::create(builder, loc, x[0], zero);
+  return arith::SelectOp::create(builder, loc, positive, x[0], math::ExpM1Op::create(builder, loc, bounded));
+}
+
+template <typename Op> Value buildUnary(OpBuilder &builder, Location loc, Arguments x) {
+  return Op::create(builder, loc, x[0]);
+}
+template <typename Op> Value buildBinary(OpBuilder &builder, Location loc, Arguments x) {
+  return Op::create(builder, loc, x[0], x[1]);
+}
+
+constexpr RealCall kRealCalls[] = {
+    {"exp", 1, buildUnary<math::ExpOp>},           {"expm1", 1, buildUnary<math::ExpM1Op>},
+    {"log", 1, buildUnary<math::LogOp>},           {"log1p", 1, buildUnary<math::Log1pOp>},
+    {"sqrt", 1, buildUnary<math::SqrtOp>},         {"rsqrt", 1, buildUnary<math::RsqrtOp>},
+    {"tanh", 1, buildUnary<math::TanhOp>},         {"abs", 1, buildUnary<math::AbsFOp>},
+    {"sin", 1, buildUnary<math::SinOp>},           {"cos", 1, buildUnary<math::CosOp>},
+    {"sigmoid", 1, buildUnary<SigmoidOp>},         {"softplus", 1, buildUnary<SoftplusOp>},
+    {"stop", 1, buildUnary<StopGradientOp>},       {"silu", 1, buildSilu},
+    {"relu", 1, buildRelu},                        {"elu", 1, buildElu},
+    {"pow", 2, buildBinary<math::PowFOp>},         {"min", 2, buildBinary<arith::MinimumFOp>},
+    {"max", 2, buildBinary<arith::MaximumFOp>},
+};
+
+/// Calls whose arguments or results are not all real.
+constexpr StringRef kOtherCalls[] = {"select", "and", "or", "not", "size", "infinity"};
+
+class FormulaBuilder {
+public:
+  FormulaBuilder(OpAsmParser &parser, OpBuilder &builder, FormulaScope &scope)
+      : parser(parser), builder(builder), scope(scope) {}
+
+  Value build(const Formula &formula) {
+    switch (formula.kind) {
+    case Formula::Kind::Number:
+      return constant(builder, location(formula), scope.realType, formula.number);
+    case Formula::Kind::Operand:
+      return buildOperand(formula);
+    case Formula::Kind::Name:
+      return buildName(formula);
+    case Formula::Kind::Call:
+      return buildCall(formula);
+    case Formula::Kind::Negate:
+      if (Value argument = buildReal(*formula.arguments[0]))
+        return arith::NegFOp::create(builder, location(formula), argument);
+      return {};
+    case Formula::Kind::Binary:
+      return buildBinaryOperator(formula);
+    }
+    llvm_unreachable("all kinds of formulas are covered");
+  }
+
+private:
+  Location location(const Formula &formula) { return parser.getEncodedSourceLoc(formula.loc); }
+  InFlightDiagnostic error(const Formula &formula, const Twine &message) {
+    return parser.emitError(formula.loc, message);
+  }
+
+  Value buildReal(const Formula &formula) {
+    Value value = build(formula);
+    if (!value)
+      return {};
+    if (value.getType().isInteger(32))
+      return arith::SIToFPOp::create(builder, location(formula), scope.realType, value);
+    if (!isa<FloatType>(value.getType())) {
+      error(formula, "expected a number, but got a condition");
+      return {};
+    }
+    return value;
+  }
+
+  Value buildCondition(const Formula &formula) {
+    Value value = build(formula);
+    if (value && !value.getType().isInteger(1)) {
+      error(formula, "expected a condition (such as s < 1.0), but got a number");
+      return {};
+    }
+    return value;
+  }
+
+  Value buildOperand(const Formula &formula) {
+    Value value = scope.operands[formula.operand];
+    if (!value)
+      error(formula, "requires an array without channel axis here; a channel may occur only in dot(..) and in outputs");
+    return value;
+  }
+
+  Value buildName(const Formula &formula) {
+    if (auto it = scope.names.find(formula.name); it != scope.names.end())
+      return it->second;
+    Location loc = location(formula);
+    if (isRoleAxis(formula.name) || llvm::is_contained(scope.freeAxes, formula.name))
+      return IndexOp::create(builder, loc, scope.realType, builder.getStringAttr(formula.name));
+    return ParameterOp::create(builder, loc, scope.realType, builder.getStringAttr(formula.name));
+  }
+
+  bool checkArity(const Formula &formula, unsigned arity) {
+    if (formula.arguments.size() == arity)
+      return true;
+    error(formula, "expected " + Twine(arity) + " argument" + (arity == 1 ? "" : "s") + " of '" + formula.name +
+                       "', but got " + Twine(formula.arguments.size()));
+    return false;
+  }
+
+  Value buildCall(const Formula &formula) {
+    Location loc = location(formula);
+    for (const RealCall &call : kRealCalls) {
+      if (call.name != formula.name)
+        continue;
+      if (!checkArity(formula, call.arity))
+        return {};
+      SmallVector<Value> arguments;
+      for (const FormulaPtr &argument : formula.arguments) {
+        arguments.push_back(buildReal(*argument));
+        if (!arguments.back())
+          return {};
+      }
+      return call.build(builder, loc, arguments);
+    }
+    if (formula.name == "select")
+      return buildSelect(formula);
+    if (formula.name == "and" || formula.name == "or" || formula.name == "not")
+      return buildLogic(formula);
+    if (formula.name == "size") {
+      if (!checkArity(formula, 1))
+        return {};
+      if (formula.arguments[0]->kind != Formula::Kind::Name) {
+        error(formula, "expected the name of an axis in size(..)");
+        return {};
+      }
+      return SizeOp::create(builder, loc, scope.realType, builder.getStringAttr(formula.arguments[0]->name));
+    }
+    if (formula.name == "infinity")
+      return checkArity(formula, 0)
+                 ? constant(builder, loc, scope.realType, std::numeric_limits<double>::infinity())
+                 : Value();
+    reportUnknownCall(formula);
+    return {};
+  }
+
+  Value buildSelect(const Formula &formula) {
+    if (!checkArity(formula, 3))
+      return {};
+    Value condition = buildCondition(*formula.arguments[0]);
+    Value ifTrue = condition ? buildReal(*formula.arguments[1]) : Value();
+    Value ifFalse = ifTrue ? buildReal(*formula.arguments[2]) : Value();
+    return ifFalse ? arith::SelectOp::create(builder, location(formula), condition, ifTrue, ifFalse) : Value();
+  }
+
+  Value buildLogic(const Formula &formula) {
+    Location loc = location(formula);
+    bool isNot = formula.name == "not";
+    if (!checkArity(formula, isNot ? 1 : 2))
+      return {};
+    Value left = buildCondition(*formula.arguments[0]);
+    if (!left)
+      return {};
+    Value right = isNot ? arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)).getResult()
+                        : buildCondition(*formula.arguments[1]);
+    if (!right)
+      return {};
+    if (isNot)
+      return arith::XOrIOp::create(builder, loc, left, right);
+    if (formula.name == "and")
+      return arith::AndIOp::create(builder, loc, left, right);
+    return arith::OrIOp::create(builder, loc, left, right);
+  }
+
+  void reportUnknownCall(const Formula &formula) {
+    StringRef nearest;
+    unsigned best = 3;
+    auto consider = [&](StringRef known) {
+      unsigned distance = known.edit_distance(formula.name, true, best);
+      if (distance < best) {
+        best = distance;
+        nearest = known;
+      }
+    };
+    for (const RealCall &call : kRealCalls)
+      consider(call.name);
+    for (StringRef known : kOtherCalls)
+      consider(known);
+    InFlightDiagnostic diagnostic = error(formula, "unsupported function '" + Twine(formula.name) + "'");
+    if (!nearest.empty())
+      diagnostic << "; did you mean '" << nearest << "'?";
+  }
+
+  Value buildBinaryOperator(const Formula &formula) {
+    Location loc = location(formula);
+    const Formula &leftFormula = *formula.arguments[0], &rightFormula = *formula.arguments[1];
+    if (formula.name == "==") {
+      // Integer arrays (document numbers) compare exactly.
+      Value left = build(leftFormula), right = left ? build(rightFormula) : Value();
+      if (!right)
+        return {};
+      if (left.getType() == right.getType() && isa<IntegerType>(left.getType()))
+        return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, left, right);
+    }
+    Value left = buildReal(leftFormula), right = left ? buildReal(rightFormula) : Value();
+    if (!right)
+      return {};
+    if (formula.name == "+")
+      return arith::AddFOp::create(builder, loc, left, right);
+    if (formula.name == "-")
+      return arith::SubFOp::create(builder, loc, left, right);
+    if (formula.name == "*")
+      return arith::MulFOp::create(builder, loc, left, right);
+    if (formula.name == "/")
+      return arith::DivFOp::create(builder, loc, left, right);
+    arith::CmpFPredicate predicate = formula.name == "<"    ? arith::CmpFPredicate::OLT
+                                     : formula.name == "<=" ? arith::CmpFPredicate::OLE
+                                                            : arith::CmpFPredicate::OEQ;
+    return arith::CmpFOp::create(builder, loc, predicate, left, right);
+  }
+
+  OpAsmParser &parser;
+  OpBuilder &builder;
+  FormulaScope &scope;
+};
+
+} // namespace
+
+Value taylor::buildFormula(OpAsmParser &parser, OpBuilder &builder, const Formula &formula, FormulaScope &scope) {
+  return FormulaBuilder(parser, builder, scope).build(formula);
+}
+
+ParseResult taylor::buildFormulaRegion(OpAsmParser &parser, Region &region, const std::vector<Binding> &bindings,
+                                       ArrayRef<Type> argumentTypes, ArrayRef<int64_t> operandScalars,
+                                       ArrayRef<std::pair<StringRef, int64_t>> named, ArrayRef<StringRef> freeAxes,
+                                       Type realType) {
+  OpBuilder builder(parser.getContext());
+  Location loc = parser.getEncodedSourceLoc(parser.getNameLoc());
+  Block *block = builder.createBlock(&region, region.end(), argumentTypes,
+                                     SmallVector<Location>(argumentTypes.size(), loc));
+  FormulaScope scope;
+  scope.realType = realType;
+  scope.freeAxes.assign(freeAxes.begin(), freeAxes.end());
+  for (int64_t argument : operandScalars)
+    scope.operands.push_back(argument < 0 ? Value() : Value(block->getArgument(argument)));
+  for (auto [name, argument] : named)
+    scope.names[name] = block->getArgument(argument);
+
+  Value last;
+  for (const Binding &binding : bindings) {
+    last = buildFormula(parser, builder, *binding.formula, scope);
+    if (!last)
+      return failure();
+    if (!binding.name.empty())
+      scope.names[binding.name] = last;
+  }
+  if (!last)
+    return parser.emitError(parser.getNameLoc(), "expected a formula, but got an empty body");
+  if (last.getType().isInteger(32))
+    last = arith::SIToFPOp::create(builder, loc, realType, last);
+  YieldOp::create(builder, loc, last, ArrayAttr());
+  return success();
+}

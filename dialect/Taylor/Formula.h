@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Formulas: infix scalar expressions in the text of an operation, and the regions they stand for.
+//
+//   comparison := sum [(< | <= | ==) sum]        sum := term {(+ | -) term}        term := unary {(* | /) unary}
+//   unary := - unary | primary                   primary := number | %value | name | name(args) | ( comparison )
+//
+// Text comes before types in MLIR's syntax, so a formula is first parsed into a tree and becomes a region of arith, math and
+// taylor scalar operations once the operand types are known.
+#ifndef TAYLOR_DIALECT_TAYLOR_FORMULA_H
+#define TAYLOR_DIALECT_TAYLOR_FORMULA_H
+
+#include "dialect/Taylor/TaylorDialect.h"
+#include <memory>
+#include <string>
+
+namespace taylor {
+
+/// A formula as read: a tree whose leaves are numbers, operands (by their place in the operand list) and names.
+struct Formula {
+  enum class Kind { Number, Operand, Name, Call, Negate, Binary };
+  Kind kind;
+  mlir::SMLoc loc;
+  double number = 0;
+  unsigned operand = 0;
+  /// A bare name, a called function, or the operator (`+ - * / < <= ==`).
+  std::string name;
+  std::vector<std::unique_ptr<Formula>> arguments;
+};
+using FormulaPtr = std::unique_ptr<Formula>;
+
+/// `name = formula`; the name is empty for a plain formula.
+struct Binding {
+  std::string name;
+  FormulaPtr formula;
+};
+
+/// Reads formulas; collects each distinct %value once, in order of first appearance.
+class FormulaParser {
+public:
+  explicit FormulaParser(mlir::OpAsmParser &parser) : parser(parser) {}
+
+  mlir::FailureOr<FormulaPtr> parseFormula();
+  /// `F`, or `{ a = F, b = F, F }`: the last one is the value. Commas are optional where they are not needed to read it.
+  mlir::ParseResult parseBody(std::vector<Binding> &bindings);
+  /// `name = F, name = F ..` up to and with the closing brace.
+  mlir::ParseResult parseBindings(std::vector<Binding> &bindings);
+  /// The number of an operand in `operands`, added if it is new.
+  unsigned addOperand(const mlir::OpAsmParser::UnresolvedOperand &operand);
+
+  llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand> operands;
+
+private:
+  mlir::FailureOr<FormulaPtr> parseSum();
+  mlir::FailureOr<FormulaPtr> parseTerm();
+  mlir::FailureOr<FormulaPtr> parseUnary();
+  mlir::FailureOr<FormulaPtr> parsePrimary();
+  mlir::FailureOr<FormulaPtr> parseNameOrCall(std::string name, mlir::SMLoc loc);
+
+  mlir::OpAsmParser &parser;
+  /// A word read ahead while looking for `name =`.
+  std::optional<std::pair<std::string, mlir::SMLoc>> pending;
+};
+
+/// What the leaves of a formula mean while its region is built.
+struct FormulaScope {
+  /// Scalar of operand i, or null if it may not be used as a scalar.
+  llvm::SmallVector<mlir::Value> operands;
+  llvm::StringMap<mlir::Value> names;
+  /// Axes a bare name may mean, beside the roles.
+  llvm::SmallVector<llvm::StringRef> freeAxes;
+  /// f64, or f32 after specialisation.
+  mlir::Type realType;
+};
+
+/// Builds the operations of a formula at the builder's insertion point; null after an error at the formula's place.
+mlir::Value buildFormula(mlir::OpAsmParser &parser, mlir::OpBuilder &builder, const Formula &formula,
+                         FormulaScope &scope);
+
+/// Gives `region` one block with arguments of these types, and builds `bindings` in it; yields the last one.
+/// `operandScalars[i]` is the block argument of operand i or -1; `named` are further arguments, by name.
+mlir::ParseResult buildFormulaRegion(mlir::OpAsmParser &parser, mlir::Region &region,
+                                     const std::vector<Binding> &bindings, llvm::ArrayRef<mlir::Type> argumentTypes,
+                                     llvm::ArrayRef<int64_t> operandScalars,
+                                     llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> named,
+                                     llvm::ArrayRef<llvm::StringRef> freeAxes, mlir::Type realType);
+
+/// Prints regions back as formulas.
+class FormulaPrinter {
+public:
+  /// `leaves` gives the text of block arguments. Names for shared values are drawn from x0, x1, ..
+  explicit FormulaPrinter(llvm::DenseMap<mlir::Value, std::string> leaves) : text(std::move(leaves)) {}
+
+  /// True if every operation of the block has a formula and constants are finite.
+  static bool isPrintable(mlir::Block &block);
+  /// The lines `name = F` for values of the block with several uses (or in `forced`, with the names given there).
+  std::vector<std::string> bindings(mlir::Block &block, const llvm::MapVector<mlir::Value, std::string> &forced = {});
+  /// The text of a value, after `bindings`.
+  std::string formula(mlir::Value value, int precedence = 0);
+  /// Prints a whole region whose block yields one value: `F` or `{ x0 = F, F }`.
+  std::string body(mlir::Block &block);
+
+private:
+  llvm::DenseMap<mlir::Value, std::string> text;
+  unsigned counter = 0;
+};
+
+/// `%name` of a value.
+std::string nameOfValue(mlir::OpAsmPrinter &printer, mlir::Value value);
+/// The values that a text names, in the order in which it first does.
+llvm::SmallVector<mlir::Value> orderOfAppearance(const std::string &text, mlir::OpAsmPrinter &printer,
+                                                 mlir::ValueRange values);
+
+/// A number as MLIR's lexer reads it back: shortest text with a point.
+std::string formatNumber(double value);
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Operations local to rows, tokens and channels: map, reduce, scan, align, normalize, rope, convolve.
+#include "dialect/Taylor/BodySyntax.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace {
+
+/// Reads an enumerator or reports what was expected.
+template <typename Enum>
+ParseResult parseEnum(OpAsmParser &parser, Enum &value, std::optional<Enum> (*symbolize)(StringRef), StringRef choices) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  std::optional<Enum> known = symbolize(word);
+  if (!known)
+    return parser.emitError(loc, "expected ") << choices << ", but got '" << word << "'";
+  value = *known;
+  return success();
+}
+
+ParseResult parseAxisName(OpAsmParser &parser, StringAttr &axis) {
+  std::string name;
+  if (failed(parser.parseOptionalKeywordOrString(&name)))
+    return parser.emitError(parser.getCurrentLocation(), "expected the name of an axis");
+  axis = parser.getBuilder().getStringAttr(name);
+  return success();
+}
+
+/// Broadcasting never loses an axis or changes a size: the result has at least the inferred axes.
+LogicalResult verifyWidened(Operation *op, ArrayType inferred) {
+  auto result = cast<ArrayType>(op->getResult(0).getType());
+  for (auto [axis, size] : llvm::zip(inferred.getAxes(), inferred.getSizes())) {
+    StringRef name = axis.getValue();
+    if (name == "g" && result.has("h"))
+      continue;
+    if (!result.has(name))
+      return op->emitOpError("expected a result with axis '") << name << "', but got " << result;
+    if (size != ArrayType::kUnknown && result.sizeOf(name) != ArrayType::kUnknown && result.sizeOf(name) != size)
+      return op->emitOpError("expected axis '") << name << "' of size " << size << ", but got " << result;
+  }
+  return success();
+}
+
+LogicalResult verifyLive(Operation *op, OperandRange live, ArrayType result) {
+  for (Value count : live)
+    for (StringAttr axis : cast<ArrayType>(count.getType()).getAxes())
+      if (!result.has(axis) && !(axis == "g" && result.has("h")))
+        return op->emitOpError("expected a guard with axes of the operands, but got ") << count.getType();
+  return success();
+}
+
+auto emitterFor(Operation *op) {
+  return [op] { return op->emitOpError(); };
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// MapOp
+//===----------------------------------------------------------------------===//
+
+ParseResult MapOp::parse(OpAsmParser &parser, OperationState &result) {
+  BodySyntax body(parser, result);
+  if (body.parseBody() || body.parseLive() || body.parseTypes())
+    return failure();
+  result.getOrAddProperties<Properties>().operandSegmentSizes = {body.numArrays(), body.numLive()};
+  result.addTypes(body.explicitResult ? body.explicitResult : body.joined);
+  return success();
+}
+
+void MapOp::print(OpAsmPrinter &printer) {
+  SmallVector<Value> order = printBody(printer, getBody(), getArrays());
+  FailureOr<ArrayType> inferred = joinBody(emitterFor(*this), getBody(), getArrays());
+  printLiveAndTypes(printer, *this, order, getLive(), succeeded(inferred) ? *inferred : ArrayType());
+}
+
+LogicalResult MapOp::verify() {
+  if (failed(verifyBody(*this, getBody(), getArrays())))
+    return failure();
+  FailureOr<ArrayType> inferred = joinBody(emitterFor(*this), getBody(), getArrays());
+  if (failed(inferred) || failed(verifyWidened(*this, *inferred)))
+    return failure();
+  return verifyLive(*this, getLive(), getResult().getType());
+}
+
+OpFoldResult MapOp::fold(FoldAdaptor) {
+  // The identity, without a guard and without a broadcast or a conversion.
+  if (getArrays().size() != 1 || !getLive().empty() || getArrays()[0].getType() != getResult().getType())
+    return {};
+  auto yield = cast<YieldOp>(getBody().front().getTerminator());
+  return yield.getValues()[0] == getBody().getArgument(0) ? getArrays()[0] : Value();
+}
+
+//===----------------------------------------------------------------------===//
+// ReduceOp
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Axes of `array` after reducing over `axes`; `group` turns h into g.
+FailureOr<ArrayType> reducedType(EmitError emitError, ArrayType array, ArrayAttr axes) {
+  SmallVector<StringRef> gone;
+  bool group = false;
+  for (StringAttr axis : axes.getAsRange<StringAttr>()) {
+    if (axis == "group") {
+      group = true;
+      continue;
+    }
+    if (!array.has(axis))
+      return emitError() << "expected an axis of the operands, but got '" << axis.getValue() << "'";
+    gone.push_back(axis);
+  }
+  if (group && !array.has("h"))
+    return emitError() << "requires axis h to reduce over the group";
+  ArrayType reduced = array.without(gone);
+  return group ? reduced.renamed("h", "g") : reduced;
+}
+
+} // namespace
+
+ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
+  BodySyntax body(parser, result);
+  Reduction kind;
+  SmallVector<Attribute> axes;
+  auto parseAxis = [&]() -> ParseResult {
+    StringAttr axis;
+    if (parseAxisName(parser, axis))
+      return failure();
+    axes.push_back(axis);
+    return success();
+  };
+  if (parseEnum<Reduction>(parser, kind, symbolizeReduction, "sum, mean or max") || parser.parseKeyword("over") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseAxis) || body.parseBody() || body.parseLive() ||
+      body.parseTypes())
+    return failure();
+  auto &properties = result.getOrAddProperties<Properties>();
+  properties.operandSegmentSizes = {body.numArrays(), body.numLive()};
+  properties.kind = ReductionAttr::get(parser.getContext(), kind);
+  properties.axes = parser.getBuilder().getArrayAttr(axes);
+  FailureOr<ArrayType> reduced =
+      reducedType([&] { return parser.emitError(parser.getNameLoc()); }, body.joined, properties.axes);
+  if (failed(reduced))
+    return failure();
+  result.addTypes(body.explicitResult ? body.explicitResult : *reduced);
+  return success();
+}
+
+void ReduceOp::print(OpAsmPrinter &printer) {
+  printer << " " << stringifyReduction(getKind()) << " over(";
+  llvm::interleaveComma(getAxes().getAsRange<StringAttr>(), printer, [&](StringAttr axis) { printer << axis.getValue(); });
+  printer << ")";
+  SmallVector<Value> order = printBody(printer, getBody(), getArrays());
+  FailureOr<ArrayType> inferred = joinBody(emitterFor(*this), getBody(), getArrays());
+  if (succeeded(inferred))
+    inferred = reducedType(emitterFor(*this), *inferred, getAxes());
+  printLiveAndTypes(printer, *this, order, getLive(), succeeded(inferred) ? *inferred : ArrayType());
+}
+
+LogicalResult ReduceOp::verify() {
+  if (failed(verifyBody(*this, getBody(), getArrays())))
+    return failure();
+  FailureOr<ArrayType> joined = joinBody(emitterFor(*this), getBody(), getArrays());
+  if (failed(joined) || failed(verifyLive(*this, getLive(), *joined)))
+    return failure();
+  if (getAxes().empty())
+    return emitOpError("requires at least one axis to reduce over");
+  FailureOr<ArrayType> inferred = reducedType(emitterFor(*this), *joined, getAxes());
+  if (failed(inferred))
+    return failure();
+  // A specification's own sums over tokens are recurrences and scans.
+  if ((*this)->getParentOfType<SpecOp>())
+    for (StringAttr axis : getAxes().getAsRange<StringAttr>())
+      if (axis == "t" || axis == "u" || axis == "b")
+        return emitOpError("unsupported reduction over '")
+               << axis.getValue() << "' in a specification; sums over tokens are taylor.recurrences or taylor.scan";
+  return verifyWidened(*this, *inferred);
+}
+
+//===----------------------------------------------------------------------===//
+// ScanOp
+//===----------------------------------------------------------------------===//
+
+ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
+  BodySyntax body(parser, result);
+  auto &properties = result.getOrAddProperties<Properties>();
+  ScanKind kind;
+  int64_t amount = 0;
+  if (parseEnum<ScanKind>(parser, kind, symbolizeScanKind, "sum or shift"))
+    return failure();
+  if (kind == ScanKind::Shift && (parser.parseLParen() || parser.parseInteger(amount) || parser.parseRParen()))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("exclusive")))
+    properties.exclusive = parser.getBuilder().getUnitAttr();
+  if (succeeded(parser.parseOptionalKeyword("reverse")))
+    properties.reverse = parser.getBuilder().getUnitAttr();
+  if (parser.parseKeyword("over") || parser.parseLParen() || parseAxisName(parser, properties.axis) ||
+      parser.parseRParen() || body.parseBody() || body.parseLive() || body.parseTypes())
+    return failure();
+  if (body.numLive())
+    return parser.emitError(parser.getNameLoc(), "unsupported guard live(..) on a scan");
+  properties.kind = ScanKindAttr::get(parser.getContext(), kind);
+  properties.amount = parser.getBuilder().getI64IntegerAttr(amount);
+  result.addTypes(body.explicitResult ? body.explicitResult : body.joined);
+  return success();
+}
+
+void ScanOp::print(OpAsmPrinter &printer) {
+  printer << " " << stringifyScanKind(getKind());
+  if (getKind() == ScanKind::Shift)
+    printer << "(" << getAmount() << ")";
+  printer << (getExclusive() ? " exclusive" : "") << (getReverse() ? " reverse" : "") << " over(" << getAxis() << ")";
+  SmallVector<Value> order = printBody(printer, getBody(), getArrays());
+  FailureOr<ArrayType> inferred = joinBody(emitterFor(*this), getBody(), getArrays());
+  printLiveAndTypes(printer, *this, order, {}, succeeded(inferred) ? *inferred : ArrayType());
+}
+
+LogicalResult ScanOp::verify() {
+  if (failed(verifyBody(*this, getBody(), getArrays())))
+    return failure();
+  FailureOr<ArrayType> inferred = joinBody(emitterFor(*this), getBody(), getArrays());
+  if (failed(inferred) || failed(verifyWidened(*this, *inferred)))
+    return failure();
+  if (getAxis() != "t" && getAxis() != "u")
+    return emitOpError("expected a scan over t or u, but got '") << getAxis() << "'";
+  if (!inferred->has(getAxis()))
+    return emitOpError("requires axis '") << getAxis() << "' of an operand";
+  if (getKind() == ScanKind::Shift && (getAmount() < 0 || getExclusive()))
+    return emitOpError("expected shift(n) with n >= 0, and not exclusive");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// AlignOp
+//===----------------------------------------------------------------------===//
+
+ParseResult AlignOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto &properties = result.getOrAddProperties<Properties>();
+  OpAsmParser::UnresolvedOperand operand;
+  ArrayType type;
+  if (parser.parseOperand(operand) || parser.parseKeyword("to") || parseAxisName(parser, properties.axis) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
+      parser.resolveOperand(operand, type, result.operands))
+    return failure();
+  result.addTypes(type.renamed(properties.axis == "t" ? "u" : "t", properties.axis));
+  return success();
+}
+
+void AlignOp::print(OpAsmPrinter &printer) {
+  printer << " " << getArray() << " to " << getAxis();
+  printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
+  printer << " : " << getArray().getType();
+}
+
+LogicalResult AlignOp::verify() {
+  if (getAxis() != "t" && getAxis() != "u")
+    return emitOpError("expected to align to t or u, but got '") << getAxis() << "'";
+  StringRef from = getAxis() == "t" ? "u" : "t";
+  if (!getArray().getType().has(from))
+    return emitOpError("requires axis '") << from << "' of its operand, but got " << getArray().getType();
+  if (getResult().getType() != getArray().getType().renamed(from, getAxis()))
+    return emitOpError("expected a result with '") << from << "' renamed to '" << getAxis() << "'";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// NormalizeOp
+//===----------------------------------------------------------------------===//
+
+ParseResult NormalizeOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto &properties = result.getOrAddProperties<Properties>();
+  Builder &builder = parser.getBuilder();
+  Norm kind;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands(1);
+  properties.axis = builder.getStringAttr("e");
+  int32_t hasWeight = 0, hasBias = 0;
+  std::optional<double> epsilon;
+  if (parseEnum<Norm>(parser, kind, symbolizeNorm, "l2, rms or layer"))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("over")) &&
+      (parser.parseLParen() || parseAxisName(parser, properties.axis) || parser.parseRParen()))
+    return failure();
+  if (parser.parseOperand(operands[0]))
+    return failure();
+  auto parseOptionalOperand = [&](StringRef word, int32_t &present) -> ParseResult {
+    if (failed(parser.parseOptionalKeyword(word)))
+      return success();
+    present = 1;
+    return failure(parser.parseLParen() || parser.parseOperand(operands.emplace_back()) || parser.parseRParen());
+  };
+  if (parseOptionalOperand("weight", hasWeight) || parseOptionalOperand("bias", hasBias))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("epsilon"))) {
+    double value;
+    if (parser.parseLParen() || parser.parseFloat(value) || parser.parseRParen())
+      return failure();
+    epsilon = value;
+  }
+  if (!epsilon)
+    return parser.emitError(parser.getCurrentLocation(), "requires epsilon(..), for example epsilon(1.0e-5)");
+  SmallVector<Type> types;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonTypeList(types) ||
+      parser.resolveOperands(operands, types, loc, result.operands))
+    return failure();
+  properties.operandSegmentSizes = {1, hasWeight, hasBias};
+  properties.kind = NormAttr::get(parser.getContext(), kind);
+  properties.epsilon = builder.getF64FloatAttr(*epsilon);
+  SmallVector<ArrayType> arrays;
+  for (Type type : types) {
+    auto array = dyn_cast<ArrayType>(type);
+    if (!array)
+      return parser.emitError(loc, "expected operands of type !taylor.array, but got ") << type;
+    arrays.push_back(array);
+  }
+  FailureOr<ArrayType> joined = joinArrays([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
+                                           arrays, {}, realTypeOf(parser.getContext(), types));
+  if (failed(joined))
+    return failure();
+  result.addTypes(*joined);
+  return success();
+}
+
+void NormalizeOp::print(OpAsmPrinter &printer) {
+  printer << " " << stringifyNorm(getKind());
+  if (getAxis() != "e")
+    printer << " over(" << getAxis() << ")";
+  printer << " " << getArray();
+  if (getWeight())
+    printer << " weight(" << getWeight() << ")";
+  if (getBias())
+    printer << " bias(" << getBias() << ")";
+  printer << " epsilon(" << formatNumber(getEpsilon().convertToDouble()) << ")";
+  printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
+  printer << " : " << (*this)->getOperandTypes();
+}
+
+LogicalResult NormalizeOp::verify() {
+  ArrayType array = getArray().getType();
+  if (!array.has(getAxis()))
+    return emitOpError("requires axis '") << getAxis() << "' of its operand, but got " << array
+                                          << "; name another with over(..)";
+  if (getAxis() == "t" || getAxis() == "u" || getAxis() == "b")
+    return emitOpError("unsupported norm over '") << getAxis() << "'; a norm reduces channels, heads or a free axis";
+  if (getEpsilon().isNegative())
+    return emitOpError("expected epsilon >= 0, but got ") << formatNumber(getEpsilon().convertToDouble());
+  if (getKind() == Norm::L2 && (getWeight() || getBias()))
+    return emitOpError("unsupported weight or bias of an l2 norm; multiply its result with taylor.map");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// RopeOp
+//===----------------------------------------------------------------------===//
+
+StringRef RopeOp::getChannel() {
+  ArrayType array = getArray().getType();
+  if (array.has("d"))
+    return "d";
+  StringRef channel;
+  for (StringAttr axis : array.getAxes())
+    if (!isRuntimeAxis(axis))
+      channel = channel.empty() ? axis.getValue() : StringRef("?");
+  return channel == "?" ? "" : channel;
+}
+
+ParseResult RopeOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto &properties = result.getOrAddProperties<Properties>();
+  Builder &builder = parser.getBuilder();
+  OpAsmParser::UnresolvedOperand operand;
+  double theta = 10000.0;
+  RopeLayout layout = RopeLayout::Half;
+  int64_t offset = 0;
+  if (parser.parseOperand(operand))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("theta")) &&
+      (parser.parseLParen() || parser.parseFloat(theta) || parser.parseRParen()))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("layout")) &&
+      (parser.parseLParen() ||
+       parseEnum<RopeLayout>(parser, layout, symbolizeRopeLayout, "half or interleaved") || parser.parseRParen()))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("offset"))) {
+    bool negative;
+    if (parser.parseLParen() || (negative = succeeded(parser.parseOptionalMinus()), parser.parseInteger(offset)) ||
+        parser.parseRParen())
+      return failure();
+    offset = negative ? -offset : offset;
+  }
+  if (succeeded(parser.parseOptionalKeyword("inverse")))
+    properties.inverse = builder.getUnitAttr();
+  ArrayType type;
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
+      parser.resolveOperand(operand, type, result.operands))
+    return failure();
+  properties.theta = builder.getF64FloatAttr(theta);
+  properties.layout = RopeLayoutAttr::get(parser.getContext(), layout);
+  properties.offset = builder.getI64IntegerAttr(offset);
+  result.addTypes(type.clone(type.getScalarType()));
+  return success();
+}
+
+void RopeOp::print(OpAsmPrinter &printer) {
+  printer << " " << getArray();
+  if (getTheta().convertToDouble() != 10000.0)
+    printer << " theta(" << formatNumber(getTheta().convertToDouble()) << ")";
+  if (getLayout() != RopeLayout::Half)
+    printer << " layout(" << stringifyRopeLayout(getLayout()) << ")";
+  if (getOffset())
+    printer << " offset(" << getOffset() << ")";
+  if (getInverse())
+    printer << " inverse";
+  printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
+  printer << " : " << getArray().getType();
+}
+
+LogicalResult RopeOp::verify() {
+  ArrayType array = getArray().getType();
+  if (!array.has("t") && !array.has("u"))
+    return emitOpError("requires a token axis t or u, but got ") << array;
+  StringRef channel = getChannel();
+  if (channel.empty())
+    return emitOpError("requires one channel axis, but got ") << array;
+  if (int64_t size = array.sizeOf(channel); size != ArrayType::kUnknown && size % 2)
+    return emitOpError("expected an even number of channels to rotate in pairs, but got ") << channel << " = " << size;
+  if (!(getTheta().convertToDouble() > 0))
+    return emitOpError("expected theta > 0, but got ") << formatNumber(getTheta().convertToDouble());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ConvolveOp
+//===----------------------------------------------------------------------===//
+
+StringRef ConvolveOp::getTapAxis() {
+  for (StringAttr axis : getTaps().getType().getAxes())
+    if (!isRoleAxis(axis) && !getArray().getType().has(axis))
+      return axis;
+  return "";
+}
+
+int64_t ConvolveOp::getNumTaps() { return getTaps().getType().sizeOf(getTapAxis()); }
+
+ParseResult ConvolveOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::UnresolvedOperand array, taps;
+  ArrayType arrayType, tapsType;
+  if (parser.parseOperand(array) || parser.parseComma() || parser.parseOperand(taps))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("reverse")))
+    result.getOrAddProperties<Properties>().reverse = parser.getBuilder().getUnitAttr();
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(arrayType) || parser.parseComma() ||
+      parser.parseType(tapsType) || parser.resolveOperand(array, arrayType, result.operands) ||
+      parser.resolveOperand(taps, tapsType, result.operands))
+    return failure();
+  result.addTypes(arrayType.clone(arrayType.getScalarType()));
+  return success();
+}
+
+void ConvolveOp::print(OpAsmPrinter &printer) {
+  printer << " " << getArray() << ", " << getTaps() << (getReverse() ? " reverse" : "");
+  printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
+  printer << " : " << getArray().getType() << ", " << getTaps().getType();
+}
+
+LogicalResult ConvolveOp::verify() {
+  if (!getArray().getType().has("t") && !getArray().getType().has("u"))
+    return emitOpError("requires a token axis t or u, but got ") << getArray().getType();
+  if (getTapAxis().empty())
+    return emitOpError("requires one free axis of taps, such as j = 4, but got ") << getTaps().getType();
+  for (StringAttr axis : getTaps().getType().getAxes())
+    if (axis != getTapAxis() && !getArray().getType().has(axis))
+      return emitOpError("expected taps over axes of the array, but got axis '") << axis.getValue() << "'";
+  return success();
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_ATTRS_TD
+#define TAYLOR_ATTRS_TD
+
+include "dialect/Taylor/TaylorDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+class Taylor_Attr<string name, string attrMnemonic> : AttrDef<Taylor_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+class Taylor_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::taylor";
+  let genSpecializedAttr = 0;
+}
+
+def Taylor_Mask : Taylor_Enum<"Mask", "which keys a query sees", [
+  I32EnumAttrCase<"Causal", 0, "causal">, I32EnumAttrCase<"Bidirectional", 1, "bidirectional">]>;
+def Taylor_MaskAttr : EnumAttr<Taylor_Dialect, Taylor_Mask, "mask">;
+
+def Taylor_Sum : Taylor_Enum<"Sum", "a sum over the visible keys of a row", [
+  I32EnumAttrCase<"Numerator", 0, "numerator">, I32EnumAttrCase<"Mass", 1, "mass">,
+  I32EnumAttrCase<"Count", 2, "count">, I32EnumAttrCase<"State", 3, "state">]>;
+def Taylor_SumAttr : EnumAttr<Taylor_Dialect, Taylor_Sum, "sum">;
+def Taylor_SumArrayAttr : TypedArrayAttrBase<Taylor_SumAttr, "list of sums">;
+
+def Taylor_Reduction : Taylor_Enum<"Reduction", "how an axis is reduced", [
+  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Mean", 1, "mean">, I32EnumAttrCase<"Max", 2, "max">]>;
+def Taylor_ReductionAttr : EnumAttr<Taylor_Dialect, Taylor_Reduction, "reduction">;
+
+def Taylor_ScanKind : Taylor_Enum<"ScanKind", "a scan over tokens", [
+  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Shift", 1, "shift">]>;
+def Taylor_ScanKindAttr : EnumAttr<Taylor_Dialect, Taylor_ScanKind, "scan_kind">;
+
+def Taylor_Norm : Taylor_Enum<"Norm", "a norm over channels", [
+  I32EnumAttrCase<"L2", 0, "l2">, I32EnumAttrCase<"RMS", 1, "rms">, I32EnumAttrCase<"Layer", 2, "layer">]>;
+def Taylor_NormAttr : EnumAttr<Taylor_Dialect, Taylor_Norm, "norm">;
+
+def Taylor_RopeLayout : Taylor_Enum<"RopeLayout", "which channels a rotation pairs", [
+  I32EnumAttrCase<"Half", 0, "half">, I32EnumAttrCase<"Interleaved", 1, "interleaved">]>;
+def Taylor_RopeLayoutAttr : EnumAttr<Taylor_Dialect, Taylor_RopeLayout, "rope_layout">;
+
+def Taylor_PairOutput : Taylor_Enum<"PairOutput", "where a pair's value is summed into", [
+  I32EnumAttrCase<"Rows", 0, "rows">, I32EnumAttrCase<"Columns", 1, "columns">,
+  I32EnumAttrCase<"Total", 2, "total">, I32EnumAttrCase<"Maximum", 3, "maximum">]>;
+
+def Taylor_SourceKind : Taylor_Enum<"SourceKind", "where a model gets an argument", [
+  I32EnumAttrCase<"Projection", 0, "projection">, I32EnumAttrCase<"Parameter", 1, "parameter">,
+  I32EnumAttrCase<"Input", 2, "input">]>;
+
+def Taylor_Initial : Taylor_Enum<"Initial", "the initial distribution of a learned parameter", [
+  I32EnumAttrCase<"Zeros", 0, "zeros">, I32EnumAttrCase<"Ones", 1, "ones">,
+  I32EnumAttrCase<"Constant", 2, "constant">, I32EnumAttrCase<"Uniform", 3, "uniform">,
+  I32EnumAttrCase<"Normal", 4, "normal">]>;
+
+def Taylor_SourceAttr : Taylor_Attr<"Source", "source"> {
+  let summary = "where a model gets an argument of a specification";
+  let description = [{
+    `projection` or `projection(bias)`: of the hidden state, one feature per index of the axes other than b, t, u;
+    `parameter(INITIAL)`: learned, INITIAL one of `zeros`, `ones`, `constant(c)`, `uniform(low, high)`,
+    `normal(mean, deviation)`; `input`: the caller brings it.
+  }];
+  let parameters = (ins EnumParameter<Taylor_SourceKind>:$kind, "bool":$bias,
+                        EnumParameter<Taylor_Initial>:$initial, "::mlir::FloatAttr":$first, "::mlir::FloatAttr":$second);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Taylor_PairSumAttr : Taylor_Attr<"PairSum", "pair_sum"> {
+  let summary = "one output of a pairwise operation";
+  let description = [{
+    `rows(i)`, `columns(i)`, `total(i)`: yielded scalar i, summed over visible pairs into the axes of the result;
+    `rows(i, j)`, `columns(i, j)`: contracted with operand j over u (t), which adds its channel axis to the result;
+    `maximum`: the running maximum itself.
+  }];
+  let parameters = (ins EnumParameter<Taylor_PairOutput>:$kind, "int64_t":$yielded, "int64_t":$array);
+  let assemblyFormat = "`<` $kind `,` $yielded `,` $array `>`";
+}
+
+#endif

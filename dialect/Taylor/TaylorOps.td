@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_OPS_TD
+#define TAYLOR_OPS_TD
+
+include "dialect/Taylor/TaylorAttrs.td"
+include "dialect/Taylor/TaylorInterfaces.td"
+include "dialect/Taylor/TaylorTypes.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Taylor_Op<string mnemonic, list<Trait> traits = []> : Op<Taylor_Dialect, mnemonic, traits>;
+
+// An operation on arrays: custom syntax (formulas), verified, differentiable.
+class Taylor_ArrayOp<string mnemonic, list<Trait> traits = []>
+    : Taylor_Op<mnemonic, !listconcat([Pure], traits)> {
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+defvar Differentiable = DeclareOpInterfaceMethods<Taylor_DifferentiableOpInterface>;
+
+//===----------------------------------------------------------------------===//
+// Containers
+//===----------------------------------------------------------------------===//
+
+def Taylor_SpecOp : Taylor_Op<"spec", [IsolatedFromAbove, Symbol, SingleBlock,
+                                       DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "one attention";
+  let description = [{
+    The maths of one attention, from named arguments to named results. An argument says where a model gets it
+    (`from projection(bias)`, `from parameter(ones)`, `from input`); `from projection` is the default of an array with a
+    token axis. `parameters(order : index = 10)` are numbers that are free until compilation (`--set order=4`).
+
+    ```mlir
+    taylor.spec @softmax(%q: !q, %k: !k, %v: !v) {
+      %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal : !q, !k, !v
+      %o = taylor.map %n / %z : !o, !row
+      taylor.yield %o : !o
+    }
+    ```
+    Arguments and results keep their names: a checkpoint's tensors are named after them.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names,
+                       TypedArrayAttrBase<Taylor_SourceAttr, "list of sources">:$sources,
+                       DictionaryAttr:$parameters);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, SingleBlock,
+                                               DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "a derived function of a specification: its forward or its backward";
+  let description = [{
+    What `taylor-derive-backward` makes of a specification: `@NAME.forward` from inputs to outputs and saved arrays,
+    `@NAME.backward` from inputs, outputs, saved arrays and cotangents to gradients. `arg_names` and the names of the
+    yield are the roles of runtime/MANIFEST.md: `input:q`, `saved:m`, `cotangent:o`; `output:o`, `gradient:q`.
+    `sources` (forward only) and `spec_name` carry what the manifest tells a model.
+
+    ```mlir
+    taylor.function @softmax.forward of @softmax("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [...] {
+      ...
+      taylor.yield "output:o" %o, "saved:m" %m : !o, !row
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$spec_name, StrArrayAttr:$arg_names,
+                       OptionalAttr<TypedArrayAttrBase<Taylor_SourceAttr, "list of sources">>:$sources,
+                       DefaultValuedAttr<DictionaryAttr, "{}">:$parameters);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Taylor_YieldOp : Taylor_Op<"yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "the results of a specification, a function or a region";
+  let description = [{
+    `taylor.yield %o : !o` in a specification keeps the name `o`; in a function each name is written
+    (`"output:o" %o`); in a region the operands are scalars and have no names.
+  }];
+  let arguments = (ins Variadic<AnyType>:$values, OptionalAttr<StrArrayAttr>:$names);
+  let hasCustomAssemblyFormat = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Sums over keys
+//===----------------------------------------------------------------------===//
+
+def Taylor_RecurrencesOp : Taylor_ArrayOp<"recurrences", [AttrSizedOperandSegments]> {
+  let summary = "the sum of recurrences over Taylor orders";
+  let description = [{
+    With s[t,u] = scale * <q[t], k[u]>, x = score(s), and position p = offset + t of query t:
+
+        f(x)   = sum over orders n of c[n] x^n       or the formula of `weight`
+        w[t,u] = visible[t,u] * exp(L[p] - L[u]) * f(x[t,u])
+        N[t]   = sum_u w[t,u] v[u]      [b, h, t, e]     `numerator`
+        Z[t]   = sum_u w[t,u]           [b, h, t]        `mass`
+        n[t]   = sum_u visible[t,u]     [b, h, t]        `count`
+
+    (design.md section 1; paper, section 3.1.) Clauses, in any order:
+
+    | clause | meaning | default |
+    |---|---|---|
+    | `orders(all)`, `orders(a to b)` | which orders; b may be a parameter | one of orders, weight, exponential is required |
+    | `coefficients(factorial)`, `coefficients(1.0, 0.5)` | c[n] = 1/n!, or explicit, from order a on | factorial |
+    | `weight(F)` | f as a formula in s (after `score`) | |
+    | `exponential` | `orders(all) coefficients(factorial) scale(rsqrt(size(d)))` | |
+    | `scale(F)` | formula of sizes and parameters | 1 |
+    | `score(F)` | formula in s, arrays without channel, t, u, h | s |
+    | `decay(%L)` | running log-decay over u | none |
+    | `causal`, `bidirectional` | u <= t, in positions; or all | required |
+    | `visible(F, ..)` | further conditions; all must hold | |
+
+    ```mlir
+    %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to order) scale(rsqrt(size(d))) causal : !q, !k, !v
+    ```
+    Lowers to `taylor.pairwise`; a finite sum expands into `taylor.recurrence` operations, one per order.
+  }];
+  let arguments = (ins Taylor_ArrayType:$query, Taylor_ArrayType:$key, Taylor_ArrayType:$value,
+                       Optional<Taylor_ArrayType>:$decay, Variadic<Taylor_ArrayType>:$extras,
+                       Taylor_SumArrayAttr:$sums, UnitAttr:$all_orders,
+                       OptionalAttr<AnyAttrOf<[I64Attr, StrAttr]>>:$first_order,
+                       OptionalAttr<AnyAttrOf<[I64Attr, StrAttr]>>:$last_order,
+                       OptionalAttr<F64ArrayAttr>:$coefficients, Taylor_MaskAttr:$mask);
+  let results = (outs Variadic<Taylor_ArrayType>:$results);
+  let regions = (region AnyRegion:$scale, AnyRegion:$score, AnyRegion:$weight, AnyRegion:$visible);
+  let extraClassDeclaration = [{
+    /// Result types for these operands: N has the joined axes of query and value with u gone.
+    static ::mlir::FailureOr<::llvm::SmallVector<::mlir::Type>>
+    inferResultTypes(::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError, ArrayType query, ArrayType key,
+                     ArrayType value, ::mlir::ArrayAttr sums);
+    /// The result of a sum, or null.
+    ::mlir::Value getSum(Sum sum);
+  }];
+}
+
+def Taylor_RecurrenceOp : Taylor_ArrayOp<"recurrence", [AttrSizedOperandSegments]> {
+  let summary = "one recurrence, of one order, with its state";
+  let description = [{
+    Order n is the linear recurrence with a state of shape [d^n, e] (paper, equation 3 for n = 1):
+
+        H[t] = H[t-1] + (k[t]^(x)n)^T v[t]             H[-1] = state, or 0
+        O[t] = coefficient * scale^n * q[t]^(x)n . H[t]
+
+    `mass` is the same with v = 1. The sum `state` is the state after the last key, [b, g, f, e] with f = d^n.
+
+    ```mlir
+    %n2, %z2 = taylor.recurrence [numerator, mass] %q, %k, %v order(2) coefficient(0.5) scale(rsqrt(size(d))) causal : !q, !k, !v
+    ```
+    `taylor-expand-recurrences` makes it, `taylor-collect-recurrences` sums it back into `taylor.recurrences`.
+  }];
+  let arguments = (ins Taylor_ArrayType:$query, Taylor_ArrayType:$key, Taylor_ArrayType:$value,
+                       Optional<Taylor_ArrayType>:$decay, Optional<Taylor_ArrayType>:$state,
+                       Taylor_SumArrayAttr:$sums, I64Attr:$order, F64Attr:$coefficient, Taylor_MaskAttr:$mask);
+  let results = (outs Variadic<Taylor_ArrayType>:$results);
+  let regions = (region AnyRegion:$scale);
+  let extraClassDeclaration = [{
+    ::mlir::Value getSum(Sum sum);
+  }];
+}
+
+def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
+  let summary = "a scalar function of all visible pairs, summed into rows, columns or parameters";
+  let description = [{
+    For every visible pair (t, u) the region sees inner products of rows with columns, row scalars, column scalars,
+    parameters and positions, and yields scalars; each output sums one of them:
+
+    | output | meaning | axes added |
+    |---|---|---|
+    | `rows(w, %b)`    | y[t,c] = sum_u w b[u,c] | the channel of b |
+    | `columns(w, %a)` | y[u,c] = sum_t w a[t,c] | the channel of a |
+    | `rows(w)`, `columns(w)`, `total(w)` | sums of scalars into the axes of the result | none |
+    | `m = maximum(x, floor)` | m[t] = max(floor, max over visible u of x): usable below its line; **a constant to the derivative** | none |
+
+    An operand's axes say what it is: with t a row scalar, with u a column scalar, with neither a parameter. A channel
+    axis occurs only in `dot` and in outputs. A result type lists the axes that stay; every other of b, h, t, u is
+    summed, and h into its group where the result has g. In a tile loop nothing else is needed: the derivative of a
+    pairwise operation is a pairwise operation (ir.md, 2.2).
+
+    ```mlir
+    %N, %Z = taylor.pairwise { s = dot(%q, %k), w = exp(s * 0.125) } visible(u <= t) -> rows(w, %v), rows(w)
+             : !q, !k, !v -> !o, !row
+    ```
+    `arrays` lists each operand once. Region arguments: the products (`products` holds pairs of operand numbers), then
+    the scalars (`scalars` holds operand numbers). Where `maximum` is not empty it yields x, or x and floor, from the same
+    arguments, and the weight region has one more argument, m, last. `visible` has the scalars as arguments only.
+  }];
+  let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, DenseI64ArrayAttr:$products, DenseI64ArrayAttr:$scalars,
+                       TypedArrayAttrBase<Taylor_PairSumAttr, "list of pair sums">:$sums);
+  let results = (outs Variadic<Taylor_ArrayType>:$results);
+  let regions = (region AnyRegion:$visible, AnyRegion:$maximum, SizedRegion<1>:$weight);
+  let extraClassDeclaration = [{
+    int64_t getNumProducts() { return getProducts().size() / 2; }
+    /// Operands of product i: the row array (with t) and the column array (with u).
+    std::pair<::mlir::Value, ::mlir::Value> getProduct(int64_t i) {
+      return {getArrays()[getProducts()[2 * i]], getArrays()[getProducts()[2 * i + 1]]};
+    }
+    PairSumAttr getSum(int64_t i) { return ::llvm::cast<PairSumAttr>(getSums()[i]); }
+    bool hasMaximum() { return !getMaximum().empty(); }
+    /// The scalar type of the regions: f64, or f32 after specialisation.
+    ::mlir::Type getRealType();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Local to rows, tokens and channels
+//===----------------------------------------------------------------------===//
+
+def Taylor_MapOp : Taylor_ArrayOp<"map", [AttrSizedOperandSegments, Differentiable]> {
+  let summary = "a formula over arrays, broadcast by axis name";
+  let description = [{
+    `y[i..] = F(a[i..], b[i..], ..)`: the result has the union of the operands' axes, in the order b, h, g, t, u, d, e, f,
+    free. g meets h by reading the g array at h floordiv (H/G). A bare axis in the formula (`t`, `u`, `h`, `d`, ..) is the
+    index along it, as positions for t and u, and adds the axis. `-> type` widens the result.
+
+    ```mlir
+    %o = taylor.map sigmoid(%a) * %n / (stop(%z) + 1.0e-4) : !row, !o, !row
+    %y = taylor.map { r = exp(%x), r * r + r } : !row
+    %e = taylor.map region(%x) { ^bb0(%r: f64): %2 = math.erf %r : f64  taylor.yield %2 : f64 } : !row
+    ```
+    `live(%n)`: where a count is 0 the result is 0 and the region does not run (rows that see no key).
+  }];
+  let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, Variadic<Taylor_ArrayType>:$live);
+  let results = (outs Taylor_ArrayType:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let hasFolder = 1;
+}
+
+def Taylor_ReduceOp : Taylor_ArrayOp<"reduce", [AttrSizedOperandSegments, Differentiable]> {
+  let summary = "a formula, then a reduction over axes";
+  let description = [{
+    `y = sum over axes of F(..)`, or `mean`, `max` (whose gradient is shared equally by ties). The special axis `group`
+    reduces h into g: the adjoint of reading a g array at h. A specification reduces over channels, heads and free
+    axes only; derived operations also over b, t and u (the gradient of a learned norm weight).
+
+    ```mlir
+    %r = taylor.reduce sum over(e) %n * %n : !o
+    %g = taylor.reduce sum over(b, h, t) %x * %y : !o, !o
+    ```
+  }];
+  let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, Variadic<Taylor_ArrayType>:$live,
+                       Taylor_ReductionAttr:$kind, StrArrayAttr:$axes);
+  let results = (outs Taylor_ArrayType:$result);
+  let regions = (region SizedRegion<1>:$body);
+}
+
+def Taylor_ScanOp : Taylor_ArrayOp<"scan", [Differentiable]> {
+  let summary = "a running sum, or a shift, over tokens";
+  let description = [{
+    `sum over(u) F`: y[u] = sum_{j <= u} F[j]; `exclusive`: j < u; `reverse`: from the end (the adjoint).
+    `shift(n) over(u) F`: y[u] = F[u - n], 0 before the start; `reverse`: F[u + n], 0 past the end.
+
+    ```mlir
+    %D = taylor.scan sum exclusive over(u) %f / 1024.0 : !col
+    ```
+  }];
+  let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, Taylor_ScanKindAttr:$kind, StrAttr:$axis,
+                       UnitAttr:$exclusive, UnitAttr:$reverse, DefaultValuedAttr<I64Attr, "0">:$amount);
+  let results = (outs Taylor_ArrayType:$result);
+  let regions = (region SizedRegion<1>:$body);
+}
+
+def Taylor_AlignOp : Taylor_ArrayOp<"align", [Differentiable]> {
+  let summary = "read a key array at query positions, or back";
+  let description = [{
+    `taylor.align %L to t`: y[t] = L[offset + t], u becomes t. `taylor.align %x to u`: y[u] = x[u - offset], 0 outside:
+    its adjoint. The only way from u to t.
+  }];
+  let arguments = (ins Taylor_ArrayType:$array, StrAttr:$axis);
+  let results = (outs Taylor_ArrayType:$result);
+}
+
+def Taylor_NormalizeOp : Taylor_ArrayOp<"normalize", [AttrSizedOperandSegments]> {
+  let summary = "a norm over channels (or another axis)";
+  let description = [{
+        l2:    x / max(|x|, epsilon)
+        rms:   x * rsqrt(mean(x^2) + epsilon) [* weight] [+ bias]
+        layer: (x - mean(x)) * rsqrt(mean((x - mean(x))^2) + epsilon) [* weight] [+ bias]
+
+    over e by default, else over the axis named. Expands into `taylor.reduce` and `taylor.map`.
+
+    ```mlir
+    %o = taylor.normalize layer %y weight(%w) bias(%b) epsilon(1.0e-5) : !o, !channel, !channel
+    %q = taylor.normalize l2 over(d) %q0 epsilon(1.0e-12) : !q
+    ```
+  }];
+  let arguments = (ins Taylor_ArrayType:$array, Optional<Taylor_ArrayType>:$weight, Optional<Taylor_ArrayType>:$bias,
+                       Taylor_NormAttr:$kind, StrAttr:$axis, F64Attr:$epsilon);
+  let results = (outs Taylor_ArrayType:$result);
+}
+
+def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
+  let summary = "rotary position embedding";
+  let description = [{
+    Rotates channel pairs by the angle p * theta^(-2 i / d), p the position of the token plus `offset`, i the pair's number
+    (Su et al., RoFormer, equation 34). `layout(half)` pairs channel i with i + d/2 (Llama), `layout(interleaved)` 2 i with
+    2 i + 1. `inverse` rotates back: the adjoint. The channel axis is d, or the only channel there is; its size is even.
+
+    ```mlir
+    %qr = taylor.rope %q : !q
+    %kr = taylor.rope %k theta(500000.0) layout(interleaved) offset(16) : !k
+    ```
+  }];
+  let arguments = (ins Taylor_ArrayType:$array, DefaultValuedAttr<F64Attr, "10000.0">:$theta,
+                       DefaultValuedAttr<Taylor_RopeLayoutAttr, "::taylor::RopeLayout::Half">:$layout,
+                       DefaultValuedAttr<I64Attr, "0">:$offset, UnitAttr:$inverse);
+  let results = (outs Taylor_ArrayType:$result);
+  let extraClassDeclaration = [{
+    /// The channel axis that is rotated.
+    ::llvm::StringRef getChannel();
+  }];
+}
+
+def Taylor_ConvolveOp : Taylor_ArrayOp<"convolve", [Differentiable]> {
+  let summary = "causal depthwise convolution over tokens";
+  let description = [{
+    `y[t] = sum_j w[j] x[t - J + 1 + j]`, x before the start 0; the taps j are the free axis of w that x lacks.
+    `reverse` is the adjoint: `y[t] = sum_j w[j] x[t + J - 1 - j]`, x past the end 0.
+
+    ```mlir
+    %q1 = taylor.convolve %q, %cq : !q, !taylor.array<[h, d, j = 4]>
+    ```
+  }];
+  let arguments = (ins Taylor_ArrayType:$array, Taylor_ArrayType:$taps, UnitAttr:$reverse);
+  let results = (outs Taylor_ArrayType:$result);
+  let extraClassDeclaration = [{
+    /// The axis of the taps, and their number.
+    ::llvm::StringRef getTapAxis();
+    int64_t getNumTaps();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars, inside regions
+//===----------------------------------------------------------------------===//
+
+class Taylor_ScalarOp<string mnemonic, list<Trait> traits = []>
+    : Taylor_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<Taylor_DifferentiableScalarOpInterface>], traits)>;
+
+class Taylor_UnaryScalarOp<string mnemonic> : Taylor_ScalarOp<mnemonic, [SameOperandsAndResultType]> {
+  let arguments = (ins AnyFloat:$operand);
+  let results = (outs AnyFloat:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+}
+
+def Taylor_SigmoidOp : Taylor_UnaryScalarOp<"sigmoid"> {
+  let summary = "1 / (1 + exp(-x))";
+  let description = [{ Derivative y (1 - y), finite for every x. `%y = taylor.sigmoid %x : f64`. }];
+}
+
+def Taylor_SoftplusOp : Taylor_UnaryScalarOp<"softplus"> {
+  let summary = "log(1 + exp(x))";
+  let description = [{ max(x, 0) + log1p(exp(-|x|)); derivative sigmoid(x). `%y = taylor.softplus %x : f64`. }];
+}
+
+def Taylor_StopGradientOp : Taylor_UnaryScalarOp<"stop_gradient"> {
+  let summary = "x, a constant to the derivative";
+  let description = [{ `stop(x)` in a formula. `%y = taylor.stop_gradient %x : f64`. }];
+}
+
+def Taylor_IndexOp : Taylor_ScalarOp<"index"> {
+  let summary = "the index along an axis; for t and u the position";
+  let description = [{
+    A bare axis name in a formula. Query t stands at offset + t, key u at u; h, g, d, e, b and free axes count from 0.
+    `%p = taylor.index "t" : f64`.
+  }];
+  let arguments = (ins StrAttr:$axis);
+  let results = (outs AnyFloat:$result);
+  let assemblyFormat = "$axis attr-dict `:` type($result)";
+}
+
+def Taylor_SizeOp : Taylor_ScalarOp<"size"> {
+  let summary = "the size of an axis";
+  let description = [{ `size(d)` in a formula. `%d = taylor.size "d" : f64`. }];
+  let arguments = (ins StrAttr:$axis);
+  let results = (outs AnyFloat:$result);
+  let assemblyFormat = "$axis attr-dict `:` type($result)";
+}
+
+def Taylor_ParameterOp : Taylor_ScalarOp<"parameter"> {
+  let summary = "a free parameter of the specification";
+  let description = [{ A bare name declared in `parameters(..)`. Specialisation replaces it by its value. `%w = taylor.parameter "window" : f64`. }];
+  let arguments = (ins StrAttr:$name);
+  let results = (outs AnyFloat:$result);
+  let assemblyFormat = "$name attr-dict `:` type($result)";
+}
+
+#endif
