@@ -10,7 +10,9 @@ constexpr StringRef kRoles[] = {"b", "h", "g", "t", "u", "d", "e", "f"};
 
 bool taylor::isRoleAxis(StringRef axis) { return llvm::is_contained(kRoles, axis); }
 
-bool taylor::isRuntimeAxis(StringRef axis) { return llvm::is_contained(ArrayRef(kRoles).take_front(5), axis); }
+bool taylor::isRuntimeAxis(StringRef axis) {
+  return llvm::is_contained(ArrayRef(kRoles).take_front(5), axis);
+}
 
 FailureOr<ArrayType> taylor::joinArrays(EmitError emitError, MLIRContext *context, ArrayRef<ArrayType> arrays,
                                         ArrayRef<StringRef> extra, Type elementType) {
@@ -20,7 +22,8 @@ FailureOr<ArrayType> taylor::joinArrays(EmitError emitError, MLIRContext *contex
     if (inserted || size == ArrayType::kUnknown)
       return success();
     if (it->second != ArrayType::kUnknown && it->second != size)
-      return emitError() << "expected one size of axis '" << axis << "', but got " << it->second << " and " << size;
+      return emitError() << "expected one size of axis '" << axis << "', but got " << it->second << " and "
+                         << size;
     it->second = size;
     return success();
   };
@@ -32,7 +35,8 @@ FailureOr<ArrayType> taylor::joinArrays(EmitError emitError, MLIRContext *contex
     if (failed(add(axis, ArrayType::kUnknown)))
       return failure();
   if (sizes.contains("t") && sizes.contains("u"))
-    return emitError() << "unsupported mix of query and key tokens: one operand has t, another u; use taylor.align";
+    return emitError()
+           << "unsupported mix of query and key tokens: one operand has t, another u; use taylor.align";
   if (sizes.contains("h"))
     sizes.erase("g");
 
@@ -48,7 +52,8 @@ FailureOr<ArrayType> taylor::joinArrays(EmitError emitError, MLIRContext *contex
   for (auto &[axis, size] : sizes)
     if (!isRoleAxis(axis))
       take(axis, size);
-  return ArrayType::getChecked(emitError, context, names, dims, elementType);
+  return ArrayType::getChecked(emitError, context, ArrayRef<StringAttr>(names), ArrayRef<int64_t>(dims),
+                               elementType);
 }
 
 Type taylor::realTypeOf(MLIRContext *context, TypeRange arrays) {

@@ -15,10 +15,12 @@ bool isRoleAxis(llvm::StringRef axis);
 /// True for b, h, g, t, u: sizes known only at run time.
 bool isRuntimeAxis(llvm::StringRef axis);
 
-/// The axes of a broadcast result: the union, in the order b, h, g, t, u, d, e, f, free axes as met; h absorbs g.
-/// Fails, with a message, on t with u, or on one axis with two sizes. `extra` are axes without an array (`t` in a formula).
-mlir::FailureOr<ArrayType> joinArrays(EmitError emitError, mlir::MLIRContext *context, llvm::ArrayRef<ArrayType> arrays,
-                                      llvm::ArrayRef<llvm::StringRef> extra, mlir::Type elementType);
+/// The axes of a broadcast result: the union, in the order b, h, g, t, u, d, e, f, free axes as met; h
+/// absorbs g. Fails, with a message, on t with u, or on one axis with two sizes. `extra` are axes without an
+/// array (`t` in a formula).
+mlir::FailureOr<ArrayType> joinArrays(EmitError emitError, mlir::MLIRContext *context,
+                                      llvm::ArrayRef<ArrayType> arrays, llvm::ArrayRef<llvm::StringRef> extra,
+                                      mlir::Type elementType);
 
 /// f64 if any float array is f64 or there is none, else f32: the type regions compute in.
 mlir::Type realTypeOf(mlir::MLIRContext *context, mlir::TypeRange arrays);

@@ -8,11 +8,13 @@ ParseResult BodySyntax::parseBody() {
   if (failed(parser.parseOptionalKeyword("region")))
     return formulas.parseBody(bindings);
   isRegion = true;
-  return failure(parser.parseOperandList(formulas.operands, AsmParser::Delimiter::Paren) || parser.parseRegion(*region));
+  return failure(parser.parseOperandList(formulas.operands, AsmParser::Delimiter::Paren) ||
+                 parser.parseRegion(*region));
 }
 
 ParseResult BodySyntax::parseLive() {
-  if (succeeded(parser.parseOptionalKeyword("live")) && parser.parseOperandList(live, AsmParser::Delimiter::Paren))
+  if (succeeded(parser.parseOptionalKeyword("live")) &&
+      parser.parseOperandList(live, AsmParser::Delimiter::Paren))
     return failure();
   return parser.parseOptionalAttrDict(result.attributes);
 }
@@ -43,13 +45,14 @@ ParseResult BodySyntax::parseTypes() {
 
   // A formula without operands has the type of its result, if that is written.
   Type realType = realTypeOf(parser.getContext(), TypeRange(ArrayRef(types).take_front(arrays.size())));
-  bool anyFloat = llvm::any_of(arrays, [](ArrayType array) { return isa<FloatType>(array.getElementType()); });
+  bool anyFloat =
+      llvm::any_of(arrays, [](ArrayType array) { return isa<FloatType>(array.getElementType()); });
   if (!anyFloat && explicitResult)
     realType = explicitResult.getScalarType();
   if (!isRegion && buildRegion(realType))
     return failure();
-  FailureOr<ArrayType> join = joinArrays([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
-                                         arrays, indexedAxes(*region), realType);
+  FailureOr<ArrayType> join = joinArrays([&] { return parser.emitError(parser.getNameLoc()); },
+                                         parser.getContext(), arrays, indexedAxes(*region), realType);
   if (failed(join))
     return failure();
   joined = *join;
@@ -71,7 +74,8 @@ ParseResult BodySyntax::buildRegion(Type realType) {
 
 SmallVector<Value> taylor::printBody(OpAsmPrinter &printer, Region &region, OperandRange arrays) {
   Block &block = region.front();
-  // A formula names an operand by using it; it cannot say that an unused one is there, nor the same value twice.
+  // A formula names an operand by using it; it cannot say that an unused one is there, nor the same value
+  // twice.
   llvm::SmallDenseSet<Value> distinct(arrays.begin(), arrays.end());
   if (FormulaPrinter::isPrintable(block) && distinct.size() == arrays.size()) {
     llvm::DenseMap<Value, std::string> leaves;
@@ -118,8 +122,8 @@ LogicalResult taylor::verifyBody(Operation *op, Region &region, ValueRange array
     auto [argument, array] = pair;
     Type expected = cast<ArrayType>(array.getType()).getScalarType();
     if (argument.getType() != expected)
-      return op->emitOpError("expected region argument ") << index << " of type " << expected << ", but got "
-                                                          << argument.getType();
+      return op->emitOpError("expected region argument ")
+             << index << " of type " << expected << ", but got " << argument.getType();
   }
   auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
   if (!yield || yield.getValues().size() != 1 || !isa<FloatType>(yield.getValues()[0].getType()))

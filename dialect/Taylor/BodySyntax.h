@@ -9,8 +9,8 @@
 
 namespace taylor {
 
-/// Reads `F`, `{ a = F, F }` or `region(%a, ..) { ^bb0(..): .. }`, then `live(%n, ..)`, an attribute dictionary, the types, and
-/// adds operands, region and result type to the operation's state.
+/// Reads `F`, `{ a = F, F }` or `region(%a, ..) { ^bb0(..): .. }`, then `live(%n, ..)`, an attribute
+/// dictionary, the types, and adds operands, region and result type to the operation's state.
 class BodySyntax {
 public:
   BodySyntax(mlir::OpAsmParser &parser, mlir::OperationState &result)
@@ -18,7 +18,8 @@ public:
 
   mlir::ParseResult parseBody();
   mlir::ParseResult parseLive();
-  /// Types, operands and the region. On return `arrays` and `joined` are set; `result.operands` holds arrays, then live.
+  /// Types, operands and the region. On return `arrays` and `joined` are set; `result.operands` holds arrays,
+  /// then live.
   mlir::ParseResult parseTypes();
 
   int32_t numArrays() const { return formulas.operands.size(); }
@@ -41,9 +42,10 @@ private:
   llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand> live;
 };
 
-/// Prints ` F`: the region as a formula where it is one, else as a region. Returns the operands in order of appearance, in
-/// which their types are to be printed (and will be read back).
-llvm::SmallVector<mlir::Value> printBody(mlir::OpAsmPrinter &printer, mlir::Region &region, mlir::OperandRange arrays);
+/// Prints ` F`: the region as a formula where it is one, else as a region. Returns the operands in order of
+/// appearance, in which their types are to be printed (and will be read back).
+llvm::SmallVector<mlir::Value> printBody(mlir::OpAsmPrinter &printer, mlir::Region &region,
+                                         mlir::OperandRange arrays);
 /// Prints ` live(..) : types`, and ` -> type` where the result is not the inferred one.
 void printLiveAndTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, llvm::ArrayRef<mlir::Value> arrays,
                        mlir::ValueRange live, ArrayType inferred);

@@ -48,7 +48,8 @@ ParseResult parseParameters(OpAsmParser &parser, NamedAttrList &parameters) {
     }
     double number;
     if (isIndex)
-      return parser.emitError(parser.getCurrentLocation(), "expected an integer for the index parameter '") << name << "'";
+      return parser.emitError(parser.getCurrentLocation(), "expected an integer for the index parameter '")
+             << name << "'";
     if (parser.parseFloat(number))
       return failure();
     parameters.append(name, builder.getF64FloatAttr(negative ? -number : number));
@@ -153,7 +154,8 @@ void SpecOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setNam
 }
 
 LogicalResult SpecOp::verify() {
-  if (getArgNames().size() != getBody().getNumArguments() || getSources().size() != getBody().getNumArguments())
+  if (getArgNames().size() != getBody().getNumArguments() ||
+      getSources().size() != getBody().getNumArguments())
     return emitOpError("expected one name and one source per argument");
   llvm::SmallDenseSet<StringRef> names;
   for (auto [argument, name, source] : llvm::zip(getBody().getArguments(), getArgNames(), getSources())) {
@@ -197,7 +199,8 @@ ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   auto &properties = result.getOrAddProperties<Properties>();
   StringAttr spec;
-  if (parser.parseSymbolName(properties.sym_name) || parser.parseKeyword("of") || parser.parseSymbolName(spec))
+  if (parser.parseSymbolName(properties.sym_name) || parser.parseKeyword("of") ||
+      parser.parseSymbolName(spec))
     return failure();
   properties.spec_name = spec;
   SmallVector<OpAsmParser::Argument> arguments;
@@ -213,9 +216,10 @@ ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
   if (succeeded(parser.parseOptionalKeyword("sources"))) {
     auto parseOne = [&]() -> ParseResult {
       FailureOr<SourceAttr> source = parseSource(parser);
-      if (succeeded(source))
-        sources.push_back(*source);
-      return source;
+      if (failed(source))
+        return failure();
+      sources.push_back(*source);
+      return success();
     };
     if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
       return failure();
@@ -265,7 +269,8 @@ LogicalResult FunctionOp::verify() {
       return emitOpError("expected arguments of type !taylor.array, but got ") << argument.getType();
     StringRef role = cast<StringAttr>(name).getValue().split(':').first;
     if (role != "input" && role != "output" && role != "saved" && role != "cotangent")
-      return emitOpError("expected an argument named input:, output:, saved: or cotangent:, but got ") << name;
+      return emitOpError("expected an argument named input:, output:, saved: or cotangent:, but got ")
+             << name;
   }
   if (auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
       !yield || !yield.getNames() || yield.getNames()->size() != yield.getValues().size())
@@ -290,7 +295,8 @@ ParseResult YieldOp::parse(OpAsmParser &parser, OperationState &result) {
       spelled = true;
     if (parser.parseOperand(operands.emplace_back()))
       return failure();
-    names.push_back(builder.getStringAttr(name.empty() ? operands.back().name.drop_front() : StringRef(name)));
+    names.push_back(
+        builder.getStringAttr(name.empty() ? operands.back().name.drop_front() : StringRef(name)));
     return success();
   };
   if (succeeded(parser.parseOptionalColon()))

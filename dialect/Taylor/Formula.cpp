@@ -235,7 +235,8 @@ Value buildSilu(OpBuilder &builder, Location loc, Arguments x) {
   return arith::MulFOp::create(builder, loc, x[0], SigmoidOp::create(builder, loc, x[0]));
 }
 
-// relu'(0) = 0, unlike a clamp's derivative on its bound (design.md, section 1): hence a select and not a maximum.
+// relu'(0) = 0, unlike a clamp's derivative on its bound (design.md, section 1): hence a select and not a
+// maximum.
 Value buildRelu(OpBuilder &builder, Location loc, Arguments x) {
   Value zero = constant(builder, loc, x[0].getType(), 0.0);
   Value positive = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, zero, x[0]);
@@ -258,15 +259,24 @@ template <typename Op> Value buildBinary(OpBuilder &builder, Location loc, Argum
 }
 
 constexpr RealCall kRealCalls[] = {
-    {"exp", 1, buildUnary<math::ExpOp>},           {"expm1", 1, buildUnary<math::ExpM1Op>},
-    {"log", 1, buildUnary<math::LogOp>},           {"log1p", 1, buildUnary<math::Log1pOp>},
-    {"sqrt", 1, buildUnary<math::SqrtOp>},         {"rsqrt", 1, buildUnary<math::RsqrtOp>},
-    {"tanh", 1, buildUnary<math::TanhOp>},         {"abs", 1, buildUnary<math::AbsFOp>},
-    {"sin", 1, buildUnary<math::SinOp>},           {"cos", 1, buildUnary<math::CosOp>},
-    {"sigmoid", 1, buildUnary<SigmoidOp>},         {"softplus", 1, buildUnary<SoftplusOp>},
-    {"stop", 1, buildUnary<StopGradientOp>},       {"silu", 1, buildSilu},
-    {"relu", 1, buildRelu},                        {"elu", 1, buildElu},
-    {"pow", 2, buildBinary<math::PowFOp>},         {"min", 2, buildBinary<arith::MinimumFOp>},
+    {"exp", 1, buildUnary<math::ExpOp>},
+    {"expm1", 1, buildUnary<math::ExpM1Op>},
+    {"log", 1, buildUnary<math::LogOp>},
+    {"log1p", 1, buildUnary<math::Log1pOp>},
+    {"sqrt", 1, buildUnary<math::SqrtOp>},
+    {"rsqrt", 1, buildUnary<math::RsqrtOp>},
+    {"tanh", 1, buildUnary<math::TanhOp>},
+    {"abs", 1, buildUnary<math::AbsFOp>},
+    {"sin", 1, buildUnary<math::SinOp>},
+    {"cos", 1, buildUnary<math::CosOp>},
+    {"sigmoid", 1, buildUnary<SigmoidOp>},
+    {"softplus", 1, buildUnary<SoftplusOp>},
+    {"stop", 1, buildUnary<StopGradientOp>},
+    {"silu", 1, buildSilu},
+    {"relu", 1, buildRelu},
+    {"elu", 1, buildElu},
+    {"pow", 2, buildBinary<math::PowFOp>},
+    {"min", 2, buildBinary<arith::MinimumFOp>},
     {"max", 2, buildBinary<arith::MaximumFOp>},
 };
 
@@ -329,7 +339,9 @@ private:
   Value buildOperand(const Formula &formula) {
     Value value = scope.operands[formula.operand];
     if (!value)
-      error(formula, "requires an array without channel axis here; a channel may occur only in dot(..) and in outputs");
+      error(
+          formula,
+          "requires an array without channel axis here; a channel may occur only in dot(..) and in outputs");
     return value;
   }
 
@@ -345,8 +357,8 @@ private:
   bool checkArity(const Formula &formula, unsigned arity) {
     if (formula.arguments.size() == arity)
       return true;
-    error(formula, "expected " + Twine(arity) + " argument" + (arity == 1 ? "" : "s") + " of '" + formula.name +
-                       "', but got " + Twine(formula.arguments.size()));
+    error(formula, "expected " + Twine(arity) + " argument" + (arity == 1 ? "" : "s") + " of '" +
+                       formula.name + "', but got " + Twine(formula.arguments.size()));
     return false;
   }
 
@@ -392,7 +404,8 @@ private:
     Value condition = buildCondition(*formula.arguments[0]);
     Value ifTrue = condition ? buildReal(*formula.arguments[1]) : Value();
     Value ifFalse = ifTrue ? buildReal(*formula.arguments[2]) : Value();
-    return ifFalse ? arith::SelectOp::create(builder, location(formula), condition, ifTrue, ifFalse) : Value();
+    return ifFalse ? arith::SelectOp::create(builder, location(formula), condition, ifTrue, ifFalse)
+                   : Value();
   }
 
   Value buildLogic(const Formula &formula) {
@@ -468,14 +481,16 @@ private:
 
 } // namespace
 
-Value taylor::buildFormula(OpAsmParser &parser, OpBuilder &builder, const Formula &formula, FormulaScope &scope) {
+Value taylor::buildFormula(OpAsmParser &parser, OpBuilder &builder, const Formula &formula,
+                           FormulaScope &scope) {
   return FormulaBuilder(parser, builder, scope).build(formula);
 }
 
-ParseResult taylor::buildFormulaRegion(OpAsmParser &parser, Region &region, const std::vector<Binding> &bindings,
-                                       ArrayRef<Type> argumentTypes, ArrayRef<int64_t> operandScalars,
-                                       ArrayRef<std::pair<StringRef, int64_t>> named, ArrayRef<StringRef> freeAxes,
-                                       Type realType) {
+ParseResult taylor::buildFormulaRegion(OpAsmParser &parser, Region &region,
+                                       const std::vector<Binding> &bindings, ArrayRef<Type> argumentTypes,
+                                       ArrayRef<int64_t> operandScalars,
+                                       ArrayRef<std::pair<StringRef, int64_t>> named,
+                                       ArrayRef<StringRef> freeAxes, Type realType) {
   OpBuilder builder(parser.getContext());
   Location loc = parser.getEncodedSourceLoc(parser.getNameLoc());
   Block *block = builder.createBlock(&region, region.end(), argumentTypes,

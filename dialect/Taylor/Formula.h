@@ -2,11 +2,12 @@
 //
 // Formulas: infix scalar expressions in the text of an operation, and the regions they stand for.
 //
-//   comparison := sum [(< | <= | ==) sum]        sum := term {(+ | -) term}        term := unary {(* | /) unary}
-//   unary := - unary | primary                   primary := number | %value | name | name(args) | ( comparison )
+//   comparison := sum [(< | <= | ==) sum]        sum := term {(+ | -) term}        term := unary {(* | /)
+//   unary} unary := - unary | primary                   primary := number | %value | name | name(args) | (
+//   comparison )
 //
-// Text comes before types in MLIR's syntax, so a formula is first parsed into a tree and becomes a region of arith, math and
-// taylor scalar operations once the operand types are known.
+// Text comes before types in MLIR's syntax, so a formula is first parsed into a tree and becomes a region of
+// arith, math and taylor scalar operations once the operand types are known.
 #ifndef TAYLOR_DIALECT_TAYLOR_FORMULA_H
 #define TAYLOR_DIALECT_TAYLOR_FORMULA_H
 
@@ -16,7 +17,8 @@
 
 namespace taylor {
 
-/// A formula as read: a tree whose leaves are numbers, operands (by their place in the operand list) and names.
+/// A formula as read: a tree whose leaves are numbers, operands (by their place in the operand list) and
+/// names.
 struct Formula {
   enum class Kind { Number, Operand, Name, Call, Negate, Binary };
   Kind kind;
@@ -41,7 +43,8 @@ public:
   explicit FormulaParser(mlir::OpAsmParser &parser) : parser(parser) {}
 
   mlir::FailureOr<FormulaPtr> parseFormula();
-  /// `F`, or `{ a = F, b = F, F }`: the last one is the value. Commas are optional where they are not needed to read it.
+  /// `F`, or `{ a = F, b = F, F }`: the last one is the value. Commas are optional where they are not needed
+  /// to read it.
   mlir::ParseResult parseBody(std::vector<Binding> &bindings);
   /// `name = F, name = F ..` up to and with the closing brace.
   mlir::ParseResult parseBindings(std::vector<Binding> &bindings);
@@ -73,14 +76,16 @@ struct FormulaScope {
   mlir::Type realType;
 };
 
-/// Builds the operations of a formula at the builder's insertion point; null after an error at the formula's place.
+/// Builds the operations of a formula at the builder's insertion point; null after an error at the formula's
+/// place.
 mlir::Value buildFormula(mlir::OpAsmParser &parser, mlir::OpBuilder &builder, const Formula &formula,
                          FormulaScope &scope);
 
 /// Gives `region` one block with arguments of these types, and builds `bindings` in it; yields the last one.
 /// `operandScalars[i]` is the block argument of operand i or -1; `named` are further arguments, by name.
 mlir::ParseResult buildFormulaRegion(mlir::OpAsmParser &parser, mlir::Region &region,
-                                     const std::vector<Binding> &bindings, llvm::ArrayRef<mlir::Type> argumentTypes,
+                                     const std::vector<Binding> &bindings,
+                                     llvm::ArrayRef<mlir::Type> argumentTypes,
                                      llvm::ArrayRef<int64_t> operandScalars,
                                      llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> named,
                                      llvm::ArrayRef<llvm::StringRef> freeAxes, mlir::Type realType);
@@ -93,8 +98,10 @@ public:
 
   /// True if every operation of the block has a formula and constants are finite.
   static bool isPrintable(mlir::Block &block);
-  /// The lines `name = F` for values of the block with several uses (or in `forced`, with the names given there).
-  std::vector<std::string> bindings(mlir::Block &block, const llvm::MapVector<mlir::Value, std::string> &forced = {});
+  /// The lines `name = F` for values of the block with several uses (or in `forced`, with the names given
+  /// there).
+  std::vector<std::string> bindings(mlir::Block &block,
+                                    const llvm::MapVector<mlir::Value, std::string> &forced = {});
   /// The text of a value, after `bindings`.
   std::string formula(mlir::Value value, int precedence = 0);
   /// Prints a whole region whose block yields one value: `F` or `{ x0 = F, F }`.

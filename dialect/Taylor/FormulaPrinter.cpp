@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Regions back to formulas. Values with several uses get a name, so that a derived region prints in the size it has.
+// Regions back to formulas. Values with several uses get a name, so that a derived region prints in the size
+// it has.
 #include "dialect/Taylor/Formula.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
 
@@ -79,7 +82,9 @@ StringRef getCallName(Operation *op) {
       .Default([](Operation *) { return ""; });
 }
 
-bool isLeaf(Operation *op) { return isa<arith::ConstantOp, IndexOp, SizeOp, ParameterOp, arith::SIToFPOp>(op); }
+bool isLeaf(Operation *op) {
+  return isa<arith::ConstantOp, IndexOp, SizeOp, ParameterOp, arith::SIToFPOp>(op);
+}
 
 } // namespace
 
@@ -94,7 +99,7 @@ std::string taylor::formatNumber(double value) {
   }
   // Plain notation where it is short, else the lexer's form: digits, a point, digits, an exponent.
   std::string exponent = buffer;
-  if (std::abs(value) >= 1e-4 && std::abs(value) < 1e7 || value == 0) {
+  if ((std::abs(value) >= 1e-4 && std::abs(value) < 1e7) || value == 0) {
     for (int digits = 1; digits <= 20; ++digits) {
       snprintf(buffer, sizeof(buffer), "%.*f", digits, value);
       if (strtod(buffer, nullptr) == value)
@@ -132,7 +137,8 @@ bool FormulaPrinter::isPrintable(Block &block) {
   return true;
 }
 
-std::vector<std::string> FormulaPrinter::bindings(Block &block, const llvm::MapVector<Value, std::string> &forced) {
+std::vector<std::string> FormulaPrinter::bindings(Block &block,
+                                                  const llvm::MapVector<Value, std::string> &forced) {
   std::vector<std::string> lines;
   for (Operation &op : block.without_terminator()) {
     if (op.getNumResults() != 1)
@@ -220,11 +226,12 @@ size_t findName(const std::string &text, const std::string &name) {
 
 } // namespace
 
-SmallVector<Value> taylor::orderOfAppearance(const std::string &text, OpAsmPrinter &printer, ValueRange values) {
+SmallVector<Value> taylor::orderOfAppearance(const std::string &text, OpAsmPrinter &printer,
+                                             ValueRange values) {
   SmallVector<std::pair<size_t, Value>> places;
   for (Value value : values)
     if (size_t at = findName(text, nameOfValue(printer, value)); at != std::string::npos)
       places.push_back({at, value});
-  llvm::stable_sort(places, [](auto &a, auto &b) { return a.first < b.first; });
+  llvm::sort(places, [](auto &a, auto &b) { return a.first < b.first; });
   return llvm::map_to_vector(places, [](auto &place) { return place.second; });
 }

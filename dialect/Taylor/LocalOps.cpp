@@ -13,7 +13,8 @@ namespace {
 
 /// Reads an enumerator or reports what was expected.
 template <typename Enum>
-ParseResult parseEnum(OpAsmParser &parser, Enum &value, std::optional<Enum> (*symbolize)(StringRef), StringRef choices) {
+ParseResult parseEnum(OpAsmParser &parser, Enum &value, std::optional<Enum> (*symbolize)(StringRef),
+                      StringRef choices) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef word;
   if (parser.parseKeyword(&word))
@@ -42,7 +43,8 @@ LogicalResult verifyWidened(Operation *op, ArrayType inferred) {
       continue;
     if (!result.has(name))
       return op->emitOpError("expected a result with axis '") << name << "', but got " << result;
-    if (size != ArrayType::kUnknown && result.sizeOf(name) != ArrayType::kUnknown && result.sizeOf(name) != size)
+    if (size != ArrayType::kUnknown && result.sizeOf(name) != ArrayType::kUnknown &&
+        result.sizeOf(name) != size)
       return op->emitOpError("expected axis '") << name << "' of size " << size << ", but got " << result;
   }
   return success();
@@ -136,9 +138,9 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
     axes.push_back(axis);
     return success();
   };
-  if (parseEnum<Reduction>(parser, kind, symbolizeReduction, "sum, mean or max") || parser.parseKeyword("over") ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseAxis) || body.parseBody() || body.parseLive() ||
-      body.parseTypes())
+  if (parseEnum<Reduction>(parser, kind, symbolizeReduction, "sum, mean or max") ||
+      parser.parseKeyword("over") || parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseAxis) ||
+      body.parseBody() || body.parseLive() || body.parseTypes())
     return failure();
   auto &properties = result.getOrAddProperties<Properties>();
   properties.operandSegmentSizes = {body.numArrays(), body.numLive()};
@@ -154,7 +156,8 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void ReduceOp::print(OpAsmPrinter &printer) {
   printer << " " << stringifyReduction(getKind()) << " over(";
-  llvm::interleaveComma(getAxes().getAsRange<StringAttr>(), printer, [&](StringAttr axis) { printer << axis.getValue(); });
+  llvm::interleaveComma(getAxes().getAsRange<StringAttr>(), printer,
+                        [&](StringAttr axis) { printer << axis.getValue(); });
   printer << ")";
   SmallVector<Value> order = printBody(printer, getBody(), getArrays());
   FailureOr<ArrayType> inferred = joinBody(emitterFor(*this), getBody(), getArrays());
@@ -179,7 +182,8 @@ LogicalResult ReduceOp::verify() {
     for (StringAttr axis : getAxes().getAsRange<StringAttr>())
       if (axis == "t" || axis == "u" || axis == "b")
         return emitOpError("unsupported reduction over '")
-               << axis.getValue() << "' in a specification; sums over tokens are taylor.recurrences or taylor.scan";
+               << axis.getValue()
+               << "' in a specification; sums over tokens are taylor.recurrences or taylor.scan";
   return verifyWidened(*this, *inferred);
 }
 
@@ -194,7 +198,8 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
   int64_t amount = 0;
   if (parseEnum<ScanKind>(parser, kind, symbolizeScanKind, "sum or shift"))
     return failure();
-  if (kind == ScanKind::Shift && (parser.parseLParen() || parser.parseInteger(amount) || parser.parseRParen()))
+  if (kind == ScanKind::Shift &&
+      (parser.parseLParen() || parser.parseInteger(amount) || parser.parseRParen()))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("exclusive")))
     properties.exclusive = parser.getBuilder().getUnitAttr();
@@ -215,7 +220,8 @@ void ScanOp::print(OpAsmPrinter &printer) {
   printer << " " << stringifyScanKind(getKind());
   if (getKind() == ScanKind::Shift)
     printer << "(" << getAmount() << ")";
-  printer << (getExclusive() ? " exclusive" : "") << (getReverse() ? " reverse" : "") << " over(" << getAxis() << ")";
+  printer << (getExclusive() ? " exclusive" : "") << (getReverse() ? " reverse" : "") << " over(" << getAxis()
+          << ")";
   SmallVector<Value> order = printBody(printer, getBody(), getArrays());
   FailureOr<ArrayType> inferred = joinBody(emitterFor(*this), getBody(), getArrays());
   printLiveAndTypes(printer, *this, order, {}, succeeded(inferred) ? *inferred : ArrayType());
@@ -292,7 +298,8 @@ ParseResult NormalizeOp::parse(OpAsmParser &parser, OperationState &result) {
     if (failed(parser.parseOptionalKeyword(word)))
       return success();
     present = 1;
-    return failure(parser.parseLParen() || parser.parseOperand(operands.emplace_back()) || parser.parseRParen());
+    return failure(parser.parseLParen() || parser.parseOperand(operands.emplace_back()) ||
+                   parser.parseRParen());
   };
   if (parseOptionalOperand("weight", hasWeight) || parseOptionalOperand("bias", hasBias))
     return failure();
@@ -319,8 +326,9 @@ ParseResult NormalizeOp::parse(OpAsmParser &parser, OperationState &result) {
       return parser.emitError(loc, "expected operands of type !taylor.array, but got ") << type;
     arrays.push_back(array);
   }
-  FailureOr<ArrayType> joined = joinArrays([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
-                                           arrays, {}, realTypeOf(parser.getContext(), types));
+  FailureOr<ArrayType> joined =
+      joinArrays([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(), arrays, {},
+                 realTypeOf(parser.getContext(), types));
   if (failed(joined))
     return failure();
   result.addTypes(*joined);
@@ -344,10 +352,11 @@ void NormalizeOp::print(OpAsmPrinter &printer) {
 LogicalResult NormalizeOp::verify() {
   ArrayType array = getArray().getType();
   if (!array.has(getAxis()))
-    return emitOpError("requires axis '") << getAxis() << "' of its operand, but got " << array
-                                          << "; name another with over(..)";
+    return emitOpError("requires axis '")
+           << getAxis() << "' of its operand, but got " << array << "; name another with over(..)";
   if (getAxis() == "t" || getAxis() == "u" || getAxis() == "b")
-    return emitOpError("unsupported norm over '") << getAxis() << "'; a norm reduces channels, heads or a free axis";
+    return emitOpError("unsupported norm over '")
+           << getAxis() << "'; a norm reduces channels, heads or a free axis";
   if (getEpsilon().isNegative())
     return emitOpError("expected epsilon >= 0, but got ") << formatNumber(getEpsilon().convertToDouble());
   if (getKind() == Norm::L2 && (getWeight() || getBias()))
@@ -384,11 +393,13 @@ ParseResult RopeOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   if (succeeded(parser.parseOptionalKeyword("layout")) &&
       (parser.parseLParen() ||
-       parseEnum<RopeLayout>(parser, layout, symbolizeRopeLayout, "half or interleaved") || parser.parseRParen()))
+       parseEnum<RopeLayout>(parser, layout, symbolizeRopeLayout, "half or interleaved") ||
+       parser.parseRParen()))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("offset"))) {
     bool negative;
-    if (parser.parseLParen() || (negative = succeeded(parser.parseOptionalMinus()), parser.parseInteger(offset)) ||
+    if (parser.parseLParen() ||
+        (negative = succeeded(parser.parseOptionalMinus()), parser.parseInteger(offset)) ||
         parser.parseRParen())
       return failure();
     offset = negative ? -offset : offset;
@@ -428,7 +439,8 @@ LogicalResult RopeOp::verify() {
   if (channel.empty())
     return emitOpError("requires one channel axis, but got ") << array;
   if (int64_t size = array.sizeOf(channel); size != ArrayType::kUnknown && size % 2)
-    return emitOpError("expected an even number of channels to rotate in pairs, but got ") << channel << " = " << size;
+    return emitOpError("expected an even number of channels to rotate in pairs, but got ")
+           << channel << " = " << size;
   if (!(getTheta().convertToDouble() > 0))
     return emitOpError("expected theta > 0, but got ") << formatNumber(getTheta().convertToDouble());
   return success();
@@ -454,8 +466,9 @@ ParseResult ConvolveOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     result.getOrAddProperties<Properties>().reverse = parser.getBuilder().getUnitAttr();
-  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(arrayType) || parser.parseComma() ||
-      parser.parseType(tapsType) || parser.resolveOperand(array, arrayType, result.operands) ||
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(arrayType) ||
+      parser.parseComma() || parser.parseType(tapsType) ||
+      parser.resolveOperand(array, arrayType, result.operands) ||
       parser.resolveOperand(taps, tapsType, result.operands))
     return failure();
   result.addTypes(arrayType.clone(arrayType.getScalarType()));

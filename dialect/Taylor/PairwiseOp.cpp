@@ -4,6 +4,8 @@
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Formula.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace taylor;
 
@@ -31,7 +33,8 @@ bool isCall(const Formula &formula, StringRef name) {
 /// The text of a pairwise operation, and the regions it stands for.
 class PairwiseSyntax {
 public:
-  PairwiseSyntax(OpAsmParser &parser, OperationState &result) : parser(parser), result(result), formulas(parser) {}
+  PairwiseSyntax(OpAsmParser &parser, OperationState &result)
+      : parser(parser), result(result), formulas(parser) {}
 
   ParseResult parse();
 
@@ -65,7 +68,8 @@ ParseResult PairwiseSyntax::parseBlock() {
     return failure();
   for (auto [index, binding] : llvm::enumerate(bindings)) {
     if (binding.name.empty())
-      return parser.emitError(binding.formula->loc, "expected 'name = formula' in the block of taylor.pairwise");
+      return parser.emitError(binding.formula->loc,
+                              "expected 'name = formula' in the block of taylor.pairwise");
     if (!isCall(*binding.formula, "maximum"))
       continue;
     if (maximum)
@@ -112,7 +116,8 @@ ParseResult PairwiseSyntax::parseOutputs() {
       return failure();
     std::optional<PairOutput> kind = symbolizePairOutput(word);
     if (!kind)
-      return parser.emitError(loc, "expected rows(..), columns(..), total(..) or maximum, but got '") << word << "'";
+      return parser.emitError(loc, "expected rows(..), columns(..), total(..) or maximum, but got '")
+             << word << "'";
     Output output{*kind};
     if (*kind != PairOutput::Maximum) {
       FailureOr<FormulaPtr> formula = failure();
@@ -169,7 +174,8 @@ ParseResult PairwiseSyntax::findScalars() {
   return success();
 }
 
-FormulaScope PairwiseSyntax::startBlock(Region &region, OpBuilder &builder, bool withProducts, bool withMaximum) {
+FormulaScope PairwiseSyntax::startBlock(Region &region, OpBuilder &builder, bool withProducts,
+                                        bool withMaximum) {
   SmallVector<Type> types;
   if (withProducts)
     types.append(products.size() / 2, real);
@@ -196,7 +202,8 @@ FormulaScope PairwiseSyntax::startBlock(Region &region, OpBuilder &builder, bool
 ParseResult PairwiseSyntax::buildRegions() {
   OpBuilder builder(parser.getContext());
   Location loc = parser.getEncodedSourceLoc(parser.getNameLoc());
-  Region &visibleRegion = *result.addRegion(), &maximumRegion = *result.addRegion(), &weightRegion = *result.addRegion();
+  Region &visibleRegion = *result.addRegion(), &maximumRegion = *result.addRegion(),
+         &weightRegion = *result.addRegion();
   if (visible) {
     FormulaScope scope = startBlock(visibleRegion, builder, false, false);
     Value condition = buildFormula(parser, builder, *visible, scope);
@@ -248,11 +255,12 @@ ParseResult PairwiseSyntax::parse() {
   if (parser.parseColonTypeList(types) || parser.parseArrowTypeList(resultTypes))
     return failure();
   if (types.size() != formulas.operands.size())
-    return parser.emitError(loc, "expected ") << formulas.operands.size()
-                                              << " operand types, one per distinct value in order of appearance, but got "
-                                              << types.size();
+    return parser.emitError(loc, "expected ")
+           << formulas.operands.size()
+           << " operand types, one per distinct value in order of appearance, but got " << types.size();
   if (resultTypes.size() != outputs.size())
-    return parser.emitError(loc, "expected ") << outputs.size() << " result types, but got " << resultTypes.size();
+    return parser.emitError(loc, "expected ")
+           << outputs.size() << " result types, but got " << resultTypes.size();
   for (Type type : types) {
     auto array = dyn_cast<ArrayType>(type);
     if (!array)
@@ -349,7 +357,8 @@ private:
   FormulaPrinter formulas;
 };
 
-/// `generic(%a, ..) visible {..} maximum {..} weight {..} products = .. scalars = .. sums = ..`: for regions that no formula says.
+/// `generic(%a, ..) visible {..} maximum {..} weight {..} products = .. scalars = .. sums = ..`: for regions
+/// that no formula says.
 ParseResult parseGeneric(OpAsmParser &parser, OperationState &result) {
   auto &properties = result.getOrAddProperties<PairwiseOp::Properties>();
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
@@ -363,8 +372,9 @@ ParseResult parseGeneric(OpAsmParser &parser, OperationState &result) {
     return failure();
   if ((succeeded(parser.parseOptionalKeyword("visible")) && parser.parseRegion(*visible)) ||
       (succeeded(parser.parseOptionalKeyword("maximum")) && parser.parseRegion(*maximum)) ||
-      parser.parseKeyword("weight") || parser.parseRegion(*weight) || parser.parseOptionalAttrDict(result.attributes) ||
-      parser.parseColonTypeList(types) || parser.parseArrowTypeList(resultTypes))
+      parser.parseKeyword("weight") || parser.parseRegion(*weight) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonTypeList(types) ||
+      parser.parseArrowTypeList(resultTypes))
     return failure();
   result.addTypes(resultTypes);
   return parser.resolveOperands(operands, types, loc, result.operands);
@@ -428,26 +438,31 @@ LogicalResult verifyOperands(PairwiseOp op) {
   int64_t count = op.getArrays().size();
   auto typeOf = [&](int64_t array) { return cast<ArrayType>(op.getArrays()[array].getType()); };
   auto inRange = [&](int64_t array) { return array >= 0 && array < count; };
-  if (op.getProducts().size() % 2 || !llvm::all_of(op.getProducts(), inRange) || !llvm::all_of(op.getScalars(), inRange))
+  if (op.getProducts().size() % 2 || !llvm::all_of(op.getProducts(), inRange) ||
+      !llvm::all_of(op.getScalars(), inRange))
     return op.emitOpError("expected operand numbers below ") << count << " in products and scalars";
   for (int64_t i = 0; i < op.getNumProducts(); ++i) {
     ArrayType row = typeOf(op.getProducts()[2 * i]), column = typeOf(op.getProducts()[2 * i + 1]);
     if (!row.has("t") || !column.has("u"))
-      return op.emitOpError("expected dot(..) of an array with t and an array with u, but got ") << row << " and " << column;
+      return op.emitOpError("expected dot(..) of an array with t and an array with u, but got ")
+             << row << " and " << column;
     StringRef channel = productChannel(row, column);
     if (channel.empty())
-      return op.emitOpError("expected dot(..) of arrays that share a channel axis, but got ") << row << " and " << column;
+      return op.emitOpError("expected dot(..) of arrays that share a channel axis, but got ")
+             << row << " and " << column;
     if (row.sizeOf(channel) != column.sizeOf(channel))
-      return op.emitOpError("expected one size of channel '") << channel << "', but got " << row << " and " << column;
+      return op.emitOpError("expected one size of channel '")
+             << channel << "', but got " << row << " and " << column;
   }
   for (int64_t scalar : op.getScalars())
     if (hasChannel(typeOf(scalar)))
-      return op.emitOpError("unsupported channel axis of a scalar: ") << typeOf(scalar)
-                                                                      << "; a channel may occur only in dot(..) and in outputs";
+      return op.emitOpError("unsupported channel axis of a scalar: ")
+             << typeOf(scalar) << "; a channel may occur only in dot(..) and in outputs";
   return success();
 }
 
-LogicalResult verifyRegion(PairwiseOp op, Region &region, StringRef name, bool withProducts, bool withMaximum) {
+LogicalResult verifyRegion(PairwiseOp op, Region &region, StringRef name, bool withProducts,
+                           bool withMaximum) {
   if (region.empty())
     return success();
   SmallVector<Type> expected;
@@ -458,8 +473,8 @@ LogicalResult verifyRegion(PairwiseOp op, Region &region, StringRef name, bool w
   if (withMaximum)
     expected.push_back(op.getRealType());
   if (region.getArgumentTypes() != TypeRange(expected))
-    return op.emitOpError("expected arguments of the ") << name << " region of types " << expected << ", but got "
-                                                        << region.getArgumentTypes();
+    return op.emitOpError("expected arguments of the ")
+           << name << " region of types " << expected << ", but got " << region.getArgumentTypes();
   if (!isa<YieldOp>(region.front().getTerminator()))
     return op.emitOpError("requires a taylor.yield at the end of the ") << name << " region";
   return success();
@@ -468,8 +483,8 @@ LogicalResult verifyRegion(PairwiseOp op, Region &region, StringRef name, bool w
 LogicalResult verifyOutput(PairwiseOp op, PairSumAttr sum, ArrayType result) {
   StringRef other = sum.getKind() == PairOutput::Columns ? "t" : "u";
   if (sum.getKind() != PairOutput::Total && result.has(other))
-    return op.emitOpError("expected an output of ") << stringifyPairOutput(sum.getKind()) << " without axis '" << other
-                                                    << "', but got " << result;
+    return op.emitOpError("expected an output of ")
+           << stringifyPairOutput(sum.getKind()) << " without axis '" << other << "', but got " << result;
   if (sum.getKind() == PairOutput::Maximum)
     return op.hasMaximum() ? success() : op.emitOpError("requires a maximum region for the output maximum");
   if (sum.getYielded() < 0 || sum.getYielded() >= op.getWeight().front().getTerminator()->getNumOperands())
@@ -483,11 +498,12 @@ LogicalResult verifyOutput(PairwiseOp op, PairSumAttr sum, ArrayType result) {
     return op.emitOpError("expected rows or columns contracted with an operand");
   auto array = cast<ArrayType>(op.getArrays()[sum.getArray()].getType());
   if (!array.has(other))
-    return op.emitOpError("expected ") << stringifyPairOutput(sum.getKind()) << "(w, array) with axis '" << other
-                                       << "' of the array, but got " << array;
+    return op.emitOpError("expected ") << stringifyPairOutput(sum.getKind()) << "(w, array) with axis '"
+                                       << other << "' of the array, but got " << array;
   for (StringAttr axis : array.getAxes())
     if (!isRuntimeAxis(axis) && !result.has(axis))
-      return op.emitOpError("expected the channel axis '") << axis.getValue() << "' in the output, but got " << result;
+      return op.emitOpError("expected the channel axis '")
+             << axis.getValue() << "' in the output, but got " << result;
   return success();
 }
 
@@ -499,7 +515,8 @@ LogicalResult PairwiseOp::verify() {
       failed(verifyRegion(*this, getWeight(), "weight", true, hasMaximum())))
     return failure();
   if (getSums().size() != getResults().size())
-    return emitOpError("expected one sum per result, but got ") << getSums().size() << " for " << getResults().size();
+    return emitOpError("expected one sum per result, but got ")
+           << getSums().size() << " for " << getResults().size();
   for (auto [sum, result] : llvm::zip(getSums().getAsRange<PairSumAttr>(), getResults()))
     if (failed(verifyOutput(*this, sum, cast<ArrayType>(result.getType()))))
       return failure();

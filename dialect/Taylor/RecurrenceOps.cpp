@@ -4,6 +4,8 @@
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Formula.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 using namespace taylor;
 
@@ -30,13 +32,16 @@ LogicalResult verifyQueryKeyValue(EmitError emitError, ArrayType query, ArrayTyp
     return emitError() << "requires axis u of the value, but got " << value;
   StringRef channel = channelOf(query);
   if (channel.empty() || channelOf(key) != channel)
-    return emitError() << "expected one channel axis that query and key share, but got " << query << " and " << key;
+    return emitError() << "expected one channel axis that query and key share, but got " << query << " and "
+                       << key;
   if (query.sizeOf(channel) != key.sizeOf(channel))
-    return emitError() << "expected one size of channel '" << channel << "', but got " << query << " and " << key;
+    return emitError() << "expected one size of channel '" << channel << "', but got " << query << " and "
+                       << key;
   if (channelOf(value).empty())
     return emitError() << "expected one channel axis of the value, but got " << value;
   if (channelOf(value) == channel)
-    return emitError() << "expected a channel axis of the value other than that of the score, but got '" << channel << "'";
+    return emitError() << "expected a channel axis of the value other than that of the score, but got '"
+                       << channel << "'";
   return success();
 }
 
@@ -48,7 +53,8 @@ FailureOr<SmallVector<Type>> inferSums(EmitError emitError, ArrayType query, Arr
   StringRef scoreChannel = channelOf(query), valueChannel = channelOf(value);
   Type real = realTypeOf(context, {query, key, value});
   ArrayType rows = query.without({scoreChannel}), columns = key.without({scoreChannel, StringRef("u")});
-  FailureOr<ArrayType> numerator = joinArrays(emitError, context, {rows, columns, value.without({StringRef("u")})}, {}, real);
+  FailureOr<ArrayType> numerator =
+      joinArrays(emitError, context, {rows, columns, value.without({StringRef("u")})}, {}, real);
   if (failed(numerator))
     return failure();
   SmallVector<Type> types;
@@ -109,7 +115,8 @@ LogicalResult verifySums(Operation *op, ArrayAttr sums) {
   llvm::SmallDenseSet<int> seen;
   for (SumAttr sum : sums.getAsRange<SumAttr>())
     if (!seen.insert(static_cast<int>(sum.getValue())).second)
-      return op->emitOpError("expected each sum once, but got '") << stringifySum(sum.getValue()) << "' twice";
+      return op->emitOpError("expected each sum once, but got '")
+             << stringifySum(sum.getValue()) << "' twice";
   return success();
 }
 
@@ -179,7 +186,7 @@ ParseResult Clauses::parse() {
     bindings.emplace_back().formula = std::move(*formula);
     return success();
   };
-  llvm::StringSet<> seen;
+  llvm::StringSet<llvm::MallocAllocator> seen;
   StringRef word;
   while (true) {
     SMLoc loc = parser.getCurrentLocation();
@@ -219,8 +226,10 @@ ParseResult Clauses::parse() {
       } while (succeeded(parser.parseOptionalComma()));
       parsed = parser.parseRParen();
     } else {
-      return parser.emitError(loc, "expected a clause (orders, coefficients, exponential, weight, scale, score, decay, causal, "
-                                   "bidirectional, visible), but got '")
+      return parser.emitError(
+                 loc,
+                 "expected a clause (orders, coefficients, exponential, weight, scale, score, decay, causal, "
+                 "bidirectional, visible), but got '")
              << clause << "'";
     }
     if (parsed)
@@ -289,8 +298,8 @@ FailureOr<SmallVector<ArrayType>> asArrays(OpAsmParser &parser, SMLoc loc, Array
 // RecurrencesOp
 //===----------------------------------------------------------------------===//
 
-FailureOr<SmallVector<Type>> RecurrencesOp::inferResultTypes(EmitError emitError, ArrayType query, ArrayType key,
-                                                             ArrayType value, ArrayAttr sums) {
+FailureOr<SmallVector<Type>> RecurrencesOp::inferResultTypes(EmitError emitError, ArrayType query,
+                                                             ArrayType key, ArrayType value, ArrayAttr sums) {
   return inferSums(emitError, query, key, value, sums, "f");
 }
 
@@ -303,8 +312,8 @@ ParseResult RecurrencesOp::parse(OpAsmParser &parser, OperationState &result) {
   Clauses clauses(parser);
   SmallVector<Type> types;
   if (parseSums(parser, properties.sums) || parser.parseOperand(operands[0]) || parser.parseComma() ||
-      parser.parseOperand(operands[1]) || parser.parseComma() || parser.parseOperand(operands[2]) || clauses.parse() ||
-      parser.parseOptionalAttrDict(result.attributes))
+      parser.parseOperand(operands[1]) || parser.parseComma() || parser.parseOperand(operands[2]) ||
+      clauses.parse() || parser.parseOptionalAttrDict(result.attributes))
     return failure();
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseColonTypeList(types))
@@ -314,24 +323,29 @@ ParseResult RecurrencesOp::parse(OpAsmParser &parser, OperationState &result) {
   size_t firstExtra = operands.size();
   llvm::append_range(operands, clauses.formulas.operands);
   if (types.size() != operands.size())
-    return parser.emitError(loc, "expected ") << operands.size() << " operand types (query, key, value, decay, then other "
-                                              << "values in order of appearance), but got " << types.size();
+    return parser.emitError(loc, "expected ")
+           << operands.size() << " operand types (query, key, value, decay, then other "
+           << "values in order of appearance), but got " << types.size();
   FailureOr<SmallVector<ArrayType>> arrays = asArrays(parser, loc, types);
   if (failed(arrays) || parser.resolveOperands(operands, types, loc, result.operands))
     return failure();
   if (!clauses.mask)
     return parser.emitError(parser.getNameLoc(), "requires a clause causal or bidirectional");
   if (clauses.weight.empty() + !(clauses.allOrders || clauses.first) != 1)
-    return parser.emitError(parser.getNameLoc(), "requires exactly one of the clauses exponential, orders(..) and weight(..)");
+    return parser.emitError(parser.getNameLoc(),
+                            "requires exactly one of the clauses exponential, orders(..) and weight(..)");
   if (clauses.exponential && (clauses.first || clauses.coefficients || !clauses.scale.empty()))
-    return parser.emitError(parser.getNameLoc(), "expected exponential alone: it stands for orders(all) coefficients(factorial) "
-                                                 "scale(rsqrt(size(d)))");
-  FailureOr<SmallVector<Type>> results = inferResultTypes([&] { return parser.emitError(parser.getNameLoc()); },
-                                                          (*arrays)[0], (*arrays)[1], (*arrays)[2], properties.sums);
+    return parser.emitError(parser.getNameLoc(),
+                            "expected exponential alone: it stands for orders(all) coefficients(factorial) "
+                            "scale(rsqrt(size(d)))");
+  FailureOr<SmallVector<Type>> results =
+      inferResultTypes([&] { return parser.emitError(parser.getNameLoc()); }, (*arrays)[0], (*arrays)[1],
+                       (*arrays)[2], properties.sums);
   if (failed(results))
     return failure();
   result.addTypes(*results);
-  properties.operandSegmentSizes = {1, 1, 1, clauses.decay ? 1 : 0, static_cast<int32_t>(operands.size() - firstExtra)};
+  properties.operandSegmentSizes = {1, 1, 1, clauses.decay ? 1 : 0,
+                                    static_cast<int32_t>(operands.size() - firstExtra)};
   properties.mask = MaskAttr::get(parser.getContext(), *clauses.mask);
   if (clauses.allOrders)
     properties.all_orders = builder.getUnitAttr();
@@ -340,9 +354,11 @@ ParseResult RecurrencesOp::parse(OpAsmParser &parser, OperationState &result) {
   if (clauses.coefficients)
     properties.coefficients = builder.getF64ArrayAttr(*clauses.coefficients);
   if (clauses.exponential)
-    clauses.scale.emplace_back().formula = inverseRootOfChannels(parser.getNameLoc(), channelOf((*arrays)[0]));
+    clauses.scale.emplace_back().formula =
+        inverseRootOfChannels(parser.getNameLoc(), channelOf((*arrays)[0]));
 
-  // Region arguments: the score where there is one, then the scalars of the extras; arrays with a channel have none.
+  // Region arguments: the score where there is one, then the scalars of the extras; arrays with a channel
+  // have none.
   Type real = realTypeOf(parser.getContext(), types);
   auto build = [&](std::vector<Binding> &bindings, bool withScore, bool withExtras) -> ParseResult {
     Region *region = result.addRegion();
@@ -412,8 +428,9 @@ void RecurrencesOp::print(OpAsmPrinter &printer) {
 LogicalResult RecurrencesOp::verify() {
   if (failed(verifySums(*this, getSums())))
     return failure();
-  FailureOr<SmallVector<Type>> inferred = inferResultTypes([&] { return emitOpError(); }, getQuery().getType(),
-                                                           getKey().getType(), getValue().getType(), getSums());
+  FailureOr<SmallVector<Type>> inferred =
+      inferResultTypes([&] { return emitOpError(); }, getQuery().getType(), getKey().getType(),
+                       getValue().getType(), getSums());
   if (failed(inferred))
     return failure();
   if (getResultTypes() != TypeRange(*inferred))
@@ -431,11 +448,13 @@ LogicalResult RecurrencesOp::verify() {
       return emitOpError("expected orders >= 0, but got ") << first.getInt();
     auto last = dyn_cast<IntegerAttr>(*getLastOrder());
     if (last && last.getInt() < first.getInt())
-      return emitOpError("expected orders(a to b) with a <= b, but got ") << first.getInt() << " to " << last.getInt();
+      return emitOpError("expected orders(a to b) with a <= b, but got ")
+             << first.getInt() << " to " << last.getInt();
     if (last && getCoefficients() &&
         static_cast<int64_t>(getCoefficients()->size()) != last.getInt() - first.getInt() + 1)
-      return emitOpError("expected ") << last.getInt() - first.getInt() + 1 << " coefficients, one per order, but got "
-                                      << getCoefficients()->size();
+      return emitOpError("expected ")
+             << last.getInt() - first.getInt() + 1 << " coefficients, one per order, but got "
+             << getCoefficients()->size();
   }
   if (getCoefficients() && !getFirstOrder())
     return emitOpError("requires orders(a to b) for explicit coefficients");
@@ -460,7 +479,8 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
   int32_t hasDecay = 0, hasState = 0;
   if (parseSums(parser, properties.sums) || parser.parseOperand(operands[0]) || parser.parseComma() ||
       parser.parseOperand(operands[1]) || parser.parseComma() || parser.parseOperand(operands[2]) ||
-      parser.parseKeyword("order") || parser.parseLParen() || parser.parseInteger(order) || parser.parseRParen())
+      parser.parseKeyword("order") || parser.parseLParen() || parser.parseInteger(order) ||
+      parser.parseRParen())
     return failure();
   if (succeeded(parser.parseOptionalKeyword("coefficient"))) {
     if (parser.parseLParen())
@@ -480,7 +500,8 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
     if (failed(parser.parseOptionalKeyword(word)))
       return success();
     present = 1;
-    return failure(parser.parseLParen() || parser.parseOperand(operands.emplace_back()) || parser.parseRParen());
+    return failure(parser.parseLParen() || parser.parseOperand(operands.emplace_back()) ||
+                   parser.parseRParen());
   };
   SMLoc maskLoc;
   StringRef mask;
@@ -501,8 +522,9 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
   properties.operandSegmentSizes = {1, 1, 1, hasDecay, hasState};
   properties.order = builder.getI64IntegerAttr(order);
   properties.coefficient = builder.getF64FloatAttr(coefficient);
-  FailureOr<SmallVector<Type>> results = inferSums([&] { return parser.emitError(parser.getNameLoc()); }, (*arrays)[0],
-                                                   (*arrays)[1], (*arrays)[2], properties.sums, "f");
+  FailureOr<SmallVector<Type>> results =
+      inferSums([&] { return parser.emitError(parser.getNameLoc()); }, (*arrays)[0], (*arrays)[1],
+                (*arrays)[2], properties.sums, "f");
   if (failed(results))
     return failure();
   result.addTypes(*results);

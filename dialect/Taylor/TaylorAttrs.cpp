@@ -68,7 +68,7 @@ FailureOr<SourceAttr> taylor::parseSource(AsmParser &parser) {
   Builder builder(parser.getContext());
   SMLoc loc = parser.getCurrentLocation();
   StringRef word;
-  if (parser.parseKeyword(&word, "projection, parameter or input"))
+  if (parser.parseKeyword(&word))
     return failure();
   std::optional<SourceKind> kind = symbolizeSourceKind(word);
   if (!kind) {
@@ -87,11 +87,12 @@ FailureOr<SourceAttr> taylor::parseSource(AsmParser &parser) {
     if (parser.parseLParen())
       return failure();
     loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&word, "an initial distribution"))
+    if (parser.parseKeyword(&word))
       return failure();
     std::optional<Initial> known = symbolizeInitial(word);
     if (!known) {
-      parser.emitError(loc, "expected zeros, ones, constant(c), uniform(low, high) or normal(mean, deviation), but got '")
+      parser.emitError(
+          loc, "expected zeros, ones, constant(c), uniform(low, high) or normal(mean, deviation), but got '")
           << word << "'";
       return failure();
     }

@@ -8,6 +8,7 @@ include "dialect/Taylor/TaylorTypes.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Taylor_Op<string mnemonic, list<Trait> traits = []> : Op<Taylor_Dialect, mnemonic, traits>;
@@ -75,7 +76,7 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
   let hasVerifier = 1;
 }
 
-def Taylor_YieldOp : Taylor_Op<"yield", [Pure, Terminator, ReturnLike]> {
+def Taylor_YieldOp : Taylor_Op<"yield", [Pure, Terminator]> {
   let summary = "the results of a specification, a function or a region";
   let description = [{
     `taylor.yield %o : !o` in a specification keeps the name `o`; in a function each name is written

@@ -37,7 +37,9 @@ Type ArrayType::getScalarType() const {
   return type;
 }
 
-ArrayType ArrayType::clone(Type elementType) const { return get(getContext(), getAxes(), getSizes(), elementType); }
+ArrayType ArrayType::clone(Type elementType) const {
+  return get(getContext(), getAxes(), getSizes(), elementType);
+}
 
 ArrayType ArrayType::without(ArrayRef<StringRef> axes) const {
   SmallVector<StringAttr> names;
@@ -103,7 +105,8 @@ LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError, Ar
     if (size != kUnknown && size <= 0)
       return emitError() << "expected a positive size of axis '" << axis << "', but got " << size;
     if (isRuntimeAxis(axis) && size != kUnknown)
-      return emitError() << "unsupported size of axis '" << axis << "': the sizes of b, h, g, t and u are known at run time only";
+      return emitError() << "unsupported size of axis '" << axis
+                         << "': the sizes of b, h, g, t and u are known at run time only";
     if (!isRoleAxis(axis) && size == kUnknown)
       return emitError() << "requires a size of the free axis '" << axis << "' (write '" << axis << " = 4')";
   }
