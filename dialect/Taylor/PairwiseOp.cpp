@@ -252,7 +252,7 @@ ParseResult PairwiseSyntax::parse() {
     return failure();
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<Type> types, resultTypes;
-  if (parser.parseColonTypeList(types) || parser.parseArrowTypeList(resultTypes))
+  if (parser.parseColonTypeList(types) || parser.parseArrow() || parser.parseTypeList(resultTypes))
     return failure();
   if (types.size() != formulas.operands.size())
     return parser.emitError(loc, "expected ")
