@@ -101,7 +101,7 @@ void taylor::printLiveAndTypes(OpAsmPrinter &printer, Operation *op, ArrayRef<Va
   SmallVector<Type> types(TypeRange{ValueRange(arrays)});
   llvm::append_range(types, live.getTypes());
   if (!types.empty())
-    printer << " : " << types;
+    printer << " : " << TypeRange(types);
   if (op->getResult(0).getType() != inferred)
     printer << " -> " << op->getResult(0).getType();
 }

@@ -14,7 +14,32 @@ using namespace taylor;
 #define GET_OP_CLASSES
 #include "dialect/Taylor/TaylorOps.cpp.inc"
 
+namespace {
+
+/// Types print as `!bhtd` or `!bhtd_f32`, defined once at the top of the file: a derived function is read more often
+/// than written.
+struct ArrayAliases : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Type type, raw_ostream &os) const override {
+    auto array = dyn_cast<ArrayType>(type);
+    if (!array || array.getRank() == 0)
+      return AliasResult::NoAlias;
+    for (StringAttr axis : array.getAxes())
+      if (!llvm::all_of(axis.getValue(), [](char c) { return llvm::isAlnum(c) || c == '_'; }))
+        return AliasResult::NoAlias;
+    for (StringAttr axis : array.getAxes())
+      os << axis.getValue();
+    if (!array.getElementType().isF64())
+      os << "_" << array.getElementType();
+    return AliasResult::OverridableAlias;
+  }
+};
+
+} // namespace
+
 void TaylorDialect::initialize() {
+  addInterfaces<ArrayAliases>();
   registerTypes();
   registerAttributes();
   addOperations<
