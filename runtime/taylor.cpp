@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C interface: arguments that only C can get wrong, exceptions into messages, nothing else.
 #include "runtime/taylor.h"
+#include "TaylorVersion.h"
 #include "runtime/Cache.h"
 #include "runtime/Call.h"
 #include "runtime/Cpu.h"

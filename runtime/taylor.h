@@ -18,8 +18,6 @@
 extern "C" {
 #endif
 
-#define TAYLOR_VERSION "0.1.0"
-
 typedef struct TaylorKernel TaylorKernel; /* a loaded artifact */
 
 /* Storage types, by their names in the manifest: f32, bf16, f64, i32. */

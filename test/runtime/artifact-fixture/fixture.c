@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-/* An artifact written by hand: softmax attention, forward and backward, in plain C against runtime/artifact.h. It shows the
- * whole contract on one page, and tests runtime and trainer without a compiler.
+/* An artifact written by hand: softmax attention, forward and backward, in plain C against
+ * runtime/artifact.h. It shows the whole contract on one page, and tests runtime and trainer without a
+ * compiler.
  *
  *   s[t,i] = <q[t], k[i]> / sqrt(d)     w = softmax of s over the visible keys i <= offset + t
- *   y[t]   = sum_i w[t,i] v[i]          o[t] = sigmoid(gate[t]) * weight * y[t]     (the last with GATED, else o = y)
+ *   y[t]   = sum_i w[t,i] v[i]          o[t] = sigmoid(gate[t]) * weight * y[t]     (the last with GATED,
+ * else o = y)
  *
- * fixture.py compiles it with D, E (channels), STORAGE (float, double or __bf16), REAL (float or double), GATED, CAUSAL,
- * and manifest.json beside it. Saved: m (maximum of the row) and z (its mass after e^m is taken out). */
+ * fixture.py compiles it with D, E (channels), STORAGE (float, double or __bf16), REAL (float or double),
+ * GATED, CAUSAL, and manifest.json beside it. Saved: m (maximum of the row) and z (its mass after e^m is
+ * taken out). */
 #include "runtime/artifact.h"
 #include <stddef.h>
 
@@ -47,7 +50,9 @@ static int64_t noWorkspace(const int64_t *dims) { return 0; }
 
 /* ---- forward: one kernel, one block per (b, h) ---- */
 
-static int64_t forwardBlocks(const int64_t *dims, int64_t kernel) { return dims[TAYLOR_DIM_B] * dims[TAYLOR_DIM_H]; }
+static int64_t forwardBlocks(const int64_t *dims, int64_t kernel) {
+  return dims[TAYLOR_DIM_B] * dims[TAYLOR_DIM_H];
+}
 
 static void forwardRun(const TaylorCall *call, int64_t kernel, int64_t begin, int64_t end, void *scratch) {
   const int64_t *dims = call->dims, heads = dims[TAYLOR_DIM_H];
@@ -90,10 +95,11 @@ static void forwardRun(const TaylorCall *call, int64_t kernel, int64_t begin, in
   }
 }
 
-/* ---- backward: rows, one block per (b, h); keys, one per (b, g); the weight's sum over the rows' blocks, one ---- */
+/* ---- backward: rows, one block per (b, h); keys, one per (b, g); the weight's sum over the rows' blocks,
+ * one ---- */
 
-/* Workspace: <dy, y> of each row, [B, H, T], then the weight's gradient of each (b, h), [B, H, E], which the last kernel adds up in
- * a fixed order. */
+/* Workspace: <dy, y> of each row, [B, H, T], then the weight's gradient of each (b, h), [B, H, E], which the
+ * last kernel adds up in a fixed order. */
 static int64_t backwardWorkspace(const int64_t *dims) {
   return dims[TAYLOR_DIM_B] * dims[TAYLOR_DIM_H] * (dims[TAYLOR_DIM_T] + E) * (int64_t)sizeof(Real);
 }
@@ -110,7 +116,8 @@ static Real *weightGradient(const TaylorCall *call, int64_t b, int64_t h) {
   return products(call, dims[TAYLOR_DIM_B], 0) + (b * dims[TAYLOR_DIM_H] + h) * E;
 }
 
-static Real weightOf(const TaylorCall *call, int64_t b, int64_t h, int64_t g, int64_t t, int64_t u, Real scale) {
+static Real weightOf(const TaylorCall *call, int64_t b, int64_t h, int64_t g, int64_t t, int64_t u,
+                     Real scale) {
   Real s = scale * dot(STORED(Q, b, h, t), STORED(K, b, g, u), D);
   return exponential(s - *REALS(SAVED_M, b, h, t)) / *REALS(SAVED_Z, b, h, t);
 }
@@ -125,7 +132,8 @@ static void rowCotangent(const TaylorCall *call, int64_t b, int64_t h, int64_t t
   }
 }
 
-static Real scoreGradient(const TaylorCall *call, int64_t b, int64_t h, int64_t g, int64_t t, int64_t u, Real w, const Real *dy) {
+static Real scoreGradient(const TaylorCall *call, int64_t b, int64_t h, int64_t g, int64_t t, int64_t u,
+                          Real w, const Real *dy) {
   Real dw = 0;
   for (int e = 0; e < E; ++e)
     dw += dy[e] * (Real)STORED(V, b, g, u)[e];
@@ -133,7 +141,8 @@ static Real scoreGradient(const TaylorCall *call, int64_t b, int64_t h, int64_t 
 }
 
 /* One row: <dy, y>, dq[t], dgate[t]; adds to the weight's gradient. y and dy are [E], dq is [D]. */
-static void row(const TaylorCall *call, int64_t b, int64_t h, int64_t g, int64_t t, Real *y, Real *dy, Real *dq, Real *dweight) {
+static void row(const TaylorCall *call, int64_t b, int64_t h, int64_t g, int64_t t, Real *y, Real *dy,
+                Real *dq, Real *dweight) {
   const Real scale = 1 / rootOfD();
   Real product = 0;
   for (int e = 0; e < E; ++e)
@@ -240,4 +249,5 @@ static const TaylorFunction functions[] = {
     {"forward", 1, E * sizeof(Real), noWorkspace, forwardBlocks, forwardRun},
     {"backward", 3, 3 * WIDEST * sizeof(Real), backwardWorkspace, backwardBlocks, backwardRun},
 };
-EXPORT const TaylorArtifact taylor_artifact = {TAYLOR_ARTIFACT_MAGIC, TAYLOR_ARTIFACT_ABI, manifest, sizeof(manifest), functions, 2};
+EXPORT const TaylorArtifact taylor_artifact = {TAYLOR_ARTIFACT_MAGIC, TAYLOR_ARTIFACT_ABI, manifest,
+                                               sizeof(manifest),      functions,           2};

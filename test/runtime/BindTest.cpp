@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One test per message about an argument: the whole text, and that nothing was written.
+#include "test/runtime/Fixture.h"
+
+namespace taylor::test {
+namespace {
+
+/// Places in the gated fixture's lists.
+enum { Q, K, V, Gate, Weight, O, M, Z, Cotangent = 7, GradientQ };
+
+class Bind : public testing::Test {
+protected:
+  Kernel kernel = loadFixture("gated");
+  Problem<float> problem;
+  std::vector<TaylorTensor> forward = problem.forward();
+
+  void expectError(const std::string &message, const char *function, const std::vector<TaylorTensor> &tensors,
+                   const TaylorRunOptions *options = nullptr) {
+    std::fill(problem.o.data.begin(), problem.o.data.end(), 7.0f);
+    EXPECT_EQ(run(kernel, function, tensors, options), 1);
+    EXPECT_EQ(taylor_last_error(), message);
+    for (float x : problem.o.data)
+      ASSERT_EQ(x, 7.0f) << "a refused call wrote to its output";
+  }
+  void expectError(const std::string &message) { expectError(message, "forward", forward); }
+};
+
+TEST_F(Bind, Rank) {
+  forward[K].rank = 3;
+  expectError("expected rank 4 [b, g, u, d] of 'input:k', but got rank 3");
+}
+
+TEST_F(Bind, ChannelSize) {
+  Array<float> wide({2, 4, 5, 16});
+  forward[Q] = wide.tensor();
+  expectError("expected size 8 of axis d of 'input:q', but got 16");
+}
+
+TEST_F(Bind, InconsistentBatch) {
+  Array<float> other({3, 2, 7, 8});
+  forward[K] = other.tensor();
+  expectError("expected size 2 of axis b of 'input:k' as of 'input:q', but got 3");
+}
+
+TEST_F(Bind, InconsistentHeads) {
+  Array<float> other({2, 3, 5});
+  forward[Gate] = other.tensor();
+  expectError("expected size 4 of axis h of 'input:out_gate' as of 'input:q', but got 3");
+}
+
+TEST_F(Bind, InconsistentGroups) {
+  Array<float> other({2, 1, 7, 4});
+  forward[V] = other.tensor();
+  expectError("expected size 2 of axis g of 'input:v' as of 'input:k', but got 1");
+}
+
+TEST_F(Bind, InconsistentQueries) {
+  Array<float> other({2, 4, 6, 4});
+  forward[O] = other.tensor();
+  expectError("expected size 5 of axis t of 'output:o' as of 'input:q', but got 6");
+}
+
+TEST_F(Bind, InconsistentKeys) {
+  Array<float> other({2, 2, 6, 4});
+  forward[V] = other.tensor();
+  expectError("expected size 7 of axis u of 'input:v' as of 'input:k', but got 6");
+}
+
+TEST_F(Bind, GroupsDivideHeads) {
+  Problem<float> odd(Shape{.h = 5, .g = 2});
+  expectError("expected a number of key/value heads that divides 5, the size of axis h of 'input:q', but got "
+              "2 in axis g "
+              "of 'input:k'",
+              "forward", odd.forward());
+}
+
+TEST_F(Bind, NoGroupsForHeads) {
+  Problem<float> none(Shape{.g = 0});
+  expectError("expected a number of key/value heads that divides 4, the size of axis h of 'input:q', but got "
+              "0 in axis g "
+              "of 'input:k'",
+              "forward", none.forward());
+}
+
+TEST_F(Bind, NegativeSize) {
+  const int64_t sizes[] = {-1, 4, 5, 8};
+  forward[Q].sizes = sizes;
+  expectError("expected a size of at least 0 of axis b of 'input:q', but got -1");
+}
+
+TEST_F(Bind, Dtype) {
+  forward[V].dtype = TAYLOR_F64;
+  expectError("expected dtype f32 of 'input:v', but got f64");
+}
+
+TEST_F(Bind, UnknownDtype) {
+  forward[V].dtype = 99;
+  expectError("expected dtype f32 of 'input:v', but got an unknown dtype");
+}
+
+TEST_F(Bind, Device) {
+  forward[Q].device = TAYLOR_CUDA;
+  expectError("expected device cpu of 'input:q', but got cuda");
+}
+
+TEST_F(Bind, LastStride) {
+  const int64_t strides[] = {320, 80, 16, 2};
+  forward[Q].strides = strides;
+  expectError("expected stride 1 of the last axis d of 'input:q', but got 2");
+}
+
+TEST_F(Bind, NegativeStride) {
+  const int64_t strides[] = {160, -40, 8, 1};
+  forward[Q].strides = strides;
+  expectError("expected a stride of at least 0 of axis h of 'input:q', but got -40");
+}
+
+TEST_F(Bind, StrideBeyondMemory) {
+  const int64_t strides[] = {int64_t(1) << 62, 40, 8, 1};
+  forward[Q].strides = strides;
+  expectError("unsupported stride 4611686018427387904 of axis b (size 2) of 'input:q': its memory would pass "
+              "2^63 bytes");
+}
+
+TEST_F(Bind, NullData) {
+  forward[K].data = nullptr;
+  expectError("requires data of 'input:k', but got a null pointer");
+}
+
+TEST_F(Bind, NullOutput) {
+  forward[O].data = nullptr;
+  expectError("requires data of 'output:o', but got a null pointer");
+}
+
+TEST_F(Bind, NullSizes) {
+  forward[K].sizes = nullptr;
+  expectError("requires sizes and strides of 'input:k', but got a null pointer");
+}
+
+TEST_F(Bind, Alignment) {
+  forward[Q].data = reinterpret_cast<void *>(uintptr_t(0x1002));
+  expectError("expected data of 'input:q' aligned to 4 bytes, but got address 0x1002");
+}
+
+TEST_F(Bind, Count) {
+  forward.pop_back();
+  expectError("expected 8 tensors of 'forward' (input:q, input:k, input:v, input:out_gate, "
+              "input:norm_weight, output:o, "
+              "saved:m, saved:z), but got 7");
+}
+
+TEST_F(Bind, NullTensors) {
+  EXPECT_EQ(taylor_run(kernel.get(), "forward", nullptr, 8, nullptr), 1);
+  EXPECT_STREQ(taylor_last_error(), "requires tensors of 'forward', but got a null pointer");
+}
+
+TEST_F(Bind, OutputOverInput) {
+  forward[O] = problem.v.tensor();
+  forward[O].sizes = problem.o.sizes.data();
+  forward[O].strides = problem.o.strides.data();
+  expectError("requires memory of 'output:o' that no other tensor uses, but it overlaps 'input:v'");
+}
+
+TEST_F(Bind, SavedOverSaved) {
+  forward[Z] = forward[M];
+  expectError("requires memory of 'saved:m' that no other tensor uses, but it overlaps 'saved:z'");
+}
+
+TEST_F(Bind, OutputOverItself) {
+  const int64_t strides[] = {80, 20, 0, 1};
+  forward[O].strides = strides;
+  expectError("expected strides of 'output:o' that give each element its own memory, but got [80, 20, 0, 1]");
+}
+
+TEST_F(Bind, InputMayRepeatItself) { // an expanded key, as torch makes them
+  const int64_t strides[] = {0, 0, 8, 1};
+  forward[K].strides = strides;
+  EXPECT_EQ(run(kernel, "forward", forward), 0) << taylor_last_error();
+}
+
+TEST_F(Bind, InterleavedGradients) { // dq and dk in one packed buffer [b, t, heads of q and of k, d]
+  problem = Problem<float>(Shape{.t = 7, .u = 7});
+  EXPECT_EQ(run(kernel, "forward", problem.forward()), 0) << taylor_last_error();
+  std::vector<TaylorTensor> backward = problem.backward();
+  EXPECT_EQ(run(kernel, "backward", backward), 0) << taylor_last_error();
+  std::vector<float> packed(2 * 7 * 6 * 8);
+  const int64_t strides[] = {7 * 48, 8, 48, 1};
+  backward[GradientQ].data = packed.data();
+  backward[GradientQ].strides = backward[GradientQ + 1].strides = strides;
+  backward[GradientQ + 1].data = packed.data() + 4 * 8;
+  EXPECT_EQ(run(kernel, "backward", backward), 0) << taylor_last_error();
+  EXPECT_EQ(packed[5], problem.dq.data[5]);
+  EXPECT_EQ(packed[4 * 8 + 5], problem.dk.data[5]);
+  backward[GradientQ + 1].data = packed.data() + 3 * 8;
+  EXPECT_EQ(run(kernel, "backward", backward), 1);
+  EXPECT_STREQ(taylor_last_error(),
+               "requires memory of 'gradient:q' that no other tensor uses, but it overlaps 'gradient:k'");
+}
+
+TEST_F(Bind, Offset) {
+  int64_t far = int64_t(1) << 60;
+  TaylorRunOptions options = {sizeof(options), &far, 1, nullptr, nullptr, nullptr, 0};
+  expectError("expected an offset of at most 4503599627370496 in size, but got 1152921504606846976",
+              "forward", forward, &options);
+}
+
+TEST_F(Bind, AlignedOffset) {
+  kernel = loadFixture("aligned");
+  forward.erase(forward.begin() + Gate, forward.begin() + O);
+  int64_t late = 3;
+  TaylorRunOptions options = {sizeof(options), &late, 1, nullptr, nullptr, nullptr, 0};
+  expectError("requires 0 <= offset and offset + T <= U, as this specification reads key arrays at query "
+              "positions, but "
+              "got offset 3, T = 5, U = 7",
+              "forward", forward, &options);
+  late = 2;
+  EXPECT_EQ(run(kernel, "forward", forward, &options), 0) << taylor_last_error();
+}
+
+TEST_F(Bind, Threads) {
+  TaylorRunOptions options = {sizeof(options), nullptr, -2, nullptr, nullptr, nullptr, 0};
+  expectError("expected a number of threads of at least 0, but got -2", "forward", forward, &options);
+}
+
+TEST_F(Bind, OptionsSize) {
+  TaylorRunOptions options = {};
+  expectError("expected struct_size " + std::to_string(sizeof(options)) + " of TaylorRunOptions, but got 0",
+              "forward", forward, &options);
+}
+
+TEST_F(Bind, Workspace) {
+  EXPECT_EQ(run(kernel, "forward", forward), 0);
+  int64_t bytes = 0;
+  std::vector<TaylorTensor> backward = problem.backward();
+  ASSERT_EQ(
+      taylor_workspace(kernel.get(), "backward", backward.data(), int64_t(backward.size()), nullptr, &bytes),
+      0);
+  EXPECT_EQ(bytes, 2 * 4 * (5 + 4) * 4); // [B, H, T] and [B, H, E] floats
+  alignas(64) char memory[512];
+  TaylorRunOptions options = {sizeof(options), nullptr, 1, nullptr, nullptr, memory, 100};
+  expectError("expected a workspace of at least 288 bytes, but got 100", "backward", backward, &options);
+  options.workspace_size = 288;
+  EXPECT_EQ(run(kernel, "backward", backward, &options), 0) << taylor_last_error();
+  options.workspace = memory + 4;
+  EXPECT_EQ(run(kernel, "backward", backward, &options), 1);
+  EXPECT_TRUE(std::string(taylor_last_error())
+                  .starts_with("expected a workspace aligned to 64 bytes, but got address 0x"));
+}
+
+TEST_F(Bind, Function) {
+  expectError("unsupported function 'backward_of_backward': the artifact has backward and forward; second "
+              "derivatives are "
+              "not available",
+              "backward_of_backward", forward);
+  expectError("requires the name of a function, but got a null pointer", nullptr, forward);
+}
+
+TEST_F(Bind, NullKernel) {
+  EXPECT_EQ(taylor_run(nullptr, "forward", nullptr, 0, nullptr), 1);
+  EXPECT_STREQ(taylor_last_error(), "requires a kernel, but got a null pointer");
+  EXPECT_EQ(taylor_manifest(nullptr), nullptr);
+  EXPECT_EQ(taylor_tensor_count(nullptr, "forward"), -1);
+  taylor_unload(nullptr);
+}
+
+TEST_F(Bind, TensorNames) {
+  EXPECT_EQ(taylor_tensor_count(kernel.get(), "backward"), 13);
+  EXPECT_STREQ(taylor_tensor_name(kernel.get(), "backward", 8), "gradient:q");
+  EXPECT_EQ(taylor_tensor_name(kernel.get(), "backward", 13), nullptr);
+  EXPECT_STREQ(taylor_last_error(), "expected a tensor of 'backward' from 0 to 12, but got 13");
+}
+
+} // namespace
+} // namespace taylor::test

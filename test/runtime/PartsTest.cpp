@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The small parts: hashes, processor features, overlap, threads, memory, child processes.
+#include "runtime/Artifact.h"
+#include "runtime/Cpu.h"
+#include "runtime/Error.h"
+#include "runtime/Hash.h"
+#include "runtime/Memory.h"
+#include "runtime/Overlap.h"
+#include "runtime/Process.h"
+#include "runtime/ThreadPool.h"
+#include <atomic>
+#include <gtest/gtest.h>
+#include <random>
+#include <set>
+#include <thread>
+
+namespace taylor::runtime {
+namespace {
+
+TEST(Hash, Sha256) { // FIPS 180-4's examples, and the lengths around a block's end
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  std::set<std::string> all;
+  for (size_t size = 54; size < 66; ++size)
+    all.insert(sha256(std::string(size, 'x')));
+  EXPECT_EQ(all.size(), 12u);
+}
+
+TEST(Hash, WordChecksum) {
+  EXPECT_EQ(wordChecksum("", 0), 0xcbf29ce484222325ULL);
+  EXPECT_EQ(wordChecksum("\1\0\0\0\0\0\0\0", 8), (0xcbf29ce484222325ULL ^ 1) * 0x100000001b3ULL);
+  EXPECT_EQ(wordChecksum("\1", 1), wordChecksum("\1\0\0\0\0\0\0\0", 8)); // padded with 0
+}
+
+TEST(Cpu, Features) {
+  const std::string flags = "fpu pni sse4_1 avx2 avx512_bf16 abm sha_ni";
+  EXPECT_EQ(missingFeature({"sse4.1", "avx2", "avx512bf16", "sse3", "lzcnt", "sha"}, flags), "");
+  EXPECT_EQ(missingFeature({"+avx2", "-avx512f"}, flags),
+            ""); // what LLVM says it must not use is no requirement
+  EXPECT_EQ(missingFeature({"avx2", "+avx512f", "avx512bw"}, flags), "avx512f");
+  EXPECT_EQ(missingFeature({"avx"}, flags), "avx"); // a prefix of another is not the other
+  EXPECT_GE(cpuCount(), 1);
+  EXPECT_FALSE(cpuFlags().empty());
+}
+
+/// Bytes of a view, enumerated.
+std::multiset<uintptr_t> bytesOf(const View &view) {
+  std::multiset<uintptr_t> bytes;
+  std::vector<int64_t> index(size_t(view.rank), 0);
+  for (;;) {
+    uintptr_t address = view.data;
+    for (int64_t i = 0; i < view.rank; ++i)
+      address += uintptr_t(index[size_t(i)] * view.strides[i] * view.element);
+    for (int64_t x = 0; x < view.element; ++x)
+      bytes.insert(address + uintptr_t(x));
+    int64_t i = view.rank;
+    while (i-- > 0 && ++index[size_t(i)] == view.sizes[i])
+      index[size_t(i)] = 0;
+    if (i < 0)
+      return bytes;
+  }
+}
+
+TEST(Overlap, AgreesWithEnumeration) {
+  std::mt19937 generator(1);
+  auto random = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(generator);
+  };
+  int together = 0, apart = 0, itself = 0;
+  for (int repeat = 0; repeat < 20000; ++repeat) {
+    int64_t sizes[2][3], strides[2][3];
+    View views[2];
+    for (int i = 0; i < 2; ++i) {
+      View &view = views[i];
+      view = {uintptr_t(random(1000, 1060)), random(0, 1) ? 4 : 2, random(0, 3), sizes[i], strides[i], 0};
+      view.extent = view.element;
+      for (int64_t j = 0; j < view.rank; ++j) {
+        sizes[i][j] = random(1, 4);
+        strides[i][j] = random(0, 9);
+        view.extent += (sizes[i][j] - 1) * strides[i][j] * view.element;
+      }
+    }
+    auto a = bytesOf(views[0]), b = bytesOf(views[1]);
+    bool shared = false;
+    for (uintptr_t byte : a)
+      shared |= b.count(byte) > 0;
+    ASSERT_EQ(overlap(views[0], views[1]), shared);
+    bool repeated = std::set<uintptr_t>(a.begin(), a.end()).size() != a.size();
+    ASSERT_TRUE(overlapsItself(views[0]) ||
+                !repeated); // may refuse odd strides, never accepts a repeated byte
+    (shared ? together : apart)++;
+    itself += repeated;
+  }
+  EXPECT_GT(together, 1000);
+  EXPECT_GT(apart, 1000);
+  EXPECT_GT(itself, 1000);
+}
+
+TEST(ThreadPool, RunsEachTaskOnce) {
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int repeat = 0; repeat < 50; ++repeat) {
+        std::atomic<int> counts[9] = {};
+        ThreadPool::shared().run(
+            9, [](void *context, int64_t i) { ++static_cast<std::atomic<int> *>(context)[i]; }, counts);
+        for (auto &count : counts)
+          wrong += count != 1;
+      }
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Memory, WorkspacesAreApartAndReused) {
+  void *first = nullptr;
+  {
+    Workspace a(1 << 20), b(1 << 20);
+    EXPECT_NE(a.data(), b.data());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(a.data()) % 64, 0u);
+    first = b.data();
+  }
+  Workspace smaller(1000);
+  Workspace again(1 << 20);
+  EXPECT_TRUE(smaller.data() == first || again.data() == first);
+  EXPECT_THROW(Workspace(size_t(1) << 62), Error);
+}
+
+TEST(Process, OutputErrorsAndStatus) {
+  bool slow = false;
+  auto result = runProcess({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, 60, [&] { slow = true; });
+  EXPECT_EQ(result.output, "out\n");
+  EXPECT_EQ(result.errors, "err\n");
+  EXPECT_EQ(result.exitCode, 3);
+  EXPECT_FALSE(slow);
+  result = runProcess({"/bin/sh", "-c", "sleep 0.3; kill -9 $$"}, 0.05, [&] { slow = true; });
+  EXPECT_EQ(result.signal, 9);
+  EXPECT_TRUE(slow);
+  EXPECT_THROW(runProcess({"/nowhere/program"}, 1, [] {}), Error);
+  result =
+      runProcess({"/bin/sh", "-c", "head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2"}, 60, [] {});
+  EXPECT_EQ(result.output.size(), 1000000u);
+  EXPECT_EQ(result.errors.size(), 1000000u);
+}
+
+} // namespace
+} // namespace taylor::runtime
