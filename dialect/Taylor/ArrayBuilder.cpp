@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/ArrayBuilder.h"
+
+#include "dialect/Taylor/Axes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace taylor;
+
+ArrayType taylor::arrayTypeOf(Value array) { return cast<ArrayType>(array.getType()); }
+
+ArrayType taylor::joinAxes(ValueRange arrays, Type elementType, ArrayRef<StringRef> extra) {
+  SmallVector<ArrayType> types = llvm::map_to_vector(arrays, arrayTypeOf);
+  MLIRContext *context = elementType.getContext();
+  FailureOr<ArrayType> type = joinArrays([&] { return mlir::emitError(UnknownLoc::get(context)); }, context, types,
+                                         extra, elementType);
+  return succeeded(type) ? *type : ArrayType();
+}
+
+Block *taylor::addBlock(Region &region, TypeRange argumentTypes, Location loc) {
+  Block *block = new Block;
+  region.push_back(block);
+  for (Type type : argumentTypes)
+    block->addArgument(type, loc);
+  return block;
+}
+
+SmallVector<Type> taylor::scalarTypesOf(ValueRange arrays) {
+  return llvm::map_to_vector(arrays, [](Value array) { return arrayTypeOf(array).getScalarType(); });
+}
+
+/// Builds the region of an operation with one scalar result; false if the body gives up.
+static bool buildBody(OpBuilder &builder, Location loc, Region &region, ValueRange arrays, ScalarBody body) {
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = addBlock(region, scalarTypesOf(arrays), loc);
+  builder.setInsertionPointToStart(block);
+  Value scalar = body(builder, loc, block->getArguments());
+  if (scalar)
+    YieldOp::create(builder, loc, scalar, ArrayAttr());
+  return scalar != nullptr;
+}
+
+Value taylor::buildMap(OpBuilder &builder, Location loc, ValueRange arrays, ValueRange live, ScalarBody body,
+                       ArrayType type) {
+  if (!type)
+    type = joinAxes(arrays, realTypeOf(builder.getContext(), arrays.getTypes()));
+  auto map = MapOp::create(builder, loc, type, arrays, live);
+  if (buildBody(builder, loc, map.getBody(), arrays, body))
+    return map.getResult();
+  map.erase();
+  return {};
+}
+
+Value taylor::buildReduce(OpBuilder &builder, Location loc, Reduction kind, ArrayRef<StringRef> axes,
+                          ValueRange arrays, ValueRange live, ScalarBody body) {
+  ArrayType type = joinAxes(arrays, realTypeOf(builder.getContext(), arrays.getTypes())).without(axes);
+  if (llvm::is_contained(axes, "group"))
+    type = type.renamed("h", "g");
+  auto reduce = ReduceOp::create(builder, loc, type, arrays, live, kind, builder.getStrArrayAttr(axes));
+  if (buildBody(builder, loc, reduce.getBody(), arrays, body))
+    return reduce.getResult();
+  reduce.erase();
+  return {};
+}
+
+Value taylor::buildSum(OpBuilder &builder, Location loc, Value a, Value b) {
+  return buildMap(builder, loc, {a, b}, {}, [](OpBuilder &builder, Location loc, ValueRange x) {
+    return arith::AddFOp::create(builder, loc, x[0], x[1]).getResult();
+  });
+}
+
+Value taylor::buildConversion(OpBuilder &builder, Location loc, Value array, Type elementType) {
+  ArrayType type = arrayTypeOf(array);
+  if (type.getElementType() == elementType)
+    return array;
+  return buildMap(
+      builder, loc, array, {}, [](OpBuilder &, Location, ValueRange x) { return x[0]; }, type.clone(elementType));
+}
+
+Value taylor::buildNumber(OpBuilder &builder, Location loc, Type type, double value) {
+  return arith::ConstantOp::create(builder, loc, FloatAttr::get(type, value));
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Building operations on arrays, regions included, from C++.
+#ifndef TAYLOR_DIALECT_TAYLOR_ARRAYBUILDER_H
+#define TAYLOR_DIALECT_TAYLOR_ARRAYBUILDER_H
+
+#include "dialect/Taylor/TaylorDialect.h"
+
+namespace taylor {
+
+/// Builds the scalar of a region from its arguments; null to give up.
+using ScalarBody =
+    llvm::function_ref<mlir::Value(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange arguments)>;
+
+/// The array type of a value.
+ArrayType arrayTypeOf(mlir::Value array);
+
+/// Joined axes of arrays of one valid program, as an array of `elementType` (`extra`: further axes, by name).
+ArrayType joinAxes(mlir::ValueRange arrays, mlir::Type elementType, llvm::ArrayRef<llvm::StringRef> extra = {});
+
+/// Gives `region` one block with arguments of these types.
+mlir::Block *addBlock(mlir::Region &region, mlir::TypeRange argumentTypes, mlir::Location loc);
+
+/// The scalar types of arrays: those of region arguments.
+llvm::SmallVector<mlir::Type> scalarTypesOf(mlir::ValueRange arrays);
+
+/// `taylor.map` from a body; the result has the joined axes, or those of `type`. Null if the body gives up.
+mlir::Value buildMap(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange arrays, mlir::ValueRange live,
+                     ScalarBody body, ArrayType type = {});
+
+/// `taylor.reduce` of the joined arrays over axes (`group`: h into g). Null if the body gives up.
+mlir::Value buildReduce(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind,
+                        llvm::ArrayRef<llvm::StringRef> axes, mlir::ValueRange arrays, mlir::ValueRange live,
+                        ScalarBody body);
+
+/// Sum of two arrays of the same axes.
+mlir::Value buildSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a, mlir::Value b);
+
+/// An array rounded to another storage type: a map without operations. The array itself if the type is right.
+mlir::Value buildConversion(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value array, mlir::Type elementType);
+
+/// A floating-point constant in a region.
+mlir::Value buildNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type, double value);
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Vector-Jacobian products of the operations local to rows, tokens and channels.
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/RegionDerivative.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace {
+
+/// The adjoint of reading an array of type `operand` at every point of `domain`: the axes to sum.
+SmallVector<StringRef> axesToSum(ArrayType domain, ArrayType operand) {
+  SmallVector<StringRef> axes;
+  for (StringAttr axis : domain.getAxes())
+    if (!operand.has(axis.getValue()))
+      axes.push_back(axis.getValue() == "h" && operand.has("g") ? StringRef("group") : axis.getValue());
+  return axes;
+}
+
+/// F of an operation: a scalar region over arrays.
+struct Formula {
+  Location loc;
+  ValueRange arrays;
+  ValueRange live;
+  Region &body;
+};
+
+/// Cotangent of F's value at a point, from that value and the scalars of `extra`.
+using ValueCotangent = llvm::function_ref<Value(OpBuilder &, Location, Value value, ValueRange extra)>;
+
+/// Pulls the cotangent of F back to each of its arrays: x' = sum over the axes x lacks of F's vector-Jacobian product.
+/// `extra` are further arrays that `cotangentOf` reads, such as the cotangent of the result.
+LogicalResult pullBack(OpBuilder &builder, Formula formula, ValueRange extra, ArrayRef<StringRef> indexed,
+                       ValueCotangent cotangentOf, SmallVectorImpl<Value> &cotangents) {
+  SmallVector<Value> arrays(formula.arrays);
+  llvm::append_range(arrays, extra);
+  Type real = realTypeOf(builder.getContext(), ValueRange(arrays).getTypes());
+  ArrayType domain = joinAxes(arrays, real, indexed);
+  Block &block = formula.body.front();
+  unsigned count = formula.arrays.size();
+  bool failed = false;
+
+  for (unsigned i = 0; i < count; ++i) {
+    ArrayType type = arrayTypeOf(formula.arrays[i]);
+    if (!isa<FloatType>(type.getElementType())) {
+      cotangents.push_back({});
+      continue;
+    }
+    auto body = [&](OpBuilder &builder, Location loc, ValueRange arguments) -> Value {
+      IRMapping values;
+      values.map(block.getArguments(), arguments.take_front(count));
+      cloneScalars(builder, block, values);
+      Value value = values.lookupOrDefault(block.getTerminator()->getOperand(0));
+      Value cotangent = cotangentOf(builder, loc, value, arguments.drop_front(count));
+      FailureOr<SmallVector<Value>> result = differentiateScalars(builder, block, values, cotangent);
+      failed |= mlir::failed(result);
+      return mlir::failed(result) ? Value() : (*result)[i];
+    };
+    SmallVector<StringRef> axes = axesToSum(domain, type);
+    cotangents.push_back(axes.empty() ? buildMap(builder, formula.loc, arrays, formula.live, body, type.clone(real))
+                                      : buildReduce(builder, formula.loc, Reduction::Sum, axes, arrays, formula.live, body));
+    if (failed)
+      return failure();
+  }
+  return success();
+}
+
+Value passOn(OpBuilder &, Location, Value, ValueRange extra) { return extra[0]; }
+
+} // namespace
+
+LogicalResult MapOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
+                                                SmallVectorImpl<Value> &cotangents) {
+  if (failed(pullBack(builder, {getLoc(), getArrays(), getLive(), getBody()}, results[0], indexedAxes(getBody()),
+                      passOn, cotangents)))
+    return failure();
+  cotangents.append(getLive().size(), Value());
+  return success();
+}
+
+LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
+                                                   SmallVectorImpl<Value> &cotangents) {
+  Formula formula{getLoc(), getArrays(), getLive(), getBody()};
+  SmallVector<StringRef> indexed = indexedAxes(getBody());
+  SmallVector<StringRef> axes(getAxes().getAsValueRange<StringAttr>());
+  LogicalResult result = success();
+  switch (getKind()) {
+  case Reduction::Sum:
+    result = pullBack(builder, formula, results[0], indexed, passOn, cotangents);
+    break;
+  case Reduction::Mean: {
+    auto share = [&](OpBuilder &builder, Location loc, Value, ValueRange extra) {
+      Value cotangent = extra[0];
+      for (StringRef axis : axes)
+        cotangent = arith::DivFOp::create(
+            builder, loc, cotangent, SizeOp::create(builder, loc, cotangent.getType(), builder.getStringAttr(axis)));
+      return cotangent;
+    };
+    result = pullBack(builder, formula, results[0], indexed, share, cotangents);
+    break;
+  }
+  case Reduction::Max: {
+    // Ties share: cotangent / number of them.
+    auto isMaximum = [&](OpBuilder &builder, Location loc, Value value, Value maximum, Value then) -> Value {
+      Value equal = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, value, maximum);
+      return arith::SelectOp::create(builder, loc, equal, then, buildNumber(builder, loc, then.getType(), 0.0));
+    };
+    SmallVector<Value> arrays(getArrays());
+    arrays.push_back(getResult());
+    Block &block = getBody().front();
+    Value ties = buildReduce(builder, getLoc(), Reduction::Sum, axes, arrays, getLive(),
+                             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+                               IRMapping values;
+                               values.map(block.getArguments(), arguments.drop_back());
+                               cloneScalars(builder, block, values);
+                               Value value = values.lookupOrDefault(block.getTerminator()->getOperand(0));
+                               return isMaximum(builder, loc, value, arguments.back(),
+                                                buildNumber(builder, loc, value.getType(), 1.0));
+                             });
+    auto share = [&](OpBuilder &builder, Location loc, Value value, ValueRange extra) {
+      return isMaximum(builder, loc, value, extra[1], arith::DivFOp::create(builder, loc, extra[0], extra[2]));
+    };
+    result = pullBack(builder, formula, {results[0], getResult(), ties}, indexed, share, cotangents);
+    break;
+  }
+  }
+  cotangents.append(getLive().size(), Value());
+  return result;
+}
+
+LogicalResult ScanOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
+                                                 SmallVectorImpl<Value> &cotangents) {
+  // The adjoint of a running sum is the running sum from the other end; of a shift, the shift back.
+  auto adjoint = ScanOp::create(builder, getLoc(), results[0].getType(), results[0], getKindAttr(), getAxisAttr(),
+                                getExclusiveAttr(), getReverse() ? UnitAttr() : builder.getUnitAttr(),
+                                getAmountAttr());
+  Block *block = addBlock(adjoint.getBody(), scalarTypesOf(results[0]), getLoc());
+  OpBuilder inner = OpBuilder::atBlockEnd(block);
+  YieldOp::create(inner, getLoc(), block->getArgument(0), ArrayAttr());
+  return pullBack(builder, {getLoc(), getArrays(), {}, getBody()}, adjoint.getResult(), indexedAxes(getBody()), passOn,
+                  cotangents);
+}
+
+LogicalResult AlignOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
+                                                  SmallVectorImpl<Value> &cotangents) {
+  bool toRows = getAxis() == "t";
+  ArrayType type = arrayTypeOf(results[0]).renamed(toRows ? "t" : "u", toRows ? "u" : "t");
+  cotangents.push_back(
+      AlignOp::create(builder, getLoc(), type, results[0], builder.getStringAttr(toRows ? "u" : "t")));
+  return success();
+}
+
+LogicalResult RopeOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
+                                                 SmallVectorImpl<Value> &cotangents) {
+  // A rotation: its transpose is its inverse.
+  ArrayType type = arrayTypeOf(results[0]);
+  cotangents.push_back(RopeOp::create(builder, getLoc(), type.clone(type.getScalarType()), results[0], getThetaAttr(),
+                                      getLayoutAttr(), getOffsetAttr(),
+                                      getInverse() ? UnitAttr() : builder.getUnitAttr()));
+  return success();
+}
+
+LogicalResult ConvolveOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
+                                                     SmallVectorImpl<Value> &cotangents) {
+  // Of y[t] = sum_j w[j] x[t - J + 1 + j]: the array's is the convolution from the other end, and
+  // w'[j] = sum_t y'[t] x[t - (J - 1 - j)], with x shifted once per tap.
+  Value dy = results[0];
+  ArrayType arrayType = arrayTypeOf(getArray());
+  Type real = arrayType.getScalarType();
+  cotangents.push_back(ConvolveOp::create(builder, getLoc(), arrayType.clone(real), dy, getTaps(),
+                                          getReverse() ? UnitAttr() : builder.getUnitAttr()));
+
+  int64_t taps = getNumTaps();
+  StringRef axis = arrayType.has("t") ? "t" : "u";
+  SmallVector<Value> arrays = {dy, getTaps()};
+  for (int64_t j = 0; j < taps; ++j) {
+    auto shift = ScanOp::create(builder, getLoc(), arrayType.clone(real), getArray(),
+                                ScanKindAttr::get(getContext(), ScanKind::Shift), builder.getStringAttr(axis),
+                                UnitAttr(), getReverseAttr(), builder.getI64IntegerAttr(taps - 1 - j));
+    Block *block = addBlock(shift.getBody(), scalarTypesOf(getArray()), getLoc());
+    OpBuilder inner = OpBuilder::atBlockEnd(block);
+    YieldOp::create(inner, getLoc(), block->getArgument(0), ArrayAttr());
+    arrays.push_back(shift.getResult());
+  }
+  ArrayType domain = joinAxes(arrays, real);
+  cotangents.push_back(buildReduce(
+      builder, getLoc(), Reduction::Sum, axesToSum(domain, arrayTypeOf(getTaps())), arrays, {},
+      [&](OpBuilder &builder, Location loc, ValueRange x) -> Value {
+        Value tap = IndexOp::create(builder, loc, real, builder.getStringAttr(getTapAxis()));
+        Value chosen = x.back();
+        for (int64_t j = 0; j + 1 < taps; ++j) {
+          Value isTap = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, tap,
+                                              buildNumber(builder, loc, real, j));
+          chosen = arith::SelectOp::create(builder, loc, isTap, x[2 + j], chosen);
+        }
+        return arith::MulFOp::create(builder, loc, x[0], chosen);
+      }));
+  return success();
+}
