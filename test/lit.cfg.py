@@ -32,6 +32,8 @@ if features["sanitizer"]:
     config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
 if lit_config.params.get("full"):
     config.available_features.add("full")
+if os.path.exists(os.path.join(bin_dir, "taylorc")):
+    config.available_features.add("taylorc")
 if os.geteuid() == 0:
     config.available_features.add("root")
 with open("/proc/cpuinfo") as f:

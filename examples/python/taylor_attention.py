@@ -10,7 +10,7 @@ import pathlib
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = [os.environ.get("TAYLOR_LIB", ""), HERE / "build" / "lib", HERE / "lib"]  # chosen, build tree, installed
+FOLDERS = [os.environ.get("TAYLOR_LIB", ""), HERE / "build" / "lib", HERE.parent / "lib"]  # chosen, build tree, installed
 torch.ops.load_library(next(p for f in FOLDERS if f and (p := pathlib.Path(f) / "libtaylor_torch.so").exists()))
 
 

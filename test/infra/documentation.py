@@ -1,0 +1,24 @@
+# RUN: %python %s %build_dir/docs
+# REQUIRES: compiler
+"""Every op and pass that the generated pages list has a description of its own, and every page is about something."""
+import pathlib
+import re
+import sys
+
+pages = sorted(pathlib.Path(sys.argv[1]).glob("*.md"))
+assert pages, f"expected pages in {sys.argv[1]}, but got none"
+lacking = []
+for page in pages:
+    text = page.read_text(encoding="utf-8")
+    sections = re.split(r"^### ", text, flags=re.M)[1:]
+    assert sections, f"expected ops or passes in {page.name}, but got none"
+    for section in sections:
+        name = section.split("\n", 1)[0]
+        # What stands before the generated tables, without the summary line and the syntax.
+        body = re.split(r"^(?:#### |Interfaces: |Traits: )", section, flags=re.M)[0].split("\n", 1)[1]
+        body = re.sub(r"^Syntax:\n\n```.*?```", "", body, flags=re.S | re.M)
+        body = re.sub(r"^_.*_$", "", body, flags=re.M).strip()
+        if name.startswith("`") and len(body) < 40:
+            lacking.append(f"{page.name}: {name}")
+assert not lacking, "without a description: " + ", ".join(lacking)
+print(f"{len(pages)} pages")
