@@ -58,7 +58,7 @@ else:
     config.test_format = lit.formats.ShTest(execute_external=False)
     config.suffixes = [".mlir", ".test", ".py", ".td", ".toml"]
     # Inputs/ holds what tests read; a helper module in Python lives there too.
-    config.excludes = ["Inputs", "lit.cfg.py", "CMakeLists.txt", "README.md"]
+    config.excludes = ["Inputs", "artifact-fixture", "lit.cfg.py", "CMakeLists.txt", "README.md"]
     for key, value in {
         "%full": "1" if "full" in config.available_features else "0",
         "%python": config.taylor_python,

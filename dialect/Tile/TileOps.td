@@ -62,6 +62,14 @@ def Tile_TensorOp : Tile_Op<"tensor", [HasParent<"ProgramOp">]> {
 
 def Tile_WorkspaceOp : Tile_Op<"workspace", [HasParent<"ProgramOp">]> {
   let summary = "an array that lives between kernels; contents undefined until stored";
+  let description = [{
+    Counted in the artifact's workspace; `$name` names it in listings. Extents may depend on run-time sizes, but must be
+    O(T) in them: no array of a program has both t and u.
+
+    ```mlir
+    %delta = tile.workspace "delta" : !tile.array<[b, h, t], f32>
+    ```
+  }];
   let arguments = (ins StrAttr:$name);
   let results = (outs Tile_ArrayType:$result);
   let assemblyFormat = "$name attr-dict `:` qualified(type($result))";
@@ -87,6 +95,13 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTermina
 
 def Tile_SizeOp : Tile_Op<"size", [Pure]> {
   let summary = "run-time size of a role: b, h, g, t, u, or `offset`, the position of query 0";
+  let description = [{
+    Channels have constant sizes and are never asked for.
+
+    ```mlir
+    %U = tile.size "u"        // number of keys
+    ```
+  }];
   let arguments = (ins StrAttr:$role);
   let results = (outs Index:$result);
   let assemblyFormat = "$role attr-dict";
@@ -95,6 +110,14 @@ def Tile_SizeOp : Tile_Op<"size", [Pure]> {
 
 def Tile_RequestedOp : Tile_Op<"requested", [Pure]> {
   let summary = "whether the caller brought an optional tensor";
+  let description = [{
+    False where the pointer is null: a saved tensor or a gradient that nobody asks for. What computes it stands under an
+    `scf.if` of this value, so that it costs nothing.
+
+    ```mlir
+    %wanted = tile.requested %dq : !tile.array<[b, h, t, d = 64], f32>
+    ```
+  }];
   let arguments = (ins Tile_ArrayType:$array);
   let results = (outs I1:$result);
   let assemblyFormat = "$array attr-dict `:` qualified(type($array))";
@@ -151,6 +174,13 @@ def Tile_AccumulateOp : Tile_WriteOp<"accumulate", [MemRead, MemWrite]> {
 
 def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
   let summary = "one scalar in every element";
+  let description = [{
+    `y[i, ..] = x`. The result's element type is x's type.
+
+    ```mlir
+    %zeros = tile.splat %zero : f32 -> !tile.tile<[t = 64, e = 64], f32>
+    ```
+  }];
   let arguments = (ins AnyType:$value);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` qualified(type($result))";
@@ -205,6 +235,9 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlockImplicitTerminator<"YieldOp">, Recur
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {
   let summary = "scalars of a map's results";
+  let description = [{
+    Ends the region of a `tile.map`: one scalar per result, in their order and of their element types.
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
   let builders = [OpBuilder<(ins), "(void)$_builder;">];
@@ -236,6 +269,14 @@ def Tile_DotOp : Tile_Op<"dot", [Pure]> {
 
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "sum, max or min over the named axes";
+  let description = [{
+    `y[rest] = sum (max, min) over the named axes of x[rest, named]`, in x's element type. The result has the other axes. The order
+    of additions is the target's, but fixed.
+
+    ```mlir
+    %m = tile.reduce max %s over(u) : !tile.tile<[t = 64, u = 128], f32> -> !tile.tile<[t = 64], f32>
+    ```
+  }];
   let arguments = (ins Tile_ReductionKind:$kind, Tile_TileType:$input, StrArrayAttr:$over);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = "$kind $input `over` `` custom<Names>($over) attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
