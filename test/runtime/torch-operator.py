@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The torch operator on the hand-written artifact (artifact-fixture/): opcheck, gradcheck, layouts, autocast, errors.
+# RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%S/artifact-fixture/fixture.py CC=%cc %python %s
+# REQUIRES: torch
+# UNSUPPORTED: sanitizer
+import pathlib
+import sys
+import threading
+import unittest
+
+import torch
+from torch.library import opcheck
+
+from taylor_attention import attention
+
+FOLDER = pathlib.Path(__file__).parent / "artifact-fixture"
+PLAIN, GATED = str(FOLDER / "plain.mlir"), str(FOLDER / "gated.mlir")
+
+
+def make(dtype=torch.float32, b=2, h=4, g=2, t=5, u=7, d=8, e=4, gated=True, grad=True, seed=0):
+    """q, k, v and, where gated, out_gate and norm_weight; the weight is never bf16."""
+    generator = torch.Generator().manual_seed(seed)
+    real = torch.float64 if dtype == torch.float64 else torch.float32
+
+    def array(*sizes, dtype=dtype):
+        return torch.randn(*sizes, generator=generator, dtype=torch.float64).to(dtype).requires_grad_(grad)
+
+    inputs = [array(b, h, t, d), array(b, g, u, d), array(b, g, u, e)]
+    return inputs + ([array(b, h, t), array(e, dtype=real)] if gated else [])
+
+
+def eager(q, k, v, gate=None, weight=None, causal=True):
+    group = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+    s = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+    if causal:
+        t, u = s.shape[-2:]
+        s = s.masked_fill(torch.ones(t, u, dtype=torch.bool).triu(u - t + 1), -torch.inf)
+    o = s.softmax(-1) @ v
+    return o if gate is None else gate.sigmoid()[..., None] * weight * o
+
+
+class Operator(unittest.TestCase):
+    def close(self, a, b, tolerance):
+        self.assertEqual(a.shape, b.shape)
+        self.assertEqual(a.dtype, b.dtype)
+        error = (a.double() - b.double()).norm() / b.double().norm()
+        self.assertLess(error.item(), tolerance)
+
+    def test_equals_eager(self):
+        for dtype, tolerance in ((torch.float32, 2e-6), (torch.float64, 1e-14)):
+            for options, causal in (("", True), ("--mask=bidirectional", False)):
+                inputs = make(dtype)
+                ours, theirs = attention(*inputs, spec=GATED, options=options), eager(*inputs, causal=causal)
+                self.close(ours, theirs, tolerance)
+                cotangent = torch.randn_like(ours)
+                for a, b in zip(torch.autograd.grad(ours, inputs, cotangent), torch.autograd.grad(theirs, inputs, cotangent)):
+                    self.close(a, b, tolerance)
+
+    def test_opcheck(self):
+        for inputs in (make(), make(torch.float64, t=7), make(grad=False), make(b=1, h=2, g=2, t=1, u=3)):
+            result = opcheck(torch.ops.taylor.attention, (inputs, GATED, "", None))
+            self.assertEqual(set(result.values()), {"SUCCESS"}, result)
+        inputs = make(grad=False)
+        opcheck(torch.ops.taylor.forward, (inputs, GATED, "", None))
+        o, m, z = torch.ops.taylor.forward(inputs, GATED, "", None)
+        opcheck(torch.ops.taylor.backward, (inputs, [], [m, z], [o], GATED, "", None, [0, 2, 4]))
+
+    def test_gradcheck(self):
+        torch.autograd.gradcheck(lambda *x: attention(*x, spec=GATED), make(torch.float64))
+        torch.autograd.gradcheck(lambda *x: attention(*x, spec=GATED, offset=1), make(torch.float64))
+
+    def test_some_gradients(self):
+        inputs = make()
+        everything = torch.autograd.grad(attention(*inputs, spec=GATED).square().sum(), inputs)
+        for i, expected in enumerate(everything):
+            alone = [x.detach().requires_grad_(i == j) for j, x in enumerate(inputs)]
+            attention(*alone, spec=GATED).square().sum().backward()
+            for j, x in enumerate(alone):
+                if i == j:
+                    self.assertTrue(torch.equal(x.grad, expected))
+                else:
+                    self.assertIsNone(x.grad)
+
+    def test_layouts(self):
+        inputs = make(gated=False)
+        expected = attention(*inputs, spec=PLAIN)
+        # [B, T, H, d] permuted: taken as it is, and the result is laid out the same way.
+        views = [x.detach().transpose(1, 2).contiguous().transpose(1, 2).requires_grad_() for x in inputs]
+        ours = attention(*views, spec=PLAIN)
+        self.assertTrue(torch.equal(ours, expected))
+        self.assertTrue(ours.transpose(1, 2).is_contiguous())
+        ours.square().sum().backward()
+        self.assertTrue(views[1].grad.transpose(1, 2).is_contiguous())
+        # A packed projection [B, T, heads of q, k and v, d], and a channel that is not innermost.
+        packed = torch.randn(2, 5, 8, 8)
+        q, k, v = packed.transpose(1, 2).split([4, 2, 2], 1)
+        self.close(attention(q, k, v, spec=PLAIN), eager(q, k, v), 2e-6)
+        q = torch.randn(2, 4, 8, 5).transpose(-1, -2)
+        self.close(attention(q, k, v, spec=PLAIN), eager(q, k, v), 2e-6)
+        # An expanded cotangent, from sum(), and an expanded key.
+        k = torch.randn(2, 1, 5, 8).expand(2, 2, 5, 8)
+        q = q.detach().requires_grad_()
+        theirs = torch.autograd.grad(eager(q, k, v).sum(), q)[0]
+        self.close(torch.autograd.grad(attention(q, k, v, spec=PLAIN).sum(), q)[0], theirs, 2e-6)
+
+    def test_threads(self):
+        inputs = make(b=3, t=40, u=40)
+        before, results = torch.get_num_threads(), []
+        for threads in (1, 2, 5):
+            torch.set_num_threads(threads)
+            o = attention(*inputs, spec=GATED)
+            results.append([o, *torch.autograd.grad(o.square().sum(), inputs)])
+        torch.set_num_threads(before)
+        for other in results[1:]:
+            for a, b in zip(results[0], other):
+                self.assertTrue(torch.equal(a, b))
+
+    def test_python_threads(self):
+        inputs, wrong = make(), []
+        expected = torch.autograd.grad(attention(*inputs, spec=GATED).sum(), inputs)
+
+        def work():
+            for _ in range(20):
+                for a, b in zip(torch.autograd.grad(attention(*inputs, spec=GATED).sum(), inputs), expected):
+                    if not torch.equal(a, b):
+                        wrong.append(1)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        [x.start() for x in threads]
+        [x.join() for x in threads]
+        self.assertEqual(wrong, [])
+
+    def test_bf16_and_autocast(self):
+        inputs = make()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            ours = attention(*inputs, spec=GATED)
+        self.assertEqual(ours.dtype, torch.bfloat16)
+        half = [x if i == 4 else x.bfloat16() for i, x in enumerate(inputs)]
+        self.assertTrue(torch.equal(ours, attention(*half, spec=GATED)))
+        ours.float().square().sum().backward()
+        theirs = torch.autograd.grad(eager(*inputs).square().sum(), inputs)
+        for x, gradient in zip(inputs, theirs):
+            self.assertEqual(x.grad.dtype, torch.float32)
+            self.close(x.grad, gradient, 2e-2)
+
+    def test_parameter_in_bf16(self):  # as model.bfloat16() makes it
+        inputs = [x.detach().bfloat16().requires_grad_() for x in make()]
+        ours = attention(*inputs, spec=GATED)
+        ours.float().sum().backward()
+        self.assertEqual(inputs[4].grad.dtype, torch.bfloat16)
+        self.close(ours.float(), eager(*[x.float() for x in inputs]), 1e-2)
+
+    def test_trains(self):
+        torch.manual_seed(0)
+        inputs = make(t=7, u=7)
+        target = torch.randn(2, 4, 7, 4)
+        optimizer = torch.optim.Adam(inputs, lr=0.05)
+        losses = []
+        for _ in range(60):
+            optimizer.zero_grad()
+            loss = (attention(*inputs, spec=GATED) - target).square().mean()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        self.assertLess(losses[-1], 0.5 * losses[0])
+
+    def test_checkpoint(self):
+        inputs = make()
+        plain = torch.autograd.grad(attention(*inputs, spec=GATED).square().sum(), inputs)
+        o = torch.utils.checkpoint.checkpoint(lambda *x: attention(*x, spec=GATED), *inputs, use_reentrant=False)
+        for a, b in zip(plain, torch.autograd.grad(o.square().sum(), inputs)):
+            self.assertTrue(torch.equal(a, b))
+
+    def test_compile(self):  # traced without a break, forward and backward
+        inputs = make()
+        compiled = torch.compile(lambda *x: attention(*x, spec=GATED) * 2, backend="aot_eager", fullgraph=True)
+        plain, traced = attention(*inputs, spec=GATED) * 2, compiled(*inputs)
+        self.assertTrue(torch.equal(plain, traced))
+        for a, b in zip(*(torch.autograd.grad(o.square().sum(), inputs) for o in (plain, traced))):
+            self.assertTrue(torch.equal(a, b))
+
+    def test_meta(self):
+        inputs = [x.detach().to("meta") for x in make()]
+        o = torch.ops.taylor.attention(inputs, GATED)[0]
+        self.assertEqual((o.shape, o.dtype, o.device.type), (torch.Size([2, 4, 5, 4]), torch.float32, "meta"))
+
+    def test_text_and_artifact(self):
+        inputs = make(gated=False)
+        text = pathlib.Path(PLAIN).read_text()
+        expected = attention(*inputs, spec=PLAIN)
+        self.assertTrue(torch.equal(attention(*inputs, spec=text), expected))
+        artifact = pathlib.Path(torch.ops.loaded_libraries.copy().pop()).parents[1] / "test/runtime/fixtures/plain.so"
+        self.assertTrue(torch.equal(attention(*inputs, spec=artifact), expected))
+        self.error("expected f32 inputs for the artifact '", *make(torch.float64, gated=False), spec=artifact)
+        self.error("expected size 8 of axis d of 'q', but got 16", *make(gated=False, d=16), spec=artifact)
+        self.error(f"unsupported options '--mask=causal' with the artifact '{artifact}', which is compiled already",
+                   *inputs, spec=artifact, options="--mask=causal")
+
+    def test_edited_specification(self):
+        import tempfile
+        with tempfile.TemporaryDirectory() as folder:
+            spec = pathlib.Path(folder) / "spec.mlir"
+            spec.write_text(pathlib.Path(PLAIN).read_text())
+            inputs = make()
+            attention(*inputs[:3], spec=spec)
+            spec.write_text(pathlib.Path(GATED).read_text())
+            self.close(attention(*inputs, spec=spec), eager(*inputs), 2e-6)
+
+    def error(self, message, *inputs, **arguments):
+        with self.assertRaises(RuntimeError) as caught:
+            attention(*inputs, **{"spec": GATED, **arguments})
+        self.assertIn("taylor: " + message, str(caught.exception))
+
+    def test_errors(self):
+        q, k, v, gate, weight = make()
+        self.error("expected 5 inputs (q, k, v, out_gate, norm_weight), but got 3", q, k, v)
+        self.error("expected rank 4 of 'q', but got rank 3", q[0], k, v, gate, weight)
+        self.error("expected rank 4 [b, g, u, d] of 'k', but got rank 3", q, k[0], v, gate, weight)
+        self.error("expected size 8 of axis d of 'k', but got 6", q, k[..., :6], v, gate, weight)
+        self.error("expected size 2 of axis b of 'v' as of 'q', but got 1", q, k, v[:1], gate, weight)
+        self.error("expected size 4 of axis h of 'out_gate' as of 'q', but got 3", q, k, v, gate[:, :3], weight)
+        self.error("expected a number of key/value heads that divides 4, the size of axis h of 'q', but got 3 in axis g of 'k'",
+                   q, k.repeat(1, 2, 1, 1)[:, :3], v.repeat(1, 2, 1, 1)[:, :3], gate, weight)
+        self.error("expected dtype Float of 'k', but got Double", q, k.double(), v, gate, weight)
+        self.error("expected dtype Float, BFloat16 or Double of 'q', but got Half", q.half(), k, v, gate, weight)
+        self.error("expected dtype Float of 'norm_weight', but got Int", q, k, v, gate, weight.int())
+        self.error("expected the path of a specification or its text, but got 'nowhere.mlir', where there is no file",
+                   q, k, v, spec="nowhere.mlir")
+        for option in ("--dtype=f32", "--head-dim=8", "-o x.so", "--emit=asm"):
+            self.error(f"unsupported option '{option.split()[0]}': dtype and sizes are taken from the tensors, and the kernel "
+                       "cache names files", q, k, v, gate, weight, options=option)
+        self.error("taylorc could not compile", q, k, v, gate, weight, options="--no-such-option")
+
+    def test_no_second_derivative(self):
+        inputs = make()
+        gradient = torch.autograd.grad(attention(*inputs, spec=GATED).square().sum(), inputs[0], create_graph=True)[0]
+        with self.assertRaisesRegex(RuntimeError, "taylor: unsupported second derivative of taylor::attention"):
+            gradient.sum().backward()
+
+
+if __name__ == "__main__":
+    unittest.main()
