@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Driver/CompileOptions.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace taylor;
+
+std::string CompileOptions::getKey() const {
+  std::vector<ParameterSetting> sorted = parameters;
+  llvm::sort(sorted, [](const auto &left, const auto &right) { return left.name < right.name; });
+  std::string key = llvm::formatv("target={0} dtype={1} d={2} e={3} mask={4} spec={5}", target, dtype, headDim,
+                                  getValueDim(), mask ? stringifyMask(*mask) : "as written", spec);
+  for (const ParameterSetting &setting : sorted)
+    key += " " + setting.name + "=" + setting.value;
+  return key;
+}
+
+std::string CompileOptions::check() const {
+  if (dtype != "f32" && dtype != "bf16" && dtype != "f64")
+    return "expected --dtype=f32, bf16 or f64, but got '" + dtype + "'";
+  auto checkSize = [](llvm::StringRef option, int64_t size) -> std::string {
+    // Larger heads would not fit the register and cache model; no published model has them.
+    if (size >= 1 && size <= 1024)
+      return "";
+    return llvm::formatv("expected {0} from 1 to 1024, but got {1}", option, size);
+  };
+  if (std::string message = checkSize("--head-dim", headDim); !message.empty())
+    return message;
+  return valueDim ? checkSize("--value-dim", valueDim) : "";
+}

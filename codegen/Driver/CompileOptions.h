@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a compilation is asked for: everything beside the specification that decides what comes out.
+#ifndef TAYLOR_CODEGEN_DRIVER_COMPILEOPTIONS_H
+#define TAYLOR_CODEGEN_DRIVER_COMPILEOPTIONS_H
+
+#include "dialect/Taylor/Parameters.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace taylor {
+
+struct CompileOptions {
+  /// `native`, `x86-64-v3` (AVX2), `x86-64-v4` (AVX-512), or a processor's name as LLVM knows it.
+  std::string target = "native";
+  /// Storage type of arrays: `f32`, `bf16` or `f64`. Sums are accumulated in f32 (f64 for f64).
+  std::string dtype = "f32";
+  /// Channels of queries and keys (axis d).
+  int64_t headDim = 64;
+  /// Channels of values (axis e); 0: as headDim.
+  int64_t valueDim = 0;
+  /// Overrides `causal` and `bidirectional` in the specification.
+  std::optional<Mask> mask;
+  /// Values of free parameters, over the defaults of the specification.
+  std::vector<ParameterSetting> parameters;
+  /// Which specification of a file with several; empty: the only one.
+  std::string spec;
+
+  int64_t getValueDim() const { return valueDim ? valueDim : headDim; }
+  /// One canonical line, the same for options that mean the same: part of an artifact's hash.
+  std::string getKey() const;
+  /// The first field that is out of range, as a message; empty if all are sound.
+  std::string check() const;
+};
+
+} // namespace taylor
+
+#endif

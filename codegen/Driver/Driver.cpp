@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Driver/Driver.h"
+
+#include "codegen/Driver/Version.h"
+#include "codegen/Torch/TorchPrinter.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace mlir;
+using namespace taylor;
+
+LogicalResult Driver::load(StringRef source, StringRef fileName) {
+  text = source.str();
+  module = parseSourceString<ModuleOp>(source, &context, fileName);
+  if (!module)
+    return failure();
+  FailureOr<SpecOp> spec = selectSpec();
+  if (failed(spec) || failed(setParameters(*spec, options.parameters)) || failed(setMask(*spec)))
+    return failure();
+  return success();
+}
+
+FailureOr<SpecOp> Driver::selectSpec() {
+  SmallVector<SpecOp> specs(module->getOps<SpecOp>());
+  std::string names;
+  for (SpecOp spec : specs)
+    names += (names.empty() ? "@" : ", @") + spec.getSymName().str();
+  if (specs.empty())
+    return module->emitError("requires a taylor.spec, but found none");
+  if (options.spec.empty() && specs.size() > 1)
+    return module->emitError("expected one taylor.spec, but got ")
+           << specs.size() << " (" << names << "); name one with --spec";
+  SpecOp chosen;
+  for (SpecOp spec : specs) {
+    if (options.spec.empty() || spec.getSymName() == options.spec)
+      chosen = spec;
+    else
+      spec.erase();
+  }
+  if (!chosen)
+    return module->emitError("expected --spec to name one of ") << names << ", but got '" << options.spec << "'";
+  return chosen;
+}
+
+LogicalResult Driver::setMask(SpecOp spec) {
+  if (!options.mask)
+    return success();
+  auto mask = MaskAttr::get(&context, *options.mask);
+  spec.walk([&](RecurrencesOp op) { op.setMaskAttr(mask); });
+  spec.walk([&](RecurrenceOp op) { op.setMaskAttr(mask); });
+  return mlir::verify(spec);
+}
+
+LogicalResult Driver::runStage(StringRef stage, function_ref<void(OpPassManager &)> build) {
+  PassManager manager(&context, ModuleOp::getOperationName());
+  manager.enableVerifier();
+  build(manager);
+  if (failed(manager.run(*module)))
+    return failure();
+  if (onStage)
+    onStage(stage, *module);
+  return success();
+}
+
+std::string Driver::printModule() {
+  std::string printed;
+  llvm::raw_string_ostream stream(printed);
+  module->print(stream);
+  return printed + "\n";
+}
+
+FailureOr<Compilation> Driver::compile(Emission emission) {
+  Compilation result;
+  SpecOp spec = *module->getOps<SpecOp>().begin();
+  if (onStage)
+    onStage("spec", *module);
+  if (emission == Emission::Torch) {
+    FailureOr<std::string> printed = printTorch(spec);
+    if (failed(printed))
+      return failure();
+    result.output = *printed;
+    return result;
+  }
+
+  manifest.hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(
+                                  text + "\n" + options.getKey() + "\n" + getVersion("taylorc"))),
+                              /*LowerCase=*/true);
+  manifest.dtype = options.dtype;
+  manifest.target = options.target;
+  manifest.addSpecification(spec);
+  if (emission == Emission::Manifest) {
+    result.output = result.manifest = manifest.print();
+    return result;
+  }
+  return spec.emitError("unsupported --emit: the passes below the specification are not part of this build");
+}

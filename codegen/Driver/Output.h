@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Files that appear whole or not at all.
+#ifndef TAYLOR_CODEGEN_DRIVER_OUTPUT_H
+#define TAYLOR_CODEGEN_DRIVER_OUTPUT_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace taylor {
+
+struct OutputFile {
+  std::string path;
+  std::string contents;
+  bool isProgram = false;
+};
+
+/// Writes all files or none: each under a temporary name in its folder, then renamed. Returns a message, empty on success.
+std::string writeFiles(const std::vector<OutputFile> &files);
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Manifest.h"
+
+#include "TaylorVersion.h"
+#include "dialect/Tile/TileDialect.h"
+#include "runtime/artifact.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace {
+
+std::string getDtypeName(Type type) {
+  if (type.isInteger(32))
+    return "i32";
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+ManifestTensor describe(StringRef name, ArrayType array) {
+  ManifestTensor tensor{name.str(), {}, getDtypeName(array.getElementType())};
+  for (auto [axis, size] : llvm::zip(array.getAxes(), array.getSizes()))
+    tensor.axes.push_back({axis.getValue().str(), size});
+  return tensor;
+}
+
+double getNumber(FloatAttr attribute) { return attribute.getValueAsDouble(); }
+
+void printInitial(llvm::json::OStream &json, SourceAttr source) {
+  json.attributeBegin("initial");
+  json.object([&] {
+    json.attribute("kind", stringifyInitial(source.getInitial()));
+    switch (source.getInitial()) {
+    case Initial::Zeros:
+    case Initial::Ones:
+      return;
+    case Initial::Constant:
+      json.attribute("value", getNumber(source.getFirst()));
+      return;
+    case Initial::Uniform:
+      json.attribute("low", getNumber(source.getFirst()));
+      json.attribute("high", getNumber(source.getSecond()));
+      return;
+    case Initial::Normal:
+      json.attribute("mean", getNumber(source.getFirst()));
+      json.attribute("deviation", getNumber(source.getSecond()));
+      return;
+    }
+  });
+  json.attributeEnd();
+}
+
+void printSource(llvm::json::OStream &json, SourceAttr source) {
+  json.attributeBegin("source");
+  json.object([&] {
+    json.attribute("kind", stringifySourceKind(source.getKind()));
+    if (source.getKind() == SourceKind::Projection)
+      json.attribute("bias", source.getBias());
+    if (source.getKind() == SourceKind::Parameter)
+      printInitial(json, source);
+  });
+  json.attributeEnd();
+}
+
+void printTensor(llvm::json::OStream &json, const ManifestTensor &tensor) {
+  json.attribute("name", tensor.name);
+  json.attributeArray("axes", [&] {
+    for (const auto &[axis, size] : tensor.axes)
+      json.value(axis);
+  });
+  json.attribute("dtype", tensor.dtype);
+}
+
+void printTensors(llvm::json::OStream &json, StringRef key, ArrayRef<ManifestTensor> tensors) {
+  json.attributeArray(key, [&] {
+    for (const ManifestTensor &tensor : tensors)
+      json.object([&] { printTensor(json, tensor); });
+  });
+}
+
+void printStrings(llvm::json::OStream &json, StringRef key, ArrayRef<std::string> strings) {
+  json.attributeArray(key, [&] {
+    for (const std::string &string : strings)
+      json.value(string);
+  });
+}
+
+/// Arrays of one artifact agree in the size of an axis, so the sizes have one table.
+std::map<std::string, int64_t> collectSizes(const Manifest &manifest) {
+  std::map<std::string, int64_t> sizes;
+  auto add = [&](const ManifestTensor &tensor) {
+    for (const auto &[axis, size] : tensor.axes)
+      if (size != ArrayType::kUnknown)
+        sizes[axis] = size;
+  };
+  llvm::for_each(manifest.inputs, add);
+  llvm::for_each(manifest.outputs, add);
+  llvm::for_each(manifest.saved, add);
+  return sizes;
+}
+
+/// Key arrays read at query positions: `taylor.align`, or the log-decay of a sum.
+bool readsKeysAtQueries(SpecOp spec) {
+  return spec
+      .walk([](Operation *op) {
+        bool reads = isa<AlignOp>(op);
+        if (auto sums = dyn_cast<RecurrencesOp>(op))
+          reads |= bool(sums.getDecay());
+        if (auto sum = dyn_cast<RecurrenceOp>(op))
+          reads |= bool(sum.getDecay());
+        return reads ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+std::string getMask(SpecOp spec) {
+  std::string mask = "bidirectional";
+  spec.walk([&](Operation *op) {
+    auto isCausal = [](auto sums) { return sums.getMask() == Mask::Causal; };
+    if (TypeSwitch<Operation *, bool>(op).Case<RecurrencesOp, RecurrenceOp>(isCausal).Default(false))
+      mask = "causal";
+  });
+  return mask;
+}
+
+} // namespace
+
+void Manifest::addSpecification(SpecOp op) {
+  spec = op.getSymName().str();
+  parameters = op.getParameters();
+  mask = getMask(op);
+  aligned = readsKeysAtQueries(op);
+  for (auto [argument, name, source] : llvm::zip(op.getBody().getArguments(), op.getArgNames(), op.getSources())) {
+    ManifestInput input;
+    auto array = cast<ArrayType>(argument.getType());
+    static_cast<ManifestTensor &>(input) = describe(cast<StringAttr>(name).getValue(), array);
+    input.source = cast<SourceAttr>(source);
+    input.gradient = input.source.getKind() != SourceKind::Input && isa<FloatType>(array.getElementType());
+    inputs.push_back(input);
+  }
+  auto yield = cast<YieldOp>(op.getBody().front().getTerminator());
+  for (auto [value, name] : llvm::zip(yield.getValues(), *yield.getNames()))
+    outputs.push_back(describe(cast<StringAttr>(name).getValue(), cast<ArrayType>(value.getType())));
+}
+
+void Manifest::addFunctions(ModuleOp module) {
+  for (auto function : module.getOps<FunctionOp>()) {
+    auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
+    for (auto [value, attribute] : llvm::zip(yield.getValues(), *yield.getNames())) {
+      auto [role, name] = cast<StringAttr>(attribute).getValue().split(':');
+      if (role == "saved")
+        saved.push_back(describe(name, cast<ArrayType>(value.getType())));
+    }
+  }
+}
+
+void Manifest::addPrograms(ModuleOp module) {
+  for (auto program : module.getOps<tile::ProgramOp>()) {
+    ManifestFunction function{program.getSymName().str(), {}, {}};
+    for (auto tensor : program.getBlock()->getOps<tile::TensorOp>())
+      function.tensors.push_back(tensor.getName().str());
+    for (auto kernel : program.getBlock()->getOps<tile::KernelOp>())
+      function.kernels.push_back(kernel.getSymName().str());
+    functions.push_back(function);
+  }
+  if (auto sizes = module->getAttrOfType<DictionaryAttr>("taylor.tiles"))
+    for (NamedAttribute size : sizes)
+      if (auto integer = dyn_cast<IntegerAttr>(size.getValue()))
+        tiles[size.getName().str()] = integer.getInt();
+}
+
+std::string Manifest::print() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream json(stream, /*IndentSize=*/2);
+  json.object([&] {
+    json.attributeObject("taylor", [&] {
+      json.attribute("version", TAYLOR_VERSION);
+      json.attribute("commit", TAYLOR_GIT_HASH);
+      json.attribute("abi", TAYLOR_ARTIFACT_ABI);
+    });
+    json.attribute("hash", hash);
+    json.attribute("spec", spec);
+    json.attributeObject("parameters", [&] {
+      for (NamedAttribute parameter : parameters) {
+        if (auto integer = dyn_cast<IntegerAttr>(parameter.getValue()))
+          json.attribute(parameter.getName().getValue(), integer.getInt());
+        else
+          json.attribute(parameter.getName().getValue(), getNumber(cast<FloatAttr>(parameter.getValue())));
+      }
+    });
+    json.attribute("mask", mask);
+    json.attribute("form", form);
+    json.attribute("dtype", dtype);
+    json.attributeObject("target", [&] {
+      json.attribute("name", target);
+      json.attribute("cpu", processor);
+      printStrings(json, "features", features);
+    });
+    json.attributeObject("sizes", [&] {
+      for (const auto &[axis, size] : collectSizes(*this))
+        json.attribute(axis, size);
+    });
+    json.attributeObject("tiles", [&] {
+      for (const auto &[axis, size] : tiles)
+        json.attribute(axis, size);
+    });
+    json.attribute("aligned", aligned);
+    json.attributeObject("tensors", [&] {
+      json.attributeArray("inputs", [&] {
+        for (const ManifestInput &input : inputs)
+          json.object([&] {
+            printTensor(json, input);
+            ::printSource(json, input.source);
+            json.attribute("gradient", input.gradient);
+          });
+      });
+      printTensors(json, "outputs", outputs);
+      printTensors(json, "saved", saved);
+    });
+    json.attributeObject("functions", [&] {
+      for (const ManifestFunction &function : functions)
+        json.attributeObject(function.name, [&] {
+          printStrings(json, "tensors", function.tensors);
+          printStrings(json, "kernels", function.kernels);
+        });
+    });
+  });
+  text += "\n";
+  return text;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The compiler: a specification to a shared object and its manifest, or to the text of any level between.
+#include "codegen/Driver/Driver.h"
+#include "codegen/Driver/Output.h"
+#include "codegen/Driver/Version.h"
+#include "codegen/RegisterAll.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace taylor;
+namespace cl = llvm::cl;
+
+namespace {
+
+cl::OptionCategory category("Options of taylorc");
+
+struct CommandLine {
+  cl::opt<std::string> input{cl::Positional, cl::Required, cl::desc("SPEC.mlir"), cl::cat(category)};
+  cl::opt<std::string> output{"o", cl::desc("shared object to write, with its manifest beside it (NAME.so, NAME.json); with "
+                                            "--emit the text, by default on standard output"),
+                              cl::value_desc("NAME.so"), cl::cat(category)};
+  cl::opt<std::string> target{"target",
+                              cl::desc("processor: native (default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), or a name that LLVM knows"),
+                              cl::init("native"), cl::cat(category)};
+  cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16 or f64"), cl::init("f32"), cl::cat(category)};
+  cl::opt<int64_t> headDim{"head-dim", cl::desc("channels of queries and keys (default 64)"), cl::init(64), cl::cat(category)};
+  cl::opt<int64_t> valueDim{"value-dim", cl::desc("channels of values (default: as --head-dim)"), cl::init(0), cl::cat(category)};
+  cl::list<std::string> set{"set", cl::desc("value of a free parameter, such as order=4; may be repeated"),
+                            cl::value_desc("name=value"), cl::cat(category)};
+  cl::opt<std::string> mask{"mask", cl::desc("causal or bidirectional, in place of what the specification says"), cl::cat(category)};
+  cl::opt<std::string> spec{"spec", cl::desc("which specification of a file with several"), cl::value_desc("name"), cl::cat(category)};
+  cl::opt<Emission> emit{
+      "emit", cl::desc("stop at a level and print it:"),
+      cl::values(clEnumValN(Emission::Torch, "torch", "plain PyTorch code, valid TorchScript"),
+                 clEnumValN(Emission::Pairwise, "pairwise", "forward and backward over all pairs, stabilised"),
+                 clEnumValN(Emission::Tile, "tile", "programs of loops over tiles, without a target"),
+                 clEnumValN(Emission::Vector, "vector", "code over vectors of the target"),
+                 clEnumValN(Emission::LLVM, "llvm", "LLVM IR"),
+                 clEnumValN(Emission::Assembly, "asm", "assembly text"),
+                 clEnumValN(Emission::Manifest, "manifest", "the manifest of the shared object")),
+      cl::init(Emission::Artifact), cl::cat(category)};
+  cl::opt<std::string> saveStages{"save-stages", cl::desc("write the module after each stage into this folder"),
+                                  cl::value_desc("folder"), cl::cat(category)};
+};
+
+int report(const std::string &message) {
+  llvm::errs() << "taylorc: error: " << message << "\n";
+  return 1;
+}
+
+/// Options as the driver takes them; a message where one is malformed.
+std::string readOptions(const CommandLine &line, CompileOptions &options) {
+  options.target = line.target;
+  options.dtype = line.dtype;
+  options.headDim = line.headDim;
+  options.valueDim = line.valueDim;
+  options.spec = line.spec;
+  if (line.valueDim.getNumOccurrences() && line.valueDim == 0)
+    return "expected --value-dim from 1 to 1024, but got 0";
+  if (!line.mask.empty()) {
+    options.mask = symbolizeMask(line.mask);
+    if (!options.mask)
+      return "expected --mask=causal or bidirectional, but got '" + line.mask + "'";
+  }
+  for (const std::string &text : line.set) {
+    std::string error;
+    mlir::FailureOr<ParameterSetting> setting = parseParameterSetting(text, error);
+    if (mlir::failed(setting))
+      return error;
+    options.parameters.push_back(*setting);
+  }
+  return options.check();
+}
+
+/// `NAME.json` beside `NAME.so`.
+std::string manifestPath(llvm::StringRef output) {
+  llvm::SmallString<128> path(output);
+  if (llvm::sys::path::extension(path) == ".so")
+    llvm::sys::path::replace_extension(path, "json");
+  else
+    path += ".json";
+  return path.str().str();
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CommandLine line;
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](llvm::raw_ostream &stream) { stream << getVersion("taylorc") << "\n"; });
+  cl::ParseCommandLineOptions(argc, argv,
+                              "taylorc: compiles an attention specification to one shared object\n\n"
+                              "  taylorc softmax.mlir -o softmax.so\n"
+                              "  taylorc softmax-taylor.mlir --set order=4 --dtype=bf16 --head-dim=128 -o taylor4.so\n"
+                              "  taylorc softmax.mlir --emit=torch\n");
+  CompileOptions options;
+  if (std::string message = readOptions(line, options); !message.empty())
+    return report(message);
+  bool isArtifact = line.emit == Emission::Artifact;
+  if (isArtifact && (line.output.empty() || line.output == "-"))
+    return report("requires -o NAME.so, the shared object to write; or --emit=torch and others, which print");
+  auto file = llvm::MemoryBuffer::getFileOrSTDIN(line.input);
+  if (!file)
+    return report("requires the specification '" + line.input + "': " + file.getError().message());
+
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer((*file)->getMemBufferRef()), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());
+
+  Driver driver(context, options);
+  std::vector<OutputFile> files;
+  if (!line.saveStages.empty())
+    driver.onStage = [&](llvm::StringRef stage, mlir::ModuleOp module) {
+      OutputFile stageFile{line.saveStages + "/" + std::to_string(files.size()) + "-" + stage.str() + ".mlir", "", false};
+      llvm::raw_string_ostream(stageFile.contents) << *module << "\n";
+      files.push_back(stageFile);
+    };
+  if (mlir::failed(driver.load((*file)->getBuffer(), line.input)))
+    return 1;
+  mlir::FailureOr<Compilation> compiled = driver.compile(line.emit);
+  // Stages before the one that failed are what one wants to read then.
+  if (!line.saveStages.empty()) {
+    if (std::error_code error = llvm::sys::fs::create_directories(line.saveStages))
+      return report("requires a folder that can be written at '" + line.saveStages + "': " + error.message());
+    if (std::string message = writeFiles(files); !message.empty())
+      return report(message);
+  }
+  if (mlir::failed(compiled))
+    return 1;
+  if (!isArtifact && (line.output.empty() || line.output == "-")) {
+    llvm::outs() << compiled->output;
+    return 0;
+  }
+  std::vector<OutputFile> results{{line.output, compiled->output, isArtifact}};
+  if (isArtifact)
+    results.push_back({manifestPath(line.output), compiled->manifest, false});
+  if (std::string message = writeFiles(results); !message.empty())
+    return report(message);
+  return 0;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/Parameters.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace taylor;
+
+FailureOr<ParameterSetting> taylor::parseParameterSetting(StringRef text, std::string &error) {
+  auto [name, value] = text.split('=');
+  if (!name.trim().empty() && !value.trim().empty())
+    return ParameterSetting{name.trim().str(), value.trim().str()};
+  error = ("expected name=value, but got '" + text + "'; write for example --set order=4").str();
+  return failure();
+}
+
+namespace {
+
+LogicalResult reportUnknown(SpecOp spec, StringRef name) {
+  InFlightDiagnostic diagnostic = spec.emitError("expected a parameter of @") << spec.getSymName();
+  if (spec.getParameters().empty())
+    return diagnostic << ", which has none, but got '" << name << "'; declare it as parameters(" << name
+                      << " : index = 10)";
+  StringRef nearest;
+  unsigned best = 4;
+  std::string all;
+  for (NamedAttribute parameter : spec.getParameters()) {
+    StringRef known = parameter.getName();
+    all += (all.empty() ? "" : ", ") + known.str();
+    unsigned distance = known.edit_distance(name, /*AllowReplacements=*/true, best);
+    if (distance < best) {
+      best = distance;
+      nearest = known;
+    }
+  }
+  diagnostic << ", but got '" << name << "'; ";
+  if (nearest.empty())
+    return diagnostic << "it has " << all;
+  return diagnostic << "did you mean '" << nearest << "'?";
+}
+
+} // namespace
+
+LogicalResult taylor::setParameters(SpecOp spec, ArrayRef<ParameterSetting> settings) {
+  NamedAttrList parameters(spec.getParameters());
+  for (const ParameterSetting &setting : settings) {
+    Attribute old = parameters.get(setting.name);
+    if (!old)
+      return reportUnknown(spec, setting.name);
+    if (auto integer = dyn_cast<IntegerAttr>(old)) {
+      int64_t value;
+      if (StringRef(setting.value).getAsInteger(10, value))
+        return spec.emitError("expected an integer for the index parameter '")
+               << setting.name << "', but got '" << setting.value << "'";
+      parameters.set(setting.name, IntegerAttr::get(integer.getType(), value));
+      continue;
+    }
+    double value;
+    if (StringRef(setting.value).getAsDouble(value) || !std::isfinite(value))
+      return spec.emitError("expected a finite number for the parameter '")
+             << setting.name << "', but got '" << setting.value << "'";
+    parameters.set(setting.name, FloatAttr::get(cast<FloatAttr>(old).getType(), value));
+  }
+  spec.setParametersAttr(parameters.getDictionary(spec.getContext()));
+  return success();
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Free parameters of a specification, set from outside (`--set order=4`).
+#ifndef TAYLOR_DIALECT_TAYLOR_PARAMETERS_H
+#define TAYLOR_DIALECT_TAYLOR_PARAMETERS_H
+
+#include "dialect/Taylor/TaylorDialect.h"
+#include <string>
+
+namespace taylor {
+
+/// A free parameter and the text of its value.
+struct ParameterSetting {
+  std::string name, value;
+};
+
+/// Splits `name=value`; on failure `error` says what was expected.
+mlir::FailureOr<ParameterSetting> parseParameterSetting(llvm::StringRef text, std::string &error);
+
+/// Replaces the defaults in `parameters(..)` of a specification. An unknown name or a value of the wrong kind is an
+/// error at the specification, which names the nearest parameter.
+mlir::LogicalResult setParameters(SpecOp spec, llvm::ArrayRef<ParameterSetting> settings);
+
+} // namespace taylor
+
+#endif
