@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Polynomials: exp2 and expm1 in f32 are minimax fits of our own; the others use the coefficients of the
+// Cephes library (Moshier, Methods and Programs for Mathematical Functions, 1989).
+#include "codegen/CPU/VectorMath.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::tile::cpu;
+
+namespace {
+
+/// Arithmetic on one float type, scalar or vector.
+class Real {
+public:
+  Real(OpBuilder &builder, Location loc, Type type, const VectorMathOptions &options)
+      : builder(builder), loc(loc), type(type), options(options) {}
+
+  bool isF64() const { return getElementTypeOrSelf(type).isF64(); }
+  Type shaped(Type element) const {
+    if (auto vector = dyn_cast<VectorType>(type))
+      return vector.clone(element);
+    return element;
+  }
+  Type integerType() const { return shaped(builder.getIntegerType(isF64() ? 64 : 32)); }
+
+  Value c(double value) const {
+    return constant(type, builder.getFloatAttr(getElementTypeOrSelf(type), value));
+  }
+  Value i(int64_t value) const {
+    Type integer = integerType();
+    return constant(integer, builder.getIntegerAttr(getElementTypeOrSelf(integer), value));
+  }
+  Value add(Value a, Value b) const { return arith::AddFOp::create(builder, loc, a, b); }
+  Value sub(Value a, Value b) const { return arith::SubFOp::create(builder, loc, a, b); }
+  Value mul(Value a, Value b) const { return arith::MulFOp::create(builder, loc, a, b); }
+  Value div(Value a, Value b) const { return arith::DivFOp::create(builder, loc, a, b); }
+  Value neg(Value a) const { return arith::NegFOp::create(builder, loc, a); }
+  Value abs(Value a) const { return math::AbsFOp::create(builder, loc, a); }
+  Value floor(Value a) const { return math::FloorOp::create(builder, loc, a); }
+  Value squareRoot(Value a) const { return math::SqrtOp::create(builder, loc, a); }
+  Value fma(Value a, Value b, Value c) const { return math::FmaOp::create(builder, loc, a, b, c); }
+  Value select(Value condition, Value a, Value b) const {
+    return arith::SelectOp::create(builder, loc, condition, a, b);
+  }
+  Value less(Value a, Value b) const {
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, a, b);
+  }
+  Value min(Value a, Value b) const { return select(less(b, a), b, a); }
+  Value max(Value a, Value b) const { return select(less(a, b), b, a); }
+
+  /// Highest power last in the list.
+  Value polynomial(Value x, ArrayRef<double> coefficients) const {
+    Value result = c(coefficients.back());
+    for (double coefficient : llvm::reverse(coefficients.drop_back()))
+      result = fma(result, x, c(coefficient));
+    return result;
+  }
+
+  Value bits(Value a) const { return arith::BitcastOp::create(builder, loc, integerType(), a); }
+  Value fromBits(Value a) const { return arith::BitcastOp::create(builder, loc, type, a); }
+  Value toInteger(Value a) const { return arith::FPToSIOp::create(builder, loc, integerType(), a); }
+  Value fromInteger(Value a) const { return arith::SIToFPOp::create(builder, loc, type, a); }
+  Value iadd(Value a, Value b) const { return arith::AddIOp::create(builder, loc, a, b); }
+  Value isub(Value a, Value b) const { return arith::SubIOp::create(builder, loc, a, b); }
+  Value iand(Value a, Value b) const { return arith::AndIOp::create(builder, loc, a, b); }
+  Value ior(Value a, Value b) const { return arith::OrIOp::create(builder, loc, a, b); }
+  Value shiftLeft(Value a, int64_t n) const { return arith::ShLIOp::create(builder, loc, a, i(n)); }
+  Value shiftRight(Value a, int64_t n) const { return arith::ShRUIOp::create(builder, loc, a, i(n)); }
+  Value equal(Value a, Value b) const {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, b);
+  }
+
+  bool hasScaleInstruction() const {
+    auto vector = dyn_cast<VectorType>(type);
+    return options.hasScale && vector && !isF64() && vector.getNumElements() == 16;
+  }
+
+  /// p * 2^n for an integral n for which the result is normal.
+  Value scale(Value p, Value n) const {
+    if (hasScaleInstruction()) {
+      Value mask =
+          constant(builder.getIntegerType(16), builder.getIntegerAttr(builder.getIntegerType(16), -1));
+      Value rounding =
+          constant(builder.getI32Type(), builder.getI32IntegerAttr(4)); // _MM_FROUND_CUR_DIRECTION
+      return LLVM::CallIntrinsicOp::create(builder, loc, type,
+                                           builder.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
+                                           ValueRange{p, n, p, mask, rounding})
+          .getResult(0);
+    }
+    return fromBits(iadd(bits(p), shiftLeft(toInteger(n), isF64() ? 52 : 23)));
+  }
+
+  /// A value of the same shape in f64 and back, for functions that f32 arithmetic cannot do well.
+  Real wide() const { return Real(builder, loc, shaped(builder.getF64Type()), options); }
+  Value extend(Value a) const { return arith::ExtFOp::create(builder, loc, shaped(builder.getF64Type()), a); }
+  Value truncate(Value a) const { return arith::TruncFOp::create(builder, loc, type, a); }
+
+private:
+  Value constant(Type of, TypedAttr element) const {
+    if (auto vector = dyn_cast<VectorType>(of))
+      return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(vector, Attribute(element)));
+    return arith::ConstantOp::create(builder, loc, element);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  Type type;
+  const VectorMathOptions &options;
+};
+
+constexpr double kLog2e = 1.4426950408889634074;
+/// What log2(e) loses when it is rounded to f32.
+constexpr double kLog2eRest = kLog2e - static_cast<float>(kLog2e);
+
+// 2^f on [0, 1), relative error 7.5e-8.
+constexpr double kExp2[] = {0.9999999403953552,  0.6931530833244324,  0.24015361070632935,
+                            0.05582631751894951, 0.00898933969438076, 0.0018775766948238015};
+
+/// p 2^n for p in [1, 2], n integral and y the whole exponent: 0 where the result would not be normal,
+/// infinity above.
+Value finishExp2(const Real &r, Value p, Value n, Value y) {
+  double high = r.isF64() ? 1024.0 : 128.0, low = r.isF64() ? -1022.0 : -126.0;
+  if (r.hasScaleInstruction()) // saturates by itself, and keeps NaN
+    return r.select(r.less(y, r.c(low)), r.c(0.0), r.scale(p, n));
+  // 2^high does not fit an exponent: its largest power is added in two steps.
+  Value bounded = r.min(r.max(n, r.c(low)), r.c(high));
+  Value one = r.select(r.less(bounded, r.c(high)), r.c(0.0), r.c(1.0));
+  Value result = r.scale(p, r.sub(bounded, one));
+  result = r.select(r.less(r.c(0.0), one), r.add(result, result), result);
+  result = r.select(r.less(y, r.c(high + 1)), result, r.add(y, r.c(INFINITY)));
+  return r.select(r.less(y, r.c(low)), r.c(0.0), result);
+}
+
+Value exp2F32(const Real &r, Value x) {
+  Value n = r.floor(x);
+  return finishExp2(r, r.polynomial(r.sub(x, n), kExp2), n, x);
+}
+
+// The fraction comes from a fused multiply-subtract: rounding x log2(e) first would cost eps |x| in the
+// result.
+// Arguments far out are bounded, lest the fraction be that of a rounded product.
+Value expF32(const Real &r, Value x) {
+  x = r.min(x, r.c(90.0));
+  Value y = r.mul(x, r.c(kLog2e));
+  Value n = r.floor(y);
+  Value f = r.fma(x, r.c(kLog2e), r.neg(n));
+  f = r.fma(x, r.c(kLog2eRest), f);
+  return finishExp2(r, r.polynomial(f, kExp2), n, y);
+}
+
+/// e^f for f in [-ln 2 / 2, ln 2 / 2].
+Value expFractionF64(const Real &r, Value f) {
+  Value z = r.mul(f, f);
+  Value p = r.mul(
+      f, r.polynomial(z, {9.99999999999999999910e-1, 3.02994407707441961300e-2, 1.26177193074810590878e-4}));
+  Value q = r.polynomial(z, {2.00000000000000000009, 2.27265548208155028766e-1, 2.52448340349684104192e-3,
+                             3.00198505138664455042e-6});
+  return r.add(r.c(1.0), r.mul(r.c(2.0), r.div(p, r.sub(q, p))));
+}
+
+Value expF64(const Real &r, Value x) {
+  x = r.min(x, r.c(711.0));
+  Value y = r.mul(x, r.c(kLog2e));
+  Value n = r.floor(r.add(y, r.c(0.5)));
+  Value f = r.fma(n, r.c(-6.93145751953125e-1), x);
+  f = r.fma(n, r.c(-1.42860682030941723212e-6), f);
+  return finishExp2(r, expFractionF64(r, f), n, y);
+}
+
+Value exp2F64(const Real &r, Value x) {
+  Value n = r.floor(r.add(x, r.c(0.5)));
+  return finishExp2(r, expFractionF64(r, r.mul(r.sub(x, n), r.c(0.69314718055994530942))), n, x);
+}
+
+Value emitExp(const Real &r, Value x) { return r.isF64() ? expF64(r, x) : expF32(r, x); }
+Value emitExp2(const Real &r, Value x) { return r.isF64() ? exp2F64(r, x) : exp2F32(r, x); }
+
+/// x = m 2^e with m in [sqrt(1/2), sqrt(2)); for positive normal x.
+std::pair<Value, Value> splitExponent(const Real &r, Value x) {
+  bool wide = r.isF64();
+  int64_t mantissaBits = wide ? 52 : 23, bias = wide ? 1022 : 126;
+  int64_t mantissaMask = (int64_t(1) << mantissaBits) - 1;
+  int64_t half = wide ? int64_t(0x3FE0000000000000) : int64_t(0x3F000000);
+  Value bits = r.bits(x);
+  Value e = r.fromInteger(r.isub(r.shiftRight(bits, mantissaBits), r.i(bias)));
+  Value m = r.fromBits(r.ior(r.iand(bits, r.i(mantissaMask)), r.i(half)));
+  Value small = r.less(m, r.c(M_SQRT1_2));
+  return {r.select(small, r.add(m, m), m), r.select(small, r.sub(e, r.c(1.0)), e)};
+}
+
+Value emitLog(const Real &r, Value x) {
+  auto [m, e] = splitExponent(r, x);
+  Value f = r.sub(m, r.c(1.0)), z = r.mul(f, f), y;
+  if (r.isF64()) {
+    Value p = r.polynomial(f, {7.70838733755885391666, 17.9368678507819816313, 14.4989225341610930846,
+                               4.70579119878881725854, 4.97494994976747001425e-1, 1.01875663804580931796e-4});
+    Value q = r.polynomial(f, {23.1251620126765340583, 71.1544750618563894466, 82.9875266912776603211,
+                               45.2279145837532221105, 11.2873587189167450590, 1.0});
+    y = r.mul(f, r.mul(z, r.div(p, q)));
+  } else {
+    y = r.mul(f, r.mul(z, r.polynomial(f, {3.3333331174e-1, -2.4999993993e-1, 2.0000714765e-1,
+                                           -1.6668057665e-1, 1.4249322787e-1, -1.2420140846e-1,
+                                           1.1676998740e-1, -1.1514610310e-1, 7.0376836292e-2})));
+  }
+  y = r.fma(e, r.c(-2.121944400546905827679e-4), y);
+  y = r.fma(z, r.c(-0.5), y);
+  Value result = r.fma(e, r.c(0.693359375), r.add(f, y));
+  // log 0 and of subnormals is -infinity, of a negative number NaN, of infinity and NaN itself.
+  Value tiny = r.c(r.isF64() ? 2.2250738585072014e-308 : 1.17549435e-38);
+  Value special = r.select(r.less(x, r.c(0.0)), r.c(NAN), r.select(r.less(x, tiny), r.c(-INFINITY), x));
+  Value normal = r.less(x, r.c(INFINITY));
+  return r.select(r.less(x, tiny), special, r.select(normal, result, x));
+}
+
+// log(1 + x) = log(u) + (x - (u - 1)) / u with u = 1 + x rounded (Kahan).
+Value emitLog1p(const Real &r, Value x) {
+  Value u = r.add(r.c(1.0), x);
+  Value correction = r.div(r.sub(x, r.sub(u, r.c(1.0))), u);
+  Value result = r.add(emitLog(r, u), correction);
+  return r.select(r.less(u, r.c(INFINITY)), result, u);
+}
+
+Value emitExpM1(const Real &r, Value x) {
+  Value small;
+  if (r.isF64()) {
+    // x + x^2 (1/2 + x/6 + ..): 14 terms suffice on [-0.5, 0.5].
+    SmallVector<double> terms;
+    double factorial = 1;
+    for (int n = 2; n <= 15; ++n)
+      terms.push_back(1 / (factorial *= n));
+    small = r.fma(r.mul(x, x), r.polynomial(x, terms), x);
+  } else {
+    small = r.fma(r.mul(x, x),
+                  r.polynomial(x, {0.5000000120139678, 0.16666665455838178, 0.04166579594182016,
+                                   0.0083334521722916, 0.0013981997361061337, 0.00019875629292579597}),
+                  x);
+  }
+  return r.select(r.less(r.abs(x), r.c(0.5)), small, r.sub(emitExp(r, x), r.c(1.0)));
+}
+
+Value emitTanh(const Real &r, Value x) {
+  // tanh |x| = t / (t + 2) with t = expm1(2 |x|): no cancellation anywhere; bounded so that t is finite.
+  Value magnitude = r.abs(x);
+  Value t = emitExpM1(r, r.min(r.add(magnitude, magnitude), r.c(r.isF64() ? 80.0 : 40.0)));
+  Value result = r.div(t, r.add(t, r.c(2.0)));
+  return r.select(r.less(x, r.c(0.0)), r.neg(result), r.select(r.less(r.c(0.0), x), result, x));
+}
+
+/// sin or cos in f64: reduction to [-pi/4, pi/4] in three parts, then one of two polynomials.
+Value sinCosF64(const Real &r, Value x, bool cosine) {
+  Value magnitude = r.abs(x);
+  Value j = r.toInteger(r.mul(magnitude, r.c(4.0 / M_PI)));
+  j = r.iand(r.iadd(j, r.i(1)), r.i(~int64_t(1)));
+  Value n = r.fromInteger(j);
+  Value f = r.fma(n, r.c(-7.85398125648498535156e-1), magnitude);
+  f = r.fma(n, r.c(-3.77489470793079817668e-8), f);
+  f = r.fma(n, r.c(-2.69515142907905952645e-15), f);
+  Value z = r.mul(f, f);
+  Value sine = r.fma(
+      r.mul(f, z),
+      r.polynomial(z, {-1.66666666666666307295e-1, 8.33333333332211858878e-3, -1.98412698295895385996e-4,
+                       2.75573136213857245213e-6, -2.50507477628578072866e-8, 1.58962301576546568060e-10}),
+      f);
+  Value cosineSeries =
+      r.polynomial(z, {4.16666666666665929218e-2, -1.38888888888730564116e-3, 2.48015872888517045348e-5,
+                       -2.75573141792967388112e-7, 2.08757008419747316778e-9, -1.13585365213876817300e-11});
+  Value cosineValue = r.fma(r.mul(z, z), cosineSeries, r.fma(z, r.c(-0.5), r.c(1.0)));
+  // Octants 2, 3, 6, 7 swap the two; the sign follows the quadrant.
+  Value quadrant = r.iand(j, r.i(7));
+  Value swap = r.equal(r.iand(quadrant, r.i(2)), r.i(2));
+  Value value = cosine ? r.select(swap, sine, cosineValue) : r.select(swap, cosineValue, sine);
+  Value minus = cosine ? r.equal(r.iand(r.iadd(quadrant, r.i(2)), r.i(4)), r.i(4))
+                       : r.equal(r.iand(quadrant, r.i(4)), r.i(4));
+  value = r.select(minus, r.neg(value), value);
+  return cosine ? value : r.select(r.less(x, r.c(0.0)), r.neg(value), value);
+}
+
+template <bool cosine> Value emitSinCos(const Real &r, Value x) {
+  if (r.isF64())
+    return sinCosF64(r, x, cosine);
+  return r.truncate(sinCosF64(r.wide(), r.extend(x), cosine));
+}
+
+Value powF64(const Real &r, Value x, Value y) {
+  Value magnitude = emitExp(r, r.mul(y, emitLog(r, r.abs(x))));
+  // A negative base has a power for integral exponents only: odd ones are negative.
+  Value integral = r.sub(y, r.floor(y)), half = r.mul(y, r.c(0.5));
+  Value odd = r.less(r.c(0.25), r.sub(half, r.floor(half)));
+  Value negative = r.select(r.less(r.c(0.0), integral), r.c(NAN), r.select(odd, r.neg(magnitude), magnitude));
+  Value result = r.select(r.less(x, r.c(0.0)), negative, magnitude);
+  Value isZero = r.less(r.abs(y), r.c(2.2250738585072014e-308));
+  return r.select(isZero, r.c(1.0), result);
+}
+
+using Emit = Value (*)(const Real &, Value);
+
+template <typename Op> struct ExpandUnary : OpRewritePattern<Op> {
+  ExpandUnary(MLIRContext *context, Emit emit, VectorMathOptions options)
+      : OpRewritePattern<Op>(context), emit(emit), options(options) {}
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!element.isF32() && !element.isF64())
+      return failure();
+    rewriter.replaceOp(op, emit(Real(rewriter, op.getLoc(), op.getType(), options), op.getOperand()));
+    return success();
+  }
+  Emit emit;
+  VectorMathOptions options;
+};
+
+struct ExpandPow : OpRewritePattern<math::PowFOp> {
+  ExpandPow(MLIRContext *context, VectorMathOptions options)
+      : OpRewritePattern<math::PowFOp>(context), options(options) {}
+
+  LogicalResult matchAndRewrite(math::PowFOp op, PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!element.isF32() && !element.isF64())
+      return failure();
+    Real r(rewriter, op.getLoc(), op.getType(), options);
+    if (r.isF64())
+      rewriter.replaceOp(op, powF64(r, op.getLhs(), op.getRhs()));
+    else
+      rewriter.replaceOp(op, r.truncate(powF64(r.wide(), r.extend(op.getLhs()), r.extend(op.getRhs()))));
+    return success();
+  }
+  VectorMathOptions options;
+};
+
+Value emitLog2(const Real &r, Value x) { return r.mul(emitLog(r, x), r.c(kLog2e)); }
+
+} // namespace
+
+void mlir::tile::cpu::populateVectorMathPatterns(RewritePatternSet &patterns,
+                                                 const VectorMathOptions &options) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<ExpandUnary<math::ExpOp>>(context, emitExp, options);
+  patterns.add<ExpandUnary<math::Exp2Op>>(context, emitExp2, options);
+  patterns.add<ExpandUnary<math::ExpM1Op>>(context, emitExpM1, options);
+  patterns.add<ExpandUnary<math::LogOp>>(context, emitLog, options);
+  patterns.add<ExpandUnary<math::Log1pOp>>(context, emitLog1p, options);
+  patterns.add<ExpandUnary<math::Log2Op>>(context, emitLog2, options);
+  patterns.add<ExpandUnary<math::TanhOp>>(context, emitTanh, options);
+  patterns.add<ExpandUnary<math::SinOp>>(context, emitSinCos<false>, options);
+  patterns.add<ExpandUnary<math::CosOp>>(context, emitSinCos<true>, options);
+  patterns.add<ExpandUnary<math::RsqrtOp>>(
+      context, +[](const Real &r, Value x) { return r.div(r.c(1.0), r.squareRoot(x)); }, options);
+  patterns.add<ExpandPow>(context, options);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The polynomials of codegen/CPU/VectorMath against the C library in long double, over each function's useful
+// range: compiled for this machine and run, 16 lanes at a time. Errors are in units of the last place.
+#include "codegen/CPU/VectorMath.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/TargetSelect.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kLanes = 16;
+
+/// A function from two arrays of 16 numbers to one, compiled.
+class Compiled {
+public:
+  Compiled(StringRef op, StringRef element, int arity, bool hasScale) {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    DialectRegistry registry;
+    registry.insert<arith::ArithDialect, math::MathDialect, func::FuncDialect, vector::VectorDialect,
+                    LLVM::LLVMDialect>();
+    registerBuiltinDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+    std::string vector = ("vector<" + Twine(kLanes) + "x" + element + ">").str();
+    std::string text =
+        "llvm.func @f(%x: !llvm.ptr, %y: !llvm.ptr, %z: !llvm.ptr) attributes {llvm.emit_c_interface} {\n"
+        "%a = llvm.load %x {alignment = 4 : i64} : !llvm.ptr -> " +
+        vector +
+        "\n"
+        "%b = llvm.load %y {alignment = 4 : i64} : !llvm.ptr -> " +
+        vector +
+        "\n"
+        "%c = math." +
+        op.str() + " %a" + (arity == 2 ? ", %b" : "") + " : " + vector +
+        "\n"
+        "llvm.store %c, %z {alignment = 4 : i64} : " +
+        vector + ", !llvm.ptr\nllvm.return }";
+    module = parseSourceString<ModuleOp>(text, &context);
+    RewritePatternSet patterns(&context);
+    tile::cpu::populateVectorMathPatterns(patterns, {hasScale});
+    EXPECT_TRUE(succeeded(applyPatternsGreedily(*module, std::move(patterns))));
+    PassManager manager(&context);
+    manager.addPass(createConvertMathToLLVMPass());
+    manager.addPass(createArithToLLVMConversionPass());
+    manager.addPass(createReconcileUnrealizedCastsPass());
+    EXPECT_TRUE(succeeded(manager.run(*module)));
+    auto expected = ExecutionEngine::create(*module);
+    EXPECT_TRUE(static_cast<bool>(expected));
+    engine = std::move(*expected);
+  }
+
+  template <typename T> void run(const T *x, const T *y, T *z) {
+    auto call = engine->lookup("f");
+    ASSERT_TRUE(static_cast<bool>(call));
+    reinterpret_cast<void (*)(const T *, const T *, T *)>(*call)(x, y, z);
+  }
+
+private:
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  std::unique_ptr<ExecutionEngine> engine;
+};
+
+bool hostHasScale() { return __builtin_cpu_supports("avx512f"); }
+
+using Reference = long double (*)(long double, long double);
+
+template <typename T> double ulps(T got, long double want) {
+  if (std::isnan(want))
+    return std::isnan(got) ? 0 : INFINITY;
+  T rounded = static_cast<T>(want);
+  if (std::fpclassify(rounded) == FP_SUBNORMAL || rounded == 0)
+    return std::fabs(got) <= std::numeric_limits<T>::min() ? 0 : INFINITY;
+  if (std::isinf(rounded) || std::isinf(got))
+    return rounded == got ? 0 : INFINITY;
+  T next = std::nextafter(std::fabs(rounded), std::numeric_limits<T>::infinity());
+  return static_cast<double>(std::fabs(got - want) / (next - std::fabs(rounded)));
+}
+
+/// The largest error over evenly spaced arguments in [low, high].
+template <typename T>
+double worst(Compiled &f, Reference reference, double low, double high, double other = 0) {
+  constexpr int64_t kSteps = 4096;
+  double largest = 0;
+  for (int64_t step = 0; step < kSteps; ++step) {
+    T x[kLanes], y[kLanes], z[kLanes];
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      x[lane] = static_cast<T>(low + (high - low) * (step * kLanes + lane) / (kSteps * kLanes - 1));
+      y[lane] = static_cast<T>(other);
+    }
+    f.run(x, y, z);
+    for (int64_t lane = 0; lane < kLanes; ++lane)
+      largest = std::max(largest, ulps<T>(z[lane], reference(x[lane], y[lane])));
+  }
+  return largest;
+}
+
+struct Case {
+  const char *op;
+  Reference reference;
+  double low, high, f32, f64;
+  double other = 0;
+  int arity = 1;
+};
+
+const Case kCases[] = {
+    {"exp", [](long double x, long double) { return expl(x); }, -87.3, 88.7, 3, 2},
+    {"exp", [](long double x, long double) { return expl(x); }, -2, 2, 3, 2},
+    {"exp2", [](long double x, long double) { return exp2l(x); }, -125.9, 127.9, 3, 2},
+    {"expm1", [](long double x, long double) { return expm1l(x); }, -5, 5, 4, 5},
+    {"log", [](long double x, long double) { return logl(x); }, 1e-6, 4, 2, 2},
+    {"log", [](long double x, long double) { return logl(x); }, 1, 1e30, 2, 2},
+    {"log1p", [](long double x, long double) { return log1pl(x); }, -0.5, 1, 3, 5},
+    {"log2", [](long double x, long double) { return log2l(x); }, 2, 1e6, 3, 3},
+    {"tanh", [](long double x, long double) { return tanhl(x); }, -10, 10, 4, 5},
+    {"sin", [](long double x, long double) { return sinl(x); }, 0.001, 3.1, 1, 2},
+    {"cos", [](long double x, long double) { return cosl(x); }, -1.5, 1.5, 1, 2},
+    {"rsqrt", [](long double x, long double) { return 1 / sqrtl(x); }, 1e-6, 1e6, 1.5, 1.5},
+    {"powf", [](long double x, long double y) { return powl(x, y); }, 1, 1e4, 2, 100, 0.7, 2},
+    {"powf", [](long double x, long double y) { return powl(x, y); }, -30, -0.5, 2, 100, 3, 2},
+};
+
+TEST(VectorMath, AgreesWithTheCLibrary) {
+  for (const Case &test : kCases)
+    for (bool hasScale : {false, true}) {
+      if (hasScale && !hostHasScale())
+        continue;
+      SCOPED_TRACE(std::string(test.op) + (hasScale ? " with vscalefps" : ""));
+      Compiled narrow(test.op, "f32", test.arity, hasScale), wide(test.op, "f64", test.arity, hasScale);
+      EXPECT_LE(worst<float>(narrow, test.reference, test.low, test.high, test.other), test.f32);
+      EXPECT_LE(worst<double>(wide, test.reference, test.low, test.high, test.other), test.f64);
+    }
+}
+
+// A rotation's angle is position times frequency: an absolute error matters, far from 0.
+TEST(VectorMath, SineAndCosineOfLargeArguments) {
+  for (const char *op : {"sin", "cos"}) {
+    Compiled f(op, "f64", 1, false);
+    for (double base : {100.0, 65536.0, 1e6}) {
+      double x[kLanes], z[kLanes];
+      for (int64_t lane = 0; lane < kLanes; ++lane)
+        x[lane] = (lane % 2 ? -1 : 1) * (base + lane * 0.37);
+      f.run(x, x, z);
+      for (int64_t lane = 0; lane < kLanes; ++lane)
+        EXPECT_NEAR(z[lane], op[0] == 's' ? std::sin(x[lane]) : std::cos(x[lane]),
+                    1e-10 * base / 1e6 + 1e-15);
+    }
+  }
+}
+
+TEST(VectorMath, SpecialValues) {
+  const double inf = INFINITY;
+  struct Special {
+    const char *op;
+    double x, want;
+  };
+  for (Special test : {Special{"exp", inf, inf},
+                       {"exp", -inf, 0},
+                       {"exp", NAN, NAN},
+                       {"exp", 1e30, inf},
+                       {"exp", -1e30, 0},
+                       {"log", 0, -inf},
+                       {"log", -1, NAN},
+                       {"log", inf, inf},
+                       {"log", NAN, NAN},
+                       {"tanh", inf, 1},
+                       {"tanh", -inf, -1},
+                       {"tanh", 0, 0},
+                       {"expm1", 0, 0},
+                       {"expm1", -inf, -1},
+                       {"log1p", 0, 0},
+                       {"log1p", inf, inf}})
+    for (bool hasScale : {false, true}) {
+      if (hasScale && !hostHasScale())
+        continue;
+      SCOPED_TRACE(std::string(test.op) + "(" + std::to_string(test.x) + ")");
+      Compiled f(test.op, "f32", 1, hasScale);
+      float x[kLanes], z[kLanes];
+      std::fill(x, x + kLanes, static_cast<float>(test.x));
+      f.run(x, x, z);
+      if (std::isnan(test.want))
+        EXPECT_TRUE(std::isnan(z[0]));
+      else
+        EXPECT_EQ(z[0], static_cast<float>(test.want));
+    }
+}
+
+} // namespace
