@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/run/Options.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+#include <functional>
+
+using namespace llvm;
+using namespace taylor::run;
+
+static Error error(const Twine &message) { return createStringError(inconvertibleErrorCode(), message); }
+
+namespace {
+
+/// One option: `--name=VALUE`, or a flag where `value` is empty.
+struct OptionRow {
+  StringRef name, value, help;
+  std::function<Error(Options &, StringRef)> set;
+};
+
+Error setShape(Options &options, StringRef text) {
+  auto bad = [&] {
+    return error("expected --shape=B,H,T,D or --shape=b=1,h=8,g=2,t=64,u=96,d=64,e=32 with sizes from 0 on, but got '" +
+                 text + "'");
+  };
+  SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  bool named = text.contains('=');
+  if (!named && parts.size() != 4)
+    return bad();
+  const char *order[] = {"b", "h", "t", "d"};
+  for (auto [i, part] : enumerate(parts)) {
+    auto [axis, size] = named ? part.trim().split('=') : std::pair<StringRef, StringRef>(order[i], part.trim());
+    int64_t number;
+    if (axis.empty() || size.getAsInteger(10, number) || number < 0)
+      return bad();
+    if (!StringRef("bhgtude").contains(axis) || axis.size() != 1)
+      return error("expected an axis b, h, g, t, u, d or e in --shape, but got '" + axis + "'");
+    if (!options.shape.insert({axis.str(), number}).second)
+      return error("expected each axis once in --shape, but got '" + axis + "' twice");
+    if (number > (int64_t(1) << 32))
+      return error("unsupported size " + size + " of axis '" + axis + "'");
+  }
+  return Error::success();
+}
+
+template <typename Map> Error setNamed(Map &map, StringRef option, StringRef text) {
+  auto [name, value] = text.split('=');
+  if (name.empty() || value.empty())
+    return error("expected --" + option + "=NAME=VALUE, but got '" + text + "'");
+  if (!map.insert({name.str(), value.str()}).second)
+    return error("expected '" + name + "' once in --" + option + ", but got it twice");
+  return Error::success();
+}
+
+Error setDevice(Options &options, StringRef text) {
+  if (text == "reference")
+    options.device = Device::Reference;
+  else if (text == "eager")
+    options.device = Device::Eager;
+  else if (text == "cpu")
+    options.device = Device::CPU;
+  else
+    return error("expected --device=reference, eager or cpu, but got '" + text + "'");
+  return Error::success();
+}
+
+Error setDtype(Options &options, StringRef text) {
+  if (text == "f32")
+    options.dtype = Dtype::F32;
+  else if (text == "bf16")
+    options.dtype = Dtype::BF16;
+  else if (text == "f64")
+    options.dtype = Dtype::F64;
+  else
+    return error("expected --dtype=f32, bf16 or f64, but got '" + text + "'");
+  return Error::success();
+}
+
+Error setChoice(std::string &field, StringRef option, StringRef first, StringRef second, StringRef text) {
+  if (text != first && text != second)
+    return error("expected --" + option + "=" + first + " or " + second + ", but got '" + text + "'");
+  field = text.str();
+  return Error::success();
+}
+
+template <typename T> Error setInteger(T &field, StringRef option, StringRef text) {
+  int64_t number;
+  if (text.getAsInteger(10, number))
+    return error("expected an integer in --" + option + ", but got '" + text + "'");
+  field = number;
+  return Error::success();
+}
+
+template <typename T> Error setNumber(T &field, StringRef option, StringRef text) {
+  double number;
+  if (text.getAsDouble(number) || !std::isfinite(number) || number < 0)
+    return error("expected a number from 0 on in --" + option + ", but got '" + text + "'");
+  field = number;
+  return Error::success();
+}
+
+Error setOutput(Options &options, StringRef text) {
+  // A lone file name is the specification's only output.
+  if (!text.contains('='))
+    return setNamed(options.outputs, "output", ("=" + text).str().insert(0, "*"));
+  return setNamed(options.outputs, "output", text);
+}
+
+Error setThreads(Options &options, StringRef text) {
+  if (Error failed = setInteger(options.threads, "threads", text))
+    return failed;
+  return options.threads < 0 ? error("expected --threads of 0 or more, but got '" + text + "'") : Error::success();
+}
+
+const std::vector<OptionRow> &optionRows() {
+  using O = Options;
+  using S = StringRef;
+  auto flag = [](bool O::*field) {
+    return [field](O &options, S) { return options.*field = true, Error::success(); };
+  };
+  static const std::vector<OptionRow> rows = {
+      {"device", "reference|eager|cpu",
+       "who evaluates (default: reference).\n"
+       "reference: the evaluator that defines the meaning, in extended precision;\n"
+       "eager: the same with every result rounded to --dtype;\n"
+       "cpu: kernels compiled by taylorc",
+       setDevice},
+      {"shape", "B,H,T,D",
+       "sizes: batch, query heads, tokens, channels; or by axis:\n"
+       "b=1,h=8,g=2,t=64,u=96,d=64,e=32 (g key/value heads, u keys, e value channels).\n"
+       "What is not given: b = 1, h = 1, g = h, u = t, e = d",
+       setShape},
+      {"input", "NAME=FILE", "an argument from a .npy file (f32, f64 or i32; axes as in the specification); others are random",
+       [](O &o, S t) { return setNamed(o.inputs, "input", t); }},
+      {"cotangent", "NAME=FILE", "the cotangent of an output, from a .npy file; others are random",
+       [](O &o, S t) { return setNamed(o.cotangents, "cotangent", t); }},
+      {"output", "[NAME=]FILE", "writes an output as .npy; the name may be left out where there is one output", setOutput},
+      {"output-grad", "NAME=FILE", "writes the gradient of an argument as .npy",
+       [](O &o, S t) {
+         o.gradient = true;
+         return setNamed(o.gradients, "output-grad", t);
+       }},
+      {"grad", "", "evaluates gradients too", flag(&O::gradient)},
+      {"check", "",
+       "with --device=cpu: compares every output and gradient with the reference;\n"
+       "exit status 1 if an error is past what the contract allows:\n"
+       "|x - ref| <= max(c |eager - ref|, 4 eps |ref|, floor), c = 1.1, 2 in f32 and f64",
+       flag(&O::check)},
+      {"forward-only", "", "no gradients in --check and --functions", flag(&O::forwardOnly)},
+      {"functions", "FILE",
+       "compares @NAME.forward and @NAME.backward of a file, as taylor-opt writes them, with the\n"
+       "specification's own outputs and gradients; the specification may stand in the same file",
+       [](O &o, S t) { return o.functions = t.str(), Error::success(); }},
+      {"tolerance", "X", "relative error that --functions allows (default: 1e-12, 1e-5 for functions in f32)",
+       [](O &o, S t) { return setNumber(o.tolerance, "tolerance", t); }},
+      {"set", "NAME=VALUE", "a parameter of the specification, such as order=10",
+       [](O &o, S t) { return setNamed(o.parameters, "set", t); }},
+      {"mask", "causal|bidirectional", "overrides the mask written in the specification",
+       [](O &o, S t) { return setChoice(o.mask, "mask", "causal", "bidirectional", t); }},
+      {"offset", "N", "position of query 0 (default: u - t)", [](O &o, S t) { return setInteger(o.offset, "offset", t); }},
+      {"dtype", "f32|bf16|f64", "storage type: inputs are rounded to it (default: f32; none with --device=reference)", setDtype},
+      {"seed", "N", "of random inputs (default: 0)", [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
+      {"scale", "X", "factor of random arrays over queries and score channels, and so of logits (default: 1)",
+       [](O &o, S t) { return setNumber(o.scale, "scale", t); }},
+      {"threads", "N", "threads (default: one per processor)", setThreads},
+      {"layout", "bhtc|bthc", "order in memory of tensors given to kernels (default: bhtc)",
+       [](O &o, S t) { return setChoice(o.layout, "layout", "bhtc", "bthc", t); }},
+      {"poison", "", "surrounds the tensors given to kernels by NaN, and checks that it stays", flag(&O::poison)},
+      {"target", "NAME", "processor to compile for, as in taylorc (default: native)",
+       [](O &o, S t) { return o.target = t.str(), Error::success(); }},
+      {"kernel", "FILE.so", "with --device=cpu: runs this artifact and does not compile",
+       [](O &o, S t) { return o.kernel = t.str(), Error::success(); }},
+      {"help", "", "this text", flag(&O::help)},
+      {"version", "", "the version", flag(&O::version)},
+  };
+  return rows;
+}
+
+Error validate(const Options &options) {
+  if (options.help || options.version)
+    return Error::success();
+  if (options.spec.empty() && options.functions.empty())
+    return error("expected a specification, but got none; try taylor-run examples/specs/softmax.mlir --shape=1,2,16,8");
+  bool onKernels = options.device == Device::CPU;
+  if (options.check && !onKernels)
+    return error("requires --device=cpu for --check: it compares kernels with the reference");
+  if (!options.kernel.empty() && !onKernels)
+    return error("requires --device=cpu for --kernel");
+  if (!options.target.empty() && !onKernels)
+    return error("requires --device=cpu for --target");
+  if ((options.poison || options.layout != "bhtc") && !onKernels)
+    return error("requires --device=cpu for --poison and --layout: they are about tensors in memory");
+  if (!options.functions.empty() && (onKernels || options.device == Device::Eager))
+    return error("expected --functions without --device: the reference evaluates them");
+  if (!options.functions.empty() && (!options.outputs.empty() || !options.gradients.empty()))
+    return error("unsupported --output and --output-grad with --functions, which writes a comparison only");
+  return Error::success();
+}
+
+} // namespace
+
+Expected<Options> taylor::run::parseOptions(ArrayRef<const char *> arguments) {
+  Options options;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    StringRef argument = arguments[i];
+    if (!argument.consume_front("--")) {
+      if (argument.starts_with("-") && argument != "-")
+        return error("expected options that start with '--', but got '" + argument + "'; see --help");
+      if (!options.spec.empty())
+        return error("expected one specification, but got '" + options.spec + "' and '" + argument + "'");
+      options.spec = argument.str();
+      continue;
+    }
+    bool joined = argument.contains('=');
+    auto [name, value] = argument.split('=');
+    const OptionRow *found = nullptr, *nearest = nullptr;
+    unsigned best = 4;
+    for (const OptionRow &row : optionRows()) {
+      if (row.name == name)
+        found = &row;
+      if (unsigned distance = row.name.edit_distance(name, true, best); distance < best) {
+        best = distance;
+        nearest = &row;
+      }
+    }
+    if (!found)
+      return error("unsupported option '--" + name + "'" +
+                   (nearest ? "; did you mean '--" + nearest->name + "'?" : Twine("; see --help")).str());
+    if (found->value.empty() && joined)
+      return error("expected --" + name + " without a value, but got '" + value + "'");
+    if (!found->value.empty() && !joined) {
+      if (i + 1 == arguments.size())
+        return error("expected --" + name + "=" + found->value + ", but got no value");
+      value = arguments[++i];
+    }
+    if (Error failed = found->set(options, value))
+      return failed;
+  }
+  if (Error failed = validate(options))
+    return failed;
+  return options;
+}
+
+std::string taylor::run::helpText() {
+  std::string text = R"(taylor-run: evaluates an attention written in the taylor dialect
+
+usage: taylor-run SPEC.mlir --shape=B,H,T,D [options]
+
+  taylor-run softmax.mlir --shape=1,2,16,8                         the reference on random inputs: norms of what comes out
+  taylor-run softmax.mlir --input q=q.npy --input k=k.npy --input v=v.npy --output o.npy
+  taylor-run softmax.mlir --shape=1,2,16,8 --grad --output-grad q=dq.npy
+  taylor-run softmax.mlir --shape=1,2,64,64 --device=cpu --check   compiled kernels against the reference
+  taylor-opt PASSES softmax.mlir | taylor-run --functions - --shape=1,2,16,8
+
+options (--name=VALUE or --name VALUE):
+)";
+  for (const OptionRow &row : optionRows()) {
+    std::string head = ("  --" + row.name + (row.value.empty() ? "" : "=" + row.value.str())).str();
+    SmallVector<StringRef> lines;
+    row.help.split(lines, '\n');
+    head.append(head.size() < 31 ? 31 - head.size() : 0, ' ');
+    bool fits = head.size() == 31;
+    text += fits ? head + lines[0].str() + "\n" : head + "\n";
+    for (StringRef line : ArrayRef(lines).drop_front(fits ? 1 : 0))
+      text += std::string(31, ' ') + line.str() + "\n";
+  }
+  return text;
+}

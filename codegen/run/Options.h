@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The command line of taylor-run.
+#ifndef TAYLOR_CODEGEN_RUN_OPTIONS_H
+#define TAYLOR_CODEGEN_RUN_OPTIONS_H
+
+#include "dialect/Reference/Precision.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <map>
+#include <optional>
+#include <string>
+
+namespace taylor::run {
+
+using reference::Dtype;
+using reference::Real;
+
+enum class Device { Reference, Eager, CPU };
+
+struct Options {
+  std::string spec, functions, kernel, target;
+  Device device = Device::Reference;
+  /// Sizes by axis as given; axes that are not given follow from others.
+  std::map<std::string, int64_t> shape;
+  std::map<std::string, std::string> inputs, cotangents, outputs, gradients;
+  /// `name=value` as given, for the compiler too.
+  std::map<std::string, std::string> parameters;
+  std::optional<Dtype> dtype;
+  std::string mask, layout = "bhtc";
+  std::optional<int64_t> offset;
+  uint64_t seed = 0;
+  double scale = 1;
+  std::optional<double> tolerance;
+  int64_t threads = 0;
+  bool gradient = false, check = false, forwardOnly = false, poison = false, help = false, version = false;
+};
+
+/// Reads the arguments after the program's name. Errors name the option and what it expects.
+llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments);
+
+/// The text of --help.
+std::string helpText();
+
+} // namespace taylor::run
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What taylor-run evaluates: a specification with sizes, parameters, inputs and cotangents.
+#ifndef TAYLOR_CODEGEN_RUN_PROBLEM_H
+#define TAYLOR_CODEGEN_RUN_PROBLEM_H
+
+#include "codegen/run/Options.h"
+#include "dialect/Reference/Evaluator.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace taylor::run {
+
+using reference::Array;
+using reference::Environment;
+
+struct NamedArray {
+  std::string name;
+  Array array;
+};
+
+struct Problem {
+  SpecOp spec;
+  /// Sizes, offset, parameters and threads; exact arithmetic.
+  Environment environment;
+  /// One per argument and one per result of the specification, rounded to their storage types.
+  std::vector<NamedArray> inputs, cotangents;
+  /// Storage type of each argument and result.
+  std::vector<Dtype> inputDtypes;
+  Dtype dtype = Dtype::F32;
+};
+
+/// Prints `taylor-run: MESSAGE` to stderr, and fails.
+mlir::LogicalResult fail(const llvm::Twine &message);
+mlir::LogicalResult fail(llvm::Error error);
+
+/// Parses and verifies a file; "-" is the standard input.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> parseModule(const std::string &path, mlir::MLIRContext *context);
+
+/// The one taylor.spec of a module.
+mlir::FailureOr<SpecOp> onlySpec(mlir::ModuleOp module, const std::string &path);
+
+/// Makes the problem that the options describe: sizes from --shape, files and types; random inputs where there is no file.
+mlir::FailureOr<Problem> makeProblem(SpecOp spec, const Options &options);
+
+/// The arrays alone.
+std::vector<Array> arraysOf(llvm::ArrayRef<NamedArray> arrays);
+
+/// Outputs and, where asked for, gradients of a problem (one per argument; without elements for integers).
+struct Evaluated {
+  std::vector<Array> outputs, gradients;
+};
+/// Evaluates with the arithmetic given: exact, or eager in a type.
+mlir::FailureOr<Evaluated> evaluate(Problem &problem, reference::Arithmetic arithmetic, bool withGradients);
+
+} // namespace taylor::run
+
+#endif

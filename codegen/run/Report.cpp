@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/run/Report.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace taylor::run;
+using taylor::reference::Comparison;
+
+void ComparisonTable::add(const std::string &name, const Comparison &comparison) { rows.push_back({name, comparison}); }
+
+bool ComparisonTable::print() const {
+  bool passes = true;
+  llvm::outs() << llvm::format("%-24s %12s %12s %12s %12s\n", "", "error", "allowed", "eager error", "|reference|");
+  for (const Row &row : rows) {
+    const Comparison &c = row.comparison;
+    llvm::outs() << llvm::format("%-24s %12.3e %12.3e %12.3e %12.3e  %s\n", row.name.c_str(),
+                                 static_cast<double>(c.error), static_cast<double>(c.allowed),
+                                 static_cast<double>(c.eager), static_cast<double>(c.norm), c.passes ? "ok" : "FAILED");
+    passes &= c.passes;
+  }
+  return passes;
+}
+
+void taylor::run::printSummary(llvm::StringRef name, const Array &array) {
+  Real square = 0, largest = 0;
+  size_t odd = 0;
+  for (Real value : array.values) {
+    if (!std::isfinite(value)) {
+      ++odd;
+      continue;
+    }
+    square += value * value;
+    largest = std::max(largest, std::fabs(value));
+  }
+  llvm::outs() << name << " " << array.shape.str()
+               << llvm::format(": norm %.9e, largest %.9e", static_cast<double>(std::sqrt(square)),
+                               static_cast<double>(largest));
+  if (odd)
+    llvm::outs() << ", " << odd << " not finite";
+  llvm::outs() << "\n";
+}

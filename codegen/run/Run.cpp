@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/run/Run.h"
+#include "codegen/run/FunctionsCheck.h"
+#include "codegen/run/Npy.h"
+#include "codegen/run/Report.h"
+#include "runtime/taylor.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace taylor;
+using namespace taylor::run;
+
+const char *const taylor::run::kVersion = TAYLOR_VERSION;
+
+namespace {
+
+LogicalResult write(const std::string &path, const Array &array, Dtype dtype) {
+  if (llvm::Error error = writeNpy(path, array.shape.sizes, array.values, dtype))
+    return fail(std::move(error));
+  return success();
+}
+
+/// Writes what the options name, and prints one line for each array.
+LogicalResult report(const Problem &problem, const Evaluated &evaluated, const Options &options) {
+  // The reference has more digits than f32 shows.
+  Dtype dtype = options.dtype ? problem.dtype : options.device == Device::Reference ? Dtype::F64 : Dtype::F32;
+  for (auto [cotangent, output] : llvm::zip_equal(problem.cotangents, evaluated.outputs)) {
+    printSummary(cotangent.name, output);
+    auto it = options.outputs.find(cotangent.name);
+    if (it == options.outputs.end())
+      it = options.outputs.find("*");
+    if (it != options.outputs.end() && failed(write(it->second, output, dtype)))
+      return failure();
+  }
+  for (auto [input, gradient] : llvm::zip(problem.inputs, evaluated.gradients)) {
+    auto it = options.gradients.find(input.name);
+    if (gradient.values.empty() && input.array.shape.count() != 0) {
+      if (it != options.gradients.end())
+        return fail("unsupported gradient of the integer argument '" + input.name + "'");
+      continue;
+    }
+    printSummary("gradient " + input.name, gradient);
+    if (it != options.gradients.end() && failed(write(it->second, gradient, dtype)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult runReference(SpecOp spec, const Options &options) {
+  FailureOr<Problem> problem = makeProblem(spec, options);
+  if (failed(problem))
+    return failure();
+  auto arithmetic = options.device == Device::Eager ? reference::Arithmetic::eager(problem->dtype)
+                                                    : reference::Arithmetic::exact();
+  FailureOr<Evaluated> evaluated = evaluate(*problem, arithmetic, options.gradient);
+  if (failed(evaluated))
+    return failure();
+  return report(*problem, *evaluated, options);
+}
+
+} // namespace
+
+LogicalResult taylor::run::run(const Options &options, MLIRContext *context) {
+  const std::string &path = options.spec.empty() ? options.functions : options.spec;
+  FailureOr<OwningOpRef<ModuleOp>> module = parseModule(path, context);
+  if (failed(module))
+    return failure();
+  FailureOr<SpecOp> spec = onlySpec(**module, path);
+  if (failed(spec))
+    return failure();
+  if (!options.functions.empty()) {
+    OwningOpRef<ModuleOp> separate;
+    if (!options.spec.empty()) {
+      FailureOr<OwningOpRef<ModuleOp>> parsed = parseModule(options.functions, context);
+      if (failed(parsed))
+        return failure();
+      separate = std::move(*parsed);
+    }
+    FailureOr<Problem> problem = makeProblem(*spec, options);
+    if (failed(problem))
+      return failure();
+    return checkFunctions(separate ? *separate : **module, *problem, options);
+  }
+  if (options.device == Device::CPU)
+    return fail("unsupported --device=cpu in this build");
+  return runReference(*spec, options);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What taylor-run does, from options to tables and files.
+#ifndef TAYLOR_CODEGEN_RUN_RUN_H
+#define TAYLOR_CODEGEN_RUN_RUN_H
+
+#include "codegen/run/Problem.h"
+
+namespace taylor::run {
+
+extern const char *const kVersion;
+
+/// Runs; fails after one message to stderr, or where a comparison is past what is allowed.
+mlir::LogicalResult run(const Options &options, mlir::MLIRContext *context);
+
+} // namespace taylor::run
+
+#endif

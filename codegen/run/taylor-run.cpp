@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Evaluates a specification: by the reference, or by kernels that are compared with it.
+#include "codegen/run/Run.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/raw_ostream.h"
+
+int main(int argc, char **argv) {
+  llvm::Expected<taylor::run::Options> options =
+      taylor::run::parseOptions(llvm::ArrayRef<const char *>(argv + 1, argv + argc));
+  if (!options)
+    return (void)taylor::run::fail(options.takeError()), 1;
+  if (options->help)
+    return llvm::outs() << taylor::run::helpText(), 0;
+  if (options->version)
+    return llvm::outs() << "taylor-run " << taylor::run::kVersion << "\n", 0;
+  mlir::DialectRegistry registry;
+  registry.insert<taylor::TaylorDialect, mlir::arith::ArithDialect, mlir::math::MathDialect>();
+  mlir::MLIRContext context(registry);
+  return succeeded(taylor::run::run(*options, &context)) ? 0 : 1;
+}

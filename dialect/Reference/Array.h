@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Arrays with named axes, and walks over several of them at once, broadcast by name.
+#ifndef TAYLOR_DIALECT_REFERENCE_ARRAY_H
+#define TAYLOR_DIALECT_REFERENCE_ARRAY_H
+
+#include "dialect/Reference/Precision.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace taylor::reference {
+
+/// Axes by name, each with its size: the shape of an array, or the points of a loop. Row major.
+struct Shape {
+  std::vector<std::string> axes;
+  std::vector<int64_t> sizes;
+
+  /// Place of an axis, or -1.
+  int64_t find(llvm::StringRef axis) const;
+  bool has(llvm::StringRef axis) const { return find(axis) >= 0; }
+  /// Size of an axis; 1 where there is none.
+  int64_t sizeOf(llvm::StringRef axis) const;
+  int64_t count() const;
+  int64_t rank() const { return static_cast<int64_t>(axes.size()); }
+  void append(llvm::StringRef axis, int64_t size);
+  /// The shape without some axes.
+  Shape without(llvm::ArrayRef<llvm::StringRef> gone) const;
+  bool operator==(const Shape &other) const { return axes == other.axes && sizes == other.sizes; }
+  /// "[b = 1, t = 64]"
+  std::string str() const;
+};
+
+/// Values in row-major order. Integers are stored as reals: exactly.
+struct Array {
+  Shape shape;
+  std::vector<Real> values;
+
+  Array() = default;
+  explicit Array(Shape shape, Real fill = 0) : shape(std::move(shape)), values(this->shape.count(), fill) {}
+};
+
+/// Where an array is read at the points of a loop. An axis that the array lacks does not move it; a `g` array in a loop
+/// over `h` is read at h floordiv (H/G).
+class Walk {
+public:
+  Walk(const Shape &array, const Shape &loop);
+  /// Element of the array at a point of the loop.
+  int64_t operator()(llvm::ArrayRef<int64_t> point) const {
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < point.size(); ++axis)
+      offset += steps[axis][point[axis]];
+    return offset;
+  }
+
+private:
+  /// steps[axis][index]: what an index along an axis of the loop adds.
+  std::vector<std::vector<int64_t>> steps;
+};
+
+/// Calls `visit` at every point of a loop, the last axis fastest.
+void forEachPoint(const Shape &loop, llvm::function_ref<void(llvm::ArrayRef<int64_t> point)> visit);
+
+/// sum += x, rounded.
+inline void accumulate(Real &sum, Real x, const Rounding &rounding) { sum = rounding(sum + x); }
+/// Every element rounded.
+void roundAll(Array &array, const Rounding &rounding);
+/// sum += term elementwise, rounded; an empty sum becomes the term.
+void addTo(Array &sum, Array term, const Rounding &rounding);
+
+/// What the evaluation of one specification depends on, beside its inputs.
+struct Environment {
+  /// Sizes of all axes in use: b, h, g, t, u, d, e and the others.
+  llvm::StringMap<int64_t> sizes;
+  /// Position of query 0.
+  int64_t offset = 0;
+  /// Values of free parameters.
+  llvm::StringMap<Real> parameters;
+  Arithmetic arithmetic;
+  /// Heads evaluated at a time; results do not depend on it.
+  int threads = 1;
+
+  int64_t sizeOf(llvm::StringRef axis) const;
+  /// The value of `taylor.index` at index i: a position on t and u.
+  int64_t position(llvm::StringRef axis, int64_t index) const { return axis == "t" ? offset + index : index; }
+};
+
+} // namespace taylor::reference
+
+#endif

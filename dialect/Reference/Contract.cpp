@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Reference/Contract.h"
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+using namespace taylor::reference;
+
+Real taylor::reference::distance(llvm::ArrayRef<Real> a, llvm::ArrayRef<Real> b) {
+  assert(a.size() == b.size());
+  Real square = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    // Equal infinities, or a NaN on both sides, are no difference.
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])))
+      continue;
+    Real difference = a[i] - b[i];
+    if (!std::isfinite(difference))
+      return std::numeric_limits<Real>::infinity();
+    square += difference * difference;
+  }
+  return std::sqrt(square);
+}
+
+Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Real> reference,
+                                      llvm::ArrayRef<Real> eager, const Contract &contract) {
+  Real factor = contract.dtype == Dtype::BF16 ? Real(1.1) : 2;
+  Real epsilon = epsilonOf(contract.dtype);
+  std::vector<Real> zero(reference.size(), 0);
+  Comparison result;
+  result.error = distance(x, reference);
+  result.eager = distance(eager, reference);
+  result.norm = distance(reference, zero);
+  Real floor = contract.floorPerElement * epsilon * std::sqrt(static_cast<Real>(reference.size()));
+  // An eager evaluation that overflows where the reference does not allows nothing.
+  Real ofEager = std::isfinite(result.eager) ? factor * result.eager : 0;
+  result.allowed = std::max({ofEager, 4 * epsilon * result.norm, floor});
+  result.passes = result.error <= result.allowed;
+  return result;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How far a kernel's result may be from the reference (design.md, section 6).
+#ifndef TAYLOR_DIALECT_REFERENCE_CONTRACT_H
+#define TAYLOR_DIALECT_REFERENCE_CONTRACT_H
+
+#include "dialect/Reference/Array.h"
+
+namespace taylor::reference {
+
+/// The contract of one output or gradient of a kernel in a type X, in 2-norms:
+///
+///   |x - ref| <= max(c |eager - ref|, 4 eps(X) |ref|, floor)
+///
+/// ref is the reference on inputs rounded to X; eager is the same with every result rounded to X and sums in f32
+/// (Arithmetic::eager); c is 1.1, and 2 where X is f32 or f64; eps(X) is the distance from 1 to the next number of X.
+struct Contract {
+  Dtype dtype = Dtype::F32;
+  /// Absolute error that each element may have in the mean square, where the reference cancels to nearly 0: in units of
+  /// eps(X). With inputs and cotangents of order 1 the terms that cancel are of order 1.
+  Real floorPerElement = Real(1) / 16;
+};
+
+struct Comparison {
+  /// |x - ref|, |eager - ref|, |ref| and what the contract allows, in 2-norms.
+  Real error = 0, eager = 0, norm = 0, allowed = 0;
+  /// False past the allowed error, and where x has a NaN or an infinity that the reference has not.
+  bool passes = false;
+};
+
+/// Judges x against the reference. All three have the same number of elements.
+Comparison compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Real> reference, llvm::ArrayRef<Real> eager,
+                   const Contract &contract);
+
+/// |a - b| in the 2-norm; infinite where one of them alone is not finite.
+Real distance(llvm::ArrayRef<Real> a, llvm::ArrayRef<Real> b);
+
+} // namespace taylor::reference
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Reference/Evaluator.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace taylor;
+using namespace taylor::reference;
+
+LogicalResult Evaluation::run(Operation *container, ArrayRef<Array> inputs) {
+  body = &container->getRegion(0).front();
+  slots.clear();
+  steps.clear();
+  results.clear();
+  bool isSpec = isa<SpecOp>(container);
+  auto store = [&](Value value, Array array, Array dead) {
+    auto slot = std::make_unique<Slot>();
+    slot->array = std::move(array);
+    if (isSpec)
+      slot->dead = std::move(dead);
+    slot->differentiable = isa<FloatType>(cast<ArrayType>(value.getType()).getElementType());
+    slots[value] = std::move(slot);
+  };
+  for (auto [argument, input] : llvm::zip_equal(body->getArguments(), inputs))
+    store(argument, input, {});
+
+  for (Operation &op : *body) {
+    SmallVector<Operand> operands;
+    for (Value value : op.getOperands()) {
+      const Slot &slot = slotOf(value);
+      operands.push_back({&slot.array, &slot.dead, slot.differentiable});
+    }
+    if (isa<YieldOp>(op)) {
+      for (const Operand &operand : operands)
+        results.push_back(*operand.array);
+      return success();
+    }
+    FailureOr<Evaluated> evaluated = evaluate(&op, operands);
+    if (failed(evaluated))
+      return failure();
+    for (auto [value, array, dead] : llvm::zip_equal(op.getResults(), evaluated->results, evaluated->dead))
+      store(value, std::move(array), std::move(dead));
+    steps.push_back({&op, std::move(evaluated->pullback)});
+  }
+  return container->emitOpError("requires a taylor.yield at its end");
+}
+
+FailureOr<Evaluated> Evaluation::evaluate(Operation *op, ArrayRef<Operand> operands) {
+  return llvm::TypeSwitch<Operation *, FailureOr<Evaluated>>(op)
+      .Case([&](RecurrencesOp op) { return evaluateRecurrences(op, operands, environment); })
+      .Case([&](RecurrenceOp op) { return evaluateRecurrence(op, operands, environment); })
+      .Case([&](PairwiseOp op) { return evaluatePairwise(op, operands, environment); })
+      .Case([&](MapOp op) { return evaluateMap(op, operands, environment); })
+      .Case([&](ReduceOp op) { return evaluateReduce(op, operands, environment); })
+      .Case([&](ScanOp op) { return evaluateScan(op, operands, environment); })
+      .Case([&](AlignOp op) { return evaluateAlign(op, operands, environment); })
+      .Case([&](NormalizeOp op) { return evaluateNormalize(op, operands, environment); })
+      .Case([&](RopeOp op) { return evaluateRope(op, operands, environment); })
+      .Case([&](ConvolveOp op) { return evaluateConvolve(op, operands, environment); })
+      .Default([](Operation *op) -> FailureOr<Evaluated> {
+        return op->emitError("unsupported operation '") << op->getName() << "' in the reference evaluator";
+      });
+}
+
+std::vector<Array> Evaluation::pullback(ArrayRef<Array> cotangents) const {
+  llvm::DenseMap<Value, Array> sums;
+  auto add = [&](Value value, const Array &cotangent) {
+    if (!cotangent.values.empty())
+      addTo(sums[value], cotangent, environment.arithmetic.value);
+  };
+  for (auto [value, cotangent] : llvm::zip_equal(body->getTerminator()->getOperands(), cotangents))
+    add(value, cotangent);
+  for (const Step &step : llvm::reverse(steps)) {
+    std::vector<Array> ofResults;
+    bool any = false;
+    for (Value result : step.op->getResults()) {
+      ofResults.push_back(sums.lookup(result));
+      any |= !ofResults.back().values.empty();
+    }
+    if (!any)
+      continue;
+    std::vector<Array> ofOperands = step.pullback(ofResults);
+    for (auto [operand, cotangent] : llvm::zip(step.op->getOperands(), ofOperands))
+      if (slotOf(operand).differentiable)
+        add(operand, cotangent);
+  }
+  std::vector<Array> gradients;
+  for (Value argument : body->getArguments()) {
+    const Slot &slot = slotOf(argument);
+    Array gradient = sums.lookup(argument);
+    if (slot.differentiable && gradient.values.empty())
+      gradient = Array(slot.array.shape);
+    gradients.push_back(std::move(gradient));
+  }
+  return gradients;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes and names
+//===----------------------------------------------------------------------===//
+
+LogicalResult taylor::reference::bindSizes(Operation *container, ArrayRef<Array> inputs, Environment &environment) {
+  Block &body = container->getRegion(0).front();
+  std::vector<std::string> names = argumentNames(container);
+  for (auto [argument, input, name] : llvm::zip_equal(body.getArguments(), inputs, names)) {
+    auto type = cast<ArrayType>(argument.getType());
+    if (input.shape.rank() != type.getRank())
+      return container->emitOpError("expected ") << type.getRank() << " axes of '" << name << "', but got "
+                                                 << input.shape.rank();
+    for (auto [axis, written, size] : llvm::zip_equal(type.getAxes(), type.getSizes(), input.shape.sizes)) {
+      bool isFree = written != ArrayType::kUnknown;
+      auto known = environment.sizes.find(axis.getValue());
+      int64_t expected = isFree ? written : known == environment.sizes.end() ? size : known->second;
+      if (size != expected)
+        return container->emitOpError("expected ") << axis.getValue() << " = " << expected << " of '" << name
+                                                   << "', but got " << size;
+      environment.sizes[axis.getValue()] = size;
+    }
+  }
+  int64_t heads = environment.sizeOf("h"), groups = environment.sizeOf("g");
+  if (groups == 0 || heads % groups)
+    return container->emitOpError("expected query heads as a multiple of key/value heads, but got h = ")
+           << heads << " and g = " << groups;
+  return success();
+}
+
+std::vector<std::string> taylor::reference::argumentNames(Operation *container) {
+  std::vector<std::string> names;
+  ArrayAttr attribute = isa<SpecOp>(container) ? cast<SpecOp>(container).getArgNames()
+                                               : cast<FunctionOp>(container).getArgNames();
+  for (StringAttr name : attribute.getAsRange<StringAttr>())
+    names.push_back(name.str());
+  return names;
+}
+
+std::vector<std::string> taylor::reference::resultNames(Operation *container) {
+  std::vector<std::string> names;
+  auto yield = cast<YieldOp>(container->getRegion(0).front().getTerminator());
+  for (StringAttr name : yield.getNames()->getAsRange<StringAttr>())
+    names.push_back(name.str());
+  return names;
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Operations with a formula: map, reduce and scan.
+#include "dialect/Reference/Operations.h"
+#include "dialect/Reference/ScalarProgram.h"
+#include "dialect/Taylor/BodySyntax.h"
+#include <limits>
+#include <memory>
+
+using namespace mlir;
+using namespace taylor;
+using namespace taylor::reference;
+
+Shape taylor::reference::shapeOf(ArrayType type, const Environment &environment) {
+  Shape shape;
+  for (auto [axis, size] : llvm::zip_equal(type.getAxes(), type.getSizes()))
+    shape.append(axis, size == ArrayType::kUnknown ? environment.sizeOf(axis) : size);
+  return shape;
+}
+
+Array taylor::reference::joinDead(ArrayRef<Operand> operands, const Shape &shape) {
+  Shape joined;
+  SmallVector<const Array *> shadows;
+  for (const Operand &operand : operands)
+    if (operand.dead && !operand.dead->values.empty())
+      shadows.push_back(operand.dead);
+  if (shadows.empty())
+    return {};
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    StringRef axis = shape.axes[i];
+    if (llvm::any_of(shadows, [&](const Array *dead) {
+          return dead->shape.has(axis) || (axis == "h" && dead->shape.has("g"));
+        }))
+      joined.append(axis, shape.sizes[i]);
+  }
+  Array result(joined);
+  for (const Array *dead : shadows) {
+    Walk walk(dead->shape, joined);
+    int64_t element = 0;
+    forEachPoint(joined, [&](ArrayRef<int64_t> point) {
+      Real &value = result.values[element++];
+      value = std::max(value, dead->values[walk(point)]);
+    });
+  }
+  return result;
+}
+
+Lines::Lines(const Shape &shape, llvm::StringRef axis) {
+  int64_t place = shape.find(axis);
+  for (int64_t i = 0; i < shape.rank(); ++i)
+    (i < place ? outer : i > place ? stride : length) *= shape.sizes[i];
+}
+
+void Lines::forEach(llvm::function_ref<void(int64_t)> visit) const {
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t s = 0; s < stride; ++s)
+      visit(o * length * stride + s);
+}
+
+namespace {
+
+/// A formula over arrays at the points of a loop, and where it does not run: at dead rows and where a `live` count is 0.
+class Body {
+public:
+  Body(const Environment &environment, Shape loop) : environment(environment), program(environment), loop(std::move(loop)) {}
+
+  LogicalResult build(Region &region, ArrayRef<Operand> arrays, ArrayRef<Operand> live) {
+    SmallVector<int> arguments, yielded;
+    for (const Operand &operand : arrays) {
+      operands.push_back(operand);
+      arguments.push_back(program.addArgument(operand.differentiable));
+      walks.emplace_back(operand.array->shape, loop);
+      if (operand.dead && !operand.dead->values.empty())
+        guards.push_back({operand.dead, Walk(operand.dead->shape, loop), /*runsAtZero=*/true});
+    }
+    for (const Operand &operand : live)
+      guards.push_back({operand.array, Walk(operand.array->shape, loop), /*runsAtZero=*/false});
+    if (failed(program.append(region, arguments, yielded)))
+      return failure();
+    program.addResult(yielded[0]);
+    argumentRegisters = arguments;
+    for (const ScalarProgram::Index &index : program.getIndices())
+      indices.push_back({loop.find(index.axis), index.axis, index.reg});
+    registers = program.makeRegisters();
+    cotangents.resize(registers.size());
+    return success();
+  }
+
+  bool runsAt(ArrayRef<int64_t> point) const {
+    return llvm::all_of(guards, [&](const Guard &guard) {
+      return (guard.array->values[guard.walk(point)] == 0) == guard.runsAtZero;
+    });
+  }
+
+  Real evaluate(ArrayRef<int64_t> point) {
+    for (size_t i = 0; i < operands.size(); ++i)
+      registers[argumentRegisters[i]] = operands[i].array->values[walks[i](point)];
+    for (const Index &index : indices)
+      registers[index.reg] = environment.position(index.axis, point[index.place]);
+    program.run(registers);
+    return registers[program.getResults()[0]];
+  }
+
+  std::vector<Array> makeGradients() const {
+    std::vector<Array> gradients;
+    for (const Operand &operand : operands)
+      gradients.push_back(operand.differentiable ? Array(operand.array->shape) : Array());
+    return gradients;
+  }
+
+  /// Adds to `gradients` at one point, given the cotangent of the formula there.
+  void pullback(ArrayRef<int64_t> point, Real cotangent, std::vector<Array> &gradients) {
+    if (cotangent == 0)
+      return;
+    evaluate(point);
+    std::fill(cotangents.begin(), cotangents.end(), Real(0));
+    cotangents[program.getResults()[0]] = cotangent;
+    program.pullback(registers, cotangents);
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (operands[i].differentiable)
+        accumulate(gradients[i].values[walks[i](point)], cotangents[argumentRegisters[i]],
+                   environment.arithmetic.accumulator);
+  }
+
+  /// The whole pullback, where cotangentAt gives the cotangent of the formula.
+  std::vector<Array> pullbackAll(llvm::function_ref<Real(ArrayRef<int64_t>)> cotangentAt) {
+    std::vector<Array> gradients = makeGradients();
+    forEachPoint(loop, [&](ArrayRef<int64_t> point) {
+      if (runsAt(point))
+        pullback(point, cotangentAt(point), gradients);
+    });
+    for (Array &gradient : gradients)
+      roundAll(gradient, environment.arithmetic.value);
+    return gradients;
+  }
+
+  const Environment &environment;
+  ScalarProgram program;
+  Shape loop;
+
+private:
+  struct Guard {
+    const Array *array;
+    Walk walk;
+    bool runsAtZero;
+  };
+  struct Index {
+    int64_t place;
+    std::string axis;
+    int reg;
+  };
+  SmallVector<Operand> operands;
+  SmallVector<Walk> walks;
+  SmallVector<Guard> guards;
+  SmallVector<Index> indices;
+  SmallVector<int> argumentRegisters;
+  std::vector<Real> registers, cotangents;
+};
+
+/// The pullback of operands after the arrays: guards have no derivative.
+std::vector<Array> withGuards(std::vector<Array> gradients, size_t operands) {
+  gradients.resize(operands);
+  return gradients;
+}
+
+FailureOr<Shape> joinedShape(Operation *op, Region &region, ValueRange arrays, const Environment &environment) {
+  FailureOr<ArrayType> joined = joinBody([op] { return op->emitOpError(); }, region, arrays);
+  if (failed(joined))
+    return failure();
+  return shapeOf(*joined, environment);
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Map
+//===----------------------------------------------------------------------===//
+
+FailureOr<Evaluated> taylor::reference::evaluateMap(MapOp op, ArrayRef<Operand> operands,
+                                                    const Environment &environment) {
+  Shape shape = shapeOf(op.getResult().getType(), environment);
+  auto body = std::make_shared<Body>(environment, shape);
+  size_t arrays = op.getArrays().size(), count = operands.size();
+  if (failed(body->build(op.getBody(), operands.take_front(arrays), operands.drop_front(arrays))))
+    return failure();
+  Array result(shape);
+  int64_t element = 0;
+  forEachPoint(shape, [&](ArrayRef<int64_t> point) {
+    result.values[element++] = body->runsAt(point) ? body->evaluate(point) : 0;
+  });
+  Evaluated evaluated;
+  evaluated.results.push_back(std::move(result));
+  evaluated.dead.push_back(joinDead(operands, shape));
+  evaluated.pullback = [body, count](ArrayRef<Array> cotangents) {
+    Walk walk(cotangents[0].shape, body->loop);
+    return withGuards(body->pullbackAll([&](ArrayRef<int64_t> point) { return cotangents[0].values[walk(point)]; }),
+                      count);
+  };
+  return evaluated;
+}
+
+//===----------------------------------------------------------------------===//
+// Reduce
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// max: what the largest terms get; ties share equally.
+std::vector<Array> pullbackMax(Body &body, const Array &result, const Array &cotangent) {
+  Walk walk(result.shape, body.loop);
+  Array ties(result.shape);
+  forEachPoint(body.loop, [&](ArrayRef<int64_t> point) {
+    if (body.runsAt(point) && body.evaluate(point) == result.values[walk(point)])
+      ties.values[walk(point)] += 1;
+  });
+  const Rounding &rounding = body.environment.arithmetic.value;
+  return body.pullbackAll([&](ArrayRef<int64_t> point) -> Real {
+    int64_t at = walk(point);
+    return body.evaluate(point) == result.values[at] ? rounding(cotangent.values[at] / ties.values[at]) : 0;
+  });
+}
+
+} // namespace
+
+FailureOr<Evaluated> taylor::reference::evaluateReduce(ReduceOp op, ArrayRef<Operand> operands,
+                                                       const Environment &environment) {
+  FailureOr<Shape> loop = joinedShape(op, op.getBody(), op.getArrays(), environment);
+  if (failed(loop))
+    return failure();
+  auto body = std::make_shared<Body>(environment, *loop);
+  size_t arrays = op.getArrays().size(), count = operands.size();
+  if (failed(body->build(op.getBody(), operands.take_front(arrays), operands.drop_front(arrays))))
+    return failure();
+
+  Shape shape = shapeOf(op.getResult().getType(), environment);
+  Reduction kind = op.getKind();
+  Array result(shape), terms(shape);
+  Walk walk(shape, *loop);
+  forEachPoint(*loop, [&](ArrayRef<int64_t> point) {
+    if (!body->runsAt(point))
+      return;
+    int64_t at = walk(point);
+    Real value = body->evaluate(point);
+    Real &sum = result.values[at];
+    if (kind == Reduction::Max)
+      sum = terms.values[at] == 0 ? value : std::max(sum, value);
+    else
+      accumulate(sum, value, environment.arithmetic.accumulator);
+    terms.values[at] += 1;
+  });
+  Real divisor = kind == Reduction::Mean && shape.count() ? Real(loop->count()) / shape.count() : 1;
+  for (Real &value : result.values)
+    value = environment.arithmetic.value(value / divisor);
+
+  Evaluated evaluated;
+  Array &dead = evaluated.dead.emplace_back();
+  if (!joinDead(operands.take_front(arrays), *loop).values.empty()) {
+    dead = Array(shape);
+    for (auto [value, number] : llvm::zip_equal(dead.values, terms.values))
+      value = number == 0;
+  }
+  evaluated.results.push_back(result);
+  evaluated.pullback = [body, count, kind, divisor, result](ArrayRef<Array> cotangents) {
+    if (kind == Reduction::Max)
+      return withGuards(pullbackMax(*body, result, cotangents[0]), count);
+    Walk walk(cotangents[0].shape, body->loop);
+    const Rounding &rounding = body->environment.arithmetic.value;
+    auto at = [&](ArrayRef<int64_t> point) { return rounding(cotangents[0].values[walk(point)] / divisor); };
+    return withGuards(body->pullbackAll(at), count);
+  };
+  return evaluated;
+}
+
+//===----------------------------------------------------------------------===//
+// Scan
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct ScanRule {
+  ScanKind kind;
+  bool exclusive, reverse;
+  int64_t amount;
+
+  /// Scans each line in place.
+  void apply(Array &array, StringRef axis, const Arithmetic &arithmetic) const {
+    Lines lines(array.shape, axis);
+    std::vector<Real> line(lines.length);
+    lines.forEach([&](int64_t begin) {
+      auto element = [&](int64_t i) -> Real & {
+        return array.values[begin + (reverse ? lines.length - 1 - i : i) * lines.stride];
+      };
+      for (int64_t i = 0; i < lines.length; ++i)
+        line[i] = element(i);
+      Real sum = 0;
+      for (int64_t i = 0; i < lines.length; ++i) {
+        if (kind == ScanKind::Shift) {
+          element(i) = i >= amount ? line[i - amount] : 0;
+          continue;
+        }
+        Real before = sum;
+        accumulate(sum, line[i], arithmetic.accumulator);
+        element(i) = arithmetic.value(exclusive ? before : sum);
+      }
+    });
+  }
+};
+
+} // namespace
+
+FailureOr<Evaluated> taylor::reference::evaluateScan(ScanOp op, ArrayRef<Operand> operands,
+                                                     const Environment &environment) {
+  Shape shape = shapeOf(op.getResult().getType(), environment);
+  auto body = std::make_shared<Body>(environment, shape);
+  if (failed(body->build(op.getBody(), operands, {})))
+    return failure();
+  ScanRule rule = {op.getKind(), op.getExclusive(), op.getReverse(), static_cast<int64_t>(op.getAmount())};
+  std::string axis = op.getAxis().str();
+
+  Array result(shape);
+  int64_t element = 0;
+  forEachPoint(shape, [&](ArrayRef<int64_t> point) {
+    result.values[element++] = body->runsAt(point) ? body->evaluate(point) : 0;
+  });
+  rule.apply(result, axis, environment.arithmetic);
+
+  Evaluated evaluated;
+  evaluated.results.push_back(std::move(result));
+  // A row mixes tokens: dead ones add nothing to it, and do not make it dead.
+  evaluated.dead.emplace_back();
+  evaluated.pullback = [body, rule, axis](ArrayRef<Array> cotangents) {
+    // The transpose of a scan runs from the other end.
+    ScanRule transposed = rule;
+    transposed.reverse = !rule.reverse;
+    Array cotangent = cotangents[0];
+    transposed.apply(cotangent, axis, body->environment.arithmetic);
+    Walk walk(cotangent.shape, body->loop);
+    return body->pullbackAll([&](ArrayRef<int64_t> point) { return cotangent.values[walk(point)]; });
+  };
+  return evaluated;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The meaning of each operation on arrays: its results, and its vector-Jacobian product as a closure.
+#ifndef TAYLOR_DIALECT_REFERENCE_OPERATIONS_H
+#define TAYLOR_DIALECT_REFERENCE_OPERATIONS_H
+
+#include "dialect/Reference/Array.h"
+#include "dialect/Taylor/TaylorDialect.h"
+#include <functional>
+
+namespace taylor::reference {
+
+/// An operand as its operation sees it. Arrays outlive the evaluation and its pullback.
+struct Operand {
+  const Array *array = nullptr;
+  /// 1 at rows that depend on a sum over no key, over some of the array's axes; without elements where there are none
+  /// (ir.md, 1.4). Functions at the pairwise level spell such guards out and have none here.
+  const Array *dead = nullptr;
+  bool differentiable = false;
+};
+
+/// From the cotangent of each result to that of each operand; an array without elements is zero.
+using Pullback = std::function<std::vector<Array>(llvm::ArrayRef<Array> cotangents)>;
+
+struct Evaluated {
+  std::vector<Array> results;
+  /// Shadow of each result, or without elements.
+  std::vector<Array> dead;
+  Pullback pullback;
+};
+
+/// The shape of a type with run-time sizes from the environment.
+Shape shapeOf(ArrayType type, const Environment &environment);
+
+mlir::FailureOr<Evaluated> evaluateMap(MapOp op, llvm::ArrayRef<Operand> operands, const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateReduce(ReduceOp op, llvm::ArrayRef<Operand> operands, const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateScan(ScanOp op, llvm::ArrayRef<Operand> operands, const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateAlign(AlignOp op, llvm::ArrayRef<Operand> operands, const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateNormalize(NormalizeOp op, llvm::ArrayRef<Operand> operands,
+                                             const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateRope(RopeOp op, llvm::ArrayRef<Operand> operands, const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateConvolve(ConvolveOp op, llvm::ArrayRef<Operand> operands,
+                                            const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateRecurrences(RecurrencesOp op, llvm::ArrayRef<Operand> operands,
+                                               const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateRecurrence(RecurrenceOp op, llvm::ArrayRef<Operand> operands,
+                                              const Environment &environment);
+mlir::FailureOr<Evaluated> evaluatePairwise(PairwiseOp op, llvm::ArrayRef<Operand> operands,
+                                            const Environment &environment);
+
+/// The shadow of a value over `shape` that depends on all `operands`; without elements where none has one.
+Array joinDead(llvm::ArrayRef<Operand> operands, const Shape &shape);
+
+/// An array cut into lines along one axis: element i of a line is at begin + i * stride.
+struct Lines {
+  Lines(const Shape &shape, llvm::StringRef axis);
+  int64_t outer = 1, length = 1, stride = 1;
+  void forEach(llvm::function_ref<void(int64_t begin)> visit) const;
+};
+
+} // namespace taylor::reference
+
+#endif

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Reference/PairSums.h"
+#include <limits>
+#include <optional>
+#include <thread>
+
+using namespace taylor::reference;
+
+namespace {
+
+/// [rows, width], row major.
+struct Matrix {
+  int64_t rows = 0, width = 1;
+  std::vector<Real> values;
+
+  Matrix() = default;
+  Matrix(int64_t rows, int64_t width) : rows(rows), width(width), values(rows * width, 0) {}
+  Real *row(int64_t i) { return values.data() + (rows == 1 ? 0 : i) * width; }
+  const Real *row(int64_t i) const { return values.data() + (rows == 1 ? 0 : i) * width; }
+};
+
+bool isBatchAxis(llvm::StringRef axis) { return axis == "b" || axis == "h" || axis == "g"; }
+
+Real dot(const Real *a, const Real *b, int64_t width, const Arithmetic &arithmetic) {
+  Real sum = 0;
+  if (arithmetic.accumulator.isExact()) {
+    for (int64_t c = 0; c < width; ++c)
+      sum += a[c] * b[c];
+    return sum;
+  }
+  for (int64_t c = 0; c < width; ++c)
+    sum = arithmetic.accumulator.finite(sum + a[c] * b[c]);
+  return arithmetic.value(sum);
+}
+
+/// y += w x, rounded as the running sum of a dot.
+void addScaled(Real *y, Real w, const Real *x, int64_t width, const Arithmetic &arithmetic) {
+  if (arithmetic.accumulator.isExact()) {
+    for (int64_t c = 0; c < width; ++c)
+      y[c] += w * x[c];
+    return;
+  }
+  for (int64_t c = 0; c < width; ++c)
+    y[c] = arithmetic.accumulator.finite(y[c] + w * x[c]);
+}
+
+} // namespace
+
+void taylor::reference::inOrder(int64_t count, int threads, llvm::function_ref<void(int64_t)> work,
+                                llvm::function_ref<void(int64_t)> finish) {
+  int64_t width = threads < 1 ? 1 : threads;
+  for (int64_t begin = 0; begin < count; begin += width) {
+    int64_t end = begin + width < count ? begin + width : count;
+    std::vector<std::thread> others;
+    for (int64_t i = begin + 1; i < end; ++i)
+      others.emplace_back([&, i] { work(i); });
+    work(begin);
+    for (std::thread &other : others)
+      other.join();
+    for (int64_t i = begin; i < end; ++i)
+      finish(i);
+  }
+}
+
+/// Everything of one batch point: operands as matrices, and what is computed from them.
+struct PairSums::Head {
+  std::vector<int64_t> batch;
+  std::vector<Matrix> arrays, outputs, cotangents, gradients;
+  std::vector<bool> hasCotangent;
+  std::vector<int64_t> counts;
+};
+
+int PairSums::addArray(const Array &array, bool isDifferentiable) {
+  arrays.push_back(&array);
+  differentiable.push_back(isDifferentiable);
+  return static_cast<int>(arrays.size()) - 1;
+}
+
+Shape PairSums::batchShape() const {
+  bool has[3] = {};
+  auto note = [&](llvm::StringRef axis) {
+    has[0] |= axis == "b";
+    has[1] |= axis == "h";
+    has[2] |= axis == "g";
+  };
+  for (const Array *array : arrays)
+    llvm::for_each(array->shape.axes, note);
+  for (const Output &output : outputs)
+    llvm::for_each(output.shape.axes, note);
+  for (const PairProgram *part : {&visible, &maximum, &weight})
+    for (const ScalarProgram::Index &index : part->program.getIndices())
+      note(index.axis);
+  Shape batch;
+  if (has[0])
+    batch.append("b", environment.sizeOf("b"));
+  if (has[1])
+    batch.append("h", environment.sizeOf("h"));
+  else if (has[2])
+    batch.append("g", environment.sizeOf("g"));
+  return batch;
+}
+
+PairSums::Layout PairSums::layoutOf(const Shape &shape) const {
+  Layout layout;
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    if (shape.axes[i] == "t" || shape.axes[i] == "u")
+      layout.token = shape.axes[i];
+    else if (!isBatchAxis(shape.axes[i]))
+      layout.channels.append(shape.axes[i], shape.sizes[i]);
+  }
+  return layout;
+}
+
+Shape PairSums::loopOf(const Layout &layout) const {
+  Shape loop;
+  if (!layout.token.empty())
+    loop.append(layout.token, environment.sizeOf(layout.token));
+  for (int64_t i = 0; i < layout.channels.rank(); ++i)
+    loop.append(layout.channels.axes[i], layout.channels.sizes[i]);
+  return loop;
+}
+
+PairSums::Layout PairSums::outputLayout(const Output &output) const {
+  Layout layout;
+  if (output.array >= 0)
+    layout.channels = layoutOf(arrays[output.array]->shape).channels;
+  if (output.kind == Kind::Rows || output.kind == Kind::Maximum)
+    layout.token = "t";
+  else if (output.kind == Kind::Columns)
+    layout.token = "u";
+  return layout;
+}
+
+/// The loop over one batch point's tokens and channels, with the batch axes before it.
+static Shape withBatch(const Shape &batch, const Shape &inner) {
+  Shape loop = batch;
+  for (int64_t i = 0; i < inner.rank(); ++i)
+    loop.append(inner.axes[i], inner.sizes[i]);
+  return loop;
+}
+
+/// Visits (element of the array, element of the matrix) for one batch point.
+static void forEachElement(const Shape &array, const Shape &batch, llvm::ArrayRef<int64_t> batchPoint,
+                           const Shape &inner, llvm::function_ref<void(int64_t, int64_t)> visit) {
+  Walk walk(array, withBatch(batch, inner));
+  std::vector<int64_t> point(batchPoint.begin(), batchPoint.end());
+  point.resize(batchPoint.size() + inner.rank());
+  int64_t element = 0;
+  forEachPoint(inner, [&](llvm::ArrayRef<int64_t> innerPoint) {
+    llvm::copy(innerPoint, point.begin() + batchPoint.size());
+    visit(walk(point), element++);
+  });
+}
+
+static Matrix makeMatrix(const Shape &inner, bool hasToken) {
+  int64_t rows = hasToken ? inner.sizes[0] : 1;
+  int64_t width = 1;
+  for (int64_t i = hasToken ? 1 : 0; i < inner.rank(); ++i)
+    width *= inner.sizes[i];
+  return Matrix(rows, width);
+}
+
+PairSums::Head PairSums::makeHead(llvm::ArrayRef<int64_t> batchPoint) const {
+  Head head;
+  head.batch.assign(batchPoint.begin(), batchPoint.end());
+  Shape batch = batchShape();
+  for (const Array *array : arrays) {
+    Layout layout = layoutOf(array->shape);
+    Shape inner = loopOf(layout);
+    Matrix &matrix = head.arrays.emplace_back(makeMatrix(inner, !layout.token.empty()));
+    forEachElement(array->shape, batch, batchPoint, inner,
+                   [&](int64_t from, int64_t to) { matrix.values[to] = array->values[from]; });
+  }
+  head.counts.assign(environment.sizeOf("t"), 0);
+  return head;
+}
+
+namespace {
+
+/// The registers of one program, filled row by row and pair by pair.
+class Frame {
+public:
+  Frame(const PairSums &sums, const PairProgram &part, const std::vector<Matrix> &arrays,
+        const std::vector<std::string> &tokens, const Shape &batch, llvm::ArrayRef<int64_t> batchPoint)
+      : part(part), registers(part.program.makeRegisters()), offset(sums.environment.offset) {
+    for (auto [number, reg] : llvm::zip(sums.scalars, part.scalars)) {
+      const Matrix *matrix = &arrays[number];
+      if (tokens[number] == "t")
+        rowScalars.push_back({matrix, reg});
+      else if (tokens[number] == "u")
+        columnScalars.push_back({matrix, reg});
+      else
+        registers[reg] = *matrix->row(0);
+    }
+    for (const ScalarProgram::Index &index : part.program.getIndices()) {
+      if (index.axis == "t")
+        rowIndex = index.reg;
+      else if (index.axis == "u")
+        columnIndex = index.reg;
+      else if (int64_t axis = batch.find(index.axis); axis >= 0)
+        registers[index.reg] = batchPoint[axis];
+    }
+  }
+
+  void setRow(int64_t t) {
+    for (auto [matrix, reg] : rowScalars)
+      registers[reg] = *matrix->row(t);
+    if (rowIndex >= 0)
+      registers[rowIndex] = offset + t;
+  }
+  void setColumn(int64_t u) {
+    for (auto [matrix, reg] : columnScalars)
+      registers[reg] = *matrix->row(u);
+    if (columnIndex >= 0)
+      registers[columnIndex] = u;
+  }
+  void run() { part.program.run(registers); }
+  Real result(int i) const { return registers[part.program.getResults()[i]]; }
+
+  const PairProgram &part;
+  std::vector<Real> registers;
+
+private:
+  struct Scalar {
+    const Matrix *matrix;
+    int reg;
+  };
+  llvm::SmallVector<Scalar> rowScalars, columnScalars;
+  int rowIndex = -1, columnIndex = -1;
+  int64_t offset;
+};
+
+/// What one row t sees: its visible keys, and the inner products with them.
+class RowOfPairs {
+public:
+  RowOfPairs(const PairSums &sums, const std::vector<Matrix> &arrays, Frame &visible, Frame &maximum)
+      : sums(sums), arrays(arrays), visible(visible), maximum(maximum), products(sums.products.size()) {}
+
+  void set(int64_t t) {
+    keys.clear();
+    visible.setRow(t);
+    for (int64_t u = 0, end = sums.environment.sizeOf("u"); u < end; ++u) {
+      if (!sums.visible.program.getResults().empty()) {
+        visible.setColumn(u);
+        visible.run();
+        if (visible.result(0) == 0)
+          continue;
+      }
+      keys.push_back(u);
+    }
+    for (auto [product, values] : llvm::zip_equal(sums.products, products)) {
+      const Matrix &row = arrays[product.row], &column = arrays[product.column];
+      values.clear();
+      for (int64_t u : keys)
+        values.push_back(dot(row.row(t), column.row(u), row.width, sums.environment.arithmetic));
+    }
+    runningMaximum = -std::numeric_limits<Real>::infinity();
+    if (sums.maximum.program.getResults().empty())
+      return;
+    maximum.setRow(t);
+    for (size_t j = 0; j < keys.size(); ++j) {
+      setPair(maximum, j);
+      maximum.run();
+      for (size_t i = 0; i < sums.maximum.program.getResults().size(); ++i)
+        runningMaximum = std::max(runningMaximum, maximum.result(i));
+    }
+  }
+
+  /// Sets what depends on the j-th visible key.
+  void setPair(Frame &frame, size_t j) const {
+    for (auto [values, reg] : llvm::zip(products, frame.part.products))
+      frame.registers[reg] = values[j];
+    frame.setColumn(keys[j]);
+  }
+
+  std::vector<int64_t> keys;
+  Real runningMaximum = 0;
+
+private:
+  const PairSums &sums;
+  const std::vector<Matrix> &arrays;
+  Frame &visible, &maximum;
+  std::vector<std::vector<Real>> products;
+};
+
+} // namespace
+
+static std::vector<std::string> tokensOf(llvm::ArrayRef<const Array *> arrays) {
+  std::vector<std::string> tokens;
+  for (const Array *array : arrays)
+    tokens.push_back(array->shape.has("t") ? "t" : array->shape.has("u") ? "u" : "");
+  return tokens;
+}
+
+void PairSums::evaluateHead(Head &head) const {
+  const Arithmetic &arithmetic = environment.arithmetic;
+  Shape batch = batchShape();
+  std::vector<std::string> tokens = tokensOf(arrays);
+  Frame visibleFrame(*this, visible, head.arrays, tokens, batch, head.batch);
+  Frame maximumFrame(*this, maximum, head.arrays, tokens, batch, head.batch);
+  Frame frame(*this, weight, head.arrays, tokens, batch, head.batch);
+  RowOfPairs row(*this, head.arrays, visibleFrame, maximumFrame);
+
+  for (const Output &output : outputs) {
+    Layout layout = outputLayout(output);
+    head.outputs.push_back(makeMatrix(loopOf(layout), !layout.token.empty()));
+  }
+  for (int64_t t = 0, rows = environment.sizeOf("t"); t < rows; ++t) {
+    row.set(t);
+    head.counts[t] = row.keys.size();
+    frame.setRow(t);
+    if (weight.maximum >= 0)
+      frame.registers[weight.maximum] = row.runningMaximum;
+    for (auto [output, result] : llvm::zip_equal(outputs, head.outputs))
+      if (output.kind == Kind::Maximum)
+        *result.row(t) = row.runningMaximum;
+    for (size_t j = 0; j < row.keys.size(); ++j) {
+      int64_t u = row.keys[j];
+      row.setPair(frame, j);
+      frame.run();
+      for (auto [output, result] : llvm::zip_equal(outputs, head.outputs)) {
+        if (output.kind == Kind::Maximum)
+          continue;
+        Real w = frame.result(output.yielded);
+        int64_t to = output.kind == Kind::Rows ? t : output.kind == Kind::Columns ? u : 0;
+        int64_t from = output.kind == Kind::Rows ? u : t;
+        if (output.array < 0)
+          accumulate(*result.row(to), w, arithmetic.accumulator);
+        else
+          addScaled(result.row(to), w, head.arrays[output.array].row(from), result.width, arithmetic);
+      }
+    }
+  }
+}
+
+void PairSums::pullbackHead(Head &head) const {
+  const Arithmetic &arithmetic = environment.arithmetic;
+  Shape batch = batchShape();
+  std::vector<std::string> tokens = tokensOf(arrays);
+  Frame visibleFrame(*this, visible, head.arrays, tokens, batch, head.batch);
+  Frame maximumFrame(*this, maximum, head.arrays, tokens, batch, head.batch);
+  Frame frame(*this, weight, head.arrays, tokens, batch, head.batch);
+  RowOfPairs row(*this, head.arrays, visibleFrame, maximumFrame);
+  std::vector<Real> cotangents(frame.registers.size());
+
+  for (auto [array, isDifferentiable] : llvm::zip_equal(head.arrays, differentiable))
+    head.gradients.push_back(isDifferentiable ? Matrix(array.rows, array.width) : Matrix());
+  auto gradient = [&](int array, int64_t token) -> Real * {
+    return differentiable[array] ? head.gradients[array].row(token) : nullptr;
+  };
+  for (int64_t t = 0, rows = environment.sizeOf("t"); t < rows; ++t) {
+    row.set(t);
+    frame.setRow(t);
+    if (weight.maximum >= 0)
+      frame.registers[weight.maximum] = row.runningMaximum;
+    for (size_t j = 0; j < row.keys.size(); ++j) {
+      int64_t u = row.keys[j];
+      row.setPair(frame, j);
+      frame.run();
+
+      // Outputs: y += w x gives dw = <dy, x> and dx += w dy.
+      std::fill(cotangents.begin(), cotangents.end(), Real(0));
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        const Output &output = outputs[i];
+        if (output.kind == Kind::Maximum || !head.hasCotangent[i])
+          continue;
+        int64_t to = output.kind == Kind::Rows ? t : output.kind == Kind::Columns ? u : 0;
+        int64_t from = output.kind == Kind::Rows ? u : t;
+        const Matrix &cotangent = head.cotangents[i];
+        int reg = weight.program.getResults()[output.yielded];
+        Real dw = output.array < 0 ? *cotangent.row(to)
+                                   : dot(cotangent.row(to), head.arrays[output.array].row(from), cotangent.width,
+                                         arithmetic);
+        accumulate(cotangents[reg], dw, arithmetic.value);
+        if (output.array >= 0)
+          if (Real *dx = gradient(output.array, from))
+            addScaled(dx, frame.result(output.yielded), cotangent.row(to), cotangent.width, arithmetic);
+      }
+      weight.program.pullback(frame.registers, cotangents);
+
+      // Arguments: s = <a, b> gives da += ds b and db += ds a.
+      for (auto [product, reg] : llvm::zip(products, weight.products)) {
+        Real ds = cotangents[reg];
+        if (ds == 0)
+          continue;
+        const Matrix &a = head.arrays[product.row], &b = head.arrays[product.column];
+        if (Real *da = gradient(product.row, t))
+          addScaled(da, ds, b.row(u), b.width, arithmetic);
+        if (Real *db = gradient(product.column, u))
+          addScaled(db, ds, a.row(t), a.width, arithmetic);
+      }
+      for (auto [number, reg] : llvm::zip(scalars, weight.scalars))
+        if (Real *dx = gradient(number, tokens[number] == "t" ? t : u))
+          accumulate(*dx, cotangents[reg], arithmetic.accumulator);
+    }
+  }
+}
+
+Arithmetic PairSums::arithmeticOf(const Output &output) const {
+  // Counts are integers, also in eager code.
+  bool isCount = output.kind != Kind::Maximum && output.array < 0 &&
+                 !weight.program.dependsOnArray(weight.program.getResults()[output.yielded]);
+  return isCount ? Arithmetic::exact() : environment.arithmetic;
+}
+
+/// Adds one head's matrix to an array, and rounds it to the storage type on the way, as eager code does per head.
+static void scatter(Array &array, const Matrix &matrix, const Shape &batch, llvm::ArrayRef<int64_t> batchPoint,
+                    const Shape &inner, const Arithmetic &arithmetic) {
+  forEachElement(array.shape, batch, batchPoint, inner, [&](int64_t to, int64_t from) {
+    accumulate(array.values[to], arithmetic.value(matrix.values[from]), arithmetic.accumulator);
+  });
+}
+
+static std::vector<std::vector<int64_t>> pointsOf(const Shape &loop) {
+  std::vector<std::vector<int64_t>> points;
+  forEachPoint(loop, [&](llvm::ArrayRef<int64_t> point) { points.emplace_back(point.begin(), point.end()); });
+  return points;
+}
+
+PairSums::Forward PairSums::evaluate() const {
+  Shape batch = batchShape();
+  Forward forward;
+  for (const Output &output : outputs)
+    forward.outputs.emplace_back(output.shape);
+  Shape rows;
+  rows.append("t", environment.sizeOf("t"));
+  forward.counts = Array(withBatch(batch, rows));
+
+  std::vector<std::vector<int64_t>> points = pointsOf(batch);
+  std::vector<std::optional<Head>> heads(points.size());
+  auto work = [&](int64_t i) { evaluateHead(heads[i].emplace(makeHead(points[i]))); };
+  auto finish = [&](int64_t i) {
+    Head &head = *heads[i];
+    for (auto [output, array, matrix] : llvm::zip_equal(outputs, forward.outputs, head.outputs))
+      scatter(array, matrix, batch, points[i], loopOf(outputLayout(output)), arithmeticOf(output));
+    for (size_t t = 0; t < head.counts.size(); ++t)
+      forward.counts.values[i * head.counts.size() + t] = head.counts[t];
+    heads[i].reset();
+  };
+  inOrder(points.size(), environment.threads, work, finish);
+  for (auto [output, array] : llvm::zip_equal(outputs, forward.outputs))
+    roundAll(array, arithmeticOf(output).value);
+  return forward;
+}
+
+std::vector<Array> PairSums::pullback(llvm::ArrayRef<Array> cotangents) const {
+  Shape batch = batchShape();
+  std::vector<Array> gradients;
+  for (auto [array, isDifferentiable] : llvm::zip_equal(arrays, differentiable))
+    gradients.push_back(isDifferentiable ? Array(array->shape) : Array());
+
+  std::vector<std::vector<int64_t>> points = pointsOf(batch);
+  std::vector<std::optional<Head>> heads(points.size());
+  auto work = [&](int64_t i) {
+    Head &head = heads[i].emplace(makeHead(points[i]));
+    for (auto [output, cotangent] : llvm::zip_equal(outputs, cotangents)) {
+      Layout layout = outputLayout(output);
+      Shape inner = loopOf(layout);
+      Matrix &matrix = head.cotangents.emplace_back(makeMatrix(inner, !layout.token.empty()));
+      head.hasCotangent.push_back(!cotangent.values.empty());
+      if (head.hasCotangent.back())
+        forEachElement(cotangent.shape, batch, points[i], inner,
+                       [&](int64_t from, int64_t to) { matrix.values[to] = cotangent.values[from]; });
+    }
+    pullbackHead(head);
+  };
+  auto finish = [&](int64_t i) {
+    for (size_t a = 0; a < arrays.size(); ++a)
+      if (differentiable[a])
+        scatter(gradients[a], heads[i]->gradients[a], batch, points[i], loopOf(layoutOf(arrays[a]->shape)),
+                environment.arithmetic);
+    heads[i].reset();
+  };
+  inOrder(points.size(), environment.threads, work, finish);
+  for (Array &gradient : gradients)
+    roundAll(gradient, environment.arithmetic.value);
+  return gradients;
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Reference/ScalarFunctions.h"
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+using namespace taylor::reference;
+using Op = ScalarOpcode;
+
+static constexpr Real kPi = std::numbers::pi_v<Real>;
+static constexpr Real kLn2 = std::numbers::ln2_v<Real>;
+static constexpr Real kLn10 = std::numbers::ln10_v<Real>;
+
+int taylor::reference::arityOf(ScalarOpcode opcode) {
+  switch (opcode) {
+  case Op::Select:
+  case Op::MultiplyAdd:
+    return 3;
+  case Op::Add:
+  case Op::Subtract:
+  case Op::Multiply:
+  case Op::Divide:
+  case Op::Remainder:
+  case Op::Maximum:
+  case Op::Minimum:
+  case Op::Power:
+  case Op::Atan2:
+  case Op::CopySign:
+  case Op::Less:
+  case Op::LessEqual:
+  case Op::Greater:
+  case Op::GreaterEqual:
+  case Op::Equal:
+  case Op::NotEqual:
+  case Op::And:
+  case Op::Or:
+  case Op::Xor:
+    return 2;
+  default:
+    return 1;
+  }
+}
+
+static Real sigmoid(Real x) { return 1 / (1 + std::exp(-x)); }
+
+/// IEEE 754-2019 maximum: a NaN on either side is the result.
+static Real maximum(Real x, Real y) { return std::isnan(x) || x > y ? x : y; }
+
+Real taylor::reference::evaluateScalar(ScalarOpcode opcode, const Real *x) {
+  switch (opcode) {
+  case Op::Copy:
+  case Op::Stop:
+    return x[0];
+  case Op::Add:
+    return x[0] + x[1];
+  case Op::Subtract:
+    return x[0] - x[1];
+  case Op::Multiply:
+    return x[0] * x[1];
+  case Op::Divide:
+    return x[0] / x[1];
+  case Op::Remainder:
+    return std::fmod(x[0], x[1]);
+  case Op::Negate:
+    return -x[0];
+  case Op::MultiplyAdd:
+    return x[0] * x[1] + x[2];
+  case Op::Maximum:
+    return maximum(x[0], x[1]);
+  case Op::Minimum:
+    return -maximum(-x[0], -x[1]);
+  case Op::Select:
+    return x[0] != 0 ? x[1] : x[2];
+  case Op::Exp:
+    return std::exp(x[0]);
+  case Op::Exp2:
+    return std::exp2(x[0]);
+  case Op::ExpM1:
+    return std::expm1(x[0]);
+  case Op::Log:
+    return std::log(x[0]);
+  case Op::Log2:
+    return std::log2(x[0]);
+  case Op::Log10:
+    return std::log10(x[0]);
+  case Op::Log1p:
+    return std::log1p(x[0]);
+  case Op::Sqrt:
+    return std::sqrt(x[0]);
+  case Op::Rsqrt:
+    return 1 / std::sqrt(x[0]);
+  case Op::Cbrt:
+    return std::cbrt(x[0]);
+  case Op::Abs:
+    return std::fabs(x[0]);
+  case Op::Sigmoid:
+    return sigmoid(x[0]);
+  case Op::Softplus:
+    return maximum(x[0], 0) + std::log1p(std::exp(-std::fabs(x[0])));
+  case Op::Tanh:
+    return std::tanh(x[0]);
+  case Op::Sinh:
+    return std::sinh(x[0]);
+  case Op::Cosh:
+    return std::cosh(x[0]);
+  case Op::Sin:
+    return std::sin(x[0]);
+  case Op::Cos:
+    return std::cos(x[0]);
+  case Op::Tan:
+    return std::tan(x[0]);
+  case Op::Asin:
+    return std::asin(x[0]);
+  case Op::Acos:
+    return std::acos(x[0]);
+  case Op::Atan:
+    return std::atan(x[0]);
+  case Op::Erf:
+    return std::erf(x[0]);
+  case Op::Erfc:
+    return std::erfc(x[0]);
+  case Op::Power:
+    return std::pow(x[0], x[1]);
+  case Op::Atan2:
+    return std::atan2(x[0], x[1]);
+  case Op::CopySign:
+    return std::copysign(x[0], x[1]);
+  case Op::Floor:
+    return std::floor(x[0]);
+  case Op::Ceil:
+    return std::ceil(x[0]);
+  case Op::Round:
+    return std::round(x[0]);
+  case Op::RoundEven:
+    return std::nearbyint(x[0]);
+  case Op::Truncate:
+    return std::trunc(x[0]);
+  case Op::Less:
+    return x[0] < x[1];
+  case Op::LessEqual:
+    return x[0] <= x[1];
+  case Op::Greater:
+    return x[0] > x[1];
+  case Op::GreaterEqual:
+    return x[0] >= x[1];
+  case Op::Equal:
+    return x[0] == x[1];
+  case Op::NotEqual:
+    return x[0] != x[1];
+  case Op::And:
+    return x[0] != 0 && x[1] != 0;
+  case Op::Or:
+    return x[0] != 0 || x[1] != 0;
+  case Op::Xor:
+    return (x[0] != 0) != (x[1] != 0);
+  }
+  return std::numeric_limits<Real>::quiet_NaN();
+}
+
+static void differentiateExtremum(TieRule tie, bool firstWins, bool secondWins, Real *partials) {
+  if (firstWins || secondWins) {
+    partials[0] = firstWins;
+    partials[1] = secondWins;
+    return;
+  }
+  partials[0] = tie == TieRule::Half ? Real(0.5) : tie == TieRule::First;
+  partials[1] = 1 - partials[0];
+}
+
+void taylor::reference::differentiateScalar(ScalarOpcode opcode, TieRule tie, const Real *x, Real y, Real *partials) {
+  partials[0] = partials[1] = partials[2] = 0;
+  switch (opcode) {
+  case Op::Copy:
+    partials[0] = 1;
+    return;
+  case Op::Add:
+    partials[0] = partials[1] = 1;
+    return;
+  case Op::Subtract:
+    partials[0] = 1;
+    partials[1] = -1;
+    return;
+  case Op::Multiply:
+    partials[0] = x[1];
+    partials[1] = x[0];
+    return;
+  case Op::Divide:
+    partials[0] = 1 / x[1];
+    partials[1] = -y / x[1];
+    return;
+  case Op::Remainder:
+    partials[0] = 1;
+    partials[1] = -std::trunc(x[0] / x[1]);
+    return;
+  case Op::Negate:
+    partials[0] = -1;
+    return;
+  case Op::MultiplyAdd:
+    partials[0] = x[1];
+    partials[1] = x[0];
+    partials[2] = 1;
+    return;
+  case Op::Maximum:
+    return differentiateExtremum(tie, x[0] > x[1], x[1] > x[0], partials);
+  case Op::Minimum:
+    return differentiateExtremum(tie, x[0] < x[1], x[1] < x[0], partials);
+  case Op::Select:
+    partials[1] = x[0] != 0;
+    partials[2] = x[0] == 0;
+    return;
+  case Op::Exp:
+    partials[0] = y;
+    return;
+  case Op::Exp2:
+    partials[0] = y * kLn2;
+    return;
+  case Op::ExpM1:
+    partials[0] = std::exp(x[0]);
+    return;
+  case Op::Log:
+    partials[0] = 1 / x[0];
+    return;
+  case Op::Log2:
+    partials[0] = 1 / (x[0] * kLn2);
+    return;
+  case Op::Log10:
+    partials[0] = 1 / (x[0] * kLn10);
+    return;
+  case Op::Log1p:
+    partials[0] = 1 / (1 + x[0]);
+    return;
+  case Op::Sqrt:
+    partials[0] = 1 / (2 * y);
+    return;
+  case Op::Rsqrt:
+    partials[0] = -y / (2 * x[0]);
+    return;
+  case Op::Cbrt:
+    partials[0] = 1 / (3 * y * y);
+    return;
+  case Op::Abs:
+    partials[0] = Real(x[0] > 0) - Real(x[0] < 0);
+    return;
+  case Op::Sigmoid:
+    partials[0] = sigmoid(x[0]) * sigmoid(-x[0]);
+    return;
+  case Op::Softplus:
+    partials[0] = sigmoid(x[0]);
+    return;
+  case Op::Tanh:
+    partials[0] = 1 / (std::cosh(x[0]) * std::cosh(x[0]));
+    return;
+  case Op::Sinh:
+    partials[0] = std::cosh(x[0]);
+    return;
+  case Op::Cosh:
+    partials[0] = std::sinh(x[0]);
+    return;
+  case Op::Sin:
+    partials[0] = std::cos(x[0]);
+    return;
+  case Op::Cos:
+    partials[0] = -std::sin(x[0]);
+    return;
+  case Op::Tan:
+    partials[0] = 1 / (std::cos(x[0]) * std::cos(x[0]));
+    return;
+  case Op::Asin:
+    partials[0] = 1 / std::sqrt((1 - x[0]) * (1 + x[0]));
+    return;
+  case Op::Acos:
+    partials[0] = -1 / std::sqrt((1 - x[0]) * (1 + x[0]));
+    return;
+  case Op::Atan:
+    partials[0] = 1 / (1 + x[0] * x[0]);
+    return;
+  case Op::Erf:
+    partials[0] = 2 / std::sqrt(kPi) * std::exp(-x[0] * x[0]);
+    return;
+  case Op::Erfc:
+    partials[0] = -2 / std::sqrt(kPi) * std::exp(-x[0] * x[0]);
+    return;
+  case Op::Power:
+    // 0^b does not move with b, and a^0 not with a.
+    partials[0] = x[1] == 0 ? 0 : x[1] * std::pow(x[0], x[1] - 1);
+    partials[1] = x[0] == 0 && x[1] >= 0 ? 0 : y * std::log(x[0]);
+    return;
+  case Op::Atan2: {
+    Real square = x[0] * x[0] + x[1] * x[1];
+    partials[0] = x[1] / square;
+    partials[1] = -x[0] / square;
+    return;
+  }
+  case Op::CopySign:
+    partials[0] = (Real(x[0] > 0) - Real(x[0] < 0)) * std::copysign(Real(1), x[1]);
+    return;
+  default: // Stop, rounding to integers, conditions
+    return;
+  }
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Operations on tokens and channels without a formula: align, normalize, rope and convolve.
+#include "dialect/Reference/Operations.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace taylor;
+using namespace taylor::reference;
+
+//===----------------------------------------------------------------------===//
+// Align
+//===----------------------------------------------------------------------===//
+
+/// y[.., j, ..] = x[.., j + shift, ..] along a line of the given lengths; 0 outside.
+static Array shiftTokens(const Array &x, StringRef from, const Shape &shape, StringRef to, int64_t shift) {
+  Array y(shape);
+  Lines source(x.shape, from), target(shape, to);
+  for (int64_t o = 0; o < target.outer; ++o)
+    for (int64_t j = 0; j < target.length; ++j)
+      for (int64_t s = 0; s < target.stride; ++s)
+        if (int64_t i = j + shift; i >= 0 && i < source.length)
+          y.values[(o * target.length + j) * target.stride + s] =
+              x.values[(o * source.length + i) * source.stride + s];
+  return y;
+}
+
+FailureOr<Evaluated> taylor::reference::evaluateAlign(AlignOp op, ArrayRef<Operand> operands,
+                                                      const Environment &environment) {
+  std::string to = op.getAxis().str(), from = to == "t" ? "u" : "t";
+  int64_t shift = to == "t" ? environment.offset : -environment.offset;
+  if (environment.offset < 0 || environment.offset + environment.sizeOf("t") > environment.sizeOf("u"))
+    return op.emitOpError("requires every query at a key's position, but got queries ")
+           << environment.offset << " to " << environment.offset + environment.sizeOf("t") - 1 << " of "
+           << environment.sizeOf("u") << " keys";
+  const Array &x = *operands[0].array;
+  Evaluated evaluated;
+  evaluated.results.push_back(shiftTokens(x, from, shapeOf(op.getResult().getType(), environment), to, shift));
+  evaluated.dead.emplace_back();
+  evaluated.pullback = [=, shape = x.shape](ArrayRef<Array> cotangents) {
+    return std::vector<Array>{shiftTokens(cotangents[0], to, shape, from, -shift)};
+  };
+  return evaluated;
+}
+
+//===----------------------------------------------------------------------===//
+// Normalize
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One line x[0..n) of a norm, and its normalised values.
+struct NormLine {
+  Norm kind;
+  Real epsilon;
+
+  /// Writes the normalised line, and gives the factor that it was multiplied with.
+  Real evaluate(ArrayRef<Real> x, MutableArrayRef<Real> y) const {
+    Real mean = 0, square = 0;
+    if (kind == Norm::Layer) {
+      for (Real value : x)
+        mean += value;
+      mean /= x.size();
+    }
+    for (Real value : x)
+      square += (value - mean) * (value - mean);
+    Real factor = isL2() ? 1 / std::max(std::sqrt(square), epsilon) : 1 / std::sqrt(square / x.size() + epsilon);
+    for (size_t i = 0; i < x.size(); ++i)
+      y[i] = (x[i] - mean) * factor;
+    return factor;
+  }
+
+  /// dx for a cotangent dy of the normalised line y.
+  void pullback(ArrayRef<Real> x, ArrayRef<Real> y, Real factor, ArrayRef<Real> dy, MutableArrayRef<Real> dx) const {
+    Real along = 0, mean = 0, square = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      along += dy[i] * y[i];
+      mean += dy[i];
+      square += x[i] * x[i];
+    }
+    if (isL2()) {
+      // Below its bound the denominator is a constant.
+      if (std::sqrt(square) < epsilon)
+        along = 0;
+      mean = 0;
+    } else {
+      along /= x.size();
+      mean = kind == Norm::Layer ? mean / x.size() : 0;
+    }
+    for (size_t i = 0; i < x.size(); ++i)
+      dx[i] = factor * (dy[i] - mean - y[i] * along);
+  }
+
+private:
+  bool isL2() const { return kind == Norm::L2; }
+};
+
+/// Normalises an array along an axis; `factors` gets one number per line.
+void normalizeLines(const NormLine &norm, const Array &x, StringRef axis, Array &y, std::vector<Real> &factors) {
+  Lines lines(x.shape, axis);
+  std::vector<Real> in(lines.length), out(lines.length);
+  lines.forEach([&](int64_t begin) {
+    for (int64_t i = 0; i < lines.length; ++i)
+      in[i] = x.values[begin + i * lines.stride];
+    factors.push_back(norm.evaluate(in, out));
+    for (int64_t i = 0; i < lines.length; ++i)
+      y.values[begin + i * lines.stride] = out[i];
+  });
+}
+
+/// y * weight + bias at the points of the result, and the gradients of all three.
+struct Affine {
+  const Array *weight, *bias;
+  Shape loop;
+  Array dead;
+
+  Affine(const Array *weight, const Array *bias, Shape loop, Array dead)
+      : weight(weight), bias(bias), loop(std::move(loop)), dead(std::move(dead)) {}
+
+  Array evaluate(const Array &y, const Rounding &rounding) const {
+    Array result(loop);
+    Walk at(y.shape, loop), atDead(dead.shape, loop);
+    Walk atWeight(weight ? weight->shape : Shape(), loop), atBias(bias ? bias->shape : Shape(), loop);
+    int64_t element = 0;
+    forEachPoint(loop, [&](ArrayRef<int64_t> point) {
+      Real &value = result.values[element++];
+      if (!dead.values.empty() && dead.values[atDead(point)] != 0)
+        return;
+      value = y.values[at(point)] * (weight ? weight->values[atWeight(point)] : 1);
+      value = rounding(value + (bias ? bias->values[atBias(point)] : 0));
+    });
+    return result;
+  }
+
+  void pullback(const Array &y, const Array &cotangent, Array &dy, Array &dWeight, Array &dBias,
+                const Rounding &rounding) const {
+    Walk at(y.shape, loop), atDead(dead.shape, loop), atCotangent(cotangent.shape, loop);
+    Walk atWeight(dWeight.shape, loop), atBias(dBias.shape, loop);
+    forEachPoint(loop, [&](ArrayRef<int64_t> point) {
+      if (!dead.values.empty() && dead.values[atDead(point)] != 0)
+        return;
+      Real dz = cotangent.values[atCotangent(point)];
+      dy.values[at(point)] += weight ? dz * weight->values[atWeight(point)] : dz;
+      if (weight)
+        accumulate(dWeight.values[atWeight(point)], dz * y.values[at(point)], rounding);
+      if (bias)
+        accumulate(dBias.values[atBias(point)], dz, rounding);
+    });
+  }
+};
+
+} // namespace
+
+FailureOr<Evaluated> taylor::reference::evaluateNormalize(NormalizeOp op, ArrayRef<Operand> operands,
+                                                          const Environment &environment) {
+  NormLine norm = {op.getKind(), op.getEpsilon().convertToDouble()};
+  std::string axis = op.getAxis().str();
+  const Array *x = operands[0].array;
+  size_t place = 1;
+  const Array *weight = op.getWeight() ? operands[place++].array : nullptr;
+  const Array *bias = op.getBias() ? operands[place++].array : nullptr;
+
+  // Eager code has this in one kernel that rounds once, so `y` stays exact.
+  Array y(x->shape);
+  std::vector<Real> factors;
+  normalizeLines(norm, *x, axis, y, factors);
+  Shape loop = shapeOf(op.getResult().getType(), environment);
+  Affine affine(weight, bias, loop, joinDead(operands, loop));
+
+  Evaluated evaluated;
+  evaluated.results.push_back(affine.evaluate(y, environment.arithmetic.value));
+  evaluated.dead.push_back(affine.dead);
+  evaluated.pullback = [=, arithmetic = environment.arithmetic](ArrayRef<Array> cotangents) {
+    Array dy(x->shape), dWeight = weight ? Array(weight->shape) : Array(), dBias = bias ? Array(bias->shape) : Array();
+    affine.pullback(y, cotangents[0], dy, dWeight, dBias, arithmetic.accumulator);
+    Array dx(x->shape);
+    Lines lines(x->shape, axis);
+    std::vector<Real> xLine(lines.length), yLine(lines.length), dyLine(lines.length), dxLine(lines.length);
+    auto factor = factors.begin();
+    lines.forEach([&](int64_t begin) {
+      bool any = false;
+      for (int64_t i = 0; i < lines.length; ++i) {
+        int64_t element = begin + i * lines.stride;
+        xLine[i] = x->values[element];
+        yLine[i] = y.values[element];
+        dyLine[i] = dy.values[element];
+        any |= dyLine[i] != 0;
+      }
+      Real lineFactor = *factor++;
+      if (!any)
+        return;
+      norm.pullback(xLine, yLine, lineFactor, dyLine, dxLine);
+      for (int64_t i = 0; i < lines.length; ++i)
+        dx.values[begin + i * lines.stride] = dxLine[i];
+    });
+    std::vector<Array> gradients = {std::move(dx)};
+    if (weight)
+      gradients.push_back(std::move(dWeight));
+    if (bias)
+      gradients.push_back(std::move(dBias));
+    for (Array &gradient : gradients)
+      roundAll(gradient, arithmetic.value);
+    return gradients;
+  };
+  return evaluated;
+}
+
+//===----------------------------------------------------------------------===//
+// Rope
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct Rotation {
+  std::string token, channel;
+  RopeLayout layout;
+  /// cosine and sine of [tokens, pairs]
+  std::vector<Real> cosine, sine;
+
+  Array apply(const Array &x, bool inverse, const Rounding &rounding) const {
+    Array y(x.shape);
+    Shape lines = x.shape.without(StringRef(channel));
+    Walk walk(x.shape, lines);
+    int64_t pairs = x.shape.sizeOf(channel) / 2, stride = Lines(x.shape, channel).stride;
+    int64_t token = lines.find(this->token);
+    forEachPoint(lines, [&](ArrayRef<int64_t> point) {
+      int64_t begin = walk(point);
+      for (int64_t i = 0; i < pairs; ++i) {
+        int64_t first = layout == RopeLayout::Half ? i : 2 * i;
+        int64_t second = layout == RopeLayout::Half ? i + pairs : 2 * i + 1;
+        Real c = cosine[point[token] * pairs + i], s = sine[point[token] * pairs + i] * (inverse ? -1 : 1);
+        Real a = x.values[begin + first * stride], b = x.values[begin + second * stride];
+        y.values[begin + first * stride] = rounding(rounding(a * c) - rounding(b * s));
+        y.values[begin + second * stride] = rounding(rounding(a * s) + rounding(b * c));
+      }
+    });
+    return y;
+  }
+};
+
+} // namespace
+
+FailureOr<Evaluated> taylor::reference::evaluateRope(RopeOp op, ArrayRef<Operand> operands,
+                                                     const Environment &environment) {
+  const Array &x = *operands[0].array;
+  Rotation rotation;
+  rotation.token = x.shape.has("t") ? "t" : "u";
+  rotation.channel = op.getChannel().str();
+  rotation.layout = op.getLayout();
+  const Rounding &rounding = environment.arithmetic.value;
+  int64_t channels = x.shape.sizeOf(rotation.channel);
+  if (channels % 2)
+    return op.emitOpError("requires an even number of channels to rotate in pairs, but got ")
+           << rotation.channel << " = " << channels;
+  Real theta = op.getTheta().convertToDouble();
+  for (int64_t token = 0; token < x.shape.sizeOf(rotation.token); ++token) {
+    Real position = environment.position(rotation.token, token) + static_cast<int64_t>(op.getOffset());
+    for (int64_t i = 0; i < channels / 2; ++i) {
+      // Angles depend on positions alone: exact, then cosine and sine are rounded as tables in the type are.
+      Real angle = position * std::pow(theta, -2 * Real(i) / channels);
+      rotation.cosine.push_back(rounding(std::cos(angle)));
+      rotation.sine.push_back(rounding(std::sin(angle)));
+    }
+  }
+  bool inverse = op.getInverse();
+  Evaluated evaluated;
+  evaluated.results.push_back(rotation.apply(x, inverse, rounding));
+  evaluated.dead.push_back(operands[0].dead ? *operands[0].dead : Array());
+  evaluated.pullback = [=](ArrayRef<Array> cotangents) {
+    return std::vector<Array>{rotation.apply(cotangents[0], !inverse, rounding)};
+  };
+  return evaluated;
+}
+
+//===----------------------------------------------------------------------===//
+// Convolve
+//===----------------------------------------------------------------------===//
+
+/// Calls visit(y, x, w) for every product y += w x, all by element.
+static void forEachTap(const Shape &array, const Shape &taps, StringRef tapAxis, bool reverse,
+                       llvm::function_ref<void(int64_t y, int64_t x, int64_t w)> visit) {
+  StringRef token = array.has("t") ? "t" : "u";
+  int64_t count = taps.sizeOf(tapAxis), stride = Lines(array, token).stride, tokens = array.sizeOf(token);
+  Shape loop = array;
+  loop.append(tapAxis, count);
+  Walk atArray(array, loop), atTaps(taps, loop);
+  int64_t tokenPlace = array.find(token);
+  forEachPoint(loop, [&](ArrayRef<int64_t> point) {
+    int64_t back = count - 1 - point.back(), shift = reverse ? back : -back;
+    int64_t source = point[tokenPlace] + shift;
+    if (source >= 0 && source < tokens)
+      visit(atArray(point), atArray(point) + shift * stride, atTaps(point));
+  });
+}
+
+FailureOr<Evaluated> taylor::reference::evaluateConvolve(ConvolveOp op, ArrayRef<Operand> operands,
+                                                         const Environment &environment) {
+  const Array &x = *operands[0].array, &taps = *operands[1].array;
+  std::string tapAxis = op.getTapAxis().str();
+  bool reverse = op.getReverse();
+  Arithmetic arithmetic = environment.arithmetic;
+  Array y(x.shape);
+  forEachTap(x.shape, taps.shape, tapAxis, reverse, [&](int64_t to, int64_t from, int64_t tap) {
+    accumulate(y.values[to], taps.values[tap] * x.values[from], arithmetic.accumulator);
+  });
+  roundAll(y, arithmetic.value);
+  Evaluated evaluated;
+  evaluated.results.push_back(std::move(y));
+  evaluated.dead.emplace_back();
+  evaluated.pullback = [&x, &taps, tapAxis, reverse, arithmetic](ArrayRef<Array> cotangents) {
+    Array dx(x.shape), dTaps(taps.shape);
+    forEachTap(x.shape, taps.shape, tapAxis, reverse, [&](int64_t to, int64_t from, int64_t tap) {
+      Real dy = cotangents[0].values[to];
+      accumulate(dx.values[from], taps.values[tap] * dy, arithmetic.accumulator);
+      accumulate(dTaps.values[tap], x.values[from] * dy, arithmetic.accumulator);
+    });
+    roundAll(dx, arithmetic.value);
+    roundAll(dTaps, arithmetic.value);
+    return std::vector<Array>{std::move(dx), std::move(dTaps)};
+  };
+  return evaluated;
+}
