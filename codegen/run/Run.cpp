@@ -10,8 +10,6 @@ using namespace mlir;
 using namespace taylor;
 using namespace taylor::run;
 
-const char *const taylor::run::kVersion = TAYLOR_VERSION;
-
 namespace {
 
 LogicalResult write(const std::string &path, const Array &array, Dtype dtype) {

@@ -8,8 +8,6 @@
 
 namespace taylor::run {
 
-extern const char *const kVersion;
-
 /// Runs; fails after one message to stderr, or where a comparison is past what is allowed.
 mlir::LogicalResult run(const Options &options, mlir::MLIRContext *context);
 

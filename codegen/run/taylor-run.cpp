@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Evaluates a specification: by the reference, or by kernels that are compared with it.
+#include "codegen/Driver/Version.h"
 #include "codegen/run/Run.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,7 +14,7 @@ int main(int argc, char **argv) {
   if (options->help)
     return llvm::outs() << taylor::run::helpText(), 0;
   if (options->version)
-    return llvm::outs() << "taylor-run " << taylor::run::kVersion << "\n", 0;
+    return llvm::outs() << taylor::getVersion("taylor-run") << "\n", 0;
   mlir::DialectRegistry registry;
   registry.insert<taylor::TaylorDialect, mlir::arith::ArithDialect, mlir::math::MathDialect>();
   mlir::MLIRContext context(registry);
