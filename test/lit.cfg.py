@@ -1,6 +1,7 @@
 # Two suites share this file: the lit tests of test/, and the GoogleTest programs of build/unittests.
 import os
 import re
+import subprocess
 
 import lit.formats
 
@@ -33,7 +34,8 @@ if features["sanitizer"]:
 if lit_config.params.get("full"):
     config.available_features.add("full")
 # Until the compiler writes artifacts: tests that need one are not run.
-if os.path.isdir(os.path.join(config.taylor_source, "codegen", "CPU")):
+probe = [os.path.join(bin_dir, "taylorc"), os.path.join(config.taylor_source, "examples/specs/softmax.mlir"), "-o", os.path.join(config.taylor_build, "probe.so")]
+if os.path.exists(probe[0]) and subprocess.run(probe, capture_output=True).returncode == 0:
     config.available_features.add("taylorc")
 if os.geteuid() == 0:
     config.available_features.add("root")
