@@ -2,6 +2,7 @@
 #include "runtime/Memory.h"
 #include "runtime/Error.h"
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -12,10 +13,25 @@ namespace {
 
 void *allocate(size_t size) { return std::aligned_alloc(64, (size + 63) / 64 * 64); }
 
+std::atomic<size_t> scratchBytes{0}; // of all threads
+
 struct Scratch {
   void *pointer = nullptr;
   size_t bytes = 0;
-  ~Scratch() { std::free(pointer); }
+  ~Scratch() { resize(0); }
+
+  void resize(size_t size) {
+    std::free(pointer);
+    scratchBytes -= bytes;
+    pointer = nullptr;
+    bytes = 0;
+    if (size == 0)
+      return;
+    pointer = allocate(size);
+    if (!pointer)
+      throw std::bad_alloc();
+    scratchBytes += bytes = size;
+  }
 };
 
 /// Free workspaces of the process.
@@ -34,15 +50,17 @@ Pool &pool() {
 
 void *threadScratch(size_t size) {
   static thread_local Scratch scratch;
-  if (size > scratch.bytes) {
-    std::free(scratch.pointer);
-    scratch.bytes = 0;
-    scratch.pointer = allocate(size);
-    if (!scratch.pointer)
-      throw std::bad_alloc();
-    scratch.bytes = size;
-  }
+  if (size > scratch.bytes)
+    scratch.resize(size);
   return scratch.pointer;
+}
+
+size_t keptMemory() {
+  size_t bytes = scratchBytes;
+  std::lock_guard<std::mutex> lock(pool().mutex);
+  for (auto &[size, pointer] : pool().free)
+    bytes += size;
+  return bytes;
 }
 
 Workspace::Workspace(size_t size) {

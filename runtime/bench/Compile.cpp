@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/Cache.h"
+#include "runtime/Cpu.h"
+#include "runtime/Error.h"
+#include "runtime/Process.h"
+#include "runtime/bench/Commands.h"
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace taylor::bench {
+
+nlohmann::json benchCompile(const Request &request) {
+  namespace fs = std::filesystem;
+  std::string pattern = (fs::temp_directory_path() / "taylor-bench-XXXXXX").string();
+  if (!mkdtemp(pattern.data()))
+    runtime::fail("could not create a folder in '", fs::temp_directory_path().string(), "'");
+  struct Remove {
+    std::string path;
+    ~Remove() { fs::remove_all(path); }
+  } folder{pattern};
+  std::vector<std::string> arguments = {runtime::findCompiler(),
+                                        request.spec,
+                                        "-o",
+                                        folder.path + "/kernel.so",
+                                        "--dtype=" + request.dtype,
+                                        "--head-dim=" + std::to_string(request.shape.d),
+                                        "--value-dim=" + std::to_string(request.shape.e)};
+  for (const std::string &setting : request.settings) {
+    arguments.push_back("--set");
+    arguments.push_back(setting);
+  }
+  if (!request.mask.empty())
+    arguments.push_back("--mask=" + request.mask);
+
+  std::vector<double> seconds;
+  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(request.seconds);
+  while (seconds.size() < 3 || std::chrono::steady_clock::now() < end) {
+    auto begin = std::chrono::steady_clock::now();
+    runtime::ProcessResult result = runtime::runProcess(arguments, 60, [] {});
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    if (result.exitCode != 0)
+      runtime::fail("taylorc could not compile '", request.spec, "'\n", result.errors);
+  }
+  nlohmann::json row = {{"command", "compile"},
+                        {"spec", request.spec},
+                        {"dtype", request.dtype},
+                        {"seconds", median(seconds)},
+                        {"bytes", fs::file_size(folder.path + "/kernel.so")},
+                        {"cpu", runtime::cpuName()}};
+  printf("%-28s d=%-4ld %-5s taylorc %.2f s, %ld bytes\n", request.spec.c_str(), long(request.shape.d),
+         request.dtype.c_str(), median(seconds), long(row["bytes"].get<int64_t>()));
+  fflush(stdout);
+  return nlohmann::json::array({row});
+}
+
+} // namespace taylor::bench

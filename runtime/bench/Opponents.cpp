@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/bench/Opponents.h"
+#include "runtime/Cache.h"
+#include "runtime/Error.h"
+#include "runtime/Process.h"
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <torch/csrc/jit/api/compilation_unit.h>
+#include <torch/csrc/jit/api/function_impl.h>
+#include <torch/jit.h>
+
+namespace taylor::bench {
+namespace {
+
+using runtime::fail;
+
+/// Index of the first input with exactly these axes; throws.
+size_t inputWithAxes(const Manifest &manifest, std::initializer_list<const char *> axes) {
+  for (size_t i = 0; i < manifest.inputs.size(); ++i) {
+    const auto &have = manifest.inputs[i].axes;
+    if (std::equal(have.begin(), have.end(), axes.begin(), axes.end(),
+                   [](const Axis &a, const char *b) { return a.name == b; }))
+      return i;
+  }
+  std::string text;
+  for (const char *axis : axes)
+    text += (text.empty() ? "" : ", ") + std::string(axis);
+  fail("unsupported opponent 'sdpa': the specification has no input [", text, "]");
+}
+
+Contender makeSdpa(const Manifest &manifest, const Request &request) {
+  size_t q = inputWithAxes(manifest, {"b", "h", "t", "d"}), k = inputWithAxes(manifest, {"b", "g", "u", "d"});
+  size_t v = inputWithAxes(manifest, {"b", "g", "u", "e"});
+  bool causal = manifest.mask != "bidirectional", grouped = request.shape.g != request.shape.h;
+  // Torch aligns a causal mask with the first key, we with the last.
+  if (causal && request.shape.t != request.shape.u)
+    fail("unsupported opponent 'sdpa' with a causal mask and t = ", request.shape.t,
+         ", u = ", request.shape.u, ": its mask is another one");
+  return {"sdpa", [=](const std::vector<at::Tensor> &inputs) {
+            return at::scaled_dot_product_attention(inputs[q], inputs[k], inputs[v], {}, 0.0, causal, {},
+                                                    grouped);
+          }};
+}
+
+Contender makeEager(const Request &request) {
+  std::vector<std::string> arguments = {runtime::findCompiler(), request.spec, "--emit=torch",
+                                        "--head-dim=" + std::to_string(request.shape.d),
+                                        "--value-dim=" + std::to_string(request.shape.e)};
+  for (const std::string &setting : request.settings) {
+    arguments.push_back("--set");
+    arguments.push_back(setting);
+  }
+  if (!request.mask.empty())
+    arguments.push_back("--mask=" + request.mask);
+  runtime::ProcessResult result = runtime::runProcess(arguments, 60, [] {});
+  if (result.exitCode != 0)
+    fail("taylorc could not print '", request.spec, "' as PyTorch code\n", result.errors);
+  std::shared_ptr<torch::jit::CompilationUnit> unit = torch::jit::compile(result.output);
+  auto functions = unit->get_functions();
+  if (functions.empty())
+    fail("expected a function in the PyTorch code of '", request.spec, "', but got none");
+  torch::jit::Function *function = functions.back(); // helpers come first
+  return {"eager", [unit, function](const std::vector<at::Tensor> &inputs) {
+            std::vector<c10::IValue> stack(inputs.begin(), inputs.end());
+            c10::IValue value = (*function)(std::move(stack));
+            return value.isTuple() ? value.toTupleRef().elements()[0].toTensor() : value.toTensor();
+          }};
+}
+
+} // namespace
+
+Contender makeOpponent(const std::string &name, const Manifest &manifest, const Request &request) {
+  if (name == "sdpa")
+    return makeSdpa(manifest, request);
+  if (name == "eager")
+    return makeEager(request);
+  fail("expected opponents sdpa or eager, but got '", name, "'");
+}
+
+} // namespace taylor::bench

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+#include "runtime/bench/Problem.h"
+#include <functional>
+
+namespace taylor::bench {
+
+/// One way to compute the attention, on inputs in the manifest's order.
+struct Contender {
+  std::string name;
+  std::function<at::Tensor(const std::vector<at::Tensor> &)> forward;
+};
+
+/// `sdpa`: torch's scaled_dot_product_attention on the arrays [b,h,t,d], [b,g,u,d] and [b,g,u,e], softmax
+/// whatever the specification is; `eager`: the specification as plain PyTorch code (taylorc --emit=torch),
+/// run as TorchScript. Throws runtime::Error.
+Contender makeOpponent(const std::string &name, const Manifest &manifest, const Request &request);
+
+} // namespace taylor::bench

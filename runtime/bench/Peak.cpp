@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/bench/Peak.h"
+#include "runtime/Cpu.h"
+#include "runtime/torch/Parallel.h"
+#include <chrono>
+
+namespace taylor::bench {
+namespace {
+
+constexpr int64_t rounds = 200000; // some milliseconds
+constexpr int chains = 16;         // independent sums: enough in flight for any latency and number of units
+
+/// rounds * chains fused multiply-adds of vectors of `width` elements. Inlined into functions that say which
+/// instructions there are.
+template <typename T, int width> __attribute__((always_inline)) inline double spin() {
+  typedef T Vector __attribute__((ext_vector_type(width)));
+  Vector sums[chains], factor = T(0.999), term = T(1e-3);
+#pragma unroll
+  for (int i = 0; i < chains; ++i)
+    sums[i] = T(i);
+  for (int64_t round = 0; round < rounds; ++round) {
+#pragma unroll
+    for (int i = 0; i < chains; ++i)
+      sums[i] = __builtin_elementwise_fma(sums[i], factor, term);
+  }
+  double result = 0;
+#pragma unroll
+  for (int i = 0; i < chains; ++i)
+    result += double(sums[i][i % width]);
+  return result;
+}
+
+struct Spin {
+  double (*run)();
+  int width;
+};
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) double wideF32() { return spin<float, 16>(); }
+__attribute__((target("avx512f"))) double wideF64() { return spin<double, 8>(); }
+__attribute__((target("avx2,fma"))) double middleF32() { return spin<float, 8>(); }
+__attribute__((target("avx2,fma"))) double middleF64() { return spin<double, 4>(); }
+#endif
+
+/// The widest vectors that this processor has.
+Spin spinFor(bool f64) {
+#if defined(__x86_64__)
+  if (runtime::missingFeature({"avx512f"}).empty())
+    return f64 ? Spin{wideF64, 8} : Spin{wideF32, 16};
+  if (runtime::missingFeature({"avx2", "fma"}).empty())
+    return f64 ? Spin{middleF64, 4} : Spin{middleF32, 8};
+#endif
+  return f64 ? Spin{spin<double, 2>, 2} : Spin{spin<float, 4>, 4};
+}
+
+} // namespace
+
+double measurePeak(TaylorDtype dtype, int64_t threads) {
+  Spin spin = spinFor(dtype == TAYLOR_F64);
+  auto task = [](void *context, int64_t) {
+    volatile double result = static_cast<Spin *>(context)->run();
+    (void)result;
+  };
+  auto begin = std::chrono::steady_clock::now();
+  if (threads == 1)
+    task(&spin, 0);
+  else
+    parallelFor(nullptr, threads, task, &spin);
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return 2e-9 * double(rounds) * chains * spin.width * double(threads) / seconds.count();
+}
+
+} // namespace taylor::bench

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+#include "runtime/taylor.h"
+
+namespace taylor::bench {
+
+/// GFLOP/s of nothing but fused multiply-adds in registers, on `threads` of torch's threads at once, with the
+/// widest vectors of this processor. bf16 counts as f32, in which its products are accumulated. Takes some
+/// milliseconds.
+double measurePeak(TaylorDtype dtype, int64_t threads);
+
+} // namespace taylor::bench

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// taylor-bench: how fast is a compiled attention, beside what else one could run?
+#include "TaylorVersion.h"
+#include "runtime/Cpu.h"
+#include "runtime/Error.h"
+#include "runtime/bench/Commands.h"
+#include "runtime/bench/Peak.h"
+#include <CLI/CLI.hpp>
+#include <c10/util/Exception.h>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using namespace taylor;
+using namespace taylor::bench;
+
+namespace {
+
+const char *examples = R"(
+Examples:
+  taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,16,1024,64 --against sdpa --json softmax.json
+  taylor-bench attention --spec examples/specs/softmax-norm-l2.mlir --shape 1,16,1024,64 --dtype bf16 --against sdpa,eager
+  taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,4,4096,64 --mask bidirectional --direction forward --threads 1
+  taylor-bench call-overhead --spec examples/specs/softmax.mlir
+  taylor-bench compile --spec examples/specs/softmax.mlir
+)";
+
+/// What the command line says.
+struct Arguments {
+  Request request;
+  std::vector<std::string> specs, shapes, directions = {"forward", "backward", "both"}, opponents;
+  std::string json;
+};
+
+void addCommon(CLI::App *command, Arguments &arguments) {
+  command
+      ->add_option("--spec", arguments.specs,
+                   "specification: a .mlir file (compiled on first use) or a compiled .so; several by comma")
+      ->required()
+      ->delimiter(',');
+  command->add_option("--dtype", arguments.request.dtype, "f32, bf16 or f64")->capture_default_str();
+  command
+      ->add_option("--set", arguments.request.settings,
+                   "a free parameter of the specification: order=10 (repeatable)")
+      ->take_all();
+  command->add_option("--mask", arguments.request.mask, "causal or bidirectional, instead of what is written")
+      ->check(CLI::IsMember({"causal", "bidirectional"}));
+  command->add_option("--seconds", arguments.request.seconds, "time for each row; at least 3 rounds are run")
+      ->capture_default_str();
+  command->add_option("--json", arguments.json, "write the rows to this file as a JSON list");
+}
+
+void addShape(CLI::App *command, Arguments &arguments, const std::string &fallback) {
+  arguments.shapes = {fallback};
+  command
+      ->add_option("--shape", arguments.shapes,
+                   "B,H,T,D, or b=1,h=8,g=2,t=64,u=96,d=64,e=32: batch, query heads, key/value heads, "
+                   "queries, keys, score and "
+                   "value channels (repeatable)")
+      ->capture_default_str();
+}
+
+CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
+  CLI::App *command = app.add_subcommand(
+      "attention", "time forward, backward and both, beside opponents in the same process");
+  addCommon(command, arguments);
+  addShape(command, arguments, "1,16,1024,64");
+  command->add_option("--direction", arguments.directions, "forward, backward, both")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"forward", "backward", "both"}))
+      ->capture_default_str();
+  command
+      ->add_option("--against", arguments.opponents,
+                   "opponents: sdpa (torch's scaled_dot_product_attention: softmax, whatever the "
+                   "specification), eager (the "
+                   "specification as plain PyTorch code, from taylorc --emit=torch)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"sdpa", "eager"}));
+  command->add_option("--threads", arguments.request.threads, "threads of torch's pool; 0: all processors")
+      ->capture_default_str();
+  command
+      ->add_option("--logits", arguments.request.logits,
+                   "factor of the queries: 60 makes most weights vanish")
+      ->capture_default_str();
+  command
+      ->add_option("--layout", arguments.request.layout,
+                   "how inputs lie in memory: bhtd, or bthd as a projection leaves them")
+      ->check(CLI::IsMember({"bhtd", "bthd"}))
+      ->capture_default_str();
+  command->footer("\nRows: ms is the median; ratio is the median over rounds of the opponent's time over "
+                  "ours; gflops counts the visible "
+                  "pairs (2d+2e forward, 6d+4e backward);\npeak_fraction is of the fused multiply-adds "
+                  "measured between the runs; "
+                  "memory_mb is the peak beyond inputs, output and gradients.");
+  return command;
+}
+
+/// Runs `bench` for each specification and shape.
+template <typename Bench> nlohmann::json forEach(const Arguments &arguments, Bench bench) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const std::string &spec : arguments.specs)
+    for (const std::string &shape : arguments.shapes) {
+      Request request = arguments.request;
+      request.spec = spec;
+      request.shape = Shape::parse(shape);
+      for (auto &row : bench(request))
+        rows.push_back(row);
+    }
+  return rows;
+}
+
+/// Written whole or not at all.
+void writeJson(const std::string &path, const nlohmann::json &rows) {
+  std::string partial = path + ".partial";
+  std::ofstream file(partial);
+  file << rows.dump(2) << "\n";
+  file.close();
+  std::error_code error;
+  if (file)
+    std::filesystem::rename(partial, path, error);
+  if (!file || error)
+    runtime::fail("could not write '", path, "'");
+}
+
+int run(int argc, char **argv) {
+  Arguments attentionArguments, overheadArguments, compileArguments;
+  CLI::App app("taylor-bench: how fast is a compiled attention, beside what else one could run?");
+  app.footer(examples);
+  app.set_version_flag("--version",
+                       std::string("taylor-bench ") + TAYLOR_VERSION + " (" + TAYLOR_GIT_HASH + ")");
+  app.require_subcommand(1);
+
+  CLI::App *attention = addAttention(app, attentionArguments);
+  CLI::App *overhead = app.add_subcommand(
+      "call-overhead",
+      "what a call through torch costs beyond the C interface (T = 1, one thread, no gradient)");
+  addCommon(overhead, overheadArguments);
+  addShape(overhead, overheadArguments, "1,1,1,64");
+  CLI::App *compile =
+      app.add_subcommand("compile", "time of taylorc, forward and backward, without the kernel cache");
+  addCommon(compile, compileArguments);
+  addShape(compile, compileArguments, "1,1,1,64");
+  CLI::App *peak = app.add_subcommand("peak", "this machine's fused multiply-adds, in GFLOP/s");
+  CLI11_PARSE(app, argc, argv);
+
+  if (*peak) {
+    int64_t all = runtime::cpuCount();
+    for (int64_t threads = 1; threads <= all; threads = threads < all ? std::min(all, threads * 2) : all + 1)
+      printf("%3ld threads: f32 %.1f GFLOP/s, f64 %.1f GFLOP/s\n", long(threads),
+             measurePeak(TAYLOR_F32, threads), measurePeak(TAYLOR_F64, threads));
+    return 0;
+  }
+  const Arguments &arguments = *attention  ? attentionArguments
+                               : *overhead ? overheadArguments
+                                           : compileArguments;
+  nlohmann::json rows = forEach(arguments, [&](const Request &request) {
+    return *attention  ? benchAttention(request, arguments.directions, arguments.opponents)
+           : *overhead ? benchOverhead(request)
+                       : benchCompile(request);
+  });
+  if (!arguments.json.empty())
+    writeJson(arguments.json, rows);
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return run(argc, argv);
+  } catch (const c10::Error &error) {
+    fprintf(stderr, "taylor-bench: error: %s\n", error.what_without_backtrace());
+  } catch (const std::exception &error) {
+    fprintf(stderr, "taylor-bench: error: %s\n", error.what());
+  }
+  return 1;
+}
