@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Run.h"
 #include "codegen/run/FunctionsCheck.h"
+#include "codegen/run/Kernel.h"
 #include "codegen/run/Npy.h"
 #include "codegen/run/Report.h"
-#include "runtime/taylor.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -23,7 +23,8 @@ LogicalResult report(const Problem &problem, const Evaluated &evaluated, const O
   // The reference has more digits than f32 shows.
   Dtype dtype = options.dtype ? problem.dtype : options.device == Device::Reference ? Dtype::F64 : Dtype::F32;
   for (auto [cotangent, output] : llvm::zip_equal(problem.cotangents, evaluated.outputs)) {
-    printSummary(cotangent.name, output);
+    if (!options.check)
+      printSummary(cotangent.name, output);
     auto it = options.outputs.find(cotangent.name);
     if (it == options.outputs.end())
       it = options.outputs.find("*");
@@ -37,7 +38,8 @@ LogicalResult report(const Problem &problem, const Evaluated &evaluated, const O
         return fail("unsupported gradient of the integer argument '" + input.name + "'");
       continue;
     }
-    printSummary("gradient " + input.name, gradient);
+    if (!options.check)
+      printSummary("gradient " + input.name, gradient);
     if (it != options.gradients.end() && failed(write(it->second, gradient, dtype)))
       return failure();
   }
@@ -54,6 +56,42 @@ LogicalResult runReference(SpecOp spec, const Options &options) {
   if (failed(evaluated))
     return failure();
   return report(*problem, *evaluated, options);
+}
+
+/// Every output and gradient of the kernels against the reference, by the contract.
+LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, bool withGradients) {
+  FailureOr<Evaluated> expected = evaluate(problem, reference::Arithmetic::exact(), withGradients);
+  FailureOr<Evaluated> eager = evaluate(problem, reference::Arithmetic::eager(problem.dtype), withGradients);
+  if (failed(expected) || failed(eager))
+    return failure();
+  reference::Contract contract;
+  contract.dtype = problem.dtype;
+  ComparisonTable table;
+  for (size_t i = 0; i < expected->outputs.size(); ++i)
+    table.add(problem.cotangents[i].name, reference::compare(evaluated.outputs[i].values, expected->outputs[i].values,
+                                                             eager->outputs[i].values, contract));
+  for (size_t i = 0; i < expected->gradients.size(); ++i) {
+    const std::vector<Real> &gradient = expected->gradients[i].values;
+    if (gradient.empty())
+      continue;
+    // What the kernels do not give they hold to be zero.
+    std::vector<Real> ours = evaluated.gradients[i].values;
+    ours.resize(gradient.size(), 0);
+    table.add("gradient " + problem.inputs[i].name,
+              reference::compare(ours, gradient, eager->gradients[i].values, contract));
+  }
+  return success(table.print());
+}
+
+LogicalResult runOnCpu(SpecOp spec, const Options &options) {
+  FailureOr<Problem> problem = makeProblem(spec, options);
+  if (failed(problem))
+    return failure();
+  bool withGradients = (options.gradient || options.check) && !options.forwardOnly;
+  FailureOr<Evaluated> evaluated = runKernel(*problem, options, withGradients);
+  if (failed(evaluated) || failed(report(*problem, *evaluated, options)))
+    return failure();
+  return options.check ? checkKernel(*problem, *evaluated, withGradients) : success();
 }
 
 } // namespace
@@ -80,6 +118,6 @@ LogicalResult taylor::run::run(const Options &options, MLIRContext *context) {
     return checkFunctions(separate ? *separate : **module, *problem, options);
   }
   if (options.device == Device::CPU)
-    return fail("unsupported --device=cpu in this build");
+    return runOnCpu(*spec, options);
   return runReference(*spec, options);
 }

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/run/Kernel.h"
+#include "codegen/run/TensorBuffer.h"
+#include "llvm/Support/JSON.h"
+#include <memory>
+
+using namespace mlir;
+using namespace taylor;
+using namespace taylor::run;
+namespace json = llvm::json;
+
+namespace {
+
+struct Unload {
+  void operator()(TaylorKernel *kernel) const { taylor_unload(kernel); }
+};
+using KernelPtr = std::unique_ptr<TaylorKernel, Unload>;
+
+std::optional<Dtype> dtypeNamed(StringRef name) {
+  if (name == "f32")
+    return Dtype::F32;
+  if (name == "bf16")
+    return Dtype::BF16;
+  if (name == "f64")
+    return Dtype::F64;
+  if (name == "i32")
+    return Dtype::I32;
+  return std::nullopt;
+}
+
+FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) {
+  TaylorKernel *kernel = nullptr;
+  if (!options.kernel.empty()) {
+    if (taylor_load(options.kernel.c_str(), &kernel))
+      return fail(taylor_last_error());
+    return KernelPtr(kernel);
+  }
+  std::vector<std::string> arguments;
+  static constexpr const char *kNames[] = {"f32", "bf16", "f64"};
+  arguments.push_back(std::string("--dtype=") + kNames[static_cast<int>(problem.dtype)]);
+  const llvm::StringMap<int64_t> &sizes = problem.environment.sizes;
+  if (sizes.contains("d"))
+    arguments.push_back("--head-dim=" + std::to_string(sizes.lookup("d")));
+  if (sizes.contains("e"))
+    arguments.push_back("--value-dim=" + std::to_string(sizes.lookup("e")));
+  for (auto &[name, value] : options.parameters)
+    arguments.push_back("--set=" + name + "=" + value);
+  if (!options.mask.empty())
+    arguments.push_back("--mask=" + options.mask);
+  if (!options.target.empty())
+    arguments.push_back("--target=" + options.target);
+  std::vector<const char *> pointers;
+  for (const std::string &argument : arguments)
+    pointers.push_back(argument.c_str());
+  if (taylor_compile(options.spec.c_str(), pointers.data(), pointers.size(), &kernel))
+    return fail(taylor_last_error());
+  return KernelPtr(kernel);
+}
+
+/// Tensors by role ("input:q", "gradient:k"), as the manifest describes them.
+class Tensors {
+public:
+  Tensors(const Problem &problem, const Options &options) : problem(problem) {
+    layout.tokensFirst = options.layout == "bthc";
+    layout.poison = options.poison;
+  }
+
+  LogicalResult readManifest(StringRef text) {
+    llvm::Expected<json::Value> parsed = json::parse(text);
+    if (!parsed)
+      return fail(parsed.takeError());
+    manifest = std::move(*parsed);
+    return success(manifest.getAsObject() && manifest.getAsObject()->getObject("tensors"));
+  }
+
+  /// The tensor of a role, made on first use with all bits set.
+  FailureOr<TensorBuffer *> get(StringRef role) {
+    std::unique_ptr<TensorBuffer> &buffer = buffers[role.str()];
+    if (buffer)
+      return buffer.get();
+    auto [kind, name] = role.split(':');
+    StringRef list = kind == "input" || kind == "gradient" ? "inputs" : kind == "saved" ? "saved" : "outputs";
+    const json::Array *entries = manifest.getAsObject()->getObject("tensors")->getArray(list);
+    for (const json::Value &entry : entries ? *entries : json::Array()) {
+      const json::Object *object = entry.getAsObject();
+      if (!object || object->getString("name") != name)
+        continue;
+      std::optional<Dtype> dtype = dtypeNamed(object->getString("dtype").value_or(""));
+      FailureOr<reference::Shape> shape = shapeOf(*object);
+      if (!dtype || failed(shape))
+        break;
+      buffer = std::make_unique<TensorBuffer>(*shape, *dtype, layout);
+      return buffer.get();
+    }
+    return fail("expected a manifest that describes '" + role + "', but got none");
+  }
+
+  TensorBuffer *find(const std::string &role) {
+    auto it = buffers.find(role);
+    return it == buffers.end() ? nullptr : it->second.get();
+  }
+
+  LogicalResult checkSurroundings() const {
+    for (auto &[role, buffer] : buffers)
+      if (!buffer->isSurroundingIntact())
+        return fail("expected kernels to write inside their tensors, but got '" + role + "' written outside");
+    return success();
+  }
+
+private:
+  FailureOr<reference::Shape> shapeOf(const json::Object &entry) {
+    reference::Shape shape;
+    const json::Object *sizes = manifest.getAsObject()->getObject("sizes");
+    const json::Array *axes = entry.getArray("axes");
+    for (const json::Value &value : axes ? *axes : json::Array()) {
+      StringRef axis = value.getAsString().value_or("");
+      bool isRuntime = axis.size() == 1 && StringRef("bhgtu").contains(axis);
+      std::optional<int64_t> size = isRuntime ? problem.environment.sizeOf(axis)
+                                    : sizes   ? sizes->getInteger(axis)
+                                              : std::nullopt;
+      if (!size)
+        return failure();
+      shape.append(axis, *size);
+    }
+    return shape;
+  }
+
+  const Problem &problem;
+  TensorBuffer::Layout layout;
+  json::Value manifest = nullptr;
+  std::map<std::string, std::unique_ptr<TensorBuffer>> buffers;
+};
+
+LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors, const Problem &problem) {
+  int64_t count = taylor_tensor_count(kernel, function);
+  if (count < 0)
+    return fail(taylor_last_error());
+  std::vector<TaylorTensor> arguments;
+  for (int64_t i = 0; i < count; ++i) {
+    FailureOr<TensorBuffer *> buffer = tensors.get(taylor_tensor_name(kernel, function, i));
+    if (failed(buffer))
+      return failure();
+    arguments.push_back((*buffer)->describe());
+  }
+  TaylorRunOptions options = {};
+  options.struct_size = sizeof(options);
+  int64_t offset = problem.environment.offset;
+  options.offset = &offset;
+  options.threads = problem.environment.threads;
+  if (taylor_run(kernel, function, arguments.data(), count, &options))
+    return fail(taylor_last_error());
+  return success();
+}
+
+} // namespace
+
+FailureOr<Evaluated> taylor::run::runKernel(const Problem &problem, const Options &options, bool withGradients) {
+  FailureOr<KernelPtr> kernel = loadKernel(problem, options);
+  if (failed(kernel))
+    return failure();
+  Tensors tensors(problem, options);
+  if (failed(tensors.readManifest(taylor_manifest(kernel->get()))))
+    return failure();
+  auto write = [&](const std::string &role, const Array &array) -> LogicalResult {
+    FailureOr<TensorBuffer *> buffer = tensors.get(role);
+    if (failed(buffer))
+      return failure();
+    if ((*buffer)->getShape().count() != array.shape.count())
+      return fail("expected '" + role + "' of sizes " + (*buffer)->getShape().str() + " as the kernel has it, but got " +
+                  array.shape.str());
+    (*buffer)->write(array.values);
+    return success();
+  };
+  for (const NamedArray &input : problem.inputs)
+    if (failed(write("input:" + input.name, input.array)))
+      return failure();
+  if (withGradients)
+    for (const NamedArray &cotangent : problem.cotangents)
+      if (failed(write("cotangent:" + cotangent.name, cotangent.array)))
+        return failure();
+  if (failed(call(kernel->get(), "forward", tensors, problem)) ||
+      (withGradients && failed(call(kernel->get(), "backward", tensors, problem))) ||
+      failed(tensors.checkSurroundings()))
+    return failure();
+
+  Evaluated result;
+  for (const NamedArray &cotangent : problem.cotangents) {
+    TensorBuffer *output = tensors.find("output:" + cotangent.name);
+    if (!output)
+      return fail("expected an output '" + cotangent.name + "' of the kernel, but got none");
+    result.outputs.push_back(output->read());
+  }
+  if (withGradients)
+    for (const NamedArray &input : problem.inputs) {
+      TensorBuffer *gradient = tensors.find("gradient:" + input.name);
+      result.gradients.push_back(gradient ? gradient->read() : Array());
+    }
+  return result;
+}
