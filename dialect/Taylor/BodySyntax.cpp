@@ -126,6 +126,8 @@ LogicalResult taylor::verifyBody(Operation *op, Region &region, ValueRange array
              << index << " of type " << expected << ", but got " << argument.getType();
   }
   auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+  if (yield && yield.getValues().size() == 1 && yield.getValues()[0].getType().isInteger(1))
+    return op->emitOpError("expected a formula of a number, but got a condition; write select(condition, 1.0, 0.0)");
   if (!yield || yield.getValues().size() != 1 || !isa<FloatType>(yield.getValues()[0].getType()))
     return op->emitOpError("expected a region that yields one number");
   return success();

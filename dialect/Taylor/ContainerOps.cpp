@@ -26,8 +26,9 @@ ParseResult parseParameters(OpAsmParser &parser, NamedAttrList &parameters) {
       return failure();
     bool isIndex = false;
     if (succeeded(parser.parseOptionalColon())) {
-      if (parser.parseKeyword("index"))
-        return failure();
+      if (failed(parser.parseOptionalKeyword("index")))
+        return parser.emitError(loc, "expected '")
+               << name << " : index = 10' for an integer or '" << name << " = 0.5' for a real parameter";
       isIndex = true;
     }
     if (parser.parseEqual())
@@ -49,7 +50,7 @@ ParseResult parseParameters(OpAsmParser &parser, NamedAttrList &parameters) {
     double number;
     if (isIndex)
       return parser.emitError(parser.getCurrentLocation(), "expected an integer for the index parameter '")
-             << name << "'";
+             << name << "'; without ': index' it is a real parameter";
     if (parser.parseFloat(number))
       return failure();
     parameters.append(name, builder.getF64FloatAttr(negative ? -number : number));
@@ -69,6 +70,67 @@ void printParameters(OpAsmPrinter &printer, DictionaryAttr parameters) {
       printer << " = " << formatNumber(cast<FloatAttr>(parameter.getValue()).getValueAsDouble());
   });
   printer << ")";
+}
+
+/// The body of a specification or a function; says what it must end in before MLIR asks for a terminator.
+ParseResult parseBody(OpAsmParser &parser, OperationState &result, ArrayRef<OpAsmParser::Argument> arguments) {
+  llvm::SmallDenseSet<StringRef> names;
+  for (const OpAsmParser::Argument &argument : arguments)
+    if (!names.insert(argument.ssaName.name).second)
+      return parser.emitError(argument.ssaName.location, "expected distinct argument names, but got '")
+             << argument.ssaName.name << "' twice";
+  SMLoc loc = parser.getCurrentLocation();
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, arguments))
+    return failure();
+  if (body->empty() || body->front().empty() || !isa<YieldOp>(body->front().back()))
+    return parser.emitError(loc, "requires a taylor.yield of at least one array at the end of the body");
+  return success();
+}
+
+/// Results are arrays with distinct names.
+LogicalResult verifyYield(YieldOp yield) {
+  llvm::SmallDenseSet<StringRef> names;
+  for (Value value : yield.getValues())
+    if (!isa<ArrayType>(value.getType()))
+      return yield.emitOpError("expected results of type !taylor.array, but got ") << value.getType();
+  if (!yield.getNames() || yield.getNames()->size() != yield.getValues().size())
+    return yield.emitOpError("requires a name for each result");
+  for (StringAttr name : yield.getNames()->getAsRange<StringAttr>())
+    if (!names.insert(name.getValue()).second)
+      return yield.emitOpError("expected distinct result names, but got ") << name << " twice";
+  return success();
+}
+
+/// A name in a formula that is neither an axis, nor bound, nor a parameter.
+LogicalResult reportUnknownName(SpecOp spec, ParameterOp op) {
+  StringRef nearest;
+  unsigned best = 3;
+  for (NamedAttribute parameter : spec.getParameters()) {
+    StringRef known = parameter.getName();
+    unsigned distance = known.edit_distance(op.getName(), /*AllowReplacements=*/true, best);
+    if (distance < best) {
+      best = distance;
+      nearest = known;
+    }
+  }
+  InFlightDiagnostic diagnostic =
+      op->emitError("expected an axis, a bound name or a parameter of the specification, but got '")
+      << op.getName() << "'; ";
+  if (nearest.empty())
+    return diagnostic << "declare it as parameters(" << op.getName() << " = 1.0)";
+  return diagnostic << "did you mean '" << nearest << "'?";
+}
+
+/// Orders named by a parameter need an integer one.
+LogicalResult verifyOrders(SpecOp spec, RecurrencesOp op) {
+  for (std::optional<Attribute> bound : {op.getFirstOrder(), op.getLastOrder()}) {
+    auto name = dyn_cast_or_null<StringAttr>(bound.value_or(Attribute()));
+    if (name && !isa_and_nonnull<IntegerAttr>(spec.getParameters().get(name.getValue())))
+      return op.emitOpError("requires an index parameter '")
+             << name.getValue() << "'; declare it as parameters(" << name.getValue() << " : index = 10)";
+  }
+  return success();
 }
 
 /// Block arguments are printed under the names of the specification.
@@ -126,7 +188,7 @@ ParseResult SpecOp::parse(OpAsmParser &parser, OperationState &result) {
   properties.arg_names = builder.getArrayAttr(names);
   properties.sources = builder.getArrayAttr(sources);
   properties.parameters = parameters.getDictionary(parser.getContext());
-  return parser.parseRegion(*result.addRegion(), arguments);
+  return parseBody(parser, result, arguments);
 }
 
 void SpecOp::print(OpAsmPrinter &printer) {
@@ -180,12 +242,16 @@ LogicalResult SpecOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield || yield.getValues().empty())
     return emitOpError("requires a taylor.yield of at least one array at its end");
-  if (!yield.getNames() || yield.getNames()->size() != yield.getValues().size())
-    return yield.emitOpError("requires a name for each result");
+  if (failed(verifyYield(yield)))
+    return failure();
+  for (Operation &op : getBody().front())
+    if (op.getDialect() != getOperation()->getDialect())
+      return op.emitOpError("unsupported in a specification: scalar work belongs into the formula of a taylor.map");
   WalkResult result = getBody().walk([&](Operation *op) -> WalkResult {
     if (auto parameter = dyn_cast<ParameterOp>(op); parameter && !getParameters().get(parameter.getName()))
-      return op->emitError("expected an axis, a bound name or a parameter of the specification, but got '")
-             << parameter.getName() << "'; declare it as parameters(" << parameter.getName() << " = 1.0)";
+      return reportUnknownName(*this, parameter);
+    if (auto sums = dyn_cast<RecurrencesOp>(op); sums && failed(verifyOrders(*this, sums)))
+      return WalkResult::interrupt();
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
@@ -231,7 +297,7 @@ ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   properties.arg_names = builder.getArrayAttr(names);
   properties.parameters = parameters.getDictionary(parser.getContext());
-  return parser.parseRegion(*result.addRegion(), arguments);
+  return parseBody(parser, result, arguments);
 }
 
 void FunctionOp::print(OpAsmPrinter &printer) {
@@ -275,7 +341,7 @@ LogicalResult FunctionOp::verify() {
   if (auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
       !yield || !yield.getNames() || yield.getNames()->size() != yield.getValues().size())
     return emitOpError("requires a taylor.yield with a name for each result at its end");
-  return success();
+  return verifyYield(cast<YieldOp>(getBody().front().getTerminator()));
 }
 
 //===----------------------------------------------------------------------===//

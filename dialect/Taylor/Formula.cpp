@@ -22,6 +22,32 @@ FormulaPtr makeFormula(Formula::Kind kind, SMLoc loc, StringRef name = "") {
   return formula;
 }
 
+/// The text at a place up to the next blank, for messages.
+StringRef textAt(SMLoc loc) {
+  StringRef rest(loc.getPointer());
+  return rest.take_until([](char c) { return isspace(c); }).take_front(16);
+}
+
+/// Operators of other languages, which would end the formula and leave a message about what follows.
+ParseResult rejectForeignOperator(OpAsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef text = textAt(loc);
+  if (text.starts_with("^"))
+    return parser.emitError(loc, "unsupported operator '^' in a formula; write pow(x, y)");
+  if (text.starts_with(">"))
+    return parser.emitError(loc, "unsupported operator '>' in a formula; write b < a for a > b");
+  return success();
+}
+
+/// `1e-4`, which MLIR's lexer takes for the number 1 and the name e.
+bool isExponentWithoutPoint(SMLoc loc) {
+  StringRef rest = StringRef(loc.getPointer()).ltrim("0123456789");
+  if (!rest.consume_front("e") && !rest.consume_front("E"))
+    return false;
+  (void)(rest.consume_front("-") || rest.consume_front("+"));
+  return !rest.empty() && isdigit(rest.front());
+}
+
 FormulaPtr makeBinary(StringRef op, SMLoc loc, FormulaPtr left, FormulaPtr right) {
   FormulaPtr formula = makeFormula(Formula::Kind::Binary, loc, op);
   formula->arguments.push_back(std::move(left));
@@ -84,6 +110,8 @@ FailureOr<FormulaPtr> FormulaParser::parseTerm() {
   while (succeeded(left)) {
     SMLoc loc = parser.getCurrentLocation();
     StringRef op;
+    if (rejectForeignOperator(parser))
+      return failure();
     if (succeeded(parser.parseOptionalStar()))
       op = "*";
     else if (succeeded(parser.parseOptionalSlash()))
@@ -164,6 +192,15 @@ FailureOr<FormulaPtr> FormulaParser::parsePrimary() {
   if (succeeded(parser.parseOptionalKeyword(&name)))
     return parseNameOrCall(name.str(), loc);
 
+  if (!isdigit(*loc.getPointer())) {
+    parser.emitError(loc, "expected a value, a number, a name or '(' in a formula, but got '") << textAt(loc) << "'";
+    return failure();
+  }
+  if (isExponentWithoutPoint(loc)) {
+    parser.emitError(loc, "expected a point in a number with an exponent, but got '")
+        << textAt(loc) << "'; write for example 1.0e-4";
+    return failure();
+  }
   FormulaPtr formula = makeFormula(Formula::Kind::Number, loc);
   int64_t integer;
   OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
@@ -201,8 +238,12 @@ ParseResult FormulaParser::parseBindings(std::vector<Binding> &bindings) {
 }
 
 ParseResult FormulaParser::parseBody(std::vector<Binding> &bindings) {
-  if (succeeded(parser.parseOptionalLBrace()))
-    return parseBindings(bindings);
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalLBrace())) {
+    if (parseBindings(bindings))
+      return failure();
+    return bindings.empty() ? parser.emitError(loc, "expected a formula, but got an empty body") : success();
+  }
   FailureOr<FormulaPtr> formula = parseFormula();
   if (failed(formula))
     return failure();
@@ -385,7 +426,12 @@ private:
       if (!checkArity(formula, 1))
         return {};
       if (formula.arguments[0]->kind != Formula::Kind::Name) {
-        error(formula, "expected the name of an axis in size(..)");
+        error(formula, "expected the name of an axis in size(..), but got another formula");
+        return {};
+      }
+      StringRef axis = formula.arguments[0]->name;
+      if (!isRoleAxis(axis) && !llvm::is_contained(scope.freeAxes, axis)) {
+        error(formula, "expected an axis of the operands in size(..), but got '" + axis + "'");
         return {};
       }
       return SizeOp::create(builder, loc, scope.realType, builder.getStringAttr(formula.arguments[0]->name));
@@ -442,8 +488,14 @@ private:
     for (StringRef known : kOtherCalls)
       consider(known);
     InFlightDiagnostic diagnostic = error(formula, "unsupported function '" + Twine(formula.name) + "'");
-    if (!nearest.empty())
+    if (!nearest.empty()) {
       diagnostic << "; did you mean '" << nearest << "'?";
+      return;
+    }
+    diagnostic << "; known are ";
+    for (const RealCall &call : kRealCalls)
+      diagnostic << call.name << ", ";
+    diagnostic << llvm::join(llvm::ArrayRef(kOtherCalls), ", ");
   }
 
   Value buildBinaryOperator(const Formula &formula) {

@@ -219,7 +219,7 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
 void ScanOp::print(OpAsmPrinter &printer) {
   printer << " " << stringifyScanKind(getKind());
   if (getKind() == ScanKind::Shift)
-    printer << "(" << getAmount() << ")";
+    printer << "(" << getAmountAttr().getInt() << ")";
   printer << (getExclusive() ? " exclusive" : "") << (getReverse() ? " reverse" : "") << " over(" << getAxis()
           << ")";
   SmallVector<Value> order = printBody(printer, getBody(), getArrays());
@@ -237,8 +237,9 @@ LogicalResult ScanOp::verify() {
     return emitOpError("expected a scan over t or u, but got '") << getAxis() << "'";
   if (!inferred->has(getAxis()))
     return emitOpError("requires axis '") << getAxis() << "' of an operand";
-  if (getKind() == ScanKind::Shift && (getAmount() < 0 || getExclusive()))
-    return emitOpError("expected shift(n) with n >= 0, and not exclusive");
+  if (getKind() == ScanKind::Shift && (getAmountAttr().getInt() < 0 || getExclusive()))
+    return emitOpError("expected shift(n) with n >= 0, and not exclusive, but got ")
+           << (getExclusive() ? "exclusive shift(" : "shift(") << getAmountAttr().getInt() << ")";
   return success();
 }
 
@@ -254,6 +255,8 @@ ParseResult AlignOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
       parser.resolveOperand(operand, type, result.operands))
     return failure();
+  if (properties.axis != "t" && properties.axis != "u")
+    return parser.emitError(parser.getNameLoc(), "expected to align to t or u, but got '") << properties.axis.getValue() << "'";
   result.addTypes(type.renamed(properties.axis == "t" ? "u" : "t", properties.axis));
   return success();
 }
@@ -424,7 +427,7 @@ void RopeOp::print(OpAsmPrinter &printer) {
   if (getLayout() != RopeLayout::Half)
     printer << " layout(" << stringifyRopeLayout(getLayout()) << ")";
   if (getOffset())
-    printer << " offset(" << getOffset() << ")";
+    printer << " offset(" << getOffsetAttr().getInt() << ")";
   if (getInverse())
     printer << " inverse";
   printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));

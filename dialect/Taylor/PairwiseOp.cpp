@@ -73,7 +73,7 @@ ParseResult PairwiseSyntax::parseBlock() {
     if (!isCall(*binding.formula, "maximum"))
       continue;
     if (maximum)
-      return parser.emitError(binding.formula->loc, "expected at most one maximum(..)");
+      return parser.emitError(binding.formula->loc, "expected at most one maximum(..), but got two");
     size_t count = binding.formula->arguments.size();
     if (count < 1 || count > 2)
       return parser.emitError(binding.formula->loc, "expected maximum(x) or maximum(x, floor)");
@@ -477,6 +477,14 @@ LogicalResult verifyRegion(PairwiseOp op, Region &region, StringRef name, bool w
            << name << " region of types " << expected << ", but got " << region.getArgumentTypes();
   if (!isa<YieldOp>(region.front().getTerminator()))
     return op.emitOpError("requires a taylor.yield at the end of the ") << name << " region";
+  for (Value value : region.front().getTerminator()->getOperands()) {
+    bool isCondition = value.getType().isInteger(1);
+    if (name == "visible" && !isCondition)
+      return op.emitOpError("expected a condition in visible(..), such as u <= t, but got a number");
+    if (name != "visible" && isCondition)
+      return op.emitOpError("expected numbers from the ")
+             << name << " region, but got a condition; write select(condition, 1.0, 0.0)";
+  }
   return success();
 }
 

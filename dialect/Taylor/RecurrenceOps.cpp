@@ -120,6 +120,29 @@ LogicalResult verifySums(Operation *op, ArrayAttr sums) {
   return success();
 }
 
+LogicalResult verifyYielded(Operation *op, Region &region, StringRef clause, bool isCondition) {
+  if (region.empty())
+    return success();
+  auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+  Type type = yield && yield.getValues().size() == 1 ? yield.getValues()[0].getType() : Type();
+  if (isCondition && (!type || !type.isInteger(1)))
+    return op->emitOpError("expected a condition in ") << clause << "(..), such as t - u < 8.0, but got a number";
+  if (!isCondition && !isa_and_nonnull<FloatType>(type))
+    return op->emitOpError("expected a number in ")
+           << clause << "(..), but got a condition; write select(condition, 1.0, 0.0)";
+  return success();
+}
+
+/// A scale multiplies all products alike: it reads sizes and parameters, no positions.
+LogicalResult verifyScale(Operation *op, Region &scale) {
+  if (failed(verifyYielded(op, scale, "scale", /*isCondition=*/false)))
+    return failure();
+  for (StringRef axis : indexedAxes(scale))
+    return op->emitOpError("expected a scale of sizes and parameters, but got the index '")
+           << axis << "'; what varies along an axis belongs into score(..)";
+  return success();
+}
+
 /// The clauses of taylor.recurrences as read, before the types are known.
 struct Clauses {
   explicit Clauses(OpAsmParser &parser) : parser(parser), formulas(parser) {}
@@ -443,6 +466,13 @@ LogicalResult RecurrencesOp::verify() {
   for (Value extra : getExtras())
     if (!channelOf(cast<ArrayType>(extra.getType())).empty())
       return emitOpError("unsupported channel axis of a value in a formula of pairs: ") << extra.getType();
+  if (getDecay() && getMask() == Mask::Bidirectional)
+    return emitOpError("unsupported decay of a bidirectional sum: a decay runs from past keys to a query");
+  if (failed(verifyScale(*this, getScale())) ||
+      failed(verifyYielded(*this, getScore(), "score", /*isCondition=*/false)) ||
+      failed(verifyYielded(*this, getWeight(), "weight", /*isCondition=*/false)) ||
+      failed(verifyYielded(*this, getVisible(), "visible", /*isCondition=*/true)))
+    return failure();
   if (auto first = dyn_cast_or_null<IntegerAttr>(getFirstOrder().value_or(Attribute()))) {
     if (first.getInt() < 0)
       return emitOpError("expected orders >= 0, but got ") << first.getInt();
@@ -558,8 +588,12 @@ LogicalResult RecurrenceOp::verify() {
     return failure();
   if (getResults().size() != inferred->size())
     return emitOpError("expected ") << inferred->size() << " results, but got " << getResults().size();
-  if (getOrder() < 0)
-    return emitOpError("expected an order >= 0, but got ") << getOrder();
+  if (int64_t order = getOrderAttr().getInt(); order < 0)
+    return emitOpError("expected an order >= 0, but got ") << order;
+  if (failed(verifyScale(*this, getScale())))
+    return failure();
+  if (getDecay() && getMask() == Mask::Bidirectional)
+    return emitOpError("unsupported decay of a bidirectional recurrence: a decay runs from past keys to a query");
   if (getDecay() && !getDecay().getType().has("u"))
     return emitOpError("requires axis u of the running log-decay, but got ") << getDecay().getType();
   if (getState() && getMask() == Mask::Bidirectional)

@@ -103,11 +103,13 @@ FailureOr<SourceAttr> taylor::parseSource(AsmParser &parser) {
     if (parser.parseRParen())
       return failure();
     if (initial == Initial::Uniform && !(values[0] <= values[1])) {
-      parser.emitError(loc, "expected uniform(low, high) with low <= high");
+      parser.emitError(loc, "expected uniform(low, high) with low <= high, but got ")
+          << formatNumber(values[0]) << " and " << formatNumber(values[1]);
       return failure();
     }
     if (initial == Initial::Normal && !(values[1] >= 0)) {
-      parser.emitError(loc, "expected normal(mean, deviation) with deviation >= 0");
+      parser.emitError(loc, "expected normal(mean, deviation) with deviation >= 0, but got ")
+          << formatNumber(values[1]);
       return failure();
     }
   }

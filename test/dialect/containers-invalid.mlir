@@ -1,0 +1,167 @@
+// Messages of specifications, functions and yields.
+// RUN: taylor-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @below {{custom op 'taylor.spec' requires a source of argument '%w', which has no token axis: write 'from parameter(ones)' or 'from input'}}
+taylor.spec @argument_without_source(%w: !taylor.array<[e]>) {
+  taylor.yield %w : !taylor.array<[e]>
+}
+
+// -----
+
+// expected-error @below {{custom op 'taylor.spec' expected an argument of type !taylor.array, but got 'f32'}}
+taylor.spec @argument_of_another_type(%w: f32) {
+  taylor.yield %w : f32
+}
+
+// -----
+
+// expected-error @below {{custom op 'taylor.spec' expected distinct argument names, but got '%q' twice}}
+taylor.spec @argument_twice(%q: !taylor.array<[b, t]>, %q: !taylor.array<[b, t]>) {
+  taylor.yield %q : !taylor.array<[b, t]>
+}
+
+// -----
+
+// expected-error @below {{'taylor.spec' op requires a token axis (t or u) of the projected argument 'w'}}
+taylor.spec @projected_parameter(%w: !taylor.array<[e]> from projection) {
+  taylor.yield %w : !taylor.array<[e]>
+}
+
+// -----
+
+// expected-error @below {{'taylor.spec' op unsupported axis b, t or u of the learned parameter 'w'}}
+taylor.spec @learned_tokens(%w: !taylor.array<[t]> from parameter(ones)) {
+  taylor.yield %w : !taylor.array<[t]>
+}
+
+// -----
+
+// expected-error @below {{'taylor.spec' op requires 'from input' for the integer argument 'w'}}
+taylor.spec @learned_integer(%w: !taylor.array<[b, t], i32>) {
+  taylor.yield %w : !taylor.array<[b, t], i32>
+}
+
+// -----
+
+// expected-error @below {{custom op 'taylor.spec' expected projection, parameter(..) or input, but got 'thin_air'}}
+taylor.spec @unknown_source(%w: !taylor.array<[e]> from thin_air) {
+  taylor.yield %w : !taylor.array<[e]>
+}
+
+// -----
+
+// expected-error @below {{custom op 'taylor.spec' requires a taylor.yield of at least one array at the end of the body}}
+taylor.spec @no_yield(%q: !taylor.array<[b, t]>) {
+  %o = taylor.map %q * 2.0 : !taylor.array<[b, t]>
+}
+
+// -----
+
+// expected-error @below {{custom op 'taylor.spec' requires a taylor.yield of at least one array at the end of the body}}
+taylor.spec @empty(%q: !taylor.array<[b, t]>) {
+}
+
+// -----
+
+// expected-error @below {{custom op 'taylor.spec' expected distinct parameters, but got 'order' twice}}
+taylor.spec @parameter_twice(%q: !taylor.array<[b, t]>) parameters(order : index = 10, order = 2.0) {
+  taylor.yield %q : !taylor.array<[b, t]>
+}
+
+// -----
+
+// expected-error @below {{custom op 'taylor.spec' expected 'order : index = 10' for an integer or 'order = 0.5' for a real parameter}}
+taylor.spec @parameter_of_another_type(%q: !taylor.array<[b, t]>) parameters(order : f32 = 10) {
+  taylor.yield %q : !taylor.array<[b, t]>
+}
+
+// -----
+
+// expected-error @below {{custom op 'taylor.spec' expected an integer for the index parameter 'order'; without ': index' it is a real parameter}}
+taylor.spec @fractional_index(%q: !taylor.array<[b, t]>) parameters(order : index = 1.5) {
+  taylor.yield %q : !taylor.array<[b, t]>
+}
+
+// -----
+
+taylor.spec @unknown_name(%q: !taylor.array<[b, t]>) parameters(window : index = 4) {
+  // expected-error @below {{expected an axis, a bound name or a parameter of the specification, but got 'windw'; did you mean 'window'?}}
+  %o = taylor.map %q * windw : !taylor.array<[b, t]>
+  taylor.yield %o : !taylor.array<[b, t]>
+}
+
+// -----
+
+taylor.spec @undeclared_name(%q: !taylor.array<[b, t]>) {
+  // expected-error @below {{expected an axis, a bound name or a parameter of the specification, but got 'window'; declare it as parameters(window = 1.0)}}
+  %o = taylor.map %q * window : !taylor.array<[b, t]>
+  taylor.yield %o : !taylor.array<[b, t]>
+}
+
+// -----
+
+taylor.spec @yields_a_number(%q: !taylor.array<[b, t]>) {
+  %c = arith.constant 1.0 : f64
+  // expected-error @below {{'taylor.yield' op expected results of type !taylor.array, but got 'f64'}}
+  taylor.yield %c : f64
+}
+
+// -----
+
+taylor.spec @foreign_operation(%q: !taylor.array<[b, t]>) {
+  // expected-error @below {{'arith.constant' op unsupported in a specification: scalar work belongs into the formula of a taylor.map}}
+  %c = arith.constant 1.0 : f64
+  taylor.yield %q : !taylor.array<[b, t]>
+}
+
+// -----
+
+taylor.spec @same_result_twice(%q: !taylor.array<[b, t]>) {
+  // expected-error @below {{'taylor.yield' op expected distinct result names, but got "o" twice}}
+  taylor.yield "o" %q, "o" %q : !taylor.array<[b, t]>, !taylor.array<[b, t]>
+}
+
+// -----
+
+// expected-error @below {{'taylor.function' op expected an argument named input:, output:, saved: or cotangent:, but got "tensor:x"}}
+taylor.function @role of @f("output:q" %q: !taylor.array<[b, t]>, "tensor:x" %x: !taylor.array<[b, t]>) {
+  taylor.yield "output:o" %q : !taylor.array<[b, t]>
+}
+
+// -----
+
+// expected-error @below {{'taylor.function' op expected arguments of type !taylor.array, but got 'f32'}}
+taylor.function @type of @f("input:q" %q: f32) {
+  taylor.yield "output:o" %q : f32
+}
+
+// -----
+
+// expected-error @below {{custom op 'taylor.function' requires a taylor.yield of at least one array at the end of the body}}
+taylor.function @without_yield of @f("input:q" %q: !taylor.array<[b, t]>) {
+  %0 = taylor.map %q * 2.0 : !taylor.array<[b, t]>
+}
+
+// -----
+
+// expected-error @below {{'taylor.spec' op expected one name and one source per argument}}
+"taylor.spec"() <{arg_names = [], parameters = {}, sources = [], sym_name = "names"}> ({
+^bb0(%q: !taylor.array<[b, t]>):
+  "taylor.yield"(%q) <{names = ["o"]}> : (!taylor.array<[b, t]>) -> ()
+}) : () -> ()
+
+// -----
+
+"taylor.spec"() <{arg_names = ["q"], parameters = {}, sources = [#taylor.source<projection>], sym_name = "names"}> ({
+^bb0(%q: !taylor.array<[b, t]>):
+  // expected-error @below {{'taylor.yield' op requires a name for each result}}
+  "taylor.yield"(%q) : (!taylor.array<[b, t]>) -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error @below {{'taylor.function' op expected one name per argument}}
+"taylor.function"() <{arg_names = [], spec_name = "f", sym_name = "names"}> ({
+^bb0(%q: !taylor.array<[b, t]>):
+  "taylor.yield"(%q) <{names = ["o"]}> : (!taylor.array<[b, t]>) -> ()
+}) : () -> ()

@@ -1,0 +1,153 @@
+// Messages of formulas.
+// RUN: taylor-opt %s --split-input-file --verify-diagnostics
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @minus_joins_the_name(%a: !row, %b: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected a space before '-', but got the value name '%a-'}}
+  %o = taylor.map %a-%b : !row, !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @unknown_function(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported function 'sigmoyd'; did you mean 'sigmoid'?}}
+  %o = taylor.map sigmoyd(%a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @foreign_function(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported function 'quantize'; known are exp, expm1, log, log1p, sqrt, rsqrt, tanh, abs, sin, cos, sigmoid, softplus, stop, silu, relu, elu, pow, min, max, select, and, or, not, size, infinity}}
+  %o = taylor.map quantize(%a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @too_many_arguments(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected 1 argument of 'exp', but got 2}}
+  %o = taylor.map exp(%a, %a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @too_few_arguments(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected 2 arguments of 'min', but got 1}}
+  %o = taylor.map min(%a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @number_as_condition(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected a condition (such as s < 1.0), but got a number}}
+  %o = taylor.map select(%a, 1.0, 2.0) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @condition_as_number(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected a number, but got a condition}}
+  %o = taylor.map 1.0 + (%a < 2.0) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @condition_as_result(%a: !row) {
+  // expected-error @below {{'taylor.map' op expected a formula of a number, but got a condition; write select(condition, 1.0, 0.0)}}
+  %o = taylor.map %a < 2.0 : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @number_for_logic(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected a condition (such as s < 1.0), but got a number}}
+  %o = taylor.map select(and(%a, %a < 1.0), 1.0, 2.0) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @size_of_an_array(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected the name of an axis in size(..), but got another formula}}
+  %o = taylor.map %a / size(%a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @size_of_no_axis(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected an axis of the operands in size(..), but got 'channels'}}
+  %o = taylor.map %a / size(channels) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @unbalanced(%a: !row) {
+  // expected-error @below {{expected ')'}}
+  %o = taylor.map (%a + 1.0 : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @nothing_after_an_operator(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected a value, a number, a name or '(' in a formula, but got ':'}}
+  %o = taylor.map %a * : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @empty(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected a formula, but got an empty body}}
+  %o = taylor.map {} : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @power_sign(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported operator '^' in a formula; write pow(x, y)}}
+  %o = taylor.map %a ^2.0 : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @greater(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported operator '>' in a formula; write b < a for a > b}}
+  %o = taylor.map select(%a > 2.0, 1.0, 0.0) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @exponent_without_a_point(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected a point in a number with an exponent, but got '1e-4'; write for example 1.0e-4}}
+  %o = taylor.map %a + 1e-4 : !row
+  taylor.yield %o : !row
+}

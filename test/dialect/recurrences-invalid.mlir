@@ -1,0 +1,375 @@
+// Messages of sums over keys.
+// RUN: taylor-opt %s --split-input-file --verify-diagnostics
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @no_mask(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' requires a clause causal or bidirectional}}
+  %o = taylor.recurrences %q, %k, %v exponential : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @two_masks(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected either causal or bidirectional, but got both}}
+  %o = taylor.recurrences %q, %k, %v exponential causal bidirectional : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @no_weight(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' requires exactly one of the clauses exponential, orders(..) and weight(..)}}
+  %o = taylor.recurrences %q, %k, %v causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @two_weights(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' requires exactly one of the clauses exponential, orders(..) and weight(..)}}
+  %o = taylor.recurrences %q, %k, %v exponential weight(s) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @scaled_exponential(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected exponential alone: it stands for orders(all) coefficients(factorial) scale(rsqrt(size(d)))}}
+  %o = taylor.recurrences %q, %k, %v exponential scale(2.0) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @unknown_clause(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected a clause (orders, coefficients, exponential, weight, scale, score, decay, causal, bidirectional, visible), but got 'temperature'}}
+  %o = taylor.recurrences %q, %k, %v exponential temperature(2.0) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @clause_twice(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected each clause once, but got 'score' twice}}
+  %o = taylor.recurrences %q, %k, %v exponential causal score(s) score(s) : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @unknown_sum(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected numerator, mass, count or state, but got 'denominator'}}
+  %o = taylor.recurrences [denominator] %q, %k, %v exponential causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @sum_twice(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op expected each sum once, but got 'mass' twice}}
+  %o, %p = taylor.recurrences [mass, mass] %q, %k, %v exponential causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @state_of_many(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op unsupported sum 'state': a state belongs to one order; use taylor.recurrence}}
+  %o = taylor.recurrences [state] %q, %k, %v exponential causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, g, e, f]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @negative_order(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op expected orders >= 0, but got -1}}
+  %o = taylor.recurrences %q, %k, %v orders(-1 to 2) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @orders_backwards(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op expected orders(a to b) with a <= b, but got 3 to 2}}
+  %o = taylor.recurrences %q, %k, %v orders(3 to 2) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @order_without_parameter(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op requires an index parameter 'order'; declare it as parameters(order : index = 10)}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to order) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @order_of_a_real_parameter(%q: !q, %k: !k, %v: !v) parameters(order = 2.0) {
+  // expected-error @below {{'taylor.recurrences' op requires an index parameter 'order'; declare it as parameters(order : index = 10)}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to order) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @too_few_coefficients(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op expected 3 coefficients, one per order, but got 2}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to 2) coefficients(1.0, 2.0) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @coefficients_of_all(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op requires orders(a to b) for explicit coefficients}}
+  %o = taylor.recurrences %q, %k, %v orders(all) coefficients(1.0, 2.0) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @decay_over_queries(%q: !q, %k: !k, %v: !v, %l: !taylor.array<[b, h, t]>) {
+  // expected-error @below {{'taylor.recurrences' op requires axis u of the running log-decay, but got '!taylor.array<[b, h, t]>'}}
+  %o = taylor.recurrences %q, %k, %v exponential decay(%l) causal : !q, !k, !v, !taylor.array<[b, h, t]>
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @decay_both_ways(%q: !q, %k: !k, %v: !v, %l: !taylor.array<[b, h, u]>) {
+  // expected-error @below {{'taylor.recurrences' op unsupported decay of a bidirectional sum: a decay runs from past keys to a query}}
+  %o = taylor.recurrences %q, %k, %v exponential decay(%l) bidirectional : !q, !k, !v, !taylor.array<[b, h, u]>
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @channels_in_the_score(%q: !q, %k: !k, %v: !v, %l: !taylor.array<[b, h, t, e]>) {
+  // expected-error @below {{'taylor.recurrences' op unsupported channel axis of a value in a formula of pairs: '!taylor.array<[b, h, t, e]>'}}
+  %o = taylor.recurrences %q, %k, %v exponential score(s + %l) causal : !q, !k, !v, !taylor.array<[b, h, t, e]>
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @condition_as_a_weight(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op expected a number in weight(..), but got a condition; write select(condition, 1.0, 0.0)}}
+  %o = taylor.recurrences %q, %k, %v weight(s < 1.0) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @number_as_a_condition(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op expected a condition in visible(..), such as t - u < 8.0, but got a number}}
+  %o = taylor.recurrences %q, %k, %v exponential causal visible(t - u) : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @scale_of_positions(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op expected a scale of sizes and parameters, but got the index 't'; what varies along an axis belongs into score(..)}}
+  %o = taylor.recurrences %q, %k, %v orders(all) scale(t) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @query_without_tokens(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' requires axis t of the query, but got '!taylor.array<[b, g, u, d]>'}}
+  %o = taylor.recurrences %k, %k, %v exponential causal : !k, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @key_without_tokens(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' requires axis u of the key, but got '!taylor.array<[b, h, t, d]>'}}
+  %o = taylor.recurrences %q, %q, %v exponential causal : !q, !q, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @value_without_tokens(%q: !q, %k: !k, %v: !v, %x: !taylor.array<[b, h, t, e]>) {
+  // expected-error @below {{custom op 'taylor.recurrences' requires axis u of the value, but got '!taylor.array<[b, h, t, e]>'}}
+  %o = taylor.recurrences %q, %k, %x exponential causal : !q, !k, !taylor.array<[b, h, t, e]>
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @other_channels(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected one channel axis that query and key share, but got '!taylor.array<[b, h, t, d]>' and '!taylor.array<[b, g, u, e]>'}}
+  %o = taylor.recurrences %q, %v, %v exponential causal : !q, !v, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @value_of_score_channels(%q: !q, %k: !k) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected a channel axis of the value other than that of the score, but got 'd'}}
+  %o = taylor.recurrences %q, %k, %k exponential causal : !q, !k, !k
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 8]>
+!k = !taylor.array<[b, g, u, d = 16]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @sizes_of_channels(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected one size of channel 'd', but got '!taylor.array<[b, h, t, d = 8]>' and '!taylor.array<[b, g, u, d = 16]>'}}
+  %o = taylor.recurrences %q, %k, %v exponential causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u]>
+taylor.spec @value_without_channel(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected one channel axis of the value, but got '!taylor.array<[b, g, u]>'}}
+  %o = taylor.recurrences %q, %k, %v exponential causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @too_few_types(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected 3 operand types (query, key, value, decay, then other values in order of appearance), but got 2}}
+  %o = taylor.recurrences %q, %k, %v exponential causal : !q, !k
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @order_of_one(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrence' op expected an order >= 0, but got -1}}
+  %o = taylor.recurrence %q, %k, %v order(-1) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @mask_of_one(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrence' expected causal or bidirectional, but got 'masked'}}
+  %o = taylor.recurrence %q, %k, %v order(1) masked : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!s = !taylor.array<[b, g, e, f]>
+taylor.spec @state_both_ways(%q: !q, %k: !k, %v: !v, %s: !s from input) {
+  // expected-error @below {{'taylor.recurrence' op unsupported state of a bidirectional recurrence: a state belongs to a causal one}}
+  %o = taylor.recurrence %q, %k, %v order(1) state(%s) bidirectional : !q, !k, !v, !s
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!s = !taylor.array<[b, g, e]>
+taylor.spec @state_without_features(%q: !q, %k: !k, %v: !v, %s: !s from input) {
+  // expected-error @below {{'taylor.recurrence' op requires axis f (features) of the state, but got '!taylor.array<[b, g, e]>'}}
+  %o = taylor.recurrence %q, %k, %v order(1) state(%s) causal : !q, !k, !v, !s
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}

@@ -1,0 +1,147 @@
+// Every operation, with every clause, prints to a text that parses to the same module; and so does its generic form.
+// RUN: taylor-opt %s -o %t.once
+// RUN: taylor-opt %t.once -o %t.twice
+// RUN: diff %t.once %t.twice
+// RUN: taylor-opt %s --mlir-print-op-generic | taylor-opt -o %t.generic
+// RUN: diff %t.once %t.generic
+// RUN: FileCheck %s < %t.once
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+!col = !taylor.array<[b, h, u]>
+!head = !taylor.array<[h]>
+!channel = !taylor.array<[e]>
+
+// Sources and parameters.
+// CHECK-LABEL: taylor.spec @arguments(
+// CHECK-SAME: %q: !bhtd, %a: !bht from projection(bias), %w: !e from parameter(ones), %c: !h from parameter(constant(0.5)),
+// CHECK-SAME: %n: !h from parameter(normal(0.0, 0.02)), %l: !h from parameter(uniform(-0.5, 0.5)), %z: !e from parameter(zeros), %i: !bt_i32 from input)
+// CHECK-SAME: parameters(order : index = 10, slope = -0.5)
+taylor.spec @arguments(%q: !q from projection, %a: !row from projection(bias), %w: !channel from parameter(ones),
+                       %c: !head from parameter(constant(0.5)), %n: !head from parameter(normal(0.0, 0.02)),
+                       %l: !head from parameter(uniform(-0.5, 0.5)), %z: !channel from parameter(zeros),
+                       %i: !taylor.array<[b, t], i32> from input) parameters(order : index = 10, slope = -0.5) {
+  taylor.yield %q : !q
+}
+
+// Sizes and element types.
+// CHECK-LABEL: taylor.spec @types(
+// CHECK-SAME: %q: !bhtd_bf16
+taylor.spec @types(%q: !taylor.array<[b, h, t, d = 64], bf16>, %w: !taylor.array<["two words" = 3, d = 64], f32> from parameter(ones)) {
+  %o = taylor.map %q : !taylor.array<[b, h, t, d = 64], bf16> -> !taylor.array<[b, h, t, d = 64], f32>
+  taylor.yield "named" %o : !taylor.array<[b, h, t, d = 64], f32>
+}
+
+// Formulas: precedence, calls, names, conditions.
+// CHECK-LABEL: taylor.spec @formulas
+taylor.spec @formulas(%a: !row, %b: !row) parameters(window : index = 4) {
+  // CHECK: taylor.map (%a + %b) * %a - %b / (%a - %b)
+  %0 = taylor.map (%a + %b) * %a - %b / (%a - %b) : !row, !row
+  // CHECK: taylor.map %a - (%b - 1.0) + -(%a * %b)
+  %1 = taylor.map %a - (%b - 1.0) + -(%a * %b) : !row, !row
+  // CHECK: taylor.map exp(%a) + expm1(%a) + log(%a) + log1p(%a) + sqrt(%a) + rsqrt(%a) + tanh(%a) + abs(%a) + sin(%a) + cos(%a)
+  %2 = taylor.map exp(%a) + expm1(%a) + log(%a) + log1p(%a) + sqrt(%a) + rsqrt(%a) + tanh(%a) + abs(%a) + sin(%a) + cos(%a) : !row
+  // CHECK: taylor.map sigmoid(%a) + softplus(%a) + stop(%a) + pow(%a, 2.0) + min(%a, %b) + max(%a, %b)
+  %3 = taylor.map sigmoid(%a) + softplus(%a) + stop(%a) + pow(%a, 2.0) + min(%a, %b) + max(%a, %b) : !row, !row
+  // CHECK: taylor.map select(or(and(%a < %b, %a <= 1.0), not(%b == 2.0)), %a, infinity())
+  %4 = taylor.map select(or(and(%a < %b, %a <= 1.0), not(%b == 2.0)), %a, infinity()) : !row, !row
+  // CHECK: taylor.map %a * window + t - h / size(h)
+  %5 = taylor.map %a * window + t - h / size(h) : !row
+  // CHECK: taylor.map { x0 = exp(%a), x0 * x0 + x0 }
+  %6 = taylor.map { r = exp(%a)  r * r + r } : !row
+  // CHECK: taylor.map %a + 1.0e-12 + 1.23456789e8 + 0.0001
+  %7 = taylor.map %a + 1.0e-12 + 123456789.0 + 0.0001 : !row
+  // CHECK: taylor.map region(%a)
+  // CHECK-NEXT: ^bb0(%[[X:.*]]: f64):
+  // CHECK-NEXT: math.erf %[[X]] : f64
+  %9 = taylor.map region(%a) { ^bb0(%x: f64): %y = math.erf %x : f64  taylor.yield %y : f64 } : !row
+  taylor.yield %0 : !row
+}
+
+// CHECK-LABEL: taylor.spec @recurrences
+taylor.spec @recurrences(%q: !q, %k: !k, %v: !v, %l: !col, %r: !row, %m: !head from parameter(ones)) parameters(order : index = 10) {
+  // CHECK: taylor.recurrences [numerator] %q, %k, %v orders(all) scale(rsqrt(size(d))) causal : !bhtd, !bgud, !bgue
+  %0 = taylor.recurrences %q, %k, %v exponential causal : !q, !k, !v
+  // CHECK: taylor.recurrences [mass, count, numerator] %q, %k, %v orders(0 to order) bidirectional
+  %1, %2, %3 = taylor.recurrences [mass, count, numerator] %q, %k, %v orders(0 to order) coefficients(factorial) bidirectional : !q, !k, !v
+  // CHECK: taylor.recurrences [numerator] %q, %k, %v orders(1 to 2) coefficients(1.0, -0.5) scale(2.0) score(s + %r * %m) decay(%l) causal visible(t - u < 8.0)
+  %4 = taylor.recurrences %q, %k, %v orders(1 to 2) coefficients(1.0, -0.5) scale(2.0) score(s + %r * %m) decay(%l) causal visible(t - u < 8.0)
+       : !q, !k, !v, !col, !row, !head
+  // CHECK: taylor.recurrences [numerator] %q, %k, %v weight(sigmoid(s)) causal
+  %5 = taylor.recurrences %q, %k, %v weight(sigmoid(s)) causal : !q, !k, !v
+  taylor.yield %0 : !o
+}
+
+// CHECK-LABEL: taylor.spec @recurrence
+taylor.spec @recurrence(%q: !q, %k: !k, %v: !v, %l: !col, %s: !taylor.array<[b, g, e, f]> from input) {
+  // CHECK: taylor.recurrence [numerator, mass] %q, %k, %v order(2) coefficient(0.5) scale(rsqrt(size(d))) causal
+  %0, %1 = taylor.recurrence [numerator, mass] %q, %k, %v order(2) coefficient(0.5) scale(rsqrt(size(d))) causal : !q, !k, !v
+  // CHECK: taylor.recurrence [numerator, state] %q, %k, %v order(1) decay(%l) state(%s) causal
+  %2, %3 = taylor.recurrence [numerator, state] %q, %k, %v order(1) decay(%l) state(%s) causal : !q, !k, !v, !col, !taylor.array<[b, g, e, f]>
+  // CHECK: taylor.recurrence [numerator] %q, %k, %v order(0) coefficient(-2.0) bidirectional
+  %4 = taylor.recurrence %q, %k, %v order(0) coefficient(-2.0) bidirectional : !q, !k, !v
+  taylor.yield %0 : !o
+}
+
+// CHECK-LABEL: taylor.spec @local
+taylor.spec @local(%q: !q, %k: !k, %n: !o, %l: !col, %w: !channel from parameter(ones), %b: !channel from parameter(zeros),
+                   %c: !taylor.array<[h, d, j = 4]> from parameter(ones)) {
+  // CHECK: taylor.reduce sum over(e) %n * %n : !bhte
+  %0 = taylor.reduce sum over(e) %n * %n : !o
+  // CHECK: taylor.reduce max over(h, e) %n : !bhte
+  %1 = taylor.reduce max over(h, e) %n : !o
+  // CHECK: taylor.reduce mean over(e) %n live(%{{.*}}) : !bhte, !bht
+  %2 = taylor.reduce mean over(e) %n live(%0) : !o, !row
+  // CHECK: taylor.map %n / %{{.*}} live(%{{.*}}) : !bhte, !bht, !bht
+  %3 = taylor.map %n / %0 live(%2) : !o, !row, !row
+  // CHECK: taylor.scan sum over(u) %l : !bhu
+  %4 = taylor.scan sum over(u) %l : !col
+  // CHECK: taylor.scan sum exclusive reverse over(u) %l / 1024.0 : !bhu
+  %5 = taylor.scan sum exclusive reverse over(u) %l / 1024.0 : !col
+  // CHECK: taylor.scan shift(2) over(u) %l : !bhu
+  %6 = taylor.scan shift(2) over(u) %l : !col
+  // CHECK: taylor.scan shift(2) reverse over(u) %l : !bhu
+  %7 = taylor.scan shift(2) reverse over(u) %l : !col
+  // CHECK: %[[ALIGNED:.*]] = taylor.align %l to t : !bhu
+  %8 = taylor.align %l to t : !col
+  // CHECK: taylor.align %[[ALIGNED]] to u : !bht
+  %9 = taylor.align %8 to u : !row
+  // CHECK: taylor.normalize l2 over(d) %q epsilon(1.0e-12) : !bhtd
+  %10 = taylor.normalize l2 over(d) %q epsilon(1.0e-12) : !q
+  // CHECK: taylor.normalize rms %n weight(%w) epsilon(1.1920929e-7) : !bhte, !e
+  %11 = taylor.normalize rms %n weight(%w) epsilon(1.1920929e-7) : !o, !channel
+  // CHECK: taylor.normalize layer %n weight(%w) bias(%b) epsilon(1.0e-5) : !bhte, !e, !e
+  %12 = taylor.normalize layer %n weight(%w) bias(%b) epsilon(1.0e-5) : !o, !channel, !channel
+  // CHECK: taylor.rope %q : !bhtd
+  %13 = taylor.rope %q : !q
+  // CHECK: taylor.rope %k theta(500000.0) layout(interleaved) offset(-16) inverse : !bgud
+  %14 = taylor.rope %k theta(500000.0) layout(interleaved) offset(-16) inverse : !k
+  // CHECK: taylor.convolve %q, %c : !bhtd, !hdj
+  %15 = taylor.convolve %q, %c : !q, !taylor.array<[h, d, j = 4]>
+  // CHECK: taylor.convolve %q, %c reverse : !bhtd, !hdj
+  %16 = taylor.convolve %q, %c reverse : !q, !taylor.array<[h, d, j = 4]>
+  taylor.yield %3 : !o
+}
+
+// CHECK-LABEL: taylor.function @pairs.forward of @pairs("input:q" %q: !bhtd, "input:k" %k: !bgud, "input:v" %v: !bgue)
+// CHECK-SAME: sources [projection, projection, projection] parameters(order : index = 4)
+taylor.function @pairs.forward of @pairs("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v)
+    sources [projection, projection, projection] parameters(order : index = 4) {
+  // CHECK: taylor.pairwise { s0 = dot(%q, %k), m = maximum(s0, 0.0) } visible(u <= t) -> rows(exp(s0 - m), %v), rows(exp(s0 - m)), maximum :
+  %n, %z, %m = taylor.pairwise { s = dot(%q, %k)  m = maximum(s, 0.0) } visible(u <= t) -> rows(exp(s - m), %v), rows(exp(s - m)), maximum
+               : !q, !k, !v -> !o, !row, !row
+  taylor.yield "output:o" %n, "saved:z" %z, "saved:m" %m : !o, !row, !row
+}
+
+// CHECK-LABEL: taylor.function @pairs.backward of @pairs(
+taylor.function @pairs.backward of @pairs("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "saved:m" %m: !row,
+                                          "cotangent:o" %do: !o) {
+  // CHECK: taylor.pairwise { s0 = dot(%q, %k), s1 = dot(%o, %v), x0 = exp(s0 - %m), x1 = x0 * s1 }
+  // CHECK-SAME: -> rows(x1, %k), columns(x1, %q), columns(x0, %o), total(x1) : !bhtd, !bgud, !bhte, !bgue, !bht -> !bhtd, !bgud, !bgue, !h
+  %dq, %dk, %dv, %dh = taylor.pairwise { s = dot(%q, %k)  p = dot(%do, %v)  w = exp(s - %m)  ds = w * p }
+      -> rows(ds, %k), columns(ds, %q), columns(w, %do), total(ds) : !q, !k, !o, !v, !row -> !q, !k, !v, !head
+  taylor.yield "gradient:q" %dq, "gradient:k" %dk, "gradient:v" %dv, "gradient:h" %dh : !q, !k, !v, !head
+}
