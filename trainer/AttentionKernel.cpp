@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/AttentionKernel.h"
+#include "runtime/torch/Attention.h"
+#include "trainer/Error.h"
+#include "trainer/Files.h"
+
+namespace fs = std::filesystem;
+
+namespace taylor::trainer {
+
+AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16) {
+  fs::path path = attention.specification;
+  if (!fs::is_regular_file(path))
+    fail("expected a specification, but '", path.string(), "' does not exist; examples/specs has some");
+  AttentionKernel kernel;
+  kernel.text = readFile(path);
+  kernel.file = "attention" + path.extension().string();
+
+  taylor::AttentionOptions options;
+  options.spec = path.string();
+  options.headDim = model.headWidth();
+  options.valueDim = model.valueWidth();
+  options.dtype = bf16 ? at::kBFloat16 : at::kFloat;
+  options.mask = attention.mask;
+  for (const auto &[name, value] : attention.parameters)
+    options.parameters[name] = text(value);
+  taylor::Attention compiled(options);
+
+  const taylor::Manifest &manifest = compiled.manifest();
+  if (manifest.outputs.size() != 1)
+    fail("requires a specification with one output, but '", manifest.spec, "' has ", manifest.outputs.size());
+  kernel.name = manifest.spec;
+  kernel.function.inputs = manifest.inputs;
+  kernel.function.output = manifest.outputs[0];
+  kernel.function.call = [compiled](const std::vector<at::Tensor> &inputs) { return compiled.call(inputs); };
+  return kernel;
+}
+
+} // namespace taylor::trainer

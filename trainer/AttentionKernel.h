@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_TRAINER_ATTENTIONKERNEL_H
+#define TAYLOR_TRAINER_ATTENTIONKERNEL_H
+#include "trainer/Config.h"
+#include "trainer/Model.h"
+
+namespace taylor::trainer {
+
+struct AttentionKernel {
+  std::string name; // of the specification
+  std::string file; // "attention" with the specification's extension: its name in run folders and checkpoints
+  std::string text; // of the specification
+  AttentionFunction function;
+};
+
+// Compiles a specification for a model's head sizes through the runtime's kernel cache, or loads a compiled one (.so).
+// Throws Error if the file is missing or the specification has not one output; the compiler's own errors come as they
+// are.
+AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16);
+
+} // namespace taylor::trainer
+#endif

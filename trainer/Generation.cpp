@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/Generation.h"
+#include "trainer/AttentionKernel.h"
+#include "trainer/Checkpoint.h"
+#include "trainer/Error.h"
+#include "trainer/Files.h"
+#include "trainer/Interrupt.h"
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <chrono>
+#include <thread>
+
+namespace fs = std::filesystem;
+
+namespace taylor::trainer {
+
+namespace {
+
+fs::path findCheckpoint(const fs::path &folder) {
+  if (!fs::is_directory(folder))
+    fail("expected a checkpoint, but the folder '", folder.string(), "' does not exist");
+  if (fs::exists(folder / "config.json"))
+    return folder;
+  for (const fs::path &inside : {folder / "checkpoints", folder})
+    if (std::optional<fs::path> newest = newestCheckpoint(inside))
+      return *newest;
+  fail("expected a checkpoint (or a run's folder), but '", folder.string(), "' holds neither config.json nor "
+       "checkpoints/step-..");
+}
+
+// A checkpoint, made a model again.
+struct LoadedModel {
+  explicit LoadedModel(const fs::path &checkpoint)
+      : description(readHuggingFace(checkpoint)),
+        tokenizer(readFile(checkpoint / "tokenizer.model"), checkpoint / "tokenizer.model"),
+        model(description.model, description.vocabulary, attention(checkpoint).function, description.bf16, 0) {
+    if (tokenizer.vocabulary() != description.vocabulary)
+      fail("expected a tokenizer of vocab_size = ", description.vocabulary, " pieces in '", checkpoint.string(),
+           "', but it has ", tokenizer.vocabulary());
+    loadModel(checkpoint, model);
+  }
+
+  AttentionKernel attention(const fs::path &checkpoint) const {
+    AttentionConfig config;
+    config.specification = checkpoint / description.attention;
+    config.parameters = description.attentionParameters;
+    config.mask = description.attentionMask;
+    return compileAttention(config, description.model, description.bf16);
+  }
+
+  ModelDescription description;
+  Tokenizer tokenizer;
+  Model model;
+};
+
+// The text without a character that its last tokens begin and do not end. (Pieces may be single bytes; an unfinished
+// character is decoded as U+FFFD.)
+std::string_view wholeCharacters(std::string_view text) {
+  const std::string_view replacement = "\xEF\xBF\xBD";
+  while (text.ends_with(replacement))
+    text.remove_suffix(replacement.size());
+  return text;
+}
+
+} // namespace
+
+void GenerationOptions::check() const {
+  if (tokens < 0)
+    fail("expected --tokens to be at least 0, but got ", tokens);
+  if (!(temperature >= 0 && temperature <= 1e6))
+    fail("expected --temperature to be at least 0, but got ", temperature);
+  if (topK < 0)
+    fail("expected --top-k to be at least 0, but got ", topK);
+  if (!(topP > 0 && topP <= 1))
+    fail("expected --top-p to be in (0, 1], but got ", topP);
+  if (seed < 0)
+    fail("expected --seed to be at least 0, but got ", seed);
+  if (threads < 0)
+    fail("expected --threads to be at least 0, but got ", threads);
+  if (size_t valid = validUtf8Prefix(prompt); valid != prompt.size())
+    fail("expected --prompt to be UTF-8, but byte ", valid, " is not");
+}
+
+int64_t sampleToken(const at::Tensor &logits, const GenerationOptions &options, at::Generator generator) {
+  if (options.temperature == 0)
+    return logits.argmax().item<int64_t>();
+  auto [sorted, order] = (logits / options.temperature).sort(/*dim=*/0, /*descending=*/true);
+  int64_t kept = options.topK > 0 ? std::min(options.topK, sorted.size(0)) : sorted.size(0);
+  at::Tensor probabilities = sorted.narrow(0, 0, kept).softmax(0);
+  if (options.topP < 1) {
+    at::Tensor before = probabilities.cumsum(0) - probabilities; // the first is always kept
+    probabilities = probabilities.masked_fill(before.ge(options.topP), 0);
+  }
+  int64_t choice = probabilities.multinomial(1, false, generator).item<int64_t>();
+  return order[choice].item<int64_t>();
+}
+
+Generated generate(const GenerationOptions &options, const std::function<void(const std::string &)> &stream) {
+  options.check();
+  at::set_num_threads(options.threads ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
+  LoadedModel loaded(findCheckpoint(options.checkpoint));
+  const Tokenizer &tokenizer = loaded.tokenizer;
+
+  Generated result;
+  result.prompt = tokenizer.encode(options.prompt);
+  result.prompt.insert(result.prompt.begin(), tokenizer.beginning());
+  std::vector<int> tokens = result.prompt;
+  size_t streamed = 0;
+  auto show = [&](bool last) {
+    result.text = tokenizer.decode(tokens);
+    std::string_view shown = last ? result.text : wholeCharacters(result.text);
+    if (shown.size() > streamed) {
+      stream(std::string(shown.substr(streamed)));
+      streamed = shown.size();
+    }
+  };
+
+  c10::NoGradGuard noGrad;
+  at::Generator generator = at::detail::createCPUGenerator(options.seed);
+  auto start = std::chrono::steady_clock::now();
+  show(options.tokens == 0);
+  catchInterrupts();
+  for (int64_t i = 0; i < options.tokens && !interrupted(); ++i) {
+    int64_t seen = std::min<int64_t>(tokens.size(), std::max<int64_t>(loaded.description.context, 1));
+    at::Tensor input = at::tensor(at::ArrayRef<int>(tokens).slice(tokens.size() - seen), at::kLong).unsqueeze(0);
+    at::Tensor last = loaded.model.hidden(input).select(1, seen - 1).squeeze(0);
+    at::Tensor logits = loaded.model.logits(last);
+    if (!logits.isfinite().all().item<bool>())
+      fail("expected finite logits, but token ", i + 1, " got others: the checkpoint's weights are not sound");
+    int token = sampleToken(logits, options, generator);
+    result.tokens.push_back(token);
+    if (token == tokenizer.end())
+      break;
+    tokens.push_back(token);
+    show(i + 1 == options.tokens);
+  }
+  show(true);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+} // namespace taylor::trainer

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "TaylorVersion.h"
+#include "trainer/Config.h"
+#include "trainer/Error.h"
+#include "trainer/Main.h"
+#include "trainer/Training.h"
+#include <CLI/CLI.hpp>
+
+using namespace taylor::trainer;
+
+static const char *const description = R"(Trains a Llama with any attention that is written in the taylor dialect.
+
+  taylor-train --config examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir --out runs/softmax
+  taylor-train --config runs/softmax/config.toml --resume --set train.steps=2000
+  taylor-train --attention mine.mlir --data ~/books --set attention.parameters.order=4 --set train.precision=bf16
+
+Settings come from their defaults, then the file, then --set and the other flags. The run's folder gets config.toml (all
+settings as used), metrics.jsonl, events for TensorBoard, checkpoints/ and summary.json.
+)";
+
+static const char *const footer = R"(
+Exit status: 0 when done; 1 with one message for anything wrong; 128 + N when stopped by signal N (Ctrl-C is 2), with the
+last step saved, to go on from with --resume.)";
+
+int main(int argc, char **argv) {
+  CLI::App app(description, "taylor-train");
+  app.footer(footer);
+  app.get_formatter()->column_width(34);
+  std::string config, attention, data, out;
+  std::vector<std::string> overrides;
+  bool resume = false, overwrite = false, helpSettings = false;
+  app.add_option("--config", config, "TOML file of settings, as in examples/experiments")->type_name("FILE");
+  app.add_option("--set", overrides, "one setting, such as train.steps=500 or attention.parameters.order=10; repeatable")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--attention", attention, "the specification to train with (attention.specification)")->type_name("SPEC");
+  app.add_option("--data", data, "text to train on instead of LLVM's headers (data.path)")->type_name("FILE_OR_FOLDER");
+  app.add_option("--out", out, "the run's folder (run.folder)")->type_name("FOLDER");
+  app.add_flag("--resume", resume, "go on from the folder's newest checkpoint, if there is one");
+  app.add_flag("--overwrite", overwrite, "begin anew in a folder that holds a run")->excludes("--resume");
+  app.add_flag("--help-settings", helpSettings, "list every setting with its default, and exit");
+  app.set_version_flag("--version", "taylor-train " TAYLOR_VERSION " (" TAYLOR_GIT_HASH ")");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) ? 1 : 0;
+  }
+
+  return runGuarded([&] {
+    if (helpSettings) {
+      std::fputs(describeSettings().c_str(), stdout);
+      return 0;
+    }
+    for (auto [key, value] : {std::pair{"attention.specification=", attention}, {"data.path=", data}, {"run.folder=", out}})
+      if (!value.empty())
+        overrides.push_back(key + value);
+    if (config.empty() && overrides.empty())
+      fail("requires --config FILE.toml or --attention SPEC.mlir; taylor-train --help tells more");
+    return train(readConfig(config, overrides), resume ? Existing::Resume : overwrite ? Existing::Overwrite : Existing::Refuse);
+  });
+}
