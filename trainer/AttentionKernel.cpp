@@ -23,7 +23,7 @@ AttentionKernel compileAttention(const AttentionConfig &attention, const ModelCo
   options.dtype = bf16 ? at::kBFloat16 : at::kFloat;
   options.mask = attention.mask;
   for (const auto &[name, value] : attention.parameters)
-    options.parameters[name] = text(value);
+    options.parameters[name] = formatExactly(value);
   taylor::Attention compiled(options);
 
   const taylor::Manifest &manifest = compiled.manifest();

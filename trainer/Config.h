@@ -162,6 +162,9 @@ std::string writeConfig(Config config);
 // One line per field: key, default, meaning.
 std::string describeSettings();
 
+// The shortest text that reads back as exactly this number: "0.1", "10".
+std::string formatExactly(double value);
+
 // The candidate with the smallest edit distance to the name.
 std::string nearestName(const std::string &name, const std::vector<std::string> &candidates);
 

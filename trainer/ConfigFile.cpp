@@ -150,15 +150,21 @@ void readOverride(const std::string &assignment, const Settings &settings) {
 std::string writeValue(const Setting &setting) {
   std::ostringstream stream;
   std::visit(Overloaded{[&](int64_t *value) { stream << *value; },
-                        [&](double *value) { stream << toml::value<double>(*value); }, // shortest that reads back
+                        [&](double *value) { stream << formatExactly(*value); },
                         [&](bool *value) { stream << (*value ? "true" : "false"); },
-                        [&](std::string *value) { stream << toml::value<std::string>(*value); },
+                        [&](std::string *value) {
+                          // Absolute, since the file may end up in another folder than this one was read from.
+                          bool relative = setting.path && !value->empty();
+                          std::string written = relative ? std::filesystem::absolute(*value).lexically_normal().string() : *value;
+                          stream << toml::value<std::string>(written);
+                        },
                         [&](Parameters *value) {
-                          toml::table table;
-                          for (const auto &[name, number] : *value)
-                            table.insert(name, number);
-                          table.is_inline(true);
-                          stream << table;
+                          const char *separator = "{ ";
+                          for (const auto &[name, number] : *value) {
+                            stream << separator << toml::value<std::string>(name) << " = " << formatExactly(number);
+                            separator = ", ";
+                          }
+                          stream << (value->empty() ? "{}" : " }");
                         }},
              setting.value);
   return stream.str();
@@ -201,15 +207,21 @@ std::string describeSettings() {
   std::string out;
   for (const auto &[section, help] : settings.sections) {
     out += text(out.empty() ? "" : "\n", section, ": ", help, "\n");
-    for (const Setting &setting : settings.entries) {
+    for (Setting &setting : settings.entries) {
       if (!setting.key.starts_with(section + "."))
         continue;
+      setting.path = false; // shown as written in Config.h
       std::string head = text("  ", setting.key, " = ", writeValue(setting));
       head.resize(std::max<size_t>(head.size() + 2, 44), ' ');
       out += head + setting.help + "\n";
     }
   }
   return out;
+}
+
+std::string formatExactly(double value) {
+  char buffer[32];
+  return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
 }
 
 std::string nearestName(const std::string &name, const std::vector<std::string> &candidates) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
+#include <unordered_map>
 
 namespace taylor::trainer {
 
@@ -37,6 +38,13 @@ private:
   bool finished = false;
 };
 
+// A status without the place in SentencePiece's source and the condition that failed there.
+std::string reason(const sentencepiece::util::Status &status) {
+  std::string text = status.ToString();
+  size_t end = text.rfind("] ");
+  return end == std::string::npos ? text : text.substr(end + 2);
+}
+
 } // namespace
 
 Tokenizer::Tokenizer(std::string model, const std::string &origin)
@@ -60,7 +68,7 @@ std::vector<int> Tokenizer::encode(std::string_view text) const {
   std::vector<int> tokens;
   sentencepiece::util::Status status = processor->Encode({text.data(), text.size()}, &tokens);
   if (!status.ok())
-    fail("cannot tokenize: ", status.ToString());
+    fail("cannot tokenize: ", reason(status));
   return tokens;
 }
 
@@ -68,22 +76,28 @@ std::string Tokenizer::decode(const std::vector<int> &tokens) const {
   std::string text;
   sentencepiece::util::Status status = processor->Decode(tokens, &text);
   if (!status.ok())
-    fail("cannot turn tokens into text: ", status.ToString());
+    fail("cannot turn tokens into text: ", reason(status));
   return text;
 }
 
 std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t vocabulary) {
   Lines lines(texts);
   std::string model;
-  sentencepiece::util::Status status = sentencepiece::SentencePieceTrainer::Train(
-      text("--model_type=bpe --vocab_size=", vocabulary,
-           " --normalization_rule_name=identity --remove_extra_whitespaces=false --add_dummy_prefix=false"
-           " --allow_whitespace_only_pieces=true --byte_fallback=true --character_coverage=0.9999"
-           " --max_sentence_length=65536 --minloglevel=2"),
-      &lines, &model);
+  std::unordered_map<std::string, std::string> options = {
+      {"model_type", "bpe"},
+      {"vocab_size", std::to_string(vocabulary)},
+      {"normalization_rule_name", "identity"},
+      {"remove_extra_whitespaces", "false"},
+      {"add_dummy_prefix", "false"},
+      {"allow_whitespace_only_pieces", "true"},
+      {"byte_fallback", "true"},
+      {"character_coverage", "0.9999"},
+      {"max_sentence_length", "65536"},
+      {"minloglevel", "2"},
+  };
+  sentencepiece::util::Status status = sentencepiece::SentencePieceTrainer::Train(options, &lines, &model);
   if (!status.ok())
-    fail("cannot train a tokenizer of ", vocabulary, " pieces on this text: ", status.ToString(),
-         "; a smaller data.vocabulary may fit it");
+    fail("cannot train a tokenizer of data.vocabulary = ", vocabulary, " pieces on this text: ", reason(status));
   return model;
 }
 

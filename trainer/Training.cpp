@@ -96,8 +96,10 @@ private:
   Checkpoint checkpoint;
   std::unique_ptr<Metrics> metrics;
   int64_t lastSaved = -1, lastEvaluated = -1;
-  double validationLoss = NAN, trainedSeconds = 0;
-  int64_t trainedSteps = 0; // in this process, without its first: that one warms up
+  double validationLoss = NAN;
+  bool warm = false; // after this process's first step, which pays for pages and caches
+  double trainedSeconds = 0; // of warm steps
+  int64_t trainedSteps = 0;
   std::deque<double> losses;
 };
 
@@ -184,8 +186,11 @@ Measurements Run::update(int64_t step) {
   optimizer.step(learningRate);
 
   double seconds = secondsSince(start);
-  if (step != checkpoint.state.step + 1 || trainedSteps > 0 || trainedSeconds > 0)
+  if (warm) {
     trainedSeconds += seconds;
+    ++trainedSteps;
+  }
+  warm = true;
   losses.push_back(lossValue);
   if (losses.size() > lossWindow)
     losses.pop_front();
@@ -247,8 +252,6 @@ int Run::loop() {
   Progress progress("training", steps, first, /*eager=*/true);
   for (int64_t step = first + 1; step <= steps; ++step) {
     Measurements measurements = update(step);
-    if (step > first + 1)
-      ++trainedSteps;
     if (isDue(step, config.log.every) || step == steps)
       metrics->write(step, measurements);
     if (isDue(step, config.evaluation.every) && step < steps)
