@@ -32,7 +32,7 @@ while [ $# -gt 0 ]; do
       path=${1#*=}
       [[ $path = /* ]] || path=$OLDPWD/$path
       [ -r "$path" ] || { printf "error: expected a readable file or folder in --data, but got '%s'\n" "${1#*=}" >&2; exit 2; }
-      data=(--set "data.path=$path") ;;
+      data=(--data "$path") ;;
     --prompt=?*) prompt=${1#*=} ;;
     --requirements) only_requirements=1 ;;
     -h | --help) usage; exit 0 ;;
@@ -71,9 +71,8 @@ train_start=$SECONDS
 curves=()
 for variant in "${variants[@]}"; do
   echo "-- $variant"
-  rm -rf ${runs:?}/$variant
   build/bin/taylor-train --config examples/experiments/quickstart.toml --attention examples/specs/$variant.mlir \
-    --set run.folder=$runs/$variant "${data[@]}" </dev/null
+    --out $runs/$variant --overwrite "${data[@]}" </dev/null
   curves+=("$variant=$runs/$variant")
 done
 echo "training took $((SECONDS - train_start)) s"
@@ -94,6 +93,6 @@ cat <<END
 Done in $(taylor_clock). Next:
   an attention of your own    copy examples/specs/softmax.mlir and change it; README.md shows how
   check it                    build/bin/taylor-run MINE.mlir --device=cpu --shape 1,4,256,64 --grad --check    (after ./test.sh, which builds everything)
-  train with it               build/bin/taylor-train --config examples/experiments/quickstart.toml --attention MINE.mlir --set run.folder=runs/mine
+  train with it               build/bin/taylor-train --config examples/experiments/quickstart.toml --attention MINE.mlir --out runs/mine
   on your own text            ./quickstart.sh --data FILE_OR_FOLDER
 END
