@@ -3,6 +3,8 @@
 
 #include "dialect/Taylor/TaylorDialect.h"
 #include "dialect/Tile/TileDialect.h"
+#include "passes/Passes.h"
+#include "passes/Pipelines.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -19,4 +21,8 @@ void taylor::registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::vector::VectorDialect, mlir::tile::TileDialect, TaylorDialect>();
 }
 
-void taylor::registerAllPasses() { mlir::registerTransformsPasses(); }
+void taylor::registerAllPasses() {
+  mlir::registerTransformsPasses();
+  registerTaylorPasses();
+  registerPipelines();
+}

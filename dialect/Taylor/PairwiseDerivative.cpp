@@ -131,7 +131,9 @@ LogicalResult DerivedPairwise::buildWeight(Region &region, ArrayRef<std::optiona
   if (op.hasMaximum())
     types.push_back(real);
   Block *block = addBlock(region, types, op.getLoc());
-  OpBuilder inner = OpBuilder::atBlockEnd(block);
+  // The region has no parent yet to ask for a context.
+  OpBuilder inner(op.getContext());
+  inner.setInsertionPointToEnd(block);
 
   Block &old = op.getWeight().front();
   IRMapping values;

@@ -4,6 +4,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include "mlir/Interfaces/FoldInterfaces.h"
+
 using namespace mlir;
 using namespace taylor;
 
@@ -38,7 +40,18 @@ struct ArrayAliases : OpAsmDialectInterface {
 
 } // namespace
 
+namespace {
+
+/// Numbers that folding makes stay in the region of their formula: a formula is copied, compared and lowered as a whole.
+struct KeepNumbersInFormulas : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+  bool shouldMaterializeInto(Region *) const final { return true; }
+};
+
+} // namespace
+
 void TaylorDialect::initialize() {
+  addInterfaces<KeepNumbersInFormulas>();
   addInterfaces<ArrayAliases>();
   registerTypes();
   registerAttributes();

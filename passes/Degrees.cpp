@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/Degrees.h"
+
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
+#include "passes/PairwiseRewrite.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace taylor;
+
+//===----------------------------------------------------------------------===//
+// Exponents: the same exponential in several operations
+//===----------------------------------------------------------------------===//
+
+/// The arrays an argument of a weight region stands for: a product's two, or a scalar's one. Empty for the maximum.
+static SmallVector<Value, 2> arraysOf(PairwiseOp op, BlockArgument argument) {
+  unsigned number = argument.getArgNumber(), products = op.getNumProducts();
+  if (number < products)
+    return {op.getProduct(number).first, op.getProduct(number).second};
+  if (number - products < op.getScalars().size())
+    return {op.getArrays()[op.getScalars()[number - products]]};
+  return {};
+}
+
+static bool computesTheSame(PairwiseOp a, Value x, PairwiseOp b, Value y) {
+  auto xArgument = dyn_cast<BlockArgument>(x), yArgument = dyn_cast<BlockArgument>(y);
+  if (xArgument || yArgument) {
+    if (!xArgument || !yArgument)
+      return false;
+    SmallVector<Value, 2> arrays = arraysOf(a, xArgument);
+    return !arrays.empty() && arrays == arraysOf(b, yArgument);
+  }
+  Operation *p = x.getDefiningOp(), *q = y.getDefiningOp();
+  return p->getName() == q->getName() && p->getAttrDictionary() == q->getAttrDictionary() &&
+         p->getNumOperands() == q->getNumOperands() &&
+         llvm::all_of(llvm::zip(p->getOperands(), q->getOperands()),
+                      [&](auto pair) { return computesTheSame(a, std::get<0>(pair), b, std::get<1>(pair)); });
+}
+
+/// Whether a scalar of a region differs from key to key of a row.
+static bool variesWithKey(PairwiseOp op, Value scalar) {
+  if (auto argument = dyn_cast<BlockArgument>(scalar))
+    return llvm::any_of(arraysOf(op, argument), [](Value array) { return arrayTypeOf(array).has("u"); });
+  if (auto index = scalar.getDefiningOp<IndexOp>())
+    return index.getAxis() == "u";
+  return llvm::any_of(scalar.getDefiningOp()->getOperands(), [&](Value operand) { return variesWithKey(op, operand); });
+}
+
+void DegreeAnalysis::findExponents() {
+  function.walk([&](PairwiseOp op) {
+    for (auto exp : op.getWeight().getOps<math::ExpOp>()) {
+      if (!variesWithKey(op, exp.getOperand()))
+        continue;
+      auto known = llvm::find_if(exponents, [&](Exponent &exponent) {
+        auto [first, site] = exponent.sites.front();
+        return computesTheSame(first, site.getOperand(), op, exp.getOperand());
+      });
+      if (known == exponents.end()) {
+        unsigned number = exponents.size();
+        exponents.push_back({op, {}, number});
+        known = exponents.end() - 1;
+      }
+      known->sites.push_back({op, exp});
+      exponentOf[exp] = known - exponents.begin();
+    }
+  });
+  // An operation has one running maximum; of several exponents, which to subtract is not ours to choose.
+  for (Exponent &a : exponents)
+    for (Exponent &b : exponents)
+      if (&a != &b && a.provider == b.provider)
+        a.enabled = b.enabled = false;
+  for (Exponent &exponent : exponents)
+    if (exponent.provider.hasMaximum())
+      exponent.enabled = false;
+}
+
+//===----------------------------------------------------------------------===//
+// Degrees
+//===----------------------------------------------------------------------===//
+
+DegreeAnalysis::DegreeAnalysis(FunctionOp function) : function(function) {
+  findExponents();
+  // Each round that fails gives up or joins an exponent, so this ends.
+  while (!run())
+    ;
+}
+
+unsigned DegreeAnalysis::leaderOf(unsigned exponent) const {
+  while (exponents[exponent].leader != exponent)
+    exponent = exponents[exponent].leader;
+  return exponent;
+}
+
+Degree DegreeAnalysis::lookup(Value value) const {
+  auto it = degrees.find(value);
+  return it == degrees.end() ? zero() : it->second;
+}
+
+Degree DegreeAnalysis::add(const Degree &a, const Degree &b, double sign) const {
+  if (a.any || b.any)
+    return {true, {}};
+  Degree sum = a;
+  for (auto [x, y] : llvm::zip_equal(sum.p, b.p))
+    x += sign * y;
+  return sum;
+}
+
+bool DegreeAnalysis::requireZero(const Degree &degree) {
+  if (degree.isZero())
+    return true;
+  for (auto [k, p] : llvm::enumerate(degree.p))
+    if (p != 0.0)
+      for (auto [i, exponent] : llvm::enumerate(exponents))
+        if (leaderOf(i) == k)
+          exponent.enabled = false;
+  return false;
+}
+
+std::optional<Degree> DegreeAnalysis::join(ArrayRef<OpOperand *> operands) {
+  Degree largest{true, {}};
+  for (OpOperand *operand : operands) {
+    Degree degree = lookup(operand->get());
+    if (degree.any)
+      continue;
+    if (largest.any) {
+      largest = degree;
+      continue;
+    }
+    // Degrees that neither bound the other: the sums must share one maximum.
+    std::optional<unsigned> above, below;
+    for (auto [k, pair] : llvm::enumerate(llvm::zip_equal(degree.p, largest.p))) {
+      auto [mine, other] = pair;
+      if (mine > other)
+        above = k;
+      if (mine < other)
+        below = k;
+    }
+    if (above && below) {
+      exponents[*above].leader = *below;
+      return std::nullopt;
+    }
+    if (above)
+      largest = degree;
+  }
+  for (OpOperand *operand : operands) {
+    Degree degree = lookup(operand->get());
+    if (degree.any || degree.p == largest.p)
+      continue;
+    Degree by = add(degree, largest, -1.0);
+    for (auto [k, p] : llvm::enumerate(by.p))
+      exponents[k].floored |= p != 0.0;
+    factors.push_back({operand, by});
+  }
+  return largest;
+}
+
+bool DegreeAnalysis::visitExp(math::ExpOp op) {
+  if (!requireZero(lookup(op.getOperand())))
+    return false;
+  Degree degree = zero();
+  auto it = exponentOf.find(op);
+  if (it != exponentOf.end() && exponents[it->second].enabled)
+    degree.p[leaderOf(it->second)] = 1.0;
+  degrees[op.getResult()] = degree;
+  return true;
+}
+
+/// sqrt, rsqrt and x^constant multiply the degree.
+bool DegreeAnalysis::visitPower(Operation &op) {
+  Degree degree = lookup(op.getOperand(0));
+  double power = isa<math::SqrtOp>(op) ? 0.5 : -0.5;
+  if (isa<math::PowFOp>(op)) {
+    FloatAttr exponent;
+    if (!matchPattern(op.getOperand(1), m_Constant(&exponent)))
+      return requireZero(degree) && requireZero(lookup(op.getOperand(1))) &&
+             (degrees[op.getResult(0)] = zero(), true);
+    power = exponent.getValueAsDouble();
+  }
+  for (double &p : degree.p)
+    p *= power;
+  degrees[op.getResult(0)] = degree;
+  return true;
+}
+
+bool DegreeAnalysis::visitScalar(Operation &op) {
+  auto set = [&](const Degree &degree) {
+    degrees[op.getResult(0)] = degree;
+    return true;
+  };
+  auto joinAll = [&](unsigned first, bool keep) {
+    SmallVector<OpOperand *> operands;
+    for (unsigned i = first; i < op.getNumOperands(); ++i)
+      operands.push_back(&op.getOpOperand(i));
+    std::optional<Degree> degree = join(operands);
+    return degree && set(keep ? *degree : zero());
+  };
+  return llvm::TypeSwitch<Operation *, bool>(&op)
+      .Case<arith::ConstantOp>([&](arith::ConstantOp constant) {
+        auto number = dyn_cast<FloatAttr>(constant.getValue());
+        return set(number && number.getValue().isZero() ? Degree{true, {}} : zero());
+      })
+      .Case<arith::AddFOp, arith::SubFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(
+          [&](auto) { return joinAll(0, true); })
+      .Case<arith::SelectOp>([&](auto) { return op.getResult(0).getType().isInteger() ? set(zero()) : joinAll(1, true); })
+      .Case<arith::CmpFOp>([&](auto) { return joinAll(0, false); })
+      .Case<arith::MulFOp>([&](auto) { return set(add(lookup(op.getOperand(0)), lookup(op.getOperand(1)))); })
+      .Case<arith::DivFOp>([&](auto) { return set(add(lookup(op.getOperand(0)), lookup(op.getOperand(1)), -1.0)); })
+      .Case<arith::NegFOp, math::AbsFOp, StopGradientOp, arith::ExtFOp, arith::TruncFOp>(
+          [&](auto) { return set(lookup(op.getOperand(0))); })
+      .Case<math::SqrtOp, math::RsqrtOp, math::PowFOp>([&](auto) { return visitPower(op); })
+      .Case<math::ExpOp>([&](math::ExpOp exp) { return visitExp(exp); })
+      .Case<math::LogOp>([&](math::LogOp log) {
+        Degree degree = lookup(log.getOperand());
+        if (!degree.isZero())
+          logarithms.push_back({log, degree});
+        return set(zero());
+      })
+      .Default([&](Operation *) {
+        return llvm::all_of(op.getOperands(), [&](Value operand) { return requireZero(lookup(operand)); }) && set(zero());
+      });
+}
+
+bool DegreeAnalysis::visitBody(Block &block) {
+  return llvm::all_of(block.without_terminator(), [&](Operation &op) { return visitScalar(op); });
+}
+
+bool DegreeAnalysis::visitPairwise(PairwiseOp op) {
+  Block &weight = op.getWeight().front();
+  for (BlockArgument argument : weight.getArguments()) {
+    Degree degree = zero();
+    for (Value array : arraysOf(op, argument))
+      degree = add(degree, lookup(array));
+    degrees[argument] = degree;
+  }
+  if (!visitBody(weight))
+    return false;
+  for (auto [index, result] : llvm::enumerate(op.getResults())) {
+    PairSumAttr sum = op.getSum(index);
+    if (sum.getKind() == PairOutput::Maximum)
+      continue;
+    Degree degree = lookup(weight.getTerminator()->getOperand(sum.getYielded()));
+    if (sum.getArray() >= 0)
+      degree = add(degree, lookup(op.getArrays()[sum.getArray()]));
+    ArrayType type = arrayTypeOf(result), rows = rowType(op);
+    bool keepsRows = sum.getKind() == PairOutput::Rows &&
+                     llvm::all_of(rows.getAxes(), [&](StringAttr axis) { return type.has(axis); });
+    if (!keepsRows && !requireZero(degree))
+      return false;
+    // A tile loop rescales what it carries by exp(m_old - m_new): each output of the provider is linear in exp(-m).
+    for (auto [k, exponent] : llvm::enumerate(exponents))
+      if (exponent.enabled && exponent.provider == op && !degree.any && degree.p[leaderOf(k)] != 1.0) {
+        exponent.enabled = false;
+        return false;
+      }
+    degrees[result] = degree;
+  }
+  return true;
+}
+
+bool DegreeAnalysis::visitArrayOp(Operation &op) {
+  if (auto pairwise = dyn_cast<PairwiseOp>(op))
+    return visitPairwise(pairwise);
+  if (isa<MapOp, ReduceOp, ScanOp>(op)) {
+    Block &body = op.getRegion(0).front();
+    for (BlockArgument argument : body.getArguments())
+      degrees[argument] = lookup(op.getOperand(argument.getArgNumber()));
+    if (!visitBody(body))
+      return false;
+    Degree degree = lookup(body.getTerminator()->getOperand(0));
+    if (isa<ScanOp>(op) && !requireZero(degree))
+      return false;
+    // A sum over rows of unlike maxima.
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      for (StringAttr axis : reduce.getAxes().getAsRange<StringAttr>())
+        if ((isRuntimeAxis(axis) || axis == "group") && !requireZero(degree))
+          return false;
+    degrees[op.getResult(0)] = degree;
+    return true;
+  }
+  if (isa<RopeOp>(op)) {
+    // A rotation of each row.
+    degrees[op.getResult(0)] = lookup(op.getOperand(0));
+    return true;
+  }
+  return llvm::all_of(op.getOperands(), [&](Value operand) { return requireZero(lookup(operand)); });
+}
+
+bool DegreeAnalysis::run() {
+  degrees.clear();
+  factors.clear();
+  logarithms.clear();
+  for (Exponent &exponent : exponents)
+    exponent.floored = false;
+  return llvm::all_of(function.getBody().front(), [&](Operation &op) { return visitArrayOp(op); });
+}

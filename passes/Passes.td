@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes above the tile level, in the order of the pipeline (passes/Pipelines.h). Each takes and gives valid IR and can run alone.
+#ifndef TAYLOR_PASSES_TD
+#define TAYLOR_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
+  let summary = "fix channel sizes, parameters, mask and types of every specification";
+  let description = [{
+    Rule: d and e get their sizes; `taylor.parameter` and `size` of a sized axis become numbers; orders named by a
+    parameter become numbers; real arrays get the type they are computed in (f32; f64 for `dtype=f64`); arguments and
+    results get their storage type `dtype`, learned parameters keep f32 in a 16-bit artifact.
+
+    Requires: named parameters that the specification declares, an even head dimension where rope rotates it, a causal mask
+    where a decay or a running sum over tokens occurs. Warns where a truncated series with an odd top order is summed into a
+    mass: it can vanish or be negative (design.md, section 1).
+
+    ```mlir
+    taylor.spec @f(%q: !taylor.array<[b, h, t, d]>) { .. taylor.map %q * rsqrt(size(d)) .. }
+    // head-dim=64 dtype=bf16:
+    taylor.spec @f(%q: !taylor.array<[b, h, t, d = 64], bf16>) { .. taylor.map %q * rsqrt(64.0) .. }
+    ```
+  }];
+  let options = [
+    Option<"headDim", "head-dim", "int64_t", /*default=*/"64", "size of d, the channels of a score">,
+    Option<"valueDim", "value-dim", "int64_t", /*default=*/"0", "size of e, the channels of a value; 0: as head-dim">,
+    Option<"dtype", "dtype", "std::string", /*default=*/"\"f32\"", "storage type: f32, bf16 or f64">,
+    Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values of free parameters: 'order=10,window=5'">,
+    Option<"mask", "mask", "std::string", /*default=*/"\"\"", "causal or bidirectional in place of what is written">
+  ];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+def ExpandRecurrencesPass : Pass<"taylor-expand-recurrences"> {
+  let summary = "a finite sum over orders into one recurrence per order";
+  let description = [{
+    Rule: `recurrences orders(a to b)` = sum over n of `recurrence order(n) coefficient(c[n])`, for the numerator and the mass; the count
+    is that of a series without numerator. Sums over all orders, of mapped scores, of conditions beside the mask or of
+    `weight` formulas have no state of finite size and stay.
+
+    ```mlir
+    %n = taylor.recurrences %q, %k, %v orders(0 to 1) causal : !q, !k, !v
+    // becomes
+    %0 = taylor.recurrence [numerator] %q, %k, %v order(0) causal : !q, !k, !v
+    %1 = taylor.recurrence [numerator] %q, %k, %v order(1) causal : !q, !k, !v
+    %n = taylor.map %0 + %1 : !o, !o
+    ```
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+def CollectRecurrencesPass : Pass<"taylor-collect-recurrences"> {
+  let summary = "a sum of recurrences into one series: the inverse of taylor-expand-recurrences";
+  let description = [{
+    Rule: recurrences without a given or wanted state, of the same query, key, value, decay, scale and mask, whose results are only
+    added up, are `recurrences orders(a to b) coefficients(..)`, with 0 for an order that is missing. A numerator and a mass
+    over the same orders share one operation.
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+def ExpandNormalizePass : Pass<"taylor-expand-normalize"> {
+  let summary = "norms into reductions and maps";
+  let description = [{
+    Rule: l2 is `x / sqrt(max(sum x*x, epsilon^2))`, which is x / max(|x|, epsilon) with a derivative that is finite at 0;
+    rms is `x * rsqrt(mean x*x + epsilon)`; layer is rms of `x - mean x`; then weight and bias.
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+def RecurrencesToPairwisePass : Pass<"taylor-recurrences-to-pairwise"> {
+  let summary = "sums over keys into taylor.pairwise, with guards on all that depends on them";
+  let description = [{
+    Rule: with s = dot(q, k) and x = score(scale * s), the weight is exp(x) for all factorial orders, a Horner scheme in x for finite
+    orders, else the `weight` formula; a decay L adds `align(L to t) - L` to the exponent. Numerator and mass are `rows(w, %v)` and
+    `rows(w)`. The count of a causal or bidirectional mask is a formula of the position; with `visible` it is `rows(1.0)`.
+    A single `taylor.recurrence` without a state is the sum of one order.
+
+    Every map and reduction that depends on a sum gets the guard `live(%count)`: rows that see no key give 0.
+    Requires specialised orders.
+
+    ```mlir
+    %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal : !q, !k, !v
+    %o = taylor.map %n / %z : !o, !row
+    // becomes
+    %n, %z = taylor.pairwise { s = dot(%q, %k)  w = exp(s * rsqrt(size(d))) } visible(u <= t) -> rows(w, %v), rows(w) : ..
+    %c = taylor.map min(max(t + 1.0, 0.0), size(u))
+    %o = taylor.map %n / %z live(%c) : !o, !row
+    ```
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
+  let summary = "the forward of each specification, and the vector-Jacobian product of its results, in one function";
+  let description = [{
+    Rule: `taylor.spec @f` becomes `taylor.function @f.joint` from inputs and cotangents of the results to results and gradients. Walks the
+    graph from the results and calls each operation's own rule (DifferentiableOpInterface); cotangents of several uses add up; what is
+    identically zero is never built. Forward and backward stay together so that the stabilisation sees both; `taylor-split-backward` parts them.
+
+    Requires operations that have a rule: no `taylor.recurrences`, no `taylor.normalize`.
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
+  let summary = "shift exponents by their running maximum where that cancels";
+  let description = [{
+    Rule (ir.md, 2.3): an exponential over pairs, exp(x), becomes exp(x - m) with m[t] the maximum of x over the visible keys, and each
+    value gets a degree p per maximum, value = exp(p m) value'. Products add degrees, quotients subtract, roots halve; sums,
+    extrema and comparisons take the larger degree and multiply the other side by exp((q - p) m) <= 1, for which
+    m >= 0 is needed: floor 0 exactly when such a factor was made. If all results, and all that leaves a row, have degree 0,
+    nothing of e^m is left and the function is stable; else that exponential stays as it was written, unshifted. Two sums
+    that are added at unlike degrees share the larger maximum.
+
+    A running maximum is a constant to the derivative, so the pass follows `taylor-derive-backward` and shifts both sides.
+
+    ```mlir
+    %n, %z = taylor.pairwise { s = dot(%q, %k)  w = exp(s) } visible(u <= t) -> rows(w, %v), rows(w) : ..
+    %o = taylor.map %n / (%z + 1.0) : !o, !row
+    // becomes
+    %n, %z, %m = taylor.pairwise { s = dot(%q, %k)  m = maximum(s, 0.0)  w = exp(s - m) } visible(u <= t) -> rows(w, %v), rows(w), maximum : ..
+    %o = taylor.map %n / (%z + max(exp(-%m), 1.2e-38)) : !o, !row, !row
+    ```
+  }];
+  let statistics = [
+    Statistic<"numShifted", "shifted", "exponentials shifted by their maximum">,
+    Statistic<"numKept", "kept", "exponentials left as written">
+  ];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+def SimplifyArraysPass : Pass<"taylor-simplify-arrays", "::taylor::FunctionOp"> {
+  let summary = "array algebra that makes kernels cheaper";
+  let description = [{
+    Rules: factors that do not vary along a sum leave it (`rows(c * w, %b)` = `c * rows(w, %b)`, likewise `reduce`); a factor that is multiplied and
+    divided cancels; a map with one user becomes part of it, where guards allow; unused outputs and operands of `taylor.pairwise` go;
+    equal operations are shared.
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+def ReuseOutputsPass : Pass<"taylor-reuse-outputs", "::taylor::FunctionOp"> {
+  let summary = "read sums back from outputs in the backward";
+  let description = [{
+    Rule: where a result is O = a N with a sum N and a factor a without channels, the backward reads N as O / a, if a then
+    cancels or divides only what was a divisor before (N / Z gives O * Z). Then N need not be saved.
+    Otherwise nothing changes.
+
+    ```mlir
+    %r = taylor.reduce sum over(e) %do * %n      // with %o = taylor.map %n / %z
+    // becomes
+    %0 = taylor.reduce sum over(e) %do * %o
+    %r = taylor.map %z * %0
+    ```
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+def SplitBackwardPass : Pass<"taylor-split-backward", "::mlir::ModuleOp"> {
+  let summary = "part a joint function into forward and backward, and choose what is saved";
+  let description = [{
+    Rule: `@f.joint` becomes `@f.forward` (inputs to outputs and saved arrays) and `@f.backward` (inputs, outputs, saved arrays and cotangents to
+    gradients). Saved is the cheapest cut between the sums over keys and what the backward reads: elements per row
+    are the cost, outputs are free, and what inputs alone give (rotations, feature maps, scans) is computed again.
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+#endif

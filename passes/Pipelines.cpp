@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/Pipelines.h"
+
+#include "passes/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace {
+
+/// Dead scalars and equal arrays would look like users to the passes that follow.
+void cleanUp(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+} // namespace
+
+void taylor::buildPairwisePipeline(OpPassManager &manager, const PairwiseOptions &options) {
+  SpecializePassOptions specialize;
+  specialize.headDim = options.headDim;
+  specialize.valueDim = options.valueDim;
+  specialize.dtype = options.dtype;
+  specialize.parameters = options.parameters;
+  specialize.mask = options.mask;
+  manager.addPass(createSpecializePass(specialize));
+  manager.addPass(createExpandNormalizePass());
+  manager.addPass(createRecurrencesToPairwisePass());
+  cleanUp(manager);
+  manager.addPass(createDeriveBackwardPass());
+  cleanUp(manager);
+  OpPassManager &functions = manager.nest<FunctionOp>();
+  functions.addPass(createSimplifyArraysPass());
+  cleanUp(functions);
+  functions.addPass(createStabilizePass());
+  functions.addPass(createReuseOutputsPass());
+  cleanUp(functions);
+  functions.addPass(createSimplifyArraysPass());
+  cleanUp(functions);
+  manager.addPass(createSplitBackwardPass());
+  OpPassManager &parts = manager.nest<FunctionOp>();
+  parts.addPass(createSimplifyArraysPass());
+  cleanUp(parts);
+}
+
+void taylor::registerPipelines() {
+  PassPipelineRegistration<PairwiseOptions>("taylor-to-pairwise",
+                                            "from a specification to its forward and backward functions",
+                                            buildPairwisePipeline);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/Products.h"
+
+#include "dialect/Taylor/ArrayBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace taylor;
+
+static void readFactors(Value scalar, bool divided, Product &product) {
+  FloatAttr number;
+  if (matchPattern(scalar, m_Constant(&number)) && number.getValueAsDouble() != 0.0 && number.getValue().isFinite()) {
+    double value = number.getValueAsDouble();
+    product.constant = divided ? product.constant / value : product.constant * value;
+    return;
+  }
+  Operation *op = scalar.getDefiningOp();
+  if (isa_and_nonnull<arith::MulFOp>(op)) {
+    readFactors(op->getOperand(0), divided, product);
+    readFactors(op->getOperand(1), divided, product);
+  } else if (isa_and_nonnull<arith::DivFOp>(op)) {
+    readFactors(op->getOperand(0), divided, product);
+    readFactors(op->getOperand(1), !divided, product);
+  } else if (isa_and_nonnull<arith::NegFOp>(op)) {
+    product.constant = -product.constant;
+    readFactors(op->getOperand(0), divided, product);
+  } else {
+    (divided ? product.denominator : product.numerator).push_back(scalar);
+  }
+}
+
+Product Product::read(Value scalar) {
+  Product product;
+  readFactors(scalar, false, product);
+  return product;
+}
+
+bool Product::cancel() {
+  bool changed = false;
+  for (auto it = denominator.begin(); it != denominator.end();) {
+    auto same = llvm::find(numerator, *it);
+    if (same == numerator.end()) {
+      ++it;
+      continue;
+    }
+    numerator.erase(same);
+    it = denominator.erase(it);
+    changed = true;
+  }
+  return changed;
+}
+
+Value Product::build(OpBuilder &builder, Location loc, Type type) const {
+  auto multiply = [&](ArrayRef<Value> factors) {
+    Value product;
+    for (Value factor : factors)
+      product = product ? arith::MulFOp::create(builder, loc, product, factor).getResult() : factor;
+    return product;
+  };
+  Value above = multiply(numerator), below = multiply(denominator);
+  if (constant == -1.0 && above)
+    above = arith::NegFOp::create(builder, loc, above);
+  else if (constant != 1.0 && above)
+    above = arith::MulFOp::create(builder, loc, above, buildNumber(builder, loc, type, constant));
+  else if (!above)
+    above = buildNumber(builder, loc, type, constant);
+  return below ? arith::DivFOp::create(builder, loc, above, below).getResult() : above;
+}
+
+void taylor::eraseUnusedScalars(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
+    if (op.use_empty())
+      op.erase();
+}
+
+bool taylor::cancelProducts(Block &block) {
+  bool changed = false;
+  auto isProduct = [](Operation *op) { return isa<arith::MulFOp, arith::DivFOp, arith::NegFOp>(op); };
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+    if (!isProduct(&op) || llvm::all_of(op.getUsers(), isProduct))
+      continue;
+    Product product = Product::read(op.getResult(0));
+    if (!product.cancel())
+      continue;
+    OpBuilder builder(&op);
+    op.getResult(0).replaceAllUsesWith(product.build(builder, op.getLoc(), op.getResult(0).getType()));
+    changed = true;
+  }
+  return changed;
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/RegionDerivative.h"
+#include "passes/Passes.h"
+#include "passes/Series.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_RECURRENCESTOPAIRWISEPASS
+#include "passes/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+/// Clones the one scalar a region yields; `region` must not be empty.
+Value inlineScalar(OpBuilder &builder, Region &region, ValueRange arguments) {
+  IRMapping values;
+  values.map(region.getArguments(), arguments);
+  cloneScalars(builder, region.front(), values);
+  return values.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+}
+
+/// c[0] x^first + c[1] x^(first+1) + .., by Horner's rule.
+Value buildSeries(OpBuilder &builder, Location loc, Value x, int64_t first, ArrayRef<double> coefficients) {
+  Value sum = buildNumber(builder, loc, x.getType(), coefficients.back());
+  for (double coefficient : llvm::reverse(coefficients.drop_back())) {
+    sum = arith::MulFOp::create(builder, loc, sum, x);
+    sum = arith::AddFOp::create(builder, loc, sum, buildNumber(builder, loc, x.getType(), coefficient));
+  }
+  for (int64_t i = 0; i < first; ++i)
+    sum = arith::MulFOp::create(builder, loc, sum, x);
+  return sum;
+}
+
+/// The parts that `taylor.recurrences` and `taylor.recurrence` have in common.
+struct SumOverKeys {
+  Operation *op;
+  Value query, key, value, decay;
+  ValueRange extras;
+  ArrayAttr sums;
+  Mask mask;
+  Region *scale, *score, *weight, *visible;
+  /// The series, or null for exp or `weight`.
+  std::optional<Series> series;
+};
+
+/// Lowers one sum over keys, and remembers the count of its rows.
+class PairwiseBuilder {
+public:
+  PairwiseBuilder(SumOverKeys sum, OpBuilder &builder)
+      : sum(sum), builder(builder), loc(sum.op->getLoc()),
+        real(realTypeOf(builder.getContext(), sum.op->getOperandTypes())) {}
+
+  void build();
+  /// An array over rows: how many keys each sees. Only the axes it varies along.
+  Value count;
+
+private:
+  bool hasConditions() const { return sum.visible && !sum.visible->empty(); }
+  void buildVisible(Region &region, ArrayRef<Value> scalars, unsigned firstExtra);
+  Value buildWeight(OpBuilder &b, ValueRange arguments, unsigned firstExtra);
+  Value buildCount();
+  Value buildPairCount();
+
+  SumOverKeys sum;
+  OpBuilder &builder;
+  Location loc;
+  Type real;
+};
+
+void PairwiseBuilder::buildVisible(Region &region, ArrayRef<Value> scalars, unsigned firstExtra) {
+  if (sum.mask == Mask::Bidirectional && !hasConditions())
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = addBlock(region, scalarTypesOf(scalars), loc);
+  builder.setInsertionPointToStart(block);
+  Value visible;
+  if (sum.mask == Mask::Causal) {
+    Value t = IndexOp::create(builder, loc, real, builder.getStringAttr("t"));
+    Value u = IndexOp::create(builder, loc, real, builder.getStringAttr("u"));
+    visible = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE, u, t);
+  }
+  if (hasConditions()) {
+    Value condition = inlineScalar(builder, *sum.visible, block->getArguments().drop_front(firstExtra));
+    visible = visible ? arith::AndIOp::create(builder, loc, visible, condition).getResult() : condition;
+  }
+  YieldOp::create(builder, loc, visible, ArrayAttr());
+}
+
+Value PairwiseBuilder::buildWeight(OpBuilder &b, ValueRange arguments, unsigned firstExtra) {
+  Value x = arguments[0];
+  ValueRange extras = arguments.drop_front(1 + firstExtra);
+  if (!sum.scale->empty())
+    x = arith::MulFOp::create(b, loc, x, inlineScalar(b, *sum.scale, {}));
+  auto withScore = [&](Region &region) {
+    SmallVector<Value> values = {x};
+    llvm::append_range(values, extras);
+    return inlineScalar(b, region, values);
+  };
+  if (sum.score && !sum.score->empty())
+    x = withScore(*sum.score);
+  Value logDecay = sum.decay ? arith::SubFOp::create(b, loc, arguments[1], arguments[2]).getResult() : Value();
+  if (!sum.series && (!sum.weight || sum.weight->empty())) {
+    if (logDecay)
+      x = arith::AddFOp::create(b, loc, x, logDecay);
+    return math::ExpOp::create(b, loc, x);
+  }
+  Value weight = sum.series ? buildSeries(b, loc, x, sum.series->first, sum.series->coefficients) : withScore(*sum.weight);
+  if (logDecay)
+    weight = arith::MulFOp::create(b, loc, weight, math::ExpOp::create(b, loc, logDecay));
+  return weight;
+}
+
+/// rows(1.0) over the visible pairs.
+Value PairwiseBuilder::buildPairCount() {
+  StringRef t = "t";
+  ArrayType rows = joinAxes({}, real, t);
+  for (Value extra : sum.extras)
+    rows = joinArrays([&] { return emitError(loc); }, builder.getContext(), {rows, arrayTypeOf(extra).without({"t", "u"})},
+                      {}, real)
+               .value_or(rows);
+  // The group of a key/value head is that of its query heads.
+  if (rows.has("g"))
+    rows = rows.renamed("g", "h");
+  SmallVector<Value> arrays(sum.extras);
+  auto scalars = llvm::to_vector(llvm::seq<int64_t>(0, arrays.size()));
+  auto output = PairSumAttr::get(builder.getContext(), PairOutput::Rows, 0, -1);
+  auto op = PairwiseOp::create(builder, loc, TypeRange(rows), arrays, ArrayRef<int64_t>(), scalars,
+                               builder.getArrayAttr({output}));
+  buildVisible(op.getVisible(), arrays, 0);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(addBlock(op.getWeight(), scalarTypesOf(arrays), loc));
+  YieldOp::create(builder, loc, buildNumber(builder, loc, real, 1.0), ArrayAttr());
+  return op.getResult(0);
+}
+
+Value PairwiseBuilder::buildCount() {
+  if (hasConditions())
+    return buildPairCount();
+  bool causal = sum.mask == Mask::Causal;
+  SmallVector<StringRef> axes;
+  if (causal)
+    axes.push_back("t");
+  return buildMap(
+      builder, loc, {}, {},
+      [&](OpBuilder &b, Location loc, ValueRange) -> Value {
+        Value keys = SizeOp::create(b, loc, real, b.getStringAttr("u"));
+        if (!causal)
+          return keys;
+        Value t = IndexOp::create(b, loc, real, b.getStringAttr("t"));
+        Value upToHere = arith::AddFOp::create(b, loc, t, buildNumber(b, loc, real, 1.0));
+        Value any = arith::MaximumFOp::create(b, loc, upToHere, buildNumber(b, loc, real, 0.0));
+        return arith::MinimumFOp::create(b, loc, any, keys);
+      },
+      joinAxes({}, real, axes));
+}
+
+void PairwiseBuilder::build() {
+  SmallVector<Value> arrays = {sum.query, sum.key};
+  auto add = [&](Value array) -> int64_t {
+    auto it = llvm::find(arrays, array);
+    if (it != arrays.end())
+      return it - arrays.begin();
+    arrays.push_back(array);
+    return arrays.size() - 1;
+  };
+  SmallVector<Value> scalarArrays;
+  if (sum.decay) {
+    ArrayType type = arrayTypeOf(sum.decay).renamed("u", "t");
+    scalarArrays.push_back(AlignOp::create(builder, loc, type, sum.decay, builder.getStringAttr("t")));
+    scalarArrays.push_back(sum.decay);
+  }
+  unsigned firstExtra = scalarArrays.size();
+  llvm::append_range(scalarArrays, sum.extras);
+  SmallVector<int64_t> scalars = llvm::map_to_vector(scalarArrays, add);
+
+  count = buildCount();
+  SmallVector<Attribute> outputs;
+  SmallVector<Type> types;
+  SmallVector<Value> replacements;
+  SmallVector<unsigned> places;
+  for (auto [index, attribute] : llvm::enumerate(sum.sums)) {
+    Sum kind = cast<SumAttr>(attribute).getValue();
+    Type type = sum.op->getResult(index).getType();
+    if (kind == Sum::Count) {
+      sum.op->getResult(index).replaceAllUsesWith(
+          buildMap(builder, loc, count, {}, [](OpBuilder &, Location, ValueRange x) { return x[0]; }, cast<ArrayType>(type)));
+      continue;
+    }
+    int64_t array = kind == Sum::Numerator ? add(sum.value) : -1;
+    outputs.push_back(PairSumAttr::get(builder.getContext(), PairOutput::Rows, 0, array));
+    types.push_back(type);
+    places.push_back(index);
+  }
+  if (outputs.empty())
+    return;
+  auto op = PairwiseOp::create(builder, loc, types, arrays, ArrayRef<int64_t>{0, 1}, scalars, builder.getArrayAttr(outputs));
+  buildVisible(op.getVisible(), scalarArrays, firstExtra);
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Type> argumentTypes = {real};
+  llvm::append_range(argumentTypes, scalarTypesOf(scalarArrays));
+  Block *block = addBlock(op.getWeight(), argumentTypes, loc);
+  builder.setInsertionPointToStart(block);
+  YieldOp::create(builder, loc, buildWeight(builder, block->getArguments(), firstExtra), ArrayAttr());
+  for (auto [place, result] : llvm::zip_equal(places, op.getResults()))
+    sum.op->getResult(place).replaceAllUsesWith(result);
+}
+
+FailureOr<SumOverKeys> readSum(RecurrencesOp op) {
+  SumOverKeys sum{op,          op.getQuery(),  op.getKey(),    op.getValue(),  op.getDecay(),   op.getExtras(),
+                  op.getSums(), op.getMask(), &op.getScale(), &op.getScore(), &op.getWeight(), &op.getVisible(), {}};
+  if (!op.getFirstOrder())
+    return sum;
+  FailureOr<Series> series = readSeries(op);
+  if (failed(series))
+    return failure();
+  sum.series = *series;
+  return sum;
+}
+
+FailureOr<SumOverKeys> readSum(RecurrenceOp op) {
+  if (op.getState() || op.getSum(Sum::State))
+    return op.emitError("unsupported state of a recurrence in pairwise form: use the recurrent or the chunked form");
+  Series series{static_cast<int64_t>(op.getOrder()), {op.getCoefficient().convertToDouble()}};
+  return SumOverKeys{op,           op.getQuery(), op.getKey(), op.getValue(), op.getDecay(), {}, op.getSums(), op.getMask(),
+                     &op.getScale(), nullptr,     nullptr,     nullptr,       series};
+}
+
+/// Guards all that depends on a sum with the counts of the rows it came from.
+class Guards {
+public:
+  void start(Value value, Value count) { counts[value].insert(count); }
+
+  void propagate(Block &block) {
+    for (Operation &op : block) {
+      llvm::SmallSetVector<Value, 2> dependsOn;
+      for (Value operand : op.getOperands())
+        if (auto it = counts.find(operand); it != counts.end())
+          dependsOn.insert_range(it->second);
+      if (dependsOn.empty() || op.hasTrait<OpTrait::IsTerminator>())
+        continue;
+      if (auto map = dyn_cast<MapOp>(op))
+        guard(map.getLiveMutable(), dependsOn.getArrayRef(), map.getResult().getType());
+      else if (auto reduce = dyn_cast<ReduceOp>(op))
+        guard(reduce.getLiveMutable(), dependsOn.getArrayRef(), joinAxes(reduce.getArrays(), reduce.getResult().getType().getElementType()));
+      for (Value result : op.getResults())
+        counts[result].insert_range(dependsOn);
+    }
+  }
+
+private:
+  /// A count with an axis that the operation does not have guards nothing there.
+  static void guard(MutableOperandRange live, ArrayRef<Value> wanted, ArrayType domain) {
+    SmallVector<Value> values;
+    for (OpOperand &operand : live)
+      values.push_back(operand.get());
+    for (Value count : wanted)
+      if (llvm::all_of(arrayTypeOf(count).getAxes(), [&](StringAttr axis) { return domain.has(axis); }) &&
+          !llvm::is_contained(values, count))
+        values.push_back(count);
+    live.assign(values);
+  }
+
+  DenseMap<Value, llvm::SmallSetVector<Value, 2>> counts;
+};
+
+class RecurrencesToPairwise : public ::taylor::impl::RecurrencesToPairwisePassBase<RecurrencesToPairwise> {
+  void runOnOperation() override;
+  LogicalResult lower(Block &block);
+};
+
+} // namespace
+
+LogicalResult RecurrencesToPairwise::lower(Block &block) {
+  Guards guards;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (!isa<RecurrencesOp, RecurrenceOp>(op))
+      continue;
+    auto series = dyn_cast<RecurrencesOp>(op);
+    FailureOr<SumOverKeys> sum = series ? readSum(series) : readSum(cast<RecurrenceOp>(op));
+    if (failed(sum))
+      return failure();
+    OpBuilder builder(&op);
+    Operation *before = op.getPrevNode();
+    PairwiseBuilder lowering(*sum, builder);
+    lowering.build();
+    // Results: the new pairwise operation and the widened count.
+    for (Operation *built = before ? before->getNextNode() : &block.front(); built != &op; built = built->getNextNode())
+      if (isa<PairwiseOp>(built) || (isa<MapOp>(built) && built->getResult(0) != lowering.count))
+        for (Value result : built->getResults())
+          if (result != lowering.count)
+            guards.start(result, lowering.count);
+    op.erase();
+  }
+  guards.propagate(block);
+  return success();
+}
+
+void RecurrencesToPairwise::runOnOperation() {
+  WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
+    if (isa<SpecOp, FunctionOp>(op))
+      return lower(op->getRegion(0).front());
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    signalPassFailure();
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/RegionDerivative.h"
+#include "passes/FunctionGraph.h"
+#include "passes/Passes.h"
+#include "passes/Products.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_REUSEOUTPUTSPASS
+#include "passes/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+/// O = N * product(factors) / product(divisors), factors and divisors scalars of `map`.
+struct ScaledSum {
+  MapOp map;
+  unsigned sum;
+  SmallVector<Value> factors, divisors;
+};
+
+bool dependsOn(Value scalar, Value argument) {
+  if (scalar == argument)
+    return true;
+  Operation *op = scalar.getDefiningOp();
+  return op && llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, argument); });
+}
+
+bool isRowScalar(MapOp map, Value scalar) {
+  if (auto argument = dyn_cast<BlockArgument>(scalar))
+    return llvm::all_of(arrayTypeOf(map.getArrays()[argument.getArgNumber()]).getAxes(),
+                        [](StringAttr axis) { return isRuntimeAxis(axis); });
+  if (auto index = scalar.getDefiningOp<IndexOp>())
+    return isRuntimeAxis(index.getAxis());
+  return llvm::all_of(scalar.getDefiningOp()->getOperands(), [&](Value operand) { return isRowScalar(map, operand); });
+}
+
+/// Reads a map as a sum times row scalars.
+std::optional<ScaledSum> readScaledSum(MapOp map, unsigned sum) {
+  ScaledSum result{map, sum, {}, {}};
+  Value argument = map.getBody().getArgument(sum);
+  Value scalar = map.getBody().front().getTerminator()->getOperand(0);
+  while (scalar != argument) {
+    Operation *op = scalar.getDefiningOp();
+    if (!isa_and_nonnull<arith::MulFOp, arith::DivFOp>(op))
+      return std::nullopt;
+    bool inFirst = dependsOn(op->getOperand(0), argument), inSecond = dependsOn(op->getOperand(1), argument);
+    if (inFirst == inSecond || (isa<arith::DivFOp>(op) && inSecond))
+      return std::nullopt;
+    Value other = op->getOperand(inFirst ? 1 : 0);
+    if (!isRowScalar(map, other))
+      return std::nullopt;
+    (isa<arith::DivFOp>(op) ? result.divisors : result.factors).push_back(other);
+    scalar = op->getOperand(inFirst ? 0 : 1);
+  }
+  return result;
+}
+
+/// May be divided by: never 0 where it was not already, or a number.
+bool isSafeDivisor(Value factor) { return isConstantScalar(factor) || factor.getDefiningOp<math::RsqrtOp>(); }
+
+/// Replaces argument `index` of a map or reduction by O * divisors / factors. False if a factor that may be 0 stays below.
+template <typename Op> bool readBack(Op op, unsigned index, const ScaledSum &sum, Value output) {
+  Block &block = op.getBody().front();
+  OpBuilder builder = OpBuilder::atBlockBegin(&block);
+  MapOp map = sum.map;
+  IRMapping values;
+  auto addArray = [&](Value array) -> Value {
+    op.getArraysMutable().append(array);
+    return block.addArgument(arrayTypeOf(array).getScalarType(), op.getLoc());
+  };
+  for (auto [number, array] : llvm::enumerate(map.getArrays()))
+    if (number != sum.sum)
+      values.map(Value(map.getBody().getArgument(number)), addArray(array));
+  Value read = addArray(output);
+  // The sum itself is cloned too, as an argument that nothing will use.
+  values.map(Value(map.getBody().getArgument(sum.sum)), read);
+  cloneScalars(builder, map.getBody().front(), values);
+  Location loc = op.getLoc();
+  for (Value divisor : sum.divisors)
+    read = arith::MulFOp::create(builder, loc, read, values.lookupOrDefault(divisor));
+  for (Value factor : sum.factors)
+    read = arith::DivFOp::create(builder, loc, read, values.lookupOrDefault(factor));
+  block.getArgument(index).replaceAllUsesWith(read);
+  // The array stays an operand, unread, while the domain may need it; a scalar shared with the map must be one value to cancel.
+  IRRewriter rewriter(op.getContext());
+  DominanceInfo dominance(op);
+  eraseUnusedScalars(block);
+  eliminateCommonSubExpressions(rewriter, dominance, op);
+  cancelProducts(block);
+  eraseUnusedScalars(block);
+  // Divisions that are left and divide by what the map multiplied with.
+  for (Operation &scalar : block.without_terminator()) {
+    if (!isa<arith::DivFOp>(scalar))
+      continue;
+    Product product = Product::read(scalar.getOperand(1));
+    for (Value factor : sum.factors) {
+      if (isSafeDivisor(factor))
+        continue;
+      for (Value divisor : product.numerator)
+        if (Operation *below = divisor.getDefiningOp(), *above = factor.getDefiningOp();
+            (below && above && below->getName() == above->getName()) || (!below && !above))
+          return false;
+    }
+  }
+  return true;
+}
+
+class ReuseOutputs : public ::taylor::impl::ReuseOutputsPassBase<ReuseOutputs> {
+  void runOnOperation() override;
+  void reuse(Value output, const FunctionGraph &graph);
+};
+
+} // namespace
+
+void ReuseOutputs::reuse(Value output, const FunctionGraph &graph) {
+  auto map = output.getDefiningOp<MapOp>();
+  // A rounded result is a map of its own, that changes nothing else.
+  if (map && map.getArrays().size() == 1 && map.getBody().front().without_terminator().empty() &&
+      arrayTypeOf(output).getElementType() != arrayTypeOf(output).getScalarType())
+    if (auto inner = map.getArrays()[0].getDefiningOp<MapOp>())
+      map = inner;
+  if (!map)
+    return;
+  for (auto [number, array] : llvm::enumerate(map.getArrays())) {
+    ArrayType type = arrayTypeOf(array);
+    if (!array.getDefiningOp<PairwiseOp>() || type.getAxes() != arrayTypeOf(output).getAxes())
+      continue;
+    std::optional<ScaledSum> sum = readScaledSum(map, number);
+    if (!sum)
+      continue;
+    SmallVector<Operation *> users;
+    bool possible = true;
+    for (Operation *user : array.getUsers()) {
+      if (!graph.dependsOnCotangents(user) || llvm::is_contained(users, user))
+        continue;
+      possible &= isa<MapOp, ReduceOp>(user);
+      users.push_back(user);
+    }
+    if (!possible || users.empty())
+      continue;
+    // Try on copies; all or nothing, since one user that needs the sum needs it saved.
+    SmallVector<Operation *> copies;
+    bool done = true;
+    for (Operation *user : users) {
+      OpBuilder builder(user);
+      Operation *copy = builder.clone(*user);
+      copies.push_back(copy);
+      auto tryOn = [&](auto op) {
+        for (unsigned i = 0, e = op.getArrays().size(); i < e; ++i)
+          if (op.getArrays()[i] == array)
+            done &= readBack(op, i, *sum, output);
+      };
+      if (auto reduce = dyn_cast<ReduceOp>(copy))
+        tryOn(reduce);
+      else
+        tryOn(cast<MapOp>(copy));
+    }
+    for (auto [user, copy] : llvm::zip_equal(users, copies)) {
+      if (done)
+        user->replaceAllUsesWith(copy);
+      (done ? user : copy)->erase();
+    }
+  }
+}
+
+void ReuseOutputs::runOnOperation() {
+  FunctionGraph graph(getOperation());
+  auto yield = cast<YieldOp>(getOperation().getBody().front().getTerminator());
+  for (auto [name, value] : llvm::zip_equal(*yield.getNames(), yield.getValues()))
+    if (cast<StringAttr>(name).getValue().starts_with("output:"))
+      reuse(value, graph);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/RegionDerivative.h"
+#include "passes/PairwiseRewrite.h"
+#include "passes/Passes.h"
+#include "passes/Products.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_SIMPLIFYARRAYSPASS
+#include "passes/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+/// Outputs that nobody uses are not computed.
+struct DropUnusedOutputs : OpRewritePattern<PairwiseOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PairwiseOp op, PatternRewriter &rewriter) const override {
+    SmallVector<bool> keep = llvm::map_to_vector(op.getResults(), [](Value result) { return !result.use_empty(); });
+    if (!llvm::is_contained(keep, false) || !llvm::is_contained(keep, true))
+      return failure();
+    PairwiseOp smaller = clonePairwise(rewriter, op, keep);
+    SmallVector<Value> replacements;
+    auto result = smaller.getResults().begin();
+    for (bool kept : keep)
+      replacements.push_back(kept ? Value(*result++) : Value());
+    rewriter.replaceOp(op, replacements);
+    return success();
+  }
+};
+
+/// rows(c * w, %b) = c * rows(w, %b), and so for columns and totals, c a number.
+struct MoveFactorOutOfPairs : OpRewritePattern<PairwiseOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PairwiseOp op, PatternRewriter &rewriter) const override {
+    Operation *yield = op.getWeight().front().getTerminator();
+    SmallVector<double> factors(yield->getNumOperands(), 1.0);
+    SmallVector<Value> yielded(yield->getOperands());
+    bool found = false;
+    for (auto [scalar, factor] : llvm::zip(yielded, factors)) {
+      Product product = Product::read(scalar);
+      if (product.constant == 1.0 || (product.numerator.empty() && product.denominator.empty()))
+        continue;
+      factor = product.constant;
+      product.constant = 1.0;
+      rewriter.setInsertionPoint(yield);
+      scalar = product.build(rewriter, op.getLoc(), scalar.getType());
+      found = true;
+    }
+    if (!found)
+      return failure();
+    rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(yielded); });
+    rewriter.setInsertionPointAfter(op);
+    for (auto [index, result] : llvm::enumerate(op.getResults())) {
+      PairSumAttr sum = op.getSum(index);
+      double factor = sum.getKind() == PairOutput::Maximum ? 1.0 : factors[sum.getYielded()];
+      if (factor == 1.0)
+        continue;
+      Value scaled = buildMap(rewriter, op.getLoc(), result, {}, [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        return arith::MulFOp::create(b, loc, x[0], buildNumber(b, loc, x[0].getType(), factor));
+      });
+      rewriter.replaceAllUsesExcept(result, scaled, scaled.getDefiningOp());
+    }
+    return success();
+  }
+};
+
+/// Axes along which a scalar of a body varies.
+void collectAxes(Value scalar, ValueRange arrays, llvm::SmallDenseSet<StringRef> &axes) {
+  if (auto argument = dyn_cast<BlockArgument>(scalar)) {
+    for (StringAttr axis : arrayTypeOf(arrays[argument.getArgNumber()]).getAxes())
+      axes.insert(axis.getValue());
+    return;
+  }
+  if (auto index = scalar.getDefiningOp<IndexOp>())
+    axes.insert(index.getAxis());
+  for (Value operand : scalar.getDefiningOp()->getOperands())
+    collectAxes(operand, arrays, axes);
+}
+
+bool guardsFit(OperandRange live, ArrayType type) {
+  return llvm::all_of(live, [&](Value count) {
+    return llvm::all_of(arrayTypeOf(count).getAxes(), [&](StringAttr axis) { return type.has(axis); });
+  });
+}
+
+/// sum over(e) c * F = c * sum over(e) F, for a factor c that does not vary along e.
+struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    if (op.getKind() == Reduction::Max || !guardsFit(op.getLive(), op.getResult().getType()))
+      return failure();
+    Block &block = op.getBody().front();
+    Value scalar = block.getTerminator()->getOperand(0);
+    auto isConstantAlong = [&](Value factor) {
+      llvm::SmallDenseSet<StringRef> axes;
+      collectAxes(factor, op.getArrays(), axes);
+      return llvm::none_of(op.getAxes().getAsRange<StringAttr>(), [&](StringAttr axis) {
+        // A key/value head varies along the query heads, but not within its group.
+        return axes.contains(axis == "group" ? StringRef("h") : axis.getValue()) || (axis == "h" && axes.contains("g"));
+      });
+    };
+    Product inner = Product::read(scalar), outer;
+    std::swap(inner.constant, outer.constant);
+    auto moveOut = [&](SmallVector<Value> &from, SmallVector<Value> &to) {
+      auto rest = std::stable_partition(from.begin(), from.end(), [&](Value factor) { return !isConstantAlong(factor); });
+      to.append(rest, from.end());
+      from.erase(rest, from.end());
+    };
+    moveOut(inner.numerator, outer.numerator);
+    moveOut(inner.denominator, outer.denominator);
+    bool nothingLeaves = outer.numerator.empty() && outer.denominator.empty() && outer.constant == 1.0;
+    if (nothingLeaves || inner.numerator.empty())
+      return failure();
+
+    auto reduced = cast<ReduceOp>(rewriter.clone(*op));
+    rewriter.modifyOpInPlace(reduced, [&] {
+      Block &body = reduced.getBody().front();
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPoint(body.getTerminator());
+      IRMapping values;
+      values.map(block.getArguments(), body.getArguments());
+      body.getTerminator()->setOperand(0, buildMapped(rewriter, op.getLoc(), inner, values, scalar.getType()));
+    });
+    // Arrays of the factors that leave have no reduced axis.
+    llvm::SmallDenseSet<Value> used;
+    for (const SmallVector<Value> *factors : {&outer.numerator, &outer.denominator})
+      for (Value factor : *factors)
+        collectArguments(factor, used);
+    SmallVector<Value> outerArrays;
+    SmallVector<BlockArgument> outerArguments;
+    for (BlockArgument argument : block.getArguments())
+      if (used.contains(argument)) {
+        outerArrays.push_back(op.getArrays()[argument.getArgNumber()]);
+        outerArguments.push_back(argument);
+      }
+    outerArrays.push_back(reduced.getResult());
+    Value result = buildMap(rewriter, op.getLoc(), outerArrays, op.getLive(), [&](OpBuilder &b, Location loc, ValueRange x) {
+      IRMapping values;
+      for (auto [old, now] : llvm::zip(outerArguments, x))
+        values.map(Value(old), now);
+      Product product = outer;
+      values.map(op.getResult(), x.back());
+      product.numerator.push_back(op.getResult());
+      return buildMapped(b, loc, product, values, scalar.getType());
+    }, op.getResult().getType());
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+  static void collectArguments(Value scalar, llvm::SmallDenseSet<Value> &arguments) {
+    if (isa<BlockArgument>(scalar))
+      arguments.insert(scalar);
+    else
+      for (Value operand : scalar.getDefiningOp()->getOperands())
+        collectArguments(operand, arguments);
+  }
+
+  /// The product with its factors cloned.
+  static Value buildMapped(OpBuilder &builder, Location loc, Product product, IRMapping &values, Type type) {
+    for (SmallVector<Value> *factors : {&product.numerator, &product.denominator})
+      for (Value &factor : *factors)
+        factor = cloneTree(builder, factor, values);
+    return product.build(builder, loc, type);
+  }
+
+  static Value cloneTree(OpBuilder &builder, Value scalar, IRMapping &values) {
+    if (Value known = values.lookupOrNull(scalar))
+      return known;
+    Operation *op = scalar.getDefiningOp();
+    for (Value operand : op->getOperands())
+      cloneTree(builder, operand, values);
+    return builder.clone(*op, values)->getResult(0);
+  }
+};
+
+/// A map that one map or reduction reads becomes part of it; a map without operands, of all its readers.
+template <typename Op> struct FuseMap : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    for (auto [index, array] : llvm::enumerate(op.getArrays())) {
+      auto producer = array.template getDefiningOp<MapOp>();
+      if (producer && canFuse(producer, op)) {
+        fuse(producer, index, op, rewriter);
+        return success();
+      }
+    }
+    return failure();
+  }
+
+private:
+  static bool canFuse(MapOp producer, Op op) {
+    ArrayType type = producer.getResult().getType();
+    bool single = llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == op; });
+    // A result narrower than its scalars is rounded there.
+    if ((!single && !producer.getArrays().empty()) || type.getElementType() != type.getScalarType())
+      return false;
+    SmallVector<Value> guards;
+    if constexpr (!std::is_same_v<Op, ScanOp>) {
+      guards.assign(op.getLive().begin(), op.getLive().end());
+      // The producer may be a guard.
+      if (llvm::is_contained(guards, producer.getResult()))
+        single = false;
+    }
+    if (!single && !producer.getArrays().empty())
+      return false;
+    if (!llvm::all_of(producer.getLive(), [&](Value count) { return llvm::is_contained(guards, count); }))
+      return false;
+    // What it widened, somebody else must have.
+    SmallVector<Value> rest(producer.getArrays());
+    for (Value array : op.getArrays())
+      if (array != producer.getResult())
+        rest.push_back(array);
+    SmallVector<StringRef> indexed = indexedAxes(producer.getBody());
+    llvm::append_range(indexed, indexedAxes(op.getBody()));
+    ArrayType joined = joinAxes(rest, type.getElementType(), indexed);
+    bool covered = llvm::all_of(type.getAxes(), [&](StringAttr axis) { return joined.has(axis) || (axis == "g" && joined.has("h")); });
+    return covered || std::is_same_v<Op, MapOp>;
+  }
+
+  static void fuse(MapOp producer, unsigned index, Op op, PatternRewriter &rewriter) {
+    rewriter.modifyOpInPlace(op, [&] {
+      Block &block = op.getBody().front();
+      IRMapping values;
+      op.getArraysMutable().append(producer.getArrays());
+      for (auto [argument, array] : llvm::zip(producer.getBody().getArguments(), producer.getArrays()))
+        values.map(Value(argument), Value(block.addArgument(argument.getType(), argument.getLoc())));
+      OpBuilder builder = OpBuilder::atBlockBegin(&block);
+      cloneScalars(builder, producer.getBody().front(), values);
+      Value scalar = values.lookupOrDefault(producer.getBody().front().getTerminator()->getOperand(0));
+      block.getArgument(index).replaceAllUsesWith(scalar);
+      block.eraseArgument(index);
+      op.getArraysMutable().erase(index);
+    });
+  }
+};
+
+/// Operands that a body does not read, or reads twice.
+template <typename Op> struct DropOperands : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Block &block = op.getBody().front();
+    for (unsigned i = 0; i < op.getArrays().size(); ++i) {
+      Value array = op.getArrays()[i];
+      auto first = llvm::find(op.getArrays(), array) - op.getArrays().begin();
+      bool unused = block.getArgument(i).use_empty() && keepsDomain(op, i);
+      if (!unused && first == i)
+        continue;
+      rewriter.modifyOpInPlace(op, [&] {
+        if (!unused)
+          block.getArgument(i).replaceAllUsesWith(block.getArgument(first));
+        block.eraseArgument(i);
+        op.getArraysMutable().erase(i);
+      });
+      return success();
+    }
+    return failure();
+  }
+
+private:
+  static bool keepsDomain(Op op, unsigned gone) {
+    if (std::is_same_v<Op, MapOp>)
+      return true;
+    SmallVector<Value> rest(op.getArrays());
+    Type real = realTypeOf(op.getContext(), op.getArrays().getTypes());
+    SmallVector<StringRef> indexed = indexedAxes(op.getBody());
+    ArrayType all = joinAxes(rest, real, indexed);
+    rest.erase(rest.begin() + gone);
+    // The type of the region follows that of its arrays.
+    return joinAxes(rest, real, indexed) == all && realTypeOf(op.getContext(), ValueRange(rest).getTypes()) == real;
+  }
+};
+
+template <typename Op> struct CancelFactors : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Block &block = op.getBody().front();
+    rewriter.startOpModification(op);
+    DominanceInfo dominance(op);
+    bool shared = false;
+    eliminateCommonSubExpressions(rewriter, dominance, op, &shared);
+    bool cancelled = cancelProducts(block);
+    if (shared || cancelled) {
+      rewriter.finalizeOpModification(op);
+      return success();
+    }
+    rewriter.cancelOpModification(op);
+    return failure();
+  }
+};
+
+class SimplifyArrays : public ::taylor::impl::SimplifyArraysPassBase<SimplifyArrays> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void SimplifyArrays::runOnOperation() {
+  RewritePatternSet patterns(&getContext());
+  patterns.add<DropUnusedOutputs, MoveFactorOutOfPairs, MoveFactorOutOfReduction, FuseMap<MapOp>, FuseMap<ReduceOp>,
+               FuseMap<ScanOp>, DropOperands<MapOp>, DropOperands<ReduceOp>, CancelFactors<MapOp>, CancelFactors<ReduceOp>>(
+      &getContext());
+  if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    return signalPassFailure();
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/Parameters.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_SPECIALIZEPASS
+#include "passes/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+/// What a specification is compiled for.
+struct Choices {
+  int64_t headDim, valueDim;
+  /// Storage type of arguments and results, and the type everything is computed in.
+  Type storage, compute;
+  SmallVector<ParameterSetting> parameters;
+  std::optional<Mask> mask;
+};
+
+/// True if a map yields nothing negative, as far as its formula shows: relu, exp, sigmoid, softplus, elu + 1 and sums of such.
+bool isNonNegative(Value scalar) {
+  Operation *op = scalar.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto number = dyn_cast<FloatAttr>(constant.getValue());
+    return number && number.getValueAsDouble() >= 0;
+  }
+  if (isa<math::ExpOp, SigmoidOp, SoftplusOp, math::SqrtOp, math::AbsFOp, SizeOp>(op))
+    return true;
+  if (isa<math::ExpM1Op>(op))
+    return false;
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    // select(0 < x, x, y): x where it is positive.
+    auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
+    bool positive = compare && compare.getPredicate() == arith::CmpFPredicate::OLT && isNonNegative(compare.getLhs()) &&
+                    compare.getRhs() == select.getTrueValue();
+    return (positive || isNonNegative(select.getTrueValue())) && isNonNegative(select.getFalseValue());
+  }
+  if (auto add = dyn_cast<arith::AddFOp>(op)) {
+    // elu(x) + 1, elu being at least -1.
+    auto atLeastMinusOne = [](Value x) {
+      auto select = x.getDefiningOp<arith::SelectOp>();
+      return select && select.getFalseValue().getDefiningOp<math::ExpM1Op>();
+    };
+    auto isOne = [](Value x) {
+      auto constant = x.getDefiningOp<arith::ConstantOp>();
+      auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+      return number && number.getValueAsDouble() >= 1.0;
+    };
+    if ((atLeastMinusOne(add.getLhs()) && isOne(add.getRhs())) || (atLeastMinusOne(add.getRhs()) && isOne(add.getLhs())))
+      return true;
+  }
+  if (isa<arith::AddFOp, arith::MulFOp, arith::DivFOp, arith::MinimumFOp>(op))
+    return llvm::all_of(op->getOperands(), isNonNegative);
+  if (isa<arith::MaximumFOp>(op))
+    return llvm::any_of(op->getOperands(), isNonNegative);
+  return false;
+}
+
+bool isNonNegativeArray(Value array) {
+  auto map = array.getDefiningOp<MapOp>();
+  return map && isNonNegative(map.getBody().front().getTerminator()->getOperand(0));
+}
+
+/// Specialises one specification in place.
+class Specializer {
+public:
+  Specializer(SpecOp spec, const Choices &choices) : spec(spec), choices(choices) {}
+  LogicalResult run();
+
+private:
+  LogicalResult setMask();
+  LogicalResult setOrders(RecurrencesOp op);
+  void warnOddOrder(RecurrencesOp op);
+  FailureOr<ArrayType> sized(Location loc, ArrayType type, Type elementType);
+  LogicalResult setTypes();
+  void setScalarTypes();
+  void replaceNumbers();
+
+  SpecOp spec;
+  const Choices &choices;
+};
+
+LogicalResult Specializer::setMask() {
+  Mask used = Mask::Causal;
+  Operation *runs = nullptr;
+  StringRef what;
+  bool found = false;
+  WalkResult result = spec.walk([&](Operation *op) -> WalkResult {
+    auto set = [&](auto sum) {
+      if (choices.mask)
+        sum.setMask(*choices.mask);
+      if (sum.getMask() == Mask::Bidirectional || !found)
+        used = sum.getMask();
+      found = true;
+      if (sum.getDecay() && !runs)
+        runs = op, what = "decay";
+    };
+    if (auto recurrences = dyn_cast<RecurrencesOp>(op))
+      set(recurrences);
+    else if (auto recurrence = dyn_cast<RecurrenceOp>(op))
+      set(recurrence);
+    else if (auto scan = dyn_cast<ScanOp>(op); scan && scan.getKind() == ScanKind::Sum && !runs)
+      runs = op, what = "running sum over tokens";
+    return WalkResult::advance();
+  });
+  (void)result;
+  if (runs && used == Mask::Bidirectional)
+    return runs->emitError() << "unsupported " << what << " in a bidirectional attention: it is for causal use only; compile with a causal mask";
+  return success();
+}
+
+void Specializer::warnOddOrder(RecurrencesOp op) {
+  int64_t last = cast<IntegerAttr>(*op.getLastOrder()).getInt();
+  if (last % 2 == 0 || !op.getSum(Sum::Mass) || !op.getScore().empty() ||
+      (isNonNegativeArray(op.getQuery()) && isNonNegativeArray(op.getKey())))
+    return;
+  op.emitWarning() << "a series with the odd top order " << last
+                   << " can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order";
+}
+
+LogicalResult Specializer::setOrders(RecurrencesOp op) {
+  if (!op.getFirstOrder())
+    return success();
+  auto resolve = [&](Attribute bound) -> FailureOr<Attribute> {
+    auto name = dyn_cast<StringAttr>(bound);
+    if (!name)
+      return bound;
+    Attribute value = spec.getParameters().get(name);
+    if (!value)
+      return op.emitError() << "expected an integer or a parameter as an order, but got '" << name.getValue()
+                            << "'; declare it as parameters(" << name.getValue() << " : index = 10)";
+    if (!isa<IntegerAttr>(value))
+      return op.emitError() << "requires an integer parameter as an order: declare it as parameters(" << name.getValue() << " : index = 10)";
+    return value;
+  };
+  FailureOr<Attribute> first = resolve(*op.getFirstOrder()), last = resolve(*op.getLastOrder());
+  if (failed(first) || failed(last))
+    return failure();
+  op.setFirstOrderAttr(*first);
+  op.setLastOrderAttr(*last);
+  int64_t a = cast<IntegerAttr>(*first).getInt(), b = cast<IntegerAttr>(*last).getInt();
+  if (b < a)
+    return op.emitError() << "expected orders(a to b) with a <= b, but got " << a << " to " << b;
+  if (auto coefficients = op.getCoefficients(); coefficients && static_cast<int64_t>(coefficients->size()) != b - a + 1)
+    return op.emitError() << "expected " << b - a + 1 << " coefficients, one per order, but got " << coefficients->size();
+  warnOddOrder(op);
+  return success();
+}
+
+FailureOr<ArrayType> Specializer::sized(Location loc, ArrayType type, Type elementType) {
+  SmallVector<int64_t> sizes(type.getSizes());
+  for (auto [axis, size] : llvm::zip(type.getAxes(), sizes)) {
+    int64_t wanted = axis == "d" ? choices.headDim : axis == "e" ? choices.valueDim : ArrayType::kUnknown;
+    if (wanted == ArrayType::kUnknown)
+      continue;
+    if (size != ArrayType::kUnknown && size != wanted)
+      return emitError(loc) << "expected axis '" << axis.getValue() << "' of size " << size << " as written, but got "
+                            << (axis == "d" ? "head-dim=" : "value-dim=") << wanted;
+    size = wanted;
+  }
+  return ArrayType::get(type.getContext(), type.getAxes(), sizes, elementType);
+}
+
+LogicalResult Specializer::setTypes() {
+  auto convert = [&](Value value, Type real) -> LogicalResult {
+    auto array = dyn_cast<ArrayType>(value.getType());
+    if (!array)
+      return success();
+    FailureOr<ArrayType> type = sized(value.getLoc(), array, array.getElementType().isF64() ? real : array.getElementType());
+    if (failed(type))
+      return failure();
+    value.setType(*type);
+    return success();
+  };
+  Block &body = spec.getBody().front();
+  for (auto [argument, source] : llvm::zip(body.getArguments(), spec.getSources())) {
+    bool learned = cast<SourceAttr>(source).getKind() == SourceKind::Parameter;
+    if (failed(convert(argument, learned ? choices.compute : choices.storage)))
+      return failure();
+  }
+  for (Operation &op : body) {
+    for (Value result : op.getResults())
+      if (failed(convert(result, choices.compute)))
+        return failure();
+    if (auto rope = dyn_cast<RopeOp>(op)) {
+      int64_t size = rope.getArray().getType().sizeOf(rope.getChannel());
+      if (size % 2 != 0)
+        return rope.emitError() << "requires an even size of axis '" << rope.getChannel() << "' to rotate, but got " << size;
+    }
+  }
+  auto yield = cast<YieldOp>(body.getTerminator());
+  OpBuilder builder(yield);
+  for (OpOperand &operand : yield->getOpOperands())
+    if (isa<FloatType>(arrayTypeOf(operand.get()).getElementType()))
+      operand.set(buildConversion(builder, yield.getLoc(), operand.get(), choices.storage));
+  return success();
+}
+
+/// Regions compute in f64 until now; all their scalars become the compute type.
+void Specializer::setScalarTypes() {
+  if (choices.compute.isF64())
+    return;
+  auto narrow = [&](Value value) {
+    if (value.getType().isF64())
+      value.setType(choices.compute);
+  };
+  spec.walk([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          narrow(argument);
+    if (auto constant = dyn_cast<arith::ConstantOp>(op))
+      if (auto number = dyn_cast<FloatAttr>(constant.getValue()); number && number.getType().isF64())
+        constant.setValueAttr(FloatAttr::get(choices.compute, number.getValueAsDouble()));
+    for (Value result : op->getResults())
+      narrow(result);
+  });
+}
+
+void Specializer::replaceNumbers() {
+  spec.walk([&](Operation *op) {
+    std::optional<double> number;
+    // The one function of a size in common use that math does not fold: 1 / sqrt(d). Here it is still f64.
+    FloatAttr known;
+    if (isa<math::RsqrtOp>(op) && matchPattern(op->getOperand(0), m_Constant(&known)) && known.getValueAsDouble() > 0.0)
+      number = 1.0 / std::sqrt(known.getValueAsDouble());
+    if (auto parameter = dyn_cast<ParameterOp>(op)) {
+      Attribute value = spec.getParameters().get(parameter.getName());
+      if (auto integer = dyn_cast<IntegerAttr>(value))
+        number = static_cast<double>(integer.getInt());
+      else
+        number = cast<FloatAttr>(value).getValueAsDouble();
+    } else if (auto size = dyn_cast<SizeOp>(op)) {
+      if (size.getAxis() == "d")
+        number = static_cast<double>(choices.headDim);
+      else if (size.getAxis() == "e")
+        number = static_cast<double>(choices.valueDim);
+    }
+    if (!number)
+      return;
+    OpBuilder builder(op);
+    op->getResult(0).replaceAllUsesWith(buildNumber(builder, op->getLoc(), op->getResult(0).getType(), *number));
+    op->erase();
+  });
+}
+
+LogicalResult Specializer::run() {
+  if (failed(setParameters(spec, choices.parameters)) || failed(setMask()))
+    return failure();
+  for (RecurrencesOp op : spec.getBody().getOps<RecurrencesOp>())
+    if (failed(setOrders(op)))
+      return failure();
+  if (failed(setTypes()))
+    return failure();
+  replaceNumbers();
+  setScalarTypes();
+  return success();
+}
+
+class Specialize : public ::taylor::impl::SpecializePassBase<Specialize> {
+public:
+  using ::taylor::impl::SpecializePassBase<Specialize>::SpecializePassBase;
+
+private:
+  void runOnOperation() override;
+  FailureOr<Choices> readChoices();
+};
+
+} // namespace
+
+FailureOr<Choices> Specialize::readChoices() {
+  ModuleOp module = getOperation();
+  Builder builder(module.getContext());
+  Choices choices{headDim, valueDim ? valueDim : headDim, {}, builder.getF32Type(), {}, {}};
+  if (choices.headDim <= 0 || choices.valueDim <= 0)
+    return module.emitError() << "expected positive sizes, but got head-dim=" << choices.headDim << " value-dim=" << choices.valueDim;
+  if (dtype == "f32")
+    choices.storage = builder.getF32Type();
+  else if (dtype == "bf16")
+    choices.storage = builder.getBF16Type();
+  else if (dtype == "f64")
+    choices.storage = choices.compute = builder.getF64Type();
+  else
+    return module.emitError() << "expected dtype f32, bf16 or f64, but got '" << dtype << "'";
+  if (!mask.empty()) {
+    choices.mask = symbolizeMask(mask);
+    if (!choices.mask)
+      return module.emitError() << "expected mask causal or bidirectional, but got '" << mask << "'";
+  }
+  for (StringRef part : llvm::split(parameters, ',')) {
+    if (part.trim().empty())
+      continue;
+    std::string error;
+    FailureOr<ParameterSetting> setting = parseParameterSetting(part.trim(), error);
+    if (failed(setting))
+      return module.emitError() << error;
+    choices.parameters.push_back(*setting);
+  }
+  return choices;
+}
+
+void Specialize::runOnOperation() {
+  FailureOr<Choices> choices = readChoices();
+  if (failed(choices))
+    return signalPassFailure();
+  for (SpecOp spec : getOperation().getOps<SpecOp>())
+    if (failed(Specializer(spec, *choices).run()))
+      return signalPassFailure();
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
+#include "passes/FunctionGraph.h"
+#include "passes/MinimumCut.h"
+#include "passes/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_SPLITBACKWARDPASS
+#include "passes/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+StringRef roleOf(Attribute name) { return cast<StringAttr>(name).getValue().split(':').first; }
+
+/// An argument or a result of a function.
+struct Tensor {
+  StringAttr name;
+  Value value;
+};
+
+class Splitter {
+public:
+  explicit Splitter(FunctionOp joint)
+      : joint(joint), builder(joint), graph(joint), block(joint.getBody().front()),
+        yield(cast<YieldOp>(block.getTerminator())) {}
+  void run();
+
+private:
+  void chooseSaved();
+  std::string nameOfSaved(Value value);
+  /// A function with the operations that `results` need, up to `arguments`; of those only the ones that are read.
+  void build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results, bool keepAllArguments);
+  SmallVector<Tensor> argumentsOf(StringRef role);
+  SmallVector<Tensor> resultsOf(StringRef role);
+
+  FunctionOp joint;
+  OpBuilder builder;
+  FunctionGraph graph;
+  Block &block;
+  YieldOp yield;
+  SmallVector<Tensor> saved;
+  llvm::StringMap<unsigned> names;
+};
+
+SmallVector<Tensor> Splitter::argumentsOf(StringRef role) {
+  SmallVector<Tensor> tensors;
+  for (auto [name, argument] : llvm::zip_equal(joint.getArgNames(), block.getArguments()))
+    if (roleOf(name) == role)
+      tensors.push_back({cast<StringAttr>(name), argument});
+  return tensors;
+}
+
+SmallVector<Tensor> Splitter::resultsOf(StringRef role) {
+  SmallVector<Tensor> tensors;
+  for (auto [name, value] : llvm::zip_equal(*yield.getNames(), yield.getValues()))
+    if (roleOf(name) == role)
+      tensors.push_back({cast<StringAttr>(name), value});
+  return tensors;
+}
+
+/// Elements per row of queries, as far as sizes are known.
+double costOf(ArrayType type) {
+  constexpr double kUnknownChannels = 64.0, kSharedByRows = 1e-3;
+  double elements = type.has("t") ? 1.0 : type.has("u") ? 1.0 : kSharedByRows;
+  for (auto [axis, size] : llvm::zip(type.getAxes(), type.getSizes()))
+    if (!isRuntimeAxis(axis))
+      elements *= size == ArrayType::kUnknown ? kUnknownChannels : static_cast<double>(size);
+  return elements;
+}
+
+std::string Splitter::nameOfSaved(Value value) {
+  StringRef base = "row";
+  if (auto pairwise = value.getDefiningOp<PairwiseOp>()) {
+    PairSumAttr sum = pairwise.getSum(cast<OpResult>(value).getResultNumber());
+    base = sum.getKind() == PairOutput::Maximum ? "maximum" : sum.getArray() >= 0 ? "numerator" : "mass";
+  }
+  unsigned number = names[base]++;
+  return base.str() + (number ? std::to_string(number + 1) : "");
+}
+
+void Splitter::chooseSaved() {
+  // An output is there already; reading it is cheaper than anything that must be written for the purpose.
+  constexpr double kOutputCost = 1e-6;
+  llvm::SmallDenseSet<Value> outputs, needed;
+  for (const Tensor &output : resultsOf("output"))
+    outputs.insert(output.value);
+
+  // Only what a gradient needs may force something to be saved.
+  SmallVector<Value> stack;
+  for (const Tensor &gradient : resultsOf("gradient"))
+    stack.push_back(gradient.value);
+  while (!stack.empty()) {
+    Value value = stack.pop_back_val();
+    if (!needed.insert(value).second)
+      continue;
+    if (Operation *op = value.getDefiningOp())
+      llvm::append_range(stack, op->getOperands());
+  }
+
+  MinimumCut cut;
+  DenseMap<Value, unsigned> nodes;
+  SmallVector<Value> values;
+  for (Operation &op : block.without_terminator())
+    for (Value result : op.getResults()) {
+      if (!graph.dependsOnSums(result) || graph.dependsOnCotangents(result))
+        continue;
+      unsigned node = cut.addNode(outputs.contains(result) ? kOutputCost : costOf(arrayTypeOf(result)));
+      nodes[result] = node;
+      values.push_back(result);
+      if (isa<PairwiseOp>(op))
+        cut.markSource(node);
+      for (Value operand : op.getOperands())
+        if (auto it = nodes.find(operand); it != nodes.end())
+          cut.addEdge(it->second, node);
+    }
+  for (auto [value, node] : nodes)
+    for (Operation *user : value.getUsers())
+      if (user != yield && graph.dependsOnCotangents(user) &&
+          llvm::any_of(user->getResults(), [&](Value result) { return needed.contains(result); }))
+        cut.markSink(node);
+  // A gradient that no cotangent reaches may still be a sum.
+  for (const Tensor &gradient : resultsOf("gradient"))
+    if (auto it = nodes.find(gradient.value); it != nodes.end())
+      cut.markSink(it->second);
+
+  for (unsigned node : cut.solve())
+    if (!outputs.contains(values[node]))
+      saved.push_back({builder.getStringAttr("saved:" + nameOfSaved(values[node])), values[node]});
+}
+
+void Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results, bool keepAllArguments) {
+  llvm::SmallDenseSet<Value> available, read;
+  for (const Tensor &argument : arguments)
+    available.insert(argument.value);
+  SmallVector<Value> stack;
+  for (const Tensor &result : results)
+    stack.push_back(result.value);
+  llvm::SmallDenseSet<Operation *> operations;
+  while (!stack.empty()) {
+    Value value = stack.pop_back_val();
+    if (available.contains(value)) {
+      read.insert(value);
+      continue;
+    }
+    if (Operation *op = value.getDefiningOp(); op && operations.insert(op).second)
+      llvm::append_range(stack, op->getOperands());
+  }
+
+  SmallVector<Tensor> used;
+  for (const Tensor &argument : arguments)
+    if (keepAllArguments || read.contains(argument.value))
+      used.push_back(argument);
+  auto namesOf = [&](ArrayRef<Tensor> tensors) {
+    return builder.getArrayAttr(llvm::map_to_vector(tensors, [](const Tensor &tensor) { return Attribute(tensor.name); }));
+  };
+  OpBuilder::InsertionGuard guard(builder);
+  StringRef spec = joint.getSpecName();
+  auto function = FunctionOp::create(builder, joint.getLoc(), (spec + "." + suffix).str(), spec, namesOf(used),
+                                     keepAllArguments ? joint.getSourcesAttr() : ArrayAttr(), joint.getParameters());
+  function->setDiscardableAttrs(joint->getDiscardableAttrDictionary());
+  Block *body = addBlock(function.getBody(), {}, joint.getLoc());
+  builder.setInsertionPointToStart(body);
+  IRMapping mapped;
+  for (const Tensor &argument : used)
+    mapped.map(argument.value, body->addArgument(argument.value.getType(), argument.value.getLoc()));
+  for (Operation &op : block.without_terminator()) {
+    if (!operations.contains(&op))
+      continue;
+    Operation *copy = builder.clone(op);
+    for (OpOperand &operand : copy->getOpOperands())
+      operand.set(mapped.lookupOrDefault(operand.get()));
+    for (auto [old, now] : llvm::zip_equal(op.getResults(), copy->getResults()))
+      if (!mapped.contains(old))
+        mapped.map(old, now);
+  }
+  SmallVector<Value> yielded =
+      llvm::map_to_vector(results, [&](const Tensor &result) { return mapped.lookupOrDefault(result.value); });
+  YieldOp::create(builder, joint.getLoc(), yielded, namesOf(results));
+}
+
+void Splitter::run() {
+  chooseSaved();
+  SmallVector<Tensor> inputs = argumentsOf("input"), outputs = resultsOf("output");
+  SmallVector<Tensor> forwardResults = outputs, backwardArguments = inputs;
+  llvm::append_range(forwardResults, saved);
+  llvm::append_range(backwardArguments, outputs);
+  llvm::append_range(backwardArguments, saved);
+  llvm::append_range(backwardArguments, argumentsOf("cotangent"));
+  build("forward", inputs, forwardResults, /*keepAllArguments=*/true);
+  build("backward", backwardArguments, resultsOf("gradient"), /*keepAllArguments=*/false);
+  joint.erase();
+}
+
+class SplitBackward : public ::taylor::impl::SplitBackwardPassBase<SplitBackward> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void SplitBackward::runOnOperation() {
+  for (FunctionOp function : llvm::make_early_inc_range(getOperation().getOps<FunctionOp>()))
+    if (function.getSymName().ends_with(".joint"))
+      Splitter(function).run();
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/Degrees.h"
+#include "passes/PairwiseRewrite.h"
+#include "passes/Passes.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_STABILIZEPASS
+#include "passes/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+/// Outputs that do not contain an exponential, such as a count, leave the operation that gets the maximum.
+void splitOutputs(PairwiseOp op) {
+  Block &weight = op.getWeight().front();
+  llvm::SmallDenseSet<Value> exponential;
+  for (Operation &scalar : weight.without_terminator())
+    if (isa<math::ExpOp>(scalar) || llvm::any_of(scalar.getOperands(), [&](Value x) { return exponential.contains(x); }))
+      exponential.insert(scalar.getResult(0));
+  SmallVector<bool> with, without;
+  for (unsigned i = 0; i < op.getNumResults(); ++i) {
+    PairSumAttr sum = op.getSum(i);
+    with.push_back(sum.getKind() == PairOutput::Maximum ||
+                   exponential.contains(weight.getTerminator()->getOperand(sum.getYielded())));
+    without.push_back(!with.back());
+  }
+  if (!llvm::is_contained(with, true) || !llvm::is_contained(without, true))
+    return;
+  OpBuilder builder(op);
+  for (const SmallVector<bool> &keep : {with, without}) {
+    auto part = clonePairwise(builder, op, keep).getResults().begin();
+    for (auto [kept, result] : llvm::zip_equal(keep, op.getResults()))
+      if (kept)
+        result.replaceAllUsesWith(*part++);
+  }
+  op.erase();
+}
+
+/// Applies what the analysis found.
+class Shift {
+public:
+  Shift(FunctionOp function, DegreeAnalysis &analysis) : function(function), analysis(analysis) {}
+  /// The number of exponents that got a maximum.
+  unsigned run();
+
+private:
+  void addMaxima();
+  void shareMaxima();
+  void shiftSites();
+  void applyFactors();
+  /// m of a leader as a scalar in the region that holds `scalar`.
+  Value maximumIn(Operation *scalar, unsigned leader);
+  /// exp(sum of p[k] m_k), or the sum itself.
+  Value buildExponent(OpBuilder &builder, Operation *scalar, const Degree &degree);
+
+  FunctionOp function;
+  DegreeAnalysis &analysis;
+  /// Of each leader: the array m, and whether it is that of its only provider.
+  DenseMap<unsigned, Value> maxima;
+};
+
+void Shift::addMaxima() {
+  for (auto [k, exponent] : llvm::enumerate(analysis.exponents)) {
+    if (!exponent.enabled)
+      continue;
+    unsigned leader = analysis.leaderOf(k);
+    double floor = analysis.exponents[leader].floored ? 0.0 : -std::numeric_limits<double>::infinity();
+    PairwiseOp old = exponent.provider;
+    OpBuilder builder(old);
+    Value x = exponent.sites.front().second.getOperand();
+    exponent.provider = addMaximum(builder, old, x, floor);
+    for (Exponent &other : analysis.exponents)
+      for (auto &site : other.sites)
+        if (site.first == old)
+          site.first = exponent.provider;
+    Value m = exponent.provider.getResults().back();
+    Value &shared = maxima[leader];
+    if (!shared) {
+      shared = m;
+      continue;
+    }
+    builder.setInsertionPointAfterValue(m);
+    shared = buildMap(builder, m.getLoc(), {shared, m}, {}, [](OpBuilder &b, Location loc, ValueRange x) {
+      return arith::MaximumFOp::create(b, loc, x[0], x[1]).getResult();
+    });
+  }
+}
+
+/// Sums with a maximum of their own below the shared one: N' exp(m_own - m).
+void Shift::shareMaxima() {
+  for (auto [k, exponent] : llvm::enumerate(analysis.exponents)) {
+    if (!exponent.enabled)
+      continue;
+    Value shared = maxima[analysis.leaderOf(k)], own = exponent.provider.getResults().back();
+    if (shared == own)
+      continue;
+    OpBuilder builder(shared.getContext());
+    builder.setInsertionPointAfterValue(shared);
+    for (Value result : exponent.provider.getResults().drop_back()) {
+      Value scaled = buildMap(builder, result.getLoc(), {result, own, shared}, {}, [](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        // Rows without keys have no maximum: the difference of two infinities must not be formed.
+        Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x[1], x[2]);
+        Value factor = math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, x[1], x[2]));
+        Value one = buildNumber(b, loc, x[1].getType(), 1.0);
+        return arith::MulFOp::create(b, loc, x[0], arith::SelectOp::create(b, loc, below, factor, one));
+      });
+      result.replaceAllUsesExcept(scaled, scaled.getDefiningOp());
+    }
+  }
+}
+
+Value Shift::maximumIn(Operation *scalar, unsigned leader) {
+  Value m = maxima[leader];
+  Operation *parent = scalar->getParentOp();
+  if (auto pairwise = dyn_cast<PairwiseOp>(parent)) {
+    // In the operation that finds it, a maximum is the running one.
+    for (auto [k, exponent] : llvm::enumerate(analysis.exponents))
+      if (exponent.enabled && analysis.leaderOf(k) == leader && exponent.provider == pairwise)
+        return pairwise.getWeight().getArguments().back();
+    return addScalarOperand(pairwise, m);
+  }
+  auto addOperand = [&](auto op) -> Value {
+    auto it = llvm::find(op.getArrays(), m);
+    if (it != op.getArrays().end())
+      return op.getBody().getArgument(it - op.getArrays().begin());
+    op.getArraysMutable().append(m);
+    return op.getBody().addArgument(arrayTypeOf(m).getScalarType(), m.getLoc());
+  };
+  return isa<MapOp>(parent) ? addOperand(cast<MapOp>(parent)) : addOperand(cast<ReduceOp>(parent));
+}
+
+Value Shift::buildExponent(OpBuilder &builder, Operation *scalar, const Degree &degree) {
+  Location loc = scalar->getLoc();
+  Value sum;
+  for (auto [k, p] : llvm::enumerate(degree.p)) {
+    if (p == 0.0)
+      continue;
+    Value m = maximumIn(scalar, k);
+    Value term = p == 1.0    ? m
+                 : p == -1.0 ? arith::NegFOp::create(builder, loc, m).getResult()
+                             : arith::MulFOp::create(builder, loc, buildNumber(builder, loc, m.getType(), p), m).getResult();
+    sum = sum ? arith::AddFOp::create(builder, loc, sum, term).getResult() : term;
+  }
+  return sum;
+}
+
+void Shift::shiftSites() {
+  for (auto [k, exponent] : llvm::enumerate(analysis.exponents)) {
+    if (!exponent.enabled)
+      continue;
+    for (auto [op, exp] : exponent.sites) {
+      OpBuilder builder(exp);
+      Value m = maximumIn(exp, analysis.leaderOf(k));
+      exp.getOperandMutable().set(arith::SubFOp::create(builder, exp.getLoc(), exp.getOperand(), m));
+    }
+  }
+}
+
+void Shift::applyFactors() {
+  for (auto &[operand, by] : analysis.factors) {
+    Operation *owner = operand->getOwner();
+    OpBuilder builder(owner);
+    Location loc = owner->getLoc();
+    Value value = operand->get();
+    Value factor = math::ExpOp::create(builder, loc, buildExponent(builder, owner, by));
+    Value scaled = arith::MulFOp::create(builder, loc, value, factor);
+    // A positive constant, often an epsilon, must not become 0 in f32: it may be all there is to divide by.
+    FloatAttr number;
+    if (matchPattern(value, m_Constant(&number)) && number.getValueAsDouble() > 0.0) {
+      if (number.getValueAsDouble() == 1.0)
+        scaled = factor;
+      double tiny = value.getType().isF64() ? 2.2250738585072014e-308 : 1.1754943508222875e-38;
+      scaled = arith::MaximumFOp::create(builder, loc, scaled, buildNumber(builder, loc, value.getType(), tiny));
+    }
+    operand->set(scaled);
+  }
+  for (auto &[log, degree] : analysis.logarithms) {
+    OpBuilder builder(log.getContext());
+    builder.setInsertionPointAfter(log);
+    Value exponent = buildExponent(builder, log, degree);
+    auto sum = arith::AddFOp::create(builder, log.getLoc(), log.getResult(), exponent);
+    log.getResult().replaceAllUsesExcept(sum, sum);
+  }
+}
+
+unsigned Shift::run() {
+  addMaxima();
+  // Factors are on operands within regions, which moved but are the same.
+  shiftSites();
+  applyFactors();
+  shareMaxima();
+  // A shared maximum comes after all its providers; what used the first one's sums must follow it.
+  sortTopologically(&function.getBody().front());
+  return llvm::count_if(analysis.exponents, [](Exponent &exponent) { return exponent.enabled; });
+}
+
+class Stabilize : public ::taylor::impl::StabilizePassBase<Stabilize> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void Stabilize::runOnOperation() {
+  SmallVector<PairwiseOp> pairwise(getOperation().getBody().getOps<PairwiseOp>());
+  llvm::for_each(pairwise, splitOutputs);
+  DegreeAnalysis analysis(getOperation());
+  unsigned shifted = Shift(getOperation(), analysis).run();
+  numShifted += shifted;
+  numKept += analysis.exponents.size() - shifted;
+}
