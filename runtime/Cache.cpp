@@ -117,7 +117,14 @@ fs::path entriesFolder() {
   return folder;
 }
 
-/// Runs taylorc; throws with its messages.
+/// `text` with the copy of a specification in the cache called by the specification's own name.
+std::string renamed(std::string text, const std::string &copy, const std::string &name) {
+  for (size_t at = 0; (at = text.find(copy, at)) != std::string::npos; at += name.size())
+    text.replace(at, copy.size(), name);
+  return text;
+}
+
+/// Runs taylorc on arguments[1]; throws with its messages.
 std::string runCompiler(const Specification &spec, const std::vector<std::string> &arguments,
                         const std::vector<std::string> &options) {
   std::string what = spec.name + (options.empty() ? "" : " (" + join(options, " ") + ")");
@@ -129,9 +136,11 @@ std::string runCompiler(const Specification &spec, const std::vector<std::string
   });
   if (result.signal != 0)
     fail("taylorc was ended by signal ", result.signal, " (", strsignal(result.signal),
-         ") while it compiled ", what, result.errors.empty() ? "" : "\n", result.errors);
+         ") while it compiled ", what, result.errors.empty() ? "" : "\n",
+         renamed(result.errors, arguments[1], spec.name));
   if (result.exitCode != 0)
-    fail("taylorc could not compile ", what, "\n", result.errors.empty() ? result.output : result.errors);
+    fail("taylorc could not compile ", what, "\n",
+         renamed(result.errors.empty() ? result.output : result.errors, arguments[1], spec.name));
   if (told) {
     std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     fprintf(stderr, "taylor: compiled %s in %.1f s\n", what.c_str(), seconds.count());
@@ -267,7 +276,7 @@ Manifest compileManifest(const Specification &spec, const std::vector<std::strin
   std::error_code error;
   if (fs::exists(entry, error))
     try {
-      return Manifest::parse(readText(entry));
+      return Manifest::parse(readText(entry), /*partial=*/true);
     } catch (const Error &) { // a damaged entry is written again
     }
   FileLock lock(pathOf(folder, key, ".lock"), spec.name);
@@ -276,7 +285,7 @@ Manifest compileManifest(const Specification &spec, const std::vector<std::strin
   std::vector<std::string> arguments = {compiler, source};
   arguments.insert(arguments.end(), all.begin(), all.end());
   std::string json = runCompiler(spec, arguments, options);
-  Manifest manifest = Manifest::parse(json);
+  Manifest manifest = Manifest::parse(json, /*partial=*/true);
   writeText(partial, json);
   fs::rename(partial, entry, error);
   return manifest;

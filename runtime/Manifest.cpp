@@ -76,7 +76,7 @@ Source parseSource(const Json &json, const std::string &where) {
   return source;
 }
 
-TensorInfo parseTensor(const Json &json, bool input, const std::map<std::string, int64_t> &sizes,
+TensorInfo parseTensor(const Json &json, bool input, const Manifest &manifest, bool partial,
                        const char *list) {
   TensorInfo info;
   info.name = get<std::string>(json, "name", list);
@@ -85,10 +85,11 @@ TensorInfo parseTensor(const Json &json, bool input, const std::map<std::string,
   for (const std::string &name : get<std::vector<std::string>>(json, "axes", where)) {
     Axis axis{name, axisDim(name), 0};
     if (axis.isChannel()) {
-      auto size = sizes.find(name);
-      if (size == sizes.end())
+      auto size = manifest.sizes.find(name);
+      if (size != manifest.sizes.end())
+        axis.size = size->second;
+      else if (!partial)
         fail("requires the size of axis '", name, "' of ", where, " in field 'sizes' of the manifest");
-      axis.size = size->second;
     }
     info.axes.push_back(axis);
   }
@@ -103,11 +104,11 @@ TensorInfo parseTensor(const Json &json, bool input, const std::map<std::string,
 }
 
 std::vector<TensorInfo> parseTensors(const Json &tensors, const char *list, bool input,
-                                     const Manifest &manifest) {
+                                     const Manifest &manifest, bool partial) {
   std::vector<TensorInfo> infos;
   if (tensors.contains(list))
     for (const Json &json : tensors[list])
-      infos.push_back(parseTensor(json, input, manifest.sizes, list));
+      infos.push_back(parseTensor(json, input, manifest, partial, list));
   return infos;
 }
 
@@ -142,7 +143,7 @@ Slot parseSlot(const std::string &label, const std::string &function, const Mani
 
 } // namespace
 
-Manifest Manifest::parse(std::string_view text) {
+Manifest Manifest::parse(std::string_view text, bool partial) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object())
     fail("expected a JSON object as manifest, but got ", text.size(), " bytes that are none");
@@ -173,9 +174,9 @@ Manifest Manifest::parse(std::string_view text) {
   manifest.aligned = json.value("aligned", false);
 
   const Json &tensors = field(json, "tensors", top);
-  manifest.inputs = parseTensors(tensors, "inputs", /*input=*/true, manifest);
-  manifest.outputs = parseTensors(tensors, "outputs", /*input=*/false, manifest);
-  manifest.saved = parseTensors(tensors, "saved", /*input=*/false, manifest);
+  manifest.inputs = parseTensors(tensors, "inputs", /*input=*/true, manifest, partial);
+  manifest.outputs = parseTensors(tensors, "outputs", /*input=*/false, manifest, partial);
+  manifest.saved = parseTensors(tensors, "saved", /*input=*/false, manifest, partial);
   if (json.contains("functions"))
     for (auto &[name, value] : json["functions"].items()) {
       FunctionInfo function{name, {}, {}};

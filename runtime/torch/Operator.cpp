@@ -152,7 +152,7 @@ public:
     at::AutoDispatchBelowADInplaceOrView guard;
     Tensors results = forwardOperator().call(inputs, spec, options, offset);
     auto [outputCount, readsOutputs] = checked([&] {
-      const Manifest &manifest = Program::find(spec, options)->signature();
+      const Manifest &manifest = kernelFor(*Program::find(spec, options), inputs).manifest();
       return std::make_pair(manifest.outputs.size(), backwardReads(manifest, Role::Output));
     });
     variable_list outputs(results.begin(), results.begin() + outputCount);

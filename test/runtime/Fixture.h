@@ -108,9 +108,9 @@ template <typename T> struct Problem {
             weight.tensor(), o.tensor(), m.tensor(), z.tensor()};
   }
   std::vector<TaylorTensor> backward() {
-    return {q.tensor(),  k.tensor(),     v.tensor(),         gate.tensor(), weight.tensor(),
-            m.tensor(),  z.tensor(),     cotangent.tensor(), dq.tensor(),   dk.tensor(),
-            dv.tensor(), dgate.tensor(), dweight.tensor()};
+    return {q.tensor(),  k.tensor(),  v.tensor(),     gate.tensor(),      weight.tensor(),
+            o.tensor(),  m.tensor(),  z.tensor(),     cotangent.tensor(), dq.tensor(),
+            dk.tensor(), dv.tensor(), dgate.tensor(), dweight.tensor()};
   }
 
   /// The output in double, in the words of fixture.c's head.

@@ -61,6 +61,12 @@ TEST(Manifest, Initials) {
   EXPECT_EQ(initial(R"({"kind": "uniform", "low": -1, "high": 2})").high, 2);
 }
 
+TEST(Manifest, BeforeSizes) {
+  Manifest manifest = Manifest::parse(manifestWith(", \"j\": 4", ""), /*partial=*/true);
+  EXPECT_TRUE(manifest.inputs[1].axes[1].isChannel());
+  EXPECT_EQ(manifest.inputs[1].axes[1].size, 0);
+}
+
 void expectError(const std::string &text, const std::string &message) {
   try {
     Manifest::parse(text);

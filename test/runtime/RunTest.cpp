@@ -11,7 +11,7 @@
 namespace taylor::test {
 namespace {
 
-enum { O = 5, M, Z, GradientQ = 8 };
+enum { O = 5, M, Z, GradientQ = 9 };
 
 TEST(Run, Forward) {
   Kernel kernel = loadFixture("gated");

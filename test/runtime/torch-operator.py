@@ -64,7 +64,7 @@ class Operator(unittest.TestCase):
         inputs = make(grad=False)
         opcheck(torch.ops.taylor.forward, (inputs, GATED, "", None))
         o, m, z = torch.ops.taylor.forward(inputs, GATED, "", None)
-        opcheck(torch.ops.taylor.backward, (inputs, [], [m, z], [o], GATED, "", None, [0, 2, 4]))
+        opcheck(torch.ops.taylor.backward, (inputs, [o], [m, z], [o + 1], GATED, "", None, [0, 2, 4]))
 
     def test_gradcheck(self):
         torch.autograd.gradcheck(lambda *x: attention(*x, spec=GATED), make(torch.float64))

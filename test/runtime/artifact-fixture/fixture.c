@@ -24,7 +24,7 @@ static Real rootOfD(void) { return sizeof(Real) == 8 ? __builtin_sqrt(D) : __bui
 /* Places in the manifest's tensor lists: inputs first, then what the function adds. */
 enum { Q, K, V, GATE, WEIGHT, INPUTS = GATED ? 5 : 3 };
 enum { FORWARD_O = INPUTS, FORWARD_M, FORWARD_Z };
-enum { SAVED_M = INPUTS, SAVED_Z, COTANGENT, GRADIENT };
+enum { OUTPUT = INPUTS, SAVED_M, SAVED_Z, COTANGENT, GRADIENT };
 
 /* Address of element (i, j, l, 0) of tensor n. */
 static void *at(const TaylorCall *call, int n, int64_t i, int64_t j, int64_t l, size_t size) {
@@ -144,18 +144,11 @@ static Real scoreGradient(const TaylorCall *call, int64_t b, int64_t h, int64_t 
 static void row(const TaylorCall *call, int64_t b, int64_t h, int64_t g, int64_t t, Real *y, Real *dy,
                 Real *dq, Real *dweight) {
   const Real scale = 1 / rootOfD();
-  Real product = 0;
+  Real product = 0; /* <dy, y>, as y's factors stand in dy and in o alike */
   for (int e = 0; e < E; ++e)
-    y[e] = 0;
-  rowCotangent(call, b, h, t, dy);
-  for (int64_t u = 0; u < visible(call->dims, t); ++u) {
-    Real w = weightOf(call, b, h, g, t, u, scale);
-    for (int e = 0; e < E; ++e)
-      y[e] += w * (Real)STORED(V, b, g, u)[e];
-  }
-  for (int e = 0; e < E; ++e)
-    product += y[e] * dy[e];
+    product += (Real)STORED(COTANGENT, b, h, t)[e] * (Real)STORED(OUTPUT, b, h, t)[e];
   products(call, b, h)[t] = product;
+  rowCotangent(call, b, h, t, dy);
   if (call->data[GRADIENT + Q]) {
     for (int c = 0; c < D; ++c)
       dq[c] = 0;
@@ -169,6 +162,13 @@ static void row(const TaylorCall *call, int64_t b, int64_t h, int64_t g, int64_t
   }
 #if GATED
   Real gate = sigmoid((Real)*STORED(GATE, b, h, t)), dgate = 0;
+  for (int e = 0; e < E; ++e)
+    y[e] = 0;
+  for (int64_t u = 0; u < visible(call->dims, t); ++u) {
+    Real w = weightOf(call, b, h, g, t, u, scale);
+    for (int e = 0; e < E; ++e)
+      y[e] += w * (Real)STORED(V, b, g, u)[e];
+  }
   for (int e = 0; e < E; ++e) {
     Real cotangent = (Real)STORED(COTANGENT, b, h, t)[e];
     dgate += cotangent * ((Real *)call->data[WEIGHT])[e] * y[e];

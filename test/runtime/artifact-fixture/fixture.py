@@ -5,7 +5,7 @@
   fixture.py SPEC -o NAME.so [--dtype=..] [--head-dim=..] [--value-dim=..] [--mask=..] [--set name=value]... [--emit=manifest]
 
 A specification that mentions %out_gate gets the gate and the learned weight. Compiles with $CC or clang-22. For tests of
-the runtime: FIXTURE_LOG names a file that gets one line per compilation; FIXTURE_FAIL makes it fail with that text,
+the runtime: FIXTURE_LOG names a file that gets one line per compilation; FIXTURE_FAIL makes it fail with that text (SPEC stands for its path),
 FIXTURE_KILL kills it half way, FIXTURE_DELAY makes it slow (seconds); --set abi=N, feature=NAME, hash=.. and
 aligned=1 change the artifact.
 """
@@ -53,7 +53,7 @@ def make_manifest(gated, args, settings):
                     "saved": [tensor("m", "bht", real), tensor("z", "bht", real)]},
         "functions": {
             "forward": {"tensors": names + ["output:o"] + saved, "kernels": ["attend"]},
-            "backward": {"tensors": names + saved + ["cotangent:o"] + ["gradient:" + x["name"] for x in inputs],
+            "backward": {"tensors": names + ["output:o"] + saved + ["cotangent:o"] + ["gradient:" + x["name"] for x in inputs],
                          "kernels": ["rows", "keys", "sum"]}}}
 
 
@@ -105,7 +105,7 @@ def main():
             file.write("compiled\n")
     time.sleep(float(os.environ.get("FIXTURE_DELAY", 0)))
     if text := os.environ.get("FIXTURE_FAIL"):
-        print(text, file=sys.stderr)
+        print(text.replace("SPEC", args.spec), file=sys.stderr)
         return 1
     if os.environ.get("FIXTURE_KILL"):
         pathlib.Path(args.output).write_bytes(b"\x7fELF half a file")
