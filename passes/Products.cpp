@@ -70,9 +70,11 @@ Value Product::build(OpBuilder &builder, Location loc, Type type) const {
 }
 
 void taylor::eraseUnusedScalars(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
-    if (op.use_empty())
-      op.erase();
+  SmallVector<Operation *> operations =
+      llvm::map_to_vector(block.without_terminator(), [](Operation &op) { return &op; });
+  for (Operation *op : llvm::reverse(operations))
+    if (op->use_empty())
+      op->erase();
 }
 
 bool taylor::cancelProducts(Block &block) {
