@@ -142,6 +142,7 @@ const std::vector<OptionRow> &optionRows() {
          o.gradient = true;
          return setNamed(o.gradients, "output-grad", t);
        }},
+      {"print", "", "prints every element of what comes out", flag(&O::print)},
       {"grad", "", "evaluates gradients too", flag(&O::gradient)},
       {"check", "",
        "with --device=cpu: compares every output and gradient with the reference;\n"

@@ -33,7 +33,7 @@ struct Options {
   double scale = 1;
   std::optional<double> tolerance;
   int64_t threads = 0;
-  bool gradient = false, check = false, forwardOnly = false, poison = false, help = false, version = false;
+  bool gradient = false, check = false, forwardOnly = false, poison = false, print = false, help = false, version = false;
 };
 
 /// Reads the arguments after the program's name. Errors name the option and what it expects.

@@ -40,3 +40,10 @@ void taylor::run::printSummary(llvm::StringRef name, const Array &array) {
     llvm::outs() << ", " << odd << " not finite";
   llvm::outs() << "\n";
 }
+
+void taylor::run::printElements(const Array &array) {
+  size_t width = array.shape.rank() ? array.shape.sizes.back() : 1;
+  for (size_t i = 0; i < array.values.size(); ++i)
+    llvm::outs() << llvm::format("%s%.10g%s", i % width ? "" : "  ", static_cast<double>(array.values[i]),
+                                 (i + 1) % width ? " " : "\n");
+}

@@ -27,6 +27,9 @@ private:
 /// One line per array: name, sizes, 2-norm, largest magnitude, number of NaN and infinities if there are any.
 void printSummary(llvm::StringRef name, const Array &array);
 
+/// Every element, with the last axis along a line.
+void printElements(const Array &array);
+
 } // namespace taylor::run
 
 #endif

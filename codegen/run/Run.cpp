@@ -22,9 +22,14 @@ LogicalResult write(const std::string &path, const Array &array, Dtype dtype) {
 LogicalResult report(const Problem &problem, const Evaluated &evaluated, const Options &options) {
   // The reference has more digits than f32 shows.
   Dtype dtype = options.dtype ? problem.dtype : options.device == Device::Reference ? Dtype::F64 : Dtype::F32;
+  auto show = [&](const std::string &name, const Array &array) {
+    if (!options.check || options.print)
+      printSummary(name, array);
+    if (options.print)
+      printElements(array);
+  };
   for (auto [cotangent, output] : llvm::zip_equal(problem.cotangents, evaluated.outputs)) {
-    if (!options.check)
-      printSummary(cotangent.name, output);
+    show(cotangent.name, output);
     auto it = options.outputs.find(cotangent.name);
     if (it == options.outputs.end())
       it = options.outputs.find("*");
@@ -38,8 +43,7 @@ LogicalResult report(const Problem &problem, const Evaluated &evaluated, const O
         return fail("unsupported gradient of the integer argument '" + input.name + "'");
       continue;
     }
-    if (!options.check)
-      printSummary("gradient " + input.name, gradient);
+    show("gradient " + input.name, gradient);
     if (it != options.gradients.end() && failed(write(it->second, gradient, dtype)))
       return failure();
   }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Reference/Contract.h"
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+
+using namespace taylor::reference;
+
+namespace {
+
+using Values = std::vector<Real>;
+
+TEST(Contract, EpsilonIsTheDistanceFromOneToTheNextNumber) {
+  EXPECT_EQ(epsilonOf(Dtype::F32), std::numeric_limits<float>::epsilon());
+  EXPECT_EQ(epsilonOf(Dtype::F64), std::numeric_limits<double>::epsilon());
+  EXPECT_EQ(epsilonOf(Dtype::BF16), 0x1p-7L);
+}
+
+TEST(Contract, AllowsAMultipleOfTheEagerError) {
+  Values reference = {3, 4}, eager = {3.5L, 4};
+  Contract bf16 = {Dtype::BF16}, f32 = {Dtype::F32};
+  EXPECT_TRUE(compare(Values{3, 4.549L}, reference, eager, bf16).passes);
+  EXPECT_FALSE(compare(Values{3, 4.551L}, reference, eager, bf16).passes);
+  EXPECT_TRUE(compare(Values{3, 4.999L}, reference, eager, f32).passes);
+  EXPECT_FALSE(compare(Values{3, 5.001L}, reference, eager, f32).passes);
+}
+
+TEST(Contract, AllowsFourEpsilonOfTheNorm) {
+  Values reference = {3, 4};
+  Contract contract = {Dtype::BF16};
+  Real allowed = 4 * epsilonOf(Dtype::BF16) * 5;
+  EXPECT_TRUE(compare(Values{3, 4 + allowed * 0.999L}, reference, reference, contract).passes);
+  EXPECT_FALSE(compare(Values{3, 4 + allowed * 1.001L}, reference, reference, contract).passes);
+}
+
+TEST(Contract, HasAFloorWhereTheReferenceCancels) {
+  Values reference(16, 0);
+  Contract contract = {Dtype::F32};
+  Real floor = contract.floorPerElement * epsilonOf(Dtype::F32);
+  EXPECT_TRUE(compare(Values(16, floor * 0.999L), reference, reference, contract).passes);
+  EXPECT_FALSE(compare(Values(16, floor * 1.001L), reference, reference, contract).passes);
+}
+
+TEST(Contract, RefusesWhatIsNotFinite) {
+  Values reference = {3, 4};
+  Real nan = std::numeric_limits<Real>::quiet_NaN(), infinity = std::numeric_limits<Real>::infinity();
+  Contract contract = {Dtype::F32};
+  EXPECT_FALSE(compare(Values{nan, 4}, reference, reference, contract).passes);
+  EXPECT_FALSE(compare(Values{infinity, 4}, reference, reference, contract).passes);
+  // An eager evaluation that is not finite excuses nothing.
+  EXPECT_FALSE(compare(Values{nan, 4}, reference, Values{nan, 4}, contract).passes);
+  EXPECT_FALSE(compare(Values{3, 5}, reference, Values{infinity, 4}, contract).passes);
+  // What the reference itself has is no error.
+  EXPECT_TRUE(compare(Values{infinity, 4}, Values{infinity, 4}, Values{infinity, 4}, contract).error == 0);
+}
+
+} // namespace

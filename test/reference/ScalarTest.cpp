@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Reference/ScalarFunctions.h"
+#include "test/reference/Fixture.h"
+
+using namespace taylor::reference;
+using Code = ScalarOpcode;
+
+namespace {
+
+struct Case {
+  Code code;
+  Real x[3];
+};
+
+// Every function with a derivative, inside its domain and away from ties.
+constexpr Case kCases[] = {
+    {Code::Copy, {0.7L}},           {Code::Add, {0.7L, -0.4L}},      {Code::Subtract, {0.7L, -0.4L}},
+    {Code::Multiply, {0.7L, -0.4L}}, {Code::Divide, {0.7L, -0.4L}},  {Code::Remainder, {2.7L, 0.8L}},
+    {Code::Negate, {0.7L}},         {Code::MultiplyAdd, {0.7L, -0.4L, 0.2L}}, {Code::Maximum, {0.7L, -0.4L}},
+    {Code::Minimum, {0.7L, -0.4L}}, {Code::Select, {0, -0.4L, 0.2L}}, {Code::Exp, {0.7L}},
+    {Code::Exp2, {0.7L}},           {Code::ExpM1, {0.7L}},           {Code::Log, {0.7L}},
+    {Code::Log2, {0.7L}},           {Code::Log10, {0.7L}},           {Code::Log1p, {0.7L}},
+    {Code::Sqrt, {0.7L}},           {Code::Rsqrt, {0.7L}},           {Code::Cbrt, {0.7L}},
+    {Code::Abs, {-0.7L}},           {Code::Sigmoid, {-0.7L}},        {Code::Softplus, {-0.7L}},
+    {Code::Tanh, {0.7L}},           {Code::Sinh, {0.7L}},            {Code::Cosh, {0.7L}},
+    {Code::Sin, {0.7L}},            {Code::Cos, {0.7L}},             {Code::Tan, {0.7L}},
+    {Code::Asin, {0.7L}},           {Code::Acos, {0.7L}},            {Code::Atan, {0.7L}},
+    {Code::Erf, {0.7L}},            {Code::Erfc, {0.7L}},            {Code::Power, {0.7L, 1.4L}},
+    {Code::Atan2, {0.7L, -0.4L}},   {Code::CopySign, {0.7L, -0.4L}}, {Code::Floor, {0.7L}},
+    {Code::Ceil, {0.7L}},           {Code::Round, {0.7L}},           {Code::RoundEven, {0.7L}},
+    {Code::Truncate, {0.7L}},       {Code::Less, {0.7L, -0.4L}},
+};
+
+TEST(ScalarFunctions, DerivativesAreThoseOfDifferences) {
+  constexpr Real kStep = 1e-6L;
+  for (const Case &test : kCases) {
+    Real partials[3];
+    differentiateScalar(test.code, TieRule::Half, test.x, evaluateScalar(test.code, test.x), partials);
+    for (int i = 0; i < arityOf(test.code); ++i) {
+      if (test.code == Code::Select && i == 0)
+        continue;
+      Real above[3] = {test.x[0], test.x[1], test.x[2]}, below[3] = {test.x[0], test.x[1], test.x[2]};
+      above[i] += kStep;
+      below[i] -= kStep;
+      Real expected = (evaluateScalar(test.code, above) - evaluateScalar(test.code, below)) / (2 * kStep);
+      EXPECT_NEAR(static_cast<double>(partials[i]), static_cast<double>(expected), 1e-10)
+          << "function " << static_cast<int>(test.code) << ", operand " << i;
+    }
+  }
+}
+
+TEST(ScalarFunctions, StopHasNoDerivative) {
+  Real x[3] = {0.7L, 0, 0}, partials[3];
+  differentiateScalar(Code::Stop, TieRule::Half, x, x[0], partials);
+  EXPECT_EQ(partials[0], 0);
+}
+
+TEST(ScalarFunctions, PowersOfZero) {
+  Real x[3] = {0, 0, 0}, partials[3];
+  EXPECT_EQ(evaluateScalar(Code::Power, x), 1);
+  differentiateScalar(Code::Power, TieRule::Half, x, 1, partials);
+  EXPECT_EQ(partials[0], 0);
+  EXPECT_EQ(partials[1], 0);
+}
+
+TEST(Rounding, KeepsTheMantissaAndNotTheExponent) {
+  Rounding f32(24), bf16(8), exact;
+  EXPECT_EQ(f32(0.1L), static_cast<Real>(0.1f));
+  EXPECT_EQ(f32(-1.0L / 3), static_cast<Real>(-1.0f / 3));
+  EXPECT_EQ(bf16(1.00390625L + 1e-9L), 1.0078125L);
+  EXPECT_EQ(bf16(257.2L), 258.0L);
+  EXPECT_EQ(exact(0.1L), 0.1L);
+  EXPECT_EQ(f32(std::ldexp(1.0L, 9000)), std::ldexp(1.0L, 9000));
+  EXPECT_TRUE(std::isinf(f32(std::numeric_limits<Real>::infinity())));
+  EXPECT_TRUE(std::isnan(f32(std::numeric_limits<Real>::quiet_NaN())));
+}
+
+} // namespace
