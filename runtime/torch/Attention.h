@@ -29,8 +29,8 @@ struct AttentionOptions {
   int64_t headDim = 64;              ///< d: channels of a score.
   int64_t valueDim = 0;              ///< e: channels of a value; 0: as headDim.
   at::ScalarType dtype = at::kFloat; ///< kFloat, kBFloat16 or kDouble; under autocast, autocast's.
-  std::map<std::string, std::string> parameters; ///< Free parameters: {"order", "10"}.
-  std::string mask;                              ///< "causal", "bidirectional", or "" as written.
+  std::map<std::string, std::string> parameters = {}; ///< Free parameters: {"order", "10"}.
+  std::string mask = {};                              ///< "causal", "bidirectional", or "" as written.
 };
 
 /// One specification. Copies share everything; any thread may call any of them.

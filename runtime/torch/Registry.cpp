@@ -62,7 +62,8 @@ std::vector<std::string> splitOptions(const std::string &options) {
 
 } // namespace
 
-std::shared_ptr<Program> Program::find(std::string_view specView, std::string_view optionsView) {
+std::shared_ptr<Program> Program::find(std::string_view specView, std::string_view optionsView,
+                                       std::string_view name) {
   static thread_local Recent recent;
   std::string spec(specView), options(optionsView);
   Stamp stamp = stampOf(spec);
@@ -78,7 +79,8 @@ std::shared_ptr<Program> Program::find(std::string_view specView, std::string_vi
       program = it->second.program;
   }
   if (!program) {
-    program = std::make_shared<Program>(spec, options); // two threads may both do it; the cache compiles once
+    program =
+        std::make_shared<Program>(spec, options, name); // two threads may both do it; the cache compiles once
     std::unique_lock lock(all.mutex);
     Known &known = all.known[key];
     if (known.program && known.stamp == stamp)
@@ -90,7 +92,8 @@ std::shared_ptr<Program> Program::find(std::string_view specView, std::string_vi
   return program;
 }
 
-Program::Program(std::string spec, std::string options) : arguments(splitOptions(options)) {
+Program::Program(std::string spec, std::string options, std::string_view name)
+    : arguments(splitOptions(options)) {
   if (spec.size() > 3 && spec.ends_with(".so")) {
     if (!arguments.empty())
       fail("unsupported options '", options, "' with the artifact '", spec, "', which is compiled already");
@@ -98,6 +101,8 @@ Program::Program(std::string spec, std::string options) : arguments(splitOptions
     description = fixed->manifest();
   } else {
     source = runtime::Specification::read(spec);
+    if (!name.empty())
+      source.name = name;
     description = runtime::compileManifest(source, arguments);
   }
   dInput = inputWithAxis("d");

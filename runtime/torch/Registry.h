@@ -17,9 +17,11 @@ class Program {
 public:
   /// The program of a specification (path, text, or path of an artifact .so) and options of taylorc separated
   /// by spaces. Cheap when it has been asked for before. A file that has changed since gives a new program.
-  static std::shared_ptr<Program> find(std::string_view spec, std::string_view options);
+  /// `name` is what messages call a text, where it was read from a file.
+  static std::shared_ptr<Program> find(std::string_view spec, std::string_view options,
+                                       std::string_view name = {});
 
-  Program(std::string spec, std::string options);
+  Program(std::string spec, std::string options, std::string_view name);
   ~Program();
 
   /// Names, axes and sources of the tensors; sizes and dtypes are those of taylorc's defaults.
