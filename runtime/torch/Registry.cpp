@@ -132,7 +132,7 @@ int Program::inputWithAxis(const char *axis) const {
   return -1;
 }
 
-const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e) {
+const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e, std::string_view name) {
   auto search = [&]() -> const runtime::Artifact * {
     for (const Entry *entry = entries.load(std::memory_order_acquire); entry; entry = entry->next)
       if (entry->dtype == dtype && entry->d == d && entry->e == e)
@@ -156,7 +156,7 @@ const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e
       all.push_back("--head-dim=" + std::to_string(d));
     if (e > 0)
       all.push_back("--value-dim=" + std::to_string(e));
-    artifact = runtime::compile(source, all);
+    artifact = runtime::compile({source.text, name.empty() ? source.name : std::string(name)}, all);
   }
   // Kept for the life of the program: there are few, and callers hold references.
   entries.store(new Entry{dtype, d, e, artifact, entries.load()}, std::memory_order_release);

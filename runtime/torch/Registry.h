@@ -28,7 +28,8 @@ public:
   const runtime::Manifest &signature() const { return description; }
 
   /// The kernel for a dtype and sizes of d and e; 0 where no input has the axis. Compiles on first use.
-  const runtime::Artifact &kernel(TaylorDtype dtype, int64_t d, int64_t e);
+  /// `name` as in find(): the same text may have come from several files.
+  const runtime::Artifact &kernel(TaylorDtype dtype, int64_t d, int64_t e, std::string_view name = {});
 
   /// One input that has the axis, or -1.
   int inputWithAxis(const char *axis) const;
