@@ -288,7 +288,7 @@ Attention::Attention(const AttentionOptions &given) {
       dtype = TAYLOR_F64;
     else if (given.dtype != at::kFloat)
       runtime::fail("expected dtype Float, BFloat16 or Double, but got ", c10::toString(given.dtype));
-    std::string_view name = given.spec == spec ? "" : given.spec;
+    std::string_view name = given.spec == spec ? std::string_view() : std::string_view(given.spec);
     auto program = Program::find(spec, options, name);
     int64_t valueDim = given.valueDim > 0 ? given.valueDim : given.headDim;
     const runtime::Artifact &artifact = program->kernel(dtype, program->dInput < 0 ? 0 : given.headDim,
