@@ -28,7 +28,7 @@ public:
     if (!cotangent || !isReal(value))
       return;
     Value &sum = cotangents[value];
-    sum = sum ? buildSum(builder, cotangent.getLoc(), sum, cotangent) : cotangent;
+    sum = sum ? addUp(sum, cotangent) : cotangent;
   }
   Value lookup(Value value) const { return cotangents.lookup(value); }
 
@@ -50,6 +50,24 @@ public:
   }
 
 private:
+  /// Where both terms are 0 on dead rows, so is their sum, and its guard says so.
+  Value addUp(Value a, Value b) {
+    Value sum = buildSum(builder, b.getLoc(), a, b);
+    SmallVector<Value> live;
+    for (Value count : guardsOf(a))
+      if (llvm::is_contained(guardsOf(b), count))
+        live.push_back(count);
+    sum.getDefiningOp<MapOp>().getLiveMutable().assign(live);
+    return sum;
+  }
+  static OperandRange guardsOf(Value value) {
+    if (auto map = value.getDefiningOp<MapOp>())
+      return map.getLive();
+    if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && reduce.getResult().getType().has("t"))
+      return reduce.getLive();
+    return OperandRange(nullptr, 0);
+  }
+
   OpBuilder &builder;
   DenseMap<Value, Value> cotangents;
 };

@@ -33,11 +33,13 @@ void taylor::buildPairwisePipeline(OpPassManager &manager, const PairwiseOptions
   manager.addPass(createDeriveBackwardPass());
   cleanUp(manager);
   OpPassManager &functions = manager.nest<FunctionOp>();
+  // Before factors leave their sums: a gate cancels only next to the sum it scales.
+  functions.addPass(createReuseOutputsPass());
   functions.addPass(createSimplifyArraysPass());
   cleanUp(functions);
   functions.addPass(createStabilizePass());
-  functions.addPass(createReuseOutputsPass());
   cleanUp(functions);
+  functions.addPass(createReuseOutputsPass());
   functions.addPass(createSimplifyArraysPass());
   cleanUp(functions);
   manager.addPass(createSplitBackwardPass());

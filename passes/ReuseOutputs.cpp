@@ -75,7 +75,10 @@ template <typename Op> bool readBack(Op op, unsigned index, const ScaledSum &sum
   OpBuilder builder = OpBuilder::atBlockBegin(&block);
   MapOp map = sum.map;
   IRMapping values;
+  // One argument per array: factors cancel as values.
   auto addArray = [&](Value array) -> Value {
+    if (auto it = llvm::find(op.getArrays(), array); it != op.getArrays().end())
+      return block.getArgument(it - op.getArrays().begin());
     op.getArraysMutable().append(array);
     return block.addArgument(arrayTypeOf(array).getScalarType(), op.getLoc());
   };

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -111,6 +112,7 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
       });
     };
     Product inner = Product::read(scalar), outer;
+    SmallVector<Value> conditions = openSelects(inner, isConstantAlong);
     std::swap(inner.constant, outer.constant);
     auto moveOut = [&](SmallVector<Value> &from, SmallVector<Value> &to) {
       auto rest = std::stable_partition(from.begin(), from.end(), [&](Value factor) { return !isConstantAlong(factor); });
@@ -119,7 +121,8 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
     };
     moveOut(inner.numerator, outer.numerator);
     moveOut(inner.denominator, outer.denominator);
-    bool nothingLeaves = outer.numerator.empty() && outer.denominator.empty() && outer.constant == 1.0;
+    bool nothingLeaves =
+        outer.numerator.empty() && outer.denominator.empty() && conditions.empty() && outer.constant == 1.0;
     if (nothingLeaves || inner.numerator.empty())
       return failure();
 
@@ -137,6 +140,8 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
     for (const SmallVector<Value> *factors : {&outer.numerator, &outer.denominator})
       for (Value factor : *factors)
         collectArguments(factor, used);
+    for (Value condition : conditions)
+      collectArguments(condition, used);
     SmallVector<Value> outerArrays;
     SmallVector<BlockArgument> outerArguments;
     for (BlockArgument argument : block.getArguments())
@@ -149,13 +154,33 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
       IRMapping values;
       for (auto [old, now] : llvm::zip(outerArguments, x))
         values.map(Value(old), now);
-      Product product = outer;
-      values.map(op.getResult(), x.back());
-      product.numerator.push_back(op.getResult());
-      return buildMapped(b, loc, product, values, scalar.getType());
+      // The conditions choose before anything is multiplied: a factor may be infinite where they do not hold.
+      Value product = buildMapped(b, loc, outer, values, scalar.getType());
+      for (Value condition : conditions)
+        product = arith::SelectOp::create(b, loc, cloneTree(b, condition, values), product,
+                                          buildNumber(b, loc, scalar.getType(), 0.0));
+      return arith::MulFOp::create(b, loc, x.back(), product);
     }, op.getResult().getType());
     rewriter.replaceOp(op, result);
     return success();
+  }
+
+  /// Factors select(c, F, 0) with a condition that does not vary: F's factors take their place, and c is returned.
+  static SmallVector<Value> openSelects(Product &product, llvm::function_ref<bool(Value)> isConstantAlong) {
+    SmallVector<Value> conditions;
+    for (unsigned i = 0; i < product.numerator.size(); ++i) {
+      auto select = product.numerator[i].getDefiningOp<arith::SelectOp>();
+      if (!select || !matchPattern(select.getFalseValue(), m_AnyZeroFloat()) || !isConstantAlong(select.getCondition()) ||
+          isConstantAlong(select))
+        continue;
+      conditions.push_back(select.getCondition());
+      Product chosen = Product::read(select.getTrueValue());
+      product.numerator.erase(product.numerator.begin() + i--);
+      product.numerator.append(chosen.numerator);
+      product.denominator.append(chosen.denominator);
+      product.constant *= chosen.constant;
+    }
+    return conditions;
   }
 
   static void collectArguments(Value scalar, llvm::SmallDenseSet<Value> &arguments) {
@@ -202,18 +227,18 @@ private:
   static bool canFuse(MapOp producer, Op op) {
     ArrayType type = producer.getResult().getType();
     bool single = llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == op; });
+    // What costs nothing need not be shared: a number, or an array that is only guarded.
+    bool isFree = producer.getArrays().empty() || producer.getBody().front().without_terminator().empty();
     // A result narrower than its scalars is rounded there.
-    if ((!single && !producer.getArrays().empty()) || type.getElementType() != type.getScalarType())
+    if ((!single && !isFree) || type.getElementType() != type.getScalarType())
       return false;
     SmallVector<Value> guards;
     if constexpr (!std::is_same_v<Op, ScanOp>) {
       guards.assign(op.getLive().begin(), op.getLive().end());
-      // The producer may be a guard.
-      if (llvm::is_contained(guards, producer.getResult()))
-        single = false;
+      // As a guard it stays an array, and so it is shared.
+      if (llvm::is_contained(guards, producer.getResult()) && !isFree)
+        return false;
     }
-    if (!single && !producer.getArrays().empty())
-      return false;
     if (!llvm::all_of(producer.getLive(), [&](Value count) { return llvm::is_contained(guards, count); }))
       return false;
     // What it widened, somebody else must have.

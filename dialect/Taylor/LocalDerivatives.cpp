@@ -93,11 +93,17 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
     result = pullBack(builder, formula, results[0], indexed, passOn, cotangents);
     break;
   case Reduction::Mean: {
+    ArrayType domain = joinAxes(getArrays(), realTypeOf(getContext(), getArrays().getTypes()), indexed);
     auto share = [&](OpBuilder &builder, Location loc, Value, ValueRange extra) {
       Value cotangent = extra[0];
-      for (StringRef axis : axes)
-        cotangent = arith::DivFOp::create(
-            builder, loc, cotangent, SizeOp::create(builder, loc, cotangent.getType(), builder.getStringAttr(axis)));
+      Type real = cotangent.getType();
+      for (StringRef axis : axes) {
+        int64_t size = domain.sizeOf(axis);
+        Value divisor = size == ArrayType::kUnknown
+                            ? SizeOp::create(builder, loc, real, builder.getStringAttr(axis)).getResult()
+                            : buildNumber(builder, loc, real, static_cast<double>(size));
+        cotangent = arith::DivFOp::create(builder, loc, cotangent, divisor);
+      }
       return cotangent;
     };
     result = pullBack(builder, formula, results[0], indexed, share, cotangents);
