@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // attention SPEC.mlir: the specification as a differentiable function of libtorch's tensors, compiled on first use.
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <cstdio>
