@@ -27,6 +27,10 @@ void taylor::buildPairwisePipeline(OpPassManager &manager, const PairwiseOptions
   specialize.parameters = options.parameters;
   specialize.mask = options.mask;
   manager.addPass(createSpecializePass(specialize));
+  buildSpecializedToPairwisePipeline(manager);
+}
+
+void taylor::buildSpecializedToPairwisePipeline(OpPassManager &manager) {
   manager.addPass(createExpandNormalizePass());
   manager.addPass(createRecurrencesToPairwisePass());
   cleanUp(manager);

@@ -19,7 +19,10 @@ struct PairwiseOptions : mlir::PassPipelineOptions<PairwiseOptions> {
                            llvm::cl::init("")};
 };
 
-/// From `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`.
+/// From a specialised `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`.
+void buildSpecializedToPairwisePipeline(mlir::OpPassManager &manager);
+
+/// From `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`: taylor-specialize, then the above.
 void buildPairwisePipeline(mlir::OpPassManager &manager, const PairwiseOptions &options);
 
 /// Makes the pipeline known as `taylor-to-pairwise`.

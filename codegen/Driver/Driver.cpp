@@ -4,6 +4,9 @@
 #include "codegen/Driver/Version.h"
 #include "codegen/Torch/TorchPrinter.h"
 
+#include "passes/Passes.h"
+#include "passes/Pipelines.h"
+
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
@@ -56,7 +59,6 @@ LogicalResult Driver::setMask(SpecOp spec) {
 
 LogicalResult Driver::runStage(StringRef stage, function_ref<void(OpPassManager &)> build) {
   PassManager manager(&context, ModuleOp::getOperationName());
-  manager.enableVerifier();
   build(manager);
   if (failed(manager.run(*module)))
     return failure();
@@ -70,6 +72,20 @@ std::string Driver::printModule() {
   llvm::raw_string_ostream stream(printed);
   module->print(stream);
   return printed + "\n";
+}
+
+LogicalResult Driver::lowerToPairwise() {
+  SpecializePassOptions specialize;
+  specialize.headDim = options.headDim;
+  specialize.valueDim = options.getValueDim();
+  specialize.dtype = options.dtype;
+  if (failed(runStage("specialized", [&](OpPassManager &manager) { manager.addPass(createSpecializePass(specialize)); })))
+    return failure();
+  manifest.addSpecification(*module->getOps<SpecOp>().begin());
+  if (failed(runStage("pairwise", [&](OpPassManager &manager) { buildSpecializedToPairwisePipeline(manager); })))
+    return failure();
+  manifest.addFunctions(*module);
+  return success();
 }
 
 FailureOr<Compilation> Driver::compile(Emission emission) {
@@ -90,10 +106,16 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
                               /*LowerCase=*/true);
   manifest.dtype = options.dtype;
   manifest.target = options.target;
-  manifest.addSpecification(spec);
-  if (emission == Emission::Manifest) {
-    result.output = result.manifest = manifest.print();
+  if (failed(lowerToPairwise()))
+    return failure();
+  if (emission == Emission::Pairwise) {
+    result.output = printModule();
     return result;
   }
-  return spec.emitError("unsupported --emit: the passes below the specification are not part of this build");
+  result.manifest = manifest.print();
+  if (emission == Emission::Manifest) {
+    result.output = result.manifest;
+    return result;
+  }
+  return spec.emitError("unsupported --emit: the passes below the pairwise level are not part of this build");
 }

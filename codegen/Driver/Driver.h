@@ -17,10 +17,10 @@ namespace taylor {
 /// Where a compilation stops, and what it gives there.
 enum class Emission { Torch, Pairwise, Tile, Vector, LLVM, Assembly, Manifest, Artifact };
 
-/// What a compilation gives: the text of a level; for an artifact the bytes of the shared object.
+/// What a compilation gives: the text of a level; for an artifact the bytes of its object file.
 struct Compilation {
   std::string output;
-  /// JSON (runtime/MANIFEST.md); for an artifact and its manifest.
+  /// JSON (runtime/MANIFEST.md), for a manifest and an artifact; the object has it inside.
   std::string manifest;
 };
 
@@ -42,6 +42,7 @@ private:
   mlir::FailureOr<SpecOp> selectSpec();
   mlir::LogicalResult setMask(SpecOp spec);
   mlir::LogicalResult runStage(llvm::StringRef stage, llvm::function_ref<void(mlir::OpPassManager &)> build);
+  mlir::LogicalResult lowerToPairwise();
   std::string printModule();
 
   mlir::MLIRContext &context;
