@@ -3,6 +3,7 @@
 
 #include "dialect/Taylor/TaylorDialect.h"
 #include "dialect/Tile/TileDialect.h"
+#include "passes/LowerToTile/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 
@@ -25,4 +26,6 @@ void taylor::registerAllPasses() {
   mlir::registerTransformsPasses();
   registerTaylorPasses();
   registerPipelines();
+  registerLowerToTilePass();
+  registerTilePipeline();
 }

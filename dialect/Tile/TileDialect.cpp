@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Tile/TileDialect.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,7 +11,16 @@ using namespace mlir::tile;
 #include "dialect/Tile/TileDialect.cpp.inc"
 #include "dialect/Tile/TileEnums.cpp.inc"
 
+namespace {
+/// Folded constants go to the top of their kernel: a program holds no arithmetic.
+struct TileFolds : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+  bool shouldMaterializeInto(Region *region) const override { return isa<KernelOp>(region->getParentOp()); }
+};
+} // namespace
+
 void TileDialect::initialize() {
+  addInterfaces<TileFolds>();
   registerTypes();
   addOperations<
 #define GET_OP_LIST

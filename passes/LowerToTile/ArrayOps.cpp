@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tiles of the operations that are local to tokens, channels and heads.
+#include "passes/LowerToTile/TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <numbers>
+
+using namespace mlir;
+using namespace taylor;
+
+namespace {
+
+/// Float arithmetic inside a map.
+struct FloatMath {
+  OpBuilder &builder;
+  Location loc;
+  Value number(Type type, double x) const {
+    return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, x));
+  }
+  Value add(Value a, Value b) const { return arith::AddFOp::create(builder, loc, a, b); }
+  Value sub(Value a, Value b) const { return arith::SubFOp::create(builder, loc, a, b); }
+  Value mul(Value a, Value b) const { return arith::MulFOp::create(builder, loc, a, b); }
+  Value fma(Value a, Value b, Value c) const { return math::FmaOp::create(builder, loc, a, b, c); }
+};
+
+} // namespace
+
+SmallVector<Value> TileEmitter::emitRegion(Region &region, ValueRange arrays, ValueRange live, Frame &frame) {
+  SmallVector<Value> tiles, counts;
+  for (Value array : arrays)
+    tiles.push_back(emit(array, frame));
+  for (Value count : live)
+    counts.push_back(emit(count, frame));
+  ScalarProgram program(*this, frame);
+  SmallVector<Value> arguments = llvm::map_to_vector(tiles, [&](Value tile) { return program.input(tile); });
+  SmallVector<Value> results = program.inlineRegion(region, arguments);
+  // Selecting after the fact is enough here: the derivative has been taken, and it has the same guard.
+  FloatMath math{program.builder(), loc};
+  for (Value tile : counts) {
+    Value count = program.input(tile);
+    Value alive = arith::CmpFOp::create(program.builder(), loc, arith::CmpFPredicate::OGT, count,
+                                        math.number(count.getType(), 0.0));
+    for (Value &result : results)
+      result = arith::SelectOp::create(program.builder(), loc, alive, result, math.number(result.getType(), 0.0));
+  }
+  return program.emit(results);
+}
+
+Value TileEmitter::emitMap(MapOp op, Frame &frame) {
+  return emitRegion(op.getBody(), op.getArrays(), op.getLive(), frame).front();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// Axes that a reduction's formula has: those of its operands and of the positions it reads.
+static SmallVector<StringRef> bodyAxes(ReduceOp op) {
+  SmallVector<StringRef> axes;
+  auto note = [&](StringRef axis) {
+    if (!llvm::is_contained(axes, axis))
+      axes.push_back(axis);
+  };
+  for (Value array : op.getArrays())
+    for (StringAttr name : cast<ArrayType>(array.getType()).getAxes())
+      note(name.getValue());
+  op.getBody().walk([&](IndexOp index) { note(index.getAxis()); });
+  return axes;
+}
+
+static bool sums(ReduceOp op, StringRef axis) {
+  return llvm::is_contained(op.getAxes().getAsValueRange<StringAttr>(), axis);
+}
+
+Value TileEmitter::emitReduceBody(ReduceOp op, Frame &frame) {
+  Value tile = emitRegion(op.getBody(), op.getArrays(), op.getLive(), frame).front();
+  // What the formula does not depend on counts as often as the axis is long.
+  SmallVector<tile::Axis> all;
+  SmallVector<StringRef> channels;
+  for (StringRef axis : bodyAxes(op)) {
+    if (axis == "t" || axis == "u")
+      all.push_back(tile::Axis::get(builder.getContext(), axis, frame.size(axis)));
+    else if (!tile::isRole(axis))
+      all.push_back(tile::Axis::get(builder.getContext(), axis, channelSize(axis)));
+    if (!tile::isRole(axis) && sums(op, axis))
+      channels.push_back(axis);
+  }
+  auto type = cast<tile::TileType>(tile.getType());
+  tile = broadcastTile(builder, loc, tile, tile::TileType::get(builder.getContext(), all, type.getElementType()));
+  if (channels.empty())
+    return tile;
+  auto kind = op.getKind() == Reduction::Max ? tile::ReductionKind::max : tile::ReductionKind::sum;
+  return tile::ReduceOp::create(builder, loc, kind, tile, channels);
+}
+
+Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
+  auto resultType = cast<ArrayType>(op.getType());
+  SmallVector<StringRef> axes = bodyAxes(op);
+  // Nested loops over b, h (or the heads of a group) and blocks of tokens, each with its own sum.
+  SmallVector<StringRef> loops;
+  for (StringRef axis : {"b", "h", "g"})
+    if (llvm::is_contained(axes, axis) && sums(op, axis))
+      loops.push_back(axis);
+  if (sums(op, "group"))
+    loops.push_back("group");
+  Value partial = memory.partials.lookup(op);
+  if (partial)
+    loops.push_back("blocks");
+  tile::TileType type = tileType(resultType, frame);
+  double initial = op.getKind() == Reduction::Max ? leastOf(type.getElementType()) : 0.0;
+
+  std::function<Value(size_t, Frame &)> nest = [&](size_t depth, Frame &at) -> Value {
+    if (depth == loops.size())
+      return partial ? load(partial, type, at) : broadcastTile(builder, loc, emitReduceBody(op, at), type);
+    StringRef axis = loops[depth];
+    Value end, base;
+    std::string bound = axis.str();
+    if (axis == "group") {
+      end = headsPerGroup();
+      base = arith::MulIOp::create(builder, loc, indexOf("g", at), end);
+      bound = "h";
+    } else if (axis == "blocks") {
+      bound = "block";
+      end = arith::CeilDivSIOp::create(builder, loc, size(llvm::is_contained(axes, "t") ? "t" : "u"),
+                                       constant(sizes.tokens));
+    } else {
+      end = size(axis);
+    }
+    Value start = splat(type, initial);
+    return loop(constant(0), end, 1, start, [&](Value index, ValueRange carried) {
+      Frame inside = at;
+      inside.indices[bound] = base ? add(base, index) : index;
+      return SmallVector<Value>{combine(op.getKind(), carried.front(), nest(depth + 1, inside))};
+    }).front();
+  };
+  Value result = nest(0, frame);
+  if (op.getKind() != Reduction::Mean)
+    return result;
+
+  // The number of elements that a mean is over.
+  double count = 1;
+  Value runtime;
+  for (StringRef axis : axes) {
+    if (!sums(op, axis) && !(axis == "h" && sums(op, "group")))
+      continue;
+    if (!tile::isRole(axis)) {
+      count *= channelSize(axis);
+      continue;
+    }
+    Value factor = sums(op, axis) ? size(axis) : headsPerGroup();
+    runtime = runtime ? Value(arith::MulIOp::create(builder, loc, runtime, factor)) : factor;
+  }
+  Type element = type.getElementType();
+  FloatMath outside{builder, loc};
+  Value divisor = outside.number(element, count);
+  if (runtime) {
+    Value integer = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), runtime);
+    divisor = outside.mul(divisor, arith::SIToFPOp::create(builder, loc, element, integer));
+  }
+  Value inverse = arith::DivFOp::create(builder, loc, outside.number(element, 1.0), divisor);
+  return map(result, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    return arith::MulFOp::create(inner, where, s[0], inverse);
+  });
+}
+
+Value TileEmitter::emitPartial(ReduceOp op, Frame &frame) {
+  Value tile = emitReduceBody(op, frame);
+  auto type = cast<tile::TileType>(tile.getType());
+  for (StringRef token : {"t", "u"}) {
+    if (!type.hasAxis(token))
+      continue;
+    // What lies beyond the last token is no token.
+    ScalarProgram program(*this, frame);
+    Value value = program.input(tile), position = program.position(token);
+    Value end = token == "t" ? add(size("offset"), size("t")) : size("u");
+    Value inside = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::slt, position, end);
+    Value zero = FloatMath{program.builder(), loc}.number(value.getType(), 0.0);
+    Value kept = arith::SelectOp::create(program.builder(), loc, inside, value, zero);
+    tile = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, program.emit(kept).front(), {token});
+  }
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// Tokens
+//===----------------------------------------------------------------------===//
+
+Value TileEmitter::emitAlign(AlignOp op, Frame &frame) {
+  // y[t] = x[offset + t] or y[u] = x[u - offset]: a window of the other axis; what lies outside is 0.
+  StringRef to = op.getAxis(), from = to == "t" ? "u" : "t";
+  auto type = cast<ArrayType>(op.getArray().getType());
+  Value offset = size("offset");
+  Value start = to == "t" ? add(offset, frame.tStart) : Value(arith::SubIOp::create(builder, loc, frame.uStart, offset));
+  Frame there = frame.at(from, start, frame.size(to));
+  Value tile = emit(op.getArray(), there);
+  // The same elements under the other name.
+  auto load = tile.getDefiningOp<tile::LoadOp>();
+  SmallVector<Attribute> tileAxes;
+  for (auto axis : load.getTileAxes().getAsRange<StringAttr>())
+    tileAxes.push_back(axis.getValue() == from ? builder.getStringAttr(to) : axis);
+  load.setTileAxesAttr(builder.getArrayAttr(tileAxes));
+  load.getResult().setType(tileType(type.renamed(from, to), frame));
+  return load;
+}
+
+Value TileEmitter::emitShift(ScanOp op, Frame &frame) {
+  // y[u] = F[u - n]: the formula at a window further back.
+  StringRef token = op.getAxis();
+  Value amount = constant(op.getReverse() ? -op.getAmount() : op.getAmount());
+  Value start = arith::SubIOp::create(builder, loc, frame.start(token), amount);
+  Frame there = frame.at(token, start, frame.size(token));
+  Value tile = emitRegion(op.getBody(), op.getArrays(), {}, there).front();
+  ScalarProgram program(*this, there);
+  Value value = program.input(tile), position = program.position(token);
+  Value first = token == "t" ? size("offset") : constant(0);
+  Value end = add(first, size(token));
+  OpBuilder &inner = program.builder();
+  Value after = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::sge, position, first);
+  Value before = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, position, end);
+  Value inside = arith::AndIOp::create(inner, loc, after, before);
+  Value zero = FloatMath{inner, loc}.number(value.getType(), 0.0);
+  return program.emit(ValueRange{arith::SelectOp::create(inner, loc, inside, value, zero)}).front();
+}
+
+std::pair<Value, Value> TileEmitter::emitScan(ScanOp op, Value carry, Frame &frame) {
+  StringRef token = op.getAxis();
+  Value tile = emitRegion(op.getBody(), op.getArrays(), {}, frame).front();
+  tile = broadcastTile(builder, loc, tile, tileType(cast<ArrayType>(op.getType()), frame));
+  ScalarProgram program(*this, frame);
+  Value value = program.input(tile), position = program.position(token);
+  Value end = token == "t" ? add(size("offset"), size("t")) : size("u");
+  Value inside = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::slt, position, end);
+  Value zero = FloatMath{program.builder(), loc}.number(value.getType(), 0.0);
+  Value term = program.emit(ValueRange{arith::SelectOp::create(program.builder(), loc, inside, value, zero)}).front();
+
+  Value within = tile::ScanOp::create(builder, loc, term.getType(), term, token, op.getExclusive(), op.getReverse());
+  Value sum = combine(Reduction::Sum, within, carry);
+  Value total = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, term, {token});
+  return {sum, combine(Reduction::Sum, carry, total)};
+}
+
+//===----------------------------------------------------------------------===//
+// Rotations
+//===----------------------------------------------------------------------===//
+
+AngleTable AngleTable::of(RopeOp op) {
+  auto type = cast<ArrayType>(op.getType());
+  return {tokenAxis(type), type.sizeOf(op.getChannel()), op.getTheta().convertToDouble(), int64_t(op.getOffset()),
+          type.getScalarType()};
+}
+
+Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
+  Value x = emit(op.getArray(), frame);
+  AngleTable wanted = AngleTable::of(op);
+  StringRef channel = op.getChannel();
+  auto entry = llvm::find_if(memory.angles, [&](auto &entry) { return std::get<0>(entry) == wanted; });
+  auto tableType = tile::TileType::get(
+      builder.getContext(),
+      {tile::Axis::get(builder.getContext(), wanted.token, frame.size(wanted.token)),
+       tile::Axis::get(builder.getContext(), channel, wanted.channels / 2)},
+      wanted.elementType);
+  auto loadTable = [&](Value table) -> Value {
+    return tile::LoadOp::create(builder, loc, tableType, table, builder.getStrArrayAttr({wanted.token, "c"}),
+                                builder.getStrArrayAttr({wanted.token, channel}),
+                                ValueRange{frame.start(wanted.token), constant(0)});
+  };
+  Value cosines = loadTable(std::get<1>(*entry)), sines = loadTable(std::get<2>(*entry));
+
+  bool half = op.getLayout() == RopeLayout::Half;
+  int64_t pairs = wanted.channels / 2;
+  auto xType = cast<tile::TileType>(x.getType());
+  SmallVector<tile::Axis> axes(xType.getAxes());
+  for (tile::Axis &axis : axes)
+    if (axis.getName() == channel)
+      axis = tile::Axis::get(builder.getContext(), channel, pairs);
+  auto part = tile::TileType::get(builder.getContext(), axes, xType.getElementType());
+  auto slice = [&](int64_t which) -> Value {
+    return tile::SliceOp::create(builder, loc, part, x, channel, half ? which * pairs : which, pairs, half ? 1 : 2);
+  };
+  Value first = slice(0), second = slice(1);
+  // (a, b) -> (a cos - b sin, b cos + a sin); backwards with the opposite sine
+  bool inverse = op.getInverse();
+  auto rotate = [&](Value a, Value b, bool minus) {
+    return map({a, b, cosines, sines}, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+      FloatMath math{inner, where};
+      Value kept = math.mul(s[0], s[2]), other = math.mul(s[1], s[3]);
+      return minus ? math.sub(kept, other) : math.add(kept, other);
+    });
+  };
+  Value y0 = rotate(first, second, !inverse), y1 = rotate(second, first, inverse);
+  return tile::ConcatOp::create(builder, loc, xType, y0, y1, channel, !half);
+}
+
+/// cos and sin of x, f64, by reduction to [-pi/4, pi/4] (two words of pi/2) and Taylor polynomials of degree 16 and 17:
+/// errors stay below 1e-16 in the polynomials and 2^-53 |x| 2^-53 in the reduction, for |x| < 2^27.
+static std::pair<Value, Value> emitCosSin(OpBuilder &builder, Location loc, Value x) {
+  FloatMath math{builder, loc};
+  Type f64 = builder.getF64Type();
+  auto number = [&](double value) { return math.number(f64, value); };
+  Value n = math::RoundEvenOp::create(builder, loc, math.mul(x, number(2.0 / std::numbers::pi)));
+  Value minus = arith::NegFOp::create(builder, loc, n);
+  Value r = math.fma(minus, number(0x1.921fb54442d18p+0), x);
+  r = math.fma(minus, number(0x1.1a62633145c07p-54), r);
+  Value square = math.mul(r, r);
+  auto series = [&](int64_t first) { // sum of (-1)^k r^(2k) / (first + 2k)! * first!, from the top
+    Value sum;
+    for (int64_t k = 8; k >= 0; --k) {
+      double factorial = 1;
+      for (int64_t i = 2; i <= first + 2 * k; ++i)
+        factorial *= i;
+      Value coefficient = number((k % 2 ? -1.0 : 1.0) / factorial);
+      sum = sum ? math.fma(sum, square, coefficient) : coefficient;
+    }
+    return sum;
+  };
+  Value cosine = series(0), sine = math.mul(series(1), r);
+  // The quadrant, n mod 4, in floating point: conversions to 64-bit integers are scalar on many machines.
+  Value quarter = math::FloorOp::create(builder, loc, math.mul(n, number(0.25)));
+  Value quadrant = math.fma(quarter, number(-4.0), n);
+  Value half = math::FloorOp::create(builder, loc, math.mul(n, number(0.5)));
+  Value odd = math.fma(half, number(-2.0), n);
+  auto is = [&](Value a, arith::CmpFPredicate predicate, double b) -> Value {
+    return arith::CmpFOp::create(builder, loc, predicate, a, number(b));
+  };
+  Value swap = is(odd, arith::CmpFPredicate::OGT, 0.5);
+  Value c = arith::SelectOp::create(builder, loc, swap, sine, cosine);
+  Value s = arith::SelectOp::create(builder, loc, swap, cosine, sine);
+  // cos: c, -s, -c, s in quadrants 0, 1, 2, 3; sin: s, c, -s, -c
+  Value shifted = math.sub(quadrant, number(1.5));
+  Value middle = is(math::AbsFOp::create(builder, loc, shifted), arith::CmpFPredicate::OLT, 1.0);
+  Value late = is(quadrant, arith::CmpFPredicate::OGT, 1.5);
+  Value negC = arith::NegFOp::create(builder, loc, c), negS = arith::NegFOp::create(builder, loc, s);
+  return {arith::SelectOp::create(builder, loc, middle, negC, c), arith::SelectOp::create(builder, loc, late, negS, s)};
+}
+
+void TileEmitter::emitAngles(const AngleTable &table, Value cosines, Value sines, const Frame &frame) {
+  MLIRContext *context = builder.getContext();
+  auto channelType = tile::TileType::get(context, {tile::Axis::get(context, "c", table.channels / 2)}, builder.getIndexType());
+  Value channel = tile::PositionOp::create(builder, loc, channelType, constant(0));
+  Type f64 = builder.getF64Type();
+  auto toFloat = [&](OpBuilder &inner, Location where, Value index) -> Value {
+    Value integer = arith::IndexCastOp::create(inner, where, builder.getI32Type(), index);
+    return arith::SIToFPOp::create(inner, where, f64, integer);
+  };
+  Value frequency = map(channel, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    FloatMath math{inner, where};
+    Value exponent = math.mul(toFloat(inner, where, s[0]),
+                              math.number(f64, -2.0 / double(table.channels) * std::log(table.theta)));
+    return math::ExpOp::create(inner, where, exponent);
+  });
+  Value position = map(positions(table.token, frame), [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    FloatMath math{inner, where};
+    return math.add(toFloat(inner, where, s[0]), math.number(f64, double(table.offset)));
+  });
+  auto both = tile::MapOp::create(builder, loc, {position, frequency}, [&](OpBuilder &inner, Location where, ValueRange s) {
+    auto [c, sine] = emitCosSin(inner, where, FloatMath{inner, where}.mul(s[0], s[1]));
+    if (table.elementType.isF64())
+      return SmallVector<Value>{c, sine};
+    return SmallVector<Value>{arith::TruncFOp::create(inner, where, table.elementType, c),
+                              arith::TruncFOp::create(inner, where, table.elementType, sine)};
+  });
+  store(both.getResult(0), cosines, frame);
+  store(both.getResult(1), sines, frame);
+}

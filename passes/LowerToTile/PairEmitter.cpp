@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What both loop nests share: operands, products, masks, weights, and the split into masked and full tiles.
+#include "passes/LowerToTile/PairEmitter.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace taylor;
+
+PairEmitter::PairEmitter(TileEmitter &emitter, PairwiseOp op) : emitter(emitter), op(op), ranges(op) {}
+
+bool PairEmitter::isRowsOnly(PairwiseOp op) {
+  return llvm::all_of(op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) {
+    return sum.getKind() == PairOutput::Rows || sum.getKind() == PairOutput::Maximum;
+  });
+}
+
+void PairEmitter::emitOperands(Frame &frame, function_ref<bool(ArrayType)> which) {
+  for (Value array : op.getArrays())
+    if (which(cast<ArrayType>(array.getType())))
+      emitter.emit(array, frame);
+}
+
+tile::TileType PairEmitter::pairType(const Frame &pair) {
+  MLIRContext *context = op.getContext();
+  return tile::TileType::get(context,
+                             {tile::Axis::get(context, "t", pair.tSize), tile::Axis::get(context, "u", pair.uSize)},
+                             op.getRealType());
+}
+
+SmallVector<Value> PairEmitter::emitProducts(Frame &pair) {
+  SmallVector<Value> products;
+  for (int64_t i = 0; i < op.getNumProducts(); ++i) {
+    auto [row, column] = op.getProduct(i);
+    SmallVector<StringRef> channels;
+    for (StringAttr axis : cast<ArrayType>(row.getType()).getAxes())
+      if (!tile::isRole(axis) && cast<ArrayType>(column.getType()).has(axis))
+        channels.push_back(axis);
+    Value a = emitter.emit(row, pair), b = emitter.emit(column, pair);
+    products.push_back(tile::DotOp::create(emitter.builder, emitter.loc, a, b, channels));
+  }
+  return products;
+}
+
+Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool masked, bool edgeOfQueries) {
+  if (!masked)
+    return {};
+  OpBuilder &inner = program.builder();
+  Location loc = program.getLoc();
+  Value end = emitter.size("u");
+  Value mask = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, program.position("u"), end);
+  auto require = [&](Value condition) { mask = arith::AndIOp::create(inner, loc, mask, condition); };
+  if (edgeOfQueries) {
+    Value last = emitter.add(emitter.size("offset"), emitter.size("t"));
+    require(arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, program.position("t"), last));
+  }
+  if (!op.getVisible().empty()) {
+    SmallVector<Value> arguments;
+    for (int64_t scalar : op.getScalars())
+      arguments.push_back(program.input(emitter.emit(op.getArrays()[scalar], pair)));
+    for (Value condition : program.inlineRegion(op.getVisible(), arguments))
+      require(condition);
+  }
+  return mask;
+}
+
+SmallVector<Value> PairEmitter::emitWeights(Frame &pair, ValueRange products, Value maximum, bool masked,
+                                            bool edgeOfQueries) {
+  ScalarProgram program(emitter, pair);
+  SmallVector<Value> arguments;
+  for (Value product : products)
+    arguments.push_back(program.input(product));
+  for (int64_t scalar : op.getScalars())
+    arguments.push_back(program.input(emitter.emit(op.getArrays()[scalar], pair)));
+  if (maximum)
+    arguments.push_back(program.input(maximum));
+  Value mask = emitMask(program, pair, masked, edgeOfQueries);
+  SmallVector<Value> weights = program.inlineRegion(op.getWeight(), arguments);
+  DenseMap<Value, Value> masks; // a scalar that is yielded twice is one tile
+  if (mask)
+    for (Value &weight : weights) {
+      Value &kept = masks[weight];
+      if (kept) {
+        weight = kept;
+        continue;
+      }
+      Value zero = arith::ConstantOp::create(program.builder(), program.getLoc(),
+                                             program.builder().getFloatAttr(weight.getType(), 0.0));
+      weight = kept = arith::SelectOp::create(program.builder(), program.getLoc(), mask, weight, zero);
+    }
+  SmallVector<Value> tiles = program.emit(weights);
+  for (Value &tile : tiles)
+    tile = broadcastTile(emitter.builder, emitter.loc, tile, pairType(pair));
+  return tiles;
+}
+
+bool PairEmitter::dependsOnMaximum(int64_t yielded) {
+  if (!op.hasMaximum())
+    return false;
+  Block &block = op.getWeight().front();
+  SmallVector<Value> pending{block.getTerminator()->getOperand(yielded)};
+  DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (value == block.getArguments().back())
+      return true;
+    if (Operation *def = value.getDefiningOp(); def && seen.insert(value).second)
+      pending.append(def->operand_begin(), def->operand_end());
+  }
+  return false;
+}
+
+SmallVector<Value>
+PairEmitter::emitSegments(const VisibleRange &range, int64_t step, ValueRange carried,
+                          function_ref<SmallVector<Value>(Value, ValueRange, bool)> body) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  SmallVector<Value> values(carried);
+  auto segment = [&](Value begin, Value end, bool masked) {
+    values = emitter.loop(begin, end, step, values,
+                          [&](Value index, ValueRange carried) { return body(index, carried, masked); });
+  };
+  if (range.neverFull) {
+    segment(range.begin, range.end, true);
+    return values;
+  }
+  // Whole tiles of the full part, counted from `begin`: [begin, first) masked, [first, second) full, [second, end) masked.
+  auto round = [&](Value from, Value to, bool up) -> Value {
+    Value length = arith::MaxSIOp::create(builder, loc, arith::SubIOp::create(builder, loc, to, from), emitter.constant(0));
+    Value count = up ? Value(arith::CeilDivSIOp::create(builder, loc, length, emitter.constant(step)))
+                     : Value(arith::DivSIOp::create(builder, loc, length, emitter.constant(step)));
+    return emitter.add(from, arith::MulIOp::create(builder, loc, count, emitter.constant(step)));
+  };
+  Value first = range.begin;
+  if (!range.fullFromStart) {
+    first = round(range.begin, range.fullBegin, /*up=*/true);
+    segment(range.begin, arith::MinSIOp::create(builder, loc, first, range.end), true);
+  }
+  Value second = round(first, range.fullEnd, /*up=*/false);
+  segment(first, second, false);
+  segment(second, range.end, true);
+  return values;
+}

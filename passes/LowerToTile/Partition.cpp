@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/LowerToTile/Partition.h"
+#include "passes/LowerToTile/PairEmitter.h"
+#include "passes/LowerToTile/PreparePairs.h"
+
+#include "dialect/Taylor/Axes.h"
+
+using namespace mlir;
+using namespace taylor;
+
+static ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); }
+
+static bool reducesBlocks(ReduceOp op) {
+  return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(),
+                      [](StringRef axis) { return isRuntimeAxis(axis) || axis == "group"; });
+}
+
+PairwiseOp Partition::columnPairs(Value value) {
+  auto op = value.getDefiningOp<PairwiseOp>();
+  return op && !PairEmitter::isRowsOnly(op) ? op : PairwiseOp();
+}
+
+static PairOutput sumKind(Value value) {
+  auto result = cast<OpResult>(value);
+  return cast<PairwiseOp>(result.getOwner()).getSum(result.getResultNumber()).getKind();
+}
+
+bool Partition::isOptional(unsigned result) const {
+  auto yield = cast<YieldOp>(FunctionOp(function).getBody().front().getTerminator());
+  StringRef name = cast<StringAttr>((*yield.getNames())[result]).getValue();
+  return !name.starts_with("output:");
+}
+
+LogicalResult Partition::run() {
+  if (failed(check()))
+    return failure();
+  widenPairSums(function);
+  rowProducts = splitRowFactors(function);
+  convertKeys();
+  chooseStored();
+  do {
+    roots.clear();
+    kernels.clear();
+    stages.clear();
+    operationStages.clear();
+    addRoots();
+    placeRoots();
+    delayRoots();
+  } while (storeSharedRows());
+  propagateDemand();
+  nameKernels();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What gets memory
+//===----------------------------------------------------------------------===//
+
+void Partition::store(Value value) {
+  if (!isa<BlockArgument>(value))
+    stored.insert(value);
+}
+
+/// 16-bit keys and values are converted once, not for every block of queries.
+void Partition::convertKeys() {
+  OpBuilder builder(function.getContext());
+  builder.setInsertionPointToStart(&function.getBody().front());
+  for (BlockArgument argument : function.getBody().getArguments()) {
+    ArrayType type = typeOf(argument);
+    Type scalar = type.getScalarType();
+    if (scalar == type.getElementType() || !type.has("u"))
+      continue;
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : argument.getUses())
+      if (auto pairs = dyn_cast<PairwiseOp>(use.getOwner()); pairs && PairEmitter::isRowsOnly(pairs))
+        uses.push_back(&use);
+    if (uses.empty())
+      continue;
+    auto op = MapOp::create(builder, argument.getLoc(), type.clone(scalar), ValueRange{argument}, ValueRange{});
+    OpBuilder::InsertionGuard guard(builder);
+    Block *block = builder.createBlock(&op.getBody(), {}, {scalar}, {argument.getLoc()});
+    YieldOp::create(builder, argument.getLoc(), block->getArgument(0), ArrayAttr());
+    for (OpOperand *use : uses)
+      use->set(op);
+  }
+}
+
+void Partition::chooseStored() {
+  auto onlyYielded = [](Value value) {
+    return llvm::all_of(value.getUsers(), [](Operation *user) {
+      return isa<YieldOp>(user) && isa<FunctionOp>(user->getParentOp());
+    });
+  };
+  for (Operation &op : function.getBody().front()) {
+    if (auto pairs = dyn_cast<PairwiseOp>(op)) {
+      bool rowsOnly = PairEmitter::isRowsOnly(pairs);
+      for (Value array : pairs.getArrays()) {
+        if (!typeOf(array).has(rowsOnly ? "u" : "t"))
+          continue;
+        if (rowProducts.contains(array.getDefiningOp()))
+          store(cast<MapOp>(array.getDefiningOp()).getArrays()[1]);
+        else
+          store(array);
+      }
+      if (!rowsOnly)
+        for (Value result : pairs.getResults())
+          if (sumKind(result) != PairOutput::Columns)
+            store(result);
+    } else if (auto align = dyn_cast<AlignOp>(op)) {
+      store(align.getArray());
+    } else if (auto scan = dyn_cast<ScanOp>(op)) {
+      if (scan.getKind() == ScanKind::Sum)
+        store(scan);
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      if (reducesTokens(reduce))
+        partials.insert(reduce);
+      if (reducesBlocks(reduce) && !onlyYielded(reduce))
+        store(reduce);
+    } else if (auto rope = dyn_cast<RopeOp>(op)) {
+      AngleTable table = AngleTable::of(rope);
+      if (!llvm::is_contained(angles, table))
+        angles.push_back(table);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What computing a value reads, and when it can be computed
+//===----------------------------------------------------------------------===//
+
+void Partition::collectOperands(Operation *op, Leaves &leaves) {
+  for (Value operand : op->getOperands())
+    collect(operand, leaves, /*top=*/false);
+}
+
+void Partition::collect(Value value, Leaves &leaves, bool top) {
+  if (isa<BlockArgument>(value))
+    return;
+  if ((stored.contains(value) && !top) || columnPairs(value)) {
+    leaves.values.insert(value);
+    return;
+  }
+  Operation *op = value.getDefiningOp();
+  if (partials.contains(op)) {
+    leaves.partials.insert(op);
+    return;
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    leaves.loops |= reducesBlocks(reduce);
+  leaves.loops |= isa<ScanOp, AlignOp>(op);
+  leaves.angles |= isa<RopeOp>(op);
+  if (isa<PairwiseOp>(op))
+    leaves.rowPairs.insert(op);
+  collectOperands(op, leaves);
+}
+
+Partition::Leaves Partition::leavesOf(const Root &root) {
+  Leaves leaves;
+  if (root.partial)
+    collectOperands(root.value.getDefiningOp(), leaves);
+  else
+    collect(root.value, leaves, /*top=*/true);
+  return leaves;
+}
+
+int64_t Partition::stageOf(const Leaves &leaves) {
+  int64_t stage = leaves.angles ? 0 : -1;
+  for (Value value : leaves.values)
+    stage = std::max(stage, stageOf(value));
+  for (Operation *op : leaves.partials)
+    stage = std::max(stage, stageOfPartial(op));
+  return stage;
+}
+
+int64_t Partition::stageOfPairs(PairwiseOp op) {
+  if (auto it = operationStages.find(op); it != operationStages.end())
+    return it->second;
+  Leaves leaves;
+  collectOperands(op, leaves);
+  return operationStages[op] = 1 + stageOf(leaves);
+}
+
+int64_t Partition::stageOfPartial(Operation *op) {
+  if (auto it = operationStages.find(op); it != operationStages.end())
+    return it->second;
+  Leaves leaves;
+  collectOperands(op, leaves);
+  return operationStages[op] = 1 + stageOf(leaves);
+}
+
+int64_t Partition::stageOf(Value value) {
+  if (PairwiseOp pairs = columnPairs(value))
+    return stageOfPairs(pairs);
+  if (auto it = stages.find(value); it != stages.end())
+    return it->second;
+  Leaves leaves;
+  collect(value, leaves, /*top=*/true);
+  PairwiseOp pairs = fusedInto(value, leaves);
+  int64_t stage = pairs ? stageOfPairs(pairs) : 1 + stageOf(leaves);
+  return stages[value] = stage;
+}
+
+PairwiseOp Partition::fusedInto(Value value, const Leaves &leaves) {
+  if (leaves.loops || !leaves.partials.empty() || !leaves.rowPairs.empty() || !typeOf(value).has("u"))
+    return {};
+  PairwiseOp pairs;
+  for (Value leaf : leaves.values) {
+    PairwiseOp op = columnPairs(leaf);
+    if (!op)
+      continue;
+    if ((pairs && pairs != op) || sumKind(leaf) != PairOutput::Columns)
+      return {};
+    for (StringRef axis : {"b", "h", "g"})
+      if (typeOf(leaf).has(axis) != typeOf(value).has(axis))
+        return {};
+    pairs = op;
+  }
+  if (!pairs)
+    return {};
+  int64_t stage = stageOfPairs(pairs);
+  for (Value leaf : leaves.values)
+    if (!columnPairs(leaf) && stageOf(leaf) >= stage)
+      return {};
+  return leaves.angles && stage < 1 ? PairwiseOp() : pairs;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+void Partition::addRoots() {
+  accumulated.clear();
+  auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
+  for (auto [index, value] : llvm::enumerate(yield.getValues())) {
+    // A sum into rows that is a result as it is needs no memory of its own.
+    if (columnPairs(value) && sumKind(value) != PairOutput::Columns && value.hasOneUse() &&
+        typeOf(value).getElementType() == typeOf(value).getScalarType()) {
+      accumulated[value] = index;
+      continue;
+    }
+    auto root = llvm::find_if(roots, [&](const Root &root) { return root.value == value; });
+    if (root == roots.end()) {
+      roots.emplace_back().value = value;
+      root = std::prev(roots.end());
+    }
+    root->results.push_back(index);
+  }
+  for (Value value : stored) {
+    if (columnPairs(value))
+      continue;
+    auto root = llvm::find_if(roots, [&](const Root &root) { return root.value == value; });
+    if (root == roots.end()) {
+      roots.emplace_back().value = value;
+      root = std::prev(roots.end());
+    }
+    root->workspace = true;
+  }
+  for (Operation *op : partials) {
+    Root root;
+    root.value = op->getResult(0);
+    root.partial = root.workspace = true;
+    roots.push_back(root);
+  }
+}
+
+KernelPlan &Partition::kernelFor(KernelPlan::Kind kind, int64_t stage, ArrayRef<StringRef> axes, Operation *op) {
+  for (KernelPlan &kernel : kernels)
+    if (kernel.kind == kind && kernel.stage == stage && ArrayRef(kernel.axes) == axes && kernel.op == op)
+      return kernel;
+  KernelPlan &kernel = kernels.emplace_back();
+  kernel.kind = kind;
+  kernel.stage = stage;
+  kernel.axes.assign(axes.begin(), axes.end());
+  kernel.op = op;
+  return kernel;
+}
+
+static SmallVector<StringRef> gridAxes(ArrayRef<Value> arrays, Operation *op = nullptr) {
+  SmallVector<StringRef> present, axes;
+  for (Value array : arrays)
+    for (StringAttr name : typeOf(array).getAxes())
+      present.push_back(name.getValue());
+  if (op)
+    op->walk([&](IndexOp index) { present.push_back(index.getAxis()); });
+  for (StringRef axis : {"b", "h", "g", "t", "u"})
+    if (llvm::is_contained(present, axis) && !(axis == "g" && llvm::is_contained(present, "h")))
+      axes.push_back(axis);
+  return axes;
+}
+
+void Partition::placeRoots() {
+  for (AngleTable table : angles)
+    kernelFor(KernelPlan::Kind::Angles, 0, {table.token}).angles.emplace(table);
+  for (Operation &op : function.getBody().front())
+    if (auto pairs = dyn_cast<PairwiseOp>(op); pairs && !PairEmitter::isRowsOnly(pairs)) {
+      // Groups where some array has them, so that their sums stay in one block; else heads.
+      SmallVector<Value> arrays(pairs.getArrays());
+      arrays.append(pairs.getResults().begin(), pairs.getResults().end());
+      bool groups = llvm::any_of(arrays, [](Value array) { return typeOf(array).has("g"); });
+      SmallVector<StringRef> axes = gridAxes(arrays);
+      for (StringRef &axis : axes)
+        if (axis == "h" && groups)
+          axis = "g";
+      llvm::erase_if(axes, [](StringRef axis) { return axis == "t" || axis == "u"; });
+      kernelFor(KernelPlan::Kind::Pairs, stageOfPairs(pairs), axes, pairs);
+    }
+  for (Root &root : roots) {
+    Operation *op = root.value.getDefiningOp();
+    if (auto scan = dyn_cast_or_null<ScanOp>(op); scan && scan.getKind() == ScanKind::Sum) {
+      root.stage = stageOf(root.value);
+      SmallVector<StringRef> axes = gridAxes(root.value);
+      llvm::erase(axes, scan.getAxis());
+      kernelFor(KernelPlan::Kind::Scan, root.stage, axes, op).roots.push_back(root);
+      continue;
+    }
+    Leaves leaves = leavesOf(root);
+    PairwiseOp pairs = root.partial ? PairwiseOp() : fusedInto(root.value, leaves);
+    if (pairs) {
+      root.stage = stageOfPairs(pairs);
+      for (KernelPlan &kernel : kernels)
+        if (kernel.op == pairs)
+          kernel.roots.push_back(root);
+      continue;
+    }
+    root.stage = root.partial ? stageOfPartial(op) : 1 + stageOf(leaves);
+    // What was not fused is read from memory.
+    for (Value leaf : leaves.values)
+      stored.insert(leaf);
+    SmallVector<StringRef> axes = root.partial ? gridAxes(llvm::to_vector(cast<ReduceOp>(op).getArrays()), op)
+                                               : gridAxes(root.value);
+    kernelFor(KernelPlan::Kind::Local, root.stage, axes).roots.push_back(root);
+  }
+  // So is what other pairs and scans read.
+  for (KernelPlan &kernel : kernels)
+    if (kernel.op) {
+      Leaves leaves;
+      collectOperands(kernel.op, leaves);
+      for (Value leaf : leaves.values)
+        stored.insert(leaf);
+    }
+}
+
+void Partition::delayRoots() {
+  // Fewer kernels: what is ready early waits for a later kernel over the same axes, if nobody reads it before.
+  DenseMap<Value, int64_t> firstRead;
+  DenseMap<Operation *, int64_t> firstPartialRead;
+  auto note = [&](const Leaves &leaves, int64_t stage) {
+    for (Value value : leaves.values) {
+      auto [it, fresh] = firstRead.try_emplace(value, stage);
+      it->second = std::min(it->second, stage);
+    }
+    for (Operation *op : leaves.partials) {
+      auto [it, fresh] = firstPartialRead.try_emplace(op, stage);
+      it->second = std::min(it->second, stage);
+    }
+  };
+  for (KernelPlan &kernel : kernels) {
+    for (Root &root : kernel.roots)
+      note(leavesOf(root), kernel.stage);
+    if (kernel.op) {
+      Leaves leaves;
+      collectOperands(kernel.op, leaves);
+      note(leaves, kernel.stage);
+    }
+  }
+  for (KernelPlan &early : kernels) {
+    if (early.kind != KernelPlan::Kind::Local)
+      continue;
+    int64_t latest = std::numeric_limits<int64_t>::max();
+    for (Root &root : early.roots) {
+      if (root.partial) {
+        if (auto it = firstPartialRead.find(root.value.getDefiningOp()); it != firstPartialRead.end())
+          latest = std::min(latest, it->second - 1);
+      } else if (auto it = firstRead.find(root.value); it != firstRead.end()) {
+        latest = std::min(latest, it->second - 1);
+      }
+    }
+    for (KernelPlan &late : kernels)
+      if (late.kind == KernelPlan::Kind::Local && late.axes == early.axes && late.stage > early.stage &&
+          late.stage <= latest && !early.roots.empty()) {
+        late.roots.insert(late.roots.end(), early.roots.begin(), early.roots.end());
+        early.roots.clear();
+      }
+  }
+  llvm::erase_if(kernels, [](const KernelPlan &kernel) {
+    return kernel.kind == KernelPlan::Kind::Local && kernel.roots.empty();
+  });
+}
+
+bool Partition::storeSharedRows() {
+  DenseMap<Operation *, const KernelPlan *> computedIn;
+  bool shared = false;
+  for (const KernelPlan &kernel : kernels) {
+    Leaves leaves;
+    for (const Root &root : kernel.roots) {
+      Leaves ofRoot = leavesOf(root);
+      leaves.rowPairs.insert(ofRoot.rowPairs.begin(), ofRoot.rowPairs.end());
+    }
+    for (Operation *op : leaves.rowPairs) {
+      auto [it, fresh] = computedIn.try_emplace(op, &kernel);
+      if (fresh || it->second == &kernel)
+        continue;
+      for (Value result : op->getResults())
+        if (!result.use_empty())
+          shared |= stored.insert(result);
+    }
+  }
+  return shared;
+}
+
+//===----------------------------------------------------------------------===//
+// Demand and names
+//===----------------------------------------------------------------------===//
+
+void Partition::propagateDemand() {
+  for (auto [index, kernel] : llvm::enumerate(kernels))
+    kernel.number = index;
+  llvm::sort(kernels, [](const KernelPlan &a, const KernelPlan &b) {
+    return std::tuple(a.stage, int(a.kind), a.number) < std::tuple(b.stage, int(b.kind), b.number);
+  });
+  DenseMap<Operation *, Demand> ofPartials;
+  auto ask = [&](const Leaves &leaves, const Demand &demand) {
+    for (Value value : leaves.values)
+      demands[value].join(demand);
+    for (Operation *op : leaves.partials)
+      ofPartials[op].join(demand);
+  };
+  for (KernelPlan &kernel : llvm::reverse(kernels)) {
+    Demand all;
+    for (Root &root : kernel.roots) {
+      root.demand = root.partial ? ofPartials.lookup(root.value.getDefiningOp()) : demands.lookup(root.value);
+      if (!root.partial && columnPairs(root.value))
+        root.demand = {};
+      for (unsigned result : root.results) {
+        root.demand.always |= !isOptional(result);
+        root.demand.results.insert(result);
+      }
+      ask(leavesOf(root), root.demand);
+      all.join(root.demand);
+    }
+    if (!kernel.op)
+      continue;
+    if (auto pairs = dyn_cast<PairwiseOp>(kernel.op))
+      for (Value result : pairs.getResults()) {
+        if (auto it = accumulated.find(result); it != accumulated.end()) {
+          demands[result].always |= !isOptional(it->second);
+          demands[result].results.insert(it->second);
+        }
+        all.join(demands[result]);
+      }
+    Leaves leaves;
+    collectOperands(kernel.op, leaves);
+    ask(leaves, all);
+  }
+}
+
+void Partition::nameKernels() {
+  llvm::StringMap<int> used;
+  int64_t firstPairs = std::numeric_limits<int64_t>::max();
+  for (const KernelPlan &kernel : kernels)
+    if (kernel.kind == KernelPlan::Kind::Pairs)
+      firstPairs = std::min(firstPairs, kernel.stage);
+  for (KernelPlan &kernel : kernels) {
+    std::string name;
+    switch (kernel.kind) {
+    case KernelPlan::Kind::Angles: name = "angles_" + kernel.angles->token.str(); break;
+    case KernelPlan::Kind::Scan: name = "scan"; break;
+    case KernelPlan::Kind::Pairs: name = "pairs"; break;
+    case KernelPlan::Kind::Local: {
+      kernel.attends = llvm::any_of(kernel.roots, [&](const Root &root) { return !leavesOf(root).rowPairs.empty(); });
+      bool rows = llvm::is_contained(kernel.axes, "t"), columns = llvm::is_contained(kernel.axes, "u");
+      if (kernel.attends)
+        name = "attend";
+      else if (!rows && !columns)
+        name = "combine";
+      else if (kernel.stage > firstPairs)
+        name = rows ? "finish_rows" : "finish_columns";
+      else
+        name = rows ? "rows" : "columns";
+    }
+    }
+    int count = used[name]++;
+    kernel.name = count ? name + "_" + std::to_string(count + 1) : name;
+  }
+}

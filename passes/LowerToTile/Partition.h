@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A function's operations as a sequence of kernels: which values get memory, and which kernel computes them.
+//
+// A value has memory where it is read by other tokens, heads or blocks than made it, or is read so often that computing it again
+// would cost. All else is computed where it is read. Each value with memory (and each result of the function) is the *root*
+// of one kernel; its stage is one more than the last stage of what it reads. Roots of one stage over the same axes share a kernel.
+#ifndef TAYLOR_PASSES_LOWERTOTILE_PARTITION_H
+#define TAYLOR_PASSES_LOWERTOTILE_PARTITION_H
+
+#include "passes/LowerToTile/TileEmitter.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace taylor {
+
+/// Who asks for a value: everybody, or the holders of these results of the function (by number).
+struct Demand {
+  bool always = false;
+  llvm::SmallSetVector<unsigned, 4> results;
+  void join(const Demand &other) {
+    always |= other.always;
+    results.insert(other.results.begin(), other.results.end());
+  }
+};
+
+/// A value that a kernel computes and stores.
+struct Root {
+  mlir::Value value;
+  /// Not the value but its partial sums per block of tokens.
+  bool partial = false;
+  /// Also kept in workspace, beside the function's results that it is.
+  bool workspace = false;
+  llvm::SmallVector<unsigned> results;
+  int64_t stage = 0;
+  Demand demand;
+};
+
+struct KernelPlan {
+  enum class Kind { Angles, Local, Scan, Pairs } kind;
+  int64_t stage = 0;
+  /// Order among kernels of one stage and kind.
+  size_t number = 0;
+  std::string name;
+  /// Grid: run-time axes of what is computed, a token axis in blocks.
+  llvm::SmallVector<llvm::StringRef> axes;
+  /// The scan or the pairwise operation.
+  mlir::Operation *op = nullptr;
+  std::optional<AngleTable> angles;
+  /// Has a loop over keys.
+  bool attends = false;
+  std::vector<Root> roots;
+};
+
+class Partition {
+public:
+  explicit Partition(FunctionOp function) : function(function) {}
+
+  /// Checks that everything has a lowering, prepares the function (it is changed), and plans. Errors are reported.
+  mlir::LogicalResult run();
+
+  std::vector<KernelPlan> kernels;
+  llvm::SmallVector<AngleTable> angles;
+  /// Demand for each result of an operation with sums into columns.
+  llvm::DenseMap<mlir::Value, Demand> demands;
+  /// Sums into columns that need workspace of their own; sums into rows and totals, all of them.
+  bool hasMemory(mlir::Value value) const { return stored.contains(value); }
+  /// Sums into rows that are a result of the function as they are, and are accumulated there.
+  llvm::DenseMap<mlir::Value, unsigned> accumulated;
+  bool isOptional(unsigned result) const;
+
+private:
+  mlir::LogicalResult check();
+  void chooseStored();
+  void store(mlir::Value value);
+  void addRoots();
+  void placeRoots();
+  void delayRoots();
+  /// Row sums that several kernels would compute get memory; returns whether there were any.
+  bool storeSharedRows();
+  void propagateDemand();
+  void convertKeys();
+  KernelPlan &kernelFor(KernelPlan::Kind kind, int64_t stage, llvm::ArrayRef<llvm::StringRef> axes,
+                        mlir::Operation *op = nullptr);
+  void nameKernels();
+
+  struct Leaves {
+    llvm::SetVector<mlir::Value> values; // with memory, or results of pairs with columns
+    llvm::SetVector<mlir::Operation *> partials, rowPairs;
+    bool angles = false, loops = false;
+  };
+  /// What computing a value (or, for a stored one, computing it anew) reads.
+  void collect(mlir::Value value, Leaves &leaves, bool top);
+  void collectOperands(mlir::Operation *op, Leaves &leaves);
+  Leaves leavesOf(const Root &root);
+  int64_t stageOf(const Leaves &leaves);
+  int64_t stageOf(mlir::Value value);
+  int64_t stageOfPairs(PairwiseOp op);
+  int64_t stageOfPartial(mlir::Operation *op);
+  /// The operation with columns into whose kernel a root fits, or null.
+  PairwiseOp fusedInto(mlir::Value value, const Leaves &leaves);
+  static PairwiseOp columnPairs(mlir::Value value);
+
+  FunctionOp function;
+  llvm::DenseSet<mlir::Operation *> rowProducts;
+  llvm::SetVector<mlir::Value> stored;
+  llvm::SetVector<mlir::Operation *> partials;
+  std::vector<Root> roots;
+  llvm::DenseMap<mlir::Value, int64_t> stages;
+  llvm::DenseMap<mlir::Operation *, int64_t> operationStages;
+};
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the lowering to tiles cannot lower, said before anything is emitted.
+#include "passes/LowerToTile/PairEmitter.h"
+#include "passes/LowerToTile/Partition.h"
+
+#include "dialect/Taylor/Axes.h"
+
+using namespace mlir;
+using namespace taylor;
+
+static LogicalResult checkSizes(Operation *op, TypeRange types) {
+  for (Type type : types)
+    if (auto array = dyn_cast<ArrayType>(type))
+      for (auto [name, size] : llvm::zip(array.getAxes(), array.getSizes()))
+        if (size == ArrayType::kUnknown && !isRuntimeAxis(name.getValue()))
+          return op->emitOpError() << "requires the size of axis '" << name.getValue() << "' in " << array
+                                   << ": run taylor-specialize before";
+  return success();
+}
+
+static LogicalResult checkPairs(PairwiseOp op) {
+  if (op.hasMaximum() && !PairEmitter::isRowsOnly(op))
+    return op.emitOpError("unsupported maximum in an operation with sums into columns or a total: the maximum is known after "
+                          "the last key only; sum into rows in an operation of its own");
+  for (auto [sum, type] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), op.getResultTypes()))
+    if (sum.getKind() == PairOutput::Total && !tokenAxis(cast<ArrayType>(type)).empty())
+      return op.emitOpError() << "expected a total without t and u, but got " << type << "; use rows or columns";
+  if (!op.hasMaximum() || op.getMaximum().front().getTerminator()->getNumOperands() < 2)
+    return success();
+  SmallVector<Value> pending{op.getMaximum().front().getTerminator()->getOperand(1)};
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      int64_t scalar = int64_t(argument.getArgNumber()) - op.getNumProducts();
+      if (scalar < 0 || cast<ArrayType>(op.getArrays()[op.getScalars()[scalar]].getType()).has("u"))
+        return op.emitOpError("expected a floor of the maximum that is the same for all keys of a row");
+    } else {
+      if (auto index = value.getDefiningOp<IndexOp>(); index && index.getAxis() == "u")
+        return op.emitOpError("expected a floor of the maximum that is the same for all keys of a row");
+      llvm::append_range(pending, value.getDefiningOp()->getOperands());
+    }
+  }
+  return success();
+}
+
+LogicalResult Partition::check() {
+  if (failed(checkSizes(function, function.getBody().getArgumentTypes())))
+    return failure();
+  auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
+  if (!yield.getNames())
+    return yield.emitOpError("requires the names of a function's results");
+  WalkResult result = function.walk([&](Operation *op) -> WalkResult {
+    if (failed(checkSizes(op, op->getResultTypes())))
+      return WalkResult::interrupt();
+    if (isa<ConvolveOp>(op)) {
+      op->emitOpError("unsupported in kernels: a convolution over tokens has no tile program yet; the reference evaluator "
+                      "runs it");
+      return WalkResult::interrupt();
+    }
+    if (isa<RecurrencesOp, RecurrenceOp>(op)) {
+      op->emitOpError("unsupported in kernels: run taylor-recurrences-to-pairwise before");
+      return WalkResult::interrupt();
+    }
+    if (isa<NormalizeOp>(op)) {
+      op->emitOpError("unsupported in kernels: run taylor-expand-normalize before");
+      return WalkResult::interrupt();
+    }
+    if (isa<ParameterOp>(op)) {
+      op->emitOpError("unsupported in kernels: run taylor-specialize before, which replaces parameters by their values");
+      return WalkResult::interrupt();
+    }
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getKind() == Reduction::Max && reducesTokens(reduce)) {
+      op->emitOpError("unsupported maximum over tokens; expected a sum or a mean");
+      return WalkResult::interrupt();
+    }
+    if (auto pairs = dyn_cast<PairwiseOp>(op); pairs && failed(checkPairs(pairs)))
+      return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_PASSES_LOWERTOTILE_PASSES_TD
+#define TAYLOR_PASSES_LOWERTOTILE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
+  let summary = "each function of arrays into a tile program: a short sequence of kernels";
+  let description = [{
+    Rule: `taylor.function @f.forward` becomes `tile.program @forward`. Values get memory where other tokens, heads or blocks read
+    them, or where computing them again would cost; each is computed by one kernel, everything else in the kernels that
+    read it (README.md). Sums into rows are a loop over keys inside a block of queries; sums into columns a loop over queries
+    inside blocks of keys; both split into tiles that need the mask and tiles that do not.
+
+    Requires sizes of all channels (`taylor-specialize`) and operations of the pairwise level: no recurrences, norms, parameters;
+    no convolutions yet.
+
+    ```mlir
+    taylor.function @f.forward of @f("input:q" %q: !q, ..) { %n = taylor.pairwise { .. } visible(u <= t) -> rows(w, %v) ..  taylor.yield "output:o" %n : !o }
+    // becomes
+    tile.program @forward {
+      %0 = tile.tensor "input:q" : ..
+      tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) { .. scf.for .. tile.dot .. tile.store .. }
+    }
+    ```
+  }];
+  let options = [
+    Option<"tokens", "tokens", "int64_t", /*default=*/"64", "tokens of a block in kernels that are local to tokens">,
+    Option<"queries", "queries", "int64_t", /*default=*/"64", "queries of a score tile">,
+    Option<"keys", "keys", "int64_t", /*default=*/"128", "keys of a score tile, in sums into rows">,
+    Option<"outerKeys", "outer-keys", "int64_t", /*default=*/"256", "keys of a score tile, in sums into columns">
+  ];
+  let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+#endif

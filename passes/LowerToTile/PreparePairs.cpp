@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/LowerToTile/PreparePairs.h"
+#include "passes/LowerToTile/PairEmitter.h"
+
+#include "dialect/Taylor/Axes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace taylor;
+
+ArrayType taylor::makeArray(MLIRContext *context, ArrayRef<StringRef> axes, ArrayRef<ArrayType> like, Type elementType) {
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> sizes;
+  auto take = [&](StringRef axis) {
+    int64_t size = ArrayType::kUnknown;
+    for (ArrayType type : like)
+      if (type.has(axis) && type.sizeOf(axis) != ArrayType::kUnknown)
+        size = type.sizeOf(axis);
+    names.push_back(StringAttr::get(context, axis));
+    sizes.push_back(size);
+  };
+  for (StringRef role : {"b", "h", "g", "t", "u", "d", "e", "f"})
+    if (llvm::is_contained(axes, role))
+      take(role);
+  for (StringRef axis : axes)
+    if (!isRoleAxis(axis))
+      take(axis);
+  return ArrayType::get(context, names, sizes, elementType);
+}
+
+static SmallVector<StringRef> axesOf(ArrayType type) {
+  return llvm::map_to_vector(type.getAxes(), [](StringAttr name) { return name.getValue(); });
+}
+
+/// taylor.reduce sum over(axes) of an array itself.
+static ReduceOp buildSum(OpBuilder &builder, Location loc, Value array, ArrayType result, ArrayRef<StringRef> axes) {
+  auto op = ReduceOp::create(builder, loc, result, ValueRange{array}, ValueRange{}, Reduction::Sum,
+                             builder.getStrArrayAttr(axes));
+  OpBuilder::InsertionGuard guard(builder);
+  Type scalar = cast<ArrayType>(array.getType()).getScalarType();
+  Block *block = builder.createBlock(&op.getBody(), {}, {scalar}, {loc});
+  YieldOp::create(builder, loc, block->getArgument(0), ArrayAttr());
+  return op;
+}
+
+void taylor::widenPairSums(FunctionOp function) {
+  function.walk([&](PairwiseOp op) {
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    auto some = [&](StringRef axis) {
+      return llvm::any_of(op.getArrays(), [&](Value array) { return cast<ArrayType>(array.getType()).has(axis); });
+    };
+    for (auto [sum, result] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), op.getResults())) {
+      auto type = cast<ArrayType>(result.getType());
+      SmallVector<StringRef> axes = axesOf(type), missing;
+      auto require = [&](StringRef axis) {
+        if (!type.has(axis)) {
+          axes.push_back(axis);
+          missing.push_back(axis);
+        }
+      };
+      if (some("b"))
+        require("b");
+      bool columns = sum.getKind() == PairOutput::Columns;
+      if (sum.getKind() == PairOutput::Rows)
+        require("t");
+      if (columns)
+        require("u");
+      if (columns && some("g") && !type.has("h"))
+        require("g"); // a block sums over the heads of its group
+      else if (some("h") && type.has("g") && !columns) {
+        llvm::erase(axes, "g");
+        axes.push_back("h");
+        missing.push_back("group");
+      } else if (some("h"))
+        require("h");
+      else if (some("g") && !type.has("h"))
+        require("g");
+      if (missing.empty())
+        continue;
+      result.setType(makeArray(op.getContext(), axes, type, type.getElementType()));
+      ReduceOp reduce = buildSum(builder, op.getLoc(), result, type, missing);
+      result.replaceAllUsesExcept(reduce.getResult(), reduce);
+    }
+  });
+}
+
+/// The operand x of a map that is x times something without channels, or null.
+static Value factoredOperand(MapOp map) {
+  Value x;
+  DenseSet<Value> ofChannels;
+  for (auto [array, argument] : llvm::zip(map.getArrays(), map.getBody().getArguments())) {
+    bool hasChannel = llvm::any_of(cast<ArrayType>(array.getType()).getAxes(),
+                                   [](StringAttr axis) { return !isRuntimeAxis(axis); });
+    if (!hasChannel)
+      continue;
+    if (x || !isa<BlockArgument>(array))
+      return {};
+    x = array;
+    ofChannels.insert(argument);
+  }
+  if (!x || cast<ArrayType>(x.getType()).getAxes() != cast<ArrayType>(map.getType()).getAxes())
+    return {};
+  for (Operation &op : map.getBody().front().without_terminator()) {
+    int64_t count = llvm::count_if(op.getOperands(), [&](Value v) { return ofChannels.contains(v); });
+    if (isa<IndexOp>(op) && !isRuntimeAxis(cast<IndexOp>(op).getAxis()))
+      return {};
+    if (count == 0)
+      continue;
+    bool linear = isa<arith::MulFOp, arith::NegFOp>(op) ||
+                  (isa<arith::DivFOp>(op) && ofChannels.contains(op.getOperand(0)));
+    if (!linear || count != 1)
+      return {};
+    ofChannels.insert(op.getResult(0));
+  }
+  return ofChannels.contains(map.getBody().front().getTerminator()->getOperand(0)) ? x : Value();
+}
+
+llvm::DenseSet<Operation *> taylor::splitRowFactors(FunctionOp function) {
+  llvm::SetVector<Operation *> candidates;
+  function.walk([&](PairwiseOp op) {
+    if (PairEmitter::isRowsOnly(op))
+      return;
+    for (Value array : op.getArrays())
+      if (auto map = array.getDefiningOp<MapOp>(); map && cast<ArrayType>(array.getType()).has("t"))
+        candidates.insert(map);
+  });
+  llvm::DenseSet<Operation *> products;
+  for (Operation *candidate : candidates) {
+    auto map = cast<MapOp>(candidate);
+    Value x = factoredOperand(map);
+    if (!x)
+      continue;
+    auto type = cast<ArrayType>(map.getType());
+    SmallVector<StringRef> rowAxes;
+    for (StringRef axis : axesOf(type))
+      if (isRuntimeAxis(axis))
+        rowAxes.push_back(axis);
+    OpBuilder builder(map);
+    Location loc = map.getLoc();
+    Type scalar = type.getScalarType();
+
+    // The factor: the same formula with x = 1.
+    SmallVector<Value> arrays;
+    SmallVector<Type> scalars;
+    for (Value array : map.getArrays())
+      if (array != x) {
+        arrays.push_back(array);
+        scalars.push_back(cast<ArrayType>(array.getType()).getScalarType());
+      }
+    auto factor = MapOp::create(builder, loc, makeArray(map.getContext(), rowAxes, type, scalar), arrays, map.getLive());
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      Block *block = builder.createBlock(&factor.getBody(), {}, scalars, SmallVector<Location>(scalars.size(), loc));
+      IRMapping mapping;
+      unsigned next = 0;
+      for (auto [array, argument] : llvm::zip(map.getArrays(), map.getBody().getArguments()))
+        mapping.map(argument, array == x ? Value(arith::ConstantOp::create(builder, loc, builder.getFloatAttr(argument.getType(), 1.0)))
+                                         : Value(block->getArgument(next++)));
+      for (Operation &op : map.getBody().front())
+        builder.clone(op, mapping);
+    }
+    auto product = MapOp::create(builder, loc, type, ValueRange{x, factor.getResult()}, ValueRange{});
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      Block *block = builder.createBlock(&product.getBody(), {}, {cast<ArrayType>(x.getType()).getScalarType(), scalar}, {loc, loc});
+      Value value = arith::MulFOp::create(builder, loc, block->getArgument(0), block->getArgument(1));
+      YieldOp::create(builder, loc, value, ArrayAttr());
+    }
+    map.replaceAllUsesWith(product.getResult());
+    map.erase();
+    products.insert(product);
+  }
+  return products;
+}

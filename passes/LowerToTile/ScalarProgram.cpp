@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/LowerToTile/ScalarProgram.h"
+#include "passes/LowerToTile/TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace taylor;
+
+ScalarProgram::ScalarProgram(TileEmitter &emitter, const Frame &frame)
+    : emitter(emitter), frame(frame), outer(emitter.builder), loc(emitter.loc), block(std::make_unique<Block>()), inner(emitter.builder.getContext()) {
+  inner.setInsertionPointToEnd(block.get());
+}
+
+ScalarProgram::~ScalarProgram() {
+  block->dropAllUses();
+  for (Operation &op : *block)
+    op.dropAllReferences();
+}
+
+Value ScalarProgram::input(Value tile) {
+  Value &argument = inputs[tile];
+  if (!argument) {
+    argument = block->addArgument(cast<tile::TileType>(tile.getType()).getElementType(), loc);
+    tiles.push_back(tile);
+  }
+  return argument;
+}
+
+Value ScalarProgram::position(StringRef axis) {
+  if (Value index = emitter.indexOf(axis, frame))
+    return index;
+  return input(emitter.positions(axis, frame));
+}
+
+static Value constantOf(OpBuilder &builder, Location loc, Type type, double value) {
+  return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value));
+}
+
+/// An index as a float; positions stay far below 2^31.
+static Value toFloat(OpBuilder &builder, Location loc, Value index, Type type) {
+  Value integer = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+  return arith::SIToFPOp::create(builder, loc, type, integer);
+}
+
+static std::optional<arith::CmpIPredicate> integerPredicate(arith::CmpFPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpFPredicate::OEQ: return arith::CmpIPredicate::eq;
+  case arith::CmpFPredicate::OLT: return arith::CmpIPredicate::slt;
+  case arith::CmpFPredicate::OLE: return arith::CmpIPredicate::sle;
+  case arith::CmpFPredicate::OGT: return arith::CmpIPredicate::sgt;
+  case arith::CmpFPredicate::OGE: return arith::CmpIPredicate::sge;
+  default: return std::nullopt;
+  }
+}
+
+/// The scalar operations of the taylor dialect in terms of arith and math; others are copied.
+Value ScalarProgram::translate(Operation *op, ValueRange operands) {
+  Type type = op->getResult(0).getType();
+  auto one = [&] { return constantOf(inner, loc, type, 1.0); };
+  return TypeSwitch<Operation *, Value>(op)
+      .Case([&](SigmoidOp) -> Value {
+        Value negated = arith::NegFOp::create(inner, loc, operands[0]);
+        Value exp = math::ExpOp::create(inner, loc, negated);
+        Value sum = arith::AddFOp::create(inner, loc, exp, one());
+        return arith::DivFOp::create(inner, loc, one(), sum);
+      })
+      .Case([&](SoftplusOp) -> Value {
+        Value positive = arith::MaximumFOp::create(inner, loc, operands[0], constantOf(inner, loc, type, 0.0));
+        Value magnitude = math::AbsFOp::create(inner, loc, operands[0]);
+        Value negated = arith::NegFOp::create(inner, loc, magnitude);
+        Value exp = math::ExpOp::create(inner, loc, negated);
+        Value log = math::Log1pOp::create(inner, loc, exp);
+        return arith::AddFOp::create(inner, loc, positive, log);
+      })
+      .Case([&](StopGradientOp) -> Value { return operands[0]; })
+      .Case([&](IndexOp index) -> Value {
+        Value at = position(index.getAxis());
+        if (isa<BlockArgument>(at) && at.getParentBlock() == block.get())
+          return toFloat(inner, loc, at, type);
+        return toFloat(outer, loc, at, type);
+      })
+      .Case([&](SizeOp size) -> Value {
+        if (!tile::isRole(size.getAxis()))
+          return constantOf(inner, loc, type, emitter.channelSize(size.getAxis()));
+        return toFloat(outer, loc, emitter.size(size.getAxis()), type);
+      })
+      .Case([&](arith::CmpFOp compare) -> Value {
+        // Positions compare as integers.
+        auto lhs = compare.getLhs().getDefiningOp<IndexOp>(), rhs = compare.getRhs().getDefiningOp<IndexOp>();
+        auto predicate = integerPredicate(compare.getPredicate());
+        if (lhs && rhs && predicate)
+          return arith::CmpIOp::create(inner, loc, *predicate, position(lhs.getAxis()), position(rhs.getAxis()));
+        return arith::CmpFOp::create(inner, loc, compare.getPredicate(), operands[0], operands[1]);
+      })
+      .Default([](Operation *) { return Value(); });
+}
+
+SmallVector<Value> ScalarProgram::inlineRegion(Region &region, ValueRange arguments) {
+  IRMapping mapping;
+  for (auto [argument, value] : llvm::zip(region.getArguments(), arguments))
+    mapping.map(argument, value);
+  for (Operation &op : region.front().without_terminator()) {
+    SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return mapping.lookupOrDefault(v); });
+    if (Value value = translate(&op, operands))
+      mapping.map(op.getResult(0), value);
+    else
+      inner.clone(op, mapping);
+  }
+  return llvm::map_to_vector(region.front().getTerminator()->getOperands(),
+                             [&](Value v) { return mapping.lookupOrDefault(v); });
+}
+
+ScalarProgram::AxisSet ScalarProgram::axesOf(Value scalar) {
+  if (auto it = axes.find(scalar); it != axes.end())
+    return it->second;
+  AxisSet set;
+  auto argument = dyn_cast<BlockArgument>(scalar);
+  if (argument && argument.getOwner() == block.get()) {
+    for (const tile::Axis &axis : cast<tile::TileType>(tiles[argument.getArgNumber()].getType()).getAxes())
+      set.push_back(axis.name);
+  } else if (Operation *op = scalar.getDefiningOp(); op && op->getBlock() == block.get()) {
+    for (Value operand : op->getOperands())
+      for (StringAttr axis : axesOf(operand))
+        if (!llvm::is_contained(set, axis))
+          set.push_back(axis);
+    llvm::sort(set, [](StringAttr a, StringAttr b) { return a.getValue() < b.getValue(); });
+  }
+  axes[scalar] = set;
+  return set;
+}
+
+void ScalarProgram::shareReciprocals() {
+  for (Operation &op : llvm::make_early_inc_range(*block)) {
+    auto divide = dyn_cast<arith::DivFOp>(op);
+    if (!divide || axesOf(divide.getRhs()).size() >= axesOf(divide).size())
+      continue;
+    OpBuilder::InsertionGuard guard(inner);
+    inner.setInsertionPoint(divide);
+    Value one = constantOf(inner, loc, divide.getType(), 1.0);
+    Value reciprocal = arith::DivFOp::create(inner, loc, one, divide.getRhs());
+    Value product = arith::MulFOp::create(inner, loc, divide.getLhs(), reciprocal);
+    divide.replaceAllUsesWith(product);
+    axes.erase(divide.getResult());
+    divide.erase();
+  }
+}
+
+SmallVector<Value> ScalarProgram::emit(ValueRange wanted) {
+  // Results are kept by a terminator, so that rewriting follows their uses.
+  OpBuilder::InsertionGuard guard(inner);
+  inner.setInsertionPointToEnd(block.get());
+  Operation *anchor = tile::YieldOp::create(inner, loc, wanted);
+  shareReciprocals();
+
+  // What is needed, and what of it reads tiles.
+  DenseSet<Operation *> needed, ofTiles;
+  SmallVector<Value> pending(anchor->getOperands());
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (op && op->getBlock() == block.get() && needed.insert(op).second)
+      pending.append(op->operand_begin(), op->operand_end());
+  }
+  auto isInput = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == block.get();
+  };
+  for (Operation &op : *block)
+    if (llvm::any_of(op.getOperands(), [&](Value v) { return isInput(v) || ofTiles.contains(v.getDefiningOp()); }))
+      ofTiles.insert(&op);
+
+  // Constants and conditions are copied to where they are used: a tile of truth values would be memory for nothing.
+  auto isCopied = [&](Operation *op) {
+    return op && op->getBlock() == block.get() &&
+           (op->hasTrait<OpTrait::ConstantLike>() || (ofTiles.contains(op) && op->getResult(0).getType().isInteger(1)));
+  };
+  // What reads no tile is computed outside of maps.
+  IRMapping scalars;
+  for (Operation &op : *block)
+    if (needed.contains(&op) && !ofTiles.contains(&op) && &op != anchor)
+      if (!op.hasTrait<OpTrait::ConstantLike>() ||
+          llvm::any_of(op.getUsers(), [&](Operation *user) { return user == anchor || !ofTiles.contains(user); }))
+        outer.clone(op, scalars);
+
+  SmallVector<AxisSet> sets;
+  for (Operation &op : *block)
+    if (needed.contains(&op) && ofTiles.contains(&op) && !isCopied(&op))
+      if (AxisSet set = axesOf(op.getResult(0)); !llvm::is_contained(sets, set))
+        sets.push_back(set);
+  auto names = [](const AxisSet &set) {
+    return llvm::map_to_vector(set, [](StringAttr axis) { return axis.getValue(); });
+  };
+  llvm::sort(sets, [&](const AxisSet &a, const AxisSet &b) {
+    return a.size() != b.size() ? a.size() < b.size() : names(a) < names(b);
+  });
+
+  DenseMap<Value, Value> tileOf;
+  for (auto [argument, tile] : llvm::zip(block->getArguments(), tiles))
+    tileOf[argument] = tile;
+  for (const AxisSet &set : sets) {
+    llvm::SetVector<Operation *> group;
+    for (Operation &op : *block)
+      if (needed.contains(&op) && ofTiles.contains(&op) && !isCopied(&op) && axesOf(op.getResult(0)) == set)
+        group.insert(&op);
+    llvm::SetVector<Value> reads;
+    SmallVector<Value> results;
+    std::function<void(Operation *)> collectReads = [&](Operation *op) {
+      for (Value operand : op->getOperands()) {
+        if (tileOf.contains(operand))
+          reads.insert(operand);
+        else if (isCopied(operand.getDefiningOp()))
+          collectReads(operand.getDefiningOp());
+      }
+    };
+    std::function<bool(Operation *)> isReadElsewhere = [&](Operation *op) {
+      return llvm::any_of(op->getUsers(), [&](Operation *user) {
+        if (user == anchor)
+          return true;
+        return needed.contains(user) && (isCopied(user) ? isReadElsewhere(user) : !group.contains(user));
+      });
+    };
+    for (Operation *op : group) {
+      collectReads(op);
+      if (isReadElsewhere(op))
+        results.push_back(op->getResult(0));
+    }
+    SmallVector<Value> readTiles = llvm::map_to_vector(reads, [&](Value v) { return tileOf[v]; });
+    auto map = tile::MapOp::create(outer, loc, readTiles, [&](OpBuilder &builder, Location, ValueRange arguments) {
+      IRMapping mapping = scalars;
+      for (auto [read, argument] : llvm::zip(reads, arguments))
+        mapping.map(read, argument);
+      std::function<void(Operation *)> copy = [&](Operation *op) {
+        for (Value operand : op->getOperands())
+          if (isCopied(operand.getDefiningOp()) && !mapping.contains(operand))
+            copy(operand.getDefiningOp());
+        builder.clone(*op, mapping);
+      };
+      for (Operation *op : group)
+        copy(op);
+      return llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); });
+    });
+    for (auto [result, tile] : llvm::zip(results, map.getResults()))
+      tileOf[result] = tile;
+  }
+
+  SmallVector<Value> emitted;
+  for (Value value : anchor->getOperands()) {
+    if (auto it = tileOf.find(value); it != tileOf.end()) {
+      emitted.push_back(it->second);
+      continue;
+    }
+    Value scalar = scalars.lookupOrDefault(value);
+    auto type = tile::TileType::get(outer.getContext(), ArrayRef<tile::Axis>(), scalar.getType());
+    emitted.push_back(tile::SplatOp::create(outer, loc, type, scalar));
+  }
+  return emitted;
+}
+
+Value taylor::broadcastTile(OpBuilder &builder, Location loc, Value tile, tile::TileType type) {
+  auto from = cast<tile::TileType>(tile.getType());
+  if (from.getAxes() == type.getAxes())
+    return tile;
+  // A splat needs a scalar, and a tile of one element has none to give: add zeros of the full shape.
+  Type element = from.getElementType();
+  TypedAttr zero = isa<FloatType>(element) ? TypedAttr(builder.getFloatAttr(element, 0.0))
+                                           : TypedAttr(builder.getIntegerAttr(element, 0));
+  Value scalar = arith::ConstantOp::create(builder, loc, zero);
+  Value shape = tile::SplatOp::create(builder, loc, type.withElement(element), scalar);
+  if (auto splat = tile.getDefiningOp<tile::SplatOp>())
+    return tile::SplatOp::create(builder, loc, type.withElement(element), splat.getValue());
+  auto map = tile::MapOp::create(builder, loc, ValueRange{tile, shape},
+                                 [](OpBuilder &, Location, ValueRange scalars) {
+                                   return SmallVector<Value>{scalars[0]};
+                                 });
+  return map.getResult(0);
+}

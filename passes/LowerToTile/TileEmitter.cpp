@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/LowerToTile/TileEmitter.h"
+#include "passes/LowerToTile/PairEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace taylor;
+
+//===----------------------------------------------------------------------===//
+// Small things
+//===----------------------------------------------------------------------===//
+
+StringRef taylor::tokenAxis(ArrayType array) { return array.has("t") ? "t" : array.has("u") ? "u" : ""; }
+
+bool taylor::reducesTokens(ReduceOp op) {
+  return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(), [](StringRef axis) { return axis == "t" || axis == "u"; });
+}
+
+double taylor::leastOf(Type type) { return type.isF64() ? -1.0e300 : -3.0e38; }
+
+Frame Frame::at(StringRef token, Value start, int64_t size) const {
+  Frame moved = *this;
+  moved.tiles.clear();
+  (token == "t" ? moved.tStart : moved.uStart) = start;
+  (token == "t" ? moved.tSize : moved.uSize) = size;
+  return moved;
+}
+
+TileEmitter::TileEmitter(OpBuilder &builder, Location loc, const ArrayMemory &memory, const TileSizes &sizes,
+                         FunctionOp function)
+    : builder(builder), loc(loc), memory(memory), sizes(sizes) {
+  auto note = [&](Type type) {
+    if (auto array = dyn_cast<ArrayType>(type))
+      for (auto [name, size] : llvm::zip(array.getAxes(), array.getSizes()))
+        if (size != ArrayType::kUnknown)
+          channelSizes[name.getValue()] = size;
+  };
+  for (Value argument : function.getBody().getArguments())
+    note(argument.getType());
+  function.walk([&](Operation *op) { llvm::for_each(op->getResultTypes(), note); });
+}
+
+Value TileEmitter::constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+Value TileEmitter::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
+Value TileEmitter::size(StringRef role) { return tile::SizeOp::create(builder, loc, builder.getIndexType(), role); }
+Value TileEmitter::headsPerGroup() { return arith::DivSIOp::create(builder, loc, size("h"), size("g")); }
+
+Value TileEmitter::splat(tile::TileType type, double value) {
+  TypedAttr number = isa<FloatType>(type.getElementType())
+                         ? TypedAttr(builder.getFloatAttr(type.getElementType(), value))
+                         : TypedAttr(builder.getIntegerAttr(type.getElementType(), int64_t(value)));
+  Value scalar = arith::ConstantOp::create(builder, loc, number);
+  return tile::SplatOp::create(builder, loc, type, scalar);
+}
+
+Value TileEmitter::map(ValueRange tiles, function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+  auto op = tile::MapOp::create(builder, loc, tiles, [&](OpBuilder &inner, Location where, ValueRange scalars) {
+    return SmallVector<Value>{body(inner, where, scalars)};
+  });
+  return op.getResult(0);
+}
+
+Value TileEmitter::combine(Reduction kind, Value a, Value b) {
+  return map({a, b}, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    if (kind != Reduction::Max)
+      return arith::AddFOp::create(inner, where, s[0], s[1]);
+    return arith::MaximumFOp::create(inner, where, s[0], s[1]);
+  });
+}
+
+SmallVector<Value> TileEmitter::loop(Value begin, Value end, int64_t step, ValueRange carried,
+                                     function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto op = scf::ForOp::create(builder, loc, begin, end, constant(step), carried);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(op.getBody());
+  SmallVector<Value> next = body(op.getInductionVar(), op.getRegionIterArgs());
+  builder.setInsertionPointToEnd(op.getBody());
+  if (!carried.empty() || op.getBody()->empty() || !op.getBody()->back().hasTrait<OpTrait::IsTerminator>())
+    scf::YieldOp::create(builder, loc, next);
+  return llvm::to_vector(ValueRange(op.getResults()));
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+tile::TileType TileEmitter::tileType(ArrayType array, const Frame &frame) {
+  SmallVector<tile::Axis> axes;
+  for (auto [name, size] : llvm::zip(array.getAxes(), array.getSizes())) {
+    StringRef axis = name.getValue();
+    if (axis == "t" || axis == "u")
+      axes.push_back(tile::Axis::get(builder.getContext(), axis, frame.size(axis)));
+    else if (!tile::isRole(axis))
+      axes.push_back(tile::Axis::get(builder.getContext(), axis, size));
+  }
+  return tile::TileType::get(builder.getContext(), axes, array.getScalarType());
+}
+
+/// Index of b, h or g; a group's index follows from its head's.
+Value TileEmitter::indexOf(StringRef axis, const Frame &frame) {
+  if (Value index = frame.indices.lookup(axis))
+    return index;
+  if (Value head = axis == "g" ? frame.indices.lookup("h") : Value())
+    return arith::DivSIOp::create(builder, loc, head, headsPerGroup());
+  return {};
+}
+
+void TileEmitter::window(tile::ArrayType array, tile::TileType tile, const Frame &frame,
+                         SmallVectorImpl<Attribute> &axes, SmallVectorImpl<Attribute> &tileAxes,
+                         SmallVectorImpl<Value> &offsets) {
+  for (const tile::Axis &axis : array.getAxes()) {
+    Value offset;
+    if (axis.getName() == "t" || axis.getName() == "u")
+      offset = frame.start(axis.getName());
+    else if (Value index = indexOf(axis.getName(), frame))
+      offset = index;
+    if (!offset)
+      continue;
+    axes.push_back(axis.name);
+    tileAxes.push_back(axis.name);
+    offsets.push_back(offset);
+  }
+}
+
+Value TileEmitter::load(Value array, tile::TileType type, const Frame &frame) {
+  SmallVector<Attribute> axes, tileAxes;
+  SmallVector<Value> offsets;
+  window(cast<tile::ArrayType>(array.getType()), type, frame, axes, tileAxes, offsets);
+  return tile::LoadOp::create(builder, loc, type, array, builder.getArrayAttr(axes), builder.getArrayAttr(tileAxes),
+                              offsets);
+}
+
+template <typename Op> void TileEmitter::write(Value tile, Value array, const Frame &frame) {
+  SmallVector<Attribute> axes, tileAxes;
+  SmallVector<Value> offsets;
+  window(cast<tile::ArrayType>(array.getType()), cast<tile::TileType>(tile.getType()), frame, axes, tileAxes, offsets);
+  Op::create(builder, loc, tile, array, builder.getArrayAttr(axes), builder.getArrayAttr(tileAxes), offsets);
+}
+
+void TileEmitter::store(Value tile, Value array, const Frame &frame) { write<tile::StoreOp>(tile, array, frame); }
+void TileEmitter::accumulate(Value tile, Value array, const Frame &frame) {
+  write<tile::AccumulateOp>(tile, array, frame);
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Value TileEmitter::positions(StringRef axis, const Frame &frame) {
+  Value start = constant(0);
+  int64_t count = channelSize(axis);
+  if (axis == "t" || axis == "u") {
+    start = axis == "t" ? add(size("offset"), frame.tStart) : frame.uStart;
+    count = frame.size(axis);
+  }
+  auto type = tile::TileType::get(builder.getContext(), {tile::Axis::get(builder.getContext(), axis, count)},
+                                  builder.getIndexType());
+  return tile::PositionOp::create(builder, loc, type, start);
+}
+
+Value TileEmitter::emit(Value array, Frame &frame) {
+  if (Value tile = frame.tiles.lookup(array))
+    return tile;
+  auto type = cast<ArrayType>(array.getType());
+  Value tile;
+  if (Value lies = memory.values.lookup(array)) {
+    tile = load(lies, tileType(type, frame), frame);
+  } else {
+    tile = TypeSwitch<Operation *, Value>(array.getDefiningOp())
+               .Case([&](MapOp op) { return emitMap(op, frame); })
+               .Case([&](ReduceOp op) { return emitReduce(op, frame); })
+               .Case([&](RopeOp op) { return emitRope(op, frame); })
+               .Case([&](AlignOp op) { return emitAlign(op, frame); })
+               .Case([&](ScanOp op) { return emitShift(op, frame); })
+               .Case([&](PairwiseOp op) -> Value {
+                 PairEmitter(*this, op).emitRows(frame); // fills in all of its results
+                 return frame.tiles.lookup(array);
+               });
+    tile = broadcastTile(builder, loc, tile, tileType(type, frame));
+  }
+  frame.tiles[array] = tile;
+  return tile;
+}

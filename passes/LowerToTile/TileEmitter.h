@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Array values as tiles: what an array holds at one block of a kernel, computed from what lies in memory.
+//
+// Emission is on demand. A kernel asks for the tile of a value; loads happen where a value has memory, everything else is
+// computed in place from its operands. So what fuses is decided by one thing only: which values have memory (Partition).
+#ifndef TAYLOR_PASSES_LOWERTOTILE_TILEEMITTER_H
+#define TAYLOR_PASSES_LOWERTOTILE_TILEEMITTER_H
+
+#include "passes/LowerToTile/ScalarProgram.h"
+#include "passes/LowerToTile/TileSizes.h"
+
+namespace taylor {
+
+/// Tables of the rotations of one token axis: cos and sin of every angle, [token, channel / 2].
+struct AngleTable {
+  llvm::StringRef token; // "t" or "u"
+  int64_t channels;
+  double theta;
+  int64_t offset;
+  mlir::Type elementType;
+  bool operator==(const AngleTable &other) const = default;
+  static AngleTable of(RopeOp op);
+};
+
+/// Where arrays lie.
+struct ArrayMemory {
+  /// Array value -> tensor or workspace that holds it.
+  llvm::DenseMap<mlir::Value, mlir::Value> values;
+  /// Reduction over tokens -> partial sums per block of tokens.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> partials;
+  /// cos and sin.
+  llvm::SmallVector<std::tuple<AngleTable, mlir::Value, mlir::Value>> angles;
+};
+
+/// The place of a block: indices of b, h, g where fixed, and windows of tokens. Also the tiles made there so far.
+/// Copies see what their original has made until then: a loop's body works on a copy.
+struct Frame {
+  llvm::StringMap<mlir::Value> indices;
+  mlir::Value tStart, uStart;
+  int64_t tSize = 0, uSize = 0;
+  llvm::DenseMap<mlir::Value, mlir::Value> tiles;
+
+  mlir::Value start(llvm::StringRef token) const { return token == "t" ? tStart : uStart; }
+  int64_t size(llvm::StringRef token) const { return token == "t" ? tSize : uSize; }
+  /// Another window; forgets the tiles made so far.
+  Frame at(llvm::StringRef token, mlir::Value start, int64_t size) const;
+};
+
+class TileEmitter {
+public:
+  TileEmitter(mlir::OpBuilder &builder, mlir::Location loc, const ArrayMemory &memory, const TileSizes &sizes,
+              FunctionOp function);
+
+  /// The tile of an array at `frame`: token axes by the frame's windows, channels whole, b, h and g fixed.
+  mlir::Value emit(mlir::Value array, Frame &frame);
+  /// Type of that tile.
+  mlir::tile::TileType tileType(ArrayType array, const Frame &frame);
+
+  mlir::Value load(mlir::Value memory, mlir::tile::TileType type, const Frame &frame);
+  void store(mlir::Value tile, mlir::Value memory, const Frame &frame);
+  void accumulate(mlir::Value tile, mlir::Value memory, const Frame &frame);
+
+  /// One partial sum: the reduction over what a block of tokens holds.
+  mlir::Value emitPartial(ReduceOp op, Frame &frame);
+  /// Writes the tables of cos and sin for one block of tokens.
+  void emitAngles(const AngleTable &table, mlir::Value cosines, mlir::Value sines, const Frame &frame);
+  /// One block of a running sum: adds `carry`, returns the new carry. Values beyond the axis' end count as 0.
+  std::pair<mlir::Value, mlir::Value> emitScan(ScanOp op, mlir::Value carry, Frame &frame);
+
+  // Small things shared by the kernels.
+  /// Index of b, h or g where it is fixed, else null; a group's index follows from its head's.
+  mlir::Value indexOf(llvm::StringRef axis, const Frame &frame);
+  /// Positions along an axis that tiles have: offset + t, u, or the number of a channel.
+  mlir::Value positions(llvm::StringRef axis, const Frame &frame);
+  int64_t channelSize(llvm::StringRef axis) const { return channelSizes.lookup(axis); }
+  mlir::Value size(llvm::StringRef role);
+  mlir::Value constant(int64_t value);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value splat(mlir::tile::TileType type, double value);
+  mlir::Value map(mlir::ValueRange tiles,
+                  llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)> body);
+  /// heads per group, H / G
+  mlir::Value headsPerGroup();
+  /// for index = begin to end step step, carrying tiles.
+  llvm::SmallVector<mlir::Value>
+  loop(mlir::Value begin, mlir::Value end, int64_t step, mlir::ValueRange carried,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange carried)> body);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  const ArrayMemory &memory;
+  const TileSizes &sizes;
+
+private:
+  friend class PairEmitter;
+  mlir::Value emitMap(MapOp op, Frame &frame);
+  mlir::Value emitReduce(ReduceOp op, Frame &frame);
+  mlir::Value emitRope(RopeOp op, Frame &frame);
+  mlir::Value emitAlign(AlignOp op, Frame &frame);
+  mlir::Value emitShift(ScanOp op, Frame &frame);
+  /// The formula of a reduction at one frame, summed over the channels it is reduced over.
+  mlir::Value emitReduceBody(ReduceOp op, Frame &frame);
+  /// The region of an operation on the tiles of its arrays; the results are 0 where a count is.
+  llvm::SmallVector<mlir::Value> emitRegion(mlir::Region &region, mlir::ValueRange arrays, mlir::ValueRange live,
+                                            Frame &frame);
+  template <typename Op> void write(mlir::Value tile, mlir::Value memory, const Frame &frame);
+  void window(mlir::tile::ArrayType array, mlir::tile::TileType tile, const Frame &frame,
+              llvm::SmallVectorImpl<mlir::Attribute> &axes, llvm::SmallVectorImpl<mlir::Attribute> &tileAxes,
+              llvm::SmallVectorImpl<mlir::Value> &offsets);
+  mlir::Value combine(Reduction kind, mlir::Value a, mlir::Value b);
+
+  llvm::StringMap<int64_t> channelSizes;
+};
+
+/// The first token axis of an array, or "".
+llvm::StringRef tokenAxis(ArrayType array);
+/// Whether a reduction sums over t or u.
+bool reducesTokens(ReduceOp op);
+/// A number that stands for minus infinity: -inf - -inf is NaN.
+double leastOf(mlir::Type type);
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which score tiles a mask leaves empty, full or partial (ir.md, 2.5).
+//
+// A condition alpha p + beta u <= kappa on the positions p of queries and u of keys is solved for one axis over a block
+// of the other. Per block that gives, as index arithmetic,
+//
+//     begin <= fullBegin, fullEnd <= end      tokens outside of [begin, end) see nothing, inside of
+//                                             [fullBegin, fullEnd) everything; the rest needs the mask
+#ifndef TAYLOR_PASSES_LOWERTOTILE_VISIBLERANGES_H
+#define TAYLOR_PASSES_LOWERTOTILE_VISIBLERANGES_H
+
+#include "dialect/Taylor/TaylorDialect.h"
+
+namespace taylor {
+
+/// Bounds of one axis for a block of the other, values of type index.
+struct VisibleRange {
+  mlir::Value begin, fullBegin, fullEnd, end;
+  /// Known at compile time: nothing is cut off before `fullBegin`; no tile is ever full.
+  bool fullFromStart = true, neverFull = false;
+};
+
+/// The conditions of a pairwise operation.
+class VisibleRanges {
+public:
+  explicit VisibleRanges(PairwiseOp op);
+
+  /// Without conditions every pair is visible.
+  bool hasConditions() const { return !conditions.empty() || !exact; }
+  /// All conditions are affine, so a row's keys are one interval.
+  bool isExact() const { return exact; }
+
+  /// Keys for queries at positions first .. last.
+  VisibleRange keysOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last) const;
+  /// Queries (as t, not positions) for keys first .. last.
+  VisibleRange queriesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last) const;
+  /// Number of visible keys of the query at position `p`, where all is exact and |beta| = 1: index arithmetic on scalars.
+  /// `keys` is U.
+  mlir::Value countOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value p, mlir::Value keys) const;
+  bool canCount() const;
+
+private:
+  /// alpha p + beta u <= kappa
+  struct Condition {
+    int64_t alpha, beta, kappa;
+  };
+  void collect(mlir::Value condition);
+  VisibleRange solve(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last, bool forKeys) const;
+
+  llvm::SmallVector<Condition> conditions;
+  bool exact = true;
+};
+
+} // namespace taylor
+
+#endif
