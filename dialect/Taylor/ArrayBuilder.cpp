@@ -12,8 +12,12 @@ ArrayType taylor::arrayTypeOf(Value array) { return cast<ArrayType>(array.getTyp
 ArrayType taylor::joinAxes(ValueRange arrays, Type elementType, ArrayRef<StringRef> extra) {
   SmallVector<ArrayType> types = llvm::map_to_vector(arrays, arrayTypeOf);
   MLIRContext *context = elementType.getContext();
+  // A free axis has its size from an array only.
+  SmallVector<StringRef> named = llvm::filter_to_vector(extra, [&](StringRef axis) {
+    return isRoleAxis(axis) || llvm::any_of(types, [&](ArrayType type) { return type.has(axis); });
+  });
   FailureOr<ArrayType> type = joinArrays([&] { return mlir::emitError(UnknownLoc::get(context)); }, context, types,
-                                         extra, elementType);
+                                         named, elementType);
   return succeeded(type) ? *type : ArrayType();
 }
 
