@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/RegisterAll.h"
 
+#include "codegen/CPU/Artifact.h"
+#include "codegen/CPU/Passes.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "dialect/Tile/TileDialect.h"
 #include "passes/LowerToTile/Passes.h"
@@ -20,6 +22,7 @@ void taylor::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
                   mlir::vector::VectorDialect, mlir::tile::TileDialect, TaylorDialect>();
+  mlir::tile::cpu::registerCPUBackend(registry);
 }
 
 void taylor::registerAllPasses() {
@@ -28,4 +31,5 @@ void taylor::registerAllPasses() {
   registerPipelines();
   registerLowerToTilePass();
   registerTilePipeline();
+  mlir::tile::cpu::registerCPUPasses();
 }

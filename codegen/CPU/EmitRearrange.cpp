@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tiles in another order: transposed copies, concatenation, running sums.
+#include "codegen/CPU/KernelEmitter.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+using namespace mlir::tile::cpu;
+
+/// A square of W x W elements, lanes of `from` along `rows` of `to` and the other way round: log2(W) rounds
+/// in which rows i and i + s exchange every second group of s elements.
+void KernelEmitter::transposeBlock(const View &from, const View &to, const Point &point, StringAttr rows,
+                                   StringAttr lanes) {
+  auto at = [&](StringAttr axis, int64_t i) {
+    Point there = point;
+    for (auto &[name, index] : there.at)
+      if (name == axis)
+        index = index + i;
+    return there;
+  };
+  SmallVector<Value> vectors;
+  for (int64_t i = 0; i < W; ++i)
+    vectors.push_back(load(vectorOf(from.element), address(from, at(lanes, i))));
+  for (int64_t s = 1; s < W; s *= 2)
+    for (int64_t i = 0; i < W; ++i) {
+      if (i & s)
+        continue;
+      SmallVector<int64_t> low, high;
+      for (int64_t j = 0; j < W; ++j) {
+        low.push_back(j & s ? W + j - s : j);
+        high.push_back(j & s ? W + j : j + s);
+      }
+      Value x = vectors[i], y = vectors[i + s];
+      vectors[i] = vector::ShuffleOp::create(b, x, y, low);
+      vectors[i + s] = vector::ShuffleOp::create(b, x, y, high);
+    }
+  for (int64_t i = 0; i < W; ++i)
+    store(vectors[i], address(to, at(rows, i)));
+}
+
+void KernelEmitter::emitPack(Copy copy) {
+  auto [value, lane] = copy;
+  auto type = cast<TileType>(value.getType());
+  View to = placeView(*plan.placeOf(value, lane), lane);
+  const View *source = findView(value, {});
+  if (source && source->lane && source->lane != lane) {
+    const View from = *source;
+    StringAttr rows = from.lane;
+    bool whole = type.getSize(rows) % W == 0 && type.getSize(lane) % W == 0;
+    int64_t step = whole ? W : 1;
+    loopOver(type.getAxes(), {rows, lane}, Point{lane, {}}, [&](const Point &outer) {
+      loopBlocks(type.getSize(lane), step, [&](Index i) {
+        loopBlocks(type.getSize(rows), step, [&](Index j) {
+          Point point = outer;
+          point.at.push_back({lane, i});
+          point.at.push_back({rows, j});
+          if (whole)
+            transposeBlock(from, to, point, rows, lane);
+          else
+            store(load(from.element, address(from, point)), address(to, point));
+        });
+      });
+    });
+  } else {
+    loopOver(type.getAxes(), {lane}, Point{lane, {}}, [&](const Point &row) {
+      for (int64_t v = 0; v < vectorsOf(type.getSize(lane)); ++v) {
+        Point point = row;
+        point.at.push_back({lane, v * W});
+        Locals locals;
+        Value vector = fetch(value, point, locals);
+        if (getElementTypeOrSelf(vector.getType()).isInteger(1))
+          vector = arith::ExtUIOp::create(b, vectorOf(to.element), vector);
+        store(vector, address(to, point));
+      }
+    });
+  }
+  views[value].push_back(to);
+}
+
+void KernelEmitter::emitConcat(ConcatOp concat) {
+  StringAttr lane = plan.laneOf(concat.getResult()), axis = concat.getAxisAttr();
+  definePlace(concat.getResult(), lane);
+  const View to = *findView(concat.getResult(), lane);
+  int64_t sizeA = concat.getA().getType().getSize(axis), sizeB = concat.getB().getType().getSize(axis);
+  bool alongLanes = axis == lane;
+  bool vectors = !alongLanes || (!concat.getInterleaved() && sizeA % W == 0 && sizeB % W == 0);
+  for (bool second : {false, true}) {
+    Value part = second ? concat.getB() : concat.getA();
+    auto type = cast<TileType>(part.getType());
+    auto shifted = [&](Point point) {
+      for (auto &[name, index] : point.at)
+        if (name == axis)
+          index = concat.getInterleaved() ? add(multiply(index, 2), second ? 1 : 0)
+                                          : index + (second ? sizeA : 0);
+      return point;
+    };
+    loopOver(type.getAxes(), {lane}, Point{lane, {}}, [&](const Point &row) {
+      loopBlocks(vectors ? vectorsOf(type.getSize(lane)) * W : type.getSize(lane), vectors ? W : 1,
+                 [&](Index i) {
+                   Point point = row;
+                   point.at.push_back({lane, i});
+                   Locals locals;
+                   if (vectors) {
+                     store(fetch(part, point, locals), address(to, shifted(point)));
+                   } else if (const View *from = findView(part, {})) {
+                     store(load(from->element, address(*from, point)), address(to, shifted(point)));
+                   } else {
+                     store(vector::ExtractOp::create(b, fetch(part, point, locals), int64_t(0)),
+                           address(to, shifted(point)));
+                   }
+                 });
+    });
+  }
+}
+
+void KernelEmitter::emitScan(ScanOp scan) {
+  StringAttr lane = plan.laneOf(scan.getResult()), axis = scan.getAxisAttr();
+  definePlace(scan.getResult(), lane);
+  TileType type = scan.getType();
+  const View to = *findView(scan.getResult(), lane);
+  int64_t size = type.getSize(axis);
+  bool alongLanes = axis == lane;
+  // Along the lanes element by element, else a vector of independent sums.
+  auto scanFrom = [&](const Point &start) {
+    Type carry = alongLanes ? to.element : vectorOf(to.element);
+    auto loop = scf::ForOp::create(b, constant(0), constant(size), constant(1), ValueRange{zeroOf(carry)});
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    Value n = loop.getInductionVar();
+    if (scan.getReverse())
+      n = arith::SubIOp::create(b, constant(size - 1), n);
+    Point point = start;
+    point.at.push_back({axis, Index(n)});
+    Value x;
+    if (const View *from = findView(scan.getInput(), {}); alongLanes && from) {
+      x = load(to.element, address(*from, point));
+    } else {
+      Locals locals;
+      x = fetch(scan.getInput(), point, locals);
+      if (alongLanes)
+        x = vector::ExtractOp::create(b, x, int64_t(0));
+    }
+    Value before = loop.getRegionIterArg(0);
+    Value after = arith::AddFOp::create(b, before, x);
+    store(scan.getExclusive() ? before : after, address(to, point));
+    scf::YieldOp::create(b, ValueRange{after});
+  };
+  loopOver(type.getAxes(), {lane, axis}, Point{lane, {}}, [&](const Point &row) {
+    if (alongLanes)
+      return scanFrom(row);
+    loopBlocks(vectorsOf(type.getSize(lane)) * W, W, [&](Index i) {
+      Point point = row;
+      point.at.push_back({lane, i});
+      scanFrom(point);
+    });
+  });
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Scalar ops of maps, on vectors.
+#include "codegen/CPU/KernelEmitter.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+using namespace mlir::tile::cpu;
+
+Type mlir::tile::cpu::registerType(Type element) {
+  if (element.isIndex())
+    return IntegerType::get(element.getContext(), 32);
+  if (element.isBF16() || element.isF16())
+    return Float32Type::get(element.getContext());
+  return element;
+}
+
+static Attribute splatOf(TypedAttr value, VectorType type) {
+  if (auto number = dyn_cast<FloatAttr>(value)) {
+    APFloat x = number.getValue();
+    bool lost;
+    x.convert(cast<FloatType>(type.getElementType()).getFloatSemantics(), APFloat::rmNearestTiesToEven,
+              &lost);
+    return DenseElementsAttr::get(type, x);
+  }
+  APInt x = cast<IntegerAttr>(value).getValue();
+  return DenseElementsAttr::get(type, x.sextOrTrunc(type.getElementTypeBitWidth()));
+}
+
+Value mlir::tile::cpu::emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands,
+                                    int64_t lanes) {
+  auto type = VectorType::get({lanes}, registerType(op->getResult(0).getType()));
+  auto widthOf = [](Value value) { return cast<VectorType>(value.getType()).getElementTypeBitWidth(); };
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return arith::ConstantOp::create(b, type, cast<TypedAttr>(splatOf(constant.getValue(), type)));
+  // Casts between integers of other widths than before: an index has 32 bits here.
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op)) {
+    unsigned from = widthOf(operands[0]), to = type.getElementTypeBitWidth();
+    if (from == to)
+      return operands[0];
+    if (from > to)
+      return arith::TruncIOp::create(b, type, operands[0]);
+    bool isUnsigned = isa<arith::IndexCastUIOp, arith::ExtUIOp>(op);
+    return isUnsigned ? Value(arith::ExtUIOp::create(b, type, operands[0]))
+                      : Value(arith::ExtSIOp::create(b, type, operands[0]));
+  }
+  // 16-bit floats live in f32 registers: widening is nothing, narrowing rounds.
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+    Value x = operands[0];
+    Type element = op->getResult(0).getType();
+    if (element.isBF16() || element.isF16()) {
+      Value narrow = arith::TruncFOp::create(b, VectorType::get({lanes}, element), x);
+      return arith::ExtFOp::create(b, type, narrow);
+    }
+    unsigned from = widthOf(x), to = type.getElementTypeBitWidth();
+    if (from == to)
+      return x;
+    return from < to ? Value(arith::ExtFOp::create(b, type, x)) : Value(arith::TruncFOp::create(b, type, x));
+  }
+  OperationState state(b.getLoc(), op->getName(), operands, {type}, op->getAttrs());
+  return b.create(state)->getResult(0);
+}
+
+LogicalResult mlir::tile::cpu::checkScalarOps(KernelOp kernel) {
+  WalkResult result = kernel.walk([&](Operation *op) {
+    bool inMap = isa<MapOp>(op->getParentOp());
+    StringRef dialect = op->getName().getDialectNamespace();
+    if (dialect == "tile" || dialect == "scf")
+      return WalkResult::advance();
+    bool known = dialect == "arith" || dialect == "math";
+    if (!known || op->getNumResults() != 1 ||
+        (inMap && !op->hasTrait<OpTrait::Vectorizable>() && !isa<arith::ConstantOp>(op))) {
+      op->emitError() << "unsupported op on a CPU: '" << op->getName()
+                      << "'; expected an element-wise op of arith or math";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sweeps: loops over the elements of a tile, in blocks of rows by vectors of lanes, with all the sweep's ops
+// inside.
+#include "codegen/CPU/KernelEmitter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+using namespace mlir::tile::cpu;
+
+static SmallVector<StringRef> names(ArrayAttr list) {
+  return llvm::map_to_vector(list.getAsRange<StringAttr>(), [](StringAttr name) { return name.getValue(); });
+}
+
+void KernelEmitter::loopBlocks(int64_t count, int64_t step, function_ref<void(Index)> body) {
+  if (count <= step) {
+    if (count > 0)
+      body(0);
+    return;
+  }
+  auto loop = scf::ForOp::create(b, constant(0), constant(count), constant(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  body(Index(loop.getInductionVar()));
+}
+
+void KernelEmitter::loopOver(ArrayRef<Axis> axes, ArrayRef<StringAttr> skip, Point point, Body body) {
+  if (axes.empty())
+    return body(point);
+  const Axis &axis = axes.front();
+  if (llvm::is_contained(skip, axis.name))
+    return loopOver(axes.drop_front(), skip, point, body);
+  loopBlocks(axis.getSize(), 1, [&](Index i) {
+    Point inner = point;
+    inner.at.push_back({axis.name, i});
+    loopOver(axes.drop_front(), skip, inner, body);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+Value KernelEmitter::fetch(Value value, const Point &point, Locals &locals) {
+  if (Value local = locals.lookup(value))
+    return local;
+  auto type = cast<TileType>(value.getType());
+  if (auto op = value.getDefiningOp<SplatOp>()) {
+    Value scalar = scalars.lookup(op.getValue());
+    if (op.getType().getElementType().isIndex())
+      scalar = arith::TruncIOp::create(b, b.getI32Type(), scalar);
+    if (scalar.getType().isBF16() || scalar.getType().isF16())
+      scalar = arith::ExtFOp::create(b, b.getF32Type(), scalar);
+    return locals[value] = splat(scalar);
+  }
+  if (auto op = value.getDefiningOp<PositionOp>()) {
+    StringAttr axis = type.getAxes().front().name;
+    Index start = add(Index(scalars.lookup(op.getStart())), point.along(axis));
+    Value first = splat(arith::TruncIOp::create(b, b.getI32Type(), asValue(start)));
+    return locals[value] = axis == point.lane ? Value(arith::AddIOp::create(b, first, iota())) : first;
+  }
+  if (plan.isInline(value)) {
+    emitMap(value.getDefiningOp<MapOp>(), point, locals);
+    return locals.lookup(value);
+  }
+  bool hasLane = point.lane && type.hasAxis(point.lane);
+  const View *view = findView(value, hasLane ? point.lane : StringAttr());
+  Value vector;
+  if (hasLane && view) {
+    vector = load(vectorOf(view->element), address(*view, point));
+  } else if (!hasLane) {
+    vector = splat(load(view->element, address(*view, point)));
+  } else {
+    // Not contiguous here: element by element, not past the end of the axis.
+    view = findView(value, {});
+    vector = zeroOf(vectorOf(view->element));
+    Index last = type.getSize(point.lane) - 1;
+    for (int64_t i = 0; i < W; ++i) {
+      Point element = point;
+      for (auto &[axis, index] : element.at)
+        if (axis == point.lane) {
+          index = index + i;
+          index = index.value ? Index(arith::MinSIOp::create(b, asValue(index), asValue(last)))
+                              : Index(std::min(index.constant, last.constant));
+        }
+      vector = vector::InsertOp::create(b, load(view->element, address(*view, element)), vector, i);
+    }
+  }
+  if (type.getElementType().isInteger(1))
+    vector = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, vector, zeroOf(vector.getType()));
+  return locals[value] = vector;
+}
+
+void KernelEmitter::emitMap(MapOp map, const Point &point, Locals &locals) {
+  IRMapping values;
+  Block *block = map.getBlock();
+  for (auto [argument, input] : llvm::zip(block->getArguments(), map.getInputs()))
+    values.map(argument, fetch(input, point, locals));
+  auto lookup = [&](Value value) -> Value {
+    if (Value known = values.lookupOrNull(value))
+      return known;
+    // A scalar from outside the map.
+    Value scalar = scalars.lookup(value);
+    if (value.getType().isIndex())
+      scalar = arith::TruncIOp::create(b, b.getI32Type(), scalar);
+    else if (value.getType().isBF16() || value.getType().isF16())
+      scalar = arith::ExtFOp::create(b, b.getF32Type(), scalar);
+    Value vector = splat(scalar);
+    values.map(value, vector);
+    return vector;
+  };
+  for (Operation &op : block->without_terminator()) {
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(lookup(operand));
+    values.map(op.getResult(0), emitVectorOp(b, &op, operands, W));
+  }
+  for (auto [result, value] : llvm::zip(map.getResults(), block->getTerminator()->getOperands()))
+    locals[result] = lookup(value);
+}
+
+void KernelEmitter::storeLocal(Value value, const Point &point, Value vector) {
+  if (!plan.placeOf(value, plan.laneOf(value)))
+    return;
+  const View *view = findView(value, plan.laneOf(value));
+  if (getElementTypeOrSelf(vector.getType()).isInteger(1))
+    vector = arith::ExtUIOp::create(b, vectorOf(view->element), vector);
+  store(vector, address(*view, point));
+}
+
+void KernelEmitter::emitOps(const Sweep &sweep, const Point &point, Locals &locals,
+                            DenseMap<Operation *, Value> &reduced) {
+  for (Operation *op : sweep.ops) {
+    if (auto map = dyn_cast<MapOp>(op)) {
+      emitMap(map, point, locals);
+      for (Value result : map.getResults())
+        storeLocal(result, point, locals.lookup(result));
+    } else if (auto slice = dyn_cast<SliceOp>(op)) {
+      Point from = point;
+      for (auto &[axis, index] : from.at)
+        if (axis == slice.getAxisAttr() && axis != point.lane)
+          index = add(multiply(index, slice.getStride()), slice.getOffset());
+      Locals none;
+      Value vector;
+      if (slice.getAxisAttr() != point.lane) {
+        vector = fetch(slice.getInput(), from, none);
+      } else if (slice.getStride() == 1) {
+        for (auto &[axis, index] : from.at)
+          if (axis == point.lane)
+            index = index + slice.getOffset();
+        vector = fetch(slice.getInput(), from, none);
+      } else {
+        // Every stride-th element: one by one, no further than the slice goes.
+        const View *view = findView(slice.getInput(), {});
+        vector = zeroOf(vectorOf(view->element));
+        Index last = int64_t(slice.getSize()) - 1;
+        for (int64_t i = 0; i < W; ++i) {
+          Point element = point;
+          for (auto &[axis, index] : element.at)
+            if (axis == point.lane) {
+              index = index + i;
+              index = index.value ? Index(arith::MinSIOp::create(b, asValue(index), asValue(last)))
+                                  : Index(std::min(index.constant, last.constant));
+              index = add(multiply(index, slice.getStride()), slice.getOffset());
+            }
+          vector = vector::InsertOp::create(b, load(view->element, address(*view, element)), vector, i);
+        }
+      }
+      locals[slice.getResult()] = vector;
+      storeLocal(slice.getResult(), point, vector);
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      reduced[op] = fetch(reduce.getInput(), point, locals);
+    } else {
+      writeVector(op, fetch(op->getOperand(0), point, locals), point);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+Value KernelEmitter::combine(ReductionKind kind, Value x, Value y) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
+  if (kind == ReductionKind::sum)
+    return isFloat ? Value(arith::AddFOp::create(b, x, y)) : Value(arith::AddIOp::create(b, x, y));
+  // A compare and a select are one vmaxps; maximumf is four instructions.
+  Value first =
+      isFloat
+          ? Value(arith::CmpFOp::create(
+                b, kind == ReductionKind::max ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, y))
+          : Value(arith::CmpIOp::create(
+                b, kind == ReductionKind::max ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt, x, y));
+  return arith::SelectOp::create(b, first, x, y);
+}
+
+Value KernelEmitter::identity(ReductionKind kind, Type type) {
+  if (kind == ReductionKind::sum)
+    return zeroOf(type);
+  Type element = getElementTypeOrSelf(type);
+  Attribute value;
+  if (auto number = dyn_cast<FloatType>(element))
+    value = b.getFloatAttr(number, APFloat::getInf(number.getFloatSemantics(), kind == ReductionKind::max));
+  else
+    value = b.getIntegerAttr(element, kind == ReductionKind::max ? APInt::getSignedMinValue(32)
+                                                                 : APInt::getSignedMaxValue(32));
+  if (auto vector = dyn_cast<VectorType>(type))
+    value = DenseElementsAttr::get(vector, value);
+  return arith::ConstantOp::create(b, type, cast<TypedAttr>(value));
+}
+
+/// Halves and combines until one element is left: the same order for every length, so the same bits.
+Value KernelEmitter::horizontal(ReductionKind kind, Value vector) {
+  for (int64_t width = W; width > 1; width /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t i = 0; i < width / 2; ++i) {
+      low.push_back(i);
+      high.push_back(i + width / 2);
+    }
+    Value x = vector::ShuffleOp::create(b, vector, vector, low),
+          y = vector::ShuffleOp::create(b, vector, vector, high);
+    vector = combine(kind, x, y);
+  }
+  return vector::ExtractOp::create(b, vector, int64_t(0));
+}
+
+/// Whether one block of the sweep holds all that the reduction adds up.
+bool KernelEmitter::coversLanes(ReduceOp reduce, const Sweep &sweep) const {
+  int64_t size = reduce.getInput().getType().getSize(sweep.lane);
+  return reduce.getOver().size() == 1 && reduce.getOver()[0] == sweep.lane && vectorsOf(size) <= 8 &&
+         !sweep.dot;
+}
+
+Value KernelEmitter::tailMask(const Point &point, int64_t vector, int64_t size) {
+  if ((vector + 1) * W <= size)
+    return {};
+  SmallVector<bool> bits;
+  for (int64_t i = 0; i < W; ++i)
+    bits.push_back(vector * W + i < size);
+  auto type = cast<VectorType>(vectorOf(b.getI1Type()));
+  return arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, ArrayRef<bool>(bits)));
+}
+
+void KernelEmitter::reduceBlock(ReduceOp reduce, const Sweep &sweep, const Point &point, StringAttr row,
+                                const Block2D &block) {
+  ReductionKind kind = reduce.getKind();
+  SmallVector<StringRef> over = names(reduce.getOver());
+  const View view = *findView(reduce.getResult(), plan.laneOf(reduce.getResult()));
+  bool overRow = row && llvm::is_contained(over, row.getValue());
+  bool overLane = !sweep.lane || llvm::is_contained(over, sweep.lane.getValue());
+  auto at = [&](int64_t r, int64_t v) {
+    Point there = point;
+    for (auto &[axis, index] : there.at)
+      index = axis == row ? index + r : axis == sweep.lane ? index + v * W : index;
+    return there;
+  };
+  Block2D sums = block;
+  if (overRow) {
+    for (size_t v = 0; v < block[0].size(); ++v)
+      for (size_t r = 1; r < block.size(); ++r)
+        sums[0][v] = combine(kind, sums[0][v], block[r][v]);
+    sums.resize(1);
+  }
+  for (size_t r = 0; r < sums.size(); ++r) {
+    if (!overLane) {
+      for (size_t v = 0; v < sums[r].size(); ++v) {
+        Value where = address(view, at(r, v));
+        store(combine(kind, sums[r][v], load(sums[r][v].getType(), where)), where);
+      }
+      continue;
+    }
+    Value sum;
+    if (!sweep.lane) {
+      sum = vector::ExtractOp::create(b, sums[r][0], int64_t(0));
+    } else {
+      Value vector;
+      int64_t size = reduce.getInput().getType().getSize(sweep.lane);
+      // Only the last vector of the axis may be short; blocks before it start at a variable index.
+      Index first = point.along(sweep.lane);
+      for (size_t v = 0; v < sums[r].size(); ++v) {
+        Value x = sums[r][v];
+        Value mask = first.value ? Value() : tailMask(point, first.constant / W + int64_t(v), size);
+        if (mask)
+          x = arith::SelectOp::create(b, mask, x, identity(kind, x.getType()));
+        vector = vector ? combine(kind, vector, x) : x;
+      }
+      sum = horizontal(kind, vector);
+    }
+    Value where = address(view, at(r, 0));
+    if (!coversLanes(reduce, sweep))
+      sum = combine(kind, sum, load(sum.getType(), where));
+    store(sum, where);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Sweeps
+//===----------------------------------------------------------------------===//
+
+void KernelEmitter::emitSweep(const Sweep &sweep) {
+  SmallVector<Operation *> ops(sweep.ops);
+  if (sweep.dot)
+    ops.push_back(sweep.dot);
+  for (Operation *op : ops) {
+    for (Value result : op->getResults())
+      definePlace(result, plan.laneOf(result));
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !coversLanes(reduce, sweep)) {
+      // Blocks are combined in the reduction's place, which starts at the identity.
+      const View view = *findView(reduce.getResult(), plan.laneOf(reduce.getResult()));
+      TileType type = reduce.getType();
+      loopOver(type.getAxes(), {view.lane}, Point{view.lane, {}}, [&](const Point &row) {
+        for (int64_t v = 0; v < vectorsOf(view.lane ? type.getSize(view.lane) : 1); ++v) {
+          Point point = row;
+          if (view.lane)
+            point.at.push_back({view.lane, v * W});
+          store(identity(reduce.getKind(), vectorOf(view.element)), address(view, point));
+        }
+      });
+    }
+    if (auto write = dyn_cast<StoreOp>(op))
+      writes[op] = makeWindow(write.getArray(), write.getTile().getType(), write.getArrayAxes(),
+                              write.getTileAxes(), write.getOffsets());
+    if (auto write = dyn_cast<AccumulateOp>(op))
+      writes[op] = makeWindow(write.getArray(), write.getTile().getType(), write.getArrayAxes(),
+                              write.getTileAxes(), write.getOffsets());
+  }
+
+  StringAttr row;
+  int64_t lanesSize = 1, rowSize = 1;
+  for (const Axis &axis : sweep.axes) {
+    if (axis.name == sweep.lane) {
+      lanesSize = axis.getSize();
+    } else {
+      row = axis.name;
+      rowSize = axis.getSize();
+    }
+  }
+  int64_t all = vectorsOf(lanesSize);
+  // A product keeps rows x vectors accumulators in registers; other sweeps take a few vectors at once to
+  // overlap latencies.
+  int64_t vectors, rows;
+  if (sweep.dot) {
+    vectors = std::min<int64_t>(all, target.productVectors);
+    if (all > vectors && all % vectors && all % (vectors - 1) == 0)
+      --vectors;
+    rows = std::max<int64_t>(1, target.accumulators / vectors);
+  } else {
+    vectors = std::min<int64_t>(all, 8);
+    rows = std::max<int64_t>(1, 8 / vectors);
+  }
+  rows = std::min(rows, rowSize);
+
+  auto emitLanes = [&](const Point &outer, Index firstLane, int64_t count) {
+    auto emitRows = [&](Index firstRow, int64_t rowCount) {
+      Point point = outer;
+      if (sweep.lane)
+        point.at.push_back({sweep.lane, firstLane});
+      if (row)
+        point.at.push_back({row, firstRow});
+      emitSweepBlock(sweep, point, row, rowCount, count);
+    };
+    int64_t whole = rowSize / rows * rows;
+    loopBlocks(whole, rows, [&](Index firstRow) { emitRows(firstRow, rows); });
+    if (whole < rowSize)
+      emitRows(whole, rowSize - whole);
+  };
+  loopOver(sweep.axes, {sweep.lane, row}, Point{sweep.lane, {}}, [&](const Point &outer) {
+    // The vector that ends past the axis is emitted apart: its mask is a constant.
+    int64_t full = lanesSize / W / vectors * vectors;
+    loopBlocks(full * W, vectors * W, [&](Index firstLane) { emitLanes(outer, firstLane, vectors); });
+    for (int64_t v = full; v < all; v += vectors)
+      emitLanes(outer, v * W, std::min(vectors, all - v));
+  });
+}
+
+void KernelEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows,
+                                   int64_t vectors) {
+  Block2D product;
+  DotOp dot = sweep.dot;
+  if (dot)
+    product = emitProduct(sweep, point, row, rows, vectors);
+  DenseMap<Operation *, Block2D> reduced;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t v = 0; v < vectors; ++v) {
+      Point there = point;
+      for (auto &[axis, index] : there.at)
+        index = axis == row ? index + r : axis == sweep.lane ? index + v * W : index;
+      Locals locals;
+      if (sweep.dot) {
+        locals[dot.getResult()] = product[r][v];
+        storeLocal(dot.getResult(), there, product[r][v]);
+      }
+      DenseMap<Operation *, Value> inputs;
+      emitOps(sweep, there, locals, inputs);
+      for (auto [op, vector] : inputs) {
+        Block2D &block = reduced[op];
+        block.resize(rows);
+        block[r].push_back(vector);
+      }
+    }
+  for (Operation *op : sweep.ops)
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      reduceBlock(reduce, sweep, point, row, reduced[op]);
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Windows of arrays: read in place where they lie whole and contiguous, copied with zeros beyond the bounds
+// where not.
+#include "codegen/CPU/KernelEmitter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+using namespace mlir::tile::cpu;
+using arith::CmpIPredicate;
+
+Window KernelEmitter::makeWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
+                                 ValueRange offsets) {
+  const ArrayMemory &memory = arrays[array];
+  auto type = cast<ArrayType>(array.getType());
+  Window window;
+  window.element = type.getElementType();
+  Index offset = 0;
+  for (auto [i, axis] : llvm::enumerate(getWindow(type, tile, arrayAxes, tileAxes, offsets))) {
+    Index first = axis.offset ? Index(scalars.lookup(axis.offset)) : Index(0);
+    offset = add(offset, multiply(first, memory.strides[i]));
+    Index extent = memory.extents[i];
+    if (axis.tileAxis.empty()) {
+      // A coordinate of the grid is within the array by construction.
+      auto argument = dyn_cast<BlockArgument>(axis.offset);
+      if (argument && argument.getOwner() == kernel.getBlock() &&
+          kernel.getExtent(argument.getArgNumber()) == type.getAxes()[i].extent)
+        continue;
+      window.valid = both(window.valid, both(compare(CmpIPredicate::sge, first, 0),
+                                             compare(CmpIPredicate::slt, first, extent)));
+      continue;
+    }
+    StringAttr name = b.getStringAttr(axis.tileAxis);
+    window.strides.push_back({name, memory.strides[i]});
+    if (!axis.offset && !extent.value && axis.size <= extent.constant)
+      continue;
+    Index negative = axis.offset ? Index(arith::SubIOp::create(b, constant(0), asValue(first))) : Index(0);
+    Index end = axis.offset ? Index(arith::SubIOp::create(b, asValue(extent), asValue(first))) : extent;
+    window.bounds.push_back({name, negative, end});
+  }
+  window.pointer = gep(memory.pointer, window.element, offset);
+  return window;
+}
+
+Value KernelEmitter::rowValid(const Window &window, const Point &point) {
+  Value valid = window.valid;
+  for (const Window::Bound &bound : window.bounds)
+    if (bound.axis != point.lane) {
+      Index index = point.along(bound.axis);
+      valid = both(valid, both(compare(CmpIPredicate::sge, index, bound.first),
+                               compare(CmpIPredicate::slt, index, bound.end)));
+    }
+  return valid;
+}
+
+/// Lanes [first, end) of the vector at `point`, of an axis with `size` elements in the tile.
+Value KernelEmitter::laneMask(const Window &window, const Point &point, int64_t size) {
+  Index at = point.along(point.lane);
+  auto clamp = [&](Index bound) {
+    Value distance = arith::SubIOp::create(b, asValue(bound), asValue(at));
+    distance = arith::MaxSIOp::create(b, distance, constant(0));
+    distance = arith::MinSIOp::create(b, distance, constant(W));
+    return splat(arith::TruncIOp::create(b, b.getI32Type(), distance));
+  };
+  Value mask;
+  if (size % W)
+    mask = arith::CmpIOp::create(b, CmpIPredicate::slt, iota(), clamp(size));
+  for (const Window::Bound &bound : window.bounds)
+    if (bound.axis == point.lane) {
+      mask = both(mask, arith::CmpIOp::create(b, CmpIPredicate::sge, iota(), clamp(bound.first)));
+      mask = both(mask, arith::CmpIOp::create(b, CmpIPredicate::slt, iota(), clamp(bound.end)));
+    }
+  return mask;
+}
+
+/// From the array's element type to the register's.
+Value KernelEmitter::fromStorage(Value memory, Type element) {
+  Type from = getElementTypeOrSelf(memory.getType());
+  Type to = registerType(element);
+  if (from == to)
+    return memory;
+  Type target = isa<VectorType>(memory.getType()) ? vectorOf(to) : to;
+  if (from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(b, target, memory);
+  return arith::TruncFOp::create(b, target, memory);
+}
+
+Value KernelEmitter::toStorage(Value value, Type element) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == element)
+    return value;
+  Type target = isa<VectorType>(value.getType()) ? vectorOf(element) : element;
+  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(b, target, value);
+  return arith::TruncFOp::create(b, target, value);
+}
+
+Value KernelEmitter::maskedLoad(Type type, Value where, Value mask) {
+  unsigned alignment = getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
+  return LLVM::MaskedLoadOp::create(b, type, where, mask, zeroOf(type), alignment);
+}
+
+void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &to) {
+  StringAttr lane = to.lane;
+  int64_t size = lane ? tile.getSize(lane) : 1;
+  Index laneStride = lane ? window.stride(lane) : Index(0);
+  bool contiguous = lane && !laneStride.value && laneStride.constant == 1;
+  bool laneBound =
+      llvm::any_of(window.bounds, [&](const Window::Bound &bound) { return bound.axis == lane; });
+  View from;
+  from.pointer = window.pointer;
+  from.element = window.element;
+  from.strides = window.strides;
+  auto copyRow = [&](const Point &row) {
+    if (!contiguous) {
+      loopBlocks(size, 1, [&](Index i) {
+        Point point = row;
+        if (lane)
+          point.at.push_back({lane, i});
+        Value inside = lane && laneBound ? rowValid(window, Point{{}, {{lane, i}}}) : Value();
+        // rowValid with a null lane looks at every axis: those of the row are known to be inside.
+        if (inside) {
+          Value valid;
+          for (const Window::Bound &bound : window.bounds)
+            if (bound.axis == lane)
+              valid = both(compare(CmpIPredicate::sge, i, bound.first),
+                           compare(CmpIPredicate::slt, i, bound.end));
+          auto branch = scf::IfOp::create(
+              b, valid,
+              [&](OpBuilder &, Location) {
+                scf::YieldOp::create(
+                    b, ValueRange{fromStorage(load(window.element, address(from, point)), to.element)});
+              },
+              [&](OpBuilder &, Location) { scf::YieldOp::create(b, ValueRange{zeroOf(to.element)}); });
+          store(branch.getResult(0), address(to, point));
+        } else {
+          store(fromStorage(load(window.element, address(from, point)), to.element), address(to, point));
+        }
+      });
+      return;
+    }
+    for (int64_t v = 0; v < vectorsOf(size); ++v) {
+      Point point = row;
+      point.at.push_back({lane, v * W});
+      Value mask = laneBound ? laneMask(window, point, size) : tailMask(point, v, size);
+      Type type = vectorOf(window.element);
+      Value where = address(from, point), vector;
+      if (mask)
+        vector = maskedLoad(type, where, mask);
+      else
+        vector = load(type, where);
+      store(fromStorage(vector, to.element), address(to, point));
+    }
+  };
+  loopOver(tile.getAxes(), {lane}, Point{lane, {}}, [&](const Point &row) {
+    Value valid = rowValid(window, row);
+    if (!valid)
+      return copyRow(row);
+    scf::IfOp::create(
+        b, valid,
+        [&](OpBuilder &, Location) {
+          copyRow(row);
+          scf::YieldOp::create(b);
+        },
+        [&](OpBuilder &, Location) {
+          for (int64_t v = 0; v < vectorsOf(size); ++v) {
+            Point point = row;
+            if (lane)
+              point.at.push_back({lane, v * W});
+            store(zeroOf(vectorOf(to.element)), address(to, point));
+          }
+          scf::YieldOp::create(b);
+        });
+  });
+}
+
+void KernelEmitter::emitWindow(LoadOp op) {
+  TileType tile = op.getType();
+  StringAttr lane = plan.laneOf(op.getResult());
+  const Place &place = *plan.placeOf(op.getResult(), lane);
+  View scratchView = placeView(place, lane);
+  Window window = makeWindow(op.getArray(), tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
+  if (!plan.mayReadInPlace(op)) {
+    copyWindow(window, tile, scratchView);
+    views[op.getResult()].push_back(scratchView);
+    return;
+  }
+  // In place: every element within bounds, lanes contiguous.
+  Value whole = window.valid;
+  for (const Window::Bound &bound : window.bounds)
+    whole = both(whole, both(compare(CmpIPredicate::sge, 0, bound.first),
+                             compare(CmpIPredicate::sle, tile.getSize(bound.axis), bound.end)));
+  if (Index stride = window.stride(lane); stride.value)
+    whole = both(whole, compare(CmpIPredicate::eq, stride, 1));
+  View view = scratchView;
+  if (!whole) {
+    view.pointer = window.pointer;
+    view.strides = window.strides;
+    views[op.getResult()].push_back(view);
+    return;
+  }
+  SmallVector<Type> types = {window.pointer.getType()};
+  SmallVector<Value> inMemory = {window.pointer}, inScratch = {scratchView.pointer};
+  for (auto &[axis, stride] : view.strides) {
+    if (axis == lane)
+      continue;
+    types.push_back(b.getI64Type());
+    inMemory.push_back(asValue(window.stride(axis)));
+    inScratch.push_back(asValue(stride));
+  }
+  auto branch = scf::IfOp::create(
+      b, whole, [&](OpBuilder &, Location) { scf::YieldOp::create(b, inMemory); },
+      [&](OpBuilder &, Location) {
+        copyWindow(window, tile, scratchView);
+        scf::YieldOp::create(b, inScratch);
+      });
+  view.pointer = branch.getResult(0);
+  unsigned next = 1;
+  for (auto &[axis, stride] : view.strides)
+    if (axis != lane) {
+      Index memory = window.stride(axis);
+      bool same = !memory.value && !stride.value && memory.constant == stride.constant;
+      Value chosen = branch.getResult(next++);
+      if (!same)
+        stride = Index(chosen);
+    }
+  views[op.getResult()].push_back(view);
+}
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+void KernelEmitter::writeContiguous(const Window &window, bool accumulate, Value vector, Value where,
+                                    Value valid, Value mask) {
+  unsigned alignment = window.element.getIntOrFloatBitWidth() / 8;
+  Value all = both(mask, mask ? valid : Value());
+  if (!mask && valid) {
+    scf::IfOp::create(b, valid, [&](OpBuilder &, Location) {
+      writeContiguous(window, accumulate, vector, where, {}, {});
+      scf::YieldOp::create(b);
+    });
+    return;
+  }
+  if (accumulate) {
+    Type type = vectorOf(window.element);
+    Value old = all ? Value(maskedLoad(type, where, all)) : load(type, where);
+    vector = combine(ReductionKind::sum, fromStorage(old, getElementTypeOrSelf(vector.getType())), vector);
+  }
+  Value stored = toStorage(vector, window.element);
+  if (all)
+    LLVM::MaskedStoreOp::create(b, stored, where, all, b.getI32IntegerAttr(alignment));
+  else
+    store(stored, where);
+}
+
+/// Element by element: lanes that do not lie side by side.
+void KernelEmitter::writeScalars(const Window &window, bool accumulate, Value vector, Value where,
+                                 Value valid, Value mask, Index stride) {
+  auto writeAll = [&] {
+    loopBlocks(W, 1, [&](Index i) {
+      auto write = [&] {
+        Value at = gep(where, window.element, multiply(i, stride));
+        Value x = LLVM::ExtractElementOp::create(b, vector, asValue(i));
+        if (accumulate)
+          x = combine(ReductionKind::sum, fromStorage(load(window.element, at), x.getType()), x);
+        store(toStorage(x, window.element), at);
+      };
+      if (!mask)
+        return write();
+      Value lane = LLVM::ExtractElementOp::create(b, mask, asValue(i));
+      scf::IfOp::create(b, lane, [&](OpBuilder &, Location) {
+        write();
+        scf::YieldOp::create(b);
+      });
+    });
+  };
+  if (!valid)
+    return writeAll();
+  scf::IfOp::create(b, valid, [&](OpBuilder &, Location) {
+    writeAll();
+    scf::YieldOp::create(b);
+  });
+}
+
+void KernelEmitter::writeVector(Operation *op, Value vector, const Point &point) {
+  const Window &window = writes[op];
+  bool accumulate = isa<AccumulateOp>(op);
+  auto tile = cast<TileType>(op->getOperand(0).getType());
+  View view;
+  view.pointer = window.pointer;
+  view.element = window.element;
+  view.strides = window.strides;
+  Value where = address(view, point);
+  Value valid = rowValid(window, point);
+  if (!point.lane) {
+    // All lanes are equal; element 0 is the tile's one.
+    SmallVector<bool> first(W, false);
+    first[0] = true;
+    auto type = cast<VectorType>(vectorOf(b.getI1Type()));
+    Value mask = arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, ArrayRef<bool>(first)));
+    return writeContiguous(window, accumulate, vector, where, valid, mask);
+  }
+  Index at = point.along(point.lane);
+  bool laneBound =
+      llvm::any_of(window.bounds, [&](const Window::Bound &bound) { return bound.axis == point.lane; });
+  int64_t size = tile.getSize(point.lane);
+  Value mask = laneBound   ? laneMask(window, point, size)
+               : !at.value ? tailMask(point, at.constant / W, size)
+                           : Value();
+  Index stride = window.stride(point.lane);
+  if (!stride.value) {
+    if (stride.constant == 1)
+      return writeContiguous(window, accumulate, vector, where, valid, mask);
+    return writeScalars(window, accumulate, vector, where, valid, mask, stride);
+  }
+  scf::IfOp::create(
+      b, compare(CmpIPredicate::eq, stride, 1),
+      [&](OpBuilder &, Location) {
+        writeContiguous(window, accumulate, vector, where, valid, mask);
+        scf::YieldOp::create(b);
+      },
+      [&](OpBuilder &, Location) {
+        writeScalars(window, accumulate, vector, where, valid, mask, stride);
+        scf::YieldOp::create(b);
+      });
+}

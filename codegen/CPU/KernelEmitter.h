@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Emits one kernel as scf, arith, math and vector code on LLVM pointers, after a KernelPlan.
+#ifndef TAYLOR_CODEGEN_CPU_KERNELEMITTER_H
+#define TAYLOR_CODEGEN_CPU_KERNELEMITTER_H
+#include "codegen/CPU/KernelPlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::tile::cpu {
+
+/// An i64 that may be known: value + constant, value null for a constant.
+struct Index {
+  Value value;
+  int64_t constant = 0;
+  Index(int64_t constant = 0) : constant(constant) {}
+  Index(Value value, int64_t constant = 0) : value(value), constant(constant) {}
+  Index operator+(int64_t more) const {
+    Index sum = *this;
+    sum.constant += more;
+    return sum;
+  }
+};
+
+/// A tile in memory: element at index i of its axes is at pointer + sum of stride * i.
+struct View {
+  Value pointer;
+  Type element; // in memory: f32, f64, i32
+  StringAttr lane;
+  SmallVector<std::pair<StringAttr, Index>> strides; // in elements; the lane's is 1
+  Index stride(StringAttr axis) const {
+    for (auto &[name, stride] : strides)
+      if (name == axis)
+        return stride;
+    return 0;
+  }
+};
+
+/// Where a sweep is: an index per axis. Along `lane` the index is that of a vector's first element.
+struct Point {
+  StringAttr lane;
+  SmallVector<std::pair<StringAttr, Index>> at;
+  Index along(StringAttr axis) const {
+    for (auto &[name, index] : at)
+      if (name == axis)
+        return index;
+    return 0;
+  }
+};
+
+/// Memory of an array in this call.
+struct ArrayMemory {
+  Value pointer;
+  SmallVector<Index> strides, extents; // in elements, one per axis
+};
+
+/// A window of an array, seen from the tile.
+struct Window {
+  struct Bound {
+    StringAttr axis;
+    Index first, end; // indices along the axis that lie within the array
+  };
+  Value pointer;                                     // where element 0 of all axes is, or would be
+  Type element;                                      // in memory
+  SmallVector<std::pair<StringAttr, Index>> strides; // of the tile's axes, in elements
+  SmallVector<Bound, 2> bounds;                      // of axes that may leave the array
+  Value valid; // i1; null: the axes that the tile lacks are surely within the array
+  Index stride(StringAttr axis) const {
+    for (auto &[name, stride] : strides)
+      if (name == axis)
+        return stride;
+    return 0;
+  }
+};
+
+/// Emits the body of one kernel. The plan has refused what is not supported, so nothing here fails.
+class KernelEmitter {
+public:
+  KernelEmitter(KernelOp kernel, const KernelPlan &plan, const Target &target, ImplicitLocOpBuilder &b)
+      : kernel(kernel), plan(plan), target(target), b(b), W(plan.vectorLanes) {}
+
+  /// The body of `void (call, begin, end, scratch)`: blocks [begin, end) of the kernel's grid.
+  void emit(func::FuncOp function);
+
+private:
+  using Locals = DenseMap<Value, Value>;
+  using Body = function_ref<void(const Point &)>;
+  /// Vectors [row][lane vector] that a reduction sees in one block of a sweep.
+  using Block2D = SmallVector<SmallVector<Value>>;
+
+  // EmitKernel.cpp: arrays, scalars, control flow
+  void loadArrays(Value call);
+  void emitBlock(Block &block);
+  void emitScalar(Operation *op);
+  void emitFor(scf::ForOp loop);
+  void emitIf(scf::IfOp branch);
+  void copyTile(Value from, Value to);
+
+  // EmitSweep.cpp: what is done at every element
+  void emitSweep(const Sweep &sweep);
+  void emitSweepBlock(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows, int64_t vectors);
+  void emitOps(const Sweep &sweep, const Point &point, Locals &locals, DenseMap<Operation *, Value> &reduced);
+  void emitMap(MapOp map, const Point &point, Locals &locals);
+  Value fetch(Value value, const Point &point, Locals &locals);
+  void storeLocal(Value value, const Point &point, Value vector);
+  void reduceBlock(ReduceOp reduce, const Sweep &sweep, const Point &point, StringAttr row,
+                   const Block2D &block);
+  bool coversLanes(ReduceOp reduce, const Sweep &sweep) const;
+  Value combine(ReductionKind kind, Value a, Value b);
+  Value horizontal(ReductionKind kind, Value vector);
+  Value identity(ReductionKind kind, Type type);
+  /// The lanes of the vector at `point` that belong to the tile, where the last vector is not full; null:
+  /// all.
+  Value tailMask(const Point &point, int64_t vector, int64_t size);
+  /// Loops over the axes but `skip`, outermost first.
+  void loopOver(ArrayRef<Axis> axes, ArrayRef<StringAttr> skip, Point point, Body body);
+  /// `for (i = 0; i < count; i += step)`, without a loop where it runs once.
+  void loopBlocks(int64_t count, int64_t step, function_ref<void(Index)> body);
+
+  // EmitProduct.cpp
+  Block2D emitProduct(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows, int64_t vectors);
+
+  // EmitRearrange.cpp: transposition, concatenation, running sums
+  void emitScan(ScanOp scan);
+  void emitConcat(ConcatOp concat);
+  void emitPack(Copy copy);
+  void transposeBlock(const View &from, const View &to, const Point &point, StringAttr rows,
+                      StringAttr lanes);
+
+  // EmitWindow.cpp: arrays
+  void emitWindow(LoadOp load);
+  void copyWindow(const Window &window, TileType tile, const View &to);
+  Window makeWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes, ValueRange offsets);
+  Value maskedLoad(Type type, Value where, Value mask);
+  Value rowValid(const Window &window, const Point &point);
+  Value laneMask(const Window &window, const Point &point, int64_t size);
+  void writeVector(Operation *op, Value vector, const Point &point);
+  void writeContiguous(const Window &window, bool accumulate, Value vector, Value address, Value valid,
+                       Value mask);
+  void writeScalars(const Window &window, bool accumulate, Value vector, Value address, Value valid,
+                    Value mask, Index stride);
+  Value fromStorage(Value memory, Type element);
+  Value toStorage(Value value, Type element);
+
+  // Small things, EmitKernel.cpp
+  Type vectorOf(Type element) const { return VectorType::get({W}, element); }
+  Value constant(int64_t value);
+  Value zeroOf(Type type);
+  Value asValue(Index index);
+  Index add(Index a, Index b);
+  Index multiply(Index a, Index b);
+  Value gep(Value pointer, Type element, Index index);
+  Value load(Type type, Value pointer);
+  void store(Value value, Value pointer);
+  Value splat(Value scalar);
+  Value both(Value a, Value b);
+  Value compare(arith::CmpIPredicate predicate, Index a, Index b);
+  Value iota();
+  Value address(const View &view, const Point &point);
+  const View *findView(Value value, StringAttr lane);
+  View placeView(const Place &place, StringAttr lane);
+  void definePlace(Value value, StringAttr lane);
+  int64_t vectorsOf(int64_t size) const { return (size + W - 1) / W; }
+
+  KernelOp kernel;
+  const KernelPlan &plan;
+  const Target &target;
+  ImplicitLocOpBuilder &b;
+  int64_t W;
+  Value scratch;
+  SmallVector<Value> dims;
+  IRMapping scalars; // index, float and i1 values of the kernel; index becomes i64
+  DenseMap<Value, ArrayMemory> arrays;
+  DenseMap<Value, SmallVector<View, 1>> views;
+  DenseMap<Operation *, Window> writes; // windows of the stores in the sweep being emitted
+};
+
+/// Position of a role, or of "offset", in TaylorCall.dims.
+unsigned dimOf(StringRef role);
+/// The extent as i64; `dims` are the sizes in the order of TaylorCall.dims.
+Value emitExtent(ImplicitLocOpBuilder &b, ExtentAttr extent, ArrayRef<Value> dims);
+/// The sizes that `pointer` (TaylorCall.dims) holds.
+SmallVector<Value> emitDims(ImplicitLocOpBuilder &b, Value pointer);
+/// Bytes of a workspace array, a multiple of 64.
+Value emitWorkspaceBytes(ImplicitLocOpBuilder &b, ArrayType type, ArrayRef<Value> dims);
+
+/// Clones one op of a map's region on vectors of `lanes` elements: `values` maps its operands. Index becomes
+/// i32, 16-bit floats are computed in f32. EmitScalar.cpp
+Value emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands, int64_t lanes);
+/// Refuses, with a diagnostic, ops in maps and between them that cannot be emitted.
+LogicalResult checkScalarOps(KernelOp kernel);
+/// Element type of a tile's element in registers: index is i32, 16-bit floats are f32, i1 stays.
+Type registerType(Type element);
+
+} // namespace mlir::tile::cpu
+#endif

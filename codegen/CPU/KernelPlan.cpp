@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Groups a kernel's ops into sweeps.
+#include "codegen/CPU/KernelPlan.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+using namespace mlir::tile::cpu;
+
+Type mlir::tile::cpu::storedType(Type element) {
+  if (element.isF64() || element.isF32())
+    return element;
+  if (isa<FloatType>(element))
+    return Float32Type::get(element.getContext());
+  return IntegerType::get(element.getContext(), 32);
+}
+
+FailureOr<std::unique_ptr<KernelPlan>> KernelPlan::build(KernelOp kernel, const Target &target) {
+  std::unique_ptr<KernelPlan> plan(new KernelPlan(kernel, target));
+  unsigned bits = 32;
+  kernel.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (auto tile = dyn_cast<TileType>(value.getType()); tile && tile.getElementType().isF64())
+        bits = 64;
+    if (auto store = dyn_cast<StoreOp>(op))
+      plan->writtenArrays.insert(store.getArray());
+    if (auto accumulate = dyn_cast<AccumulateOp>(op))
+      plan->writtenArrays.insert(accumulate.getArray());
+  });
+  plan->vectorLanes = target.lanes(bits);
+  plan->chooseLanes();
+  if (failed(plan->planBlock(*kernel.getBlock())))
+    return failure();
+  int position = 0;
+  plan->numberSteps(*kernel.getBlock(), position);
+  plan->collectPlaces(*kernel.getBlock());
+  plan->collectUses(*kernel.getBlock());
+  plan->shareInit(*kernel.getBlock());
+  plan->shareYield(*kernel.getBlock());
+  plan->shareInPlace(*kernel.getBlock());
+  plan->allocate();
+  return plan;
+}
+
+const Place *KernelPlan::placeOf(Value value, StringAttr lane) const {
+  auto it = places.find({value, lane});
+  return it == places.end() ? nullptr : &it->second;
+}
+
+ArrayRef<Step> KernelPlan::stepsOf(Block *block) const {
+  auto it = steps.find(block);
+  return it == steps.end() ? ArrayRef<Step>() : ArrayRef<Step>(it->second);
+}
+
+bool KernelPlan::mayReadInPlace(LoadOp load) const {
+  ArrayType array = load.getArray().getType();
+  StringAttr lane = laneOf(load.getResult());
+  if (!lane || array.getElementType() != load.getType().getElementType() ||
+      writtenArrays.contains(load.getArray()) || load.getType().getSize(lane) % vectorLanes)
+    return false;
+  auto window = getWindow(array, load.getType(), load.getArrayAxes(), load.getTileAxes(), load.getOffsets());
+  if (window.back().tileAxis != lane)
+    return false;
+  // A slice reads vectors that end past it.
+  return llvm::none_of(load->getUsers(), [](Operation *user) { return isa<SliceOp>(user); });
+}
+
+/// The axis of the tile along the array's last axis, if the tile has it.
+template <typename Op> static StringAttr contiguousAxis(Op op) {
+  auto window = getWindow(op.getArray().getType(), op.getTile().getType(), op.getArrayAxes(),
+                          op.getTileAxes(), op.getOffsets());
+  return window.empty() || window.back().tileAxis.empty()
+             ? StringAttr()
+             : StringAttr::get(op.getContext(), window.back().tileAxis);
+}
+
+LogicalResult KernelPlan::planBlock(Block &block) {
+  std::vector<Step> &list = steps[&block];
+  size_t segment = 0; // where the ops after the last loop or branch begin
+  size_t front = 0;   // where the next scalar or load goes: ahead of the segment's sweeps
+  for (Operation &op : block) {
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      continue;
+    if (isa<scf::ForOp, scf::IfOp>(op)) {
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          if (failed(planBlock(inner)))
+            return failure();
+      if (auto loop = dyn_cast<scf::ForOp>(op))
+        for (auto [i, value] : llvm::enumerate(loop.getBody()->getTerminator()->getOperands()))
+          if (isa<TileType>(value.getType()) && value != loop.getRegionIterArg(i) &&
+              llvm::is_contained(loop.getRegionIterArgs(), value))
+            return op.emitError(
+                "unsupported loop that hands on a carried tile as another; copy it with a tile.map");
+      list.push_back({Step::Control, &op});
+      segment = front = list.size();
+    } else if (op.getDialect() && isa<TileDialect>(op.getDialect()) && !isa<SizeOp, RequestedOp>(op)) {
+      if (failed(planTileOp(&op, list, segment, front)))
+        return failure();
+    } else if (op.getNumRegions()) {
+      return op.emitError() << "unsupported op in a kernel: '" << op.getName()
+                            << "'; expected scf.for or scf.if";
+    } else {
+      list.insert(list.begin() + front++, Step{Step::Scalar, &op});
+    }
+  }
+  return success();
+}
+
+void KernelPlan::requirePack(Value value, StringAttr lane) {
+  Copy copy(value, lane);
+  if ((laneOf(value) == lane && !isInline(value)) || !packs.insert(copy).second)
+    return;
+  Step step{Step::Pack};
+  step.pack = copy;
+  steps[value.getParentBlock()].push_back(std::move(step));
+}
+
+LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, size_t segment, size_t &front) {
+  auto touches = [](const Step &step, Value array) {
+    auto same = [&](Operation *other) { return other && llvm::is_contained(other->getOperands(), array); };
+    return step.kind == Step::Window ? same(step.op)
+                                     : step.kind == Step::SweepStep && llvm::any_of(step.sweep->ops, same);
+  };
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<SplatOp, PositionOp>([&](auto inlineOp) {
+        inlined.insert(inlineOp.getResult());
+        return success();
+      })
+      .Case([&](LoadOp load) {
+        bool conflict = std::any_of(list.begin() + segment, list.end(), [&](const Step &step) {
+          return step.kind == Step::SweepStep && touches(step, load.getArray());
+        });
+        list.insert(conflict ? list.end() : list.begin() + front++, Step{Step::Window, op});
+        return success();
+      })
+      .Case([&](MapOp map) {
+        if (map.getNumResults() == 0)
+          return success();
+        auto dot =
+            map.getNumResults() == 1 && map->hasOneUse() ? dyn_cast<DotOp>(*map->user_begin()) : DotOp();
+        if (dot && dot.getC() == map.getResult(0) && dot.getA() != dot.getC() && dot.getB() != dot.getC() &&
+            dot->getBlock() == map->getBlock()) {
+          inlined.insert(map.getResult(0));
+          return success();
+        }
+        auto type = cast<TileType>(map.getResult(0).getType());
+        joinSweep(op, type.getAxes(), laneOf(map.getResult(0)), list, segment);
+        return success();
+      })
+      .Case([&](SliceOp slice) {
+        joinSweep(op, slice.getType().getAxes(), laneOf(slice.getResult()), list, segment);
+        return success();
+      })
+      .Case([&](ReduceOp reduce) {
+        joinSweep(op, reduce.getInput().getType().getAxes(), laneOf(reduce.getInput()), list, segment);
+        return success();
+      })
+      .Case<StoreOp, AccumulateOp>([&](auto write) {
+        StringAttr lane = laneOf(write.getTile()), contiguous = contiguousAxis(write);
+        if (contiguous && contiguous != lane) {
+          requirePack(write.getTile(), contiguous);
+          lane = contiguous;
+        }
+        // After everything that touches the same array.
+        size_t after = segment;
+        for (size_t i = segment; i < list.size(); ++i)
+          if (touches(list[i], write.getArray()))
+            after = i + 1;
+        joinSweep(op, write.getTile().getType().getAxes(), lane, list, after);
+        return success();
+      })
+      .Case([&](DotOp dot) {
+        StringAttr lane = laneOf(dot.getResult());
+        for (Value operand : {dot.getA(), dot.getB()}) {
+          auto type = cast<TileType>(operand.getType());
+          if (lane && type.hasAxis(lane))
+            requirePack(operand, lane);
+          else if (isInline(operand))
+            requirePack(operand, type.getAxes().front().name);
+        }
+        Step step{Step::SweepStep};
+        step.sweep = std::make_unique<Sweep>();
+        step.sweep->dot = dot;
+        step.sweep->axes.assign(dot.getType().getAxes().begin(), dot.getType().getAxes().end());
+        step.sweep->lane = lane;
+        sweepOf[op] = step.sweep.get();
+        if (dot.getC() && isInline(dot.getC()) && dot.getC().getDefiningOp<MapOp>())
+          sweepOf[dot.getC().getDefiningOp()] = step.sweep.get();
+        list.push_back(std::move(step));
+        return success();
+      })
+      .Case<ScanOp, ConcatOp>([&](auto) {
+        list.push_back({isa<ScanOp>(op) ? Step::Scan : Step::Concat, op});
+        return success();
+      })
+      .Default([](Operation *other) {
+        return other->emitError() << "unsupported op in a kernel: '" << other->getName() << "'";
+      });
+}
+
+/// Adds the op to the earliest sweep at or after `segment` that has its elements and follows its operands'
+/// definitions.
+void KernelPlan::joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,
+                           size_t segment) {
+  auto sameAxes = [&](ArrayRef<Axis> other) {
+    return other.size() == axes.size() &&
+           llvm::all_of(axes, [&](const Axis &axis) { return llvm::is_contained(other, axis); });
+  };
+  size_t earliest = segment;
+  for (Value operand : op->getOperands()) {
+    if (!isa<TileType>(operand.getType()))
+      continue;
+    for (size_t i = segment; i < list.size(); ++i) {
+      const Step &step = list[i];
+      bool defines = step.op && step.op == operand.getDefiningOp();
+      if (step.kind == Step::Pack)
+        defines = step.pack.first == operand && step.pack.second == lane;
+      if (step.kind == Step::SweepStep && operand.getDefiningOp() &&
+          sweepOf.lookup(operand.getDefiningOp()) == step.sweep.get()) {
+        bool sameElement = !isa<ReduceOp>(operand.getDefiningOp()) && sameAxes(step.sweep->axes) &&
+                           step.sweep->lane == lane && !isa<SliceOp>(op) &&
+                           cast<TileType>(operand.getType()).getAxes().size() == axes.size();
+        earliest = std::max(earliest, sameElement ? i : i + 1);
+      }
+      if (defines)
+        earliest = std::max(earliest, i + 1);
+    }
+  }
+  for (size_t i = earliest; i < list.size(); ++i)
+    if (list[i].kind == Step::SweepStep && list[i].sweep->lane == lane && sameAxes(list[i].sweep->axes)) {
+      list[i].sweep->ops.push_back(op);
+      sweepOf[op] = list[i].sweep.get();
+      return;
+    }
+  Step step{Step::SweepStep};
+  step.sweep = std::make_unique<Sweep>();
+  step.sweep->ops.push_back(op);
+  step.sweep->axes.assign(axes.begin(), axes.end());
+  step.sweep->lane = lane;
+  sweepOf[op] = step.sweep.get();
+  list.push_back(std::move(step));
+}

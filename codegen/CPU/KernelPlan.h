@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Decisions about one kernel, made before any code is emitted: which axis of each tile lies in vector lanes,
+// which ops run in one sweep, and where in the thread's scratch a tile lives. README.md explains the rules.
+#ifndef TAYLOR_CODEGEN_CPU_KERNELPLAN_H
+#define TAYLOR_CODEGEN_CPU_KERNELPLAN_H
+#include "codegen/CPU/Targets.h"
+#include "dialect/Tile/TileDialect.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+namespace mlir::tile::cpu {
+
+/// A tile in memory with `lane` contiguous: the same value may exist in two such places.
+using Copy = std::pair<Value, StringAttr>;
+
+/// Ops that run over the same elements in one sweep; with a product, on its accumulator registers.
+struct Sweep {
+  DotOp dot;                    // may be null
+  SmallVector<Operation *> ops; // map, reduce, store, accumulate
+  SmallVector<Axis> axes;       // iteration space
+  StringAttr lane;              // null where axes is empty
+};
+
+struct Step {
+  enum Kind { Window, Pack, SweepStep, Scan, Concat, Control, Scalar } kind;
+  Operation *op = nullptr;           // but for SweepStep and Pack
+  std::unique_ptr<Sweep> sweep = {}; // SweepStep
+  Copy pack = {};                    // Pack: the copy to make
+  int position = 0;                  // in the order of execution; Control: where it begins
+  int end = 0;                       // Control: where it ends
+};
+
+/// Dense memory in scratch.
+struct Place {
+  SmallVector<StringAttr> order; // axes, outermost first, lanes last
+  SmallVector<int64_t> strides;  // in elements
+  Type element;                  // as stored: f32, f64 or i32
+  int64_t bytes = 0;
+  unsigned slot = 0;
+};
+
+class KernelPlan {
+public:
+  /// Fails with a diagnostic at an op that is not supported.
+  static FailureOr<std::unique_ptr<KernelPlan>> build(KernelOp kernel, const Target &target);
+
+  /// The contiguous axis that suits the value best; null for a tile without axes.
+  StringAttr laneOf(Value value) const { return lanes.lookup(value); }
+  /// Null if this copy is never in scratch.
+  const Place *placeOf(Value value, StringAttr lane) const;
+  int64_t offsetOf(const Place &place) const { return slots[place.slot].offset; }
+  bool sharePlace(const Place &a, const Place &b) const { return a.slot == b.slot; }
+  /// Computed wherever it is used: splats, positions, maps that only feed a product's accumulators.
+  bool isInline(Value value) const { return inlined.contains(value); }
+  /// Whether a load may be read where it lies, if its window is within bounds and its lanes are contiguous.
+  bool mayReadInPlace(LoadOp load) const;
+  ArrayRef<Step> stepsOf(Block *block) const;
+
+  int64_t scratchBytes = 0;
+  unsigned vectorLanes = 0; // elements per vector: all types of a kernel use the same number
+
+private:
+  KernelPlan(KernelOp kernel, const Target &target) : kernel(kernel), target(target) {}
+
+  struct Slot {
+    int64_t bytes = 0, offset = 0;
+    int begin = INT_MAX, end = -1;
+    unsigned members = 0;
+  };
+  struct Use {
+    int position;     // of the step, or the end of a loop around it that does not hold the definition
+    bool elementwise; // reads exactly the element that the step computes
+  };
+
+  // KernelLanes.cpp
+  void chooseLanes();
+  void chooseLanes(Block &block);
+  StringAttr laneOfDot(DotOp dot) const;
+  StringAttr laneOfMap(Operation *op, ValueRange inputs, TileType type) const;
+  void setLane(Value value, StringAttr lane);
+  // KernelPlan.cpp
+  LogicalResult planBlock(Block &block);
+  LogicalResult planTileOp(Operation *op, std::vector<Step> &list, size_t segment, size_t &front);
+  void joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,
+                 size_t segment);
+  void requirePack(Value value, StringAttr lane);
+  // KernelPlaces.cpp
+  void numberSteps(Block &block, int &position);
+  void collectPlaces(Block &block);
+  void collectUses(Block &block);
+  void addUse(Value value, int position, bool elementwise, Operation *user);
+  void addSweepUse(Value value, const Step &step, Operation *user);
+  void makePlace(Value value, StringAttr lane, int position);
+  int lastUse(Value value) const;
+  bool merge(Copy into, Copy from);
+  void shareInit(Block &block);
+  void shareYield(Block &block);
+  void shareInPlace(Block &block);
+  void allocate();
+
+  KernelOp kernel;
+  const Target &target;
+  DenseMap<Value, StringAttr> lanes;
+  DenseSet<Value> inlined;
+  std::map<Block *, std::vector<Step>> steps;
+  DenseMap<Operation *, Sweep *> sweepOf;
+  llvm::MapVector<Copy, Place> places;
+  std::vector<Slot> slots;
+  DenseMap<Value, SmallVector<Use>> uses;
+  DenseMap<Value, int> definedAt;
+  DenseMap<Operation *, std::pair<int, int>> loopRange;
+  DenseSet<Copy> packs;
+  DenseSet<Value> writtenArrays;
+};
+
+/// Element type of a tile in scratch: bf16 and f16 as f32, index and i1 as i32.
+Type storedType(Type element);
+
+} // namespace mlir::tile::cpu
+#endif

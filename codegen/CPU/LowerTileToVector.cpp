@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/CPU/KernelEmitter.h"
+#include "codegen/CPU/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::tile::cpu {
+#define GEN_PASS_DEF_LOWERTILETOVECTOR
+#include "codegen/CPU/Passes.h.inc"
+} // namespace mlir::tile::cpu
+
+using namespace mlir;
+using namespace mlir::tile;
+using namespace mlir::tile::cpu;
+
+namespace {
+
+class ProgramLowering {
+public:
+  ProgramLowering(ProgramOp program, const Target &target, ImplicitLocOpBuilder &b)
+      : program(program), target(target), b(b), pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
+
+  /// Emits the functions; returns the entry of `taylor.functions`.
+  FailureOr<DictionaryAttr> run() {
+    for (KernelOp kernel : program.getBlock()->getOps<KernelOp>())
+      if (failed(emitKernel(kernel)))
+        return failure();
+    emitWorkspace();
+    emitBlocks();
+    emitRun();
+    return b.getDictionaryAttr({b.getNamedAttr("name", program.getSymNameAttr()),
+                                b.getNamedAttr("kernels", b.getI64IntegerAttr(int64_t(kernels.size()))),
+                                b.getNamedAttr("scratch", b.getI64IntegerAttr(scratchBytes))});
+  }
+
+private:
+  func::FuncOp function(const Twine &name, TypeRange inputs, TypeRange results) {
+    auto op = func::FuncOp::create(b, name.str(), b.getFunctionType(inputs, results));
+    return op;
+  }
+
+  Value constant(int64_t value) { return arith::ConstantOp::create(b, b.getI64IntegerAttr(value)); }
+
+  LogicalResult emitKernel(KernelOp kernel) {
+    if (failed(checkScalarOps(kernel)))
+      return failure();
+    FailureOr<std::unique_ptr<KernelPlan>> plan = KernelPlan::build(kernel, target);
+    if (failed(plan))
+      return failure();
+    Type i64 = b.getI64Type();
+    func::FuncOp op = function("taylor." + program.getSymName() + "." + kernel.getSymName(),
+                               {pointer, i64, i64, pointer}, {});
+    op.setPrivate();
+    KernelEmitter(kernel, **plan, target, b).emit(op);
+    scratchBytes = std::max(scratchBytes, (*plan)->scratchBytes);
+    kernels.push_back(op);
+    return success();
+  }
+
+  void emitWorkspace() {
+    func::FuncOp op = function("taylor_" + program.getSymName() + "_workspace", {pointer}, {b.getI64Type()});
+    OpBuilder::InsertionGuard guard(b);
+    Block *entry = op.addEntryBlock();
+    b.setInsertionPointToStart(entry);
+    SmallVector<Value> dims = emitDims(b, entry->getArgument(0));
+    Value bytes = constant(0);
+    for (WorkspaceOp workspace : program.getBlock()->getOps<WorkspaceOp>())
+      bytes = arith::AddIOp::create(b, bytes, emitWorkspaceBytes(b, workspace.getType(), dims));
+    func::ReturnOp::create(b, bytes);
+  }
+
+  void emitBlocks() {
+    Type i64 = b.getI64Type();
+    func::FuncOp op = function("taylor_" + program.getSymName() + "_blocks", {pointer, i64}, {i64});
+    OpBuilder::InsertionGuard guard(b);
+    Block *entry = op.addEntryBlock();
+    b.setInsertionPointToStart(entry);
+    SmallVector<Value> dims = emitDims(b, entry->getArgument(0));
+    Value result = constant(0);
+    for (auto [i, kernel] : llvm::enumerate(program.getBlock()->getOps<KernelOp>())) {
+      Value blocks = constant(1);
+      for (unsigned j = 0; j < kernel.getGrid().size(); ++j)
+        blocks = arith::MulIOp::create(b, blocks, emitExtent(b, kernel.getExtent(j), dims));
+      Value isThis =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, entry->getArgument(1), constant(int64_t(i)));
+      result = arith::SelectOp::create(b, isThis, blocks, result);
+    }
+    func::ReturnOp::create(b, result);
+  }
+
+  void emitRun() {
+    Type i64 = b.getI64Type();
+    func::FuncOp op =
+        function("taylor_" + program.getSymName() + "_run", {pointer, i64, i64, i64, pointer}, {});
+    OpBuilder::InsertionGuard guard(b);
+    Block *entry = op.addEntryBlock();
+    b.setInsertionPointToStart(entry);
+    for (auto [i, kernel] : llvm::enumerate(kernels)) {
+      Value isThis =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, entry->getArgument(1), constant(int64_t(i)));
+      scf::IfOp::create(b, isThis, [&](OpBuilder &, Location) {
+        func::CallOp::create(b, kernel,
+                             ValueRange{entry->getArgument(0), entry->getArgument(2), entry->getArgument(3),
+                                        entry->getArgument(4)});
+        scf::YieldOp::create(b);
+      });
+    }
+    func::ReturnOp::create(b);
+  }
+
+  ProgramOp program;
+  const Target &target;
+  ImplicitLocOpBuilder &b;
+  Type pointer;
+  SmallVector<func::FuncOp> kernels;
+  int64_t scratchBytes = 64;
+};
+
+struct LowerTileToVectorPass : cpu::impl::LowerTileToVectorBase<LowerTileToVectorPass> {
+  using LowerTileToVectorBase::LowerTileToVectorBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    std::string error;
+    std::optional<Target> target = findTarget(targetName, error);
+    if (!target) {
+      module.emitError(error);
+      return signalPassFailure();
+    }
+    ImplicitLocOpBuilder b(module.getLoc(), &getContext());
+    SmallVector<Attribute> functions;
+    for (ProgramOp program : llvm::make_early_inc_range(module.getOps<ProgramOp>())) {
+      b.setInsertionPoint(program);
+      b.setLoc(program.getLoc());
+      FailureOr<DictionaryAttr> entry = ProgramLowering(program, *target, b).run();
+      if (failed(entry))
+        return signalPassFailure();
+      functions.push_back(*entry);
+      program.erase();
+    }
+    module->setAttr("taylor.functions", b.getArrayAttr(functions));
+  }
+};
+
+} // namespace

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_CODEGEN_CPU_PASSES_TD
+#define TAYLOR_CODEGEN_CPU_PASSES_TD
+include "mlir/Pass/PassBase.td"
+
+def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> {
+  let summary = "tile programs to loops over vectors and LLVM pointers, with the ABI of runtime/artifact.h";
+  let description = [{
+    Each `tile.program @forward` becomes the functions of one TaylorFunction: `taylor_forward_run`, `_workspace`, `_blocks`, and one
+    private function per kernel. The module's attribute `taylor.functions` lists name, number of kernels and bytes of scratch.
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "native, x86-64-v3 or x86-64-v4">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ExpandMath : Pass<"taylor-cpu-expand-math", "::mlir::ModuleOp"> {
+  let summary = "elementary functions as polynomials on vectors, f32 and f64, without a library";
+  let description = [{
+    Errors relative to the result, largest found by sampling (f32; f64): exp, exp2 1.6e-7; 4e-16. README.md has the whole
+    table. Results of exp and exp2 in f32 below 2^-64 are 0, so that sums of weights never meet subnormal numbers.
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "native, x86-64-v3 or x86-64-v4">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def LowerToLLVM : Pass<"taylor-cpu-lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "what taylor-lower-tile-to-vector and taylor-cpu-expand-math leave, to the LLVM dialect";
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect"];
+}
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The table of CPU targets: what code generation needs to know of a machine, as numbers.
+#ifndef TAYLOR_CODEGEN_CPU_TARGETS_H
+#define TAYLOR_CODEGEN_CPU_TARGETS_H
+#include "mlir/Support/LLVM.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::tile::cpu {
+
+struct Target {
+  std::string name;                  // as given: "native", "x86-64-v4"
+  std::string cpu;                   // LLVM's name, for the scheduler's tables and the manifest
+  std::vector<std::string> features; // what a machine must have to run the code: "avx512f", "fma", ...
+  bool native = false;               // use everything that the host has
+  unsigned vectorBytes = 32;         // width of a vector register
+  unsigned accumulators = 12;        // vector registers for a product's accumulators
+  unsigned productVectors = 2;       // of them, side by side along the lanes
+  bool hasScale = false;             // vscalefps, vreduceps
+
+  /// Elements of a vector of 32-bit (or 64-bit) numbers.
+  unsigned lanes(unsigned bits) const { return vectorBytes * 8 / bits; }
+};
+
+/// `native`, `x86-64-v3` or `x86-64-v4`; else, or where the host lacks AVX2 and FMA, nothing and a reason in
+/// `error`.
+std::optional<Target> findTarget(llvm::StringRef name, std::string &error);
+
+/// Names of the table, for messages.
+llvm::ArrayRef<llvm::StringRef> targetNames();
+
+} // namespace mlir::tile::cpu
+#endif
