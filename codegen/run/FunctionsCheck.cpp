@@ -58,7 +58,8 @@ reference::Comparison compareTo(const Array &array, const Array &expected, doubl
   reference::Comparison result;
   std::vector<Real> zero(expected.values.size(), 0);
   result.norm = reference::distance(expected.values, zero);
-  result.allowed = tolerance * std::max(result.norm, std::sqrt(static_cast<Real>(expected.values.size())));
+  // Where the reference cancels to nearly 0 the terms that cancel are of order 1.
+  result.allowed = tolerance * std::max(result.norm, std::sqrt(static_cast<Real>(expected.values.size())) / 1000);
   result.error = array.values.size() == expected.values.size()
                      ? reference::distance(array.values, expected.values)
                      : std::numeric_limits<Real>::infinity();
@@ -93,7 +94,7 @@ LogicalResult taylor::run::checkFunctions(ModuleOp functions, Problem &problem, 
     return failure();
 
   double tolerance = options.tolerance.value_or(defaultTolerance(forward));
-  ComparisonTable table;
+  ComparisonTable table(/*withEager=*/false);
   auto judge = [&](const std::string &role, const Array &reference, bool required) -> LogicalResult {
     auto it = arrays.find(role);
     if (it != arrays.end())

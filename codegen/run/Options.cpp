@@ -253,7 +253,7 @@ usage: taylor-run SPEC.mlir --shape=B,H,T,D [options]
   taylor-run softmax.mlir --input q=q.npy --input k=k.npy --input v=v.npy --output o.npy
   taylor-run softmax.mlir --shape=1,2,16,8 --grad --output-grad q=dq.npy
   taylor-run softmax.mlir --shape=1,2,64,64 --device=cpu --check   compiled kernels against the reference
-  taylor-opt PASSES softmax.mlir | taylor-run --functions - --shape=1,2,16,8
+  taylor-opt --taylor-to-pairwise softmax.mlir | taylor-run softmax.mlir --functions=- --shape=1,2,16,64
 
 options (--name=VALUE or --name VALUE):
 )";

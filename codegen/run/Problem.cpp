@@ -5,7 +5,6 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include <thread>
 
@@ -20,17 +19,16 @@ LogicalResult taylor::run::fail(const Twine &message) {
 
 LogicalResult taylor::run::fail(llvm::Error error) { return fail(llvm::toString(std::move(error))); }
 
-FailureOr<OwningOpRef<ModuleOp>> taylor::run::parseModule(const std::string &path, MLIRContext *context) {
+FailureOr<std::unique_ptr<ModuleFile>> taylor::run::parseModule(const std::string &path, MLIRContext *context) {
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
   if (!buffer)
     return fail("cannot read '" + path + "': " + buffer.getError().message());
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
-  SourceMgrDiagnosticHandler handler(sources, context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, context);
-  if (!module)
+  auto file = std::make_unique<ModuleFile>(context);
+  file->sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  file->module = parseSourceFile<ModuleOp>(file->sources, context);
+  if (!file->module)
     return failure();
-  return module;
+  return file;
 }
 
 FailureOr<SpecOp> taylor::run::onlySpec(ModuleOp module, const std::string &path) {

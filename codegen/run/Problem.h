@@ -7,7 +7,10 @@
 #include "codegen/run/Options.h"
 #include "dialect/Reference/Evaluator.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/SourceMgr.h"
+#include <memory>
 
 namespace taylor::run {
 
@@ -34,8 +37,16 @@ struct Problem {
 mlir::LogicalResult fail(const llvm::Twine &message);
 mlir::LogicalResult fail(llvm::Error error);
 
+/// A module with its text, which errors found while evaluating quote.
+struct ModuleFile {
+  explicit ModuleFile(mlir::MLIRContext *context) : diagnostics(sources, context) {}
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
 /// Parses and verifies a file; "-" is the standard input.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> parseModule(const std::string &path, mlir::MLIRContext *context);
+mlir::FailureOr<std::unique_ptr<ModuleFile>> parseModule(const std::string &path, mlir::MLIRContext *context);
 
 /// The one taylor.spec of a module.
 mlir::FailureOr<SpecOp> onlySpec(mlir::ModuleOp module, const std::string &path);

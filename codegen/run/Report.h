@@ -9,9 +9,10 @@
 
 namespace taylor::run {
 
-/// One line per comparison: error, what eager code has, what is allowed, the reference's norm, the verdict.
+/// One line per comparison: error, what is allowed, the reference's norm, the error of eager code, the verdict.
 class ComparisonTable {
 public:
+  explicit ComparisonTable(bool withEager) : withEager(withEager) {}
   void add(const std::string &name, const reference::Comparison &comparison);
   /// Prints to stdout, and gives whether all passed.
   bool print() const;
@@ -22,6 +23,7 @@ private:
     reference::Comparison comparison;
   };
   std::vector<Row> rows;
+  bool withEager;
 };
 
 /// One line per array: name, sizes, 2-norm, largest magnitude, number of NaN and infinities if there are any.

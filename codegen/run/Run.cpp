@@ -70,7 +70,7 @@ LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, bool wit
     return failure();
   reference::Contract contract;
   contract.dtype = problem.dtype;
-  ComparisonTable table;
+  ComparisonTable table(/*withEager=*/true);
   for (size_t i = 0; i < expected->outputs.size(); ++i)
     table.add(problem.cotangents[i].name, reference::compare(evaluated.outputs[i].values, expected->outputs[i].values,
                                                              eager->outputs[i].values, contract));
@@ -102,16 +102,17 @@ LogicalResult runOnCpu(SpecOp spec, const Options &options) {
 
 LogicalResult taylor::run::run(const Options &options, MLIRContext *context) {
   const std::string &path = options.spec.empty() ? options.functions : options.spec;
-  FailureOr<OwningOpRef<ModuleOp>> module = parseModule(path, context);
-  if (failed(module))
+  FailureOr<std::unique_ptr<ModuleFile>> file = parseModule(path, context);
+  if (failed(file))
     return failure();
-  FailureOr<SpecOp> spec = onlySpec(**module, path);
+  ModuleOp module = *(*file)->module;
+  FailureOr<SpecOp> spec = onlySpec(module, path);
   if (failed(spec))
     return failure();
   if (!options.functions.empty()) {
-    OwningOpRef<ModuleOp> separate;
+    std::unique_ptr<ModuleFile> separate;
     if (!options.spec.empty()) {
-      FailureOr<OwningOpRef<ModuleOp>> parsed = parseModule(options.functions, context);
+      FailureOr<std::unique_ptr<ModuleFile>> parsed = parseModule(options.functions, context);
       if (failed(parsed))
         return failure();
       separate = std::move(*parsed);
@@ -119,7 +120,7 @@ LogicalResult taylor::run::run(const Options &options, MLIRContext *context) {
     FailureOr<Problem> problem = makeProblem(*spec, options);
     if (failed(problem))
       return failure();
-    return checkFunctions(separate ? *separate : **module, *problem, options);
+    return checkFunctions(separate ? *separate->module : module, *problem, options);
   }
   if (options.device == Device::CPU)
     return runOnCpu(*spec, options);

@@ -18,5 +18,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<taylor::TaylorDialect, mlir::arith::ArithDialect, mlir::math::MathDialect>();
   mlir::MLIRContext context(registry);
+  // A message and its place in the file are enough.
+  context.printOpOnDiagnostic(false);
   return succeeded(taylor::run::run(*options, &context)) ? 0 : 1;
 }
