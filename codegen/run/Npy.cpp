@@ -119,14 +119,13 @@ Expected<NpyArray> taylor::run::readNpy(const std::string &path) {
   else
     return error("unsupported element type '" + header->descr + "' in '" + path +
                  "'; save it as float32, float64 or int32 (bfloat16 as float32: --dtype=bf16 rounds it)");
-  size_t width = array.dtype == Dtype::F64 ? 8 : 4, count = 1, available = (file.size() - header->dataBegin) / width;
-  for (int64_t size : array.sizes) {
-    // A product past the file's size is wrong in any case, and is not multiplied further.
-    count = size && count > available / size ? available + 1 : count * size;
-  }
-  if (file.size() - header->dataBegin != count * width)
-    return error("expected " + Twine(count) + (count > available ? " or more" : "") + " elements of " + Twine(width) +
-                 " bytes in '" + path + "', but got " + Twine(file.size() - header->dataBegin) + " bytes");
+  size_t width = array.dtype == Dtype::F64 ? 8 : 4, count = 1, bytes = file.size() - header->dataBegin;
+  constexpr size_t kMost = size_t(1) << 40;
+  for (int64_t size : array.sizes)
+    count = size && count > kMost / size ? kMost : count * size;
+  if (bytes != count * width)
+    return error("expected " + Twine(count) + (count == kMost ? " or more" : "") + " elements of " + Twine(width) +
+                 " bytes in '" + path + "', but got " + Twine(bytes) + " bytes");
   for (size_t i = 0; i < count; ++i)
     array.values.push_back(readElement(file.data() + header->dataBegin + i * width, array.dtype));
   if (header->fortran && array.sizes.size() > 1)
