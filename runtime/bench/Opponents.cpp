@@ -42,6 +42,9 @@ Contender makeSdpa(const Manifest &manifest, const Request &request) {
 }
 
 Contender makeEager(const Request &request) {
+  if (request.spec.ends_with(".so"))
+    fail("unsupported opponent 'eager' for the artifact '", request.spec,
+         "': give its specification instead");
   std::vector<std::string> arguments = {runtime::findCompiler(), request.spec, "--emit=torch",
                                         "--head-dim=" + std::to_string(request.shape.d),
                                         "--value-dim=" + std::to_string(request.shape.e)};

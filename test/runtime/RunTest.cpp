@@ -3,6 +3,7 @@
 #include "test/runtime/Fixture.h"
 #include <atomic>
 #include <cstring>
+#include <sys/wait.h>
 #include <thread>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -165,6 +166,21 @@ TEST(Run, CallersThreadsThatDoNothing) {
   TaylorRunOptions options = {sizeof(options), nullptr, 2, lazy, nullptr, nullptr, 0};
   EXPECT_EQ(run(kernel, "forward", problem.forward(), &options), 1);
   EXPECT_STREQ(taylor_last_error(), "expected parallel_for to run 2 tasks, but it left 8 of 8 blocks undone");
+}
+
+TEST(Run, AForkedChildHasThreadsOfItsOwn) {
+  Kernel kernel = loadFixture("gated");
+  Problem<float> expected, problem;
+  TaylorRunOptions options = {sizeof(options), nullptr, 3, nullptr, nullptr, nullptr, 0};
+  ASSERT_EQ(run(kernel, "forward", expected.forward(), &options), 0); // starts the parent's threads
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60); // rather than wait for ever
+    _exit(run(kernel, "forward", problem.forward(), &options) || problem.o.data != expected.o.data);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Run, ManyThreadsAtOnce) {
