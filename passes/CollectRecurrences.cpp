@@ -33,20 +33,24 @@ bool isStateless(RecurrenceOp op) { return !op.getState() && !op.getSum(Sum::Sta
 
 bool areOfOneSeries(RecurrenceOp a, RecurrenceOp b) {
   return a.getOperands() == b.getOperands() && a.getMask() == b.getMask() &&
-         OperationEquivalence::isRegionEquivalentTo(&a.getScale(), &b.getScale(), OperationEquivalence::IgnoreLocations);
+         OperationEquivalence::isRegionEquivalentTo(&a.getScale(), &b.getScale(),
+                                                    OperationEquivalence::IgnoreLocations);
 }
 
 /// True if the map adds its operands, each once.
 bool isSum(MapOp map) {
   Block &block = map.getBody().front();
   return map.getLive().empty() &&
-         llvm::all_of(block.without_terminator(), [](Operation &op) { return isa<arith::AddFOp>(op) && op.getResult(0).hasOneUse(); }) &&
+         llvm::all_of(block.without_terminator(),
+                      [](Operation &op) { return isa<arith::AddFOp>(op) && op.getResult(0).hasOneUse(); }) &&
          llvm::all_of(block.getArguments(), [](BlockArgument argument) { return argument.hasOneUse(); });
 }
 
-/// The terms of a sum, through sums that are only added further; true if all are recurrences of one series and kind.
+/// The terms of a sum, through sums that are only added further; true if all are recurrences of one series
+/// and kind.
 bool collectTerms(Value value, Collected &collected) {
-  if (auto map = value.getDefiningOp<MapOp>(); map && isSum(map) && (value == collected.value || value.hasOneUse()))
+  if (auto map = value.getDefiningOp<MapOp>();
+      map && isSum(map) && (value == collected.value || value.hasOneUse()))
     return llvm::all_of(map.getArrays(), [&](Value array) { return collectTerms(array, collected); });
   auto term = value.getDefiningOp<RecurrenceOp>();
   if (!term || !isStateless(term))
@@ -97,9 +101,10 @@ void buildSeries(ArrayRef<Collected *> sums) {
     kinds.push_back(SumAttr::get(builder.getContext(), sum->kind));
     types.push_back(sum->value.getType());
   }
-  auto series = RecurrencesOp::create(builder, first.getLoc(), types, first.getQuery(), first.getKey(), first.getValue(), first.getDecay(),
-                                      /*extras=*/ValueRange(), builder.getArrayAttr(kinds), /*all_orders=*/UnitAttr(),
-                                      builder.getI64IntegerAttr(low), builder.getI64IntegerAttr(high), coefficients, first.getMaskAttr());
+  auto series = RecurrencesOp::create(
+      builder, first.getLoc(), types, first.getQuery(), first.getKey(), first.getValue(), first.getDecay(),
+      /*extras=*/ValueRange(), builder.getArrayAttr(kinds), /*all_orders=*/UnitAttr(),
+      builder.getI64IntegerAttr(low), builder.getI64IntegerAttr(high), coefficients, first.getMaskAttr());
   IRMapping mapping;
   first.getScale().cloneInto(&series.getScale(), mapping);
   for (auto [sum, result] : llvm::zip_equal(sums, series.getResults()))

@@ -16,7 +16,8 @@ using namespace taylor;
 // Exponents: the same exponential in several operations
 //===----------------------------------------------------------------------===//
 
-/// The arrays an argument of a weight region stands for: a product's two, or a scalar's one. Empty for the maximum.
+/// The arrays an argument of a weight region stands for: a product's two, or a scalar's one. Empty for the
+/// maximum.
 static SmallVector<Value, 2> arraysOf(PairwiseOp op, BlockArgument argument) {
   unsigned number = argument.getArgNumber(), products = op.getNumProducts();
   if (number < products)
@@ -47,7 +48,8 @@ static bool variesWithKey(PairwiseOp op, Value scalar) {
     return llvm::any_of(arraysOf(op, argument), [](Value array) { return arrayTypeOf(array).has("u"); });
   if (auto index = scalar.getDefiningOp<IndexOp>())
     return index.getAxis() == "u";
-  return llvm::any_of(scalar.getDefiningOp()->getOperands(), [&](Value operand) { return variesWithKey(op, operand); });
+  return llvm::any_of(scalar.getDefiningOp()->getOperands(),
+                      [&](Value operand) { return variesWithKey(op, operand); });
 }
 
 void DegreeAnalysis::findExponents() {
@@ -203,12 +205,14 @@ bool DegreeAnalysis::visitScalar(Operation &op) {
         auto number = dyn_cast<FloatAttr>(constant.getValue());
         return set(number && number.getValue().isZero() ? Degree{true, {}} : zero());
       })
-      .Case<arith::AddFOp, arith::SubFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(
-          [&](auto) { return joinAll(0, true); })
-      .Case<arith::SelectOp>([&](auto) { return op.getResult(0).getType().isInteger() ? set(zero()) : joinAll(1, true); })
+      .Case<arith::AddFOp, arith::SubFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
+            arith::MinNumFOp>([&](auto) { return joinAll(0, true); })
+      .Case<arith::SelectOp>(
+          [&](auto) { return op.getResult(0).getType().isInteger() ? set(zero()) : joinAll(1, true); })
       .Case<arith::CmpFOp>([&](auto) { return joinAll(0, false); })
       .Case<arith::MulFOp>([&](auto) { return set(add(lookup(op.getOperand(0)), lookup(op.getOperand(1)))); })
-      .Case<arith::DivFOp>([&](auto) { return set(add(lookup(op.getOperand(0)), lookup(op.getOperand(1)), -1.0)); })
+      .Case<arith::DivFOp>(
+          [&](auto) { return set(add(lookup(op.getOperand(0)), lookup(op.getOperand(1)), -1.0)); })
       .Case<arith::NegFOp, math::AbsFOp, StopGradientOp, arith::ExtFOp, arith::TruncFOp>(
           [&](auto) { return set(lookup(op.getOperand(0))); })
       .Case<math::SqrtOp, math::RsqrtOp, math::PowFOp>([&](auto) { return visitPower(op); })
@@ -220,7 +224,8 @@ bool DegreeAnalysis::visitScalar(Operation &op) {
         return set(zero());
       })
       .Default([&](Operation *) {
-        return llvm::all_of(op.getOperands(), [&](Value operand) { return requireZero(lookup(operand)); }) && set(zero());
+        return llvm::all_of(op.getOperands(), [&](Value operand) { return requireZero(lookup(operand)); }) &&
+               set(zero());
       });
 }
 
@@ -250,7 +255,8 @@ bool DegreeAnalysis::visitPairwise(PairwiseOp op) {
                      llvm::all_of(rows.getAxes(), [&](StringAttr axis) { return type.has(axis); });
     if (!keepsRows && !requireZero(degree))
       return false;
-    // A tile loop rescales what it carries by exp(m_old - m_new): each output of the provider is linear in exp(-m).
+    // A tile loop rescales what it carries by exp(m_old - m_new): each output of the provider is linear in
+    // exp(-m).
     for (auto [k, exponent] : llvm::enumerate(exponents))
       if (exponent.enabled && exponent.provider == op && !degree.any && degree.p[leaderOf(k)] != 1.0) {
         exponent.enabled = false;

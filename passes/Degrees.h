@@ -2,8 +2,8 @@
 //
 // Degrees of the values of a function in its running maxima (ir.md, section 2.3).
 //
-// Let m_k be the running maximum of the k-th exponent x_k over the visible keys of a row. Written with exp(x_k - m_k) in
-// place of exp(x_k), a value v of the function becomes v' with
+// Let m_k be the running maximum of the k-th exponent x_k over the visible keys of a row. Written with
+// exp(x_k - m_k) in place of exp(x_k), a value v of the function becomes v' with
 //
 //     v = exp(sum over k of p[k] m_k) v'            p: the degree of v
 //
@@ -43,7 +43,8 @@ public:
   /// Finds the exponentials of a function and its degrees, giving up exponents until what is left cancels.
   explicit DegreeAnalysis(FunctionOp function);
 
-  /// A factor to put on an operand: exp(sum of by.p[k] m_k), all p <= 0. On a logarithm's result it is a summand instead.
+  /// A factor to put on an operand: exp(sum of by.p[k] m_k), all p <= 0. On a logarithm's result it is a
+  /// summand instead.
   struct Factor {
     mlir::OpOperand *operand;
     Degree by;

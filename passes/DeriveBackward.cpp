@@ -34,7 +34,8 @@ public:
 
   /// Passes the cotangents of an operation's results on to its operands.
   LogicalResult visit(Operation &op) {
-    SmallVector<Value> results = llvm::map_to_vector(op.getResults(), [&](Value result) { return lookup(result); });
+    SmallVector<Value> results =
+        llvm::map_to_vector(op.getResults(), [&](Value result) { return lookup(result); });
     if (llvm::none_of(results, [](Value cotangent) { return cotangent != nullptr; }))
       return success();
     auto rule = dyn_cast<DifferentiableOpInterface>(op);
@@ -76,7 +77,8 @@ private:
 Value buildZeros(OpBuilder &builder, Location loc, ArrayType type) {
   return buildMap(
       builder, loc, {}, {},
-      [&](OpBuilder &b, Location loc, ValueRange) { return buildNumber(b, loc, type.getScalarType(), 0.0); }, type);
+      [&](OpBuilder &b, Location loc, ValueRange) { return buildNumber(b, loc, type.getScalarType(), 0.0); },
+      type);
 }
 
 LogicalResult deriveFunction(SpecOp spec) {
@@ -96,8 +98,9 @@ LogicalResult deriveFunction(SpecOp spec) {
     if (isReal(value))
       argumentNames.push_back(role("cotangent", name));
 
-  auto function = FunctionOp::create(builder, loc, (spec.getSymName() + ".joint").str(), spec.getSymName(),
-                                     builder.getArrayAttr(argumentNames), spec.getSourcesAttr(), spec.getParameters());
+  auto function =
+      FunctionOp::create(builder, loc, (spec.getSymName() + ".joint").str(), spec.getSymName(),
+                         builder.getArrayAttr(argumentNames), spec.getSourcesAttr(), spec.getParameters());
   function->setDiscardableAttrs(spec->getDiscardableAttrDictionary());
   Block *block = addBlock(function.getBody(), body.getArgumentTypes(), loc);
   IRMapping values;

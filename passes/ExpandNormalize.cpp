@@ -23,21 +23,22 @@ struct NormExpander {
   double epsilon;
 
   Value square(Reduction kind, Value x) {
-    return buildReduce(builder, loc, kind, axis, x, {}, [](OpBuilder &b, Location loc, ValueRange x) -> Value {
-      return arith::MulFOp::create(b, loc, x[0], x[0]);
-    });
+    return buildReduce(builder, loc, kind, axis, x, {},
+                       [](OpBuilder &b, Location loc, ValueRange x) -> Value {
+                         return arith::MulFOp::create(b, loc, x[0], x[0]);
+                       });
   }
 
   Value l2(Value x) {
     Value sum = square(Reduction::Sum, x);
     return buildMap(builder, loc, {x, sum}, {}, [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
-      // One root of the larger square: sqrt has no derivative at 0, where max(sqrt(.), epsilon) would ask for it. An epsilon whose
-      // square is no normal number in f32 cannot be written so.
+      // One root of the larger square: sqrt has no derivative at 0, where max(sqrt(.), epsilon) would ask for
+      // it. An epsilon whose square is no normal number in f32 cannot be written so.
       Type real = x[1].getType();
       if (epsilon * epsilon < 1.2e-38) {
         Value norm = math::SqrtOp::create(b, loc, x[1]);
-        return arith::DivFOp::create(b, loc, x[0],
-                                     arith::MaximumFOp::create(b, loc, norm, buildNumber(b, loc, real, epsilon)));
+        return arith::DivFOp::create(
+            b, loc, x[0], arith::MaximumFOp::create(b, loc, norm, buildNumber(b, loc, real, epsilon)));
       }
       Value bounded = arith::MaximumFOp::create(b, loc, x[1], buildNumber(b, loc, real, epsilon * epsilon));
       return arith::DivFOp::create(b, loc, x[0], math::SqrtOp::create(b, loc, bounded));

@@ -15,13 +15,15 @@ namespace taylor {
 
 namespace {
 
-/// Each order has a state of finite size only if the weight is a polynomial of the score and the mask the causal or full one.
+/// Each order has a state of finite size only if the weight is a polynomial of the score and the mask the
+/// causal or full one.
 bool hasStates(RecurrencesOp op) {
   return op.getFirstOrder() && op.getScore().empty() && op.getWeight().empty() && op.getVisible().empty();
 }
 
 ArrayAttr sumsOf(MLIRContext *context, ArrayRef<Sum> sums) {
-  return ArrayAttr::get(context, llvm::map_to_vector(sums, [&](Sum sum) { return Attribute(SumAttr::get(context, sum)); }));
+  return ArrayAttr::get(
+      context, llvm::map_to_vector(sums, [&](Sum sum) { return Attribute(SumAttr::get(context, sum)); }));
 }
 
 LogicalResult expand(RecurrencesOp op) {
@@ -44,10 +46,10 @@ LogicalResult expand(RecurrencesOp op) {
   for (auto [index, coefficient] : llvm::enumerate(series->coefficients)) {
     if (kinds.empty() || (coefficient == 0.0 && series->coefficients.size() > 1))
       continue;
-    auto term = RecurrenceOp::create(builder, op.getLoc(), types, op.getQuery(), op.getKey(), op.getValue(), op.getDecay(),
-                                     /*state=*/Value(), sumsOf(context, kinds),
-                                     builder.getI64IntegerAttr(series->first + index), builder.getF64FloatAttr(coefficient),
-                                     op.getMaskAttr());
+    auto term = RecurrenceOp::create(
+        builder, op.getLoc(), types, op.getQuery(), op.getKey(), op.getValue(), op.getDecay(),
+        /*state=*/Value(), sumsOf(context, kinds), builder.getI64IntegerAttr(series->first + index),
+        builder.getF64FloatAttr(coefficient), op.getMaskAttr());
     IRMapping mapping;
     op.getScale().cloneInto(&term.getScale(), mapping);
     for (auto [total, result] : llvm::zip_equal(totals, term.getResults()))
@@ -58,9 +60,10 @@ LogicalResult expand(RecurrencesOp op) {
 
   if (Value count = op.getSum(Sum::Count)) {
     // A count has no orders: it stays a sum of its own.
-    auto rest = RecurrencesOp::create(builder, op.getLoc(), TypeRange(count.getType()), op.getQuery(), op.getKey(), op.getValue(),
-                                      op.getDecay(), op.getExtras(), sumsOf(context, Sum::Count), /*all_orders=*/UnitAttr(),
-                                      *op.getFirstOrder(), *op.getLastOrder(), op.getCoefficientsAttr(), op.getMaskAttr());
+    auto rest = RecurrencesOp::create(
+        builder, op.getLoc(), TypeRange(count.getType()), op.getQuery(), op.getKey(), op.getValue(),
+        op.getDecay(), op.getExtras(), sumsOf(context, Sum::Count), /*all_orders=*/UnitAttr(),
+        *op.getFirstOrder(), *op.getLastOrder(), op.getCoefficientsAttr(), op.getMaskAttr());
     IRMapping mapping;
     op.getScale().cloneInto(&rest.getScale(), mapping);
     count.replaceAllUsesWith(rest.getResult(0));

@@ -9,7 +9,9 @@ FunctionGraph::FunctionGraph(FunctionOp function) {
   for (auto [name, argument] : llvm::zip_equal(function.getArgNames(), block.getArguments()))
     if (cast<StringAttr>(name).getValue().starts_with("cotangent:"))
       cotangents.insert(argument);
-  auto contains = [](const llvm::SmallDenseSet<Value> &set) { return [&](Value value) { return set.contains(value); }; };
+  auto contains = [](const llvm::SmallDenseSet<Value> &set) {
+    return [&](Value value) { return set.contains(value); };
+  };
   for (Operation &op : block) {
     if (llvm::any_of(op.getOperands(), contains(cotangents)))
       cotangents.insert(op.getResults().begin(), op.getResults().end());

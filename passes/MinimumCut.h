@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The cheapest set of nodes that separates a source from a sink (Ford and Fulkerson), for graphs of some tens of nodes.
+// The cheapest set of nodes that separates a source from a sink (Ford and Fulkerson), for graphs of some tens
+// of nodes.
 #ifndef TAYLOR_PASSES_MINIMUMCUT_H
 #define TAYLOR_PASSES_MINIMUMCUT_H
 

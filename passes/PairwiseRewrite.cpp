@@ -20,7 +20,8 @@ void collectSlice(Value scalar, llvm::SmallDenseSet<Value> &slice) {
 }
 
 /// Clones the operations of a block that `slice` holds.
-void cloneSlice(OpBuilder &builder, Block &block, const llvm::SmallDenseSet<Value> &slice, IRMapping &values) {
+void cloneSlice(OpBuilder &builder, Block &block, const llvm::SmallDenseSet<Value> &slice,
+                IRMapping &values) {
   for (Operation &op : block.without_terminator())
     if (slice.contains(op.getResult(0)))
       builder.clone(op, values);
@@ -29,8 +30,8 @@ void cloneSlice(OpBuilder &builder, Block &block, const llvm::SmallDenseSet<Valu
 /// Builds the operation that `clonePairwise` returns.
 class Subset {
 public:
-  Subset(PairwiseOp op, ArrayRef<bool> keep) : op(op), keep(keep), usedProducts(op.getNumProducts()),
-                                               usedScalars(op.getScalars().size()) {}
+  Subset(PairwiseOp op, ArrayRef<bool> keep)
+      : op(op), keep(keep), usedProducts(op.getNumProducts()), usedScalars(op.getScalars().size()) {}
   PairwiseOp build(OpBuilder &builder);
 
 private:
@@ -101,8 +102,8 @@ int64_t Subset::addArray(int64_t old) {
   return arrays.size() - 1;
 }
 
-void Subset::copyRegion(Region &from, Region &to, ArrayRef<Value> yielded, const llvm::SmallDenseSet<Value> &slice,
-                        bool withProducts, bool withMaximum) {
+void Subset::copyRegion(Region &from, Region &to, ArrayRef<Value> yielded,
+                        const llvm::SmallDenseSet<Value> &slice, bool withProducts, bool withMaximum) {
   OpBuilder builder(op.getContext());
   Block *block = addBlock(to, {}, op.getLoc());
   builder.setInsertionPointToStart(block);
@@ -110,14 +111,15 @@ void Subset::copyRegion(Region &from, Region &to, ArrayRef<Value> yielded, const
   unsigned count = withProducts ? op.getNumProducts() : 0;
   for (BlockArgument argument : from.getArguments()) {
     unsigned number = argument.getArgNumber();
-    bool used = number < count                              ? usedProducts.test(number)
+    bool used = number < count                            ? usedProducts.test(number)
                 : number - count < op.getScalars().size() ? usedScalars.test(number - count)
-                                                            : withMaximum;
+                                                          : withMaximum;
     if (used)
       values.map(argument, block->addArgument(argument.getType(), argument.getLoc()));
   }
   cloneSlice(builder, from.front(), slice, values);
-  SmallVector<Value> results = llvm::map_to_vector(yielded, [&](Value value) { return values.lookupOrDefault(value); });
+  SmallVector<Value> results =
+      llvm::map_to_vector(yielded, [&](Value value) { return values.lookupOrDefault(value); });
   YieldOp::create(builder, op.getLoc(), results, ArrayAttr());
 }
 
@@ -142,9 +144,12 @@ PairwiseOp Subset::build(OpBuilder &builder) {
     sums.push_back(PairSumAttr::get(op.getContext(), sum.getKind(), number, array));
     types.push_back(op.getResult(index).getType());
   }
-  auto result = PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars, builder.getArrayAttr(sums));
+  auto result =
+      PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars, builder.getArrayAttr(sums));
   copyRegion(op.getWeight(), result.getWeight(), yielded, weightSlice, true, usesMaximum);
-  auto yieldedBy = [](Region &region) { return SmallVector<Value>(region.front().getTerminator()->getOperands()); };
+  auto yieldedBy = [](Region &region) {
+    return SmallVector<Value>(region.front().getTerminator()->getOperands());
+  };
   if (!op.getVisible().empty())
     copyRegion(op.getVisible(), result.getVisible(), yieldedBy(op.getVisible()), visibleSlice, false, false);
   if (usesMaximum)
@@ -199,8 +204,8 @@ PairwiseOp taylor::addMaximum(OpBuilder &builder, PairwiseOp op, Value exponent,
   types.push_back(rowType(op));
   SmallVector<Attribute> sums(op.getSums().begin(), op.getSums().end());
   sums.push_back(PairSumAttr::get(op.getContext(), PairOutput::Maximum, 0, -1));
-  auto result = PairwiseOp::create(builder, op.getLoc(), types, op.getArrays(), op.getProducts(), op.getScalars(),
-                                   builder.getArrayAttr(sums));
+  auto result = PairwiseOp::create(builder, op.getLoc(), types, op.getArrays(), op.getProducts(),
+                                   op.getScalars(), builder.getArrayAttr(sums));
   {
     OpBuilder::InsertionGuard guard(builder);
     Block &weight = op.getWeight().front();

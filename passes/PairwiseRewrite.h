@@ -8,15 +8,16 @@
 
 namespace taylor {
 
-/// A new operation, before `op`, with the outputs chosen by `keep` (one entry per result) and without operands, products and
-/// yielded scalars that only the others need. Results are in order; `op` stays.
+/// A new operation, before `op`, with the outputs chosen by `keep` (one entry per result) and without
+/// operands, products and yielded scalars that only the others need. Results are in order; `op` stays.
 PairwiseOp clonePairwise(mlir::OpBuilder &builder, PairwiseOp op, llvm::ArrayRef<bool> keep);
 
 /// The argument of the weight region for a scalar operand, which is added if it is new.
 mlir::Value addScalarOperand(PairwiseOp op, mlir::Value array);
 
-/// Replaces `op` by one with a running maximum of `exponent`, a scalar of its weight region, as its last result.
-/// `floor` is 0 or -infinity (then not written). In the weight region the maximum is the last argument.
+/// Replaces `op` by one with a running maximum of `exponent`, a scalar of its weight region, as its last
+/// result. `floor` is 0 or -infinity (then not written). In the weight region the maximum is the last
+/// argument.
 PairwiseOp addMaximum(mlir::OpBuilder &builder, PairwiseOp op, mlir::Value exponent, double floor);
 
 /// The axes of a row of `op`: those of its operands without u and channels, g as h.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The named stages from a specification to its forward and backward functions, shared by taylor-opt and taylorc.
+// The named stages from a specification to its forward and backward functions, shared by taylor-opt and
+// taylorc.
 #ifndef TAYLOR_PASSES_PIPELINES_H
 #define TAYLOR_PASSES_PIPELINES_H
 
@@ -11,18 +12,22 @@ namespace taylor {
 
 struct PairwiseOptions : mlir::PassPipelineOptions<PairwiseOptions> {
   Option<int64_t> headDim{*this, "head-dim", llvm::cl::desc("size of d"), llvm::cl::init(64)};
-  Option<int64_t> valueDim{*this, "value-dim", llvm::cl::desc("size of e; 0: as head-dim"), llvm::cl::init(0)};
-  Option<std::string> dtype{*this, "dtype", llvm::cl::desc("storage type: f32, bf16 or f64"), llvm::cl::init("f32")};
-  Option<std::string> parameters{*this, "parameters", llvm::cl::desc("values of parameters: order=10,window=5"),
-                                 llvm::cl::init("")};
-  Option<std::string> mask{*this, "mask", llvm::cl::desc("causal or bidirectional in place of what is written"),
+  Option<int64_t> valueDim{*this, "value-dim", llvm::cl::desc("size of e; 0: as head-dim"),
+                           llvm::cl::init(0)};
+  Option<std::string> dtype{*this, "dtype", llvm::cl::desc("storage type: f32, bf16 or f64"),
+                            llvm::cl::init("f32")};
+  Option<std::string> parameters{
+      *this, "parameters", llvm::cl::desc("values of parameters: order=10,window=5"), llvm::cl::init("")};
+  Option<std::string> mask{*this, "mask",
+                           llvm::cl::desc("causal or bidirectional in place of what is written"),
                            llvm::cl::init("")};
 };
 
 /// From a specialised `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`.
 void buildSpecializedToPairwisePipeline(mlir::OpPassManager &manager);
 
-/// From `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`: taylor-specialize, then the above.
+/// From `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`: taylor-specialize, then the
+/// above.
 void buildPairwisePipeline(mlir::OpPassManager &manager, const PairwiseOptions &options);
 
 /// Makes the pipeline known as `taylor-to-pairwise`.

@@ -11,7 +11,8 @@ using namespace taylor;
 
 static void readFactors(Value scalar, bool divided, Product &product) {
   FloatAttr number;
-  if (matchPattern(scalar, m_Constant(&number)) && number.getValueAsDouble() != 0.0 && number.getValue().isFinite()) {
+  if (matchPattern(scalar, m_Constant(&number)) && number.getValueAsDouble() != 0.0 &&
+      number.getValue().isFinite()) {
     double value = number.getValueAsDouble();
     product.constant = divided ? product.constant / value : product.constant * value;
     return;

@@ -21,7 +21,8 @@ struct Product {
   mlir::Value build(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type) const;
 };
 
-/// Cancels factors in all products of a region's block; true if anything changed. Erases nothing, so that it may be used in patterns.
+/// Cancels factors in all products of a region's block; true if anything changed. Erases nothing, so that it
+/// may be used in patterns.
 bool cancelProducts(mlir::Block &block);
 
 /// Erases scalars without a use, last ones first.

@@ -105,13 +105,15 @@ Value PairwiseBuilder::buildWeight(OpBuilder &b, ValueRange arguments, unsigned 
   };
   if (sum.score && !sum.score->empty())
     x = withScore(*sum.score);
-  Value logDecay = sum.decay ? arith::SubFOp::create(b, loc, arguments[1], arguments[2]).getResult() : Value();
+  Value logDecay =
+      sum.decay ? arith::SubFOp::create(b, loc, arguments[1], arguments[2]).getResult() : Value();
   if (!sum.series && (!sum.weight || sum.weight->empty())) {
     if (logDecay)
       x = arith::AddFOp::create(b, loc, x, logDecay);
     return math::ExpOp::create(b, loc, x);
   }
-  Value weight = sum.series ? buildSeries(b, loc, x, sum.series->first, sum.series->coefficients) : withScore(*sum.weight);
+  Value weight = sum.series ? buildSeries(b, loc, x, sum.series->first, sum.series->coefficients)
+                            : withScore(*sum.weight);
   if (logDecay)
     weight = arith::MulFOp::create(b, loc, weight, math::ExpOp::create(b, loc, logDecay));
   return weight;
@@ -122,8 +124,8 @@ Value PairwiseBuilder::buildPairCount() {
   StringRef t = "t";
   ArrayType rows = joinAxes({}, real, t);
   for (Value extra : sum.extras)
-    rows = joinArrays([&] { return emitError(loc); }, builder.getContext(), {rows, arrayTypeOf(extra).without({"t", "u"})},
-                      {}, real)
+    rows = joinArrays([&] { return emitError(loc); }, builder.getContext(),
+                      {rows, arrayTypeOf(extra).without({"t", "u"})}, {}, real)
                .value_or(rows);
   // The group of a key/value head is that of its query heads.
   if (rows.has("g"))
@@ -189,8 +191,9 @@ void PairwiseBuilder::build() {
     Sum kind = cast<SumAttr>(attribute).getValue();
     Type type = sum.op->getResult(index).getType();
     if (kind == Sum::Count) {
-      sum.op->getResult(index).replaceAllUsesWith(
-          buildMap(builder, loc, count, {}, [](OpBuilder &, Location, ValueRange x) { return x[0]; }, cast<ArrayType>(type)));
+      sum.op->getResult(index).replaceAllUsesWith(buildMap(
+          builder, loc, count, {}, [](OpBuilder &, Location, ValueRange x) { return x[0]; },
+          cast<ArrayType>(type)));
       continue;
     }
     int64_t array = kind == Sum::Numerator ? add(sum.value) : -1;
@@ -200,7 +203,8 @@ void PairwiseBuilder::build() {
   }
   if (outputs.empty())
     return;
-  auto op = PairwiseOp::create(builder, loc, types, arrays, ArrayRef<int64_t>{0, 1}, scalars, builder.getArrayAttr(outputs));
+  auto op = PairwiseOp::create(builder, loc, types, arrays, ArrayRef<int64_t>{0, 1}, scalars,
+                               builder.getArrayAttr(outputs));
   buildVisible(op.getVisible(), scalarArrays, firstExtra);
   OpBuilder::InsertionGuard guard(builder);
   SmallVector<Type> argumentTypes = {real};
@@ -213,8 +217,19 @@ void PairwiseBuilder::build() {
 }
 
 FailureOr<SumOverKeys> readSum(RecurrencesOp op) {
-  SumOverKeys sum{op,          op.getQuery(),  op.getKey(),    op.getValue(),  op.getDecay(),   op.getExtras(),
-                  op.getSums(), op.getMask(), &op.getScale(), &op.getScore(), &op.getWeight(), &op.getVisible(), {}};
+  SumOverKeys sum{op,
+                  op.getQuery(),
+                  op.getKey(),
+                  op.getValue(),
+                  op.getDecay(),
+                  op.getExtras(),
+                  op.getSums(),
+                  op.getMask(),
+                  &op.getScale(),
+                  &op.getScore(),
+                  &op.getWeight(),
+                  &op.getVisible(),
+                  {}};
   if (!op.getFirstOrder())
     return sum;
   FailureOr<Series> series = readSeries(op);
@@ -226,10 +241,12 @@ FailureOr<SumOverKeys> readSum(RecurrencesOp op) {
 
 FailureOr<SumOverKeys> readSum(RecurrenceOp op) {
   if (op.getState() || op.getSum(Sum::State))
-    return op.emitError("unsupported state of a recurrence in pairwise form: use the recurrent or the chunked form");
+    return op.emitError(
+        "unsupported state of a recurrence in pairwise form: use the recurrent or the chunked form");
   Series series{static_cast<int64_t>(op.getOrder()), {op.getCoefficient().convertToDouble()}};
-  return SumOverKeys{op,           op.getQuery(), op.getKey(), op.getValue(), op.getDecay(), {}, op.getSums(), op.getMask(),
-                     &op.getScale(), nullptr,     nullptr,     nullptr,       series};
+  return SumOverKeys{op,      op.getQuery(), op.getKey(),  op.getValue(),  op.getDecay(),
+                     {},      op.getSums(),  op.getMask(), &op.getScale(), nullptr,
+                     nullptr, nullptr,       series};
 }
 
 /// Guards all that depends on a sum with the counts of the rows it came from.
@@ -248,7 +265,8 @@ public:
       if (auto map = dyn_cast<MapOp>(op))
         guard(map.getLiveMutable(), dependsOn.getArrayRef(), map.getResult().getType());
       else if (auto reduce = dyn_cast<ReduceOp>(op))
-        guard(reduce.getLiveMutable(), dependsOn.getArrayRef(), joinAxes(reduce.getArrays(), reduce.getResult().getType().getElementType()));
+        guard(reduce.getLiveMutable(), dependsOn.getArrayRef(),
+              joinAxes(reduce.getArrays(), reduce.getResult().getType().getElementType()));
       for (Value result : op.getResults())
         counts[result].insert_range(dependsOn);
     }
@@ -291,7 +309,8 @@ LogicalResult RecurrencesToPairwise::lower(Block &block) {
     PairwiseBuilder lowering(*sum, builder);
     lowering.build();
     // Results: the new pairwise operation and the widened count.
-    for (Operation *built = before ? before->getNextNode() : &block.front(); built != &op; built = built->getNextNode())
+    for (Operation *built = before ? before->getNextNode() : &block.front(); built != &op;
+         built = built->getNextNode())
       if (isa<PairwiseOp>(built) || (isa<MapOp>(built) && built->getResult(0) != lowering.count))
         for (Value result : built->getResults())
           if (result != lowering.count)

@@ -42,7 +42,8 @@ bool isRowScalar(MapOp map, Value scalar) {
                         [](StringAttr axis) { return isRuntimeAxis(axis); });
   if (auto index = scalar.getDefiningOp<IndexOp>())
     return isRuntimeAxis(index.getAxis());
-  return llvm::all_of(scalar.getDefiningOp()->getOperands(), [&](Value operand) { return isRowScalar(map, operand); });
+  return llvm::all_of(scalar.getDefiningOp()->getOperands(),
+                      [&](Value operand) { return isRowScalar(map, operand); });
 }
 
 /// Reads a map as a sum times row scalars.
@@ -69,7 +70,8 @@ std::optional<ScaledSum> readScaledSum(MapOp map, unsigned sum) {
 /// May be divided by: never 0 where it was not already, or a number.
 bool isSafeDivisor(Value factor) { return isConstantScalar(factor) || factor.getDefiningOp<math::RsqrtOp>(); }
 
-/// Replaces argument `index` of a map or reduction by O * divisors / factors. False if a factor that may be 0 stays below.
+/// Replaces argument `index` of a map or reduction by O * divisors / factors. False if a factor that may be 0
+/// stays below.
 template <typename Op> bool readBack(Op op, unsigned index, const ScaledSum &sum, Value output) {
   Block &block = op.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&block);
@@ -95,7 +97,8 @@ template <typename Op> bool readBack(Op op, unsigned index, const ScaledSum &sum
   for (Value factor : sum.factors)
     read = arith::DivFOp::create(builder, loc, read, values.lookupOrDefault(factor));
   block.getArgument(index).replaceAllUsesWith(read);
-  // The array stays an operand, unread, while the domain may need it; a scalar shared with the map must be one value to cancel.
+  // The array stays an operand, unread, while the domain may need it; a scalar shared with the map must be
+  // one value to cancel.
   IRRewriter rewriter(op.getContext());
   DominanceInfo dominance(op);
   eraseUnusedScalars(block);

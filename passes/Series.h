@@ -14,7 +14,8 @@ struct Series {
   llvm::SmallVector<double> coefficients;
 };
 
-/// Orders and coefficients of an operation with `orders(a to b)`. Fails, with a message, where an order is a free parameter.
+/// Orders and coefficients of an operation with `orders(a to b)`. Fails, with a message, where an order is a
+/// free parameter.
 mlir::FailureOr<Series> readSeries(RecurrencesOp op);
 
 } // namespace taylor

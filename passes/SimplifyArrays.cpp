@@ -27,7 +27,8 @@ namespace {
 struct DropUnusedOutputs : OpRewritePattern<PairwiseOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PairwiseOp op, PatternRewriter &rewriter) const override {
-    SmallVector<bool> keep = llvm::map_to_vector(op.getResults(), [](Value result) { return !result.use_empty(); });
+    SmallVector<bool> keep =
+        llvm::map_to_vector(op.getResults(), [](Value result) { return !result.use_empty(); });
     if (!llvm::is_contained(keep, false) || !llvm::is_contained(keep, true))
       return failure();
     PairwiseOp smaller = clonePairwise(rewriter, op, keep);
@@ -67,9 +68,10 @@ struct MoveFactorOutOfPairs : OpRewritePattern<PairwiseOp> {
       double factor = sum.getKind() == PairOutput::Maximum ? 1.0 : factors[sum.getYielded()];
       if (factor == 1.0)
         continue;
-      Value scaled = buildMap(rewriter, op.getLoc(), result, {}, [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
-        return arith::MulFOp::create(b, loc, x[0], buildNumber(b, loc, x[0].getType(), factor));
-      });
+      Value scaled =
+          buildMap(rewriter, op.getLoc(), result, {}, [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+            return arith::MulFOp::create(b, loc, x[0], buildNumber(b, loc, x[0].getType(), factor));
+          });
       rewriter.replaceAllUsesExcept(result, scaled, scaled.getDefiningOp());
     }
     return success();
@@ -108,14 +110,16 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
       collectAxes(factor, op.getArrays(), axes);
       return llvm::none_of(op.getAxes().getAsRange<StringAttr>(), [&](StringAttr axis) {
         // A key/value head varies along the query heads, but not within its group.
-        return axes.contains(axis == "group" ? StringRef("h") : axis.getValue()) || (axis == "h" && axes.contains("g"));
+        return axes.contains(axis == "group" ? StringRef("h") : axis.getValue()) ||
+               (axis == "h" && axes.contains("g"));
       });
     };
     Product inner = Product::read(scalar), outer;
     SmallVector<Value> conditions = openSelects(inner, isConstantAlong);
     std::swap(inner.constant, outer.constant);
     auto moveOut = [&](SmallVector<Value> &from, SmallVector<Value> &to) {
-      auto rest = std::stable_partition(from.begin(), from.end(), [&](Value factor) { return !isConstantAlong(factor); });
+      auto rest = std::stable_partition(from.begin(), from.end(),
+                                        [&](Value factor) { return !isConstantAlong(factor); });
       to.append(rest, from.end());
       from.erase(rest, from.end());
     };
@@ -133,7 +137,8 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
       rewriter.setInsertionPoint(body.getTerminator());
       IRMapping values;
       values.map(block.getArguments(), body.getArguments());
-      body.getTerminator()->setOperand(0, buildMapped(rewriter, op.getLoc(), inner, values, scalar.getType()));
+      body.getTerminator()->setOperand(0,
+                                       buildMapped(rewriter, op.getLoc(), inner, values, scalar.getType()));
     });
     // Arrays of the factors that leave have no reduced axis.
     llvm::SmallDenseSet<Value> used;
@@ -150,28 +155,33 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
         outerArguments.push_back(argument);
       }
     outerArrays.push_back(reduced.getResult());
-    Value result = buildMap(rewriter, op.getLoc(), outerArrays, op.getLive(), [&](OpBuilder &b, Location loc, ValueRange x) {
-      IRMapping values;
-      for (auto [old, now] : llvm::zip(outerArguments, x))
-        values.map(Value(old), now);
-      // The conditions choose before anything is multiplied: a factor may be infinite where they do not hold.
-      Value product = buildMapped(b, loc, outer, values, scalar.getType());
-      for (Value condition : conditions)
-        product = arith::SelectOp::create(b, loc, cloneTree(b, condition, values), product,
-                                          buildNumber(b, loc, scalar.getType(), 0.0));
-      return arith::MulFOp::create(b, loc, x.back(), product);
-    }, op.getResult().getType());
+    Value result = buildMap(
+        rewriter, op.getLoc(), outerArrays, op.getLive(),
+        [&](OpBuilder &b, Location loc, ValueRange x) {
+          IRMapping values;
+          for (auto [old, now] : llvm::zip(outerArguments, x))
+            values.map(Value(old), now);
+          // The conditions choose before anything is multiplied: a factor may be infinite where they do not
+          // hold.
+          Value product = buildMapped(b, loc, outer, values, scalar.getType());
+          for (Value condition : conditions)
+            product = arith::SelectOp::create(b, loc, cloneTree(b, condition, values), product,
+                                              buildNumber(b, loc, scalar.getType(), 0.0));
+          return arith::MulFOp::create(b, loc, x.back(), product);
+        },
+        op.getResult().getType());
     rewriter.replaceOp(op, result);
     return success();
   }
 
-  /// Factors select(c, F, 0) with a condition that does not vary: F's factors take their place, and c is returned.
+  /// Factors select(c, F, 0) with a condition that does not vary: F's factors take their place, and c is
+  /// returned.
   static SmallVector<Value> openSelects(Product &product, llvm::function_ref<bool(Value)> isConstantAlong) {
     SmallVector<Value> conditions;
     for (unsigned i = 0; i < product.numerator.size(); ++i) {
       auto select = product.numerator[i].getDefiningOp<arith::SelectOp>();
-      if (!select || !matchPattern(select.getFalseValue(), m_AnyZeroFloat()) || !isConstantAlong(select.getCondition()) ||
-          isConstantAlong(select))
+      if (!select || !matchPattern(select.getFalseValue(), m_AnyZeroFloat()) ||
+          !isConstantAlong(select.getCondition()) || isConstantAlong(select))
         continue;
       conditions.push_back(select.getCondition());
       Product chosen = Product::read(select.getTrueValue());
@@ -249,7 +259,9 @@ private:
     SmallVector<StringRef> indexed = indexedAxes(producer.getBody());
     llvm::append_range(indexed, indexedAxes(op.getBody()));
     ArrayType joined = joinAxes(rest, type.getElementType(), indexed);
-    bool covered = llvm::all_of(type.getAxes(), [&](StringAttr axis) { return joined.has(axis) || (axis == "g" && joined.has("h")); });
+    bool covered = llvm::all_of(type.getAxes(), [&](StringAttr axis) {
+      return joined.has(axis) || (axis == "g" && joined.has("h"));
+    });
     return covered || std::is_same_v<Op, MapOp>;
   }
 
@@ -302,7 +314,8 @@ private:
     ArrayType all = joinAxes(rest, real, indexed);
     rest.erase(rest.begin() + gone);
     // The type of the region follows that of its arrays.
-    return joinAxes(rest, real, indexed) == all && realTypeOf(op.getContext(), ValueRange(rest).getTypes()) == real;
+    return joinAxes(rest, real, indexed) == all &&
+           realTypeOf(op.getContext(), ValueRange(rest).getTypes()) == real;
   }
 };
 
@@ -332,9 +345,9 @@ class SimplifyArrays : public ::taylor::impl::SimplifyArraysPassBase<SimplifyArr
 
 void SimplifyArrays::runOnOperation() {
   RewritePatternSet patterns(&getContext());
-  patterns.add<DropUnusedOutputs, MoveFactorOutOfPairs, MoveFactorOutOfReduction, FuseMap<MapOp>, FuseMap<ReduceOp>,
-               FuseMap<ScanOp>, DropOperands<MapOp>, DropOperands<ReduceOp>, CancelFactors<MapOp>, CancelFactors<ReduceOp>>(
-      &getContext());
+  patterns.add<DropUnusedOutputs, MoveFactorOutOfPairs, MoveFactorOutOfReduction, FuseMap<MapOp>,
+               FuseMap<ReduceOp>, FuseMap<ScanOp>, DropOperands<MapOp>, DropOperands<ReduceOp>,
+               CancelFactors<MapOp>, CancelFactors<ReduceOp>>(&getContext());
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
     return signalPassFailure();
 }

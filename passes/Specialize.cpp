@@ -31,7 +31,8 @@ struct Choices {
   std::optional<Mask> mask;
 };
 
-/// True if a map yields nothing negative, as far as its formula shows: relu, exp, sigmoid, softplus, elu + 1 and sums of such.
+/// True if a map yields nothing negative, as far as its formula shows: relu, exp, sigmoid, softplus, elu + 1
+/// and sums of such.
 bool isNonNegative(Value scalar) {
   Operation *op = scalar.getDefiningOp();
   if (!op)
@@ -47,8 +48,8 @@ bool isNonNegative(Value scalar) {
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
     // select(0 < x, x, y): x where it is positive.
     auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
-    bool positive = compare && compare.getPredicate() == arith::CmpFPredicate::OLT && isNonNegative(compare.getLhs()) &&
-                    compare.getRhs() == select.getTrueValue();
+    bool positive = compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
+                    isNonNegative(compare.getLhs()) && compare.getRhs() == select.getTrueValue();
     return (positive || isNonNegative(select.getTrueValue())) && isNonNegative(select.getFalseValue());
   }
   if (auto add = dyn_cast<arith::AddFOp>(op)) {
@@ -62,7 +63,8 @@ bool isNonNegative(Value scalar) {
       auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
       return number && number.getValueAsDouble() >= 1.0;
     };
-    if ((atLeastMinusOne(add.getLhs()) && isOne(add.getRhs())) || (atLeastMinusOne(add.getRhs()) && isOne(add.getLhs())))
+    if ((atLeastMinusOne(add.getLhs()) && isOne(add.getRhs())) ||
+        (atLeastMinusOne(add.getRhs()) && isOne(add.getLhs())))
       return true;
   }
   if (isa<arith::AddFOp, arith::MulFOp, arith::DivFOp, arith::MinimumFOp>(op))
@@ -121,7 +123,9 @@ LogicalResult Specializer::setMask() {
   });
   (void)result;
   if (runs && used == Mask::Bidirectional)
-    return runs->emitError() << "unsupported " << what << " in a bidirectional attention: it is for causal use only; compile with a causal mask";
+    return runs->emitError()
+           << "unsupported " << what
+           << " in a bidirectional attention: it is for causal use only; compile with a causal mask";
   return success();
 }
 
@@ -130,35 +134,29 @@ void Specializer::warnOddOrder(RecurrencesOp op) {
   if (last % 2 == 0 || !op.getSum(Sum::Mass) || !op.getScore().empty() ||
       (isNonNegativeArray(op.getQuery()) && isNonNegativeArray(op.getKey())))
     return;
-  op.emitWarning() << "a series with the odd top order " << last
-                   << " can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order";
+  op.emitWarning()
+      << "a series with the odd top order " << last
+      << " can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order";
 }
 
 LogicalResult Specializer::setOrders(RecurrencesOp op) {
   if (!op.getFirstOrder())
     return success();
-  auto resolve = [&](Attribute bound) -> FailureOr<Attribute> {
+  // The verifier has seen that a named order is an index parameter.
+  auto resolve = [&](Attribute bound) {
     auto name = dyn_cast<StringAttr>(bound);
-    if (!name)
-      return bound;
-    Attribute value = spec.getParameters().get(name);
-    if (!value)
-      return op.emitError() << "expected an integer or a parameter as an order, but got '" << name.getValue()
-                            << "'; declare it as parameters(" << name.getValue() << " : index = 10)";
-    if (!isa<IntegerAttr>(value))
-      return op.emitError() << "requires an integer parameter as an order: declare it as parameters(" << name.getValue() << " : index = 10)";
-    return value;
+    return cast<IntegerAttr>(name ? spec.getParameters().get(name) : bound);
   };
-  FailureOr<Attribute> first = resolve(*op.getFirstOrder()), last = resolve(*op.getLastOrder());
-  if (failed(first) || failed(last))
-    return failure();
-  op.setFirstOrderAttr(*first);
-  op.setLastOrderAttr(*last);
-  int64_t a = cast<IntegerAttr>(*first).getInt(), b = cast<IntegerAttr>(*last).getInt();
+  IntegerAttr first = resolve(*op.getFirstOrder()), last = resolve(*op.getLastOrder());
+  op.setFirstOrderAttr(first);
+  op.setLastOrderAttr(last);
+  int64_t a = first.getInt(), b = last.getInt();
   if (b < a)
     return op.emitError() << "expected orders(a to b) with a <= b, but got " << a << " to " << b;
-  if (auto coefficients = op.getCoefficients(); coefficients && static_cast<int64_t>(coefficients->size()) != b - a + 1)
-    return op.emitError() << "expected " << b - a + 1 << " coefficients, one per order, but got " << coefficients->size();
+  if (auto coefficients = op.getCoefficients();
+      coefficients && static_cast<int64_t>(coefficients->size()) != b - a + 1)
+    return op.emitError() << "expected " << b - a + 1 << " coefficients, one per order, but got "
+                          << coefficients->size();
   warnOddOrder(op);
   return success();
 }
@@ -170,8 +168,9 @@ FailureOr<ArrayType> Specializer::sized(Location loc, ArrayType type, Type eleme
     if (wanted == ArrayType::kUnknown)
       continue;
     if (size != ArrayType::kUnknown && size != wanted)
-      return emitError(loc) << "expected axis '" << axis.getValue() << "' of size " << size << " as written, but got "
-                            << (axis == "d" ? "head-dim=" : "value-dim=") << wanted;
+      return emitError(loc) << "expected axis '" << axis.getValue() << "' of size " << size
+                            << " as written, but got " << (axis == "d" ? "head-dim=" : "value-dim=")
+                            << wanted;
     size = wanted;
   }
   return ArrayType::get(type.getContext(), type.getAxes(), sizes, elementType);
@@ -182,7 +181,8 @@ LogicalResult Specializer::setTypes() {
     auto array = dyn_cast<ArrayType>(value.getType());
     if (!array)
       return success();
-    FailureOr<ArrayType> type = sized(value.getLoc(), array, array.getElementType().isF64() ? real : array.getElementType());
+    FailureOr<ArrayType> type =
+        sized(value.getLoc(), array, array.getElementType().isF64() ? real : array.getElementType());
     if (failed(type))
       return failure();
     value.setType(*type);
@@ -201,7 +201,8 @@ LogicalResult Specializer::setTypes() {
     if (auto rope = dyn_cast<RopeOp>(op)) {
       int64_t size = rope.getArray().getType().sizeOf(rope.getChannel());
       if (size % 2 != 0)
-        return rope.emitError() << "requires an even size of axis '" << rope.getChannel() << "' to rotate, but got " << size;
+        return rope.emitError() << "requires an even size of axis '" << rope.getChannel()
+                                << "' to rotate, but got " << size;
     }
   }
   auto yield = cast<YieldOp>(body.getTerminator());
@@ -238,7 +239,8 @@ void Specializer::replaceNumbers() {
     std::optional<double> number;
     // The one function of a size in common use that math does not fold: 1 / sqrt(d). Here it is still f64.
     FloatAttr known;
-    if (isa<math::RsqrtOp>(op) && matchPattern(op->getOperand(0), m_Constant(&known)) && known.getValueAsDouble() > 0.0)
+    if (isa<math::RsqrtOp>(op) && matchPattern(op->getOperand(0), m_Constant(&known)) &&
+        known.getValueAsDouble() > 0.0)
       number = 1.0 / std::sqrt(known.getValueAsDouble());
     if (auto parameter = dyn_cast<ParameterOp>(op)) {
       Attribute value = spec.getParameters().get(parameter.getName());
@@ -255,7 +257,8 @@ void Specializer::replaceNumbers() {
     if (!number)
       return;
     OpBuilder builder(op);
-    op->getResult(0).replaceAllUsesWith(buildNumber(builder, op->getLoc(), op->getResult(0).getType(), *number));
+    op->getResult(0).replaceAllUsesWith(
+        buildNumber(builder, op->getLoc(), op->getResult(0).getType(), *number));
     op->erase();
   });
 }
@@ -289,7 +292,8 @@ FailureOr<Choices> Specialize::readChoices() {
   Builder builder(module.getContext());
   Choices choices{headDim, valueDim ? valueDim : headDim, {}, builder.getF32Type(), {}, {}};
   if (choices.headDim <= 0 || choices.valueDim <= 0)
-    return module.emitError() << "expected positive sizes, but got head-dim=" << choices.headDim << " value-dim=" << choices.valueDim;
+    return module.emitError() << "expected positive sizes, but got head-dim=" << choices.headDim
+                              << " value-dim=" << choices.valueDim;
   if (dtype == "f32")
     choices.storage = builder.getF32Type();
   else if (dtype == "bf16")

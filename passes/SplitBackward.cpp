@@ -35,7 +35,8 @@ public:
 private:
   void chooseSaved();
   std::string nameOfSaved(Value value);
-  /// A function with the operations that `results` need, up to `arguments`; of those only the ones that are read.
+  /// A function with the operations that `results` need, up to `arguments`; of those only the ones that are
+  /// read.
   void build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results, bool keepAllArguments);
   SmallVector<Tensor> argumentsOf(StringRef role);
   SmallVector<Tensor> resultsOf(StringRef role);
@@ -135,7 +136,8 @@ void Splitter::chooseSaved() {
       saved.push_back({builder.getStringAttr("saved:" + nameOfSaved(values[node])), values[node]});
 }
 
-void Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results, bool keepAllArguments) {
+void Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results,
+                     bool keepAllArguments) {
   llvm::SmallDenseSet<Value> available, read;
   for (const Tensor &argument : arguments)
     available.insert(argument.value);
@@ -158,12 +160,14 @@ void Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tens
     if (keepAllArguments || read.contains(argument.value))
       used.push_back(argument);
   auto namesOf = [&](ArrayRef<Tensor> tensors) {
-    return builder.getArrayAttr(llvm::map_to_vector(tensors, [](const Tensor &tensor) { return Attribute(tensor.name); }));
+    return builder.getArrayAttr(
+        llvm::map_to_vector(tensors, [](const Tensor &tensor) { return Attribute(tensor.name); }));
   };
   OpBuilder::InsertionGuard guard(builder);
   StringRef spec = joint.getSpecName();
-  auto function = FunctionOp::create(builder, joint.getLoc(), (spec + "." + suffix).str(), spec, namesOf(used),
-                                     keepAllArguments ? joint.getSourcesAttr() : ArrayAttr(), joint.getParameters());
+  auto function =
+      FunctionOp::create(builder, joint.getLoc(), (spec + "." + suffix).str(), spec, namesOf(used),
+                         keepAllArguments ? joint.getSourcesAttr() : ArrayAttr(), joint.getParameters());
   function->setDiscardableAttrs(joint->getDiscardableAttrDictionary());
   Block *body = addBlock(function.getBody(), {}, joint.getLoc());
   builder.setInsertionPointToStart(body);
@@ -180,8 +184,8 @@ void Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tens
       if (!mapped.contains(old))
         mapped.map(old, now);
   }
-  SmallVector<Value> yielded =
-      llvm::map_to_vector(results, [&](const Tensor &result) { return mapped.lookupOrDefault(result.value); });
+  SmallVector<Value> yielded = llvm::map_to_vector(
+      results, [&](const Tensor &result) { return mapped.lookupOrDefault(result.value); });
   YieldOp::create(builder, joint.getLoc(), yielded, namesOf(results));
 }
 

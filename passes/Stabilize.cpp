@@ -23,7 +23,8 @@ void splitOutputs(PairwiseOp op) {
   Block &weight = op.getWeight().front();
   llvm::SmallDenseSet<Value> exponential;
   for (Operation &scalar : weight.without_terminator())
-    if (isa<math::ExpOp>(scalar) || llvm::any_of(scalar.getOperands(), [&](Value x) { return exponential.contains(x); }))
+    if (isa<math::ExpOp>(scalar) ||
+        llvm::any_of(scalar.getOperands(), [&](Value x) { return exponential.contains(x); }))
       exponential.insert(scalar.getResult(0));
   SmallVector<bool> with, without;
   for (unsigned i = 0; i < op.getNumResults(); ++i) {
@@ -105,13 +106,15 @@ void Shift::shareMaxima() {
     OpBuilder builder(shared.getContext());
     builder.setInsertionPointAfterValue(shared);
     for (Value result : exponent.provider.getResults().drop_back()) {
-      Value scaled = buildMap(builder, result.getLoc(), {result, own, shared}, {}, [](OpBuilder &b, Location loc, ValueRange x) -> Value {
-        // Rows without keys have no maximum: the difference of two infinities must not be formed.
-        Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x[1], x[2]);
-        Value factor = math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, x[1], x[2]));
-        Value one = buildNumber(b, loc, x[1].getType(), 1.0);
-        return arith::MulFOp::create(b, loc, x[0], arith::SelectOp::create(b, loc, below, factor, one));
-      });
+      Value scaled = buildMap(
+          builder, result.getLoc(), {result, own, shared}, {},
+          [](OpBuilder &b, Location loc, ValueRange x) -> Value {
+            // Rows without keys have no maximum: the difference of two infinities must not be formed.
+            Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x[1], x[2]);
+            Value factor = math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, x[1], x[2]));
+            Value one = buildNumber(b, loc, x[1].getType(), 1.0);
+            return arith::MulFOp::create(b, loc, x[0], arith::SelectOp::create(b, loc, below, factor, one));
+          });
       result.replaceAllUsesExcept(scaled, scaled.getDefiningOp());
     }
   }
@@ -144,9 +147,11 @@ Value Shift::buildExponent(OpBuilder &builder, Operation *scalar, const Degree &
     if (p == 0.0)
       continue;
     Value m = maximumIn(scalar, k);
-    Value term = p == 1.0    ? m
-                 : p == -1.0 ? arith::NegFOp::create(builder, loc, m).getResult()
-                             : arith::MulFOp::create(builder, loc, buildNumber(builder, loc, m.getType(), p), m).getResult();
+    Value term =
+        p == 1.0 ? m
+        : p == -1.0
+            ? arith::NegFOp::create(builder, loc, m).getResult()
+            : arith::MulFOp::create(builder, loc, buildNumber(builder, loc, m.getType(), p), m).getResult();
     sum = sum ? arith::AddFOp::create(builder, loc, sum, term).getResult() : term;
   }
   return sum;
@@ -178,7 +183,8 @@ void Shift::applyFactors() {
       if (number.getValueAsDouble() == 1.0)
         scaled = factor;
       double tiny = value.getType().isF64() ? 2.2250738585072014e-308 : 1.1754943508222875e-38;
-      scaled = arith::MaximumFOp::create(builder, loc, scaled, buildNumber(builder, loc, value.getType(), tiny));
+      scaled =
+          arith::MaximumFOp::create(builder, loc, scaled, buildNumber(builder, loc, value.getType(), tiny));
     }
     operand->set(scaled);
   }

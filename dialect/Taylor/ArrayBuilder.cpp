@@ -16,8 +16,8 @@ ArrayType taylor::joinAxes(ValueRange arrays, Type elementType, ArrayRef<StringR
   SmallVector<StringRef> named = llvm::filter_to_vector(extra, [&](StringRef axis) {
     return isRoleAxis(axis) || llvm::any_of(types, [&](ArrayType type) { return type.has(axis); });
   });
-  FailureOr<ArrayType> type = joinArrays([&] { return mlir::emitError(UnknownLoc::get(context)); }, context, types,
-                                         named, elementType);
+  FailureOr<ArrayType> type = joinArrays([&] { return mlir::emitError(UnknownLoc::get(context)); }, context,
+                                         types, named, elementType);
   return succeeded(type) ? *type : ArrayType();
 }
 
@@ -78,7 +78,8 @@ Value taylor::buildConversion(OpBuilder &builder, Location loc, Value array, Typ
   if (type.getElementType() == elementType)
     return array;
   return buildMap(
-      builder, loc, array, {}, [](OpBuilder &, Location, ValueRange x) { return x[0]; }, type.clone(elementType));
+      builder, loc, array, {}, [](OpBuilder &, Location, ValueRange x) { return x[0]; },
+      type.clone(elementType));
 }
 
 Value taylor::buildNumber(OpBuilder &builder, Location loc, Type type, double value) {

@@ -16,7 +16,8 @@ using ScalarBody =
 ArrayType arrayTypeOf(mlir::Value array);
 
 /// Joined axes of arrays of one valid program, as an array of `elementType` (`extra`: further axes, by name).
-ArrayType joinAxes(mlir::ValueRange arrays, mlir::Type elementType, llvm::ArrayRef<llvm::StringRef> extra = {});
+ArrayType joinAxes(mlir::ValueRange arrays, mlir::Type elementType,
+                   llvm::ArrayRef<llvm::StringRef> extra = {});
 
 /// Gives `region` one block with arguments of these types.
 mlir::Block *addBlock(mlir::Region &region, mlir::TypeRange argumentTypes, mlir::Location loc);
@@ -25,8 +26,8 @@ mlir::Block *addBlock(mlir::Region &region, mlir::TypeRange argumentTypes, mlir:
 llvm::SmallVector<mlir::Type> scalarTypesOf(mlir::ValueRange arrays);
 
 /// `taylor.map` from a body; the result has the joined axes, or those of `type`. Null if the body gives up.
-mlir::Value buildMap(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange arrays, mlir::ValueRange live,
-                     ScalarBody body, ArrayType type = {});
+mlir::Value buildMap(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange arrays,
+                     mlir::ValueRange live, ScalarBody body, ArrayType type = {});
 
 /// `taylor.reduce` of the joined arrays over axes (`group`: h into g). Null if the body gives up.
 mlir::Value buildReduce(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind,
@@ -37,7 +38,8 @@ mlir::Value buildReduce(mlir::OpBuilder &builder, mlir::Location loc, Reduction 
 mlir::Value buildSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a, mlir::Value b);
 
 /// An array rounded to another storage type: a map without operations. The array itself if the type is right.
-mlir::Value buildConversion(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value array, mlir::Type elementType);
+mlir::Value buildConversion(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value array,
+                            mlir::Type elementType);
 
 /// A floating-point constant in a region.
 mlir::Value buildNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type, double value);

@@ -32,8 +32,8 @@ struct Formula {
 /// Cotangent of F's value at a point, from that value and the scalars of `extra`.
 using ValueCotangent = llvm::function_ref<Value(OpBuilder &, Location, Value value, ValueRange extra)>;
 
-/// Pulls the cotangent of F back to each of its arrays: x' = sum over the axes x lacks of F's vector-Jacobian product.
-/// `extra` are further arrays that `cotangentOf` reads, such as the cotangent of the result.
+/// Pulls the cotangent of F back to each of its arrays: x' = sum over the axes x lacks of F's vector-Jacobian
+/// product. `extra` are further arrays that `cotangentOf` reads, such as the cotangent of the result.
 LogicalResult pullBack(OpBuilder &builder, Formula formula, ValueRange extra, ArrayRef<StringRef> indexed,
                        ValueCotangent cotangentOf, SmallVectorImpl<Value> &cotangents) {
   SmallVector<Value> arrays(formula.arrays);
@@ -61,8 +61,9 @@ LogicalResult pullBack(OpBuilder &builder, Formula formula, ValueRange extra, Ar
       return mlir::failed(result) ? Value() : (*result)[i];
     };
     SmallVector<StringRef> axes = axesToSum(domain, type);
-    cotangents.push_back(axes.empty() ? buildMap(builder, formula.loc, arrays, formula.live, body, type.clone(real))
-                                      : buildReduce(builder, formula.loc, Reduction::Sum, axes, arrays, formula.live, body));
+    cotangents.push_back(
+        axes.empty() ? buildMap(builder, formula.loc, arrays, formula.live, body, type.clone(real))
+                     : buildReduce(builder, formula.loc, Reduction::Sum, axes, arrays, formula.live, body));
     if (failed)
       return failure();
   }
@@ -75,8 +76,8 @@ Value passOn(OpBuilder &, Location, Value, ValueRange extra) { return extra[0]; 
 
 LogicalResult MapOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
                                                 SmallVectorImpl<Value> &cotangents) {
-  if (failed(pullBack(builder, {getLoc(), getArrays(), getLive(), getBody()}, results[0], indexedAxes(getBody()),
-                      passOn, cotangents)))
+  if (failed(pullBack(builder, {getLoc(), getArrays(), getLive(), getBody()}, results[0],
+                      indexedAxes(getBody()), passOn, cotangents)))
     return failure();
   cotangents.append(getLive().size(), Value());
   return success();
@@ -113,7 +114,8 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
     // Ties share: cotangent / number of them.
     auto isMaximum = [&](OpBuilder &builder, Location loc, Value value, Value maximum, Value then) -> Value {
       Value equal = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, value, maximum);
-      return arith::SelectOp::create(builder, loc, equal, then, buildNumber(builder, loc, then.getType(), 0.0));
+      return arith::SelectOp::create(builder, loc, equal, then,
+                                     buildNumber(builder, loc, then.getType(), 0.0));
     };
     SmallVector<Value> arrays(getArrays());
     arrays.push_back(getResult());
@@ -128,7 +130,8 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
                                                 buildNumber(builder, loc, value.getType(), 1.0));
                              });
     auto share = [&](OpBuilder &builder, Location loc, Value value, ValueRange extra) {
-      return isMaximum(builder, loc, value, extra[1], arith::DivFOp::create(builder, loc, extra[0], extra[2]));
+      return isMaximum(builder, loc, value, extra[1],
+                       arith::DivFOp::create(builder, loc, extra[0], extra[2]));
     };
     result = pullBack(builder, formula, {results[0], getResult(), ties}, indexed, share, cotangents);
     break;
@@ -141,14 +144,14 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
 LogicalResult ScanOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
                                                  SmallVectorImpl<Value> &cotangents) {
   // The adjoint of a running sum is the running sum from the other end; of a shift, the shift back.
-  auto adjoint = ScanOp::create(builder, getLoc(), results[0].getType(), results[0], getKindAttr(), getAxisAttr(),
-                                getExclusiveAttr(), getReverse() ? UnitAttr() : builder.getUnitAttr(),
-                                getAmountAttr());
+  auto adjoint =
+      ScanOp::create(builder, getLoc(), results[0].getType(), results[0], getKindAttr(), getAxisAttr(),
+                     getExclusiveAttr(), getReverse() ? UnitAttr() : builder.getUnitAttr(), getAmountAttr());
   Block *block = addBlock(adjoint.getBody(), scalarTypesOf(results[0]), getLoc());
   OpBuilder inner = OpBuilder::atBlockEnd(block);
   YieldOp::create(inner, getLoc(), block->getArgument(0), ArrayAttr());
-  return pullBack(builder, {getLoc(), getArrays(), {}, getBody()}, adjoint.getResult(), indexedAxes(getBody()), passOn,
-                  cotangents);
+  return pullBack(builder, {getLoc(), getArrays(), {}, getBody()}, adjoint.getResult(),
+                  indexedAxes(getBody()), passOn, cotangents);
 }
 
 LogicalResult AlignOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
@@ -164,8 +167,8 @@ LogicalResult RopeOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange 
                                                  SmallVectorImpl<Value> &cotangents) {
   // A rotation: its transpose is its inverse.
   ArrayType type = arrayTypeOf(results[0]);
-  cotangents.push_back(RopeOp::create(builder, getLoc(), type.clone(type.getScalarType()), results[0], getThetaAttr(),
-                                      getLayoutAttr(), getOffsetAttr(),
+  cotangents.push_back(RopeOp::create(builder, getLoc(), type.clone(type.getScalarType()), results[0],
+                                      getThetaAttr(), getLayoutAttr(), getOffsetAttr(),
                                       getInverse() ? UnitAttr() : builder.getUnitAttr()));
   return success();
 }
@@ -193,17 +196,17 @@ LogicalResult ConvolveOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRa
     arrays.push_back(shift.getResult());
   }
   ArrayType domain = joinAxes(arrays, real);
-  cotangents.push_back(buildReduce(
-      builder, getLoc(), Reduction::Sum, axesToSum(domain, arrayTypeOf(getTaps())), arrays, {},
-      [&](OpBuilder &builder, Location loc, ValueRange x) -> Value {
-        Value tap = IndexOp::create(builder, loc, real, builder.getStringAttr(getTapAxis()));
-        Value chosen = x.back();
-        for (int64_t j = 0; j + 1 < taps; ++j) {
-          Value isTap = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, tap,
-                                              buildNumber(builder, loc, real, j));
-          chosen = arith::SelectOp::create(builder, loc, isTap, x[2 + j], chosen);
-        }
-        return arith::MulFOp::create(builder, loc, x[0], chosen);
-      }));
+  cotangents.push_back(
+      buildReduce(builder, getLoc(), Reduction::Sum, axesToSum(domain, arrayTypeOf(getTaps())), arrays, {},
+                  [&](OpBuilder &builder, Location loc, ValueRange x) -> Value {
+                    Value tap = IndexOp::create(builder, loc, real, builder.getStringAttr(getTapAxis()));
+                    Value chosen = x.back();
+                    for (int64_t j = 0; j + 1 < taps; ++j) {
+                      Value isTap = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, tap,
+                                                          buildNumber(builder, loc, real, j));
+                      chosen = arith::SelectOp::create(builder, loc, isTap, x[2 + j], chosen);
+                    }
+                    return arith::MulFOp::create(builder, loc, x[0], chosen);
+                  }));
   return success();
 }

@@ -2,12 +2,13 @@
 //
 // The vector-Jacobian product of a pairwise operation is a pairwise operation:
 //
-//   forward   y = rows(w, %b)      derived   p = dot(%dy, %b) is added to dw, and columns(w, %dy) is b's cotangent
+//   forward   y = rows(w, %b)      derived   p = dot(%dy, %b) is added to dw, and columns(w, %dy) is b's
+//   cotangent
 //             y = columns(w, %a)             p = dot(%a, %dy)                  rows(w, %dy)        a's
 //             y = rows(w), columns(w), total(w)    dw += %dy, a row scalar, column scalar or parameter
 //
-//   The region's own derivative at dw gives a cotangent per argument: for s = dot(%a, %b) the outputs rows(ds, %b) and
-//   columns(ds, %a), for a scalar its sum over the axes that it lacks.
+//   The region's own derivative at dw gives a cotangent per argument: for s = dot(%a, %b) the outputs
+//   rows(ds, %b) and columns(ds, %a), for a scalar its sum over the axes that it lacks.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/RegionDerivative.h"
 
@@ -22,7 +23,8 @@ namespace {
 class DerivedPairwise {
 public:
   DerivedPairwise(PairwiseOp op, OpBuilder &builder)
-      : op(op), builder(builder), arrays(op.getArrays()), products(op.getProducts()), scalars(op.getScalars()) {}
+      : op(op), builder(builder), arrays(op.getArrays()), products(op.getProducts()),
+        scalars(op.getScalars()) {}
 
   LogicalResult build(ValueRange results, SmallVectorImpl<Value> &cotangents);
 
@@ -94,10 +96,10 @@ std::optional<DerivedPairwise::Source> DerivedPairwise::addSource(PairSumAttr su
   return Source{true, static_cast<int64_t>(products.size() / 2 - 1)};
 }
 
-/// Arguments of a region of the derived operation: all products (where the region sees them), then all scalars. The old
-/// ones come first among each.
-static void mapArguments(Block &from, Block &to, IRMapping &values, unsigned oldProducts, unsigned newProducts,
-                         unsigned oldScalars, unsigned newScalars) {
+/// Arguments of a region of the derived operation: all products (where the region sees them), then all
+/// scalars. The old ones come first among each.
+static void mapArguments(Block &from, Block &to, IRMapping &values, unsigned oldProducts,
+                         unsigned newProducts, unsigned oldScalars, unsigned newScalars) {
   for (unsigned i = 0; i < oldProducts; ++i)
     values.map(from.getArgument(i), to.getArgument(i));
   for (unsigned i = 0; i < oldScalars; ++i)
@@ -110,13 +112,15 @@ void DerivedPairwise::copyRegion(Region &from, Region &to, bool hasProducts) {
   if (from.empty())
     return;
   Type real = op.getRealType();
-  unsigned oldProducts = hasProducts ? op.getNumProducts() : 0, newProducts = hasProducts ? products.size() / 2 : 0;
+  unsigned oldProducts = hasProducts ? op.getNumProducts() : 0,
+           newProducts = hasProducts ? products.size() / 2 : 0;
   SmallVector<Type> types(newProducts, real);
   for (int64_t scalar : scalars)
     types.push_back(arrayTypeOf(arrays[scalar]).getScalarType());
   Block *block = addBlock(to, types, op.getLoc());
   IRMapping values;
-  mapArguments(from.front(), *block, values, oldProducts, newProducts, op.getScalars().size(), scalars.size());
+  mapArguments(from.front(), *block, values, oldProducts, newProducts, op.getScalars().size(),
+               scalars.size());
   OpBuilder inner = OpBuilder::atBlockEnd(block);
   for (Operation &scalar : from.front())
     inner.clone(scalar, values);
@@ -159,7 +163,8 @@ LogicalResult DerivedPairwise::buildWeight(Region &region, ArrayRef<std::optiona
     if (!sources[i] || sum.getArray() < 0)
       continue;
     addOutput(sum.getKind() == PairOutput::Rows ? PairOutput::Columns : PairOutput::Rows,
-              values.lookupOrDefault(yield->getOperand(sum.getYielded())), addArray(cotangent), sum.getArray());
+              values.lookupOrDefault(yield->getOperand(sum.getYielded())), addArray(cotangent),
+              sum.getArray());
   }
   addOutputs(*argumentCotangents);
   YieldOp::create(inner, op.getLoc(), yielded, ArrayAttr());
@@ -180,7 +185,9 @@ void DerivedPairwise::addOutputs(ArrayRef<Value> argumentCotangents) {
     ArrayType type = arrayTypeOf(op.getArrays()[operand]);
     if (!dx || !isa<FloatType>(type.getElementType()))
       continue;
-    PairOutput kind = type.has("t") ? PairOutput::Rows : type.has("u") ? PairOutput::Columns : PairOutput::Total;
+    PairOutput kind = type.has("t")   ? PairOutput::Rows
+                      : type.has("u") ? PairOutput::Columns
+                                      : PairOutput::Total;
     addOutput(kind, dx, -1, operand);
   }
 }
@@ -199,8 +206,10 @@ LogicalResult DerivedPairwise::build(ValueRange results, SmallVectorImpl<Value> 
   if (outputs.empty())
     return success();
   SmallVector<Type> types = llvm::map_to_vector(outputs, [](const Output &output) { return output.type; });
-  SmallVector<Attribute> sums = llvm::map_to_vector(outputs, [](const Output &output) { return Attribute(output.sum); });
-  auto derived = PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars, builder.getArrayAttr(sums));
+  SmallVector<Attribute> sums =
+      llvm::map_to_vector(outputs, [](const Output &output) { return Attribute(output.sum); });
+  auto derived =
+      PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars, builder.getArrayAttr(sums));
   copyRegion(op.getVisible(), derived.getVisible(), /*hasProducts=*/false);
   copyRegion(op.getMaximum(), derived.getMaximum(), /*hasProducts=*/true);
   derived.getWeight().takeBody(weight);

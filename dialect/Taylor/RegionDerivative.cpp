@@ -19,10 +19,11 @@ void taylor::cloneScalars(OpBuilder &builder, Block &block, IRMapping &values) {
     builder.clone(op, values);
 }
 
-/// p'(x) as a scalar of the derived region, for a polynomial of the original one; built where p is, so that p can be read from it.
-/// Operation by operation the rule would cost 3 multiplications a power, Horner's rule for p' costs one; and where p is
-/// a truncated exponential it is p' plus its last term.
-static Value buildDerivative(OpBuilder &builder, const Polynomial &polynomial, Value scalar, IRMapping &values) {
+/// p'(x) as a scalar of the derived region, for a polynomial of the original one; built where p is, so that p
+/// can be read from it. Operation by operation the rule would cost 3 multiplications a power, Horner's rule
+/// for p' costs one; and where p is a truncated exponential it is p' plus its last term.
+static Value buildDerivative(OpBuilder &builder, const Polynomial &polynomial, Value scalar,
+                             IRMapping &values) {
   OpBuilder::InsertionGuard guard(builder);
   Value clone = values.lookup(scalar);
   builder.setInsertionPointAfterValue(clone);
@@ -31,8 +32,9 @@ static Value buildDerivative(OpBuilder &builder, const Polynomial &polynomial, V
   derivative.x = values.lookupOrDefault(polynomial.x);
   Value slope = derivative.build(builder, loc);
   if (polynomial.isTruncatedExponential()) {
-    Value top = arith::MulFOp::create(builder, loc, buildPower(builder, loc, derivative.x, derivative.coefficients.size()),
-                                      buildNumber(builder, loc, slope.getType(), polynomial.coefficients.back()));
+    Value top = arith::MulFOp::create(
+        builder, loc, buildPower(builder, loc, derivative.x, derivative.coefficients.size()),
+        buildNumber(builder, loc, slope.getType(), polynomial.coefficients.back()));
     Value sum = arith::AddFOp::create(builder, loc, top, slope);
     clone.replaceAllUsesWith(sum);
     values.map(scalar, sum);
@@ -40,8 +42,8 @@ static Value buildDerivative(OpBuilder &builder, const Polynomial &polynomial, V
   return slope;
 }
 
-FailureOr<SmallVector<Value>> taylor::differentiateScalars(OpBuilder &builder, Block &block, IRMapping &values,
-                                                           ArrayRef<Value> yielded) {
+FailureOr<SmallVector<Value>> taylor::differentiateScalars(OpBuilder &builder, Block &block,
+                                                           IRMapping &values, ArrayRef<Value> yielded) {
   DenseMap<Value, Value> cotangents;
   auto add = [&](Value value, Value cotangent) {
     if (!cotangent)
@@ -65,8 +67,9 @@ FailureOr<SmallVector<Value>> taylor::differentiateScalars(OpBuilder &builder, B
     Operation *clone = values.lookup(op.getResult(0)).getDefiningOp();
     auto rule = dyn_cast<DifferentiableScalarOpInterface>(clone);
     if (!rule)
-      return op.emitError() << "unsupported derivative of '" << op.getName()
-                            << "': it has no rule (dialect/Taylor/ScalarDerivatives.cpp); write the formula without it";
+      return op.emitError()
+             << "unsupported derivative of '" << op.getName()
+             << "': it has no rule (dialect/Taylor/ScalarDerivatives.cpp); write the formula without it";
     SmallVector<Value> operands;
     if (failed(rule.buildScalarVectorJacobianProduct(builder, cotangent, operands)))
       return failure();

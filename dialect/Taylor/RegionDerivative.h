@@ -9,18 +9,19 @@
 
 namespace taylor {
 
-/// True if a scalar is computed without any argument of its region: a number, a size, a parameter, a position. Such a
-/// bound of a maximum or minimum is a clamp's, whose derivative passes on the bound.
+/// True if a scalar is computed without any argument of its region: a number, a size, a parameter, a
+/// position. Such a bound of a maximum or minimum is a clamp's, whose derivative passes on the bound.
 bool isConstantScalar(mlir::Value scalar);
 
-/// Clones the operations of `block`, without its terminator, at the builder. `values` maps the arguments, and then all
-/// values, to the clones.
+/// Clones the operations of `block`, without its terminator, at the builder. `values` maps the arguments, and
+/// then all values, to the clones.
 void cloneScalars(mlir::OpBuilder &builder, mlir::Block &block, mlir::IRMapping &values);
 
-/// Differentiates a block that `cloneScalars` cloned at the builder. `yielded[i]` is the cotangent of the i-th scalar that the
-/// block yields, or null. Gives one cotangent per block argument, null where it is zero. Fails, with a message at the
-/// operation, where an operation has no rule.
-mlir::FailureOr<llvm::SmallVector<mlir::Value>> differentiateScalars(mlir::OpBuilder &builder, mlir::Block &block,
+/// Differentiates a block that `cloneScalars` cloned at the builder. `yielded[i]` is the cotangent of the
+/// i-th scalar that the block yields, or null. Gives one cotangent per block argument, null where it is zero.
+/// Fails, with a message at the operation, where an operation has no rule.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>> differentiateScalars(mlir::OpBuilder &builder,
+                                                                     mlir::Block &block,
                                                                      mlir::IRMapping &values,
                                                                      llvm::ArrayRef<mlir::Value> yielded);
 

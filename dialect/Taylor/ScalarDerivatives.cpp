@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The derivative of every scalar operation that may stand in a region. Conventions at ties and kinks are torch's (design.md,
-// section 1): a clamp passes the gradient on its bound, the maximum of two values gives half to each, |x|' = 0 at 0.
+// The derivative of every scalar operation that may stand in a region. Conventions at ties and kinks are
+// torch's (design.md, section 1): a clamp passes the gradient on its bound, the maximum of two values gives
+// half to each, |x|' = 0 at 0.
 #include "dialect/Taylor/RegionDerivative.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -82,14 +83,18 @@ void differentiate(arith::SelectOp op, Scalars s, Value dy, Cotangents &d) {
   d.append({Value(), s.select(op.getCondition(), dy, zero), s.select(op.getCondition(), zero, dy)});
 }
 
-void differentiate(math::ExpOp op, Scalars s, Value dy, Cotangents &d) { d.push_back(s.multiply(dy, op.getResult())); }
+void differentiate(math::ExpOp op, Scalars s, Value dy, Cotangents &d) {
+  d.push_back(s.multiply(dy, op.getResult()));
+}
 void differentiate(math::Exp2Op op, Scalars s, Value dy, Cotangents &d) {
   d.push_back(s.multiply(s.multiply(dy, op.getResult()), s.number(dy, std::numbers::ln2)));
 }
 void differentiate(math::ExpM1Op op, Scalars s, Value dy, Cotangents &d) {
   d.push_back(s.multiply(dy, s.add(op.getResult(), s.number(dy, 1.0))));
 }
-void differentiate(math::LogOp op, Scalars s, Value dy, Cotangents &d) { d.push_back(s.divide(dy, op.getOperand())); }
+void differentiate(math::LogOp op, Scalars s, Value dy, Cotangents &d) {
+  d.push_back(s.divide(dy, op.getOperand()));
+}
 void differentiate(math::Log1pOp op, Scalars s, Value dy, Cotangents &d) {
   d.push_back(s.divide(dy, s.add(op.getOperand(), s.number(dy, 1.0))));
 }
@@ -122,8 +127,9 @@ void differentiate(math::PowFOp op, Scalars s, Value dy, Cotangents &d) {
   Value x = op.getLhs(), p = op.getRhs();
   Value lower = math::PowFOp::create(s.builder, s.loc, x, s.subtract(p, s.number(dy, 1.0)));
   d.push_back(isConstantScalar(x) ? Value() : s.multiply(dy, s.multiply(p, lower)));
-  d.push_back(isConstantScalar(p) ? Value()
-                                  : s.multiply(dy, s.multiply(op.getResult(), math::LogOp::create(s.builder, s.loc, x))));
+  d.push_back(isConstantScalar(p)
+                  ? Value()
+                  : s.multiply(dy, s.multiply(op.getResult(), math::LogOp::create(s.builder, s.loc, x))));
 }
 void differentiate(math::FmaOp op, Scalars s, Value dy, Cotangents &d) {
   d.append({s.multiply(dy, op.getB()), s.multiply(dy, op.getA()), dy});
@@ -136,7 +142,9 @@ void differentiate(arith::TruncFOp op, Scalars s, Value dy, Cotangents &d) {
 }
 
 /// Conditions and conversions from integers: piecewise constant.
-template <typename Op> void differentiateConstant(Op op, Cotangents &d) { d.append(op->getNumOperands(), Value()); }
+template <typename Op> void differentiateConstant(Op op, Cotangents &d) {
+  d.append(op->getNumOperands(), Value());
+}
 void differentiate(arith::CmpFOp op, Scalars, Value, Cotangents &d) { differentiateConstant(op, d); }
 void differentiate(arith::CmpIOp op, Scalars, Value, Cotangents &d) { differentiateConstant(op, d); }
 void differentiate(arith::AndIOp op, Scalars, Value, Cotangents &d) { differentiateConstant(op, d); }
@@ -165,11 +173,12 @@ template <typename... Ops> void attachRules(MLIRContext *context) {
 
 void TaylorDialect::registerDerivativeRules() {
   attachRules<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
-              arith::MaxNumFOp, arith::MinimumFOp, arith::MinNumFOp, arith::SelectOp, arith::CmpFOp, arith::CmpIOp,
-              arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SIToFPOp, arith::ConstantOp, arith::ExtFOp,
-              arith::TruncFOp, math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log1pOp, math::SqrtOp,
-              math::RsqrtOp, math::TanhOp, math::SinOp, math::CosOp, math::ErfOp, math::AbsFOp, math::PowFOp,
-              math::FmaOp, math::FloorOp, math::CeilOp, math::RoundEvenOp>(getContext());
+              arith::MaxNumFOp, arith::MinimumFOp, arith::MinNumFOp, arith::SelectOp, arith::CmpFOp,
+              arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SIToFPOp, arith::ConstantOp,
+              arith::ExtFOp, arith::TruncFOp, math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp,
+              math::Log1pOp, math::SqrtOp, math::RsqrtOp, math::TanhOp, math::SinOp, math::CosOp, math::ErfOp,
+              math::AbsFOp, math::PowFOp, math::FmaOp, math::FloorOp, math::CeilOp, math::RoundEvenOp>(
+      getContext());
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,11 @@
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @mass_clamped(%q: !q, %k: !k, %v: !v) {
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential score(min(s, 5.0)) causal : !q, !k, !v
+  %o = taylor.map %n / max(%z, 1.0) : !o, !row
+  taylor.yield %o : !o
+}

@@ -1,0 +1,100 @@
+// A specification and the vector-Jacobian product of its results, in one function.
+// RUN: taylor-opt --taylor-derive-backward --canonicalize --cse %s | FileCheck %s
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+!col = !taylor.array<[b, h, u]>
+!channel = !taylor.array<[e]>
+!docs = !taylor.array<[b, t], i32>
+
+// rows(w, %b) with cotangent %dy: dot(%dy, %b) is added to dw, and columns(w, %dy) is b's; s = dot(%q, %k) gives rows(ds, %k) and
+// columns(ds, %q). An integer input has no gradient.
+// CHECK-LABEL: taylor.function @pairs.joint of @pairs("input:q" %q: !bhtd, "input:k" %k: !bgud, "input:v" %v: !bgue, "input:n" %n: !bt_i32, "cotangent:o" %o: !bhte)
+// CHECK: %[[O:.*]] = taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) -> rows(exp(s0), %v)
+// CHECK: %[[D:.*]]:3 = taylor.pairwise { s0 = dot(%q, %k), s1 = dot(%o, %v), x0 = exp(s0) } visible(u <= t) -> columns(x0, %o), rows(s1 * x0, %k), columns(s1 * x0, %q)
+// CHECK-SAME: -> !bgue, !bhtd, !bgud
+// CHECK: taylor.yield "output:o" %[[O]], "gradient:q" %[[D]]#1, "gradient:k" %[[D]]#2, "gradient:v" %[[D]]#0
+taylor.spec @pairs(%q: !q, %k: !k, %v: !v, %n: !docs from input) {
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(exp(s), %v) : !q, !k, !v -> !o
+  taylor.yield %o : !o
+}
+
+// Scalars of rows, columns and parameters get rows, columns and totals; the maximum is a constant.
+// CHECK-LABEL: taylor.function @scalars.joint
+// CHECK: %[[D:.*]]:3 = taylor.pairwise { s0 = dot(%q, %k), m = maximum(s0), x0 = exp(stop(s0) - m) }
+// CHECK-SAME: -> rows(%y * %p * x0), columns(%y * %p * x0), total(%y * (x0 * (%r + %c))) :
+// CHECK: taylor.yield {{.*}} "gradient:r" %[[D]]#0, "gradient:c" %[[D]]#1, "gradient:p" %[[D]]#2
+taylor.spec @scalars(%r: !row, %c: !col, %p: !taylor.array<[h]> from parameter(ones), %q: !q from input, %k: !k from input) {
+  %y = taylor.pairwise { s = dot(%q, %k) m = maximum(s) w = exp(stop(s) - m) * (%r + %c) * %p } -> rows(w) : !q, !k, !row, !col, !taylor.array<[h]> -> !row
+  taylor.yield %y : !row
+}
+
+// An operand's cotangent is summed over the axes that it lacks; the group of query heads is one.
+// CHECK-LABEL: taylor.function @broadcasts.joint
+// CHECK: taylor.reduce sum over(b, h, t)
+// CHECK: taylor.reduce sum over(group, e)
+taylor.spec @broadcasts(%x: !o, %w: !channel from parameter(ones), %g: !taylor.array<[b, g, t]>) {
+  %y = taylor.map %x * %w * %g : !o, !channel, !taylor.array<[b, g, t]>
+  taylor.yield %y : !o
+}
+
+// Conventions of torch: a clamp passes on its bound, relu does not, the larger of two gets half at a tie.
+// CHECK-LABEL: taylor.function @ties.joint
+// CHECK-DAG: taylor.map select(%x <= 5.0, %c, 0.0)
+// CHECK-DAG: taylor.map select(0.0 < %y, %r, 0.0)
+// CHECK-DAG: taylor.map select(%b <= %a, select(%a <= %b, %m * 0.5, %m), 0.0)
+taylor.spec @ties(%x: !row, %y: !row, %a: !row, %b: !row) {
+  %c = taylor.map min(%x, 5.0) : !row
+  %r = taylor.map relu(%y) : !row
+  %m = taylor.map max(%a, %b) : !row, !row
+  taylor.yield %c, %r, %m : !row, !row, !row
+}
+
+// Guards pass to what is derived.
+// CHECK-LABEL: taylor.function @guards.joint
+// CHECK: taylor.map %y / %x live(%n)
+// CHECK-NOT: taylor.map {{.*}} : !bht
+taylor.spec @guards(%x: !row, %n: !row from input) {
+  %y = taylor.map log(%x) live(%n) : !row, !row
+  taylor.yield %y : !row
+}
+
+// Scans and shifts run from the other end, a rotation turns back, an alignment goes back.
+// CHECK-LABEL: taylor.function @adjoints.joint
+// CHECK-DAG: taylor.scan sum exclusive reverse over(u)
+// CHECK-DAG: taylor.scan shift(2) reverse over(u)
+// CHECK-DAG: taylor.align %{{.*}} to u
+// CHECK-DAG: taylor.rope %q_0 theta(500.0) layout(interleaved) offset(3) inverse
+taylor.spec @adjoints(%f: !col, %q: !q) {
+  %D = taylor.scan sum exclusive over(u) %f : !col
+  %s = taylor.scan shift(2) over(u) %D : !col
+  %t = taylor.align %s to t : !col
+  %qr = taylor.rope %q theta(500.0) layout(interleaved) offset(3) : !q
+  taylor.yield "t" %t, "q" %qr : !row, !q
+}
+
+// A gradient that nothing reaches is zero.
+// CHECK-LABEL: taylor.function @stopped.joint
+// CHECK: %[[Z:.*]] = taylor.map 0.0 -> !bht
+// CHECK: taylor.yield {{.*}} "gradient:x" %[[Z]]
+taylor.spec @stopped(%x: !row) {
+  %y = taylor.map stop(exp(%x)) : !row
+  taylor.yield %y : !row
+}
+
+// The derivative of a series is a series, and a truncated exponential is its derivative and its last term.
+// CHECK-LABEL: taylor.function @series.joint
+// CHECK: taylor.map %y * ((%x * 0.5 + 1.0) * %x + 1.0)
+// CHECK-LABEL: taylor.function @other_series.joint
+// CHECK: taylor.map %y * (%x * 6.0 + 2.0)
+taylor.spec @series(%x: !row) {
+  %y = taylor.map ((%x * 0.16666666666666666 + 0.5) * %x + 1.0) * %x + 1.0 : !row
+  taylor.yield %y : !row
+}
+taylor.spec @other_series(%x: !row) {
+  %y = taylor.map (%x * 3.0 + 2.0) * %x + 1.0 : !row
+  taylor.yield %y : !row
+}
