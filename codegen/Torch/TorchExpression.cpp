@@ -20,6 +20,10 @@ std::string taylor::printNumber(double value) {
   if (std::isinf(value))
     return value < 0 ? "float(\"-inf\")" : "float(\"inf\")";
   char buffer[40];
+  if (value == std::floor(value) && std::abs(value) < 1e7) {
+    snprintf(buffer, sizeof(buffer), "%.1f", value);
+    return buffer;
+  }
   for (int digits = 1; digits <= 17; ++digits) {
     snprintf(buffer, sizeof(buffer), "%.*g", digits, value);
     if (strtod(buffer, nullptr) == value)
