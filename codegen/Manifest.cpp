@@ -167,10 +167,6 @@ void Manifest::addPrograms(ModuleOp module) {
       function.kernels.push_back(kernel.getSymName().str());
     functions.push_back(function);
   }
-  if (auto sizes = module->getAttrOfType<DictionaryAttr>("taylor.tiles"))
-    for (NamedAttribute size : sizes)
-      if (auto integer = dyn_cast<IntegerAttr>(size.getValue()))
-        tiles[size.getName().str()] = integer.getInt();
 }
 
 std::string Manifest::print() const {

@@ -49,7 +49,7 @@ struct Manifest {
   void addSpecification(SpecOp spec);
   /// Saved arrays and gradients of the derived functions in `module`.
   void addFunctions(mlir::ModuleOp module);
-  /// Tensor lists, kernels and tile sizes of the tile programs in `module`.
+  /// Tensor lists and kernels of the tile programs in `module`.
   void addPrograms(mlir::ModuleOp module);
   /// The JSON text, indented, with a line break at its end.
   std::string print() const;

@@ -4,6 +4,7 @@
 #include "codegen/Driver/Version.h"
 #include "codegen/Torch/TorchPrinter.h"
 
+#include "passes/LowerToTile/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 
@@ -88,6 +89,15 @@ LogicalResult Driver::lowerToPairwise() {
   return success();
 }
 
+LogicalResult Driver::lowerToTile() {
+  TileSizes sizes;
+  if (failed(runStage("tile", [&](OpPassManager &manager) { buildTilePipeline(manager, sizes); })))
+    return failure();
+  manifest.tiles = {{"t", sizes.queries}, {"u", sizes.keys}, {"outer_u", sizes.outerKeys}, {"tokens", sizes.tokens}};
+  manifest.addPrograms(*module);
+  return success();
+}
+
 FailureOr<Compilation> Driver::compile(Emission emission) {
   Compilation result;
   SpecOp spec = *module->getOps<SpecOp>().begin();
@@ -112,10 +122,12 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
     result.output = printModule();
     return result;
   }
+  if (failed(lowerToTile()))
+    return failure();
   result.manifest = manifest.print();
-  if (emission == Emission::Manifest) {
-    result.output = result.manifest;
+  if (emission == Emission::Tile || emission == Emission::Manifest) {
+    result.output = emission == Emission::Tile ? printModule() : result.manifest;
     return result;
   }
-  return spec.emitError("unsupported --emit: the passes below the pairwise level are not part of this build");
+  return module->emitError("unsupported --emit: the passes below the tile level are not part of this build");
 }

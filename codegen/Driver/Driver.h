@@ -43,6 +43,7 @@ private:
   mlir::LogicalResult setMask(SpecOp spec);
   mlir::LogicalResult runStage(llvm::StringRef stage, llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
+  mlir::LogicalResult lowerToTile();
   std::string printModule();
 
   mlir::MLIRContext &context;

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Covering arrays: few cases in which every allowed combination of levels of any `strength` factors occurs."""
+import itertools
+
+
+def cover(factors, strength, allowed=lambda case: True):
+    """factors: {name: [levels]}; allowed judges partial cases too (missing factors may be anything). Deterministic, greedy."""
+    names = list(factors)
+    missing = {}
+    for group in itertools.combinations(names, strength):
+        for levels in itertools.product(*(factors[n] for n in group)):
+            combination = dict(zip(group, levels))
+            if allowed(combination):
+                missing[tuple(combination.items())] = None  # a dict keeps the order, so every run gives the same cases
+    cases = []
+    while missing:
+        # Start from a combination that is still missing, and give each other factor the level that covers most.
+        case = dict(next(iter(missing)))
+        for name in names:
+            if name in case:
+                continue
+            others = [n for n in names if n in case]
+            best, best_gain = None, -1
+            for offset in range(len(factors[name])):
+                level = factors[name][(offset + len(cases)) % len(factors[name])]
+                trial = {**case, name: level}
+                if not allowed(trial):
+                    continue
+                gain = 0
+                for group in itertools.combinations(others, strength - 1):
+                    key = tuple((n, trial[n]) for n in names if n in group or n == name)
+                    gain += key in missing
+                if gain > best_gain:
+                    best, best_gain = level, gain
+            if best_gain < 0:
+                raise ValueError(f"requires a level of {name} that is allowed beside {case}")
+            case[name] = best
+        cases.append({n: case[n] for n in names})
+        for group in itertools.combinations(names, strength):
+            missing.pop(tuple((n, case[n]) for n in group), None)
+    return cases

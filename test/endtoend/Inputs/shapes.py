@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""usage: shapes.py SPEC FULL BIN_DIR SPEC_DIR: the kernels of one specification against the reference, outputs and all
+gradients, on its share of a pairwise (FULL=1: three-way) cover of the table below."""
+import subprocess
+import sys
+
+from cover import cover
+
+SPECS = ["softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-count-layernorm", "linear-relu", "decay-gates",
+         "softmax-taylor"]
+FACTORS = {
+    "spec": SPECS,
+    "dtype": ["f32", "bf16", "f64"],
+    "t": [1, 2, 63, 64, 65, 111, 1000],
+    "u": ["same", "more", "fewer"],  # than queries; fewer: rows that see no key
+    "heads": [(2, 1, 1), (1, 2, 2), (1, 4, 2), (2, 3, 1)],  # b, h, g
+    "d": [16, 32, 64, 96, 128, 192],
+    "e": ["same", 32, 80],
+    "mask": ["causal", "bidirectional"],
+    "layout": ["bhtc", "bthc"],
+    "scale": ["1", "8"],  # of q and k's channels, and so of logits
+}
+
+
+def allowed(case):
+    if case.get("spec") == "decay-gates" and (case.get("mask") == "bidirectional" or case.get("u") == "fewer"):
+        return False  # refused: a decay is causal and reads keys at query positions
+    if case.get("t") == 1 and case.get("u") == "fewer":
+        return False
+    # The reference is slow: long sequences with one head and few channels.
+    if case.get("t") == 1000 and (case.get("heads", (1,))[0] * case.get("heads", (1, 1))[1] > 2 or case.get("d", 16) > 64):
+        return False
+    # An odd or high power of large logits leaves the range in which a series means anything.
+    return not (case.get("spec") == "softmax-taylor" and case.get("scale") == "8")
+
+
+def command(case, bin_dir, spec_dir):
+    t, (b, h, g), d = case["t"], case["heads"], case["d"]
+    u = {"same": t, "more": t + 65, "fewer": max(1, t // 2)}[case["u"]]
+    e = d if case["e"] == "same" else case["e"]
+    return [f"{bin_dir}/taylor-run", f"{spec_dir}/{case['spec']}.mlir", "--device=cpu", "--check", "--poison", "--threads=1",
+            f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", f"--dtype={case['dtype']}", f"--mask={case['mask']}",
+            f"--layout={case['layout']}", f"--scale={case['scale']}", f"--seed={t + d}"]
+
+
+def main():
+    spec, full, bin_dir, spec_dir = sys.argv[1:5]
+    cases = [c for c in cover(FACTORS, 3 if full == "1" else 2, allowed) if c["spec"] == spec]
+    failures = 0
+    for case in cases:
+        line = command(case, bin_dir, spec_dir)
+        run = subprocess.run(line, capture_output=True, text=True)
+        if run.returncode:
+            failures += 1
+            print(f"{' '.join(line)}\n{run.stdout[-2000:]}{run.stderr[-2000:]}", flush=True)
+    print(f"{spec}: {len(cases) - failures} passed, {failures} failed")
+    return 1 if failures or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
