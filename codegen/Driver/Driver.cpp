@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Driver/Driver.h"
 
+#include "codegen/CPU/Artifact.h"
+#include "codegen/CPU/Passes.h"
 #include "codegen/Driver/Version.h"
 #include "codegen/Torch/TorchPrinter.h"
 
@@ -11,6 +13,11 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SHA256.h"
 
 using namespace mlir;
@@ -58,6 +65,18 @@ LogicalResult Driver::setMask(SpecOp spec) {
   return mlir::verify(spec);
 }
 
+LogicalResult Driver::findTarget(SpecOp spec) {
+  std::string error;
+  std::optional<tile::cpu::Target> found = tile::cpu::findTarget(options.target, error);
+  if (!found)
+    return spec.emitError(error);
+  target = *found;
+  manifest.target = target.name;
+  manifest.processor = target.cpu;
+  manifest.features = target.features;
+  return success();
+}
+
 LogicalResult Driver::runStage(StringRef stage, function_ref<void(OpPassManager &)> build) {
   PassManager manager(&context, ModuleOp::getOperationName());
   build(manager);
@@ -98,6 +117,48 @@ LogicalResult Driver::lowerToTile() {
   return success();
 }
 
+/// Links in a temporary file, so that the caller decides when the name it wants appears.
+FailureOr<std::string> Driver::linkObject(ArrayRef<char> object) {
+  SmallString<128> path;
+  if (std::error_code code = llvm::sys::fs::createTemporaryFile("taylorc", "so", path))
+    return module->emitError("requires a folder for temporary files (TMPDIR): ") << code.message();
+  llvm::FileRemover remover(path);
+  std::string error;
+  if (failed(tile::cpu::writeArtifact(object, path, error)))
+    return module->emitError(error);
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return module->emitError("requires the linked file '") << path << "': " << file.getError().message();
+  return (*file)->getBuffer().str();
+}
+
+FailureOr<std::string> Driver::emitMachineLevel(Emission emission) {
+  if (failed(runStage("vector", [&](OpPassManager &manager) { tile::cpu::buildVectorPipeline(manager, target.name); })))
+    return failure();
+  if (emission == Emission::Vector)
+    return printModule();
+  if (failed(runStage("llvm", [&](OpPassManager &manager) { tile::cpu::buildLLVMPipeline(manager); })))
+    return failure();
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> code =
+      tile::cpu::translateToLLVM(*module, target, manifest.print(), llvmContext);
+  if (!code)
+    return failure();
+  std::string output;
+  if (emission == Emission::LLVM) {
+    llvm::raw_string_ostream stream(output);
+    code->print(stream, nullptr);
+    return output;
+  }
+  SmallVector<char> bytes;
+  std::string error;
+  if (failed(tile::cpu::emitMachineCode(*code, target, emission == Emission::Assembly, bytes, error)))
+    return module->emitError(error);
+  if (emission == Emission::Assembly)
+    return std::string(bytes.begin(), bytes.end());
+  return linkObject(bytes);
+}
+
 FailureOr<Compilation> Driver::compile(Emission emission) {
   Compilation result;
   SpecOp spec = *module->getOps<SpecOp>().begin();
@@ -115,8 +176,7 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
                                   text + "\n" + options.getKey() + "\n" + getVersion("taylorc"))),
                               /*LowerCase=*/true);
   manifest.dtype = options.dtype;
-  manifest.target = options.target;
-  if (failed(lowerToPairwise()))
+  if (failed(findTarget(spec)) || failed(lowerToPairwise()))
     return failure();
   if (emission == Emission::Pairwise) {
     result.output = printModule();
@@ -129,5 +189,9 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
     result.output = emission == Emission::Tile ? printModule() : result.manifest;
     return result;
   }
-  return module->emitError("unsupported --emit: the passes below the tile level are not part of this build");
+  FailureOr<std::string> output = emitMachineLevel(emission);
+  if (failed(output))
+    return failure();
+  result.output = *output;
+  return result;
 }

@@ -4,6 +4,7 @@
 #ifndef TAYLOR_CODEGEN_DRIVER_DRIVER_H
 #define TAYLOR_CODEGEN_DRIVER_DRIVER_H
 
+#include "codegen/CPU/Targets.h"
 #include "codegen/Driver/CompileOptions.h"
 #include "codegen/Manifest.h"
 
@@ -17,7 +18,7 @@ namespace taylor {
 /// Where a compilation stops, and what it gives there.
 enum class Emission { Torch, Pairwise, Tile, Vector, LLVM, Assembly, Manifest, Artifact };
 
-/// What a compilation gives: the text of a level; for an artifact the bytes of its object file.
+/// What a compilation gives: the text of a level; for an artifact the bytes of the shared object.
 struct Compilation {
   std::string output;
   /// JSON (runtime/MANIFEST.md), for a manifest and an artifact; the object has it inside.
@@ -41,14 +42,18 @@ public:
 private:
   mlir::FailureOr<SpecOp> selectSpec();
   mlir::LogicalResult setMask(SpecOp spec);
+  mlir::LogicalResult findTarget(SpecOp spec);
   mlir::LogicalResult runStage(llvm::StringRef stage, llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
   mlir::LogicalResult lowerToTile();
+  mlir::FailureOr<std::string> emitMachineLevel(Emission emission);
+  mlir::FailureOr<std::string> linkObject(llvm::ArrayRef<char> object);
   std::string printModule();
 
   mlir::MLIRContext &context;
   CompileOptions options;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::tile::cpu::Target target;
   Manifest manifest;
   std::string text;
 };
