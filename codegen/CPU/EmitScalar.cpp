@@ -28,6 +28,28 @@ static Attribute splatOf(TypedAttr value, VectorType type) {
   return DenseElementsAttr::get(type, x.sextOrTrunc(type.getElementTypeBitWidth()));
 }
 
+Value mlir::tile::cpu::emitRoundToBF16(ImplicitLocOpBuilder &b, Value x) {
+  auto like = [&](Type element) {
+    auto vector = dyn_cast<VectorType>(x.getType());
+    return vector ? Type(vector.clone(element)) : element;
+  };
+  Type i32 = like(b.getI32Type());
+  auto constant = [&](int32_t value) {
+    TypedAttr attribute = b.getI32IntegerAttr(value);
+    if (auto vector = dyn_cast<VectorType>(i32))
+      attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+    return arith::ConstantOp::create(b, i32, attribute);
+  };
+  Value bits = arith::BitcastOp::create(b, i32, x);
+  Value odd = arith::AndIOp::create(b, arith::ShRUIOp::create(b, bits, constant(16)), constant(1));
+  Value rounded = arith::AddIOp::create(b, arith::AddIOp::create(b, bits, constant(0x7fff)), odd);
+  Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x);
+  rounded = arith::SelectOp::create(b, isNaN, constant(0x7fc00000), rounded);
+  Value high =
+      arith::TruncIOp::create(b, like(b.getI16Type()), arith::ShRUIOp::create(b, rounded, constant(16)));
+  return arith::BitcastOp::create(b, like(b.getBF16Type()), high);
+}
+
 Value mlir::tile::cpu::emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands,
                                     int64_t lanes) {
   auto type = VectorType::get({lanes}, registerType(op->getResult(0).getType()));
@@ -50,7 +72,11 @@ Value mlir::tile::cpu::emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, Valu
     Value x = operands[0];
     Type element = op->getResult(0).getType();
     if (element.isBF16() || element.isF16()) {
-      Value narrow = arith::TruncFOp::create(b, VectorType::get({lanes}, element), x);
+      if (widthOf(x) == 64)
+        x = arith::TruncFOp::create(b, type, x);
+      Value narrow = element.isBF16()
+                         ? emitRoundToBF16(b, x)
+                         : Value(arith::TruncFOp::create(b, VectorType::get({lanes}, element), x));
       return arith::ExtFOp::create(b, type, narrow);
     }
     unsigned from = widthOf(x), to = type.getElementTypeBitWidth();

@@ -80,20 +80,27 @@ Value KernelEmitter::fromStorage(Value memory, Type element) {
   Type to = registerType(element);
   if (from == to)
     return memory;
-  Type target = isa<VectorType>(memory.getType()) ? vectorOf(to) : to;
+  Type wanted = isa<VectorType>(memory.getType()) ? vectorOf(to) : to;
   if (from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(b, target, memory);
-  return arith::TruncFOp::create(b, target, memory);
+    return arith::ExtFOp::create(b, wanted, memory);
+  return arith::TruncFOp::create(b, wanted, memory);
 }
 
 Value KernelEmitter::toStorage(Value value, Type element) {
   Type from = getElementTypeOrSelf(value.getType());
   if (from == element)
     return value;
-  Type target = isa<VectorType>(value.getType()) ? vectorOf(element) : element;
+  if (element.isBF16()) {
+    bool isVector = isa<VectorType>(value.getType());
+    if (from.isF64())
+      value = arith::TruncFOp::create(b, isVector ? vectorOf(b.getF32Type()) : Type(b.getF32Type()), value);
+    if (!isVector || !target.hasBF16)
+      return emitRoundToBF16(b, value);
+  }
+  Type wanted = isa<VectorType>(value.getType()) ? vectorOf(element) : element;
   if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(b, target, value);
-  return arith::TruncFOp::create(b, target, value);
+    return arith::ExtFOp::create(b, wanted, value);
+  return arith::TruncFOp::create(b, wanted, value);
 }
 
 Value KernelEmitter::maskedLoad(Type type, Value where, Value mask) {

@@ -189,6 +189,8 @@ Value emitWorkspaceBytes(ImplicitLocOpBuilder &b, ArrayType type, ArrayRef<Value
 /// Clones one op of a map's region on vectors of `lanes` elements: `values` maps its operands. Index becomes
 /// i32, 16-bit floats are computed in f32. EmitScalar.cpp
 Value emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands, int64_t lanes);
+/// f32 to bf16, nearest even, in integers: LLVM calls a library for it where the target lacks AVX512-BF16.
+Value emitRoundToBF16(ImplicitLocOpBuilder &b, Value x);
 /// Refuses, with a diagnostic, ops in maps and between them that cannot be emitted.
 LogicalResult checkScalarOps(KernelOp kernel);
 /// Element type of a tile's element in registers: index is i32, 16-bit floats are f32, i1 stays.

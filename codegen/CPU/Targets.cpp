@@ -12,7 +12,8 @@ llvm::ArrayRef<llvm::StringRef> mlir::tile::cpu::targetNames() { return names; }
 /// 16 registers: 6 x 2 accumulators, two of B, one of A (shared/cpu.md: 78 to 85 % of peak; 4 x 2 is 7 to 12
 /// % slower).
 static Target avx2() {
-  return {.cpu = "x86-64-v3",
+  return {.name = "",
+          .cpu = "x86-64-v3",
           .features = {"avx2", "fma"},
           .vectorBytes = 32,
           .accumulators = 12,
@@ -21,7 +22,8 @@ static Target avx2() {
 
 /// 32 registers: 4 x 4 is within 3 % of 6 x 4 and leaves no rest of 64 rows.
 static Target avx512() {
-  return {.cpu = "x86-64-v4",
+  return {.name = "",
+          .cpu = "x86-64-v4",
           .features = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma"},
           .vectorBytes = 64,
           .accumulators = 16,
@@ -53,6 +55,7 @@ std::optional<Target> mlir::tile::cpu::findTarget(llvm::StringRef name, std::str
     for (const char *feature : {"avx512bf16", "avx512vbmi"})
       if (host.lookup(feature))
         target.features.push_back(feature);
+    target.hasBF16 = target.hasScale && host.lookup("avx512bf16");
   } else {
     error = "unsupported target '" + name.str() + "'; expected native, x86-64-v3 or x86-64-v4";
     return std::nullopt;

@@ -18,6 +18,7 @@ struct Target {
   unsigned accumulators = 12;        // vector registers for a product's accumulators
   unsigned productVectors = 2;       // of them, side by side along the lanes
   bool hasScale = false;             // vscalefps, vreduceps
+  bool hasBF16 = false;              // vcvtneps2bf16
 
   /// Elements of a vector of 32-bit (or 64-bit) numbers.
   unsigned lanes(unsigned bits) const { return vectorBytes * 8 / bits; }
