@@ -59,10 +59,28 @@ Error setDevice(Options &options, StringRef text) {
     options.device = Device::Reference;
   else if (text == "eager")
     options.device = Device::Eager;
+  else if (text == "tile")
+    options.device = Device::Tile;
   else if (text == "cpu")
     options.device = Device::CPU;
   else
-    return error("expected --device=reference, eager or cpu, but got '" + text + "'");
+    return error("expected --device=reference, eager, tile or cpu, but got '" + text + "'");
+  return Error::success();
+}
+
+Error setTiles(Options &options, StringRef text) {
+  SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  for (StringRef part : parts) {
+    auto [name, value] = part.split('=');
+    int64_t *field = name == "tokens"    ? &options.tiles.tokens
+                     : name == "queries" ? &options.tiles.queries
+                     : name == "keys"    ? &options.tiles.keys
+                     : name == "outer-keys" ? &options.tiles.outerKeys
+                                            : nullptr;
+    if (!field || value.getAsInteger(10, *field) || *field < 1)
+      return error("expected --tiles=tokens=N,queries=N,keys=N,outer-keys=N with positive sizes, but got '" + part + "'");
+  }
   return Error::success();
 }
 
@@ -121,10 +139,11 @@ const std::vector<OptionRow> &optionRows() {
     return [field](O &options, S) { return options.*field = true, Error::success(); };
   };
   static const std::vector<OptionRow> rows = {
-      {"device", "reference|eager|cpu",
+      {"device", "reference|eager|tile|cpu",
        "who evaluates (default: reference).\n"
        "reference: the evaluator that defines the meaning, in extended precision;\n"
        "eager: the same with every result rounded to --dtype;\n"
+       "tile: the tile programs that targets compile, element by element;\n"
        "cpu: kernels compiled by taylorc",
        setDevice},
       {"shape", "B,H,T,D",
@@ -171,6 +190,7 @@ const std::vector<OptionRow> &optionRows() {
       {"poison", "", "surrounds the tensors given to kernels by NaN, and checks that it stays", flag(&O::poison)},
       {"target", "NAME", "processor to compile for, as in taylorc (default: native)",
        [](O &o, S t) { return o.target = t.str(), Error::success(); }},
+      {"tiles", "NAME=N,..", "with --device=tile: sizes of tiles in tokens (tokens, queries, keys, outer-keys)", setTiles},
       {"kernel", "FILE.so", "with --device=cpu: runs this artifact and does not compile",
        [](O &o, S t) { return o.kernel = t.str(), Error::success(); }},
       {"help", "", "this text", flag(&O::help)},
@@ -184,16 +204,16 @@ Error validate(const Options &options) {
     return Error::success();
   if (options.spec.empty() && options.functions.empty())
     return error("expected a specification, but got none; try taylor-run examples/specs/softmax.mlir --shape=1,2,16,8");
-  bool onKernels = options.device == Device::CPU;
-  if (options.check && !onKernels)
-    return error("requires --device=cpu for --check: it compares kernels with the reference");
+  bool onKernels = options.device == Device::CPU, onTiles = options.device == Device::Tile;
+  if (options.check && !onKernels && !onTiles)
+    return error("requires --device=cpu or tile for --check: it compares kernels with the reference");
   if (!options.kernel.empty() && !onKernels)
     return error("requires --device=cpu for --kernel");
   if (!options.target.empty() && !onKernels)
     return error("requires --device=cpu for --target");
-  if ((options.poison || options.layout != "bhtc") && !onKernels)
-    return error("requires --device=cpu for --poison and --layout: they are about tensors in memory");
-  if (!options.functions.empty() && (onKernels || options.device == Device::Eager))
+  if ((options.poison || options.layout != "bhtc") && !onKernels && !onTiles)
+    return error("requires --device=cpu or tile for --poison and --layout: they are about tensors in memory");
+  if (!options.functions.empty() && (onKernels || onTiles || options.device == Device::Eager))
     return error("expected --functions without --device: the reference evaluates them");
   if (!options.functions.empty() && (!options.outputs.empty() || !options.gradients.empty()))
     return error("unsupported --output and --output-grad with --functions, which writes a comparison only");

@@ -5,6 +5,7 @@
 #define TAYLOR_CODEGEN_RUN_OPTIONS_H
 
 #include "dialect/Reference/Precision.h"
+#include "passes/LowerToTile/TileSizes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <map>
@@ -16,7 +17,7 @@ namespace taylor::run {
 using reference::Dtype;
 using reference::Real;
 
-enum class Device { Reference, Eager, CPU };
+enum class Device { Reference, Eager, Tile, CPU };
 
 struct Options {
   std::string spec, functions, kernel, target;
@@ -32,6 +33,8 @@ struct Options {
   uint64_t seed = 0;
   double scale = 1;
   std::optional<double> tolerance;
+  /// Sizes of tiles, with --device=tile.
+  TileSizes tiles;
   int64_t threads = 0;
   bool gradient = false, check = false, forwardOnly = false, poison = false, print = false, help = false, version = false;
 };

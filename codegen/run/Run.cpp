@@ -4,6 +4,7 @@
 #include "codegen/run/Kernel.h"
 #include "codegen/run/Npy.h"
 #include "codegen/run/Report.h"
+#include "codegen/run/TileProgram.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -87,12 +88,13 @@ LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, bool wit
   return success(table.print());
 }
 
-LogicalResult runOnCpu(SpecOp spec, const Options &options) {
+LogicalResult runKernels(SpecOp spec, const Options &options) {
   FailureOr<Problem> problem = makeProblem(spec, options);
   if (failed(problem))
     return failure();
   bool withGradients = (options.gradient || options.check) && !options.forwardOnly;
-  FailureOr<Evaluated> evaluated = runKernel(*problem, options, withGradients);
+  FailureOr<Evaluated> evaluated = options.device == Device::Tile ? runTilePrograms(*problem, options, withGradients)
+                                                                 : runKernel(*problem, options, withGradients);
   if (failed(evaluated) || failed(report(*problem, *evaluated, options)))
     return failure();
   return options.check ? checkKernel(*problem, *evaluated, withGradients) : success();
@@ -122,7 +124,7 @@ LogicalResult taylor::run::run(const Options &options, MLIRContext *context) {
       return failure();
     return checkFunctions(separate ? *separate->module : module, *problem, options);
   }
-  if (options.device == Device::CPU)
-    return runOnCpu(*spec, options);
+  if (options.device == Device::CPU || options.device == Device::Tile)
+    return runKernels(*spec, options);
   return runReference(*spec, options);
 }

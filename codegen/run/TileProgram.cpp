@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/run/TileProgram.h"
+#include "codegen/run/TensorBuffer.h"
+#include "dialect/Tile/Evaluator.h"
+#include "passes/LowerToTile/Passes.h"
+#include "passes/Pipelines.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace taylor;
+using namespace taylor::run;
+
+namespace {
+
+LogicalResult lower(ModuleOp module, const Problem &problem, const Options &options) {
+  static constexpr const char *kNames[] = {"f32", "bf16", "f64"};
+  PairwiseOptions pairwise;
+  const llvm::StringMap<int64_t> &sizes = problem.environment.sizes;
+  if (sizes.contains("d"))
+    pairwise.headDim = sizes.lookup("d");
+  if (sizes.contains("e"))
+    pairwise.valueDim = sizes.lookup("e");
+  pairwise.dtype = kNames[static_cast<int>(problem.dtype)];
+  pairwise.mask = options.mask;
+  std::string parameters;
+  for (auto &[name, value] : options.parameters)
+    parameters += (parameters.empty() ? "" : ",") + name + "=" + value;
+  pairwise.parameters = parameters;
+  PassManager manager(module.getContext());
+  buildPairwisePipeline(manager, pairwise);
+  buildTilePipeline(manager, options.tiles);
+  return manager.run(module);
+}
+
+/// Tensors by role ("input:q", "gradient:k"), with the types of the programs.
+class ProgramTensors {
+public:
+  ProgramTensors(const Problem &problem, const Options &options) : problem(problem) {
+    layout.tokensFirst = options.layout == "bthc";
+    layout.poison = options.poison;
+  }
+
+  LogicalResult declare(tile::TensorOp tensor) {
+    std::unique_ptr<TensorBuffer> &buffer = buffers[tensor.getName().str()];
+    if (buffer)
+      return success();
+    tile::ArrayType type = tensor.getResult().getType();
+    reference::Shape shape;
+    for (const tile::Axis &axis : type.getAxes())
+      shape.append(axis.getName(), axis.extent.evaluate([&](StringRef role) { return problem.environment.sizeOf(role); }));
+    Type element = type.getElementType();
+    Dtype dtype = element.isF64() ? Dtype::F64 : element.isBF16() ? Dtype::BF16 : element.isF32() ? Dtype::F32 : Dtype::I32;
+    buffer = std::make_unique<TensorBuffer>(shape, dtype, layout);
+    return success();
+  }
+
+  void write(const std::string &role, const Array &array) {
+    if (TensorBuffer *buffer = find(role))
+      buffer->write(array.values);
+  }
+
+  TensorBuffer *find(const std::string &role) {
+    auto it = buffers.find(role);
+    return it == buffers.end() ? nullptr : it->second.get();
+  }
+
+  LogicalResult checkSurroundings() const {
+    for (auto &[role, buffer] : buffers)
+      if (!buffer->isSurroundingIntact())
+        return fail("expected tile programs to write inside their tensors, but got '" + role + "' written outside");
+    return success();
+  }
+
+private:
+  const Problem &problem;
+  TensorBuffer::Layout layout;
+  std::map<std::string, std::unique_ptr<TensorBuffer>> buffers;
+};
+
+LogicalResult evaluateProgram(ModuleOp module, StringRef name, ProgramTensors &tensors, const Problem &problem) {
+  auto program = module.lookupSymbol<tile::ProgramOp>(name);
+  if (!program)
+    return fail("expected tile.program @" + name + ", but got none");
+  const Environment &environment = problem.environment;
+  tile::Sizes sizes;
+  sizes.b = environment.sizeOf("b");
+  sizes.h = environment.sizeOf("h");
+  sizes.g = environment.sizeOf("g");
+  sizes.t = environment.sizeOf("t");
+  sizes.u = environment.sizeOf("u");
+  sizes.offset = environment.offset;
+  SmallVector<tile::HostArray> arrays;
+  for (auto tensor : program.getBlock()->getOps<tile::TensorOp>()) {
+    TaylorTensor described = tensors.find(tensor.getName().str())->describe();
+    tile::HostArray &array = arrays.emplace_back();
+    array.data = described.data;
+    array.strides.assign(described.strides, described.strides + described.rank);
+  }
+  return tile::evaluateProgram(program, sizes, arrays);
+}
+
+} // namespace
+
+FailureOr<Evaluated> taylor::run::runTilePrograms(const Problem &problem, const Options &options, bool withGradients) {
+  OwningOpRef<ModuleOp> module(cast<ModuleOp>(SpecOp(problem.spec)->getParentOfType<ModuleOp>()->clone()));
+  if (failed(lower(*module, problem, options)))
+    return failure();
+  ProgramTensors tensors(problem, options);
+  WalkResult declared = module->walk([&](tile::TensorOp tensor) { return WalkResult(tensors.declare(tensor)); });
+  if (declared.wasInterrupted())
+    return failure();
+  for (const NamedArray &input : problem.inputs)
+    tensors.write("input:" + input.name, input.array);
+  for (const NamedArray &cotangent : problem.cotangents)
+    tensors.write("cotangent:" + cotangent.name, cotangent.array);
+  if (failed(evaluateProgram(*module, "forward", tensors, problem)) ||
+      (withGradients && failed(evaluateProgram(*module, "backward", tensors, problem))) ||
+      failed(tensors.checkSurroundings()))
+    return failure();
+
+  Evaluated result;
+  for (const NamedArray &cotangent : problem.cotangents) {
+    TensorBuffer *output = tensors.find("output:" + cotangent.name);
+    if (!output)
+      return fail("expected an output '" + cotangent.name + "' of the program, but got none");
+    result.outputs.push_back(output->read());
+  }
+  if (withGradients)
+    for (const NamedArray &input : problem.inputs) {
+      TensorBuffer *gradient = tensors.find("gradient:" + input.name);
+      result.gradients.push_back(gradient ? gradient->read() : Array());
+    }
+  return result;
+}
