@@ -73,8 +73,8 @@ struct Manifest {
   std::vector<TensorInfo> inputs, outputs, saved;
   std::vector<FunctionInfo> functions;
 
-  /// Reads and checks a manifest; throws Error that names the field. `partial`: of a specification before its channels have
-  /// sizes (taylorc --emit=manifest); these are then 0.
+  /// Reads and checks a manifest; throws Error that names the field. `partial`: of a specification before its
+  /// channels have sizes (taylorc --emit=manifest); these are then 0.
   static Manifest parse(std::string_view json, bool partial = false);
 
   /// Index of a function, or -1.

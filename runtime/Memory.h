@@ -10,7 +10,8 @@ namespace taylor::runtime {
 /// Throws std::bad_alloc.
 void *threadScratch(size_t size);
 
-/// Bytes that the runtime holds between calls: free workspaces and the threads' scratch. For whoever measures memory.
+/// Bytes that the runtime holds between calls: free workspaces and the threads' scratch. For whoever measures
+/// memory.
 size_t keptMemory();
 
 /// 64-byte aligned memory for one call, taken from and given back to a pool that all kernels share.
