@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/Config.h"
+#include "Failure.h"
+#include "trainer/Schedule.h"
+
+using namespace taylor::trainer;
+
+namespace {
+
+TEST(Config, FileThenOverridesOverDefaults) {
+  TemporaryFolder folder;
+  std::string file = folder.write("a.toml", "[train]\nsteps = 1_000\nbatch = 3\n[optimizer]\nlearning_rate = 1\n"
+                                            "[attention.parameters]\norder = 4\n[log]\ntensorboard = false\n");
+  Config config = readConfig(file, {"train.steps=7", "attention.parameters.order=10", "attention.parameters.c=0.5",
+                                    "run.folder=1e4", "optimizer.clip=0"});
+  EXPECT_EQ(config.train.steps, 7);
+  EXPECT_EQ(config.train.batch, 3);
+  EXPECT_EQ(config.train.context, TrainConfig().context);
+  EXPECT_EQ(config.optimizer.learningRate, 1.0);
+  EXPECT_EQ(config.optimizer.clip, 0.0);
+  EXPECT_EQ(config.attention.parameters, (Parameters{{"order", 10.0}, {"c", 0.5}}));
+  EXPECT_EQ(config.run.folder, "1e4");
+  EXPECT_FALSE(config.log.tensorboard);
+}
+
+TEST(Config, PathsInAFileAreMeantFromItsFolder) {
+  TemporaryFolder folder;
+  std::string file = folder.write("a.toml", "[data]\npath = \"text/a.txt\"\n[run]\nfolder = \"/absolute\"\n");
+  Config config = readConfig(file, {"attention.specification=here.mlir"});
+  EXPECT_EQ(config.data.path, folder.path / "text/a.txt");
+  EXPECT_EQ(config.run.folder, "/absolute");
+  EXPECT_EQ(config.attention.specification, "here.mlir");
+}
+
+TEST(Config, WrittenFileReadsBackAsItself) {
+  Config config = readConfig("", {"train.steps=12", "optimizer.learning_rate=0.1", "attention.parameters.order=3",
+                                  "run.folder=/tmp/\"quoted\" folder", "data.validation_fraction=0.30000000000000004"});
+  TemporaryFolder folder;
+  std::string text = writeConfig(config);
+  Config again = readConfig(folder.write("a.toml", text), {});
+  EXPECT_EQ(writeConfig(again), text);
+  EXPECT_EQ(again.data.validationFraction, 0.30000000000000004);
+  EXPECT_EQ(again.run.folder, "/tmp/\"quoted\" folder");
+  EXPECT_EQ(again.attention.parameters.at("order"), 3);
+}
+
+TEST(Config, EverySettingIsDescribedAndWritten) {
+  Config config;
+  Settings settings = config.settings();
+  EXPECT_GT(settings.entries.size(), 30u);
+  std::string text = writeConfig(config), described = describeSettings();
+  for (const Setting &setting : settings.entries) {
+    EXPECT_NE(described.find("  " + setting.key + " = "), std::string::npos) << setting.key;
+    EXPECT_NE(text.find("\n" + setting.key.substr(setting.key.find('.') + 1) + " = "), std::string::npos);
+    EXPECT_GT(setting.help.size(), 8u) << setting.key;
+  }
+}
+
+// Each check names the field and the value. One row: an override and the message.
+TEST(Config, ChecksNameTheField) {
+  std::vector<std::pair<std::string, std::string>> rows = {
+      {"run.folder=", "expected run.folder to be a folder, but got ''"},
+      {"run.seed=-1", "expected run.seed to be at least 0, but got -1"},
+      {"run.threads=-1", "expected run.threads to be at least 0, but got -1"},
+      {"attention.specification=", "requires attention.specification: pass --attention SPEC.mlir (examples/specs has some)"},
+      {"attention.mask=triangle", "expected attention.mask to be '' or 'causal', but got 'triangle'"},
+      {"model.hidden=0", "expected model.hidden to be at least 1, but got 0"},
+      {"model.intermediate=0", "expected model.intermediate to be at least 1, but got 0"},
+      {"model.layers=0", "expected model.layers to be at least 1, but got 0"},
+      {"model.heads=0", "expected model.heads to be at least 1, but got 0"},
+      {"model.heads=3", "expected model.heads to be a divisor of model.hidden = 256 (or model.head_dim to be set), but got 3"},
+      {"model.kv_heads=3", "expected model.kv_heads to be a divisor of model.heads = 4, but got 3"},
+      {"model.kv_heads=-1", "expected model.kv_heads to be at least 0, but got -1"},
+      {"model.head_dim=-1", "expected model.head_dim to be at least 0, but got -1"},
+      {"model.value_dim=-1", "expected model.value_dim to be at least 0, but got -1"},
+      {"model.norm_epsilon=0", "expected model.norm_epsilon to be positive, but got 0"},
+      {"model.initialization=x", "expected model.initialization to be 'normal' or 'uniform', but got 'x'"},
+      {"model.initial_deviation=0", "expected model.initial_deviation to be positive, but got 0"},
+      {"data.vocabulary=10", "expected data.vocabulary to be at least 300, but got 10"},
+      {"data.vocabulary=70000", "expected data.vocabulary to be at most 65536, but got 70000"},
+      {"data.validation_fraction=1", "expected data.validation_fraction to be between 0 and 1, but got 1"},
+      {"train.steps=0", "expected train.steps to be at least 1, but got 0"},
+      {"train.batch=0", "expected train.batch to be at least 1, but got 0"},
+      {"train.context=0", "expected train.context to be at least 1, but got 0"},
+      {"train.precision=fp16", "expected train.precision to be 'fp32' or 'bf16', but got 'fp16'"},
+      {"optimizer.learning_rate=0", "expected optimizer.learning_rate to be positive and finite, but got 0"},
+      {"optimizer.learning_rate=inf", "expected optimizer.learning_rate to be positive and finite, but got inf"},
+      {"optimizer.beta1=1", "expected optimizer.beta1 to be in [0, 1), but got 1"},
+      {"optimizer.beta2=-1", "expected optimizer.beta2 to be in [0, 1), but got -1"},
+      {"optimizer.epsilon=0", "expected optimizer.epsilon to be positive, but got 0"},
+      {"optimizer.weight_decay=-1", "expected optimizer.weight_decay to be at least 0, but got -1"},
+      {"optimizer.decay=none", "expected optimizer.decay to be 'matrices' or 'all', but got 'none'"},
+      {"optimizer.clip=-1", "expected optimizer.clip to be at least 0, but got -1"},
+      {"schedule.kind=step", "expected schedule.kind to be 'linear' or 'cosine' or 'constant', but got 'step'"},
+      {"schedule.warmup=-1", "expected schedule.warmup to be at least 0, but got -1"},
+      {"schedule.horizon=-1", "expected schedule.horizon to be at least 0, but got -1"},
+      {"schedule.final=2", "expected schedule.final to be in [0, 1], but got 2"},
+      {"evaluation.every=-1", "expected evaluation.every to be at least 0, but got -1"},
+      {"evaluation.sequences=-1", "expected evaluation.sequences to be at least 0, but got -1"},
+      {"checkpoint.every=-1", "expected checkpoint.every to be at least 0, but got -1"},
+      {"checkpoint.keep=-1", "expected checkpoint.keep to be at least 0, but got -1"},
+      {"log.every=0", "expected log.every to be at least 1, but got 0"}};
+  readConfig("", {"attention.specification=a.mlir"}).check();
+  for (const auto &[assignment, message] : rows)
+    EXPECT_EQ(failure([&] { readConfig("", {"attention.specification=a.mlir", assignment}).check(); }), message);
+}
+
+TEST(Config, OverridesThatDoNotParse) {
+  auto message = [](const std::string &assignment) { return failure([&] { readConfig("", {assignment}); }); };
+  EXPECT_EQ(message("train.steps"), "expected --set key=value, but got 'train.steps'");
+  EXPECT_EQ(message("train.steps=many"), "--set: expected an integer for train.steps, but got 'many'");
+  EXPECT_EQ(message("train.steps=1.5"), "--set: expected an integer for train.steps, but got '1.5'");
+  EXPECT_EQ(message("optimizer.clip=off"), "--set: expected a number for optimizer.clip, but got 'off'");
+  EXPECT_EQ(message("log.tensorboard=1"), "--set: expected true or false for log.tensorboard, but got '1'");
+  EXPECT_EQ(message("attention.parameters.order=x"), "--set: expected a number for attention.parameters.order, but got 'x'");
+  EXPECT_EQ(message("attention.parameters=3"),
+            "--set: expected attention.parameters.NAME=NUMBER, but got 'attention.parameters=3'");
+  EXPECT_EQ(message("train.step=1"), "--set: unsupported key 'train.step'; did you mean 'train.steps'? "
+                                     "taylor-train --help-settings lists all");
+}
+
+TEST(Config, FilesThatDoNotParse) {
+  TemporaryFolder folder;
+  auto message = [&](const std::string &contents) {
+    std::string file = folder.write("a.toml", contents), text = failure([&] { readConfig(file, {}); });
+    return text.starts_with(file) ? text.substr(file.size()) : text;
+  };
+  EXPECT_EQ(message("[train]\nsteps = \"many\"\n"), ":2:9: expected an integer for train.steps, but got 'many'");
+  EXPECT_EQ(message("[train]\nsteps = 1.5\n"), ":2:9: expected an integer for train.steps, but got 1.5");
+  EXPECT_EQ(message("[optimizer]\nclip = true\n"), ":2:8: expected a number for optimizer.clip, but got true");
+  EXPECT_EQ(message("[log]\ntensorboard = 1\n"), ":2:15: expected true or false for log.tensorboard, but got 1");
+  EXPECT_EQ(message("[data]\npath = [1]\n"), ":2:8: expected a string for data.path, but got [ 1 ]");
+  EXPECT_EQ(message("[attention]\nparameters = 3\n"),
+            ":2:14: expected a table of numbers for attention.parameters, but got 3");
+  EXPECT_EQ(message("[attention]\nparameters = { order = \"a\" }\n"),
+            ":2:24: expected a number for attention.parameters.order, but got 'a'");
+  EXPECT_EQ(message("train = 3\n"), ":1:9: expected a table [train], but got 3");
+  EXPECT_EQ(message("[train]\nstep = 3\n"), ":2:1: unsupported key 'train.step'; did you mean 'train.steps'? "
+                                            "taylor-train --help-settings lists all");
+  EXPECT_EQ(message("[optimiser]\nclip = 1\n").substr(0, 40), ":1:2: unsupported key 'optimiser'; did yo");
+  EXPECT_EQ(message("[train\nsteps = 3\n").substr(0, 40), ":1:7: expected TOML, but got an error: E");
+  EXPECT_EQ(failure([] { readConfig("nowhere.toml", {}); }),
+            "expected a configuration file, but 'nowhere.toml' does not exist");
+}
+
+TEST(Schedule, WarmsUpThenDecaysTowardsTheHorizon) {
+  ScheduleConfig config;
+  config.warmup = 4;
+  config.horizon = 14;
+  EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 0), 0.25);
+  EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 3), 1);
+  EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 4), 1);
+  EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 9), 0.5); // cut off at step 10, not squeezed
+  EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 14), 0);
+  EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 100), 0);
+  config.final = 0.2;
+  EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 9), 0.6);
+  config.kind = "cosine";
+  EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 9), 0.6);
+  EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 14), 0.2);
+  config.kind = "constant";
+  EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 14), 1);
+  config.kind = "linear";
+  config.horizon = 0; // the last step
+  EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 7), 0.6);
+}
+
+} // namespace

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/Data.h"
+#include "Failure.h"
+#include "trainer/Corpus.h"
+#include <numeric>
+#include <set>
+
+using namespace taylor::trainer;
+
+namespace {
+
+// Tokens 0, 1, 2, .. in documents of 10, written as prepareData does.
+TokenFile countingTokens(const TemporaryFolder &folder, int64_t count) {
+  std::vector<uint16_t> tokens(count);
+  std::iota(tokens.begin(), tokens.end(), 0);
+  std::vector<uint64_t> documents;
+  for (int64_t i = 0; i < count; i += 10)
+    documents.push_back(i);
+  documents.push_back(count);
+  folder.write("t.tokens", std::string(reinterpret_cast<char *>(tokens.data()), 2 * count));
+  folder.write("t.documents", std::string(reinterpret_cast<char *>(documents.data()), 8 * documents.size()));
+  return TokenFile(folder.path, "t");
+}
+
+TEST(Sampler, PermutationsArePermutations) {
+  for (int64_t count : {1, 2, 3, 7, 64, 1000}) {
+    std::set<int64_t> seen;
+    for (int64_t i = 0; i < count; ++i)
+      seen.insert(permute(i, count, 42));
+    EXPECT_EQ(int64_t(seen.size()), count);
+    EXPECT_EQ(*seen.begin(), 0);
+    EXPECT_EQ(*seen.rbegin(), count - 1);
+  }
+  std::vector<int64_t> first, second;
+  for (int64_t i = 0; i < 1000; ++i) {
+    first.push_back(permute(i, 1000, 1));
+    second.push_back(permute(i, 1000, 2));
+  }
+  EXPECT_NE(first, second);
+  int64_t fixed = 0; // of a random permutation about 1 element stays
+  for (int64_t i = 0; i < 1000; ++i)
+    fixed += first[i] == i;
+  EXPECT_LT(fixed, 10);
+}
+
+TEST(Sampler, APassVisitsEverySequenceOnce) {
+  TemporaryFolder folder;
+  TokenFile tokens = countingTokens(folder, 1003);
+  const int64_t context = 7, batch = 3;
+  PackedSampler sampler(tokens, context, batch, 5);
+  int64_t count = sampler.sequences();
+  EXPECT_EQ(count, (1003 - 7) / 7);
+  std::vector<int64_t> inputs(context), targets(context);
+  for (int64_t pass = 0; pass < 3; ++pass) {
+    std::set<int64_t> starts;
+    for (int64_t n = pass * count; n < (pass + 1) * count; ++n) {
+      sampler.sample(n / batch, n % batch, inputs.data(), targets.data());
+      for (int64_t t = 0; t < context; ++t) {
+        EXPECT_EQ(inputs[t], inputs[0] + t); // the tokens count up, so do the sequences
+        EXPECT_EQ(targets[t], inputs[t] + 1);
+      }
+      starts.insert(inputs[0]);
+    }
+    EXPECT_EQ(int64_t(starts.size()), count);
+    EXPECT_LE(*starts.rbegin() + context, 1002);
+  }
+}
+
+TEST(Sampler, DependsOnSeedAndStepAlone) {
+  TemporaryFolder folder;
+  TokenFile tokens = countingTokens(folder, 5000);
+  PackedSampler a(tokens, 10, 4, 1), same(tokens, 10, 4, 1), other(tokens, 10, 4, 2);
+  std::vector<int64_t> x(10), y(10), z(10), ignored(10);
+  int64_t equal = 0;
+  for (int64_t step : {300, 0, 17}) { // in any order
+    a.sample(step, 3, x.data(), ignored.data());
+    same.sample(step, 3, y.data(), ignored.data());
+    other.sample(step, 3, z.data(), ignored.data());
+    EXPECT_EQ(x, y);
+    equal += x == z;
+  }
+  EXPECT_LT(equal, 3);
+}
+
+TEST(Sampler, RefusesTextShorterThanASequence) {
+  TemporaryFolder folder;
+  TokenFile tokens = countingTokens(folder, 32);
+  PackedSampler exact(tokens, 31, 1, 1);
+  EXPECT_EQ(exact.sequences(), 1);
+  EXPECT_EQ(failure([&] { PackedSampler(tokens, 32, 1, 1); }),
+            "requires at least train.context + 1 = 33 tokens of training text, but there are 32; "
+            "lower train.context or give more text");
+  EXPECT_EQ(failure([&] { evaluationStarts(tokens, 32, 1); }),
+            "requires at least train.context + 1 = 33 tokens of validation text, but there are 32; "
+            "lower train.context, raise data.validation_fraction or give more text");
+}
+
+TEST(Sampler, EvaluationIsSpreadOverTheText) {
+  TemporaryFolder folder;
+  TokenFile tokens = countingTokens(folder, 101);
+  EXPECT_EQ(evaluationStarts(tokens, 10, 0).size(), 10u);
+  EXPECT_EQ(evaluationStarts(tokens, 10, 4), (std::vector<int64_t>{0, 20, 50, 70}));
+  EXPECT_EQ(evaluationStarts(tokens, 10, 99).size(), 10u);
+}
+
+TEST(TokenFile, RefusesAnIndexThatDoesNotFit) {
+  TemporaryFolder folder;
+  TokenFile tokens = countingTokens(folder, 25);
+  EXPECT_EQ(tokens.documents(), 3);
+  EXPECT_EQ(tokens.document(2).size(), 5u);
+  EXPECT_EQ(tokens.document(1)[0], 10);
+  folder.write("t.tokens", std::string(20, 'x'));
+  EXPECT_NE(failure([&] { TokenFile(folder.path, "t"); }).find("expected tokens with an index that fits"), std::string::npos);
+}
+
+TEST(Corpus, LongTextIsCutBehindLineEnds) {
+  EXPECT_EQ(cutDocuments("ab\ncd\nef", 100), (std::vector<std::string_view>{"ab\ncd\nef"}));
+  EXPECT_EQ(cutDocuments("ab\ncd\nef", 6), (std::vector<std::string_view>{"ab\ncd\n", "ef"}));
+  EXPECT_EQ(cutDocuments("ab\ncd\nef", 5), (std::vector<std::string_view>{"ab\n", "cd\nef"}));
+  EXPECT_EQ(cutDocuments("abcdef\ngh", 3), (std::vector<std::string_view>{"abcdef\n", "gh"})); // one long line
+  EXPECT_TRUE(cutDocuments("", 3).empty());
+}
+
+TEST(Corpus, PositionsOfDocumentsAreSpreadEvenly) {
+  int below = 0;
+  for (int i = 0; i < 10000; ++i)
+    below += documentPosition(text("document ", i)) < 0.1;
+  EXPECT_NEAR(below, 1000, 100);
+  EXPECT_EQ(documentPosition("a"), documentPosition("a"));
+}
+
+TEST(Corpus, FindsFilesInOrderAndSeesChanges) {
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path / "sub");
+  folder.write("b.txt", "bb");
+  folder.write("sub/a.txt", "a");
+  folder.write(".hidden", "x");
+  folder.write("empty", "");
+  Corpus corpus = findCorpus(folder.path);
+  ASSERT_EQ(corpus.files.size(), 2u);
+  EXPECT_EQ(corpus.files[0].name, "b.txt");
+  EXPECT_EQ(corpus.files[1].name, "sub/a.txt");
+  EXPECT_EQ(corpus.size, 3);
+  folder.write("b.txt", "bbb");
+  EXPECT_NE(findCorpus(folder.path).fingerprint, corpus.fingerprint);
+  EXPECT_EQ(failure([&] { findCorpus(folder.path / "empty"); }),
+            "expected text, but '" + (folder.path / "empty").string() + "' has none");
+  EXPECT_EQ(failure([] { findCorpus("/nowhere"); }), "expected a file or folder of text, but '/nowhere' does not exist");
+}
+
+TEST(Corpus, TheDefaultIsThisMachinesHeaders) {
+  Corpus corpus = findCorpus("");
+  EXPECT_EQ(corpus.title, "LLVM and MLIR headers");
+  EXPECT_GT(corpus.files.size(), 2000u);
+  EXPECT_GT(corpus.size, 20 << 20);
+}
+
+TEST(Utf8, FindsTheFirstByteThatIsNot) {
+  EXPECT_EQ(validUtf8Prefix("plain"), 5u);
+  EXPECT_EQ(validUtf8Prefix("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), 9u);
+  EXPECT_EQ(validUtf8Prefix("ab\xFFzz"), 2u);
+  EXPECT_EQ(validUtf8Prefix("ab\xC3"), 2u);         // cut off
+  EXPECT_EQ(validUtf8Prefix("\xC0\xAF"), 0u);       // overlong
+  EXPECT_EQ(validUtf8Prefix("\xE0\x80\x80"), 0u);   // overlong
+  EXPECT_EQ(validUtf8Prefix("\xED\xA0\x80"), 0u);   // surrogate
+  EXPECT_EQ(validUtf8Prefix("\xF4\x90\x80\x80"), 0u); // beyond U+10FFFF
+}
+
+TEST(Tokenizer, RoundTripsSourceCode) {
+  std::string sample;
+  for (int i = 0; i < 300; ++i)
+    sample += text("  if (x", i, " == 0) {\n\t  return value;\n  }\n\n");
+  Tokenizer tokenizer(trainTokenizer({sample}, 400), "trained");
+  EXPECT_EQ(tokenizer.vocabulary(), 400);
+  for (std::string piece : {"  if (y) {\n\t\treturn;  }  \n", "   leading", "caf\xC3\xA9 \xF0\x9F\x98\x80\r\n", " "}) {
+    std::vector<int> tokens = tokenizer.encode(piece);
+    EXPECT_EQ(tokenizer.decode(tokens), piece);
+    for (int token : tokens)
+      EXPECT_LT(token, 400);
+  }
+  EXPECT_LT(tokenizer.encode("  if (x1 == 0) {").size(), 12u);
+  EXPECT_NE(failure([&] { trainTokenizer({sample}, 4000); }).find("data.vocabulary = 4000"), std::string::npos);
+  EXPECT_EQ(failure([] { Tokenizer("no model", "x.model"); }), "expected a SentencePiece model, but 'x.model' is not one");
+}
+
+} // namespace

@@ -1,0 +1,64 @@
+"""plain_model.py CHECKPOINT OUTPUT [llama]: the likeliest continuation by a Llama in plain PyTorch, written from the names and shapes in the
+checkpoint alone, equals what taylor-generate --temperature 0 --json gave. The attention is Llama's, or the hand-written one of
+test/runtime/artifact-fixture: softmax without rotation, times a gate and a learned weight."""
+import json
+import os
+import sys
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file
+
+folder, output = sys.argv[1:3]
+llama = sys.argv[3:] == ["llama"]
+with open(os.path.join(folder, "config.json")) as f:
+    config = json.load(f)
+with open(output) as f:
+    result = json.load(f)
+weights = load_file(os.path.join(folder, "model.safetensors"))
+heads, groups, d = config["num_attention_heads"], config["num_key_value_heads"], config["head_dim"]
+
+
+def norm(x, name):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + config["rms_norm_eps"]) * weights[name]
+
+
+def rotate(x):
+    angles = torch.outer(torch.arange(x.shape[1]).double(), 10000.0 ** (-torch.arange(0, d, 2).double() / d)).float()
+    cos, sin = (torch.cat([f(angles)] * 2, -1) for f in (torch.cos, torch.sin))
+    return x * cos + torch.cat([-x[..., d // 2 :], x[..., : d // 2]], -1) * sin
+
+
+def attend(x, prefix):
+    def project(name, count):
+        return (x @ weights[f"{prefix}{name}_proj.weight"].T).view(len(x), count, d).transpose(0, 1)
+
+    q, k, v = project("q", heads), project("k", groups), project("v", groups)
+    if llama:
+        q, k = rotate(q), rotate(k)
+    k, v = (y.repeat_interleave(heads // groups, 0) for y in (k, v))
+    o = F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
+    if not llama:
+        gate = torch.sigmoid(x @ weights[prefix + "out_gate_proj.weight"].T + weights[prefix + "out_gate_proj.bias"])
+        o = o * gate.T[..., None] * weights[prefix + "norm_weight"]
+    return o.transpose(0, 1).reshape(len(x), heads * d) @ weights[prefix + "o_proj.weight"].T
+
+
+def logits(tokens):
+    x = weights["model.embed_tokens.weight"][tokens]
+    for i in range(config["num_hidden_layers"]):
+        prefix = f"model.layers.{i}."
+        x = x + attend(norm(x, prefix + "input_layernorm.weight"), prefix + "self_attn.")
+        y = norm(x, prefix + "post_attention_layernorm.weight")
+        inner = F.silu(y @ weights[prefix + "mlp.gate_proj.weight"].T) * (y @ weights[prefix + "mlp.up_proj.weight"].T)
+        x = x + inner @ weights[prefix + "mlp.down_proj.weight"].T
+    return norm(x[-1], "model.norm.weight") @ weights["lm_head.weight"].T
+
+
+tokens = result["prompt_tokens"]
+for number, token in enumerate(result["tokens"]):
+    scores = logits(tokens[-config["max_position_embeddings"] :])
+    # Rounding may choose between two that are as good as equal.
+    assert scores.max() - scores[token] < 1e-4, f"token {number}: expected {scores.argmax()}, but got {token}"
+    tokens = tokens + [token]
+assert len(result["tokens"]) > 5

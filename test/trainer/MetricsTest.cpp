@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/Metrics.h"
+#include "Failure.h"
+#include "trainer/Files.h"
+#include "trainer/Progress.h"
+#include <cmath>
+
+using namespace taylor::trainer;
+
+namespace {
+
+TEST(EventFile, Crc32cOfTheStandardsExample) { EXPECT_EQ(crc32c("123456789"), 0xe3069283U); }
+
+TEST(Metrics, AResumedRunDropsLaterLines) {
+  TemporaryFolder folder;
+  {
+    Metrics metrics(folder.path, -1, true);
+    for (int step = 1; step <= 4; ++step)
+      metrics.write(step, {{"loss", 5.0 - step}});
+    metrics.write(4, {{"validation_loss", NAN}});
+  }
+  EXPECT_EQ(readFile(folder.path / "metrics.jsonl"),
+            "{\"step\":1,\"loss\":4.0}\n{\"step\":2,\"loss\":3.0}\n{\"step\":3,\"loss\":2.0}\n{\"step\":4,\"loss\":1.0}\n"
+            "{\"step\":4,\"validation_loss\":null}\n");
+  std::ofstream(folder.path / "metrics.jsonl", std::ios::app) << "{\"step\":2,\"lo"; // cut off by a kill
+  Metrics(folder.path, 2, true).write(3, {{"loss", 7}});
+  EXPECT_EQ(readFile(folder.path / "metrics.jsonl"),
+            "{\"step\":1,\"loss\":4.0}\n{\"step\":2,\"loss\":3.0}\n{\"step\":3,\"loss\":7.0}\n");
+  int events = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(folder.path))
+    events += entry.path().filename().string().starts_with("events.out.tfevents.");
+  EXPECT_EQ(events, 1);
+}
+
+TEST(Progress, Durations) {
+  EXPECT_EQ(formatDuration(0.4), "0:00");
+  EXPECT_EQ(formatDuration(247), "4:07");
+  EXPECT_EQ(formatDuration(3723), "1:02:03");
+}
+
+} // namespace

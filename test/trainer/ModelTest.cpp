@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/Model.h"
+#include "Failure.h"
+#include "trainer/Generation.h"
+#include "trainer/HuggingFace.h"
+#include "trainer/Optimizer.h"
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <c10/core/GradMode.h>
+#include <cmath>
+#include <set>
+
+using namespace taylor;
+using namespace taylor::trainer;
+
+namespace {
+
+// A manifest's entry: axes "b h t d", sizes of channels from d, e, j.
+runtime::TensorInfo info(const std::string &name, const std::string &axes, runtime::Source source) {
+  runtime::TensorInfo info;
+  info.name = name;
+  info.source = source;
+  std::istringstream stream(axes);
+  for (std::string axis; stream >> axis;)
+    info.axes.push_back({axis, runtime::axisDim(axis), axis == "d" ? 8 : axis == "e" ? 6 : axis == "j" ? 3 : 0});
+  return info;
+}
+
+runtime::Source projection(bool bias) {
+  runtime::Source source;
+  source.kind = runtime::Source::Kind::Projection;
+  source.bias = bias;
+  return source;
+}
+
+runtime::Source learned(double value) {
+  runtime::Source source;
+  source.kind = runtime::Source::Kind::Parameter;
+  source.initial.kind = runtime::Initial::Kind::Constant;
+  source.initial.value = value;
+  return source;
+}
+
+runtime::Source brought() { return {}; }
+
+// A made-up attention with every kind of argument: sum over j of taps, gate, feature-major projections.
+AttentionFunction madeUp() {
+  AttentionFunction attention;
+  attention.inputs = {info("q", "b h t d", projection(false)), info("k", "b g u d", projection(false)),
+                      info("v", "b g u e", projection(true)),  info("gate", "b h t", projection(true)),
+                      info("taps", "h d j", learned(0.5)),     info("swapped", "t h b", projection(false))};
+  attention.output = info("o", "b h t e", {});
+  attention.call = [](const std::vector<at::Tensor> &x) {
+    at::Tensor k = x[1].repeat_interleave(2, 1), v = x[2].repeat_interleave(2, 1);
+    at::Tensor s = at::matmul(x[0] * x[4].sum(2).unsqueeze(1), k.transpose(2, 3)).tril();
+    return at::matmul(s, v) * (x[3].sigmoid() + x[5].permute({2, 1, 0})).unsqueeze(3);
+  };
+  return attention;
+}
+
+ModelConfig tiny() {
+  ModelConfig config;
+  config.hidden = 32;
+  config.intermediate = 48;
+  config.layers = 2;
+  config.heads = 4;
+  config.kvHeads = 2;
+  config.headDim = 8;
+  config.valueDim = 6;
+  return config;
+}
+
+std::map<std::string, at::Tensor> byName(const Model &model) {
+  std::map<std::string, at::Tensor> result;
+  for (const Parameter &parameter : model.parameters())
+    result[parameter.name] = parameter.value;
+  return result;
+}
+
+TEST(Model, ModulesFollowFromTheManifestAlone) {
+  Model model(tiny(), 50, madeUp(), false, 1);
+  auto tensors = byName(model);
+  std::map<std::string, std::vector<int64_t>> expected = {
+      {"self_attn.q_proj.weight", {32, 32}},   {"self_attn.k_proj.weight", {16, 32}},
+      {"self_attn.v_proj.weight", {12, 32}},   {"self_attn.v_proj.bias", {12}},
+      {"self_attn.gate_proj.weight", {4, 32}}, {"self_attn.gate_proj.bias", {4}},
+      {"self_attn.taps", {4, 8, 3}},           {"self_attn.swapped_proj.weight", {4, 32}},
+      {"self_attn.o_proj.weight", {32, 24}},   {"mlp.gate_proj.weight", {48, 32}},
+      {"mlp.up_proj.weight", {48, 32}},        {"mlp.down_proj.weight", {32, 48}},
+      {"input_layernorm.weight", {32}},        {"post_attention_layernorm.weight", {32}}};
+  for (const char *layer : {"model.layers.0.", "model.layers.1."})
+    for (const auto &[name, shape] : expected) {
+      ASSERT_TRUE(tensors.contains(layer + name)) << name;
+      EXPECT_EQ(tensors[layer + name].sizes().vec(), shape) << name;
+    }
+  for (const char *name : {"model.embed_tokens.weight", "lm_head.weight"})
+    EXPECT_EQ(tensors[name].sizes().vec(), (std::vector<int64_t>{50, 32}));
+  EXPECT_EQ(tensors.size(), 2 * expected.size() + 3);
+  EXPECT_EQ(tensors["model.layers.0.self_attn.taps"].min().item<float>(), 0.5f);
+}
+
+TEST(Model, EveryParameterLearnsAndTheLossIsCausal) {
+  for (bool bf16 : {false, true}) {
+    AttentionFunction attention = madeUp();
+    if (bf16)
+      for (runtime::TensorInfo &input : attention.inputs)
+        input.dtype = TAYLOR_BF16;
+    Model model(tiny(), 50, attention, bf16, 1);
+    at::Tensor tokens = at::randint(50, {2, 9}, at::kLong), targets = at::randint(50, {2, 9}, at::kLong);
+    at::Tensor loss = model.loss(tokens, targets);
+    EXPECT_EQ(loss.scalar_type(), at::kFloat);
+    EXPECT_NEAR(loss.item<double>(), std::log(50.0), 0.2);
+    loss.backward();
+    for (const Parameter &parameter : model.parameters()) {
+      ASSERT_TRUE(parameter.value.grad().defined()) << parameter.name;
+      EXPECT_GT(parameter.value.grad().abs().sum().item<double>(), 0) << parameter.name;
+    }
+    c10::NoGradGuard noGrad;
+    at::Tensor before = model.logits(model.hidden(tokens));
+    tokens.select(1, 8).fill_(7);
+    at::Tensor after = model.logits(model.hidden(tokens));
+    EXPECT_TRUE(at::equal(before.narrow(1, 0, 8), after.narrow(1, 0, 8)));
+  }
+}
+
+TEST(Model, IgnoredTargetsDoNotCount) {
+  Model model(tiny(), 50, madeUp(), false, 1);
+  at::Tensor tokens = at::randint(50, {1, 6}, at::kLong), targets = at::randint(50, {1, 6}, at::kLong);
+  at::Tensor first = model.loss(tokens.narrow(1, 0, 3), targets.narrow(1, 0, 3));
+  targets.narrow(1, 3, 3).fill_(-100);
+  EXPECT_NEAR(model.loss(tokens, targets).item<double>(), first.item<double>(), 1e-5);
+}
+
+TEST(Model, StartsDependOnSeedAndNameAlone) {
+  AttentionFunction plain = madeUp();
+  plain.inputs.resize(3);
+  Model a(tiny(), 50, madeUp(), false, 1), b(tiny(), 50, plain, false, 1), c(tiny(), 50, plain, false, 2);
+  auto first = byName(a), second = byName(b), third = byName(c);
+  for (const auto &[name, value] : second)
+    EXPECT_TRUE(at::equal(value, first[name])) << name;
+  EXPECT_FALSE(at::equal(second["lm_head.weight"], third["lm_head.weight"]));
+  EXPECT_NEAR(second["lm_head.weight"].std().item<double>(), 0.02, 0.002);
+  EXPECT_NEAR(second["model.layers.0.mlp.down_proj.weight"].std().item<double>(), 0.01, 0.001); // 4 sums
+  ModelConfig config = tiny();
+  config.initialization = "uniform";
+  Model uniform(config, 50, madeUp(), false, 1);
+  auto tensors = byName(uniform);
+  EXPECT_LE(tensors["model.layers.0.self_attn.gate_proj.bias"].abs().max().item<double>(), 1 / std::sqrt(32.0));
+  EXPECT_NEAR(tensors["model.layers.0.mlp.up_proj.weight"].std().item<double>(), 1 / std::sqrt(32.0 * 3), 0.01);
+}
+
+TEST(Model, RefusesWhatNoModelCanServe) {
+  auto message = [](runtime::TensorInfo input) {
+    AttentionFunction attention = madeUp();
+    attention.inputs.push_back(std::move(input));
+    return failure([&] { Model(tiny(), 50, attention, false, 1); });
+  };
+  EXPECT_EQ(message(info("documents", "b t", brought())),
+            "unsupported source 'input' of argument '%documents': taylor-train has nothing to bring for it; "
+            "use 'from projection' or 'from parameter(..)', or train it from your own program");
+  EXPECT_EQ(message(info("w", "h t", projection(false))),
+            "requires argument '%w' of the specification to have the axes b and t or u once each: "
+            "a model projects it from a hidden state of every token");
+  EXPECT_EQ(message(info("w", "u e", learned(1))),
+            "unsupported axis 'u' of the learned argument '%w': its size is not known when a model is built");
+  EXPECT_EQ(message(info("o", "b h t", projection(false))),
+            "unsupported argument name '%o' in the specification: o_proj is the projection behind the attention; "
+            "rename the argument");
+}
+
+TEST(Optimizer, StepsAsAdamWIsDefined) {
+  OptimizerConfig config;
+  config.clip = 0;
+  at::Tensor matrix = at::randn({3, 4}).requires_grad_(true), vector = at::randn({4}).requires_grad_(true);
+  at::Tensor m = matrix.detach().to(at::kDouble), v = vector.detach().to(at::kDouble);
+  Optimizer optimizer(config, {{"m", matrix}, {"v", vector}});
+  at::Tensor meanM = at::zeros_like(m), squareM = at::zeros_like(m), meanV = at::zeros_like(v), squareV = at::zeros_like(v);
+  auto reference = [&](at::Tensor &x, at::Tensor &mean, at::Tensor &square, const at::Tensor &g, double decay, int step) {
+    x = x * (1 - 0.01 * decay);
+    mean = 0.9 * mean + 0.1 * g;
+    square = 0.95 * square + 0.05 * g * g;
+    x = x - 0.01 * (mean / (1 - std::pow(0.9, step))) / ((square / (1 - std::pow(0.95, step))).sqrt() + 1e-8);
+  };
+  for (int step = 1; step <= 5; ++step) {
+    optimizer.zeroGradients();
+    at::Tensor loss = (matrix * matrix * 0.5).sum() + vector.exp().sum();
+    loss.backward();
+    reference(m, meanM, squareM, matrix.grad().to(at::kDouble), 0.1, step);
+    reference(v, meanV, squareV, vector.grad().to(at::kDouble), 0, step); // vectors do not decay
+    optimizer.step(0.01);
+  }
+  EXPECT_LT((matrix.detach().to(at::kDouble) - m).abs().max().item<double>(), 1e-5);
+  EXPECT_LT((vector.detach().to(at::kDouble) - v).abs().max().item<double>(), 1e-5);
+  EXPECT_EQ(optimizer.state().at("step.m").item<float>(), 5);
+}
+
+TEST(Optimizer, ClipsTheWholeGradient) {
+  OptimizerConfig config;
+  config.clip = 1;
+  at::Tensor a = at::zeros({2}).requires_grad_(true), b = at::zeros({1, 1}).requires_grad_(true);
+  Optimizer optimizer(config, {{"a", a}, {"b", b}});
+  a.mutable_grad() = at::full({2}, 2.0f);
+  b.mutable_grad() = at::full({1, 1}, 1.0f);
+  EXPECT_NEAR(optimizer.clipGradients(), 3, 1e-6);
+  EXPECT_NEAR(a.grad()[0].item<double>(), 2.0 / 3, 1e-5);
+  EXPECT_NEAR(b.grad().item<double>(), 1.0 / 3, 1e-5);
+  EXPECT_NEAR(optimizer.clipGradients(), 1, 1e-5);
+}
+
+TEST(HuggingFace, LlamasAttentionIsKnownByWhatItComputes) {
+  ModelConfig config = tiny();
+  config.valueDim = config.headDim = 8;
+  auto rotate = [](const at::Tensor &x) {
+    at::Tensor angles = at::outer(at::arange(x.size(2), at::kDouble), at::pow(10000.0, at::arange(4, at::kDouble) / -4)).to(at::kFloat);
+    at::Tensor turn = at::cat({angles, angles}, 1), half = at::cat({-x.narrow(3, 4, 4), x.narrow(3, 0, 4)}, 3);
+    return x * turn.cos() + half * turn.sin();
+  };
+  AttentionFunction attention = madeUp();
+  attention.inputs.resize(3);
+  attention.inputs[2].source = projection(false);
+  bool clamped = false, turned = true;
+  attention.call = [&](const std::vector<at::Tensor> &x) {
+    at::Tensor q = turned ? rotate(x[0]) : x[0], k = turned ? rotate(x[1]) : x[1];
+    at::Tensor s = at::matmul(q, k.repeat_interleave(2, 1).transpose(2, 3)) / std::sqrt(8.0);
+    at::Tensor w = (clamped ? s.clamp_max(5) : s).exp().tril();
+    return at::matmul(w / w.sum(3, true), x[2].repeat_interleave(2, 1));
+  };
+  EXPECT_TRUE(computesLlamaAttention(attention, config, false));
+  clamped = true;
+  EXPECT_FALSE(computesLlamaAttention(attention, config, false));
+  clamped = turned = false;
+  EXPECT_FALSE(computesLlamaAttention(attention, config, false));
+  EXPECT_FALSE(computesLlamaAttention(madeUp(), config, false));
+}
+
+TEST(Generation, SamplesFromTheKeptTokensOnly) {
+  at::Tensor logits = at::tensor({0.0f, 3.0f, 2.0f, 1.0f});
+  at::Generator generator = at::detail::createCPUGenerator(1);
+  auto drawn = [&](double temperature, int64_t topK, double topP) {
+    GenerationOptions options;
+    options.temperature = temperature;
+    options.topK = topK;
+    options.topP = topP;
+    std::set<int64_t> tokens;
+    for (int i = 0; i < 300; ++i)
+      tokens.insert(sampleToken(logits, options, generator));
+    return tokens;
+  };
+  EXPECT_EQ(drawn(0, 0, 1), (std::set<int64_t>{1}));
+  EXPECT_EQ(drawn(1, 0, 1), (std::set<int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(drawn(1, 2, 1), (std::set<int64_t>{1, 2}));
+  EXPECT_EQ(drawn(1, 0, 0.7), (std::set<int64_t>{1, 2})); // 0.64 and 0.24 of the probability
+  EXPECT_EQ(drawn(1, 0, 1e-9), (std::set<int64_t>{1}));
+  EXPECT_EQ(drawn(0.01, 0, 1), (std::set<int64_t>{1}));
+}
+
+} // namespace
