@@ -29,14 +29,14 @@ int main(int argc, char **argv) {
   std::string config, attention, data, out;
   std::vector<std::string> overrides;
   bool resume = false, overwrite = false, helpSettings = false;
-  app.add_option("--config", config, "TOML file of settings, as in examples/experiments")->type_name("FILE");
+  app.add_option("--config", config, "TOML file of settings, as in examples/experiments")->type_name("FILE")->take_last();
   app.add_option("--set", overrides, "one setting, such as train.steps=500 or attention.parameters.order=10; repeatable")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--attention", attention, "the specification to train with (attention.specification)")->type_name("SPEC");
-  app.add_option("--data", data, "text to train on instead of LLVM's headers (data.path)")->type_name("FILE_OR_FOLDER");
-  app.add_option("--out", out, "the run's folder (run.folder)")->type_name("FOLDER");
+  app.add_option("--attention", attention, "the specification to train with (attention.specification)")->type_name("SPEC")->take_last();
+  app.add_option("--data", data, "text to train on instead of LLVM's headers (data.path)")->type_name("FILE_OR_FOLDER")->take_last();
+  app.add_option("--out", out, "the run's folder (run.folder)")->type_name("FOLDER")->take_last();
   app.add_flag("--resume", resume, "go on from the folder's newest checkpoint, if there is one");
   app.add_flag("--overwrite", overwrite, "begin anew in a folder that holds a run")->excludes("--resume");
   app.add_flag("--help-settings", helpSettings, "list every setting with its default, and exit");
