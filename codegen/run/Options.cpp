@@ -76,10 +76,11 @@ Error setTiles(Options &options, StringRef text) {
     int64_t *field = name == "tokens"    ? &options.tiles.tokens
                      : name == "queries" ? &options.tiles.queries
                      : name == "keys"    ? &options.tiles.keys
+                     : name == "edge-keys" ? &options.tiles.edgeKeys
                      : name == "outer-keys" ? &options.tiles.outerKeys
                                             : nullptr;
     if (!field || value.getAsInteger(10, *field) || *field < 1)
-      return error("expected --tiles=tokens=N,queries=N,keys=N,outer-keys=N with positive sizes, but got '" + part + "'");
+      return error("expected --tiles=tokens=N,queries=N,keys=N,edge-keys=N,outer-keys=N with positive sizes, but got '" + part + "'");
   }
   return Error::success();
 }
@@ -190,7 +191,7 @@ const std::vector<OptionRow> &optionRows() {
       {"poison", "", "surrounds the tensors given to kernels by NaN, and checks that it stays", flag(&O::poison)},
       {"target", "NAME", "processor to compile for, as in taylorc (default: native)",
        [](O &o, S t) { return o.target = t.str(), Error::success(); }},
-      {"tiles", "NAME=N,..", "with --device=tile: sizes of tiles in tokens (tokens, queries, keys, outer-keys)", setTiles},
+      {"tiles", "NAME=N,..", "with --device=tile: sizes of tiles in tokens (tokens, queries, keys, edge-keys, outer-keys)", setTiles},
       {"kernel", "FILE.so", "with --device=cpu: runs this artifact and does not compile",
        [](O &o, S t) { return o.kernel = t.str(), Error::success(); }},
       {"help", "", "this text", flag(&O::help)},

@@ -275,7 +275,7 @@ struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
   using LowerToTilePassBase::LowerToTilePassBase;
 
   void runOnOperation() override {
-    TileSizes sizes{tokens, queries, keys, outerKeys};
+    TileSizes sizes{tokens, queries, keys, edgeKeys, outerKeys};
     llvm::StringMap<int> parts;
     SmallVector<FunctionOp> functions(getOperation().getOps<FunctionOp>());
     // "softmax.forward" is called "forward", unless the module has several.

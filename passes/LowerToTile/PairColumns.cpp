@@ -129,7 +129,7 @@ void PairEmitter::emitColumns(Frame &block, ArrayRef<PairResult> results, functi
     // A block that reaches beyond the last key is masked throughout: sums into rows would see what is not there.
     Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, past, keys);
     range.fullEnd = arith::SelectOp::create(builder, loc, whole, range.fullEnd, emitter.constant(0));
-    SmallVector<Value> sums = emitSegments(range, rowStep, carried, [&](Value i, ValueRange carried, bool masked) {
+    SmallVector<Value> sums = emitSegments(range, rowStep, rowStep, carried, [&](Value i, ValueRange carried, bool masked) {
       Frame pair = head;
       pair.tStart = i;
       pair.tSize = rowStep;

@@ -114,33 +114,45 @@ bool PairEmitter::dependsOnMaximum(int64_t yielded) {
 }
 
 SmallVector<Value>
-PairEmitter::emitSegments(const VisibleRange &range, int64_t step, ValueRange carried,
+PairEmitter::emitSegments(const VisibleRange &range, int64_t step, int64_t edge, ValueRange carried,
                           function_ref<SmallVector<Value>(Value, ValueRange, bool)> body) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   SmallVector<Value> values(carried);
-  auto segment = [&](Value begin, Value end, bool masked) {
-    values = emitter.loop(begin, end, step, values,
+  auto segment = [&](Value begin, Value end, int64_t by, bool masked) {
+    values = emitter.loop(begin, end, by, values,
                           [&](Value index, ValueRange carried) { return body(index, carried, masked); });
   };
   if (range.neverFull) {
-    segment(range.begin, range.end, true);
+    segment(range.begin, range.end, edge, true);
     return values;
   }
-  // Whole tiles of the full part, counted from `begin`: [begin, first) masked, [first, second) full, [second, end) masked.
-  auto round = [&](Value from, Value to, bool up) -> Value {
-    Value length = arith::MaxSIOp::create(builder, loc, arith::SubIOp::create(builder, loc, to, from), emitter.constant(0));
-    Value count = up ? Value(arith::CeilDivSIOp::create(builder, loc, length, emitter.constant(step)))
-                     : Value(arith::DivSIOp::create(builder, loc, length, emitter.constant(step)));
-    return emitter.add(from, arith::MulIOp::create(builder, loc, count, emitter.constant(step)));
+  auto sub = [&](Value a, Value b) -> Value { return arith::SubIOp::create(builder, loc, a, b); };
+  auto times = [&](Value a, int64_t b) -> Value { return arith::MulIOp::create(builder, loc, a, emitter.constant(b)); };
+  auto tiles = [&](Value from, Value to, int64_t by, bool up) -> Value {
+    Value length = arith::MaxSIOp::create(builder, loc, sub(to, from), emitter.constant(0));
+    if (up)
+      return arith::CeilDivSIOp::create(builder, loc, length, emitter.constant(by));
+    return arith::DivSIOp::create(builder, loc, length, emitter.constant(by));
   };
+  // Whole tiles of the full part, counted from `begin`: [begin, first) masked, [first, second) full, [second, end) masked.
   Value first = range.begin;
-  if (!range.fullFromStart) {
-    first = round(range.begin, range.fullBegin, /*up=*/true);
-    segment(range.begin, arith::MinSIOp::create(builder, loc, first, range.end), true);
+  if (!range.fullFromStart)
+    first = emitter.add(range.begin, times(tiles(range.begin, range.fullBegin, edge, /*up=*/true), edge));
+  Value second = emitter.add(first, times(tiles(first, range.fullEnd, step, /*up=*/false), step));
+  if (range.fullFromStart) {
+    segment(first, second, step, false);
+    segment(second, range.end, edge, true);
+    return values;
   }
-  Value second = round(first, range.fullEnd, /*up=*/false);
-  segment(first, second, false);
-  segment(second, range.end, true);
+  // Both masked parts are one loop, so that its body is compiled once.
+  Value before = tiles(range.begin, arith::MinSIOp::create(builder, loc, first, range.end), edge, /*up=*/true);
+  Value after = tiles(second, range.end, edge, /*up=*/true);
+  values = emitter.loop(emitter.constant(0), emitter.add(before, after), 1, values, [&](Value number, ValueRange carried) {
+    Value isBefore = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, before);
+    Value base = arith::SelectOp::create(builder, loc, isBefore, range.begin, sub(second, times(before, edge)));
+    return body(emitter.add(base, times(number, edge)), carried, true);
+  });
+  segment(first, second, step, false);
   return values;
 }

@@ -47,9 +47,9 @@ private:
   llvm::SmallVector<mlir::Value> emitWeights(Frame &pair, mlir::ValueRange products, mlir::Value maximum, bool masked,
                                              bool edgeOfQueries);
   mlir::tile::TileType pairType(const Frame &pair);
-  /// Calls `body` for the masked, full and masked parts of a range, threading what is carried.
+  /// Calls `body` for the masked parts of a range (tiles of `edge` tokens) and the full part (tiles of `step`), threading what is carried.
   llvm::SmallVector<mlir::Value>
-  emitSegments(const VisibleRange &range, int64_t step, mlir::ValueRange carried,
+  emitSegments(const VisibleRange &range, int64_t step, int64_t edge, mlir::ValueRange carried,
                llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange, bool masked)> body);
   void zeroRows(Frame &block, llvm::ArrayRef<PairResult> results);
   void forHeads(Frame &block, llvm::function_ref<void(Frame &head)> body);

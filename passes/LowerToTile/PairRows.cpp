@@ -33,7 +33,7 @@ void PairEmitter::emitRows(Frame &frame) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   Type real = op.getRealType();
-  int64_t step = emitter.sizes.keys;
+  int64_t step = emitter.sizes.keys, edge = emitter.sizes.edgeKeys;
   emitOperands(frame, [](ArrayType type) { return !type.has("u"); });
 
   // Sums of constants count: in closed form where the visible keys are an interval.
@@ -94,10 +94,10 @@ void PairEmitter::emitRows(Frame &frame) {
                                        emitter.size("t"));
     Value last = arith::SubIOp::create(builder, loc, emitter.add(emitter.size("offset"), end), emitter.constant(1));
     VisibleRange range = ranges.keysOf(builder, loc, first, last);
-    sums = emitSegments(range, step, carried, [&](Value j, ValueRange carried, bool masked) {
+    sums = emitSegments(range, step, edge, carried, [&](Value j, ValueRange carried, bool masked) {
       Frame pair = frame;
       pair.uStart = j;
-      pair.uSize = step;
+      pair.uSize = masked ? edge : step;
       SmallVector<Value> products = emitProducts(pair), next;
       Rescaling rescaling;
       if (op.hasMaximum()) {

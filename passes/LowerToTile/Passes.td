@@ -28,7 +28,8 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     Option<"tokens", "tokens", "int64_t", /*default=*/"64", "tokens of a block in kernels that are local to tokens">,
     Option<"queries", "queries", "int64_t", /*default=*/"64", "queries of a score tile">,
     Option<"keys", "keys", "int64_t", /*default=*/"128", "keys of a score tile, in sums into rows">,
-    Option<"outerKeys", "outer-keys", "int64_t", /*default=*/"256", "keys of a score tile, in sums into columns">
+    Option<"edgeKeys", "edge-keys", "int64_t", /*default=*/"64", "the same where the mask cuts through">,
+    Option<"outerKeys", "outer-keys", "int64_t", /*default=*/"128", "keys of a score tile, in sums into columns">
   ];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];

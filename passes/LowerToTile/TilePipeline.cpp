@@ -12,6 +12,7 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
   options.tokens = sizes.tokens;
   options.queries = sizes.queries;
   options.keys = sizes.keys;
+  options.edgeKeys = sizes.edgeKeys;
   options.outerKeys = sizes.outerKeys;
   manager.addPass(createLowerToTilePass(options));
   manager.addPass(createCSEPass());

@@ -16,8 +16,10 @@ struct TileSizes {
   int64_t queries = 64;
   /// Keys of a score tile where the loop over keys is inside (sums into rows).
   int64_t keys = 128;
+  /// The same where the mask cuts through: the smaller, the less is computed for nothing.
+  int64_t edgeKeys = 64;
   /// Keys of a score tile where the loop over queries is inside (sums into columns).
-  int64_t outerKeys = 256;
+  int64_t outerKeys = 128;
 };
 
 } // namespace taylor
