@@ -93,6 +93,39 @@ class Specs(unittest.TestCase):
                 self.assertLess(norm(ours_single[i] - ref), allowed, where)
 
     @every
+    def test_same_bits(self, spec):
+        """Whatever the number of threads, the layout, the memory around the arrays, and the gradients that are asked for."""
+        inputs = make(spec, torch.float32, t=67, u=130)
+        cotangent = torch.randn(2, 4, 67, 8)
+
+        def results(inputs):
+            o = attention(*inputs, spec=spec)
+            return [o, *torch.autograd.grad(o, inputs, cotangent)]
+
+        def by_tokens(x):  # [b, t, h, d] in memory
+            return x.detach().transpose(1, 2).contiguous().transpose(1, 2) if x.dim() == 4 else x.detach()
+
+        def among_nans(x):  # rows and heads of a larger array of NaN
+            around = torch.full([n + 3 if i + 1 < x.dim() or x.dim() == 3 else n for i, n in enumerate(x.shape)], torch.nan)
+            place = around[tuple(slice(1, n + 1) if m > n else slice(None) for n, m in zip(x.shape, around.shape))]
+            return place.copy_(x.detach())
+
+        expected = results(inputs)
+        for change in (by_tokens, among_nans):
+            for a, b in zip(results([change(x).requires_grad_() for x in inputs]), expected):
+                self.assertTrue(torch.equal(a, b), change.__name__)
+        before = torch.get_num_threads()
+        for threads in (1, 3, 8):
+            torch.set_num_threads(threads)
+            for a, b in zip(results(inputs), expected):
+                self.assertTrue(torch.equal(a, b), f"{threads} threads")
+        torch.set_num_threads(before)
+        for i in range(len(inputs)):
+            alone = [x.detach().requires_grad_(i == j) for j, x in enumerate(inputs)]
+            o = attention(*alone, spec=spec)
+            self.assertTrue(torch.equal(torch.autograd.grad(o, alone[i], cotangent)[0], expected[i + 1]), f"gradient {i} alone")
+
+    @every
     def test_bf16_by_autocast(self, spec):
         inputs = make(spec, torch.float32, t=33, u=33)
         rounded = [x if x.dim() < 3 else x.detach().bfloat16().float().requires_grad_() for x in inputs]
