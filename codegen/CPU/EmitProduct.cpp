@@ -82,7 +82,17 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
       return next;
     }
     const Axis &axis = axes.front();
-    auto loop = scf::ForOp::create(b, constant(0), constant(axis.getSize()), constant(1), accumulators);
+    // Where the broadcast operand is masked with zeros, the sum starts late or ends early.
+    Index begin = 0, end = axis.getSize();
+    if (std::optional<Mask> mask = plan.maskOf(broadcast); mask && mask->outside.getValue().isZero())
+      for (const Constraint &constraint : mask->constraints) {
+        bool byRow = row && (constraint.plus == row || constraint.minus == row);
+        if (constraint.plus == axis.name && (!constraint.minus || byRow))
+          end = minimum(end, add(boundOf(constraint), byRow ? point.along(row) + rows : Index(1)));
+        else if (constraint.minus == axis.name && (!constraint.plus || byRow))
+          begin = maximum(begin, add(byRow ? point.along(row) : Index(0), multiply(boundOf(constraint), -1)));
+      }
+    auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(1), accumulators);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     Index k(loop.getInductionVar());

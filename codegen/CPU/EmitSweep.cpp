@@ -295,6 +295,76 @@ void KernelEmitter::reduceBlock(ReduceOp reduce, const Sweep &sweep, const Point
 }
 
 //===----------------------------------------------------------------------===//
+// What a mask leaves out
+//===----------------------------------------------------------------------===//
+
+Index KernelEmitter::minimum(Index x, Index y) {
+  if (!x.value && !y.value)
+    return std::min(x.constant, y.constant);
+  return Index(arith::MinSIOp::create(b, asValue(x), asValue(y)));
+}
+
+Index KernelEmitter::maximum(Index x, Index y) {
+  if (!x.value && !y.value)
+    return std::max(x.constant, y.constant);
+  return Index(arith::MaxSIOp::create(b, asValue(x), asValue(y)));
+}
+
+Index KernelEmitter::boundOf(const Constraint &constraint) {
+  Index bound = -constraint.constant;
+  for (auto [value, factor] : constraint.terms)
+    bound = add(bound, multiply(Index(scalars.lookup(value)), -factor));
+  return bound;
+}
+
+std::pair<Index, Index> KernelEmitter::rowRange(const Sweep &sweep, StringAttr row, int64_t rowSize,
+                                                int64_t step, Index firstLane, int64_t lanes) {
+  Index begin = 0, end = rowSize;
+  for (const Constraint &constraint : sweep.skips) {
+    Index bound = boundOf(constraint);
+    // row - lane <= bound for some lane; lane - row <= bound for some lane; or without a lane.
+    if (constraint.plus == row && (!constraint.minus || constraint.minus == sweep.lane))
+      end = minimum(end, add(bound, constraint.minus ? firstLane + lanes : Index(1)));
+    else if (constraint.minus == row && (!constraint.plus || constraint.plus == sweep.lane))
+      begin = maximum(begin, add(constraint.plus ? firstLane : Index(0), multiply(bound, -1)));
+  }
+  // Whole blocks, within the tile, and the end not before the beginning.
+  auto rounded = [&](Index x, int64_t up) {
+    x = minimum(maximum(x, 0), rowSize);
+    if (!x.value)
+      return Index((x.constant + up) / step * step);
+    Value whole = arith::DivUIOp::create(b, asValue(x + up), constant(step));
+    return Index(arith::MulIOp::create(b, whole, constant(step)));
+  };
+  begin = rounded(begin, 0);
+  return {begin, maximum(begin, rounded(end, step - 1))};
+}
+
+void KernelEmitter::fillSkipped(const Sweep &sweep, const Point &outer, StringAttr row, Index begin,
+                                Index end, Index firstLane, int64_t vectors) {
+  SmallVector<std::pair<Value, FloatAttr>> masked;
+  for (Operation *op : sweep.ops)
+    for (Value result : op->getResults())
+      if (std::optional<Mask> mask = plan.maskOf(result);
+          isa<MapOp>(op) && mask && plan.placeOf(result, plan.laneOf(result)))
+        masked.push_back({result, mask->outside});
+  if (masked.empty() || (!begin.value && !end.value && begin.constant >= end.constant))
+    return;
+  auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  for (auto [value, outside] : masked)
+    for (int64_t v = 0; v < vectors; ++v) {
+      Point point = outer;
+      point.at.push_back({sweep.lane, firstLane + v * W});
+      point.at.push_back({row, Index(loop.getInductionVar())});
+      auto type = cast<VectorType>(vectorOf(outside.getType()));
+      storeLocal(value, point,
+                 arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, Attribute(outside))));
+    }
+}
+
+//===----------------------------------------------------------------------===//
 // Sweeps
 //===----------------------------------------------------------------------===//
 
@@ -314,7 +384,15 @@ void KernelEmitter::emitSweep(const Sweep &sweep) {
           Point point = row;
           if (view.lane)
             point.at.push_back({view.lane, v * W});
-          store(identity(reduce.getKind(), vectorOf(view.element)), address(view, point));
+          // What is left out counts as the mask's constant.
+          Value start = identity(reduce.getKind(), vectorOf(view.element));
+          if (std::optional<Mask> mask = plan.maskOf(reduce.getInput()); !sweep.skips.empty() && mask) {
+            auto type = cast<VectorType>(start.getType());
+            Value outside =
+                arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, Attribute(mask->outside)));
+            start = combine(reduce.getKind(), outside, start);
+          }
+          store(start, address(view, point));
         }
       });
     }
@@ -349,7 +427,14 @@ void KernelEmitter::emitSweep(const Sweep &sweep) {
     vectors = std::min<int64_t>(all, 8);
     rows = std::max<int64_t>(1, 8 / vectors);
   }
+  // Where elements are left out, narrow blocks leave out more.
+  bool skips = row && sweep.lane && !sweep.skips.empty();
+  if (skips && vectors > 2) {
+    rows = rows * vectors / 2;
+    vectors = 2;
+  }
   rows = std::min(rows, rowSize);
+  skips &= rowSize % rows == 0;
 
   auto emitLanes = [&](const Point &outer, Index firstLane, int64_t count) {
     auto emitRows = [&](Index firstRow, int64_t rowCount) {
@@ -360,6 +445,18 @@ void KernelEmitter::emitSweep(const Sweep &sweep) {
         point.at.push_back({row, firstRow});
       emitSweepBlock(sweep, point, row, rowCount, count);
     };
+    if (skips) {
+      auto [begin, end] = rowRange(sweep, row, rowSize, rows, firstLane, count * W);
+      auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(rows));
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(loop.getBody()->getTerminator());
+        emitRows(Index(loop.getInductionVar()), rows);
+      }
+      fillSkipped(sweep, outer, row, 0, begin, firstLane, count);
+      fillSkipped(sweep, outer, row, end, rowSize, firstLane, count);
+      return;
+    }
     int64_t whole = rowSize / rows * rows;
     loopBlocks(whole, rows, [&](Index firstRow) { emitRows(firstRow, rows); });
     if (whole < rowSize)

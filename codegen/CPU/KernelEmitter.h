@@ -100,6 +100,16 @@ private:
 
   // EmitSweep.cpp: what is done at every element
   void emitSweep(const Sweep &sweep);
+  /// Rows of the lanes [firstLane, firstLane + lanes) that the sweep's skips leave, in multiples of `step`.
+  std::pair<Index, Index> rowRange(const Sweep &sweep, StringAttr row, int64_t rowSize, int64_t step,
+                                   Index firstLane, int64_t lanes);
+  /// Stores the masks' constants where the sweep does not go.
+  void fillSkipped(const Sweep &sweep, const Point &outer, StringAttr row, Index begin, Index end,
+                   Index firstLane, int64_t vectors);
+  /// -(terms + constant): the bound on plus - minus.
+  Index boundOf(const Constraint &constraint);
+  Index minimum(Index x, Index y);
+  Index maximum(Index x, Index y);
   void emitSweepBlock(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows, int64_t vectors);
   void emitOps(const Sweep &sweep, const Point &point, Locals &locals, DenseMap<Operation *, Value> &reduced);
   void emitMap(MapOp map, const Point &point, Locals &locals);

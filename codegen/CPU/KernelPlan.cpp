@@ -39,6 +39,7 @@ FailureOr<std::unique_ptr<KernelPlan>> KernelPlan::build(KernelOp kernel, const 
   plan->shareInit(*kernel.getBlock());
   plan->shareYield(*kernel.getBlock());
   plan->shareInPlace(*kernel.getBlock());
+  plan->findSkips(*kernel.getBlock());
   plan->allocate();
   return plan;
 }

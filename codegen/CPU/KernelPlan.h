@@ -13,12 +13,28 @@ namespace mlir::tile::cpu {
 /// A tile in memory with `lane` contiguous: the same value may exist in two such places.
 using Copy = std::pair<Value, StringAttr>;
 
+/// plus - minus + sum of factor * value + constant <= 0, over indices of a tile's axes (null: absent) and the
+/// kernel's scalars.
+struct Constraint {
+  StringAttr plus, minus;
+  SmallVector<std::pair<Value, int64_t>> terms;
+  int64_t constant = 0;
+  bool operator==(const Constraint &other) const;
+};
+
+/// A tile that is `outside` wherever one of the constraints fails.
+struct Mask {
+  SmallVector<Constraint> constraints;
+  FloatAttr outside;
+};
+
 /// Ops that run over the same elements in one sweep; with a product, on its accumulator registers.
 struct Sweep {
-  DotOp dot;                    // may be null
-  SmallVector<Operation *> ops; // map, reduce, store, accumulate
-  SmallVector<Axis> axes;       // iteration space
-  StringAttr lane;              // null where axes is empty
+  DotOp dot;                     // may be null
+  SmallVector<Operation *> ops;  // map, reduce, store, accumulate
+  SmallVector<Axis> axes;        // iteration space
+  StringAttr lane;               // null where axes is empty
+  SmallVector<Constraint> skips; // elements where one fails need not be computed
 };
 
 struct Step {
@@ -55,6 +71,8 @@ public:
   /// Whether a load may be read where it lies, if its window is within bounds and its lanes are contiguous.
   bool mayReadInPlace(LoadOp load) const;
   ArrayRef<Step> stepsOf(Block *block) const;
+  /// Nothing where the value is not the result of a select by positions.
+  std::optional<Mask> maskOf(Value value) const;
 
   int64_t scratchBytes = 0;
   unsigned vectorLanes = 0; // elements per vector: all types of a kernel use the same number
@@ -84,6 +102,9 @@ private:
   void joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,
                  size_t segment);
   void requirePack(Value value, StringAttr lane);
+  // KernelMasks.cpp
+  bool unreadOutside(Value value, const Sweep &sweep, const Constraint &constraint) const;
+  void findSkips(Block &block);
   // KernelPlaces.cpp
   void numberSteps(Block &block, int &position);
   void collectPlaces(Block &block);

@@ -32,6 +32,7 @@ static cl::opt<int> threads("workers", cl::init(2));
 static cl::opt<double> tolerance("tolerance", cl::init(2e-6));
 static cl::opt<double> inputScale("scale", cl::init(1));
 static cl::opt<bool> timeIt("time", cl::desc("also time it, and skip the evaluator"));
+static cl::opt<std::string> keep("keep", cl::desc("where to keep the shared object"));
 static cl::opt<int> repeat("repeat", cl::init(5));
 
 namespace {
@@ -230,13 +231,14 @@ int main(int argc, char **argv) {
   std::copy(std::begin(dims), std::end(dims), checker.dims);
 
   OwningOpRef<ModuleOp> compiled = module->clone();
-  std::string path = "/tmp/tile-check-" + std::to_string(getpid()) + ".so";
+  std::string path = keep.empty() ? "/tmp/tile-check-" + std::to_string(getpid()) + ".so" : keep.getValue();
   auto start = std::chrono::steady_clock::now();
   if (failed(cpu::compileTileModule(*compiled, "{}", *target, path)))
     return 1;
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  unlink(path.c_str());
+  if (keep.empty())
+    unlink(path.c_str());
   if (!library) {
     llvm::errs() << dlerror() << "\n";
     return 1;
