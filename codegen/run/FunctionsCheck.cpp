@@ -59,7 +59,8 @@ reference::Comparison compareTo(const Array &array, const Array &expected, doubl
   std::vector<Real> zero(expected.values.size(), 0);
   result.norm = reference::distance(expected.values, zero);
   // Where the reference cancels to nearly 0 the terms that cancel are of order 1.
-  result.allowed = tolerance * std::max(result.norm, std::sqrt(static_cast<Real>(expected.values.size())) / 1000);
+  result.allowed =
+      tolerance * std::max(result.norm, std::sqrt(static_cast<Real>(expected.values.size())) / 1000);
   result.error = array.values.size() == expected.values.size()
                      ? reference::distance(array.values, expected.values)
                      : std::numeric_limits<Real>::infinity();

@@ -154,7 +154,8 @@ LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors,
 
 } // namespace
 
-FailureOr<Evaluated> taylor::run::runKernel(const Problem &problem, const Options &options, bool withGradients) {
+FailureOr<Evaluated> taylor::run::runKernel(const Problem &problem, const Options &options,
+                                            bool withGradients) {
   FailureOr<KernelPtr> kernel = loadKernel(problem, options);
   if (failed(kernel))
     return failure();
@@ -166,8 +167,8 @@ FailureOr<Evaluated> taylor::run::runKernel(const Problem &problem, const Option
     if (failed(buffer))
       return failure();
     if ((*buffer)->getShape().count() != array.shape.count())
-      return fail("expected '" + role + "' of sizes " + (*buffer)->getShape().str() + " as the kernel has it, but got " +
-                  array.shape.str());
+      return fail("expected '" + role + "' of sizes " + (*buffer)->getShape().str() +
+                  " as the kernel has it, but got " + array.shape.str());
     (*buffer)->write(array.values);
     return success();
   };

@@ -8,8 +8,8 @@
 
 namespace taylor::run {
 
-/// Compiles the specification (or loads --kernel), runs forward and, where asked for, backward on the problem's inputs.
-/// A gradient that the kernels do not give has no elements.
+/// Compiles the specification (or loads --kernel), runs forward and, where asked for, backward on the
+/// problem's inputs. A gradient that the kernels do not give has no elements.
 mlir::FailureOr<Evaluated> runKernel(const Problem &problem, const Options &options, bool withGradients);
 
 } // namespace taylor::run

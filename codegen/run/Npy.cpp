@@ -46,7 +46,8 @@ Expected<Header> parseHeader(StringRef file, const std::string &path) {
   size_t lengthBytes = version == 1 ? 2 : 4, begin = 8 + lengthBytes;
   if (version < 1 || version > 3)
     return bad("has format version " + Twine(version) + ", not 1, 2 or 3");
-  size_t length = version == 1 ? support::endian::read16le(file.data() + 8) : support::endian::read32le(file.data() + 8);
+  size_t length =
+      version == 1 ? support::endian::read16le(file.data() + 8) : support::endian::read32le(file.data() + 8);
   if (file.size() < begin + length)
     return bad("is truncated in its header");
   StringRef dictionary = file.substr(begin, length);
@@ -79,7 +80,8 @@ Real readElement(const char *at, Dtype dtype) {
   uint64_t bits = dtype == Dtype::F64 ? support::endian::read64le(at) : support::endian::read32le(at);
   if (dtype == Dtype::F64)
     return bit_cast<double>(bits);
-  return dtype == Dtype::F32 ? Real(bit_cast<float>(static_cast<uint32_t>(bits))) : Real(static_cast<int32_t>(bits));
+  return dtype == Dtype::F32 ? Real(bit_cast<float>(static_cast<uint32_t>(bits)))
+                             : Real(static_cast<int32_t>(bits));
 }
 
 /// Elements in column-major order, brought into row-major order.
@@ -124,8 +126,8 @@ Expected<NpyArray> taylor::run::readNpy(const std::string &path) {
   for (int64_t size : array.sizes)
     count = size && count > kMost / size ? kMost : count * size;
   if (bytes != count * width)
-    return error("expected " + Twine(count) + (count == kMost ? " or more" : "") + " elements of " + Twine(width) +
-                 " bytes in '" + path + "', but got " + Twine(bytes) + " bytes");
+    return error("expected " + Twine(count) + (count == kMost ? " or more" : "") + " elements of " +
+                 Twine(width) + " bytes in '" + path + "', but got " + Twine(bytes) + " bytes");
   for (size_t i = 0; i < count; ++i)
     array.values.push_back(readElement(file.data() + header->dataBegin + i * width, array.dtype));
   if (header->fortran && array.sizes.size() > 1)
@@ -133,12 +135,14 @@ Expected<NpyArray> taylor::run::readNpy(const std::string &path) {
   return array;
 }
 
-Error taylor::run::writeNpy(const std::string &path, ArrayRef<int64_t> sizes, ArrayRef<Real> values, Dtype dtype) {
+Error taylor::run::writeNpy(const std::string &path, ArrayRef<int64_t> sizes, ArrayRef<Real> values,
+                            Dtype dtype) {
   std::string shape;
   for (int64_t size : sizes)
     shape += std::to_string(size) + ",";
   StringRef descr = dtype == Dtype::F64 ? "<f8" : dtype == Dtype::I32 ? "<i4" : "<f4";
-  std::string header = ("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }").str();
+  std::string header =
+      ("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }").str();
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
 

@@ -22,11 +22,14 @@ struct NpyArray {
   std::vector<Real> values;
 };
 
-/// Reads a file. Errors name the file and what is wrong with it: not .npy, truncated, too long, an unsupported type.
+/// Reads a file. Errors name the file and what is wrong with it: not .npy, truncated, too long, an
+/// unsupported type.
 llvm::Expected<NpyArray> readNpy(const std::string &path);
 
-/// Writes values as f32, f64 or i32 (bf16 as f32), to a file beside `path` that replaces it when it is complete.
-llvm::Error writeNpy(const std::string &path, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<Real> values, Dtype dtype);
+/// Writes values as f32, f64 or i32 (bf16 as f32), to a file beside `path` that replaces it when it is
+/// complete.
+llvm::Error writeNpy(const std::string &path, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<Real> values,
+                     Dtype dtype);
 
 } // namespace taylor::run
 

@@ -21,7 +21,8 @@ struct OptionRow {
 
 Error setShape(Options &options, StringRef text) {
   auto bad = [&] {
-    return error("expected --shape=B,H,T,D or --shape=b=1,h=8,g=2,t=64,u=96,d=64,e=32 with sizes from 0 on, but got '" +
+    return error("expected --shape=B,H,T,D or --shape=b=1,h=8,g=2,t=64,u=96,d=64,e=32 with sizes from 0 on, "
+                 "but got '" +
                  text + "'");
   };
   SmallVector<StringRef> parts;
@@ -31,7 +32,8 @@ Error setShape(Options &options, StringRef text) {
     return bad();
   const char *order[] = {"b", "h", "t", "d"};
   for (auto [i, part] : enumerate(parts)) {
-    auto [axis, size] = named ? part.trim().split('=') : std::pair<StringRef, StringRef>(order[i], part.trim());
+    auto [axis, size] =
+        named ? part.trim().split('=') : std::pair<StringRef, StringRef>(order[i], part.trim());
     int64_t number;
     if (axis.empty() || size.getAsInteger(10, number) || number < 0)
       return bad();
@@ -73,14 +75,16 @@ Error setTiles(Options &options, StringRef text) {
   text.split(parts, ',');
   for (StringRef part : parts) {
     auto [name, value] = part.split('=');
-    int64_t *field = name == "tokens"    ? &options.tiles.tokens
-                     : name == "queries" ? &options.tiles.queries
-                     : name == "keys"    ? &options.tiles.keys
-                     : name == "edge-keys" ? &options.tiles.edgeKeys
+    int64_t *field = name == "tokens"       ? &options.tiles.tokens
+                     : name == "queries"    ? &options.tiles.queries
+                     : name == "keys"       ? &options.tiles.keys
+                     : name == "edge-keys"  ? &options.tiles.edgeKeys
                      : name == "outer-keys" ? &options.tiles.outerKeys
                                             : nullptr;
     if (!field || value.getAsInteger(10, *field) || *field < 1)
-      return error("expected --tiles=tokens=N,queries=N,keys=N,edge-keys=N,outer-keys=N with positive sizes, but got '" + part + "'");
+      return error("expected --tiles=tokens=N,queries=N,keys=N,edge-keys=N,outer-keys=N with positive sizes, "
+                   "but got '" +
+                   part + "'");
   }
   return Error::success();
 }
@@ -130,7 +134,8 @@ Error setOutput(Options &options, StringRef text) {
 Error setThreads(Options &options, StringRef text) {
   if (Error failed = setInteger(options.threads, "threads", text))
     return failed;
-  return options.threads < 0 ? error("expected --threads of 0 or more, but got '" + text + "'") : Error::success();
+  return options.threads < 0 ? error("expected --threads of 0 or more, but got '" + text + "'")
+                             : Error::success();
 }
 
 const std::vector<OptionRow> &optionRows() {
@@ -152,11 +157,13 @@ const std::vector<OptionRow> &optionRows() {
        "b=1,h=8,g=2,t=64,u=96,d=64,e=32 (g key/value heads, u keys, e value channels).\n"
        "What is not given: b = 1, h = 1, g = h, u = t, e = d",
        setShape},
-      {"input", "NAME=FILE", "an argument from a .npy file (f32, f64 or i32; axes as in the specification); others are random",
+      {"input", "NAME=FILE",
+       "an argument from a .npy file (f32, f64 or i32; axes as in the specification); others are random",
        [](O &o, S t) { return setNamed(o.inputs, "input", t); }},
       {"cotangent", "NAME=FILE", "the cotangent of an output, from a .npy file; others are random",
        [](O &o, S t) { return setNamed(o.cotangents, "cotangent", t); }},
-      {"output", "[NAME=]FILE", "writes an output as .npy; the name may be left out where there is one output", setOutput},
+      {"output", "[NAME=]FILE",
+       "writes an output as .npy; the name may be left out where there is one output", setOutput},
       {"output-grad", "NAME=FILE", "writes the gradient of an argument as .npy",
        [](O &o, S t) {
          o.gradient = true;
@@ -180,18 +187,23 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return setNamed(o.parameters, "set", t); }},
       {"mask", "causal|bidirectional", "overrides the mask written in the specification",
        [](O &o, S t) { return setChoice(o.mask, "mask", "causal", "bidirectional", t); }},
-      {"offset", "N", "position of query 0 (default: u - t)", [](O &o, S t) { return setInteger(o.offset, "offset", t); }},
-      {"dtype", "f32|bf16|f64", "storage type: inputs are rounded to it (default: f32; none with --device=reference)", setDtype},
+      {"offset", "N", "position of query 0 (default: u - t)",
+       [](O &o, S t) { return setInteger(o.offset, "offset", t); }},
+      {"dtype", "f32|bf16|f64",
+       "storage type: inputs are rounded to it (default: f32; none with --device=reference)", setDtype},
       {"seed", "N", "of random inputs (default: 0)", [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
       {"scale", "X", "factor of random arrays over queries and score channels, and so of logits (default: 1)",
        [](O &o, S t) { return setNumber(o.scale, "scale", t); }},
       {"threads", "N", "threads (default: one per processor)", setThreads},
       {"layout", "bhtc|bthc", "order in memory of tensors given to kernels (default: bhtc)",
        [](O &o, S t) { return setChoice(o.layout, "layout", "bhtc", "bthc", t); }},
-      {"poison", "", "surrounds the tensors given to kernels by NaN, and checks that it stays", flag(&O::poison)},
+      {"poison", "", "surrounds the tensors given to kernels by NaN, and checks that it stays",
+       flag(&O::poison)},
       {"target", "NAME", "processor to compile for, as in taylorc (default: native)",
        [](O &o, S t) { return o.target = t.str(), Error::success(); }},
-      {"tiles", "NAME=N,..", "with --device=tile: sizes of tiles in tokens (tokens, queries, keys, edge-keys, outer-keys)", setTiles},
+      {"tiles", "NAME=N,..",
+       "with --device=tile: sizes of tiles in tokens (tokens, queries, keys, edge-keys, outer-keys)",
+       setTiles},
       {"kernel", "FILE.so", "with --device=cpu: runs this artifact and does not compile",
        [](O &o, S t) { return o.kernel = t.str(), Error::success(); }},
       {"help", "", "this text", flag(&O::help)},
@@ -204,7 +216,8 @@ Error validate(const Options &options) {
   if (options.help || options.version)
     return Error::success();
   if (options.spec.empty() && options.functions.empty())
-    return error("expected a specification, but got none; try taylor-run examples/specs/softmax.mlir --shape=1,2,16,8");
+    return error("expected a specification, but got none; try taylor-run examples/specs/softmax.mlir "
+                 "--shape=1,2,16,8");
   bool onKernels = options.device == Device::CPU, onTiles = options.device == Device::Tile;
   if (options.check && !onKernels && !onTiles)
     return error("requires --device=cpu or tile for --check: it compares kernels with the reference");

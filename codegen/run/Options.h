@@ -36,7 +36,8 @@ struct Options {
   /// Sizes of tiles, with --device=tile.
   TileSizes tiles;
   int64_t threads = 0;
-  bool gradient = false, check = false, forwardOnly = false, poison = false, print = false, help = false, version = false;
+  bool gradient = false, check = false, forwardOnly = false, poison = false, print = false, help = false,
+       version = false;
 };
 
 /// Reads the arguments after the program's name. Errors name the option and what it expects.

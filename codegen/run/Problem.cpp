@@ -19,7 +19,8 @@ LogicalResult taylor::run::fail(const Twine &message) {
 
 LogicalResult taylor::run::fail(llvm::Error error) { return fail(llvm::toString(std::move(error))); }
 
-FailureOr<std::unique_ptr<ModuleFile>> taylor::run::parseModule(const std::string &path, MLIRContext *context) {
+FailureOr<std::unique_ptr<ModuleFile>> taylor::run::parseModule(const std::string &path,
+                                                                MLIRContext *context) {
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
   if (!buffer)
     return fail("cannot read '" + path + "': " + buffer.getError().message());
@@ -90,13 +91,15 @@ LogicalResult ProblemBuilder::setParameters() {
     std::string name = parameter.getName().str();
     known += (known.empty() ? "" : ", ") + name;
     auto integer = dyn_cast<IntegerAttr>(parameter.getValue());
-    Real value = integer ? Real(integer.getInt()) : Real(cast<FloatAttr>(parameter.getValue()).getValueAsDouble());
+    Real value =
+        integer ? Real(integer.getInt()) : Real(cast<FloatAttr>(parameter.getValue()).getValueAsDouble());
     if (auto it = options.parameters.find(name); it != options.parameters.end()) {
       int64_t asInteger;
       double asNumber;
-      if (integer ? StringRef(it->second).getAsInteger(10, asInteger) : StringRef(it->second).getAsDouble(asNumber))
-        return fail("expected " + Twine(integer ? "an integer" : "a number") + " in --set " + name + "=.., but got '" +
-                    it->second + "'");
+      if (integer ? StringRef(it->second).getAsInteger(10, asInteger)
+                  : StringRef(it->second).getAsDouble(asNumber))
+        return fail("expected " + Twine(integer ? "an integer" : "a number") + " in --set " + name +
+                    "=.., but got '" + it->second + "'");
       value = integer ? Real(asInteger) : Real(asNumber);
     }
     problem.environment.parameters[name] = value;
@@ -108,8 +111,8 @@ LogicalResult ProblemBuilder::setParameters() {
   return success();
 }
 
-LogicalResult checkNames(const std::map<std::string, std::string> &given, ArrayRef<std::string> known, StringRef option,
-                         StringRef what) {
+LogicalResult checkNames(const std::map<std::string, std::string> &given, ArrayRef<std::string> known,
+                         StringRef option, StringRef what) {
   for (auto &[name, file] : given)
     if (name != "*" && !llvm::is_contained(known, name))
       return fail("expected --" + option + "=NAME=FILE with " + what + " of the specification (" +
@@ -126,15 +129,15 @@ LogicalResult ProblemBuilder::loadInputs() {
       failed(checkNames(options.outputs, results, "output", "a result")))
     return failure();
   if (options.outputs.count("*") && results.size() != 1)
-    return fail("expected --output=NAME=FILE, since the specification has " + Twine(results.size()) + " results: " +
-                llvm::join(results, ", "));
+    return fail("expected --output=NAME=FILE, since the specification has " + Twine(results.size()) +
+                " results: " + llvm::join(results, ", "));
   auto load = [&](StringRef name, const std::string &path, ArrayType type, auto &loaded) -> LogicalResult {
     llvm::Expected<NpyArray> file = readNpy(path);
     if (!file)
       return fail(file.takeError());
     if (static_cast<int64_t>(file->sizes.size()) != type.getRank())
-      return fail("expected " + Twine(type.getRank()) + " axes of '" + name + "', but got " + Twine(file->sizes.size()) +
-                  " in '" + path + "'");
+      return fail("expected " + Twine(type.getRank()) + " axes of '" + name + "', but got " +
+                  Twine(file->sizes.size()) + " in '" + path + "'");
     if ((file->dtype == Dtype::I32) != type.getElementType().isInteger())
       return fail("expected " + Twine(type.getElementType().isInteger() ? "int32" : "float32 or float64") +
                   " elements of '" + name + "', but got others in '" + path + "'");
@@ -172,8 +175,8 @@ LogicalResult ProblemBuilder::setSizes() {
       bool isFree = axis.size() != 1 || !StringRef("bhgtude").contains(axis.getValue());
       if (isFree) {
         if (file != files.end() && written != ArrayType::kUnknown && file->second.sizes[i] != written)
-          return fail("expected " + axis.getValue() + " = " + Twine(written) + " of '" + name + "', but got " +
-                      Twine(file->second.sizes[i]));
+          return fail("expected " + axis.getValue() + " = " + Twine(written) + " of '" + name +
+                      "', but got " + Twine(file->second.sizes[i]));
         continue;
       }
       if (written != ArrayType::kUnknown && failed(setSize(axis, written, "'" + name + "'")))
@@ -200,8 +203,8 @@ LogicalResult ProblemBuilder::setSizes() {
         return fail("requires the size of axis '" + axis.getValue() + "' of '" + name +
                     "': give --shape=B,H,T,D, or --input for an array that has it");
   if (sizes["g"] <= 0 || sizes["h"] % sizes["g"])
-    return fail("expected query heads as a multiple of key/value heads, but got h = " + Twine(sizes["h"]) + " and g = " +
-                Twine(sizes["g"]));
+    return fail("expected query heads as a multiple of key/value heads, but got h = " + Twine(sizes["h"]) +
+                " and g = " + Twine(sizes["g"]));
   for (StringRef axis : {"d", "e"})
     if (sizes.contains(axis) && sizes[axis] <= 0)
       return fail("expected a positive size of channel '" + axis + "', but got " + Twine(sizes[axis]));
@@ -239,8 +242,8 @@ LogicalResult ProblemBuilder::makeCotangents() {
     Array array(reference::shapeOf(typeOf(result), problem.environment));
     if (auto it = cotangentFiles.find(name); it != cotangentFiles.end()) {
       if (it->second.sizes != array.shape.sizes)
-        return fail("expected a cotangent of '" + name + "' of sizes " + array.shape.str() + ", but got others in '" +
-                    options.cotangents.at(name) + "'");
+        return fail("expected a cotangent of '" + name + "' of sizes " + array.shape.str() +
+                    ", but got others in '" + options.cotangents.at(name) + "'");
       array.values = it->second.values;
     } else {
       fillNormal(array, "cotangent:" + name, options.seed, 0, 1);

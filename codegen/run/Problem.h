@@ -51,7 +51,8 @@ mlir::FailureOr<std::unique_ptr<ModuleFile>> parseModule(const std::string &path
 /// The one taylor.spec of a module.
 mlir::FailureOr<SpecOp> onlySpec(mlir::ModuleOp module, const std::string &path);
 
-/// Makes the problem that the options describe: sizes from --shape, files and types; random inputs where there is no file.
+/// Makes the problem that the options describe: sizes from --shape, files and types; random inputs where
+/// there is no file.
 mlir::FailureOr<Problem> makeProblem(SpecOp spec, const Options &options);
 
 /// The arrays alone.

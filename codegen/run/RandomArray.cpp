@@ -18,7 +18,8 @@ static uint64_t mix(uint64_t x) {
 
 static double uniform(uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
 
-void taylor::run::fillNormal(Array &array, llvm::StringRef name, uint64_t seed, double mean, double deviation) {
+void taylor::run::fillNormal(Array &array, llvm::StringRef name, uint64_t seed, double mean,
+                             double deviation) {
   uint64_t key = mix(seed);
   for (char c : name)
     key = mix(key ^ static_cast<unsigned char>(c));
@@ -49,15 +50,16 @@ static double initialMean(SourceAttr source) {
 static void fillDocuments(Array &array, const Environment &environment) {
   constexpr int64_t kDocuments = 3;
   Walk walk(array.shape, array.shape);
-  int64_t t = array.shape.find("t"), u = array.shape.find("u"), keys = std::max<int64_t>(environment.sizeOf("u"), 1);
+  int64_t t = array.shape.find("t"), u = array.shape.find("u"),
+          keys = std::max<int64_t>(environment.sizeOf("u"), 1);
   forEachPoint(array.shape, [&](llvm::ArrayRef<int64_t> point) {
     int64_t position = t >= 0 ? environment.position("t", point[t]) : u >= 0 ? point[u] : 0;
     array.values[walk(point)] = std::clamp<int64_t>(position * kDocuments / keys, 0, kDocuments - 1);
   });
 }
 
-void taylor::run::fillRandom(Array &array, llvm::StringRef name, SourceAttr source, bool isInteger, uint64_t seed,
-                             double scale, const Environment &environment) {
+void taylor::run::fillRandom(Array &array, llvm::StringRef name, SourceAttr source, bool isInteger,
+                             uint64_t seed, double scale, const Environment &environment) {
   if (isInteger)
     return fillDocuments(array, environment);
   if (source.getKind() == SourceKind::Parameter)

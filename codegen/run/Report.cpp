@@ -7,7 +7,9 @@
 using namespace taylor::run;
 using taylor::reference::Comparison;
 
-void ComparisonTable::add(const std::string &name, const Comparison &comparison) { rows.push_back({name, comparison}); }
+void ComparisonTable::add(const std::string &name, const Comparison &comparison) {
+  rows.push_back({name, comparison});
+}
 
 bool ComparisonTable::print() const {
   bool passes = true;

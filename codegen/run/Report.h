@@ -9,7 +9,8 @@
 
 namespace taylor::run {
 
-/// One line per comparison: error, what is allowed, the reference's norm, the error of eager code, the verdict.
+/// One line per comparison: error, what is allowed, the reference's norm, the error of eager code, the
+/// verdict.
 class ComparisonTable {
 public:
   explicit ComparisonTable(bool withEager) : withEager(withEager) {}

@@ -73,8 +73,9 @@ LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, bool wit
   contract.dtype = problem.dtype;
   ComparisonTable table(/*withEager=*/true);
   for (size_t i = 0; i < expected->outputs.size(); ++i)
-    table.add(problem.cotangents[i].name, reference::compare(evaluated.outputs[i].values, expected->outputs[i].values,
-                                                             eager->outputs[i].values, contract));
+    table.add(problem.cotangents[i].name,
+              reference::compare(evaluated.outputs[i].values, expected->outputs[i].values,
+                                 eager->outputs[i].values, contract));
   for (size_t i = 0; i < expected->gradients.size(); ++i) {
     const std::vector<Real> &gradient = expected->gradients[i].values;
     if (gradient.empty())
@@ -93,8 +94,9 @@ LogicalResult runKernels(SpecOp spec, const Options &options) {
   if (failed(problem))
     return failure();
   bool withGradients = (options.gradient || options.check) && !options.forwardOnly;
-  FailureOr<Evaluated> evaluated = options.device == Device::Tile ? runTilePrograms(*problem, options, withGradients)
-                                                                 : runKernel(*problem, options, withGradients);
+  FailureOr<Evaluated> evaluated = options.device == Device::Tile
+                                       ? runTilePrograms(*problem, options, withGradients)
+                                       : runKernel(*problem, options, withGradients);
   if (failed(evaluated) || failed(report(*problem, *evaluated, options)))
     return failure();
   return options.check ? checkKernel(*problem, *evaluated, withGradients) : success();

@@ -10,7 +10,9 @@ using namespace taylor::reference;
 
 static bool isTokenAxis(llvm::StringRef axis) { return axis == "t" || axis == "u"; }
 static bool isHeadAxis(llvm::StringRef axis) { return axis == "h" || axis == "g"; }
-static bool isChannelAxis(llvm::StringRef axis) { return axis != "b" && !isHeadAxis(axis) && !isTokenAxis(axis); }
+static bool isChannelAxis(llvm::StringRef axis) {
+  return axis != "b" && !isHeadAxis(axis) && !isTokenAxis(axis);
+}
 
 static int64_t widthOf(Dtype dtype) { return dtype == Dtype::F64 ? 8 : dtype == Dtype::BF16 ? 2 : 4; }
 
@@ -117,6 +119,7 @@ bool TensorBuffer::isSurroundingIntact() const {
 
 TaylorTensor TensorBuffer::describe() {
   static constexpr int32_t kDtypes[] = {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F64, TAYLOR_I32};
-  return {memory.data() + begin, kDtypes[static_cast<int>(dtype)], TAYLOR_CPU, shape.rank(), shape.sizes.data(),
-          strides.data()};
+  return {
+      memory.data() + begin, kDtypes[static_cast<int>(dtype)], TAYLOR_CPU, shape.rank(), shape.sizes.data(),
+      strides.data()};
 }

@@ -14,8 +14,8 @@ public:
   struct Layout {
     /// Tokens before heads in memory.
     bool tokensFirst = false;
-    /// Every token axis is longer in memory than the tensor says, rows are apart, and the first element is not aligned
-    /// to a vector; what does not belong to the tensor is NaN.
+    /// Every token axis is longer in memory than the tensor says, rows are apart, and the first element is
+    /// not aligned to a vector; what does not belong to the tensor is NaN.
     bool poison = false;
   };
   /// All bits set, which is NaN in every float type.

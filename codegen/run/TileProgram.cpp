@@ -2,9 +2,9 @@
 #include "codegen/run/TileProgram.h"
 #include "codegen/run/TensorBuffer.h"
 #include "dialect/Tile/Evaluator.h"
+#include "mlir/Pass/PassManager.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/Pipelines.h"
-#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -47,9 +47,13 @@ public:
     tile::ArrayType type = tensor.getResult().getType();
     reference::Shape shape;
     for (const tile::Axis &axis : type.getAxes())
-      shape.append(axis.getName(), axis.extent.evaluate([&](StringRef role) { return problem.environment.sizeOf(role); }));
+      shape.append(axis.getName(),
+                   axis.extent.evaluate([&](StringRef role) { return problem.environment.sizeOf(role); }));
     Type element = type.getElementType();
-    Dtype dtype = element.isF64() ? Dtype::F64 : element.isBF16() ? Dtype::BF16 : element.isF32() ? Dtype::F32 : Dtype::I32;
+    Dtype dtype = element.isF64()    ? Dtype::F64
+                  : element.isBF16() ? Dtype::BF16
+                  : element.isF32()  ? Dtype::F32
+                                     : Dtype::I32;
     buffer = std::make_unique<TensorBuffer>(shape, dtype, layout);
     return success();
   }
@@ -67,7 +71,8 @@ public:
   LogicalResult checkSurroundings() const {
     for (auto &[role, buffer] : buffers)
       if (!buffer->isSurroundingIntact())
-        return fail("expected tile programs to write inside their tensors, but got '" + role + "' written outside");
+        return fail("expected tile programs to write inside their tensors, but got '" + role +
+                    "' written outside");
     return success();
   }
 
@@ -77,7 +82,8 @@ private:
   std::map<std::string, std::unique_ptr<TensorBuffer>> buffers;
 };
 
-LogicalResult evaluateProgram(ModuleOp module, StringRef name, ProgramTensors &tensors, const Problem &problem) {
+LogicalResult evaluateProgram(ModuleOp module, StringRef name, ProgramTensors &tensors,
+                              const Problem &problem) {
   auto program = module.lookupSymbol<tile::ProgramOp>(name);
   if (!program)
     return fail("expected tile.program @" + name + ", but got none");
@@ -101,12 +107,14 @@ LogicalResult evaluateProgram(ModuleOp module, StringRef name, ProgramTensors &t
 
 } // namespace
 
-FailureOr<Evaluated> taylor::run::runTilePrograms(const Problem &problem, const Options &options, bool withGradients) {
+FailureOr<Evaluated> taylor::run::runTilePrograms(const Problem &problem, const Options &options,
+                                                  bool withGradients) {
   OwningOpRef<ModuleOp> module(cast<ModuleOp>(SpecOp(problem.spec)->getParentOfType<ModuleOp>()->clone()));
   if (failed(lower(*module, problem, options)))
     return failure();
   ProgramTensors tensors(problem, options);
-  WalkResult declared = module->walk([&](tile::TensorOp tensor) { return WalkResult(tensors.declare(tensor)); });
+  WalkResult declared =
+      module->walk([&](tile::TensorOp tensor) { return WalkResult(tensors.declare(tensor)); });
   if (declared.wasInterrupted())
     return failure();
   for (const NamedArray &input : problem.inputs)

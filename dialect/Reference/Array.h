@@ -44,8 +44,8 @@ struct Array {
   explicit Array(Shape shape, Real fill = 0) : shape(std::move(shape)), values(this->shape.count(), fill) {}
 };
 
-/// Where an array is read at the points of a loop. An axis that the array lacks does not move it; a `g` array in a loop
-/// over `h` is read at h floordiv (H/G).
+/// Where an array is read at the points of a loop. An axis that the array lacks does not move it; a `g` array
+/// in a loop over `h` is read at h floordiv (H/G).
 class Walk {
 public:
   Walk(const Shape &array, const Shape &loop);

@@ -12,12 +12,13 @@ namespace taylor::reference {
 ///
 ///   |x - ref| <= max(c |eager - ref|, 4 eps(X) |ref|, floor)
 ///
-/// ref is the reference on inputs rounded to X; eager is the same with every result rounded to X and sums in f32
-/// (Arithmetic::eager); c is 1.1, and 2 where X is f32 or f64; eps(X) is the distance from 1 to the next number of X.
+/// ref is the reference on inputs rounded to X; eager is the same with every result rounded to X and sums in
+/// f32 (Arithmetic::eager); c is 1.1, and 2 where X is f32 or f64; eps(X) is the distance from 1 to the next
+/// number of X.
 struct Contract {
   Dtype dtype = Dtype::F32;
-  /// Absolute error that each element may have in the mean square, where the reference cancels to nearly 0: in units of
-  /// eps(X). With inputs and cotangents of order 1 the terms that cancel are of order 1.
+  /// Absolute error that each element may have in the mean square, where the reference cancels to nearly 0:
+  /// in units of eps(X). With inputs and cotangents of order 1 the terms that cancel are of order 1.
   Real floorPerElement = Real(1) / 16;
 };
 

@@ -98,21 +98,22 @@ std::vector<Array> Evaluation::pullback(ArrayRef<Array> cotangents) const {
 // Sizes and names
 //===----------------------------------------------------------------------===//
 
-LogicalResult taylor::reference::bindSizes(Operation *container, ArrayRef<Array> inputs, Environment &environment) {
+LogicalResult taylor::reference::bindSizes(Operation *container, ArrayRef<Array> inputs,
+                                           Environment &environment) {
   Block &body = container->getRegion(0).front();
   std::vector<std::string> names = argumentNames(container);
   for (auto [argument, input, name] : llvm::zip_equal(body.getArguments(), inputs, names)) {
     auto type = cast<ArrayType>(argument.getType());
     if (input.shape.rank() != type.getRank())
-      return container->emitOpError("expected ") << type.getRank() << " axes of '" << name << "', but got "
-                                                 << input.shape.rank();
+      return container->emitOpError("expected ")
+             << type.getRank() << " axes of '" << name << "', but got " << input.shape.rank();
     for (auto [axis, written, size] : llvm::zip_equal(type.getAxes(), type.getSizes(), input.shape.sizes)) {
       bool isFree = written != ArrayType::kUnknown;
       auto known = environment.sizes.find(axis.getValue());
       int64_t expected = isFree ? written : known == environment.sizes.end() ? size : known->second;
       if (size != expected)
-        return container->emitOpError("expected ") << axis.getValue() << " = " << expected << " of '" << name
-                                                   << "', but got " << size;
+        return container->emitOpError("expected ")
+               << axis.getValue() << " = " << expected << " of '" << name << "', but got " << size;
       environment.sizes[axis.getValue()] = size;
     }
   }

@@ -16,15 +16,16 @@ public:
   /// `environment` holds sizes, offset, parameters and rounding; it must outlive the evaluation.
   explicit Evaluation(const Environment &environment) : environment(environment) {}
 
-  /// Evaluates the body of a taylor.spec or taylor.function on one array per argument. In a specification rows that see
-  /// no key are dead without a word; in a function only `live` says so. Fails with an error at an operation.
+  /// Evaluates the body of a taylor.spec or taylor.function on one array per argument. In a specification
+  /// rows that see no key are dead without a word; in a function only `live` says so. Fails with an error at
+  /// an operation.
   mlir::LogicalResult run(mlir::Operation *container, llvm::ArrayRef<Array> inputs);
 
   /// What the body yields, in order.
   llvm::ArrayRef<Array> getResults() const { return results; }
 
-  /// Reverse mode: one gradient per argument, given a cotangent per result (without elements: zero). An integer argument
-  /// has a gradient without elements; one that the results do not depend on has zeros.
+  /// Reverse mode: one gradient per argument, given a cotangent per result (without elements: zero). An
+  /// integer argument has a gradient without elements; one that the results do not depend on has zeros.
   std::vector<Array> pullback(llvm::ArrayRef<Array> cotangents) const;
 
 private:
@@ -46,9 +47,10 @@ private:
   std::vector<Array> results;
 };
 
-/// Checks that arrays fit the arguments of a container: axes by type, one size per axis, known sizes as written; and adds
-/// the sizes they give to `environment`. Fails with an error that names the argument.
-mlir::LogicalResult bindSizes(mlir::Operation *container, llvm::ArrayRef<Array> inputs, Environment &environment);
+/// Checks that arrays fit the arguments of a container: axes by type, one size per axis, known sizes as
+/// written; and adds the sizes they give to `environment`. Fails with an error that names the argument.
+mlir::LogicalResult bindSizes(mlir::Operation *container, llvm::ArrayRef<Array> inputs,
+                              Environment &environment);
 
 /// Names of the arguments and of the results of a taylor.spec or taylor.function.
 std::vector<std::string> argumentNames(mlir::Operation *container);

@@ -59,10 +59,12 @@ void Lines::forEach(llvm::function_ref<void(int64_t)> visit) const {
 
 namespace {
 
-/// A formula over arrays at the points of a loop, and where it does not run: at dead rows and where a `live` count is 0.
+/// A formula over arrays at the points of a loop, and where it does not run: at dead rows and where a `live`
+/// count is 0.
 class Body {
 public:
-  Body(const Environment &environment, Shape loop) : environment(environment), program(environment), loop(std::move(loop)) {}
+  Body(const Environment &environment, Shape loop)
+      : environment(environment), program(environment), loop(std::move(loop)) {}
 
   LogicalResult build(Region &region, ArrayRef<Operand> arrays, ArrayRef<Operand> live) {
     SmallVector<int> arguments, yielded;
@@ -163,7 +165,8 @@ std::vector<Array> withGuards(std::vector<Array> gradients, size_t operands) {
   return gradients;
 }
 
-FailureOr<Shape> joinedShape(Operation *op, Region &region, ValueRange arrays, const Environment &environment) {
+FailureOr<Shape> joinedShape(Operation *op, Region &region, ValueRange arrays,
+                             const Environment &environment) {
   FailureOr<ArrayType> joined = joinBody([op] { return op->emitOpError(); }, region, arrays);
   if (failed(joined))
     return failure();
@@ -193,8 +196,8 @@ FailureOr<Evaluated> taylor::reference::evaluateMap(MapOp op, ArrayRef<Operand> 
   evaluated.dead.push_back(joinDead(operands, shape));
   evaluated.pullback = [body, count](ArrayRef<Array> cotangents) {
     Walk walk(cotangents[0].shape, body->loop);
-    return withGuards(body->pullbackAll([&](ArrayRef<int64_t> point) { return cotangents[0].values[walk(point)]; }),
-                      count);
+    return withGuards(
+        body->pullbackAll([&](ArrayRef<int64_t> point) { return cotangents[0].values[walk(point)]; }), count);
   };
   return evaluated;
 }

@@ -13,8 +13,8 @@ namespace taylor::reference {
 /// An operand as its operation sees it. Arrays outlive the evaluation and its pullback.
 struct Operand {
   const Array *array = nullptr;
-  /// 1 at rows that depend on a sum over no key, over some of the array's axes; without elements where there are none
-  /// (ir.md, 1.4). Functions at the pairwise level spell such guards out and have none here.
+  /// 1 at rows that depend on a sum over no key, over some of the array's axes; without elements where there
+  /// are none (ir.md, 1.4). Functions at the pairwise level spell such guards out and have none here.
   const Array *dead = nullptr;
   bool differentiable = false;
 };
@@ -32,13 +32,18 @@ struct Evaluated {
 /// The shape of a type with run-time sizes from the environment.
 Shape shapeOf(ArrayType type, const Environment &environment);
 
-mlir::FailureOr<Evaluated> evaluateMap(MapOp op, llvm::ArrayRef<Operand> operands, const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateReduce(ReduceOp op, llvm::ArrayRef<Operand> operands, const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateScan(ScanOp op, llvm::ArrayRef<Operand> operands, const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateAlign(AlignOp op, llvm::ArrayRef<Operand> operands, const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateMap(MapOp op, llvm::ArrayRef<Operand> operands,
+                                       const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateReduce(ReduceOp op, llvm::ArrayRef<Operand> operands,
+                                          const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateScan(ScanOp op, llvm::ArrayRef<Operand> operands,
+                                        const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateAlign(AlignOp op, llvm::ArrayRef<Operand> operands,
+                                         const Environment &environment);
 mlir::FailureOr<Evaluated> evaluateNormalize(NormalizeOp op, llvm::ArrayRef<Operand> operands,
                                              const Environment &environment);
-mlir::FailureOr<Evaluated> evaluateRope(RopeOp op, llvm::ArrayRef<Operand> operands, const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateRope(RopeOp op, llvm::ArrayRef<Operand> operands,
+                                        const Environment &environment);
 mlir::FailureOr<Evaluated> evaluateConvolve(ConvolveOp op, llvm::ArrayRef<Operand> operands,
                                             const Environment &environment);
 mlir::FailureOr<Evaluated> evaluateRecurrences(RecurrencesOp op, llvm::ArrayRef<Operand> operands,

@@ -45,7 +45,8 @@ int taylor::reference::addPower(ScalarProgram &program, int x, int64_t order) {
   return power;
 }
 
-FailureOr<Array> taylor::reference::alignDecay(Operation *op, const Array &decay, const Environment &environment) {
+FailureOr<Array> taylor::reference::alignDecay(Operation *op, const Array &decay,
+                                               const Environment &environment) {
   int64_t queries = environment.sizeOf("t"), keys = environment.sizeOf("u");
   if (environment.offset < 0 || environment.offset + queries > keys)
     return op->emitOpError("requires every query at a key's position for its decay, but got queries ")
@@ -58,8 +59,8 @@ FailureOr<Array> taylor::reference::alignDecay(Operation *op, const Array &decay
   rows.values.resize(rows.shape.count());
   Lines from(decay.shape, "u"), to(rows.shape, "t");
   for (int64_t o = 0; o < to.outer; ++o)
-    std::copy_n(decay.values.begin() + (o * from.length + environment.offset) * from.stride, to.length * to.stride,
-                rows.values.begin() + o * to.length * to.stride);
+    std::copy_n(decay.values.begin() + (o * from.length + environment.offset) * from.stride,
+                to.length * to.stride, rows.values.begin() + o * to.length * to.stride);
   return rows;
 }
 
@@ -68,14 +69,15 @@ void taylor::reference::addAlignedGradient(Array &decay, const Array &rows, cons
   int64_t line = from.length * from.stride;
   for (int64_t o = 0; o < from.outer; ++o)
     for (int64_t i = 0; i < line; ++i)
-      accumulate(decay.values[(o * to.length + environment.offset) * to.stride + i], rows.values[o * line + i],
-                 environment.arithmetic.value);
+      accumulate(decay.values[(o * to.length + environment.offset) * to.stride + i],
+                 rows.values[o * line + i], environment.arithmetic.value);
 }
 
 namespace {
 
 /// c[first..last] of a series, 1/n! where the operation gives none.
-FailureOr<std::vector<Real>> coefficientsOf(RecurrencesOp op, const Environment &environment, int64_t &first) {
+FailureOr<std::vector<Real>> coefficientsOf(RecurrencesOp op, const Environment &environment,
+                                            int64_t &first) {
   auto bound = [&](Attribute attribute) -> FailureOr<int64_t> {
     if (auto integer = dyn_cast<IntegerAttr>(attribute))
       return integer.getInt();
@@ -84,7 +86,8 @@ FailureOr<std::vector<Real>> coefficientsOf(RecurrencesOp op, const Environment 
     if (it == environment.parameters.end())
       return op.emitOpError("expected a declared parameter as order, but got '") << name << "'";
     if (it->second != static_cast<int64_t>(it->second))
-      return op.emitOpError("expected an integer as order '") << name << "', but got " << static_cast<double>(it->second);
+      return op.emitOpError("expected an integer as order '")
+             << name << "', but got " << static_cast<double>(it->second);
     return static_cast<int64_t>(it->second);
   };
   FailureOr<int64_t> low = bound(*op.getFirstOrder()), high = bound(*op.getLastOrder());
@@ -96,8 +99,8 @@ FailureOr<std::vector<Real>> coefficientsOf(RecurrencesOp op, const Environment 
   std::vector<Real> coefficients;
   if (auto explicitOnes = op.getCoefficients()) {
     if (static_cast<int64_t>(explicitOnes->size()) != *high - *low + 1)
-      return op.emitOpError("expected ") << *high - *low + 1 << " coefficients, one per order, but got "
-                                         << explicitOnes->size();
+      return op.emitOpError("expected ")
+             << *high - *low + 1 << " coefficients, one per order, but got " << explicitOnes->size();
     for (FloatAttr coefficient : explicitOnes->getAsRange<FloatAttr>())
       coefficients.push_back(coefficient.getValueAsDouble());
     return coefficients;
@@ -161,7 +164,8 @@ struct RecurrenceSums {
       sums.addArray(*operand.array, operand.differentiable);
     sums.products.push_back({0, 1});
     ScalarProgram &program = sums.weight.program;
-    sums.weight.products.push_back(program.addArgument(operands[0].differentiable || operands[1].differentiable));
+    sums.weight.products.push_back(
+        program.addArgument(operands[0].differentiable || operands[1].differentiable));
 
     auto addScalar = [&](const Array &array, bool differentiable) {
       sums.scalars.push_back(sums.addArray(array, differentiable));

@@ -369,8 +369,8 @@ void PairSums::pullbackHead(Head &head) const {
         const Matrix &cotangent = head.cotangents[i];
         int reg = weight.program.getResults()[output.yielded];
         Real dw = output.array < 0 ? *cotangent.row(to)
-                                   : dot(cotangent.row(to), head.arrays[output.array].row(from), cotangent.width,
-                                         arithmetic);
+                                   : dot(cotangent.row(to), head.arrays[output.array].row(from),
+                                         cotangent.width, arithmetic);
         accumulate(cotangents[reg], dw, arithmetic.value);
         if (output.array >= 0)
           if (Real *dx = gradient(output.array, from))
@@ -403,9 +403,10 @@ Arithmetic PairSums::arithmeticOf(const Output &output) const {
   return isCount ? Arithmetic::exact() : environment.arithmetic;
 }
 
-/// Adds one head's matrix to an array, and rounds it to the storage type on the way, as eager code does per head.
-static void scatter(Array &array, const Matrix &matrix, const Shape &batch, llvm::ArrayRef<int64_t> batchPoint,
-                    const Shape &inner, const Arithmetic &arithmetic) {
+/// Adds one head's matrix to an array, and rounds it to the storage type on the way, as eager code does per
+/// head.
+static void scatter(Array &array, const Matrix &matrix, const Shape &batch,
+                    llvm::ArrayRef<int64_t> batchPoint, const Shape &inner, const Arithmetic &arithmetic) {
   forEachElement(array.shape, batch, batchPoint, inner, [&](int64_t to, int64_t from) {
     accumulate(array.values[to], arithmetic.value(matrix.values[from]), arithmetic.accumulator);
   });

@@ -18,8 +18,8 @@ struct PairProgram {
   int maximum = -1;
 };
 
-/// For every batch, head and query t: for every visible key u, s_i = <row_i[t], column_i[u]>, weights of a scalar
-/// program, and outputs that sum one weight each.
+/// For every batch, head and query t: for every visible key u, s_i = <row_i[t], column_i[u]>, weights of a
+/// scalar program, and outputs that sum one weight each.
 class PairSums {
 public:
   enum class Kind { Rows, Columns, Total, Maximum };
@@ -60,8 +60,8 @@ public:
   };
   Forward evaluate() const;
 
-  /// Gradients of the arrays given the cotangent of each output (without elements where it is zero). An array that is
-  /// not differentiable gets one without elements.
+  /// Gradients of the arrays given the cotangent of each output (without elements where it is zero). An array
+  /// that is not differentiable gets one without elements.
   std::vector<Array> pullback(llvm::ArrayRef<Array> cotangents) const;
 
 private:

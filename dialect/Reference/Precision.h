@@ -8,15 +8,16 @@
 
 namespace taylor::reference {
 
-/// 64 bits of mantissa and 15 of exponent on x86: e^11000 is finite, so no formula needs to be stabilised here.
+/// 64 bits of mantissa and 15 of exponent on x86: e^11000 is finite, so no formula needs to be stabilised
+/// here.
 using Real = long double;
 static_assert(sizeof(Real) > sizeof(double), "the reference needs a long double wider than double");
 
 /// Storage types of kernels, by their names in a manifest.
 enum class Dtype { F32, BF16, F64, I32 };
 
-/// Rounds to the nearest number with a given mantissa. The exponent stays wide: eager code in a library is stabilised
-/// by hand, and what it is compared for here is its rounding, not its overflow.
+/// Rounds to the nearest number with a given mantissa. The exponent stays wide: eager code in a library is
+/// stabilised by hand, and what it is compared for here is its rounding, not its overflow.
 class Rounding {
 public:
   /// No rounding.

@@ -167,7 +167,8 @@ static void differentiateExtremum(TieRule tie, bool firstWins, bool secondWins, 
   partials[1] = 1 - partials[0];
 }
 
-void taylor::reference::differentiateScalar(ScalarOpcode opcode, TieRule tie, const Real *x, Real y, Real *partials) {
+void taylor::reference::differentiateScalar(ScalarOpcode opcode, TieRule tie, const Real *x, Real y,
+                                            Real *partials) {
   partials[0] = partials[1] = partials[2] = 0;
   switch (opcode) {
   case Op::Copy:

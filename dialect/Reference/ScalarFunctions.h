@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The scalar functions of the reference: value and derivative of each. Written from the calculus book and not from the
-// compiler's rules (dialect/Taylor/ScalarDerivatives.cpp), which are tested against these.
+// The scalar functions of the reference: value and derivative of each. Written from the calculus book and not
+// from the compiler's rules (dialect/Taylor/ScalarDerivatives.cpp), which are tested against these.
 #ifndef TAYLOR_DIALECT_REFERENCE_SCALARFUNCTIONS_H
 #define TAYLOR_DIALECT_REFERENCE_SCALARFUNCTIONS_H
 
@@ -9,6 +9,7 @@
 
 namespace taylor::reference {
 
+// clang-format off
 enum class ScalarOpcode {
   // Arithmetic.
   Copy, Add, Subtract, Multiply, Divide, Remainder, Negate, MultiplyAdd, Maximum, Minimum, Select,
@@ -22,9 +23,10 @@ enum class ScalarOpcode {
   // Conditions, 1 or 0.
   Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Xor,
 };
+// clang-format on
 
-/// Who gets the gradient of a maximum or minimum at a tie: half each, or all to the side that is not a constant, where
-/// the operation is a clamp (design.md, section 1).
+/// Who gets the gradient of a maximum or minimum at a tie: half each, or all to the side that is not a
+/// constant, where the operation is a clamp (design.md, section 1).
 enum class TieRule { Half, First, Second };
 
 /// The value at operands x (as many as the function has).

@@ -18,7 +18,9 @@ int ScalarProgram::addRegister(Real value, bool isArray, bool isDifferentiable, 
   return static_cast<int>(initial.size()) - 1;
 }
 
-int ScalarProgram::addArgument(bool isDifferentiable) { return addRegister(0, true, isDifferentiable, false); }
+int ScalarProgram::addArgument(bool isDifferentiable) {
+  return addRegister(0, true, isDifferentiable, false);
+}
 
 int ScalarProgram::addConstant(Real value) { return addRegister(value, false, false, true); }
 
@@ -31,7 +33,9 @@ int ScalarProgram::addIndex(StringRef axis) {
 }
 
 int ScalarProgram::add(ScalarOpcode opcode, ArrayRef<int> operands) {
-  auto any = [&](const std::vector<bool> &flags) { return llvm::any_of(operands, [&](int reg) { return flags[reg]; }); };
+  auto any = [&](const std::vector<bool> &flags) {
+    return llvm::any_of(operands, [&](int reg) { return flags[reg]; });
+  };
   bool isConstant = llvm::all_of(operands, [&](int reg) { return constant[reg]; });
   Instruction instruction = {opcode, 0, {0, 0, 0}, any(fromArray), TieRule::Half};
   llvm::copy(operands, instruction.operands);
@@ -240,7 +244,8 @@ FailureOr<int> ScalarProgram::appendOp(Operation &op, ArrayRef<int> operands) {
           arith::IndexCastOp>(op))
     return operands[0];
   ScalarOpcode opcode = opcodeOf(op);
-  bool isBitwise = (opcode == Code::And || opcode == Code::Or || opcode == Code::Xor) && !op.getResult(0).getType().isInteger(1);
+  bool isBitwise = (opcode == Code::And || opcode == Code::Or || opcode == Code::Xor) &&
+                   !op.getResult(0).getType().isInteger(1);
   if (opcode == Code::Copy || isBitwise)
     return op.emitError("unsupported operation '")
            << op.getName() << "' in a scalar region; the reference evaluates arith, math and taylor scalars";

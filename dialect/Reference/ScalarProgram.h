@@ -10,8 +10,8 @@
 
 namespace taylor::reference {
 
-/// A scalar region compiled once and run at every point of an array, or every visible pair. The registers live with the
-/// caller, so that several threads may run one program.
+/// A scalar region compiled once and run at every point of an array, or every visible pair. The registers
+/// live with the caller, so that several threads may run one program.
 class ScalarProgram {
 public:
   /// `environment` gives sizes, parameters and rounding; it must outlive the program.
@@ -23,9 +23,11 @@ public:
   int addIndex(llvm::StringRef axis);
   int addConstant(Real value);
   int add(ScalarOpcode opcode, llvm::ArrayRef<int> operands);
-  /// Appends a region with one block whose arguments are in `arguments`; gives the registers of what it yields.
-  /// Fails, with an error at the operation, on one that is not scalar arithmetic or on an unknown parameter.
-  mlir::LogicalResult append(mlir::Region &region, llvm::ArrayRef<int> arguments, llvm::SmallVectorImpl<int> &yielded);
+  /// Appends a region with one block whose arguments are in `arguments`; gives the registers of what it
+  /// yields. Fails, with an error at the operation, on one that is not scalar arithmetic or on an unknown
+  /// parameter.
+  mlir::LogicalResult append(mlir::Region &region, llvm::ArrayRef<int> arguments,
+                             llvm::SmallVectorImpl<int> &yielded);
   void addResult(int reg) { results.push_back(reg); }
 
   struct Index {

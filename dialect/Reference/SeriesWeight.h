@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What taylor.recurrences and taylor.recurrence share: scale, powers, decay at query positions and the causal mask.
+// What taylor.recurrences and taylor.recurrence share: scale, powers, decay at query positions and the causal
+// mask.
 #ifndef TAYLOR_DIALECT_REFERENCE_SERIESWEIGHT_H
 #define TAYLOR_DIALECT_REFERENCE_SERIESWEIGHT_H
 
@@ -26,7 +27,8 @@ void addAlignedGradient(Array &decay, const Array &rows, const Environment &envi
 /// Rows that see no key, given the number of keys of each; without elements where there are none.
 Array deadRows(const Array &counts);
 
-/// Outputs numerator, mass and count, of arrays q, k, v numbered 0, 1, 2 and a weight program that yields w and 1.
+/// Outputs numerator, mass and count, of arrays q, k, v numbered 0, 1, 2 and a weight program that yields w
+/// and 1.
 void addRecurrenceOutputs(PairSums &sums, mlir::ArrayAttr names, mlir::ValueRange results,
                           const Environment &environment);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One recurrence of one order, with its state: H[t] = H[t-1] + (k[t]^(x)n)^T v[t], O[t] = c scale^n q[t]^(x)n . H[t].
+// One recurrence of one order, with its state: H[t] = H[t-1] + (k[t]^(x)n)^T v[t], O[t] = c scale^n q[t]^(x)n
+// . H[t].
 #include "dialect/Reference/SeriesWeight.h"
 #include <memory>
 
@@ -41,7 +42,8 @@ std::vector<Real> pullbackOuterPower(ArrayRef<Real> x, int64_t order, std::vecto
 /// An array [.., token, channel] read as one vector per point of a loop that lacks the channel.
 struct Vectors {
   Vectors(const Array &array, StringRef channel, const Shape &loop)
-      : walk(array.shape, loop), length(array.shape.sizeOf(channel)), stride(Lines(array.shape, channel).stride) {}
+      : walk(array.shape, loop), length(array.shape.sizeOf(channel)),
+        stride(Lines(array.shape, channel).stride) {}
   std::vector<Real> read(const Array &array, ArrayRef<int64_t> point) const {
     std::vector<Real> x;
     for (int64_t i = 0, at = walk(point); i < length; ++i)
@@ -64,8 +66,9 @@ StringRef channelOf(const Shape &shape) {
   return "";
 }
 
-/// The bilinear form sum_f x^(x)n[f] y[f, e] z[e] that both parts of a state are: the row that a query reads from the
-/// initial state (x = q, y = state, z = cotangent), and the final state's sum over keys (x = k, y = cotangent, z = v).
+/// The bilinear form sum_f x^(x)n[f] y[f, e] z[e] that both parts of a state are: the row that a query reads
+/// from the initial state (x = q, y = state, z = cotangent), and the final state's sum over keys (x = k, y =
+/// cotangent, z = v).
 struct StateForm {
   int64_t order;
   Real factor;
@@ -261,8 +264,8 @@ FailureOr<Evaluated> taylor::reference::evaluateRecurrence(RecurrenceOp op, Arra
       features *= operands[0].array->shape.sizeOf(channelOf(operands[0].array->shape));
     finalState.values.assign(finalState.shape.count(), 0);
     if (recurrence->initial && recurrence->initial->shape.count() != finalState.shape.count())
-      return op.emitOpError("expected an initial state ") << finalState.shape.str() << ", but got "
-                                                          << recurrence->initial->shape.str();
+      return op.emitOpError("expected an initial state ")
+             << finalState.shape.str() << ", but got " << recurrence->initial->shape.str();
   }
   Evaluated evaluated;
   Array counts;

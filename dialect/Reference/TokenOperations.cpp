@@ -35,7 +35,8 @@ FailureOr<Evaluated> taylor::reference::evaluateAlign(AlignOp op, ArrayRef<Opera
            << environment.sizeOf("u") << " keys";
   const Array &x = *operands[0].array;
   Evaluated evaluated;
-  evaluated.results.push_back(shiftTokens(x, from, shapeOf(op.getResult().getType(), environment), to, shift));
+  evaluated.results.push_back(
+      shiftTokens(x, from, shapeOf(op.getResult().getType(), environment), to, shift));
   evaluated.dead.emplace_back();
   evaluated.pullback = [=, shape = x.shape](ArrayRef<Array> cotangents) {
     return std::vector<Array>{shiftTokens(cotangents[0], to, shape, from, -shift)};
@@ -64,14 +65,16 @@ struct NormLine {
     }
     for (Real value : x)
       square += (value - mean) * (value - mean);
-    Real factor = isL2() ? 1 / std::max(std::sqrt(square), epsilon) : 1 / std::sqrt(square / x.size() + epsilon);
+    Real factor =
+        isL2() ? 1 / std::max(std::sqrt(square), epsilon) : 1 / std::sqrt(square / x.size() + epsilon);
     for (size_t i = 0; i < x.size(); ++i)
       y[i] = (x[i] - mean) * factor;
     return factor;
   }
 
   /// dx for a cotangent dy of the normalised line y.
-  void pullback(ArrayRef<Real> x, ArrayRef<Real> y, Real factor, ArrayRef<Real> dy, MutableArrayRef<Real> dx) const {
+  void pullback(ArrayRef<Real> x, ArrayRef<Real> y, Real factor, ArrayRef<Real> dy,
+                MutableArrayRef<Real> dx) const {
     Real along = 0, mean = 0, square = 0;
     for (size_t i = 0; i < x.size(); ++i) {
       along += dy[i] * y[i];
@@ -96,7 +99,8 @@ private:
 };
 
 /// Normalises an array along an axis; `factors` gets one number per line.
-void normalizeLines(const NormLine &norm, const Array &x, StringRef axis, Array &y, std::vector<Real> &factors) {
+void normalizeLines(const NormLine &norm, const Array &x, StringRef axis, Array &y,
+                    std::vector<Real> &factors) {
   Lines lines(x.shape, axis);
   std::vector<Real> in(lines.length), out(lines.length);
   lines.forEach([&](int64_t begin) {
@@ -171,7 +175,8 @@ FailureOr<Evaluated> taylor::reference::evaluateNormalize(NormalizeOp op, ArrayR
   evaluated.results.push_back(affine.evaluate(y, environment.arithmetic.value));
   evaluated.dead.push_back(affine.dead);
   evaluated.pullback = [=, arithmetic = environment.arithmetic](ArrayRef<Array> cotangents) {
-    Array dy(x->shape), dWeight = weight ? Array(weight->shape) : Array(), dBias = bias ? Array(bias->shape) : Array();
+    Array dy(x->shape), dWeight = weight ? Array(weight->shape) : Array(),
+                        dBias = bias ? Array(bias->shape) : Array();
     affine.pullback(y, cotangents[0], dy, dWeight, dBias, arithmetic.accumulator);
     Array dx(x->shape);
     Lines lines(x->shape, axis);

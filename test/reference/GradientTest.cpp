@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The reverse mode of the evaluator against central differences of its forward, for every operation on arrays.
+// The reverse mode of the evaluator against central differences of its forward, for every operation on
+// arrays.
 #include "test/reference/Fixture.h"
 
 using namespace taylor;
@@ -170,7 +171,8 @@ TEST_P(Gradient, IsThatOfDifferences) {
       Real below = loss();
       value = saved;
       Real expected = (above - below) / (2 * kStep), actual = gradients[a].values[i];
-      EXPECT_NEAR(static_cast<double>(actual), static_cast<double>(expected), 1e-7 * (1 + std::fabs(expected)))
+      EXPECT_NEAR(static_cast<double>(actual), static_cast<double>(expected),
+                  1e-7 * (1 + std::fabs(expected)))
           << "argument " << a << ", element " << i;
       largest = std::max(largest, std::fabs(actual));
     }
@@ -188,8 +190,8 @@ INSTANTIATE_TEST_SUITE_P(Operations, Gradient, testing::ValuesIn(kCases),
 /// Gradient of sum of F over t at x = 0 and y = 0.
 std::vector<Array> gradientAtZero(const std::string &formula) {
   bool two = formula.find("%y") != std::string::npos;
-  Program program("taylor.spec @f(%x: !x, %y: !x) {\n  %o = taylor.map " + formula + " : !x" + (two ? ", !x" : "") +
-                  "\n  taylor.yield %o : !x\n}");
+  Program program("taylor.spec @f(%x: !x, %y: !x) {\n  %o = taylor.map " + formula + " : !x" +
+                  (two ? ", !x" : "") + "\n  taylor.yield %o : !x\n}");
   EXPECT_TRUE(program.isValid()) << formula;
   program.fillInputs();
   for (Array &input : program.inputs)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What operations mean beyond single values: dead rows, states, threads, the eager mode, agreement of spellings.
-#include "test/reference/Fixture.h"
+// What operations mean beyond single values: dead rows, states, threads, the eager mode, agreement of
+// spellings.
 #include "dialect/Reference/Contract.h"
+#include "test/reference/Fixture.h"
 
 using namespace taylor;
 using namespace taylor::test;
@@ -105,7 +106,8 @@ taylor.spec @f(%x: !x) {
   program.fillInputs();
   program.inputs[0].values = {0.3L, 0.00390625L, 100.0L};
   program.environment.arithmetic = Arithmetic::eager(Dtype::BF16);
-  // 1.3 -> 1.296875, times 3 = 3.890625 -> 3.890625; 1.00390625 -> 1; 101 * 3 = 303 -> 304 (spacing 2, ties to even).
+  // 1.3 -> 1.296875, times 3 = 3.890625 -> 3.890625; 1.00390625 -> 1; 101 * 3 = 303 -> 304 (spacing 2, ties
+  // to even).
   EXPECT_EQ(program.evaluate()[0].values, (std::vector<Real>{3.890625L, 3, 304}));
 }
 
@@ -144,20 +146,24 @@ taylor.spec @f(%q: !q, %k: !k, %v: !v) {
   EXPECT_EQ(results[1].values, (std::vector<Real>{2001, 2003, 2005}));
 }
 
-/// Numerators of a recurrence over all five keys, and over the first two and the last three with a carried state.
+/// Numerators of a recurrence over all five keys, and over the first two and the last three with a carried
+/// state.
 TEST(State, OfASplitSequenceEqualsTheWhole) {
   for (int order : {0, 1, 2, 3}) {
     std::string number = std::to_string(order);
     int64_t features = order == 0 ? 1 : order == 1 ? 4 : order == 2 ? 16 : 64;
     std::string state = "!taylor.array<[b, g, e, f = " + std::to_string(features) + "]>";
     std::string clauses = " order(" + number + ") coefficient(0.5) scale(0.7)";
-    Program whole("taylor.spec @f(%q: !q, %k: !k, %v: !v) {\n  %n, %s = taylor.recurrence [numerator, state] %q, %k, %v" +
-                  clauses + " causal : !q, !k, !v\n  taylor.yield %n, %s : !o, !taylor.array<[b, g, e, f]>\n}");
-    Program first("taylor.spec @f(%k: !k, %v: !v, %q: !q) {\n  %s = taylor.recurrence [state] %q, %k, %v" + clauses +
-                  " causal : !q, !k, !v\n  taylor.yield %s : !taylor.array<[b, g, e, f]>\n}");
+    Program whole("taylor.spec @f(%q: !q, %k: !k, %v: !v) {\n  %n, %s = taylor.recurrence [numerator, state] "
+                  "%q, %k, %v" +
+                  clauses +
+                  " causal : !q, !k, !v\n  taylor.yield %n, %s : !o, !taylor.array<[b, g, e, f]>\n}");
+    Program first("taylor.spec @f(%k: !k, %v: !v, %q: !q) {\n  %s = taylor.recurrence [state] %q, %k, %v" +
+                  clauses + " causal : !q, !k, !v\n  taylor.yield %s : !taylor.array<[b, g, e, f]>\n}");
     Program second("taylor.spec @f(%q: !q, %k: !k, %v: !v, %s: " + state +
                    " from input) {\n  %n, %r = taylor.recurrence [numerator, state] %q, %k, %v" + clauses +
-                   " state(%s) causal : !q, !k, !v, " + state + "\n  taylor.yield %n, %r : !o, !taylor.array<[b, g, e, f]>\n}");
+                   " state(%s) causal : !q, !k, !v, " + state +
+                   "\n  taylor.yield %n, %r : !o, !taylor.array<[b, g, e, f]>\n}");
     ASSERT_TRUE(whole.isValid() && first.isValid() && second.isValid());
     whole.environment.sizes["f"] = features;
     whole.fillInputs();
@@ -193,7 +199,8 @@ TEST(State, OfASplitSequenceEqualsTheWhole) {
     EXPECT_LT(distance(ofSecond[0].values, gradients[0].values), 1e-15L) << "order " << order;
     for (size_t i = 1; i < 3; ++i) {
       EXPECT_LT(distance(ofSecond[i].values, slice(gradients[i], 2, 5).values), 1e-15L) << "order " << order;
-      EXPECT_LT(distance(ofFirst[i - 1].values, slice(gradients[i], 0, 2).values), 1e-15L) << "order " << order;
+      EXPECT_LT(distance(ofFirst[i - 1].values, slice(gradients[i], 0, 2).values), 1e-15L)
+          << "order " << order;
     }
   }
 }
