@@ -12,6 +12,7 @@
 #include <c10/core/GradMode.h>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -21,11 +22,18 @@ namespace {
 using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
+/// Seconds of the wall, or of this process's threads together, which a busy machine disturbs less.
+double now(bool cpu) {
+  timespec time;
+  clock_gettime(cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+
 /// One run of one direction: prepares what is not timed, then times the rest.
 class Runner {
 public:
-  Runner(const Contender &contender, const std::vector<at::Tensor> &inputs)
-      : contender(contender), inputs(inputs) {
+  Runner(const Contender &contender, const std::vector<at::Tensor> &inputs, bool cpuClock)
+      : contender(contender), inputs(inputs), cpuClock(cpuClock) {
     for (const at::Tensor &input : inputs)
       if (input.requires_grad())
         differentiable.push_back(input);
@@ -36,9 +44,9 @@ public:
   /// Milliseconds.
   double time(const std::string &direction) {
     prepare(direction);
-    auto begin = Clock::now();
+    double begin = now(cpuClock);
     auto results = run(direction);
-    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    return 1e3 * (now(cpuClock) - begin);
   }
 
   /// Peak bytes beyond inputs, output and gradients.
@@ -84,6 +92,7 @@ private:
 
   const Contender &contender;
   const std::vector<at::Tensor> &inputs;
+  bool cpuClock;
   std::vector<at::Tensor> differentiable;
   at::Tensor cotangent, output;
 };
@@ -103,7 +112,7 @@ Json measure(const Request &request, const std::string &direction, std::vector<R
   TaylorDtype dtype = request.dtype == "f64" ? TAYLOR_F64 : TAYLOR_F32;
   auto end = Clock::now() + std::chrono::duration<double>(request.seconds);
   for (int round = 0; round < 3 || (Clock::now() < end && round < 1000); ++round) {
-    peaks.push_back(measurePeak(dtype, at::get_num_threads()));
+    peaks.push_back(measurePeak(dtype, at::get_num_threads(), request.clock == "cpu"));
     for (size_t i = 0; i < runners.size(); ++i) {
       times[i].push_back(runners[i].time(direction));
       ratios[i].push_back(times[i].back() / times[0].back());
@@ -125,6 +134,7 @@ Json measure(const Request &request, const std::string &direction, std::vector<R
               {"memory_mb", countsAllocations() ? Json(round3(double(memory[0]) / (1 << 20))) : Json()},
               {"threads", at::get_num_threads()},
               {"rounds", peaks.size()},
+              {"clock", request.clock},
               {"cpu", runtime::cpuName()},
               {"ratio", Json::object()},
               {"opponents", Json::object()}};
@@ -153,6 +163,8 @@ void print(const Json &row) {
 
 Json benchAttention(const Request &request, const std::vector<std::string> &directions,
                     const std::vector<std::string> &opponents) {
+  if (request.clock == "cpu" && request.threads != 1)
+    runtime::fail("requires --threads 1 with --clock cpu: waiting threads use processor time too");
   if (request.threads > 0)
     at::set_num_threads(int(request.threads));
   Attention attention(request.attention());
@@ -166,7 +178,7 @@ Json benchAttention(const Request &request, const std::vector<std::string> &dire
     contenders.push_back(makeOpponent(name, manifest, request));
   std::vector<Runner> runners;
   for (const Contender &contender : contenders)
-    runners.emplace_back(contender, inputs);
+    runners.emplace_back(contender, inputs, request.clock == "cpu");
 
   Json rows = Json::array();
   for (const std::string &direction : directions) {

@@ -2,7 +2,7 @@
 #include "runtime/bench/Peak.h"
 #include "runtime/Cpu.h"
 #include "runtime/torch/Parallel.h"
-#include <chrono>
+#include <ctime>
 
 namespace taylor::bench {
 namespace {
@@ -55,19 +55,23 @@ Spin spinFor(bool f64) {
 
 } // namespace
 
-double measurePeak(TaylorDtype dtype, int64_t threads) {
+double measurePeak(TaylorDtype dtype, int64_t threads, bool cpuClock) {
   Spin spin = spinFor(dtype == TAYLOR_F64);
   auto task = [](void *context, int64_t) {
     volatile double result = static_cast<Spin *>(context)->run();
     (void)result;
   };
-  auto begin = std::chrono::steady_clock::now();
+  auto now = [&] {
+    timespec time;
+    clock_gettime(cpuClock ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+  };
+  double begin = now();
   if (threads == 1)
     task(&spin, 0);
   else
     parallelFor(nullptr, threads, task, &spin);
-  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  return 2e-9 * double(rounds) * chains * spin.width * double(threads) / seconds.count();
+  return 2e-9 * double(rounds) * chains * spin.width * double(threads) / (now() - begin);
 }
 
 } // namespace taylor::bench

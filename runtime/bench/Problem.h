@@ -29,6 +29,7 @@ struct Request {
   double seconds = 3; ///< For each row.
   double logits = 1;  ///< Factor of the queries.
   std::string layout = "bhtd";
+  std::string clock = "wall"; ///< Or "cpu".
   /// Sorted parameters and the rest as the library takes them.
   AttentionOptions attention() const;
 };

@@ -87,6 +87,12 @@ CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
                    "how inputs lie in memory: bhtd, or bthd as a projection leaves them")
       ->check(CLI::IsMember({"bhtd", "bthd"}))
       ->capture_default_str();
+  command
+      ->add_option("--clock", arguments.request.clock,
+                   "wall, or cpu: this process's processor time, for one thread on a machine that is busy "
+                   "with other things")
+      ->check(CLI::IsMember({"wall", "cpu"}))
+      ->capture_default_str();
   command->footer("\nRows: ms is the median; ratio is the median over rounds of the opponent's time over "
                   "ours; gflops counts the visible "
                   "pairs (2d+2e forward, 6d+4e backward);\npeak_fraction is of the fused multiply-adds "
