@@ -141,3 +141,88 @@ def visible_mask(t, u, causal=True):
     if not causal:
         return torch.ones(t, u, dtype=torch.bool)
     return torch.arange(u)[None, :] <= torch.arange(u - t, u)[:, None]
+
+
+# The hard specifications of test/dialect/hard-specs.mlir.
+
+
+def softmax_mass_detached_gate(x, visible):
+    x = rotated(x, visible)
+    n, z, _, rows = sums(clip(scores(x) / math.sqrt(x["q"].shape[-1])).exp(), x["v"], visible)
+    return alive(rows, lambda n: x["out_gate"].sigmoid()[..., None] * n / (z.detach() + 1e-4), n)
+
+
+def linear_cosine_as_coded(x, visible):
+    """The norm runs over the heads; values are divided by a learned power of their own position."""
+    x = rotated(x, visible)
+    x = dict(x, q=F.normalize(x["q"], dim=1, eps=1e-12), k=F.normalize(x["k"], dim=1, eps=1e-12))
+    power = (torch.arange(visible.shape[1], dtype=torch.float64) + 1) ** x["p"].sigmoid()[:, None]
+    v = per_head(x["v"], x["q"].shape[1]) / power[..., None]
+    return torch.where(visible, scores(x), 0.0) @ v
+
+
+def convolve(x, taps):
+    """x [B,H,T,C], taps [H,C,J]: y[t] = sum of taps[j] x[t - J + 1 + j]."""
+    b, h, t, c = x.shape
+    flat = F.pad(x.permute(0, 1, 3, 2).reshape(b, h * c, t), (taps.shape[-1] - 1, 0))
+    y = F.conv1d(flat, taps.reshape(h * c, 1, -1), groups=h * c)
+    return y.reshape(b, h, c, t).permute(0, 1, 3, 2)
+
+
+def conv_gates(x, visible):
+    heads = x["q"].shape[1]
+    q, k, v = (F.silu(convolve(x[n], x["c" + n])) for n in "qkv")
+    x = rotated(dict(x, q=q, k=k), visible)
+    v = per_head(v, heads) * x["i"].sigmoid()[..., None]
+    n, _, c, rows = sums(clip(scores(x) / math.sqrt(q.shape[-1])).exp(), v, visible)
+    gate = x["a"].sigmoid()[..., None]
+    norm = lambda y: F.layer_norm(y, y.shape[-1:], x["w"], x["b"], 1e-5)
+    return alive(rows, lambda n: norm(gate * n / c.clamp(min=1)), n)
+
+
+def sigmoid_bias(x, visible):
+    x = rotated(x, visible)
+    w = (scores(x) / math.sqrt(x["q"].shape[-1]) - math.log(visible.shape[1])).sigmoid()
+    return torch.where(visible, w, 0.0) @ per_head(x["v"], w.shape[1])
+
+
+def distances(x, visible):
+    at_t, at_u = positions(x, visible)
+    return (at_t[:, None] - at_u[None, :]).to(x["q"].dtype)
+
+
+def biased(x, visible, slopes):
+    s = scores(x) / math.sqrt(x["q"].shape[-1]) - slopes[:, None, None] * distances(x, visible)
+    n, z, _, rows = sums(s.exp(), x["v"], visible)
+    return alive(rows, lambda n, z: n / z, n, z)
+
+
+def alibi(x, visible):
+    heads = x["q"].shape[1]
+    return biased(x, visible, 2.0 ** (-8.0 * (torch.arange(heads, dtype=torch.float64) + 1) / heads))
+
+
+def alibi_learned(x, visible):
+    return biased(x, visible, x["m"])
+
+
+def window_documents(x, visible, window=4):
+    x = rotated(x, visible)
+    seen = visible & (distances(x, visible) < window) & (x["dq"][:, None, :, None] == x["dk"][:, None, None, :])
+    weights = torch.where(seen, (scores(x) / math.sqrt(x["q"].shape[-1])).exp(), 0.0)
+    n, z = weights @ per_head(x["v"], weights.shape[1]), weights.sum(-1, keepdim=True)
+    return alive(z > 0, lambda n, z: n / z, n, z)
+
+
+def differential(x, visible):
+    def part(i):
+        y = softmax_parts(rotated({"q": x[f"q{i}"], "k": x[f"k{i}"], "v": x["v"]}, visible), visible)
+        return alive(y[2], lambda n, z: n / z, *y[:2])
+
+    y = part(1) - x["l"][:, None, None] * part(2)
+    return y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-5) * x["w"]
+
+
+def softmax_parts(x, visible):
+    n, z, _, rows = sums((scores(x) / math.sqrt(x["q"].shape[-1])).exp(), x["v"], visible)
+    return n, z, rows
