@@ -214,6 +214,18 @@ LogicalResult ProblemBuilder::setSizes() {
   return success();
 }
 
+/// Refuses arrays that would not fit in memory, before any is made.
+LogicalResult checkCount(ArrayType type, StringRef name, const Environment &environment) {
+  constexpr double kMost = 1 << 28;
+  double count = 1;
+  for (auto [axis, size] : llvm::zip_equal(type.getAxes(), type.getSizes()))
+    count *= static_cast<double>(size == ArrayType::kUnknown ? environment.sizeOf(axis) : size);
+  if (count <= kMost)
+    return success();
+  return fail("unsupported sizes: '" + name +
+              "' would have more than 2^28 elements, which the reference holds at 16 bytes each");
+}
+
 LogicalResult ProblemBuilder::makeInputs() {
   std::vector<std::string> names = reference::argumentNames(problem.spec);
   for (auto [argument, name, source] :
@@ -223,6 +235,8 @@ LogicalResult ProblemBuilder::makeInputs() {
     // Learned parameters stay in f32 where the model computes in bf16 (runtime/MANIFEST.md).
     bool isWide = source.getKind() == SourceKind::Parameter && problem.dtype == Dtype::BF16;
     Dtype dtype = isInteger ? Dtype::I32 : isWide ? Dtype::F32 : problem.dtype;
+    if (failed(checkCount(type, name, problem.environment)))
+      return failure();
     Array array(reference::shapeOf(type, problem.environment));
     if (auto it = files.find(name); it != files.end())
       array.values = it->second.values;
@@ -239,6 +253,8 @@ LogicalResult ProblemBuilder::makeInputs() {
 LogicalResult ProblemBuilder::makeCotangents() {
   for (auto [result, name] :
        llvm::zip_equal(body().getTerminator()->getOperands(), reference::resultNames(problem.spec))) {
+    if (failed(checkCount(typeOf(result), name, problem.environment)))
+      return failure();
     Array array(reference::shapeOf(typeOf(result), problem.environment));
     if (auto it = cotangentFiles.find(name); it != cotangentFiles.end()) {
       if (it->second.sizes != array.shape.sizes)
