@@ -422,7 +422,8 @@ void KernelEmitter::emitSweep(const Sweep &sweep) {
     vectors = std::min<int64_t>(all, target.productVectors);
     if (all > vectors && all % vectors && all % (vectors - 1) == 0)
       --vectors;
-    rows = std::max<int64_t>(1, target.accumulators / vectors);
+    rows =
+        std::max<int64_t>(1, (sweep.ops.empty() ? target.plainAccumulators : target.accumulators) / vectors);
   } else {
     vectors = std::min<int64_t>(all, 8);
     rows = std::max<int64_t>(1, 8 / vectors);

@@ -110,7 +110,10 @@ Value Expander::exp2(const Floats &f, Value x, Value correction) {
     if (correction)
       part = f.add(part, correction);
     Value p = f.polynomial(part, exp2Floor);
-    result = intrinsic("llvm.x86.avx512.mask.scalef.ps.512", {p, x, zero, mask, current});
+    // Lanes below -64 are left at the zero that the masked instruction passes through.
+    Value large = arith::CmpFOp::create(b, arith::CmpFPredicate::UGE, x, f.constant(-64));
+    Value lanes = LLVM::BitcastOp::create(b, b.getI16Type(), large);
+    return intrinsic("llvm.x86.avx512.mask.scalef.ps.512", {p, x, zero, lanes, current});
   } else {
     // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
     Value clamped = f.select(arith::CmpFPredicate::OGT, x, f.constant(128), f.constant(128), x);
@@ -129,12 +132,13 @@ Value Expander::exp2(const Floats &f, Value x, Value correction) {
 /// e^x = 2^(x log2 e); the product's rounding error, up to 2^-24 of a large exponent, is put back.
 Value Expander::exp(const Floats &f, Value x) {
   constexpr double log2e = 1.4426950408889634, high = float(log2e);
+  // Beyond float's range anyway; the correction of an infinite product would be a NaN.
+  Value largest = f.constant(128);
+  x = f.select(arith::CmpFPredicate::OGT, x, largest, largest, x);
   Value scale = f.constant(high);
   Value y = f.mul(x, scale);
   Value error = f.fma(x, scale, arith::NegFOp::create(f.b, y));
   error = f.fma(x, f.constant(log2e - high), error);
-  // Infinite or huge arguments would make the correction a NaN.
-  error = f.select(arith::CmpFPredicate::OLT, f.mul(error, error), f.constant(1), error, f.constant(0));
   return exp2(f, y, error);
 }
 

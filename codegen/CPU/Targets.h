@@ -15,10 +15,12 @@ struct Target {
   std::vector<std::string> features; // what a machine must have to run the code: "avx512f", "fma", ...
   bool native = false;               // use everything that the host has
   unsigned vectorBytes = 32;         // width of a vector register
-  unsigned accumulators = 12;        // vector registers for a product's accumulators
-  unsigned productVectors = 2;       // of them, side by side along the lanes
-  bool hasScale = false;             // vscalefps, vreduceps
-  bool hasBF16 = false;              // vcvtneps2bf16
+  unsigned accumulators =
+      12; // vector registers for a product's accumulators, with work on them after the sum
+  unsigned plainAccumulators = 12; // and without
+  unsigned productVectors = 2;     // of them, side by side along the lanes
+  bool hasScale = false;           // vscalefps, vreduceps
+  bool hasBF16 = false;            // vcvtneps2bf16
 
   /// Elements of a vector of 32-bit (or 64-bit) numbers.
   unsigned lanes(unsigned bits) const { return vectorBytes * 8 / bits; }
