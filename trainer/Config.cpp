@@ -39,7 +39,7 @@ void RunConfig::list(Settings &s) {
   s.section("run", "where and how");
   s.addPath("folder", folder, "folder for logs, checkpoints, summary.json and the resolved config.toml");
   s.add("seed", seed, "initial weights and order of the data follow from it");
-  s.add("threads", threads, "threads to compute with; 0: one per core");
+  s.add("threads", threads, "threads to compute with; 0: one per core, or OMP_NUM_THREADS");
 }
 
 void RunConfig::check() const {

@@ -84,9 +84,12 @@ void writeDurably(const fs::path &path, std::string_view contents) {
 AtomicFolder::AtomicFolder(fs::path where) : target(fs::absolute(where).lexically_normal()) {
   if (!target.has_filename())
     target = target.parent_path();
-  temporary = target.parent_path() / text(".", target.filename().string(), ".", ::getpid());
+  std::string prefix = "." + target.filename().string() + ".";
+  temporary = target.parent_path() / text(prefix, ::getpid());
   std::error_code error;
-  fs::remove_all(temporary, error);
+  for (const fs::directory_entry &entry : fs::directory_iterator(target.parent_path(), error))
+    if (entry.path().filename().string().starts_with(prefix))
+      fs::remove_all(entry.path(), error);
   fs::create_directories(temporary, error);
   if (error)
     fail("cannot create '", temporary.string(), "': ", error.message());

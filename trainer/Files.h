@@ -33,7 +33,8 @@ std::string readFile(const std::filesystem::path &path);
 void writeDurably(const std::filesystem::path &path, std::string_view contents);
 
 // A folder that appears whole or not at all: files are written to `path()`, a hidden sibling of the target, and
-// commit() renames it over the target (what stood there is removed after). Without commit() it is removed.
+// commit() renames it over the target (what stood there is removed after). Without commit() it is removed; what a killed
+// process left of the same target goes when the next begins. One process at a time may write a target.
 class AtomicFolder {
 public:
   explicit AtomicFolder(std::filesystem::path target);

@@ -10,7 +10,6 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <chrono>
-#include <thread>
 
 namespace fs = std::filesystem;
 
@@ -99,7 +98,8 @@ int64_t sampleToken(const at::Tensor &logits, const GenerationOptions &options, 
 
 Generated generate(const GenerationOptions &options, const std::function<void(const std::string &)> &stream) {
   options.check();
-  at::set_num_threads(options.threads ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
+  if (options.threads)
+    at::set_num_threads(options.threads);
   LoadedModel loaded(findCheckpoint(options.checkpoint));
   const Tokenizer &tokenizer = loaded.tokenizer;
 

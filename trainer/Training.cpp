@@ -19,7 +19,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sys/resource.h>
-#include <thread>
 
 namespace fs = std::filesystem;
 
@@ -299,7 +298,8 @@ void Run::finish() {
 
 int train(const Config &config, Existing existing) {
   config.check();
-  at::set_num_threads(config.run.threads ? config.run.threads : std::max(1U, std::thread::hardware_concurrency()));
+  if (config.run.threads)
+    at::set_num_threads(config.run.threads);
   return Run(config, existing).loop();
 }
 

@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
   app.add_option("--top-k", options.topK, "only among the K likeliest; 0: all")->capture_default_str();
   app.add_option("--top-p", options.topP, "only among the likeliest that hold a share P together")->capture_default_str();
   app.add_option("--seed", options.seed, "of the random choices")->capture_default_str();
-  app.add_option("--threads", options.threads, "threads to compute with; 0: one per core")->capture_default_str();
+  app.add_option("--threads", options.threads, "threads to compute with; 0: one per core, or OMP_NUM_THREADS")->capture_default_str();
   app.add_flag("--json", json, "print one JSON object (prompt_tokens, tokens, text, tokens_per_second) at the end");
   app.set_version_flag("--version", "taylor-generate " TAYLOR_VERSION " (" TAYLOR_GIT_HASH ")");
   try {

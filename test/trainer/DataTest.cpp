@@ -155,6 +155,31 @@ TEST(Corpus, TheDefaultIsThisMachinesHeaders) {
   EXPECT_GT(corpus.size, 20 << 20);
 }
 
+TEST(AtomicFolder, AppearsWholeOrNotAtAll) {
+  TemporaryFolder folder;
+  std::filesystem::path target = folder.path / "sub" / "target";
+  auto entries = [&] {
+    auto all = std::filesystem::directory_iterator(target.parent_path());
+    return std::distance(begin(all), end(all));
+  };
+  {
+    AtomicFolder given(target);
+    writeDurably(given.path() / "file", "one");
+    EXPECT_FALSE(std::filesystem::exists(target));
+  } // not committed
+  EXPECT_EQ(entries(), 0);
+  for (std::string contents : {"two", "three"}) { // new, then over an old one
+    std::filesystem::create_directories(target.parent_path() / ".target.123"); // left by a kill
+    AtomicFolder given(target);
+    writeDurably(given.path() / "file", contents);
+    given.commit();
+    EXPECT_EQ(readFile(target / "file"), contents);
+  }
+  EXPECT_EQ(entries(), 1);
+  EXPECT_NE(failure([] { writeDurably("/nowhere/file", ""); }).find("cannot write '/nowhere/file': No such file"), std::string::npos);
+  EXPECT_NE(failure([] { writeDurably("/dev/full", "x"); }).find("cannot write '/dev/full': No space left"), std::string::npos);
+}
+
 TEST(Utf8, FindsTheFirstByteThatIsNot) {
   EXPECT_EQ(validUtf8Prefix("plain"), 5u);
   EXPECT_EQ(validUtf8Prefix("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), 9u);
