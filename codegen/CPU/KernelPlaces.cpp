@@ -256,6 +256,12 @@ void KernelPlan::shareYield(Block &block) {
   });
 }
 
+bool KernelPlan::reads(Operation *op, Value value) const {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return operand == value || (isInline(operand) && operand.getDefiningOp() && reads(operand.getDefiningOp(), value));
+  });
+}
+
 /// A sweep writes over an operand of the same shape that nobody reads after.
 void KernelPlan::shareInPlace(Block &block) {
   for (Step &step : steps[&block]) {
@@ -268,7 +274,8 @@ void KernelPlan::shareInPlace(Block &block) {
     SmallVector<Value> operands;
     for (Operation *op : step.sweep->ops)
       llvm::append_range(operands, op->getOperands());
-    for (Operation *op : step.sweep->ops)
+    for (auto [number, op] : llvm::enumerate(step.sweep->ops)) {
+      ArrayRef<Operation *> later = ArrayRef(step.sweep->ops).drop_front(number + 1);
       for (Value result : op->getResults()) {
         auto place = places.find({result, laneOf(result)});
         if (isa<ReduceOp>(op) || place == places.end() || slots[place->second.slot].members != 1)
@@ -279,6 +286,9 @@ void KernelPlan::shareInPlace(Block &block) {
               operand.getDefiningOp<LoadOp>() || definedAt.lookup(operand) >= step.position ||
               slots[from->second.slot].end != step.position)
             continue;
+          // A later op of the sweep fetches the operand again, when this one has stored its result.
+          if (llvm::any_of(later, [&](Operation *reader) { return reads(reader, operand); }))
+            continue;
           bool elementwise = llvm::all_of(uses[operand], [&](const Use &use) {
             return use.position != step.position || use.elementwise;
           });
@@ -286,6 +296,7 @@ void KernelPlan::shareInPlace(Block &block) {
             break;
         }
       }
+    }
   }
 }
 

@@ -117,6 +117,8 @@ private:
   void shareInit(Block &block);
   void shareYield(Block &block);
   void shareInPlace(Block &block);
+  /// Whether an op reads a value, itself or through what is computed where it is used.
+  bool reads(Operation *op, Value value) const;
   void allocate();
 
   KernelOp kernel;
