@@ -31,6 +31,10 @@ def ExpandMath : Pass<"taylor-cpu-expand-math", "::mlir::ModuleOp"> {
 
 def LowerToLLVM : Pass<"taylor-cpu-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "what taylor-lower-tile-to-vector and taylor-cpu-expand-math leave, to the LLVM dialect";
+  let description = [{
+    Upstream's conversions: scf to cf, then arith, cf, func, math and vector to LLVM. Input: the loops over vectors and LLVM pointers of
+    `taylor-lower-tile-to-vector` after `taylor-cpu-expand-math`. Output: the LLVM dialect alone, ready for translation.
+  }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect"];
 }
 #endif
