@@ -25,13 +25,15 @@ Real taylor::reference::distance(llvm::ArrayRef<Real> a, llvm::ArrayRef<Real> b)
 Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Real> reference,
                                       llvm::ArrayRef<Real> eager, const Contract &contract) {
   Real factor = contract.dtype == Dtype::BF16 ? Real(1.1) : 2;
-  Real epsilon = epsilonOf(contract.dtype);
+  Real epsilon = contract.getEpsilon();
   std::vector<Real> zero(reference.size(), 0);
   Comparison result;
   result.error = distance(x, reference);
   result.eager = distance(eager, reference);
   result.norm = distance(reference, zero);
-  Real floor = contract.floorPerElement * epsilon * std::sqrt(static_cast<Real>(reference.size()));
+  Real elements = std::sqrt(static_cast<Real>(reference.size()));
+  bool cancels = result.norm < epsilon * elements;
+  Real floor = (cancels ? contract.cancelledPerElement : contract.floorPerElement) * epsilon * elements;
   // An eager evaluation that overflows where the reference does not allows nothing.
   Real ofEager = std::isfinite(result.eager) ? factor * result.eager : 0;
   result.allowed = std::max({ofEager, 4 * epsilon * result.norm, floor});

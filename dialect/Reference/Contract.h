@@ -14,12 +14,19 @@ namespace taylor::reference {
 ///
 /// ref is the reference on inputs rounded to X; eager is the same with every result rounded to X and sums in
 /// f32 (Arithmetic::eager); c is 1.1, and 2 where X is f32 or f64; eps(X) is the distance from 1 to the next
-/// number of X.
+/// number of X. In f64, which is there for gradient checks, eps(X) stands for 4096 of that: no wider type is
+/// at hand for the angle of rope at position p, which is off by p eps.
 struct Contract {
+  /// eps(X) as the contract means it.
+  Real getEpsilon() const { return dtype == Dtype::F64 ? 4096 * epsilonOf(dtype) : epsilonOf(dtype); }
+
   Dtype dtype = Dtype::F32;
   /// Absolute error that each element may have in the mean square, where the reference cancels to nearly 0:
   /// in units of eps(X). With inputs and cotangents of order 1 the terms that cancel are of order 1.
   Real floorPerElement = Real(1) / 16;
+  /// The same where all of the reference cancels, to less than eps(X) in the mean square (a query that sees
+  /// one key): what is left is the rounding of whole terms, of which eager code may by luck have less.
+  Real cancelledPerElement = 4;
 };
 
 struct Comparison {

@@ -33,12 +33,25 @@ TEST(Contract, AllowsFourEpsilonOfTheNorm) {
   EXPECT_FALSE(compare(Values{3, 4 + allowed * 1.001L}, reference, reference, contract).passes);
 }
 
+TEST(Contract, IsWideInF64) {
+  Values reference = {3, 4};
+  Contract contract = {Dtype::F64};
+  Real allowed = 4 * 4096 * epsilonOf(Dtype::F64) * 5;
+  EXPECT_TRUE(compare(Values{3, 4 + allowed * 0.999L}, reference, reference, contract).passes);
+  EXPECT_FALSE(compare(Values{3, 4 + allowed * 1.001L}, reference, reference, contract).passes);
+}
+
 TEST(Contract, HasAFloorWhereTheReferenceCancels) {
-  Values reference(16, 0);
   Contract contract = {Dtype::F32};
-  Real floor = contract.floorPerElement * epsilonOf(Dtype::F32);
-  EXPECT_TRUE(compare(Values(16, floor * 0.999L), reference, reference, contract).passes);
-  EXPECT_FALSE(compare(Values(16, floor * 1.001L), reference, reference, contract).passes);
+  Real epsilon = epsilonOf(Dtype::F32);
+  auto expectFloor = [&](Real element, Real floor) {
+    Values reference(16, element);
+    EXPECT_TRUE(compare(Values(16, element + floor * 0.999L), reference, reference, contract).passes);
+    EXPECT_FALSE(compare(Values(16, element + floor * 1.001L), reference, reference, contract).passes);
+  };
+  expectFloor(0, contract.cancelledPerElement * epsilon);
+  expectFloor(epsilon * 0.9L, contract.cancelledPerElement * epsilon);
+  expectFloor(0.01L, contract.floorPerElement * epsilon);
 }
 
 TEST(Contract, RefusesWhatIsNotFinite) {
