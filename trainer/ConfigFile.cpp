@@ -40,8 +40,12 @@ std::string place(const std::string &file, const toml::source_region &source) {
 
 [[noreturn]] void failUnknown(const std::string &where, const std::string &key, const Settings &settings) {
   std::vector<std::string> names;
-  for (const Setting &setting : settings.entries)
-    names.push_back(setting.key);
+  if (key.find('.') == std::string::npos)
+    for (const auto &[section, help] : settings.sections)
+      names.push_back(section);
+  else
+    for (const Setting &setting : settings.entries)
+      names.push_back(setting.key);
   fail(where, "unsupported key '", key, "'; did you mean '", nearestName(key, names),
        "'? taylor-train --help-settings lists all");
 }
