@@ -12,7 +12,9 @@
 #include <gtest/gtest.h>
 #include <random>
 #include <set>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace taylor::runtime {
 namespace {
@@ -116,6 +118,31 @@ TEST(ThreadPool, RunsEachTaskOnce) {
   for (std::thread &caller : callers)
     caller.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST(ThreadPool, AForkedChildHasThreadsOfItsOwn) {
+  // Two tasks that wait for each other end only if two threads run them.
+  auto meet = [] {
+    std::atomic<int> arrived{0};
+    ThreadPool::shared().run(
+        2,
+        [](void *context, int64_t) {
+          auto &count = *static_cast<std::atomic<int> *>(context);
+          for (++count; count < 2;)
+            std::this_thread::yield();
+        },
+        &arrived);
+  };
+  meet(); // starts the parent's threads
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(30); // ends a child that waits for ever
+    meet();
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Memory, WorkspacesAreApartAndReused) {

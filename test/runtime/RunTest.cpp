@@ -3,7 +3,6 @@
 #include "test/runtime/Fixture.h"
 #include <atomic>
 #include <cstring>
-#include <sys/wait.h>
 #include <thread>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -168,19 +167,17 @@ TEST(Run, CallersThreadsThatDoNothing) {
   EXPECT_STREQ(taylor_last_error(), "expected parallel_for to run 2 tasks, but it left 8 of 8 blocks undone");
 }
 
-TEST(Run, AForkedChildHasThreadsOfItsOwn) {
-  Kernel kernel = loadFixture("gated");
-  Problem<float> expected, problem;
-  TaylorRunOptions options = {sizeof(options), nullptr, 3, nullptr, nullptr, nullptr, 0};
-  ASSERT_EQ(run(kernel, "forward", expected.forward(), &options), 0); // starts the parent's threads
-  pid_t child = fork();
-  if (child == 0) {
-    alarm(60); // rather than wait for ever
-    _exit(run(kernel, "forward", problem.forward(), &options) || problem.o.data != expected.o.data);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+TEST(Run, LastErrorIsOfThisThread) {
+  EXPECT_EQ(taylor_load("/nowhere/a.so", nullptr), 1);
+  TaylorKernel *kernel = nullptr;
+  EXPECT_EQ(taylor_load("/nowhere/a.so", &kernel), 1);
+  std::thread([] {
+    EXPECT_STREQ(taylor_last_error(), "");
+    TaylorKernel *other = nullptr;
+    EXPECT_EQ(taylor_load("/nowhere/b.so", &other), 1);
+    EXPECT_STREQ(taylor_last_error(), "'/nowhere/b.so': No such file or directory");
+  }).join();
+  EXPECT_STREQ(taylor_last_error(), "'/nowhere/a.so': No such file or directory");
 }
 
 TEST(Run, ManyThreadsAtOnce) {
@@ -199,7 +196,6 @@ TEST(Run, ManyThreadsAtOnce) {
         wrong += run(kernel, "forward", problem.forward(), &options) ||
                  run(kernel, "backward", problem.backward(), &options);
         wrong += problem.o.data != expected.o.data || problem.dk.data != expected.dk.data;
-        // Every thread has its own last error.
         auto bad = problem.forward();
         bad[0].rank = i;
         if (i != 4)
