@@ -17,6 +17,9 @@ config.environment["PATH"] = os.pathsep.join([bin_dir, config.taylor_llvm_tools,
 # Kernels compiled by tests stay in the build folder, out of the user's cache.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+# Tests share the cores: a thread that waits must sleep, not spin.
+config.environment["OMP_WAIT_POLICY"] = "PASSIVE"
+config.environment["GOMP_SPINCOUNT"] = "0"
 config.environment["PYTHONPATH"] = os.path.join(config.taylor_source, "examples", "python")
 for name in ("HOME", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "ASAN_OPTIONS", "UBSAN_OPTIONS", "CCACHE_DIR", "TERM"):
     if name in os.environ:
