@@ -1,0 +1,44 @@
+// RUN: taylor-opt %s --taylor-cpu-expand-math=target=x86-64-v4 | FileCheck %s
+// RUN: taylor-opt %s --taylor-cpu-expand-math=target=x86-64-v3 | FileCheck %s --check-prefix=AVX2
+
+// One instruction each for the fraction and for the power of two; weights below 2^-64 are left out by the mask.
+// CHECK-LABEL: @exp2
+// CHECK:         llvm.x86.avx512.mask.reduce.ps.512
+// CHECK-COUNT-5: math.fma
+// CHECK-NOT:     math.fma
+// CHECK:         arith.cmpf uge
+// CHECK:         llvm.x86.avx512.mask.scalef.ps.512
+// AVX2-LABEL:  @exp2
+// AVX2-COUNT-6:  math.fma
+// AVX2:          arith.shli
+// AVX2:          arith.cmpf olt
+func.func @exp2(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.exp2 %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// A compare and a select, which keep a NaN of the first operand.
+// CHECK-LABEL: @clamp
+// CHECK-SAME:    %[[X:.*]]: vector<16xf32>, %[[Y:.*]]: vector<16xf32>
+// CHECK:         %[[LESS:.*]] = arith.cmpf olt, %[[Y]], %[[X]]
+// CHECK:         arith.select %[[LESS]], %[[Y]], %[[X]]
+func.func @clamp(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
+  %0 = arith.minimumf %x, %y : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// No function of a library is left but erf.
+// CHECK-LABEL: @others
+// CHECK-NOT:     math.{{exp|log|tanh|sin|cos|powf|rsqrt}}
+// CHECK-COUNT-4: call @erf(
+func.func @others(%x: vector<4xf64>, %y: vector<4xf64>) -> vector<4xf64> {
+  %0 = math.log %x : vector<4xf64>
+  %1 = math.tanh %0 : vector<4xf64>
+  %2 = math.sin %1 : vector<4xf64>
+  %3 = math.cos %2 : vector<4xf64>
+  %4 = math.powf %3, %y : vector<4xf64>
+  %5 = math.rsqrt %4 : vector<4xf64>
+  %6 = math.exp %5 : vector<4xf64>
+  %7 = math.erf %6 : vector<4xf64>
+  return %7 : vector<4xf64>
+}

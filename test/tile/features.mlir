@@ -1,0 +1,175 @@
+// Every op of the dialect in small programs, compiled and compared with the evaluator, for sizes that fit vectors and sizes that do not.
+// RUN: taylor-tile-check %s --shape=b=2,h=4,g=2,t=37,u=21 --tolerance=3e-6
+// RUN: taylor-tile-check %s --shape=b=1,h=1,g=1,t=1,u=40 --tolerance=3e-6
+// RUN: taylor-tile-check %s --shape=b=1,h=2,g=1,t=64,u=64 --tolerance=3e-6 --target=x86-64-v3
+// RUN: taylor-tile-check %s --shape=b=1,h=2,g=1,t=64,u=64 --tolerance=3e-6 --target=x86-64-v4 --workers=3
+
+!x = !tile.array<[b, t, d = 20], f32>
+!half = !tile.tile<[t = 8, d = 10], f32>
+!td = !tile.tile<[t = 8, d = 20], f32>
+
+// Halves and alternating channels, apart and together again.
+tile.program @slices {
+  %x = tile.tensor "input:x" : !x
+  %y = tile.tensor "output:halves" : !x
+  %z = tile.tensor "output:alternating" : !x
+  tile.kernel @k grid(%b in b, %i in ceildiv(t, 8)) {
+    %c8 = arith.constant 8 : index
+    %t0 = arith.muli %i, %c8 : index
+    %v = tile.load %x[b = %b, t = %t0] : !x -> !td
+    %low = tile.slice %v[d = 0, 10] : !td -> !half
+    %high = tile.slice %v[d = 10, 10] : !td -> !half
+    %swapped = tile.concat %high, %low along d : !half, !half -> !td
+    tile.store %swapped, %y[b = %b, t = %t0] : !td, !x
+    %even = tile.slice %v[d = 0, 10 step 2] : !td -> !half
+    %odd = tile.slice %v[d = 1, 10 step 2] : !td -> !half
+    %turned = tile.map (%a = %odd) : (!half) -> !half {
+      %n = arith.negf %a : f32
+      tile.yield %n : f32
+    }
+    %both = tile.concat %turned, %even along d interleaved : !half, !half -> !td
+    tile.store %both, %z[b = %b, t = %t0] : !td, !x
+  }
+}
+
+// Running sums in four directions, along lanes and across them, carried from tile to tile.
+!col = !tile.array<[b, h, u], f32>
+!ue = !tile.tile<[u = 16, e = 5], f32>
+tile.program @scans {
+  %f = tile.tensor "input:f" : !col
+  %v = tile.tensor "input:v" : !tile.array<[b, h, u, e = 5], f32>
+  %s = tile.tensor "output:sum" : !col
+  %r = tile.tensor "output:reverse" : !tile.array<[b, h, u, e = 5], f32>
+  tile.kernel @k grid(%b in b, %h in h) {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %zero = arith.constant 0.0 : f32
+    %U = tile.size "u"
+    %start = tile.splat %zero : f32 -> !tile.tile<[], f32>
+    %end = scf.for %j = %c0 to %U step %c16 iter_args(%carry = %start) -> (!tile.tile<[], f32>) {
+      %x = tile.load %f[b = %b, h = %h, u = %j] : !col -> !tile.tile<[u = 16], f32>
+      %in = tile.scan sum %x over(u) exclusive : !tile.tile<[u = 16], f32>
+      %y = tile.map (%a = %in, %c = %carry) : (!tile.tile<[u = 16], f32>, !tile.tile<[], f32>) -> !tile.tile<[u = 16], f32> {
+        %q = arith.addf %a, %c : f32
+        tile.yield %q : f32
+      }
+      tile.store %y, %s[b = %b, h = %h, u = %j] : !tile.tile<[u = 16], f32>, !col
+      %sum = tile.reduce sum %x over(u) : !tile.tile<[u = 16], f32> -> !tile.tile<[], f32>
+      %next = tile.map (%a = %sum, %c = %carry) : (!tile.tile<[], f32>, !tile.tile<[], f32>) -> !tile.tile<[], f32> {
+        %q = arith.addf %a, %c : f32
+        tile.yield %q : f32
+      }
+      scf.yield %next : !tile.tile<[], f32>
+    }
+    scf.for %j = %c0 to %U step %c16 {
+      %x = tile.load %v[b = %b, h = %h, u = %j] : !tile.array<[b, h, u, e = 5], f32> -> !ue
+      %y = tile.scan sum %x over(u) reverse : !ue
+      %z = tile.scan sum %y over(e) : !ue
+      tile.store %z, %r[b = %b, h = %h, u = %j] : !ue, !tile.array<[b, h, u, e = 5], f32>
+    }
+  }
+}
+
+// A transposed copy in workspace, renamed axes, integers, positions, a group's heads summed in memory.
+!bt = !tile.array<[i = ceildiv(t, 16), b, d = 20, t = 16], f32>
+tile.program @memory {
+  %x = tile.tensor "input:x" : !x
+  %n = tile.tensor "input:n" : !tile.array<[b, u], i32>
+  %f = tile.tensor "input:f" : !col
+  %y = tile.tensor "output:y" : !x
+  %g = tile.tensor "output:g" : !tile.array<[b, g, u], f32>
+  %a = tile.tensor "output:a" : !tile.array<[b, h, t], f32>
+  %m = tile.tensor "output:m" : !tile.array<[b, t], i32>
+  %w = tile.workspace "w" : !bt
+  tile.kernel @put grid(%i in ceildiv(t, 16), %b in b) {
+    %c16 = arith.constant 16 : index
+    %t0 = arith.muli %i, %c16 : index
+    %v = tile.load %x[b = %b, t = %t0] : !x -> !tile.tile<[t = 16, d = 20], f32>
+    tile.store %v, %w[i = %i, b = %b] : !tile.tile<[t = 16, d = 20], f32>, !bt
+  }
+  tile.kernel @get grid(%i in ceildiv(t, 16), %b in b) {
+    %c16 = arith.constant 16 : index
+    %t0 = arith.muli %i, %c16 : index
+    %v = tile.load %w[i = %i, b = %b] : !bt -> !tile.tile<[t = 16, d = 20], f32>
+    %p = tile.position from %t0 : !tile.tile<[t = 16], index>
+    %r = tile.map (%a0 = %v, %q = %p) : (!tile.tile<[t = 16, d = 20], f32>, !tile.tile<[t = 16], index>) -> !tile.tile<[t = 16, d = 20], f32> {
+      %k = arith.index_cast %q : index to i32
+      %l = arith.sitofp %k : i32 to f32
+      %s = arith.mulf %a0, %l : f32
+      tile.yield %s : f32
+    }
+    tile.store %r, %y[b = %b, t = %t0] : !tile.tile<[t = 16, d = 20], f32>, !x
+  }
+  tile.kernel @group grid(%b in b, %g0 in g) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %zero = arith.constant 0.0 : f32
+    %H = tile.size "h"
+    %G = tile.size "g"
+    %U = tile.size "u"
+    %heads = arith.divsi %H, %G : index
+    %h0 = arith.muli %g0, %heads : index
+    scf.for %j = %c0 to %U step %c16 {
+      %none = tile.splat %zero : f32 -> !tile.tile<[u = 16], f32>
+      tile.store %none, %g[b = %b, g = %g0, u = %j] : !tile.tile<[u = 16], f32>, !tile.array<[b, g, u], f32>
+      scf.for %k = %c0 to %heads step %c1 {
+        %h = arith.addi %h0, %k : index
+        %v = tile.load %f[b = %b, h = %h, u = %j] : !col -> !tile.tile<[u = 16], f32>
+        tile.accumulate %v, %g[b = %b, g = %g0, u = %j] : !tile.tile<[u = 16], f32>, !tile.array<[b, g, u], f32>
+      }
+    }
+  }
+  // a[t] = f[offset + t]: keys at the queries' positions, 0 beyond them.
+  tile.kernel @align grid(%b in b, %h in h, %i in ceildiv(t, 16)) {
+    %c16 = arith.constant 16 : index
+    %t0 = arith.muli %i, %c16 : index
+    %offset = tile.size "offset"
+    %p = arith.addi %t0, %offset : index
+    %v = tile.load %f[b = %b, h = %h, u as t = %p] : !col -> !tile.tile<[t = 16], f32>
+    tile.store %v, %a[b = %b, h = %h, t = %t0] : !tile.tile<[t = 16], f32>, !tile.array<[b, h, t], f32>
+  }
+  tile.kernel @integers grid(%b in b, %i in ceildiv(t, 16)) {
+    %c16 = arith.constant 16 : index
+    %t0 = arith.muli %i, %c16 : index
+    %v = tile.load %n[b = %b, u as t = %t0] : !tile.array<[b, u], i32> -> !tile.tile<[t = 16], i32>
+    %r = tile.map (%k = %v) : (!tile.tile<[t = 16], i32>) -> !tile.tile<[t = 16], i32> {
+      %three = arith.constant 3 : i32
+      %q = arith.muli %k, %three : i32
+      tile.yield %q : i32
+    }
+    tile.store %r, %m[b = %b, t = %t0] : !tile.tile<[t = 16], i32>, !tile.array<[b, t], i32>
+  }
+}
+
+// Reductions of all kinds over lanes, over rows and over both; products in both orders; a branch with a tile as its result.
+!sum = !tile.array<[b, h], f32>
+tile.program @reductions {
+  %v = tile.tensor "input:v" : !tile.array<[b, h, u, e = 5], f32>
+  %all = tile.tensor "output:all" : !sum
+  %most = tile.tensor "output:most" : !tile.array<[b, h, e = 5], f32>
+  %least = tile.tensor "output:least" : !tile.array<[b, h, x = 16], f32>
+  %square = tile.tensor "output:square" : !tile.array<[b, h, e = 5, c = 5], f32>
+  %pick = tile.tensor "output:pick" : !tile.array<[b, h, e = 5], f32>
+  tile.kernel @k grid(%b in b, %h in h) {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %v[b = %b, h = %h, u = %c0] : !tile.array<[b, h, u, e = 5], f32> -> !ue
+    %x2 = tile.load %v[b = %b, h = %h, u = %c0, e as c = %c0] : !tile.array<[b, h, u, e = 5], f32> -> !tile.tile<[u = 16, c = 5], f32>
+    %s = tile.reduce sum %x over(u, e) : !ue -> !tile.tile<[], f32>
+    tile.store %s, %all[b = %b, h = %h] : !tile.tile<[], f32>, !sum
+    %m = tile.reduce max %x over(u) : !ue -> !tile.tile<[e = 5], f32>
+    tile.store %m, %most[b = %b, h = %h] : !tile.tile<[e = 5], f32>, !tile.array<[b, h, e = 5], f32>
+    %l = tile.reduce min %x over(e) : !ue -> !tile.tile<[u = 16], f32>
+    tile.store %l, %least[b = %b, h = %h, x as u = %c0] : !tile.tile<[u = 16], f32>, !tile.array<[b, h, x = 16], f32>
+    %q = tile.dot %x, %x2 over(u) : !ue, !tile.tile<[u = 16, c = 5], f32> -> !tile.tile<[e = 5, c = 5], f32>
+    tile.store %q, %square[b = %b, h = %h] : !tile.tile<[e = 5, c = 5], f32>, !tile.array<[b, h, e = 5, c = 5], f32>
+    %first = arith.cmpi eq, %h, %c0 : index
+    %p = scf.if %first -> (!tile.tile<[e = 5], f32>) {
+      scf.yield %m : !tile.tile<[e = 5], f32>
+    } else {
+      %d = tile.dot %x, %l over(u) : !ue, !tile.tile<[u = 16], f32> -> !tile.tile<[e = 5], f32>
+      scf.yield %d : !tile.tile<[e = 5], f32>
+    }
+    tile.store %p, %pick[b = %b, h = %h] : !tile.tile<[e = 5], f32>, !tile.array<[b, h, e = 5], f32>
+  }
+}
