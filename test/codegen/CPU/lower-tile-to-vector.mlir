@@ -41,7 +41,7 @@ tile.program @forward {
 // CHECK-NOT:         math.fma
 // CHECK-COUNT-16:  math.exp
 // CHECK-NOT:       math.exp
-// CHECK:           llvm.icmp "ne"
+// CHECK:           scf.if
 // AVX2-COUNT-12: math.fma {{.*}} : vector<8xf32>
 // CHECK-LABEL: func.func @taylor_forward_workspace(
 // CHECK-LABEL: func.func @taylor_forward_blocks(
