@@ -30,7 +30,7 @@ tile.program @forward {
   }
 }
 // The kernel: a loop over the caller's blocks; whole windows are read in place; one operand is transposed (shuffles);
-// the product keeps 4 x 4 (AVX2: 6 x 2) sums over the loop on d, and the exponential runs on them before anything is stored.
+// the product keeps 4 x 4 (with AVX2 6 x 2) sums over the loop on d, and the exponential runs on them before anything is stored.
 // CHECK-LABEL: func.func private @taylor.forward.scores(
 // CHECK-SAME:    %{{.*}}: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %{{.*}}: !llvm.ptr)
 // CHECK:         scf.for %{{.*}} = %[[BEGIN]] to %[[END]]
