@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/BodySyntax.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 using namespace mlir;
 using namespace taylor;
 
@@ -114,7 +116,25 @@ FailureOr<ArrayType> taylor::joinBody(EmitError emitError, Region &region, Value
   return joinArrays(emitError, context, types, indexedAxes(region), realTypeOf(context, TypeRange(arrays)));
 }
 
+LogicalResult taylor::verifyScalars(Operation *op, Region &region) {
+  if (region.empty())
+    return success();
+  if (!region.hasOneBlock())
+    return op->emitOpError("expected a formula of one block, but got ") << region.getBlocks().size();
+  for (Operation &scalar : region.front()) {
+    bool isYield = isa<YieldOp>(scalar);
+    if (!isYield && (scalar.getNumResults() != 1 || scalar.getNumRegions() != 0 || !isMemoryEffectFree(&scalar)))
+      return scalar.emitOpError("unsupported in a formula: an operation there has one result, no region and no side effect");
+    for (Value operand : scalar.getOperands())
+      if (operand.getParentRegion() != &region)
+        return scalar.emitOpError("unsupported value from outside of its formula: pass it as an operand");
+  }
+  return success();
+}
+
 LogicalResult taylor::verifyBody(Operation *op, Region &region, ValueRange arrays) {
+  if (failed(verifyScalars(op, region)))
+    return failure();
   if (region.getNumArguments() != arrays.size())
     return op->emitOpError("expected one region argument per array, but got ")
            << region.getNumArguments() << " for " << arrays.size() << " arrays";

@@ -2,6 +2,7 @@
 //
 // taylor.pairwise: syntax and verifier.
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/BodySyntax.h"
 #include "dialect/Taylor/Formula.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -465,6 +466,8 @@ LogicalResult verifyRegion(PairwiseOp op, Region &region, StringRef name, bool w
                            bool withMaximum) {
   if (region.empty())
     return success();
+  if (failed(verifyScalars(op, region)))
+    return failure();
   SmallVector<Type> expected;
   if (withProducts)
     expected.append(op.getNumProducts(), op.getRealType());

@@ -2,6 +2,7 @@
 //
 // taylor.recurrences and taylor.recurrence.
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/BodySyntax.h"
 #include "dialect/Taylor/Formula.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -449,6 +450,9 @@ void RecurrencesOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult RecurrencesOp::verify() {
+  for (Region *region : {&getScale(), &getScore(), &getWeight(), &getVisible()})
+    if (failed(verifyScalars(*this, *region)))
+      return failure();
   if (failed(verifySums(*this, getSums())))
     return failure();
   FailureOr<SmallVector<Type>> inferred =
@@ -580,6 +584,8 @@ void RecurrenceOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult RecurrenceOp::verify() {
+  if (failed(verifyScalars(*this, getScale())))
+    return failure();
   if (failed(verifySums(*this, getSums())))
     return failure();
   FailureOr<SmallVector<Type>> inferred = inferSums([&] { return emitOpError(); }, getQuery().getType(),

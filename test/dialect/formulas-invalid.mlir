@@ -151,3 +151,43 @@ taylor.spec @exponent_without_a_point(%a: !row) {
   %o = taylor.map %a + 1e-4 : !row
   taylor.yield %o : !row
 }
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @two_results(%x: !row) {
+  %y = taylor.map region(%x) {
+    ^bb0(%r: f64):
+      // expected-error @below {{unsupported in a formula: an operation there has one result, no region and no side effect}}
+      %0, %1 = math.sincos %r : f64
+      taylor.yield %1 : f64
+  } : !row
+  taylor.yield %y : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @region_in_a_formula(%x: !row) {
+  %y = taylor.map region(%x) {
+    ^bb0(%r: f64):
+      %c = arith.constant true
+      // expected-error @below {{unsupported in a formula: an operation there has one result, no region and no side effect}}
+      %0 = scf.if %c -> f64 { scf.yield %r : f64 } else { scf.yield %r : f64 }
+      taylor.yield %0 : f64
+  } : !row
+  taylor.yield %y : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @value_from_outside(%x: !row) {
+  %y = taylor.map region(%x) {
+    ^bb0(%r: f64):
+      // expected-error @below {{unsupported value from outside of its formula: pass it as an operand}}
+      %0 = "arith.addf"(%r, %x) : (f64, !row) -> f64
+      taylor.yield %0 : f64
+  } : !row
+  taylor.yield %y : !row
+}
