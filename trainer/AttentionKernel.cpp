@@ -3,6 +3,7 @@
 #include "runtime/torch/Attention.h"
 #include "trainer/Error.h"
 #include "trainer/Files.h"
+#include "trainer/Progress.h"
 
 namespace fs = std::filesystem;
 
@@ -24,7 +25,11 @@ AttentionKernel compileAttention(const AttentionConfig &attention, const ModelCo
   options.mask = attention.mask;
   for (const auto &[name, value] : attention.parameters)
     options.parameters[name] = formatExactly(value);
-  taylor::Attention compiled(options);
+  auto compile = [&] {
+    Elapsed elapsed("compiling " + path.string());
+    return taylor::Attention(options);
+  };
+  taylor::Attention compiled = compile();
 
   const taylor::Manifest &manifest = compiled.manifest();
   if (manifest.outputs.size() != 1)

@@ -13,9 +13,9 @@ struct AttentionKernel {
   AttentionFunction function;
 };
 
-// Compiles a specification for a model's head sizes through the runtime's kernel cache, or loads a compiled one (.so).
-// Throws Error if the file is missing or the specification has not one output; the compiler's own errors come as they
-// are.
+// Compiles a specification for a model's head sizes through the runtime's kernel cache, or loads a compiled
+// one (.so). Throws Error if the file is missing or the specification has not one output; the compiler's own
+// errors come as they are.
 AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16);
 
 } // namespace taylor::trainer

@@ -3,9 +3,9 @@
 #include "trainer/Error.h"
 #include "trainer/Safetensors.h"
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <algorithm>
+#include <c10/core/GradMode.h>
 #include <nlohmann/json.hpp>
 
 namespace fs = std::filesystem;
@@ -16,7 +16,8 @@ namespace taylor::trainer {
 
 namespace {
 
-const std::string randomState = "random.cpu"; // the state of torch's default generator, among the optimizer's tensors
+const std::string randomState =
+    "random.cpu"; // the state of torch's default generator, among the optimizer's tensors
 
 std::string dtypeOf(const at::Tensor &tensor) {
   switch (tensor.scalar_type()) {
@@ -30,8 +31,11 @@ std::string dtypeOf(const at::Tensor &tensor) {
 }
 
 std::optional<at::ScalarType> floatingType(const std::string &dtype) {
-  static const std::map<std::string, at::ScalarType> types = {
-      {"F32", at::kFloat}, {"BF16", at::kBFloat16}, {"F16", at::kHalf}, {"F64", at::kDouble}, {"U8", at::kByte}};
+  static const std::map<std::string, at::ScalarType> types = {{"F32", at::kFloat},
+                                                              {"BF16", at::kBFloat16},
+                                                              {"F16", at::kHalf},
+                                                              {"F64", at::kDouble},
+                                                              {"U8", at::kByte}};
   auto found = types.find(dtype);
   return found == types.end() ? std::nullopt : std::optional(found->second);
 }
@@ -63,8 +67,8 @@ void readTensors(const fs::path &path, const std::map<std::string, at::Tensor> &
     if (found == file.tensors().end())
       fail("requires tensor '", name, "', but '", path.string(), "' has none of that name");
     if (found->second.shape != tensor.sizes().vec())
-      fail("expected tensor '", name, "' of shape ", shapeText(tensor.sizes().vec()), ", but in '", path.string(),
-           "' it has shape ", shapeText(found->second.shape));
+      fail("expected tensor '", name, "' of shape ", shapeText(tensor.sizes().vec()), ", but in '",
+           path.string(), "' it has shape ", shapeText(found->second.shape));
     if (!floatingType(found->second.dtype))
       fail("unsupported dtype ", found->second.dtype, " of tensor '", name, "' in '", path.string(), "'");
   }
@@ -148,7 +152,8 @@ void loadModel(const fs::path &checkpoint, const Model &model) {
   readTensors(checkpoint / "model.safetensors", modelTensors(model));
 }
 
-TrainingState loadTraining(const fs::path &checkpoint, const Optimizer &optimizer, const TrainingState &expected) {
+TrainingState loadTraining(const fs::path &checkpoint, const Optimizer &optimizer,
+                           const TrainingState &expected) {
   fs::path path = checkpoint / "state.json";
   json saved = json::parse(readFile(path), nullptr, /*allow_exceptions=*/false);
   auto get = [&](const char *name) -> int64_t {
@@ -158,8 +163,8 @@ TrainingState loadTraining(const fs::path &checkpoint, const Optimizer &optimize
   };
   auto same = [&](const char *name, const char *key, int64_t value) {
     if (get(name) != value)
-      fail("expected ", key, " to be ", get(name), " as in the checkpoint '", checkpoint.string(), "', but got ", value,
-           "; a run continues with what it began with (--overwrite starts anew)");
+      fail("expected ", key, " to be ", get(name), " as in the checkpoint '", checkpoint.string(),
+           "', but got ", value, "; a run continues with what it began with (--overwrite starts anew)");
   };
   same("seed", "run.seed", expected.seed);
   same("batch", "train.batch", expected.batch);

@@ -33,7 +33,8 @@ void Settings::section(std::string name, std::string help) {
   sections.push_back({std::move(name), std::move(help)});
 }
 
-//===-- run ---------------------------------------------------------------------------------------------------===//
+//===-- run
+//---------------------------------------------------------------------------------------------------===//
 
 void RunConfig::list(Settings &s) {
   s.section("run", "where and how");
@@ -48,13 +49,15 @@ void RunConfig::check() const {
   requireAtLeast(0, "run.threads", threads);
 }
 
-//===-- attention ---------------------------------------------------------------------------------------------===//
+//===-- attention
+//---------------------------------------------------------------------------------------------===//
 
 void AttentionConfig::list(Settings &s) {
   s.section("attention", "the specification to train with");
   s.addPath("specification", specification, "file of the taylor dialect, as in examples/specs");
   s.add("mask", mask, "'causal', or '' for the mask the specification writes");
-  s.add("parameters", parameters, "free parameters of the specification, as in attention.parameters.order = 10");
+  s.add("parameters", parameters,
+        "free parameters of the specification, as in attention.parameters.order = 10");
 }
 
 void AttentionConfig::check() const {
@@ -63,7 +66,8 @@ void AttentionConfig::check() const {
   requireOneOf({"", "causal"}, "attention.mask", mask);
 }
 
-//===-- model -------------------------------------------------------------------------------------------------===//
+//===-- model
+//-------------------------------------------------------------------------------------------------===//
 
 void ModelConfig::list(Settings &s) {
   s.section("model", "a Llama: RMSNorm, attention, RMSNorm, SwiGLU per layer; embeddings are not tied");
@@ -93,18 +97,21 @@ void ModelConfig::check() const {
           text(kvHeads));
   if (headDim == 0)
     require(hidden % heads == 0, "model.heads",
-            text("a divisor of model.hidden = ", hidden, " (or model.head_dim to be set)").c_str(), text(heads));
+            text("a divisor of model.hidden = ", hidden, " (or model.head_dim to be set)").c_str(),
+            text(heads));
   require(normEpsilon > 0, "model.norm_epsilon", "positive", text(normEpsilon));
   requireOneOf({"normal", "uniform"}, "model.initialization", initialization);
   require(initialDeviation > 0, "model.initial_deviation", "positive", text(initialDeviation));
 }
 
-//===-- data --------------------------------------------------------------------------------------------------===//
+//===-- data
+//--------------------------------------------------------------------------------------------------===//
 
 void DataConfig::list(Settings &s) {
   s.section("data", "the text");
   s.addPath("path", path, "a text file or a folder of them; '': the LLVM and MLIR headers of this machine");
-  s.addPath("tokenizer", tokenizer, "a SentencePiece model, such as Llama's; '': train one on the text, once");
+  s.addPath("tokenizer", tokenizer,
+            "a SentencePiece model, such as Llama's; '': train one on the text, once");
   s.add("vocabulary", vocabulary, "pieces of the tokenizer that is trained");
   s.add("validation_fraction", validationFraction, "share of the documents that is kept for validation");
 }
@@ -116,7 +123,8 @@ void DataConfig::check() const {
           text(validationFraction));
 }
 
-//===-- train -------------------------------------------------------------------------------------------------===//
+//===-- train
+//-------------------------------------------------------------------------------------------------===//
 
 void TrainConfig::list(Settings &s) {
   s.section("train", "the loop");
@@ -133,7 +141,8 @@ void TrainConfig::check() const {
   requireOneOf({"fp32", "bf16"}, "train.precision", precision);
 }
 
-//===-- optimizer ---------------------------------------------------------------------------------------------===//
+//===-- optimizer
+//---------------------------------------------------------------------------------------------===//
 
 void OptimizerConfig::list(Settings &s) {
   s.section("optimizer", "AdamW");
@@ -157,7 +166,8 @@ void OptimizerConfig::check() const {
   require(clip >= 0, "optimizer.clip", "at least 0", text(clip));
 }
 
-//===-- schedule ----------------------------------------------------------------------------------------------===//
+//===-- schedule
+//----------------------------------------------------------------------------------------------===//
 
 void ScheduleConfig::list(Settings &s) {
   s.section("schedule", "the learning rate over the steps");
@@ -174,12 +184,14 @@ void ScheduleConfig::check() const {
   require(final >= 0 && final <= 1, "schedule.final", "in [0, 1]", text(final));
 }
 
-//===-- evaluation, checkpoint, log ---------------------------------------------------------------------------===//
+//===-- evaluation, checkpoint, log
+//---------------------------------------------------------------------------===//
 
 void EvaluationConfig::list(Settings &s) {
   s.section("evaluation", "the loss on the validation documents");
   s.add("every", every, "steps between two; 0: only after the last step");
-  s.add("sequences", sequences, "sequences of train.context tokens, spread over the validation text; 0: all of it");
+  s.add("sequences", sequences,
+        "sequences of train.context tokens, spread over the validation text; 0: all of it");
 }
 
 void EvaluationConfig::check() const {
@@ -206,7 +218,8 @@ void LogConfig::list(Settings &s) {
 
 void LogConfig::check() const { requireAtLeast(1, "log.every", every); }
 
-//===-- all of them -------------------------------------------------------------------------------------------===//
+//===-- all of them
+//-------------------------------------------------------------------------------------------===//
 
 Settings Config::settings() {
   Settings s;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Everything that can be set about a run. Each component has a struct; a field is declared with its default, listed
-// once in list() (which is what TOML files, --set, --help-settings and the saved config.toml go by) and checked in
-// check(), which names the field.
+// Everything that can be set about a run. Each component has a struct; a field is declared with its default,
+// listed once in list() (which is what TOML files, --set, --help-settings and the saved config.toml go by)
+// and checked in check(), which names the field.
 #ifndef TAYLOR_TRAINER_CONFIG_H
 #define TAYLOR_TRAINER_CONFIG_H
 #include <cstdint>
@@ -152,8 +152,9 @@ struct Config {
   void check() const;
 };
 
-// Reads a TOML file over the defaults, then the overrides ("key=value", in order). Throws Error, with file, line and
-// column where there is one; unknown keys are refused with the nearest known one. Does not call check().
+// Reads a TOML file over the defaults, then the overrides ("key=value", in order). Throws Error, with file,
+// line and column where there is one; unknown keys are refused with the nearest known one. Does not call
+// check().
 Config readConfig(const std::string &file, const std::vector<std::string> &overrides);
 
 // The text of a TOML file that gives exactly this configuration, with each field's help as a comment.

@@ -22,7 +22,8 @@ const std::string parameterPrefix = "attention.parameters.";
 
 std::string typeName(const Setting &setting) {
   return std::visit(Overloaded{[](int64_t *) { return "an integer"; }, [](double *) { return "a number"; },
-                               [](bool *) { return "true or false"; }, [](std::string *) { return "a string"; },
+                               [](bool *) { return "true or false"; },
+                               [](std::string *) { return "a string"; },
                                [](Parameters *) { return "a table of numbers"; }},
                     setting.value);
 }
@@ -64,27 +65,23 @@ void readSetting(const Setting &setting, const toml::node &node, const std::stri
     fail(place(file, node.source()), "expected ", typeName(setting), " for ", setting.key, ", but got ",
          describe(node));
   };
-  std::visit(Overloaded{[&](int64_t *value) {
-                          node.is_integer() ? void(*value = node.as_integer()->get()) : wrongType();
-                        },
-                        [&](double *value) {
-                          node.is_number() ? void(*value = *node.value<double>()) : wrongType();
-                        },
-                        [&](bool *value) {
-                          node.is_boolean() ? void(*value = node.as_boolean()->get()) : wrongType();
-                        },
-                        [&](std::string *value) {
-                          if (!node.is_string())
-                            wrongType();
-                          *value = node.as_string()->get();
-                          std::filesystem::path path(*value);
-                          if (setting.path && !value->empty() && path.is_relative())
-                            *value = (std::filesystem::path(file).parent_path() / path).lexically_normal();
-                        },
-                        [&](Parameters *value) {
-                          node.is_table() ? readParameters(*node.as_table(), *value, file) : wrongType();
-                        }},
-             setting.value);
+  std::visit(
+      Overloaded{
+          [&](int64_t *value) { node.is_integer() ? void(*value = node.as_integer()->get()) : wrongType(); },
+          [&](double *value) { node.is_number() ? void(*value = *node.value<double>()) : wrongType(); },
+          [&](bool *value) { node.is_boolean() ? void(*value = node.as_boolean()->get()) : wrongType(); },
+          [&](std::string *value) {
+            if (!node.is_string())
+              wrongType();
+            *value = node.as_string()->get();
+            std::filesystem::path path(*value);
+            if (setting.path && !value->empty() && path.is_relative())
+              *value = (std::filesystem::path(file).parent_path() / path).lexically_normal();
+          },
+          [&](Parameters *value) {
+            node.is_table() ? readParameters(*node.as_table(), *value, file) : wrongType();
+          }},
+      setting.value);
 }
 
 void readTable(const toml::table &table, const std::string &prefix, const Settings &settings,
@@ -143,7 +140,8 @@ void readOverride(const std::string &assignment, const Settings &settings) {
                         [&](Parameters *target) {
                           double number;
                           if (key == name || key.size() == parameterPrefix.size())
-                            fail("--set: expected ", parameterPrefix, "NAME=NUMBER, but got '", assignment, "'");
+                            fail("--set: expected ", parameterPrefix, "NAME=NUMBER, but got '", assignment,
+                                 "'");
                           if (!parseNumber(value, number))
                             wrongType("a number");
                           (*target)[key.substr(parameterPrefix.size())] = number;
@@ -153,24 +151,26 @@ void readOverride(const std::string &assignment, const Settings &settings) {
 
 std::string writeValue(const Setting &setting) {
   std::ostringstream stream;
-  std::visit(Overloaded{[&](int64_t *value) { stream << *value; },
-                        [&](double *value) { stream << formatExactly(*value); },
-                        [&](bool *value) { stream << (*value ? "true" : "false"); },
-                        [&](std::string *value) {
-                          // Absolute, since the file may end up in another folder than this one was read from.
-                          bool relative = setting.path && !value->empty();
-                          std::string written = relative ? std::filesystem::absolute(*value).lexically_normal().string() : *value;
-                          stream << toml::value<std::string>(written);
-                        },
-                        [&](Parameters *value) {
-                          const char *separator = "{ ";
-                          for (const auto &[name, number] : *value) {
-                            stream << separator << toml::value<std::string>(name) << " = " << formatExactly(number);
-                            separator = ", ";
-                          }
-                          stream << (value->empty() ? "{}" : " }");
-                        }},
-             setting.value);
+  std::visit(
+      Overloaded{[&](int64_t *value) { stream << *value; },
+                 [&](double *value) { stream << formatExactly(*value); },
+                 [&](bool *value) { stream << (*value ? "true" : "false"); },
+                 [&](std::string *value) {
+                   // Absolute, since the file may end up in another folder than this one was read from.
+                   bool relative = setting.path && !value->empty();
+                   std::string written =
+                       relative ? std::filesystem::absolute(*value).lexically_normal().string() : *value;
+                   stream << toml::value<std::string>(written);
+                 },
+                 [&](Parameters *value) {
+                   const char *separator = "{ ";
+                   for (const auto &[name, number] : *value) {
+                     stream << separator << toml::value<std::string>(name) << " = " << formatExactly(number);
+                     separator = ", ";
+                   }
+                   stream << (value->empty() ? "{}" : " }");
+                 }},
+      setting.value);
   return stream.str();
 }
 
@@ -200,7 +200,8 @@ std::string writeConfig(Config config) {
     out += text(out.empty() ? "" : "\n", "[", section, "] # ", help, "\n");
     for (const Setting &setting : settings.entries)
       if (setting.key.starts_with(section + "."))
-        out += text(setting.key.substr(section.size() + 1), " = ", writeValue(setting), " # ", setting.help, "\n");
+        out += text(setting.key.substr(section.size() + 1), " = ", writeValue(setting), " # ", setting.help,
+                    "\n");
   }
   return out;
 }

@@ -29,7 +29,8 @@ std::vector<fs::path> headerFolders() {
 void collect(const fs::path &folder, const std::string &prefix, const std::set<std::string> &extensions,
              std::vector<Corpus::File> &files) {
   std::error_code error;
-  auto options = fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied;
+  auto options =
+      fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied;
   fs::recursive_directory_iterator entry(folder, options, error), end;
   if (error)
     fail("cannot read the folder '", folder.string(), "': ", error.message());
@@ -58,7 +59,8 @@ Corpus findHeaders() {
     collect(folder / "mlir", "mlir/", {".h", ".td"}, corpus.files);
     return corpus;
   }
-  fail("requires text to train on: no LLVM and MLIR headers were found (Debian package libmlir-22-dev has them); "
+  fail("requires text to train on: no LLVM and MLIR headers were found (Debian package libmlir-22-dev has "
+       "them); "
        "or pass --data FILE_OR_FOLDER");
 }
 
@@ -80,7 +82,8 @@ Corpus findCorpus(const std::string &path) {
   }
   if (corpus.files.empty())
     fail("expected text, but '", corpus.title, "' has none");
-  std::sort(corpus.files.begin(), corpus.files.end(), [](const auto &a, const auto &b) { return a.name < b.name; });
+  std::sort(corpus.files.begin(), corpus.files.end(),
+            [](const auto &a, const auto &b) { return a.name < b.name; });
 
   corpus.fingerprint = fnv1a("taylor corpus 1");
   for (const Corpus::File &file : corpus.files) {

@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
-#include <unistd.h>
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -21,9 +20,9 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr int cacheFormat = 1;              // part of the key: raise when the files' meaning changes
+constexpr int cacheFormat = 1;               // part of the key: raise when the files' meaning changes
 constexpr int64_t tokenizerSample = 8 << 20; // bytes of text; 5 s of training
-constexpr int64_t blockSize = 4 << 20;      // bytes of text tokenized at once
+constexpr int64_t blockSize = 4 << 20;       // bytes of text tokenized at once
 
 std::string_view readText(const Corpus::File &file, MappedFile &mapped) {
   mapped = MappedFile(file.path);
@@ -58,32 +57,6 @@ template <typename Work> void parallelFor(int64_t count, int64_t threads, Work w
     std::rethrow_exception(failure);
 }
 
-// Runs the work beside a thread that shows that time passes (SentencePiece reports nothing while it trains).
-template <typename Work> auto withElapsedTime(const std::string &label, Work work) {
-  std::atomic<bool> done = false;
-  std::thread watcher([&] {
-    auto start = std::chrono::steady_clock::now();
-    for (int tick = 0; !done; ++tick) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (tick >= 20 && (::isatty(STDERR_FILENO) ? tick % 5 == 0 : tick == 20))
-        std::fprintf(stderr, ::isatty(STDERR_FILENO) ? "\r\033[K%s  %s" : "%s  %s\n", label.c_str(),
-                     formatDuration(elapsed).c_str());
-    }
-    if (::isatty(STDERR_FILENO))
-      std::fprintf(stderr, "\r\033[K");
-  });
-  struct Join {
-    std::atomic<bool> &done;
-    std::thread &watcher;
-    ~Join() {
-      done = true;
-      watcher.join();
-    }
-  } join{done, watcher};
-  return work();
-}
-
 // Documents from all over the corpus, in an order given by their hashes, up to the sample's size.
 std::string trainOnSample(const Corpus &corpus, int64_t vocabulary) {
   std::vector<MappedFile> files(corpus.files.size());
@@ -100,15 +73,16 @@ std::string trainOnSample(const Corpus &corpus, int64_t vocabulary) {
     sample.push_back(document);
     size += document.size();
   }
-  return withElapsedTime(text("training a tokenizer of ", vocabulary, " pieces on ", size >> 20, " MB"),
-                         [&] { return trainTokenizer(sample, vocabulary); });
+  Elapsed elapsed(text("training a tokenizer of ", vocabulary, " pieces on ", size >> 20, " MB"));
+  return trainTokenizer(sample, vocabulary);
 }
 
 // Appends one split's documents to its two files.
 class SplitWriter {
 public:
   SplitWriter(const fs::path &folder, const std::string &name)
-      : tokens(folder / (name + ".tokens"), std::ios::binary), documents(folder / (name + ".documents"), std::ios::binary) {
+      : tokens(folder / (name + ".tokens"), std::ios::binary),
+        documents(folder / (name + ".documents"), std::ios::binary) {
     write(documents, &position, 8);
   }
   void add(const std::vector<int> &document, int beginning, int end) {
@@ -137,8 +111,10 @@ private:
   std::ofstream tokens, documents;
 };
 
-// The largest document position that is kept for validation: the fraction, but never nothing and never everything.
+// The largest document position that is kept for validation: the fraction, but never nothing and never
+// everything.
 double validationLimit(const Corpus &corpus, double fraction) {
+  Elapsed elapsed("reading " + corpus.title);
   std::vector<double> positions;
   for (const Corpus::File &file : corpus.files) {
     MappedFile mapped;
@@ -148,8 +124,8 @@ double validationLimit(const Corpus &corpus, double fraction) {
   std::sort(positions.begin(), positions.end());
   positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   if (positions.size() < 2)
-    fail("requires at least two different documents, one to train on and one to validate with, but '", corpus.title,
-         "' has ", corpus.size, " bytes of text; give more text");
+    fail("requires at least two different documents, one to train on and one to validate with, but '",
+         corpus.title, "' has ", corpus.size, " bytes of text; give more text");
   return std::clamp(fraction, std::nextafter(positions.front(), 1.0), positions.back());
 }
 
@@ -164,7 +140,8 @@ void tokenize(const Corpus &corpus, const Tokenizer &tokenizer, double fraction,
     std::vector<std::string_view> documents;
     for (int64_t block = 0; next < corpus.files.size() && block < blockSize; ++next) {
       files.emplace_back();
-      for (std::string_view document : cutDocuments(readText(corpus.files[next], files.back()), corpus.pieceSize))
+      for (std::string_view document :
+           cutDocuments(readText(corpus.files[next], files.back()), corpus.pieceSize))
         documents.push_back(document);
       block += corpus.files[next].size;
     }
@@ -192,7 +169,8 @@ std::optional<Data> readCache(const fs::path &folder) {
     json description = json::parse(readFile(folder / "description.json"));
     Data data;
     data.title = description.at("title");
-    data.tokenizer = std::make_unique<Tokenizer>(readFile(folder / "tokenizer.model"), folder / "tokenizer.model");
+    data.tokenizer =
+        std::make_unique<Tokenizer>(readFile(folder / "tokenizer.model"), folder / "tokenizer.model");
     data.training = TokenFile(folder, "training");
     data.validation = TokenFile(folder, "validation");
     if (data.training.size() != description.at("training_tokens") ||
@@ -211,7 +189,8 @@ TokenFile::TokenFile(const fs::path &folder, const std::string &name)
     : tokenFile(folder / (name + ".tokens")), documentFile(folder / (name + ".documents")) {
   auto *starts = reinterpret_cast<const uint64_t *>(documentFile.data());
   int64_t count = documentFile.size() / 8;
-  bool fits = documentFile.size() % 8 == 0 && count >= 2 && starts[0] == 0 && starts[count - 1] == uint64_t(size());
+  bool fits =
+      documentFile.size() % 8 == 0 && count >= 2 && starts[0] == 0 && starts[count - 1] == uint64_t(size());
   for (int64_t i = 1; fits && i < count; ++i)
     fits = starts[i - 1] <= starts[i];
   if (!fits)
@@ -243,7 +222,8 @@ Data prepareData(const DataConfig &config, int64_t threads) {
   if (model.empty())
     model = trainOnSample(corpus, config.vocabulary);
   Tokenizer tokenizer(model, config.tokenizer);
-  json description = {{"title", corpus.title}, {"vocabulary", tokenizer.vocabulary()}, {"bytes", corpus.size}};
+  json description = {
+      {"title", corpus.title}, {"vocabulary", tokenizer.vocabulary()}, {"bytes", corpus.size}};
   tokenize(corpus, tokenizer, config.validationFraction, threads, entry.path(), description);
   writeDurably(entry.path() / "tokenizer.model", model);
   writeDurably(entry.path() / "description.json", description.dump(2) + "\n");

@@ -15,8 +15,8 @@ namespace taylor::trainer {
 class TokenFile {
 public:
   TokenFile() = default;
-  // Reads NAME.tokens (uint16, native order) and NAME.documents (uint64: where each document begins, then the end)
-  // in the folder. Throws Error if they do not fit each other.
+  // Reads NAME.tokens (uint16, native order) and NAME.documents (uint64: where each document begins, then the
+  // end) in the folder. Throws Error if they do not fit each other.
   TokenFile(const std::filesystem::path &folder, const std::string &name);
 
   std::span<const uint16_t> tokens() const {
@@ -36,21 +36,22 @@ struct Data {
   TokenFile training, validation;
 };
 
-// Finds the text, trains or loads the tokenizer and tokenizes, or takes all that from the cache, where an entry stands
-// under a hash of the files' names, sizes and times and of the settings. A damaged entry is made again. Throws Error.
+// Finds the text, trains or loads the tokenizer and tokenizes, or takes all that from the cache, where an
+// entry stands under a hash of the files' names, sizes and times and of the settings. A damaged entry is made
+// again. Throws Error.
 Data prepareData(const DataConfig &config, int64_t threads);
 
-// Gives sequence i of the batch of a step as a function of (seed, step, i) alone: nothing to save for a resumed run,
-// nothing shared between processes. `inputs` and `targets` have room for `context` tokens; a target of -100 is not
-// learned (a sampler that pads needs it).
+// Gives sequence i of the batch of a step as a function of (seed, step, i) alone: nothing to save for a
+// resumed run, nothing shared between processes. `inputs` and `targets` have room for `context` tokens; a
+// target of -100 is not learned (a sampler that pads needs it).
 class Sampler {
 public:
   virtual ~Sampler() = default;
   virtual void sample(int64_t step, int64_t i, int64_t *inputs, int64_t *targets) const = 0;
 };
 
-// Sequences of context + 1 tokens cut from the stream of documents without regard to their borders. Each pass over the
-// text visits every sequence once, in an order and from a first token that depend on seed and pass.
+// Sequences of context + 1 tokens cut from the stream of documents without regard to their borders. Each pass
+// over the text visits every sequence once, in an order and from a first token that depend on seed and pass.
 class PackedSampler : public Sampler {
 public:
   // Throws Error if the text is shorter than one sequence.
@@ -65,7 +66,8 @@ private:
   int64_t count;
 };
 
-// Where the sequences of an evaluation begin: up to `wanted` (0: all that fit) of context + 1 tokens, spread evenly.
+// Where the sequences of an evaluation begin: up to `wanted` (0: all that fit) of context + 1 tokens, spread
+// evenly.
 std::vector<int64_t> evaluationStarts(const TokenFile &tokens, int64_t context, int64_t wanted);
 
 // A permutation of [0, count) chosen by key: where element i goes.

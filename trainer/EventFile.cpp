@@ -33,7 +33,8 @@ void appendBytes(std::string &out, int field, std::string_view bytes) {
 std::string beginEvent() {
   std::string event;
   appendKey(event, 1, Fixed64);
-  appendRaw(event, std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
+  appendRaw(event,
+            std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
   return event;
 }
 

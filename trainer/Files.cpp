@@ -102,7 +102,8 @@ AtomicFolder::~AtomicFolder() {
 
 void AtomicFolder::commit() {
   syncFolder(temporary);
-  // Exchanged in one step where the target exists: at no instant is there neither the old folder nor the new one.
+  // Exchanged in one step where the target exists: at no instant is there neither the old folder nor the new
+  // one.
   int failed = fs::exists(target)
                    ? ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE)
                    : ::rename(temporary.c_str(), target.c_str());
@@ -144,7 +145,9 @@ uint64_t fnv1a(std::string_view bytes, uint64_t hash) {
 
 size_t validUtf8Prefix(std::string_view bytes) {
   size_t i = 0;
-  auto byte = [&](size_t at) -> unsigned { return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0; };
+  auto byte = [&](size_t at) -> unsigned {
+    return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0;
+  };
   auto continues = [&](size_t at) { return (byte(at) & 0xC0) == 0x80; };
   while (i < bytes.size()) {
     unsigned lead = byte(i);

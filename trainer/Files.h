@@ -28,13 +28,14 @@ private:
 
 std::string readFile(const std::filesystem::path &path);
 
-// Writes a file and flushes it to the disk (fsync), so that a rename that follows cannot outlive the contents.
-// Throws Error, for example when the disk is full.
+// Writes a file and flushes it to the disk (fsync), so that a rename that follows cannot outlive the
+// contents. Throws Error, for example when the disk is full.
 void writeDurably(const std::filesystem::path &path, std::string_view contents);
 
-// A folder that appears whole or not at all: files are written to `path()`, a hidden sibling of the target, and
-// commit() renames it over the target (what stood there is removed after). Without commit() it is removed; what a killed
-// process left of the same target goes when the next begins. One process at a time may write a target.
+// A folder that appears whole or not at all: files are written to `path()`, a hidden sibling of the target,
+// and commit() renames it over the target (what stood there is removed after). Without commit() it is
+// removed; what a killed process left of the same target goes when the next begins. One process at a time may
+// write a target.
 class AtomicFolder {
 public:
   explicit AtomicFolder(std::filesystem::path target);
@@ -67,7 +68,8 @@ std::filesystem::path cacheFolder();
 // FNV-1a, 64 bit, continued from `hash`.
 uint64_t fnv1a(std::string_view bytes, uint64_t hash = 0xcbf29ce484222325ULL);
 
-// Bytes before the first that is not UTF-8 (RFC 3629: no overlong forms, no surrogates); the size if all is well.
+// Bytes before the first that is not UTF-8 (RFC 3629: no overlong forms, no surrogates); the size if all is
+// well.
 size_t validUtf8Prefix(std::string_view bytes);
 
 } // namespace taylor::trainer

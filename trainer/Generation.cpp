@@ -6,9 +6,9 @@
 #include "trainer/Files.h"
 #include "trainer/Interrupt.h"
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
+#include <c10/core/GradMode.h>
 #include <chrono>
 
 namespace fs = std::filesystem;
@@ -25,7 +25,8 @@ fs::path findCheckpoint(const fs::path &folder) {
   for (const fs::path &inside : {folder / "checkpoints", folder})
     if (std::optional<fs::path> newest = newestCheckpoint(inside))
       return *newest;
-  fail("expected a checkpoint (or a run's folder), but '", folder.string(), "' holds neither config.json nor "
+  fail("expected a checkpoint (or a run's folder), but '", folder.string(),
+       "' holds neither config.json nor "
        "checkpoints/step-..");
 }
 
@@ -34,10 +35,11 @@ struct LoadedModel {
   explicit LoadedModel(const fs::path &checkpoint)
       : description(readHuggingFace(checkpoint)),
         tokenizer(readFile(checkpoint / "tokenizer.model"), checkpoint / "tokenizer.model"),
-        model(description.model, description.vocabulary, attention(checkpoint).function, description.bf16, 0) {
+        model(description.model, description.vocabulary, attention(checkpoint).function, description.bf16,
+              0) {
     if (tokenizer.vocabulary() != description.vocabulary)
-      fail("expected a tokenizer of vocab_size = ", description.vocabulary, " pieces in '", checkpoint.string(),
-           "', but it has ", tokenizer.vocabulary());
+      fail("expected a tokenizer of vocab_size = ", description.vocabulary, " pieces in '",
+           checkpoint.string(), "', but it has ", tokenizer.vocabulary());
     loadModel(checkpoint, model);
   }
 
@@ -54,8 +56,8 @@ struct LoadedModel {
   Model model;
 };
 
-// The text without a character that its last tokens begin and do not end. (Pieces may be single bytes; an unfinished
-// character is decoded as U+FFFD.)
+// The text without a character that its last tokens begin and do not end. (Pieces may be single bytes; an
+// unfinished character is decoded as U+FFFD.)
 std::string_view wholeCharacters(std::string_view text) {
   const std::string_view replacement = "\xEF\xBF\xBD";
   while (text.ends_with(replacement))
@@ -124,11 +126,13 @@ Generated generate(const GenerationOptions &options, const std::function<void(co
   catchInterrupts();
   for (int64_t i = 0; i < options.tokens && !interrupted(); ++i) {
     int64_t seen = std::min<int64_t>(tokens.size(), std::max<int64_t>(loaded.description.context, 1));
-    at::Tensor input = at::tensor(at::ArrayRef<int>(tokens).slice(tokens.size() - seen), at::kLong).unsqueeze(0);
+    at::Tensor input =
+        at::tensor(at::ArrayRef<int>(tokens).slice(tokens.size() - seen), at::kLong).unsqueeze(0);
     at::Tensor last = loaded.model.hidden(input).select(1, seen - 1).squeeze(0);
     at::Tensor logits = loaded.model.logits(last);
     if (!logits.isfinite().all().item<bool>())
-      fail("expected finite logits, but token ", i + 1, " got others: the checkpoint's weights are not sound");
+      fail("expected finite logits, but token ", i + 1,
+           " got others: the checkpoint's weights are not sound");
     int token = sampleToken(logits, options, generator);
     result.tokens.push_back(token);
     if (token == tokenizer.end())

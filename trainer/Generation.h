@@ -29,13 +29,13 @@ struct Generated {
   double seconds = 0;              // of sampling
 };
 
-// Continues the prompt up to `tokens` tokens or the end of the document. `stream` gets the text in order as it comes,
-// the prompt first, in whole UTF-8 characters. Every token is computed from the whole text so far, of which the newest
-// as many tokens as the model was trained on are seen. Throws Error.
+// Continues the prompt up to `tokens` tokens or the end of the document. `stream` gets the text in order as
+// it comes, the prompt first, in whole UTF-8 characters. Every token is computed from the whole text so far,
+// of which the newest as many tokens as the model was trained on are seen. Throws Error.
 Generated generate(const GenerationOptions &options, const std::function<void(const std::string &)> &stream);
 
-// One token from logits [V]: those not among the topK largest, and those after the smallest set of likeliest ones that
-// holds topP of the probability, are left out.
+// One token from logits [V]: those not among the topK largest, and those after the smallest set of likeliest
+// ones that holds topP of the probability, are left out.
 int64_t sampleToken(const at::Tensor &logits, const GenerationOptions &options, at::Generator generator);
 
 } // namespace taylor::trainer

@@ -3,8 +3,8 @@
 #include "trainer/Error.h"
 #include "trainer/Files.h"
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <c10/core/GradMode.h>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -35,7 +35,8 @@ bool hasAxes(const runtime::TensorInfo &info, const std::vector<std::string> &na
   return axes == names;
 }
 
-bool isPlainProjection(const runtime::TensorInfo &info, const char *name, const std::vector<std::string> &axes) {
+bool isPlainProjection(const runtime::TensorInfo &info, const char *name,
+                       const std::vector<std::string> &axes) {
   return info.name == name && info.source.kind == runtime::Source::Kind::Projection && !info.source.bias &&
          hasAxes(info, axes);
 }
@@ -58,16 +59,18 @@ bool computesLlamaAttention(const AttentionFunction &attention, const ModelConfi
     return bf16 ? x.to(at::kBFloat16) : x;
   };
   // Scores of deviation 4: what clips them, or adds to the mass, shows.
-  at::Tensor q = random(config.heads, 2), k = random(config.keyValueHeads(), 2), v = random(config.keyValueHeads(), 1);
+  at::Tensor q = random(config.heads, 2), k = random(config.keyValueHeads(), 2),
+             v = random(config.keyValueHeads(), 1);
   at::Tensor output = attention.call({q, k, v}).to(at::kFloat);
   auto repeated = [&](const at::Tensor &x) { return x.to(at::kFloat).repeat_interleave(group, 1); };
-  at::Tensor expected = at::scaled_dot_product_attention(rotate(q.to(at::kFloat)), rotate(repeated(k)), repeated(v), {},
-                                                         0.0, /*is_causal=*/true);
+  at::Tensor expected = at::scaled_dot_product_attention(rotate(q.to(at::kFloat)), rotate(repeated(k)),
+                                                         repeated(v), {}, 0.0, /*is_causal=*/true);
   double error = (output - expected).norm().item<double>() / expected.norm().item<double>();
   return error < (bf16 ? 2e-2 : 1e-4);
 }
 
-void writeHuggingFace(const fs::path &folder, const ModelDescription &description, const Tokenizer &tokenizer) {
+void writeHuggingFace(const fs::path &folder, const ModelDescription &description,
+                      const Tokenizer &tokenizer) {
   const ModelConfig &model = description.model;
   ordered_json taylor = {{"specification", description.attention},
                          {"parameters", description.attentionParameters},
@@ -100,11 +103,16 @@ void writeHuggingFace(const fs::path &folder, const ModelDescription &descriptio
       {"use_cache", true},
       {"taylor", taylor}};
   ordered_json generation = {{"bos_token_id", tokenizer.beginning()}, {"eos_token_id", tokenizer.end()}};
-  ordered_json tokens = {{"tokenizer_class", "LlamaTokenizer"}, {"add_bos_token", true},
-                         {"add_eos_token", false},              {"legacy", false},
-                         {"add_prefix_space", false},           {"clean_up_tokenization_spaces", false},
-                         {"bos_token", "<s>"},                  {"eos_token", "</s>"},
-                         {"unk_token", "<unk>"},                {"model_max_length", description.context}};
+  ordered_json tokens = {{"tokenizer_class", "LlamaTokenizer"},
+                         {"add_bos_token", true},
+                         {"add_eos_token", false},
+                         {"legacy", false},
+                         {"add_prefix_space", false},
+                         {"clean_up_tokenization_spaces", false},
+                         {"bos_token", "<s>"},
+                         {"eos_token", "</s>"},
+                         {"unk_token", "<unk>"},
+                         {"model_max_length", description.context}};
   ordered_json special = {{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"unk_token", "<unk>"}};
   writeDurably(folder / "config.json", config.dump(2) + "\n");
   writeDurably(folder / "generation_config.json", generation.dump(2) + "\n");

@@ -12,8 +12,8 @@ namespace taylor::trainer {
 struct ModelDescription {
   ModelConfig model;
   int64_t vocabulary = 0;
-  int64_t context = 0;             // tokens it was trained on at a time
-  std::string attention;           // file of the specification, in the checkpoint's folder
+  int64_t context = 0;   // tokens it was trained on at a time
+  std::string attention; // file of the specification, in the checkpoint's folder
   Parameters attentionParameters;
   std::string attentionMask;
   bool bf16 = false;
@@ -28,8 +28,9 @@ void writeHuggingFace(const std::filesystem::path &folder, const ModelDescriptio
 // Reads config.json back. Throws Error that names the field.
 ModelDescription readHuggingFace(const std::filesystem::path &folder);
 
-// Whether a specification computes what Llama's attention does (rotary embedding with theta 10000, causal softmax),
-// found by running both on random heads. A name or a text would not tell: the same function can be written many ways.
+// Whether a specification computes what Llama's attention does (rotary embedding with theta 10000, causal
+// softmax), found by running both on random heads. A name or a text would not tell: the same function can be
+// written many ways.
 bool computesLlamaAttention(const AttentionFunction &attention, const ModelConfig &config, bool bf16);
 
 } // namespace taylor::trainer

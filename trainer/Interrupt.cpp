@@ -9,7 +9,7 @@ volatile std::sig_atomic_t received = 0;
 }
 
 void catchInterrupts() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int signal) { received = signal; };
   action.sa_flags = SA_RESETHAND | SA_RESTART; // back to the default: the second one ends the process
   sigemptyset(&action.sa_mask);

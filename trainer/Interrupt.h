@@ -4,7 +4,8 @@
 
 namespace taylor::trainer {
 
-// From here on SIGINT and SIGTERM are only noted, so that a step can end and be saved; a second one ends the process.
+// From here on SIGINT and SIGTERM are only noted, so that a step can end and be saved; a second one ends the
+// process.
 void catchInterrupts();
 
 // The signal that came, or 0.

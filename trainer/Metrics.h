@@ -12,12 +12,12 @@
 
 namespace taylor::trainer {
 
-// One line of metrics.jsonl: names and values in the order they are to be read. A value that is not finite is written
-// as null, which JSON has no better word for.
+// One line of metrics.jsonl: names and values in the order they are to be read. A value that is not finite is
+// written as null, which JSON has no better word for.
 using Measurements = std::vector<std::pair<std::string, double>>;
 
-// metrics.jsonl in the run's folder, a line per call, and the same numbers for TensorBoard. A resumed run drops what
-// was logged after the step it resumes from, so that every step stands there once.
+// metrics.jsonl in the run's folder, a line per call, and the same numbers for TensorBoard. A resumed run
+// drops what was logged after the step it resumes from, so that every step stands there once.
 class Metrics {
 public:
   // `step`: the last step whose lines stay; -1 starts anew. Throws Error if the files cannot be written.

@@ -3,9 +3,9 @@
 #include "trainer/Error.h"
 #include "trainer/Files.h"
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/autocast_mode.h>
+#include <c10/core/GradMode.h>
 #include <cmath>
 
 namespace taylor::trainer {
@@ -56,16 +56,19 @@ void checkProjected(const TensorInfo &info, const char *what) {
     tokens += isToken(axis);
   }
   if (batches != 1 || tokens != 1)
-    fail("requires ", what, " '%", info.name, "' of the specification to have the axes b and t or u once each: "
+    fail("requires ", what, " '%", info.name,
+         "' of the specification to have the axes b and t or u once each: "
          "a model projects it from a hidden state of every token");
 }
 
 void checkInput(const TensorInfo &info) {
   if (info.name == "o" && info.source.kind == Source::Kind::Projection)
-    fail("unsupported argument name '%o' in the specification: o_proj is the projection behind the attention; "
-         "rename the argument");
+    fail(
+        "unsupported argument name '%o' in the specification: o_proj is the projection behind the attention; "
+        "rename the argument");
   if (info.source.kind == Source::Kind::Input)
-    fail("unsupported source 'input' of argument '%", info.name, "': taylor-train has nothing to bring for it; "
+    fail("unsupported source 'input' of argument '%", info.name,
+         "': taylor-train has nothing to bring for it; "
          "use 'from projection' or 'from parameter(..)', or train it from your own program");
   if (info.source.kind == Source::Kind::Projection)
     return checkProjected(info, "argument");
@@ -119,15 +122,18 @@ Initial normal(double deviation) {
 
 } // namespace
 
-//===-- building ----------------------------------------------------------------------------------------------===//
+//===-- building
+//----------------------------------------------------------------------------------------------===//
 
-Model::Model(const ModelConfig &config, int64_t vocabulary, AttentionFunction theAttention, bool bf16, uint64_t seed)
+Model::Model(const ModelConfig &config, int64_t vocabulary, AttentionFunction theAttention, bool bf16,
+             uint64_t seed)
     : config(config), attention(std::move(theAttention)), bf16(bf16), seed(seed) {
   for (const TensorInfo &info : attention.inputs)
     checkInput(info);
   checkProjected(attention.output, "output");
 
-  embedding = create("model.embed_tokens.weight", {vocabulary, config.hidden}, normal(config.initialDeviation));
+  embedding =
+      create("model.embed_tokens.weight", {vocabulary, config.hidden}, normal(config.initialDeviation));
   for (int64_t i = 0; i < config.layers; ++i)
     layers.push_back(createLayer(i));
   finalNorm = create("model.norm.weight", {config.hidden}, constant(1));
@@ -143,7 +149,8 @@ at::Tensor Model::create(const std::string &name, std::vector<int64_t> shape, co
   return tensor;
 }
 
-Model::Linear Model::createLinear(const std::string &name, int64_t inputs, int64_t outputs, bool bias, double gain) {
+Model::Linear Model::createLinear(const std::string &name, int64_t inputs, int64_t outputs, bool bias,
+                                  double gain) {
   double limit = 1 / std::sqrt(double(inputs));
   bool isUniform = config.initialization == "uniform"; // torch's own for nn.Linear
   Linear linear;
@@ -183,7 +190,8 @@ Model::Layer Model::createLayer(int64_t index) {
   layer.postAttentionNorm = create(prefix + "post_attention_layernorm.weight", {config.hidden}, constant(1));
   layer.gate = createLinear(prefix + "mlp.gate_proj", config.hidden, config.intermediate, false, 1);
   layer.up = createLinear(prefix + "mlp.up_proj", config.hidden, config.intermediate, false, 1);
-  layer.down = createLinear(prefix + "mlp.down_proj", config.intermediate, config.hidden, false, residualGain);
+  layer.down =
+      createLinear(prefix + "mlp.down_proj", config.intermediate, config.hidden, false, residualGain);
   return layer;
 }
 
@@ -200,7 +208,8 @@ int64_t Model::parameterCount() const {
   return count;
 }
 
-//===-- running -----------------------------------------------------------------------------------------------===//
+//===-- running
+//-----------------------------------------------------------------------------------------------===//
 
 at::Tensor Model::linear(const at::Tensor &x, const Linear &linear) const {
   if (!bf16)

@@ -14,8 +14,9 @@
 
 namespace taylor::trainer {
 
-// A compiled specification as a model sees it: what it wants, what it gives, and the call. Tensors of `inputs` have
-// the manifest's axes in the manifest's order and its dtypes; any strides with 1 on the last axis do.
+// A compiled specification as a model sees it: what it wants, what it gives, and the call. Tensors of
+// `inputs` have the manifest's axes in the manifest's order and its dtypes; any strides with 1 on the last
+// axis do.
 struct AttentionFunction {
   std::vector<runtime::TensorInfo> inputs;
   runtime::TensorInfo output;
@@ -29,11 +30,12 @@ struct Parameter {
 
 class Model {
 public:
-  // Builds the modules of one layer's attention from the roles of its inputs and nothing else. Argument %x with source
-  // projection becomes self_attn.x_proj, a linear map of the hidden state with one feature per index of x's axes other
-  // than b, t, u; with source parameter it becomes self_attn.x. The start of each tensor depends on the seed and the
-  // tensor's name, so two models that differ in their attention alone start equal in all they share.
-  // Throws Error for a specification that no model can serve, naming the argument.
+  // Builds the modules of one layer's attention from the roles of its inputs and nothing else. Argument %x
+  // with source projection becomes self_attn.x_proj, a linear map of the hidden state with one feature per
+  // index of x's axes other than b, t, u; with source parameter it becomes self_attn.x. The start of each
+  // tensor depends on the seed and the tensor's name, so two models that differ in their attention alone
+  // start equal in all they share. Throws Error for a specification that no model can serve, naming the
+  // argument.
   Model(const ModelConfig &config, int64_t vocabulary, AttentionFunction attention, bool bf16, uint64_t seed);
 
   // tokens [B, T] int64 -> [B, T, C] fp32, after the last norm.
@@ -52,8 +54,8 @@ private:
   };
   struct Layer {
     at::Tensor inputNorm, postAttentionNorm;
-    std::vector<Linear> projections;     // one per attention input; empty where the input is learned
-    std::vector<at::Tensor> learned;     // one per attention input; undefined where it is projected
+    std::vector<Linear> projections; // one per attention input; empty where the input is learned
+    std::vector<at::Tensor> learned; // one per attention input; undefined where it is projected
     Linear output, gate, up, down;
   };
 
@@ -75,8 +77,9 @@ private:
   std::vector<Parameter> all;
 };
 
-// While it lives, products of fp32 tensors run in bf16 on the CPU. The model casts on its own where the dtype matters;
-// this covers what is called inside, and empties the cache of cast weights at the end, when the weights change.
+// While it lives, products of fp32 tensors run in bf16 on the CPU. The model casts on its own where the dtype
+// matters; this covers what is called inside, and empties the cache of cast weights at the end, when the
+// weights change.
 class AutocastGuard {
 public:
   explicit AutocastGuard(bool bf16);

@@ -5,7 +5,8 @@
 
 namespace taylor::trainer {
 
-Optimizer::Optimizer(const OptimizerConfig &config, const std::vector<Parameter> &parameters) : config(config) {
+Optimizer::Optimizer(const OptimizerConfig &config, const std::vector<Parameter> &parameters)
+    : config(config) {
   for (const Parameter &parameter : parameters)
     entries.push_back({parameter.name, parameter.value, at::zeros_like(parameter.value.detach()),
                        at::zeros_like(parameter.value.detach()), at::zeros({}, at::kFloat),
@@ -43,7 +44,8 @@ void Optimizer::step(double learningRate) {
       continue;
     at::_foreach_add_(steps, 1);
     at::_fused_adamw_(values, gradients, means, squares, {}, steps, learningRate, config.beta1, config.beta2,
-                      decays ? config.weightDecay : 0.0, config.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+                      decays ? config.weightDecay : 0.0, config.epsilon, /*amsgrad=*/false,
+                      /*maximize=*/false);
   }
 }
 

@@ -7,13 +7,14 @@
 
 namespace taylor::trainer {
 
-// AdamW around torch's fused kernel (3.6 times as fast on two threads as torch::optim::AdamW, which has no fused form).
-// State is kept by parameter name, so that it can be saved as tensors.
+// AdamW around torch's fused kernel (3.6 times as fast on two threads as torch::optim::AdamW, which has no
+// fused form). State is kept by parameter name, so that it can be saved as tensors.
 class Optimizer {
 public:
   Optimizer(const OptimizerConfig &config, const std::vector<Parameter> &parameters);
 
-  // The 2-norm of the whole gradient before clipping; scales the gradient down to config.clip where it is larger.
+  // The 2-norm of the whole gradient before clipping; scales the gradient down to config.clip where it is
+  // larger.
   double clipGradients();
   // One update with the learning rate given. Parameters without a gradient stay.
   void step(double learningRate);

@@ -16,7 +16,7 @@ constexpr double redrawEvery = 0.1;    // on a terminal
 constexpr double plainLineEvery = 5.0; // elsewhere
 
 int64_t terminalColumns() {
-  struct winsize window {};
+  struct winsize window{};
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0)
     return 80;
   return window.ws_col;
@@ -92,6 +92,37 @@ void Progress::finish() {
   if (!finished && (drawn || nextDraw == 0))
     draw(true);
   finished = true;
+}
+
+Elapsed::Elapsed(std::string label) : label(std::move(label)), watcher([this] { watch(); }) {}
+
+Elapsed::~Elapsed() {
+  {
+    std::lock_guard lock(mutex);
+    done = true;
+  }
+  ended.notify_one();
+  watcher.join();
+}
+
+void Elapsed::watch() {
+  bool terminal = ::isatty(STDERR_FILENO);
+  auto start = std::chrono::steady_clock::now();
+  auto wait = std::chrono::duration<double>(patience);
+  std::unique_lock lock(mutex);
+  bool drawn = false;
+  while (!ended.wait_for(lock, wait, [&] { return done; })) {
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (terminal)
+      std::fprintf(stderr, "\r\033[K%s  %s", label.c_str(), formatDuration(seconds).c_str());
+    else if (!drawn)
+      std::fprintf(stderr, "%s ..\n", label.c_str());
+    std::fflush(stderr);
+    drawn = true;
+    wait = std::chrono::duration<double>(1.0);
+  }
+  if (drawn && terminal)
+    std::fprintf(stderr, "\r\033[K");
 }
 
 } // namespace taylor::trainer

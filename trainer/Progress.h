@@ -2,13 +2,16 @@
 #ifndef TAYLOR_TRAINER_PROGRESS_H
 #define TAYLOR_TRAINER_PROGRESS_H
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace taylor::trainer {
 
-// How far a job is, on stderr: a bar that is redrawn on a terminal, and else a plain line every few seconds. Nothing
-// is shown of a job that ends within two seconds, unless `eager`.
+// How far a job is, on stderr: a bar that is redrawn on a terminal, and else a plain line every few seconds.
+// Nothing is shown of a job that ends within two seconds, unless `eager`.
 class Progress {
 public:
   // `total` units of work, of which `begin` were done before this process.
@@ -34,6 +37,25 @@ private:
   bool terminal, drawn = false, finished = false;
   double nextDraw; // seconds since start
   Clock::time_point start;
+};
+
+// For work that cannot tell how far it is: while this lives, and from two seconds on, stderr shows what is
+// being done and for how long (once where stderr is no terminal).
+class Elapsed {
+public:
+  explicit Elapsed(std::string label);
+  ~Elapsed();
+  Elapsed(const Elapsed &) = delete;
+  Elapsed &operator=(const Elapsed &) = delete;
+
+private:
+  void watch();
+
+  std::string label;
+  bool done = false;
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::thread watcher;
 };
 
 // "4:07" or "1:02:03".

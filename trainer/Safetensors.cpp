@@ -31,8 +31,8 @@ bool isNaturals(const json &value) {
          });
 }
 
-// Parses an object. A name that stands twice is refused, since only one of the two would be seen; so is nesting that the
-// format has no use for, since it would only be meant for the parser's stack.
+// Parses an object. A name that stands twice is refused, since only one of the two would be seen; so is
+// nesting that the format has no use for, since it would only be meant for the parser's stack.
 json parseHeader(std::string_view header, const std::string &origin) {
   std::set<std::string> names;
   bool sound = true;
@@ -51,10 +51,9 @@ json parseHeader(std::string_view header, const std::string &origin) {
 } // namespace
 
 size_t dtypeSize(const std::string &dtype) {
-  static const std::map<std::string, size_t> sizes = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2},
-                                                      {"I64", 8}, {"I32", 4}, {"I16", 2}, {"I8", 1},
-                                                      {"U64", 8}, {"U32", 4}, {"U16", 2}, {"U8", 1},
-                                                      {"BOOL", 1}};
+  static const std::map<std::string, size_t> sizes = {
+      {"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4}, {"I16", 2},
+      {"I8", 1},  {"U64", 8}, {"U32", 4}, {"U16", 2},  {"U8", 1},  {"BOOL", 1}};
   auto found = sizes.find(dtype);
   return found == sizes.end() ? 0 : found->second;
 }
@@ -80,12 +79,15 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path &path) : file(path)
           strings[key] = value;
       continue;
     }
-    auto refuse = [&](const std::string &reason) { fail("expected safetensors, but in '", origin, "' ", reason, " of tensor '", name, "'"); };
+    auto refuse = [&](const std::string &reason) {
+      fail("expected safetensors, but in '", origin, "' ", reason, " of tensor '", name, "'");
+    };
     if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string())
       refuse("there is no dtype");
     if (!entry.contains("shape") || !isNaturals(entry["shape"]))
       refuse("there is no shape");
-    if (!entry.contains("data_offsets") || !isNaturals(entry["data_offsets"]) || entry["data_offsets"].size() != 2)
+    if (!entry.contains("data_offsets") || !isNaturals(entry["data_offsets"]) ||
+        entry["data_offsets"].size() != 2)
       refuse("there are no data_offsets");
     TensorView view;
     view.dtype = entry["dtype"];
@@ -123,7 +125,8 @@ void writeSafetensors(const std::filesystem::path &path, const std::map<std::str
     header["__metadata__"] = metadata;
   size_t position = 0;
   for (const auto &[name, view] : tensors) {
-    header[name] = {{"dtype", view.dtype}, {"shape", view.shape}, {"data_offsets", {position, position + view.size}}};
+    header[name] = {
+        {"dtype", view.dtype}, {"shape", view.shape}, {"data_offsets", {position, position + view.size}}};
     position += view.size;
   }
   std::string contents = header.dump();

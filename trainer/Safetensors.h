@@ -19,8 +19,8 @@ struct TensorView {
   size_t size = 0; // bytes
 };
 
-// A file of named tensors, mapped. Everything the header says is checked before a byte is used: Throws Error that
-// names the file, and the tensor where there is one.
+// A file of named tensors, mapped. Everything the header says is checked before a byte is used: Throws Error
+// that names the file, and the tensor where there is one.
 class SafetensorsFile {
 public:
   explicit SafetensorsFile(const std::filesystem::path &path);

@@ -16,8 +16,8 @@ uint64_t mix(uint64_t x) {
 
 } // namespace
 
-// A Feistel network permutes the even number of bits that hold `count`; walking on while the result lies outside
-// [0, count) makes it a permutation of [0, count) (fewer than four turns on average).
+// A Feistel network permutes the even number of bits that hold `count`; walking on while the result lies
+// outside [0, count) makes it a permutation of [0, count) (fewer than four turns on average).
 int64_t permute(int64_t i, int64_t count, uint64_t key) {
   int half = 1;
   while ((uint64_t(1) << (2 * half)) < uint64_t(count))
@@ -40,7 +40,8 @@ PackedSampler::PackedSampler(const TokenFile &tokens, int64_t context, int64_t b
   if (tokens.size() < context + 1)
     fail("requires at least train.context + 1 = ", context + 1, " tokens of training text, but there are ",
          tokens.size(), "; lower train.context or give more text");
-  // The first token moves by up to context - 1 from pass to pass where there is room, so that borders move too.
+  // The first token moves by up to context - 1 from pass to pass where there is room, so that borders move
+  // too.
   count = std::max<int64_t>(1, (tokens.size() - context) / context);
 }
 

@@ -97,7 +97,8 @@ std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t v
   };
   sentencepiece::util::Status status = sentencepiece::SentencePieceTrainer::Train(options, &lines, &model);
   if (!status.ok())
-    fail("cannot train a tokenizer of data.vocabulary = ", vocabulary, " pieces on this text: ", reason(status));
+    fail("cannot train a tokenizer of data.vocabulary = ", vocabulary,
+         " pieces on this text: ", reason(status));
   return model;
 }
 

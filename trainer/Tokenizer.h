@@ -16,8 +16,8 @@ namespace taylor::trainer {
 // A SentencePiece model. Thread-safe once loaded.
 class Tokenizer {
 public:
-  // `model` is the content of a tokenizer.model; `origin` names it in errors. Throws Error if it is not one, has no
-  // beginning- or end-of-text piece, or more pieces than a uint16 can number.
+  // `model` is the content of a tokenizer.model; `origin` names it in errors. Throws Error if it is not one,
+  // has no beginning- or end-of-text piece, or more pieces than a uint16 can number.
   Tokenizer(std::string model, const std::string &origin);
   ~Tokenizer();
 
@@ -33,9 +33,10 @@ private:
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor;
 };
 
-// Trains a byte-pair encoding of that many pieces on the texts and returns the model. White space is kept as it is and
-// runs of blanks may become pieces, so that source code survives a round trip; unknown characters fall back to bytes.
-// About one second per 1.5 MB. Throws Error, for example when the text is too short for so many pieces.
+// Trains a byte-pair encoding of that many pieces on the texts and returns the model. White space is kept as
+// it is and runs of blanks may become pieces, so that source code survives a round trip; unknown characters
+// fall back to bytes. About one second per 1.5 MB. Throws Error, for example when the text is too short for
+// so many pieces.
 std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t vocabulary);
 
 } // namespace taylor::trainer

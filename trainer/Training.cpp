@@ -10,9 +10,9 @@
 #include "trainer/Progress.h"
 #include "trainer/Schedule.h"
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
+#include <c10/core/GradMode.h>
 #include <chrono>
 #include <cmath>
 #include <deque>
@@ -30,7 +30,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t lossWindow = 20; // steps whose mean is the summary's train_loss and the bar's loss
 
-double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // "5.32 M", for counts of parameters and tokens.
 std::string formatCount(int64_t count) {
@@ -59,7 +61,8 @@ void claimFolder(const fs::path &folder, Existing existing) {
     for (const char *name : {"checkpoints", "metrics.jsonl", "summary.json", "config.toml"})
       fs::remove_all(folder / name, error);
   } else if (existing == Existing::Refuse && fs::exists(folder / "metrics.jsonl")) {
-    fail("expected an empty run folder, but '", folder.string(), "' has a run; pass --resume to continue it, "
+    fail("expected an empty run folder, but '", folder.string(),
+         "' has a run; pass --resume to continue it, "
          "--overwrite to begin anew, or --out FOLDER");
   }
   fs::create_directories(folder, error);
@@ -67,7 +70,8 @@ void claimFolder(const fs::path &folder, Existing existing) {
     fail("cannot create the run folder '", folder.string(), "': ", error.message());
 }
 
-// One run from its configuration: builds everything in its constructor, so that whatever is wrong is said at once.
+// One run from its configuration: builds everything in its constructor, so that whatever is wrong is said at
+// once.
 class Run {
 public:
   Run(const Config &config, Existing existing);
@@ -96,7 +100,7 @@ private:
   std::unique_ptr<Metrics> metrics;
   int64_t lastSaved = -1, lastEvaluated = -1;
   double validationLoss = NAN;
-  bool warm = false; // after this process's first step, which pays for pages and caches
+  bool warm = false;         // after this process's first step, which pays for pages and caches
   double trainedSeconds = 0; // of warm steps
   int64_t trainedSteps = 0;
   std::deque<double> losses;
@@ -110,7 +114,8 @@ Run::Run(const Config &theConfig, Existing existing)
       model(config.model, data.tokenizer->vocabulary(), attention.function, bf16, config.run.seed),
       optimizer(config.optimizer, model.parameters()),
       sampler(data.training, config.train.context, config.train.batch, config.run.seed),
-      evaluationSequences(evaluationStarts(data.validation, config.train.context, config.evaluation.sequences)) {
+      evaluationSequences(
+          evaluationStarts(data.validation, config.train.context, config.evaluation.sequences)) {
   claimFolder(folder, existing);
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   generator.set_current_seed(config.run.seed);
@@ -137,7 +142,8 @@ Run::Run(const Config &theConfig, Existing existing)
 
 void Run::describe() const {
   const ModelConfig &m = config.model;
-  std::fprintf(stderr, "attention  %s (%s)\n", attention.name.c_str(), config.attention.specification.c_str());
+  std::fprintf(stderr, "attention  %s (%s)\n", attention.name.c_str(),
+               config.attention.specification.c_str());
   std::fprintf(stderr, "model      %s parameters: %lld layers, %lld wide, %lld heads of %lld, %s\n",
                formatCount(model.parameterCount()).c_str(), (long long)m.layers, (long long)m.hidden,
                (long long)m.heads, (long long)m.headWidth(), config.train.precision.c_str());
@@ -162,20 +168,23 @@ void Run::resume() {
 Measurements Run::update(int64_t step) {
   Clock::time_point start = Clock::now();
   int64_t batch = config.train.batch, context = config.train.context;
-  at::Tensor inputs = at::empty({batch, context}, at::kLong), targets = at::empty({batch, context}, at::kLong);
+  at::Tensor inputs = at::empty({batch, context}, at::kLong),
+             targets = at::empty({batch, context}, at::kLong);
   for (int64_t i = 0; i < batch; ++i)
     sampler.sample(step - 1, i, inputs.mutable_data_ptr<int64_t>() + i * context,
                    targets.mutable_data_ptr<int64_t>() + i * context);
-  double learningRate = config.optimizer.learningRate *
-                        learningRateFactor(config.schedule, config.train.steps, step - 1);
+  double learningRate =
+      config.optimizer.learningRate * learningRateFactor(config.schedule, config.train.steps, step - 1);
 
   at::Tensor loss = model.loss(inputs, targets);
   double lossValue = loss.item<double>();
   auto requireFinite = [&](double value, const char *what) {
     if (!std::isfinite(value))
-      fail("expected a finite ", what, ", but got ", value, " at step ", step, " (learning rate ", learningRate,
-           "); the run stops before that update. A lower optimizer.learning_rate, a longer schedule.warmup or "
-           "optimizer.clip = 1 may prevent it");
+      fail(
+          "expected a finite ", what, ", but got ", value, " at step ", step, " (learning rate ",
+          learningRate,
+          "); the run stops before that update. A lower optimizer.learning_rate, a longer schedule.warmup or "
+          "optimizer.clip = 1 may prevent it");
   };
   requireFinite(lossValue, "loss");
   optimizer.zeroGradients();
@@ -276,7 +285,8 @@ void Run::finish() {
   fs::path saved = save(steps);
   struct rusage usage;
   ::getrusage(RUSAGE_SELF, &usage);
-  double speed = trainedSteps ? trainedSteps * config.train.batch * config.train.context / trainedSeconds : NAN;
+  double speed =
+      trainedSteps ? trainedSteps * config.train.batch * config.train.context / trainedSeconds : NAN;
   nlohmann::ordered_json summary = {{"spec", attention.name},
                                     {"specification", config.attention.specification},
                                     {"parameters", model.parameterCount()},
@@ -290,7 +300,8 @@ void Run::finish() {
                                     {"precision", config.train.precision},
                                     {"checkpoint", saved.string()}};
   writeDurably(folder / "summary.json", summary.dump(2) + "\n");
-  std::fprintf(stderr, "done       train loss %.4f (mean of %zu steps), validation loss %.4f, %.0f tokens/s; %s\n",
+  std::fprintf(stderr,
+               "done       train loss %.4f (mean of %zu steps), validation loss %.4f, %.0f tokens/s; %s\n",
                mean(losses), losses.size(), validationLoss, speed, saved.c_str());
 }
 

@@ -22,14 +22,19 @@ int main(int argc, char **argv) {
   app.add_option("--checkpoint", options.checkpoint, "a checkpoint, or a run's folder for its newest one")
       ->type_name("FOLDER")
       ->required();
-  app.add_option("--prompt", options.prompt, "the text to continue; without one a new document begins")->type_name("TEXT");
+  app.add_option("--prompt", options.prompt, "the text to continue; without one a new document begins")
+      ->type_name("TEXT");
   app.add_option("--tokens", options.tokens, "tokens to sample at most")->capture_default_str();
-  app.add_option("--temperature", options.temperature, "0: always the likeliest; 1: as the model was trained")->capture_default_str();
+  app.add_option("--temperature", options.temperature, "0: always the likeliest; 1: as the model was trained")
+      ->capture_default_str();
   app.add_option("--top-k", options.topK, "only among the K likeliest; 0: all")->capture_default_str();
-  app.add_option("--top-p", options.topP, "only among the likeliest that hold a share P together")->capture_default_str();
+  app.add_option("--top-p", options.topP, "only among the likeliest that hold a share P together")
+      ->capture_default_str();
   app.add_option("--seed", options.seed, "of the random choices")->capture_default_str();
-  app.add_option("--threads", options.threads, "threads to compute with; 0: one per core, or OMP_NUM_THREADS")->capture_default_str();
-  app.add_flag("--json", json, "print one JSON object (prompt_tokens, tokens, text, tokens_per_second) at the end");
+  app.add_option("--threads", options.threads, "threads to compute with; 0: one per core, or OMP_NUM_THREADS")
+      ->capture_default_str();
+  app.add_flag("--json", json,
+               "print one JSON object (prompt_tokens, tokens, text, tokens_per_second) at the end");
   app.set_version_flag("--version", "taylor-generate " TAYLOR_VERSION " (" TAYLOR_GIT_HASH ")");
   try {
     app.parse(argc, argv);
@@ -50,7 +55,8 @@ int main(int argc, char **argv) {
       std::puts(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     } else {
       std::puts("");
-      std::fprintf(stderr, "%zu tokens, %.1f tokens/s\n", result.tokens.size(), result.tokens.size() / result.seconds);
+      std::fprintf(stderr, "%zu tokens, %.1f tokens/s\n", result.tokens.size(),
+                   result.tokens.size() / result.seconds);
     }
     return interrupted() ? 128 + interrupted() : 0;
   });

@@ -8,7 +8,8 @@
 
 using namespace taylor::trainer;
 
-static const char *const description = R"(Trains a Llama with any attention that is written in the taylor dialect.
+static const char *const description =
+    R"(Trains a Llama with any attention that is written in the taylor dialect.
 
   taylor-train --config examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir --out runs/softmax
   taylor-train --config runs/softmax/config.toml --resume --set train.steps=2000
@@ -29,13 +30,20 @@ int main(int argc, char **argv) {
   std::string config, attention, data, out;
   std::vector<std::string> overrides;
   bool resume = false, overwrite = false, helpSettings = false;
-  app.add_option("--config", config, "TOML file of settings, as in examples/experiments")->type_name("FILE")->take_last();
-  app.add_option("--set", overrides, "one setting, such as train.steps=500 or attention.parameters.order=10; repeatable")
+  app.add_option("--config", config, "TOML file of settings, as in examples/experiments")
+      ->type_name("FILE")
+      ->take_last();
+  app.add_option("--set", overrides,
+                 "one setting, such as train.steps=500 or attention.parameters.order=10; repeatable")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--attention", attention, "the specification to train with (attention.specification)")->type_name("SPEC")->take_last();
-  app.add_option("--data", data, "text to train on instead of LLVM's headers (data.path)")->type_name("FILE_OR_FOLDER")->take_last();
+  app.add_option("--attention", attention, "the specification to train with (attention.specification)")
+      ->type_name("SPEC")
+      ->take_last();
+  app.add_option("--data", data, "text to train on instead of LLVM's headers (data.path)")
+      ->type_name("FILE_OR_FOLDER")
+      ->take_last();
   app.add_option("--out", out, "the run's folder (run.folder)")->type_name("FOLDER")->take_last();
   app.add_flag("--resume", resume, "go on from the folder's newest checkpoint, if there is one");
   app.add_flag("--overwrite", overwrite, "begin anew in a folder that holds a run")->excludes("--resume");
@@ -52,11 +60,14 @@ int main(int argc, char **argv) {
       std::fputs(describeSettings().c_str(), stdout);
       return 0;
     }
-    for (auto [key, value] : {std::pair{"attention.specification=", attention}, {"data.path=", data}, {"run.folder=", out}})
+    for (auto [key, value] :
+         {std::pair{"attention.specification=", attention}, {"data.path=", data}, {"run.folder=", out}})
       if (!value.empty())
         overrides.push_back(key + value);
     if (config.empty() && overrides.empty())
       fail("requires --config FILE.toml or --attention SPEC.mlir; taylor-train --help tells more");
-    return train(readConfig(config, overrides), resume ? Existing::Resume : overwrite ? Existing::Overwrite : Existing::Refuse);
+    return train(readConfig(config, overrides), resume      ? Existing::Resume
+                                                : overwrite ? Existing::Overwrite
+                                                            : Existing::Refuse);
   });
 }

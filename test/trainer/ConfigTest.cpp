@@ -9,10 +9,11 @@ namespace {
 
 TEST(Config, FileThenOverridesOverDefaults) {
   TemporaryFolder folder;
-  std::string file = folder.write("a.toml", "[train]\nsteps = 1_000\nbatch = 3\n[optimizer]\nlearning_rate = 1\n"
-                                            "[attention.parameters]\norder = 4\n[log]\ntensorboard = false\n");
-  Config config = readConfig(file, {"train.steps=7", "attention.parameters.order=10", "attention.parameters.c=0.5",
-                                    "run.folder=1e4", "optimizer.clip=0"});
+  std::string file =
+      folder.write("a.toml", "[train]\nsteps = 1_000\nbatch = 3\n[optimizer]\nlearning_rate = 1\n"
+                             "[attention.parameters]\norder = 4\n[log]\ntensorboard = false\n");
+  Config config = readConfig(file, {"train.steps=7", "attention.parameters.order=10",
+                                    "attention.parameters.c=0.5", "run.folder=1e4", "optimizer.clip=0"});
   EXPECT_EQ(config.train.steps, 7);
   EXPECT_EQ(config.train.batch, 3);
   EXPECT_EQ(config.train.context, TrainConfig().context);
@@ -33,8 +34,9 @@ TEST(Config, PathsInAFileAreMeantFromItsFolder) {
 }
 
 TEST(Config, WrittenFileReadsBackAsItself) {
-  Config config = readConfig("", {"train.steps=12", "optimizer.learning_rate=0.1", "attention.parameters.order=3",
-                                  "run.folder=/tmp/\"quoted\" folder", "data.validation_fraction=0.30000000000000004"});
+  Config config =
+      readConfig("", {"train.steps=12", "optimizer.learning_rate=0.1", "attention.parameters.order=3",
+                      "run.folder=/tmp/\"quoted\" folder", "data.validation_fraction=0.30000000000000004"});
   TemporaryFolder folder;
   std::string text = writeConfig(config);
   Config again = readConfig(folder.write("a.toml", text), {});
@@ -62,13 +64,15 @@ TEST(Config, ChecksNameTheField) {
       {"run.folder=", "expected run.folder to be a folder, but got ''"},
       {"run.seed=-1", "expected run.seed to be at least 0, but got -1"},
       {"run.threads=-1", "expected run.threads to be at least 0, but got -1"},
-      {"attention.specification=", "requires attention.specification: pass --attention SPEC.mlir (examples/specs has some)"},
+      {"attention.specification=",
+       "requires attention.specification: pass --attention SPEC.mlir (examples/specs has some)"},
       {"attention.mask=triangle", "expected attention.mask to be '' or 'causal', but got 'triangle'"},
       {"model.hidden=0", "expected model.hidden to be at least 1, but got 0"},
       {"model.intermediate=0", "expected model.intermediate to be at least 1, but got 0"},
       {"model.layers=0", "expected model.layers to be at least 1, but got 0"},
       {"model.heads=0", "expected model.heads to be at least 1, but got 0"},
-      {"model.heads=3", "expected model.heads to be a divisor of model.hidden = 256 (or model.head_dim to be set), but got 3"},
+      {"model.heads=3",
+       "expected model.heads to be a divisor of model.hidden = 256 (or model.head_dim to be set), but got 3"},
       {"model.kv_heads=3", "expected model.kv_heads to be a divisor of model.heads = 4, but got 3"},
       {"model.kv_heads=-1", "expected model.kv_heads to be at least 0, but got -1"},
       {"model.head_dim=-1", "expected model.head_dim to be at least 0, but got -1"},
@@ -84,14 +88,16 @@ TEST(Config, ChecksNameTheField) {
       {"train.context=0", "expected train.context to be at least 1, but got 0"},
       {"train.precision=fp16", "expected train.precision to be 'fp32' or 'bf16', but got 'fp16'"},
       {"optimizer.learning_rate=0", "expected optimizer.learning_rate to be positive and finite, but got 0"},
-      {"optimizer.learning_rate=inf", "expected optimizer.learning_rate to be positive and finite, but got inf"},
+      {"optimizer.learning_rate=inf",
+       "expected optimizer.learning_rate to be positive and finite, but got inf"},
       {"optimizer.beta1=1", "expected optimizer.beta1 to be in [0, 1), but got 1"},
       {"optimizer.beta2=-1", "expected optimizer.beta2 to be in [0, 1), but got -1"},
       {"optimizer.epsilon=0", "expected optimizer.epsilon to be positive, but got 0"},
       {"optimizer.weight_decay=-1", "expected optimizer.weight_decay to be at least 0, but got -1"},
       {"optimizer.decay=none", "expected optimizer.decay to be 'matrices' or 'all', but got 'none'"},
       {"optimizer.clip=-1", "expected optimizer.clip to be at least 0, but got -1"},
-      {"schedule.kind=step", "expected schedule.kind to be 'linear' or 'cosine' or 'constant', but got 'step'"},
+      {"schedule.kind=step",
+       "expected schedule.kind to be 'linear' or 'cosine' or 'constant', but got 'step'"},
       {"schedule.warmup=-1", "expected schedule.warmup to be at least 0, but got -1"},
       {"schedule.horizon=-1", "expected schedule.horizon to be at least 0, but got -1"},
       {"schedule.final=2", "expected schedule.final to be in [0, 1], but got 2"},
@@ -102,7 +108,8 @@ TEST(Config, ChecksNameTheField) {
       {"log.every=0", "expected log.every to be at least 1, but got 0"}};
   readConfig("", {"attention.specification=a.mlir"}).check();
   for (const auto &[assignment, message] : rows)
-    EXPECT_EQ(failure([&] { readConfig("", {"attention.specification=a.mlir", assignment}).check(); }), message);
+    EXPECT_EQ(failure([&] { readConfig("", {"attention.specification=a.mlir", assignment}).check(); }),
+              message);
 }
 
 TEST(Config, OverridesThatDoNotParse) {
@@ -112,7 +119,8 @@ TEST(Config, OverridesThatDoNotParse) {
   EXPECT_EQ(message("train.steps=1.5"), "--set: expected an integer for train.steps, but got '1.5'");
   EXPECT_EQ(message("optimizer.clip=off"), "--set: expected a number for optimizer.clip, but got 'off'");
   EXPECT_EQ(message("log.tensorboard=1"), "--set: expected true or false for log.tensorboard, but got '1'");
-  EXPECT_EQ(message("attention.parameters.order=x"), "--set: expected a number for attention.parameters.order, but got 'x'");
+  EXPECT_EQ(message("attention.parameters.order=x"),
+            "--set: expected a number for attention.parameters.order, but got 'x'");
   EXPECT_EQ(message("attention.parameters=3"),
             "--set: expected attention.parameters.NAME=NUMBER, but got 'attention.parameters=3'");
   EXPECT_EQ(message("train.step=1"), "--set: unsupported key 'train.step'; did you mean 'train.steps'? "
@@ -125,10 +133,13 @@ TEST(Config, FilesThatDoNotParse) {
     std::string file = folder.write("a.toml", contents), text = failure([&] { readConfig(file, {}); });
     return text.starts_with(file) ? text.substr(file.size()) : text;
   };
-  EXPECT_EQ(message("[train]\nsteps = \"many\"\n"), ":2:9: expected an integer for train.steps, but got 'many'");
+  EXPECT_EQ(message("[train]\nsteps = \"many\"\n"),
+            ":2:9: expected an integer for train.steps, but got 'many'");
   EXPECT_EQ(message("[train]\nsteps = 1.5\n"), ":2:9: expected an integer for train.steps, but got 1.5");
-  EXPECT_EQ(message("[optimizer]\nclip = true\n"), ":2:8: expected a number for optimizer.clip, but got true");
-  EXPECT_EQ(message("[log]\ntensorboard = 1\n"), ":2:15: expected true or false for log.tensorboard, but got 1");
+  EXPECT_EQ(message("[optimizer]\nclip = true\n"),
+            ":2:8: expected a number for optimizer.clip, but got true");
+  EXPECT_EQ(message("[log]\ntensorboard = 1\n"),
+            ":2:15: expected true or false for log.tensorboard, but got 1");
   EXPECT_EQ(message("[data]\npath = [1]\n"), ":2:8: expected a string for data.path, but got [ 1 ]");
   EXPECT_EQ(message("[attention]\nparameters = 3\n"),
             ":2:14: expected a table of numbers for attention.parameters, but got 3");
@@ -137,8 +148,9 @@ TEST(Config, FilesThatDoNotParse) {
   EXPECT_EQ(message("train = 3\n"), ":1:9: expected a table [train], but got 3");
   EXPECT_EQ(message("[train]\nstep = 3\n"), ":2:1: unsupported key 'train.step'; did you mean 'train.steps'? "
                                             "taylor-train --help-settings lists all");
-  EXPECT_EQ(message("[optimiser]\nclip = 1\n"), ":1:2: unsupported key 'optimiser'; did you mean 'optimizer'? "
-                                                "taylor-train --help-settings lists all");
+  EXPECT_EQ(message("[optimiser]\nclip = 1\n"),
+            ":1:2: unsupported key 'optimiser'; did you mean 'optimizer'? "
+            "taylor-train --help-settings lists all");
   EXPECT_EQ(message("[train\nsteps = 3\n").substr(0, 40), ":1:7: expected TOML, but got an error: E");
   EXPECT_EQ(failure([] { readConfig("nowhere.toml", {}); }),
             "expected a configuration file, but 'nowhere.toml' does not exist");

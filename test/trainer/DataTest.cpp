@@ -110,14 +110,16 @@ TEST(TokenFile, RefusesAnIndexThatDoesNotFit) {
   EXPECT_EQ(tokens.document(2).size(), 5u);
   EXPECT_EQ(tokens.document(1)[0], 10);
   folder.write("t.tokens", std::string(20, 'x'));
-  EXPECT_NE(failure([&] { TokenFile(folder.path, "t"); }).find("expected tokens with an index that fits"), std::string::npos);
+  EXPECT_NE(failure([&] { TokenFile(folder.path, "t"); }).find("expected tokens with an index that fits"),
+            std::string::npos);
 }
 
 TEST(Corpus, LongTextIsCutBehindLineEnds) {
   EXPECT_EQ(cutDocuments("ab\ncd\nef", 100), (std::vector<std::string_view>{"ab\ncd\nef"}));
   EXPECT_EQ(cutDocuments("ab\ncd\nef", 6), (std::vector<std::string_view>{"ab\ncd\n", "ef"}));
   EXPECT_EQ(cutDocuments("ab\ncd\nef", 5), (std::vector<std::string_view>{"ab\n", "cd\nef"}));
-  EXPECT_EQ(cutDocuments("abcdef\ngh", 3), (std::vector<std::string_view>{"abcdef\n", "gh"})); // one long line
+  EXPECT_EQ(cutDocuments("abcdef\ngh", 3),
+            (std::vector<std::string_view>{"abcdef\n", "gh"})); // one long line
   EXPECT_TRUE(cutDocuments("", 3).empty());
 }
 
@@ -145,7 +147,8 @@ TEST(Corpus, FindsFilesInOrderAndSeesChanges) {
   EXPECT_NE(findCorpus(folder.path).fingerprint, corpus.fingerprint);
   EXPECT_EQ(failure([&] { findCorpus(folder.path / "empty"); }),
             "expected text, but '" + (folder.path / "empty").string() + "' has none");
-  EXPECT_EQ(failure([] { findCorpus("/nowhere"); }), "expected a file or folder of text, but '/nowhere' does not exist");
+  EXPECT_EQ(failure([] { findCorpus("/nowhere"); }),
+            "expected a file or folder of text, but '/nowhere' does not exist");
 }
 
 TEST(Corpus, TheDefaultIsThisMachinesHeaders) {
@@ -168,7 +171,7 @@ TEST(AtomicFolder, AppearsWholeOrNotAtAll) {
     EXPECT_FALSE(std::filesystem::exists(target));
   } // not committed
   EXPECT_EQ(entries(), 0);
-  for (std::string contents : {"two", "three"}) { // new, then over an old one
+  for (std::string contents : {"two", "three"}) {                              // new, then over an old one
     std::filesystem::create_directories(target.parent_path() / ".target.123"); // left by a kill
     AtomicFolder given(target);
     writeDurably(given.path() / "file", contents);
@@ -176,18 +179,21 @@ TEST(AtomicFolder, AppearsWholeOrNotAtAll) {
     EXPECT_EQ(readFile(target / "file"), contents);
   }
   EXPECT_EQ(entries(), 1);
-  EXPECT_NE(failure([] { writeDurably("/nowhere/file", ""); }).find("cannot write '/nowhere/file': No such file"), std::string::npos);
-  EXPECT_NE(failure([] { writeDurably("/dev/full", "x"); }).find("cannot write '/dev/full': No space left"), std::string::npos);
+  EXPECT_NE(
+      failure([] { writeDurably("/nowhere/file", ""); }).find("cannot write '/nowhere/file': No such file"),
+      std::string::npos);
+  EXPECT_NE(failure([] { writeDurably("/dev/full", "x"); }).find("cannot write '/dev/full': No space left"),
+            std::string::npos);
 }
 
 TEST(Utf8, FindsTheFirstByteThatIsNot) {
   EXPECT_EQ(validUtf8Prefix("plain"), 5u);
   EXPECT_EQ(validUtf8Prefix("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), 9u);
   EXPECT_EQ(validUtf8Prefix("ab\xFFzz"), 2u);
-  EXPECT_EQ(validUtf8Prefix("ab\xC3"), 2u);         // cut off
-  EXPECT_EQ(validUtf8Prefix("\xC0\xAF"), 0u);       // overlong
-  EXPECT_EQ(validUtf8Prefix("\xE0\x80\x80"), 0u);   // overlong
-  EXPECT_EQ(validUtf8Prefix("\xED\xA0\x80"), 0u);   // surrogate
+  EXPECT_EQ(validUtf8Prefix("ab\xC3"), 2u);           // cut off
+  EXPECT_EQ(validUtf8Prefix("\xC0\xAF"), 0u);         // overlong
+  EXPECT_EQ(validUtf8Prefix("\xE0\x80\x80"), 0u);     // overlong
+  EXPECT_EQ(validUtf8Prefix("\xED\xA0\x80"), 0u);     // surrogate
   EXPECT_EQ(validUtf8Prefix("\xF4\x90\x80\x80"), 0u); // beyond U+10FFFF
 }
 
@@ -197,15 +203,18 @@ TEST(Tokenizer, RoundTripsSourceCode) {
     sample += text("  if (x", i, " == 0) {\n\t  return value;\n  }\n\n");
   Tokenizer tokenizer(trainTokenizer({sample}, 400), "trained");
   EXPECT_EQ(tokenizer.vocabulary(), 400);
-  for (std::string piece : {"  if (y) {\n\t\treturn;  }  \n", "   leading", "caf\xC3\xA9 \xF0\x9F\x98\x80\r\n", " "}) {
+  for (std::string piece :
+       {"  if (y) {\n\t\treturn;  }  \n", "   leading", "caf\xC3\xA9 \xF0\x9F\x98\x80\r\n", " "}) {
     std::vector<int> tokens = tokenizer.encode(piece);
     EXPECT_EQ(tokenizer.decode(tokens), piece);
     for (int token : tokens)
       EXPECT_LT(token, 400);
   }
   EXPECT_LT(tokenizer.encode("  if (x1 == 0) {").size(), 12u);
-  EXPECT_NE(failure([&] { trainTokenizer({sample}, 4000); }).find("data.vocabulary = 4000"), std::string::npos);
-  EXPECT_EQ(failure([] { Tokenizer("no model", "x.model"); }), "expected a SentencePiece model, but 'x.model' is not one");
+  EXPECT_NE(failure([&] { trainTokenizer({sample}, 4000); }).find("data.vocabulary = 4000"),
+            std::string::npos);
+  EXPECT_EQ(failure([] { Tokenizer("no model", "x.model"); }),
+            "expected a SentencePiece model, but 'x.model' is not one");
 }
 
 } // namespace

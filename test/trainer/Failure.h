@@ -19,7 +19,8 @@ template <typename Work> std::string failure(Work work) {
 
 // A folder of a test's own, gone afterwards.
 struct TemporaryFolder {
-  TemporaryFolder() : path(std::filesystem::temp_directory_path() / ("taylor-test-" + std::to_string(::getpid()))) {
+  TemporaryFolder()
+      : path(std::filesystem::temp_directory_path() / ("taylor-test-" + std::to_string(::getpid()))) {
     std::filesystem::remove_all(path);
     std::filesystem::create_directories(path);
   }

@@ -19,9 +19,9 @@ TEST(Metrics, AResumedRunDropsLaterLines) {
       metrics.write(step, {{"loss", 5.0 - step}});
     metrics.write(4, {{"validation_loss", NAN}});
   }
-  EXPECT_EQ(readFile(folder.path / "metrics.jsonl"),
-            "{\"step\":1,\"loss\":4.0}\n{\"step\":2,\"loss\":3.0}\n{\"step\":3,\"loss\":2.0}\n{\"step\":4,\"loss\":1.0}\n"
-            "{\"step\":4,\"validation_loss\":null}\n");
+  EXPECT_EQ(readFile(folder.path / "metrics.jsonl"), "{\"step\":1,\"loss\":4.0}\n{\"step\":2,\"loss\":3.0}\n{"
+                                                     "\"step\":3,\"loss\":2.0}\n{\"step\":4,\"loss\":1.0}\n"
+                                                     "{\"step\":4,\"validation_loss\":null}\n");
   std::ofstream(folder.path / "metrics.jsonl", std::ios::app) << "{\"step\":2,\"lo"; // cut off by a kill
   Metrics(folder.path, 2, true).write(3, {{"loss", 7}});
   EXPECT_EQ(readFile(folder.path / "metrics.jsonl"),

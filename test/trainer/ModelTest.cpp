@@ -22,7 +22,11 @@ runtime::TensorInfo info(const std::string &name, const std::string &axes, runti
   info.source = source;
   std::istringstream stream(axes);
   for (std::string axis; stream >> axis;)
-    info.axes.push_back({axis, runtime::axisDim(axis), axis == "d" ? 8 : axis == "e" ? 6 : axis == "j" ? 3 : 0});
+    info.axes.push_back({axis, runtime::axisDim(axis),
+                         axis == "d"   ? 8
+                         : axis == "e" ? 6
+                         : axis == "j" ? 3
+                                       : 0});
   return info;
 }
 
@@ -145,8 +149,10 @@ TEST(Model, StartsDependOnSeedAndNameAlone) {
   config.initialization = "uniform";
   Model uniform(config, 50, madeUp(), false, 1);
   auto tensors = byName(uniform);
-  EXPECT_LE(tensors["model.layers.0.self_attn.gate_proj.bias"].abs().max().item<double>(), 1 / std::sqrt(32.0));
-  EXPECT_NEAR(tensors["model.layers.0.mlp.up_proj.weight"].std().item<double>(), 1 / std::sqrt(32.0 * 3), 0.01);
+  EXPECT_LE(tensors["model.layers.0.self_attn.gate_proj.bias"].abs().max().item<double>(),
+            1 / std::sqrt(32.0));
+  EXPECT_NEAR(tensors["model.layers.0.mlp.up_proj.weight"].std().item<double>(), 1 / std::sqrt(32.0 * 3),
+              0.01);
 }
 
 TEST(Model, RefusesWhatNoModelCanServe) {
@@ -163,9 +169,10 @@ TEST(Model, RefusesWhatNoModelCanServe) {
             "a model projects it from a hidden state of every token");
   EXPECT_EQ(message(info("w", "u e", learned(1))),
             "unsupported axis 'u' of the learned argument '%w': its size is not known when a model is built");
-  EXPECT_EQ(message(info("o", "b h t", projection(false))),
-            "unsupported argument name '%o' in the specification: o_proj is the projection behind the attention; "
-            "rename the argument");
+  EXPECT_EQ(
+      message(info("o", "b h t", projection(false))),
+      "unsupported argument name '%o' in the specification: o_proj is the projection behind the attention; "
+      "rename the argument");
 }
 
 TEST(Optimizer, StepsAsAdamWIsDefined) {
@@ -174,8 +181,10 @@ TEST(Optimizer, StepsAsAdamWIsDefined) {
   at::Tensor matrix = at::randn({3, 4}).requires_grad_(true), vector = at::randn({4}).requires_grad_(true);
   at::Tensor m = matrix.detach().to(at::kDouble), v = vector.detach().to(at::kDouble);
   Optimizer optimizer(config, {{"m", matrix}, {"v", vector}});
-  at::Tensor meanM = at::zeros_like(m), squareM = at::zeros_like(m), meanV = at::zeros_like(v), squareV = at::zeros_like(v);
-  auto reference = [&](at::Tensor &x, at::Tensor &mean, at::Tensor &square, const at::Tensor &g, double decay, int step) {
+  at::Tensor meanM = at::zeros_like(m), squareM = at::zeros_like(m), meanV = at::zeros_like(v),
+             squareV = at::zeros_like(v);
+  auto reference = [&](at::Tensor &x, at::Tensor &mean, at::Tensor &square, const at::Tensor &g, double decay,
+                       int step) {
     x = x * (1 - 0.01 * decay);
     mean = 0.9 * mean + 0.1 * g;
     square = 0.95 * square + 0.05 * g * g;
@@ -211,8 +220,11 @@ TEST(HuggingFace, LlamasAttentionIsKnownByWhatItComputes) {
   ModelConfig config = tiny();
   config.valueDim = config.headDim = 8;
   auto rotate = [](const at::Tensor &x) {
-    at::Tensor angles = at::outer(at::arange(x.size(2), at::kDouble), at::pow(10000.0, at::arange(4, at::kDouble) / -4)).to(at::kFloat);
-    at::Tensor turn = at::cat({angles, angles}, 1), half = at::cat({-x.narrow(3, 4, 4), x.narrow(3, 0, 4)}, 3);
+    at::Tensor angles =
+        at::outer(at::arange(x.size(2), at::kDouble), at::pow(10000.0, at::arange(4, at::kDouble) / -4))
+            .to(at::kFloat);
+    at::Tensor turn = at::cat({angles, angles}, 1),
+               half = at::cat({-x.narrow(3, 4, 4), x.narrow(3, 0, 4)}, 3);
     return x * turn.cos() + half * turn.sin();
   };
   AttentionFunction attention = madeUp();

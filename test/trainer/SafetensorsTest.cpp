@@ -38,7 +38,8 @@ TEST(Safetensors, WritesWhatItReads) {
   ASSERT_EQ(file.tensors().size(), 3u);
   const TensorView &weight = file.tensors().at("b.weight");
   EXPECT_EQ(weight.shape, (std::vector<int64_t>{2, 3}));
-  EXPECT_EQ(std::string(weight.data, weight.size), std::string(reinterpret_cast<char *>(values), sizeof values));
+  EXPECT_EQ(std::string(weight.data, weight.size),
+            std::string(reinterpret_cast<char *>(values), sizeof values));
   EXPECT_EQ(*file.tensors().at("a").data, 7);
   EXPECT_EQ(file.tensors().at("empty").size, 0u);
   EXPECT_EQ(file.metadata().at("format"), "pt");
@@ -50,30 +51,37 @@ TEST(Safetensors, RefusesWhatIsNotSound) {
             "expected safetensors, but 'F' has 9 bytes and a header of 2: truncated, or another format");
   EXPECT_EQ(message(std::string(16, '\xff')), "expected safetensors, but 'F' has 16 bytes and a header of "
                                               "18446744073709551615: truncated, or another format");
-  EXPECT_EQ(message(assemble("{]", 0)), "expected safetensors, but the header of 'F' is not the JSON of that format");
-  EXPECT_EQ(message(assemble("[]", 0)), "expected safetensors, but the header of 'F' is not the JSON of that format");
+  EXPECT_EQ(message(assemble("{]", 0)),
+            "expected safetensors, but the header of 'F' is not the JSON of that format");
+  EXPECT_EQ(message(assemble("[]", 0)),
+            "expected safetensors, but the header of 'F' is not the JSON of that format");
   std::string deep = R"({"a":)" + std::string(100000, '[') + std::string(100000, ']') + "}";
-  EXPECT_EQ(message(assemble(deep, 0)), "expected safetensors, but the header of 'F' is not the JSON of that format");
+  EXPECT_EQ(message(assemble(deep, 0)),
+            "expected safetensors, but the header of 'F' is not the JSON of that format");
   std::string one = tensor("[2]", "[0,8]");
   EXPECT_EQ(message(assemble(R"({"a":)" + one + R"(,"a":)" + one + "}", 8)),
             "expected safetensors, but the header of 'F' is not the JSON of that format");
-  EXPECT_EQ(message(assemble(R"({"a":3})", 0)), "expected safetensors, but in 'F' there is no dtype of tensor 'a'");
+  EXPECT_EQ(message(assemble(R"({"a":3})", 0)),
+            "expected safetensors, but in 'F' there is no dtype of tensor 'a'");
   EXPECT_EQ(message(assemble(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,0]}})", 0)),
             "expected safetensors, but in 'F' there is no shape of tensor 'a'");
   EXPECT_EQ(message(assemble(R"({"a":{"dtype":"F32","shape":[1]}})", 4)),
             "expected safetensors, but in 'F' there are no data_offsets of tensor 'a'");
-  EXPECT_EQ(message(assemble(R"({"a":)" + tensor("[2]", "[0,8]", "F99") + "}", 8)), "unsupported dtype 'F99' of tensor 'a' in 'F'");
+  EXPECT_EQ(message(assemble(R"({"a":)" + tensor("[2]", "[0,8]", "F99") + "}", 8)),
+            "unsupported dtype 'F99' of tensor 'a' in 'F'");
   EXPECT_EQ(message(assemble(R"({"a":)" + tensor("[2]", "[0,8]") + "}", 7)),
             "expected 8 bytes of tensors in 'F' for tensor 'a', but got 7: the file is truncated");
   EXPECT_EQ(message(assemble(R"({"a":)" + tensor("[2]", "[0,4]") + "}", 4)),
             "expected safetensors, but in 'F' shape and data_offsets disagree of tensor 'a'");
   EXPECT_EQ(message(assemble(R"({"a":)" + tensor("[4294967296,4294967296]", "[0,4]") + "}", 4)),
             "expected safetensors, but in 'F' shape and data_offsets disagree of tensor 'a'");
-  EXPECT_EQ(message(assemble(R"({"a":)" + tensor("[1]", "[0,4]") + R"(,"b":)" + tensor("[1]", "[2,6]") + "}", 6)),
-            "expected safetensors, but tensors in 'F' overlap or leave a gap at byte 4");
+  EXPECT_EQ(
+      message(assemble(R"({"a":)" + tensor("[1]", "[0,4]") + R"(,"b":)" + tensor("[1]", "[2,6]") + "}", 6)),
+      "expected safetensors, but tensors in 'F' overlap or leave a gap at byte 4");
   EXPECT_EQ(message(assemble(R"({"a":)" + tensor("[1]", "[4,8]") + "}", 8)),
             "expected safetensors, but tensors in 'F' overlap or leave a gap at byte 0");
-  EXPECT_EQ(message(assemble(R"({"a":)" + tensor("[1]", "[0,4]") + "}", 5)), "expected 4 bytes of tensors in 'F', but got 5");
+  EXPECT_EQ(message(assemble(R"({"a":)" + tensor("[1]", "[0,4]") + "}", 5)),
+            "expected 4 bytes of tensors in 'F', but got 5");
 }
 
 // Random damage gives an Error or a file whose every view lies inside; the sanitizer build sees the rest.
@@ -92,7 +100,8 @@ TEST(Safetensors, SurvivesRandomDamage) {
     if (random() % 4 == 0)
       damaged.resize(random() % damaged.size());
     for (int i = random() % 4; i >= 0 && !damaged.empty(); --i)
-      damaged[random() % damaged.size()] = char(random() % 2 ? random() : "0123456789[]{},:\""[random() % 17]);
+      damaged[random() % damaged.size()] =
+          char(random() % 2 ? random() : "0123456789[]{},:\""[random() % 17]);
     std::string path = folder.write("y", damaged);
     try {
       SafetensorsFile file(path);
