@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# REQUIRES: compiler
 # RUN: %python %s
 """Forward and backward functions of the pairwise pipeline against the reference, for specifications of every shape.
 
@@ -8,6 +10,9 @@ import itertools
 import pathlib
 import subprocess
 import sys
+import tempfile
+
+import numpy
 
 HERE = pathlib.Path(__file__).resolve().parent
 SPECS = sorted((HERE / "../../examples/specs").resolve().glob("*.mlir")) + sorted((HERE / "Inputs").glob("*.mlir"))
@@ -55,7 +60,31 @@ def cases():
         yield check(spec, functions.stdout, "--set=order=4", "--scale=3") if not functions.returncode else functions.stderr
 
 
-failures = [failure for failure in cases() if failure]
+def series_cases():
+    """The reference itself on a series, on its recurrences with their states, and on what they are collected into."""
+    series = (HERE / "../../examples/specs/softmax-taylor.mlir").resolve()
+    specialize = f"taylor-specialize{{{SIZES} parameters=order=3}}"
+    with tempfile.TemporaryDirectory() as folder:
+        results = {}
+        for name, passes in (("series", ""), ("recurrences", ",taylor-expand-recurrences"),
+                             ("collected", ",taylor-expand-recurrences,taylor-collect-recurrences")):
+            spec, files = pathlib.Path(folder, name + ".mlir"), [pathlib.Path(folder, f"{name}-{x}.npy") for x in "oqkv"]
+            lowered = run(["taylor-opt", f"--pass-pipeline=builtin.module({specialize}{passes})", str(series), "-o", str(spec)])
+            outputs = [f"--output={files[0]}"] + [f"--output-grad={x}={file}" for x, file in zip("qkv", files[1:])]
+            ran = run(["taylor-run", str(spec), f"--shape={SHAPE}", "--grad", *outputs])
+            if lowered.returncode or ran.returncode:
+                yield f"{name}: {lowered.stderr}{ran.stdout}{ran.stderr}"
+                return
+            results[name] = [numpy.load(file).astype(numpy.float64) for file in files]
+        if "taylor.recurrence " not in pathlib.Path(folder, "recurrences.mlir").read_text():
+            yield "expected recurrences with explicit orders, but got none"
+        for name in ("recurrences", "collected"):
+            for ours, expected in zip(results[name], results["series"]):
+                error = numpy.abs(ours - expected).max()
+                yield None if error < 1e-6 * numpy.abs(expected).max() else f"{name}: off by {error}"
+
+
+failures = [failure for failure in itertools.chain(cases(), series_cases()) if failure]
 for failure in failures:
     print(failure)
 sys.exit(1 if failures else 0)
