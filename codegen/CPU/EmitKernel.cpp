@@ -31,6 +31,13 @@ static Value i64(ImplicitLocOpBuilder &b, int64_t value) {
 Value mlir::tile::cpu::emitExtent(ImplicitLocOpBuilder &b, ExtentAttr extent, ArrayRef<Value> dims) {
   if (extent.isStatic())
     return i64(b, extent.getSize());
+  if (extent.isParts()) {
+    auto [batch, heads] = extent.getPartsRoles();
+    Value blocks = arith::MulIOp::create(b, dims[dimOf(batch)], dims[dimOf(heads)]);
+    blocks = arith::MaxSIOp::create(b, blocks, i64(b, 1));
+    Value rounded = arith::AddIOp::create(b, blocks, i64(b, extent.getSize() - 1));
+    return arith::DivUIOp::create(b, rounded, blocks);
+  }
   Value size = dims[dimOf(extent.getRole())];
   if (extent.getSize() == 1)
     return size;

@@ -80,11 +80,13 @@ Error setTiles(Options &options, StringRef text) {
                      : name == "keys"       ? &options.tiles.keys
                      : name == "edge-keys"  ? &options.tiles.edgeKeys
                      : name == "outer-keys" ? &options.tiles.outerKeys
+                     : name == "blocks"     ? &options.tiles.blocks
                                             : nullptr;
     if (!field || value.getAsInteger(10, *field) || *field < 1)
-      return error("expected --tiles=tokens=N,queries=N,keys=N,edge-keys=N,outer-keys=N with positive sizes, "
-                   "but got '" +
-                   part + "'");
+      return error(
+          "expected --tiles=tokens=N,queries=N,keys=N,edge-keys=N,outer-keys=N,blocks=N with positive sizes, "
+          "but got '" +
+          part + "'");
   }
   return Error::success();
 }
@@ -202,7 +204,7 @@ const std::vector<OptionRow> &optionRows() {
       {"target", "NAME", "processor to compile for, as in taylorc (default: native)",
        [](O &o, S t) { return o.target = t.str(), Error::success(); }},
       {"tiles", "NAME=N,..",
-       "with --device=tile: sizes of tiles in tokens (tokens, queries, keys, edge-keys, outer-keys)",
+       "with --device=tile: sizes of tiles in tokens (tokens, queries, keys, edge-keys, outer-keys, blocks)",
        setTiles},
       {"kernel", "FILE.so", "with --device=cpu: runs this artifact and does not compile",
        [](O &o, S t) { return o.kernel = t.str(), Error::success(); }},

@@ -253,7 +253,9 @@ ParseResult PairwiseSyntax::parse() {
     return failure();
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<Type> types, resultTypes;
-  if (parser.parseColonTypeList(types) || parser.parseArrow() || parser.parseTypeList(resultTypes))
+  // A count of visible pairs has no operands.
+  if (parser.parseColon() || (!formulas.operands.empty() && parser.parseTypeList(types)) || parser.parseArrow() ||
+      parser.parseTypeList(resultTypes))
     return failure();
   if (types.size() != formulas.operands.size())
     return parser.emitError(loc, "expected ")
@@ -374,8 +376,8 @@ ParseResult parseGeneric(OpAsmParser &parser, OperationState &result) {
   if ((succeeded(parser.parseOptionalKeyword("visible")) && parser.parseRegion(*visible)) ||
       (succeeded(parser.parseOptionalKeyword("maximum")) && parser.parseRegion(*maximum)) ||
       parser.parseKeyword("weight") || parser.parseRegion(*weight) ||
-      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonTypeList(types) ||
-      parser.parseArrowTypeList(resultTypes))
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
+      (!operands.empty() && parser.parseTypeList(types)) || parser.parseArrowTypeList(resultTypes))
     return failure();
   result.addTypes(resultTypes);
   return parser.resolveOperands(operands, types, loc, result.operands);

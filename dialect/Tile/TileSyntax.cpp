@@ -105,23 +105,7 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     argument.type = builder.getIndexType();
     // An extent in attribute syntax is `#tile.extent<..>`; here the bare form reads better.
-    SMLoc loc = parser.getCurrentLocation();
-    auto diagnose = [&] { return parser.emitError(loc); };
-    int64_t size = 1;
-    StringRef role;
-    OptionalParseResult number = parser.parseOptionalInteger(size);
-    if (number.has_value()) {
-      if (failed(*number))
-        return failure();
-    } else if (parser.parseKeyword(&role)) {
-      return failure();
-    } else if (role == "ceildiv" &&
-               (parser.parseLParen() || parser.parseKeyword(&role) || parser.parseComma() ||
-                parser.parseInteger(size) || parser.parseRParen())) {
-      return failure();
-    }
-    ExtentAttr extent =
-        ExtentAttr::getChecked(diagnose, parser.getContext(), builder.getStringAttr(role), size);
+    ExtentAttr extent = parseExtent(parser);
     grid.push_back(extent);
     return success(bool(extent));
   };
@@ -143,14 +127,8 @@ void KernelOp::print(OpAsmPrinter &printer) {
   printer << " grid(";
   llvm::interleaveComma(llvm::zip(getBlock()->getArguments(), getGrid()), printer, [&](auto entry) {
     auto [argument, attribute] = entry;
-    auto extent = cast<ExtentAttr>(attribute);
     printer << argument << " in ";
-    if (!extent.isStatic() && extent.getSize() == 1)
-      printer << extent.getRole().getValue();
-    else if (extent.isStatic())
-      printer << extent.getSize();
-    else
-      printer << "ceildiv(" << extent.getRole().getValue() << ", " << extent.getSize() << ")";
+    printExtent(printer, cast<ExtentAttr>(attribute));
   });
   printer << ") ";
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getSymNameAttrName(), getGridAttrName()});

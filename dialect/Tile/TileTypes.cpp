@@ -32,8 +32,7 @@ bool mlir::tile::isRole(StringRef name) { return llvm::is_contained({"b", "h", "
 // ExtentAttr: `64`, `t`, `ceildiv(t, 64)`
 //===----------------------------------------------------------------------===//
 
-/// Parses an extent; null after a diagnostic.
-static ExtentAttr parseExtent(AsmParser &parser) {
+ExtentAttr mlir::tile::parseExtent(AsmParser &parser) {
   MLIRContext *context = parser.getContext();
   SMLoc loc = parser.getCurrentLocation();
   auto diagnose = [&] { return parser.emitError(loc); };
@@ -47,15 +46,27 @@ static ExtentAttr parseExtent(AsmParser &parser) {
     return {};
   if (role != "ceildiv")
     return ExtentAttr::getChecked(diagnose, context, StringAttr::get(context, role), int64_t(1));
-  if (parser.parseLParen() || parser.parseKeyword(&role) || parser.parseComma() ||
-      parser.parseInteger(size) || parser.parseRParen())
+  if (parser.parseLParen())
+    return {};
+  isNumber = parser.parseOptionalInteger(size);
+  if (isNumber.has_value()) {
+    StringRef heads;
+    if (failed(*isNumber) || parser.parseComma() || parser.parseKeyword(&role) || parser.parseStar() ||
+        parser.parseKeyword(&heads) || parser.parseRParen())
+      return {};
+    return ExtentAttr::getChecked(diagnose, context, StringAttr::get(context, role + "*" + heads), size);
+  }
+  if (parser.parseKeyword(&role) || parser.parseComma() || parser.parseInteger(size) || parser.parseRParen())
     return {};
   return ExtentAttr::getChecked(diagnose, context, StringAttr::get(context, role), size);
 }
 
-static void printExtent(AsmPrinter &printer, ExtentAttr extent) {
+void mlir::tile::printExtent(AsmPrinter &printer, ExtentAttr extent) {
   if (extent.isStatic())
     printer << extent.getSize();
+  else if (extent.isParts())
+    printer << "ceildiv(" << extent.getSize() << ", " << extent.getPartsRoles().first << " * "
+            << extent.getPartsRoles().second << ")";
   else if (extent.getSize() == 1)
     printer << extent.getRole().getValue();
   else
@@ -79,7 +90,8 @@ void ExtentAttr::print(AsmPrinter &printer) const {
 
 LogicalResult ExtentAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr role,
                                  int64_t size) {
-  if (!role.empty() && !isRole(role))
+  auto [batch, heads] = role.getValue().split('*');
+  if (!role.empty() && !isRole(role) && !(isRole(batch) && isRole(heads)))
     return emitError() << "expected one of the roles b, h, g, t, u, but got '" << role.getValue() << "'";
   if (size < 1)
     return emitError() << "expected a positive size, but got " << size;
@@ -87,6 +99,10 @@ LogicalResult ExtentAttr::verify(function_ref<InFlightDiagnostic()> emitError, S
 }
 
 int64_t ExtentAttr::evaluate(function_ref<int64_t(StringRef)> sizeOf) const {
+  if (isParts()) {
+    int64_t blocks = sizeOf(getPartsRoles().first) * sizeOf(getPartsRoles().second);
+    return llvm::divideCeil(uint64_t(getSize()), uint64_t(std::max<int64_t>(blocks, 1)));
+  }
   return isStatic() ? getSize() : llvm::divideCeil(uint64_t(sizeOf(getRole())), uint64_t(getSize()));
 }
 

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/Types.h"
 
 #include "dialect/Tile/TileEnums.h.inc"
@@ -36,6 +37,10 @@ void sortByName(llvm::MutableArrayRef<Axis> axes);
 
 /// "b", "h", "g", "t", "u": roles with a run-time size.
 bool isRole(llvm::StringRef name);
+
+/// `64`, `t`, `ceildiv(t, 64)` or `ceildiv(4, b * g)`, as arrays and grids write it; null after a diagnostic.
+ExtentAttr parseExtent(AsmParser &parser);
+void printExtent(AsmPrinter &printer, ExtentAttr extent);
 
 } // namespace mlir::tile
 

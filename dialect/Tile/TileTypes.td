@@ -10,7 +10,8 @@ def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
   let summary = "a number of elements or of blocks: `64`, `t`, or `ceildiv(t, 64)`";
   let description = [{
     With an empty role the extent is the constant `size`. Otherwise it is ceil(R / size), R the run-time size of the
-    role (one of b, h, g, t, u); size 1 is the role itself.
+    role (one of b, h, g, t, u); size 1 is the role itself. `ceildiv(4, b * g)` is in how many parts a block per b and g is cut so that
+    there are at least 4 blocks.
   }];
   let parameters = (ins "::mlir::StringAttr":$role, "int64_t":$size);
   let builders = [
@@ -23,6 +24,9 @@ def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
   ];
   let extraClassDeclaration = [{
     bool isStatic() const { return getRole().empty(); }
+    /// ceildiv(size, x * y)
+    bool isParts() const { return getRole().getValue().contains('*'); }
+    std::pair<::llvm::StringRef, ::llvm::StringRef> getPartsRoles() const { return getRole().getValue().split('*'); }
     /// The extent for given run-time sizes.
     int64_t evaluate(::llvm::function_ref<int64_t(::llvm::StringRef role)> sizeOf) const;
   }];

@@ -44,7 +44,8 @@ SmallVector<Value> TileEmitter::emitRegion(Region &region, ValueRange arrays, Va
     Value alive = arith::CmpFOp::create(program.builder(), loc, arith::CmpFPredicate::OGT, count,
                                         math.number(count.getType(), 0.0));
     for (Value &result : results)
-      result = arith::SelectOp::create(program.builder(), loc, alive, result, math.number(result.getType(), 0.0));
+      result =
+          arith::SelectOp::create(program.builder(), loc, alive, result, math.number(result.getType(), 0.0));
   }
   return program.emit(results);
 }
@@ -89,7 +90,8 @@ Value TileEmitter::emitReduceBody(ReduceOp op, Frame &frame) {
       channels.push_back(axis);
   }
   auto type = cast<tile::TileType>(tile.getType());
-  tile = broadcastTile(builder, loc, tile, tile::TileType::get(builder.getContext(), all, type.getElementType()));
+  tile = broadcastTile(builder, loc, tile,
+                       tile::TileType::get(builder.getContext(), all, type.getElementType()));
   if (channels.empty())
     return tile;
   auto kind = op.getKind() == Reduction::Max ? tile::ReductionKind::max : tile::ReductionKind::sum;
@@ -130,11 +132,13 @@ Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
       end = size(axis);
     }
     Value start = splat(type, initial);
-    return loop(constant(0), end, 1, start, [&](Value index, ValueRange carried) {
-      Frame inside = at;
-      inside.indices[bound] = base ? add(base, index) : index;
-      return SmallVector<Value>{combine(op.getKind(), carried.front(), nest(depth + 1, inside))};
-    }).front();
+    return loop(constant(0), end, 1, start,
+                [&](Value index, ValueRange carried) {
+                  Frame inside = at;
+                  inside.indices[bound] = base ? add(base, index) : index;
+                  return SmallVector<Value>{combine(op.getKind(), carried.front(), nest(depth + 1, inside))};
+                })
+        .front();
   };
   Value result = nest(0, frame);
   if (op.getKind() != Reduction::Mean)
@@ -179,7 +183,8 @@ Value TileEmitter::emitPartial(ReduceOp op, Frame &frame) {
     Value inside = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::slt, position, end);
     Value zero = FloatMath{program.builder(), loc}.number(value.getType(), 0.0);
     Value kept = arith::SelectOp::create(program.builder(), loc, inside, value, zero);
-    tile = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, program.emit(kept).front(), {token});
+    tile =
+        tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, program.emit(kept).front(), {token});
   }
   return tile;
 }
@@ -193,7 +198,8 @@ Value TileEmitter::emitAlign(AlignOp op, Frame &frame) {
   StringRef to = op.getAxis(), from = to == "t" ? "u" : "t";
   auto type = cast<ArrayType>(op.getArray().getType());
   Value offset = size("offset");
-  Value start = to == "t" ? add(offset, frame.tStart) : Value(arith::SubIOp::create(builder, loc, frame.uStart, offset));
+  Value start = to == "t" ? add(offset, frame.tStart)
+                          : Value(arith::SubIOp::create(builder, loc, frame.uStart, offset));
   Frame there = frame.at(from, start, frame.size(to));
   Value tile = emit(op.getArray(), there);
   // The same elements under the other name.
@@ -206,13 +212,11 @@ Value TileEmitter::emitAlign(AlignOp op, Frame &frame) {
   return load;
 }
 
-Value TileEmitter::emitShift(ScanOp op, Frame &frame) {
-  // y[u] = F[u - n]: the formula at a window further back.
-  StringRef token = op.getAxis();
-  Value amount = constant(op.getReverse() ? -op.getAmount() : op.getAmount());
-  Value start = arith::SubIOp::create(builder, loc, frame.start(token), amount);
+Value TileEmitter::emitShifted(StringRef token, int64_t amount, Frame &frame,
+                               function_ref<Value(Frame &)> emitThere) {
+  Value start = arith::SubIOp::create(builder, loc, frame.start(token), constant(amount));
   Frame there = frame.at(token, start, frame.size(token));
-  Value tile = emitRegion(op.getBody(), op.getArrays(), {}, there).front();
+  Value tile = emitThere(there);
   ScalarProgram program(*this, there);
   Value value = program.input(tile), position = program.position(token);
   Value first = token == "t" ? size("offset") : constant(0);
@@ -225,6 +229,38 @@ Value TileEmitter::emitShift(ScanOp op, Frame &frame) {
   return program.emit(ValueRange{arith::SelectOp::create(inner, loc, inside, value, zero)}).front();
 }
 
+Value TileEmitter::emitShift(ScanOp op, Frame &frame) {
+  // y[u] = F[u - n]: the formula at a window further back.
+  return emitShifted(
+      op.getAxis(), op.getReverse() ? -op.getAmount() : op.getAmount(), frame,
+      [&](Frame &there) { return emitRegion(op.getBody(), op.getArrays(), {}, there).front(); });
+}
+
+Value TileEmitter::emitConvolve(ConvolveOp op, Frame &frame) {
+  // y[t] = sum_j w[j] x[t - J + 1 + j]: one window per tap.
+  StringRef taps = op.getTapAxis();
+  int64_t count = op.getNumTaps();
+  Value weights = emit(op.getTaps(), frame);
+  tile::TileType type = tileType(cast<ArrayType>(op.getType()), frame);
+  Value sum = splat(type, 0.0);
+  for (int64_t j = 0; j < count; ++j) {
+    int64_t back = count - 1 - j;
+    Value x = emitShifted(tokenAxis(cast<ArrayType>(op.getType())), op.getReverse() ? -back : back, frame,
+                          [&](Frame &there) { return emit(op.getArray(), there); });
+    SmallVector<tile::Axis> axes(cast<tile::TileType>(weights.getType()).getAxes());
+    for (tile::Axis &axis : axes)
+      if (axis.getName() == taps)
+        axis = tile::Axis::get(builder.getContext(), taps, 1);
+    auto one = tile::TileType::get(builder.getContext(), axes, type.getElementType());
+    Value weight = tile::SliceOp::create(builder, loc, one, weights, taps, j, int64_t(1), int64_t(1));
+    weight = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {taps});
+    sum = map({sum, x, weight}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+      return FloatMath{inner, where}.fma(s[1], s[2], s[0]);
+    });
+  }
+  return sum;
+}
+
 std::pair<Value, Value> TileEmitter::emitScan(ScanOp op, Value carry, Frame &frame) {
   StringRef token = op.getAxis();
   Value tile = emitRegion(op.getBody(), op.getArrays(), {}, frame).front();
@@ -234,9 +270,11 @@ std::pair<Value, Value> TileEmitter::emitScan(ScanOp op, Value carry, Frame &fra
   Value end = token == "t" ? add(size("offset"), size("t")) : size("u");
   Value inside = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::slt, position, end);
   Value zero = FloatMath{program.builder(), loc}.number(value.getType(), 0.0);
-  Value term = program.emit(ValueRange{arith::SelectOp::create(program.builder(), loc, inside, value, zero)}).front();
+  Value term =
+      program.emit(ValueRange{arith::SelectOp::create(program.builder(), loc, inside, value, zero)}).front();
 
-  Value within = tile::ScanOp::create(builder, loc, term.getType(), term, token, op.getExclusive(), op.getReverse());
+  Value within =
+      tile::ScanOp::create(builder, loc, term.getType(), term, token, op.getExclusive(), op.getReverse());
   Value sum = combine(Reduction::Sum, within, carry);
   Value total = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, term, {token});
   return {sum, combine(Reduction::Sum, carry, total)};
@@ -248,8 +286,8 @@ std::pair<Value, Value> TileEmitter::emitScan(ScanOp op, Value carry, Frame &fra
 
 AngleTable AngleTable::of(RopeOp op) {
   auto type = cast<ArrayType>(op.getType());
-  return {tokenAxis(type), type.sizeOf(op.getChannel()), op.getTheta().convertToDouble(), int64_t(op.getOffset()),
-          type.getScalarType()};
+  return {tokenAxis(type), type.sizeOf(op.getChannel()), op.getTheta().convertToDouble(),
+          int64_t(op.getOffset()), type.getScalarType()};
 }
 
 Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
@@ -257,11 +295,11 @@ Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
   AngleTable wanted = AngleTable::of(op);
   StringRef channel = op.getChannel();
   auto entry = llvm::find_if(memory.angles, [&](auto &entry) { return std::get<0>(entry) == wanted; });
-  auto tableType = tile::TileType::get(
-      builder.getContext(),
-      {tile::Axis::get(builder.getContext(), wanted.token, frame.size(wanted.token)),
-       tile::Axis::get(builder.getContext(), channel, wanted.channels / 2)},
-      wanted.elementType);
+  auto tableType =
+      tile::TileType::get(builder.getContext(),
+                          {tile::Axis::get(builder.getContext(), wanted.token, frame.size(wanted.token)),
+                           tile::Axis::get(builder.getContext(), channel, wanted.channels / 2)},
+                          wanted.elementType);
   auto loadTable = [&](Value table) -> Value {
     return tile::LoadOp::create(builder, loc, tableType, table, builder.getStrArrayAttr({wanted.token, "c"}),
                                 builder.getStrArrayAttr({wanted.token, channel}),
@@ -278,7 +316,8 @@ Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
       axis = tile::Axis::get(builder.getContext(), channel, pairs);
   auto part = tile::TileType::get(builder.getContext(), axes, xType.getElementType());
   auto slice = [&](int64_t which) -> Value {
-    return tile::SliceOp::create(builder, loc, part, x, channel, half ? which * pairs : which, pairs, half ? 1 : 2);
+    return tile::SliceOp::create(builder, loc, part, x, channel, half ? which * pairs : which, pairs,
+                                 half ? 1 : 2);
   };
   Value first = slice(0), second = slice(1);
   // (a, b) -> (a cos - b sin, b cos + a sin); backwards with the opposite sine
@@ -294,8 +333,9 @@ Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
   return tile::ConcatOp::create(builder, loc, xType, y0, y1, channel, !half);
 }
 
-/// cos and sin of x, f64, by reduction to [-pi/4, pi/4] (two words of pi/2) and Taylor polynomials of degree 16 and 17:
-/// errors stay below 1e-16 in the polynomials and 2^-53 |x| 2^-53 in the reduction, for |x| < 2^27.
+/// cos and sin of x, f64, by reduction to [-pi/4, pi/4] (two words of pi/2) and Taylor polynomials of degree
+/// 16 and 17: errors stay below 1e-16 in the polynomials and 2^-53 |x| 2^-53 in the reduction, for |x| <
+/// 2^27.
 static std::pair<Value, Value> emitCosSin(OpBuilder &builder, Location loc, Value x) {
   FloatMath math{builder, loc};
   Type f64 = builder.getF64Type();
@@ -333,12 +373,14 @@ static std::pair<Value, Value> emitCosSin(OpBuilder &builder, Location loc, Valu
   Value middle = is(math::AbsFOp::create(builder, loc, shifted), arith::CmpFPredicate::OLT, 1.0);
   Value late = is(quadrant, arith::CmpFPredicate::OGT, 1.5);
   Value negC = arith::NegFOp::create(builder, loc, c), negS = arith::NegFOp::create(builder, loc, s);
-  return {arith::SelectOp::create(builder, loc, middle, negC, c), arith::SelectOp::create(builder, loc, late, negS, s)};
+  return {arith::SelectOp::create(builder, loc, middle, negC, c),
+          arith::SelectOp::create(builder, loc, late, negS, s)};
 }
 
 void TileEmitter::emitAngles(const AngleTable &table, Value cosines, Value sines, const Frame &frame) {
   MLIRContext *context = builder.getContext();
-  auto channelType = tile::TileType::get(context, {tile::Axis::get(context, "c", table.channels / 2)}, builder.getIndexType());
+  auto channelType = tile::TileType::get(context, {tile::Axis::get(context, "c", table.channels / 2)},
+                                         builder.getIndexType());
   Value channel = tile::PositionOp::create(builder, loc, channelType, constant(0));
   Type f64 = builder.getF64Type();
   auto toFloat = [&](OpBuilder &inner, Location where, Value index) -> Value {
@@ -351,17 +393,19 @@ void TileEmitter::emitAngles(const AngleTable &table, Value cosines, Value sines
                               math.number(f64, -2.0 / double(table.channels) * std::log(table.theta)));
     return math::ExpOp::create(inner, where, exponent);
   });
-  Value position = map(positions(table.token, frame), [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
-    FloatMath math{inner, where};
-    return math.add(toFloat(inner, where, s[0]), math.number(f64, double(table.offset)));
-  });
-  auto both = tile::MapOp::create(builder, loc, {position, frequency}, [&](OpBuilder &inner, Location where, ValueRange s) {
-    auto [c, sine] = emitCosSin(inner, where, FloatMath{inner, where}.mul(s[0], s[1]));
-    if (table.elementType.isF64())
-      return SmallVector<Value>{c, sine};
-    return SmallVector<Value>{arith::TruncFOp::create(inner, where, table.elementType, c),
-                              arith::TruncFOp::create(inner, where, table.elementType, sine)};
-  });
+  Value position =
+      map(positions(table.token, frame), [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+        FloatMath math{inner, where};
+        return math.add(toFloat(inner, where, s[0]), math.number(f64, double(table.offset)));
+      });
+  auto both = tile::MapOp::create(
+      builder, loc, {position, frequency}, [&](OpBuilder &inner, Location where, ValueRange s) {
+        auto [c, sine] = emitCosSin(inner, where, FloatMath{inner, where}.mul(s[0], s[1]));
+        if (table.elementType.isF64())
+          return SmallVector<Value>{c, sine};
+        return SmallVector<Value>{arith::TruncFOp::create(inner, where, table.elementType, c),
+                                  arith::TruncFOp::create(inner, where, table.elementType, sine)};
+      });
   store(both.getResult(0), cosines, frame);
   store(both.getResult(1), sines, frame);
 }

@@ -38,6 +38,8 @@ private:
   /// An i1 that is true if the demand holds at run time; null: always.
   Value requested(const Demand &demand, OpBuilder &at, Location loc);
   int64_t blockSize(const KernelPlan &kernel);
+  /// In how many parts the keys of a kernel of pairs are cut.
+  tile::ExtentAttr partsOf(const KernelPlan &kernel);
 
   FunctionOp function;
   const TileSizes &sizes;
@@ -53,20 +55,24 @@ tile::ArrayType ProgramAssembler::storageOf(ArrayType type, Type elementType) {
   MLIRContext *context = builder.getContext();
   SmallVector<tile::Axis> axes;
   for (auto [name, size] : llvm::zip(type.getAxes(), type.getSizes()))
-    axes.push_back({name, isRuntimeAxis(name.getValue()) ? tile::ExtentAttr::get(name) : tile::ExtentAttr::get(context, size)});
+    axes.push_back({name, isRuntimeAxis(name.getValue()) ? tile::ExtentAttr::get(name)
+                                                         : tile::ExtentAttr::get(context, size)});
   return tile::ArrayType::get(context, axes, elementType);
 }
 
 void ProgramAssembler::declareTensors() {
-  for (auto [argument, name] : llvm::zip(function.getBody().getArguments(), function.getArgNames().getAsRange<StringAttr>()))
+  for (auto [argument, name] :
+       llvm::zip(function.getBody().getArguments(), function.getArgNames().getAsRange<StringAttr>()))
     if (!argument.use_empty())
       memory.values[argument] = tile::TensorOp::create(
-          builder, argument.getLoc(), storageOf(typeOf(argument), typeOf(argument).getElementType()), name, UnitAttr());
+          builder, argument.getLoc(), storageOf(typeOf(argument), typeOf(argument).getElementType()), name,
+          UnitAttr());
   auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
   for (auto [index, value] : llvm::enumerate(yield.getValues())) {
     auto name = cast<StringAttr>((*yield.getNames())[index]);
-    results.push_back(tile::TensorOp::create(builder, yield.getLoc(), storageOf(typeOf(value), typeOf(value).getElementType()),
-                                             name, partition.isOptional(index) ? builder.getUnitAttr() : UnitAttr()));
+    results.push_back(tile::TensorOp::create(
+        builder, yield.getLoc(), storageOf(typeOf(value), typeOf(value).getElementType()), name,
+        partition.isOptional(index) ? builder.getUnitAttr() : UnitAttr()));
   }
 }
 
@@ -81,7 +87,8 @@ void ProgramAssembler::declareWorkspace() {
       MLIRContext *context = builder.getContext();
       auto type = tile::ArrayType::get(
           context,
-          {tile::Axis{builder.getStringAttr(kernel.angles->token), tile::ExtentAttr::get(builder.getStringAttr(kernel.angles->token))},
+          {tile::Axis{builder.getStringAttr(kernel.angles->token),
+                      tile::ExtentAttr::get(builder.getStringAttr(kernel.angles->token))},
            tile::Axis::get(context, "c", kernel.angles->channels / 2)},
           kernel.angles->elementType);
       Value cosines = declare(function.getLoc(), kernel.name + ".cos", type);
@@ -89,9 +96,18 @@ void ProgramAssembler::declareWorkspace() {
       memory.angles.push_back({*kernel.angles, cosines, sines});
     }
     if (auto pairs = dyn_cast_or_null<PairwiseOp>(kernel.op))
-      for (Value result : pairs.getResults())
-        if (partition.hasMemory(result) && !partition.accumulated.contains(result))
-          homes[result] = declare(pairs.getLoc(), nextName(), storageOf(typeOf(result), typeOf(result).getScalarType()));
+      for (OpResult result : pairs.getResults())
+        if (partition.hasMemory(result)) {
+          tile::ArrayType type = storageOf(typeOf(result), typeOf(result).getScalarType());
+          auto sum = pairs.getSum(result.getResultNumber());
+          if (sum.getKind() != PairOutput::Columns) {
+            // One sum per part of the keys; they are added where they are read.
+            SmallVector<tile::Axis> axes{{builder.getStringAttr("part"), partsOf(kernel)}};
+            llvm::append_range(axes, type.getAxes());
+            type = tile::ArrayType::get(builder.getContext(), axes, type.getElementType());
+          }
+          homes[result] = declare(pairs.getLoc(), nextName(), type);
+        }
     for (Root &root : kernel.roots) {
       if (!root.workspace)
         continue;
@@ -105,7 +121,8 @@ void ProgramAssembler::declareWorkspace() {
       SmallVector<tile::Axis> axes;
       for (StringRef axis : kernel.axes) {
         if (axis == "t" || axis == "u")
-          axes.push_back({builder.getStringAttr("block"), tile::ExtentAttr::get(builder.getStringAttr(axis), blockSize(kernel))});
+          axes.push_back({builder.getStringAttr("block"),
+                          tile::ExtentAttr::get(builder.getStringAttr(axis), blockSize(kernel))});
         else
           axes.push_back({builder.getStringAttr(axis), tile::ExtentAttr::get(builder.getStringAttr(axis))});
       }
@@ -135,6 +152,12 @@ int64_t ProgramAssembler::blockSize(const KernelPlan &kernel) {
   return kernel.attends && !partial ? sizes.queries : sizes.tokens;
 }
 
+tile::ExtentAttr ProgramAssembler::partsOf(const KernelPlan &kernel) {
+  if (kernel.axes.size() < 2)
+    return tile::ExtentAttr::get(builder.getContext(), kernel.axes.empty() ? sizes.blocks : 1);
+  return tile::ExtentAttr::get(builder.getStringAttr(kernel.axes[0] + "*" + kernel.axes[1]), sizes.blocks);
+}
+
 void ProgramAssembler::storeRoot(Root &root, Value tile, TileEmitter &emitter, Frame &frame) {
   if (root.workspace)
     emitter.store(tile, root.partial ? partialHomes[root.value.getDefiningOp()] : homes[root.value], frame);
@@ -143,7 +166,8 @@ void ProgramAssembler::storeRoot(Root &root, Value tile, TileEmitter &emitter, F
       emitter.store(tile, results[result], frame);
       continue;
     }
-    Value asked = tile::RequestedOp::create(emitter.builder, emitter.loc, emitter.builder.getI1Type(), results[result]);
+    Value asked =
+        tile::RequestedOp::create(emitter.builder, emitter.loc, emitter.builder.getI1Type(), results[result]);
     auto branch = scf::IfOp::create(emitter.builder, emitter.loc, asked, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(emitter.builder);
     emitter.builder.setInsertionPointToStart(branch.thenBlock());
@@ -161,20 +185,23 @@ void ProgramAssembler::emitScanKernel(KernelPlan &kernel, TileEmitter &emitter, 
   auto scan = cast<ScanOp>(kernel.op);
   Root &root = kernel.roots.front();
   StringRef token = scan.getAxis();
-  Value blocks = arith::CeilDivSIOp::create(emitter.builder, emitter.loc, emitter.size(token), emitter.constant(sizes.tokens));
+  Value blocks = arith::CeilDivSIOp::create(emitter.builder, emitter.loc, emitter.size(token),
+                                            emitter.constant(sizes.tokens));
   Frame probe = frame.at(token, emitter.constant(0), sizes.tokens);
   tile::TileType carryType = emitter.tileType(typeOf(scan), probe).without({token});
-  emitter.loop(emitter.constant(0), blocks, 1, emitter.splat(carryType, 0.0), [&](Value index, ValueRange carried) {
-    if (scan.getReverse()) {
-      Value last = arith::SubIOp::create(emitter.builder, emitter.loc, blocks, emitter.constant(1));
-      index = arith::SubIOp::create(emitter.builder, emitter.loc, last, index);
-    }
-    Value start = arith::MulIOp::create(emitter.builder, emitter.loc, index, emitter.constant(sizes.tokens));
-    Frame block = frame.at(token, start, sizes.tokens);
-    auto [sum, carry] = emitter.emitScan(scan, carried.front(), block);
-    storeRoot(root, sum, emitter, block);
-    return SmallVector<Value>{carry};
-  });
+  emitter.loop(
+      emitter.constant(0), blocks, 1, emitter.splat(carryType, 0.0), [&](Value index, ValueRange carried) {
+        if (scan.getReverse()) {
+          Value last = arith::SubIOp::create(emitter.builder, emitter.loc, blocks, emitter.constant(1));
+          index = arith::SubIOp::create(emitter.builder, emitter.loc, last, index);
+        }
+        Value start =
+            arith::MulIOp::create(emitter.builder, emitter.loc, index, emitter.constant(sizes.tokens));
+        Frame block = frame.at(token, start, sizes.tokens);
+        auto [sum, carry] = emitter.emitScan(scan, carried.front(), block);
+        storeRoot(root, sum, emitter, block);
+        return SmallVector<Value>{carry};
+      });
 }
 
 void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame) {
@@ -185,8 +212,7 @@ void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter,
     plan.requested = requested(partition.demands.lookup(result), emitter.builder, emitter.loc);
     if (sum.getKind() == PairOutput::Columns)
       continue;
-    auto direct = partition.accumulated.find(result);
-    plan.memory = direct == partition.accumulated.end() ? homes[result] : results[direct->second];
+    plan.memory = homes[result];
   }
   // Where sums into columns are complete, they are stored, and with them what depends on nothing else.
   bool groups = llvm::is_contained(kernel.axes, "g");
@@ -200,15 +226,20 @@ void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter,
       if (belongs(root.value))
         emitRoot(root, emitter, done);
   };
-  PairEmitter(emitter, pairs).emitColumns(frame, plans, finish);
+  PairEmitter(emitter, pairs).emitColumns(frame, emitter.extent(partsOf(kernel)), plans, finish);
 }
 
 void ProgramAssembler::emitKernel(KernelPlan &kernel) {
   SmallVector<tile::ExtentAttr> grid;
   int64_t block = blockSize(kernel);
   for (StringRef axis : kernel.axes)
-    grid.push_back(tile::ExtentAttr::get(builder.getStringAttr(axis), axis == "t" || axis == "u" ? block : 1));
-  Location loc = kernel.op ? kernel.op->getLoc() : kernel.roots.empty() ? function.getLoc() : kernel.roots[0].value.getLoc();
+    grid.push_back(
+        tile::ExtentAttr::get(builder.getStringAttr(axis), axis == "t" || axis == "u" ? block : 1));
+  Location loc = kernel.op              ? kernel.op->getLoc()
+                 : kernel.roots.empty() ? function.getLoc()
+                                        : kernel.roots[0].value.getLoc();
+  if (kernel.kind == KernelPlan::Kind::Pairs)
+    grid.push_back(partsOf(kernel));
   auto op = tile::KernelOp::create(builder, loc, kernel.name, grid);
   OpBuilder inside = OpBuilder::atBlockEnd(op.getBlock());
 
@@ -233,9 +264,12 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
     frame.indices["block"] = index;
     frame = frame.at(axis, arith::MulIOp::create(inside, loc, index, emitter.constant(block)), block);
   }
+  if (kernel.kind == KernelPlan::Kind::Pairs)
+    frame.indices["part"] = op.getBlock()->getArguments().back();
   switch (kernel.kind) {
   case KernelPlan::Kind::Angles: {
-    auto &[table, cosines, sines] = *llvm::find_if(memory.angles, [&](auto &entry) { return std::get<0>(entry) == *kernel.angles; });
+    auto &[table, cosines, sines] =
+        *llvm::find_if(memory.angles, [&](auto &entry) { return std::get<0>(entry) == *kernel.angles; });
     emitter.emitAngles(table, cosines, sines, frame);
     break;
   }
@@ -243,8 +277,12 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
     for (Root &root : kernel.roots)
       emitRoot(root, emitter, frame);
     break;
-  case KernelPlan::Kind::Scan: emitScanKernel(kernel, emitter, frame); break;
-  case KernelPlan::Kind::Pairs: emitPairsKernel(kernel, emitter, frame); break;
+  case KernelPlan::Kind::Scan:
+    emitScanKernel(kernel, emitter, frame);
+    break;
+  case KernelPlan::Kind::Pairs:
+    emitPairsKernel(kernel, emitter, frame);
+    break;
   }
 
   // From now on it is read from memory.
@@ -275,7 +313,7 @@ struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
   using LowerToTilePassBase::LowerToTilePassBase;
 
   void runOnOperation() override {
-    TileSizes sizes{tokens, queries, keys, edgeKeys, outerKeys};
+    TileSizes sizes{tokens, queries, keys, edgeKeys, outerKeys, blocks};
     llvm::StringMap<int> parts;
     SmallVector<FunctionOp> functions(getOperation().getOps<FunctionOp>());
     // "softmax.forward" is called "forward", unless the module has several.

@@ -18,9 +18,23 @@ void PairEmitter::guarded(Value condition, function_ref<void()> body) {
   body();
 }
 
+/// The next value of what is carried, or itself. A loop that runs once or not at all: unlike scf.if it
+/// carries in place.
+Value PairEmitter::guarded(Value condition, Value carried, function_ref<Value(Value)> body) {
+  if (!condition)
+    return body(carried);
+  Value times = arith::SelectOp::create(emitter.builder, emitter.loc, condition, emitter.constant(1),
+                                        emitter.constant(0));
+  return emitter
+      .loop(emitter.constant(0), times, 1, carried,
+            [&](Value, ValueRange inside) { return SmallVector<Value>{body(inside.front())}; })
+      .front();
+}
+
 bool PairEmitter::loopsOverHeads(const Frame &block) {
   auto hasHeads = [](Value value) { return cast<ArrayType>(value.getType()).has("h"); };
-  return !block.indices.contains("h") && (llvm::any_of(op.getArrays(), hasHeads) || llvm::any_of(op.getResults(), hasHeads));
+  return !block.indices.contains("h") &&
+         (llvm::any_of(op.getArrays(), hasHeads) || llvm::any_of(op.getResults(), hasHeads));
 }
 
 void PairEmitter::forHeads(Frame &block, function_ref<void(Frame &)> body) {
@@ -43,7 +57,8 @@ void PairEmitter::zeroRows(Frame &block, ArrayRef<PairResult> results) {
       auto type = cast<ArrayType>(result.getType());
       anyRows |= plan.memory && type.has("t");
       if (plan.memory && !type.has("t"))
-        guarded(plan.requested, [&] { emitter.store(emitter.splat(emitter.tileType(type, head), 0.0), plan.memory, head); });
+        guarded(plan.requested,
+                [&] { emitter.store(emitter.splat(emitter.tileType(type, head), 0.0), plan.memory, head); });
     }
     if (!anyRows)
       return;
@@ -53,14 +68,17 @@ void PairEmitter::zeroRows(Frame &block, ArrayRef<PairResult> results) {
       for (auto [result, plan] : llvm::zip(op.getResults(), results)) {
         auto type = cast<ArrayType>(result.getType());
         if (plan.memory && type.has("t"))
-          guarded(plan.requested, [&] { emitter.store(emitter.splat(emitter.tileType(type, rows), 0.0), plan.memory, rows); });
+          guarded(plan.requested, [&] {
+            emitter.store(emitter.splat(emitter.tileType(type, rows), 0.0), plan.memory, rows);
+          });
       }
       return SmallVector<Value>();
     });
   });
 }
 
-void PairEmitter::emitColumns(Frame &block, ArrayRef<PairResult> results, function_ref<void(Frame &)> finish) {
+void PairEmitter::emitColumns(Frame &block, Value parts, ArrayRef<PairResult> results,
+                              function_ref<void(Frame &)> finish) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   int64_t rowStep = emitter.sizes.queries, columnStep = emitter.sizes.outerKeys;
@@ -75,7 +93,8 @@ void PairEmitter::emitColumns(Frame &block, ArrayRef<PairResult> results, functi
   auto zeros = [&](ArrayRef<int64_t> indices, Frame &frame) {
     SmallVector<Value> tiles;
     for (int64_t index : indices)
-      tiles.push_back(emitter.splat(emitter.tileType(cast<ArrayType>(op.getResult(index).getType()), frame), 0.0));
+      tiles.push_back(
+          emitter.splat(emitter.tileType(cast<ArrayType>(op.getResult(index).getType()), frame), 0.0));
     return tiles;
   };
 
@@ -87,14 +106,14 @@ void PairEmitter::emitColumns(Frame &block, ArrayRef<PairResult> results, functi
     for (auto [place, index] : llvm::enumerate(indices)) {
       PairSumAttr sum = op.getSum(index);
       Value weight = weights[sum.getYielded()];
-      if (sum.getArray() >= 0) {
-        Value row = emitter.emit(op.getArrays()[sum.getArray()], pair);
-        next.push_back(tile::DotOp::create(builder, loc, weight, row, {"t"}, carried[place]));
-        continue;
-      }
-      Value ofTile = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {"t"});
-      next.push_back(emitter.map({carried[place], ofTile}, [](OpBuilder &inner, Location at, ValueRange s) -> Value {
-        return arith::AddFOp::create(inner, at, s[0], s[1]);
+      Value row = sum.getArray() >= 0 ? emitter.emit(op.getArrays()[sum.getArray()], pair) : Value();
+      next.push_back(guarded(results[index].requested, carried[place], [&](Value before) -> Value {
+        if (row)
+          return tile::DotOp::create(builder, loc, weight, row, {"t"}, before);
+        Value ofTile = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {"t"});
+        return emitter.map({before, ofTile}, [](OpBuilder &inner, Location at, ValueRange s) -> Value {
+          return arith::AddFOp::create(inner, at, s[0], s[1]);
+        });
       }));
     }
     for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>())) {
@@ -109,7 +128,8 @@ void PairEmitter::emitColumns(Frame &block, ArrayRef<PairResult> results, functi
         else if (sum.getArray() < 0)
           value = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {"u"});
         else
-          value = tile::DotOp::create(builder, loc, weight, emitter.emit(op.getArrays()[sum.getArray()], inside), {"u"});
+          value = tile::DotOp::create(builder, loc, weight,
+                                      emitter.emit(op.getArrays()[sum.getArray()], inside), {"u"});
         emitter.accumulate(value, results[index].memory, inside);
       });
     }
@@ -124,17 +144,20 @@ void PairEmitter::emitColumns(Frame &block, ArrayRef<PairResult> results, functi
     SmallVector<Value> carried(groupSums);
     carried.append(zeros(ofHead, head));
     Value past = emitter.add(head.uStart, emitter.constant(columnStep)), keys = emitter.size("u");
-    Value last = arith::SubIOp::create(builder, loc, arith::MinSIOp::create(builder, loc, past, keys), emitter.constant(1));
+    Value last = arith::SubIOp::create(builder, loc, arith::MinSIOp::create(builder, loc, past, keys),
+                                       emitter.constant(1));
     VisibleRange range = ranges.queriesOf(builder, loc, head.uStart, last);
-    // A block that reaches beyond the last key is masked throughout: sums into rows would see what is not there.
+    // A block that reaches beyond the last key is masked throughout: sums into rows would see what is not
+    // there.
     Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, past, keys);
     range.fullEnd = arith::SelectOp::create(builder, loc, whole, range.fullEnd, emitter.constant(0));
-    SmallVector<Value> sums = emitSegments(range, rowStep, rowStep, carried, [&](Value i, ValueRange carried, bool masked) {
-      Frame pair = head;
-      pair.tStart = i;
-      pair.tSize = rowStep;
-      return emitPair(pair, indices, carried, masked);
-    });
+    SmallVector<Value> sums =
+        emitSegments(range, rowStep, rowStep, carried, [&](Value i, ValueRange carried, bool masked) {
+          Frame pair = head;
+          pair.tStart = i;
+          pair.tSize = rowStep;
+          return emitPair(pair, indices, carried, masked);
+        });
     if (heads && !ofHead.empty()) {
       Frame done = head;
       for (auto [place, index] : llvm::enumerate(ofHead))
@@ -145,25 +168,30 @@ void PairEmitter::emitColumns(Frame &block, ArrayRef<PairResult> results, functi
     return sums;
   };
 
-  emitter.loop(emitter.constant(0), emitter.size("u"), columnStep, {}, [&](Value j, ValueRange) {
-    Frame columns = block.at("u", j, columnStep);
-    SmallVector<Value> sums = zeros(ofGroup, columns);
-    if (heads) {
-      emitOperands(columns, [](ArrayType type) { return !type.has("t") && !type.has("h"); });
-      Value count = emitter.headsPerGroup();
-      Value first = arith::MulIOp::create(builder, loc, columns.indices.lookup("g"), count);
-      sums = emitter.loop(emitter.constant(0), count, 1, sums, [&](Value index, ValueRange carried) {
-        Frame head = columns;
-        head.indices["h"] = emitter.add(first, index);
-        return emitHead(head, carried);
-      });
-    } else {
-      sums = emitHead(columns, sums);
-    }
-    Frame done = columns;
-    for (auto [place, index] : llvm::enumerate(ofGroup))
-      done.tiles[op.getResult(index)] = sums[place];
-    finish(done);
-    return SmallVector<Value>();
-  });
+  auto blocksOf = [&](Value count) -> Value {
+    return arith::MulIOp::create(builder, loc, count, emitter.constant(columnStep));
+  };
+  emitter.loop(blocksOf(block.indices.lookup("part")), emitter.size("u"), blocksOf(parts), {},
+               [&](Value j, ValueRange) {
+                 Frame columns = block.at("u", j, columnStep);
+                 SmallVector<Value> sums = zeros(ofGroup, columns);
+                 if (heads) {
+                   emitOperands(columns, [](ArrayType type) { return !type.has("t") && !type.has("h"); });
+                   Value count = emitter.headsPerGroup();
+                   Value first = arith::MulIOp::create(builder, loc, columns.indices.lookup("g"), count);
+                   sums = emitter.loop(emitter.constant(0), count, 1, sums,
+                                       [&](Value index, ValueRange carried) {
+                                         Frame head = columns;
+                                         head.indices["h"] = emitter.add(first, index);
+                                         return emitHead(head, carried);
+                                       });
+                 } else {
+                   sums = emitHead(columns, sums);
+                 }
+                 Frame done = columns;
+                 for (auto [place, index] : llvm::enumerate(ofGroup))
+                   done.tiles[op.getResult(index)] = sums[place];
+                 finish(done);
+                 return SmallVector<Value>();
+               });
 }

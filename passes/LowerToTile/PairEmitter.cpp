@@ -26,9 +26,9 @@ void PairEmitter::emitOperands(Frame &frame, function_ref<bool(ArrayType)> which
 
 tile::TileType PairEmitter::pairType(const Frame &pair) {
   MLIRContext *context = op.getContext();
-  return tile::TileType::get(context,
-                             {tile::Axis::get(context, "t", pair.tSize), tile::Axis::get(context, "u", pair.uSize)},
-                             op.getRealType());
+  return tile::TileType::get(
+      context, {tile::Axis::get(context, "t", pair.tSize), tile::Axis::get(context, "u", pair.uSize)},
+      op.getRealType());
 }
 
 SmallVector<Value> PairEmitter::emitProducts(Frame &pair) {
@@ -113,9 +113,9 @@ bool PairEmitter::dependsOnMaximum(int64_t yielded) {
   return false;
 }
 
-SmallVector<Value>
-PairEmitter::emitSegments(const VisibleRange &range, int64_t step, int64_t edge, ValueRange carried,
-                          function_ref<SmallVector<Value>(Value, ValueRange, bool)> body) {
+SmallVector<Value> PairEmitter::emitSegments(const VisibleRange &range, int64_t step, int64_t edge,
+                                             ValueRange carried,
+                                             function_ref<SmallVector<Value>(Value, ValueRange, bool)> body) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   SmallVector<Value> values(carried);
@@ -128,14 +128,17 @@ PairEmitter::emitSegments(const VisibleRange &range, int64_t step, int64_t edge,
     return values;
   }
   auto sub = [&](Value a, Value b) -> Value { return arith::SubIOp::create(builder, loc, a, b); };
-  auto times = [&](Value a, int64_t b) -> Value { return arith::MulIOp::create(builder, loc, a, emitter.constant(b)); };
+  auto times = [&](Value a, int64_t b) -> Value {
+    return arith::MulIOp::create(builder, loc, a, emitter.constant(b));
+  };
   auto tiles = [&](Value from, Value to, int64_t by, bool up) -> Value {
     Value length = arith::MaxSIOp::create(builder, loc, sub(to, from), emitter.constant(0));
     if (up)
       return arith::CeilDivSIOp::create(builder, loc, length, emitter.constant(by));
     return arith::DivSIOp::create(builder, loc, length, emitter.constant(by));
   };
-  // Whole tiles of the full part, counted from `begin`: [begin, first) masked, [first, second) full, [second, end) masked.
+  // Whole tiles of the full part, counted from `begin`: [begin, first) masked, [first, second) full, [second,
+  // end) masked.
   Value first = range.begin;
   if (!range.fullFromStart)
     first = emitter.add(range.begin, times(tiles(range.begin, range.fullBegin, edge, /*up=*/true), edge));
@@ -146,13 +149,16 @@ PairEmitter::emitSegments(const VisibleRange &range, int64_t step, int64_t edge,
     return values;
   }
   // Both masked parts are one loop, so that its body is compiled once.
-  Value before = tiles(range.begin, arith::MinSIOp::create(builder, loc, first, range.end), edge, /*up=*/true);
+  Value before =
+      tiles(range.begin, arith::MinSIOp::create(builder, loc, first, range.end), edge, /*up=*/true);
   Value after = tiles(second, range.end, edge, /*up=*/true);
-  values = emitter.loop(emitter.constant(0), emitter.add(before, after), 1, values, [&](Value number, ValueRange carried) {
-    Value isBefore = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, before);
-    Value base = arith::SelectOp::create(builder, loc, isBefore, range.begin, sub(second, times(before, edge)));
-    return body(emitter.add(base, times(number, edge)), carried, true);
-  });
+  values = emitter.loop(
+      emitter.constant(0), emitter.add(before, after), 1, values, [&](Value number, ValueRange carried) {
+        Value isBefore = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, before);
+        Value base =
+            arith::SelectOp::create(builder, loc, isBefore, range.begin, sub(second, times(before, edge)));
+        return body(emitter.add(base, times(number, edge)), carried, true);
+      });
   segment(first, second, step, false);
   return values;
 }

@@ -32,9 +32,12 @@ public:
   /// Emits the loop over keys for the frame's queries; the results become tiles of the frame.
   void emitRows(Frame &frame);
 
-  /// Emits the loops over keys and queries of one batch and group (or head). `finish` is called where sums into columns
-  /// are complete, with them as tiles of its frame: once per head, once per group.
-  void emitColumns(Frame &block, llvm::ArrayRef<PairResult> results, llvm::function_ref<void(Frame &frame)> finish);
+  /// Emits the loops over keys and queries of one batch and group (or head). `finish` is called where sums
+  /// into columns are complete, with them as tiles of its frame: once per head, once per group. Where the
+  /// keys are cut in `parts`, the frame's part takes every parts-th block of keys: with a causal mask the
+  /// first ones have more queries.
+  void emitColumns(Frame &block, mlir::Value parts, llvm::ArrayRef<PairResult> results,
+                   llvm::function_ref<void(Frame &frame)> finish);
 
 private:
   ArrayType typeOf(int64_t array) { return mlir::cast<ArrayType>(op.getArrays()[array].getType()); }
@@ -44,18 +47,22 @@ private:
   /// Inlines the conditions that hold at a visible pair of real tokens; null if nothing is to be masked.
   mlir::Value emitMask(ScalarProgram &program, Frame &pair, bool masked, bool edgeOfQueries);
   /// One tile per yielded scalar in `wanted`, over [t, u], 0 at invisible pairs; `maximum` may be null.
-  llvm::SmallVector<mlir::Value> emitWeights(Frame &pair, mlir::ValueRange products, mlir::Value maximum, bool masked,
-                                             bool edgeOfQueries);
+  llvm::SmallVector<mlir::Value> emitWeights(Frame &pair, mlir::ValueRange products, mlir::Value maximum,
+                                             bool masked, bool edgeOfQueries);
   mlir::tile::TileType pairType(const Frame &pair);
-  /// Calls `body` for the masked parts of a range (tiles of `edge` tokens) and the full part (tiles of `step`), threading what is carried.
-  llvm::SmallVector<mlir::Value>
-  emitSegments(const VisibleRange &range, int64_t step, int64_t edge, mlir::ValueRange carried,
-               llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange, bool masked)> body);
+  /// Calls `body` for the masked parts of a range (tiles of `edge` tokens) and the full part (tiles of
+  /// `step`), threading what is carried.
+  llvm::SmallVector<mlir::Value> emitSegments(
+      const VisibleRange &range, int64_t step, int64_t edge, mlir::ValueRange carried,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange, bool masked)>
+          body);
   void zeroRows(Frame &block, llvm::ArrayRef<PairResult> results);
   void forHeads(Frame &block, llvm::function_ref<void(Frame &head)> body);
   bool loopsOverHeads(const Frame &block);
   bool dependsOnMaximum(int64_t yielded);
   void guarded(mlir::Value condition, llvm::function_ref<void()> body);
+  mlir::Value guarded(mlir::Value condition, mlir::Value carried,
+                      llvm::function_ref<mlir::Value(mlir::Value)> body);
 
   TileEmitter &emitter;
   PairwiseOp op;

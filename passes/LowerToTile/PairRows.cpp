@@ -47,13 +47,16 @@ void PairEmitter::emitRows(Frame &frame) {
     if (sum.getKind() == PairOutput::Maximum) {
       maximumResult = index;
     } else if (sum.getArray() < 0 && ranges.canCount() &&
-               matchPattern(weightBlock.getTerminator()->getOperand(sum.getYielded()), m_Constant(&constant))) {
+               matchPattern(weightBlock.getTerminator()->getOperand(sum.getYielded()),
+                            m_Constant(&constant))) {
       ScalarProgram program(emitter, frame);
       OpBuilder &inner = program.builder();
       Value count = ranges.countOf(inner, loc, program.position("t"), emitter.size("u"));
       Value integer = arith::IndexCastOp::create(inner, loc, inner.getI32Type(), count);
-      Value number = arith::SIToFPOp::create(inner, loc, real, integer);
-      Value factor = arith::ConstantOp::create(inner, loc, constant);
+      // By the result's type: an operation without operands has no other.
+      Value number = arith::SIToFPOp::create(inner, loc, type.getElementType(), integer);
+      Value factor = arith::ConstantOp::create(
+          inner, loc, builder.getFloatAttr(type.getElementType(), constant.getValueAsDouble()));
       Value product = arith::MulFOp::create(inner, loc, number, factor);
       frame.tiles[result] = broadcastTile(builder, loc, program.emit(product).front(), type);
     } else {
@@ -63,12 +66,14 @@ void PairEmitter::emitRows(Frame &frame) {
 
   // Carried: the maximum, then the sums.
   SmallVector<Value> carried;
-  auto rowType = tile::TileType::get(op.getContext(), {tile::Axis::get(op.getContext(), "t", frame.tSize)}, real);
+  auto rowType =
+      tile::TileType::get(op.getContext(), {tile::Axis::get(op.getContext(), "t", frame.tSize)}, real);
   if (op.hasMaximum()) {
     Value initial = emitter.splat(rowType, leastOf(real));
     Operation *yield = op.getMaximum().front().getTerminator();
     if (yield->getNumOperands() > 1) {
-      // The floor: of rows and parameters only (checked before lowering), so products and columns may be anything.
+      // The floor: of rows and parameters only (checked before lowering), so products and columns may be
+      // anything.
       ScalarProgram program(emitter, frame);
       Region &region = op.getMaximum();
       SmallVector<Value> arguments;
@@ -77,7 +82,8 @@ void PairEmitter::emitRows(Frame &frame) {
         if (scalar >= 0 && !typeOf(op.getScalars()[scalar]).has("u"))
           arguments.push_back(program.input(emitter.emit(op.getArrays()[op.getScalars()[scalar]], frame)));
         else
-          arguments.push_back(arith::ConstantOp::create(program.builder(), loc, builder.getZeroAttr(argument.getType())));
+          arguments.push_back(
+              arith::ConstantOp::create(program.builder(), loc, builder.getZeroAttr(argument.getType())));
       }
       Value floor = program.inlineRegion(region, arguments)[1];
       initial = broadcastTile(builder, loc, program.emit(floor).front(), rowType);
@@ -85,14 +91,16 @@ void PairEmitter::emitRows(Frame &frame) {
     carried.push_back(initial);
   }
   for (int64_t index : looped)
-    carried.push_back(emitter.splat(emitter.tileType(cast<ArrayType>(op.getResult(index).getType()), frame), 0.0));
+    carried.push_back(
+        emitter.splat(emitter.tileType(cast<ArrayType>(op.getResult(index).getType()), frame), 0.0));
 
   SmallVector<Value> sums;
   if (!looped.empty() || maximumResult >= 0) {
     Value first = emitter.add(emitter.size("offset"), frame.tStart);
     Value end = arith::MinSIOp::create(builder, loc, emitter.add(frame.tStart, emitter.constant(frame.tSize)),
                                        emitter.size("t"));
-    Value last = arith::SubIOp::create(builder, loc, emitter.add(emitter.size("offset"), end), emitter.constant(1));
+    Value last =
+        arith::SubIOp::create(builder, loc, emitter.add(emitter.size("offset"), end), emitter.constant(1));
     VisibleRange range = ranges.keysOf(builder, loc, first, last);
     sums = emitSegments(range, step, edge, carried, [&](Value j, ValueRange carried, bool masked) {
       Frame pair = frame;
@@ -110,7 +118,8 @@ void PairEmitter::emitRows(Frame &frame) {
         Value mask = emitMask(program, pair, masked, false);
         Value x = program.inlineRegion(op.getMaximum(), arguments).front();
         if (mask) {
-          Value least = arith::ConstantOp::create(program.builder(), loc, builder.getFloatAttr(real, leastOf(real)));
+          Value least =
+              arith::ConstantOp::create(program.builder(), loc, builder.getFloatAttr(real, leastOf(real)));
           x = arith::SelectOp::create(program.builder(), loc, mask, x, least);
         }
         Value tile = broadcastTile(builder, loc, program.emit(x).front(), pairType(pair));
@@ -124,9 +133,10 @@ void PairEmitter::emitRows(Frame &frame) {
         Value weight = weights[sum.getYielded()], before = carried[place + (op.hasMaximum() ? 1 : 0)];
         bool scaled = dependsOnMaximum(sum.getYielded());
         auto scale = [&](Value value) {
-          return emitter.map({value, rescaling.factor}, [](OpBuilder &inner, Location at, ValueRange s) -> Value {
-            return arith::MulFOp::create(inner, at, s[0], s[1]);
-          });
+          return emitter.map({value, rescaling.factor},
+                             [](OpBuilder &inner, Location at, ValueRange s) -> Value {
+                               return arith::MulFOp::create(inner, at, s[0], s[1]);
+                             });
         };
         if (scaled)
           before = scale(before);
@@ -135,9 +145,10 @@ void PairEmitter::emitRows(Frame &frame) {
           next.push_back(tile::DotOp::create(builder, loc, weight, column, {"u"}, before));
         } else {
           Value ofTile = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {"u"});
-          next.push_back(emitter.map({before, ofTile}, [](OpBuilder &inner, Location at, ValueRange s) -> Value {
-            return arith::AddFOp::create(inner, at, s[0], s[1]);
-          }));
+          next.push_back(
+              emitter.map({before, ofTile}, [](OpBuilder &inner, Location at, ValueRange s) -> Value {
+                return arith::AddFOp::create(inner, at, s[0], s[1]);
+              }));
         }
       }
       return next;

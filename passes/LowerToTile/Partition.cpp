@@ -76,7 +76,8 @@ void Partition::convertKeys() {
         uses.push_back(&use);
     if (uses.empty())
       continue;
-    auto op = MapOp::create(builder, argument.getLoc(), type.clone(scalar), ValueRange{argument}, ValueRange{});
+    auto op =
+        MapOp::create(builder, argument.getLoc(), type.clone(scalar), ValueRange{argument}, ValueRange{});
     OpBuilder::InsertionGuard guard(builder);
     Block *block = builder.createBlock(&op.getBody(), {}, {scalar}, {argument.getLoc()});
     YieldOp::create(builder, argument.getLoc(), block->getArgument(0), ArrayAttr());
@@ -147,7 +148,7 @@ void Partition::collect(Value value, Leaves &leaves, bool top) {
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
     leaves.loops |= reducesBlocks(reduce);
-  leaves.loops |= isa<ScanOp, AlignOp>(op);
+  leaves.loops |= isa<ScanOp, AlignOp, ConvolveOp>(op);
   leaves.angles |= isa<RopeOp>(op);
   if (isa<PairwiseOp>(op))
     leaves.rowPairs.insert(op);
@@ -229,15 +230,8 @@ PairwiseOp Partition::fusedInto(Value value, const Leaves &leaves) {
 //===----------------------------------------------------------------------===//
 
 void Partition::addRoots() {
-  accumulated.clear();
   auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
   for (auto [index, value] : llvm::enumerate(yield.getValues())) {
-    // A sum into rows that is a result as it is needs no memory of its own.
-    if (columnPairs(value) && sumKind(value) != PairOutput::Columns && value.hasOneUse() &&
-        typeOf(value).getElementType() == typeOf(value).getScalarType()) {
-      accumulated[value] = index;
-      continue;
-    }
     auto root = llvm::find_if(roots, [&](const Root &root) { return root.value == value; });
     if (root == roots.end()) {
       roots.emplace_back().value = value;
@@ -263,7 +257,8 @@ void Partition::addRoots() {
   }
 }
 
-KernelPlan &Partition::kernelFor(KernelPlan::Kind kind, int64_t stage, ArrayRef<StringRef> axes, Operation *op) {
+KernelPlan &Partition::kernelFor(KernelPlan::Kind kind, int64_t stage, ArrayRef<StringRef> axes,
+                                 Operation *op) {
   for (KernelPlan &kernel : kernels)
     if (kernel.kind == kind && kernel.stage == stage && ArrayRef(kernel.axes) == axes && kernel.op == op)
       return kernel;
@@ -326,8 +321,8 @@ void Partition::placeRoots() {
     // What was not fused is read from memory.
     for (Value leaf : leaves.values)
       stored.insert(leaf);
-    SmallVector<StringRef> axes = root.partial ? gridAxes(llvm::to_vector(cast<ReduceOp>(op).getArrays()), op)
-                                               : gridAxes(root.value);
+    SmallVector<StringRef> axes =
+        root.partial ? gridAxes(llvm::to_vector(cast<ReduceOp>(op).getArrays()), op) : gridAxes(root.value);
     kernelFor(KernelPlan::Kind::Local, root.stage, axes).roots.push_back(root);
   }
   // So is what other pairs and scans read.
@@ -341,7 +336,8 @@ void Partition::placeRoots() {
 }
 
 void Partition::delayRoots() {
-  // Fewer kernels: what is ready early waits for a later kernel over the same axes, if nobody reads it before.
+  // Fewer kernels: what is ready early waits for a later kernel over the same axes, if nobody reads it
+  // before.
   DenseMap<Value, int64_t> firstRead;
   DenseMap<Operation *, int64_t> firstPartialRead;
   auto note = [&](const Leaves &leaves, int64_t stage) {
@@ -441,13 +437,8 @@ void Partition::propagateDemand() {
     if (!kernel.op)
       continue;
     if (auto pairs = dyn_cast<PairwiseOp>(kernel.op))
-      for (Value result : pairs.getResults()) {
-        if (auto it = accumulated.find(result); it != accumulated.end()) {
-          demands[result].always |= !isOptional(it->second);
-          demands[result].results.insert(it->second);
-        }
+      for (Value result : pairs.getResults())
         all.join(demands[result]);
-      }
     Leaves leaves;
     collectOperands(kernel.op, leaves);
     ask(leaves, all);
@@ -463,11 +454,18 @@ void Partition::nameKernels() {
   for (KernelPlan &kernel : kernels) {
     std::string name;
     switch (kernel.kind) {
-    case KernelPlan::Kind::Angles: name = "angles_" + kernel.angles->token.str(); break;
-    case KernelPlan::Kind::Scan: name = "scan"; break;
-    case KernelPlan::Kind::Pairs: name = "pairs"; break;
+    case KernelPlan::Kind::Angles:
+      name = "angles_" + kernel.angles->token.str();
+      break;
+    case KernelPlan::Kind::Scan:
+      name = "scan";
+      break;
+    case KernelPlan::Kind::Pairs:
+      name = "pairs";
+      break;
     case KernelPlan::Kind::Local: {
-      kernel.attends = llvm::any_of(kernel.roots, [&](const Root &root) { return !leavesOf(root).rowPairs.empty(); });
+      kernel.attends =
+          llvm::any_of(kernel.roots, [&](const Root &root) { return !leavesOf(root).rowPairs.empty(); });
       bool rows = llvm::is_contained(kernel.axes, "t"), columns = llvm::is_contained(kernel.axes, "u");
       if (kernel.attends)
         name = "attend";

@@ -2,9 +2,10 @@
 //
 // A function's operations as a sequence of kernels: which values get memory, and which kernel computes them.
 //
-// A value has memory where it is read by other tokens, heads or blocks than made it, or is read so often that computing it again
-// would cost. All else is computed where it is read. Each value with memory (and each result of the function) is the *root*
-// of one kernel; its stage is one more than the last stage of what it reads. Roots of one stage over the same axes share a kernel.
+// A value has memory where it is read by other tokens, heads or blocks than made it, or is read so often that
+// computing it again would cost. All else is computed where it is read. Each value with memory (and each
+// result of the function) is the *root* of one kernel; its stage is one more than the last stage of what it
+// reads. Roots of one stage over the same axes share a kernel.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_PARTITION_H
 #define TAYLOR_PASSES_LOWERTOTILE_PARTITION_H
 
@@ -55,7 +56,8 @@ class Partition {
 public:
   explicit Partition(FunctionOp function) : function(function) {}
 
-  /// Checks that everything has a lowering, prepares the function (it is changed), and plans. Errors are reported.
+  /// Checks that everything has a lowering, prepares the function (it is changed), and plans. Errors are
+  /// reported.
   mlir::LogicalResult run();
 
   std::vector<KernelPlan> kernels;
@@ -64,8 +66,6 @@ public:
   llvm::DenseMap<mlir::Value, Demand> demands;
   /// Sums into columns that need workspace of their own; sums into rows and totals, all of them.
   bool hasMemory(mlir::Value value) const { return stored.contains(value); }
-  /// Sums into rows that are a result of the function as they are, and are accumulated there.
-  llvm::DenseMap<mlir::Value, unsigned> accumulated;
   bool isOptional(unsigned result) const;
 
 private:

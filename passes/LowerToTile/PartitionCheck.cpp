@@ -21,11 +21,13 @@ static LogicalResult checkSizes(Operation *op, TypeRange types) {
 
 static LogicalResult checkPairs(PairwiseOp op) {
   if (op.hasMaximum() && !PairEmitter::isRowsOnly(op))
-    return op.emitOpError("unsupported maximum in an operation with sums into columns or a total: the maximum is known after "
-                          "the last key only; sum into rows in an operation of its own");
+    return op.emitOpError(
+        "unsupported maximum in an operation with sums into columns or a total: the maximum is known after "
+        "the last key only; sum into rows in an operation of its own");
   for (auto [sum, type] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), op.getResultTypes()))
     if (sum.getKind() == PairOutput::Total && !tokenAxis(cast<ArrayType>(type)).empty())
-      return op.emitOpError() << "expected a total without t and u, but got " << type << "; use rows or columns";
+      return op.emitOpError() << "expected a total without t and u, but got " << type
+                              << "; use rows or columns";
   if (!op.hasMaximum() || op.getMaximum().front().getTerminator()->getNumOperands() < 2)
     return success();
   SmallVector<Value> pending{op.getMaximum().front().getTerminator()->getOperand(1)};
@@ -53,11 +55,6 @@ LogicalResult Partition::check() {
   WalkResult result = function.walk([&](Operation *op) -> WalkResult {
     if (failed(checkSizes(op, op->getResultTypes())))
       return WalkResult::interrupt();
-    if (isa<ConvolveOp>(op)) {
-      op->emitOpError("unsupported in kernels: a convolution over tokens has no tile program yet; the reference evaluator "
-                      "runs it");
-      return WalkResult::interrupt();
-    }
     if (isa<RecurrencesOp, RecurrenceOp>(op)) {
       op->emitOpError("unsupported in kernels: run taylor-recurrences-to-pairwise before");
       return WalkResult::interrupt();
@@ -67,10 +64,12 @@ LogicalResult Partition::check() {
       return WalkResult::interrupt();
     }
     if (isa<ParameterOp>(op)) {
-      op->emitOpError("unsupported in kernels: run taylor-specialize before, which replaces parameters by their values");
+      op->emitOpError(
+          "unsupported in kernels: run taylor-specialize before, which replaces parameters by their values");
       return WalkResult::interrupt();
     }
-    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getKind() == Reduction::Max && reducesTokens(reduce)) {
+    if (auto reduce = dyn_cast<ReduceOp>(op);
+        reduce && reduce.getKind() == Reduction::Max && reducesTokens(reduce)) {
       op->emitOpError("unsupported maximum over tokens; expected a sum or a mean");
       return WalkResult::interrupt();
     }

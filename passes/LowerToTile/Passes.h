@@ -19,8 +19,8 @@ namespace taylor {
 #define GEN_PASS_REGISTRATION
 #include "passes/LowerToTile/Passes.h.inc"
 
-/// From functions at the pairwise level to tile programs, tidied: taylor-lower-to-tile, then hoisting of what a loop does not
-/// change, and sharing of equal operations. `sizes` comes from the target's table.
+/// From functions at the pairwise level to tile programs, tidied: taylor-lower-to-tile, then hoisting of what
+/// a loop does not change, and sharing of equal operations. `sizes` comes from the target's table.
 void buildTilePipeline(mlir::OpPassManager &manager, const TileSizes &sizes = {});
 
 /// Makes `buildTilePipeline` known as `taylor-tile-pipeline`.

@@ -12,8 +12,7 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     read it (README.md). Sums into rows are a loop over keys inside a block of queries; sums into columns a loop over queries
     inside blocks of keys; both split into tiles that need the mask and tiles that do not.
 
-    Requires sizes of all channels (`taylor-specialize`) and operations of the pairwise level: no recurrences, norms, parameters;
-    no convolutions yet.
+    Requires sizes of all channels (`taylor-specialize`) and operations of the pairwise level: no recurrences, norms or parameters.
 
     ```mlir
     taylor.function @f.forward of @f("input:q" %q: !q, ..) { %n = taylor.pairwise { .. } visible(u <= t) -> rows(w, %v) ..  taylor.yield "output:o" %n : !o }
@@ -29,7 +28,8 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     Option<"queries", "queries", "int64_t", /*default=*/"64", "queries of a score tile">,
     Option<"keys", "keys", "int64_t", /*default=*/"128", "keys of a score tile, in sums into rows">,
     Option<"edgeKeys", "edge-keys", "int64_t", /*default=*/"64", "the same where the mask cuts through">,
-    Option<"outerKeys", "outer-keys", "int64_t", /*default=*/"128", "keys of a score tile, in sums into columns">
+    Option<"outerKeys", "outer-keys", "int64_t", /*default=*/"128", "keys of a score tile, in sums into columns">,
+    Option<"blocks", "blocks", "int64_t", /*default=*/"4", "fewest blocks of a kernel with sums into columns">
   ];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];

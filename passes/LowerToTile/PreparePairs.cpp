@@ -9,7 +9,8 @@
 using namespace mlir;
 using namespace taylor;
 
-ArrayType taylor::makeArray(MLIRContext *context, ArrayRef<StringRef> axes, ArrayRef<ArrayType> like, Type elementType) {
+ArrayType taylor::makeArray(MLIRContext *context, ArrayRef<StringRef> axes, ArrayRef<ArrayType> like,
+                            Type elementType) {
   SmallVector<StringAttr> names;
   SmallVector<int64_t> sizes;
   auto take = [&](StringRef axis) {
@@ -34,7 +35,8 @@ static SmallVector<StringRef> axesOf(ArrayType type) {
 }
 
 /// taylor.reduce sum over(axes) of an array itself.
-static ReduceOp buildSum(OpBuilder &builder, Location loc, Value array, ArrayType result, ArrayRef<StringRef> axes) {
+static ReduceOp buildSum(OpBuilder &builder, Location loc, Value array, ArrayType result,
+                         ArrayRef<StringRef> axes) {
   auto op = ReduceOp::create(builder, loc, result, ValueRange{array}, ValueRange{}, Reduction::Sum,
                              builder.getStrArrayAttr(axes));
   OpBuilder::InsertionGuard guard(builder);
@@ -49,7 +51,8 @@ void taylor::widenPairSums(FunctionOp function) {
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
     auto some = [&](StringRef axis) {
-      return llvm::any_of(op.getArrays(), [&](Value array) { return cast<ArrayType>(array.getType()).has(axis); });
+      return llvm::any_of(op.getArrays(),
+                          [&](Value array) { return cast<ArrayType>(array.getType()).has(axis); });
     };
     for (auto [sum, result] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), op.getResults())) {
       auto type = cast<ArrayType>(result.getType());
@@ -149,14 +152,17 @@ llvm::DenseSet<Operation *> taylor::splitRowFactors(FunctionOp function) {
         arrays.push_back(array);
         scalars.push_back(cast<ArrayType>(array.getType()).getScalarType());
       }
-    auto factor = MapOp::create(builder, loc, makeArray(map.getContext(), rowAxes, type, scalar), arrays, map.getLive());
+    auto factor = MapOp::create(builder, loc, makeArray(map.getContext(), rowAxes, type, scalar), arrays,
+                                map.getLive());
     {
       OpBuilder::InsertionGuard guard(builder);
-      Block *block = builder.createBlock(&factor.getBody(), {}, scalars, SmallVector<Location>(scalars.size(), loc));
+      Block *block =
+          builder.createBlock(&factor.getBody(), {}, scalars, SmallVector<Location>(scalars.size(), loc));
       IRMapping mapping;
       unsigned next = 0;
       for (auto [array, argument] : llvm::zip(map.getArrays(), map.getBody().getArguments()))
-        mapping.map(argument, array == x ? Value(arith::ConstantOp::create(builder, loc, builder.getFloatAttr(argument.getType(), 1.0)))
+        mapping.map(argument, array == x ? Value(arith::ConstantOp::create(
+                                               builder, loc, builder.getFloatAttr(argument.getType(), 1.0)))
                                          : Value(block->getArgument(next++)));
       for (Operation &op : map.getBody().front())
         builder.clone(op, mapping);
@@ -164,7 +170,8 @@ llvm::DenseSet<Operation *> taylor::splitRowFactors(FunctionOp function) {
     auto product = MapOp::create(builder, loc, type, ValueRange{x, factor.getResult()}, ValueRange{});
     {
       OpBuilder::InsertionGuard guard(builder);
-      Block *block = builder.createBlock(&product.getBody(), {}, {cast<ArrayType>(x.getType()).getScalarType(), scalar}, {loc, loc});
+      Block *block = builder.createBlock(&product.getBody(), {},
+                                         {cast<ArrayType>(x.getType()).getScalarType(), scalar}, {loc, loc});
       Value value = arith::MulFOp::create(builder, loc, block->getArgument(0), block->getArgument(1));
       YieldOp::create(builder, loc, value, ArrayAttr());
     }

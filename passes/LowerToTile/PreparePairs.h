@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Array-level rewriting that makes pairwise operations fit one block: done on the function before it is partitioned.
+// Array-level rewriting that makes pairwise operations fit one block: done on the function before it is
+// partitioned.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_PREPAREPAIRS_H
 #define TAYLOR_PASSES_LOWERTOTILE_PREPAREPAIRS_H
 
@@ -8,17 +9,18 @@
 
 namespace taylor {
 
-/// Sums of pairs that go over batches, heads or a group's heads too become sums within one head (or group), then a
-/// taylor.reduce: a block has one batch and one head or group.
+/// Sums of pairs that go over batches, heads or a group's heads too become sums within one head (or group),
+/// then a taylor.reduce: a block has one batch and one head or group.
 void widenPairSums(FunctionOp function);
 
-/// A row operand x[t,c] * a[t] of an operation with sums into columns is read again for every block of keys. Its factor
-/// a is made a row scalar of its own, so that x itself can be read and no scaled copy be kept. Returns the maps x * a.
+/// A row operand x[t,c] * a[t] of an operation with sums into columns is read again for every block of keys.
+/// Its factor a is made a row scalar of its own, so that x itself can be read and no scaled copy be kept.
+/// Returns the maps x * a.
 llvm::DenseSet<mlir::Operation *> splitRowFactors(FunctionOp function);
 
 /// An array type over these axes, in the order of the dialect's table; sizes from `like` types.
-ArrayType makeArray(mlir::MLIRContext *context, llvm::ArrayRef<llvm::StringRef> axes, llvm::ArrayRef<ArrayType> like,
-                    mlir::Type elementType);
+ArrayType makeArray(mlir::MLIRContext *context, llvm::ArrayRef<llvm::StringRef> axes,
+                    llvm::ArrayRef<ArrayType> like, mlir::Type elementType);
 
 } // namespace taylor
 

@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace taylor;
 
 ScalarProgram::ScalarProgram(TileEmitter &emitter, const Frame &frame)
-    : emitter(emitter), frame(frame), outer(emitter.builder), loc(emitter.loc), block(std::make_unique<Block>()), inner(emitter.builder.getContext()) {
+    : emitter(emitter), frame(frame), outer(emitter.builder), loc(emitter.loc),
+      block(std::make_unique<Block>()), inner(emitter.builder.getContext()) {
   inner.setInsertionPointToEnd(block.get());
 }
 
@@ -49,12 +50,18 @@ static Value toFloat(OpBuilder &builder, Location loc, Value index, Type type) {
 
 static std::optional<arith::CmpIPredicate> integerPredicate(arith::CmpFPredicate predicate) {
   switch (predicate) {
-  case arith::CmpFPredicate::OEQ: return arith::CmpIPredicate::eq;
-  case arith::CmpFPredicate::OLT: return arith::CmpIPredicate::slt;
-  case arith::CmpFPredicate::OLE: return arith::CmpIPredicate::sle;
-  case arith::CmpFPredicate::OGT: return arith::CmpIPredicate::sgt;
-  case arith::CmpFPredicate::OGE: return arith::CmpIPredicate::sge;
-  default: return std::nullopt;
+  case arith::CmpFPredicate::OEQ:
+    return arith::CmpIPredicate::eq;
+  case arith::CmpFPredicate::OLT:
+    return arith::CmpIPredicate::slt;
+  case arith::CmpFPredicate::OLE:
+    return arith::CmpIPredicate::sle;
+  case arith::CmpFPredicate::OGT:
+    return arith::CmpIPredicate::sgt;
+  case arith::CmpFPredicate::OGE:
+    return arith::CmpIPredicate::sge;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -70,7 +77,8 @@ Value ScalarProgram::translate(Operation *op, ValueRange operands) {
         return arith::DivFOp::create(inner, loc, one(), sum);
       })
       .Case([&](SoftplusOp) -> Value {
-        Value positive = arith::MaximumFOp::create(inner, loc, operands[0], constantOf(inner, loc, type, 0.0));
+        Value positive =
+            arith::MaximumFOp::create(inner, loc, operands[0], constantOf(inner, loc, type, 0.0));
         Value magnitude = math::AbsFOp::create(inner, loc, operands[0]);
         Value negated = arith::NegFOp::create(inner, loc, magnitude);
         Value exp = math::ExpOp::create(inner, loc, negated);
@@ -94,7 +102,8 @@ Value ScalarProgram::translate(Operation *op, ValueRange operands) {
         auto lhs = compare.getLhs().getDefiningOp<IndexOp>(), rhs = compare.getRhs().getDefiningOp<IndexOp>();
         auto predicate = integerPredicate(compare.getPredicate());
         if (lhs && rhs && predicate)
-          return arith::CmpIOp::create(inner, loc, *predicate, position(lhs.getAxis()), position(rhs.getAxis()));
+          return arith::CmpIOp::create(inner, loc, *predicate, position(lhs.getAxis()),
+                                       position(rhs.getAxis()));
         return arith::CmpFOp::create(inner, loc, compare.getPredicate(), operands[0], operands[1]);
       })
       .Default([](Operation *) { return Value(); });
@@ -105,7 +114,8 @@ SmallVector<Value> ScalarProgram::inlineRegion(Region &region, ValueRange argume
   for (auto [argument, value] : llvm::zip(region.getArguments(), arguments))
     mapping.map(argument, value);
   for (Operation &op : region.front().without_terminator()) {
-    SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return mapping.lookupOrDefault(v); });
+    SmallVector<Value> operands =
+        llvm::map_to_vector(op.getOperands(), [&](Value v) { return mapping.lookupOrDefault(v); });
     if (Value value = translate(&op, operands))
       mapping.map(op.getResult(0), value);
     else
@@ -170,20 +180,24 @@ SmallVector<Value> ScalarProgram::emit(ValueRange wanted) {
     return argument && argument.getOwner() == block.get();
   };
   for (Operation &op : *block)
-    if (llvm::any_of(op.getOperands(), [&](Value v) { return isInput(v) || ofTiles.contains(v.getDefiningOp()); }))
+    if (llvm::any_of(op.getOperands(),
+                     [&](Value v) { return isInput(v) || ofTiles.contains(v.getDefiningOp()); }))
       ofTiles.insert(&op);
 
-  // Constants and conditions are copied to where they are used: a tile of truth values would be memory for nothing.
+  // Constants and conditions are copied to where they are used: a tile of truth values would be memory for
+  // nothing.
   auto isCopied = [&](Operation *op) {
     return op && op->getBlock() == block.get() &&
-           (op->hasTrait<OpTrait::ConstantLike>() || (ofTiles.contains(op) && op->getResult(0).getType().isInteger(1)));
+           (op->hasTrait<OpTrait::ConstantLike>() ||
+            (ofTiles.contains(op) && op->getResult(0).getType().isInteger(1)));
   };
   // What reads no tile is computed outside of maps.
   IRMapping scalars;
   for (Operation &op : *block)
     if (needed.contains(&op) && !ofTiles.contains(&op) && &op != anchor)
-      if (!op.hasTrait<OpTrait::ConstantLike>() ||
-          llvm::any_of(op.getUsers(), [&](Operation *user) { return user == anchor || !ofTiles.contains(user); }))
+      if (!op.hasTrait<OpTrait::ConstantLike>() || llvm::any_of(op.getUsers(), [&](Operation *user) {
+            return user == anchor || !ofTiles.contains(user);
+          }))
         outer.clone(op, scalars);
 
   SmallVector<AxisSet> sets;
@@ -229,20 +243,21 @@ SmallVector<Value> ScalarProgram::emit(ValueRange wanted) {
         results.push_back(op->getResult(0));
     }
     SmallVector<Value> readTiles = llvm::map_to_vector(reads, [&](Value v) { return tileOf[v]; });
-    auto map = tile::MapOp::create(outer, loc, readTiles, [&](OpBuilder &builder, Location, ValueRange arguments) {
-      IRMapping mapping = scalars;
-      for (auto [read, argument] : llvm::zip(reads, arguments))
-        mapping.map(read, argument);
-      std::function<void(Operation *)> copy = [&](Operation *op) {
-        for (Value operand : op->getOperands())
-          if (isCopied(operand.getDefiningOp()) && !mapping.contains(operand))
-            copy(operand.getDefiningOp());
-        builder.clone(*op, mapping);
-      };
-      for (Operation *op : group)
-        copy(op);
-      return llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); });
-    });
+    auto map =
+        tile::MapOp::create(outer, loc, readTiles, [&](OpBuilder &builder, Location, ValueRange arguments) {
+          IRMapping mapping = scalars;
+          for (auto [read, argument] : llvm::zip(reads, arguments))
+            mapping.map(read, argument);
+          std::function<void(Operation *)> copy = [&](Operation *op) {
+            for (Value operand : op->getOperands())
+              if (isCopied(operand.getDefiningOp()) && !mapping.contains(operand))
+                copy(operand.getDefiningOp());
+            builder.clone(*op, mapping);
+          };
+          for (Operation *op : group)
+            copy(op);
+          return llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); });
+        });
     for (auto [result, tile] : llvm::zip(results, map.getResults()))
       tileOf[result] = tile;
   }
@@ -272,9 +287,8 @@ Value taylor::broadcastTile(OpBuilder &builder, Location loc, Value tile, tile::
   Value shape = tile::SplatOp::create(builder, loc, type.withElement(element), scalar);
   if (auto splat = tile.getDefiningOp<tile::SplatOp>())
     return tile::SplatOp::create(builder, loc, type.withElement(element), splat.getValue());
-  auto map = tile::MapOp::create(builder, loc, ValueRange{tile, shape},
-                                 [](OpBuilder &, Location, ValueRange scalars) {
-                                   return SmallVector<Value>{scalars[0]};
-                                 });
+  auto map = tile::MapOp::create(
+      builder, loc, ValueRange{tile, shape},
+      [](OpBuilder &, Location, ValueRange scalars) { return SmallVector<Value>{scalars[0]}; });
   return map.getResult(0);
 }

@@ -2,8 +2,9 @@
 //
 // Scalar regions over arrays become tile.map operations, one per set of axes.
 //
-// exp(-m[t]) * w[t,u] written as one map would take t x u exponentials. Here every scalar operation is done on the axes
-// that its operands have, and no more: first a map over [t], then one over [t, u] that reads its result.
+// exp(-m[t]) * w[t,u] written as one map would take t x u exponentials. Here every scalar operation is done
+// on the axes that its operands have, and no more: first a map over [t], then one over [t, u] that reads its
+// result.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_SCALARPROGRAM_H
 #define TAYLOR_PASSES_LOWERTOTILE_SCALARPROGRAM_H
 
@@ -15,10 +16,12 @@ namespace taylor {
 class TileEmitter;
 struct Frame;
 
-/// A straight-line scalar program over tiles, built by inlining regions and by `builder()`, then emitted as maps.
+/// A straight-line scalar program over tiles, built by inlining regions and by `builder()`, then emitted as
+/// maps.
 class ScalarProgram {
 public:
-  /// Tile operations are emitted at the insertion point of the emitter's builder; positions are those of `frame`.
+  /// Tile operations are emitted at the insertion point of the emitter's builder; positions are those of
+  /// `frame`.
   ScalarProgram(TileEmitter &emitter, const Frame &frame);
   ~ScalarProgram();
 
@@ -48,13 +51,14 @@ private:
   mlir::Location loc;
   std::unique_ptr<mlir::Block> block;
   mlir::OpBuilder inner;
-  llvm::SmallVector<mlir::Value> tiles;           // of the block's arguments
+  llvm::SmallVector<mlir::Value> tiles;            // of the block's arguments
   llvm::DenseMap<mlir::Value, mlir::Value> inputs; // tile -> argument
   llvm::DenseMap<mlir::Value, AxisSet> axes;
 };
 
 /// `tile` with every axis of `type`, repeated along those it lacks.
-mlir::Value broadcastTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile, mlir::tile::TileType type);
+mlir::Value broadcastTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile,
+                          mlir::tile::TileType type);
 
 } // namespace taylor
 

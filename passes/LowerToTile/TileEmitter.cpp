@@ -16,7 +16,8 @@ using namespace taylor;
 StringRef taylor::tokenAxis(ArrayType array) { return array.has("t") ? "t" : array.has("u") ? "u" : ""; }
 
 bool taylor::reducesTokens(ReduceOp op) {
-  return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(), [](StringRef axis) { return axis == "t" || axis == "u"; });
+  return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(),
+                      [](StringRef axis) { return axis == "t" || axis == "u"; });
 }
 
 double taylor::leastOf(Type type) { return type.isF64() ? -1.0e300 : -3.0e38; }
@@ -45,7 +46,9 @@ TileEmitter::TileEmitter(OpBuilder &builder, Location loc, const ArrayMemory &me
 
 Value TileEmitter::constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
 Value TileEmitter::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
-Value TileEmitter::size(StringRef role) { return tile::SizeOp::create(builder, loc, builder.getIndexType(), role); }
+Value TileEmitter::size(StringRef role) {
+  return tile::SizeOp::create(builder, loc, builder.getIndexType(), role);
+}
 Value TileEmitter::headsPerGroup() { return arith::DivSIOp::create(builder, loc, size("h"), size("g")); }
 
 Value TileEmitter::splat(tile::TileType type, double value) {
@@ -57,9 +60,10 @@ Value TileEmitter::splat(tile::TileType type, double value) {
 }
 
 Value TileEmitter::map(ValueRange tiles, function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
-  auto op = tile::MapOp::create(builder, loc, tiles, [&](OpBuilder &inner, Location where, ValueRange scalars) {
-    return SmallVector<Value>{body(inner, where, scalars)};
-  });
+  auto op =
+      tile::MapOp::create(builder, loc, tiles, [&](OpBuilder &inner, Location where, ValueRange scalars) {
+        return SmallVector<Value>{body(inner, where, scalars)};
+      });
   return op.getResult(0);
 }
 
@@ -71,9 +75,26 @@ Value TileEmitter::combine(Reduction kind, Value a, Value b) {
   });
 }
 
+Value TileEmitter::extent(tile::ExtentAttr extent) {
+  if (extent.isStatic())
+    return constant(extent.getSize());
+  if (!extent.isParts())
+    return extent.getSize() == 1 ? size(extent.getRole())
+                                 : Value(arith::CeilDivSIOp::create(builder, loc, size(extent.getRole()),
+                                                                    constant(extent.getSize())));
+  auto [batch, heads] = extent.getPartsRoles();
+  Value blocks = arith::MulIOp::create(builder, loc, size(batch), size(heads));
+  return arith::CeilDivSIOp::create(builder, loc, constant(extent.getSize()), blocks);
+}
+
 SmallVector<Value> TileEmitter::loop(Value begin, Value end, int64_t step, ValueRange carried,
                                      function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  auto op = scf::ForOp::create(builder, loc, begin, end, constant(step), carried);
+  return loop(begin, end, constant(step), carried, body);
+}
+
+SmallVector<Value> TileEmitter::loop(Value begin, Value end, Value step, ValueRange carried,
+                                     function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto op = scf::ForOp::create(builder, loc, begin, end, step, carried);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(op.getBody());
   SmallVector<Value> next = body(op.getInductionVar(), op.getRegionIterArgs());
@@ -129,18 +150,34 @@ Value TileEmitter::load(Value array, tile::TileType type, const Frame &frame) {
   SmallVector<Attribute> axes, tileAxes;
   SmallVector<Value> offsets;
   window(cast<tile::ArrayType>(array.getType()), type, frame, axes, tileAxes, offsets);
-  return tile::LoadOp::create(builder, loc, type, array, builder.getArrayAttr(axes), builder.getArrayAttr(tileAxes),
-                              offsets);
+  return tile::LoadOp::create(builder, loc, type, array, builder.getArrayAttr(axes),
+                              builder.getArrayAttr(tileAxes), offsets);
+}
+
+Value TileEmitter::loadParts(Value array, tile::TileType type, const Frame &frame) {
+  auto arrayType = cast<tile::ArrayType>(array.getType());
+  Value parts = extent(arrayType.getAxes()[arrayType.find("part")].extent);
+  return loop(constant(0), parts, 1, splat(type, 0.0),
+              [&](Value part, ValueRange carried) {
+                Frame inside = frame;
+                inside.indices["part"] = part;
+                return SmallVector<Value>{
+                    combine(Reduction::Sum, carried.front(), load(array, type, inside))};
+              })
+      .front();
 }
 
 template <typename Op> void TileEmitter::write(Value tile, Value array, const Frame &frame) {
   SmallVector<Attribute> axes, tileAxes;
   SmallVector<Value> offsets;
-  window(cast<tile::ArrayType>(array.getType()), cast<tile::TileType>(tile.getType()), frame, axes, tileAxes, offsets);
+  window(cast<tile::ArrayType>(array.getType()), cast<tile::TileType>(tile.getType()), frame, axes, tileAxes,
+         offsets);
   Op::create(builder, loc, tile, array, builder.getArrayAttr(axes), builder.getArrayAttr(tileAxes), offsets);
 }
 
-void TileEmitter::store(Value tile, Value array, const Frame &frame) { write<tile::StoreOp>(tile, array, frame); }
+void TileEmitter::store(Value tile, Value array, const Frame &frame) {
+  write<tile::StoreOp>(tile, array, frame);
+}
 void TileEmitter::accumulate(Value tile, Value array, const Frame &frame) {
   write<tile::AccumulateOp>(tile, array, frame);
 }
@@ -167,7 +204,8 @@ Value TileEmitter::emit(Value array, Frame &frame) {
   auto type = cast<ArrayType>(array.getType());
   Value tile;
   if (Value lies = memory.values.lookup(array)) {
-    tile = load(lies, tileType(type, frame), frame);
+    bool parts = cast<tile::ArrayType>(lies.getType()).find("part") >= 0;
+    tile = parts ? loadParts(lies, tileType(type, frame), frame) : load(lies, tileType(type, frame), frame);
   } else {
     tile = TypeSwitch<Operation *, Value>(array.getDefiningOp())
                .Case([&](MapOp op) { return emitMap(op, frame); })
@@ -175,6 +213,7 @@ Value TileEmitter::emit(Value array, Frame &frame) {
                .Case([&](RopeOp op) { return emitRope(op, frame); })
                .Case([&](AlignOp op) { return emitAlign(op, frame); })
                .Case([&](ScanOp op) { return emitShift(op, frame); })
+               .Case([&](ConvolveOp op) { return emitConvolve(op, frame); })
                .Case([&](PairwiseOp op) -> Value {
                  PairEmitter(*this, op).emitRows(frame); // fills in all of its results
                  return frame.tiles.lookup(array);

@@ -2,8 +2,9 @@
 //
 // Array values as tiles: what an array holds at one block of a kernel, computed from what lies in memory.
 //
-// Emission is on demand. A kernel asks for the tile of a value; loads happen where a value has memory, everything else is
-// computed in place from its operands. So what fuses is decided by one thing only: which values have memory (Partition).
+// Emission is on demand. A kernel asks for the tile of a value; loads happen where a value has memory,
+// everything else is computed in place from its operands. So what fuses is decided by one thing only: which
+// values have memory (Partition).
 #ifndef TAYLOR_PASSES_LOWERTOTILE_TILEEMITTER_H
 #define TAYLOR_PASSES_LOWERTOTILE_TILEEMITTER_H
 
@@ -33,8 +34,8 @@ struct ArrayMemory {
   llvm::SmallVector<std::tuple<AngleTable, mlir::Value, mlir::Value>> angles;
 };
 
-/// The place of a block: indices of b, h, g where fixed, and windows of tokens. Also the tiles made there so far.
-/// Copies see what their original has made until then: a loop's body works on a copy.
+/// The place of a block: indices of b, h, g where fixed, and windows of tokens. Also the tiles made there so
+/// far. Copies see what their original has made until then: a loop's body works on a copy.
 struct Frame {
   llvm::StringMap<mlir::Value> indices;
   mlir::Value tStart, uStart;
@@ -76,6 +77,7 @@ public:
   int64_t channelSize(llvm::StringRef axis) const { return channelSizes.lookup(axis); }
   mlir::Value size(llvm::StringRef role);
   mlir::Value constant(int64_t value);
+  mlir::Value extent(mlir::tile::ExtentAttr extent);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value splat(mlir::tile::TileType type, double value);
   mlir::Value map(mlir::ValueRange tiles,
@@ -85,6 +87,9 @@ public:
   /// for index = begin to end step step, carrying tiles.
   llvm::SmallVector<mlir::Value>
   loop(mlir::Value begin, mlir::Value end, int64_t step, mlir::ValueRange carried,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange carried)> body);
+  llvm::SmallVector<mlir::Value>
+  loop(mlir::Value begin, mlir::Value end, mlir::Value step, mlir::ValueRange carried,
        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange carried)> body);
 
   mlir::OpBuilder &builder;
@@ -99,15 +104,22 @@ private:
   mlir::Value emitRope(RopeOp op, Frame &frame);
   mlir::Value emitAlign(AlignOp op, Frame &frame);
   mlir::Value emitShift(ScanOp op, Frame &frame);
+  mlir::Value emitConvolve(ConvolveOp op, Frame &frame);
+  /// `amount` tokens back (or ahead, if negative): what `emitThere` makes at that window, 0 outside of the
+  /// array.
+  mlir::Value emitShifted(llvm::StringRef token, int64_t amount, Frame &frame,
+                          llvm::function_ref<mlir::Value(Frame &there)> emitThere);
   /// The formula of a reduction at one frame, summed over the channels it is reduced over.
   mlir::Value emitReduceBody(ReduceOp op, Frame &frame);
   /// The region of an operation on the tiles of its arrays; the results are 0 where a count is.
-  llvm::SmallVector<mlir::Value> emitRegion(mlir::Region &region, mlir::ValueRange arrays, mlir::ValueRange live,
-                                            Frame &frame);
+  llvm::SmallVector<mlir::Value> emitRegion(mlir::Region &region, mlir::ValueRange arrays,
+                                            mlir::ValueRange live, Frame &frame);
   template <typename Op> void write(mlir::Value tile, mlir::Value memory, const Frame &frame);
   void window(mlir::tile::ArrayType array, mlir::tile::TileType tile, const Frame &frame,
               llvm::SmallVectorImpl<mlir::Attribute> &axes, llvm::SmallVectorImpl<mlir::Attribute> &tileAxes,
               llvm::SmallVectorImpl<mlir::Value> &offsets);
+  /// The sum over the parts of an array that has them.
+  mlir::Value loadParts(mlir::Value memory, mlir::tile::TileType type, const Frame &frame);
   mlir::Value combine(Reduction kind, mlir::Value a, mlir::Value b);
 
   llvm::StringMap<int64_t> channelSizes;

@@ -14,6 +14,7 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
   options.keys = sizes.keys;
   options.edgeKeys = sizes.edgeKeys;
   options.outerKeys = sizes.outerKeys;
+  options.blocks = sizes.blocks;
   manager.addPass(createLowerToTilePass(options));
   manager.addPass(createCSEPass());
   manager.addPass(createCanonicalizerPass());
@@ -22,6 +23,7 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
 }
 
 void taylor::registerTilePipeline() {
-  PassPipelineRegistration<>("taylor-tile-pipeline", "functions at the pairwise level into tidy tile programs",
+  PassPipelineRegistration<>("taylor-tile-pipeline",
+                             "functions at the pairwise level into tidy tile programs",
                              [](OpPassManager &manager) { buildTilePipeline(manager); });
 }

@@ -8,7 +8,7 @@
 
 namespace taylor {
 
-/// Sizes of tiles, in tokens.
+/// Sizes of tiles in tokens, and of grids.
 struct TileSizes {
   /// Tokens of a block in kernels that are local to tokens.
   int64_t tokens = 64;
@@ -20,6 +20,9 @@ struct TileSizes {
   int64_t edgeKeys = 64;
   /// Keys of a score tile where the loop over queries is inside (sums into columns).
   int64_t outerKeys = 128;
+  /// Fewest blocks of a kernel that sums into columns: where batches and groups are fewer, each is cut in
+  /// parts by keys.
+  int64_t blocks = 4;
 };
 
 } // namespace taylor

@@ -120,19 +120,34 @@ void VisibleRanges::collect(Value condition) {
     conditions.push_back({int64_t(form.alpha), int64_t(form.beta), int64_t(bound)});
   };
   switch (compare.getPredicate()) {
-  case arith::CmpFPredicate::OLE: case arith::CmpFPredicate::ULE: add(difference, false); break;
-  case arith::CmpFPredicate::OLT: case arith::CmpFPredicate::ULT: add(difference, true); break;
-  case arith::CmpFPredicate::OGE: case arith::CmpFPredicate::UGE: add(difference.times(-1), false); break;
-  case arith::CmpFPredicate::OGT: case arith::CmpFPredicate::UGT: add(difference.times(-1), true); break;
-  case arith::CmpFPredicate::OEQ: case arith::CmpFPredicate::UEQ:
+  case arith::CmpFPredicate::OLE:
+  case arith::CmpFPredicate::ULE:
+    add(difference, false);
+    break;
+  case arith::CmpFPredicate::OLT:
+  case arith::CmpFPredicate::ULT:
+    add(difference, true);
+    break;
+  case arith::CmpFPredicate::OGE:
+  case arith::CmpFPredicate::UGE:
+    add(difference.times(-1), false);
+    break;
+  case arith::CmpFPredicate::OGT:
+  case arith::CmpFPredicate::UGT:
+    add(difference.times(-1), true);
+    break;
+  case arith::CmpFPredicate::OEQ:
+  case arith::CmpFPredicate::UEQ:
     add(difference, false);
     add(difference.times(-1), false);
     break;
-  default: exact = false;
+  default:
+    exact = false;
   }
 }
 
-VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first, Value last, bool forKeys) const {
+VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first, Value last,
+                                  bool forKeys) const {
   IndexMath math{builder, loc};
   // x is the axis solved for, y the one whose block is given: a y + b x <= kappa.
   Value zero = math.number(0);

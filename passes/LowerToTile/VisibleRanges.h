@@ -2,8 +2,8 @@
 //
 // Which score tiles a mask leaves empty, full or partial (ir.md, 2.5).
 //
-// A condition alpha p + beta u <= kappa on the positions p of queries and u of keys is solved for one axis over a block
-// of the other. Per block that gives, as index arithmetic,
+// A condition alpha p + beta u <= kappa on the positions p of queries and u of keys is solved for one axis
+// over a block of the other. Per block that gives, as index arithmetic,
 //
 //     begin <= fullBegin, fullEnd <= end      tokens outside of [begin, end) see nothing, inside of
 //                                             [fullBegin, fullEnd) everything; the rest needs the mask
@@ -32,11 +32,13 @@ public:
   bool isExact() const { return exact; }
 
   /// Keys for queries at positions first .. last.
-  VisibleRange keysOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last) const;
+  VisibleRange keysOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first,
+                      mlir::Value last) const;
   /// Queries (as t, not positions) for keys first .. last.
-  VisibleRange queriesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last) const;
-  /// Number of visible keys of the query at position `p`, where all is exact and |beta| = 1: index arithmetic on scalars.
-  /// `keys` is U.
+  VisibleRange queriesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first,
+                         mlir::Value last) const;
+  /// Number of visible keys of the query at position `p`, where all is exact and |beta| = 1: index arithmetic
+  /// on scalars. `keys` is U.
   mlir::Value countOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value p, mlir::Value keys) const;
   bool canCount() const;
 
@@ -46,7 +48,8 @@ private:
     int64_t alpha, beta, kappa;
   };
   void collect(mlir::Value condition);
-  VisibleRange solve(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last, bool forKeys) const;
+  VisibleRange solve(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
+                     bool forKeys) const;
 
   llvm::SmallVector<Condition> conditions;
   bool exact = true;

@@ -20,6 +20,11 @@ func.func private @unknown_role(!tile.array<[b, i = ceildiv(d, 64)], f32>)
 
 // -----
 
+// expected-error @+1 {{expected one of the roles b, h, g, t, u, but got 'b*d'}}
+func.func private @unknown_role_of_parts(!tile.array<[b, p = ceildiv(4, b * d)], f32>)
+
+// -----
+
 // expected-error @+1 {{expected a positive size, but got 0}}
 func.func private @empty_axis(!tile.tile<[t = 0], f32>)
 

@@ -21,6 +21,14 @@ tile.program @forward {
   %m = tile.tensor "saved:m" optional : !row
   // CHECK: tile.workspace "qt" : !tile.array<[b, h, i = ceildiv(t, 64), d = 64, t = 64], f32>
   %qt = tile.workspace "qt" : !blocks
+  // CHECK: tile.workspace "parts" : !tile.array<[part = ceildiv(4, b * g), b, g, t], f32>
+  %parts = tile.workspace "parts" : !tile.array<[part = ceildiv(4, b * g), b, g, t], f32>
+  // CHECK: tile.kernel @cut grid(%{{.*}} in b, %{{.*}} in g, %{{.*}} in ceildiv(4, b * g)) {
+  tile.kernel @cut grid(%b in b, %g in g, %p in ceildiv(4, b * g)) {
+    %c0 = arith.constant 0.0 : f32
+    %zero = tile.splat %c0 : f32 -> !t
+    tile.store %zero, %parts[part = %p, b = %b, g = %g] : !t, !tile.array<[part = ceildiv(4, b * g), b, g, t], f32>
+  }
   // CHECK: tile.kernel @prepare grid(%{{.*}} in b, %{{.*}} in h, %{{.*}} in ceildiv(t, 64), %{{.*}} in 2) {
   tile.kernel @prepare grid(%b in b, %h in h, %i in ceildiv(t, 64), %s in 2) {
     %c0 = arith.constant 0 : index

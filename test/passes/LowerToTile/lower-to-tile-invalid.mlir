@@ -9,15 +9,6 @@ taylor.function @size_unknown.forward of @size_unknown("input:q" %q: !taylor.arr
 // -----
 
 !q = !taylor.array<[b, h, t, d = 4], f32>
-taylor.function @convolution.forward of @convolution("input:q" %q: !q, "input:w" %w: !taylor.array<[h, d = 4, j = 3], f32>) {
-  // expected-error @below {{'taylor.convolve' op unsupported in kernels: a convolution over tokens has no tile program yet; the reference evaluator runs it}}
-  %o = taylor.convolve %q, %w : !q, !taylor.array<[h, d = 4, j = 3], f32>
-  taylor.yield "output:o" %o : !q
-}
-
-// -----
-
-!q = !taylor.array<[b, h, t, d = 4], f32>
 taylor.function @norm.forward of @norm("input:q" %q: !q) {
   // expected-error @below {{'taylor.normalize' op unsupported in kernels: run taylor-expand-normalize before}}
   %o = taylor.normalize l2 over(d) %q epsilon(1.0e-12) : !q

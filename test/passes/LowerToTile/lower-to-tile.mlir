@@ -56,9 +56,9 @@ taylor.function @softmax.forward of @softmax("input:q" %q: !q, "input:k" %k: !k,
 // CHECK:         %[[DQ:.*]] = tile.tensor "gradient:q" optional
 // CHECK:         %[[DK:.*]] = tile.tensor "gradient:k" optional
 // CHECK-NOT:     tile.workspace {{.*}} : !tile.array<[b, h, t, e = 8], f32>
-// CHECK:         %[[SUM:.*]] = tile.workspace "pairs.0" : !tile.array<[b, h, t, d = 16], f32>
+// CHECK:         %[[SUM:.*]] = tile.workspace "pairs.0" : !tile.array<[part = ceildiv(4, b * g), b, h, t, d = 16], f32>
 // CHECK:         tile.kernel @rows
-// CHECK:         tile.kernel @pairs grid(%{{.*}} in b, %{{.*}} in g)
+// CHECK:         tile.kernel @pairs grid(%{{.*}} in b, %{{.*}} in g, %{{.*}} in ceildiv(4, b * g))
 // CHECK:           scf.if
 // CHECK:           scf.for
 // CHECK:             tile.load %[[DO]]
