@@ -6,13 +6,13 @@
 The functions are evaluated in extended precision, so any difference is one of algebra: bounds are 1e-12. Logits up to some hundreds
 show that what is stabilised is still the same function; a negative offset gives rows that see no key.
 """
+import array
 import itertools
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
-
-import numpy
 
 HERE = pathlib.Path(__file__).resolve().parent
 SPECS = sorted((HERE / "../../examples/specs").resolve().glob("*.mlir")) + sorted((HERE / "Inputs").glob("*.mlir"))
@@ -42,13 +42,13 @@ def cases():
     for spec in SPECS:
         text = spec.read_text()
         # An aligned array has no rows before its first key.
-        offsets = [] if "decay(" in text else ["--offset=-3"]
+        rows_without_keys = [] if "decay(" in text else ["--offset=-3"]
         functions = lower(spec, "")
         if functions.returncode:
             yield f"{spec.name}: {functions.stderr}"
             continue
-        for scale, offset in itertools.product(("1", "60"), [None] + offsets):
-            yield check(spec, functions.stdout, f"--scale={scale}", *([offset] if offset else []))
+        yield check(spec, functions.stdout)
+        yield check(spec, functions.stdout, "--scale=60", *rows_without_keys)
         if "taylor.scan sum" not in text and "taylor.convolve" not in text:
             both = lower(spec, "mask=bidirectional")
             yield check(spec, both.stdout, "--mask=bidirectional", "--scale=8") if not both.returncode else both.stderr
@@ -58,6 +58,13 @@ def cases():
         passes = EXPANDED.format(sizes=SIZES + " parameters=order=4", collect=collect)
         functions = lower(spec, "", passes)
         yield check(spec, functions.stdout, "--set=order=4", "--scale=3") if not functions.returncode else functions.stderr
+
+
+def load(file):
+    """Numbers of a .npy file of floats (numpy's format, version 1)."""
+    data = file.read_bytes()
+    start = 10 + struct.unpack_from("<H", data, 8)[0]
+    return array.array("d" if b"<f8" in data[:start] else "f", data[start:])
 
 
 def series_cases():
@@ -75,13 +82,13 @@ def series_cases():
             if lowered.returncode or ran.returncode:
                 yield f"{name}: {lowered.stderr}{ran.stdout}{ran.stderr}"
                 return
-            results[name] = [numpy.load(file).astype(numpy.float64) for file in files]
+            results[name] = [load(file) for file in files]
         if "taylor.recurrence " not in pathlib.Path(folder, "recurrences.mlir").read_text():
             yield "expected recurrences with explicit orders, but got none"
         for name in ("recurrences", "collected"):
             for ours, expected in zip(results[name], results["series"]):
-                error = numpy.abs(ours - expected).max()
-                yield None if error < 1e-6 * numpy.abs(expected).max() else f"{name}: off by {error}"
+                error = max(abs(x - y) for x, y in zip(ours, expected, strict=True))
+                yield None if error < 1e-6 * max(map(abs, expected)) else f"{name}: off by {error}"
 
 
 failures = [failure for failure in itertools.chain(cases(), series_cases()) if failure]
