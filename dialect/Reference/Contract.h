@@ -27,6 +27,9 @@ struct Contract {
   /// The same where all of the reference cancels, to less than eps(X) in the mean square (a query that sees
   /// one key): what is left is the rounding of whole terms, of which eager code may by luck have less.
   Real cancelledPerElement = 4;
+  /// Where eager code's error passes this many eps(X) |ref|, ref is what cancellation left, and c is twice as
+  /// large.
+  Real noise = 16384;
 };
 
 struct Comparison {

@@ -21,8 +21,9 @@ TEST(Contract, AllowsAMultipleOfTheEagerError) {
   Contract bf16 = {Dtype::BF16}, f32 = {Dtype::F32};
   EXPECT_TRUE(compare(Values{3, 4.549L}, reference, eager, bf16).passes);
   EXPECT_FALSE(compare(Values{3, 4.551L}, reference, eager, bf16).passes);
-  EXPECT_TRUE(compare(Values{3, 4.999L}, reference, eager, f32).passes);
-  EXPECT_FALSE(compare(Values{3, 5.001L}, reference, eager, f32).passes);
+  Values close = {3.005L, 4};
+  EXPECT_TRUE(compare(Values{3, 4.00999L}, reference, close, f32).passes);
+  EXPECT_FALSE(compare(Values{3, 4.01001L}, reference, close, f32).passes);
 }
 
 TEST(Contract, AllowsFourEpsilonOfTheNorm) {
@@ -65,6 +66,13 @@ TEST(Contract, RefusesWhatIsNotFinite) {
   EXPECT_FALSE(compare(Values{3, 5}, reference, Values{infinity, 4}, contract).passes);
   // What the reference itself has is no error.
   EXPECT_TRUE(compare(Values{infinity, 4}, Values{infinity, 4}, Values{infinity, 4}, contract).error == 0);
+}
+
+TEST(Contract, DoublesTheFactorWhereEagerCodeHasNoDigit) {
+  Contract contract = {Dtype::F32};
+  std::vector<Real> reference(4, 1), noisy(4, 1.01L), accurate(4, 1.0001L), x(4, 1.03L), near(4, 1.0003L);
+  EXPECT_TRUE(compare(x, reference, noisy, contract).passes);
+  EXPECT_FALSE(compare(near, reference, accurate, contract).passes);
 }
 
 } // namespace
