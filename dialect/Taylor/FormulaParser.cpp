@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Formulas from text to trees.
+#include "dialect/Taylor/Formula.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace {
+
+FormulaPtr makeFormula(Formula::Kind kind, SMLoc loc, StringRef name = "") {
+  auto formula = std::make_unique<Formula>();
+  formula->kind = kind;
+  formula->loc = loc;
+  formula->name = name.str();
+  return formula;
+}
+
+/// The text at a place up to the next blank, for messages.
+StringRef textAt(SMLoc loc) {
+  StringRef rest(loc.getPointer());
+  return rest.take_until([](char c) { return isspace(c); }).take_front(16);
+}
+
+/// Operators of other languages, which would end the formula and leave a message about what follows.
+ParseResult rejectForeignOperator(OpAsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef text = textAt(loc);
+  if (text.starts_with("^"))
+    return parser.emitError(loc, "unsupported operator '^' in a formula; write pow(x, y)");
+  if (text.starts_with(">"))
+    return parser.emitError(loc, "unsupported operator '>' in a formula; write b < a for a > b");
+  return success();
+}
+
+/// `1e-4`, which MLIR's lexer takes for the number 1 and the name e.
+bool isExponentWithoutPoint(SMLoc loc) {
+  StringRef rest = StringRef(loc.getPointer()).ltrim("0123456789");
+  if (!rest.consume_front("e") && !rest.consume_front("E"))
+    return false;
+  (void)(rest.consume_front("-") || rest.consume_front("+"));
+  return !rest.empty() && isdigit(rest.front());
+}
+
+FormulaPtr makeBinary(StringRef op, SMLoc loc, FormulaPtr left, FormulaPtr right) {
+  FormulaPtr formula = makeFormula(Formula::Kind::Binary, loc, op);
+  formula->arguments.push_back(std::move(left));
+  formula->arguments.push_back(std::move(right));
+  return formula;
+}
+
+} // namespace
+
+unsigned FormulaParser::addOperand(const OpAsmParser::UnresolvedOperand &operand) {
+  for (auto [index, known] : llvm::enumerate(operands))
+    if (known.name == operand.name && known.number == operand.number)
+      return index;
+  operands.push_back(operand);
+  return operands.size() - 1;
+}
+
+FailureOr<FormulaPtr> FormulaParser::parseFormula() {
+  FailureOr<FormulaPtr> left = parseSum();
+  if (failed(left))
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef op;
+  if (succeeded(parser.parseOptionalLess())) {
+    op = succeeded(parser.parseOptionalEqual()) ? "<=" : "<";
+  } else if (succeeded(parser.parseOptionalEqual())) {
+    if (parser.parseEqual())
+      return failure();
+    op = "==";
+  } else {
+    return left;
+  }
+  FailureOr<FormulaPtr> right = parseSum();
+  if (failed(right))
+    return failure();
+  return makeBinary(op, loc, std::move(*left), std::move(*right));
+}
+
+FailureOr<FormulaPtr> FormulaParser::parseSum() {
+  FailureOr<FormulaPtr> left = parseTerm();
+  while (succeeded(left)) {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef op;
+    if (succeeded(parser.parseOptionalPlus()))
+      op = "+";
+    else if (succeeded(parser.parseOptionalMinus()))
+      op = "-";
+    else
+      break;
+    FailureOr<FormulaPtr> right = parseTerm();
+    if (failed(right))
+      return failure();
+    left = makeBinary(op, loc, std::move(*left), std::move(*right));
+  }
+  return left;
+}
+
+FailureOr<FormulaPtr> FormulaParser::parseTerm() {
+  FailureOr<FormulaPtr> left = parseUnary();
+  while (succeeded(left)) {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef op;
+    if (rejectForeignOperator(parser))
+      return failure();
+    if (succeeded(parser.parseOptionalStar()))
+      op = "*";
+    else if (succeeded(parser.parseOptionalSlash()))
+      op = "/";
+    else
+      break;
+    FailureOr<FormulaPtr> right = parseUnary();
+    if (failed(right))
+      return failure();
+    left = makeBinary(op, loc, std::move(*left), std::move(*right));
+  }
+  return left;
+}
+
+FailureOr<FormulaPtr> FormulaParser::parseUnary() {
+  SMLoc loc = parser.getCurrentLocation();
+  if (pending || failed(parser.parseOptionalMinus()))
+    return parsePrimary();
+  FailureOr<FormulaPtr> argument = parseUnary();
+  if (failed(argument))
+    return failure();
+  // -2.0 is a number, so that printing a constant and reading it back gives the constant.
+  if ((*argument)->kind == Formula::Kind::Number) {
+    (*argument)->number = -(*argument)->number;
+    return argument;
+  }
+  FormulaPtr formula = makeFormula(Formula::Kind::Negate, loc);
+  formula->arguments.push_back(std::move(*argument));
+  return formula;
+}
+
+FailureOr<FormulaPtr> FormulaParser::parseNameOrCall(std::string name, SMLoc loc) {
+  if (failed(parser.parseOptionalLParen()))
+    return makeFormula(Formula::Kind::Name, loc, name);
+  FormulaPtr call = makeFormula(Formula::Kind::Call, loc, name);
+  if (succeeded(parser.parseOptionalRParen()))
+    return call;
+  do {
+    FailureOr<FormulaPtr> argument = parseFormula();
+    if (failed(argument))
+      return failure();
+    call->arguments.push_back(std::move(*argument));
+  } while (succeeded(parser.parseOptionalComma()));
+  if (parser.parseRParen())
+    return failure();
+  return call;
+}
+
+FailureOr<FormulaPtr> FormulaParser::parsePrimary() {
+  if (pending) {
+    auto [word, wordLoc] = *std::exchange(pending, std::nullopt);
+    return parseNameOrCall(word, wordLoc);
+  }
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalLParen())) {
+    FailureOr<FormulaPtr> inner = parseFormula();
+    if (failed(inner) || parser.parseRParen())
+      return failure();
+    return inner;
+  }
+
+  OpAsmParser::UnresolvedOperand operand;
+  OptionalParseResult isOperand = parser.parseOptionalOperand(operand);
+  if (isOperand.has_value()) {
+    if (failed(*isOperand))
+      return failure();
+    // MLIR allows '-' in value names, so `%a-%b` reads as a value named `%a-`.
+    if (operand.name.ends_with("-")) {
+      parser.emitError(loc, "expected a space before '-', but got the value name '") << operand.name << "'";
+      return failure();
+    }
+    FormulaPtr formula = makeFormula(Formula::Kind::Operand, loc);
+    formula->operand = addOperand(operand);
+    return formula;
+  }
+
+  StringRef name;
+  if (succeeded(parser.parseOptionalKeyword(&name)))
+    return parseNameOrCall(name.str(), loc);
+
+  if (!isdigit(*loc.getPointer())) {
+    parser.emitError(loc, "expected a value, a number, a name or '(' in a formula, but got '") << textAt(loc) << "'";
+    return failure();
+  }
+  if (isExponentWithoutPoint(loc)) {
+    parser.emitError(loc, "expected a point in a number with an exponent, but got '")
+        << textAt(loc) << "'; write for example 1.0e-4";
+    return failure();
+  }
+  FormulaPtr formula = makeFormula(Formula::Kind::Number, loc);
+  int64_t integer;
+  OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
+  if (isInteger.has_value()) {
+    if (failed(*isInteger))
+      return failure();
+    formula->number = static_cast<double>(integer);
+    return formula;
+  }
+  if (parser.parseFloat(formula->number))
+    return failure();
+  return formula;
+}
+
+ParseResult FormulaParser::parseBindings(std::vector<Binding> &bindings) {
+  while (failed(parser.parseOptionalRBrace())) {
+    Binding binding;
+    StringRef word;
+    SMLoc loc = parser.getCurrentLocation();
+    if (succeeded(parser.parseOptionalKeyword(&word))) {
+      if (succeeded(parser.parseOptionalEqual()))
+        binding.name = word.str();
+      else
+        pending.emplace(word.str(), loc);
+    }
+    FailureOr<FormulaPtr> formula = parseFormula();
+    if (failed(formula))
+      return failure();
+    binding.formula = std::move(*formula);
+    bindings.push_back(std::move(binding));
+    // Optional, but needed where the next formula begins with a minus or a parenthesis.
+    (void)parser.parseOptionalComma();
+  }
+  return success();
+}
+
+ParseResult FormulaParser::parseBody(std::vector<Binding> &bindings) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalLBrace())) {
+    if (parseBindings(bindings))
+      return failure();
+    return bindings.empty() ? parser.emitError(loc, "expected a formula, but got an empty body") : success();
+  }
+  FailureOr<FormulaPtr> formula = parseFormula();
+  if (failed(formula))
+    return failure();
+  Binding binding;
+  binding.formula = std::move(*formula);
+  bindings.push_back(std::move(binding));
+  return success();
+}
+
