@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# On a terminal progress is a bar that is drawn over itself, never wider than the terminal.
+# RUN: env TAYLORC=%fixture/fixture.py CC=%cc %python %s %tiny %fixture/gated.mlir %t
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+
+config, spec, out = sys.argv[1:]
+for columns in (100, 40):
+    reader, writer = pty.openpty()
+    fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen(["taylor-train", "--config", config, "--attention", spec, "--out", out, "--overwrite"], stderr=writer)
+    os.close(writer)
+    output = b""
+    while True:
+        try:
+            piece = os.read(reader, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        output += piece
+    os.close(reader)
+    assert process.wait() == 0, output
+    drawings = [line for line in re.split(r"\r\x1b\[K|\r\n", output.decode()) if line.startswith("training ")]
+    assert len(drawings) >= 2 and drawings[-1].startswith("training 100%"), output
+    assert all(len(line) < columns for line in drawings), drawings
+    if columns == 100:
+        assert re.fullmatch(r"training 100% \[#+\]  step 6/6  loss 5\.\d+  validation 5\.\d+  \d+ tokens/s  \d+:\d\d", drawings[-1]), drawings[-1]
+        assert re.search(r"\[#+-+\]", drawings[0]), drawings[0]
