@@ -22,30 +22,42 @@ cl::OptionCategory category("Options of taylorc");
 
 struct CommandLine {
   cl::opt<std::string> input{cl::Positional, cl::Required, cl::desc("SPEC.mlir"), cl::cat(category)};
-  cl::opt<std::string> output{"o", cl::desc("shared object to write, with its manifest beside it (NAME.so, NAME.json); with "
-                                            "--emit the text, by default on standard output"),
-                              cl::value_desc("NAME.so"), cl::cat(category)};
-  cl::opt<std::string> target{"target",
-                              cl::desc("processor: native (default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), or a name that LLVM knows"),
-                              cl::init("native"), cl::cat(category)};
-  cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16 or f64"), cl::init("f32"), cl::cat(category)};
-  cl::opt<int64_t> headDim{"head-dim", cl::desc("channels of queries and keys (default 64)"), cl::init(64), cl::cat(category)};
-  cl::opt<int64_t> valueDim{"value-dim", cl::desc("channels of values (default: as --head-dim)"), cl::init(0), cl::cat(category)};
+  cl::opt<std::string> output{
+      "o",
+      cl::desc("shared object to write, with its manifest beside it (NAME.so, NAME.json); with "
+               "--emit the text, by default on standard output"),
+      cl::value_desc("NAME.so"), cl::cat(category)};
+  cl::opt<std::string> target{
+      "target",
+      cl::desc(
+          "processor: native (default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), or a name that LLVM knows"),
+      cl::init("native"), cl::cat(category)};
+  cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16 or f64"), cl::init("f32"),
+                             cl::cat(category)};
+  cl::opt<int64_t> headDim{"head-dim", cl::desc("channels of queries and keys (default 64)"), cl::init(64),
+                           cl::cat(category)};
+  cl::opt<int64_t> valueDim{"value-dim", cl::desc("channels of values (default: as --head-dim)"), cl::init(0),
+                            cl::cat(category)};
   cl::list<std::string> set{"set", cl::desc("value of a free parameter, such as order=4; may be repeated"),
                             cl::value_desc("name=value"), cl::cat(category)};
-  cl::opt<std::string> mask{"mask", cl::desc("causal or bidirectional, in place of what the specification says"), cl::cat(category)};
-  cl::opt<std::string> spec{"spec", cl::desc("which specification of a file with several"), cl::value_desc("name"), cl::cat(category)};
+  cl::opt<std::string> mask{"mask",
+                            cl::desc("causal or bidirectional, in place of what the specification says"),
+                            cl::cat(category)};
+  cl::opt<std::string> spec{"spec", cl::desc("which specification of a file with several"),
+                            cl::value_desc("name"), cl::cat(category)};
   cl::opt<Emission> emit{
       "emit", cl::desc("stop at a level and print it:"),
-      cl::values(clEnumValN(Emission::Torch, "torch", "plain PyTorch code, valid TorchScript"),
-                 clEnumValN(Emission::Pairwise, "pairwise", "forward and backward over all pairs, stabilised"),
-                 clEnumValN(Emission::Tile, "tile", "programs of loops over tiles, without a target"),
-                 clEnumValN(Emission::Vector, "vector", "code over vectors of the target"),
-                 clEnumValN(Emission::LLVM, "llvm", "LLVM IR"),
-                 clEnumValN(Emission::Assembly, "asm", "assembly text"),
-                 clEnumValN(Emission::Manifest, "manifest", "the manifest of the shared object")),
+      cl::values(
+          clEnumValN(Emission::Torch, "torch", "plain PyTorch code, valid TorchScript"),
+          clEnumValN(Emission::Pairwise, "pairwise", "forward and backward over all pairs, stabilised"),
+          clEnumValN(Emission::Tile, "tile", "programs of loops over tiles, without a target"),
+          clEnumValN(Emission::Vector, "vector", "code over vectors of the target"),
+          clEnumValN(Emission::LLVM, "llvm", "LLVM IR"),
+          clEnumValN(Emission::Assembly, "asm", "assembly text"),
+          clEnumValN(Emission::Manifest, "manifest", "the manifest of the shared object")),
       cl::init(Emission::Artifact), cl::cat(category)};
-  cl::opt<std::string> saveStages{"save-stages", cl::desc("write the module after each stage into this folder"),
+  cl::opt<std::string> saveStages{"save-stages",
+                                  cl::desc("write the module after each stage into this folder"),
                                   cl::value_desc("folder"), cl::cat(category)};
 };
 
@@ -94,11 +106,12 @@ int main(int argc, char **argv) {
   CommandLine line;
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](llvm::raw_ostream &stream) { stream << getVersion("taylorc") << "\n"; });
-  cl::ParseCommandLineOptions(argc, argv,
-                              "taylorc: compiles an attention specification to one shared object\n\n"
-                              "  taylorc softmax.mlir -o softmax.so\n"
-                              "  taylorc softmax-taylor.mlir --set order=4 --dtype=bf16 --head-dim=128 -o taylor4.so\n"
-                              "  taylorc softmax.mlir --emit=torch\n");
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "taylorc: compiles an attention specification to one shared object\n\n"
+      "  taylorc softmax.mlir -o softmax.so\n"
+      "  taylorc softmax-taylor.mlir --set order=4 --dtype=bf16 --head-dim=128 -o taylor4.so\n"
+      "  taylorc softmax.mlir --emit=torch\n");
   CompileOptions options;
   if (std::string message = readOptions(line, options); !message.empty())
     return report(message);
@@ -122,8 +135,11 @@ int main(int argc, char **argv) {
   std::vector<OutputFile> files;
   if (!line.saveStages.empty())
     driver.onStage = [&](llvm::StringRef stage, mlir::ModuleOp module) {
-      OutputFile stageFile{line.saveStages + "/" + std::to_string(files.size()) + "-" + stage.str() + ".mlir", "", false};
-      llvm::raw_string_ostream(stageFile.contents) << *module << "\n";
+      OutputFile stageFile{line.saveStages + "/" + std::to_string(files.size()) + "-" + stage.str() + ".mlir",
+                           "", false};
+      llvm::raw_string_ostream stream(stageFile.contents);
+      module.print(stream);
+      stream << "\n";
       files.push_back(stageFile);
     };
   if (mlir::failed(driver.load((*file)->getBuffer(), line.input)))
