@@ -11,7 +11,7 @@ using namespace taylor::trainer;
 static const char *const description = R"(Continues a text with a model that taylor-train saved.
 
   taylor-generate --checkpoint runs/softmax --prompt "// Returns true if"
-  taylor-generate --checkpoint runs/softmax/checkpoints/step-000400 --prompt "class" --temperature 0 --json
+  taylor-generate --checkpoint runs/softmax/checkpoints/step-000320 --prompt "class" --temperature 0 --json
 )";
 
 int main(int argc, char **argv) {
