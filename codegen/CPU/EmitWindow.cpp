@@ -103,9 +103,28 @@ Value KernelEmitter::toStorage(Value value, Type element) {
   return arith::TruncFOp::create(b, wanted, value);
 }
 
-Value KernelEmitter::maskedLoad(Type type, Value where, Value mask) {
+/// 16-bit floats cross memory as integers: LLVM takes bf16 apart with library calls where the target has
+/// none.
+static Type memoryType(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() != 16)
+    return type;
+  Type i16 = IntegerType::get(type.getContext(), 16);
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? Type(vector.clone(i16)) : i16;
+}
+
+/// The value, or its bits.
+static Value asType(ImplicitLocOpBuilder &b, Value value, Type type) {
+  return value.getType() == type ? value : Value(arith::BitcastOp::create(b, type, value));
+}
+
+Value KernelEmitter::loadElements(Type type, Value where, Value mask) {
+  Type inMemory = memoryType(type);
+  if (!mask)
+    return asType(b, load(inMemory, where), type);
   unsigned alignment = getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
-  return LLVM::MaskedLoadOp::create(b, type, where, mask, zeroOf(type), alignment);
+  return asType(b, LLVM::MaskedLoadOp::create(b, inMemory, where, mask, zeroOf(inMemory), alignment), type);
 }
 
 void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &to) {
@@ -125,9 +144,7 @@ void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &
         Point point = row;
         if (lane)
           point.at.push_back({lane, i});
-        Value inside = lane && laneBound ? rowValid(window, Point{{}, {{lane, i}}}) : Value();
-        // rowValid with a null lane looks at every axis: those of the row are known to be inside.
-        if (inside) {
+        if (laneBound) {
           Value valid;
           for (const Window::Bound &bound : window.bounds)
             if (bound.axis == lane)
@@ -137,12 +154,14 @@ void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &
               b, valid,
               [&](OpBuilder &, Location) {
                 scf::YieldOp::create(
-                    b, ValueRange{fromStorage(load(window.element, address(from, point)), to.element)});
+                    b, ValueRange{
+                           fromStorage(loadElements(window.element, address(from, point), {}), to.element)});
               },
               [&](OpBuilder &, Location) { scf::YieldOp::create(b, ValueRange{zeroOf(to.element)}); });
           store(branch.getResult(0), address(to, point));
         } else {
-          store(fromStorage(load(window.element, address(from, point)), to.element), address(to, point));
+          store(fromStorage(loadElements(window.element, address(from, point), {}), to.element),
+                address(to, point));
         }
       });
       return;
@@ -152,11 +171,7 @@ void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &
       point.at.push_back({lane, v * W});
       Value mask = laneBound ? laneMask(window, point, size) : tailMask(point, v, size);
       Type type = vectorOf(window.element);
-      Value where = address(from, point), vector;
-      if (mask)
-        vector = maskedLoad(type, where, mask);
-      else
-        vector = load(type, where);
+      Value vector = loadElements(type, address(from, point), mask);
       store(fromStorage(vector, to.element), address(to, point));
     }
   };
@@ -252,10 +267,11 @@ void KernelEmitter::writeContiguous(const Window &window, bool accumulate, Value
   }
   if (accumulate) {
     Type type = vectorOf(window.element);
-    Value old = all ? Value(maskedLoad(type, where, all)) : load(type, where);
+    Value old = loadElements(type, where, all);
     vector = combine(ReductionKind::sum, fromStorage(old, getElementTypeOrSelf(vector.getType())), vector);
   }
   Value stored = toStorage(vector, window.element);
+  stored = asType(b, stored, memoryType(stored.getType()));
   if (all)
     LLVM::MaskedStoreOp::create(b, stored, where, all, b.getI32IntegerAttr(alignment));
   else
@@ -271,8 +287,8 @@ void KernelEmitter::writeScalars(const Window &window, bool accumulate, Value ve
         Value at = gep(where, window.element, multiply(i, stride));
         Value x = LLVM::ExtractElementOp::create(b, vector, asValue(i));
         if (accumulate)
-          x = combine(ReductionKind::sum, fromStorage(load(window.element, at), x.getType()), x);
-        store(toStorage(x, window.element), at);
+          x = combine(ReductionKind::sum, fromStorage(loadElements(window.element, at, {}), x.getType()), x);
+        store(asType(b, toStorage(x, window.element), memoryType(window.element)), at);
       };
       if (!mask)
         return write();

@@ -143,7 +143,8 @@ private:
   void emitWindow(LoadOp load);
   void copyWindow(const Window &window, TileType tile, const View &to);
   Window makeWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes, ValueRange offsets);
-  Value maskedLoad(Type type, Value where, Value mask);
+  /// Elements or a vector of them; lanes off the mask (null: none) are 0.
+  Value loadElements(Type type, Value where, Value mask);
   Value rowValid(const Window &window, const Point &point);
   Value laneMask(const Window &window, const Point &point, int64_t size);
   void writeVector(Operation *op, Value vector, const Point &point);
