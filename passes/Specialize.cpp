@@ -131,8 +131,11 @@ LogicalResult Specializer::setMask() {
 
 void Specializer::warnOddOrder(RecurrencesOp op) {
   int64_t last = cast<IntegerAttr>(*op.getLastOrder()).getInt();
-  if (last % 2 == 0 || !op.getSum(Sum::Mass) || !op.getScore().empty() ||
-      (isNonNegativeArray(op.getQuery()) && isNonNegativeArray(op.getKey())))
+  bool positiveFeatures =
+      isNonNegativeArray(op.getQuery()) && isNonNegativeArray(op.getKey()) && op.getScore().empty();
+  bool positiveScore =
+      !op.getScore().empty() && isNonNegative(op.getScore().front().getTerminator()->getOperand(0));
+  if (last % 2 == 0 || !op.getSum(Sum::Mass) || positiveFeatures || positiveScore)
     return;
   op.emitWarning()
       << "a series with the odd top order " << last

@@ -123,8 +123,10 @@ LogicalResult taylor::verifyScalars(Operation *op, Region &region) {
     return op->emitOpError("expected a formula of one block, but got ") << region.getBlocks().size();
   for (Operation &scalar : region.front()) {
     bool isYield = isa<YieldOp>(scalar);
-    if (!isYield && (scalar.getNumResults() != 1 || scalar.getNumRegions() != 0 || !isMemoryEffectFree(&scalar)))
-      return scalar.emitOpError("unsupported in a formula: an operation there has one result, no region and no side effect");
+    if (!isYield &&
+        (scalar.getNumResults() != 1 || scalar.getNumRegions() != 0 || !isMemoryEffectFree(&scalar)))
+      return scalar.emitOpError(
+          "unsupported in a formula: an operation there has one result, no region and no side effect");
     for (Value operand : scalar.getOperands())
       if (operand.getParentRegion() != &region)
         return scalar.emitOpError("unsupported value from outside of its formula: pass it as an operand");
@@ -147,7 +149,8 @@ LogicalResult taylor::verifyBody(Operation *op, Region &region, ValueRange array
   }
   auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
   if (yield && yield.getValues().size() == 1 && yield.getValues()[0].getType().isInteger(1))
-    return op->emitOpError("expected a formula of a number, but got a condition; write select(condition, 1.0, 0.0)");
+    return op->emitOpError(
+        "expected a formula of a number, but got a condition; write select(condition, 1.0, 0.0)");
   if (!yield || yield.getValues().size() != 1 || !isa<FloatType>(yield.getValues()[0].getType()))
     return op->emitOpError("expected a region that yields one number");
   return success();

@@ -102,8 +102,8 @@ void differentiate(math::SqrtOp op, Scalars s, Value dy, Cotangents &d) {
   d.push_back(s.divide(s.multiply(dy, s.number(dy, 0.5)), op.getResult()));
 }
 void differentiate(math::RsqrtOp op, Scalars s, Value dy, Cotangents &d) {
-  // y / x and not y^3: where the result is scaled by y too, as in a norm, y's rounding is a common factor then and
-  // leaves the gradient orthogonal to x; and y^3 underflows long before y does.
+  // y / x and not y^3: where the result is scaled by y too, as in a norm, y's rounding is a common factor
+  // then and leaves the gradient orthogonal to x; and y^3 underflows long before y does.
   d.push_back(s.divide(s.multiply(s.multiply(dy, s.number(dy, -0.5)), op.getResult()), op.getOperand()));
 }
 void differentiate(math::TanhOp op, Scalars s, Value dy, Cotangents &d) {

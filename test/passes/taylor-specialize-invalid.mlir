@@ -64,6 +64,23 @@ taylor.spec @odd_top_order_of_positive_features(%q: !q, %k: !k, %v: !v) {
 
 // -----
 
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+// A clip from above leaves negative scores; one from below does not.
+taylor.spec @odd_top_order_of_mapped_scores(%q: !q, %k: !k, %v: !v) {
+  // expected-warning @below {{a series with the odd top order 1 can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order}}
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 1) score(min(s, 5.0)) causal : !q, !k, !v
+  %m, %y = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 1) score(max(s, 0.0)) causal : !q, !k, !v
+  %o = taylor.map %n / %z + %m / %y : !o, !row, !o, !row
+  taylor.yield %o : !o
+}
+
+// -----
+
 !q = !taylor.array<[b, h, t, d = 32]>
 !k = !taylor.array<[b, g, u, d = 32]>
 !v = !taylor.array<[b, g, u, e]>
