@@ -134,7 +134,8 @@ void Manifest::addSpecification(SpecOp op) {
   parameters = op.getParameters();
   mask = getMask(op);
   aligned = readsKeysAtQueries(op);
-  for (auto [argument, name, source] : llvm::zip(op.getBody().getArguments(), op.getArgNames(), op.getSources())) {
+  for (auto [argument, name, source] :
+       llvm::zip(op.getBody().getArguments(), op.getArgNames(), op.getSources())) {
     ManifestInput input;
     auto array = cast<ArrayType>(argument.getType());
     static_cast<ManifestTensor &>(input) = describe(cast<StringAttr>(name).getValue(), array);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The manifest of an artifact (runtime/MANIFEST.md), gathered from the module while it is compiled: inputs and outputs
-// from the specification, saved arrays and gradients from its derived functions, kernels from the tile programs.
+// The manifest of an artifact (runtime/MANIFEST.md), gathered from the module while it is compiled: inputs
+// and outputs from the specification, saved arrays and gradients from its derived functions, kernels from the
+// tile programs.
 #ifndef TAYLOR_CODEGEN_MANIFEST_H
 #define TAYLOR_CODEGEN_MANIFEST_H
 
@@ -45,7 +46,8 @@ struct Manifest {
   std::vector<ManifestTensor> outputs, saved;
   std::vector<ManifestFunction> functions;
 
-  /// Inputs, outputs, parameters and mask of a specification (after specialisation: with sizes and storage types).
+  /// Inputs, outputs, parameters and mask of a specification (after specialisation: with sizes and storage
+  /// types).
   void addSpecification(SpecOp spec);
   /// Saved arrays and gradients of the derived functions in `module`.
   void addFunctions(mlir::ModuleOp module);

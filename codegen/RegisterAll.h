@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The dialects and passes of the whole compiler, for every program that parses or runs them: taylor-opt and taylorc
-// cannot drift apart.
+// The dialects and passes of the whole compiler, for every program that parses or runs them: taylor-opt and
+// taylorc cannot drift apart.
 #ifndef TAYLOR_CODEGEN_REGISTERALL_H
 #define TAYLOR_CODEGEN_REGISTERALL_H
 

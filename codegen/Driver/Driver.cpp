@@ -52,7 +52,8 @@ FailureOr<SpecOp> Driver::selectSpec() {
       spec.erase();
   }
   if (!chosen)
-    return module->emitError("expected --spec to name one of ") << names << ", but got '" << options.spec << "'";
+    return module->emitError("expected --spec to name one of ")
+           << names << ", but got '" << options.spec << "'";
   return chosen;
 }
 
@@ -99,10 +100,12 @@ LogicalResult Driver::lowerToPairwise() {
   specialize.headDim = options.headDim;
   specialize.valueDim = options.getValueDim();
   specialize.dtype = options.dtype;
-  if (failed(runStage("specialized", [&](OpPassManager &manager) { manager.addPass(createSpecializePass(specialize)); })))
+  if (failed(runStage("specialized",
+                      [&](OpPassManager &manager) { manager.addPass(createSpecializePass(specialize)); })))
     return failure();
   manifest.addSpecification(*module->getOps<SpecOp>().begin());
-  if (failed(runStage("pairwise", [&](OpPassManager &manager) { buildSpecializedToPairwisePipeline(manager); })))
+  if (failed(
+          runStage("pairwise", [&](OpPassManager &manager) { buildSpecializedToPairwisePipeline(manager); })))
     return failure();
   manifest.addFunctions(*module);
   return success();
@@ -112,7 +115,8 @@ LogicalResult Driver::lowerToTile() {
   TileSizes sizes;
   if (failed(runStage("tile", [&](OpPassManager &manager) { buildTilePipeline(manager, sizes); })))
     return failure();
-  manifest.tiles = {{"t", sizes.queries}, {"u", sizes.keys}, {"outer_u", sizes.outerKeys}, {"tokens", sizes.tokens}};
+  manifest.tiles = {
+      {"t", sizes.queries}, {"u", sizes.keys}, {"outer_u", sizes.outerKeys}, {"tokens", sizes.tokens}};
   manifest.addPrograms(*module);
   return success();
 }
@@ -133,7 +137,8 @@ FailureOr<std::string> Driver::linkObject(ArrayRef<char> object) {
 }
 
 FailureOr<std::string> Driver::emitMachineLevel(Emission emission) {
-  if (failed(runStage("vector", [&](OpPassManager &manager) { tile::cpu::buildVectorPipeline(manager, target.name); })))
+  if (failed(runStage("vector",
+                      [&](OpPassManager &manager) { tile::cpu::buildVectorPipeline(manager, target.name); })))
     return failure();
   if (emission == Emission::Vector)
     return printModule();
@@ -172,8 +177,8 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
     return result;
   }
 
-  manifest.hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(
-                                  text + "\n" + options.getKey() + "\n" + getVersion("taylorc"))),
+  manifest.hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text + "\n" + options.getKey() +
+                                                                             "\n" + getVersion("taylorc"))),
                               /*LowerCase=*/true);
   manifest.dtype = options.dtype;
   if (failed(findTarget(spec)) || failed(lowerToPairwise()))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From the text of a specification to an artifact: a named pipeline of the passes that taylor-opt runs one by one.
+// From the text of a specification to an artifact: a named pipeline of the passes that taylor-opt runs one by
+// one.
 #ifndef TAYLOR_CODEGEN_DRIVER_DRIVER_H
 #define TAYLOR_CODEGEN_DRIVER_DRIVER_H
 
@@ -31,7 +32,8 @@ public:
   /// Called with the name of each stage and the module after it, where given.
   using StageObserver = std::function<void(llvm::StringRef stage, mlir::ModuleOp module)>;
 
-  Driver(mlir::MLIRContext &context, CompileOptions options) : context(context), options(std::move(options)) {}
+  Driver(mlir::MLIRContext &context, CompileOptions options)
+      : context(context), options(std::move(options)) {}
 
   /// Parses `text`, keeps the specification that the options name, and sets its parameters and mask.
   mlir::LogicalResult load(llvm::StringRef text, llvm::StringRef fileName);

@@ -23,8 +23,8 @@ std::string taylor::writeFiles(const std::vector<OutputFile> &files) {
     SmallString<128> path;
     int descriptor;
     unsigned mode = sys::fs::all_read | sys::fs::owner_write | (file.isProgram ? sys::fs::all_exe : 0);
-    if (std::error_code error = sys::fs::createUniqueFile(file.path + ".tmp-%%%%%%%%", descriptor, path,
-                                                          sys::fs::OF_None, mode))
+    if (std::error_code error =
+            sys::fs::createUniqueFile(file.path + ".tmp-%%%%%%%%", descriptor, path, sys::fs::OF_None, mode))
       return "requires a folder that can be written for '" + file.path + "': " + error.message();
     temporaries.push_back(path.str().str());
     sys::RemoveFileOnSignal(path);

@@ -16,7 +16,8 @@ struct OutputFile {
   bool isProgram = false;
 };
 
-/// Writes all files or none: each under a temporary name in its folder, then renamed. Returns a message, empty on success.
+/// Writes all files or none: each under a temporary name in its folder, then renamed. Returns a message,
+/// empty on success.
 std::string writeFiles(const std::vector<OutputFile> &files);
 
 } // namespace taylor

@@ -72,7 +72,8 @@ TorchText TorchScope::getIndex(StringRef axis) {
   // Query 0 stands at U - T; without keys there is nothing to be behind.
   if (axis == "t" && sizeSources.contains("u"))
     start = getSize("u") + " - " + size;
-  TorchText index{"positions(" + size + ", " + start + ", " + like + ")", Strength::Primary, {axis}, false, true};
+  TorchText index{
+      "positions(" + size + ", " + start + ", " + like + ")", Strength::Primary, {axis}, false, true};
   index = assign(axis, index);
   indices[axis] = index;
   return index;
@@ -82,8 +83,8 @@ TorchText TorchScope::align(TorchText tensor, ArrayRef<StringRef> axes) {
   if (tensor.isNumber)
     return tensor;
   if (int64_t group = tensor.find("g"); group >= 0 && llvm::is_contained(axes, "h")) {
-    tensor.text = tensor.at(Strength::Power) + ".repeat_interleave(" + getSize("h") + " // " + getSize("g") + ", " +
-                  std::to_string(group) + ")";
+    tensor.text = tensor.at(Strength::Power) + ".repeat_interleave(" + getSize("h") + " // " + getSize("g") +
+                  ", " + std::to_string(group) + ")";
     tensor.strength = Strength::Primary;
     tensor.axes[group] = "h";
   }
@@ -114,8 +115,10 @@ TorchText TorchScope::align(TorchText tensor, ArrayRef<StringRef> axes) {
     return tensor;
   for (auto [index, axis] : llvm::enumerate(full))
     if (tensor.find(axis) < 0) {
-      bool isTail = llvm::all_of(ArrayRef(full).drop_front(index), [&](StringRef a) { return tensor.find(a) < 0; });
-      tensor.text = tensor.at(Strength::Power) + ".unsqueeze(" + (isTail ? "-1" : std::to_string(index)) + ")";
+      bool isTail =
+          llvm::all_of(ArrayRef(full).drop_front(index), [&](StringRef a) { return tensor.find(a) < 0; });
+      tensor.text =
+          tensor.at(Strength::Power) + ".unsqueeze(" + (isTail ? "-1" : std::to_string(index)) + ")";
       tensor.strength = Strength::Primary;
     }
   tensor.axes = full;

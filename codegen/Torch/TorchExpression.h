@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Text of PyTorch expressions: arrays with named axes brought to common axes, and scalar regions over them. The text is
-// plain Python and TorchScript (as torch::jit::compile reads it, where `torch` holds aten operators only) at once.
+// Text of PyTorch expressions: arrays with named axes brought to common axes, and scalar regions over them.
+// The text is plain Python and TorchScript (as torch::jit::compile reads it, where `torch` holds aten
+// operators only) at once.
 #ifndef TAYLOR_CODEGEN_TORCH_TORCHEXPRESSION_H
 #define TAYLOR_CODEGEN_TORCH_TORCHEXPRESSION_H
 
@@ -46,8 +47,8 @@ public:
   /// The indices along an axis, as positions for t and u: a tensor with this one axis, at least f32.
   TorchText getIndex(llvm::StringRef axis);
 
-  /// A tensor with its dimensions in the order of `axes`, of which it may lack some: size 1 there, or no dimension in
-  /// front. g becomes h where `axes` has h.
+  /// A tensor with its dimensions in the order of `axes`, of which it may lack some: size 1 there, or no
+  /// dimension in front. g becomes h where `axes` has h.
   TorchText align(TorchText tensor, llvm::ArrayRef<llvm::StringRef> axes);
   /// The same with every dimension there in full.
   TorchText expand(TorchText tensor, llvm::ArrayRef<llvm::StringRef> axes);
@@ -68,8 +69,9 @@ private:
   llvm::StringMap<TorchText> indices;
 };
 
-/// Prints a region that yields scalars: `arguments` are its block arguments, aligned to `axes` of the result. Values with
-/// several uses become assignments. Fails, with a message at the operation, on one that has no PyTorch text.
+/// Prints a region that yields scalars: `arguments` are its block arguments, aligned to `axes` of the result.
+/// Values with several uses become assignments. Fails, with a message at the operation, on one that has no
+/// PyTorch text.
 mlir::FailureOr<llvm::SmallVector<TorchText>> printRegion(TorchScope &scope, mlir::Region &region,
                                                           llvm::ArrayRef<TorchText> arguments,
                                                           llvm::ArrayRef<llvm::StringRef> axes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Functions that printed specifications call. Only those in use are printed. TorchScript compiled from C++ knows aten
-// operators and no Python module: no dtype constants, no keyword that aten lacks.
+// Functions that printed specifications call. Only those in use are printed. TorchScript compiled from C++
+// knows aten operators and no Python module: no dtype constants, no keyword that aten lacks.
 #include "codegen/Torch/TorchPrinter.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -30,11 +30,12 @@ int64_t dimension(ArrayRef<StringRef> axes, StringRef axis) { return llvm::find(
 
 /// Names that a variable must not take: Python's words, and what the text itself calls.
 constexpr StringRef kReserved[] = {
-    "False", "None",   "True",     "and",  "as",     "assert", "async",  "await", "break",     "class",    "continue",
-    "def",   "del",    "elif",     "else", "except", "for",    "from",   "global", "if",       "import",   "in",
-    "is",    "lambda", "nonlocal", "not",  "or",     "pass",   "raise",  "return", "try",      "while",    "with",
-    "yield", "torch",  "Tensor",   "Tuple", "float", "int",    "min",    "max",    "range",    "constant", "positions",
-    "shift", "rope",   "convolve", "read_at"};
+    "False",    "None",  "True",     "and",       "as",     "assert", "async",    "await",
+    "break",    "class", "continue", "def",       "del",    "elif",   "else",     "except",
+    "for",      "from",  "global",   "if",        "import", "in",     "is",       "lambda",
+    "nonlocal", "not",   "or",       "pass",      "raise",  "return", "try",      "while",
+    "with",     "yield", "torch",    "Tensor",    "Tuple",  "float",  "int",      "min",
+    "max",      "range", "constant", "positions", "shift",  "rope",   "convolve", "read_at"};
 
 class SpecPrinter {
 public:
@@ -66,7 +67,8 @@ private:
   FailureOr<int64_t> getOrder(Operation *op, Attribute bound);
 
   void bind(Value value, StringRef hint, TorchText text);
-  /// Operands of a row operation, aligned to `axes`; rows that see no key hold 1 there, so that nothing is divided by 0.
+  /// Operands of a row operation, aligned to `axes`; rows that see no key hold 1 there, so that nothing is
+  /// divided by 0.
   SmallVector<TorchText> readRows(ValueRange arrays, ArrayRef<StringRef> axes);
   /// The rows of `value` without a visible key, if there may be any, to be set to `number`.
   TorchText fillDead(TorchText text, ArrayRef<std::string> dead, ArrayRef<StringRef> axes, StringRef number);
@@ -112,7 +114,8 @@ SmallVector<std::string> SpecPrinter::deadOf(ValueRange arrays) {
   return dead;
 }
 
-TorchText SpecPrinter::fillDead(TorchText text, ArrayRef<std::string> dead, ArrayRef<StringRef> axes, StringRef number) {
+TorchText SpecPrinter::fillDead(TorchText text, ArrayRef<std::string> dead, ArrayRef<StringRef> axes,
+                                StringRef number) {
   for (const std::string &name : dead) {
     TorchText mask = deadMasks[name];
     // The row is gone where t is: a reduction over heads of rows that all see nothing was 0 already.
@@ -141,7 +144,8 @@ SmallVector<TorchText> SpecPrinter::readRows(ValueRange arrays, ArrayRef<StringR
 
 LogicalResult SpecPrinter::print(MapOp op) {
   SmallVector<StringRef> axes = axesOf(op.getResult().getType());
-  FailureOr<SmallVector<TorchText>> body = printRegion(scope, op.getBody(), readRows(op.getArrays(), axes), axes);
+  FailureOr<SmallVector<TorchText>> body =
+      printRegion(scope, op.getBody(), readRows(op.getArrays(), axes), axes);
   if (failed(body))
     return failure();
   TorchText text = body->front();
@@ -158,12 +162,14 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
   SmallVector<ArrayType> arrays;
   for (Value array : op.getArrays())
     arrays.push_back(cast<ArrayType>(array.getType()));
-  FailureOr<ArrayType> joined = joinArrays([&] { return op.emitOpError(); }, op.getContext(), arrays,
-                                           indexedAxes(op.getBody()), op.getResult().getType().getElementType());
+  FailureOr<ArrayType> joined =
+      joinArrays([&] { return op.emitOpError(); }, op.getContext(), arrays, indexedAxes(op.getBody()),
+                 op.getResult().getType().getElementType());
   if (failed(joined))
     return failure();
   SmallVector<StringRef> axes = axesOf(*joined);
-  FailureOr<SmallVector<TorchText>> body = printRegion(scope, op.getBody(), readRows(op.getArrays(), axes), axes);
+  FailureOr<SmallVector<TorchText>> body =
+      printRegion(scope, op.getBody(), readRows(op.getArrays(), axes), axes);
   if (failed(body))
     return failure();
   TorchText text = body->front();
@@ -173,12 +179,15 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
   std::string dims;
   for (StringAttr axis : op.getAxes().getAsRange<StringAttr>()) {
     if (axis == "group")
-      return op.emitError("unsupported reduction over the group in PyTorch code; it arises in derived functions only");
+      return op.emitError(
+          "unsupported reduction over the group in PyTorch code; it arises in derived functions only");
     int64_t dim = dimension(axes, axis.getValue()) - static_cast<int64_t>(axes.size());
     dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
   }
   // amax gives equal shares of the gradient to ties.
-  StringRef function = op.getKind() == Reduction::Sum ? "sum" : op.getKind() == Reduction::Mean ? "mean" : "amax";
+  StringRef function = op.getKind() == Reduction::Sum    ? "sum"
+                       : op.getKind() == Reduction::Mean ? "mean"
+                                                         : "amax";
   text.text = text.at(Strength::Power) + "." + function.str() + "([" + dims + "])";
   text.strength = Strength::Primary;
   for (StringAttr axis : op.getAxes().getAsRange<StringAttr>())
@@ -244,7 +253,8 @@ LogicalResult SpecPrinter::print(NormalizeOp op) {
   SmallVector<StringRef> axes = axesOf(op.getResult().getType());
   SmallVector<TorchText> operands = readRows(op->getOperands(), axes);
   SmallVector<StringRef> own = axesOf(op.getArray().getType());
-  std::string dim = "[" + std::to_string(dimension(axes, op.getAxis()) - static_cast<int64_t>(axes.size())) + "]";
+  std::string dim =
+      "[" + std::to_string(dimension(axes, op.getAxis()) - static_cast<int64_t>(axes.size())) + "]";
   std::string epsilon = printNumber(op.getEpsilon().convertToDouble());
   TorchText x = operands.front();
   if (own.size() != axes.size())
@@ -289,8 +299,8 @@ LogicalResult SpecPrinter::print(RopeOp op) {
     position += (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
   if (op.getInverse())
     position = "-(" + position + ")";
-  text.text = "rope(" + text.text + ", " + position + ", " + printNumber(op.getTheta().convertToDouble()) + ", " +
-              (op.getLayout() == RopeLayout::Interleaved ? "True" : "False") + ")";
+  text.text = "rope(" + text.text + ", " + position + ", " + printNumber(op.getTheta().convertToDouble()) +
+              ", " + (op.getLayout() == RopeLayout::Interleaved ? "True" : "False") + ")";
   text.strength = Strength::Primary;
   const TorchText &argument = texts[op.getArray()];
   bind(op.getResult(), TorchScope::isName(argument) ? argument.text + "r" : "r", text);
@@ -304,7 +314,8 @@ LogicalResult SpecPrinter::print(ConvolveOp op) {
   tapAxes.push_back(op.getTapAxis());
   TorchText taps = scope.align(texts[op.getTaps()], tapAxes);
   if (op.getReverse())
-    return op.emitError("unsupported reverse convolution in PyTorch code; it arises in derived functions only");
+    return op.emitError(
+        "unsupported reverse convolution in PyTorch code; it arises in derived functions only");
   StringRef token = op.getArray().getType().has("t") ? "t" : "u";
   scope.useHelper("convolve");
   x.isWide |= taps.isWide;
@@ -328,8 +339,8 @@ template <typename Op> TorchText SpecPrinter::printScore(Op op) {
       channel = axis.getValue();
   TorchText query = narrow(scope.align(texts[op.getQuery()], {"b", "h", "t", channel}));
   TorchText key = narrow(scope.align(texts[op.getKey()], {"b", "h", "u", channel}));
-  TorchText score{query.at(Strength::Term) + " @ " + key.at(Strength::Power) + ".transpose(-2, -1)", Strength::Term,
-                  SmallVector<StringRef>(ArrayRef(kPairs)), false, false};
+  TorchText score{query.at(Strength::Term) + " @ " + key.at(Strength::Power) + ".transpose(-2, -1)",
+                  Strength::Term, SmallVector<StringRef>(ArrayRef(kPairs)), false, false};
   if (!op.getScale().empty()) {
     FailureOr<SmallVector<TorchText>> scale = printRegion(scope, op.getScale(), {}, {});
     if (succeeded(scale))
@@ -347,15 +358,20 @@ template <typename Op> TorchText SpecPrinter::printLogDecay(Op op) {
   atQueries.text =
       "read_at(" + decay.text + ", " + scope.getIndex("t").text + ", " + std::to_string(dim) + ")";
   atQueries.axes[dim] = "t";
-  return {scope.align(atQueries, kPairs).at(Strength::Term) + " - " + scope.align(decay, kPairs).at(Strength::Sum),
+  return {scope.align(atQueries, kPairs).at(Strength::Term) + " - " +
+              scope.align(decay, kPairs).at(Strength::Sum),
           Strength::Sum, SmallVector<StringRef>(ArrayRef(kPairs)), false, decay.isWide};
 }
 
-FailureOr<TorchText> SpecPrinter::printVisible(RecurrencesOp op, Mask mask, Region *conditions, ValueRange extras) {
+FailureOr<TorchText> SpecPrinter::printVisible(RecurrencesOp op, Mask mask, Region *conditions,
+                                               ValueRange extras) {
   TorchText visible;
   if (mask == Mask::Causal) {
     TorchText t = scope.getIndex("t"), u = scope.getIndex("u");
-    visible = {scope.align(u, kPairs).text + " <= " + scope.align(t, kPairs).text, Strength::Comparison, {"t", "u"}, false,
+    visible = {scope.align(u, kPairs).text + " <= " + scope.align(t, kPairs).text,
+               Strength::Comparison,
+               {"t", "u"},
+               false,
                false};
   }
   if (conditions && !conditions->empty()) {
@@ -384,7 +400,8 @@ FailureOr<int64_t> SpecPrinter::getOrder(Operation *op, Attribute bound) {
     return integer.getInt();
   auto value = dyn_cast_or_null<IntegerAttr>(spec.getParameters().get(cast<StringAttr>(bound).getValue()));
   if (!value)
-    return op->emitError("requires an index parameter '") << cast<StringAttr>(bound).getValue() << "' of the specification";
+    return op->emitError("requires an index parameter '")
+           << cast<StringAttr>(bound).getValue() << "' of the specification";
   return value.getInt();
 }
 
@@ -412,18 +429,22 @@ FailureOr<TorchText> SpecPrinter::printSeries(RecurrencesOp op, TorchText x) {
   for (int64_t n = 2; n <= *first; ++n)
     factorial *= n;
   if (*first == *last) {
-    std::string power = *first == 0 ? "torch.ones_like(" + x.text + ")" : *first == 1 ? x.text : x.text + " ** " + std::to_string(*first);
+    std::string power = *first == 0   ? "torch.ones_like(" + x.text + ")"
+                        : *first == 1 ? x.text
+                                      : x.text + " ** " + std::to_string(*first);
     weight.text = factorial == 1 ? power : power + " / " + printNumber(factorial);
     weight.strength = Strength::Term;
     return weight;
   }
   TorchText term = x;
-  term.text = *first == 0 ? "torch.ones_like(" + x.text + ")" : x.text + " ** " + std::to_string(*first) + " / " + printNumber(factorial);
+  term.text = *first == 0 ? "torch.ones_like(" + x.text + ")"
+                          : x.text + " ** " + std::to_string(*first) + " / " + printNumber(factorial);
   term = scope.assign("term", term);
   weight.text = term.text;
   weight.text = scope.makeName("w");
   scope.addLine(weight.text + " = " + term.text);
-  scope.addLine("for n in range(" + std::to_string(*first + 1) + ", " + std::to_string(*last + 1) + "):  # term = s^n / n!");
+  scope.addLine("for n in range(" + std::to_string(*first + 1) + ", " + std::to_string(*last + 1) +
+                "):  # term = s^n / n!");
   scope.addLine("    " + term.text + " = " + term.text + " * " + x.text + " / n");
   scope.addLine("    " + weight.text + " = " + weight.text + " + " + term.text);
   return weight;
@@ -452,7 +473,8 @@ FailureOr<TorchText> SpecPrinter::printWeight(RecurrencesOp op, TorchText score,
   if (isExponential) {
     if (op.getDecay()) {
       TorchText decay = printLogDecay(op);
-      x = {x.at(Strength::Comparison) + " + (" + decay.text + ")", Strength::Sum, x.axes, false, x.isWide || decay.isWide};
+      x = {x.at(Strength::Comparison) + " + (" + decay.text + ")", Strength::Sum, x.axes, false,
+           x.isWide || decay.isWide};
     }
     x = hide(x, "float(\"-inf\")");
     x.text = "torch.exp(" + x.text + ")";
@@ -531,7 +553,8 @@ template <typename Op> void SpecPrinter::printSum(Op op, int64_t index, TorchTex
 template <typename Op> void SpecPrinter::printSums(Op op, TorchText weight, TorchText visible) {
   SmallVector<std::string> dead;
   if (!visible.text.empty()) {
-    TorchText mask{"~" + visible.text + ".any(-1)", Strength::Unary, withoutAxis(visible.axes, "u"), false, false};
+    TorchText mask{"~" + visible.text + ".any(-1)", Strength::Unary, withoutAxis(visible.axes, "u"), false,
+                   false};
     mask = scope.assign("dead", mask);
     deadMasks[mask.text] = mask;
     dead.push_back(mask.text);
@@ -565,8 +588,8 @@ LogicalResult SpecPrinter::print(RecurrenceOp op) {
   if (failed(visible))
     return failure();
   double coefficient = op.getCoefficient().convertToDouble();
-  TorchText weight{printNumber(coefficient) + " * " + score.text + " ** " + std::to_string(op.getOrder()), Strength::Term,
-                   score.axes, false, false};
+  TorchText weight{printNumber(coefficient) + " * " + score.text + " ** " + std::to_string(op.getOrder()),
+                   Strength::Term, score.axes, false, false};
   if (op.getDecay()) {
     TorchText decay = printLogDecay(op);
     weight.text += " * torch.exp(" + decay.text + ")";
@@ -587,7 +610,8 @@ LogicalResult SpecPrinter::print(RecurrenceOp op) {
 LogicalResult SpecPrinter::printArguments() {
   for (StringRef word : kReserved)
     scope.reserve(word);
-  for (auto [argument, attribute, source] : llvm::zip(spec.getBody().getArguments(), spec.getArgNames(), spec.getSources())) {
+  for (auto [argument, attribute, source] :
+       llvm::zip(spec.getBody().getArguments(), spec.getArgNames(), spec.getSources())) {
     std::string name = cast<StringAttr>(attribute).getValue().str();
     for (char &c : name)
       if (!isalnum(c))
@@ -626,11 +650,11 @@ LogicalResult SpecPrinter::print(YieldOp op) {
 
 LogicalResult SpecPrinter::printOperation(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<MapOp, ReduceOp, ScanOp, AlignOp, NormalizeOp, RopeOp, ConvolveOp, RecurrencesOp, RecurrenceOp, YieldOp>(
-          [&](auto concrete) { return print(concrete); })
+      .Case<MapOp, ReduceOp, ScanOp, AlignOp, NormalizeOp, RopeOp, ConvolveOp, RecurrencesOp, RecurrenceOp,
+            YieldOp>([&](auto concrete) { return print(concrete); })
       .Default([](Operation *other) {
-        return other->emitError("unsupported operation '") << other->getName()
-                                                           << "' in PyTorch code; print the specification before it is lowered";
+        return other->emitError("unsupported operation '")
+               << other->getName() << "' in PyTorch code; print the specification before it is lowered";
       });
 }
 
@@ -653,7 +677,8 @@ FailureOr<std::string> SpecPrinter::print() {
     if (!isalnum(c))
       c = '_';
   // TorchScript's parser takes no import; what the text needs stands in the comment.
-  std::string text = "# Needs `import torch` and `from torch import Tensor`; or torch.jit.CompilationUnit(this text).\n";
+  std::string text =
+      "# Needs `import torch` and `from torch import Tensor`; or torch.jit.CompilationUnit(this text).\n";
   text += printTorchHelpers(scope.helpers);
   text += "\ndef " + name + "(" + signature + ") -> " + results + ":\n";
   for (const std::string &line : scope.lines)

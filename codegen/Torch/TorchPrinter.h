@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A specification as plain PyTorch: one function `def NAME(q: Tensor, ..) -> Tensor` over arrays in the axis order of the
-// specification, whose text is Python and TorchScript at once.
+// A specification as plain PyTorch: one function `def NAME(q: Tensor, ..) -> Tensor` over arrays in the axis
+// order of the specification, whose text is Python and TorchScript at once.
 #ifndef TAYLOR_CODEGEN_TORCH_TORCHPRINTER_H
 #define TAYLOR_CODEGEN_TORCH_TORCHPRINTER_H
 
@@ -11,8 +11,8 @@
 
 namespace taylor {
 
-/// The text of a specification, with the values its parameters have now. Fails, with a message at the operation, on
-/// what a specification may hold but PyTorch text cannot say.
+/// The text of a specification, with the values its parameters have now. Fails, with a message at the
+/// operation, on what a specification may hold but PyTorch text cannot say.
 mlir::FailureOr<std::string> printTorch(SpecOp spec);
 
 /// The definitions of the helper functions in `names`, in an order in which each is defined before its use.

@@ -21,8 +21,9 @@ bool isConstant(Value value, double wanted) {
 /// select(0 < x, x, 0): what the formula relu(x) stands for.
 Value matchRelu(arith::SelectOp select) {
   auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
-  bool matches = compare && compare.getPredicate() == arith::CmpFPredicate::OLT && isConstant(compare.getLhs(), 0) &&
-                 compare.getRhs() == select.getTrueValue() && isConstant(select.getFalseValue(), 0);
+  bool matches = compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
+                 isConstant(compare.getLhs(), 0) && compare.getRhs() == select.getTrueValue() &&
+                 isConstant(select.getFalseValue(), 0);
   return matches ? select.getTrueValue() : Value();
 }
 
@@ -68,7 +69,8 @@ std::optional<BinaryOperator> getBinaryOperator(Operation *op) {
       return std::nullopt;
     }
   }
-  if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && compare.getPredicate() == arith::CmpIPredicate::eq)
+  if (auto compare = dyn_cast<arith::CmpIOp>(op);
+      compare && compare.getPredicate() == arith::CmpIPredicate::eq)
     return BinaryOperator{"==", Strength::Comparison};
   return TypeSwitch<Operation *, std::optional<BinaryOperator>>(op)
       .Case<arith::AddFOp>([](auto) { return BinaryOperator{"+", Strength::Sum}; })
@@ -96,7 +98,8 @@ public:
       if (failed(text))
         return failure();
       Value result = op.getResult(0);
-      bool isRepeated = !result.hasOneUse() && !result.use_empty() && !text->isNumber && !TorchScope::isName(*text);
+      bool isRepeated =
+          !result.hasOneUse() && !result.use_empty() && !text->isNumber && !TorchScope::isName(*text);
       texts[result] = isRepeated ? scope.assign("x", *text) : *text;
     }
     SmallVector<TorchText> results;
@@ -114,7 +117,8 @@ private:
     if (auto size = dyn_cast<SizeOp>(op)) {
       std::string name = scope.getSize(size.getAxis());
       if (name.empty())
-        return op->emitError("requires an argument with axis '") << size.getAxis() << "' to read its size from";
+        return op->emitError("requires an argument with axis '")
+               << size.getAxis() << "' to read its size from";
       return number("float(" + name + ")");
     }
     if (auto parameter = dyn_cast<ParameterOp>(op))
@@ -138,7 +142,8 @@ private:
     if (auto select = dyn_cast<arith::SelectOp>(op))
       return printSelect(select);
     if (auto exclusive = dyn_cast<arith::XOrIOp>(op))
-      return like(texts[exclusive.getLhs()], "~" + texts[exclusive.getLhs()].at(Strength::Unary), Strength::Unary);
+      return like(texts[exclusive.getLhs()], "~" + texts[exclusive.getLhs()].at(Strength::Unary),
+                  Strength::Unary);
     if (StringRef function = getUnaryFunction(op); !function.empty())
       return printUnary(op, function);
     if (std::optional<BinaryOperator> binary = getBinaryOperator(op))
@@ -191,7 +196,8 @@ private:
   FailureOr<TorchText> printUnary(Operation *op, StringRef function) {
     TorchText x = texts[op->getOperand(0)];
     if (x.isNumber && isa<math::SqrtOp, math::RsqrtOp>(op))
-      return number(x.at(Strength::Power) + (isa<math::SqrtOp>(op) ? " ** 0.5" : " ** -0.5"), Strength::Power);
+      return number(x.at(Strength::Power) + (isa<math::SqrtOp>(op) ? " ** 0.5" : " ** -0.5"),
+                    Strength::Power);
     if (x.isNumber)
       x = tensor(x, "x");
     return like(x, function.str() + "(" + x.text + ")", Strength::Primary);
@@ -209,13 +215,15 @@ private:
   }
 
   TorchText merge(const TorchText &left, const TorchText &right, std::string text, Strength strength) {
-    TorchText result{std::move(text), strength, {}, left.isNumber && right.isNumber, left.isWide || right.isWide};
+    TorchText result{
+        std::move(text), strength, {}, left.isNumber && right.isNumber, left.isWide || right.isWide};
     // Both are aligned to the same axes, so the longer one has all.
     result.axes = left.axes.size() >= right.axes.size() ? left.axes : right.axes;
     return result;
   }
 
-  /// A bound that is a number clamps; the extremum of two tensors gives half the gradient to each where they tie.
+  /// A bound that is a number clamps; the extremum of two tensors gives half the gradient to each where they
+  /// tie.
   FailureOr<TorchText> printBound(Operation *op, bool isMinimum) {
     TorchText left = texts[op->getOperand(0)], right = texts[op->getOperand(1)];
     if (left.isNumber && right.isNumber)
@@ -224,7 +232,8 @@ private:
       std::swap(left, right);
     if (right.isNumber)
       return call(left, std::string(isMinimum ? ".clamp(max=" : ".clamp(min=") + right.text + ")");
-    return merge(left, right, (isMinimum ? "torch.minimum(" : "torch.maximum(") + left.text + ", " + right.text + ")",
+    return merge(left, right,
+                 (isMinimum ? "torch.minimum(" : "torch.maximum(") + left.text + ", " + right.text + ")",
                  Strength::Primary);
   }
 
@@ -234,7 +243,9 @@ private:
     TorchText condition = texts[select.getCondition()], yes = texts[select.getTrueValue()],
               no = texts[select.getFalseValue()];
     if (condition.isNumber)
-      return merge(yes, no, yes.at(Strength::Comparison) + " if " + condition.text + " else " + no.at(Strength::Comparison),
+      return merge(yes, no,
+                   yes.at(Strength::Comparison) + " if " + condition.text + " else " +
+                       no.at(Strength::Comparison),
                    Strength::Comparison);
     // Of two numbers torch.where makes f32; a tensor of the first argument's type keeps that.
     if (yes.isNumber && no.isNumber) {
@@ -254,7 +265,8 @@ private:
 
 } // namespace
 
-FailureOr<SmallVector<TorchText>> taylor::printRegion(TorchScope &scope, Region &region, ArrayRef<TorchText> arguments,
+FailureOr<SmallVector<TorchText>> taylor::printRegion(TorchScope &scope, Region &region,
+                                                      ArrayRef<TorchText> arguments,
                                                       ArrayRef<StringRef> axes) {
   return RegionPrinter(scope, axes).print(region, arguments);
 }

@@ -9,7 +9,8 @@
 #include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {
-  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &stream) { stream << taylor::getVersion("taylor-opt") << "\n"; });
+  llvm::cl::SetVersionPrinter(
+      [](llvm::raw_ostream &stream) { stream << taylor::getVersion("taylor-opt") << "\n"; });
   mlir::DialectRegistry registry;
   taylor::registerAllDialects(registry);
   taylor::registerAllPasses();

@@ -17,8 +17,8 @@ struct ParameterSetting {
 /// Splits `name=value`; on failure `error` says what was expected.
 mlir::FailureOr<ParameterSetting> parseParameterSetting(llvm::StringRef text, std::string &error);
 
-/// Replaces the defaults in `parameters(..)` of a specification. An unknown name or a value of the wrong kind is an
-/// error at the specification, which names the nearest parameter.
+/// Replaces the defaults in `parameters(..)` of a specification. An unknown name or a value of the wrong kind
+/// is an error at the specification, which names the nearest parameter.
 mlir::LogicalResult setParameters(SpecOp spec, llvm::ArrayRef<ParameterSetting> settings);
 
 } // namespace taylor
