@@ -1,5 +1,5 @@
 # RUN: %python %s %source_dir %build_dir %t
-# REQUIRES: compiler, torch, taylorc
+# REQUIRES: compiler, torch
 # UNSUPPORTED: sanitizer
 """The commands and the Python code of README.md run as they stand there, in a folder that has build/ and examples/; trainings only for a few steps."""
 import os
