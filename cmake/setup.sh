@@ -9,7 +9,7 @@ taylor_start=$SECONDS
 taylor_packages=(
   clang-22 lld-22 libclang-rt-22-dev     # compiler, linker, sanitizers' runtime
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools
-  cmake ninja-build ccache
+  cmake ninja-build ccache pkg-config
   libsentencepiece-dev                   # tokenizer
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev
   libgtest-dev
