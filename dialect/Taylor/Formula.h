@@ -43,6 +43,8 @@ public:
   explicit FormulaParser(mlir::OpAsmParser &parser) : parser(parser) {}
 
   mlir::FailureOr<FormulaPtr> parseFormula();
+  /// `F, F, ..`: conditions that must all hold, as one formula.
+  mlir::FailureOr<FormulaPtr> parseConditions();
   /// `F`, or `{ a = F, b = F, F }`: the last one is the value. Commas are optional where they are not needed
   /// to read it.
   mlir::ParseResult parseBody(std::vector<Binding> &bindings);

@@ -187,7 +187,8 @@ FailureOr<FormulaPtr> FormulaParser::parsePrimary() {
     return parseNameOrCall(name.str(), loc);
 
   if (!isdigit(*loc.getPointer())) {
-    parser.emitError(loc, "expected a value, a number, a name or '(' in a formula, but got '") << textAt(loc) << "'";
+    parser.emitError(loc, "expected a value, a number, a name or '(' in a formula, but got '")
+        << textAt(loc) << "'";
     return failure();
   }
   if (isExponentWithoutPoint(loc)) {
@@ -231,6 +232,20 @@ ParseResult FormulaParser::parseBindings(std::vector<Binding> &bindings) {
   return success();
 }
 
+FailureOr<FormulaPtr> FormulaParser::parseConditions() {
+  FailureOr<FormulaPtr> all = parseFormula();
+  while (succeeded(all) && succeeded(parser.parseOptionalComma())) {
+    FailureOr<FormulaPtr> condition = parseFormula();
+    if (failed(condition))
+      return failure();
+    FormulaPtr both = makeFormula(Formula::Kind::Call, (*condition)->loc, "and");
+    both->arguments.push_back(std::move(*all));
+    both->arguments.push_back(std::move(*condition));
+    all = std::move(both);
+  }
+  return all;
+}
+
 ParseResult FormulaParser::parseBody(std::vector<Binding> &bindings) {
   SMLoc loc = parser.getCurrentLocation();
   if (succeeded(parser.parseOptionalLBrace())) {
@@ -246,4 +261,3 @@ ParseResult FormulaParser::parseBody(std::vector<Binding> &bindings) {
   bindings.push_back(std::move(binding));
   return success();
 }
-

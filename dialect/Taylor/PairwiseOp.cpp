@@ -86,25 +86,11 @@ ParseResult PairwiseSyntax::parseBlock() {
 ParseResult PairwiseSyntax::parseVisible() {
   if (failed(parser.parseOptionalKeyword("visible")))
     return success();
-  if (parser.parseLParen())
+  FailureOr<FormulaPtr> conditions = failure();
+  if (parser.parseLParen() || failed(conditions = formulas.parseConditions()) || parser.parseRParen())
     return failure();
-  do {
-    FailureOr<FormulaPtr> condition = formulas.parseFormula();
-    if (failed(condition))
-      return failure();
-    if (!visible) {
-      visible = std::move(*condition);
-      continue;
-    }
-    auto both = std::make_unique<Formula>();
-    both->kind = Formula::Kind::Call;
-    both->name = "and";
-    both->loc = (*condition)->loc;
-    both->arguments.push_back(std::move(visible));
-    both->arguments.push_back(std::move(*condition));
-    visible = std::move(both);
-  } while (succeeded(parser.parseOptionalComma()));
-  return parser.parseRParen();
+  visible = std::move(*conditions);
+  return success();
 }
 
 ParseResult PairwiseSyntax::parseOutputs() {
@@ -254,8 +240,8 @@ ParseResult PairwiseSyntax::parse() {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<Type> types, resultTypes;
   // A count of visible pairs has no operands.
-  if (parser.parseColon() || (!formulas.operands.empty() && parser.parseTypeList(types)) || parser.parseArrow() ||
-      parser.parseTypeList(resultTypes))
+  if (parser.parseColon() || (!formulas.operands.empty() && parser.parseTypeList(types)) ||
+      parser.parseArrow() || parser.parseTypeList(resultTypes))
     return failure();
   if (types.size() != formulas.operands.size())
     return parser.emitError(loc, "expected ")

@@ -127,7 +127,8 @@ LogicalResult verifyYielded(Operation *op, Region &region, StringRef clause, boo
   auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
   Type type = yield && yield.getValues().size() == 1 ? yield.getValues()[0].getType() : Type();
   if (isCondition && (!type || !type.isInteger(1)))
-    return op->emitOpError("expected a condition in ") << clause << "(..), such as t - u < 8.0, but got a number";
+    return op->emitOpError("expected a condition in ")
+           << clause << "(..), such as t - u < 8.0, but got a number";
   if (!isCondition && !isa_and_nonnull<FloatType>(type))
     return op->emitOpError("expected a number in ")
            << clause << "(..), but got a condition; write select(condition, 1.0, 0.0)";
@@ -240,15 +241,10 @@ ParseResult Clauses::parse() {
       decay.emplace();
       parsed = failure(parser.parseLParen() || parser.parseOperand(*decay) || parser.parseRParen());
     } else if (clause == "visible") {
-      if (parser.parseLParen())
+      FailureOr<FormulaPtr> conditions = failure();
+      if (parser.parseLParen() || failed(conditions = formulas.parseConditions()) || parser.parseRParen())
         return failure();
-      do {
-        FailureOr<FormulaPtr> condition = formulas.parseFormula();
-        if (failed(condition))
-          return failure();
-        visible.emplace_back().formula = std::move(*condition);
-      } while (succeeded(parser.parseOptionalComma()));
-      parsed = parser.parseRParen();
+      visible.emplace_back().formula = std::move(*conditions);
     } else {
       return parser.emitError(
                  loc,
@@ -259,21 +255,6 @@ ParseResult Clauses::parse() {
     if (parsed)
       return failure();
   }
-}
-
-/// `and(a, and(b, c))` of the conditions of `visible(a, b, c)`.
-FormulaPtr conjunction(std::vector<Binding> &conditions) {
-  FormulaPtr all = std::move(conditions.back().formula);
-  for (Binding &condition : llvm::reverse(llvm::drop_end(conditions))) {
-    auto both = std::make_unique<Formula>();
-    both->kind = Formula::Kind::Call;
-    both->name = "and";
-    both->loc = condition.formula->loc;
-    both->arguments.push_back(std::move(condition.formula));
-    both->arguments.push_back(std::move(all));
-    all = std::move(both);
-  }
-  return all;
 }
 
 /// The formula rsqrt(size(CHANNEL)).
@@ -403,11 +384,8 @@ ParseResult RecurrencesOp::parse(OpAsmParser &parser, OperationState &result) {
       named.push_back({"s", 0});
     return buildFormulaRegion(parser, *region, bindings, argumentTypes, scalars, named, {}, real);
   };
-  std::vector<Binding> visible;
-  if (!clauses.visible.empty())
-    visible.emplace_back().formula = conjunction(clauses.visible);
   return failure(build(clauses.scale, false, false) || build(clauses.score, true, true) ||
-                 build(clauses.weight, true, true) || build(visible, false, true));
+                 build(clauses.weight, true, true) || build(clauses.visible, false, true));
 }
 
 void RecurrencesOp::print(OpAsmPrinter &printer) {
@@ -599,7 +577,8 @@ LogicalResult RecurrenceOp::verify() {
   if (failed(verifyScale(*this, getScale())))
     return failure();
   if (getDecay() && getMask() == Mask::Bidirectional)
-    return emitOpError("unsupported decay of a bidirectional recurrence: a decay runs from past keys to a query");
+    return emitOpError(
+        "unsupported decay of a bidirectional recurrence: a decay runs from past keys to a query");
   if (getDecay() && !getDecay().getType().has("u"))
     return emitOpError("requires axis u of the running log-decay, but got ") << getDecay().getType();
   if (getState() && getMask() == Mask::Bidirectional)
