@@ -258,7 +258,8 @@ void KernelPlan::shareYield(Block &block) {
 
 bool KernelPlan::reads(Operation *op, Value value) const {
   return llvm::any_of(op->getOperands(), [&](Value operand) {
-    return operand == value || (isInline(operand) && operand.getDefiningOp() && reads(operand.getDefiningOp(), value));
+    return operand == value ||
+           (isInline(operand) && operand.getDefiningOp() && reads(operand.getDefiningOp(), value));
   });
 }
 

@@ -50,8 +50,9 @@ llvm::SmallVector<mlir::Value> printBody(mlir::OpAsmPrinter &printer, mlir::Regi
 void printLiveAndTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, llvm::ArrayRef<mlir::Value> arrays,
                        mlir::ValueRange live, ArrayType inferred);
 
-/// Checks that a region is one block of scalar operations: each of one result, without regions and side effects, on values of the
-/// block. What is differentiated, compared and copied as a formula must be one. An empty region passes.
+/// Checks that a region is one block of scalar operations: each of one result, without regions and side
+/// effects, on values of the block. What is differentiated, compared and copied as a formula must be one. An
+/// empty region passes.
 mlir::LogicalResult verifyScalars(mlir::Operation *op, mlir::Region &region);
 /// Checks that the region's arguments are the scalars of `arrays` and that it yields one float.
 mlir::LogicalResult verifyBody(mlir::Operation *op, mlir::Region &region, mlir::ValueRange arrays);

@@ -73,7 +73,8 @@ void printParameters(OpAsmPrinter &printer, DictionaryAttr parameters) {
 }
 
 /// The body of a specification or a function; says what it must end in before MLIR asks for a terminator.
-ParseResult parseBody(OpAsmParser &parser, OperationState &result, ArrayRef<OpAsmParser::Argument> arguments) {
+ParseResult parseBody(OpAsmParser &parser, OperationState &result,
+                      ArrayRef<OpAsmParser::Argument> arguments) {
   llvm::SmallDenseSet<StringRef> names;
   for (const OpAsmParser::Argument &argument : arguments)
     if (!names.insert(argument.ssaName.name).second)
@@ -246,7 +247,8 @@ LogicalResult SpecOp::verifyRegions() {
     return failure();
   for (Operation &op : getBody().front())
     if (op.getDialect() != getOperation()->getDialect())
-      return op.emitOpError("unsupported in a specification: scalar work belongs into the formula of a taylor.map");
+      return op.emitOpError(
+          "unsupported in a specification: scalar work belongs into the formula of a taylor.map");
   WalkResult result = getBody().walk([&](Operation *op) -> WalkResult {
     if (auto parameter = dyn_cast<ParameterOp>(op); parameter && !getParameters().get(parameter.getName()))
       return reportUnknownName(*this, parameter);

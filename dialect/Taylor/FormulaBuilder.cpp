@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Formulas from trees to regions.
-#include "dialect/Taylor/Formula.h"
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/Formula.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

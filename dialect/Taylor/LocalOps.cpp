@@ -256,7 +256,8 @@ ParseResult AlignOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.resolveOperand(operand, type, result.operands))
     return failure();
   if (properties.axis != "t" && properties.axis != "u")
-    return parser.emitError(parser.getNameLoc(), "expected to align to t or u, but got '") << properties.axis.getValue() << "'";
+    return parser.emitError(parser.getNameLoc(), "expected to align to t or u, but got '")
+           << properties.axis.getValue() << "'";
   result.addTypes(type.renamed(properties.axis == "t" ? "u" : "t", properties.axis));
   return success();
 }

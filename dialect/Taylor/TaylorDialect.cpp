@@ -18,8 +18,8 @@ using namespace taylor;
 
 namespace {
 
-/// Types print as `!bhtd` or `!bhtd_f32`, defined once at the top of the file: a derived function is read more often
-/// than written.
+/// Types print as `!bhtd` or `!bhtd_f32`, defined once at the top of the file: a derived function is read
+/// more often than written.
 struct ArrayAliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -42,7 +42,8 @@ struct ArrayAliases : OpAsmDialectInterface {
 
 namespace {
 
-/// Numbers that folding makes stay in the region of their formula: a formula is copied, compared and lowered as a whole.
+/// Numbers that folding makes stay in the region of their formula: a formula is copied, compared and lowered
+/// as a whole.
 struct KeepNumbersInFormulas : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
   bool shouldMaterializeInto(Region *) const final { return true; }

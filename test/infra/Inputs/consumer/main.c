@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// consumer SOFTMAX.so: runs causal softmax attention and checks what must hold whatever the scores are: the first query
-// sees the first key alone, and every output is a mean of values.
+// consumer SOFTMAX.so: runs causal softmax attention and checks what must hold whatever the scores are: the
+// first query sees the first key alone, and every output is a mean of values.
 #include <math.h>
 #include <runtime/taylor.h>
 #include <stdio.h>
@@ -26,9 +26,18 @@ int main(int argc, char **argv) {
   int64_t count = taylor_tensor_count(kernel, "forward");
   for (int64_t i = 0; i < count; ++i) {
     const char *name = taylor_tensor_name(kernel, "forward", i);
-    float *data = !strcmp(name, "input:q") ? q : !strcmp(name, "input:k") ? k : !strcmp(name, "input:v") ? v : !strcmp(name, "output:o") ? o : NULL;
+    float *data = !strcmp(name, "input:q")    ? q
+                  : !strcmp(name, "input:k")  ? k
+                  : !strcmp(name, "input:v")  ? v
+                  : !strcmp(name, "output:o") ? o
+                                              : NULL;
     if (data)
-      tensors[i] = (TaylorTensor){.data = data, .dtype = TAYLOR_F32, .device = TAYLOR_CPU, .rank = 4, .sizes = sizes, .strides = strides};
+      tensors[i] = (TaylorTensor){.data = data,
+                                  .dtype = TAYLOR_F32,
+                                  .device = TAYLOR_CPU,
+                                  .rank = 4,
+                                  .sizes = sizes,
+                                  .strides = strides};
   }
   if (taylor_run(kernel, "forward", tensors, count, NULL)) {
     fprintf(stderr, "%s\n", taylor_last_error());
@@ -43,7 +52,8 @@ int main(int argc, char **argv) {
           high = fmaxf(high, v[(h * T + u) * D + d]);
         }
         if (!(value >= low - 1e-4f && value <= high + 1e-4f)) {
-          fprintf(stderr, "head %d, query %d, channel %d: %g is no mean of values in [%g, %g]\n", h, t, d, value, low, high);
+          fprintf(stderr, "head %d, query %d, channel %d: %g is no mean of values in [%g, %g]\n", h, t, d,
+                  value, low, high);
           return 1;
         }
       }
