@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
       argc, argv,
       "taylorc: compiles an attention specification to one shared object\n\n"
       "  taylorc softmax.mlir -o softmax.so\n"
-      "  taylorc softmax-taylor.mlir --set order=4 --dtype=bf16 --head-dim=128 -o taylor4.so\n"
+      "  taylorc series.mlir --set order=4 --dtype=bf16 --head-dim=128 -o taylor4.so\n"
       "  taylorc softmax.mlir --emit=torch\n");
   CompileOptions options;
   if (std::string message = readOptions(line, options); !message.empty())

@@ -19,7 +19,7 @@ namespace {
 const char *examples = R"(
 Examples:
   taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,16,1024,64 --against sdpa --json softmax.json
-  taylor-bench attention --spec examples/specs/softmax-norm-l2.mlir --shape 1,16,1024,64 --dtype bf16 --against sdpa,eager
+  taylor-bench attention --spec mine.mlir --shape 1,16,1024,64 --dtype bf16 --against sdpa,eager
   taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,4,4096,64 --mask bidirectional --direction forward --threads 1
   taylor-bench call-overhead --spec examples/specs/softmax.mlir
   taylor-bench compile --spec examples/specs/softmax.mlir
