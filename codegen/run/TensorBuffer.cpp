@@ -123,3 +123,22 @@ TaylorTensor TensorBuffer::describe() {
       memory.data() + begin, kDtypes[static_cast<int>(dtype)], TAYLOR_CPU, shape.rank(), shape.sizes.data(),
       strides.data()};
 }
+
+mlir::FailureOr<taylor::run::Evaluated>
+taylor::run::readResults(const Problem &problem,
+                         llvm::function_ref<TensorBuffer *(const std::string &role)> find, llvm::StringRef of,
+                         bool withGradients) {
+  taylor::run::Evaluated result;
+  for (const NamedArray &cotangent : problem.cotangents) {
+    TensorBuffer *output = find("output:" + cotangent.name);
+    if (!output)
+      return fail("expected an output '" + cotangent.name + "' of the " + of + ", but got none");
+    result.outputs.push_back(output->read());
+  }
+  if (withGradients)
+    for (const NamedArray &input : problem.inputs) {
+      TensorBuffer *gradient = find("gradient:" + input.name);
+      result.gradients.push_back(gradient ? gradient->read() : Array());
+    }
+  return result;
+}

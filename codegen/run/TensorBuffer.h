@@ -4,6 +4,7 @@
 #ifndef TAYLOR_CODEGEN_RUN_TENSORBUFFER_H
 #define TAYLOR_CODEGEN_RUN_TENSORBUFFER_H
 
+#include "codegen/run/Problem.h"
 #include "dialect/Reference/Array.h"
 #include "runtime/taylor.h"
 
@@ -41,6 +42,13 @@ private:
   std::vector<int64_t> strides;
   std::vector<unsigned char> memory;
 };
+
+/// Outputs and gradients of a problem, from the memory that was written, found by role ("output:o"). An
+/// output without memory is an error that says what lacks it (`of`); a gradient without memory has no
+/// elements.
+mlir::FailureOr<Evaluated> readResults(const Problem &problem,
+                                       llvm::function_ref<TensorBuffer *(const std::string &role)> find,
+                                       llvm::StringRef of, bool withGradients);
 
 } // namespace taylor::run
 

@@ -126,17 +126,6 @@ FailureOr<Evaluated> taylor::run::runTilePrograms(const Problem &problem, const 
       failed(tensors.checkSurroundings()))
     return failure();
 
-  Evaluated result;
-  for (const NamedArray &cotangent : problem.cotangents) {
-    TensorBuffer *output = tensors.find("output:" + cotangent.name);
-    if (!output)
-      return fail("expected an output '" + cotangent.name + "' of the program, but got none");
-    result.outputs.push_back(output->read());
-  }
-  if (withGradients)
-    for (const NamedArray &input : problem.inputs) {
-      TensorBuffer *gradient = tensors.find("gradient:" + input.name);
-      result.gradients.push_back(gradient ? gradient->read() : Array());
-    }
-  return result;
+  return readResults(
+      problem, [&](const std::string &role) { return tensors.find(role); }, "program", withGradients);
 }
