@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Polynomials: exp2 and expm1 in f32 are minimax fits of our own; the others use the coefficients of the
+// Polynomials: exp2, expm1 and erf in f32 are minimax fits of our own; the others use the coefficients of the
 // Cephes library (Moshier, Methods and Programs for Mathematical Functions, 1989).
 #include "codegen/CPU/VectorMath.h"
 
@@ -8,6 +8,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
 using namespace mlir;
@@ -18,8 +19,8 @@ namespace {
 /// Arithmetic on one float type, scalar or vector.
 class Real {
 public:
-  Real(OpBuilder &builder, Location loc, Type type, const VectorMathOptions &options)
-      : builder(builder), loc(loc), type(type), options(options) {}
+  Real(OpBuilder &builder, Location loc, Type type, bool hasScale)
+      : builder(builder), loc(loc), type(type), hasScale(hasScale) {}
 
   bool isF64() const { return getElementTypeOrSelf(type).isF64(); }
   Type shaped(Type element) const {
@@ -51,6 +52,11 @@ public:
   Value less(Value a, Value b) const {
     return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, a, b);
   }
+  /// Also where one is a NaN.
+  Value notLess(Value a, Value b) const {
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGE, a, b);
+  }
+  // A NaN in the first operand stays.
   Value min(Value a, Value b) const { return select(less(b, a), b, a); }
   Value max(Value a, Value b) const { return select(less(a, b), b, a); }
 
@@ -76,28 +82,24 @@ public:
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, b);
   }
 
+  /// vreduceps and vscalefps are for this type.
   bool hasScaleInstruction() const {
     auto vector = dyn_cast<VectorType>(type);
-    return options.hasScale && vector && !isF64() && vector.getNumElements() == 16;
+    return hasScale && vector && !isF64() && vector.getNumElements() == 16;
   }
-
-  /// p * 2^n for an integral n for which the result is normal.
-  Value scale(Value p, Value n) const {
-    if (hasScaleInstruction()) {
-      Value mask =
-          constant(builder.getIntegerType(16), builder.getIntegerAttr(builder.getIntegerType(16), -1));
-      Value rounding =
-          constant(builder.getI32Type(), builder.getI32IntegerAttr(4)); // _MM_FROUND_CUR_DIRECTION
-      return LLVM::CallIntrinsicOp::create(builder, loc, type,
-                                           builder.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
-                                           ValueRange{p, n, p, mask, rounding})
-          .getResult(0);
-    }
-    return fromBits(iadd(bits(p), shiftLeft(toInteger(n), isF64() ? 52 : 23)));
+  /// x - floor(x).
+  Value fraction(Value x) const {
+    return intrinsic("llvm.x86.avx512.mask.reduce.ps.512",
+                     {x, i32(9 /* floor, no exception */), c(0), i16(-1), i32(kCurrentRounding)});
+  }
+  /// p * 2^floor(x), infinite beyond the range, where `lanes` is true; 0 elsewhere.
+  Value scale(Value p, Value x, Value lanes) const {
+    Value mask = LLVM::BitcastOp::create(builder, loc, builder.getI16Type(), lanes);
+    return intrinsic("llvm.x86.avx512.mask.scalef.ps.512", {p, x, c(0), mask, i32(kCurrentRounding)});
   }
 
   /// A value of the same shape in f64 and back, for functions that f32 arithmetic cannot do well.
-  Real wide() const { return Real(builder, loc, shaped(builder.getF64Type()), options); }
+  Real wide() const { return Real(builder, loc, shaped(builder.getF64Type()), hasScale); }
   Value extend(Value a) const { return arith::ExtFOp::create(builder, loc, shaped(builder.getF64Type()), a); }
   Value truncate(Value a) const { return arith::TruncFOp::create(builder, loc, type, a); }
 
@@ -107,51 +109,70 @@ private:
       return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(vector, Attribute(element)));
     return arith::ConstantOp::create(builder, loc, element);
   }
+  static constexpr int32_t kCurrentRounding = 4; // that of MXCSR
+  Value i16(int16_t value) const { return constant(builder.getI16Type(), builder.getI16IntegerAttr(value)); }
+  Value i32(int32_t value) const { return constant(builder.getI32Type(), builder.getI32IntegerAttr(value)); }
+  Value intrinsic(StringRef name, ValueRange operands) const {
+    return LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(name), operands)
+        .getResult(0);
+  }
 
   OpBuilder &builder;
   Location loc;
   Type type;
-  const VectorMathOptions &options;
+  bool hasScale;
 };
 
 constexpr double kLog2e = 1.4426950408889634074;
-/// What log2(e) loses when it is rounded to f32.
-constexpr double kLog2eRest = kLog2e - static_cast<float>(kLog2e);
 
-// 2^f on [0, 1), relative error 7.5e-8.
-constexpr double kExp2[] = {0.9999999403953552,  0.6931530833244324,  0.24015361070632935,
-                            0.05582631751894951, 0.00898933969438076, 0.0018775766948238015};
+/// 2^f on [0, 1), relative error 7.5e-8.
+constexpr double kExp2Floor[] = {0.9999999250635263,  0.693153073200165,    0.24015361704440671,
+                                 0.05582631805319771, 0.008989340090618707, 0.0018775766751381662};
+/// 2^(f + 1) on [-1/2, 1/2], relative error 1.9e-9.
+constexpr double kExp2Nearest[] = {2.0000000011083325,   1.386294411474535,   0.48045293781268383,
+                                   0.11100657553930535,  0.01923697791420101, 0.0026799862438416987,
+                                   0.0003069162401584164};
 
-/// p 2^n for p in [1, 2], n integral and y the whole exponent: 0 where the result would not be normal,
-/// infinity above.
-Value finishExp2(const Real &r, Value p, Value n, Value y) {
-  double high = r.isF64() ? 1024.0 : 128.0, low = r.isF64() ? -1022.0 : -126.0;
-  if (r.hasScaleInstruction()) // saturates by itself, and keeps NaN
-    return r.select(r.less(y, r.c(low)), r.c(0.0), r.scale(p, n));
-  // 2^high does not fit an exponent: its largest power is added in two steps.
-  Value bounded = r.min(r.max(n, r.c(low)), r.c(high));
-  Value one = r.select(r.less(bounded, r.c(high)), r.c(0.0), r.c(1.0));
-  Value result = r.scale(p, r.sub(bounded, one));
-  result = r.select(r.less(r.c(0.0), one), r.add(result, result), result);
-  result = r.select(r.less(y, r.c(high + 1)), result, r.add(y, r.c(INFINITY)));
-  return r.select(r.less(y, r.c(low)), r.c(0.0), result);
+/// 2^(x + correction) for x <= 129 (or any x, given hasScaleInstruction()) and |correction| well below 1
+/// (null: 0); 0 for x below -64, infinity beyond the range. NaN stays NaN.
+Value powerOfTwoF32(const Real &r, Value x, Value correction) {
+  auto corrected = [&](Value part) { return correction ? r.add(part, correction) : part; };
+  if (r.hasScaleInstruction())
+    return r.scale(r.polynomial(corrected(r.fraction(x)), kExp2Floor), x, r.notLess(x, r.c(-64)));
+  // Adding 1.5 * 2^23 rounds to an integer n, which then stands in the low bits; with 126 it is the exponent
+  // of 2^(n - 1), which is finite for every n of a finite result.
+  Value magic = r.c(12582912.0 + 126);
+  Value shifted = r.add(x, magic);
+  Value p = r.polynomial(corrected(r.sub(x, r.sub(shifted, magic))), kExp2Nearest);
+  Value result = r.mul(p, r.fromBits(r.shiftLeft(r.bits(shifted), 23)));
+  return r.select(r.less(x, r.c(-64)), r.c(0), result);
 }
 
 Value exp2F32(const Real &r, Value x) {
-  Value n = r.floor(x);
-  return finishExp2(r, r.polynomial(r.sub(x, n), kExp2), n, x);
+  return powerOfTwoF32(r, r.hasScaleInstruction() ? x : r.min(x, r.c(129)), {});
 }
 
-// The fraction comes from a fused multiply-subtract: rounding x log2(e) first would cost eps |x| in the
-// result.
-// Arguments far out are bounded, lest the fraction be that of a rounded product.
+/// e^x = 2^(x log2 e); the product's rounding error, up to 2^-24 of a large exponent, is put back. From 89 on
+/// the result is infinite, and the correction of an infinite product would be a NaN.
 Value expF32(const Real &r, Value x) {
-  x = r.min(x, r.c(90.0));
-  Value y = r.mul(x, r.c(kLog2e));
-  Value n = r.floor(y);
-  Value f = r.fma(x, r.c(kLog2e), r.neg(n));
-  f = r.fma(x, r.c(kLog2eRest), f);
-  return finishExp2(r, r.polynomial(f, kExp2), n, y);
+  constexpr double high = static_cast<float>(kLog2e);
+  x = r.min(x, r.c(89));
+  Value y = r.mul(x, r.c(high));
+  Value error = r.fma(x, r.c(high), r.neg(y));
+  return powerOfTwoF32(r, y, r.fma(x, r.c(kLog2e - high), error));
+}
+
+/// p 2^n in f64 for p in [1, 2], n integral and y the whole exponent: 0 where the result would not be normal,
+/// infinity above.
+Value finishExp2F64(const Real &r, Value p, Value n, Value y) {
+  // 2^1024 does not fit an exponent: the largest power is added in two steps.
+  Value bounded = r.min(r.max(n, r.c(-1022)), r.c(1024));
+  Value one = r.select(r.less(bounded, r.c(1024)), r.c(0.0), r.c(1.0));
+  Value power = r.shiftLeft(r.toInteger(r.sub(bounded, one)), 52);
+  Value result = r.fromBits(r.iadd(r.bits(p), power));
+  result = r.select(r.less(r.c(0.0), one), r.add(result, result), result);
+  result = r.select(r.less(y, r.c(1025)), result, r.add(y, r.c(INFINITY)));
+  return r.select(r.less(y, r.c(-1022)), r.c(0.0), result);
 }
 
 /// e^f for f in [-ln 2 / 2, ln 2 / 2].
@@ -170,12 +191,12 @@ Value expF64(const Real &r, Value x) {
   Value n = r.floor(r.add(y, r.c(0.5)));
   Value f = r.fma(n, r.c(-6.93145751953125e-1), x);
   f = r.fma(n, r.c(-1.42860682030941723212e-6), f);
-  return finishExp2(r, expFractionF64(r, f), n, y);
+  return finishExp2F64(r, expFractionF64(r, f), n, y);
 }
 
 Value exp2F64(const Real &r, Value x) {
   Value n = r.floor(r.add(x, r.c(0.5)));
-  return finishExp2(r, expFractionF64(r, r.mul(r.sub(x, n), r.c(0.69314718055994530942))), n, x);
+  return finishExp2F64(r, expFractionF64(r, r.mul(r.sub(x, n), r.c(0.69314718055994530942))), n, x);
 }
 
 Value emitExp(const Real &r, Value x) { return r.isF64() ? expF64(r, x) : expF32(r, x); }
@@ -226,6 +247,7 @@ Value emitLog1p(const Real &r, Value x) {
   return r.select(r.less(u, r.c(INFINITY)), result, u);
 }
 
+// exp(x) - 1 loses little beyond the range of the series.
 Value emitExpM1(const Real &r, Value x) {
   Value small;
   if (r.isF64()) {
@@ -236,12 +258,13 @@ Value emitExpM1(const Real &r, Value x) {
       terms.push_back(1 / (factorial *= n));
     small = r.fma(r.mul(x, x), r.polynomial(x, terms), x);
   } else {
-    small = r.fma(r.mul(x, x),
-                  r.polynomial(x, {0.5000000120139678, 0.16666665455838178, 0.04166579594182016,
-                                   0.0083334521722916, 0.0013981997361061337, 0.00019875629292579597}),
-                  x);
+    small = r.fma(
+        r.mul(x, x),
+        r.polynomial(x, {0.5000000028787028, 0.16666672502596366, 0.04166661857069908, 0.008332601793192528,
+                         0.001389048677284019, 0.0002010057839510349, 2.4780553616087574e-05}),
+        x);
   }
-  return r.select(r.less(r.abs(x), r.c(0.5)), small, r.sub(emitExp(r, x), r.c(1.0)));
+  return r.select(r.less(r.abs(x), r.c(r.isF64() ? 0.5 : 0.7)), small, r.sub(emitExp(r, x), r.c(1.0)));
 }
 
 Value emitTanh(const Real &r, Value x) {
@@ -281,11 +304,8 @@ Value sinCosF64(const Real &r, Value x, bool cosine) {
   return cosine ? value : r.select(r.less(x, r.c(0.0)), r.neg(value), value);
 }
 
-template <bool cosine> Value emitSinCos(const Real &r, Value x) {
-  if (r.isF64())
-    return sinCosF64(r, x, cosine);
-  return r.truncate(sinCosF64(r.wide(), r.extend(x), cosine));
-}
+Value sinF64(const Real &r, Value x) { return sinCosF64(r, x, false); }
+Value cosF64(const Real &r, Value x) { return sinCosF64(r, x, true); }
 
 Value powF64(const Real &r, Value x, Value y) {
   Value magnitude = emitExp(r, r.mul(y, emitLog(r, r.abs(x))));
@@ -298,58 +318,38 @@ Value powF64(const Real &r, Value x, Value y) {
   return r.select(isZero, r.c(1.0), result);
 }
 
-using Emit = Value (*)(const Real &, Value);
+/// A function that f32 arithmetic cannot do well, in f64.
+template <typename... Values>
+Value throughF64(const Real &r, Value (*emit)(const Real &, Values...), Values... x) {
+  return r.isF64() ? emit(r, x...) : r.truncate(emit(r.wide(), r.extend(x)...));
+}
 
-template <typename Op> struct ExpandUnary : OpRewritePattern<Op> {
-  ExpandUnary(MLIRContext *context, Emit emit, VectorMathOptions options)
-      : OpRewritePattern<Op>(context), emit(emit), options(options) {}
-
-  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    Type element = getElementTypeOrSelf(op.getType());
-    if (!element.isF32() && !element.isF64())
-      return failure();
-    rewriter.replaceOp(op, emit(Real(rewriter, op.getLoc(), op.getType(), options), op.getOperand()));
-    return success();
-  }
-  Emit emit;
-  VectorMathOptions options;
-};
-
-struct ExpandPow : OpRewritePattern<math::PowFOp> {
-  ExpandPow(MLIRContext *context, VectorMathOptions options)
-      : OpRewritePattern<math::PowFOp>(context), options(options) {}
-
-  LogicalResult matchAndRewrite(math::PowFOp op, PatternRewriter &rewriter) const override {
-    Type element = getElementTypeOrSelf(op.getType());
-    if (!element.isF32() && !element.isF64())
-      return failure();
-    Real r(rewriter, op.getLoc(), op.getType(), options);
-    if (r.isF64())
-      rewriter.replaceOp(op, powF64(r, op.getLhs(), op.getRhs()));
-    else
-      rewriter.replaceOp(op, r.truncate(powF64(r.wide(), r.extend(op.getLhs()), r.extend(op.getRhs()))));
-    return success();
-  }
-  VectorMathOptions options;
-};
-
+Value emitPow(const Real &r, Value x, Value y) { return throughF64(r, powF64, x, y); }
 Value emitLog2(const Real &r, Value x) { return r.mul(emitLog(r, x), r.c(kLog2e)); }
+Value emitRsqrt(const Real &r, Value x) { return r.div(r.c(1.0), r.squareRoot(x)); }
 
 } // namespace
 
-void mlir::tile::cpu::populateVectorMathPatterns(RewritePatternSet &patterns,
-                                                 const VectorMathOptions &options) {
-  MLIRContext *context = patterns.getContext();
-  patterns.add<ExpandUnary<math::ExpOp>>(context, emitExp, options);
-  patterns.add<ExpandUnary<math::Exp2Op>>(context, emitExp2, options);
-  patterns.add<ExpandUnary<math::ExpM1Op>>(context, emitExpM1, options);
-  patterns.add<ExpandUnary<math::LogOp>>(context, emitLog, options);
-  patterns.add<ExpandUnary<math::Log1pOp>>(context, emitLog1p, options);
-  patterns.add<ExpandUnary<math::Log2Op>>(context, emitLog2, options);
-  patterns.add<ExpandUnary<math::TanhOp>>(context, emitTanh, options);
-  patterns.add<ExpandUnary<math::SinOp>>(context, emitSinCos<false>, options);
-  patterns.add<ExpandUnary<math::CosOp>>(context, emitSinCos<true>, options);
-  patterns.add<ExpandUnary<math::RsqrtOp>>(
-      context, +[](const Real &r, Value x) { return r.div(r.c(1.0), r.squareRoot(x)); }, options);
-  patterns.add<ExpandPow>(context, options);
+Value mlir::tile::cpu::expandElementary(OpBuilder &builder, Operation *op, bool hasScale) {
+  if (op->getNumResults() != 1)
+    return {};
+  Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
+  if (!element.isF32() && !element.isF64())
+    return {};
+  Real r(builder, op->getLoc(), type, hasScale);
+  auto x = [&](unsigned i) { return op->getOperand(i); };
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::ExpOp) { return emitExp(r, x(0)); })
+      .Case([&](math::Exp2Op) { return emitExp2(r, x(0)); })
+      .Case([&](math::ExpM1Op) { return emitExpM1(r, x(0)); })
+      .Case([&](math::LogOp) { return emitLog(r, x(0)); })
+      .Case([&](math::Log1pOp) { return emitLog1p(r, x(0)); })
+      .Case([&](math::Log2Op) { return emitLog2(r, x(0)); })
+      .Case([&](math::TanhOp) { return emitTanh(r, x(0)); })
+      .Case([&](math::SinOp) { return throughF64(r, sinF64, x(0)); })
+      .Case([&](math::CosOp) { return throughF64(r, cosF64, x(0)); })
+      .Case([&](math::RsqrtOp) { return emitRsqrt(r, x(0)); })
+      .Case([&](math::PowFOp) { return emitPow(r, x(0), x(1)); })
+      .Case([&](math::FPowIOp) { return emitPow(r, x(0), r.fromInteger(x(1))); })
+      .Default([](Operation *) { return Value(); });
 }

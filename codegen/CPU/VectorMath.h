@@ -8,23 +8,21 @@
 //   f64), rsqrt 1.5. f64: exp, exp2, log 2, sin and cos 2 (|x| < 1e6), expm1, log1p, tanh 5, pow: relative
 //   1e-14 for |y log x| < 50.
 //
-// Results below the smallest normal number are 0: a subnormal operand costs a hundred cycles in every product
-// it meets.
+// exp and exp2 are 0 below 2^-64 in f32 and below the smallest normal number in f64: a subnormal operand
+// costs a hundred cycles in every product it meets, and weights above 2^-64 stay normal in their products
+// too.
 #ifndef TAYLOR_CODEGEN_CPU_VECTORMATH_H
 #define TAYLOR_CODEGEN_CPU_VECTORMATH_H
 
-#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Builders.h"
 
 namespace mlir::tile::cpu {
 
-struct VectorMathOptions {
-  /// The target has vscalefps and vrndscaleps (AVX-512).
-  bool hasScale = false;
-};
-
-/// Replaces exp, exp2, expm1, log, log1p, log2, tanh, sin, cos, powf and rsqrt on vectors (of rank 1) and on
-/// scalars of f32 and f64.
-void populateVectorMathPatterns(RewritePatternSet &patterns, const VectorMathOptions &options);
+/// A value equal to the result of `op`, built with `builder`, where `op` is an exp, exp2, expm1, log, log1p,
+/// log2, tanh, sin, cos, powf, fpowi or rsqrt on a vector (of rank 1) or a scalar of f32 or f64; else null.
+/// `hasScale`: the target has vreduceps and vscalefps (AVX-512), one instruction each for the fraction and
+/// for the power of two of exp and exp2.
+Value expandElementary(OpBuilder &builder, Operation *op, bool hasScale);
 
 } // namespace mlir::tile::cpu
 #endif
