@@ -2,6 +2,7 @@
 #include "codegen/Manifest.h"
 
 #include "TaylorVersion.h"
+#include "dialect/Taylor/Axes.h"
 #include "dialect/Tile/TileDialect.h"
 #include "runtime/artifact.h"
 
@@ -26,6 +27,16 @@ ManifestTensor describe(StringRef name, ArrayType array) {
   for (auto [axis, size] : llvm::zip(array.getAxes(), array.getSizes()))
     tensor.axes.push_back({axis.getValue().str(), size});
   return tensor;
+}
+
+ManifestWorkspace describe(tile::WorkspaceOp op) {
+  ManifestWorkspace workspace{op.getName().str(), {}, {}, getDtypeName(op.getType().getElementType())};
+  for (const tile::Axis &axis : op.getType().getAxes()) {
+    workspace.axes.push_back(axis.getName().str());
+    llvm::raw_string_ostream size(workspace.sizes.emplace_back());
+    tile::printExtent(size, axis.extent);
+  }
+  return workspace;
 }
 
 double getNumber(FloatAttr attribute) { return attribute.getValueAsDouble(); }
@@ -66,6 +77,13 @@ void printSource(llvm::json::OStream &json, SourceAttr source) {
   json.attributeEnd();
 }
 
+void printStrings(llvm::json::OStream &json, StringRef key, ArrayRef<std::string> strings) {
+  json.attributeArray(key, [&] {
+    for (const std::string &string : strings)
+      json.value(string);
+  });
+}
+
 void printTensor(llvm::json::OStream &json, const ManifestTensor &tensor) {
   json.attribute("name", tensor.name);
   json.attributeArray("axes", [&] {
@@ -73,19 +91,30 @@ void printTensor(llvm::json::OStream &json, const ManifestTensor &tensor) {
       json.value(axis);
   });
   json.attribute("dtype", tensor.dtype);
+  // What runtime/artifact.h asks of strides.
+  json.attributeObject("layout", [&] {
+    json.attribute("strides", "any");
+    if (!tensor.axes.empty() && !isRuntimeAxis(tensor.axes.back().first))
+      json.attribute("contiguous", tensor.axes.back().first);
+  });
+}
+
+void printWorkspace(llvm::json::OStream &json, ArrayRef<ManifestWorkspace> arrays) {
+  json.attributeArray("workspace", [&] {
+    for (const ManifestWorkspace &array : arrays)
+      json.object([&] {
+        json.attribute("name", array.name);
+        printStrings(json, "axes", array.axes);
+        printStrings(json, "sizes", array.sizes);
+        json.attribute("dtype", array.dtype);
+      });
+  });
 }
 
 void printTensors(llvm::json::OStream &json, StringRef key, ArrayRef<ManifestTensor> tensors) {
   json.attributeArray(key, [&] {
     for (const ManifestTensor &tensor : tensors)
       json.object([&] { printTensor(json, tensor); });
-  });
-}
-
-void printStrings(llvm::json::OStream &json, StringRef key, ArrayRef<std::string> strings) {
-  json.attributeArray(key, [&] {
-    for (const std::string &string : strings)
-      json.value(string);
   });
 }
 
@@ -161,11 +190,13 @@ void Manifest::addFunctions(ModuleOp module) {
 
 void Manifest::addPrograms(ModuleOp module) {
   for (auto program : module.getOps<tile::ProgramOp>()) {
-    ManifestFunction function{program.getSymName().str(), {}, {}};
+    ManifestFunction function{program.getSymName().str(), {}, {}, {}};
     for (auto tensor : program.getBlock()->getOps<tile::TensorOp>())
       function.tensors.push_back(tensor.getName().str());
     for (auto kernel : program.getBlock()->getOps<tile::KernelOp>())
       function.kernels.push_back(kernel.getSymName().str());
+    for (auto workspace : program.getBlock()->getOps<tile::WorkspaceOp>())
+      function.workspace.push_back(describe(workspace));
     functions.push_back(function);
   }
 }
@@ -224,6 +255,7 @@ std::string Manifest::print() const {
         json.attributeObject(function.name, [&] {
           printStrings(json, "tensors", function.tensors);
           printStrings(json, "kernels", function.kernels);
+          printWorkspace(json, function.workspace);
         });
     });
   });

@@ -27,11 +27,20 @@ struct ManifestInput : ManifestTensor {
   bool gradient = false;
 };
 
+/// One dense array that lives between the kernels of a call.
+struct ManifestWorkspace {
+  std::string name;
+  /// In the order of memory; sizes as tile programs write them: `64`, `t`, `ceildiv(t, 64)`.
+  std::vector<std::string> axes, sizes;
+  std::string dtype;
+};
+
 struct ManifestFunction {
   std::string name;
   /// Role and name of each tensor, in the order of TaylorCall.data.
   std::vector<std::string> tensors;
   std::vector<std::string> kernels;
+  std::vector<ManifestWorkspace> workspace;
 };
 
 struct Manifest {
@@ -51,7 +60,7 @@ struct Manifest {
   void addSpecification(SpecOp spec);
   /// Saved arrays and gradients of the derived functions in `module`.
   void addFunctions(mlir::ModuleOp module);
-  /// Tensor lists and kernels of the tile programs in `module`.
+  /// Tensor lists, kernels and workspace of the tile programs in `module`.
   void addPrograms(mlir::ModuleOp module);
   /// The JSON text, indented, with a line break at its end.
   std::string print() const;

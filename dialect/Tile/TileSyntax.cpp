@@ -128,7 +128,7 @@ void KernelOp::print(OpAsmPrinter &printer) {
   llvm::interleaveComma(llvm::zip(getBlock()->getArguments(), getGrid()), printer, [&](auto entry) {
     auto [argument, attribute] = entry;
     printer << argument << " in ";
-    printExtent(printer, cast<ExtentAttr>(attribute));
+    printExtent(printer.getStream(), cast<ExtentAttr>(attribute));
   });
   printer << ") ";
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getSymNameAttrName(), getGridAttrName()});

@@ -61,16 +61,16 @@ ExtentAttr mlir::tile::parseExtent(AsmParser &parser) {
   return ExtentAttr::getChecked(diagnose, context, StringAttr::get(context, role), size);
 }
 
-void mlir::tile::printExtent(AsmPrinter &printer, ExtentAttr extent) {
+void mlir::tile::printExtent(llvm::raw_ostream &stream, ExtentAttr extent) {
   if (extent.isStatic())
-    printer << extent.getSize();
+    stream << extent.getSize();
   else if (extent.isParts())
-    printer << "ceildiv(" << extent.getSize() << ", " << extent.getPartsRoles().first << " * "
-            << extent.getPartsRoles().second << ")";
+    stream << "ceildiv(" << extent.getSize() << ", " << extent.getPartsRoles().first << " * "
+           << extent.getPartsRoles().second << ")";
   else if (extent.getSize() == 1)
-    printer << extent.getRole().getValue();
+    stream << extent.getRole().getValue();
   else
-    printer << "ceildiv(" << extent.getRole().getValue() << ", " << extent.getSize() << ")";
+    stream << "ceildiv(" << extent.getRole().getValue() << ", " << extent.getSize() << ")";
 }
 
 Attribute ExtentAttr::parse(AsmParser &parser, Type) {
@@ -84,7 +84,7 @@ Attribute ExtentAttr::parse(AsmParser &parser, Type) {
 
 void ExtentAttr::print(AsmPrinter &printer) const {
   printer << "<";
-  printExtent(printer, *this);
+  printExtent(printer.getStream(), *this);
   printer << ">";
 }
 
@@ -139,7 +139,7 @@ static void printAxes(AsmPrinter &printer, ArrayRef<Axis> axes) {
     if (axis.extent.getRole() == axis.name && axis.getSize() == 1)
       return;
     printer << " = ";
-    printExtent(printer, axis.extent);
+    printExtent(printer.getStream(), axis.extent);
   });
   printer << "]";
 }

@@ -40,7 +40,7 @@ bool isRole(llvm::StringRef name);
 
 /// `64`, `t`, `ceildiv(t, 64)` or `ceildiv(4, b * g)`, as arrays and grids write it; null after a diagnostic.
 ExtentAttr parseExtent(AsmParser &parser);
-void printExtent(AsmPrinter &printer, ExtentAttr extent);
+void printExtent(llvm::raw_ostream &stream, ExtentAttr extent);
 
 } // namespace mlir::tile
 
