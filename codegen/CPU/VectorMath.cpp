@@ -44,6 +44,7 @@ public:
   Value neg(Value a) const { return arith::NegFOp::create(builder, loc, a); }
   Value abs(Value a) const { return math::AbsFOp::create(builder, loc, a); }
   Value floor(Value a) const { return math::FloorOp::create(builder, loc, a); }
+  Value roundEven(Value a) const { return math::RoundEvenOp::create(builder, loc, a); }
   Value squareRoot(Value a) const { return math::SqrtOp::create(builder, loc, a); }
   Value fma(Value a, Value b, Value c) const { return math::FmaOp::create(builder, loc, a, b, c); }
   Value select(Value condition, Value a, Value b) const {
@@ -78,9 +79,6 @@ public:
   Value ior(Value a, Value b) const { return arith::OrIOp::create(builder, loc, a, b); }
   Value shiftLeft(Value a, int64_t n) const { return arith::ShLIOp::create(builder, loc, a, i(n)); }
   Value shiftRight(Value a, int64_t n) const { return arith::ShRUIOp::create(builder, loc, a, i(n)); }
-  Value equal(Value a, Value b) const {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, b);
-  }
 
   /// vreduceps and vscalefps are for this type.
   bool hasScaleInstruction() const {
@@ -275,15 +273,14 @@ Value emitTanh(const Real &r, Value x) {
   return r.select(r.less(x, r.c(0.0)), r.neg(result), r.select(r.less(r.c(0.0), x), result, x));
 }
 
-/// sin or cos in f64: reduction to [-pi/4, pi/4] in three parts, then one of two polynomials.
+/// sin or cos in f64: reduction to [-pi/4, pi/4] by two words of pi/2, with an error of 2^-106 |x| for |x| <
+/// 2^27, then one of two polynomials. The quadrant, n mod 4, stays in floating point: conversions to 64-bit
+/// integers are scalar on many machines. A sine and a cosine of one x share all but the last selects (CSE).
 Value sinCosF64(const Real &r, Value x, bool cosine) {
-  Value magnitude = r.abs(x);
-  Value j = r.toInteger(r.mul(magnitude, r.c(4.0 / M_PI)));
-  j = r.iand(r.iadd(j, r.i(1)), r.i(~int64_t(1)));
-  Value n = r.fromInteger(j);
-  Value f = r.fma(n, r.c(-7.85398125648498535156e-1), magnitude);
-  f = r.fma(n, r.c(-3.77489470793079817668e-8), f);
-  f = r.fma(n, r.c(-2.69515142907905952645e-15), f);
+  Value n = r.roundEven(r.mul(x, r.c(M_2_PI)));
+  Value minus = r.neg(n);
+  Value f = r.fma(minus, r.c(0x1.921fb54442d18p+0), x);
+  f = r.fma(minus, r.c(0x1.1a62633145c07p-54), f);
   Value z = r.mul(f, f);
   Value sine = r.fma(
       r.mul(f, z),
@@ -294,14 +291,13 @@ Value sinCosF64(const Real &r, Value x, bool cosine) {
       r.polynomial(z, {4.16666666666665929218e-2, -1.38888888888730564116e-3, 2.48015872888517045348e-5,
                        -2.75573141792967388112e-7, 2.08757008419747316778e-9, -1.13585365213876817300e-11});
   Value cosineValue = r.fma(r.mul(z, z), cosineSeries, r.fma(z, r.c(-0.5), r.c(1.0)));
-  // Octants 2, 3, 6, 7 swap the two; the sign follows the quadrant.
-  Value quadrant = r.iand(j, r.i(7));
-  Value swap = r.equal(r.iand(quadrant, r.i(2)), r.i(2));
+  // sin: s, c, -s, -c in quadrants 0, 1, 2, 3; cos: c, -s, -c, s.
+  Value quadrant = r.fma(r.floor(r.mul(n, r.c(0.25))), r.c(-4.0), n);
+  Value odd = r.fma(r.floor(r.mul(n, r.c(0.5))), r.c(-2.0), n);
+  Value swap = r.less(r.c(0.5), odd);
   Value value = cosine ? r.select(swap, sine, cosineValue) : r.select(swap, cosineValue, sine);
-  Value minus = cosine ? r.equal(r.iand(r.iadd(quadrant, r.i(2)), r.i(4)), r.i(4))
-                       : r.equal(r.iand(quadrant, r.i(4)), r.i(4));
-  value = r.select(minus, r.neg(value), value);
-  return cosine ? value : r.select(r.less(x, r.c(0.0)), r.neg(value), value);
+  Value minusSign = cosine ? r.less(r.abs(r.sub(quadrant, r.c(1.5))), r.c(1.0)) : r.less(r.c(1.5), quadrant);
+  return r.select(minusSign, r.neg(value), value);
 }
 
 Value sinF64(const Real &r, Value x) { return sinCosF64(r, x, false); }

@@ -6,7 +6,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include <numbers>
 
 using namespace mlir;
 using namespace taylor;
@@ -333,50 +332,6 @@ Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
   return tile::ConcatOp::create(builder, loc, xType, y0, y1, channel, !half);
 }
 
-/// cos and sin of x, f64, by reduction to [-pi/4, pi/4] (two words of pi/2) and Taylor polynomials of degree
-/// 16 and 17: errors stay below 1e-16 in the polynomials and 2^-53 |x| 2^-53 in the reduction, for |x| <
-/// 2^27.
-static std::pair<Value, Value> emitCosSin(OpBuilder &builder, Location loc, Value x) {
-  FloatMath math{builder, loc};
-  Type f64 = builder.getF64Type();
-  auto number = [&](double value) { return math.number(f64, value); };
-  Value n = math::RoundEvenOp::create(builder, loc, math.mul(x, number(2.0 / std::numbers::pi)));
-  Value minus = arith::NegFOp::create(builder, loc, n);
-  Value r = math.fma(minus, number(0x1.921fb54442d18p+0), x);
-  r = math.fma(minus, number(0x1.1a62633145c07p-54), r);
-  Value square = math.mul(r, r);
-  auto series = [&](int64_t first) { // sum of (-1)^k r^(2k) / (first + 2k)! * first!, from the top
-    Value sum;
-    for (int64_t k = 8; k >= 0; --k) {
-      double factorial = 1;
-      for (int64_t i = 2; i <= first + 2 * k; ++i)
-        factorial *= i;
-      Value coefficient = number((k % 2 ? -1.0 : 1.0) / factorial);
-      sum = sum ? math.fma(sum, square, coefficient) : coefficient;
-    }
-    return sum;
-  };
-  Value cosine = series(0), sine = math.mul(series(1), r);
-  // The quadrant, n mod 4, in floating point: conversions to 64-bit integers are scalar on many machines.
-  Value quarter = math::FloorOp::create(builder, loc, math.mul(n, number(0.25)));
-  Value quadrant = math.fma(quarter, number(-4.0), n);
-  Value half = math::FloorOp::create(builder, loc, math.mul(n, number(0.5)));
-  Value odd = math.fma(half, number(-2.0), n);
-  auto is = [&](Value a, arith::CmpFPredicate predicate, double b) -> Value {
-    return arith::CmpFOp::create(builder, loc, predicate, a, number(b));
-  };
-  Value swap = is(odd, arith::CmpFPredicate::OGT, 0.5);
-  Value c = arith::SelectOp::create(builder, loc, swap, sine, cosine);
-  Value s = arith::SelectOp::create(builder, loc, swap, cosine, sine);
-  // cos: c, -s, -c, s in quadrants 0, 1, 2, 3; sin: s, c, -s, -c
-  Value shifted = math.sub(quadrant, number(1.5));
-  Value middle = is(math::AbsFOp::create(builder, loc, shifted), arith::CmpFPredicate::OLT, 1.0);
-  Value late = is(quadrant, arith::CmpFPredicate::OGT, 1.5);
-  Value negC = arith::NegFOp::create(builder, loc, c), negS = arith::NegFOp::create(builder, loc, s);
-  return {arith::SelectOp::create(builder, loc, middle, negC, c),
-          arith::SelectOp::create(builder, loc, late, negS, s)};
-}
-
 void TileEmitter::emitAngles(const AngleTable &table, Value cosines, Value sines, const Frame &frame) {
   MLIRContext *context = builder.getContext();
   auto channelType = tile::TileType::get(context, {tile::Axis::get(context, "c", table.channels / 2)},
@@ -400,11 +355,12 @@ void TileEmitter::emitAngles(const AngleTable &table, Value cosines, Value sines
       });
   auto both = tile::MapOp::create(
       builder, loc, {position, frequency}, [&](OpBuilder &inner, Location where, ValueRange s) {
-        auto [c, sine] = emitCosSin(inner, where, FloatMath{inner, where}.mul(s[0], s[1]));
-        if (table.elementType.isF64())
-          return SmallVector<Value>{c, sine};
-        return SmallVector<Value>{arith::TruncFOp::create(inner, where, table.elementType, c),
-                                  arith::TruncFOp::create(inner, where, table.elementType, sine)};
+        Value angle = FloatMath{inner, where}.mul(s[0], s[1]);
+        auto entry = [&](Value x) -> Value {
+          return table.elementType.isF64() ? x : arith::TruncFOp::create(inner, where, table.elementType, x);
+        };
+        return SmallVector<Value>{entry(math::CosOp::create(inner, where, angle)),
+                                  entry(math::SinOp::create(inner, where, angle))};
       });
   store(both.getResult(0), cosines, frame);
   store(both.getResult(1), sines, frame);
