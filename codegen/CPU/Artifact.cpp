@@ -228,10 +228,6 @@ LogicalResult cpu::writeArtifact(ArrayRef<char> object, StringRef path, std::str
   SmallVector<StringRef> arguments = {linker, "-shared",     "--no-undefined-version",
                                       "-z",   "noexecstack", "--build-id=none",
                                       "-o",   linkedPath,    objectPath};
-  // Functions that have no polynomial here come from libm, by its ABI name: no development package is needed.
-  StringRef libm = "/lib/x86_64-linux-gnu/libm.so.6";
-  if (llvm::sys::fs::exists(libm))
-    arguments.append({"--as-needed", libm});
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(messages), StringRef(messages)};
   std::string reason;
   if (int status = llvm::sys::ExecuteAndWait(linker, arguments, std::nullopt, redirects, 0, 0, &reason)) {

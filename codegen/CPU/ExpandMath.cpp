@@ -3,7 +3,6 @@
 #include "codegen/CPU/Targets.h"
 #include "codegen/CPU/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -33,26 +32,12 @@ Value expandExtremum(OpBuilder &b, Operation *op) {
       .Default([](Operation *) { return Value(); });
 }
 
-/// Calls the function of libm for each element.
-Value callLibm(ModuleOp module, ImplicitLocOpBuilder &b, StringRef name, Value operand) {
-  Type type = operand.getType(), element = getElementTypeOrSelf(type);
-  std::string symbol = name.str() + (element.isF32() ? "f" : "");
-  auto function = module.lookupSymbol<func::FuncOp>(symbol);
-  if (!function) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(module.getBody());
-    function = func::FuncOp::create(b, symbol, b.getFunctionType(element, element));
-    function.setPrivate();
-  }
-  auto vector = dyn_cast<VectorType>(type);
-  if (!vector)
-    return func::CallOp::create(b, function, operand).getResult(0);
-  Value result = arith::ConstantOp::create(b, type, cast<TypedAttr>(b.getZeroAttr(type)));
-  for (int64_t i = 0; i < vector.getNumElements(); ++i) {
-    Value x = vector::ExtractOp::create(b, operand, i);
-    result = vector::InsertOp::create(b, func::CallOp::create(b, function, x).getResult(0), result, i);
-  }
-  return result;
+/// Whether the code generator has instructions for `op`: all others would become calls of libm.
+bool isInstruction(Operation *op) {
+  if (isa<math::MathDialect>(op->getDialect()))
+    return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::FmaOp,
+               math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op);
+  return !isa<arith::RemFOp>(op);
 }
 
 struct ExpandMathPass : cpu::impl::ExpandMathBase<ExpandMathPass> {
@@ -72,16 +57,19 @@ struct ExpandMathPass : cpu::impl::ExpandMathBase<ExpandMathPass> {
         ops.push_back(op);
     });
     for (Operation *op : ops) {
-      ImplicitLocOpBuilder b(op->getLoc(), op);
+      OpBuilder b(op);
       Value value = expandExtremum(b, op);
       if (!value)
         value = cpu::expandElementary(b, op, target->hasScale);
-      if (isa<math::Log10Op, math::ErfOp>(op))
-        value = callLibm(module, b, isa<math::ErfOp>(op) ? "erf" : "log10", op->getOperand(0));
-      if (!value)
-        continue;
-      op->getResult(0).replaceAllUsesWith(value);
-      op->erase();
+      if (value) {
+        op->getResult(0).replaceAllUsesWith(value);
+        op->erase();
+      } else if (!isInstruction(op)) {
+        op->emitError() << "unsupported op on a CPU: '" << op->getName() << "' of " << op->getResultTypes()
+                        << "; expected arithmetic, or exp, exp2, expm1, log, log1p, log2, log10, tanh, erf, "
+                           "sin, cos, powf, fpowi, sqrt or rsqrt of f32 or f64";
+        return signalPassFailure();
+      }
     }
   }
 };

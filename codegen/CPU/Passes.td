@@ -20,7 +20,8 @@ def ExpandMath : Pass<"taylor-cpu-expand-math", "::mlir::ModuleOp"> {
   let summary = "elementary functions as polynomials on vectors, f32 and f64, without a library";
   let description = [{
     exp and exp2 in f32: relative error below 2e-7, and 0 below 2^-64, so that sums of weights never meet subnormal
-    numbers. The others: VectorMath.h has their errors. erf and log10 call libm.
+    numbers. The others: expm1, log, log1p, log2, log10, tanh, erf, sin, cos, powf, fpowi and rsqrt; VectorMath.h has
+    their errors. An op that is none of these and no instruction is an error: code that calls no library is what remains.
   }];
   let options = [
     Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "native, x86-64-v3 or x86-64-v4">

@@ -314,6 +314,40 @@ Value powF64(const Real &r, Value x, Value y) {
   return r.select(isZero, r.c(1.0), result);
 }
 
+// erf(x) = x + x P(x^2) near 0; farther out, 1 - exp(-t - t Q(t)) with t = |x| bounded where the result is 1.
+Value erfF32(const Real &r, Value x) {
+  Value magnitude = r.abs(x), t = r.min(magnitude, r.c(4.0));
+  Value p = r.polynomial(r.mul(x, x), {0.12837915378189665, -0.37612523184762203, 0.11282139930427453,
+                                       -0.026778878960836274, 0.005011921086926154, -0.0006090155901609716});
+  Value q =
+      r.polynomial(t, {0.12864097666787014, 0.6351814426667177, 0.10618770827456175, -0.023720275049411592,
+                       0.003622963267532013, -0.00031807121856367227, 1.0764382135408676e-05});
+  Value far = r.sub(r.c(1.0), expF32(r, r.neg(r.fma(t, q, t))));
+  far = r.select(r.less(x, r.c(0.0)), r.neg(far), far);
+  return r.select(r.less(magnitude, r.c(0.9)), r.fma(x, p, x), far);
+}
+
+// erf(x) = x T(x^2) / U(x^2) near 0; farther out, 1 - exp(-t^2) P(t) / Q(t), likewise.
+Value erfF64(const Real &r, Value x) {
+  Value magnitude = r.abs(x), t = r.min(magnitude, r.c(6.0)), z = r.mul(x, x);
+  Value top = r.polynomial(z, {5.55923013010394962768e4, 7.00332514112805075473e3, 2.23200534594684319226e3,
+                               9.00260197203842689217e1, 9.60497373987051638749});
+  Value bottom =
+      r.polynomial(z, {4.92673942608635921086e4, 2.26290000613890934246e4, 4.59432382970980127987e3,
+                       5.21357949780152679795e2, 3.35617141647503099647e1, 1.0});
+  Value p = r.polynomial(t, {5.57535335369399327526e2, 1.02755188689515710272e3, 9.34528527171957607540e2,
+                             5.26445194995477358631e2, 1.96520832956077098242e2, 4.86371970985681366614e1,
+                             7.46321056442269912687, 5.64189564831068821977e-1, 2.46196981473530512524e-10});
+  Value q = r.polynomial(t, {5.57535340817727675546e2, 1.65666309194161350182e3, 2.24633760818710981792e3,
+                             1.82390916687909736289e3, 9.75708501743205489753e2, 3.54937778887819891062e2,
+                             8.67072140885989742329e1, 1.32281951154744992508e1, 1.0});
+  Value far = r.sub(r.c(1.0), r.mul(expF64(r, r.neg(r.mul(t, t))), r.div(p, q)));
+  far = r.select(r.less(x, r.c(0.0)), r.neg(far), far);
+  return r.select(r.less(magnitude, r.c(1.0)), r.mul(x, r.div(top, bottom)), far);
+}
+
+Value emitErf(const Real &r, Value x) { return r.isF64() ? erfF64(r, x) : erfF32(r, x); }
+
 /// A function that f32 arithmetic cannot do well, in f64.
 template <typename... Values>
 Value throughF64(const Real &r, Value (*emit)(const Real &, Values...), Values... x) {
@@ -322,6 +356,7 @@ Value throughF64(const Real &r, Value (*emit)(const Real &, Values...), Values..
 
 Value emitPow(const Real &r, Value x, Value y) { return throughF64(r, powF64, x, y); }
 Value emitLog2(const Real &r, Value x) { return r.mul(emitLog(r, x), r.c(kLog2e)); }
+Value emitLog10(const Real &r, Value x) { return r.mul(emitLog(r, x), r.c(M_LOG10E)); }
 Value emitRsqrt(const Real &r, Value x) { return r.div(r.c(1.0), r.squareRoot(x)); }
 
 } // namespace
@@ -341,7 +376,9 @@ Value mlir::tile::cpu::expandElementary(OpBuilder &builder, Operation *op, bool 
       .Case([&](math::LogOp) { return emitLog(r, x(0)); })
       .Case([&](math::Log1pOp) { return emitLog1p(r, x(0)); })
       .Case([&](math::Log2Op) { return emitLog2(r, x(0)); })
+      .Case([&](math::Log10Op) { return emitLog10(r, x(0)); })
       .Case([&](math::TanhOp) { return emitTanh(r, x(0)); })
+      .Case([&](math::ErfOp) { return emitErf(r, x(0)); })
       .Case([&](math::SinOp) { return throughF64(r, sinF64, x(0)); })
       .Case([&](math::CosOp) { return throughF64(r, cosF64, x(0)); })
       .Case([&](math::RsqrtOp) { return emitRsqrt(r, x(0)); })

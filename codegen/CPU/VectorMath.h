@@ -4,9 +4,10 @@
 // kernel calls no library. Largest errors measured by test/codegen/VectorMathTest.cpp, in units of the last
 // place (ulp):
 //
-//   f32: exp, exp2 3, expm1 4, log 2, log1p 3, tanh 4, sin and cos 1 (through f64), pow 2 (through
-//   f64), rsqrt 1.5. f64: exp, exp2, log 2, sin and cos 2, expm1, log1p, tanh 5, pow: relative
-//   1e-14 for |y log x| < 50. sin and cos of |x| up to 2^27, and there by an absolute error of 3e-16 in f64.
+//   f32: exp, exp2 3, expm1 4, log 2, log1p, log2, log10 3, tanh 4, erf 2, sin and cos 1 (through f64), pow 2
+//   (through f64), rsqrt 1.5. f64: exp, exp2, log 2, log2, log10 3, sin and cos 2, erf 3, expm1, log1p, tanh
+//   5, pow: relative 1e-14 for |y log x| < 50. sin and cos of |x| up to 2^27, and there by an absolute error
+//   of 3e-16 in f64.
 //
 // exp and exp2 are 0 below 2^-64 in f32 and below the smallest normal number in f64: a subnormal operand
 // costs a hundred cycles in every product it meets, and weights above 2^-64 stay normal in their products
@@ -19,9 +20,9 @@
 namespace mlir::tile::cpu {
 
 /// A value equal to the result of `op`, built with `builder`, where `op` is an exp, exp2, expm1, log, log1p,
-/// log2, tanh, sin, cos, powf, fpowi or rsqrt on a vector (of rank 1) or a scalar of f32 or f64; else null.
-/// `hasScale`: the target has vreduceps and vscalefps (AVX-512), one instruction each for the fraction and
-/// for the power of two of exp and exp2.
+/// log2, log10, tanh, erf, sin, cos, powf, fpowi or rsqrt on a vector (of rank 1) or a scalar of f32 or f64;
+/// else null. `hasScale`: the target has vreduceps and vscalefps (AVX-512), one instruction each for the
+/// fraction and for the power of two of exp and exp2.
 Value expandElementary(OpBuilder &builder, Operation *op, bool hasScale);
 
 } // namespace mlir::tile::cpu

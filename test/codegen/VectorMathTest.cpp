@@ -132,6 +132,10 @@ const Case kCases[] = {
     {"log", [](long double x, long double) { return logl(x); }, 1, 1e30, 2, 2},
     {"log1p", [](long double x, long double) { return log1pl(x); }, -0.5, 1, 3, 5},
     {"log2", [](long double x, long double) { return log2l(x); }, 2, 1e6, 3, 3},
+    {"log10", [](long double x, long double) { return log10l(x); }, 2, 1e6, 3, 3},
+    {"log10", [](long double x, long double) { return log10l(x); }, 1e-6, 0.9, 3, 3},
+    {"erf", [](long double x, long double) { return erfl(x); }, -1.5, 1.5, 2, 3},
+    {"erf", [](long double x, long double) { return erfl(x); }, 0.5, 7, 2, 3},
     {"tanh", [](long double x, long double) { return tanhl(x); }, -10, 10, 4, 5},
     {"sin", [](long double x, long double) { return sinl(x); }, 0.001, 3.1, 1, 2},
     {"cos", [](long double x, long double) { return cosl(x); }, -1.5, 1.5, 1, 2},
@@ -173,13 +177,15 @@ TEST(VectorMath, SpecialValues) {
     const char *op;
     double x, want;
   };
-  for (Special test : {Special{"exp", inf, inf}, {"exp", -inf, 0},   {"exp", NAN, NAN},  {"exp", 1e30, inf},
-                       {"exp", -1e30, 0},        {"exp", 88.8, inf}, {"exp", 100, inf},  {"exp", -44.4, 0},
-                       {"exp2", inf, inf},       {"exp2", -inf, 0},  {"exp2", NAN, NAN}, {"exp2", 130, inf},
-                       {"exp2", 1e30, inf},      {"exp2", -64.1, 0}, {"exp2", -1e30, 0}, {"log", 0, -inf},
-                       {"log", -1, NAN},         {"log", inf, inf},  {"log", NAN, NAN},  {"tanh", inf, 1},
-                       {"tanh", -inf, -1},       {"tanh", 0, 0},     {"expm1", 0, 0},    {"expm1", -inf, -1},
-                       {"log1p", 0, 0},          {"log1p", inf, inf}})
+  for (Special test : {Special{"exp", inf, inf}, {"exp", -inf, 0},    {"exp", NAN, NAN},   {"exp", 1e30, inf},
+                       {"exp", -1e30, 0},        {"exp", 88.8, inf},  {"exp", 100, inf},   {"exp", -44.4, 0},
+                       {"exp2", inf, inf},       {"exp2", -inf, 0},   {"exp2", NAN, NAN},  {"exp2", 130, inf},
+                       {"exp2", 1e30, inf},      {"exp2", -64.1, 0},  {"exp2", -1e30, 0},  {"log", 0, -inf},
+                       {"log", -1, NAN},         {"log", inf, inf},   {"log", NAN, NAN},   {"tanh", inf, 1},
+                       {"tanh", -inf, -1},       {"tanh", 0, 0},      {"expm1", 0, 0},     {"erf", 0, 0},
+                       {"erf", inf, 1},          {"erf", -inf, -1},   {"erf", NAN, NAN},   {"log10", 0, -inf},
+                       {"log10", -1, NAN},       {"log10", inf, inf}, {"expm1", -inf, -1}, {"log1p", 0, 0},
+                       {"log1p", inf, inf}})
     for (bool hasScale : {false, true}) {
       if (hasScale && !hostHasScale())
         continue;
