@@ -19,7 +19,7 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
 
     ```mlir
     taylor.spec @f(%q: !taylor.array<[b, h, t, d]>) { .. taylor.map %q * rsqrt(size(d)) .. }
-    // head-dim=64 dtype=bf16:
+    // with head-dim=64 dtype=bf16 becomes
     taylor.spec @f(%q: !taylor.array<[b, h, t, d = 64], bf16>) { .. taylor.map %q * rsqrt(64.0) .. }
     ```
   }];
@@ -57,6 +57,14 @@ def CollectRecurrencesPass : Pass<"taylor-collect-recurrences"> {
     Rule: recurrences without a given or wanted state, of the same query, key, value, decay, scale and mask, whose results are only
     added up, are `recurrences orders(a to b) coefficients(..)`, with 0 for an order that is missing. A numerator and a mass
     over the same orders share one operation.
+
+    ```mlir
+    %0 = taylor.recurrence [numerator] %q, %k, %v order(0) causal : !q, !k, !v
+    %2 = taylor.recurrence [numerator] %q, %k, %v order(2) coefficient(0.5) causal : !q, !k, !v
+    %n = taylor.map %0 + %2 : !o, !o
+    // becomes
+    %n = taylor.recurrences [numerator] %q, %k, %v orders(0 to 2) coefficients(1.0, 0.0, 0.5) causal : !q, !k, !v
+    ```
   }];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
@@ -66,6 +74,13 @@ def ExpandNormalizePass : Pass<"taylor-expand-normalize"> {
   let description = [{
     Rule: l2 is `x / sqrt(max(sum x*x, epsilon^2))`, which is x / max(|x|, epsilon) with a derivative that is finite at 0;
     rms is `x * rsqrt(mean x*x + epsilon)`; layer is rms of `x - mean x`; then weight and bias.
+
+    ```mlir
+    %o = taylor.normalize l2 %x epsilon(1.0e-12) : !o
+    // becomes
+    %s = taylor.reduce sum over(e) %x * %x : !o
+    %o = taylor.map %x / sqrt(max(%s, 1.0e-24)) : !o, !row
+    ```
   }];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
@@ -101,6 +116,19 @@ def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
     identically zero is never built. Forward and backward stay together so that the stabilisation sees both; `taylor-split-backward` parts them.
 
     Requires operations that have a rule: no `taylor.recurrences`, no `taylor.normalize`.
+
+    ```mlir
+    taylor.spec @f(%q: !q, %k: !k, %v: !v) {
+      %o = taylor.pairwise { s = dot(%q, %k) } -> rows(exp(s), %v) : ..
+      taylor.yield %o : !o
+    }
+    // becomes
+    taylor.function @f.joint of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "cotangent:o" %do: !o) .. {
+      %o = taylor.pairwise { s = dot(%q, %k) } -> rows(exp(s), %v) : ..
+      %dv, %dq, %dk = taylor.pairwise { s = dot(%q, %k), p = dot(%do, %v), w = exp(s) } -> columns(w, %do), rows(p * w, %k), columns(p * w, %q) : ..
+      taylor.yield "output:o" %o, "gradient:q" %dq, "gradient:k" %dk, "gradient:v" %dv : ..
+    }
+    ```
   }];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
@@ -138,6 +166,14 @@ def SimplifyArraysPass : Pass<"taylor-simplify-arrays", "::taylor::FunctionOp"> 
     Rules: factors that do not vary along a sum leave it (`rows(c * w, %b)` = `c * rows(w, %b)`, likewise `reduce`); a factor that is multiplied and
     divided cancels; a map with one user becomes part of it, where guards allow; unused outputs and operands of `taylor.pairwise` go;
     equal operations are shared.
+
+    ```mlir
+    %n, %unused = taylor.pairwise { s = dot(%q, %k)  w = exp(s) * 0.5 } -> rows(w, %v), rows(w) : ..
+    %y = taylor.map %n / %r : !o, !row
+    // becomes
+    %n = taylor.pairwise { s = dot(%q, %k) } -> rows(exp(s), %v) : ..
+    %y = taylor.map %n * 0.5 / %r : !o, !row
+    ```
   }];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
@@ -165,6 +201,18 @@ def SplitBackwardPass : Pass<"taylor-split-backward", "::mlir::ModuleOp"> {
     Rule: `@f.joint` becomes `@f.forward` (inputs to outputs and saved arrays) and `@f.backward` (inputs, outputs, saved arrays and cotangents to
     gradients). Saved is the cheapest cut between the sums over keys and what the backward reads: elements per row
     are the cost, outputs are free, and what inputs alone give (rotations, feature maps, scans) is computed again.
+
+    ```mlir
+    taylor.function @f.joint of @f(.., "cotangent:o" %do: !o) .. {
+      %n, %z = taylor.pairwise { .. } -> rows(w, %v), rows(w) : ..
+      %o = taylor.map %n / %z : !o, !row
+      %dn = taylor.map %do / %z : !o, !row
+      ..  taylor.yield "output:o" %o, "gradient:v" %dv : ..
+    }
+    // becomes
+    taylor.function @f.forward of @f(..) .. { ..  taylor.yield "output:o" %o, "saved:mass" %z : .. }
+    taylor.function @f.backward of @f(.., "saved:mass" %z: !row, "cotangent:o" %do: !o) { ..  taylor.yield "gradient:v" %dv : .. }
+    ```
   }];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }

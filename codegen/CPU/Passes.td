@@ -8,6 +8,12 @@ def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> 
   let description = [{
     Each `tile.program @forward` becomes the functions of one TaylorFunction: `taylor_forward_run`, `_workspace`, `_blocks`, and one
     private function per kernel. The module's attribute `taylor.functions` lists name, number of kernels and bytes of scratch.
+
+    ```mlir
+    %y = tile.map (%a = %x) : (!tile.tile<[t = 64], f32>) -> !tile.tile<[t = 64], f32> { .. math.exp .. }
+    // becomes
+    scf.for %i = .. { %a = llvm.load %p : vector<16xf32>  %r = math.exp %a : vector<16xf32>  llvm.store %r, %q }
+    ```
   }];
   let options = [
     Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "native, x86-64-v3 or x86-64-v4">
@@ -22,6 +28,13 @@ def ExpandMath : Pass<"taylor-cpu-expand-math", "::mlir::ModuleOp"> {
     exp and exp2 in f32: relative error below 2e-7, and 0 below 2^-64, so that sums of weights never meet subnormal
     numbers. The others: expm1, log, log1p, log2, log10, tanh, erf, sin, cos, powf, fpowi and rsqrt; VectorMath.h has
     their errors. An op that is none of these and no instruction is an error: code that calls no library is what remains.
+
+    ```mlir
+    %y = math.exp2 %x : vector<16xf32>
+    // becomes: x = n + r, 2^x = 2^n p(r)
+    %p = math.fma %c5, %r, %c4 : vector<16xf32>   // .. Horner's rule
+    %y = llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"(%p, %n, ..)
+    ```
   }];
   let options = [
     Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "native, x86-64-v3 or x86-64-v4">
@@ -35,6 +48,12 @@ def LowerToLLVM : Pass<"taylor-cpu-lower-to-llvm", "::mlir::ModuleOp"> {
   let description = [{
     Upstream's conversions: scf to cf, then arith, cf, func, math and vector to LLVM. Input: the loops over vectors and LLVM pointers of
     `taylor-lower-tile-to-vector` after `taylor-cpu-expand-math`. Output: the LLVM dialect alone, ready for translation.
+
+    ```mlir
+    scf.for %i = %a to %b step %c { %y = vector.fma %x, %w, %z : vector<16xf32> .. }
+    // becomes
+    ^loop(%i: i64):  %y = llvm.intr.fmuladd(%x, %w, %z) : (vector<16xf32>, ..) -> vector<16xf32>  ..  llvm.cond_br %more, ^loop(%n : i64), ^end
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect"];
 }

@@ -79,8 +79,14 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
 def Taylor_YieldOp : Taylor_Op<"yield", [Pure, Terminator]> {
   let summary = "the results of a specification, a function or a region";
   let description = [{
-    `taylor.yield %o : !o` in a specification keeps the name `o`; in a function each name is written
-    (`"output:o" %o`); in a region the operands are scalars and have no names.
+    A specification's results keep the names of their values; in a function each name is written; in a region the
+    operands are scalars and have no names.
+
+    ```mlir
+    taylor.yield %o : !o                                    // in a specification
+    taylor.yield "output:o" %o, "saved:m" %m : !o, !row     // in a function
+    taylor.yield %y : f64                                   // in a region
+    ```
   }];
   let arguments = (ins Variadic<AnyType>:$values, OptionalAttr<StrArrayAttr>:$names);
   let hasCustomAssemblyFormat = 1;
@@ -269,6 +275,10 @@ def Taylor_AlignOp : Taylor_ArrayOp<"align", [Differentiable]> {
   let description = [{
     `taylor.align %L to t`: y[t] = L[offset + t], u becomes t. `taylor.align %x to u`: y[u] = x[u - offset], 0 outside:
     its adjoint. The only way from u to t.
+
+    ```mlir
+    %Lt = taylor.align %L to t : !col       // [b, h, u] -> [b, h, t]
+    ```
   }];
   let arguments = (ins Taylor_ArrayType:$array, StrAttr:$axis);
   let results = (outs Taylor_ArrayType:$result);

@@ -54,6 +54,11 @@ def Tile_TensorOp : Tile_Op<"tensor", [HasParent<"ProgramOp">]> {
     `name` is the manifest's, role and name: "input:q", "output:o", "saved:m", "cotangent:o", "gradient:q". An optional
     tensor may be null at run time; then stores to it must not run: put them, and the work that serves them alone,
     under `tile.requested`.
+
+    ```mlir
+    %q = tile.tensor "input:q" : !tile.array<[b, h, t, d = 64], bf16>
+    %m = tile.tensor "saved:m" optional : !tile.array<[b, h, t], f32>
+    ```
   }];
   let arguments = (ins StrAttr:$name, UnitAttr:$optional);
   let results = (outs Tile_ArrayType:$result);
@@ -80,6 +85,10 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTermina
   let description = [{
     One block argument of type index per grid dimension, from 0 to below its extent. Blocks run in any order and at
     the same time, so no two may write the same element (`tile.accumulate` included).
+
+    ```mlir
+    tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) { .. }
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Tile_ExtentAttr, "extents">:$grid);
   let regions = (region SizedRegion<1>:$body);
@@ -128,17 +137,22 @@ def Tile_RequestedOp : Tile_Op<"requested", [Pure]> {
 // Memory
 //===----------------------------------------------------------------------===//
 
-class Tile_WindowDescription<string what> {
-  string text = what # [{
+class Tile_WindowDescription<string what, string example> {
+  string text = "\n    " # what # [{
     A window names array axes: `t = %t0` places the tile's axis t at element %t0 of the array's; an axis that the tile
     does not have takes the one element given; `u as t = %x` places the tile's axis t along the array's axis u. An axis
     of the tile that is not mentioned starts at 0.
+
+    ```mlir
+    }] # example # [{
+    ```
   }];
 }
 
 def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "window of an array as a tile; 0 beyond its bounds";
-  let description = Tile_WindowDescription<"Converts the storage type to the tile's (bf16 to f32). ">.text;
+  let description = Tile_WindowDescription<"Converts the storage type to the tile's (bf16 to f32). ",
+    "%K = tile.load %k[b = %b, g = %g, u = %j] : !tile.array<[b, g, u, d = 64], bf16> -> !tile.tile<[u = 128, d = 64], f32>">.text;
   let arguments = (ins Tile_ArrayType:$array, StrArrayAttr:$arrayAxes, StrArrayAttr:$tileAxes, Variadic<Index>:$offsets);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
@@ -158,14 +172,16 @@ class Tile_WriteOp<string mnemonic, list<MemoryEffect> effects> : Tile_Op<mnemon
 
 def Tile_StoreOp : Tile_WriteOp<"store", [MemWrite]> {
   let summary = "a tile into a window of an array; nothing happens beyond its bounds";
-  let description = Tile_WindowDescription<"Rounds to the storage type. ">.text;
+  let description = Tile_WindowDescription<"Rounds to the storage type. ",
+    "tile.store %o, %out[b = %b, h = %h, t = %t0] : !tile.tile<[e = 64, t = 64], f32>, !tile.array<[b, h, t, e = 64], bf16>">.text;
 }
 
 def Tile_AccumulateOp : Tile_WriteOp<"accumulate", [MemRead, MemWrite]> {
   let summary = "adds a tile to a window of an array; nothing happens beyond its bounds";
   let description = Tile_WindowDescription<[{
     `array += tile`, in the array's storage type. Within a block additions happen in program order, and no other block
-    touches the window, so the result does not depend on threads. }]>.text;
+    touches the window, so the result does not depend on threads. }],
+    "tile.accumulate %dq, %sums[b = %b, h = %h, t = %i] : !tile.tile<[d = 64, t = 64], f32>, !tile.array<[b, h, t, d = 64], f32>">.text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,6 +253,10 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {
   let summary = "scalars of a map's results";
   let description = [{
     Ends the region of a `tile.map`: one scalar per result, in their order and of their element types.
+
+    ```mlir
+    tile.yield %sum, %product : f32, f32
+    ```
   }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
@@ -291,6 +311,10 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure, SameOperandsAndResultType]> {
   let description = [{
     `y[t] = sum over t' <= t of x[t']`; exclusive: t' < t; reverse: t' >= t, or t' > t.
     A sequence of tiles carries its sum in a loop: `carry + scan`, then `carry + reduce`.
+
+    ```mlir
+    %L = tile.scan sum %f over(t) exclusive : !tile.tile<[t = 64], f32>
+    ```
   }];
   let arguments = (ins Tile_TileType:$input, StrAttr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
   let results = (outs Tile_TileType:$result);
@@ -321,6 +345,10 @@ def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
   let summary = "two tiles joined along an axis: a before b, or alternating";
   let description = [{
     The tiles agree in all other axes. `interleaved`: a[0], b[0], a[1], b[1], .., for equal sizes.
+
+    ```mlir
+    %r = tile.concat %low, %high along d : !tile.tile<[d = 32, t = 64], f32>, !tile.tile<[d = 32, t = 64], f32> -> !tile.tile<[d = 64, t = 64], f32>
+    ```
   }];
   let arguments = (ins Tile_TileType:$a, Tile_TileType:$b, StrAttr:$axis, UnitAttr:$interleaved);
   let results = (outs Tile_TileType:$result);

@@ -1,6 +1,7 @@
 # RUN: %python %s %build_dir/docs
 # REQUIRES: compiler
-"""Every op and pass that the generated pages list has a description of its own, and every page is about something."""
+"""Every op and pass that the generated pages list has a description of its own with an example, a pass one of IR before and after,
+and every page is about something."""
 import pathlib
 import re
 import sys
@@ -18,7 +19,12 @@ for page in pages:
         body = re.split(r"^(?:#### |Interfaces: |Traits: )", section, flags=re.M)[0].split("\n", 1)[1]
         body = re.sub(r"^Syntax:\n\n```.*?```", "", body, flags=re.S | re.M)
         body = re.sub(r"^_.*_$", "", body, flags=re.M).strip()
-        if name.startswith("`") and len(body) < 40:
+        if not name.startswith("`"):
+            continue
+        isPass, isOp = name.startswith("`-"), name.endswith("Op)")
+        # The scalars of a formula have theirs in the text: `%y = taylor.sigmoid %x : f64`.
+        example = re.search(r"^ *//.*\bbecomes\b", body, re.M) if isPass else "```mlir" in body or "`%" in body
+        if len(body) < 40 or ((isPass or isOp) and not example):
             lacking.append(f"{page.name}: {name}")
-assert not lacking, "without a description: " + ", ".join(lacking)
+assert not lacking, "without a description or an example: " + ", ".join(lacking)
 print(f"{len(pages)} pages")

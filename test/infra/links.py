@@ -1,5 +1,6 @@
 # RUN: %python %s %source_dir
-"""Every relative link of every README leads to a file that is in the tree, and the README's specification is the one in examples/specs."""
+"""Every relative link of every README leads to a file that is in the tree, every folder outside test/ that has files has a README, and
+the README's specification is the one in examples/specs."""
 import pathlib
 import re
 import sys
@@ -18,6 +19,11 @@ for page in pages:
             broken.append(f"{page.relative_to(root)}: {target}")
 assert not broken, "links to nothing: " + ", ".join(broken)
 assert links > 10, links
+
+parts = ["cmake", "codegen", "dialect", "examples", "passes", "runtime", "trainer", "test"]
+folders = [root / part for part in parts] + [x for part in parts[:-1] for x in (root / part).rglob("*") if x.is_dir()]
+bare = [str(x.relative_to(root)) for x in folders if x.name != "__pycache__" and not (x / "README.md").exists()]
+assert not bare, "folders without a README.md: " + ", ".join(bare)
 
 
 def statements(text):
