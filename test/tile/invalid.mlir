@@ -245,3 +245,111 @@ func.func @position_along_two_axes(%x: index) {
   %0 = tile.position from %x : !tile.tile<[t = 8, u = 8], index>
   return
 }
+
+// -----
+
+tile.program @forward {
+  // expected-error @+1 {{'tile.kernel' op expected one argument per grid dimension, 1, but got 0}}
+  "tile.kernel"() <{grid = [#tile.extent<b>], sym_name = "k"}> ({
+  ^bb0:
+  }) : () -> ()
+}
+
+// -----
+
+tile.program @forward {
+  // expected-error @+1 {{'tile.kernel' op expected arguments of type index, but got 'i64'}}
+  "tile.kernel"() <{grid = [#tile.extent<b>], sym_name = "k"}> ({
+  ^bb0(%b: i64):
+  }) : () -> ()
+}
+
+// -----
+
+tile.program @forward {
+  %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{'tile.load' op expected one array axis and one tile axis per offset}}
+    %0 = "tile.load"(%x, %b) <{arrayAxes = ["b"], tileAxes = []}> : (!tile.array<[b, t], f32>, index) -> !tile.tile<[t = 4], f32>
+  }
+}
+
+// -----
+
+func.func @region_argument(%x: !tile.tile<[t = 4], f32>) {
+  // expected-error @+1 {{'tile.map' op expected a region argument of type 'f32', but got 'f64'}}
+  %0 = "tile.map"(%x) ({
+  ^bb0(%s: f64):
+    tile.yield %s : f64
+  }) : (!tile.tile<[t = 4], f32>) -> !tile.tile<[t = 4], f64>
+  return
+}
+
+// -----
+
+func.func @tile_in_a_region(%x: !tile.tile<[t = 4], f32>) {
+  %0 = tile.map (%s = %x) : (!tile.tile<[t = 4], f32>) -> !tile.tile<[t = 4], f32> {
+    // expected-error @+1 {{'tile.reduce' op unsupported in a tile.map: a tile; pass it as an operand of the map}}
+    %m = tile.reduce max %x over(t) : !tile.tile<[t = 4], f32> -> !tile.tile<[], f32>
+    tile.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @dot_over_nothing(%x: !tile.tile<[t = 4], f32>, %y: !tile.tile<[u = 4], f32>) {
+  // expected-error @+1 {{'tile.dot' op requires an axis to sum over}}
+  %0 = "tile.dot"(%x, %y) <{over = []}> : (!tile.tile<[t = 4], f32>, !tile.tile<[u = 4], f32>) -> !tile.tile<[t = 4, u = 4], f32>
+  return
+}
+
+// -----
+
+func.func @dot_of_wider_operands(%x: !tile.tile<[d = 4], f64>, %y: !tile.tile<[d = 4], f64>) {
+  // expected-error @+1 {{'tile.dot' op expected operands that convert to 'f32', but got '!tile.tile<[d = 4], f64>'}}
+  %0 = "tile.dot"(%x, %y) <{over = ["d"]}> : (!tile.tile<[d = 4], f64>, !tile.tile<[d = 4], f64>) -> !tile.tile<[], f32>
+  return
+}
+
+// -----
+
+func.func @reduce_over_nothing(%x: !tile.tile<[t = 4], f32>) {
+  // expected-error @+1 {{'tile.reduce' op requires an axis to reduce over}}
+  %0 = "tile.reduce"(%x) <{kind = 0 : i32, over = []}> : (!tile.tile<[t = 4], f32>) -> !tile.tile<[t = 4], f32>
+  return
+}
+
+// -----
+
+func.func @reduce_of_conditions(%x: !tile.tile<[t = 4], i1>) {
+  // expected-error @+1 {{'tile.reduce' op expected numbers, but got '!tile.tile<[t = 4], i1>'}}
+  %0 = tile.reduce max %x over(t) : !tile.tile<[t = 4], i1> -> !tile.tile<[], i1>
+  return
+}
+
+// -----
+
+func.func @scan_of_positions(%x: !tile.tile<[t = 4], index>) {
+  // expected-error @+1 {{'tile.scan' op expected floating-point elements, but got '!tile.tile<[t = 4], index>'}}
+  %0 = tile.scan sum %x over(t) : !tile.tile<[t = 4], index>
+  return
+}
+
+// -----
+
+func.func @concat_of_unlike_tiles(%x: !tile.tile<[d = 4, t = 4], f32>, %y: !tile.tile<[d = 4, t = 8], f32>) {
+  // expected-error @+1 {{'tile.concat' op expected tiles that agree in all axes but 'd', but got '!tile.tile<[d = 4, t = 4], f32>' and '!tile.tile<[d = 4, t = 8], f32>'}}
+  %0 = tile.concat %x, %y along d : !tile.tile<[d = 4, t = 4], f32>, !tile.tile<[d = 4, t = 8], f32> -> !tile.tile<[d = 8, t = 4], f32>
+  return
+}
+
+// -----
+
+func.func @map_of_a_number(%x: f32) {
+  // expected-error @+1 {{expected tiles as operands, but got 'f32'}}
+  %0 = tile.map (%s = %x) : (f32) -> !tile.tile<[t = 4], f32> {
+    tile.yield %s : f32
+  }
+  return
+}
