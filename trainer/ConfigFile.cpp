@@ -39,9 +39,14 @@ std::string place(const std::string &file, const toml::source_region &source) {
   return text(file, ":", source.begin.line, ":", source.begin.column, ": ");
 }
 
+bool isSection(const std::string &key, const Settings &settings) {
+  return std::any_of(settings.sections.begin(), settings.sections.end(),
+                     [&](const auto &section) { return section.first == key; });
+}
+
 [[noreturn]] void failUnknown(const std::string &where, const std::string &key, const Settings &settings) {
   std::vector<std::string> names;
-  if (key.find('.') == std::string::npos)
+  if (key.find('.') == std::string::npos && !isSection(key, settings))
     for (const auto &[section, help] : settings.sections)
       names.push_back(section);
   else
@@ -90,13 +95,11 @@ void readTable(const toml::table &table, const std::string &prefix, const Settin
     std::string key = prefix + std::string(name.str());
     auto found = std::find_if(settings.entries.begin(), settings.entries.end(),
                               [&](const Setting &setting) { return setting.key == key; });
-    bool isSection = std::any_of(settings.sections.begin(), settings.sections.end(),
-                                 [&](const auto &section) { return section.first == key; });
     if (found != settings.entries.end())
       readSetting(*found, node, file);
-    else if (isSection && node.is_table())
+    else if (isSection(key, settings) && node.is_table())
       readTable(*node.as_table(), key + ".", settings, file);
-    else if (isSection)
+    else if (isSection(key, settings))
       fail(place(file, node.source()), "expected a table [", key, "], but got ", describe(node));
     else
       failUnknown(place(file, name.source()), key, settings);
@@ -110,11 +113,14 @@ template <typename T> bool parseNumber(std::string value, T &result) {
 }
 
 // An override is text: what it means depends on the field, so that strings need no quotes on a command line.
+// A key without a section is a free parameter of the specification, as in the compiler's own --set order=10.
 void readOverride(const std::string &assignment, const Settings &settings) {
   size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0)
     fail("expected --set key=value, but got '", assignment, "'");
   std::string key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
+  if (key.find('.') == std::string::npos && !isSection(key, settings))
+    key = parameterPrefix + key;
   std::string name = key.starts_with(parameterPrefix) ? "attention.parameters" : key;
   auto found = std::find_if(settings.entries.begin(), settings.entries.end(),
                             [&](const Setting &setting) { return setting.key == name; });

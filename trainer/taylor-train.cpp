@@ -13,7 +13,7 @@ static const char *const description =
 
   taylor-train --config examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir --out runs/softmax
   taylor-train --config runs/softmax/config.toml --resume --set train.steps=2000
-  taylor-train --attention mine.mlir --data ~/books --set attention.parameters.order=4 --set train.precision=bf16
+  taylor-train --attention mine.mlir --data ~/books --set order=4 --set train.precision=bf16
 
 Settings come from their defaults, then the file, then --set and the other flags. The run's folder gets config.toml (all
 settings as used), metrics.jsonl, events for TensorBoard, checkpoints/ and summary.json.
@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
       ->type_name("FILE")
       ->take_last();
   app.add_option("--set", overrides,
-                 "one setting, such as train.steps=500 or attention.parameters.order=10; repeatable")
+                 "one setting, such as train.steps=500, or a free parameter of the specification, order=10; repeatable")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

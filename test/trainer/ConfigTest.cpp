@@ -121,6 +121,10 @@ TEST(Config, OverridesThatDoNotParse) {
   EXPECT_EQ(message("log.tensorboard=1"), "--set: expected true or false for log.tensorboard, but got '1'");
   EXPECT_EQ(message("attention.parameters.order=x"),
             "--set: expected a number for attention.parameters.order, but got 'x'");
+  EXPECT_EQ(readConfig("", {"order=3"}).attention.parameters, (Parameters{{"order", 3.0}}));
+  EXPECT_EQ(message("order=x"), "--set: expected a number for attention.parameters.order, but got 'x'");
+  EXPECT_EQ(message("attention=3"), "--set: unsupported key 'attention'; did you mean 'attention.mask'? "
+                                    "taylor-train --help-settings lists all");
   EXPECT_EQ(message("attention.parameters=3"),
             "--set: expected attention.parameters.NAME=NUMBER, but got 'attention.parameters=3'");
   EXPECT_EQ(message("train.step=1"), "--set: unsupported key 'train.step'; did you mean 'train.steps'? "
