@@ -368,7 +368,7 @@ ParseResult YieldOp::parse(OpAsmParser &parser, OperationState &result) {
     return success();
   };
   if (succeeded(parser.parseOptionalColon()))
-    return failure();
+    return parser.emitError(loc, "expected what to yield, as in `taylor.yield %o : !o`");
   if (parser.parseCommaSeparatedList(parseValue) || parser.parseOptionalAttrDict(result.attributes) ||
       parser.parseColonTypeList(types) || parser.resolveOperands(operands, types, loc, result.operands))
     return failure();

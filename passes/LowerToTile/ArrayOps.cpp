@@ -200,15 +200,8 @@ Value TileEmitter::emitAlign(AlignOp op, Frame &frame) {
   Value start = to == "t" ? add(offset, frame.tStart)
                           : Value(arith::SubIOp::create(builder, loc, frame.uStart, offset));
   Frame there = frame.at(from, start, frame.size(to));
-  Value tile = emit(op.getArray(), there);
-  // The same elements under the other name.
-  auto load = tile.getDefiningOp<tile::LoadOp>();
-  SmallVector<Attribute> tileAxes;
-  for (auto axis : load.getTileAxes().getAsRange<StringAttr>())
-    tileAxes.push_back(axis.getValue() == from ? builder.getStringAttr(to) : axis);
-  load.setTileAxesAttr(builder.getArrayAttr(tileAxes));
-  load.getResult().setType(tileType(type.renamed(from, to), frame));
-  return load;
+  // What is read at other positions has memory (Partition).
+  return loadStored(memory.values.lookup(op.getArray()), tileType(type, there), there, from, to);
 }
 
 Value TileEmitter::emitShifted(StringRef token, int64_t amount, Frame &frame,

@@ -154,15 +154,33 @@ Value TileEmitter::load(Value array, tile::TileType type, const Frame &frame) {
                               builder.getArrayAttr(tileAxes), offsets);
 }
 
-Value TileEmitter::loadParts(Value array, tile::TileType type, const Frame &frame) {
+Value TileEmitter::loadStored(Value array, tile::TileType type, const Frame &frame, StringRef from,
+                              StringRef to) {
+  auto renamed = [&](StringAttr name) {
+    return !to.empty() && name == from ? builder.getStringAttr(to) : name;
+  };
+  SmallVector<tile::Axis> axes(type.getAxes());
+  for (tile::Axis &axis : axes)
+    axis.name = renamed(axis.name);
+  auto result = tile::TileType::get(builder.getContext(), axes, type.getElementType());
+  auto loadAt = [&](const Frame &place) -> Value {
+    auto loaded = load(array, type, place).getDefiningOp<tile::LoadOp>();
+    SmallVector<Attribute> names;
+    for (auto name : loaded.getTileAxes().getAsRange<StringAttr>())
+      names.push_back(renamed(name));
+    loaded.setTileAxesAttr(builder.getArrayAttr(names));
+    loaded.getResult().setType(result);
+    return loaded;
+  };
   auto arrayType = cast<tile::ArrayType>(array.getType());
-  Value parts = extent(arrayType.getAxes()[arrayType.find("part")].extent);
-  return loop(constant(0), parts, 1, splat(type, 0.0),
+  int64_t partAxis = arrayType.find("part");
+  if (partAxis < 0)
+    return loadAt(frame);
+  return loop(constant(0), extent(arrayType.getAxes()[partAxis].extent), 1, splat(result, 0.0),
               [&](Value part, ValueRange carried) {
                 Frame inside = frame;
                 inside.indices["part"] = part;
-                return SmallVector<Value>{
-                    combine(Reduction::Sum, carried.front(), load(array, type, inside))};
+                return SmallVector<Value>{combine(Reduction::Sum, carried.front(), loadAt(inside))};
               })
       .front();
 }
@@ -204,8 +222,7 @@ Value TileEmitter::emit(Value array, Frame &frame) {
   auto type = cast<ArrayType>(array.getType());
   Value tile;
   if (Value lies = memory.values.lookup(array)) {
-    bool parts = cast<tile::ArrayType>(lies.getType()).find("part") >= 0;
-    tile = parts ? loadParts(lies, tileType(type, frame), frame) : load(lies, tileType(type, frame), frame);
+    tile = loadStored(lies, tileType(type, frame), frame);
   } else {
     tile = TypeSwitch<Operation *, Value>(array.getDefiningOp())
                .Case([&](MapOp op) { return emitMap(op, frame); })

@@ -118,8 +118,10 @@ private:
   void window(mlir::tile::ArrayType array, mlir::tile::TileType tile, const Frame &frame,
               llvm::SmallVectorImpl<mlir::Attribute> &axes, llvm::SmallVectorImpl<mlir::Attribute> &tileAxes,
               llvm::SmallVectorImpl<mlir::Value> &offsets);
-  /// The sum over the parts of an array that has them.
-  mlir::Value loadParts(mlir::Value memory, mlir::tile::TileType type, const Frame &frame);
+  /// The tile of an array that has memory: a load, or the sum over the parts where it has them. Where `to` is
+  /// given, the tile has the memory's axis `from` under that name.
+  mlir::Value loadStored(mlir::Value memory, mlir::tile::TileType type, const Frame &frame,
+                         llvm::StringRef from = {}, llvm::StringRef to = {});
   mlir::Value combine(Reduction kind, mlir::Value a, mlir::Value b);
 
   llvm::StringMap<int64_t> channelSizes;

@@ -165,3 +165,10 @@ taylor.function @without_yield of @f("input:q" %q: !taylor.array<[b, t]>) {
 ^bb0(%q: !taylor.array<[b, t]>):
   "taylor.yield"(%q) <{names = ["o"]}> : (!taylor.array<[b, t]>) -> ()
 }) : () -> ()
+
+// -----
+
+taylor.spec @yields_a_type(%q: !taylor.array<[b, t]>) {
+  // expected-error @below {{custom op 'taylor.yield' expected what to yield, as in `taylor.yield %o : !o`}}
+  taylor.yield : !taylor.array<[b, t]>
+}
