@@ -34,7 +34,8 @@ int main(int argc, char **argv) {
       ->type_name("FILE")
       ->take_last();
   app.add_option("--set", overrides,
-                 "one setting, such as train.steps=500, or a free parameter of the specification, order=10; repeatable")
+                 "one setting, such as train.steps=500, or a free parameter of the specification, order=10; "
+                 "repeatable")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
