@@ -10,8 +10,13 @@ import pathlib
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = [os.environ.get("TAYLOR_LIB", ""), HERE / "build" / "lib", HERE.parent / "lib"]  # chosen, build tree, installed
-torch.ops.load_library(next(p for f in FOLDERS if f and (p := pathlib.Path(f) / "libtaylor_torch.so").exists()))
+# The folder that was chosen and no other; else the build tree, the installed tree.
+FOLDERS = [pathlib.Path(os.environ["TAYLOR_LIB"])] if os.environ.get("TAYLOR_LIB") else [HERE / "build" / "lib", HERE.parent / "lib"]
+LIBRARY = next((file for folder in FOLDERS if (file := folder / "libtaylor_torch.so").exists()), None)
+if LIBRARY is None:
+    raise ImportError(f"expected libtaylor_torch.so in {' or '.join(map(str, FOLDERS))}, but it is not there; "
+                      "./quickstart.sh builds it, and TAYLOR_LIB=FOLDER names another place")
+torch.ops.load_library(LIBRARY)
 
 
 def attention(q, k, v, *more, spec, options="", offset=None):
