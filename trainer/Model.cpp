@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/Model.h"
+#include "runtime/torch/Attention.h"
 #include "trainer/Error.h"
 #include "trainer/Files.h"
 #include <ATen/ATen.h>
@@ -18,19 +19,6 @@ using runtime::Source;
 using runtime::TensorInfo;
 
 bool isToken(const Axis &axis) { return axis.name == "t" || axis.name == "u"; }
-
-at::ScalarType scalarType(TaylorDtype dtype) {
-  switch (dtype) {
-  case TAYLOR_BF16:
-    return at::kBFloat16;
-  case TAYLOR_F64:
-    return at::kDouble;
-  case TAYLOR_I32:
-    return at::kInt;
-  default:
-    return at::kFloat;
-  }
-}
 
 // The order of the array's axes as places in [b, token, the other axes]; for a permute from there.
 std::vector<int64_t> placesOfAxes(const TensorInfo &info) {

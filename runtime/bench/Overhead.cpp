@@ -51,8 +51,7 @@ struct DirectCall {
       std::vector<int64_t> sizes;
       for (const Axis &axis : info.axes)
         sizes.push_back(axis.isChannel() ? axis.size : dims[axis.dim]);
-      outputs.push_back(
-          at::empty(sizes, inputs[0].options().dtype(scalarTypeOf(runtime::dtypeName(info.dtype)))));
+      outputs.push_back(at::empty(sizes, inputs[0].options().dtype(scalarType(info.dtype))));
     }
     for (const runtime::Slot &slot : manifest.functions[size_t(manifest.function("forward"))].slots) {
       const TensorInfo &info = manifest.tensor(slot);

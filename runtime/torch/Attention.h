@@ -4,9 +4,10 @@
 //
 //   taylor::AttentionOptions options{.spec = "examples/specs/softmax.mlir", .headDim = 64};
 //   taylor::Attention attention(options);
-//   for (const taylor::TensorInfo &input : attention.manifest().inputs) ...   // build the modules that give
-//   the inputs at::Tensor o = attention.call({q, k, v});                                 // q [B,H,T,d], k
-//   [B,G,U,d], v [B,G,U,e]
+//   // build the modules that give the inputs
+//   for (const taylor::TensorInfo &input : attention.manifest().inputs) ...
+//   // q [B,H,T,d], k [B,G,U,d], v [B,G,U,e]
+//   at::Tensor o = attention.call({q, k, v});
 #pragma once
 #include "runtime/Manifest.h"
 #include <ATen/core/Tensor.h>
@@ -23,6 +24,9 @@ using runtime::Initial;
 using runtime::Manifest;
 using runtime::Source;
 using runtime::TensorInfo;
+
+/// The scalar type in which a tensor of a manifest's dtype is handed over.
+at::ScalarType scalarType(TaylorDtype dtype);
 
 struct AttentionOptions {
   std::string spec;                  ///< Path of a .mlir file, its text, or the path of a compiled .so.

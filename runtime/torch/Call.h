@@ -2,6 +2,7 @@
 // Runs a program on torch tensors. Everything that autograd, tracing and autocast need on top stands in
 // Operator.cpp.
 #pragma once
+#include "runtime/torch/Attention.h"
 #include "runtime/torch/Registry.h"
 #include <ATen/core/Tensor.h>
 #include <c10/util/ArrayRef.h>
@@ -14,8 +15,6 @@ using Tensors = std::vector<at::Tensor>;
 /// The kernel that serves these inputs: dtype and head sizes are read from them. Works on tensors without
 /// data.
 const runtime::Artifact &kernelFor(Program &program, at::TensorList inputs);
-
-at::ScalarType scalarType(TaylorDtype dtype);
 
 /// Outputs, then saved tensors where `save` is set. Inputs are CPU tensors; learned parameters of another
 /// floating dtype are converted.
