@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The printer of a specification: one member function per operation. TorchLocal.cpp has those that are local
+// to rows and tokens, TorchSums.cpp the sums over keys, TorchPrinter.cpp the function around them.
+#ifndef TAYLOR_CODEGEN_TORCH_SPECPRINTER_H
+#define TAYLOR_CODEGEN_TORCH_SPECPRINTER_H
+
+#include "codegen/Torch/TorchExpression.h"
+#include "dialect/Taylor/TaylorDialect.h"
+
+namespace taylor {
+
+llvm::SmallVector<llvm::StringRef> axesOf(ArrayType array);
+llvm::SmallVector<llvm::StringRef> withoutAxis(llvm::ArrayRef<llvm::StringRef> axes, llvm::StringRef gone);
+/// Index of an axis that is there.
+int64_t dimension(llvm::ArrayRef<llvm::StringRef> axes, llvm::StringRef axis);
+
+class SpecPrinter {
+public:
+  explicit SpecPrinter(SpecOp spec) : spec(spec) {}
+  mlir::FailureOr<std::string> print();
+
+private:
+  mlir::LogicalResult printArguments();
+  mlir::LogicalResult printOperation(mlir::Operation *op);
+  mlir::LogicalResult print(MapOp op);
+  mlir::LogicalResult print(ReduceOp op);
+  mlir::LogicalResult print(ScanOp op);
+  mlir::LogicalResult print(AlignOp op);
+  mlir::LogicalResult print(NormalizeOp op);
+  mlir::LogicalResult print(RopeOp op);
+  mlir::LogicalResult print(ConvolveOp op);
+  mlir::LogicalResult print(RecurrencesOp op);
+  mlir::LogicalResult print(RecurrenceOp op);
+  mlir::LogicalResult print(YieldOp op);
+
+  /// A region over arrays with the axes of its result, in full.
+  mlir::FailureOr<TorchText> printBody(mlir::Region &region, llvm::ArrayRef<TorchText> arguments,
+                                       llvm::ArrayRef<llvm::StringRef> axes);
+  /// Binds the result of a row operation, which is 0 in rows where an operand saw no key.
+  void bindRows(mlir::Value result, llvm::StringRef hint, TorchText text, mlir::ValueRange arrays);
+  /// An array over keys, read at the positions of the queries.
+  TorchText readAtQueries(TorchText keys);
+
+  /// What both kinds of sums over keys share: the score of all pairs, and the sums of a weight.
+  template <typename Op> TorchText printScore(Op op);
+  template <typename Op> TorchText printLogDecay(Op op);
+  template <typename Op> void printSums(Op op, TorchText weight, TorchText visible);
+  template <typename Op> void printSum(Op op, int64_t index, TorchText weight, TorchText visible);
+  mlir::FailureOr<TorchText> printVisible(RecurrencesOp op, Mask mask, mlir::Region *conditions,
+                                          mlir::ValueRange extras);
+  mlir::FailureOr<TorchText> printWeight(RecurrencesOp op, TorchText score, TorchText visible);
+  mlir::FailureOr<TorchText> printSeries(RecurrencesOp op, TorchText x);
+  mlir::FailureOr<int64_t> getOrder(mlir::Operation *op, mlir::Attribute bound);
+
+  void bind(mlir::Value value, llvm::StringRef hint, TorchText text);
+  /// Operands of a row operation, aligned to `axes`; rows that see no key hold 1 there, so that nothing is
+  /// divided by 0.
+  llvm::SmallVector<TorchText> readRows(mlir::ValueRange arrays, llvm::ArrayRef<llvm::StringRef> axes);
+  /// The rows of `value` without a visible key, if there may be any, to be set to `number`.
+  TorchText fillDead(TorchText text, llvm::ArrayRef<std::string> dead, llvm::ArrayRef<llvm::StringRef> axes,
+                     llvm::StringRef number);
+  llvm::SmallVector<std::string> deadOf(mlir::ValueRange arrays);
+  /// Rounds to the type of the first argument where the text may have a wider one.
+  TorchText narrow(TorchText text);
+
+  SpecOp spec;
+  TorchScope scope;
+  llvm::DenseMap<mlir::Value, TorchText> texts;
+  /// Masks of rows without a visible key that a value depends on.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::string>> deadRows;
+  llvm::StringMap<TorchText> deadMasks;
+  std::string signature;
+};
+
+} // namespace taylor
+
+#endif

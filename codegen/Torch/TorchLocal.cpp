@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Operations local to rows and tokens as PyTorch statements, one or two per operation.
+#include "codegen/Torch/SpecPrinter.h"
+#include "dialect/Taylor/Axes.h"
+
+using namespace mlir;
+using namespace taylor;
+
+LogicalResult SpecPrinter::print(MapOp op) {
+  SmallVector<StringRef> axes = axesOf(op.getResult().getType());
+  FailureOr<TorchText> text = printBody(op.getBody(), readRows(op.getArrays(), axes), axes);
+  if (failed(text))
+    return failure();
+  bindRows(op.getResult(), "y", *text, op.getArrays());
+  return success();
+}
+
+LogicalResult SpecPrinter::print(ReduceOp op) {
+  SmallVector<ArrayType> arrays;
+  for (Value array : op.getArrays())
+    arrays.push_back(cast<ArrayType>(array.getType()));
+  FailureOr<ArrayType> joined =
+      joinArrays([&] { return op.emitOpError(); }, op.getContext(), arrays, indexedAxes(op.getBody()),
+                 op.getResult().getType().getElementType());
+  if (failed(joined))
+    return failure();
+  SmallVector<StringRef> axes = axesOf(*joined);
+  FailureOr<TorchText> body = printBody(op.getBody(), readRows(op.getArrays(), axes), axes);
+  if (failed(body))
+    return failure();
+  TorchText text = *body;
+
+  std::string dims;
+  for (StringAttr axis : op.getAxes().getAsRange<StringAttr>()) {
+    if (axis == "group")
+      return op.emitError(
+          "unsupported reduction over the group in PyTorch code; it arises in derived functions only");
+    int64_t dim = dimension(axes, axis.getValue()) - static_cast<int64_t>(axes.size());
+    dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
+  }
+  // amax gives equal shares of the gradient to ties.
+  StringRef function = op.getKind() == Reduction::Sum    ? "sum"
+                       : op.getKind() == Reduction::Mean ? "mean"
+                                                         : "amax";
+  text.text = text.at(Strength::Power) + "." + function.str() + "([" + dims + "])";
+  text.strength = Strength::Primary;
+  for (StringAttr axis : op.getAxes().getAsRange<StringAttr>())
+    text.axes = withoutAxis(text.axes, axis.getValue());
+  SmallVector<StringRef> resultAxes = axesOf(op.getResult().getType());
+  if (text.axes != resultAxes)
+    text = scope.expand(text, resultAxes);
+  bindRows(op.getResult(), "r", text, op.getArrays());
+  return success();
+}
+
+LogicalResult SpecPrinter::print(ScanOp op) {
+  SmallVector<StringRef> axes = axesOf(op.getResult().getType());
+  SmallVector<TorchText> operands;
+  for (Value array : op.getArrays())
+    operands.push_back(scope.align(texts[array], axes));
+  FailureOr<TorchText> body = printBody(op.getBody(), operands, axes);
+  if (failed(body))
+    return failure();
+  TorchText text = *body;
+  std::string dim = std::to_string(dimension(axes, op.getAxis()));
+  auto call = [&](std::string before, std::string after) {
+    text.text = before + text.text + after;
+    text.strength = Strength::Primary;
+  };
+  auto shiftBy = [&](int64_t n) {
+    scope.useHelper("shift");
+    call("shift(", ", " + std::to_string(op.getReverse() ? -n : n) + ", " + dim + ")");
+  };
+  if (op.getKind() == ScanKind::Shift) {
+    shiftBy(op.getAmount());
+  } else {
+    std::string flip = op.getReverse() ? ".flip([" + dim + "])" : "";
+    text.text = text.at(Strength::Power);
+    call("", flip + ".cumsum(" + dim + ")" + flip);
+    if (op.getExclusive())
+      shiftBy(1);
+  }
+  bind(op.getResult(), "c", text);
+  deadRows[op.getResult()] = deadOf(op.getArrays());
+  return success();
+}
+
+LogicalResult SpecPrinter::print(AlignOp op) {
+  if (op.getAxis() == "u")
+    return op.emitError("unsupported taylor.align to u in PyTorch code; it arises in derived functions only");
+  bind(op.getResult(), "a", readAtQueries(texts[op.getArray()]));
+  return success();
+}
+
+LogicalResult SpecPrinter::print(NormalizeOp op) {
+  SmallVector<StringRef> axes = axesOf(op.getResult().getType());
+  SmallVector<TorchText> operands = readRows(op->getOperands(), axes);
+  SmallVector<StringRef> own = axesOf(op.getArray().getType());
+  std::string dim =
+      "[" + std::to_string(dimension(axes, op.getAxis()) - static_cast<int64_t>(axes.size())) + "]";
+  std::string epsilon = printNumber(op.getEpsilon().convertToDouble());
+  TorchText x = operands.front();
+  if (own.size() != axes.size())
+    x = scope.expand(x, axes);
+  if (!TorchScope::isName(x))
+    x = scope.assign("x", x);
+  std::string mean = ".mean(" + dim + ", True)";
+  if (op.getKind() == Norm::Layer)
+    x = scope.assign("x", {x.text + " - " + x.text + mean, Strength::Sum, axes, false, x.isWide});
+  TorchText text = x;
+  if (op.getKind() == Norm::L2) {
+    text.text = x.text + " / " + x.text + ".norm(2, " + dim + ", True).clamp(min=" + epsilon + ")";
+  } else {
+    text.text = x.text + " * torch.rsqrt((" + x.text + " * " + x.text + ")" + mean + " + " + epsilon + ")";
+  }
+  text.strength = Strength::Term;
+  size_t next = 1;
+  if (op.getWeight()) {
+    text.text += " * " + operands[next].at(Strength::Term);
+    text.isWide |= operands[next++].isWide;
+  }
+  if (op.getBias()) {
+    text.text += " + " + operands[next].at(Strength::Sum);
+    text.strength = Strength::Sum;
+    text.isWide |= operands[next].isWide;
+  }
+  bindRows(op.getResult(), "y", text, op->getOperands());
+  return success();
+}
+
+LogicalResult SpecPrinter::print(RopeOp op) {
+  StringRef token = op.getArray().getType().has("t") ? "t" : "u";
+  SmallVector<StringRef> axes = axesOf(op.getArray().getType());
+  axes = withoutAxis(withoutAxis(axes, token), op.getChannel());
+  axes.append({token, op.getChannel()});
+  TorchText text = scope.align(texts[op.getArray()], axes);
+  scope.useHelper("rope");
+  std::string position = scope.getIndex(token).text;
+  if (int64_t offset = op.getOffset())
+    position += (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
+  if (op.getInverse())
+    position = "-(" + position + ")";
+  text.text = "rope(" + text.text + ", " + position + ", " + printNumber(op.getTheta().convertToDouble()) +
+              ", " + (op.getLayout() == RopeLayout::Interleaved ? "True" : "False") + ")";
+  text.strength = Strength::Primary;
+  const TorchText &argument = texts[op.getArray()];
+  bind(op.getResult(), TorchScope::isName(argument) ? argument.text + "r" : "r", text);
+  return success();
+}
+
+LogicalResult SpecPrinter::print(ConvolveOp op) {
+  SmallVector<StringRef> axes = axesOf(op.getArray().getType());
+  TorchText x = scope.align(texts[op.getArray()], axes);
+  SmallVector<StringRef> tapAxes = axes;
+  tapAxes.push_back(op.getTapAxis());
+  TorchText taps = scope.align(texts[op.getTaps()], tapAxes);
+  if (op.getReverse())
+    return op.emitError(
+        "unsupported reverse convolution in PyTorch code; it arises in derived functions only");
+  StringRef token = op.getArray().getType().has("t") ? "t" : "u";
+  scope.useHelper("convolve");
+  x.isWide |= taps.isWide;
+  int64_t dim = dimension(axes, token) - static_cast<int64_t>(axes.size());
+  x.text = "convolve(" + x.text + ", " + taps.text + ", " + std::to_string(dim) + ")";
+  x.strength = Strength::Primary;
+  bind(op.getResult(), "y", x);
+  return success();
+}
