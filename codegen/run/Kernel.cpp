@@ -57,13 +57,10 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
   return KernelPtr(kernel);
 }
 
-/// Tensors by role ("input:q", "gradient:k"), as the manifest describes them.
-class Tensors {
+/// The tensors of a kernel, as its manifest describes them.
+class Tensors : public TensorBuffers {
 public:
-  Tensors(const Problem &problem, const Options &options) : problem(problem) {
-    layout.tokensFirst = options.layout == "bthc";
-    layout.poison = options.poison;
-  }
+  Tensors(const Problem &problem, const Options &options) : TensorBuffers(options), problem(problem) {}
 
   LogicalResult readManifest(StringRef text) {
     llvm::Expected<json::Value> parsed = json::parse(text);
@@ -75,9 +72,8 @@ public:
 
   /// The tensor of a role, made on first use with all bits set.
   FailureOr<TensorBuffer *> get(StringRef role) {
-    std::unique_ptr<TensorBuffer> &buffer = buffers[role.str()];
-    if (buffer)
-      return buffer.get();
+    if (TensorBuffer *buffer = find(role.str()))
+      return buffer;
     auto [kind, name] = role.split(':');
     StringRef list = kind == "input" || kind == "gradient" ? "inputs" : kind == "saved" ? "saved" : "outputs";
     const json::Array *entries = manifest.getAsObject()->getObject("tensors")->getArray(list);
@@ -89,22 +85,9 @@ public:
       FailureOr<reference::Shape> shape = shapeOf(*object);
       if (!dtype || failed(shape))
         break;
-      buffer = std::make_unique<TensorBuffer>(*shape, *dtype, layout);
-      return buffer.get();
+      return &add(role.str(), *shape, *dtype);
     }
     return fail("expected a manifest that describes '" + role + "', but got none");
-  }
-
-  TensorBuffer *find(const std::string &role) {
-    auto it = buffers.find(role);
-    return it == buffers.end() ? nullptr : it->second.get();
-  }
-
-  LogicalResult checkSurroundings() const {
-    for (auto &[role, buffer] : buffers)
-      if (!buffer->isSurroundingIntact())
-        return fail("expected kernels to write inside their tensors, but got '" + role + "' written outside");
-    return success();
   }
 
 private:
@@ -126,9 +109,7 @@ private:
   }
 
   const Problem &problem;
-  TensorBuffer::Layout layout;
   json::Value manifest = nullptr;
-  std::map<std::string, std::unique_ptr<TensorBuffer>> buffers;
 };
 
 LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors, const Problem &problem) {
@@ -181,9 +162,8 @@ FailureOr<Evaluated> taylor::run::runKernel(const Problem &problem, const Option
         return failure();
   if (failed(call(kernel->get(), "forward", tensors, problem)) ||
       (withGradients && failed(call(kernel->get(), "backward", tensors, problem))) ||
-      failed(tensors.checkSurroundings()))
+      failed(tensors.checkSurroundings("kernels")))
     return failure();
 
-  return readResults(
-      problem, [&](const std::string &role) { return tensors.find(role); }, "kernel", withGradients);
+  return tensors.readResults(problem, "kernel", withGradients);
 }

@@ -124,10 +124,30 @@ TaylorTensor TensorBuffer::describe() {
       strides.data()};
 }
 
-mlir::FailureOr<taylor::run::Evaluated>
-taylor::run::readResults(const Problem &problem,
-                         llvm::function_ref<TensorBuffer *(const std::string &role)> find, llvm::StringRef of,
-                         bool withGradients) {
+TensorBuffers::TensorBuffers(const Options &options) {
+  layout.tokensFirst = options.layout == "bthc";
+  layout.poison = options.poison;
+}
+
+TensorBuffer &TensorBuffers::add(const std::string &role, const Shape &shape, Dtype dtype) {
+  return *(buffers[role] = std::make_unique<TensorBuffer>(shape, dtype, layout));
+}
+
+TensorBuffer *TensorBuffers::find(const std::string &role) const {
+  auto it = buffers.find(role);
+  return it == buffers.end() ? nullptr : it->second.get();
+}
+
+mlir::LogicalResult TensorBuffers::checkSurroundings(llvm::StringRef who) const {
+  for (auto &[role, buffer] : buffers)
+    if (!buffer->isSurroundingIntact())
+      return fail("expected " + who + " to write inside their tensors, but got '" + role +
+                  "' written outside");
+  return mlir::success();
+}
+
+mlir::FailureOr<taylor::run::Evaluated> TensorBuffers::readResults(const Problem &problem, llvm::StringRef of,
+                                                                   bool withGradients) const {
   taylor::run::Evaluated result;
   for (const NamedArray &cotangent : problem.cotangents) {
     TensorBuffer *output = find("output:" + cotangent.name);

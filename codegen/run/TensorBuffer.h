@@ -4,9 +4,12 @@
 #ifndef TAYLOR_CODEGEN_RUN_TENSORBUFFER_H
 #define TAYLOR_CODEGEN_RUN_TENSORBUFFER_H
 
+#include "codegen/run/Options.h"
 #include "codegen/run/Problem.h"
 #include "dialect/Reference/Array.h"
 #include "runtime/taylor.h"
+#include <map>
+#include <memory>
 
 namespace taylor::run {
 
@@ -43,12 +46,26 @@ private:
   std::vector<unsigned char> memory;
 };
 
-/// Outputs and gradients of a problem, from the memory that was written, found by role ("output:o"). An
-/// output without memory is an error that says what lacks it (`of`); a gradient without memory has no
-/// elements.
-mlir::FailureOr<Evaluated> readResults(const Problem &problem,
-                                       llvm::function_ref<TensorBuffer *(const std::string &role)> find,
-                                       llvm::StringRef of, bool withGradients);
+/// Tensors by role ("input:q", "gradient:k").
+class TensorBuffers {
+public:
+  /// The layout of all of them.
+  explicit TensorBuffers(const Options &options);
+  TensorBuffer &add(const std::string &role, const reference::Shape &shape, reference::Dtype dtype);
+  /// Null where there is none.
+  TensorBuffer *find(const std::string &role) const;
+  /// Fails, with a message that says who writes (`who`: "kernels"), where anything outside a tensor was
+  /// written.
+  mlir::LogicalResult checkSurroundings(llvm::StringRef who) const;
+  /// Outputs and gradients of a problem, from the memory that was written. An output without memory is an
+  /// error that says what lacks it (`of`); a gradient without memory has no elements.
+  mlir::FailureOr<Evaluated> readResults(const Problem &problem, llvm::StringRef of,
+                                         bool withGradients) const;
+
+private:
+  TensorBuffer::Layout layout;
+  std::map<std::string, std::unique_ptr<TensorBuffer>> buffers;
+};
 
 } // namespace taylor::run
 

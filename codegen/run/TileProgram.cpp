@@ -32,18 +32,14 @@ LogicalResult lower(ModuleOp module, const Problem &problem, const Options &opti
   return manager.run(module);
 }
 
-/// Tensors by role ("input:q", "gradient:k"), with the types of the programs.
-class ProgramTensors {
+/// The tensors of tile programs.
+class ProgramTensors : public TensorBuffers {
 public:
-  ProgramTensors(const Problem &problem, const Options &options) : problem(problem) {
-    layout.tokensFirst = options.layout == "bthc";
-    layout.poison = options.poison;
-  }
+  ProgramTensors(const Problem &problem, const Options &options) : TensorBuffers(options), problem(problem) {}
 
-  LogicalResult declare(tile::TensorOp tensor) {
-    std::unique_ptr<TensorBuffer> &buffer = buffers[tensor.getName().str()];
-    if (buffer)
-      return success();
+  void declare(tile::TensorOp tensor) {
+    if (find(tensor.getName().str()))
+      return;
     tile::ArrayType type = tensor.getResult().getType();
     reference::Shape shape;
     for (const tile::Axis &axis : type.getAxes())
@@ -54,8 +50,7 @@ public:
                   : element.isBF16() ? Dtype::BF16
                   : element.isF32()  ? Dtype::F32
                                      : Dtype::I32;
-    buffer = std::make_unique<TensorBuffer>(shape, dtype, layout);
-    return success();
+    add(tensor.getName().str(), shape, dtype);
   }
 
   void write(const std::string &role, const Array &array) {
@@ -63,23 +58,8 @@ public:
       buffer->write(array.values);
   }
 
-  TensorBuffer *find(const std::string &role) {
-    auto it = buffers.find(role);
-    return it == buffers.end() ? nullptr : it->second.get();
-  }
-
-  LogicalResult checkSurroundings() const {
-    for (auto &[role, buffer] : buffers)
-      if (!buffer->isSurroundingIntact())
-        return fail("expected tile programs to write inside their tensors, but got '" + role +
-                    "' written outside");
-    return success();
-  }
-
 private:
   const Problem &problem;
-  TensorBuffer::Layout layout;
-  std::map<std::string, std::unique_ptr<TensorBuffer>> buffers;
 };
 
 LogicalResult evaluateProgram(ModuleOp module, StringRef name, ProgramTensors &tensors,
@@ -113,19 +93,15 @@ FailureOr<Evaluated> taylor::run::runTilePrograms(const Problem &problem, const 
   if (failed(lower(*module, problem, options)))
     return failure();
   ProgramTensors tensors(problem, options);
-  WalkResult declared =
-      module->walk([&](tile::TensorOp tensor) { return WalkResult(tensors.declare(tensor)); });
-  if (declared.wasInterrupted())
-    return failure();
+  module->walk([&](tile::TensorOp tensor) { tensors.declare(tensor); });
   for (const NamedArray &input : problem.inputs)
     tensors.write("input:" + input.name, input.array);
   for (const NamedArray &cotangent : problem.cotangents)
     tensors.write("cotangent:" + cotangent.name, cotangent.array);
   if (failed(evaluateProgram(*module, "forward", tensors, problem)) ||
       (withGradients && failed(evaluateProgram(*module, "backward", tensors, problem))) ||
-      failed(tensors.checkSurroundings()))
+      failed(tensors.checkSurroundings("tile programs")))
     return failure();
 
-  return readResults(
-      problem, [&](const std::string &role) { return tensors.find(role); }, "program", withGradients);
+  return tensors.readResults(problem, "program", withGradients);
 }

@@ -230,11 +230,14 @@ private:
   int64_t offset;
 };
 
-/// What one row t sees: its visible keys, and the inner products with them.
+/// What one row t of a head sees: its visible keys, the inner products with them, and the weight of each.
 class RowOfPairs {
 public:
-  RowOfPairs(const PairSums &sums, const std::vector<Matrix> &arrays, Frame &visible, Frame &maximum)
-      : sums(sums), arrays(arrays), visible(visible), maximum(maximum), products(sums.products.size()) {}
+  RowOfPairs(const PairSums &sums, const std::vector<Matrix> &arrays, std::vector<std::string> tokensOfArrays,
+             llvm::ArrayRef<int64_t> batchPoint)
+      : tokens(std::move(tokensOfArrays)), weight(makeFrame(sums, sums.weight, arrays, batchPoint)),
+        sums(sums), arrays(arrays), visible(makeFrame(sums, sums.visible, arrays, batchPoint)),
+        maximum(makeFrame(sums, sums.maximum, arrays, batchPoint)), products(sums.products.size()) {}
 
   void set(int64_t t) {
     keys.clear();
@@ -255,31 +258,43 @@ public:
         values.push_back(dot(row.row(t), column.row(u), row.width, sums.environment.arithmetic));
     }
     runningMaximum = -std::numeric_limits<Real>::infinity();
-    if (sums.maximum.program.getResults().empty())
-      return;
-    maximum.setRow(t);
-    for (size_t j = 0; j < keys.size(); ++j) {
-      setPair(maximum, j);
-      maximum.run();
-      for (size_t i = 0; i < sums.maximum.program.getResults().size(); ++i)
-        runningMaximum = std::max(runningMaximum, maximum.result(i));
+    if (size_t maxima = sums.maximum.program.getResults().size()) {
+      maximum.setRow(t);
+      for (size_t j = 0; j < keys.size(); ++j) {
+        runPair(maximum, j);
+        for (size_t i = 0; i < maxima; ++i)
+          runningMaximum = std::max(runningMaximum, maximum.result(i));
+      }
     }
+    weight.setRow(t);
+    if (sums.weight.maximum >= 0)
+      weight.registers[sums.weight.maximum] = runningMaximum;
   }
 
-  /// Sets what depends on the j-th visible key.
-  void setPair(Frame &frame, size_t j) const {
+  /// Evaluates the weight of the j-th visible key.
+  void run(size_t j) { runPair(weight, j); }
+
+  /// The axis t, u or none of each array.
+  const std::vector<std::string> tokens;
+  std::vector<int64_t> keys;
+  Real runningMaximum = 0;
+  Frame weight;
+
+private:
+  Frame makeFrame(const PairSums &sums, const PairProgram &part, const std::vector<Matrix> &arrays,
+                  llvm::ArrayRef<int64_t> batchPoint) const {
+    return Frame(sums, part, arrays, tokens, sums.batchShape(), batchPoint);
+  }
+  void runPair(Frame &frame, size_t j) const {
     for (auto [values, reg] : llvm::zip(products, frame.part.products))
       frame.registers[reg] = values[j];
     frame.setColumn(keys[j]);
+    frame.run();
   }
 
-  std::vector<int64_t> keys;
-  Real runningMaximum = 0;
-
-private:
   const PairSums &sums;
   const std::vector<Matrix> &arrays;
-  Frame &visible, &maximum;
+  Frame visible, maximum;
   std::vector<std::vector<Real>> products;
 };
 
@@ -294,12 +309,7 @@ static std::vector<std::string> tokensOf(llvm::ArrayRef<const Array *> arrays) {
 
 void PairSums::evaluateHead(Head &head) const {
   const Arithmetic &arithmetic = environment.arithmetic;
-  Shape batch = batchShape();
-  std::vector<std::string> tokens = tokensOf(arrays);
-  Frame visibleFrame(*this, visible, head.arrays, tokens, batch, head.batch);
-  Frame maximumFrame(*this, maximum, head.arrays, tokens, batch, head.batch);
-  Frame frame(*this, weight, head.arrays, tokens, batch, head.batch);
-  RowOfPairs row(*this, head.arrays, visibleFrame, maximumFrame);
+  RowOfPairs row(*this, head.arrays, tokensOf(arrays), head.batch);
 
   for (const Output &output : outputs) {
     Layout layout = outputLayout(output);
@@ -308,20 +318,16 @@ void PairSums::evaluateHead(Head &head) const {
   for (int64_t t = 0, rows = environment.sizeOf("t"); t < rows; ++t) {
     row.set(t);
     head.counts[t] = row.keys.size();
-    frame.setRow(t);
-    if (weight.maximum >= 0)
-      frame.registers[weight.maximum] = row.runningMaximum;
     for (auto [output, result] : llvm::zip_equal(outputs, head.outputs))
       if (output.kind == Kind::Maximum)
         *result.row(t) = row.runningMaximum;
     for (size_t j = 0; j < row.keys.size(); ++j) {
       int64_t u = row.keys[j];
-      row.setPair(frame, j);
-      frame.run();
+      row.run(j);
       for (auto [output, result] : llvm::zip_equal(outputs, head.outputs)) {
         if (output.kind == Kind::Maximum)
           continue;
-        Real w = frame.result(output.yielded);
+        Real w = row.weight.result(output.yielded);
         int64_t to = output.kind == Kind::Rows ? t : output.kind == Kind::Columns ? u : 0;
         int64_t from = output.kind == Kind::Rows ? u : t;
         if (output.array < 0)
@@ -335,13 +341,8 @@ void PairSums::evaluateHead(Head &head) const {
 
 void PairSums::pullbackHead(Head &head) const {
   const Arithmetic &arithmetic = environment.arithmetic;
-  Shape batch = batchShape();
-  std::vector<std::string> tokens = tokensOf(arrays);
-  Frame visibleFrame(*this, visible, head.arrays, tokens, batch, head.batch);
-  Frame maximumFrame(*this, maximum, head.arrays, tokens, batch, head.batch);
-  Frame frame(*this, weight, head.arrays, tokens, batch, head.batch);
-  RowOfPairs row(*this, head.arrays, visibleFrame, maximumFrame);
-  std::vector<Real> cotangents(frame.registers.size());
+  RowOfPairs row(*this, head.arrays, tokensOf(arrays), head.batch);
+  std::vector<Real> cotangents(row.weight.registers.size());
 
   for (auto [array, isDifferentiable] : llvm::zip_equal(head.arrays, differentiable))
     head.gradients.push_back(isDifferentiable ? Matrix(array.rows, array.width) : Matrix());
@@ -350,13 +351,9 @@ void PairSums::pullbackHead(Head &head) const {
   };
   for (int64_t t = 0, rows = environment.sizeOf("t"); t < rows; ++t) {
     row.set(t);
-    frame.setRow(t);
-    if (weight.maximum >= 0)
-      frame.registers[weight.maximum] = row.runningMaximum;
     for (size_t j = 0; j < row.keys.size(); ++j) {
       int64_t u = row.keys[j];
-      row.setPair(frame, j);
-      frame.run();
+      row.run(j);
 
       // Outputs: y += w x gives dw = <dy, x> and dx += w dy.
       std::fill(cotangents.begin(), cotangents.end(), Real(0));
@@ -374,9 +371,9 @@ void PairSums::pullbackHead(Head &head) const {
         accumulate(cotangents[reg], dw, arithmetic.value);
         if (output.array >= 0)
           if (Real *dx = gradient(output.array, from))
-            addScaled(dx, frame.result(output.yielded), cotangent.row(to), cotangent.width, arithmetic);
+            addScaled(dx, row.weight.result(output.yielded), cotangent.row(to), cotangent.width, arithmetic);
       }
-      weight.program.pullback(frame.registers, cotangents);
+      weight.program.pullback(row.weight.registers, cotangents);
 
       // Arguments: s = <a, b> gives da += ds b and db += ds a.
       for (auto [product, reg] : llvm::zip(products, weight.products)) {
@@ -390,7 +387,7 @@ void PairSums::pullbackHead(Head &head) const {
           addScaled(db, ds, a.row(t), a.width, arithmetic);
       }
       for (auto [number, reg] : llvm::zip(scalars, weight.scalars))
-        if (Real *dx = gradient(number, tokens[number] == "t" ? t : u))
+        if (Real *dx = gradient(number, row.tokens[number] == "t" ? t : u))
           accumulate(*dx, cotangents[reg], arithmetic.accumulator);
     }
   }

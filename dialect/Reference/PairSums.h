@@ -64,9 +64,11 @@ public:
   /// that is not differentiable gets one without elements.
   std::vector<Array> pullback(llvm::ArrayRef<Array> cotangents) const;
 
+  /// Which of b, h and g the arrays, outputs and programs have.
+  Shape batchShape() const;
+
 private:
   struct Head;
-  Shape batchShape() const;
   /// [tokens, channels] of an array at one batch point: its token axis first, or one row where it has none.
   struct Layout {
     /// "t", "u" or none.

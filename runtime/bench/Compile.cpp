@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/Cache.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
 #include "runtime/Process.h"
@@ -20,19 +19,8 @@ nlohmann::json benchCompile(const Request &request) {
     std::string path;
     ~Remove() { fs::remove_all(path); }
   } folder{pattern};
-  std::vector<std::string> arguments = {runtime::findCompiler(),
-                                        request.spec,
-                                        "-o",
-                                        folder.path + "/kernel.so",
-                                        "--dtype=" + request.dtype,
-                                        "--head-dim=" + std::to_string(request.shape.d),
-                                        "--value-dim=" + std::to_string(request.shape.e)};
-  for (const std::string &setting : request.settings) {
-    arguments.push_back("--set");
-    arguments.push_back(setting);
-  }
-  if (!request.mask.empty())
-    arguments.push_back("--mask=" + request.mask);
+  std::vector<std::string> arguments = compilerCommand(request);
+  arguments.insert(arguments.end(), {"-o", folder.path + "/kernel.so", "--dtype=" + request.dtype});
 
   std::vector<double> seconds;
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(request.seconds);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/bench/Opponents.h"
-#include "runtime/Cache.h"
 #include "runtime/Error.h"
 #include "runtime/Process.h"
 #include <ATen/ops/scaled_dot_product_attention.h>
@@ -45,15 +44,8 @@ Contender makeEager(const Request &request) {
   if (request.spec.ends_with(".so"))
     fail("unsupported opponent 'eager' for the artifact '", request.spec,
          "': give its specification instead");
-  std::vector<std::string> arguments = {runtime::findCompiler(), request.spec, "--emit=torch",
-                                        "--head-dim=" + std::to_string(request.shape.d),
-                                        "--value-dim=" + std::to_string(request.shape.e)};
-  for (const std::string &setting : request.settings) {
-    arguments.push_back("--set");
-    arguments.push_back(setting);
-  }
-  if (!request.mask.empty())
-    arguments.push_back("--mask=" + request.mask);
+  std::vector<std::string> arguments = compilerCommand(request);
+  arguments.push_back("--emit=torch");
   runtime::ProcessResult result = runtime::runProcess(arguments, 60, [] {});
   if (result.exitCode != 0)
     fail("taylorc could not print '", request.spec, "' as PyTorch code\n", result.errors);

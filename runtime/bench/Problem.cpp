@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/bench/Problem.h"
+#include "runtime/Cache.h"
 #include "runtime/Error.h"
-#include "runtime/torch/Call.h"
 #include <ATen/ops/empty.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
@@ -120,6 +120,17 @@ AttentionOptions Request::attention() const {
     options.parameters[setting.substr(0, equals)] = setting.substr(equals + 1);
   }
   return options;
+}
+
+std::vector<std::string> compilerCommand(const Request &request) {
+  std::vector<std::string> command = {runtime::findCompiler(), request.spec,
+                                      "--head-dim=" + std::to_string(request.shape.d),
+                                      "--value-dim=" + std::to_string(request.shape.e)};
+  for (const std::string &setting : request.settings)
+    command.insert(command.end(), {"--set", setting});
+  if (!request.mask.empty())
+    command.push_back("--mask=" + request.mask);
+  return command;
 }
 
 int64_t visiblePairs(const Shape &shape, const std::string &mask) {

@@ -34,6 +34,10 @@ struct Request {
   AttentionOptions attention() const;
 };
 
+/// taylorc on the request's specification with its channels, parameters and mask; what to make of it, and of
+/// which dtype, is for the caller to add.
+std::vector<std::string> compilerCommand(const Request &request);
+
 /// Visible (query, key) pairs of one head.
 int64_t visiblePairs(const Shape &shape, const std::string &mask);
 
