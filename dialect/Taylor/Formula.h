@@ -100,6 +100,8 @@ public:
 
   /// True if every operation of the block has a formula and constants are finite.
   static bool isPrintable(mlir::Block &block);
+  /// Counts as a use of a value that the block does not show; a second use gives it a name in `bindings`.
+  void addUse(mlir::Value value) { ++uses[value]; }
   /// The lines `name = F` for values of the block with several uses (or in `forced`, with the names given
   /// there).
   std::vector<std::string> bindings(mlir::Block &block,
@@ -111,6 +113,7 @@ public:
 
 private:
   llvm::DenseMap<mlir::Value, std::string> text;
+  llvm::DenseMap<mlir::Value, unsigned> uses;
   unsigned counter = 0;
 };
 

@@ -145,7 +145,7 @@ std::vector<std::string> FormulaPrinter::bindings(Block &block,
       continue;
     Value result = op.getResult(0);
     auto it = forced.find(result);
-    bool shared = !isLeaf(&op) && !result.hasOneUse() && !result.use_empty();
+    bool shared = !isLeaf(&op) && ((!result.hasOneUse() && !result.use_empty()) || uses.lookup(result) > 1);
     if (it == forced.end() && !shared)
       continue;
     std::string line = formula(result);

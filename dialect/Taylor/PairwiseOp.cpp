@@ -5,6 +5,7 @@
 #include "dialect/Taylor/BodySyntax.h"
 #include "dialect/Taylor/Formula.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -15,7 +16,8 @@ namespace {
 /// An output as written: `rows(F)`, `rows(F, %b)`, `maximum`.
 struct Output {
   PairOutput kind;
-  size_t binding = 0;
+  size_t formula = 0;
+  size_t yielded = 0;
   int64_t array = -1;
 };
 
@@ -110,7 +112,7 @@ ParseResult PairwiseSyntax::parseOutputs() {
       FailureOr<FormulaPtr> formula = failure();
       if (parser.parseLParen() || failed(formula = formulas.parseFormula()))
         return failure();
-      output.binding = outputFormulas.size();
+      output.formula = outputFormulas.size();
       outputFormulas.emplace_back().formula = std::move(*formula);
       if (succeeded(parser.parseOptionalComma())) {
         OpAsmParser::UnresolvedOperand operand;
@@ -224,13 +226,18 @@ ParseResult PairwiseSyntax::buildRegions() {
   for (const Binding &binding : bindings)
     if (bind(binding, scope))
       return failure();
-  SmallVector<Value> yielded;
-  for (const Binding &binding : outputFormulas) {
-    yielded.push_back(buildFormula(parser, builder, *binding.formula, scope));
-    if (!yielded.back())
+  // Outputs of one named weight sum the same yielded value.
+  llvm::SetVector<Value> yielded;
+  for (Output &output : outputs) {
+    if (output.kind == PairOutput::Maximum)
+      continue;
+    Value value = buildFormula(parser, builder, *outputFormulas[output.formula].formula, scope);
+    if (!value)
       return failure();
+    yielded.insert(value);
+    output.yielded = llvm::find(yielded, value) - yielded.begin();
   }
-  YieldOp::create(builder, loc, yielded, ArrayAttr());
+  YieldOp::create(builder, loc, yielded.getArrayRef(), ArrayAttr());
   return success();
 }
 
@@ -265,7 +272,7 @@ ParseResult PairwiseSyntax::parse() {
   Builder &builder = parser.getBuilder();
   SmallVector<Attribute> sums;
   for (const Output &output : outputs)
-    sums.push_back(PairSumAttr::get(parser.getContext(), output.kind, output.binding, output.array));
+    sums.push_back(PairSumAttr::get(parser.getContext(), output.kind, output.yielded, output.array));
   auto &properties = result.getOrAddProperties<PairwiseOp::Properties>();
   properties.products = builder.getDenseI64ArrayAttr(products);
   properties.scalars = builder.getDenseI64ArrayAttr(scalars);
@@ -292,6 +299,10 @@ public:
       lines.push_back(maximum + ")");
     }
     Block &weight = op.getWeight().front();
+    // Outputs may sum one weight: each is a use, though the block yields it once.
+    for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>())
+      if (sum.getKind() != PairOutput::Maximum)
+        formulas.addUse(weight.getTerminator()->getOperand(sum.getYielded()));
     llvm::append_range(lines, formulas.bindings(weight));
     std::string text = " { " + llvm::join(lines, ", ") + " }";
     if (!op.getVisible().empty())

@@ -5,6 +5,7 @@
 // RUN: taylor-opt %s --mlir-print-op-generic | taylor-opt -o %t.generic
 // RUN: diff %t.once %t.generic
 // RUN: FileCheck %s < %t.once
+// RUN: taylor-opt %t.once --mlir-print-op-generic | FileCheck %s --check-prefix=GENERIC
 
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
@@ -141,6 +142,8 @@ taylor.function @pairs.backward of @pairs("input:q" %q: !q, "input:k" %k: !k, "i
                                           "cotangent:o" %do: !o) {
   // CHECK: taylor.pairwise { s0 = dot(%q, %k), s1 = dot(%o, %v), x0 = exp(s0 - %m), x1 = x0 * s1 }
   // CHECK-SAME: -> rows(x1, %k), columns(x1, %q), columns(x0, %o), total(x1) : !bhtd, !bgud, !bhte, !bgue, !bht -> !bhtd, !bgud, !bgue, !h
+  // Outputs of one weight sum one yielded value.
+  // GENERIC: sums = [#taylor.pair_sum<rows, 0, 1>, #taylor.pair_sum<columns, 0, 0>, #taylor.pair_sum<columns, 1, 2>, #taylor.pair_sum<total, 0, -1>]
   %dq, %dk, %dv, %dh = taylor.pairwise { s = dot(%q, %k)  p = dot(%do, %v)  w = exp(s - %m)  ds = w * p }
       -> rows(ds, %k), columns(ds, %q), columns(w, %do), total(ds) : !q, !k, !o, !v, !row -> !q, !k, !v, !head
   taylor.yield "gradient:q" %dq, "gradient:k" %dk, "gradient:v" %dv, "gradient:h" %dh : !q, !k, !v, !head

@@ -14,7 +14,7 @@
 // columns(ds, %q). An integer input has no gradient.
 // CHECK-LABEL: taylor.function @pairs.joint of @pairs("input:q" %q: !bhtd, "input:k" %k: !bgud, "input:v" %v: !bgue, "input:n" %n: !bt_i32, "cotangent:o" %o: !bhte)
 // CHECK: %[[O:.*]] = taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) -> rows(exp(s0), %v)
-// CHECK: %[[D:.*]]:3 = taylor.pairwise { s0 = dot(%q, %k), s1 = dot(%o, %v), x0 = exp(s0) } visible(u <= t) -> columns(x0, %o), rows(s1 * x0, %k), columns(s1 * x0, %q)
+// CHECK: %[[D:.*]]:3 = taylor.pairwise { s0 = dot(%q, %k), s1 = dot(%o, %v), x0 = exp(s0), x1 = s1 * x0 } visible(u <= t) -> columns(x0, %o), rows(x1, %k), columns(x1, %q)
 // CHECK-SAME: -> !bgue, !bhtd, !bgud
 // CHECK: taylor.yield "output:o" %[[O]], "gradient:q" %[[D]]#1, "gradient:k" %[[D]]#2, "gradient:v" %[[D]]#0
 taylor.spec @pairs(%q: !q, %k: !k, %v: !v, %n: !docs from input) {
@@ -24,8 +24,8 @@ taylor.spec @pairs(%q: !q, %k: !k, %v: !v, %n: !docs from input) {
 
 // Scalars of rows, columns and parameters get rows, columns and totals; the maximum is a constant.
 // CHECK-LABEL: taylor.function @scalars.joint
-// CHECK: %[[D:.*]]:3 = taylor.pairwise { s0 = dot(%q, %k), m = maximum(s0), x0 = exp(stop(s0) - m) }
-// CHECK-SAME: -> rows(%y * %p * x0), columns(%y * %p * x0), total(%y * (x0 * (%r + %c))) :
+// CHECK: %[[D:.*]]:3 = taylor.pairwise { s0 = dot(%q, %k), m = maximum(s0), x0 = exp(stop(s0) - m), x1 = %y * %p * x0 }
+// CHECK-SAME: -> rows(x1), columns(x1), total(%y * (x0 * (%r + %c))) :
 // CHECK: taylor.yield {{.*}} "gradient:r" %[[D]]#0, "gradient:c" %[[D]]#1, "gradient:p" %[[D]]#2
 taylor.spec @scalars(%r: !row, %c: !col, %p: !taylor.array<[h]> from parameter(ones), %q: !q from input, %k: !k from input) {
   %y = taylor.pairwise { s = dot(%q, %k) m = maximum(s) w = exp(stop(s) - m) * (%r + %c) * %p } -> rows(w) : !q, !k, !row, !col, !taylor.array<[h]> -> !row

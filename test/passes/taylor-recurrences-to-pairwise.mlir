@@ -14,7 +14,7 @@
 // All orders with 1/n! are exp. The count of a causal mask is a formula.
 // CHECK-LABEL: taylor.spec @exponential
 // CHECK: %[[C:.*]] = taylor.map min(max(t + 1.0, 0.0), size(u))
-// CHECK: %[[P:.*]]:2 = taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) -> rows(exp(s0 * rsqrt(size(d))), %v), rows(exp(s0 * rsqrt(size(d))))
+// CHECK: %[[P:.*]]:2 = taylor.pairwise { s0 = dot(%q, %k), x0 = exp(s0 * rsqrt(size(d))) } visible(u <= t) -> rows(x0, %v), rows(x0)
 // CHECK: %[[O:.*]] = taylor.map %[[P]]#0 / %[[P]]#1 live(%[[C]])
 // CHECK: %[[R:.*]] = taylor.reduce sum over(e) %[[O]] live(%[[C]])
 // CHECK: taylor.map %a * %[[R]] live(%[[C]])

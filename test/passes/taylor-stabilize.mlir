@@ -158,7 +158,7 @@ taylor.function @shared_maximum.joint of @f("input:q" %q: !q, "input:p" %p: !q, 
 
 // Of a truncated series with decay the exponent is the log-decay alone; a count beside it is no part of it.
 // CHECK-LABEL: taylor.function @decay_and_count.joint
-// CHECK: %[[P:.*]]:3 = taylor.pairwise {{.*}} m = maximum(%L - %K) } -> rows((s0 + 1.0) * exp(%L - %K - m), %v), rows((s0 + 1.0) * exp(%L - %K - m)), maximum
+// CHECK: %[[P:.*]]:3 = taylor.pairwise {{.*}} m = maximum(%L - %K), x0 = (s0 + 1.0) * exp(%L - %K - m) } -> rows(x0, %v), rows(x0), maximum
 // CHECK: %[[C:.*]] = taylor.pairwise { {{ *}}} -> rows(1.0)
 taylor.function @decay_and_count.joint of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:L" %L: !row, "input:K" %K: !col) {
   %n, %z, %c = taylor.pairwise { s = dot(%q, %k) w = (s + 1.0) * exp(%L - %K) } -> rows(w, %v), rows(w), rows(1.0)
