@@ -30,6 +30,7 @@ void taylor::registerAllPasses() {
   registerTaylorPasses();
   registerPipelines();
   registerLowerToTilePass();
+  registerNarrowProductsPass();
   registerTilePipeline();
   mlir::tile::cpu::registerCPUPasses();
 }

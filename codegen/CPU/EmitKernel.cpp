@@ -152,12 +152,12 @@ Value KernelEmitter::address(const View &view, const Point &point) {
   return gep(view.pointer, view.element, offset);
 }
 
-const View *KernelEmitter::findView(Value value, StringAttr lane) {
+const View *KernelEmitter::findView(Value value, StringAttr lane, StringAttr pairs) {
   auto it = views.find(value);
   if (it == views.end())
     return nullptr;
   for (const View &view : it->second)
-    if (!lane || view.lane == lane)
+    if (view.pairs == pairs && (!lane || view.lane == lane))
       return &view;
   return nullptr;
 }
@@ -335,9 +335,7 @@ void KernelEmitter::copyTile(Value from, Value to) {
         point.at.push_back({lane, v * W});
       Locals locals;
       Value vector = fetch(from, point, locals);
-      if (vector.getType() == vectorOf(b.getI1Type()))
-        vector = arith::ExtUIOp::create(b, vectorOf(view.element), vector);
-      store(vector, address(view, point));
+      storeTile(view, vector, address(view, point));
     }
   });
 }

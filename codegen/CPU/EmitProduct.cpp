@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one micro-kernel of all products: C[rows][vectors] += A[row, k] * B[k, vectors]. A's elements are
-// broadcast from wherever they are, B is read as vectors along the lanes, C stays in registers over k.
+// broadcast from wherever they are, B is read as vectors along the lanes, C stays in registers over k. Of
+// 16-bit numbers two are multiplied at a time, k and k + 1, which lie side by side in both operands.
 #include "codegen/CPU/KernelEmitter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -16,8 +18,10 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
   if (sweep.lane && cast<TileType>(a.getType()).hasAxis(sweep.lane))
     std::swap(broadcast, vector);
   // Copies, since fetching may define more views.
-  const View viewA = *findView(broadcast, {});
-  const View viewB = *findView(vector, sweep.lane ? sweep.lane : StringAttr());
+  StringAttr pairs = plan.pairsOf(dot);
+  bool packedA = pairs && plan.laneOf(broadcast) != pairs;
+  const View viewA = *findView(broadcast, {}, packedA ? pairs : StringAttr());
+  const View viewB = *findView(vector, sweep.lane ? sweep.lane : StringAttr(), pairs);
   auto hasRow = [&](Value value) { return row && cast<TileType>(value.getType()).hasAxis(row); };
   Type result = dot.getType().getElementType();
 
@@ -56,6 +60,29 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
     Type to = isa<VectorType>(x.getType()) ? vectorOf(result) : result;
     return Value(arith::ExtFOp::create(b, to, x));
   };
+  Type pairVector = VectorType::get({2 * W}, b.getBF16Type());
+  auto loadA = [&](Value where) {
+    if (!pairs)
+      return splat(convert(loadTile(viewA, where, /*isVector=*/false)));
+    // Two elements are one word; they need not be aligned as one.
+    Value word = LLVM::LoadOp::create(b, b.getI32Type(), where, /*alignment=*/2);
+    return Value(LLVM::BitcastOp::create(b, pairVector, splat(word)));
+  };
+  auto loadB = [&](Value base, int64_t v) {
+    Value where = gep(base, viewB.element, v * W * (pairs ? 2 : 1));
+    if (pairs)
+      return Value(
+          LLVM::BitcastOp::create(b, pairVector, load(VectorType::get({2 * W}, b.getI16Type()), where)));
+    Value x = convert(loadTile(viewB, where, /*isVector=*/bool(sweep.lane)));
+    return sweep.lane ? x : splat(x);
+  };
+  auto multiplyAdd = [&](Value x, Value y, Value sum) -> Value {
+    if (!pairs)
+      return math::FmaOp::create(b, x, y, sum);
+    return LLVM::CallIntrinsicOp::create(
+               b, sum.getType(), b.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"), ValueRange{sum, x, y})
+        .getResult(0);
+  };
 
   SmallVector<Axis> over;
   for (StringAttr name : dot.getOver().getAsRange<StringAttr>())
@@ -70,14 +97,11 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
           vectorsB.clear();
           Value base = rowPointer(viewB, hasRow(vector), pointersB, offsetB, r);
           for (int64_t v = 0; v < vectors; ++v)
-            vectorsB.push_back(sweep.lane
-                                   ? convert(load(vectorOf(viewB.element), gep(base, viewB.element, v * W)))
-                                   : splat(convert(load(viewB.element, base))));
+            vectorsB.push_back(loadB(base, v));
         }
-        Value x =
-            splat(convert(load(viewA.element, rowPointer(viewA, hasRow(broadcast), pointersA, offsetA, r))));
+        Value x = loadA(rowPointer(viewA, hasRow(broadcast), pointersA, offsetA, r));
         for (int64_t v = 0; v < vectors; ++v)
-          next.push_back(math::FmaOp::create(b, x, vectorsB[v], accumulators[r * vectors + v]));
+          next.push_back(multiplyAdd(x, vectorsB[v], accumulators[r * vectors + v]));
       }
       return next;
     }
@@ -92,7 +116,13 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
         else if (constraint.minus == axis.name && (!constraint.plus || byRow))
           begin = maximum(begin, add(byRow ? point.along(row) : Index(0), multiply(boundOf(constraint), -1)));
       }
-    auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(1), accumulators);
+    // Pairs as a whole: beyond its range the masked operand holds zeros.
+    if (axis.name == pairs && (begin.value || end.value)) {
+      begin = Index(arith::AndIOp::create(b, asValue(begin), constant(-2)));
+      end = Index(arith::AndIOp::create(b, asValue(end + 1), constant(-2)));
+    }
+    int64_t step = axis.name == pairs ? 2 : 1;
+    auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(step), accumulators);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     Index k(loop.getInductionVar());

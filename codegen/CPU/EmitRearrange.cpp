@@ -7,10 +7,12 @@ using namespace mlir;
 using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 
-/// A square of W x W elements, lanes of `from` along `rows` of `to` and the other way round: log2(W) rounds
-/// in which rows i and i + s exchange every second group of s elements.
+/// A square of W x W units, lanes of `from` along `rows` of `to` and the other way round: log2(W) rounds in
+/// which rows i and i + s exchange every second group of s units. A unit is an element, or two neighbours of
+/// 16 bits.
 void KernelEmitter::transposeBlock(const View &from, const View &to, const Point &point, StringAttr rows,
-                                   StringAttr lanes) {
+                                   StringAttr lanes, Type unit) {
+  int64_t elements = unit.getIntOrFloatBitWidth() / from.element.getIntOrFloatBitWidth();
   auto at = [&](StringAttr axis, int64_t i) {
     Point there = point;
     for (auto &[name, index] : there.at)
@@ -20,7 +22,7 @@ void KernelEmitter::transposeBlock(const View &from, const View &to, const Point
   };
   SmallVector<Value> vectors;
   for (int64_t i = 0; i < W; ++i)
-    vectors.push_back(load(vectorOf(from.element), address(from, at(lanes, i))));
+    vectors.push_back(load(vectorOf(unit), address(from, at(lanes, i))));
   for (int64_t s = 1; s < W; s *= 2)
     for (int64_t i = 0; i < W; ++i) {
       if (i & s)
@@ -35,14 +37,53 @@ void KernelEmitter::transposeBlock(const View &from, const View &to, const Point
       vectors[i + s] = vector::ShuffleOp::create(b, x, y, high);
     }
   for (int64_t i = 0; i < W; ++i)
-    store(vectors[i], address(to, at(rows, i)));
+    store(vectors[i], address(to, at(rows, i * elements)));
+}
+
+/// Rows 2k and 2k + 1 of `from` side by side at each lane of `to`.
+void KernelEmitter::emitPairs(Copy copy, const View &from, const View &to) {
+  auto [value, lane, pairs] = copy;
+  auto type = cast<TileType>(value.getType());
+  int64_t lanes = type.getSize(lane), rows = type.getSize(pairs);
+  Type i16 = b.getI16Type(), i32 = b.getI32Type();
+  bool transposes = from.lane == pairs && lanes % W == 0 && rows % (2 * W) == 0;
+  bool interleaves = from.lane == lane;
+  int64_t laneStep = transposes || interleaves ? W : 1, rowStep = transposes ? 2 * W : 2;
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < W; ++i)
+    order.append({i, W + i});
+  loopOver(type.getAxes(), {lane, pairs}, Point{lane, {}}, [&](const Point &outer) {
+    loopBlocks(rows, rowStep, [&](Index row) {
+      loopBlocks(interleaves ? vectorsOf(lanes) * W : lanes, laneStep, [&](Index first) {
+        Point point = outer;
+        point.at.push_back({lane, first});
+        point.at.push_back({pairs, row});
+        if (transposes)
+          return transposeBlock(from, to, point, pairs, lane, i32);
+        Point next = point;
+        next.at.back().second = row + 1;
+        Type part = interleaves ? vectorOf(i16) : Type(VectorType::get({1}, i16));
+        Value x = load(part, address(from, point)), y = load(part, address(from, next));
+        store(vector::ShuffleOp::create(b, x, y,
+                                        interleaves ? ArrayRef<int64_t>(order) : ArrayRef<int64_t>({0, 1})),
+              address(to, point));
+      });
+    });
+  });
 }
 
 void KernelEmitter::emitPack(Copy copy) {
-  auto [value, lane] = copy;
+  auto [value, lane, pairs] = copy;
   auto type = cast<TileType>(value.getType());
-  View to = placeView(*plan.placeOf(value, lane), lane);
+  View to = placeView(*plan.placeOf(value, lane, pairs), lane);
   const View *source = findView(value, {});
+  if (pairs) {
+    to.pairs = pairs;
+    const View from = *source;
+    emitPairs(copy, from, to);
+    views[value].push_back(to);
+    return;
+  }
   if (source && source->lane && source->lane != lane) {
     const View from = *source;
     StringAttr rows = from.lane;
@@ -55,7 +96,7 @@ void KernelEmitter::emitPack(Copy copy) {
           point.at.push_back({lane, i});
           point.at.push_back({rows, j});
           if (whole)
-            transposeBlock(from, to, point, rows, lane);
+            transposeBlock(from, to, point, rows, lane, from.element);
           else
             store(load(from.element, address(from, point)), address(to, point));
         });

@@ -51,7 +51,7 @@ Value mlir::tile::cpu::emitRoundToBF16(ImplicitLocOpBuilder &b, Value x) {
 }
 
 Value mlir::tile::cpu::emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands,
-                                    int64_t lanes) {
+                                    int64_t lanes, const Target &target) {
   auto type = VectorType::get({lanes}, registerType(op->getResult(0).getType()));
   auto widthOf = [](Value value) { return cast<VectorType>(value.getType()).getElementTypeBitWidth(); };
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
@@ -74,7 +74,7 @@ Value mlir::tile::cpu::emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, Valu
     if (element.isBF16() || element.isF16()) {
       if (widthOf(x) == 64)
         x = arith::TruncFOp::create(b, type, x);
-      Value narrow = element.isBF16()
+      Value narrow = element.isBF16() && !target.hasBF16
                          ? emitRoundToBF16(b, x)
                          : Value(arith::TruncFOp::create(b, VectorType::get({lanes}, element), x));
       return arith::ExtFOp::create(b, type, narrow);

@@ -68,13 +68,13 @@ Value KernelEmitter::fetch(Value value, const Point &point, Locals &locals) {
   const View *view = findView(value, hasLane ? point.lane : StringAttr());
   Value vector;
   if (hasLane && view) {
-    vector = load(vectorOf(view->element), address(*view, point));
+    vector = loadTile(*view, address(*view, point), /*isVector=*/true);
   } else if (!hasLane) {
-    vector = splat(load(view->element, address(*view, point)));
+    vector = splat(loadTile(*view, address(*view, point), /*isVector=*/false));
   } else {
     // Not contiguous here: element by element, not past the end of the axis.
     view = findView(value, {});
-    vector = zeroOf(vectorOf(view->element));
+    vector = zeroOf(vectorOf(registerType(view->element)));
     Index last = type.getSize(point.lane) - 1;
     for (int64_t i = 0; i < W; ++i) {
       Point element = point;
@@ -84,7 +84,8 @@ Value KernelEmitter::fetch(Value value, const Point &point, Locals &locals) {
           index = index.value ? Index(arith::MinSIOp::create(b, asValue(index), asValue(last)))
                               : Index(std::min(index.constant, last.constant));
         }
-      vector = vector::InsertOp::create(b, load(view->element, address(*view, element)), vector, i);
+      vector = vector::InsertOp::create(b, loadTile(*view, address(*view, element), /*isVector=*/false),
+                                        vector, i);
     }
   }
   if (type.getElementType().isInteger(1))
@@ -114,7 +115,7 @@ void KernelEmitter::emitMap(MapOp map, const Point &point, Locals &locals) {
     SmallVector<Value> operands;
     for (Value operand : op.getOperands())
       operands.push_back(lookup(operand));
-    values.map(op.getResult(0), emitVectorOp(b, &op, operands, W));
+    values.map(op.getResult(0), emitVectorOp(b, &op, operands, W, target));
   }
   for (auto [result, value] : llvm::zip(map.getResults(), block->getTerminator()->getOperands()))
     locals[result] = lookup(value);
@@ -124,9 +125,7 @@ void KernelEmitter::storeLocal(Value value, const Point &point, Value vector) {
   if (!plan.placeOf(value, plan.laneOf(value)))
     return;
   const View *view = findView(value, plan.laneOf(value));
-  if (getElementTypeOrSelf(vector.getType()).isInteger(1))
-    vector = arith::ExtUIOp::create(b, vectorOf(view->element), vector);
-  store(vector, address(*view, point));
+  storeTile(*view, vector, address(*view, point));
 }
 
 void KernelEmitter::emitOps(const Sweep &sweep, const Point &point, Locals &locals,

@@ -90,6 +90,9 @@ Value KernelEmitter::toStorage(Value value, Type element) {
   Type from = getElementTypeOrSelf(value.getType());
   if (from == element)
     return value;
+  if (auto widened = value.getDefiningOp<arith::ExtFOp>();
+      widened && getElementTypeOrSelf(widened.getIn().getType()) == element)
+    return widened.getIn();
   if (element.isBF16()) {
     bool isVector = isa<VectorType>(value.getType());
     if (from.isF64())
@@ -127,6 +130,17 @@ Value KernelEmitter::loadElements(Type type, Value where, Value mask) {
   return asType(b, LLVM::MaskedLoadOp::create(b, inMemory, where, mask, zeroOf(inMemory), alignment), type);
 }
 
+Value KernelEmitter::loadTile(const View &view, Value where, bool isVector) {
+  return fromStorage(loadElements(isVector ? vectorOf(view.element) : view.element, where, {}), view.element);
+}
+
+void KernelEmitter::storeTile(const View &view, Value vector, Value where) {
+  if (getElementTypeOrSelf(vector.getType()).isInteger(1))
+    vector = arith::ExtUIOp::create(b, vectorOf(view.element), vector);
+  vector = toStorage(vector, view.element);
+  store(asType(b, vector, memoryType(vector.getType())), where);
+}
+
 void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &to) {
   StringAttr lane = to.lane;
   int64_t size = lane ? tile.getSize(lane) : 1;
@@ -157,11 +171,13 @@ void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &
                     b, ValueRange{
                            fromStorage(loadElements(window.element, address(from, point), {}), to.element)});
               },
-              [&](OpBuilder &, Location) { scf::YieldOp::create(b, ValueRange{zeroOf(to.element)}); });
-          store(branch.getResult(0), address(to, point));
+              [&](OpBuilder &, Location) {
+                scf::YieldOp::create(b, ValueRange{zeroOf(registerType(to.element))});
+              });
+          storeTile(to, branch.getResult(0), address(to, point));
         } else {
-          store(fromStorage(loadElements(window.element, address(from, point), {}), to.element),
-                address(to, point));
+          storeTile(to, fromStorage(loadElements(window.element, address(from, point), {}), to.element),
+                    address(to, point));
         }
       });
       return;
@@ -172,7 +188,7 @@ void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &
       Value mask = laneBound ? laneMask(window, point, size) : tailMask(point, v, size);
       Type type = vectorOf(window.element);
       Value vector = loadElements(type, address(from, point), mask);
-      store(fromStorage(vector, to.element), address(to, point));
+      storeTile(to, fromStorage(vector, to.element), address(to, point));
     }
   };
   loopOver(tile.getAxes(), {lane}, Point{lane, {}}, [&](const Point &row) {
@@ -190,7 +206,7 @@ void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &
             Point point = row;
             if (lane)
               point.at.push_back({lane, v * W});
-            store(zeroOf(vectorOf(to.element)), address(to, point));
+            store(zeroOf(memoryType(vectorOf(to.element))), address(to, point));
           }
           scf::YieldOp::create(b);
         });

@@ -27,9 +27,9 @@ struct Index {
 /// A tile in memory: element at index i of its axes is at pointer + sum of stride * i.
 struct View {
   Value pointer;
-  Type element; // in memory: f32, f64, i32
-  StringAttr lane;
-  SmallVector<std::pair<StringAttr, Index>> strides; // in elements; the lane's is 1
+  Type element;                                      // in memory: f32, f64, i32
+  StringAttr lane, pairs;                            // as in Copy
+  SmallVector<std::pair<StringAttr, Index>> strides; // in elements; the lane's is 1, or 2 with pairs
   Index stride(StringAttr axis) const {
     for (auto &[name, stride] : strides)
       if (name == axis)
@@ -136,8 +136,9 @@ private:
   void emitScan(ScanOp scan);
   void emitConcat(ConcatOp concat);
   void emitPack(Copy copy);
-  void transposeBlock(const View &from, const View &to, const Point &point, StringAttr rows,
-                      StringAttr lanes);
+  void emitPairs(Copy copy, const View &from, const View &to);
+  void transposeBlock(const View &from, const View &to, const Point &point, StringAttr rows, StringAttr lanes,
+                      Type unit);
 
   // EmitWindow.cpp: arrays
   void emitWindow(LoadOp load);
@@ -145,6 +146,9 @@ private:
   Window makeWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes, ValueRange offsets);
   /// Elements or a vector of them; lanes off the mask (null: none) are 0.
   Value loadElements(Type type, Value where, Value mask);
+  /// An element or, with lanes, a vector of a tile in memory, as it is in registers.
+  Value loadTile(const View &view, Value where, bool isVector);
+  void storeTile(const View &view, Value vector, Value where);
   Value rowValid(const Window &window, const Point &point);
   Value laneMask(const Window &window, const Point &point, int64_t size);
   void writeVector(Operation *op, Value vector, const Point &point);
@@ -170,7 +174,7 @@ private:
   Value compare(arith::CmpIPredicate predicate, Index a, Index b);
   Value iota();
   Value address(const View &view, const Point &point);
-  const View *findView(Value value, StringAttr lane);
+  const View *findView(Value value, StringAttr lane, StringAttr pairs = {});
   View placeView(const Place &place, StringAttr lane);
   void definePlace(Value value, StringAttr lane);
   int64_t vectorsOf(int64_t size) const { return (size + W - 1) / W; }
@@ -199,7 +203,8 @@ Value emitWorkspaceBytes(ImplicitLocOpBuilder &b, ArrayType type, ArrayRef<Value
 
 /// Clones one op of a map's region on vectors of `lanes` elements: `values` maps its operands. Index becomes
 /// i32, 16-bit floats are computed in f32. EmitScalar.cpp
-Value emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands, int64_t lanes);
+Value emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands, int64_t lanes,
+                   const Target &target);
 /// f32 to bf16, nearest even, in integers: LLVM calls a library for it where the target lacks AVX512-BF16.
 Value emitRoundToBF16(ImplicitLocOpBuilder &b, Value x);
 /// Refuses, with a diagnostic, ops in maps and between them that cannot be emitted.

@@ -117,6 +117,8 @@ std::optional<Mask> KernelPlan::maskOf(Value value) const {
   if (!map)
     return std::nullopt;
   Value yielded = map.getBlock()->getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
+  if (auto rounded = yielded.getDefiningOp<arith::TruncFOp>())
+    yielded = rounded.getIn();
   auto select = yielded.getDefiningOp<arith::SelectOp>();
   auto outside = select ? select.getFalseValue().getDefiningOp<arith::ConstantOp>() : arith::ConstantOp();
   if (!outside || !(outside.getType().isF32() || outside.getType().isF64()) ||

@@ -22,18 +22,20 @@ void KernelPlan::numberSteps(Block &block, int &position) {
   }
 }
 
-void KernelPlan::makePlace(Value value, StringAttr lane, int position) {
-  Copy copy(value, lane);
+void KernelPlan::makePlace(Copy copy, int position) {
   if (places.count(copy))
     return;
+  auto [value, lane, pairs] = copy;
   auto type = cast<TileType>(value.getType());
   Place place;
   for (const Axis &axis : type.getAxes())
-    if (axis.name != lane)
+    if (axis.name != lane && axis.name != pairs)
       place.order.push_back(axis.name);
+  if (pairs)
+    place.order.push_back(pairs);
   if (lane)
     place.order.push_back(lane);
-  place.element = storedType(type.getElementType());
+  place.element = storedElement(value);
   place.strides.resize(place.order.size());
   int64_t elements = 1;
   for (int64_t i = int64_t(place.order.size()) - 1; i >= 0; --i) {
@@ -41,6 +43,8 @@ void KernelPlan::makePlace(Value value, StringAttr lane, int position) {
     int64_t size = type.getSize(place.order[i]);
     elements *= place.order[i] == lane ? int64_t(llvm::alignTo(size, vectorLanes)) : size;
   }
+  if (pairs) // one pair per lane
+    place.strides.back() = 2;
   // One vector more: slices read up to a vector past their end.
   place.bytes =
       llvm::alignTo(elements * (place.element.getIntOrFloatBitWidth() / 8) + target.vectorBytes, 64);
@@ -58,7 +62,7 @@ void KernelPlan::collectPlaces(Block &block) {
   for (Step &step : steps[&block]) {
     auto define = [&](Value value) {
       definedAt[value] = step.position;
-      makePlace(value, laneOf(value), step.position);
+      makePlace({value, laneOf(value)}, step.position);
     };
     switch (step.kind) {
     case Step::Scalar:
@@ -69,7 +73,7 @@ void KernelPlan::collectPlaces(Block &block) {
       define(step.op->getResult(0));
       break;
     case Step::Pack:
-      makePlace(step.pack.first, step.pack.second, step.position);
+      makePlace(step.pack, step.position);
       break;
     case Step::SweepStep: {
       SmallVector<Operation *> ops(step.sweep->ops);
@@ -97,7 +101,7 @@ void KernelPlan::collectPlaces(Block &block) {
           collectPlaces(inner);
       for (Value result : step.op->getResults())
         if (isa<TileType>(result.getType())) {
-          makePlace(result, laneOf(result), step.position);
+          makePlace({result, laneOf(result)}, step.position);
           definedAt[result] = step.end;
         }
       break;
@@ -141,7 +145,7 @@ void KernelPlan::collectUses(Block &block) {
       break;
     case Step::Pack:
       // The copy is made where the value is defined; its own uses are those of the value.
-      uses[step.pack.first].push_back({step.position, false});
+      uses[step.pack.value].push_back({step.position, false});
       break;
     case Step::Scan:
     case Step::Concat:
@@ -204,14 +208,14 @@ bool KernelPlan::merge(Copy into, Copy from) {
 /// A loop's argument and result are one place; so is the initial value, if nobody reads it after.
 void KernelPlan::shareInit(Block &block) {
   for (auto &[copy, place] : places)
-    slots[place.slot].end = std::max(slots[place.slot].end, lastUse(copy.first));
+    slots[place.slot].end = std::max(slots[place.slot].end, lastUse(copy.value));
   kernel.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
     auto [begin, end] = loopRange[loop];
     for (auto [argument, result, init] :
          llvm::zip(loop.getRegionIterArgs(), loop.getResults(), loop.getInitArgs())) {
       if (!isa<TileType>(argument.getType()))
         continue;
-      Copy carried(argument, laneOf(argument));
+      Copy carried{argument, laneOf(argument)};
       Slot &slot = slots[places[carried].slot];
       slot.end = std::max(slot.end, end);
       merge(carried, {result, laneOf(result)});

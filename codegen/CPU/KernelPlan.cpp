@@ -8,8 +8,9 @@ using namespace mlir;
 using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 
-Type mlir::tile::cpu::storedType(Type element) {
-  if (element.isF64() || element.isF32())
+Type KernelPlan::storedElement(Value value) const {
+  Type element = cast<TileType>(value.getType()).getElementType();
+  if (element.isF64() || element.isF32() || isNarrow(value))
     return element;
   if (isa<FloatType>(element))
     return Float32Type::get(element.getContext());
@@ -44,8 +45,8 @@ FailureOr<std::unique_ptr<KernelPlan>> KernelPlan::build(KernelOp kernel, const 
   return plan;
 }
 
-const Place *KernelPlan::placeOf(Value value, StringAttr lane) const {
-  auto it = places.find({value, lane});
+const Place *KernelPlan::placeOf(Value value, StringAttr lane, StringAttr pairs) const {
+  auto it = places.find({value, lane, pairs});
   return it == places.end() ? nullptr : &it->second;
 }
 
@@ -54,11 +55,34 @@ ArrayRef<Step> KernelPlan::stepsOf(Block *block) const {
   return it == steps.end() ? ArrayRef<Step>() : ArrayRef<Step>(it->second);
 }
 
+bool KernelPlan::isNarrow(Value value) const {
+  Operation *op = value.getDefiningOp();
+  return target.fastPairs && vectorLanes == 16 && cast<TileType>(value.getType()).getElementType().isBF16() &&
+         isa_and_nonnull<LoadOp, MapOp>(op) && llvm::all_of(value.getUsers(), [&](Operation *user) {
+           auto dot = dyn_cast<DotOp>(user);
+           return dot && dot.getC() != value;
+         });
+}
+
+StringAttr KernelPlan::pairsOf(DotOp dot) const {
+  StringAttr lane = laneOf(dot.getResult());
+  if (!lane || !isNarrow(dot.getA()) || !isNarrow(dot.getB()))
+    return {};
+  // Pairs of the broadcast operand are free along its own lanes.
+  auto over = llvm::to_vector(dot.getOver().getAsRange<StringAttr>());
+  TileType a = dot.getA().getType();
+  StringAttr pairs = laneOf(a.hasAxis(lane) ? dot.getB() : dot.getA());
+  if (!llvm::is_contained(over, pairs))
+    pairs = over.back();
+  return a.getSize(pairs) % 2 == 0 ? pairs : StringAttr();
+}
+
 bool KernelPlan::mayReadInPlace(LoadOp load) const {
   ArrayType array = load.getArray().getType();
   StringAttr lane = laneOf(load.getResult());
   if (!lane || array.getElementType() != load.getType().getElementType() ||
-      writtenArrays.contains(load.getArray()) || load.getType().getSize(lane) % vectorLanes)
+      array.getElementType() != storedElement(load.getResult()) || writtenArrays.contains(load.getArray()) ||
+      load.getType().getSize(lane) % vectorLanes)
     return false;
   auto window = getWindow(array, load.getType(), load.getArrayAxes(), load.getTileAxes(), load.getOffsets());
   if (window.back().tileAxis != lane)
@@ -109,13 +133,13 @@ LogicalResult KernelPlan::planBlock(Block &block) {
   return success();
 }
 
-void KernelPlan::requirePack(Value value, StringAttr lane) {
-  Copy copy(value, lane);
-  if ((laneOf(value) == lane && !isInline(value)) || !packs.insert(copy).second)
+void KernelPlan::requirePack(Copy copy) {
+  bool isOwn = laneOf(copy.value) == copy.lane && !copy.pairs && !isInline(copy.value);
+  if (isOwn || !packs.insert(copy).second)
     return;
   Step step{Step::Pack};
   step.pack = copy;
-  steps[value.getParentBlock()].push_back(std::move(step));
+  steps[copy.value.getParentBlock()].push_back(std::move(step));
 }
 
 LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, size_t segment, size_t &front) {
@@ -161,7 +185,7 @@ LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, siz
       .Case<StoreOp, AccumulateOp>([&](auto write) {
         StringAttr lane = laneOf(write.getTile()), contiguous = contiguousAxis(write);
         if (contiguous && contiguous != lane) {
-          requirePack(write.getTile(), contiguous);
+          requirePack({write.getTile(), contiguous});
           lane = contiguous;
         }
         // After everything that touches the same array.
@@ -174,12 +198,17 @@ LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, siz
       })
       .Case([&](DotOp dot) {
         StringAttr lane = laneOf(dot.getResult());
+        StringAttr pairs = pairsOf(dot);
         for (Value operand : {dot.getA(), dot.getB()}) {
           auto type = cast<TileType>(operand.getType());
-          if (lane && type.hasAxis(lane))
-            requirePack(operand, lane);
+          if (pairs && type.hasAxis(lane))
+            requirePack({operand, lane, pairs});
+          else if (pairs && laneOf(operand) != pairs)
+            requirePack({operand, laneOf(operand), pairs});
+          else if (lane && type.hasAxis(lane))
+            requirePack({operand, lane});
           else if (isInline(operand))
-            requirePack(operand, type.getAxes().front().name);
+            requirePack({operand, type.getAxes().front().name});
         }
         Step step{Step::SweepStep};
         step.sweep = std::make_unique<Sweep>();
@@ -217,7 +246,7 @@ void KernelPlan::joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, 
       const Step &step = list[i];
       bool defines = step.op && step.op == operand.getDefiningOp();
       if (step.kind == Step::Pack)
-        defines = step.pack.first == operand && step.pack.second == lane;
+        defines = step.pack == Copy{operand, lane};
       if (step.kind == Step::SweepStep && operand.getDefiningOp() &&
           sweepOf.lookup(operand.getDefiningOp()) == step.sweep.get()) {
         bool sameElement = !isa<ReduceOp>(operand.getDefiningOp()) && sameAxes(step.sweep->axes) &&

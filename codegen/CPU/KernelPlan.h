@@ -10,8 +10,31 @@
 
 namespace mlir::tile::cpu {
 
-/// A tile in memory with `lane` contiguous: the same value may exist in two such places.
-using Copy = std::pair<Value, StringAttr>;
+/// A tile in memory with `lane` contiguous: the same value may exist in several such places. With `pairs`,
+/// elements 2k and 2k + 1 along that other axis lie side by side at each lane, as products of 16-bit numbers
+/// read them.
+struct Copy {
+  Value value;
+  StringAttr lane, pairs = {};
+  bool operator==(const Copy &other) const {
+    return value == other.value && lane == other.lane && pairs == other.pairs;
+  }
+};
+
+} // namespace mlir::tile::cpu
+
+template <> struct llvm::DenseMapInfo<mlir::tile::cpu::Copy> {
+  using Copy = mlir::tile::cpu::Copy;
+  static Copy getEmptyKey() { return {DenseMapInfo<mlir::Value>::getEmptyKey(), {}, {}}; }
+  static Copy getTombstoneKey() { return {DenseMapInfo<mlir::Value>::getTombstoneKey(), {}, {}}; }
+  static unsigned getHashValue(const Copy &copy) {
+    return llvm::hash_combine(hash_value(copy.value), copy.lane.getAsOpaquePointer(),
+                              copy.pairs.getAsOpaquePointer());
+  }
+  static bool isEqual(const Copy &a, const Copy &b) { return a == b; }
+};
+
+namespace mlir::tile::cpu {
 
 /// plus - minus + sum of factor * value + constant <= 0, over indices of a tile's axes (null: absent) and the
 /// kernel's scalars.
@@ -49,8 +72,8 @@ struct Step {
 /// Dense memory in scratch.
 struct Place {
   SmallVector<StringAttr> order; // axes, outermost first, lanes last
-  SmallVector<int64_t> strides;  // in elements
-  Type element;                  // as stored: f32, f64 or i32
+  SmallVector<int64_t> strides;  // in elements; along `pairs`, of an even index
+  Type element;                  // as stored: f32, f64, i32, or bf16 for operands of products in pairs
   int64_t bytes = 0;
   unsigned slot = 0;
 };
@@ -63,11 +86,17 @@ public:
   /// The contiguous axis that suits the value best; null for a tile without axes.
   StringAttr laneOf(Value value) const { return lanes.lookup(value); }
   /// Null if this copy is never in scratch.
-  const Place *placeOf(Value value, StringAttr lane) const;
+  const Place *placeOf(Value value, StringAttr lane, StringAttr pairs = {}) const;
   int64_t offsetOf(const Place &place) const { return slots[place.slot].offset; }
   bool sharePlace(const Place &a, const Place &b) const { return a.slot == b.slot; }
   /// Computed wherever it is used: splats, positions, maps that only feed a product's accumulators.
   bool isInline(Value value) const { return inlined.contains(value); }
+  /// The axis along which the product takes two 16-bit elements at a time (vdpbf16ps); null: one f32 element.
+  StringAttr pairsOf(DotOp dot) const;
+  /// Kept in 16 bits: only products read it, on a target where they multiply pairs.
+  bool isNarrow(Value value) const;
+  /// Element type of a value in scratch: bf16 and f16 as f32 unless they are narrow, index and i1 as i32.
+  Type storedElement(Value value) const;
   /// Whether a load may be read where it lies, if its window is within bounds and its lanes are contiguous.
   bool mayReadInPlace(LoadOp load) const;
   ArrayRef<Step> stepsOf(Block *block) const;
@@ -101,7 +130,7 @@ private:
   LogicalResult planTileOp(Operation *op, std::vector<Step> &list, size_t segment, size_t &front);
   void joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,
                  size_t segment);
-  void requirePack(Value value, StringAttr lane);
+  void requirePack(Copy copy);
   // KernelMasks.cpp
   bool unreadOutside(Value value, const Sweep &sweep, const Constraint &constraint) const;
   void findSkips(Block &block);
@@ -111,7 +140,7 @@ private:
   void collectUses(Block &block);
   void addUse(Value value, int position, bool elementwise, Operation *user);
   void addSweepUse(Value value, const Step &step, Operation *user);
-  void makePlace(Value value, StringAttr lane, int position);
+  void makePlace(Copy copy, int position);
   int lastUse(Value value) const;
   bool merge(Copy into, Copy from);
   void shareInit(Block &block);
@@ -135,9 +164,6 @@ private:
   DenseSet<Copy> packs;
   DenseSet<Value> writtenArrays;
 };
-
-/// Element type of a tile in scratch: bf16 and f16 as f32, index and i1 as i32.
-Type storedType(Type element);
 
 } // namespace mlir::tile::cpu
 #endif

@@ -5,7 +5,7 @@
 
 using namespace mlir::tile::cpu;
 
-static const llvm::StringRef names[] = {"native", "x86-64-v3", "x86-64-v4"};
+static const llvm::StringRef names[] = {"native", "x86-64-v3", "x86-64-v4", "znver4"};
 
 llvm::ArrayRef<llvm::StringRef> mlir::tile::cpu::targetNames() { return names; }
 
@@ -32,12 +32,25 @@ static Target avx512() {
           .hasScale = true};
 }
 
+/// AVX-512 in two halves: vdpbf16ps has twice the rate of an f32 FMA (measured 235 and 117 GFLOP/s on one
+/// core). On Intel's cores it has the same rate or half of it, and products stay in f32.
+static Target zen4() {
+  Target target = avx512();
+  target.cpu = "znver4";
+  for (const char *feature : {"avx512bf16", "avx512vbmi"})
+    target.features.push_back(feature);
+  target.hasBF16 = target.fastPairs = true;
+  return target;
+}
+
 std::optional<Target> mlir::tile::cpu::findTarget(llvm::StringRef name, std::string &error) {
   Target target;
   if (name == "x86-64-v3") {
     target = avx2();
   } else if (name == "x86-64-v4") {
     target = avx512();
+  } else if (name == "znver4") {
+    target = zen4();
   } else if (name == "native") {
     llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
     auto hasAll = [&](const Target &table) {
@@ -57,8 +70,9 @@ std::optional<Target> mlir::tile::cpu::findTarget(llvm::StringRef name, std::str
       if (host.lookup(feature))
         target.features.push_back(feature);
     target.hasBF16 = target.hasScale && host.lookup("avx512bf16");
+    target.fastPairs = target.hasBF16 && target.cpu == zen4().cpu;
   } else {
-    error = "unsupported target '" + name.str() + "'; expected native, x86-64-v3 or x86-64-v4";
+    error = "unsupported target '" + name.str() + "'; expected native, x86-64-v3, x86-64-v4 or znver4";
     return std::nullopt;
   }
   target.name = name.str();

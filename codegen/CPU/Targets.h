@@ -21,12 +21,14 @@ struct Target {
   unsigned productVectors = 2;     // of them, side by side along the lanes
   bool hasScale = false;           // vscalefps, vreduceps
   bool hasBF16 = false;            // vcvtneps2bf16
+  /// vdpbf16ps multiplies more numbers per second than vfmadd of f32 does, so products of bf16 take it.
+  bool fastPairs = false;
 
   /// Elements of a vector of 32-bit (or 64-bit) numbers.
   unsigned lanes(unsigned bits) const { return vectorBytes * 8 / bits; }
 };
 
-/// `native`, `x86-64-v3` or `x86-64-v4`; else, or where the host lacks AVX2 and FMA, nothing and a reason in
+/// `native`, `x86-64-v3`, `x86-64-v4` or `znver4`; else, or where the host lacks AVX2 and FMA, nothing and a reason in
 /// `error`.
 std::optional<Target> findTarget(llvm::StringRef name, std::string &error);
 

@@ -113,7 +113,9 @@ LogicalResult Driver::lowerToPairwise() {
 
 LogicalResult Driver::lowerToTile() {
   TileSizes sizes;
-  if (failed(runStage("tile", [&](OpPassManager &manager) { buildTilePipeline(manager, sizes); })))
+  StringRef productType = options.dtype == "bf16" && target.fastPairs ? "bf16" : "";
+  if (failed(
+          runStage("tile", [&](OpPassManager &manager) { buildTilePipeline(manager, sizes, productType); })))
     return failure();
   manifest.tiles = {
       {"t", sizes.queries}, {"u", sizes.keys}, {"outer_u", sizes.outerKeys}, {"tokens", sizes.tokens}};

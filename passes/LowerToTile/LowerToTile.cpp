@@ -21,8 +21,8 @@ ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); }
 
 class ProgramAssembler {
 public:
-  ProgramAssembler(FunctionOp function, const TileSizes &sizes)
-      : function(function), sizes(sizes), partition(function), builder(function) {}
+  ProgramAssembler(FunctionOp function, const TileSizes &sizes, bool widenKeys)
+      : function(function), sizes(sizes), partition(function, widenKeys), builder(function) {}
 
   LogicalResult run(StringRef name);
 
@@ -323,7 +323,7 @@ struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
     for (FunctionOp function : functions) {
       StringRef part = shortName(function);
       std::string name = part.empty() || parts[part] > 1 ? function.getSymName().str() : part.str();
-      if (failed(ProgramAssembler(function, sizes).run(name)))
+      if (failed(ProgramAssembler(function, sizes, widenKeys).run(name)))
         return signalPassFailure();
       function.erase();
     }

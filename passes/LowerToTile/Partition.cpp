@@ -36,7 +36,8 @@ LogicalResult Partition::run() {
     return failure();
   widenPairSums(function);
   rowProducts = splitRowFactors(function);
-  convertKeys();
+  if (widenKeys)
+    convertKeys();
   chooseStored();
   do {
     roots.clear();

@@ -54,7 +54,8 @@ struct KernelPlan {
 
 class Partition {
 public:
-  explicit Partition(FunctionOp function) : function(function) {}
+  /// `widenKeys`: 16-bit keys and values that a loop reads again are converted once, into workspace.
+  Partition(FunctionOp function, bool widenKeys) : function(function), widenKeys(widenKeys) {}
 
   /// Checks that everything has a lowering, prepares the function (it is changed), and plans. Errors are
   /// reported.
@@ -101,6 +102,7 @@ private:
   static PairwiseOp columnPairs(mlir::Value value);
 
   FunctionOp function;
+  bool widenKeys;
   llvm::DenseSet<mlir::Operation *> rowProducts;
   llvm::SetVector<mlir::Value> stored;
   llvm::SetVector<mlir::Operation *> partials;

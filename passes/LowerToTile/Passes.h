@@ -20,8 +20,10 @@ namespace taylor {
 #include "passes/LowerToTile/Passes.h.inc"
 
 /// From functions at the pairwise level to tile programs, tidied: taylor-lower-to-tile, then hoisting of what
-/// a loop does not change, and sharing of equal operations. `sizes` comes from the target's table.
-void buildTilePipeline(mlir::OpPassManager &manager, const TileSizes &sizes = {});
+/// a loop does not change, and sharing of equal operations. `sizes` comes from the target's table, and so
+/// does `productType`: where it is not empty, taylor-narrow-products makes operands of products bf16 or f16.
+void buildTilePipeline(mlir::OpPassManager &manager, const TileSizes &sizes = {},
+                       llvm::StringRef productType = {});
 
 /// Makes `buildTilePipeline` known as `taylor-tile-pipeline`.
 void registerTilePipeline();

@@ -29,10 +29,31 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     Option<"keys", "keys", "int64_t", /*default=*/"128", "keys of a score tile, in sums into rows">,
     Option<"edgeKeys", "edge-keys", "int64_t", /*default=*/"64", "the same where the mask cuts through">,
     Option<"outerKeys", "outer-keys", "int64_t", /*default=*/"128", "keys of a score tile, in sums into columns">,
+    Option<"widenKeys", "widen-keys", "bool", /*default=*/"true", "16-bit keys and values that a loop reads again are converted once">,
     Option<"blocks", "blocks", "int64_t", /*default=*/"4", "fewest blocks of a kernel with sums into columns">
   ];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
+}
+
+def NarrowProductsPass : Pass<"taylor-narrow-products", "::mlir::ModuleOp"> {
+  let summary = "operands of products in a 16-bit type, sums in f32";
+  let description = [{
+    Rule: an f32 operand of a `tile.dot` between two matrices becomes a bf16 (or f16) tile. What is loaded is loaded in that
+    type; what a map computes is rounded by that map, and kept in f32 too where something else reads it; workspace that is
+    only read by products holds the narrow type. Results of products stay f32. For targets that multiply 16-bit numbers
+    faster than they multiply f32.
+
+    ```mlir
+    %k = tile.load %a [u = %i] : !tile.array<[u, d = 64], bf16> -> !tile.tile<[d = 64, u = 64], f32>
+    %s = tile.dot %q, %k over(d) : !tile.tile<[d = 64, t = 64], f32>, !tile.tile<[d = 64, u = 64], f32> -> !tile.tile<[t = 64, u = 64], f32>
+    // becomes, type=bf16
+    %k = tile.load %a [u = %i] : !tile.array<[u, d = 64], bf16> -> !tile.tile<[d = 64, u = 64], bf16>
+    %s = tile.dot %q, %k over(d) : !tile.tile<[d = 64, t = 64], bf16>, !tile.tile<[d = 64, u = 64], bf16> -> !tile.tile<[t = 64, u = 64], f32>
+    ```
+  }];
+  let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "bf16 or f16">];
+  let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
 #endif

@@ -2,12 +2,20 @@
 #include "passes/LowerToTile/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
-void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
+namespace {
+struct TilePipelineOptions : PassPipelineOptions<TilePipelineOptions> {
+  Option<std::string> productType{*this, "product-type",
+                                  llvm::cl::desc("operands of products: bf16 or f16; default: as computed")};
+};
+} // namespace
+
+void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes, StringRef productType) {
   LowerToTilePassOptions options;
   options.tokens = sizes.tokens;
   options.queries = sizes.queries;
@@ -15,7 +23,10 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
   options.edgeKeys = sizes.edgeKeys;
   options.outerKeys = sizes.outerKeys;
   options.blocks = sizes.blocks;
+  options.widenKeys = productType.empty();
   manager.addPass(createLowerToTilePass(options));
+  if (!productType.empty())
+    manager.addPass(createNarrowProductsPass({productType.str()}));
   manager.addPass(createCSEPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createLoopInvariantCodeMotionPass());
@@ -23,7 +34,9 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
 }
 
 void taylor::registerTilePipeline() {
-  PassPipelineRegistration<>("taylor-tile-pipeline",
-                             "functions at the pairwise level into tidy tile programs",
-                             [](OpPassManager &manager) { buildTilePipeline(manager); });
+  PassPipelineRegistration<TilePipelineOptions>(
+      "taylor-tile-pipeline", "functions at the pairwise level into tidy tile programs",
+      [](OpPassManager &manager, const TilePipelineOptions &options) {
+        buildTilePipeline(manager, {}, options.productType);
+      });
 }
