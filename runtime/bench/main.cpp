@@ -115,14 +115,15 @@ template <typename Bench> nlohmann::json forEach(const Arguments &arguments, Ben
   return rows;
 }
 
-/// Written whole or not at all.
+/// Written whole or not at all; a device or a pipe is written to, not replaced.
 void writeJson(const std::string &path, const nlohmann::json &rows) {
-  std::string partial = path + ".partial";
+  bool isSpecial = std::filesystem::exists(path) && !std::filesystem::is_regular_file(path);
+  std::string partial = isSpecial ? path : path + ".partial";
   std::ofstream file(partial);
   file << rows.dump(2) << "\n";
   file.close();
   std::error_code error;
-  if (file)
+  if (file && !isSpecial)
     std::filesystem::rename(partial, path, error);
   if (!file || error)
     runtime::fail("could not write '", path, "'");
