@@ -226,9 +226,9 @@ Value KernelEmitter::horizontal(ReductionKind kind, Value vector) {
 
 /// Whether one block of the sweep holds all that the reduction adds up.
 bool KernelEmitter::coversLanes(ReduceOp reduce, const Sweep &sweep) const {
-  int64_t size = reduce.getInput().getType().getSize(sweep.lane);
-  return reduce.getOver().size() == 1 && reduce.getOver()[0] == sweep.lane && vectorsOf(size) <= 8 &&
-         !sweep.dot;
+  SweepShape shape = shapeOf(sweep);
+  return reduce.getOver().size() == 1 && reduce.getOver()[0] == sweep.lane && !sweep.dot && !shape.skips &&
+         shape.vectors == vectorsOf(shape.lanesSize);
 }
 
 Value KernelEmitter::tailMask(const Point &point, int64_t vector, int64_t size) {
@@ -367,6 +367,42 @@ void KernelEmitter::fillSkipped(const Sweep &sweep, const Point &outer, StringAt
 // Sweeps
 //===----------------------------------------------------------------------===//
 
+KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
+  SweepShape shape;
+  for (const Axis &axis : sweep.axes) {
+    if (axis.name == sweep.lane) {
+      shape.lanesSize = axis.getSize();
+    } else {
+      shape.row = axis.name;
+      shape.rowSize = axis.getSize();
+    }
+  }
+  int64_t all = vectorsOf(shape.lanesSize);
+  // A product keeps rows x vectors accumulators in registers; other sweeps take a few vectors at once to
+  // overlap latencies.
+  int64_t vectors, rows;
+  if (sweep.dot) {
+    vectors = std::min<int64_t>(all, target.productVectors);
+    if (all > vectors && all % vectors && all % (vectors - 1) == 0)
+      --vectors;
+    rows =
+        std::max<int64_t>(1, (sweep.ops.empty() ? target.plainAccumulators : target.accumulators) / vectors);
+  } else {
+    vectors = std::min<int64_t>(all, 8);
+    rows = std::max<int64_t>(1, 8 / vectors);
+  }
+  // Where elements are left out, narrow blocks leave out more.
+  shape.skips = shape.row && sweep.lane && !sweep.skips.empty();
+  if (shape.skips && vectors > 2) {
+    rows = rows * vectors / 2;
+    vectors = 2;
+  }
+  shape.vectors = vectors;
+  shape.rows = std::min(rows, shape.rowSize);
+  shape.skips &= shape.rowSize % shape.rows == 0;
+  return shape;
+}
+
 void KernelEmitter::emitSweep(const Sweep &sweep) {
   SmallVector<Operation *> ops(sweep.ops);
   if (sweep.dot)
@@ -403,39 +439,8 @@ void KernelEmitter::emitSweep(const Sweep &sweep) {
                               write.getTileAxes(), write.getOffsets());
   }
 
-  StringAttr row;
-  int64_t lanesSize = 1, rowSize = 1;
-  for (const Axis &axis : sweep.axes) {
-    if (axis.name == sweep.lane) {
-      lanesSize = axis.getSize();
-    } else {
-      row = axis.name;
-      rowSize = axis.getSize();
-    }
-  }
+  auto [row, lanesSize, rowSize, rows, vectors, skips] = shapeOf(sweep);
   int64_t all = vectorsOf(lanesSize);
-  // A product keeps rows x vectors accumulators in registers; other sweeps take a few vectors at once to
-  // overlap latencies.
-  int64_t vectors, rows;
-  if (sweep.dot) {
-    vectors = std::min<int64_t>(all, target.productVectors);
-    if (all > vectors && all % vectors && all % (vectors - 1) == 0)
-      --vectors;
-    rows =
-        std::max<int64_t>(1, (sweep.ops.empty() ? target.plainAccumulators : target.accumulators) / vectors);
-  } else {
-    vectors = std::min<int64_t>(all, 8);
-    rows = std::max<int64_t>(1, 8 / vectors);
-  }
-  // Where elements are left out, narrow blocks leave out more.
-  bool skips = row && sweep.lane && !sweep.skips.empty();
-  if (skips && vectors > 2) {
-    rows = rows * vectors / 2;
-    vectors = 2;
-  }
-  rows = std::min(rows, rowSize);
-  skips &= rowSize % rows == 0;
-
   auto emitLanes = [&](const Point &outer, Index firstLane, int64_t count) {
     auto emitRows = [&](Index firstRow, int64_t rowCount) {
       Point point = outer;

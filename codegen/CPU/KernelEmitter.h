@@ -98,7 +98,16 @@ private:
   void emitIf(scf::IfOp branch);
   void copyTile(Value from, Value to);
 
+  /// How a sweep goes through its tile: blocks of `rows` along `row` by `vectors` of lanes.
+  struct SweepShape {
+    StringAttr row; // null: none
+    int64_t lanesSize = 1, rowSize = 1;
+    int64_t rows = 1, vectors = 1;
+    bool skips = false; // only blocks that the sweep's skips leave
+  };
+
   // EmitSweep.cpp: what is done at every element
+  SweepShape shapeOf(const Sweep &sweep) const;
   void emitSweep(const Sweep &sweep);
   /// Rows of the lanes [firstLane, firstLane + lanes) that the sweep's skips leave, in multiples of `step`.
   std::pair<Index, Index> rowRange(const Sweep &sweep, StringAttr row, int64_t rowSize, int64_t step,

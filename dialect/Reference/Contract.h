@@ -30,6 +30,11 @@ struct Contract {
   /// Where eager code's error passes this many eps(X) |ref|, ref is what cancellation left, and c is twice as
   /// large.
   Real noise = 16384;
+  /// A result of fewer elements (a parameter per head) is judged by `peers` too: eager code's error of so few
+  /// numbers is chance, and two draws of it easily differ by a factor of 10.
+  size_t fewElements = 16;
+  /// The largest |eager - ref| / |ref| among the other results of the same run, or 0.
+  Real peers = 0;
 };
 
 struct Comparison {

@@ -68,6 +68,15 @@ TEST(Contract, RefusesWhatIsNotFinite) {
   EXPECT_TRUE(compare(Values{infinity, 4}, Values{infinity, 4}, Values{infinity, 4}, contract).error == 0);
 }
 
+TEST(Contract, JudgesFewElementsByTheirPeersToo) {
+  Contract contract = {Dtype::F32};
+  contract.peers = 1e-3L;
+  Values few(4, 1), many(16, 1); // eager code is exact here, and off by 0.001 in the peers
+  EXPECT_TRUE(compare(Values(4, 1.00199L), few, few, contract).passes);
+  EXPECT_FALSE(compare(Values(4, 1.00201L), few, few, contract).passes);
+  EXPECT_FALSE(compare(Values(16, 1.00199L), many, many, contract).passes);
+}
+
 TEST(Contract, DoublesTheFactorWhereEagerCodeHasNoDigit) {
   Contract contract = {Dtype::F32};
   std::vector<Real> reference(4, 1), noisy(4, 1.01L), accurate(4, 1.0001L), x(4, 1.03L), near(4, 1.0003L);
