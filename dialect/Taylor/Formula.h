@@ -28,6 +28,8 @@ struct Formula {
   /// A bare name, a called function, or the operator (`+ - * / < <= ==`).
   std::string name;
   std::vector<std::unique_ptr<Formula>> arguments;
+  /// Formulas on the longest way down, this one included.
+  int depth = 1;
 };
 using FormulaPtr = std::unique_ptr<Formula>;
 
@@ -61,8 +63,13 @@ private:
   mlir::FailureOr<FormulaPtr> parseUnary();
   mlir::FailureOr<FormulaPtr> parsePrimary();
   mlir::FailureOr<FormulaPtr> parseNameOrCall(std::string name, mlir::SMLoc loc);
+  /// A formula with its arguments, or an error where it is too deep for code that recurses into it.
+  mlir::FailureOr<FormulaPtr> join(FormulaPtr formula, FormulaPtr first, FormulaPtr second = nullptr);
+  mlir::ParseResult checkDepth(mlir::SMLoc loc, int depth);
 
   mlir::OpAsmParser &parser;
+  /// Formulas, in parentheses or as arguments, and minus signs that are being read.
+  int open = 0;
   /// A word read ahead while looking for `name =`.
   std::optional<std::pair<std::string, mlir::SMLoc>> pending;
 };

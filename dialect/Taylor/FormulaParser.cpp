@@ -3,6 +3,8 @@
 // Formulas from text to trees.
 #include "dialect/Taylor/Formula.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace mlir;
 using namespace taylor;
 
@@ -42,14 +44,30 @@ bool isExponentWithoutPoint(SMLoc loc) {
   return !rest.empty() && isdigit(rest.front());
 }
 
-FormulaPtr makeBinary(StringRef op, SMLoc loc, FormulaPtr left, FormulaPtr right) {
-  FormulaPtr formula = makeFormula(Formula::Kind::Binary, loc, op);
-  formula->arguments.push_back(std::move(left));
-  formula->arguments.push_back(std::move(right));
-  return formula;
-}
+/// Far beyond what anyone writes, far below what a stack holds.
+constexpr int maximalDepth = 1000;
 
 } // namespace
+
+ParseResult FormulaParser::checkDepth(SMLoc loc, int depth) {
+  if (depth <= maximalDepth)
+    return success();
+  return parser.emitError(loc)
+         << "unsupported formula of more than " << maximalDepth
+         << " levels of parentheses and operators; give parts of it names: { a = .., b = .. }";
+}
+
+FailureOr<FormulaPtr> FormulaParser::join(FormulaPtr formula, FormulaPtr first, FormulaPtr second) {
+  for (FormulaPtr *argument : {&first, &second}) {
+    if (!*argument)
+      continue;
+    formula->depth = std::max(formula->depth, (*argument)->depth + 1);
+    formula->arguments.push_back(std::move(*argument));
+  }
+  if (checkDepth(formula->loc, formula->depth))
+    return failure();
+  return formula;
+}
 
 unsigned FormulaParser::addOperand(const OpAsmParser::UnresolvedOperand &operand) {
   for (auto [index, known] : llvm::enumerate(operands))
@@ -60,6 +78,9 @@ unsigned FormulaParser::addOperand(const OpAsmParser::UnresolvedOperand &operand
 }
 
 FailureOr<FormulaPtr> FormulaParser::parseFormula() {
+  llvm::SaveAndRestore deeper(open, open + 1);
+  if (checkDepth(parser.getCurrentLocation(), open))
+    return failure();
   FailureOr<FormulaPtr> left = parseSum();
   if (failed(left))
     return failure();
@@ -77,7 +98,7 @@ FailureOr<FormulaPtr> FormulaParser::parseFormula() {
   FailureOr<FormulaPtr> right = parseSum();
   if (failed(right))
     return failure();
-  return makeBinary(op, loc, std::move(*left), std::move(*right));
+  return join(makeFormula(Formula::Kind::Binary, loc, op), std::move(*left), std::move(*right));
 }
 
 FailureOr<FormulaPtr> FormulaParser::parseSum() {
@@ -94,7 +115,7 @@ FailureOr<FormulaPtr> FormulaParser::parseSum() {
     FailureOr<FormulaPtr> right = parseTerm();
     if (failed(right))
       return failure();
-    left = makeBinary(op, loc, std::move(*left), std::move(*right));
+    left = join(makeFormula(Formula::Kind::Binary, loc, op), std::move(*left), std::move(*right));
   }
   return left;
 }
@@ -115,7 +136,7 @@ FailureOr<FormulaPtr> FormulaParser::parseTerm() {
     FailureOr<FormulaPtr> right = parseUnary();
     if (failed(right))
       return failure();
-    left = makeBinary(op, loc, std::move(*left), std::move(*right));
+    left = join(makeFormula(Formula::Kind::Binary, loc, op), std::move(*left), std::move(*right));
   }
   return left;
 }
@@ -124,6 +145,9 @@ FailureOr<FormulaPtr> FormulaParser::parseUnary() {
   SMLoc loc = parser.getCurrentLocation();
   if (pending || failed(parser.parseOptionalMinus()))
     return parsePrimary();
+  llvm::SaveAndRestore deeper(open, open + 1);
+  if (checkDepth(loc, open))
+    return failure();
   FailureOr<FormulaPtr> argument = parseUnary();
   if (failed(argument))
     return failure();
@@ -132,9 +156,7 @@ FailureOr<FormulaPtr> FormulaParser::parseUnary() {
     (*argument)->number = -(*argument)->number;
     return argument;
   }
-  FormulaPtr formula = makeFormula(Formula::Kind::Negate, loc);
-  formula->arguments.push_back(std::move(*argument));
-  return formula;
+  return join(makeFormula(Formula::Kind::Negate, loc), std::move(*argument));
 }
 
 FailureOr<FormulaPtr> FormulaParser::parseNameOrCall(std::string name, SMLoc loc) {
@@ -147,7 +169,10 @@ FailureOr<FormulaPtr> FormulaParser::parseNameOrCall(std::string name, SMLoc loc
     FailureOr<FormulaPtr> argument = parseFormula();
     if (failed(argument))
       return failure();
-    call->arguments.push_back(std::move(*argument));
+    FailureOr<FormulaPtr> longer = join(std::move(call), std::move(*argument));
+    if (failed(longer))
+      return failure();
+    call = std::move(*longer);
   } while (succeeded(parser.parseOptionalComma()));
   if (parser.parseRParen())
     return failure();
@@ -238,10 +263,8 @@ FailureOr<FormulaPtr> FormulaParser::parseConditions() {
     FailureOr<FormulaPtr> condition = parseFormula();
     if (failed(condition))
       return failure();
-    FormulaPtr both = makeFormula(Formula::Kind::Call, (*condition)->loc, "and");
-    both->arguments.push_back(std::move(*all));
-    both->arguments.push_back(std::move(*condition));
-    all = std::move(both);
+    SMLoc loc = (*condition)->loc;
+    all = join(makeFormula(Formula::Kind::Call, loc, "and"), std::move(*all), std::move(*condition));
   }
   return all;
 }

@@ -97,6 +97,18 @@ taylor.spec @another_size(%q: !q, %k: !k, %v: !v) {
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
 
+taylor.spec @orders_without_end(%q: !q, %k: !k, %v: !v) parameters(order : index = 100000) {
+  // expected-error @below {{unsupported order 100000, expected at most 256; for the whole series write orders(all)}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to order) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+
 taylor.spec @orders_that_end_before_they_start(%q: !q, %k: !k, %v: !v) parameters(order : index = 1) {
   // expected-error @below {{expected orders(a to b) with a <= b, but got 2 to 1}}
   %o = taylor.recurrences %q, %k, %v orders(2 to order) causal : !q, !k, !v
