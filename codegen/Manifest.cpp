@@ -146,12 +146,13 @@ bool readsKeysAtQueries(SpecOp spec) {
       .wasInterrupted();
 }
 
+/// Bidirectional where one sum is: only what has no such sum keeps every query from its future.
 std::string getMask(SpecOp spec) {
-  std::string mask = "bidirectional";
+  std::string mask = "causal";
   spec.walk([&](Operation *op) {
-    auto isCausal = [](auto sums) { return sums.getMask() == Mask::Causal; };
-    if (TypeSwitch<Operation *, bool>(op).Case<RecurrencesOp, RecurrenceOp>(isCausal).Default(false))
-      mask = "causal";
+    auto looksAhead = [](auto sums) { return sums.getMask() == Mask::Bidirectional; };
+    if (TypeSwitch<Operation *, bool>(op).Case<RecurrencesOp, RecurrenceOp>(looksAhead).Default(false))
+      mask = "bidirectional";
   });
   return mask;
 }

@@ -32,6 +32,10 @@ AttentionKernel compileAttention(const AttentionConfig &attention, const ModelCo
   taylor::Attention compiled = compile();
 
   const taylor::Manifest &manifest = compiled.manifest();
+  if (manifest.mask != "causal")
+    fail("requires a causal specification, but '", manifest.spec, "' in '", path.string(),
+         "' has a bidirectional sum, by which a token would see those that it is to predict; write causal "
+         "there, or pass --set attention.mask=causal");
   if (manifest.outputs.size() != 1)
     fail("requires a specification with one output, but '", manifest.spec, "' has ", manifest.outputs.size());
   kernel.name = manifest.spec;
