@@ -3,8 +3,9 @@
  *
  *   TaylorKernel *kernel;
  *   if (taylor_load("softmax.so", &kernel)) fail(taylor_last_error());
- *   TaylorTensor tensors[5] = {q, k, v, o, {0}};        // in the order of taylor_tensor_name(kernel,
- * "forward", i) if (taylor_run(kernel, "forward", tensors, 5, NULL)) fail(taylor_last_error());
+ *   // in the order of taylor_tensor_name(kernel, "forward", i); {0}: an absent one
+ *   TaylorTensor tensors[5] = {q, k, v, o, {0}};
+ *   if (taylor_run(kernel, "forward", tensors, 5, NULL)) fail(taylor_last_error());
  *   taylor_unload(kernel);
  *
  * Every function may be called from any thread; one kernel may run in several threads at once. A function
@@ -89,7 +90,7 @@ int taylor_workspace(const TaylorKernel *kernel, const char *function, const Tay
 int taylor_run(const TaylorKernel *kernel, const char *function, const TaylorTensor *tensors, int64_t count,
                const TaylorRunOptions *options);
 
-/* The message of the last function that failed in this thread, or "". */
+/* The message of the last function that failed in this thread, or ""; valid until another one fails in it. */
 const char *taylor_last_error(void);
 
 /* TAYLOR_ARTIFACT_ABI of this library, and its version. */

@@ -12,7 +12,7 @@
 namespace taylor {
 
 struct CompileOptions {
-  /// `native`, `x86-64-v3` (AVX2), `x86-64-v4` (AVX-512), or a processor's name as LLVM knows it.
+  /// `native`, `x86-64-v3` (AVX2) or `x86-64-v4` (AVX-512).
   std::string target = "native";
   /// Storage type of arrays: `f32`, `bf16` or `f64`. Sums are accumulated in f32 (f64 for f64).
   std::string dtype = "f32";

@@ -4,9 +4,9 @@
 //
 //   taylor::AttentionOptions options{.spec = "examples/specs/softmax.mlir", .headDim = 64};
 //   taylor::Attention attention(options);
-//   // build the modules that give the inputs
+//   // Build the modules that give the inputs:
 //   for (const taylor::TensorInfo &input : attention.manifest().inputs) ...
-//   // q [B,H,T,d], k [B,G,U,d], v [B,G,U,e]
+//   // q [B, H, T, d], k [B, G, U, d], v [B, G, U, e]
 //   at::Tensor o = attention.call({q, k, v});
 #pragma once
 #include "runtime/Manifest.h"
