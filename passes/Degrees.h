@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Degrees of the values of a function in its running maxima (ir.md, section 2.3).
+// Degrees of the values of a function in its running maxima.
 //
 // Let m_k be the running maximum of the k-th exponent x_k over the visible keys of a row. Written with
 // exp(x_k - m_k) in place of exp(x_k), a value v of the function becomes v' with

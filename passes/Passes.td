@@ -15,7 +15,7 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
 
     Requires: named parameters that the specification declares, an even head dimension where rope rotates it, a causal mask
     where a decay or a running sum over tokens occurs. Warns where a truncated series with an odd top order is summed into a
-    mass: it can vanish or be negative (design.md, section 1).
+    mass: it can vanish or be negative.
 
     ```mlir
     taylor.spec @f(%q: !taylor.array<[b, h, t, d]>) { .. taylor.map %q * rsqrt(size(d)) .. }
@@ -136,7 +136,7 @@ def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
 def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
   let summary = "shift exponents by their running maximum where that cancels";
   let description = [{
-    Rule (ir.md, 2.3): an exponential over pairs, exp(x), becomes exp(x - m) with m[t] the maximum of x over the visible keys, and each
+    Rule: an exponential over pairs, exp(x), becomes exp(x - m) with m[t] the maximum of x over the visible keys, and each
     value gets a degree p per maximum, value = exp(p m) value'. Products add degrees, quotients subtract, roots halve; sums,
     extrema and comparisons take the larger degree and multiply the other side by exp((q - p) m) <= 1, for which
     m >= 0 is needed: floor 0 exactly when such a factor was made. If all results, and all that leaves a row, have degree 0,

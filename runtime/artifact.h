@@ -22,8 +22,8 @@ extern "C" {
 #define TAYLOR_MAX_RANK 8
 
 /* Sizes known only at run time, in elements: the order of TaylorCall.dims. Channel sizes (d, e, free axes)
- * are fixed at compile time and stand in the manifest. `offset` is the position of query 0 (design.md,
- * section 1): query t stands at offset + t, key u at u; U - T by default. */
+ * are fixed at compile time and stand in the manifest. `offset` is the position of query 0:
+ * query t stands at offset + t, key u at u; U - T by default. */
 enum TaylorDim {
   TAYLOR_DIM_B = 0,      /* batch */
   TAYLOR_DIM_H = 1,      /* query heads */

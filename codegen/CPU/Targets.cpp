@@ -9,7 +9,7 @@ static const llvm::StringRef names[] = {"native", "x86-64-v3", "x86-64-v4", "znv
 
 llvm::ArrayRef<llvm::StringRef> mlir::tile::cpu::targetNames() { return names; }
 
-/// 16 registers: 6 x 2 accumulators, two of B, one of A (shared/cpu.md: 78 to 85 % of peak; 4 x 2 is 7 to 12
+/// 16 registers: 6 x 2 accumulators, two of B, one of A (78 to 85 % of peak; 4 x 2 is 7 to 12
 /// % slower).
 static Target avx2() {
   return {.name = "",

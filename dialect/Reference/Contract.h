@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How far a kernel's result may be from the reference (design.md, section 6).
+// How far a kernel's result may be from the reference.
 #ifndef TAYLOR_DIALECT_REFERENCE_CONTRACT_H
 #define TAYLOR_DIALECT_REFERENCE_CONTRACT_H
 

@@ -14,7 +14,7 @@ namespace taylor::reference {
 struct Operand {
   const Array *array = nullptr;
   /// 1 at rows that depend on a sum over no key, over some of the array's axes; without elements where there
-  /// are none (ir.md, 1.4). Functions at the pairwise level spell such guards out and have none here.
+  /// are none. Functions at the pairwise level spell such guards out and have none here.
   const Array *dead = nullptr;
   bool differentiable = false;
 };

@@ -67,7 +67,7 @@ struct Arithmetic {
   Rounding value, accumulator;
   /// The reference: nothing is rounded.
   static Arithmetic exact() { return {}; }
-  /// Eager code in a type: results in the type, sums in f32 at least (design.md, section 6).
+  /// Eager code in a type: results in the type, sums in f32 at least.
   static Arithmetic eager(Dtype dtype) {
     return {Rounding(mantissaBits(dtype)), Rounding(dtype == Dtype::F64 ? 53 : 24)};
   }

@@ -26,7 +26,7 @@ enum class ScalarOpcode {
 // clang-format on
 
 /// Who gets the gradient of a maximum or minimum at a tie: half each, or all to the side that is not a
-/// constant, where the operation is a clamp (design.md, section 1).
+/// constant, where the operation is a clamp.
 enum class TieRule { Half, First, Second };
 
 /// The value at operands x (as many as the function has).

@@ -29,7 +29,7 @@ Value buildSilu(OpBuilder &builder, Location loc, Arguments x) {
   return arith::MulFOp::create(builder, loc, x[0], SigmoidOp::create(builder, loc, x[0]));
 }
 
-// relu'(0) = 0, unlike a clamp's derivative on its bound (design.md, section 1): hence a select and not a
+// relu'(0) = 0, unlike a clamp's derivative on its bound: hence a select and not a
 // maximum.
 Value buildRelu(OpBuilder &builder, Location loc, Arguments x) {
   Value zero = constant(builder, loc, x[0].getType(), 0.0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The derivative of every scalar operation that may stand in a region. Conventions at ties and kinks are
-// torch's (design.md, section 1): a clamp passes the gradient on its bound, the maximum of two values gives
+// torch's: a clamp passes the gradient on its bound, the maximum of two values gives
 // half to each, |x|' = 0 at 0.
 #include "dialect/Taylor/RegionDerivative.h"
 

@@ -107,7 +107,7 @@ def Taylor_RecurrencesOp : Taylor_ArrayOp<"recurrences", [AttrSizedOperandSegmen
         Z[t]   = sum_u w[t,u]           [b, h, t]        `mass`
         n[t]   = sum_u visible[t,u]     [b, h, t]        `count`
 
-    (design.md section 1; paper, section 3.1.) Clauses, in any order:
+    (Paper, section 3.1.) Clauses, in any order:
 
     | clause | meaning | default |
     |---|---|---|
@@ -185,7 +185,7 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
     An operand's axes say what it is: with t a row scalar, with u a column scalar, with neither a parameter. A channel
     axis occurs only in `dot` and in outputs. A result type lists the axes that stay; every other of b, h, t, u is
     summed, and h into its group where the result has g. In a tile loop nothing else is needed: the derivative of a
-    pairwise operation is a pairwise operation (ir.md, 2.2).
+    pairwise operation is a pairwise operation.
 
     ```mlir
     %N, %Z = taylor.pairwise { s = dot(%q, %k), w = exp(s * 0.125) } visible(u <= t) -> rows(w, %v), rows(w)

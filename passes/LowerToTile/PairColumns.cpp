@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sums into columns, and whatever else the operation gives: keys outside, queries inside (ir.md, 3.3).
+// Sums into columns, and whatever else the operation gives: keys outside, queries inside.
 #include "passes/LowerToTile/PairEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sums into rows: queries outside, keys inside (ir.md, 3.2).
+// Sums into rows: queries outside, keys inside.
 #include "passes/LowerToTile/PairEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which score tiles a mask leaves empty, full or partial (ir.md, 2.5).
+// Which score tiles a mask leaves empty, full or partial.
 //
 // A condition alpha p + beta u <= kappa on the positions p of queries and u of keys is solved for one axis
 // over a block of the other. Per block that gives, as index arithmetic,

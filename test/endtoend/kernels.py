@@ -3,7 +3,7 @@
 # RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s %full
 """Compiled kernels, called from PyTorch, against plain PyTorch formulas with autograd: outputs and all gradients (gate logits
 and learned parameters too) in fp32, bf16 and fp64. The judge is the formula in fp64 on inputs rounded as the kernel's; the error
-allowed is that of the same formula evaluated by PyTorch in the kernel's type (design.md, section 6)."""
+allowed is that of the same formula evaluated by PyTorch in the kernel's type."""
 import pathlib
 import sys
 

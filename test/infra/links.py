@@ -25,6 +25,18 @@ folders = [root / part for part in parts] + [x for part in parts[:-1] for x in (
 bare = [str(x.relative_to(root)) for x in folders if x.name != "__pycache__" and not (x / "README.md").exists()]
 assert not bare, "folders without a README.md: " + ", ".join(bare)
 
+# Nor does any text speak of a page that is not there; those in build/docs are generated.
+names = {page.name for page in pages}
+unknown = []
+for suffix in ("md", "td", "h", "cpp", "c", "mlir", "py", "sh", "cmake", "txt", "toml"):
+    for file in root.rglob(f"*.{suffix}"):
+        if re.match(r"(build|\.|runs)", str(file.relative_to(root))) or file.samefile(__file__):
+            continue
+        for name in re.findall(r"(?<![\w-])(?<!docs/)[A-Za-z][\w-]*\.md\b", file.read_text(encoding="utf-8", errors="replace")):
+            if name not in names:
+                unknown.append(f"{file.relative_to(root)}: {name}")
+assert not unknown, "pages that are nowhere: " + ", ".join(unknown)
+
 
 def statements(text):
     lines = (re.sub(r"\s+", " ", re.sub(r"//.*", "", line)).strip() for line in text.splitlines())

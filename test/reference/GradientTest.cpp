@@ -184,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(Operations, Gradient, testing::ValuesIn(kCases),
                          [](const testing::TestParamInfo<Case> &info) { return info.param.name; });
 
 //===----------------------------------------------------------------------===//
-// Ties (design.md, section 1)
+// Ties
 //===----------------------------------------------------------------------===//
 
 /// Gradient of sum of F over t at x = 0 and y = 0.

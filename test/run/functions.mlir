@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// --functions compares a forward and a backward with the specification that they are of. Here both are written by hand, after
-// ir.md 2.4; a wrong coefficient in the backward is found, and so is a forward that forgets its guard.
+// --functions compares a forward and a backward with the specification that they are of. Here both are written by hand.
+// A wrong coefficient in the backward is found, and so is a forward that forgets its guard.
 // REQUIRES: compiler
 // RUN: taylor-run --functions=%s --shape=b=2,h=4,g=2,t=7,u=5,d=6,e=4 | FileCheck %s
 // RUN: taylor-run %s --functions=%s --shape=b=1,h=1,t=1,d=2 | FileCheck %s
