@@ -28,7 +28,7 @@ struct CommandLine {
                "--emit the text, by default on standard output"),
       cl::value_desc("NAME.so"), cl::cat(category)};
   cl::opt<std::string> target{
-      "target", cl::desc("processor: native (default), x86-64-v3 (AVX2), or x86-64-v4 (AVX-512)"),
+      "target", cl::desc("processor: native (default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), or znver4"),
       cl::init("native"), cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16 or f64"), cl::init("f32"),
                              cl::cat(category)};
