@@ -31,6 +31,7 @@ void taylor::registerAllPasses() {
   registerPipelines();
   registerLowerToTilePass();
   registerNarrowProductsPass();
+  registerWidenProjectionsPass();
   registerTilePipeline();
   mlir::tile::cpu::registerCPUPasses();
 }

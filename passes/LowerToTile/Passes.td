@@ -56,4 +56,31 @@ def NarrowProductsPass : Pass<"taylor-narrow-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+def WidenProjectionsPass : Pass<"taylor-widen-projections", "::mlir::ModuleOp"> {
+  let summary = "f64 for what projects cotangents: the derivatives of norms";
+  let description = [{
+    Rule: in a `tile.kernel` without products, a reduction that depends on a cotangent and returns to an axis it reduced, as in `g - y <g, y>`, is computed
+    in f64 with all that follows from it and all it is computed from. Loads widen and stores narrow. What else reads the same sources keeps them in f32, since scores
+    that a backward computes again must round as those of the forward did.
+
+    Why: the derivative of a norm is orthogonal to the norm's operand. Gradients of what the norm makes scale-invariant (a gate, a value that is the only one) are
+    products of the two and cancel; rounding several f32 operations deep would be most of what is left. A reduction that does not return (<dO, O> of softmax) is
+    no reason. Such a kernel is local to tokens, O(T) of the whole O(T^2).
+
+    Kernels that touch a storage type other than f32 stay as they are: inputs in bf16 have fewer digits than f32 loses, and f64 needs nothing. So do those where
+    what follows enters a loop or a condition.
+
+    ```mlir
+    %g = tile.load %do [t = %t0] : !tile.array<[t, e = 16], f32> -> !tile.tile<[e = 16, t = 64], f32>   // "cotangent:o"
+    %m = tile.reduce sum %g over(e) : !tile.tile<[e = 16, t = 64], f32> -> !tile.tile<[t = 64], f32>
+    %x = tile.map (%a = %g, %b = %m) { %c = arith.subf %a, %b : f32 .. }
+    // becomes
+    %g = tile.load %do [t = %t0] : !tile.array<[t, e = 16], f32> -> !tile.tile<[e = 16, t = 64], f64>
+    %m = tile.reduce sum %g over(e) : !tile.tile<[e = 16, t = 64], f64> -> !tile.tile<[t = 64], f64>
+    %x = tile.map (%a = %g, %b = %m) { %c = arith.subf %a, %b : f64 .. }
+    ```
+  }];
+  let statistics = [Statistic<"numWidened", "widened", "kernels with f64">];
+}
+
 #endif

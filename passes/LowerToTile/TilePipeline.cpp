@@ -25,6 +25,7 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes, S
   options.blocks = sizes.blocks;
   options.widenKeys = productType.empty();
   manager.addPass(createLowerToTilePass(options));
+  manager.addPass(createWidenProjectionsPass());
   if (!productType.empty())
     manager.addPass(createNarrowProductsPass({productType.str()}));
   manager.addPass(createCSEPass());
