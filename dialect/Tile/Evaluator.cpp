@@ -67,6 +67,13 @@ double toDouble(const APFloat &value) {
   return copy.convertToDouble();
 }
 
+/// Sums of floats are kept in fp64 while an op runs and rounded when it ends.
+void roundElements(Elements &elements, Type type) {
+  if (isa<FloatType>(type) && !type.isF64())
+    for (Scalar &element : elements)
+      element.real = roundTo(type, element.real);
+}
+
 /// Memory of one array with its bounds.
 struct Memory {
   ArrayType type;
@@ -334,6 +341,7 @@ void Evaluator::runDot(DotOp dot) {
     result[linearIndex(dot.getType(), all, at)].real +=
         tile(dot.getA())[linearIndex(a, all, at)].real * tile(dot.getB())[linearIndex(b, all, at)].real;
   });
+  roundElements(result, dot.getType().getElementType());
 }
 
 void Evaluator::runReduce(ReduceOp reduce) {
@@ -359,6 +367,7 @@ void Evaluator::runReduce(ReduceOp reduce) {
       break;
     }
   });
+  roundElements(result, reduce.getType().getElementType());
 }
 
 void Evaluator::runScan(ScanOp scan) {
@@ -379,6 +388,7 @@ void Evaluator::runScan(ScanOp scan) {
       sum += x;
     }
   });
+  roundElements(result, scan.getType().getElementType());
 }
 
 template <typename F>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs a tile program on host memory: block by block, element by element, every number in fp64. Slow and
-// obvious; it says what a tile program means, and targets are compared with it.
+// Runs a tile program on host memory: block by block, element by element, every number in its own type. Slow
+// and obvious; it says what a tile program means, and targets are compared with it.
 #ifndef TAYLOR_DIALECT_TILE_EVALUATOR_H
 #define TAYLOR_DIALECT_TILE_EVALUATOR_H
 #include "dialect/Tile/TileDialect.h"
@@ -19,9 +19,10 @@ struct Sizes {
   int64_t of(llvm::StringRef role) const;
 };
 
-/// Runs all kernels. `tensors` in the order of the program's tile.tensor ops. Floats are computed in fp64 and
-/// rounded to the storage type when stored. Workspace that no kernel wrote reads as NaN. Fails with a
-/// diagnostic at an op that is not supported, and at one that touches a null tensor.
+/// Runs all kernels. `tensors` in the order of the program's tile.tensor ops. Every float
+/// result is computed in fp64, inner products and sums included, and rounded once to its type. Workspace that
+/// no kernel wrote reads as NaN. Fails with a diagnostic at an op that is not supported, and at one that
+/// touches a null tensor.
 LogicalResult evaluateProgram(ProgramOp program, const Sizes &sizes, llvm::ArrayRef<HostArray> tensors);
 
 } // namespace mlir::tile

@@ -50,8 +50,21 @@ static bool compare(arith::CmpFPredicate predicate, double a, double b) {
 
 static int64_t floorDivide(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 
+double mlir::tile::roundTo(Type type, double value) {
+  if (type.isF64())
+    return value;
+  if (type.isF32())
+    return static_cast<float>(value);
+  APFloat narrow(value);
+  bool lost;
+  narrow.convert(cast<FloatType>(type).getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
+  narrow.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
+  return narrow.convertToDouble();
+}
+
 FailureOr<Scalar> mlir::tile::evaluateScalar(Operation *op, ArrayRef<Scalar> x) {
-  auto real = [](double value) { return FailureOr<Scalar>(Scalar{value, 0}); };
+  Type type = op->getResult(0).getType();
+  auto real = [&](double value) { return FailureOr<Scalar>(Scalar{roundTo(type, value), 0}); };
   auto integer = [](int64_t value) { return FailureOr<Scalar>(Scalar{0, value}); };
   auto divides = [&] { return x[1].integer != 0; };
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {

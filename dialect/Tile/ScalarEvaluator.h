@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One op of arith or math on scalars, in fp64 and int64.
+// One op of arith or math on scalars, each result rounded to its type.
 #ifndef TAYLOR_DIALECT_TILE_SCALAREVALUATOR_H
 #define TAYLOR_DIALECT_TILE_SCALAREVALUATOR_H
 #include "mlir/IR/Operation.h"
@@ -12,7 +12,11 @@ struct Scalar {
   int64_t integer = 0;
 };
 
-/// Result of a one-result op of arith or math; fails with a diagnostic where unsupported.
+/// `value` rounded to the nearest number of a float type (ties to even).
+double roundTo(Type type, double value);
+
+/// Result of a one-result op of arith or math, computed in fp64 and rounded to the result's type; fails with
+/// a diagnostic where unsupported.
 FailureOr<Scalar> evaluateScalar(Operation *op, llvm::ArrayRef<Scalar> operands);
 
 } // namespace mlir::tile
