@@ -76,6 +76,7 @@ else:
         "%venv": os.path.dirname(os.path.dirname(config.taylor_python)),
         "%spec_dir": os.path.join(config.taylor_source, "examples", "specs"),
         "%source_dir": config.taylor_source,
+        "%caller_path": os.environ.get("PATH", ""),
         "%build_dir": config.taylor_build,
         "%bin_dir": bin_dir,
         "%lib_dir": lib_dir,
