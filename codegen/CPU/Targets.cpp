@@ -2,6 +2,7 @@
 #include "codegen/CPU/Targets.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
+#include <unistd.h>
 
 using namespace mlir::tile::cpu;
 
@@ -26,6 +27,7 @@ static Target avx512() {
           .cpu = "x86-64-v4",
           .features = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma"},
           .vectorBytes = 64,
+          .l2Bytes = 1 << 20,
           .accumulators = 16,
           .plainAccumulators = 24,
           .productVectors = 4,
@@ -65,6 +67,11 @@ std::optional<Target> mlir::tile::cpu::findTarget(llvm::StringRef name, std::str
       return std::nullopt;
     }
     target.native = true;
+    // Unknown (0 or less) on some virtual machines: the table's sizes stay.
+    if (int64_t bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0)
+      target.l1Bytes = bytes;
+    if (int64_t bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0)
+      target.l2Bytes = bytes;
     target.cpu = llvm::sys::getHostCPUName().str();
     for (const char *feature : {"avx512bf16", "avx512vbmi"})
       if (host.lookup(feature))

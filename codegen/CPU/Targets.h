@@ -15,6 +15,8 @@ struct Target {
   std::vector<std::string> features; // what a machine must have to run the code: "avx512f", "fma", ...
   bool native = false;               // use everything that the host has
   unsigned vectorBytes = 32;         // width of a vector register
+  int64_t l1Bytes = 32 << 10;        // data caches of one core
+  int64_t l2Bytes = 512 << 10;
   unsigned accumulators =
       12; // vector registers for a product's accumulators, with work on them after the sum
   unsigned plainAccumulators = 12; // and without
@@ -28,8 +30,8 @@ struct Target {
   unsigned lanes(unsigned bits) const { return vectorBytes * 8 / bits; }
 };
 
-/// `native`, `x86-64-v3`, `x86-64-v4` or `znver4`; else, or where the host lacks AVX2 and FMA, nothing and a reason in
-/// `error`.
+/// `native`, `x86-64-v3`, `x86-64-v4` or `znver4`; else, or where the host lacks AVX2 and FMA, nothing and a
+/// reason in `error`.
 std::optional<Target> findTarget(llvm::StringRef name, std::string &error);
 
 /// Names of the table, for messages.

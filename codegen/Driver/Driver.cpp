@@ -3,6 +3,7 @@
 
 #include "codegen/CPU/Artifact.h"
 #include "codegen/CPU/Passes.h"
+#include "codegen/CPU/TileModel.h"
 #include "codegen/Driver/Version.h"
 #include "codegen/Torch/TorchPrinter.h"
 
@@ -112,7 +113,8 @@ LogicalResult Driver::lowerToPairwise() {
 }
 
 LogicalResult Driver::lowerToTile() {
-  TileSizes sizes;
+  TileSizes sizes = tile::cpu::chooseTileSizes(
+      target, {options.headDim, options.getValueDim(), options.dtype == "f64" ? 8 : 4});
   StringRef productType = options.dtype == "bf16" && target.fastPairs ? "bf16" : "";
   if (failed(
           runStage("tile", [&](OpPassManager &manager) { buildTilePipeline(manager, sizes, productType); })))

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/CPU/TileModel.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+taylor::TileSizes mlir::tile::cpu::chooseTileSizes(const Target &target, const TileProblem &problem) {
+  auto fit = [](int64_t size) {
+    return int64_t(llvm::bit_floor(uint64_t(std::clamp<int64_t>(size, 64, 256))));
+  };
+  int64_t bytes = problem.bytes, channels = problem.headDim + problem.valueDim;
+  taylor::TileSizes sizes;
+  sizes.queries = llvm::alignTo(64, target.vectorBytes / bytes * target.productVectors);
+  sizes.keys = fit(target.l1Bytes / (sizes.queries * bytes));
+  sizes.edgeKeys = std::min<int64_t>(sizes.keys, 64);
+  int64_t perQueryTile = sizes.queries * channels * bytes;
+  int64_t perKey = (2 * channels + 2 * sizes.queries) * bytes;
+  sizes.outerKeys = fit((target.l2Bytes / 4 - perQueryTile) / perKey);
+  return sizes;
+}
