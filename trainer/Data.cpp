@@ -73,7 +73,7 @@ std::string trainOnSample(const Corpus &corpus, int64_t vocabulary) {
     sample.push_back(document);
     size += document.size();
   }
-  Elapsed elapsed(text("training a tokenizer of ", vocabulary, " pieces on ", size >> 20, " MB"));
+  Elapsed elapsed(text("training a tokenizer of ", vocabulary, " pieces on ", formatBytes(size)));
   return trainTokenizer(sample, vocabulary);
 }
 

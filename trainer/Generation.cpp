@@ -68,8 +68,8 @@ std::string_view wholeCharacters(std::string_view text) {
 } // namespace
 
 void GenerationOptions::check() const {
-  if (tokens < 0)
-    fail("expected --tokens to be at least 0, but got ", tokens);
+  if (tokens < 1)
+    fail("expected --tokens to be at least 1, but got ", tokens);
   if (!(temperature >= 0 && temperature <= 1e6))
     fail("expected --temperature to be at least 0, but got ", temperature);
   if (topK < 0)
@@ -122,7 +122,7 @@ Generated generate(const GenerationOptions &options, const std::function<void(co
   c10::NoGradGuard noGrad;
   at::Generator generator = at::detail::createCPUGenerator(options.seed);
   auto start = std::chrono::steady_clock::now();
-  show(options.tokens == 0);
+  show(false);
   catchInterrupts();
   for (int64_t i = 0; i < options.tokens && !interrupted(); ++i) {
     int64_t seen = std::min<int64_t>(tokens.size(), std::max<int64_t>(loaded.description.context, 1));

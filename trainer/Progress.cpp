@@ -24,6 +24,11 @@ int64_t terminalColumns() {
 
 } // namespace
 
+std::string formatBytes(int64_t bytes) {
+  int shift = bytes >= 1 << 20 ? 20 : 10;
+  return text((bytes + (int64_t(1) << shift) - 1) >> shift, shift == 20 ? " MB" : " kB");
+}
+
 std::string formatDuration(double seconds) {
   int64_t whole = std::llround(std::max(seconds, 0.0));
   char buffer[64];

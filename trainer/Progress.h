@@ -61,5 +61,8 @@ private:
 // "4:07" or "1:02:03".
 std::string formatDuration(double seconds);
 
+// "8 MB", or "11 kB" below 1 MB; rounded up, units of 1024.
+std::string formatBytes(int64_t bytes);
+
 } // namespace taylor::trainer
 #endif

@@ -67,16 +67,16 @@ LogicalResult Driver::setMask(SpecOp spec) {
   return mlir::verify(spec);
 }
 
-LogicalResult Driver::findTarget(SpecOp spec) {
+std::string Driver::chooseTarget() {
   std::string error;
   std::optional<tile::cpu::Target> found = tile::cpu::findTarget(options.target, error);
   if (!found)
-    return spec.emitError(error);
+    return error;
   target = *found;
   manifest.target = target.name;
   manifest.processor = target.cpu;
   manifest.features = target.features;
-  return success();
+  return "";
 }
 
 LogicalResult Driver::runStage(StringRef stage, function_ref<void(OpPassManager &)> build) {
@@ -185,7 +185,7 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
                                                                              "\n" + getVersion("taylorc"))),
                               /*LowerCase=*/true);
   manifest.dtype = options.dtype;
-  if (failed(findTarget(spec)) || failed(lowerToPairwise()))
+  if (failed(lowerToPairwise()))
     return failure();
   if (emission == Emission::Pairwise) {
     result.output = printModule();

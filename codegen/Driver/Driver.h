@@ -26,7 +26,8 @@ struct Compilation {
   std::string manifest;
 };
 
-/// One specification on its way down. Errors are diagnostics of the context, at the place that caused them.
+/// One specification on its way down. Errors are diagnostics of the context, at the place that caused them;
+/// `chooseTarget` comes first, since an option has no place.
 class Driver {
 public:
   /// Called with the name of each stage and the module after it, where given.
@@ -35,6 +36,9 @@ public:
   Driver(mlir::MLIRContext &context, CompileOptions options)
       : context(context), options(std::move(options)) {}
 
+  /// The options' target: which code `compile` makes below the level of tiles, and its tile sizes. A message
+  /// where it is unknown, or where this computer is none of the table.
+  std::string chooseTarget();
   /// Parses `text`, keeps the specification that the options name, and sets its parameters and mask.
   mlir::LogicalResult load(llvm::StringRef text, llvm::StringRef fileName);
   mlir::FailureOr<Compilation> compile(Emission emission);
@@ -44,7 +48,6 @@ public:
 private:
   mlir::FailureOr<SpecOp> selectSpec();
   mlir::LogicalResult setMask(SpecOp spec);
-  mlir::LogicalResult findTarget(SpecOp spec);
   mlir::LogicalResult runStage(llvm::StringRef stage, llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
   mlir::LogicalResult lowerToTile();

@@ -130,6 +130,10 @@ int main(int argc, char **argv) {
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());
 
   Driver driver(context, options);
+  // PyTorch code is for any machine.
+  if (line.emit != Emission::Torch)
+    if (std::string message = driver.chooseTarget(); !message.empty())
+      return report(message);
   std::vector<OutputFile> files;
   if (!line.saveStages.empty())
     driver.onStage = [&](llvm::StringRef stage, mlir::ModuleOp module) {

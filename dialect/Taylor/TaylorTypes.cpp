@@ -108,7 +108,8 @@ LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError, Ar
       return emitError() << "unsupported size of axis '" << axis
                          << "': the sizes of b, h, g, t and u are known at run time only";
     if (!isRoleAxis(axis) && size == kUnknown)
-      return emitError() << "requires a size of the free axis '" << axis << "' (write '" << axis << " = 4')";
+      return emitError() << "requires a size of the free axis '" << axis << "' (write '" << axis
+                         << " = 4'); axes without one are b, h, g, t, u, d, e and f";
   }
   if (seen.contains("t") && seen.contains("u"))
     return emitError() << "unsupported array with both t and u: no T x U buffer is ever materialised; use "

@@ -20,4 +20,9 @@ torch.ops.load_library(LIBRARY)
 
 
 def attention(q, k, v, *more, spec, options="", offset=None):
-    return torch.ops.taylor.attention([q, k, v, *more], str(spec), options, offset)[0]
+    inputs = [q, k, v, *more]
+    for number, tensor in enumerate(inputs):
+        if not isinstance(tensor, torch.Tensor):
+            name = "qkv"[number] if number < 3 else f"input {number}"
+            raise TypeError(f"expected a tensor for {name}, but got {type(tensor).__name__}")
+    return torch.ops.taylor.attention(inputs, str(spec), options, offset)[0]

@@ -41,14 +41,13 @@ TaylorTensor describe(const at::Tensor &tensor) {
 }
 
 /// The tensor as the kernel takes it: itself, unless its last axis is a channel with a stride other than 1,
-/// or it is a learned parameter in another floating dtype.
+/// or it is a learned parameter in another floating dtype. (Sparse tensors do not come here: torch has no
+/// kernel of ours for them.)
 at::Tensor prepare(const at::Tensor &tensor, const TensorInfo &info, bool parameter) {
   if (!tensor.defined())
     fail("requires a tensor for '", info.name, "', but got none");
   if (!tensor.is_cpu())
     fail("expected device cpu of '", info.name, "', but got ", tensor.device().str());
-  if (tensor.is_sparse() || tensor.is_mkldnn() || tensor.layout() != at::kStrided)
-    fail("expected a dense tensor for '", info.name, "', but got another layout");
   at::Tensor ready = tensor;
   at::ScalarType wanted = scalarType(info.dtype);
   if (parameter && ready.scalar_type() != wanted && ready.is_floating_point())

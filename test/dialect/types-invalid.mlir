@@ -16,7 +16,7 @@
 
 // -----
 
-// expected-error @below {{requires a size of the free axis 'j' (write 'j = 4')}}
+// expected-error @below {{requires a size of the free axis 'j' (write 'j = 4'); axes without one are b, h, g, t, u, d, e and f}}
 !x = !taylor.array<[b, j]>
 
 // -----

@@ -230,6 +230,10 @@ class Operator(unittest.TestCase):
         for option in ("--dtype=f32", "--head-dim=8", "-o x.so", "--emit=asm"):
             self.error(f"unsupported option '{option.split()[0]}': dtype and sizes are taken from the tensors, and the kernel "
                        "cache names files", q, k, v, gate, weight, options=option)
+        for inputs, name, kind in (((q, None, v), "k", "NoneType"), ((q, k, v, gate, [1.0]), "input 4", "list")):
+            with self.assertRaises(TypeError) as caught:
+                attention(*inputs, spec=GATED)
+            self.assertEqual(str(caught.exception), f"expected a tensor for {name}, but got {kind}")
         self.error("taylorc could not compile", q, k, v, gate, weight, options="--no-such-option")
 
     def test_no_second_derivative(self):

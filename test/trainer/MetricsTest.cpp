@@ -38,4 +38,11 @@ TEST(Progress, Durations) {
   EXPECT_EQ(formatDuration(3723), "1:02:03");
 }
 
+TEST(Progress, Sizes) {
+  EXPECT_EQ(formatBytes(1), "1 kB");
+  EXPECT_EQ(formatBytes((1 << 20) - 1024), "1023 kB");
+  EXPECT_EQ(formatBytes(1 << 20), "1 MB");
+  EXPECT_EQ(formatBytes((8 << 20) + 1), "9 MB");
+}
+
 } // namespace

@@ -11,6 +11,8 @@
 #include "mlir/Parser/Parser.h"
 #include "runtime/artifact.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Format.h"
 #include <chrono>
 #include <cmath>
@@ -231,14 +233,18 @@ int main(int argc, char **argv) {
   std::copy(std::begin(dims), std::end(dims), checker.dims);
 
   OwningOpRef<ModuleOp> compiled = module->clone();
-  std::string path = keep.empty() ? "/tmp/tile-check-" + std::to_string(getpid()) + ".so" : keep.getValue();
+  SmallString<128> temporary;
+  if (std::error_code code = llvm::sys::fs::createTemporaryFile("tile-check", "so", temporary)) {
+    llvm::errs() << "requires a folder for temporary files (TMPDIR): " << code.message() << "\n";
+    return 1;
+  }
+  llvm::FileRemover remover(temporary);
+  std::string path = keep.empty() ? temporary.str().str() : keep.getValue();
   auto start = std::chrono::steady_clock::now();
   if (failed(cpu::compileTileModule(*compiled, "{}", *target, path)))
     return 1;
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (keep.empty())
-    unlink(path.c_str());
   if (!library) {
     llvm::errs() << dlerror() << "\n";
     return 1;
