@@ -6,6 +6,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SetParametersPass : Pass<"taylor-set-parameters", "::mlir::ModuleOp"> {
+  let summary = "values of free parameters, for every specification";
+  let description = [{
+    Rule: the default of a named parameter is replaced, and with it what the specification means where nothing else sets the parameter.
+    `taylor-opt --set order=4` is this pass, before all others. A name that a specification does not declare is an error there.
+
+    ```mlir
+    taylor.spec @f(..) parameters(order : index = 10) { .. }
+    // with parameters=order=4 becomes
+    taylor.spec @f(..) parameters(order : index = 4) { .. }
+    ```
+  }];
+  let options = [Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values: 'order=10,window=5'">];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
 def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
   let summary = "fix channel sizes, parameters, mask and types of every specification";
   let description = [{

@@ -316,15 +316,11 @@ FailureOr<Choices> Specialize::readChoices() {
     if (!choices.mask)
       return module.emitError() << "expected mask causal or bidirectional, but got '" << mask << "'";
   }
-  for (StringRef part : llvm::split(parameters, ',')) {
-    if (part.trim().empty())
-      continue;
-    std::string error;
-    FailureOr<ParameterSetting> setting = parseParameterSetting(part.trim(), error);
-    if (failed(setting))
-      return module.emitError() << error;
-    choices.parameters.push_back(*setting);
-  }
+  std::string error;
+  FailureOr<SmallVector<ParameterSetting>> settings = parseParameterSettings(parameters, error);
+  if (failed(settings))
+    return module.emitError() << error;
+  choices.parameters = std::move(*settings);
   return choices;
 }
 

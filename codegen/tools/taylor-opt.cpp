@@ -12,8 +12,11 @@ static constexpr const char *kOverview =
     "taylor-opt: the compiler's passes, one by one\n\n"
     "  taylor-opt softmax.mlir --taylor-specialize=\"head-dim=64 dtype=bf16\"\n"
     "  taylor-opt softmax.mlir --taylor-to-pairwise=head-dim=64 --mlir-print-ir-after-all\n"
-    "  taylor-opt softmax.mlir --taylor-to-pairwise=head-dim=64 --taylor-tile-pipeline\n\n"
-    "Passes run in the order in which they are given.\n";
+    "  taylor-opt softmax.mlir --taylor-to-pairwise=head-dim=64 --taylor-tile-pipeline\n"
+    "  taylor-opt softmax-taylor.mlir --set order=4 --taylor-to-pairwise=head-dim=64\n\n"
+    "Passes run in the order in which they are given. --set NAME=VALUE (repeatable) sets a free parameter "
+    "before all of them, as in the\n"
+    "other programs; it is short for --taylor-set-parameters.\n";
 
 /// What is registered before the passes are options of LLVM's code generators, hundreds of them:
 /// --help-hidden lists those.
@@ -23,12 +26,39 @@ static void hideOptionsOfLLVM() {
       option.second->setHiddenFlag(llvm::cl::Hidden);
 }
 
+/// The arguments with every `--set NAME=VALUE` as one pass ahead of the others, and with messages that are
+/// not followed by the operation in generic form (`--mlir-print-op-on-diagnostic` brings it back).
+static std::vector<std::string> expandArguments(llvm::ArrayRef<const char *> arguments) {
+  std::vector<std::string> rest;
+  std::string settings;
+  auto add = [&](llvm::StringRef setting) { settings += (settings.empty() ? "" : ",") + setting.str(); };
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    llvm::StringRef argument = arguments[i], name = argument;
+    bool dashed = name.consume_front("--") || name.consume_front("-");
+    if (dashed && name == "set" && i + 1 < arguments.size())
+      add(arguments[++i]);
+    else if (dashed && name.consume_front("set="))
+      add(name);
+    else
+      rest.push_back(argument.str());
+  }
+  rest.insert(rest.begin() + 1, "--mlir-print-op-on-diagnostic=false");
+  if (!settings.empty())
+    rest.insert(rest.begin() + 1, "--taylor-set-parameters=parameters=" + settings);
+  return rest;
+}
+
 int main(int argc, char **argv) {
+  std::vector<std::string> arguments = expandArguments({argv, size_t(argc)});
+  std::vector<char *> pointers;
+  for (std::string &argument : arguments)
+    pointers.push_back(argument.data());
   hideOptionsOfLLVM();
   llvm::cl::SetVersionPrinter(
       [](llvm::raw_ostream &stream) { stream << taylor::getVersion("taylor-opt") << "\n"; });
   mlir::DialectRegistry registry;
   taylor::registerAllDialects(registry);
   taylor::registerAllPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, kOverview, registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(int(pointers.size()), pointers.data(), kOverview, registry));
 }

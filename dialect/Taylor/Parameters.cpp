@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/Parameters.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -40,6 +42,19 @@ LogicalResult reportUnknown(SpecOp spec, StringRef name) {
 }
 
 } // namespace
+
+FailureOr<SmallVector<ParameterSetting>> taylor::parseParameterSettings(StringRef text, std::string &error) {
+  SmallVector<ParameterSetting> settings;
+  for (StringRef part : llvm::split(text, ',')) {
+    if (part.trim().empty())
+      continue;
+    FailureOr<ParameterSetting> setting = parseParameterSetting(part.trim(), error);
+    if (failed(setting))
+      return failure();
+    settings.push_back(*setting);
+  }
+  return settings;
+}
 
 LogicalResult taylor::setParameters(SpecOp spec, ArrayRef<ParameterSetting> settings) {
   NamedAttrList parameters(spec.getParameters());

@@ -17,6 +17,10 @@ struct ParameterSetting {
 /// Splits `name=value`; on failure `error` says what was expected.
 mlir::FailureOr<ParameterSetting> parseParameterSetting(llvm::StringRef text, std::string &error);
 
+/// Splits `name=value,name=value`, which may be empty; on failure `error` says what was expected.
+mlir::FailureOr<llvm::SmallVector<ParameterSetting>> parseParameterSettings(llvm::StringRef text,
+                                                                            std::string &error);
+
 /// Replaces the defaults in `parameters(..)` of a specification. An unknown name or a value of the wrong kind
 /// is an error at the specification, which names the nearest parameter.
 mlir::LogicalResult setParameters(SpecOp spec, llvm::ArrayRef<ParameterSetting> settings);
