@@ -116,7 +116,9 @@ void KernelPlan::addUse(Value value, int position, bool elementwise, Operation *
   if (isInline(value)) {
     for (Value operand : value.getDefiningOp()->getOperands())
       addUse(operand, position, elementwise && operand.getType() == value.getType(), user);
-    return;
+    // A splat that a product reads from a copy is in memory after all.
+    if (llvm::none_of(packs, [&](const Copy &copy) { return copy.value == value; }))
+      return;
   }
   // A loop that reads a value from outside keeps it to its end.
   for (Operation *at = user; at->getBlock() != value.getParentBlock(); at = at->getParentOp())

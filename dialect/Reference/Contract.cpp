@@ -36,7 +36,7 @@ Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Rea
   Real floor = (cancels ? contract.cancelledPerElement : contract.floorPerElement) * epsilon * elements;
   // A result of which eager code itself gets no digit right is the rounding of what cancels, once this way
   // and once that: two draws of the same noise differ by more than a factor of 2.
-  if (std::isfinite(result.eager) && result.eager > contract.noise * epsilon * result.norm)
+  if (std::isfinite(result.eager) && result.eager > contract.getNoise() * epsilon * result.norm)
     factor *= 2;
   // An eager evaluation that overflows where the reference does not allows nothing.
   Real ofEager = std::isfinite(result.eager) ? factor * result.eager : 0;

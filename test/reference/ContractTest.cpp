@@ -17,10 +17,10 @@ TEST(Contract, EpsilonIsTheDistanceFromOneToTheNextNumber) {
 }
 
 TEST(Contract, AllowsAMultipleOfTheEagerError) {
-  Values reference = {3, 4}, eager = {3.5L, 4};
+  Values reference = {3, 4}, eager = {3.2L, 4};
   Contract bf16 = {Dtype::BF16}, f32 = {Dtype::F32};
-  EXPECT_TRUE(compare(Values{3, 4.549L}, reference, eager, bf16).passes);
-  EXPECT_FALSE(compare(Values{3, 4.551L}, reference, eager, bf16).passes);
+  EXPECT_TRUE(compare(Values{3, 4.219L}, reference, eager, bf16).passes);
+  EXPECT_FALSE(compare(Values{3, 4.221L}, reference, eager, bf16).passes);
   Values close = {3.005L, 4};
   EXPECT_TRUE(compare(Values{3, 4.00999L}, reference, close, f32).passes);
   EXPECT_FALSE(compare(Values{3, 4.01001L}, reference, close, f32).passes);
@@ -82,6 +82,10 @@ TEST(Contract, DoublesTheFactorWhereEagerCodeHasNoDigit) {
   std::vector<Real> reference(4, 1), noisy(4, 1.01L), accurate(4, 1.0001L), x(4, 1.03L), near(4, 1.0003L);
   EXPECT_TRUE(compare(x, reference, noisy, contract).passes);
   EXPECT_FALSE(compare(near, reference, accurate, contract).passes);
+  // In bf16 from an eager error of 1/16 on.
+  Contract bf16 = {Dtype::BF16};
+  EXPECT_TRUE(compare(Values(4, 1.14L), reference, Values(4, 1.07L), bf16).passes);
+  EXPECT_FALSE(compare(Values(4, 1.10L), reference, Values(4, 1.06L), bf16).passes);
 }
 
 } // namespace
