@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The CUDA driver, loaded at run time by name: one binary serves machines with and without a GPU.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace taylor::runtime::cuda {
+
+// Types of the driver API (CUDA Driver API reference, "Data types used by CUDA driver"), declared here so
+// that no toolkit is needed to build.
+using Result = int; // CUresult: 0 is success
+using DeviceNumber = int;
+using Context = struct CUctx_st *;
+using Module = struct CUmod_st *;
+using Function = struct CUfunc_st *;
+using Stream = struct CUstream_st *; // the same as cudaStream_t; null: the default stream
+
+/// The functions that Taylor calls: member, name in the library (the version that cuda.h maps the plain name
+/// to), arguments.
+// clang-format off
+#define TAYLOR_CUDA_FUNCTIONS(X)                                                                                                  \
+  X(init, "cuInit", (unsigned flags))                                                                                             \
+  X(getErrorName, "cuGetErrorName", (Result error, const char **text))                                                            \
+  X(getErrorString, "cuGetErrorString", (Result error, const char **text))                                                        \
+  X(deviceGetCount, "cuDeviceGetCount", (int *count))                                                                             \
+  X(deviceGet, "cuDeviceGet", (DeviceNumber *device, int ordinal))                                                                \
+  X(deviceGetName, "cuDeviceGetName", (char *name, int size, DeviceNumber device))                                                \
+  X(deviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, DeviceNumber device))                                 \
+  X(contextGetCurrent, "cuCtxGetCurrent", (Context *context))                                                                     \
+  X(contextGetDevice, "cuCtxGetDevice", (DeviceNumber *device))                                                                   \
+  X(contextPush, "cuCtxPushCurrent_v2", (Context context))                                                                        \
+  X(contextPop, "cuCtxPopCurrent_v2", (Context *context))                                                                         \
+  X(pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, uint64_t pointer))                                 \
+  X(moduleLoad, "cuModuleLoadDataEx", (Module *module, const void *image, unsigned count, int *options, void **values))           \
+  X(moduleUnload, "cuModuleUnload", (Module module))                                                                              \
+  X(moduleGetFunction, "cuModuleGetFunction", (Function *function, Module module, const char *name))                              \
+  X(functionSetAttribute, "cuFuncSetAttribute", (Function function, int attribute, int value))                                    \
+  X(launchKernel, "cuLaunchKernel",                                                                                               \
+    (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,        \
+     unsigned sharedBytes, Stream stream, void **parameters, void **extra))
+// clang-format on
+
+/// A GPU, as a message or a choice of code needs it.
+struct DeviceInfo {
+  int ordinal = 0;
+  std::string name;
+  int capability = 0;         // 10 * major + minor: 80 is sm_80
+  int64_t sharedPerBlock = 0; // bytes that a block may ask for (cudaDevAttrMaxSharedMemoryPerBlockOptin)
+};
+
+/// The driver's functions. Every failure is an Error that names what was being done, the call, the code and
+/// its meaning.
+class Driver {
+public:
+#define TAYLOR_CUDA_MEMBER(member, name, arguments) Result(*member) arguments = nullptr;
+  TAYLOR_CUDA_FUNCTIONS(TAYLOR_CUDA_MEMBER)
+#undef TAYLOR_CUDA_MEMBER
+
+  /// Loads libcuda.so.1 ($TAYLOR_CUDA_DRIVER names another library) and initialises it, once. Throws where
+  /// there is no driver, it is too old or it finds no GPU: the message says which and what to do. A failure
+  /// is remembered.
+  static const Driver &get();
+
+  /// Throws unless `code` is success. `subject` is what was being done: "kernel 'forward.attend'".
+  void check(Result code, const char *call, const std::string &subject) const;
+
+  /// All GPUs that the process sees, in the driver's order.
+  std::vector<DeviceInfo> devices() const;
+  /// The device of the calling thread's current context.
+  DeviceInfo currentDevice() const;
+
+private:
+  Driver();
+  DeviceInfo describe(int ordinal, DeviceNumber device) const;
+};
+
+/// Makes the context that owns `pointer` current for the scope's life, on this thread. The pointer must be
+/// memory of a GPU; `argument` names it in the message.
+class ContextScope {
+public:
+  ContextScope(const void *pointer, const std::string &argument);
+  ~ContextScope();
+  ContextScope(const ContextScope &) = delete;
+  ContextScope &operator=(const ContextScope &) = delete;
+
+private:
+  bool pushed = false;
+};
+
+} // namespace taylor::runtime::cuda

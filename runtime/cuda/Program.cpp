@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/cuda/Program.h"
+#include "runtime/Error.h"
+#include <algorithm>
+#include <cstdlib>
+
+using namespace taylor::runtime;
+using namespace taylor::runtime::cuda;
+
+namespace {
+
+// Numbers of cuda.h: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES and
+// CU_JIT_ERROR_LOG_BUFFER{,_SIZE_BYTES}.
+constexpr int kMaxDynamicShared = 8, kErrorLog = 5, kErrorLogSize = 6;
+// What every GPU gives a block without being asked (CUDA C++ Programming Guide, "Technical Specifications per
+// Compute Capability").
+constexpr unsigned kSharedWithoutAsking = 48 << 10;
+constexpr unsigned kGridLimit[3] = {2147483647u, 65535u, 65535u};
+
+struct TargetNumber {
+  int capability = 0;
+  bool exact = false; // a suffix: this GPU only
+};
+
+TargetNumber numberOf(const std::string &target) {
+  TargetNumber number;
+  char *end = nullptr;
+  number.capability = target.starts_with("sm_") ? int(std::strtol(target.c_str() + 3, &end, 10)) : 0;
+  number.exact = end && *end;
+  return number;
+}
+
+} // namespace
+
+const Image *cuda::chooseImage(const std::vector<Image> &images, int capability) {
+  const Image *best = nullptr;
+  auto rank = [](const Image &image) { return std::pair(!image.isPtx, numberOf(image.target).capability); };
+  for (const Image &image : images) {
+    auto [number, exact] = numberOf(image.target);
+    bool sameMajor = number / 10 == capability / 10;
+    bool fits = exact ? number == capability : number <= capability && (image.isPtx || sameMajor);
+    if (fits && (!best || rank(image) > rank(*best)))
+      best = &image;
+  }
+  return best;
+}
+
+Module Program::load(const Driver &driver, Context context) {
+  if (auto known = modules.find(context); known != modules.end())
+    return known->second;
+  DeviceInfo device = driver.currentDevice();
+  const Image *image = chooseImage(images, device.capability);
+  if (!image) {
+    std::string targets;
+    for (const Image &other : images)
+      targets += (targets.empty() ? "" : ", ") + other.target;
+    fail("expected code for ", device.name, " (sm_", device.capability, ") in '", name, "', but got ",
+         targets.empty() ? "none" : targets, "; compile with --target=sm_", device.capability);
+  }
+  std::string log(4096, '\0');
+  int options[] = {kErrorLog, kErrorLogSize};
+  void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
+  Module module = nullptr;
+  Result code = driver.moduleLoad(&module, image->bytes.data(), 2, options, values);
+  log.resize(std::char_traits<char>::length(log.c_str()));
+  while (!log.empty() && (log.back() == '\n' || log.back() == ' '))
+    log.pop_back();
+  driver.check(code, "cuModuleLoadDataEx",
+               "code for " + image->target + " in '" + name + "'" + (log.empty() ? "" : " (" + log + ")"));
+  modules.emplace(context, module);
+  return module;
+}
+
+Function Program::find(const std::string &kernel, unsigned sharedBytes) {
+  const Driver &driver = Driver::get();
+  Context context = nullptr;
+  std::string subject = "kernel '" + kernel + "'";
+  driver.check(driver.contextGetCurrent(&context), "cuCtxGetCurrent", subject);
+  if (!context)
+    fail("expected a current CUDA context for ", subject, ", but this thread has none");
+  std::pair key(context, kernel);
+  {
+    std::shared_lock lock(mutex);
+    if (auto known = kernels.find(key); known != kernels.end() && sharedBytes <= known->second.sharedBytes)
+      return known->second.function;
+  }
+  std::unique_lock lock(mutex);
+  Kernel entry{nullptr, kSharedWithoutAsking};
+  if (auto known = kernels.find(key); known != kernels.end())
+    entry = known->second;
+  else
+    driver.check(driver.moduleGetFunction(&entry.function, load(driver, context), kernel.c_str()),
+                 "cuModuleGetFunction", subject);
+  if (sharedBytes > entry.sharedBytes) {
+    DeviceInfo device = driver.currentDevice();
+    if (sharedBytes > device.sharedPerBlock)
+      fail(subject, " requires ", sharedBytes, " bytes of shared memory, but a block of ", device.name,
+           " has ", device.sharedPerBlock, "; compile with --target=sm_", device.capability);
+    driver.check(driver.functionSetAttribute(entry.function, kMaxDynamicShared, int(sharedBytes)),
+                 "cuFuncSetAttribute", subject);
+    entry.sharedBytes = sharedBytes;
+  }
+  kernels[key] = entry;
+  return entry.function;
+}
+
+void Program::launch(const std::string &kernel, const LaunchShape &shape, Stream stream, void **parameters) {
+  if (std::ranges::count(shape.grid, 0u))
+    return;
+  for (int i = 0; i < 3; ++i)
+    if (shape.grid[i] > kGridLimit[i])
+      fail("kernel '", kernel, "' requires ", shape.grid[i], " blocks along axis ", "xyz"[i],
+           " of its grid, but a GPU takes at most ", kGridLimit[i], "; use smaller batches");
+  Function function = find(kernel, shape.sharedBytes);
+  const Driver &driver = Driver::get();
+  driver.check(driver.launchKernel(function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0],
+                                   shape.block[1], shape.block[2], shape.sharedBytes, stream, parameters,
+                                   /*extra=*/nullptr),
+               "cuLaunchKernel", "kernel '" + kernel + "'");
+}
+
+Program::~Program() {
+  if (modules.empty())
+    return;
+  const Driver &driver = Driver::get();
+  for (auto [context, module] : modules) {
+    Context ignored;
+    if (driver.contextPush(context))
+      continue; // the context is gone, and its modules with it
+    driver.moduleUnload(module);
+    driver.contextPop(&ignored);
+  }
+}

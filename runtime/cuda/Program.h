@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Device code of one artifact: loaded once per context, launched on the caller's stream.
+#pragma once
+#include "runtime/cuda/Driver.h"
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <string_view>
+
+namespace taylor::runtime::cuda {
+
+/// Code for one kind of GPU. The bytes outlive the program that holds the image; PTX ends with a zero byte.
+struct Image {
+  std::string target; // "sm_80", "sm_90a"
+  bool isPtx = false; // else a cubin
+  std::string_view bytes;
+};
+
+/// Where a kernel runs. Sizes as in cuLaunchKernel.
+struct LaunchShape {
+  unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  unsigned sharedBytes = 0; // dynamic shared memory, bytes
+};
+
+/// Picks the image for a GPU of this capability (80 for sm_80): a cubin of the same major version that is not
+/// newer, else PTX that is not newer, which the driver compiles; of several the newest. Targets with a suffix
+/// (sm_90a) fit their own GPU only. Null where none fits.
+const Image *chooseImage(const std::vector<Image> &images, int capability);
+
+/// Any number of threads and contexts may use one program at a time.
+class Program {
+public:
+  /// `name` stands in messages: the artifact's path or its specification.
+  Program(std::string name, std::vector<Image> images) : name(std::move(name)), images(std::move(images)) {}
+  /// Unloads the modules; a driver that has already shut down is no error.
+  ~Program();
+  Program(const Program &) = delete;
+  Program &operator=(const Program &) = delete;
+
+  /// The kernel in the calling thread's current context, ready for `sharedBytes` of dynamic shared memory.
+  /// Loads the module at first use: call it once before a CUDA graph is captured.
+  Function find(const std::string &kernel, unsigned sharedBytes);
+
+  /// Puts the kernel on the stream. `parameters[i]` points to the value of parameter i, which is copied. Does
+  /// not wait, so it may be captured into a graph. A grid without blocks launches nothing.
+  void launch(const std::string &kernel, const LaunchShape &shape, Stream stream, void **parameters);
+
+private:
+  struct Kernel {
+    Function function = nullptr;
+    unsigned sharedBytes = 0; // the most that it has been made ready for
+  };
+  Module load(const Driver &driver, Context context);
+
+  std::string name;
+  std::vector<Image> images;
+  std::shared_mutex mutex; // of both maps
+  std::map<Context, Module> modules;
+  std::map<std::pair<Context, std::string>, Kernel> kernels;
+};
+
+} // namespace taylor::runtime::cuda
