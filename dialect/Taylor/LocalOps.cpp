@@ -92,14 +92,6 @@ LogicalResult MapOp::verify() {
   return verifyLive(*this, getLive(), getResult().getType());
 }
 
-OpFoldResult MapOp::fold(FoldAdaptor) {
-  // The identity, without a guard and without a broadcast or a conversion.
-  if (getArrays().size() != 1 || !getLive().empty() || getArrays()[0].getType() != getResult().getType())
-    return {};
-  auto yield = cast<YieldOp>(getBody().front().getTerminator());
-  return yield.getValues()[0] == getBody().getArgument(0) ? getArrays()[0] : Value();
-}
-
 //===----------------------------------------------------------------------===//
 // ReduceOp
 //===----------------------------------------------------------------------===//

@@ -125,6 +125,9 @@ def Taylor_RecurrencesOp : Taylor_ArrayOp<"recurrences", [AttrSizedOperandSegmen
     %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to order) scale(rsqrt(size(d))) causal : !q, !k, !v
     ```
     Lowers to `taylor.pairwise`; a finite sum expands into `taylor.recurrence` operations, one per order.
+
+    Canonical form: sums that nobody reads go; so do `scale(1.0)`, `score(s)`, operands that no formula reads, and explicit
+    coefficients 0 at either end of the orders.
   }];
   let arguments = (ins Taylor_ArrayType:$query, Taylor_ArrayType:$key, Taylor_ArrayType:$value,
                        Optional<Taylor_ArrayType>:$decay, Variadic<Taylor_ArrayType>:$extras,
@@ -134,6 +137,7 @@ def Taylor_RecurrencesOp : Taylor_ArrayOp<"recurrences", [AttrSizedOperandSegmen
                        OptionalAttr<F64ArrayAttr>:$coefficients, Taylor_MaskAttr:$mask);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let regions = (region AnyRegion:$scale, AnyRegion:$score, AnyRegion:$weight, AnyRegion:$visible);
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     /// Result types for these operands: N has the joined axes of query and value with u gone.
     static ::mlir::FailureOr<::llvm::SmallVector<::mlir::Type>>
@@ -158,12 +162,15 @@ def Taylor_RecurrenceOp : Taylor_ArrayOp<"recurrence", [AttrSizedOperandSegments
     %n2, %z2 = taylor.recurrence [numerator, mass] %q, %k, %v order(2) coefficient(0.5) scale(rsqrt(size(d))) causal : !q, !k, !v
     ```
     `taylor-expand-recurrences` makes it, `taylor-collect-recurrences` sums it back into `taylor.recurrences`.
+
+    Canonical form: sums that nobody reads go, and so does `scale(1.0)`.
   }];
   let arguments = (ins Taylor_ArrayType:$query, Taylor_ArrayType:$key, Taylor_ArrayType:$value,
                        Optional<Taylor_ArrayType>:$decay, Optional<Taylor_ArrayType>:$state,
                        Taylor_SumArrayAttr:$sums, I64Attr:$order, F64Attr:$coefficient, Taylor_MaskAttr:$mask);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let regions = (region AnyRegion:$scale);
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     ::mlir::Value getSum(Sum sum);
   }];
@@ -229,6 +236,8 @@ def Taylor_MapOp : Taylor_ArrayOp<"map", [AttrSizedOperandSegments, Differentiab
     %e = taylor.map region(%x) { ^bb0(%r: f64): %2 = math.erf %r : f64  taylor.yield %2 : f64 } : !row
     ```
     `live(%n)`: where a count is 0 the result is 0 and the region does not run (rows that see no key).
+
+    Canonical form: a map that gives its one operand back, unguarded and of its type, is the operand.
   }];
   let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, Variadic<Taylor_ArrayType>:$live);
   let results = (outs Taylor_ArrayType:$result);
@@ -263,11 +272,13 @@ def Taylor_ScanOp : Taylor_ArrayOp<"scan", [Differentiable]> {
     ```mlir
     %D = taylor.scan sum exclusive over(u) %f / 1024.0 : !col
     ```
+    Canonical form: `shift(0)` is a `taylor.map`; a shift of a shift in the same direction is one shift.
   }];
   let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, Taylor_ScanKindAttr:$kind, StrAttr:$axis,
                        UnitAttr:$exclusive, UnitAttr:$reverse, DefaultValuedAttr<I64Attr, "0">:$amount);
   let results = (outs Taylor_ArrayType:$result);
   let regions = (region SizedRegion<1>:$body);
+  let hasCanonicalizeMethod = 1;
 }
 
 def Taylor_AlignOp : Taylor_ArrayOp<"align", [Differentiable]> {
@@ -279,9 +290,11 @@ def Taylor_AlignOp : Taylor_ArrayOp<"align", [Differentiable]> {
     ```mlir
     %Lt = taylor.align %L to t : !col       // [b, h, u] -> [b, h, t]
     ```
+    Canonical form: `taylor.align` to t of an align to u is the array, since every query stands at a key.
   }];
   let arguments = (ins Taylor_ArrayType:$array, StrAttr:$axis);
   let results = (outs Taylor_ArrayType:$result);
+  let hasFolder = 1;
 }
 
 def Taylor_NormalizeOp : Taylor_ArrayOp<"normalize", [AttrSizedOperandSegments]> {
@@ -297,10 +310,13 @@ def Taylor_NormalizeOp : Taylor_ArrayOp<"normalize", [AttrSizedOperandSegments]>
     %o = taylor.normalize layer %y weight(%w) bias(%b) epsilon(1.0e-5) : !o, !channel, !channel
     %q = taylor.normalize l2 over(d) %q0 epsilon(1.0e-12) : !q
     ```
+    Canonical form: a norm of the same kind over the same axis, plain and with epsilon 0, is its own norm, so a second one
+    (l2: with an epsilon below 1; rms and layer: with epsilon 0) reads what the first reads.
   }];
   let arguments = (ins Taylor_ArrayType:$array, Optional<Taylor_ArrayType>:$weight, Optional<Taylor_ArrayType>:$bias,
                        Taylor_NormAttr:$kind, StrAttr:$axis, F64Attr:$epsilon);
   let results = (outs Taylor_ArrayType:$result);
+  let hasCanonicalizeMethod = 1;
 }
 
 def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
@@ -314,11 +330,13 @@ def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
     %qr = taylor.rope %q : !q
     %kr = taylor.rope %k theta(500000.0) layout(interleaved) offset(16) : !k
     ```
+    Canonical form: a rotation and its inverse, one after the other, are the array.
   }];
   let arguments = (ins Taylor_ArrayType:$array, DefaultValuedAttr<F64Attr, "10000.0">:$theta,
                        DefaultValuedAttr<Taylor_RopeLayoutAttr, "::taylor::RopeLayout::Half">:$layout,
                        DefaultValuedAttr<I64Attr, "0">:$offset, UnitAttr:$inverse);
   let results = (outs Taylor_ArrayType:$result);
+  let hasFolder = 1;
   let extraClassDeclaration = [{
     /// The channel axis that is rotated.
     ::llvm::StringRef getChannel();
@@ -369,7 +387,8 @@ def Taylor_SoftplusOp : Taylor_UnaryScalarOp<"softplus"> {
 
 def Taylor_StopGradientOp : Taylor_UnaryScalarOp<"stop_gradient"> {
   let summary = "x, a constant to the derivative";
-  let description = [{ `stop(x)` in a formula. `%y = taylor.stop_gradient %x : f64`. }];
+  let description = [{ `stop(x)` in a formula. `%y = taylor.stop_gradient %x : f64`. Canonical form: `stop(stop(x))` is `stop(x)`, and of a number the number. }];
+  let hasFolder = 1;
 }
 
 def Taylor_IndexOp : Taylor_ScalarOp<"index"> {
