@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/ptx/AsyncCopy.h"
+#include "runtime/ptx/Block.h"
+#include <algorithm>
+
+namespace taylor::runtime::ptx {
+
+void AsyncCopies::clear() {
+  pending.clear();
+  committed.fill(0);
+}
+
+void AsyncCopies::issue(Warp &w, const Instruction &i, unsigned lane, uint64_t to, uint64_t from,
+                        unsigned sourceBytes) {
+  Block &block = w.block;
+  unsigned bytes = unsigned(i.count);
+  Space space = Space::Shared;
+  std::byte *data = block.locate(w, i, lane, space, to, bytes, true);
+  // A source of no bytes may lie anywhere; a shorter one still has the alignment of the whole.
+  if (sourceBytes) {
+    Space global = Space::Global;
+    uint64_t address = from;
+    if (from % bytes)
+      block.locate(w, i, lane, global, address, bytes, false); // says that it is misaligned
+    for (unsigned k = 0; k < sourceBytes; ++k, address = from + k)
+      block.locate(w, i, lane, global, address, 1, false);
+  }
+  if (block.checks)
+    if (auto f = block.shadow.startCopy(to, bytes, block.accessOf(w, i, lane)))
+      block.raise(w, i, f->kind, lane, f->address,
+                  "copies to shared address " + std::to_string(f->address) + ", " + f->what);
+  std::memset(data, 0xff, bytes); // NaN in every float type
+  pending.push_back({&i, to, from, committed[lane], uint8_t(lane), uint8_t(bytes), uint8_t(sourceBytes)});
+  block.countBytes(Space::Global, false, sourceBytes);
+  block.countBytes(Space::Shared, true, bytes);
+}
+
+void AsyncCopies::commit(uint32_t mask) {
+  for (uint32_t m = mask; m; m &= m - 1)
+    ++committed[firstLane(m)];
+}
+
+void AsyncCopies::wait(Warp &w, uint32_t mask, uint64_t keep, bool all) {
+  if (all)
+    commit(mask);
+  Block &block = w.block;
+  auto due = [&](const Copy &c) {
+    return (mask >> c.lane & 1) && uint64_t(c.group) + keep < committed[c.lane];
+  };
+  for (const Copy &c : pending)
+    if (due(c)) {
+      std::byte *to = block.shared.data() + c.to;
+      std::memset(to, 0, c.bytes);
+      std::memcpy(to, reinterpret_cast<const std::byte *>(c.from), c.sourceBytes);
+      if (block.checks)
+        block.shadow.finishCopy(c.to, c.bytes, block.accessOf(w, *c.at, c.lane));
+    }
+  std::erase_if(pending, due);
+}
+
+} // namespace taylor::runtime::ptx

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One block of a grid: its warps, its shared memory, its barriers, and the order in which warps run.
+#pragma once
+#include "runtime/ptx/Shadow.h"
+#include "runtime/ptx/Warp.h"
+#include <random>
+
+namespace taylor::runtime::ptx {
+
+/// What all blocks of a launch share.
+struct Launch {
+  const Kernel &kernel;
+  Grid grid, block;
+  size_t dynamicShared;
+  std::span<const std::byte> parameters;
+  std::vector<MemoryRange> ranges; ///< by address
+  Options options;
+  unsigned threads() const { return block.x * block.y * block.z; }
+};
+
+/// What ends a block early.
+struct FaultFound {
+  Fault fault;
+};
+
+/// Generic addresses: the top byte names a window; global addresses are the host's and have zero there.
+constexpr unsigned windowShift = 56;
+constexpr uint64_t sharedWindow = uint64_t(1) << windowShift, localWindow = uint64_t(2) << windowShift,
+                   parameterWindow = uint64_t(3) << windowShift,
+                   windowMask = (uint64_t(1) << windowShift) - 1;
+
+class Block {
+public:
+  explicit Block(const Launch &);
+  /// Runs the block of this number (x fastest) to its end.
+  std::optional<Fault> run(uint64_t number);
+
+  /// Ends the block with a fault of one lane.
+  [[noreturn]] void raise(const Warp &, const Instruction &, FaultKind, unsigned lane, uint64_t address,
+                          const std::string &what) const;
+  unsigned threadOf(const Warp &w, unsigned lane) const { return 32 * w.index + lane; }
+
+  /// The host's address of `bytes` at an address of a space, after checks of bounds, alignment and
+  /// permission. `space` becomes the space that a generic address points to, `address` the address in it.
+  std::byte *locate(Warp &, const Instruction &, unsigned lane, Space &space, uint64_t &address,
+                    unsigned bytes, bool write);
+  /// Judges an access to shared memory against the others, if checks are on.
+  void checkShared(Warp &, const Instruction &, unsigned lane, uint64_t address, unsigned bytes, bool write);
+  Shadow::Access accessOf(const Warp &w, const Instruction &i, unsigned lane) const {
+    return {w.index, threadOf(w, lane), i.line, w.clocks, i.strong};
+  }
+  /// Counts the extra passes of one access by several lanes of `bytes` each.
+  void countConflicts(const std::array<uint64_t, 32> &addresses, uint32_t mask, unsigned bytes);
+  void countBytes(Space, bool write, uint64_t bytes);
+
+  const Launch &launch;
+  std::vector<std::byte> shared;
+  Shadow shadow;
+  Profile profile;
+  bool checks, profiling;
+
+private:
+  struct Barrier {
+    uint32_t expected = 0, arrived = 0;
+    std::vector<uint32_t> clocks;
+    unsigned line = 0;
+  };
+  void reset(uint64_t number);
+  void fill(Warp &);
+  void step(Warp &);
+  void control(Warp &, const Instruction &, uint32_t mask);
+  void park(Warp &);
+  void check(Warp &, const Instruction &, uint32_t mask);
+  bool gather(Warp &, const Instruction &, uint32_t mask);
+  void arrive(Warp &, const Instruction &, uint32_t mask);
+  void release(unsigned id);
+  void exitLanes(Warp &, uint32_t mask);
+  [[noreturn]] void deadlock();
+  std::string place(const Warp &, unsigned lane) const;
+
+  std::vector<Warp> warps;
+  std::array<Barrier, 16> barriers;
+  std::array<unsigned, 3> coordinates{};
+  std::mt19937_64 random;
+  uint64_t steps = 0;
+  size_t lastRange = 0;
+};
+
+} // namespace taylor::runtime::ptx

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/ptx/Shadow.h"
+
+namespace taylor::runtime::ptx {
+
+void Shadow::reset(size_t size, unsigned warpCount) {
+  warps = warpCount;
+  bytes.assign(size, Byte());
+  reads.assign(size * warps, Read());
+}
+
+void Shadow::mark(Byte &b, const Access &a) {
+  b.clock = a.clocks[a.warp];
+  b.line = a.line;
+  b.warp = uint16_t(a.warp);
+  b.strong = a.strong;
+  b.written = true;
+}
+
+std::optional<Shadow::Finding> Shadow::inFlight(uint64_t address, const Byte &b) const {
+  return Finding{FaultKind::InFlight, address,
+                 "that cp.async of thread " + std::to_string(b.copier - 1) + " at line " +
+                     std::to_string(b.line) + " still fills: requires a wait before it"};
+}
+
+std::optional<Shadow::Finding> Shadow::read(uint64_t address, unsigned count, const Access &a) {
+  for (uint64_t k = address; k < address + count; ++k) {
+    const Byte &b = bytes[k];
+    if (b.copier)
+      return inFlight(k, b);
+    if (!b.written)
+      return Finding{FaultKind::UninitialisedShared, k, "that nobody has written"};
+    if (b.warp != a.warp && b.clock > a.clocks[b.warp] && !(b.strong && a.strong))
+      return Finding{FaultKind::Race, k,
+                     "that warp " + std::to_string(b.warp) + " wrote at line " + std::to_string(b.line) +
+                         " with no barrier between"};
+    if (!a.strong)
+      reads[k * warps + a.warp] = {a.clocks[a.warp], a.line};
+  }
+  return std::nullopt;
+}
+
+std::optional<Shadow::Finding> Shadow::write(uint64_t address, unsigned count, const Access &a) {
+  for (uint64_t k = address; k < address + count; ++k) {
+    Byte &b = bytes[k];
+    if (b.copier)
+      return inFlight(k, b);
+    if (b.written && b.warp != a.warp && b.clock > a.clocks[b.warp] && !(b.strong && a.strong))
+      return Finding{FaultKind::Race, k,
+                     "that warp " + std::to_string(b.warp) + " wrote at line " + std::to_string(b.line) +
+                         " with no barrier between"};
+    for (unsigned w = 0; w < warps; ++w)
+      if (const Read &r = reads[k * warps + w]; w != a.warp && r.clock > a.clocks[w])
+        return Finding{FaultKind::Race, k,
+                       "that warp " + std::to_string(w) + " read at line " + std::to_string(r.line) +
+                           " with no barrier between"};
+    mark(b, a);
+  }
+  return std::nullopt;
+}
+
+std::optional<Shadow::Finding> Shadow::startCopy(uint64_t address, unsigned count, const Access &a) {
+  if (auto finding = write(address, count, a))
+    return finding;
+  for (uint64_t k = address; k < address + count; ++k)
+    bytes[k].copier = a.thread + 1;
+  return std::nullopt;
+}
+
+void Shadow::finishCopy(uint64_t address, unsigned count, const Access &a) {
+  for (uint64_t k = address; k < address + count; ++k) {
+    bytes[k].copier = 0;
+    mark(bytes[k], a);
+  }
+}
+
+} // namespace taylor::runtime::ptx

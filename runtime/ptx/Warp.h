@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The state of a warp: registers as [register][lane], positions of its lanes, and the copies that are under
+// way.
+#pragma once
+#include "runtime/ptx/AsyncCopy.h"
+#include "runtime/ptx/Scalar.h"
+#include <bit>
+#include <cstring>
+
+namespace taylor::runtime::ptx {
+
+class Block;
+
+/// How a type lies in a lane: 64 bits for 64-bit types, else 32 bits with zeros above.
+template <typename T> using Cell = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+
+template <typename T> T fromCell(Cell<T> c) {
+  if constexpr (std::is_integral_v<T>)
+    return T(c);
+  else if constexpr (sizeof(T) == 2)
+    return T{uint16_t(c)};
+  else
+    return std::bit_cast<T>(c);
+}
+template <typename T> Cell<T> toCell(T x) {
+  if constexpr (std::is_integral_v<T>)
+    return Cell<T>(std::make_unsigned_t<T>(x));
+  else if constexpr (sizeof(T) == 2)
+    return x.bits;
+  else
+    return std::bit_cast<Cell<T>>(x);
+}
+
+struct Warp {
+  Warp(Block &block, unsigned index, const Kernel &kernel);
+
+  template <typename T> Cell<T> *cells(const Operand &o) {
+    return reinterpret_cast<Cell<T> *>(registers + o.at);
+  }
+  template <typename T> T get(const Operand &o, unsigned lane) { return fromCell<T>(cells<T>(o)[lane]); }
+  /// The bits of an operand of any width.
+  uint64_t raw(const Operand &o, unsigned lane) {
+    return bytesOf(o.type) == 8 ? cells<uint64_t>(o)[lane] : cells<uint32_t>(o)[lane];
+  }
+  void setRaw(const Operand &o, unsigned lane, uint64_t bits) {
+    if (bytesOf(o.type) == 8)
+      cells<uint64_t>(o)[lane] = bits;
+    else
+      cells<uint32_t>(o)[lane] = uint32_t(bits);
+  }
+  uint32_t predicate(const Operand &o) const { return o.negated ? ~masks[o.at] : masks[o.at]; }
+  void setPredicate(const Operand &o, uint32_t mask, uint32_t values) {
+    masks[o.at] = (masks[o.at] & ~mask) | (values & mask);
+  }
+  /// Picks the lanes with the least position among those that can run; false if there are none.
+  bool regroup();
+  uint32_t runnable() const { return live & ~atBarrier & ~atSync; }
+
+  Block &block;
+  unsigned index;
+  std::vector<uint64_t> storage; ///< of registers
+  std::byte *registers;
+  std::vector<uint32_t> masks; ///< predicates: one bit per lane
+  std::vector<uint32_t> valid; ///< per register: lanes that have written it
+  uint32_t exists = 0;         ///< lanes that belong to a thread
+  uint32_t live = 0;           ///< that have not exited
+  uint32_t atBarrier = 0;      ///< that wait for a barrier of the block
+  uint32_t atSync = 0;         ///< that wait for other lanes of their warp
+  uint32_t active = 0;         ///< that execute the current instruction, before its guard
+  uint32_t pc = 0, next = 0;   ///< of the active lanes
+  uint32_t limit = 0;          ///< the least position of the others
+  std::array<uint32_t, 32> pcs{};
+  std::array<uint8_t, 32> barrier{}; ///< on which a lane of atBarrier waits
+  std::vector<uint32_t> clocks;      ///< vector clock: how far each warp of the block has been seen
+  AsyncCopies copies;
+  std::vector<std::byte> local; ///< local memory, thread by thread
+};
+
+inline unsigned firstLane(uint32_t mask) { return unsigned(std::countr_zero(mask)); }
+
+/// d[l] = f(sources[l]...) for the lanes of the mask. F has no state; R and S are the types of result and
+/// sources.
+template <typename F, typename R, typename... S> struct Lanes {
+  static void run(Warp &w, const Instruction &i, uint32_t mask) {
+    go(w, i, mask, std::index_sequence_for<S...>());
+  }
+
+private:
+  template <size_t... k>
+  static void go(Warp &w, const Instruction &i, uint32_t mask, std::index_sequence<k...>) {
+    Cell<R> *d = w.cells<R>(i.operands[0]);
+    auto sources = std::make_tuple(w.cells<S>(i.operands[1 + k])...);
+    if (mask == ~0u) {
+      for (unsigned l = 0; l < 32; ++l)
+        d[l] = toCell<R>(F()(i, fromCell<S>(std::get<k>(sources)[l])...));
+    } else {
+      for (unsigned l = 0; l < 32; ++l)
+        if (mask >> l & 1)
+          d[l] = toCell<R>(F()(i, fromCell<S>(std::get<k>(sources)[l])...));
+    }
+  }
+};
+template <typename R, typename... S, typename F> Handler lanes(F) { return Lanes<F, R, S...>::run; }
+
+/// A tag to choose a type at run time.
+template <typename T> struct Tag {
+  using type = T;
+};
+
+} // namespace taylor::runtime::ptx
