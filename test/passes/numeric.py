@@ -18,6 +18,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 SPECS = sorted((HERE / "../../examples/specs").resolve().glob("*.mlir")) + sorted((HERE / "Inputs").glob("*.mlir"))
 SHAPE = "b=2,h=4,g=2,t=9,u=12,d=6,e=7"
 SIZES = "head-dim=6 value-dim=7 dtype=f64"
+# Series that expand: with what their orders are set to, and their arguments.
+SERIES = {"softmax-taylor": ("order=3", "qkv"), "decay-linear": ("", "qkvf"), "series-count": ("", "qkv")}
 EXPANDED = (
     "taylor-specialize{{{sizes}}},taylor-expand-recurrences,{collect}taylor-expand-normalize,taylor-recurrences-to-pairwise,"
     "canonicalize,cse,taylor-derive-backward,canonicalize,cse,taylor-split-backward"
@@ -53,11 +55,13 @@ def cases():
             both = lower(spec, "mask=bidirectional")
             yield check(spec, both.stdout, "--mask=bidirectional", "--scale=8") if not both.returncode else both.stderr
     # The series as recurrences, one per order, and collected again.
-    spec = next(spec for spec in SPECS if spec.name == "softmax-taylor.mlir")
-    for collect in ("", "taylor-collect-recurrences,"):
-        passes = EXPANDED.format(sizes=SIZES + " parameters=order=4", collect=collect)
-        functions = lower(spec, "", passes)
-        yield check(spec, functions.stdout, "--set=order=4", "--scale=3") if not functions.returncode else functions.stderr
+    for name, (parameter, _) in SERIES.items():
+        spec = next(spec for spec in SPECS if spec.stem == name)
+        for collect in ("", "taylor-collect-recurrences,"):
+            passes = EXPANDED.format(sizes=SIZES + (f" parameters={parameter}" if parameter else ""), collect=collect)
+            functions = lower(spec, "", passes)
+            arguments = [f"--set={parameter}"] if parameter else []
+            yield check(spec, functions.stdout, "--scale=3", *arguments) if not functions.returncode else functions.stderr
 
 
 def load(file):
@@ -67,31 +71,34 @@ def load(file):
     return array.array("d" if b"<f8" in data[:start] else "f", data[start:])
 
 
-def series_cases():
+def series_cases(stem, parameter, arguments):
     """The reference itself on a series, on its recurrences with their states, and on what they are collected into."""
-    series = (HERE / "../../examples/specs/softmax-taylor.mlir").resolve()
-    specialize = f"taylor-specialize{{{SIZES} parameters=order=3}}"
+    series = next(spec for spec in SPECS if spec.stem == stem)
+    specialize = f"taylor-specialize{{{SIZES}{' parameters=' + parameter if parameter else ''}}}"
     with tempfile.TemporaryDirectory() as folder:
         results = {}
         for name, passes in (("series", ""), ("recurrences", ",taylor-expand-recurrences"),
                              ("collected", ",taylor-expand-recurrences,taylor-collect-recurrences")):
-            spec, files = pathlib.Path(folder, name + ".mlir"), [pathlib.Path(folder, f"{name}-{x}.npy") for x in "oqkv"]
+            spec, files = pathlib.Path(folder, name + ".mlir"), [pathlib.Path(folder, f"{name}-{x}.npy") for x in "o" + arguments]
             lowered = run(["taylor-opt", f"--pass-pipeline=builtin.module({specialize}{passes})", str(series), "-o", str(spec)])
-            outputs = [f"--output={files[0]}"] + [f"--output-grad={x}={file}" for x, file in zip("qkv", files[1:])]
+            outputs = [f"--output={files[0]}"] + [f"--output-grad={x}={file}" for x, file in zip(arguments, files[1:])]
             ran = run(["taylor-run", str(spec), f"--shape={SHAPE}", "--grad", *outputs])
             if lowered.returncode or ran.returncode:
-                yield f"{name}: {lowered.stderr}{ran.stdout}{ran.stderr}"
+                yield f"{stem} {name}: {lowered.stderr}{ran.stdout}{ran.stderr}"
                 return
             results[name] = [load(file) for file in files]
         if "taylor.recurrence " not in pathlib.Path(folder, "recurrences.mlir").read_text():
-            yield "expected recurrences with explicit orders, but got none"
+            yield f"{stem}: expected recurrences with explicit orders, but got none"
+        if "taylor.recurrence " in pathlib.Path(folder, "collected.mlir").read_text():
+            yield f"{stem}: expected all recurrences collected, but some are left"
         for name in ("recurrences", "collected"):
             for ours, expected in zip(results[name], results["series"]):
                 error = max(abs(x - y) for x, y in zip(ours, expected, strict=True))
-                yield None if error < 1e-6 * max(map(abs, expected)) else f"{name}: off by {error}"
+                yield None if error < 1e-6 * max(map(abs, expected)) else f"{stem} {name}: off by {error}"
 
 
-failures = [failure for failure in itertools.chain(cases(), series_cases()) if failure]
+series = itertools.chain.from_iterable(series_cases(stem, *rest) for stem, rest in SERIES.items())
+failures = [failure for failure in itertools.chain(cases(), series) if failure]
 for failure in failures:
     print(failure)
 sys.exit(1 if failures else 0)
