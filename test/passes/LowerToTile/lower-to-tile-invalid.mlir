@@ -65,3 +65,11 @@ taylor.function @total.forward of @total("input:q" %q: !q, "input:k" %k: !k) {
   %o = taylor.pairwise { s = dot(%q, %k) } -> total(s) : !q, !k -> !taylor.array<[t], f32>
   taylor.yield "output:o" %o : !taylor.array<[t], f32>
 }
+
+// -----
+
+taylor.function @free.forward of @free("input:x" %x: !taylor.array<[b, h, t], f32>) parameters(w = 2.0) {
+  // expected-error @below {{'taylor.parameter' op unsupported in kernels: run taylor-specialize before, which replaces parameters by their values}}
+  %y = taylor.map %x * w : !taylor.array<[b, h, t], f32>
+  taylor.yield "output:y" %y : !taylor.array<[b, h, t], f32>
+}
