@@ -137,6 +137,28 @@ TEST_F(ArtifactFile, KernelsDifferFromManifest) {
   expectError("expected 2 kernels of function 'backward' as in the manifest, but got 3");
 }
 
+TEST_F(ArtifactFile, NoTable) {
+  replace(std::string(TAYLOR_ARTIFACT_SYMBOL) + '\0',
+          std::string(strlen(TAYLOR_ARTIFACT_SYMBOL), 'x') + '\0');
+  writeSealed(bytes);
+  expectError(std::string("requires the symbol '") + TAYLOR_ARTIFACT_SYMBOL + "'");
+}
+
+TEST_F(ArtifactFile, OtherMagic) {
+  uint64_t magic = TAYLOR_ARTIFACT_MAGIC, other = 0x1234;
+  replace({reinterpret_cast<char *>(&magic), sizeof(magic)},
+          {reinterpret_cast<char *>(&other), sizeof(other)});
+  writeSealed(bytes);
+  expectError(std::string("expected magic 0x31524c5941540a7f in '") + TAYLOR_ARTIFACT_SYMBOL +
+              "', but got 0x0000000000001234");
+}
+
+TEST_F(ArtifactFile, FunctionOfTheManifestIsMissing) {
+  replace("\"backward\": {", "\"sideward\": {");
+  writeSealed(bytes);
+  expectError("requires function 'sideward', which the manifest names");
+}
+
 TEST_F(ArtifactFile, NullArguments) {
   TaylorKernel *kernel = nullptr;
   EXPECT_EQ(taylor_load(nullptr, &kernel), 1);
