@@ -73,6 +73,7 @@ Error setDevice(Options &options, StringRef text) {
 Error setTiles(Options &options, StringRef text) {
   SmallVector<StringRef> parts;
   text.split(parts, ',');
+  options.tilesGiven = true;
   for (StringRef part : parts) {
     auto [name, value] = part.split('=');
     int64_t *field = name == "tokens"       ? &options.tiles.tokens
@@ -227,6 +228,8 @@ Error validate(const Options &options) {
     return error("requires --device=cpu for --kernel");
   if (!options.target.empty() && !onKernels)
     return error("requires --device=cpu for --target");
+  if (options.tilesGiven && !onTiles)
+    return error("requires --device=tile for --tiles; compiled kernels choose by the target");
   if ((options.poison || options.layout != "bhtc") && !onKernels && !onTiles)
     return error("requires --device=cpu or tile for --poison and --layout: they are about tensors in memory");
   if (!options.functions.empty() && (onKernels || onTiles || options.device == Device::Eager))

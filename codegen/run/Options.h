@@ -33,8 +33,9 @@ struct Options {
   uint64_t seed = 0;
   double scale = 1;
   std::optional<double> tolerance;
-  /// Sizes of tiles, with --device=tile.
+  /// Sizes of tiles, with --device=tile, and whether any was given.
   TileSizes tiles;
+  bool tilesGiven = false;
   int64_t threads = 0;
   bool gradient = false, check = false, forwardOnly = false, poison = false, print = false, help = false,
        version = false;

@@ -27,8 +27,8 @@ struct Contract {
   /// The same where all of the reference cancels, to less than eps(X) in the mean square (a query that sees
   /// one key): what is left is the rounding of whole terms, of which eager code may by luck have less.
   Real cancelledPerElement = 4;
-  /// Where eager code's error passes this many eps(X) |ref|, ref is what cancellation left, or hangs on which scores a clamp
-  /// takes, and c is twice as large: about 1/500 of |ref| in f32, 1/16 in bf16.
+  /// Where eager code's error passes this many eps(X) |ref|, ref is what cancellation left, or hangs on which
+  /// scores a clamp takes, and c is twice as large: about 1/500 of |ref| in f32, 1/16 in bf16.
   Real getNoise() const { return dtype == Dtype::BF16 ? 8 : 16384; }
   /// A result of fewer elements (a parameter per head) is judged by `peers` too: eager code's error of so few
   /// numbers is chance, and two draws of it easily differ by a factor of 10.

@@ -477,8 +477,6 @@ LogicalResult verifyRegion(PairwiseOp op, Region &region, StringRef name, bool w
   if (region.getArgumentTypes() != TypeRange(expected))
     return op.emitOpError("expected arguments of the ")
            << name << " region of types " << expected << ", but got " << region.getArgumentTypes();
-  if (!isa<YieldOp>(region.front().getTerminator()))
-    return op.emitOpError("requires a taylor.yield at the end of the ") << name << " region";
   for (Value value : region.front().getTerminator()->getOperands()) {
     bool isCondition = value.getType().isInteger(1);
     if (name == "visible" && !isCondition)
