@@ -28,7 +28,7 @@ void AsyncCopies::issue(Warp &w, const Instruction &i, unsigned lane, uint64_t t
   if (block.checks)
     if (auto f = block.shadow.startCopy(to, bytes, block.accessOf(w, i, lane)))
       block.raise(w, i, f->kind, lane, f->address,
-                  "copies to shared address " + std::to_string(f->address) + ", " + f->what);
+                  "copies to shared address " + hexadecimal(f->address) + ", " + f->what);
   std::memset(data, 0xff, bytes); // NaN in every float type
   pending.push_back({&i, to, from, committed[lane], uint8_t(lane), uint8_t(bytes), uint8_t(sourceBytes)});
   block.countBytes(Space::Global, false, sourceBytes);

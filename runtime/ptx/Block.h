@@ -29,6 +29,9 @@ constexpr uint64_t sharedWindow = uint64_t(1) << windowShift, localWindow = uint
                    parameterWindow = uint64_t(3) << windowShift,
                    windowMask = (uint64_t(1) << windowShift) - 1;
 
+/// 0x and hexadecimal digits, as all messages write addresses.
+std::string hexadecimal(uint64_t);
+
 class Block {
 public:
   explicit Block(const Launch &);

@@ -203,6 +203,9 @@ Operand KernelParser::source(Type type, bool wider) {
     t = lexer.peek();
   }
   if (t.kind == Token::Integer || t.kind == Token::Float32 || t.kind == Token::Float64) {
+    if (negative && (t.text.starts_with("0f") || t.text.starts_with("0F") || t.text.starts_with("0d") ||
+                     t.text.starts_with("0D")))
+      lexer.expected("a decimal number after '-'"); // a hexadecimal one has its own sign bit
     lexer.take();
     return constant(type, bitsOf(lexer, t, negative, type));
   }

@@ -7,7 +7,7 @@
 
 namespace taylor::runtime::ptx {
 
-static std::string hex(uint64_t x) {
+std::string hexadecimal(uint64_t x) {
   char text[24];
   snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(x));
   return text;
@@ -31,7 +31,7 @@ std::byte *Block::locate(Warp &w, const Instruction &i, unsigned lane, Space &sp
   }
   auto what = [&] {
     return (write ? "writes " : "reads ") + std::to_string(bytes) + " bytes at " + spaceName(space) +
-           " address " + hex(address);
+           " address " + hexadecimal(address);
   };
   if (address % bytes)
     raise(w, i, FaultKind::Misaligned, lane, address,
@@ -85,7 +85,8 @@ void Block::checkShared(Warp &w, const Instruction &i, unsigned lane, uint64_t a
   Shadow::Access access = accessOf(w, i, lane);
   if (auto f = write ? shadow.write(address, bytes, access) : shadow.read(address, bytes, access))
     raise(w, i, f->kind, lane, f->address,
-          (write ? "writes" : "reads") + std::string(" shared address ") + hex(f->address) + ", " + f->what);
+          (write ? "writes" : "reads") + std::string(" shared address ") + hexadecimal(f->address) + ", " +
+              f->what);
 }
 
 void Block::countConflicts(const std::array<uint64_t, 32> &addresses, uint32_t mask, unsigned bytes) {
@@ -259,7 +260,7 @@ void cvta(Warp &w, const Instruction &i, uint32_t mask) {
     if (window && i.to && (a & ~windowMask) != window)
       w.block.raise(w, i, FaultKind::OutOfBounds, l, a,
                     "expected an address in " + std::string(spaceName(i.space)) + " memory, but got " +
-                        hex(a));
+                        hexadecimal(a));
     w.setRaw(i.operands[0], l, i.to && window ? a & windowMask : a | window);
   }
 }

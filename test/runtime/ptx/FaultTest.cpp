@@ -164,6 +164,16 @@ TEST(PtxFault, CopyIsStillUnderWay) {
   EXPECT_EQ(faultOf(copy + "cp.async.wait_group 0;\n" + read, {}, 0, s), "");
 }
 
+TEST(PtxFault, CopyOverWhatIsStillRead) { // one warp copies again to what the other has read
+  Setting s{.threads = 64,
+            .declarations = ".shared .align 16 .b8 s[512];\n.global .align 16 .b32 g[4] = {1, 2, 3, 4};\n"};
+  std::string begin = "mov.u64 %d0, g;\nsetp.eq.u32 %p0, %t, 0;\n@%p0 st.shared.v4.b32 [s], {1, 2, 3, "
+                      "4};\nbar.sync 0;\nld.shared.b32 %r0, [s];\n";
+  std::string copy = "@%p0 cp.async.cg.shared.global [s], [%d0], 16;";
+  EXPECT_EQ(faultOf(begin + "bar.arrive 1, 64;\n" + copy, {}, 0, s).empty(), false);
+  expectSilent(begin + "bar.sync 0;\n" + copy, s);
+}
+
 TEST(PtxFault, CopyNeedsABarrierForOtherWarps) { // warp 0 copies and waits; warp 1 reads
   Setting s{.threads = 64,
             .declarations = ".shared .align 16 .b8 s[512];\n.global .align 16 .b32 g[4] = {1, 2, 3, 4};\n"};
@@ -185,9 +195,9 @@ TEST(PtxFault, DivergentBarrier) {
             at(1, "bar.sync", 32) + "requires all threads of the warp together, but got 8 of 32");
   EXPECT_EQ(faultOf("setp.lt.u32 %p0, %t, 40;\n@%p0 bra L;\nbar.sync 0;\nL:", {}, 0, s),
             at(2, "bar.sync", 40) + "requires all threads of the warp together, but got 24 of 32");
-  EXPECT_EQ(faultOf("bar.sync 0, 48;", {}, 0, {.threads = 32}),
+  EXPECT_EQ(faultOf("mov.u32 %r0, 48; bar.sync 0, %r0;", {}, 0, {.threads = 32}),
             at(0, "bar.sync", 0) + "expected a multiple of 32 threads, but got 48");
-  EXPECT_EQ(faultOf("bar.sync 16;", {}, 0, {.threads = 32}),
+  EXPECT_EQ(faultOf("mov.u32 %r0, 16; bar.sync %r0;", {}, 0, {.threads = 32}),
             at(0, "bar.sync", 0) + "expected a barrier from 0 to 15, but got 16");
   expectSilent("setp.lt.u32 %p0, %t, 32;\n@%p0 bar.sync 0, 32;", s);
 }

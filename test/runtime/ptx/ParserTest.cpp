@@ -78,7 +78,7 @@ $L__tmp0:
 TEST(PtxParser, Literals) {
   EXPECT_EQ(valueOf("mov.b32 %o0, 0f3F800000;", {}), 0x3f800000u);
   EXPECT_EQ(valueOf("mov.f32 %o0, 0d3FF0000000000000;", {}), 0x3f800000u);
-  EXPECT_EQ(valueOf("mov.f32 %o0, -0f3F800000;", {}), 0xbf800000u);
+  EXPECT_EQ(valueOf("mov.f32 %o0, -1.0;", {}), 0xbf800000u);
   EXPECT_EQ(valueOf("mov.f32 %o0, 2.5;", {}), bits(2.5f));
   EXPECT_EQ(valueOf("mov.b32 %o0, -1;", {}), 0xffffffffu);
   EXPECT_EQ(valueOf("mov.b32 %o0, 017;", {}), 15u);
@@ -124,6 +124,8 @@ TEST(PtxParser, Messages) {
             "t.ptx:7:13: expected 8 digits after 0f, but got '0f3F80'");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r;\nmov.b32 %r, 12x;")),
             "t.ptx:7:13: expected a number, but got '12x'");
+  EXPECT_EQ(errorOf(entry(".reg .b32 %r;\nmov.b32 %r, -0f3F800000;")),
+            "t.ptx:7:14: expected a decimal number after '-', but got '0f3F800000'");
   EXPECT_EQ(errorOf(entry("bra AWAY;")), "t.ptx:6:5: expected a label of this kernel, but got 'AWAY'");
   EXPECT_EQ(errorOf(entry("{ IN: }\nbra IN;")), "t.ptx:7:5: expected a label of this kernel, but got 'IN'");
   EXPECT_EQ(errorOf(entry("A:\nA:")),
