@@ -4,6 +4,9 @@
 
 namespace taylor::runtime::ptx {
 
+// So that a text cannot ask for more memory than a machine has.
+constexpr size_t mostRegisters = 131072, mostLocal = 524288;
+
 KernelParser::KernelParser(Lexer &lexer, Kernel &kernel, const Names &globals, size_t sharedBytes)
     : lexer(lexer), kernel(kernel), globals(globals), sharedBytes(sharedBytes) {
   scopes.push_back({{}, {}, {}, -1});
@@ -69,8 +72,9 @@ void KernelParser::declareRegisters() {
     if (accept(lexer, "<")) {
       Token at = lexer.peek();
       uint64_t count = parseInteger(lexer, "the number of registers");
-      if (count > 1u << 20)
-        lexer.failAt(at, "expected at most 1048576 registers, but got '" + std::string(at.text) + "'");
+      if (count > mostRegisters - std::min(mostRegisters, kernel.registers.size()))
+        lexer.failAt(at, "expected at most " + std::to_string(mostRegisters) +
+                             " registers in a kernel, but got " + Lexer::describe(at) + " more");
       expect(lexer, ">");
       for (uint64_t k = 0; k < count; ++k) {
         std::string full = std::string(name.text) + std::to_string(k);
@@ -94,6 +98,10 @@ void KernelParser::declareVariable(std::string_view space) {
     meaning.space = Space::Local;
     meaning.value = alignTo(kernel.localBytes, d.align);
     kernel.localBytes = meaning.value + bytes;
+    if (kernel.localBytes > mostLocal)
+      lexer.failAt(d.name, "expected at most " + std::to_string(mostLocal) +
+                               " bytes of local memory in a kernel, but got " +
+                               std::to_string(kernel.localBytes));
   } else if (d.open) {
     meaning.dynamic = true;
     dynamicAlign = std::max(dynamicAlign, d.align);
@@ -444,6 +452,7 @@ void KernelParser::finish() {
   }
   // Module-scope arrays of unknown size ask for an alignment too; 1024 bytes is the most that hardware's
   // layouts need.
+  kernel.localBytes = alignTo(kernel.localBytes, 16); // one thread's lies behind another's
   kernel.info.staticSharedBytes = sharedBytes;
   for (const auto &[name, m] : globals)
     if (m.kind == Meaning::Address && m.dynamic)

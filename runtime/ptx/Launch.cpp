@@ -52,6 +52,9 @@ void check(const Kernel &k, Grid grid, Grid block, size_t parameters, size_t dyn
     fail(info.name, ": expected a block of 1 to 1024 threads, but got ", text(size));
   if (grid.x == 0 || grid.y == 0 || grid.z == 0)
     fail(info.name, ": expected a grid of at least one block, but got ", text({grid.x, grid.y, grid.z}));
+  if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535)
+    fail(info.name, ": expected a grid of at most 2147483647 x 65535 x 65535 blocks, but got ",
+         text({grid.x, grid.y, grid.z}));
   if (info.required[0] && info.required != size)
     fail(info.name, ": expected a block of ", text(info.required), " threads (.reqntid), but got ",
          text(size));

@@ -24,6 +24,9 @@ uint64_t parseInteger(Lexer &lexer, std::string_view what) {
   return lexer.take().value;
 }
 
+/// Of one array: a text must not ask for more memory than a machine has.
+constexpr uint64_t mostBytes = uint64_t(1) << 28;
+
 Declaration parseDeclaration(Lexer &lexer, bool parameter) {
   Declaration d{{}, Type::None, 0, 1};
   bool pointer = false;
@@ -66,8 +69,9 @@ Declaration parseDeclaration(Lexer &lexer, bool parameter) {
     }
     Token at = lexer.peek();
     uint64_t size = parseInteger(lexer, "the number of elements");
-    if (size > uint64_t(1) << 32 || d.elements * size > uint64_t(1) << 32)
-      lexer.failAt(at, "expected at most 4294967296 elements, but got " + Lexer::describe(at));
+    if (size > mostBytes || d.elements * size * bytesOf(d.type) > mostBytes)
+      lexer.failAt(at, "expected an array of at most " + std::to_string(mostBytes) + " bytes, but got " +
+                           Lexer::describe(at) + " elements");
     d.elements *= size;
     expect(lexer, "]");
   }

@@ -136,6 +136,8 @@ TEST(PtxLaunch, Messages) {
             "b: expected a block of at most 64 x 1 x 1 threads (.maxntid), but got 65 x 1 x 1");
   EXPECT_EQ(of("b", {}, {2000}, 0), "b: expected a block of 1 to 1024 threads, but got 2000 x 1 x 1");
   EXPECT_EQ(of("b", {1, 0}, {32}, 0), "b: expected a grid of at least one block, but got 1 x 0 x 1");
+  EXPECT_EQ(of("b", {1, 70000}, {32}, 0),
+            "b: expected a grid of at most 2147483647 x 65535 x 65535 blocks, but got 1 x 70000 x 1");
   EXPECT_EQ(of("a", {}, {64}, 8), "a: expected 4 bytes of parameters, but got 8");
   EXPECT_EQ(of("b", {}, {32}, 0, 1 << 21),
             "b: expected at most 1048576 bytes of shared memory, but got 2097152");

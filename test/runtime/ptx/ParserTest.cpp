@@ -134,7 +134,13 @@ TEST(PtxParser, Messages) {
             "t.ptx:7:11: expected a new name, but got '%r', which this scope declares already");
   EXPECT_EQ(errorOf(entry(".reg .b33 %r;")), "t.ptx:6:6: expected the type of registers, but got '.b33'");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r<9999999>;")),
-            "t.ptx:6:14: expected at most 1048576 registers, but got '9999999'");
+            "t.ptx:6:14: expected at most 131072 registers in a kernel, but got '9999999' more");
+  EXPECT_EQ(errorOf(entry(".reg .b32 %r<100000>;\n.reg .b32 %s<100000>;")),
+            "t.ptx:7:14: expected at most 131072 registers in a kernel, but got '100000' more");
+  EXPECT_EQ(errorOf(entry(".local .b8 depot[524289];")),
+            "t.ptx:6:12: expected at most 524288 bytes of local memory in a kernel, but got 524289");
+  EXPECT_EQ(errorOf(header + ".global .b64 g[33554433];"),
+            "t.ptx:4:16: expected an array of at most 268435456 bytes, but got '33554433' elements");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r<4>;\nld.shared.v4.b32 {%r0, %r1}, [%r2];")),
             "t.ptx:7:18: expected 4 operands, but got 2");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r<4>;\nld.shared.b32 %r0, %r1;")),
