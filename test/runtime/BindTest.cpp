@@ -247,6 +247,27 @@ TEST_F(Bind, Workspace) {
                   .starts_with("expected a workspace aligned to 64 bytes, but got address 0x"));
 }
 
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) // they end the process instead
+TEST_F(Bind, WorkspaceTooLarge) {
+  // Views of one element many times over ask for more than the address space has, and for nothing else.
+  std::vector<int64_t> strides(4, 0);
+  strides[3] = 1;
+  auto widen = [&](Array<float> &array) {
+    array.sizes[2] = int64_t(1) << 56;
+    array.strides.assign(strides.begin(), strides.begin() + int64_t(array.sizes.size()));
+  };
+  for (Array<float> *array :
+       {&problem.q, &problem.gate, &problem.o, &problem.m, &problem.z, &problem.cotangent})
+    widen(*array);
+  std::vector<TaylorTensor> backward = problem.backward();
+  backward[GradientQ] = backward[GradientQ + Gate] = TaylorTensor{}; // written, so without such a view
+  int64_t offset = 0;
+  TaylorRunOptions options = {sizeof(options), &offset, 1, nullptr, nullptr, nullptr, 0};
+  EXPECT_EQ(run(kernel, "backward", backward, &options), 1);
+  EXPECT_STREQ(taylor_last_error(), "could not allocate a workspace of 2305843009213694080 bytes");
+}
+#endif
+
 TEST_F(Bind, Function) {
   expectError("unsupported function 'backward_of_backward': the artifact has backward and forward; second "
               "derivatives are "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The small parts: hashes, processor features, overlap, threads, memory, child processes.
 #include "runtime/Artifact.h"
+#include "runtime/Call.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
 #include "runtime/Hash.h"
@@ -158,6 +159,36 @@ TEST(Memory, WorkspacesAreApartAndReused) {
   EXPECT_TRUE(smaller.data() == first || again.data() == first);
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) // they end the process instead
   EXPECT_THROW(Workspace(size_t(1) << 62), Error);
+#endif
+}
+
+/// The message of a call of `function`, which takes no tensors.
+std::string failureOf(const TaylorFunction &function) {
+  BoundCall call{};
+  try {
+    run(function, call, Executor{});
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "(no error)";
+}
+
+TEST(Execute, MemoryThatNobodyHas) {
+  TaylorFunction function{"forward",
+                          1,
+                          64,
+                          [](const int64_t *) -> int64_t { return 64; },
+                          [](const int64_t *, int64_t) -> int64_t { return 1; },
+                          [](const TaylorCall *, int64_t, int64_t, int64_t, void *) {}};
+  EXPECT_EQ(failureOf(function), "(no error)");
+  function.workspace = [](const int64_t *) -> int64_t { return -1; };
+  EXPECT_EQ(failureOf(function), "unsupported sizes: the kernel's workspace would pass 2^63 bytes");
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) // they end the process instead
+  function.workspace = [](const int64_t *) -> int64_t { return int64_t(1) << 62; };
+  EXPECT_EQ(failureOf(function), "could not allocate a workspace of 4611686018427387904 bytes");
+  function.workspace = [](const int64_t *) -> int64_t { return 0; };
+  function.scratch = int64_t(1) << 62;
+  EXPECT_EQ(failureOf(function), "could not allocate 4611686018427387904 bytes of scratch for each thread");
 #endif
 }
 
