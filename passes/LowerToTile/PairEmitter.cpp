@@ -45,6 +45,15 @@ SmallVector<Value> PairEmitter::emitProducts(Frame &pair) {
   return products;
 }
 
+SmallVector<Value> PairEmitter::emitArguments(ScalarProgram &program, Frame &pair, ValueRange products) {
+  SmallVector<Value> arguments;
+  for (Value product : products)
+    arguments.push_back(program.input(product));
+  for (int64_t scalar : op.getScalars())
+    arguments.push_back(program.input(emitter.emit(op.getArrays()[scalar], pair)));
+  return arguments;
+}
+
 Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool masked, bool edgeOfQueries) {
   if (!masked)
     return {};
@@ -57,60 +66,56 @@ Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool masked, bo
     Value last = emitter.add(emitter.size("offset"), emitter.size("t"));
     require(arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, program.position("t"), last));
   }
-  if (!op.getVisible().empty()) {
-    SmallVector<Value> arguments;
-    for (int64_t scalar : op.getScalars())
-      arguments.push_back(program.input(emitter.emit(op.getArrays()[scalar], pair)));
-    for (Value condition : program.inlineRegion(op.getVisible(), arguments))
+  if (!op.getVisible().empty())
+    for (Value condition : program.inlineRegion(op.getVisible(), emitArguments(program, pair, {})))
       require(condition);
-  }
   return mask;
+}
+
+Value PairEmitter::selectVisible(ScalarProgram &program, Value mask, Value scalar, double outside) {
+  if (!mask)
+    return scalar;
+  OpBuilder &inner = program.builder();
+  Location loc = program.getLoc();
+  Value other = arith::ConstantOp::create(inner, loc, inner.getFloatAttr(scalar.getType(), outside));
+  return arith::SelectOp::create(inner, loc, mask, scalar, other);
 }
 
 SmallVector<Value> PairEmitter::emitWeights(Frame &pair, ValueRange products, Value maximum, bool masked,
                                             bool edgeOfQueries) {
   ScalarProgram program(emitter, pair);
-  SmallVector<Value> arguments;
-  for (Value product : products)
-    arguments.push_back(program.input(product));
-  for (int64_t scalar : op.getScalars())
-    arguments.push_back(program.input(emitter.emit(op.getArrays()[scalar], pair)));
+  SmallVector<Value> arguments = emitArguments(program, pair, products);
   if (maximum)
     arguments.push_back(program.input(maximum));
   Value mask = emitMask(program, pair, masked, edgeOfQueries);
   SmallVector<Value> weights = program.inlineRegion(op.getWeight(), arguments);
-  DenseMap<Value, Value> masks; // a scalar that is yielded twice is one tile
-  if (mask)
-    for (Value &weight : weights) {
-      Value &kept = masks[weight];
-      if (kept) {
-        weight = kept;
-        continue;
-      }
-      Value zero = arith::ConstantOp::create(program.builder(), program.getLoc(),
-                                             program.builder().getFloatAttr(weight.getType(), 0.0));
-      weight = kept = arith::SelectOp::create(program.builder(), program.getLoc(), mask, weight, zero);
-    }
+  DenseMap<Value, Value> selected; // a scalar that is yielded twice is one tile
+  for (Value &weight : weights) {
+    auto [entry, isNew] = selected.try_emplace(weight);
+    if (isNew)
+      entry->second = selectVisible(program, mask, weight, 0.0);
+    weight = entry->second;
+  }
   SmallVector<Value> tiles = program.emit(weights);
   for (Value &tile : tiles)
     tile = broadcastTile(emitter.builder, emitter.loc, tile, pairType(pair));
   return tiles;
 }
 
-bool PairEmitter::dependsOnMaximum(int64_t yielded) {
-  if (!op.hasMaximum())
-    return false;
-  Block &block = op.getWeight().front();
-  SmallVector<Value> pending{block.getTerminator()->getOperand(yielded)};
-  DenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    if (value == block.getArguments().back())
-      return true;
-    if (Operation *def = value.getDefiningOp(); def && seen.insert(value).second)
-      pending.append(def->operand_begin(), def->operand_end());
-  }
-  return false;
+Value PairEmitter::addContracted(Value before, Value weight, Value array, StringRef over) {
+  OpBuilder &builder = emitter.builder;
+  if (array)
+    return tile::DotOp::create(builder, emitter.loc, weight, array, over, before);
+  Value ofTile = tile::ReduceOp::create(builder, emitter.loc, tile::ReductionKind::sum, weight, over);
+  return emitter.map({before, ofTile}, [](OpBuilder &inner, Location at, ValueRange s) -> Value {
+    return arith::AddFOp::create(inner, at, s[0], s[1]);
+  });
+}
+
+SmallVector<Value> PairEmitter::zerosOf(ArrayRef<int64_t> results, const Frame &frame) {
+  return llvm::map_to_vector(results, [&](int64_t result) {
+    return emitter.splat(emitter.tileType(cast<ArrayType>(op.getResult(result).getType()), frame), 0.0);
+  });
 }
 
 SmallVector<Value> PairEmitter::emitSegments(const VisibleRange &range, int64_t step, int64_t edge,

@@ -40,26 +40,74 @@ public:
                    llvm::function_ref<void(Frame &frame)> finish);
 
 private:
+  /// The running maximum after one tile, and the factor exp(before - after) that rescales what was carried.
+  struct Rescaling {
+    mlir::Value maximum, factor;
+  };
+  /// What the loops over columns share.
+  struct Columns {
+    llvm::ArrayRef<PairResult> results;
+    llvm::function_ref<void(Frame &frame)> finish;
+    llvm::SmallVector<int64_t> ofGroup, ofHead; // sums into columns: over a group's heads, and of each head
+  };
+
+  // PairEmitter.cpp
   ArrayType typeOf(int64_t array) { return mlir::cast<ArrayType>(op.getArrays()[array].getType()); }
   /// Which arrays take part with axis t, with u, with h.
   void emitOperands(Frame &frame, llvm::function_ref<bool(ArrayType)> which);
   llvm::SmallVector<mlir::Value> emitProducts(Frame &pair);
+  /// The scalars that a region over pairs begins with: products, then what `scalars` lists.
+  llvm::SmallVector<mlir::Value> emitArguments(ScalarProgram &program, Frame &pair,
+                                               mlir::ValueRange products);
   /// Inlines the conditions that hold at a visible pair of real tokens; null if nothing is to be masked.
   mlir::Value emitMask(ScalarProgram &program, Frame &pair, bool masked, bool edgeOfQueries);
+  /// The scalar where the mask holds, else `outside`; a null mask holds everywhere.
+  mlir::Value selectVisible(ScalarProgram &program, mlir::Value mask, mlir::Value scalar, double outside);
   /// One tile per yielded scalar in `wanted`, over [t, u], 0 at invisible pairs; `maximum` may be null.
   llvm::SmallVector<mlir::Value> emitWeights(Frame &pair, mlir::ValueRange products, mlir::Value maximum,
                                              bool masked, bool edgeOfQueries);
+  /// `before` plus the weight contracted over a token axis with `array`, or alone where that is null.
+  mlir::Value addContracted(mlir::Value before, mlir::Value weight, mlir::Value array, llvm::StringRef over);
   mlir::tile::TileType pairType(const Frame &pair);
+  /// Tiles of zeros for some of the results.
+  llvm::SmallVector<mlir::Value> zerosOf(llvm::ArrayRef<int64_t> results, const Frame &frame);
   /// Calls `body` for the masked parts of a range (tiles of `edge` tokens) and the full part (tiles of
   /// `step`), threading what is carried.
   llvm::SmallVector<mlir::Value> emitSegments(
       const VisibleRange &range, int64_t step, int64_t edge, mlir::ValueRange carried,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange, bool masked)>
           body);
-  void zeroRows(Frame &block, llvm::ArrayRef<PairResult> results);
-  void forHeads(Frame &block, llvm::function_ref<void(Frame &head)> body);
-  bool loopsOverHeads(const Frame &block);
+
+  // PairRows.cpp
+  /// What a sum adds up at every visible key, where its closed form is known: a constant, over an interval.
+  std::optional<double> countedConstant(PairSumAttr sum);
+  mlir::Value emitCount(double constant, mlir::tile::TileType type, Frame &frame);
+  /// What the running maximum begins at: its floor, or minus infinity.
+  mlir::Value emitFirstMaximum(Frame &frame);
+  VisibleRange visibleKeys(const Frame &rows);
+  Rescaling emitMaximum(Frame &pair, mlir::ValueRange products, mlir::Value before, bool masked);
+  /// One score tile: the next value of what is carried, the maximum (if there is one) and the sums `looped`.
+  llvm::SmallVector<mlir::Value> addToRows(Frame &pair, llvm::ArrayRef<int64_t> looped,
+                                           mlir::ValueRange carried, bool masked);
   bool dependsOnMaximum(int64_t yielded);
+
+  // PairColumns.cpp
+  void zeroRows(Frame &block, llvm::ArrayRef<PairResult> results);
+  VisibleRange visibleQueries(const Frame &columns);
+  /// One score tile: the next value of each carried sum into columns; other results go to memory.
+  llvm::SmallVector<mlir::Value> addToColumns(const Columns &columns, Frame &pair, mlir::ValueRange carried,
+                                              bool masked);
+  void addToMemory(const Columns &columns, const Frame &pair, mlir::ValueRange weights);
+  /// All queries of one head (or group) for one block of keys; returns the group's sums.
+  llvm::SmallVector<mlir::Value> emitHead(const Columns &columns, Frame &head, mlir::ValueRange groupSums);
+  /// Hands complete sums to `columns.finish`.
+  void finish(const Columns &columns, llvm::ArrayRef<int64_t> results, mlir::ValueRange sums,
+              const Frame &frame);
+  /// Calls `body` for each head of the block's group where the operation has heads, else for the block.
+  llvm::SmallVector<mlir::Value>
+  forHeads(Frame &block, mlir::ValueRange carried,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(Frame &head, mlir::ValueRange carried)> body);
+  bool loopsOverHeads(const Frame &block);
   void guarded(mlir::Value condition, llvm::function_ref<void()> body);
   mlir::Value guarded(mlir::Value condition, mlir::Value carried,
                       llvm::function_ref<mlir::Value(mlir::Value)> body);
