@@ -160,50 +160,77 @@ void ScalarProgram::shareReciprocals() {
   }
 }
 
-SmallVector<Value> ScalarProgram::emit(ValueRange wanted) {
-  // Results are kept by a terminator, so that rewriting follows their uses.
-  OpBuilder::InsertionGuard guard(inner);
-  inner.setInsertionPointToEnd(block.get());
-  Operation *anchor = tile::YieldOp::create(inner, loc, wanted);
-  shareReciprocals();
+/// One emission of the program as maps.
+class ScalarProgram::Emission {
+public:
+  /// `anchor` is the block's terminator; its operands are wanted.
+  Emission(ScalarProgram &program, Operation *anchor);
 
-  // What is needed, and what of it reads tiles.
-  DenseSet<Operation *> needed, ofTiles;
+  /// Computes what reads no tile, outside of maps.
+  void emitScalars();
+  /// The sets of axes that need a map, in an order in which each reads only those before it.
+  SmallVector<AxisSet> axisSets();
+  /// Emits all operations over one set of axes as one map.
+  void emitMap(const AxisSet &set);
+  /// The tile of a wanted scalar.
+  Value tileOf(Value scalar);
+
+private:
+  /// Constants and conditions are copied to where they are used: a tile of truth values would be memory for
+  /// nothing.
+  bool isCopied(Operation *op);
+  /// Whether a map of its own set of axes computes it.
+  bool isMapped(Operation &op) { return needed.contains(&op) && ofTiles.contains(&op) && !isCopied(&op); }
+  /// Adds the scalars with tiles that an operation reads, also through copies.
+  void collectReads(Operation *op, llvm::SetVector<Value> &reads);
+  /// Whether something outside of the group reads an operation's result, also through copies.
+  bool isReadOutside(Operation *op, const llvm::SetVector<Operation *> &group);
+  /// Clones an operation behind what it reads of copied ones.
+  void clone(Operation *op, OpBuilder &builder, IRMapping &mapping);
+
+  ScalarProgram &program;
+  Operation *anchor;
+  DenseSet<Operation *> needed, ofTiles; // what is wanted or read for it; what reads tiles
+  IRMapping scalars;                     // of what reads none
+  DenseMap<Value, Value> tiles;
+};
+
+ScalarProgram::Emission::Emission(ScalarProgram &program, Operation *anchor)
+    : program(program), anchor(anchor) {
+  Block *block = program.block.get();
   SmallVector<Value> pending(anchor->getOperands());
   while (!pending.empty()) {
     Operation *op = pending.pop_back_val().getDefiningOp();
-    if (op && op->getBlock() == block.get() && needed.insert(op).second)
+    if (op && op->getBlock() == block && needed.insert(op).second)
       pending.append(op->operand_begin(), op->operand_end());
   }
-  auto isInput = [&](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument && argument.getOwner() == block.get();
-  };
+  for (auto [argument, tile] : llvm::zip(block->getArguments(), program.tiles))
+    tiles[argument] = tile;
   for (Operation &op : *block)
     if (llvm::any_of(op.getOperands(),
-                     [&](Value v) { return isInput(v) || ofTiles.contains(v.getDefiningOp()); }))
+                     [&](Value v) { return tiles.contains(v) || ofTiles.contains(v.getDefiningOp()); }))
       ofTiles.insert(&op);
+}
 
-  // Constants and conditions are copied to where they are used: a tile of truth values would be memory for
-  // nothing.
-  auto isCopied = [&](Operation *op) {
-    return op && op->getBlock() == block.get() &&
-           (op->hasTrait<OpTrait::ConstantLike>() ||
-            (ofTiles.contains(op) && op->getResult(0).getType().isInteger(1)));
-  };
-  // What reads no tile is computed outside of maps.
-  IRMapping scalars;
-  for (Operation &op : *block)
+bool ScalarProgram::Emission::isCopied(Operation *op) {
+  return op && op->getBlock() == program.block.get() &&
+         (op->hasTrait<OpTrait::ConstantLike>() ||
+          (ofTiles.contains(op) && op->getResult(0).getType().isInteger(1)));
+}
+
+void ScalarProgram::Emission::emitScalars() {
+  auto readsNoTile = [&](Operation *user) { return user == anchor || !ofTiles.contains(user); };
+  for (Operation &op : *program.block)
     if (needed.contains(&op) && !ofTiles.contains(&op) && &op != anchor)
-      if (!op.hasTrait<OpTrait::ConstantLike>() || llvm::any_of(op.getUsers(), [&](Operation *user) {
-            return user == anchor || !ofTiles.contains(user);
-          }))
-        outer.clone(op, scalars);
+      if (!op.hasTrait<OpTrait::ConstantLike>() || llvm::any_of(op.getUsers(), readsNoTile))
+        program.outer.clone(op, scalars);
+}
 
+SmallVector<ScalarProgram::AxisSet> ScalarProgram::Emission::axisSets() {
   SmallVector<AxisSet> sets;
-  for (Operation &op : *block)
-    if (needed.contains(&op) && ofTiles.contains(&op) && !isCopied(&op))
-      if (AxisSet set = axesOf(op.getResult(0)); !llvm::is_contained(sets, set))
+  for (Operation &op : *program.block)
+    if (isMapped(op))
+      if (AxisSet set = program.axesOf(op.getResult(0)); !llvm::is_contained(sets, set))
         sets.push_back(set);
   auto names = [](const AxisSet &set) {
     return llvm::map_to_vector(set, [](StringAttr axis) { return axis.getValue(); });
@@ -211,68 +238,80 @@ SmallVector<Value> ScalarProgram::emit(ValueRange wanted) {
   llvm::sort(sets, [&](const AxisSet &a, const AxisSet &b) {
     return a.size() != b.size() ? a.size() < b.size() : names(a) < names(b);
   });
+  return sets;
+}
 
-  DenseMap<Value, Value> tileOf;
-  for (auto [argument, tile] : llvm::zip(block->getArguments(), tiles))
-    tileOf[argument] = tile;
-  for (const AxisSet &set : sets) {
-    llvm::SetVector<Operation *> group;
-    for (Operation &op : *block)
-      if (needed.contains(&op) && ofTiles.contains(&op) && !isCopied(&op) && axesOf(op.getResult(0)) == set)
-        group.insert(&op);
-    llvm::SetVector<Value> reads;
-    SmallVector<Value> results;
-    std::function<void(Operation *)> collectReads = [&](Operation *op) {
-      for (Value operand : op->getOperands()) {
-        if (tileOf.contains(operand))
-          reads.insert(operand);
-        else if (isCopied(operand.getDefiningOp()))
-          collectReads(operand.getDefiningOp());
-      }
-    };
-    std::function<bool(Operation *)> isReadElsewhere = [&](Operation *op) {
-      return llvm::any_of(op->getUsers(), [&](Operation *user) {
-        if (user == anchor)
-          return true;
-        return needed.contains(user) && (isCopied(user) ? isReadElsewhere(user) : !group.contains(user));
+void ScalarProgram::Emission::collectReads(Operation *op, llvm::SetVector<Value> &reads) {
+  for (Value operand : op->getOperands()) {
+    if (tiles.contains(operand))
+      reads.insert(operand);
+    else if (isCopied(operand.getDefiningOp()))
+      collectReads(operand.getDefiningOp(), reads);
+  }
+}
+
+bool ScalarProgram::Emission::isReadOutside(Operation *op, const llvm::SetVector<Operation *> &group) {
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    if (user == anchor)
+      return true;
+    return needed.contains(user) && (isCopied(user) ? isReadOutside(user, group) : !group.contains(user));
+  });
+}
+
+void ScalarProgram::Emission::clone(Operation *op, OpBuilder &builder, IRMapping &mapping) {
+  for (Value operand : op->getOperands())
+    if (isCopied(operand.getDefiningOp()) && !mapping.contains(operand))
+      clone(operand.getDefiningOp(), builder, mapping);
+  builder.clone(*op, mapping);
+}
+
+void ScalarProgram::Emission::emitMap(const AxisSet &set) {
+  llvm::SetVector<Operation *> group;
+  for (Operation &op : *program.block)
+    if (isMapped(op) && program.axesOf(op.getResult(0)) == set)
+      group.insert(&op);
+  llvm::SetVector<Value> reads;
+  SmallVector<Value> results;
+  for (Operation *op : group) {
+    collectReads(op, reads);
+    if (isReadOutside(op, group))
+      results.push_back(op->getResult(0));
+  }
+  SmallVector<Value> readTiles = llvm::map_to_vector(reads, [&](Value v) { return tiles[v]; });
+  auto map = tile::MapOp::create(
+      program.outer, program.loc, readTiles, [&](OpBuilder &builder, Location, ValueRange arguments) {
+        IRMapping mapping = scalars;
+        for (auto [read, argument] : llvm::zip(reads, arguments))
+          mapping.map(read, argument);
+        for (Operation *op : group)
+          clone(op, builder, mapping);
+        return llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); });
       });
-    };
-    for (Operation *op : group) {
-      collectReads(op);
-      if (isReadElsewhere(op))
-        results.push_back(op->getResult(0));
-    }
-    SmallVector<Value> readTiles = llvm::map_to_vector(reads, [&](Value v) { return tileOf[v]; });
-    auto map =
-        tile::MapOp::create(outer, loc, readTiles, [&](OpBuilder &builder, Location, ValueRange arguments) {
-          IRMapping mapping = scalars;
-          for (auto [read, argument] : llvm::zip(reads, arguments))
-            mapping.map(read, argument);
-          std::function<void(Operation *)> copy = [&](Operation *op) {
-            for (Value operand : op->getOperands())
-              if (isCopied(operand.getDefiningOp()) && !mapping.contains(operand))
-                copy(operand.getDefiningOp());
-            builder.clone(*op, mapping);
-          };
-          for (Operation *op : group)
-            copy(op);
-          return llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); });
-        });
-    for (auto [result, tile] : llvm::zip(results, map.getResults()))
-      tileOf[result] = tile;
-  }
+  for (auto [result, tile] : llvm::zip(results, map.getResults()))
+    tiles[result] = tile;
+}
 
-  SmallVector<Value> emitted;
-  for (Value value : anchor->getOperands()) {
-    if (auto it = tileOf.find(value); it != tileOf.end()) {
-      emitted.push_back(it->second);
-      continue;
-    }
-    Value scalar = scalars.lookupOrDefault(value);
-    auto type = tile::TileType::get(outer.getContext(), ArrayRef<tile::Axis>(), scalar.getType());
-    emitted.push_back(tile::SplatOp::create(outer, loc, type, scalar));
-  }
-  return emitted;
+Value ScalarProgram::Emission::tileOf(Value value) {
+  if (auto it = tiles.find(value); it != tiles.end())
+    return it->second;
+  OpBuilder &outer = program.outer;
+  Value scalar = scalars.lookupOrDefault(value);
+  auto type = tile::TileType::get(outer.getContext(), ArrayRef<tile::Axis>(), scalar.getType());
+  return tile::SplatOp::create(outer, program.loc, type, scalar);
+}
+
+SmallVector<Value> ScalarProgram::emit(ValueRange wanted) {
+  // Results are kept by a terminator, so that rewriting follows their uses.
+  OpBuilder::InsertionGuard guard(inner);
+  inner.setInsertionPointToEnd(block.get());
+  Operation *anchor = tile::YieldOp::create(inner, loc, wanted);
+  shareReciprocals();
+
+  Emission emission(*this, anchor);
+  emission.emitScalars();
+  for (const AxisSet &set : emission.axisSets())
+    emission.emitMap(set);
+  return llvm::map_to_vector(anchor->getOperands(), [&](Value value) { return emission.tileOf(value); });
 }
 
 Value taylor::broadcastTile(OpBuilder &builder, Location loc, Value tile, tile::TileType type) {

@@ -38,6 +38,7 @@ public:
   llvm::SmallVector<mlir::Value> emit(mlir::ValueRange results);
 
 private:
+  class Emission;
   using AxisSet = llvm::SmallVector<mlir::StringAttr, 2>;
   /// Sorted names of the axes a scalar depends on.
   AxisSet axesOf(mlir::Value scalar);
