@@ -124,6 +124,15 @@ Value KernelEmitter::splat(Value scalar) {
   return vector::BroadcastOp::create(b, vectorOf(scalar.getType()), scalar);
 }
 
+Value KernelEmitter::splatScalar(Value value) {
+  Value scalar = scalars.lookup(value);
+  if (value.getType().isIndex())
+    scalar = arith::TruncIOp::create(b, b.getI32Type(), scalar);
+  else if (value.getType().isBF16() || value.getType().isF16())
+    scalar = arith::ExtFOp::create(b, b.getF32Type(), scalar);
+  return splat(scalar);
+}
+
 Value KernelEmitter::both(Value x, Value y) {
   if (!x || !y)
     return x ? x : y;
@@ -323,19 +332,14 @@ void KernelEmitter::emitScalar(Operation *op) {
   scalars.map(result, b.create(state)->getResult(0));
 }
 
-void KernelEmitter::copyTile(Value from, Value to) {
-  StringAttr lane = plan.laneOf(to);
-  const View view = *findView(to, lane);
-  auto type = cast<TileType>(to.getType());
-  loopOver(type.getAxes(), {lane}, Point{lane, {}}, [&](const Point &row) {
-    int64_t size = lane ? type.getSize(lane) : 1;
-    for (int64_t v = 0; v < vectorsOf(size); ++v) {
-      Point point = row;
-      if (lane)
-        point.at.push_back({lane, v * W});
+void KernelEmitter::copyTile(Value from, View to) {
+  auto type = cast<TileType>(from.getType());
+  loopOver(type.getAxes(), {to.lane}, Point{to.lane, {}}, [&](const Point &row) {
+    for (int64_t v = 0; v < vectorsOf(to.lane ? type.getSize(to.lane) : 1); ++v) {
+      Point point = row.with(to.lane, v * W);
       Locals locals;
       Value vector = fetch(from, point, locals);
-      storeTile(view, vector, address(view, point));
+      storeTile(to, vector, address(to, point));
     }
   });
 }
@@ -352,7 +356,7 @@ void KernelEmitter::emitFor(scf::ForOp op) {
     definePlace(result, lane);
     const Place *from = plan.placeOf(init, lane);
     if (!from || !plan.sharePlace(*from, *plan.placeOf(argument, lane)))
-      copyTile(init, argument);
+      copyTile(init, ownView(argument));
   }
   auto loop = scf::ForOp::create(b, scalars.lookup(op.getLowerBound()), scalars.lookup(op.getUpperBound()),
                                  scalars.lookup(op.getStep()), inits);
@@ -379,7 +383,7 @@ void KernelEmitter::emitFor(scf::ForOp op) {
     StringAttr lane = plan.laneOf(argument);
     const Place *from = plan.placeOf(value, lane);
     if (value != argument && (!from || !plan.sharePlace(*from, *plan.placeOf(argument, lane))))
-      copyTile(value, argument);
+      copyTile(value, ownView(argument));
   }
   if (!inits.empty())
     scf::YieldOp::create(b, yielded);
@@ -404,7 +408,7 @@ void KernelEmitter::emitIf(scf::IfOp op) {
     SmallVector<Value> yielded;
     for (auto [result, value] : llvm::zip(op.getResults(), from.getTerminator()->getOperands())) {
       if (isa<TileType>(result.getType()))
-        copyTile(value, result);
+        copyTile(value, ownView(result));
       else
         yielded.push_back(scalars.lookup(value));
     }

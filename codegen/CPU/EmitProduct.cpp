@@ -10,131 +10,159 @@ using namespace mlir;
 using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 
+/// One block of a product.
+struct KernelEmitter::Product {
+  struct Operand {
+    View view; // a copy, since fetching may define more
+    bool hasRow;
+    SmallVector<Value> pointers = {}; // at k = 0: one per row where the row's stride is not known
+  };
+  const Point &point;
+  StringAttr lane, row;
+  StringAttr pairs; // as KernelPlan::pairsOf
+  int64_t rows, vectors;
+  Operand a, b;
+  std::optional<Mask> maskOfA;
+  Type element; // of the accumulators
+};
+
 KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Point &point, StringAttr row,
                                                   int64_t rows, int64_t vectors) {
   DotOp dot = sweep.dot;
-  Value a = dot.getA(), c = dot.getB();
-  Value broadcast = a, vector = c;
-  if (sweep.lane && cast<TileType>(a.getType()).hasAxis(sweep.lane))
+  Value broadcast = dot.getA(), vector = dot.getB();
+  if (sweep.lane && cast<TileType>(broadcast.getType()).hasAxis(sweep.lane))
     std::swap(broadcast, vector);
-  // Copies, since fetching may define more views.
   StringAttr pairs = plan.pairsOf(dot);
   bool packedA = pairs && plan.laneOf(broadcast) != pairs;
-  const View viewA = *findView(broadcast, {}, packedA ? pairs : StringAttr());
-  const View viewB = *findView(vector, sweep.lane ? sweep.lane : StringAttr(), pairs);
-  auto hasRow = [&](Value value) { return row && cast<TileType>(value.getType()).hasAxis(row); };
-  Type result = dot.getType().getElementType();
-
-  auto at = [&](int64_t r, int64_t v) {
-    Point there = point;
-    for (auto &[axis, index] : there.at)
-      index = axis == row ? index + r : axis == sweep.lane ? index + v * W : index;
-    return there;
+  auto operand = [&](Value value, StringAttr lane, StringAttr pairs) {
+    return Product::Operand{*findView(value, lane, pairs),
+                            row && cast<TileType>(value.getType()).hasAxis(row)};
   };
+  Product::Operand a = operand(broadcast, {}, packedA ? pairs : StringAttr());
+  Product::Operand c = operand(vector, sweep.lane, pairs);
+  Product product{point,
+                  sweep.lane,
+                  row,
+                  pairs,
+                  rows,
+                  vectors,
+                  a,
+                  c,
+                  plan.maskOf(broadcast),
+                  dot.getType().getElementType()};
+
+  auto at = [&](int64_t r, int64_t v) { return point.moved(row, r).moved(sweep.lane, v * W); };
   SmallVector<Value> start;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t v = 0; v < vectors; ++v) {
       Locals locals;
-      start.push_back(dot.getC() ? fetch(dot.getC(), at(r, v), locals) : zeroOf(vectorOf(result)));
+      start.push_back(dot.getC() ? fetch(dot.getC(), at(r, v), locals) : zeroOf(vectorOf(product.element)));
     }
-
-  // Addresses at k = 0: one per row where the row's stride is not known.
-  SmallVector<Value> pointersA, pointersB;
-  auto rowPointers = [&](const View &view, bool perRow, SmallVectorImpl<Value> &pointers) {
-    bool knownStride = perRow && !view.stride(row).value;
-    for (int64_t r = 0; r < (perRow && !knownStride ? rows : 1); ++r)
-      pointers.push_back(address(view, at(r, 0)));
-  };
-  rowPointers(viewA, hasRow(broadcast), pointersA);
-  rowPointers(viewB, hasRow(vector), pointersB);
-  auto rowPointer = [&](const View &view, bool perRow, ArrayRef<Value> pointers, Index offset, int64_t r) {
-    if (!perRow)
-      return gep(pointers[0], view.element, offset);
-    if (pointers.size() > 1)
-      return gep(pointers[r], view.element, offset);
-    return gep(pointers[0], view.element, offset + r * view.stride(row).constant);
-  };
-  auto convert = [&](Value x) {
-    if (getElementTypeOrSelf(x.getType()) == result)
-      return x;
-    Type to = isa<VectorType>(x.getType()) ? vectorOf(result) : result;
-    return Value(arith::ExtFOp::create(b, to, x));
-  };
-  Type pairVector = VectorType::get({2 * W}, b.getBF16Type());
-  auto loadA = [&](Value where) {
-    if (!pairs)
-      return splat(convert(loadTile(viewA, where, /*isVector=*/false)));
-    // Two elements are one word; they need not be aligned as one.
-    Value word = LLVM::LoadOp::create(b, b.getI32Type(), where, /*alignment=*/2);
-    return Value(LLVM::BitcastOp::create(b, pairVector, splat(word)));
-  };
-  auto loadB = [&](Value base, int64_t v) {
-    Value where = gep(base, viewB.element, v * W * (pairs ? 2 : 1));
-    if (pairs)
-      return Value(
-          LLVM::BitcastOp::create(b, pairVector, load(VectorType::get({2 * W}, b.getI16Type()), where)));
-    Value x = convert(loadTile(viewB, where, /*isVector=*/bool(sweep.lane)));
-    return sweep.lane ? x : splat(x);
-  };
-  auto multiplyAdd = [&](Value x, Value y, Value sum) -> Value {
-    if (!pairs)
-      return math::FmaOp::create(b, x, y, sum);
-    return LLVM::CallIntrinsicOp::create(
-               b, sum.getType(), b.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"), ValueRange{sum, x, y})
-        .getResult(0);
-  };
-
+  for (Product::Operand *operand : {&product.a, &product.b}) {
+    bool perRow = operand->hasRow && operand->view.stride(row).value;
+    for (int64_t r = 0; r < (perRow ? rows : 1); ++r)
+      operand->pointers.push_back(address(operand->view, at(r, 0)));
+  }
   SmallVector<Axis> over;
   for (StringAttr name : dot.getOver().getAsRange<StringAttr>())
     over.push_back(Axis::get(dot.getContext(), name, dot.getA().getType().getSize(name)));
-  std::function<SmallVector<Value>(ArrayRef<Axis>, Index, Index, ValueRange)> sum =
-      [&](ArrayRef<Axis> axes, Index offsetA, Index offsetB, ValueRange accumulators) -> SmallVector<Value> {
-    if (axes.empty()) {
-      SmallVector<Value> next;
-      SmallVector<Value> vectorsB;
-      for (int64_t r = 0; r < rows; ++r) {
-        if (r == 0 || hasRow(vector)) {
-          vectorsB.clear();
-          Value base = rowPointer(viewB, hasRow(vector), pointersB, offsetB, r);
-          for (int64_t v = 0; v < vectors; ++v)
-            vectorsB.push_back(loadB(base, v));
-        }
-        Value x = loadA(rowPointer(viewA, hasRow(broadcast), pointersA, offsetA, r));
-        for (int64_t v = 0; v < vectors; ++v)
-          next.push_back(multiplyAdd(x, vectorsB[v], accumulators[r * vectors + v]));
-      }
-      return next;
-    }
-    const Axis &axis = axes.front();
-    // Where the broadcast operand is masked with zeros, the sum starts late or ends early.
-    Index begin = 0, end = axis.getSize();
-    if (std::optional<Mask> mask = plan.maskOf(broadcast); mask && mask->outside.getValue().isZero())
-      for (const Constraint &constraint : mask->constraints) {
-        bool byRow = row && (constraint.plus == row || constraint.minus == row);
-        if (constraint.plus == axis.name && (!constraint.minus || byRow))
-          end = minimum(end, add(boundOf(constraint), byRow ? point.along(row) + rows : Index(1)));
-        else if (constraint.minus == axis.name && (!constraint.plus || byRow))
-          begin = maximum(begin, add(byRow ? point.along(row) : Index(0), multiply(boundOf(constraint), -1)));
-      }
-    // Pairs as a whole: beyond its range the masked operand holds zeros.
-    if (axis.name == pairs && (begin.value || end.value)) {
-      begin = Index(arith::AndIOp::create(b, asValue(begin), constant(-2)));
-      end = Index(arith::AndIOp::create(b, asValue(end + 1), constant(-2)));
-    }
-    int64_t step = axis.name == pairs ? 2 : 1;
-    auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(step), accumulators);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(loop.getBody());
-    Index k(loop.getInductionVar());
-    SmallVector<Value> next =
-        sum(axes.drop_front(), add(offsetA, multiply(viewA.stride(axis.name), k)),
-            add(offsetB, multiply(viewB.stride(axis.name), k)), loop.getRegionIterArgs());
-    scf::YieldOp::create(b, next);
-    return SmallVector<Value>(loop.getResults());
-  };
-  SmallVector<Value> flat = sum(over, 0, 0, start);
+  SmallVector<Value> flat = sumOver(product, over, 0, 0, start);
   Block2D block;
   for (int64_t r = 0; r < rows; ++r)
     block.emplace_back(flat.begin() + r * vectors, flat.begin() + (r + 1) * vectors);
   return block;
+}
+
+SmallVector<Value> KernelEmitter::sumOver(const Product &product, ArrayRef<Axis> axes, Index offsetA,
+                                          Index offsetB, ValueRange accumulators) {
+  if (axes.empty())
+    return multiplyAdd(product, offsetA, offsetB, accumulators);
+  const Axis &axis = axes.front();
+  auto [begin, end] = sumRange(product, axis);
+  int64_t step = axis.name == product.pairs ? 2 : 1;
+  auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(step), accumulators);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  Index k(loop.getInductionVar());
+  offsetA = add(offsetA, multiply(product.a.view.stride(axis.name), k));
+  offsetB = add(offsetB, multiply(product.b.view.stride(axis.name), k));
+  scf::YieldOp::create(b, sumOver(product, axes.drop_front(), offsetA, offsetB, loop.getRegionIterArgs()));
+  return SmallVector<Value>(loop.getResults());
+}
+
+std::pair<Index, Index> KernelEmitter::sumRange(const Product &product, const Axis &axis) {
+  StringAttr row = product.row;
+  Index begin = 0, end = axis.getSize();
+  if (product.maskOfA && product.maskOfA->outside.getValue().isZero())
+    for (const Constraint &constraint : product.maskOfA->constraints) {
+      bool byRow = row && (constraint.plus == row || constraint.minus == row);
+      if (constraint.plus == axis.name && (!constraint.minus || byRow))
+        end = minimum(end,
+                      add(boundOf(constraint), byRow ? product.point.along(row) + product.rows : Index(1)));
+      else if (constraint.minus == axis.name && (!constraint.plus || byRow))
+        begin = maximum(begin,
+                        add(byRow ? product.point.along(row) : Index(0), multiply(boundOf(constraint), -1)));
+    }
+  // Pairs as a whole: beyond its range the masked operand holds zeros.
+  if (axis.name == product.pairs && (begin.value || end.value)) {
+    begin = Index(arith::AndIOp::create(b, asValue(begin), constant(-2)));
+    end = Index(arith::AndIOp::create(b, asValue(end + 1), constant(-2)));
+  }
+  return {begin, end};
+}
+
+SmallVector<Value> KernelEmitter::multiplyAdd(const Product &product, Index offsetA, Index offsetB,
+                                              ValueRange accumulators) {
+  auto pointer = [&](const Product::Operand &operand, Index offset, int64_t r) {
+    if (!operand.hasRow)
+      r = 0;
+    if (operand.pointers.size() > 1)
+      return gep(operand.pointers[r], operand.view.element, offset);
+    return gep(operand.pointers[0], operand.view.element,
+               offset + r * operand.view.stride(product.row).constant);
+  };
+  SmallVector<Value> next, vectorsB;
+  for (int64_t r = 0; r < product.rows; ++r) {
+    if (r == 0 || product.b.hasRow) {
+      vectorsB.clear();
+      Value base = pointer(product.b, offsetB, r);
+      for (int64_t v = 0; v < product.vectors; ++v)
+        vectorsB.push_back(
+            loadB(product, gep(base, product.b.view.element, v * W * (product.pairs ? 2 : 1))));
+    }
+    Value x = loadA(product, pointer(product.a, offsetA, r));
+    for (int64_t v = 0; v < product.vectors; ++v) {
+      Value sum = accumulators[r * product.vectors + v];
+      next.push_back(product.pairs
+                         ? LLVM::CallIntrinsicOp::create(b, sum.getType(),
+                                                         b.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
+                                                         ValueRange{sum, x, vectorsB[v]})
+                               .getResult(0)
+                         : Value(math::FmaOp::create(b, x, vectorsB[v], sum)));
+    }
+  }
+  return next;
+}
+
+Value KernelEmitter::widen(Value x, Type element) {
+  if (getElementTypeOrSelf(x.getType()) == element)
+    return x;
+  return arith::ExtFOp::create(b, isa<VectorType>(x.getType()) ? vectorOf(element) : element, x);
+}
+
+Value KernelEmitter::loadA(const Product &product, Value where) {
+  if (!product.pairs)
+    return splat(widen(loadTile(product.a.view, where, /*isVector=*/false), product.element));
+  // Two elements are one word; they need not be aligned as one.
+  Value word = LLVM::LoadOp::create(b, b.getI32Type(), where, /*alignment=*/2);
+  return LLVM::BitcastOp::create(b, VectorType::get({2 * W}, b.getBF16Type()), splat(word));
+}
+
+Value KernelEmitter::loadB(const Product &product, Value where) {
+  if (product.pairs) {
+    Value words = load(VectorType::get({2 * W}, b.getI16Type()), where);
+    return LLVM::BitcastOp::create(b, VectorType::get({2 * W}, b.getBF16Type()), words);
+  }
+  Value x = widen(loadTile(product.b.view, where, /*isVector=*/bool(product.lane)), product.element);
+  return product.lane ? x : splat(x);
 }

@@ -13,16 +13,9 @@ using namespace mlir::tile::cpu;
 void KernelEmitter::transposeBlock(const View &from, const View &to, const Point &point, StringAttr rows,
                                    StringAttr lanes, Type unit) {
   int64_t elements = unit.getIntOrFloatBitWidth() / from.element.getIntOrFloatBitWidth();
-  auto at = [&](StringAttr axis, int64_t i) {
-    Point there = point;
-    for (auto &[name, index] : there.at)
-      if (name == axis)
-        index = index + i;
-    return there;
-  };
   SmallVector<Value> vectors;
   for (int64_t i = 0; i < W; ++i)
-    vectors.push_back(load(vectorOf(unit), address(from, at(lanes, i))));
+    vectors.push_back(load(vectorOf(unit), address(from, point.moved(lanes, i))));
   for (int64_t s = 1; s < W; s *= 2)
     for (int64_t i = 0; i < W; ++i) {
       if (i & s)
@@ -37,7 +30,7 @@ void KernelEmitter::transposeBlock(const View &from, const View &to, const Point
       vectors[i + s] = vector::ShuffleOp::create(b, x, y, high);
     }
   for (int64_t i = 0; i < W; ++i)
-    store(vectors[i], address(to, at(rows, i * elements)));
+    store(vectors[i], address(to, point.moved(rows, i * elements)));
 }
 
 /// Rows 2k and 2k + 1 of `from` side by side at each lane of `to`.
@@ -55,15 +48,11 @@ void KernelEmitter::emitPairs(Copy copy, const View &from, const View &to) {
   loopOver(type.getAxes(), {lane, pairs}, Point{lane, {}}, [&](const Point &outer) {
     loopBlocks(rows, rowStep, [&](Index row) {
       loopBlocks(interleaves ? vectorsOf(lanes) * W : lanes, laneStep, [&](Index first) {
-        Point point = outer;
-        point.at.push_back({lane, first});
-        point.at.push_back({pairs, row});
+        Point point = outer.with(lane, first).with(pairs, row);
         if (transposes)
           return transposeBlock(from, to, point, pairs, lane, i32);
-        Point next = point;
-        next.at.back().second = row + 1;
         Type part = interleaves ? vectorOf(i16) : Type(VectorType::get({1}, i16));
-        Value x = load(part, address(from, point)), y = load(part, address(from, next));
+        Value x = load(part, address(from, point)), y = load(part, address(from, point.moved(pairs, 1)));
         store(vector::ShuffleOp::create(b, x, y,
                                         interleaves ? ArrayRef<int64_t>(order) : ArrayRef<int64_t>({0, 1})),
               address(to, point));
@@ -92,9 +81,7 @@ void KernelEmitter::emitPack(Copy copy) {
     loopOver(type.getAxes(), {rows, lane}, Point{lane, {}}, [&](const Point &outer) {
       loopBlocks(type.getSize(lane), step, [&](Index i) {
         loopBlocks(type.getSize(rows), step, [&](Index j) {
-          Point point = outer;
-          point.at.push_back({lane, i});
-          point.at.push_back({rows, j});
+          Point point = outer.with(lane, i).with(rows, j);
           if (whole)
             transposeBlock(from, to, point, rows, lane, from.element);
           else
@@ -103,17 +90,7 @@ void KernelEmitter::emitPack(Copy copy) {
       });
     });
   } else {
-    loopOver(type.getAxes(), {lane}, Point{lane, {}}, [&](const Point &row) {
-      for (int64_t v = 0; v < vectorsOf(type.getSize(lane)); ++v) {
-        Point point = row;
-        point.at.push_back({lane, v * W});
-        Locals locals;
-        Value vector = fetch(value, point, locals);
-        if (getElementTypeOrSelf(vector.getType()).isInteger(1))
-          vector = arith::ExtUIOp::create(b, vectorOf(to.element), vector);
-        store(vector, address(to, point));
-      }
-    });
+    copyTile(value, to);
   }
   views[value].push_back(to);
 }
@@ -138,8 +115,7 @@ void KernelEmitter::emitConcat(ConcatOp concat) {
     loopOver(type.getAxes(), {lane}, Point{lane, {}}, [&](const Point &row) {
       loopBlocks(vectors ? vectorsOf(type.getSize(lane)) * W : type.getSize(lane), vectors ? W : 1,
                  [&](Index i) {
-                   Point point = row;
-                   point.at.push_back({lane, i});
+                   Point point = row.with(lane, i);
                    Locals locals;
                    if (vectors) {
                      store(fetch(part, point, locals), address(to, shifted(point)));
@@ -170,8 +146,7 @@ void KernelEmitter::emitScan(ScanOp scan) {
     Value n = loop.getInductionVar();
     if (scan.getReverse())
       n = arith::SubIOp::create(b, constant(size - 1), n);
-    Point point = start;
-    point.at.push_back({axis, Index(n)});
+    Point point = start.with(axis, Index(n));
     Value x;
     if (const View *from = findView(scan.getInput(), {}); alongLanes && from) {
       x = load(to.element, address(*from, point));
@@ -189,10 +164,6 @@ void KernelEmitter::emitScan(ScanOp scan) {
   loopOver(type.getAxes(), {lane, axis}, Point{lane, {}}, [&](const Point &row) {
     if (alongLanes)
       return scanFrom(row);
-    loopBlocks(vectorsOf(type.getSize(lane)) * W, W, [&](Index i) {
-      Point point = row;
-      point.at.push_back({lane, i});
-      scanFrom(point);
-    });
+    loopBlocks(vectorsOf(type.getSize(lane)) * W, W, [&](Index i) { scanFrom(row.with(lane, i)); });
   });
 }

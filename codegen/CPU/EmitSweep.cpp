@@ -31,11 +31,8 @@ void KernelEmitter::loopOver(ArrayRef<Axis> axes, ArrayRef<StringAttr> skip, Poi
   const Axis &axis = axes.front();
   if (llvm::is_contained(skip, axis.name))
     return loopOver(axes.drop_front(), skip, point, body);
-  loopBlocks(axis.getSize(), 1, [&](Index i) {
-    Point inner = point;
-    inner.at.push_back({axis.name, i});
-    loopOver(axes.drop_front(), skip, inner, body);
-  });
+  loopBlocks(axis.getSize(), 1,
+             [&](Index i) { loopOver(axes.drop_front(), skip, point.with(axis.name, i), body); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -46,14 +43,8 @@ Value KernelEmitter::fetch(Value value, const Point &point, Locals &locals) {
   if (Value local = locals.lookup(value))
     return local;
   auto type = cast<TileType>(value.getType());
-  if (auto op = value.getDefiningOp<SplatOp>()) {
-    Value scalar = scalars.lookup(op.getValue());
-    if (op.getType().getElementType().isIndex())
-      scalar = arith::TruncIOp::create(b, b.getI32Type(), scalar);
-    if (scalar.getType().isBF16() || scalar.getType().isF16())
-      scalar = arith::ExtFOp::create(b, b.getF32Type(), scalar);
-    return locals[value] = splat(scalar);
-  }
+  if (auto op = value.getDefiningOp<SplatOp>())
+    return locals[value] = splatScalar(op.getValue());
   if (auto op = value.getDefiningOp<PositionOp>()) {
     StringAttr axis = type.getAxes().front().name;
     Index start = add(Index(scalars.lookup(op.getStart())), point.along(axis));
@@ -66,31 +57,32 @@ Value KernelEmitter::fetch(Value value, const Point &point, Locals &locals) {
   }
   bool hasLane = point.lane && type.hasAxis(point.lane);
   const View *view = findView(value, hasLane ? point.lane : StringAttr());
-  Value vector;
-  if (hasLane && view) {
-    vector = loadTile(*view, address(*view, point), /*isVector=*/true);
-  } else if (!hasLane) {
-    vector = splat(loadTile(*view, address(*view, point), /*isVector=*/false));
-  } else {
-    // Not contiguous here: element by element, not past the end of the axis.
-    view = findView(value, {});
-    vector = zeroOf(vectorOf(registerType(view->element)));
-    Index last = type.getSize(point.lane) - 1;
-    for (int64_t i = 0; i < W; ++i) {
-      Point element = point;
-      for (auto &[axis, index] : element.at)
-        if (axis == point.lane) {
-          index = index + i;
-          index = index.value ? Index(arith::MinSIOp::create(b, asValue(index), asValue(last)))
-                              : Index(std::min(index.constant, last.constant));
-        }
-      vector = vector::InsertOp::create(b, loadTile(*view, address(*view, element), /*isVector=*/false),
-                                        vector, i);
-    }
+  if (hasLane && !view) // not contiguous here
+    return locals[value] = gather(value, point, type.getSize(point.lane));
+  Value vector = loadTile(*view, address(*view, point), /*isVector=*/hasLane);
+  if (!hasLane)
+    vector = splat(vector);
+  return locals[value] = asTruth(value, vector);
+}
+
+Value KernelEmitter::gather(Value value, const Point &point, int64_t size, int64_t stride, int64_t offset) {
+  const View *view = findView(value, {});
+  Value vector = zeroOf(vectorOf(registerType(view->element)));
+  for (int64_t i = 0; i < W; ++i) {
+    Point element = point.moved(point.lane, i);
+    for (auto &[axis, index] : element.at)
+      if (axis == point.lane)
+        index = add(multiply(minimum(index, size - 1), stride), offset);
+    vector =
+        vector::InsertOp::create(b, loadTile(*view, address(*view, element), /*isVector=*/false), vector, i);
   }
-  if (type.getElementType().isInteger(1))
-    vector = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, vector, zeroOf(vector.getType()));
-  return locals[value] = vector;
+  return asTruth(value, vector);
+}
+
+Value KernelEmitter::asTruth(Value value, Value vector) {
+  if (!cast<TileType>(value.getType()).getElementType().isInteger(1))
+    return vector;
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, vector, zeroOf(vector.getType()));
 }
 
 void KernelEmitter::emitMap(MapOp map, const Point &point, Locals &locals) {
@@ -101,13 +93,7 @@ void KernelEmitter::emitMap(MapOp map, const Point &point, Locals &locals) {
   auto lookup = [&](Value value) -> Value {
     if (Value known = values.lookupOrNull(value))
       return known;
-    // A scalar from outside the map.
-    Value scalar = scalars.lookup(value);
-    if (value.getType().isIndex())
-      scalar = arith::TruncIOp::create(b, b.getI32Type(), scalar);
-    else if (value.getType().isBF16() || value.getType().isF16())
-      scalar = arith::ExtFOp::create(b, b.getF32Type(), scalar);
-    Value vector = splat(scalar);
+    Value vector = splatScalar(value); // from outside the map
     values.map(value, vector);
     return vector;
   };
@@ -121,11 +107,23 @@ void KernelEmitter::emitMap(MapOp map, const Point &point, Locals &locals) {
     locals[result] = lookup(value);
 }
 
+Value KernelEmitter::emitSlice(SliceOp slice, const Point &point) {
+  bool alongLanes = slice.getAxisAttr() == point.lane;
+  if (alongLanes && slice.getStride() != 1)
+    return gather(slice.getInput(), point, slice.getSize(), slice.getStride(), slice.getOffset());
+  Point from = point;
+  for (auto &[axis, index] : from.at)
+    if (axis == slice.getAxisAttr())
+      index = add(multiply(index, slice.getStride()), slice.getOffset());
+  Locals none;
+  return fetch(slice.getInput(), from, none);
+}
+
 void KernelEmitter::storeLocal(Value value, const Point &point, Value vector) {
   if (!plan.placeOf(value, plan.laneOf(value)))
     return;
-  const View *view = findView(value, plan.laneOf(value));
-  storeTile(*view, vector, address(*view, point));
+  View view = ownView(value);
+  storeTile(view, vector, address(view, point));
 }
 
 void KernelEmitter::emitOps(const Sweep &sweep, const Point &point, Locals &locals,
@@ -136,36 +134,7 @@ void KernelEmitter::emitOps(const Sweep &sweep, const Point &point, Locals &loca
       for (Value result : map.getResults())
         storeLocal(result, point, locals.lookup(result));
     } else if (auto slice = dyn_cast<SliceOp>(op)) {
-      Point from = point;
-      for (auto &[axis, index] : from.at)
-        if (axis == slice.getAxisAttr() && axis != point.lane)
-          index = add(multiply(index, slice.getStride()), slice.getOffset());
-      Locals none;
-      Value vector;
-      if (slice.getAxisAttr() != point.lane) {
-        vector = fetch(slice.getInput(), from, none);
-      } else if (slice.getStride() == 1) {
-        for (auto &[axis, index] : from.at)
-          if (axis == point.lane)
-            index = index + slice.getOffset();
-        vector = fetch(slice.getInput(), from, none);
-      } else {
-        // Every stride-th element: one by one, no further than the slice goes.
-        const View *view = findView(slice.getInput(), {});
-        vector = zeroOf(vectorOf(view->element));
-        Index last = int64_t(slice.getSize()) - 1;
-        for (int64_t i = 0; i < W; ++i) {
-          Point element = point;
-          for (auto &[axis, index] : element.at)
-            if (axis == point.lane) {
-              index = index + i;
-              index = index.value ? Index(arith::MinSIOp::create(b, asValue(index), asValue(last)))
-                                  : Index(std::min(index.constant, last.constant));
-              index = add(multiply(index, slice.getStride()), slice.getOffset());
-            }
-          vector = vector::InsertOp::create(b, load(view->element, address(*view, element)), vector, i);
-        }
-      }
+      Value vector = emitSlice(slice, point);
       locals[slice.getResult()] = vector;
       storeLocal(slice.getResult(), point, vector);
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
@@ -209,6 +178,11 @@ Value KernelEmitter::identity(ReductionKind kind, Type type) {
   return arith::ConstantOp::create(b, type, cast<TypedAttr>(value));
 }
 
+Value KernelEmitter::constantVector(FloatAttr number) {
+  auto type = cast<VectorType>(vectorOf(number.getType()));
+  return arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, Attribute(number)));
+}
+
 /// Halves and combines until one element is left: the same order for every length, so the same bits.
 Value KernelEmitter::horizontal(ReductionKind kind, Value vector) {
   for (int64_t width = W; width > 1; width /= 2) {
@@ -245,15 +219,10 @@ void KernelEmitter::reduceBlock(ReduceOp reduce, const Sweep &sweep, const Point
                                 const Block2D &block) {
   ReductionKind kind = reduce.getKind();
   SmallVector<StringRef> over = names(reduce.getOver());
-  const View view = *findView(reduce.getResult(), plan.laneOf(reduce.getResult()));
+  const View view = ownView(reduce.getResult());
   bool overRow = row && llvm::is_contained(over, row.getValue());
   bool overLane = !sweep.lane || llvm::is_contained(over, sweep.lane.getValue());
-  auto at = [&](int64_t r, int64_t v) {
-    Point there = point;
-    for (auto &[axis, index] : there.at)
-      index = axis == row ? index + r : axis == sweep.lane ? index + v * W : index;
-    return there;
-  };
+  auto at = [&](int64_t r, int64_t v) { return point.moved(row, r).moved(sweep.lane, v * W); };
   Block2D sums = block;
   if (overRow) {
     for (size_t v = 0; v < block[0].size(); ++v)
@@ -354,12 +323,8 @@ void KernelEmitter::fillSkipped(const Sweep &sweep, const Point &outer, StringAt
   b.setInsertionPoint(loop.getBody()->getTerminator());
   for (auto [value, outside] : masked)
     for (int64_t v = 0; v < vectors; ++v) {
-      Point point = outer;
-      point.at.push_back({sweep.lane, firstLane + v * W});
-      point.at.push_back({row, Index(loop.getInductionVar())});
-      auto type = cast<VectorType>(vectorOf(outside.getType()));
-      storeLocal(value, point,
-                 arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, Attribute(outside))));
+      Point point = outer.with(sweep.lane, firstLane + v * W).with(row, Index(loop.getInductionVar()));
+      storeLocal(value, point, constantVector(outside));
     }
 }
 
@@ -403,77 +368,75 @@ KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
   return shape;
 }
 
-void KernelEmitter::emitSweep(const Sweep &sweep) {
-  SmallVector<Operation *> ops(sweep.ops);
-  if (sweep.dot)
-    ops.push_back(sweep.dot);
-  for (Operation *op : ops) {
-    for (Value result : op->getResults())
-      definePlace(result, plan.laneOf(result));
-    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !coversLanes(reduce, sweep)) {
-      // Blocks are combined in the reduction's place, which starts at the identity.
-      const View view = *findView(reduce.getResult(), plan.laneOf(reduce.getResult()));
-      TileType type = reduce.getType();
-      loopOver(type.getAxes(), {view.lane}, Point{view.lane, {}}, [&](const Point &row) {
-        for (int64_t v = 0; v < vectorsOf(view.lane ? type.getSize(view.lane) : 1); ++v) {
-          Point point = row;
-          if (view.lane)
-            point.at.push_back({view.lane, v * W});
-          // What is left out counts as the mask's constant.
-          Value start = identity(reduce.getKind(), vectorOf(view.element));
-          if (std::optional<Mask> mask = plan.maskOf(reduce.getInput()); !sweep.skips.empty() && mask) {
-            auto type = cast<VectorType>(start.getType());
-            Value outside =
-                arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, Attribute(mask->outside)));
-            start = combine(reduce.getKind(), outside, start);
-          }
-          store(start, address(view, point));
-        }
-      });
+void KernelEmitter::startReduction(ReduceOp reduce, const Sweep &sweep) {
+  const View view = ownView(reduce.getResult());
+  TileType type = reduce.getType();
+  loopOver(type.getAxes(), {view.lane}, Point{view.lane, {}}, [&](const Point &row) {
+    for (int64_t v = 0; v < vectorsOf(view.lane ? type.getSize(view.lane) : 1); ++v) {
+      // What is left out counts as the mask's constant.
+      Value start = identity(reduce.getKind(), vectorOf(view.element));
+      if (std::optional<Mask> mask = plan.maskOf(reduce.getInput()); !sweep.skips.empty() && mask)
+        start = combine(reduce.getKind(), constantVector(mask->outside), start);
+      store(start, address(view, row.with(view.lane, v * W)));
     }
-    if (auto write = dyn_cast<StoreOp>(op))
-      writes[op] = makeWindow(write.getArray(), write.getTile().getType(), write.getArrayAxes(),
-                              write.getTileAxes(), write.getOffsets());
-    if (auto write = dyn_cast<AccumulateOp>(op))
-      writes[op] = makeWindow(write.getArray(), write.getTile().getType(), write.getArrayAxes(),
-                              write.getTileAxes(), write.getOffsets());
-  }
+  });
+}
 
-  auto [row, lanesSize, rowSize, rows, vectors, skips] = shapeOf(sweep);
-  int64_t all = vectorsOf(lanesSize);
-  auto emitLanes = [&](const Point &outer, Index firstLane, int64_t count) {
-    auto emitRows = [&](Index firstRow, int64_t rowCount) {
-      Point point = outer;
-      if (sweep.lane)
-        point.at.push_back({sweep.lane, firstLane});
-      if (row)
-        point.at.push_back({row, firstRow});
-      emitSweepBlock(sweep, point, row, rowCount, count);
-    };
-    if (skips) {
-      auto [begin, end] = rowRange(sweep, row, rowSize, rows, firstLane, count * W);
-      auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(rows));
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(loop.getBody()->getTerminator());
-        emitRows(Index(loop.getInductionVar()), rows);
-      }
-      fillSkipped(sweep, outer, row, 0, begin, firstLane, count);
-      fillSkipped(sweep, outer, row, end, rowSize, firstLane, count);
-      return;
-    }
+void KernelEmitter::openResults(Operation *op, const Sweep &sweep) {
+  for (Value result : op->getResults())
+    definePlace(result, plan.laneOf(result));
+  auto window = [&](auto write) {
+    return makeWindow(write.getArray(), write.getTile().getType(), write.getArrayAxes(), write.getTileAxes(),
+                      write.getOffsets());
+  };
+  if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !coversLanes(reduce, sweep))
+    startReduction(reduce, sweep);
+  else if (auto write = dyn_cast<StoreOp>(op))
+    writes[op] = window(write);
+  else if (auto write = dyn_cast<AccumulateOp>(op))
+    writes[op] = window(write);
+}
+
+void KernelEmitter::emitSweep(const Sweep &sweep) {
+  for (Operation *op : sweep.ops)
+    openResults(op, sweep);
+  if (sweep.dot)
+    openResults(sweep.dot, sweep);
+  SweepShape shape = shapeOf(sweep);
+  int64_t all = vectorsOf(shape.lanesSize), vectors = shape.vectors;
+  loopOver(sweep.axes, {sweep.lane, shape.row}, Point{sweep.lane, {}}, [&](const Point &outer) {
+    // The vector that ends past the axis is emitted apart: its mask is a constant.
+    int64_t full = shape.lanesSize / W / vectors * vectors;
+    loopBlocks(full * W, vectors * W,
+               [&](Index firstLane) { emitLanes(sweep, shape, outer, firstLane, vectors); });
+    for (int64_t v = full; v < all; v += vectors)
+      emitLanes(sweep, shape, outer, v * W, std::min(vectors, all - v));
+  });
+}
+
+void KernelEmitter::emitLanes(const Sweep &sweep, const SweepShape &shape, const Point &outer,
+                              Index firstLane, int64_t vectors) {
+  StringAttr row = shape.row;
+  int64_t rows = shape.rows, rowSize = shape.rowSize;
+  auto emitRows = [&](Index firstRow, int64_t count) {
+    emitSweepBlock(sweep, outer.with(sweep.lane, firstLane).with(row, firstRow), row, count, vectors);
+  };
+  if (!shape.skips) {
     int64_t whole = rowSize / rows * rows;
     loopBlocks(whole, rows, [&](Index firstRow) { emitRows(firstRow, rows); });
     if (whole < rowSize)
       emitRows(whole, rowSize - whole);
-  };
-  loopOver(sweep.axes, {sweep.lane, row}, Point{sweep.lane, {}}, [&](const Point &outer) {
-    // The vector that ends past the axis is emitted apart: its mask is a constant.
-    int64_t full = lanesSize / W / vectors * vectors;
-    loopBlocks(full * W, vectors * W, [&](Index firstLane) { emitLanes(outer, firstLane, vectors); });
-    for (int64_t v = full; v < all; v += vectors)
-      emitLanes(outer, v * W, std::min(vectors, all - v));
-  });
+    return;
+  }
+  auto [begin, end] = rowRange(sweep, row, rowSize, rows, firstLane, vectors * W);
+  auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(rows));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    emitRows(Index(loop.getInductionVar()), rows);
+  }
+  fillSkipped(sweep, outer, row, 0, begin, firstLane, vectors);
+  fillSkipped(sweep, outer, row, end, rowSize, firstLane, vectors);
 }
 
 void KernelEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows,
@@ -485,9 +448,7 @@ void KernelEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, Strin
   DenseMap<Operation *, Block2D> reduced;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t v = 0; v < vectors; ++v) {
-      Point there = point;
-      for (auto &[axis, index] : there.at)
-        index = axis == row ? index + r : axis == sweep.lane ? index + v * W : index;
+      Point there = point.moved(row, r).moved(sweep.lane, v * W);
       Locals locals;
       if (sweep.dot) {
         locals[dot.getResult()] = product[r][v];

@@ -141,55 +141,54 @@ void KernelEmitter::storeTile(const View &view, Value vector, Value where) {
   store(asType(b, vector, memoryType(vector.getType())), where);
 }
 
+static bool isBound(const Window &window, StringAttr axis) {
+  return llvm::any_of(window.bounds, [&](const Window::Bound &bound) { return bound.axis == axis; });
+}
+
+void KernelEmitter::copyVectors(const Window &window, const View &from, const View &to, const Point &row,
+                                int64_t size) {
+  for (int64_t v = 0; v < vectorsOf(size); ++v) {
+    Point point = row.with(to.lane, v * W);
+    Value mask = isBound(window, to.lane) ? laneMask(window, point, size) : tailMask(point, v, size);
+    Value vector = loadElements(vectorOf(from.element), address(from, point), mask);
+    storeTile(to, fromStorage(vector, to.element), address(to, point));
+  }
+}
+
+void KernelEmitter::copyElements(const Window &window, const View &from, const View &to, const Point &row,
+                                 int64_t size) {
+  loopBlocks(size, 1, [&](Index i) {
+    Point point = row.with(to.lane, i);
+    auto read = [&] { return fromStorage(loadElements(from.element, address(from, point), {}), to.element); };
+    if (!isBound(window, to.lane))
+      return storeTile(to, read(), address(to, point));
+    Value valid;
+    for (const Window::Bound &bound : window.bounds)
+      if (bound.axis == to.lane)
+        valid = both(compare(CmpIPredicate::sge, i, bound.first), compare(CmpIPredicate::slt, i, bound.end));
+    auto branch = scf::IfOp::create(
+        b, valid, [&](OpBuilder &, Location) { scf::YieldOp::create(b, ValueRange{read()}); },
+        [&](OpBuilder &, Location) {
+          scf::YieldOp::create(b, ValueRange{zeroOf(registerType(to.element))});
+        });
+    storeTile(to, branch.getResult(0), address(to, point));
+  });
+}
+
 void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &to) {
   StringAttr lane = to.lane;
   int64_t size = lane ? tile.getSize(lane) : 1;
   Index laneStride = lane ? window.stride(lane) : Index(0);
   bool contiguous = lane && !laneStride.value && laneStride.constant == 1;
-  bool laneBound =
-      llvm::any_of(window.bounds, [&](const Window::Bound &bound) { return bound.axis == lane; });
   View from;
   from.pointer = window.pointer;
   from.element = window.element;
   from.strides = window.strides;
   auto copyRow = [&](const Point &row) {
-    if (!contiguous) {
-      loopBlocks(size, 1, [&](Index i) {
-        Point point = row;
-        if (lane)
-          point.at.push_back({lane, i});
-        if (laneBound) {
-          Value valid;
-          for (const Window::Bound &bound : window.bounds)
-            if (bound.axis == lane)
-              valid = both(compare(CmpIPredicate::sge, i, bound.first),
-                           compare(CmpIPredicate::slt, i, bound.end));
-          auto branch = scf::IfOp::create(
-              b, valid,
-              [&](OpBuilder &, Location) {
-                scf::YieldOp::create(
-                    b, ValueRange{
-                           fromStorage(loadElements(window.element, address(from, point), {}), to.element)});
-              },
-              [&](OpBuilder &, Location) {
-                scf::YieldOp::create(b, ValueRange{zeroOf(registerType(to.element))});
-              });
-          storeTile(to, branch.getResult(0), address(to, point));
-        } else {
-          storeTile(to, fromStorage(loadElements(window.element, address(from, point), {}), to.element),
-                    address(to, point));
-        }
-      });
-      return;
-    }
-    for (int64_t v = 0; v < vectorsOf(size); ++v) {
-      Point point = row;
-      point.at.push_back({lane, v * W});
-      Value mask = laneBound ? laneMask(window, point, size) : tailMask(point, v, size);
-      Type type = vectorOf(window.element);
-      Value vector = loadElements(type, address(from, point), mask);
-      storeTile(to, fromStorage(vector, to.element), address(to, point));
-    }
+    if (contiguous)
+      copyVectors(window, from, to, row, size);
+    else
+      copyElements(window, from, to, row, size);
   };
   loopOver(tile.getAxes(), {lane}, Point{lane, {}}, [&](const Point &row) {
     Value valid = rowValid(window, row);
@@ -202,12 +201,8 @@ void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &
           scf::YieldOp::create(b);
         },
         [&](OpBuilder &, Location) {
-          for (int64_t v = 0; v < vectorsOf(size); ++v) {
-            Point point = row;
-            if (lane)
-              point.at.push_back({lane, v * W});
-            store(zeroOf(memoryType(vectorOf(to.element))), address(to, point));
-          }
+          for (int64_t v = 0; v < vectorsOf(size); ++v)
+            store(zeroOf(memoryType(vectorOf(to.element))), address(to, row.with(lane, v * W)));
           scf::YieldOp::create(b);
         });
   });

@@ -48,6 +48,21 @@ struct Point {
         return index;
     return 0;
   }
+  /// With one axis more; a null axis adds nothing.
+  Point with(StringAttr axis, Index index) const {
+    Point there = *this;
+    if (axis)
+      there.at.push_back({axis, index});
+    return there;
+  }
+  /// `distance` further along an axis that it has; along others, here.
+  Point moved(StringAttr axis, int64_t distance) const {
+    Point there = *this;
+    for (auto &[name, index] : there.at)
+      if (name == axis)
+        index = index + distance;
+    return there;
+  }
 };
 
 /// Memory of an array in this call.
@@ -96,7 +111,8 @@ private:
   void emitScalar(Operation *op);
   void emitFor(scf::ForOp loop);
   void emitIf(scf::IfOp branch);
-  void copyTile(Value from, Value to);
+  void copyTile(Value from, View to);
+  View ownView(Value value) { return *findView(value, plan.laneOf(value)); }
 
   /// How a sweep goes through its tile: blocks of `rows` along `row` by `vectors` of lanes.
   struct SweepShape {
@@ -109,6 +125,13 @@ private:
   // EmitSweep.cpp: what is done at every element
   SweepShape shapeOf(const Sweep &sweep) const;
   void emitSweep(const Sweep &sweep);
+  /// Defines what an op of the sweep writes to: places of its results, windows of stores.
+  void openResults(Operation *op, const Sweep &sweep);
+  /// Fills the place of a reduction that is made of several blocks: they are combined there.
+  void startReduction(ReduceOp reduce, const Sweep &sweep);
+  /// All rows of the sweep for `vectors` vectors of lanes.
+  void emitLanes(const Sweep &sweep, const SweepShape &shape, const Point &outer, Index firstLane,
+                 int64_t vectors);
   /// Rows of the lanes [firstLane, firstLane + lanes) that the sweep's skips leave, in multiples of `step`.
   std::pair<Index, Index> rowRange(const Sweep &sweep, StringAttr row, int64_t rowSize, int64_t step,
                                    Index firstLane, int64_t lanes);
@@ -122,7 +145,13 @@ private:
   void emitSweepBlock(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows, int64_t vectors);
   void emitOps(const Sweep &sweep, const Point &point, Locals &locals, DenseMap<Operation *, Value> &reduced);
   void emitMap(MapOp map, const Point &point, Locals &locals);
+  Value emitSlice(SliceOp slice, const Point &point);
   Value fetch(Value value, const Point &point, Locals &locals);
+  /// The vector of the elements offset + stride * (index of each lane), read one by one. Lanes from `size` on
+  /// repeat the last.
+  Value gather(Value value, const Point &point, int64_t size, int64_t stride = 1, int64_t offset = 0);
+  /// Truth values are integers in memory; others stay.
+  Value asTruth(Value value, Value vector);
   void storeLocal(Value value, const Point &point, Value vector);
   void reduceBlock(ReduceOp reduce, const Sweep &sweep, const Point &point, StringAttr row,
                    const Block2D &block);
@@ -130,6 +159,7 @@ private:
   Value combine(ReductionKind kind, Value a, Value b);
   Value horizontal(ReductionKind kind, Value vector);
   Value identity(ReductionKind kind, Type type);
+  Value constantVector(FloatAttr number);
   /// The lanes of the vector at `point` that belong to the tile, where the last vector is not full; null:
   /// all.
   Value tailMask(const Point &point, int64_t vector, int64_t size);
@@ -139,7 +169,19 @@ private:
   void loopBlocks(int64_t count, int64_t step, function_ref<void(Index)> body);
 
   // EmitProduct.cpp
+  struct Product;
   Block2D emitProduct(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows, int64_t vectors);
+  /// Adds the product over the axes, and of all elements along them, to C's accumulators [row * vectors + v].
+  SmallVector<Value> sumOver(const Product &product, ArrayRef<Axis> axes, Index offsetA, Index offsetB,
+                             ValueRange accumulators);
+  /// Adds one element (or pair) of A per row times B's vectors.
+  SmallVector<Value> multiplyAdd(const Product &product, Index offsetA, Index offsetB,
+                                 ValueRange accumulators);
+  /// What of the axis the sum needs to visit: where A is masked with zeros it starts late or ends early.
+  std::pair<Index, Index> sumRange(const Product &product, const Axis &axis);
+  Value loadA(const Product &product, Value where);
+  Value loadB(const Product &product, Value where);
+  Value widen(Value x, Type element);
 
   // EmitRearrange.cpp: transposition, concatenation, running sums
   void emitScan(ScanOp scan);
@@ -152,6 +194,9 @@ private:
   // EmitWindow.cpp: arrays
   void emitWindow(LoadOp load);
   void copyWindow(const Window &window, TileType tile, const View &to);
+  /// Copy one row of a window, `size` elements along `to`'s lane, with zeros beyond the window's bounds.
+  void copyVectors(const Window &window, const View &from, const View &to, const Point &row, int64_t size);
+  void copyElements(const Window &window, const View &from, const View &to, const Point &row, int64_t size);
   Window makeWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes, ValueRange offsets);
   /// Elements or a vector of them; lanes off the mask (null: none) are 0.
   Value loadElements(Type type, Value where, Value mask);
@@ -179,6 +224,8 @@ private:
   Value load(Type type, Value pointer);
   void store(Value value, Value pointer);
   Value splat(Value scalar);
+  /// A scalar of the kernel as a vector, of the type that maps compute it in.
+  Value splatScalar(Value scalar);
   Value both(Value a, Value b);
   Value compare(arith::CmpIPredicate predicate, Index a, Index b);
   Value iota();
