@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/RecurrenceSyntax.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace taylor;
+
+StringRef taylor::channelOf(ArrayType array) {
+  StringRef channel;
+  for (StringAttr axis : array.getAxes())
+    if (!isRuntimeAxis(axis)) {
+      if (!channel.empty())
+        return "";
+      channel = axis;
+    }
+  return channel;
+}
+
+static LogicalResult verifyQueryKeyValue(EmitError emitError, ArrayType query, ArrayType key,
+                                         ArrayType value) {
+  if (!query.has("t"))
+    return emitError() << "requires axis t of the query, but got " << query;
+  if (!key.has("u"))
+    return emitError() << "requires axis u of the key, but got " << key;
+  if (!value.has("u"))
+    return emitError() << "requires axis u of the value, but got " << value;
+  StringRef channel = channelOf(query);
+  if (channel.empty() || channelOf(key) != channel)
+    return emitError() << "expected one channel axis that query and key share, but got " << query << " and "
+                       << key;
+  if (query.sizeOf(channel) != key.sizeOf(channel))
+    return emitError() << "expected one size of channel '" << channel << "', but got " << query << " and "
+                       << key;
+  if (channelOf(value).empty())
+    return emitError() << "expected one channel axis of the value, but got " << value;
+  if (channelOf(value) == channel)
+    return emitError() << "expected a channel axis of the value other than that of the score, but got '"
+                       << channel << "'";
+  return success();
+}
+
+FailureOr<SmallVector<Type>> taylor::inferSums(EmitError emitError, ArrayType query, ArrayType key,
+                                               ArrayType value, ArrayAttr sums, StringRef feature) {
+  if (failed(verifyQueryKeyValue(emitError, query, key, value)))
+    return failure();
+  MLIRContext *context = query.getContext();
+  StringRef scoreChannel = channelOf(query), valueChannel = channelOf(value);
+  Type real = realTypeOf(context, {query, key, value});
+  ArrayType rows = query.without({scoreChannel}), columns = key.without({scoreChannel, StringRef("u")});
+  FailureOr<ArrayType> numerator =
+      joinArrays(emitError, context, {rows, columns, value.without({StringRef("u")})}, {}, real);
+  if (failed(numerator))
+    return failure();
+  SmallVector<Type> types;
+  for (SumAttr sum : sums.getAsRange<SumAttr>()) {
+    if (sum.getValue() == Sum::Numerator) {
+      types.push_back(*numerator);
+    } else if (sum.getValue() == Sum::State) {
+      SmallVector<StringRef> feature_{feature};
+      FailureOr<ArrayType> state =
+          joinArrays(emitError, context, {columns, value.without({StringRef("u")})}, feature_, real);
+      if (failed(state))
+        return failure();
+      types.push_back(*state);
+    } else {
+      types.push_back(numerator->without({valueChannel}));
+    }
+  }
+  return types;
+}
+
+ParseResult taylor::parseSums(OpAsmParser &parser, ArrayAttr &sums) {
+  MLIRContext *context = parser.getContext();
+  SmallVector<Attribute> list;
+  auto parseSum = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef word;
+    if (parser.parseKeyword(&word))
+      return failure();
+    std::optional<Sum> sum = symbolizeSum(word);
+    if (!sum)
+      return parser.emitError(loc, "expected numerator, mass, count or state, but got '") << word << "'";
+    list.push_back(SumAttr::get(context, *sum));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalSquare, parseSum))
+    return failure();
+  if (list.empty())
+    list.push_back(SumAttr::get(context, Sum::Numerator));
+  sums = ArrayAttr::get(context, list);
+  return success();
+}
+
+void taylor::printSums(OpAsmPrinter &printer, ArrayAttr sums) {
+  printer << " [";
+  llvm::interleaveComma(sums.getAsRange<SumAttr>(), printer,
+                        [&](SumAttr sum) { printer << stringifySum(sum.getValue()); });
+  printer << "]";
+}
+
+Value taylor::sumNamed(Operation *op, ArrayAttr sums, Sum wanted) {
+  for (auto [index, sum] : llvm::enumerate(sums.getAsRange<SumAttr>()))
+    if (sum.getValue() == wanted)
+      return op->getResult(index);
+  return {};
+}
+
+LogicalResult taylor::verifySums(Operation *op, ArrayAttr sums) {
+  llvm::SmallDenseSet<int> seen;
+  for (SumAttr sum : sums.getAsRange<SumAttr>())
+    if (!seen.insert(static_cast<int>(sum.getValue())).second)
+      return op->emitOpError("expected each sum once, but got '")
+             << stringifySum(sum.getValue()) << "' twice";
+  return success();
+}
+
+LogicalResult taylor::verifyYielded(Operation *op, Region &region, StringRef clause, bool isCondition) {
+  if (region.empty())
+    return success();
+  auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+  Type type = yield && yield.getValues().size() == 1 ? yield.getValues()[0].getType() : Type();
+  if (isCondition && (!type || !type.isInteger(1)))
+    return op->emitOpError("expected a condition in ")
+           << clause << "(..), such as t - u < 8.0, but got a number";
+  if (!isCondition && !isa_and_nonnull<FloatType>(type))
+    return op->emitOpError("expected a number in ")
+           << clause << "(..), but got a condition; write select(condition, 1.0, 0.0)";
+  return success();
+}
+
+LogicalResult taylor::verifyScale(Operation *op, Region &scale) {
+  if (failed(verifyYielded(op, scale, "scale", /*isCondition=*/false)))
+    return failure();
+  for (StringRef axis : indexedAxes(scale))
+    return op->emitOpError("expected a scale of sizes and parameters, but got the index '")
+           << axis << "'; what varies along an axis belongs into score(..)";
+  return success();
+}
+
+ParseResult Clauses::parseOrders() {
+  Builder &builder = parser.getBuilder();
+  if (parser.parseLParen())
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("all"))) {
+    allOrders = true;
+    return parser.parseRParen();
+  }
+  auto parseBound = [&](Attribute &bound) -> ParseResult {
+    int64_t integer;
+    OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
+    if (isInteger.has_value()) {
+      bound = builder.getI64IntegerAttr(integer);
+      return *isInteger;
+    }
+    std::string name;
+    if (parser.parseKeywordOrString(&name))
+      return failure();
+    bound = builder.getStringAttr(name);
+    return success();
+  };
+  return failure(parseBound(first) || parser.parseKeyword("to") || parseBound(last) || parser.parseRParen());
+}
+
+ParseResult Clauses::parseCoefficients() {
+  if (parser.parseLParen())
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("factorial")))
+    return parser.parseRParen();
+  coefficients.emplace();
+  do {
+    bool negative = succeeded(parser.parseOptionalMinus());
+    double value;
+    if (parser.parseFloat(value))
+      return failure();
+    coefficients->push_back(negative ? -value : value);
+  } while (succeeded(parser.parseOptionalComma()));
+  return parser.parseRParen();
+}
+
+ParseResult Clauses::parse() {
+  auto parseOne = [&](std::vector<Binding> &bindings) -> ParseResult {
+    FailureOr<FormulaPtr> formula = failure();
+    if (parser.parseLParen() || failed(formula = formulas.parseFormula()) || parser.parseRParen())
+      return failure();
+    bindings.emplace_back().formula = std::move(*formula);
+    return success();
+  };
+  llvm::StringSet<llvm::MallocAllocator> seen;
+  StringRef word;
+  while (true) {
+    SMLoc loc = parser.getCurrentLocation();
+    if (failed(parser.parseOptionalKeyword(&word)))
+      return success();
+    std::string clause = word.str();
+    if (!seen.insert(clause).second)
+      return parser.emitError(loc, "expected each clause once, but got '") << clause << "' twice";
+    ParseResult parsed = success();
+    if (clause == "orders") {
+      parsed = parseOrders();
+    } else if (clause == "coefficients") {
+      parsed = parseCoefficients();
+    } else if (clause == "exponential") {
+      exponential = allOrders = true;
+    } else if (clause == "scale") {
+      parsed = parseOne(scale);
+    } else if (clause == "score") {
+      parsed = parseOne(score);
+    } else if (clause == "weight") {
+      parsed = parseOne(weight);
+    } else if (clause == "causal" || clause == "bidirectional") {
+      if (mask)
+        return parser.emitError(loc, "expected either causal or bidirectional, but got both");
+      mask = symbolizeMask(clause);
+    } else if (clause == "decay") {
+      decay.emplace();
+      parsed = failure(parser.parseLParen() || parser.parseOperand(*decay) || parser.parseRParen());
+    } else if (clause == "visible") {
+      FailureOr<FormulaPtr> conditions = failure();
+      if (parser.parseLParen() || failed(conditions = formulas.parseConditions()) || parser.parseRParen())
+        return failure();
+      visible.emplace_back().formula = std::move(*conditions);
+    } else {
+      return parser.emitError(
+                 loc,
+                 "expected a clause (orders, coefficients, exponential, weight, scale, score, decay, causal, "
+                 "bidirectional, visible), but got '")
+             << clause << "'";
+    }
+    if (parsed)
+      return failure();
+  }
+}
+
+ParseResult Clauses::check() {
+  if (!mask)
+    return parser.emitError(parser.getNameLoc(), "requires a clause causal or bidirectional");
+  if (weight.empty() + !(allOrders || first) != 1)
+    return parser.emitError(parser.getNameLoc(),
+                            "requires exactly one of the clauses exponential, orders(..) and weight(..)");
+  if (exponential && (first || coefficients || !scale.empty()))
+    return parser.emitError(parser.getNameLoc(),
+                            "expected exponential alone: it stands for orders(all) coefficients(factorial) "
+                            "scale(rsqrt(size(d)))");
+  return success();
+}
+
+FormulaPtr taylor::inverseRootOfChannels(SMLoc loc, StringRef channel) {
+  auto make = [&](Formula::Kind kind, StringRef name) {
+    auto formula = std::make_unique<Formula>();
+    formula->kind = kind;
+    formula->name = name.str();
+    formula->loc = loc;
+    return formula;
+  };
+  FormulaPtr size = make(Formula::Kind::Call, "size");
+  size->arguments.push_back(make(Formula::Kind::Name, channel));
+  FormulaPtr root = make(Formula::Kind::Call, "rsqrt");
+  root->arguments.push_back(std::move(size));
+  return root;
+}
+
+void taylor::printFormula(OpAsmPrinter &printer, StringRef clause, Region &region,
+                          ArrayRef<std::string> names) {
+  if (region.empty())
+    return;
+  llvm::DenseMap<Value, std::string> leaves;
+  for (auto [argument, name] : llvm::zip(region.getArguments(), names))
+    leaves[argument] = name;
+  printer << " " << clause << "("
+          << FormulaPrinter(leaves).formula(region.front().getTerminator()->getOperand(0)) << ")";
+}
+
+FailureOr<SmallVector<ArrayType>> taylor::asArrays(OpAsmParser &parser, SMLoc loc, ArrayRef<Type> types) {
+  SmallVector<ArrayType> arrays;
+  for (Type type : types) {
+    auto array = dyn_cast<ArrayType>(type);
+    if (!array) {
+      parser.emitError(loc, "expected operands of type !taylor.array, but got ") << type;
+      return failure();
+    }
+    arrays.push_back(array);
+  }
+  return arrays;
+}
