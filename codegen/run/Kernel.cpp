@@ -16,18 +16,6 @@ struct Unload {
 };
 using KernelPtr = std::unique_ptr<TaylorKernel, Unload>;
 
-std::optional<Dtype> dtypeNamed(StringRef name) {
-  if (name == "f32")
-    return Dtype::F32;
-  if (name == "bf16")
-    return Dtype::BF16;
-  if (name == "f64")
-    return Dtype::F64;
-  if (name == "i32")
-    return Dtype::I32;
-  return std::nullopt;
-}
-
 FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) {
   TaylorKernel *kernel = nullptr;
   if (!options.kernel.empty()) {
@@ -36,8 +24,7 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     return KernelPtr(kernel);
   }
   std::vector<std::string> arguments;
-  static constexpr const char *kNames[] = {"f32", "bf16", "f64"};
-  arguments.push_back(std::string("--dtype=") + kNames[static_cast<int>(problem.dtype)]);
+  arguments.push_back("--dtype=" + nameOf(problem.dtype).str());
   const llvm::StringMap<int64_t> &sizes = problem.environment.sizes;
   if (sizes.contains("d"))
     arguments.push_back("--head-dim=" + std::to_string(sizes.lookup("d")));
@@ -153,13 +140,8 @@ FailureOr<Evaluated> taylor::run::runKernel(const Problem &problem, const Option
     (*buffer)->write(array.values);
     return success();
   };
-  for (const NamedArray &input : problem.inputs)
-    if (failed(write("input:" + input.name, input.array)))
-      return failure();
-  if (withGradients)
-    for (const NamedArray &cotangent : problem.cotangents)
-      if (failed(write("cotangent:" + cotangent.name, cotangent.array)))
-        return failure();
+  if (failed(writeArguments(problem, withGradients, write)))
+    return failure();
   if (failed(call(kernel->get(), "forward", tensors, problem)) ||
       (withGradients && failed(call(kernel->get(), "backward", tensors, problem))) ||
       failed(tensors.checkSurroundings("kernels")))

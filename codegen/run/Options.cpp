@@ -11,6 +11,15 @@ using namespace taylor::run;
 
 static Error error(const Twine &message) { return createStringError(inconvertibleErrorCode(), message); }
 
+static constexpr StringRef kDtypes[] = {"f32", "bf16", "f64", "i32"}; // in the order of Dtype
+
+StringRef taylor::run::nameOf(Dtype dtype) { return kDtypes[static_cast<int>(dtype)]; }
+
+std::optional<Dtype> taylor::run::dtypeNamed(StringRef name) {
+  const StringRef *found = llvm::find(kDtypes, name);
+  return found == std::end(kDtypes) ? std::nullopt : std::optional(Dtype(found - kDtypes));
+}
+
 namespace {
 
 /// One option: `--name=VALUE`, or a flag where `value` is empty.
@@ -93,14 +102,10 @@ Error setTiles(Options &options, StringRef text) {
 }
 
 Error setDtype(Options &options, StringRef text) {
-  if (text == "f32")
-    options.dtype = Dtype::F32;
-  else if (text == "bf16")
-    options.dtype = Dtype::BF16;
-  else if (text == "f64")
-    options.dtype = Dtype::F64;
-  else
+  std::optional<Dtype> dtype = dtypeNamed(text);
+  if (!dtype || *dtype == Dtype::I32)
     return error("expected --dtype=f32, bf16 or f64, but got '" + text + "'");
+  options.dtype = *dtype;
   return Error::success();
 }
 

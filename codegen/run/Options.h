@@ -15,6 +15,10 @@
 namespace taylor::run {
 
 using reference::Dtype;
+
+/// "f32", "bf16", "f64", "i32", as options, manifests and diagnostics write them.
+llvm::StringRef nameOf(Dtype dtype);
+std::optional<Dtype> dtypeNamed(llvm::StringRef name);
 using reference::Real;
 
 enum class Device { Reference, Eager, Tile, CPU };

@@ -94,8 +94,8 @@ LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, bool wit
     std::vector<Real> zero(result.reference.size(), 0);
     Real norm = reference::distance(result.reference, zero);
     Real ratio = norm > 0 ? reference::distance(result.eager, result.reference) / norm : 0;
-    return ratio < contract.getNoise() * contract.getEpsilon() ? ratio
-                                                               : 0; // what cancels says nothing of others
+    // What cancels says nothing of others.
+    return ratio < contract.getNoise() * contract.getEpsilon() ? ratio : 0;
   };
   for (const Result &result : results)
     if (result.reference.size() >= contract.fewElements)

@@ -124,6 +124,19 @@ TaylorTensor TensorBuffer::describe() {
       strides.data()};
 }
 
+mlir::LogicalResult taylor::run::writeArguments(
+    const Problem &problem, bool withGradients,
+    llvm::function_ref<mlir::LogicalResult(const std::string &role, const Array &array)> write) {
+  for (const NamedArray &input : problem.inputs)
+    if (failed(write("input:" + input.name, input.array)))
+      return mlir::failure();
+  if (withGradients)
+    for (const NamedArray &cotangent : problem.cotangents)
+      if (failed(write("cotangent:" + cotangent.name, cotangent.array)))
+        return mlir::failure();
+  return mlir::success();
+}
+
 TensorBuffers::TensorBuffers(const Options &options) {
   layout.tokensFirst = options.layout == "bthc";
   layout.poison = options.poison;

@@ -46,6 +46,12 @@ private:
   std::vector<unsigned char> memory;
 };
 
+/// Calls `write` for the arrays that functions read, with their roles: inputs, then cotangents where
+/// gradients are asked for. Stops where it fails.
+mlir::LogicalResult writeArguments(
+    const Problem &problem, bool withGradients,
+    llvm::function_ref<mlir::LogicalResult(const std::string &role, const reference::Array &array)> write);
+
 /// Tensors by role ("input:q", "gradient:k").
 class TensorBuffers {
 public:

@@ -13,14 +13,13 @@ using namespace taylor::run;
 namespace {
 
 LogicalResult lower(ModuleOp module, const Problem &problem, const Options &options) {
-  static constexpr const char *kNames[] = {"f32", "bf16", "f64"};
   PairwiseOptions pairwise;
   const llvm::StringMap<int64_t> &sizes = problem.environment.sizes;
   if (sizes.contains("d"))
     pairwise.headDim = sizes.lookup("d");
   if (sizes.contains("e"))
     pairwise.valueDim = sizes.lookup("e");
-  pairwise.dtype = kNames[static_cast<int>(problem.dtype)];
+  pairwise.dtype = nameOf(problem.dtype).str();
   pairwise.mask = options.mask;
   std::string parameters;
   for (auto &[name, value] : options.parameters)
@@ -51,11 +50,6 @@ public:
                   : element.isF32()  ? Dtype::F32
                                      : Dtype::I32;
     add(tensor.getName().str(), shape, dtype);
-  }
-
-  void write(const std::string &role, const Array &array) {
-    if (TensorBuffer *buffer = find(role))
-      buffer->write(array.values);
   }
 
 private:
@@ -94,10 +88,13 @@ FailureOr<Evaluated> taylor::run::runTilePrograms(const Problem &problem, const 
     return failure();
   ProgramTensors tensors(problem, options);
   module->walk([&](tile::TensorOp tensor) { tensors.declare(tensor); });
-  for (const NamedArray &input : problem.inputs)
-    tensors.write("input:" + input.name, input.array);
-  for (const NamedArray &cotangent : problem.cotangents)
-    tensors.write("cotangent:" + cotangent.name, cotangent.array);
+  auto write = [&](const std::string &role, const Array &array) {
+    if (TensorBuffer *buffer = tensors.find(role))
+      buffer->write(array.values);
+    return success();
+  };
+  if (failed(writeArguments(problem, withGradients, write)))
+    return failure();
   if (failed(evaluateProgram(*module, "forward", tensors, problem)) ||
       (withGradients && failed(evaluateProgram(*module, "backward", tensors, problem))) ||
       failed(tensors.checkSurroundings("tile programs")))
