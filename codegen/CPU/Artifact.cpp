@@ -186,77 +186,108 @@ static std::string findLinker() {
   return "";
 }
 
-LogicalResult cpu::writeArtifact(ArrayRef<char> object, StringRef path, std::string &error) {
-  std::string linker = findLinker();
-  if (linker.empty()) {
-    error = "requires the linker ld.lld, but found none in PATH or /usr/lib/llvm-22/bin; install the package "
-            "lld-22";
-    return failure();
+namespace {
+/// Files beside the result, so that the last step is a rename within one folder. What was not renamed is
+/// removed.
+class TemporaryFiles {
+public:
+  explicit TemporaryFiles(StringRef result) : result(result) {}
+  ~TemporaryFiles() {
+    for (const std::string &name : names)
+      llvm::sys::fs::remove(name);
   }
-  // Temporary files beside the result, so that the last step is a rename within one folder.
-  SmallString<128> objectPath, linkedPath, messages;
-  int objectFile = -1, linkedFile = -1;
-  auto fail = [&](const Twine &message) {
-    error = message.str();
-    for (StringRef file : {StringRef(objectPath), StringRef(linkedPath), StringRef(messages)})
-      if (!file.empty())
-        llvm::sys::fs::remove(file);
-    return failure();
-  };
-  auto makeFile = [&](const char *suffix, int &file, SmallString<128> &name) {
-    return llvm::sys::fs::createUniqueFile(path + "-%%%%%%" + suffix, file, name);
-  };
-  if (std::error_code code = makeFile(".o", objectFile, objectPath))
-    return fail("cannot write beside '" + path + "': " + code.message());
-  {
-    llvm::raw_fd_ostream stream(objectFile, true);
-    stream.write(object.data(), object.size());
+
+  /// Makes a file of these bytes.
+  llvm::Expected<std::string> make(const char *suffix, ArrayRef<char> bytes = {}) {
+    int file = -1;
+    SmallString<128> name;
+    if (std::error_code code = llvm::sys::fs::createUniqueFile(result + "-%%%%%%" + suffix, file, name))
+      return llvm::createStringError("cannot write beside '" + result + "': " + code.message());
+    names.push_back(std::string(name));
+    llvm::raw_fd_ostream stream(file, /*shouldClose=*/true);
+    if (llvm::Error error = writeAll(stream, names.back(), bytes))
+      return error;
+    return names.back();
+  }
+
+  static llvm::Error append(const std::string &name, ArrayRef<char> bytes) {
+    std::error_code code;
+    llvm::raw_fd_ostream stream(name, code, llvm::sys::fs::OF_Append);
+    if (code)
+      return llvm::createStringError("cannot write '" + name + "': " + code.message());
+    return writeAll(stream, name, bytes);
+  }
+
+private:
+  static llvm::Error writeAll(llvm::raw_fd_ostream &stream, const std::string &name, ArrayRef<char> bytes) {
+    stream.write(bytes.data(), bytes.size());
     stream.close();
-    if (stream.has_error()) {
-      std::error_code code = stream.error();
-      stream.clear_error();
-      return fail("cannot write '" + objectPath + "': " + code.message());
-    }
+    std::error_code code = stream.error();
+    stream.clear_error();
+    if (code)
+      return llvm::createStringError("cannot write '" + name + "': " + code.message());
+    return llvm::Error::success();
   }
-  if (std::error_code code = makeFile(".so", linkedFile, linkedPath))
-    return fail("cannot write beside '" + path + "': " + code.message());
-  llvm::sys::Process::SafelyCloseFileDescriptor(linkedFile);
-  int messagesFile = -1;
-  if (std::error_code code = makeFile(".txt", messagesFile, messages))
-    return fail("cannot write beside '" + path + "': " + code.message());
-  llvm::sys::Process::SafelyCloseFileDescriptor(messagesFile);
+
+  StringRef result;
+  std::vector<std::string> names;
+};
+
+llvm::Error runLinker(StringRef object, StringRef linked, StringRef messages) {
+  std::string linker = findLinker();
+  if (linker.empty())
+    return llvm::createStringError("requires the linker ld.lld, but found none in PATH or "
+                                   "/usr/lib/llvm-22/bin; install the package lld-22");
   SmallVector<StringRef> arguments = {linker, "-shared",     "--no-undefined-version",
                                       "-z",   "noexecstack", "--build-id=none",
-                                      "-o",   linkedPath,    objectPath};
-  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(messages), StringRef(messages)};
+                                      "-o",   linked,        object};
+  std::optional<StringRef> redirects[] = {StringRef(""), messages, messages};
   std::string reason;
-  if (int status = llvm::sys::ExecuteAndWait(linker, arguments, std::nullopt, redirects, 0, 0, &reason)) {
-    if (auto text = llvm::MemoryBuffer::getFile(messages))
-      reason += (*text)->getBuffer().str();
-    return fail("the linker " + linker + " failed (" + Twine(status) + "): " + reason);
-  }
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> linked = llvm::MemoryBuffer::getFile(linkedPath);
+  int status = llvm::sys::ExecuteAndWait(linker, arguments, std::nullopt, redirects, 0, 0, &reason);
+  if (!status)
+    return llvm::Error::success();
+  if (auto text = llvm::MemoryBuffer::getFile(messages))
+    reason += (*text)->getBuffer().str();
+  return llvm::createStringError("the linker " + linker + " failed (" + Twine(status) + "): " + reason);
+}
+
+/// Appends the trailer: length and checksum of all before it.
+llvm::Error appendTrailer(const std::string &linked) {
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> bytes = llvm::MemoryBuffer::getFile(linked);
+  if (!bytes)
+    return llvm::createStringError("cannot read '" + linked + "': " + bytes.getError().message());
+  TaylorTrailer trailer = {TAYLOR_ARTIFACT_MAGIC, TAYLOR_ARTIFACT_ABI, (*bytes)->getBufferSize(),
+                           checksum((*bytes)->getBuffer())};
+  return TemporaryFiles::append(linked, {reinterpret_cast<const char *>(&trailer), sizeof(trailer)});
+}
+
+llvm::Error linkArtifact(ArrayRef<char> object, StringRef path) {
+  TemporaryFiles files(path);
+  llvm::Expected<std::string> objectFile = files.make(".o", object);
+  if (!objectFile)
+    return objectFile.takeError();
+  llvm::Expected<std::string> linked = files.make(".so");
   if (!linked)
-    return fail("cannot read '" + linkedPath + "': " + linked.getError().message());
-  TaylorTrailer trailer = {TAYLOR_ARTIFACT_MAGIC, TAYLOR_ARTIFACT_ABI, (*linked)->getBufferSize(),
-                           checksum((*linked)->getBuffer())};
-  {
-    std::error_code code;
-    llvm::raw_fd_ostream stream(linkedPath, code, llvm::sys::fs::OF_Append);
-    if (!code) {
-      stream.write(reinterpret_cast<const char *>(&trailer), sizeof(trailer));
-      stream.close();
-      code = stream.error();
-      stream.clear_error();
-    }
-    if (code)
-      return fail("cannot write '" + linkedPath + "': " + code.message());
-  }
-  llvm::sys::fs::remove(objectPath);
-  llvm::sys::fs::remove(messages);
-  if (std::error_code code = llvm::sys::fs::rename(linkedPath, path))
-    return fail("cannot write '" + path + "': " + code.message());
-  return success();
+    return linked.takeError();
+  llvm::Expected<std::string> messages = files.make(".txt");
+  if (!messages)
+    return messages.takeError();
+  if (llvm::Error error = runLinker(*objectFile, *linked, *messages))
+    return error;
+  if (llvm::Error error = appendTrailer(*linked))
+    return error;
+  if (std::error_code code = llvm::sys::fs::rename(*linked, path))
+    return llvm::createStringError("cannot write '" + path + "': " + code.message());
+  return llvm::Error::success();
+}
+} // namespace
+
+LogicalResult cpu::writeArtifact(ArrayRef<char> object, StringRef path, std::string &error) {
+  llvm::Error failed = linkArtifact(object, path);
+  if (!failed)
+    return success();
+  error = llvm::toString(std::move(failed));
+  return failure();
 }
 
 LogicalResult cpu::compileTileModule(ModuleOp module, StringRef manifest, const Target &target,

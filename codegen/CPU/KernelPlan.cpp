@@ -142,12 +142,14 @@ void KernelPlan::requirePack(Copy copy) {
   steps[copy.value.getParentBlock()].push_back(std::move(step));
 }
 
+/// Whether a step reads or writes an array.
+static bool touches(const Step &step, Value array) {
+  auto same = [&](Operation *other) { return other && llvm::is_contained(other->getOperands(), array); };
+  return step.kind == Step::Window ? same(step.op)
+                                   : step.kind == Step::SweepStep && llvm::any_of(step.sweep->ops, same);
+}
+
 LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, size_t segment, size_t &front) {
-  auto touches = [](const Step &step, Value array) {
-    auto same = [&](Operation *other) { return other && llvm::is_contained(other->getOperands(), array); };
-    return step.kind == Step::Window ? same(step.op)
-                                     : step.kind == Step::SweepStep && llvm::any_of(step.sweep->ops, same);
-  };
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<SplatOp, PositionOp>([&](auto inlineOp) {
         inlined.insert(inlineOp.getResult());
@@ -161,17 +163,11 @@ LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, siz
         return success();
       })
       .Case([&](MapOp map) {
-        if (map.getNumResults() == 0)
-          return success();
-        auto dot =
-            map.getNumResults() == 1 && map->hasOneUse() ? dyn_cast<DotOp>(*map->user_begin()) : DotOp();
-        if (dot && dot.getC() == map.getResult(0) && dot.getA() != dot.getC() && dot.getB() != dot.getC() &&
-            dot->getBlock() == map->getBlock()) {
+        if (feedsAccumulators(map))
           inlined.insert(map.getResult(0));
-          return success();
-        }
-        auto type = cast<TileType>(map.getResult(0).getType());
-        joinSweep(op, type.getAxes(), laneOf(map.getResult(0)), list, segment);
+        else if (map.getNumResults())
+          joinSweep(op, cast<TileType>(map.getResult(0).getType()).getAxes(), laneOf(map.getResult(0)), list,
+                    segment);
         return success();
       })
       .Case([&](SliceOp slice) {
@@ -183,42 +179,11 @@ LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, siz
         return success();
       })
       .Case<StoreOp, AccumulateOp>([&](auto write) {
-        StringAttr lane = laneOf(write.getTile()), contiguous = contiguousAxis(write);
-        if (contiguous && contiguous != lane) {
-          requirePack({write.getTile(), contiguous});
-          lane = contiguous;
-        }
-        // After everything that touches the same array.
-        size_t after = segment;
-        for (size_t i = segment; i < list.size(); ++i)
-          if (touches(list[i], write.getArray()))
-            after = i + 1;
-        joinSweep(op, write.getTile().getType().getAxes(), lane, list, after);
+        planWrite(write, write.getTile(), write.getArray(), contiguousAxis(write), list, segment);
         return success();
       })
       .Case([&](DotOp dot) {
-        StringAttr lane = laneOf(dot.getResult());
-        StringAttr pairs = pairsOf(dot);
-        for (Value operand : {dot.getA(), dot.getB()}) {
-          auto type = cast<TileType>(operand.getType());
-          if (pairs && type.hasAxis(lane))
-            requirePack({operand, lane, pairs});
-          else if (pairs && laneOf(operand) != pairs)
-            requirePack({operand, laneOf(operand), pairs});
-          else if (lane && type.hasAxis(lane))
-            requirePack({operand, lane});
-          else if (isInline(operand))
-            requirePack({operand, type.getAxes().front().name});
-        }
-        Step step{Step::SweepStep};
-        step.sweep = std::make_unique<Sweep>();
-        step.sweep->dot = dot;
-        step.sweep->axes.assign(dot.getType().getAxes().begin(), dot.getType().getAxes().end());
-        step.sweep->lane = lane;
-        sweepOf[op] = step.sweep.get();
-        if (dot.getC() && isInline(dot.getC()) && dot.getC().getDefiningOp<MapOp>())
-          sweepOf[dot.getC().getDefiningOp()] = step.sweep.get();
-        list.push_back(std::move(step));
+        planProduct(dot, list);
         return success();
       })
       .Case<ScanOp, ConcatOp>([&](auto) {
@@ -228,6 +193,58 @@ LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, siz
       .Default([](Operation *other) {
         return other->emitError() << "unsupported op in a kernel: '" << other->getName() << "'";
       });
+}
+
+/// Whether the map's only use is as what a product of its block adds to.
+bool KernelPlan::feedsAccumulators(MapOp map) const {
+  if (map.getNumResults() != 1 || !map->hasOneUse())
+    return false;
+  auto dot = dyn_cast<DotOp>(*map->user_begin());
+  return dot && dot.getC() == map.getResult(0) && dot.getA() != dot.getC() && dot.getB() != dot.getC() &&
+         dot->getBlock() == map->getBlock();
+}
+
+void KernelPlan::planWrite(Operation *op, Value tile, Value array, StringAttr contiguous,
+                           std::vector<Step> &list, size_t segment) {
+  StringAttr lane = laneOf(tile);
+  if (contiguous && contiguous != lane) {
+    requirePack({tile, contiguous});
+    lane = contiguous;
+  }
+  // After everything that touches the same array.
+  size_t after = segment;
+  for (size_t i = segment; i < list.size(); ++i)
+    if (touches(list[i], array))
+      after = i + 1;
+  joinSweep(op, cast<TileType>(tile.getType()).getAxes(), lane, list, after);
+}
+
+void KernelPlan::planProduct(DotOp dot, std::vector<Step> &list) {
+  StringAttr lane = laneOf(dot.getResult()), pairs = pairsOf(dot);
+  for (Value operand : {dot.getA(), dot.getB()}) {
+    auto type = cast<TileType>(operand.getType());
+    if (pairs && type.hasAxis(lane))
+      requirePack({operand, lane, pairs});
+    else if (pairs && laneOf(operand) != pairs)
+      requirePack({operand, laneOf(operand), pairs});
+    else if (lane && type.hasAxis(lane))
+      requirePack({operand, lane});
+    else if (isInline(operand))
+      requirePack({operand, type.getAxes().front().name});
+  }
+  Sweep &sweep = addSweep(dot, dot.getType().getAxes(), lane, list);
+  sweep.dot = dot;
+  if (dot.getC() && isInline(dot.getC()) && dot.getC().getDefiningOp<MapOp>())
+    sweepOf[dot.getC().getDefiningOp()] = &sweep;
+}
+
+Sweep &KernelPlan::addSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list) {
+  Step &step = list.emplace_back(Step{Step::SweepStep});
+  step.sweep = std::make_unique<Sweep>();
+  step.sweep->axes.assign(axes.begin(), axes.end());
+  step.sweep->lane = lane;
+  sweepOf[op] = step.sweep.get();
+  return *step.sweep;
 }
 
 /// Adds the op to the earliest sweep at or after `segment` that has its elements and follows its operands'
@@ -264,11 +281,5 @@ void KernelPlan::joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, 
       sweepOf[op] = list[i].sweep.get();
       return;
     }
-  Step step{Step::SweepStep};
-  step.sweep = std::make_unique<Sweep>();
-  step.sweep->ops.push_back(op);
-  step.sweep->axes.assign(axes.begin(), axes.end());
-  step.sweep->lane = lane;
-  sweepOf[op] = step.sweep.get();
-  list.push_back(std::move(step));
+  addSweep(op, axes, lane, list).ops.push_back(op);
 }

@@ -128,6 +128,13 @@ private:
   // KernelPlan.cpp
   LogicalResult planBlock(Block &block);
   LogicalResult planTileOp(Operation *op, std::vector<Step> &list, size_t segment, size_t &front);
+  bool feedsAccumulators(MapOp map) const;
+  /// A store or accumulate of `tile` into `array`, which has the tile's axis `contiguous` last.
+  void planWrite(Operation *op, Value tile, Value array, StringAttr contiguous, std::vector<Step> &list,
+                 size_t segment);
+  void planProduct(DotOp dot, std::vector<Step> &list);
+  /// A new sweep at the end of the list, on account of `op`.
+  Sweep &addSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list);
   void joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,
                  size_t segment);
   void requirePack(Copy copy);
