@@ -68,15 +68,21 @@ Corpus findHeaders() {
 
 Corpus findCorpus(const std::string &path) {
   Corpus corpus;
+  std::error_code error;
+  fs::file_status status = fs::status(path, error);
   if (path.empty()) {
     corpus = findHeaders();
-  } else if (fs::is_directory(path)) {
+  } else if (fs::is_directory(status)) {
     corpus.title = path;
     collect(path, "", {}, corpus.files);
-  } else if (fs::is_regular_file(path)) {
+  } else if (fs::is_regular_file(status)) {
     corpus.title = path;
     if (int64_t size = fs::file_size(path))
       corpus.files.push_back({path, fs::path(path).filename().string(), size});
+  } else if (status.type() == fs::file_type::none) {
+    fail("cannot read '", path, "': ", error.message());
+  } else if (fs::exists(status)) {
+    fail("expected a file or folder of text, but '", path, "' is neither");
   } else {
     fail("expected a file or folder of text, but '", path, "' does not exist");
   }

@@ -4,6 +4,7 @@
 #include "trainer/Corpus.h"
 #include <numeric>
 #include <set>
+#include <sys/resource.h>
 
 using namespace taylor::trainer;
 
@@ -151,6 +152,43 @@ TEST(Corpus, FindsFilesInOrderAndSeesChanges) {
             "expected a file or folder of text, but '/nowhere' does not exist");
 }
 
+TEST(Corpus, LinksThatLeadNowhere) {
+  TemporaryFolder folder;
+  folder.write("a.txt", "a");
+  for (std::string name : {"dangling", "loop"})
+    std::filesystem::create_symlink(name == "loop" ? "loop" : "nowhere", folder.path / name);
+  EXPECT_EQ(findCorpus(folder.path).files.size(), 1u); // left out in a folder
+  std::string dangling = folder.path / "dangling", loop = folder.path / "loop";
+  EXPECT_EQ(failure([&] { findCorpus(dangling); }),
+            "expected a file or folder of text, but '" + dangling + "' does not exist");
+  EXPECT_EQ(failure([&] { findCorpus(loop); }),
+            "cannot read '" + loop + "': Too many levels of symbolic links");
+  EXPECT_EQ(failure([] { findCorpus("/dev/null"); }),
+            "expected a file or folder of text, but '/dev/null' is neither");
+}
+
+TEST(Corpus, FoldersThatCannotBeRead) { // without permission they are left out; without descriptors not
+  TemporaryFolder folder;
+  std::filesystem::path inner = folder.path;
+  for (int depth = 0; depth < 16; ++depth)
+    std::filesystem::create_directory(inner /= "inner");
+  std::ofstream(inner / "a.txt") << "a";
+  EXPECT_EQ(findCorpus(folder.path).files.size(), 1u);
+  rlimit saved, few;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &saved), 0);
+  int free = dup(0);
+  close(free);
+  std::string expected = "cannot read the folder '" + folder.path.string() + "': Too many open files";
+  for (int more : {0, 4}) { // at the first folder, and inside
+    few = saved;
+    few.rlim_cur = rlim_t(free + more);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    std::string message = failure([&] { findCorpus(folder.path); });
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &saved), 0);
+    EXPECT_EQ(message, expected) << more;
+  }
+}
+
 TEST(Corpus, TheDefaultIsThisMachinesHeaders) {
   Corpus corpus = findCorpus("");
   EXPECT_EQ(corpus.title, "LLVM and MLIR headers");
@@ -215,6 +253,21 @@ TEST(Tokenizer, RoundTripsSourceCode) {
             std::string::npos);
   EXPECT_EQ(failure([] { Tokenizer("no model", "x.model"); }),
             "expected a SentencePiece model, but 'x.model' is not one");
+}
+
+TEST(Tokenizer, SaysWhatSentencePieceRefuses) {
+  std::string sample;
+  for (int i = 0; i < 300; ++i)
+    sample += text("  if (x", i, " == 0) {\n");
+  // One more piece, the euro sign as a control symbol: SentencePiece loads that and fails on its text.
+  std::string control = "\x0a\x07\x0a\x03\xE2\x82\xAC\x18\x03";
+  Tokenizer tokenizer(trainTokenizer({sample}, 300) + control, "unsound");
+  EXPECT_EQ(tokenizer.vocabulary(), 301);
+  EXPECT_EQ(failure([&] { tokenizer.encode("5 \xE2\x82\xAC"); }),
+            "cannot tokenize: all normalized characters are not consumed.");
+  for (int token : {-1, 301})
+    EXPECT_EQ(failure([&] { tokenizer.decode({5, token}); }),
+              text("cannot turn tokens into text: Out of range: Invalid id: ", token));
 }
 
 } // namespace
