@@ -49,9 +49,6 @@ static LogicalResult checkPairs(PairwiseOp op) {
 LogicalResult Partition::check() {
   if (failed(checkSizes(function, function.getBody().getArgumentTypes())))
     return failure();
-  auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
-  if (!yield.getNames())
-    return yield.emitOpError("requires the names of a function's results");
   WalkResult result = function.walk([&](Operation *op) -> WalkResult {
     if (failed(checkSizes(op, op->getResultTypes())))
       return WalkResult::interrupt();
