@@ -13,7 +13,7 @@ static constexpr const char *kOverview =
     "  taylor-opt softmax.mlir --taylor-specialize=\"head-dim=64 dtype=bf16\"\n"
     "  taylor-opt softmax.mlir --taylor-to-pairwise=head-dim=64 --mlir-print-ir-after-all\n"
     "  taylor-opt softmax.mlir --taylor-to-pairwise=head-dim=64 --taylor-tile-pipeline\n"
-    "  taylor-opt softmax-taylor.mlir --set order=4 --taylor-to-pairwise=head-dim=64\n\n"
+    "  taylor-opt mine.mlir --set order=4 --taylor-to-pairwise=head-dim=64\n\n"
     "Passes run in the order in which they are given. --set NAME=VALUE (repeatable) sets a free parameter "
     "before all of them, as in the\n"
     "other programs; it is short for --taylor-set-parameters.\n";
