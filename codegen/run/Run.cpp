@@ -90,19 +90,21 @@ LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, bool wit
       ours = zeros.emplace_back(gradient.size(), 0);
     results.push_back({"gradient " + problem.inputs[i].name, ours, gradient, eager->gradients[i].values});
   }
-  auto relative = [&](const Result &result) {
-    std::vector<Real> zero(result.reference.size(), 0);
-    Real norm = reference::distance(result.reference, zero);
-    Real ratio = norm > 0 ? reference::distance(result.eager, result.reference) / norm : 0;
-    // What cancels says nothing of others.
-    return ratio < contract.getNoise() * contract.getEpsilon() ? ratio : 0;
+  auto compare = [&](const Result &result) {
+    return reference::compare(result.ours, result.reference, result.eager, contract);
   };
-  for (const Result &result : results)
-    if (result.reference.size() >= contract.fewElements)
-      contract.peers = std::max(contract.peers, relative(result));
+  Real peers = 0;
+  for (const Result &result : results) {
+    reference::Comparison comparison = compare(result);
+    // What cancels says nothing of others.
+    bool cancels = comparison.eager >= contract.getNoise() * contract.getEpsilon() * comparison.norm;
+    if (result.reference.size() >= contract.fewElements && comparison.norm > 0 && !cancels)
+      peers = std::max(peers, comparison.eager / comparison.norm);
+  }
+  contract.peers = peers;
   ComparisonTable table(/*withEager=*/true);
   for (const Result &result : results)
-    table.add(result.name, reference::compare(result.ours, result.reference, result.eager, contract));
+    table.add(result.name, compare(result));
   return success(table.print());
 }
 
