@@ -11,6 +11,14 @@ namespace taylor::runtime::ptx {
 
 using Words = std::vector<uint32_t>;
 
+/// from, from + 1, ..: one word for each of n threads.
+inline Words iota(unsigned from = 0, unsigned n = 32) {
+  Words w(n);
+  for (unsigned l = 0; l < n; ++l)
+    w[l] = from + l;
+  return w;
+}
+
 inline const std::string header = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
 /// A kernel `k` on in- and output words. Each thread finds word j of input column x in %a<x>, and its %o<x>

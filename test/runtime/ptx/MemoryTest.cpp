@@ -5,13 +5,6 @@
 namespace taylor::runtime::ptx {
 namespace {
 
-Words iota(unsigned n = 32, unsigned from = 0) {
-  Words w(n);
-  for (unsigned l = 0; l < n; ++l)
-    w[l] = from + l;
-  return w;
-}
-
 TEST(PtxMemory, WidthsAndExtension) {
   Setting s{.declarations = ".shared .align 8 .b8 s[8];\n"};
   std::string fill = "mov.b32 %r0, 0x8182fff4;\nst.shared.b32 [s], %r0;\n";

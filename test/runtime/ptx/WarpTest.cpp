@@ -5,13 +5,6 @@
 namespace taylor::runtime::ptx {
 namespace {
 
-Words iota(unsigned from = 0, unsigned n = 32) {
-  Words w(n);
-  for (unsigned l = 0; l < n; ++l)
-    w[l] = from + l;
-  return w;
-}
-
 /// Lane and predicate of one shuffle of the lane numbers + 100.
 std::pair<Words, Words> shuffled(const std::string &mode, int b, uint32_t c) {
   Result r = execute("shfl.sync." + mode + ".b32 %o0|%p0, %a0, " + std::to_string(b) + ", " +
