@@ -249,12 +249,13 @@ Operand KernelParser::destination(Type type, bool wider, bool mayDrop) {
 
 Operand KernelParser::predicate(bool mayNegate) {
   bool negated = mayNegate && accept(lexer, "!");
+  bool minus = !negated && accept(lexer, "-");
   Token t = lexer.peek();
-  if (!negated && t.kind == Token::Integer) { // a constant predicate: 0 or 1
+  if (!negated && t.kind == Token::Integer) { // a constant predicate: true unless it is 0
     lexer.take();
     return constant(Type::Pred, t.value ? 1 : 0);
   }
-  if (t.kind != Token::Word)
+  if (minus || t.kind != Token::Word)
     lexer.expected("a predicate");
   lexer.take();
   Operand o = registerNamed(t, Type::Pred, false);

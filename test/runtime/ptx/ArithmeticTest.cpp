@@ -139,6 +139,12 @@ bool compared(const std::string &form, uint32_t a, uint32_t b) {
   return valueOf("setp." + form + " %p0, %a0, %a1;\nselp.b32 %o0, 1, 0, %p0;", {a, b});
 }
 
+TEST(PtxInteger, ConstantPredicates) { // the manual, "Predicate Constants": 0 is false, all others are true
+  for (auto [text, value] : {std::pair("0", 0u), {"1", 1u}, {"-1", 1u}, {"2", 1u}})
+    EXPECT_EQ(valueOf("mov.pred %p0, " + std::string(text) + ";\nselp.b32 %o0, 1, 0, %p0;", {}), value)
+        << text;
+}
+
 TEST(PtxCompare, Integers) {
   uint32_t minus = uint32_t(-1);
   EXPECT_TRUE(compared("lt.s32", minus, 1));

@@ -126,6 +126,8 @@ TEST(PtxParser, Messages) {
             "t.ptx:7:13: expected a number, but got '12x'");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r;\nmov.b32 %r, -0f3F800000;")),
             "t.ptx:7:14: expected a decimal number after '-', but got '0f3F800000'");
+  EXPECT_EQ(errorOf(entry(".reg .pred %p, %q;\nmov.pred %p, -%q;")),
+            "t.ptx:7:15: expected a predicate, but got '%q'");
   EXPECT_EQ(errorOf(entry("bra AWAY;")), "t.ptx:6:5: expected a label of this kernel, but got 'AWAY'");
   EXPECT_EQ(errorOf(entry("{ IN: }\nbra IN;")), "t.ptx:7:5: expected a label of this kernel, but got 'IN'");
   EXPECT_EQ(errorOf(entry("A:\nA:")),
