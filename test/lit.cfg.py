@@ -37,6 +37,8 @@ if features["sanitizer"]:
     # impossible sizes and expect a refusal, not a report.
     config.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0:allocator_may_return_null=1")
     config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
+if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "triton", "__init__.py")):  # comes with torch for CUDA
+    config.available_features.add("triton")
 if lit_config.params.get("full"):
     config.available_features.add("full")
 if os.geteuid() == 0:

@@ -16,4 +16,17 @@ nlohmann::json benchOverhead(const Request &request);
 /// Time of taylorc for one specification, in a process of its own, without the kernel cache.
 nlohmann::json benchCompile(const Request &request);
 
+/// What `ptx` runs.
+struct CountOptions {
+  std::vector<std::string> folders;    ///< each with a plans.json (Plan.h)
+  std::vector<std::string> directions; ///< "forward", "backward"
+  int64_t threads = 0;                 ///< host threads; 0: all processors
+  uint64_t seed = 0;                   ///< order of warps
+  bool checks = false; ///< races are errors, also two warps' writes of one value, and uninitialised values
+};
+
+/// Counts of the kernels of all plans, after a check of their results. Throws runtime::Error where the
+/// interpreter finds a fault or a result is no attention.
+nlohmann::json benchCounts(const CountOptions &options);
+
 } // namespace taylor::bench

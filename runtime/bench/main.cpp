@@ -23,6 +23,7 @@ Examples:
   taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,4,4096,64 --mask bidirectional --direction forward --threads 1
   taylor-bench call-overhead --spec examples/specs/softmax.mlir
   taylor-bench compile --spec examples/specs/softmax.mlir
+  python runtime/bench/triton_attention.py build/triton && taylor-bench ptx --plans build/triton
 )";
 
 /// What the command line says.
@@ -101,6 +102,35 @@ CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
   return command;
 }
 
+CLI::App *addCounts(CLI::App &app, CountOptions &options, std::string &json) {
+  CLI::App *command =
+      app.add_subcommand("ptx", "what PTX kernels execute, counted by the interpreter: needs no GPU");
+  command
+      ->add_option("--plans", options.folders,
+                   "folders with PTX and a plans.json, such as triton_attention.py writes; several by comma")
+      ->required()
+      ->delimiter(',');
+  options.directions = {"forward", "backward"};
+  command->add_option("--direction", options.directions, "forward, backward")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"forward", "backward"}))
+      ->capture_default_str();
+  command->add_option("--threads", options.threads, "threads of this machine; 0: all processors")
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "order in which warps run")->capture_default_str();
+  command->add_flag("--checks", options.checks,
+                    "refuse races, also of equal values, and uninitialised values; slower");
+  command->add_option("--json", json, "write the rows to this file as a JSON list");
+  command->footer("\nCounts are per visible pair of a query and a key, and head: instructions and barriers "
+                  "that warps issue, "
+                  "times 32 lanes; passes over banks beyond the fewest, times 32;\nbytes of global memory "
+                  "that lanes ask for "
+                  "(caches are not modelled). Of a contender's variants the table shows the best by each "
+                  "count, JSON all of "
+                  "them.");
+  return command;
+}
+
 /// Runs `bench` for each specification and shape.
 template <typename Bench> nlohmann::json forEach(const Arguments &arguments, Bench bench) {
   nlohmann::json rows = nlohmann::json::array();
@@ -147,6 +177,9 @@ int run(int argc, char **argv) {
       app.add_subcommand("compile", "time of taylorc, forward and backward, without the kernel cache");
   addCommon(compile, compileArguments);
   addShape(compile, compileArguments, "1,1,1,64");
+  CountOptions countOptions;
+  std::string countJson;
+  CLI::App *counts = addCounts(app, countOptions, countJson);
   CLI::App *peak = app.add_subcommand("peak", "this machine's fused multiply-adds, in GFLOP/s");
   CLI11_PARSE(app, argc, argv);
 
@@ -155,6 +188,12 @@ int run(int argc, char **argv) {
     for (int64_t threads = 1; threads <= all; threads = threads < all ? std::min(all, threads * 2) : all + 1)
       printf("%3ld threads: f32 %.1f GFLOP/s, f64 %.1f GFLOP/s\n", long(threads),
              measurePeak(TAYLOR_F32, threads), measurePeak(TAYLOR_F64, threads));
+    return 0;
+  }
+  if (*counts) {
+    nlohmann::json rows = benchCounts(countOptions);
+    if (!countJson.empty())
+      writeJson(countJson, rows);
     return 0;
   }
   const Arguments &arguments = *attention  ? attentionArguments
