@@ -3,6 +3,7 @@
 
 #include "codegen/CPU/Artifact.h"
 #include "codegen/CPU/Passes.h"
+#include "codegen/NVPTX/Simt/SimtDialect.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "dialect/Tile/TileDialect.h"
 #include "passes/LowerToTile/Passes.h"
@@ -19,9 +20,10 @@
 #include "mlir/Transforms/Passes.h"
 
 void taylor::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
-                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
-                  mlir::vector::VectorDialect, mlir::tile::TileDialect, TaylorDialect>();
+  registry
+      .insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
+              mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+              mlir::vector::VectorDialect, mlir::tile::TileDialect, mlir::simt::SimtDialect, TaylorDialect>();
   mlir::tile::cpu::registerCPUBackend(registry);
 }
 

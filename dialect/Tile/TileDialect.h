@@ -35,5 +35,10 @@ struct WindowAxis {
 llvm::SmallVector<WindowAxis> getWindow(ArrayType array, TileType tile, ArrayAttr arrayAxes,
                                         ArrayAttr tileAxes, ValueRange offsets);
 
+/// Fails with a diagnostic of `op` unless the window covers each axis of the tile once, names axes of the
+/// array, and elements convert.
+LogicalResult verifyWindow(Operation *op, ArrayType array, TileType tile, ArrayAttr arrayAxes,
+                           ArrayAttr tileAxes, ValueRange offsets);
+
 } // namespace mlir::tile
 #endif

@@ -34,8 +34,10 @@ static LogicalResult verifySharedSizes(Operation *op, TypeRange tiles) {
   return success();
 }
 
-static LogicalResult verifyResultType(Operation *op, Type expected, Type actual) {
-  if (expected == actual)
+/// Layouts may differ: they are a target's.
+static LogicalResult verifyResultType(Operation *op, TileType expected, Type actual) {
+  auto tile = dyn_cast<TileType>(actual);
+  if (tile && expected.withLayout({}) == tile.withLayout({}))
     return success();
   return op->emitOpError() << "expected result type " << expected << ", but got " << actual;
 }
@@ -128,8 +130,8 @@ SmallVector<WindowAxis> mlir::tile::getWindow(ArrayType array, TileType tile, Ar
   return window;
 }
 
-static LogicalResult verifyWindow(Operation *op, ArrayType array, TileType tile, ArrayAttr arrayAxes,
-                                  ArrayAttr tileAxes, ValueRange offsets) {
+LogicalResult mlir::tile::verifyWindow(Operation *op, ArrayType array, TileType tile, ArrayAttr arrayAxes,
+                                       ArrayAttr tileAxes, ValueRange offsets) {
   if (arrayAxes.size() != tileAxes.size() || arrayAxes.size() != offsets.size())
     return op->emitOpError("expected one array axis and one tile axis per offset");
   llvm::SmallDenseSet<StringRef> seen;
@@ -325,7 +327,7 @@ LogicalResult SliceOp::verify() {
 LogicalResult ConcatOp::verify() {
   TileType a = getA().getType(), b = getB().getType();
   int64_t sizeA = a.getSize(getAxis()), sizeB = b.getSize(getAxis());
-  if (!sizeA || !sizeB || withSize(a, getAxis(), sizeB) != b)
+  if (!sizeA || !sizeB || withSize(a, getAxis(), sizeB) != b.withLayout({}))
     return emitOpError() << "expected tiles that agree in all axes but '" << getAxis() << "', but got " << a
                          << " and " << b;
   if (getInterleaved() && sizeA != sizeB)

@@ -144,15 +144,9 @@ static void printAxes(AsmPrinter &printer, ArrayRef<Axis> axes) {
   printer << "]";
 }
 
-template <typename T> static Type parseAxesAndElement(AsmParser &parser) {
-  SMLoc loc = parser.getCurrentLocation();
-  SmallVector<Axis> axes;
-  Type elementType;
-  if (parser.parseLess() || parseAxes(parser, axes) || parser.parseComma() || parser.parseType(elementType) ||
-      parser.parseGreater())
-    return {};
-  return T::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), ArrayRef<Axis>(axes),
-                       elementType);
+static ParseResult parseAxesAndElement(AsmParser &parser, SmallVectorImpl<Axis> &axes, Type &elementType) {
+  return failure(parser.parseLess() || parseAxes(parser, axes) || parser.parseComma() ||
+                 parser.parseType(elementType));
 }
 
 static LogicalResult verifyAxes(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Axis> axes) {
@@ -167,16 +161,29 @@ static LogicalResult verifyAxes(function_ref<InFlightDiagnostic()> emitError, Ar
 // TileType
 //===----------------------------------------------------------------------===//
 
-Type TileType::parse(AsmParser &parser) { return parseAxesAndElement<TileType>(parser); }
+Type TileType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<Axis> axes;
+  Type elementType;
+  Attribute layout;
+  if (parseAxesAndElement(parser, axes, elementType) ||
+      (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(layout)) || parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), ArrayRef<Axis>(axes),
+                    elementType, layout);
+}
 
 void TileType::print(AsmPrinter &printer) const {
   printer << "<";
   printAxes(printer, getAxes());
-  printer << ", " << getElementType() << ">";
+  printer << ", " << getElementType();
+  if (getLayout())
+    printer << ", " << getLayout();
+  printer << ">";
 }
 
 LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Axis> axes,
-                               Type elementType) {
+                               Type elementType, Attribute) {
   if (failed(verifyAxes(emitError, axes)))
     return failure();
   for (const Axis &axis : axes)
@@ -203,7 +210,13 @@ int64_t TileType::getNumElements() const {
   return count;
 }
 
-TileType TileType::withElement(Type elementType) const { return get(getContext(), getAxes(), elementType); }
+TileType TileType::withElement(Type elementType) const {
+  return get(getContext(), getAxes(), elementType, getLayout());
+}
+
+TileType TileType::withLayout(Attribute layout) const {
+  return get(getContext(), getAxes(), getElementType(), layout);
+}
 
 TileType TileType::without(ArrayRef<StringRef> names) const {
   SmallVector<Axis> axes;
@@ -216,7 +229,15 @@ TileType TileType::without(ArrayRef<StringRef> names) const {
 // ArrayType
 //===----------------------------------------------------------------------===//
 
-Type mlir::tile::ArrayType::parse(AsmParser &parser) { return parseAxesAndElement<ArrayType>(parser); }
+Type mlir::tile::ArrayType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<Axis> axes;
+  Type elementType;
+  if (parseAxesAndElement(parser, axes, elementType) || parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), ArrayRef<Axis>(axes),
+                    elementType);
+}
 
 void mlir::tile::ArrayType::print(AsmPrinter &printer) const {
   printer << "<";

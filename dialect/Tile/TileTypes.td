@@ -51,13 +51,18 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
   let description = [{
     `!tile.tile<[t = 64, u = 128], f32>`. Axes are a set: they are kept and printed sorted by name, and say nothing of
     a layout. `!tile.tile<[], f32>` is a single element. Element types: f32, f64, bf16, f16, i32, i1, index.
+
+    A target may add how it spreads the elements, `!tile.tile<[t = 64, u = 128], f32, #layout>`: an attribute of its own, which
+    no op of this dialect reads. Two tiles that differ in it alone hold the same value.
   }];
+  let parameters = (ins ArrayRefParameter<"::mlir::tile::Axis">:$axes, "::mlir::Type":$elementType, "::mlir::Attribute":$layout);
   let skipDefaultBuilders = 1;
   let builders = [
-    TypeBuilder<(ins "::llvm::ArrayRef<::mlir::tile::Axis>":$axes, "::mlir::Type":$elementType), [{
+    TypeBuilder<(ins "::llvm::ArrayRef<::mlir::tile::Axis>":$axes, "::mlir::Type":$elementType,
+                     CArg<"::mlir::Attribute", "{}">:$layout), [{
       ::llvm::SmallVector<::mlir::tile::Axis> sorted(axes);
       ::mlir::tile::sortByName(sorted);
-      return $_get($_ctxt, ::llvm::ArrayRef<::mlir::tile::Axis>(sorted), elementType);
+      return $_get($_ctxt, ::llvm::ArrayRef<::mlir::tile::Axis>(sorted), elementType, layout);
     }]>
   ];
   let extraClassDeclaration = [{
@@ -65,9 +70,11 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
     int64_t getSize(::llvm::StringRef axis) const;
     bool hasAxis(::llvm::StringRef axis) const { return getSize(axis) != 0; }
     int64_t getNumElements() const;
-    /// The same axes with another element type.
+    /// The same axes and layout with another element type.
     TileType withElement(::mlir::Type elementType) const;
-    /// Without the named axes.
+    /// The same axes and elements with this layout; null: none.
+    TileType withLayout(::mlir::Attribute layout) const;
+    /// Without the named axes, and without a layout.
     TileType without(::llvm::ArrayRef<::llvm::StringRef> names) const;
   }];
 }

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The layouts that programs use: fragments of matrix instructions, and blocks for what is local to elements.
+#include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::simt;
+using tile::Axis;
+using tile::TileType;
+
+namespace {
+
+/// Hands out the digits of each axis, smallest stride first.
+class Digits {
+public:
+  explicit Digits(MLIRContext *context) : context(context) {}
+
+  void add(StringRef axis, int64_t size) { rest[axis] = {1, size}; }
+  int64_t left(StringRef axis) const { return rest.lookup(axis).size; }
+  /// Up to `count` elements of the axis, as a digit of a register number.
+  void inRegisters(StringRef axis, int64_t count) {
+    Digit digit = take(axis, count);
+    if (count > 1)
+      registers.push_back(digit);
+  }
+  /// One bit of a lane or warp number; a copy where the axis has nothing even left.
+  void inLanes(StringRef axis) { lanes.push_back(bit(axis)); }
+  void inWarps(StringRef axis) { warps.push_back(bit(axis)); }
+  /// Bits that choose nothing.
+  void replicate() { lanes.resize(5); }
+  LayoutAttr finish(int64_t numWarps) {
+    lanes.resize(5);
+    warps.resize(llvm::Log2_64(numWarps));
+    return LayoutAttr::get(context, lanes, warps, registers);
+  }
+
+  SmallVector<Digit> lanes, warps, registers;
+
+private:
+  struct Rest {
+    int64_t stride = 1, size = 1;
+  };
+  Digit take(StringRef axis, int64_t count) {
+    Rest &left = rest[axis];
+    Digit digit{StringAttr::get(context, axis), left.stride, count};
+    left = {left.stride * count, left.size / count};
+    return digit;
+  }
+  Digit bit(StringRef axis) { return left(axis) % 2 == 0 ? take(axis, 2) : Digit(); }
+
+  MLIRContext *context;
+  llvm::StringMap<Rest> rest;
+};
+
+} // namespace
+
+LayoutAttr mlir::simt::getFragmentLayout(MLIRContext *context, const FragmentShape &shape, int64_t warps) {
+  Digits digits(context);
+  StringRef rows = shape.rows, columns = shape.columns;
+  digits.add(rows, shape.numRows);
+  digits.add(columns, shape.numColumns);
+  digits.inRegisters(columns, 2);
+  digits.inLanes(columns);
+  digits.inLanes(columns);
+  for (int i = 0; i < 3; ++i)
+    digits.inLanes(rows);
+  if (digits.left(rows) % 2 == 0)
+    digits.inRegisters(rows, 2);
+  int64_t columnWarps = std::min(shape.columnWarps, digits.left(columns));
+  digits.inRegisters(columns, digits.left(columns) / columnWarps);
+  // Warps that find no rows of their own hold copies.
+  int64_t rowWarps = shape.rowWarps;
+  while (digits.left(rows) % rowWarps)
+    rowWarps /= 2;
+  digits.inRegisters(rows, digits.left(rows) / rowWarps);
+  for (int64_t warp = 1; warp < rowWarps; warp *= 2)
+    digits.inWarps(rows);
+  digits.warps.resize(llvm::Log2_64(shape.rowWarps));
+  for (int64_t warp = 1; warp < columnWarps; warp *= 2)
+    digits.inWarps(columns);
+  return digits.finish(warps);
+}
+
+LayoutAttr mlir::simt::getRightOperandLayout(MLIRContext *context, StringRef n, int64_t numN, StringRef k,
+                                             int64_t numK, int64_t columnWarps, int64_t rowWarps,
+                                             int64_t warps) {
+  Digits digits(context);
+  digits.add(k, numK);
+  digits.add(n, numN);
+  digits.inRegisters(k, 2);
+  digits.inLanes(k);
+  digits.inLanes(k);
+  for (int i = 0; i < 3; ++i)
+    digits.inLanes(n);
+  digits.inRegisters(k, digits.left(k));
+  digits.inRegisters(n, digits.left(n) / columnWarps);
+  digits.warps.resize(llvm::Log2_64(rowWarps));
+  for (int64_t warp = 1; warp < columnWarps; warp *= 2)
+    digits.inWarps(n);
+  return digits.finish(warps);
+}
+
+LayoutAttr mlir::simt::getBlockedLayout(TileType tile, StringRef contiguous, int64_t vector,
+                                        int64_t lanesAlong, int64_t warps) {
+  Digits digits(tile.getContext());
+  for (const Axis &axis : tile.getAxes())
+    digits.add(axis.getName(), axis.getSize());
+  int64_t along = tile.getSize(contiguous);
+  if (along) {
+    while (along % vector)
+      vector /= 2;
+    digits.inRegisters(contiguous, vector);
+    for (int64_t covered = vector; digits.lanes.size() < 5 && digits.left(contiguous) % 2 == 0 &&
+                                   (lanesAlong == 0 || 2 * covered <= lanesAlong);
+         covered *= 2)
+      digits.inLanes(contiguous);
+  }
+  // Then along the other axes, first in lanes, then in warps.
+  for (const Axis &axis : tile.getAxes()) {
+    StringRef name = axis.getName();
+    if (name == contiguous)
+      continue;
+    while (digits.lanes.size() < 5 && digits.left(name) % 2 == 0)
+      digits.inLanes(name);
+    while (int64_t(1) << digits.warps.size() < warps && digits.left(name) % 2 == 0) {
+      digits.replicate();
+      digits.inWarps(name);
+    }
+  }
+  // What is left of the contiguous axis may still be spread over warps, unless it has to stay with its lanes.
+  if (lanesAlong == 0)
+    while (along && int64_t(1) << digits.warps.size() < warps && digits.left(contiguous) % 2 == 0) {
+      digits.replicate();
+      digits.inWarps(contiguous);
+    }
+  for (const Axis &axis : tile.getAxes())
+    digits.inRegisters(axis.getName(), digits.left(axis.getName()));
+  return digits.finish(warps);
+}
+
+std::optional<FragmentAxes> mlir::simt::getFragmentAxes(LayoutAttr layout) {
+  ArrayRef<Digit> lanes = layout.getLanes();
+  auto is = [](const Digit &digit, StringAttr axis, int64_t stride) {
+    return axis && digit.axis == axis && digit.stride == stride;
+  };
+  StringAttr columns = lanes[0].axis, rows = lanes[2].axis;
+  if (rows == columns || !is(lanes[0], columns, 2) || !is(lanes[1], columns, 4) || !is(lanes[2], rows, 1) ||
+      !is(lanes[3], rows, 2) || !is(lanes[4], rows, 4))
+    return std::nullopt;
+  return FragmentAxes{rows, columns};
+}

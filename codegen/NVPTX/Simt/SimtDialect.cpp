@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::simt;
+using tile::Axis;
+using tile::parseIntoType;
+using tile::parseNames;
+using tile::parseWindow;
+using tile::printIntoType;
+using tile::printNames;
+using tile::printWindow;
+using tile::TileType;
+
+#include "codegen/NVPTX/Simt/SimtDialect.cpp.inc"
+#include "codegen/NVPTX/Simt/SimtEnums.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "codegen/NVPTX/Simt/SimtTypes.cpp.inc"
+#define GET_OP_CLASSES
+#include "codegen/NVPTX/Simt/SimtOps.cpp.inc"
+
+namespace {
+/// Layouts are long and few: printed once, at the top.
+struct SimtAliases : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+  AliasResult getAlias(Attribute attribute, raw_ostream &stream) const override {
+    auto layout = dyn_cast<LayoutAttr>(attribute);
+    if (!layout)
+      return AliasResult::NoAlias;
+    if (std::optional<FragmentAxes> axes = getFragmentAxes(layout))
+      stream << "fragment_" << axes->rows << "_" << axes->columns;
+    else
+      stream << "layout";
+    return AliasResult::OverridableAlias;
+  }
+};
+} // namespace
+
+void SimtDialect::initialize() {
+  registerAttributes();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "codegen/NVPTX/Simt/SimtTypes.cpp.inc"
+      >();
+  addInterfaces<SimtAliases>();
+  addOperations<
+#define GET_OP_LIST
+#include "codegen/NVPTX/Simt/SimtOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
+//===----------------------------------------------------------------------===//
+
+Type BufferType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  int64_t slots = 1, swizzle = 0;
+  SmallVector<Axis> axes;
+  Type elementType;
+  auto parseAxis = [&]() -> ParseResult {
+    StringRef name;
+    int64_t size = 0;
+    if (parser.parseKeyword(&name) || parser.parseEqual() || parser.parseInteger(size))
+      return failure();
+    axes.push_back(Axis::get(parser.getContext(), name, size));
+    return success();
+  };
+  if (parser.parseLess() || parser.parseInteger(slots) || parser.parseKeyword("x") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis) || parser.parseComma() ||
+      parser.parseType(elementType))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("swizzle") || parser.parseEqual() || parser.parseInteger(swizzle)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), slots, ArrayRef<Axis>(axes),
+                    elementType, swizzle);
+}
+
+void BufferType::print(AsmPrinter &printer) const {
+  printer << "<" << getSlots() << " x [";
+  llvm::interleaveComma(getAxes(), printer,
+                        [&](const Axis &axis) { printer << axis.getName() << " = " << axis.getSize(); });
+  printer << "], " << getElementType();
+  if (getSwizzle())
+    printer << ", swizzle = " << getSwizzle();
+  printer << ">";
+}
+
+LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slots,
+                                 ArrayRef<Axis> axes, Type elementType, int64_t swizzle) {
+  if (slots < 1)
+    return emitError() << "expected at least one slot, but got " << slots;
+  if (axes.empty())
+    return emitError() << "expected at least one axis";
+  if (!elementType.isIntOrFloat() || elementType.getIntOrFloatBitWidth() % 8)
+    return emitError() << "expected elements of whole bytes, but got " << elementType;
+  if (swizzle && swizzle != 32 && swizzle != 64 && swizzle != 128)
+    return emitError() << "expected swizzle = 32, 64 or 128, but got " << swizzle;
+  int64_t rowBytes = axes.back().getSize() * elementType.getIntOrFloatBitWidth() / 8;
+  if (swizzle && rowBytes % swizzle)
+    return emitError() << "expected rows of a multiple of " << swizzle << " bytes, but got " << rowBytes;
+  return success();
+}
+
+int64_t BufferType::getSize(StringRef name) const {
+  for (const Axis &axis : getAxes())
+    if (axis.getName() == name)
+      return axis.getSize();
+  return 0;
+}
+
+int64_t BufferType::getNumRows() const {
+  int64_t rows = 1;
+  for (const Axis &axis : getAxes().drop_back())
+    rows *= axis.getSize();
+  return rows;
+}
+
+int64_t BufferType::getSlotBytes() const { return getNumRows() * getRow().getSize() * getElementBytes(); }
+
+int64_t BufferType::getByteOffset(int64_t row, int64_t column) const {
+  int64_t byte = column * getElementBytes();
+  if (!getSwizzle())
+    return row * getRow().getSize() * getElementBytes() + byte;
+  int64_t width = getSwizzle(), panel = byte / width, chunk = byte % width / 16;
+  chunk ^= row * width / 128 % (width / 16);
+  return (panel * getNumRows() + row) * width + chunk * 16 + byte % 16;
+}
+
+BufferType BufferType::getSlot() const {
+  return get(getContext(), 1, getAxes(), getElementType(), getSwizzle());
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult SlotOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
+                                       DictionaryAttr, OpaqueProperties, RegionRange,
+                                       SmallVectorImpl<Type> &types) {
+  types.push_back(cast<BufferType>(operands.front().getType()).getSlot());
+  return success();
+}
+
+static TileType tileOf(BufferType buffer) {
+  return TileType::get(buffer.getContext(), buffer.getAxes(), buffer.getElementType());
+}
+
+static LogicalResult verifyOneSlot(Operation *op, BufferType buffer) {
+  if (buffer.getSlots() == 1)
+    return success();
+  return op->emitOpError() << "expected one slot of a buffer, but got " << buffer;
+}
+
+static LogicalResult verifyLayout(Operation *op, TileType tile) {
+  LayoutAttr layout = layoutOf(tile);
+  if (!layout)
+    return op->emitOpError() << "expected a tile with a layout, but got " << tile;
+  std::string message = layout.check(tile);
+  if (!message.empty())
+    return op->emitOpError() << message << " in " << tile;
+  return success();
+}
+
+static LogicalResult verifyTransfer(Operation *op, BufferType buffer, TileType tile) {
+  if (failed(verifyOneSlot(op, buffer)) || failed(verifyLayout(op, tile)))
+    return failure();
+  if (tileOf(buffer) == tile.withLayout({}))
+    return success();
+  return op->emitOpError() << "expected the same axes and elements, but got " << buffer << " and " << tile;
+}
+
+LogicalResult ReadOp::verify() { return verifyTransfer(*this, getBuffer().getType(), getType()); }
+LogicalResult WriteOp::verify() { return verifyTransfer(*this, getBuffer().getType(), getTile().getType()); }
+
+LogicalResult CopyOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  if (failed(verifyOneSlot(*this, buffer)))
+    return failure();
+  if (getArray().getType().getElementType() != buffer.getElementType())
+    return emitOpError() << "expected elements of " << buffer.getElementType() << ", but got "
+                         << getArray().getType();
+  return tile::verifyWindow(*this, getArray().getType(), tileOf(buffer), getArrayAxes(), getTileAxes(),
+                            getOffsets());
+}
+
+LogicalResult RelayoutOp::verify() {
+  TileType from = getInput().getType(), to = getType();
+  if (failed(verifyLayout(*this, from)) || failed(verifyLayout(*this, to)))
+    return failure();
+  if (from.withLayout({}) != to.withLayout({}))
+    return emitOpError() << "expected tiles that differ in their layout alone, but got " << from << " and "
+                         << to;
+  if (!isRenumbering(layoutOf(from), layoutOf(to), from))
+    return emitOpError("requires a buffer: a thread needs elements that it does not hold");
+  return success();
+}
+
+/// Axes that remain, and `warp` where warps hold different parts; null without a layout.
+static TileType typeOfReduceWarp(TileType input, ArrayRef<StringRef> over) {
+  LayoutAttr layout = layoutOf(input);
+  if (!layout)
+    return {};
+  MLIRContext *context = input.getContext();
+  TileType rest = input.without(over);
+  LayoutAttr projected = layout.project(rest.getAxes());
+  SmallVector<Digit> warps(projected.getWarps());
+  int64_t parts = 1;
+  for (auto [digit, before] : llvm::zip(warps, layout.getWarps()))
+    if (digit.isReplica() && !before.isReplica()) {
+      digit = {StringAttr::get(context, "warp"), parts, 2};
+      parts *= 2;
+    }
+  SmallVector<Axis> axes(rest.getAxes());
+  axes.push_back(Axis::get(context, "warp", parts));
+  return TileType::get(context, axes, input.getElementType(),
+                       LayoutAttr::get(context, projected.getLanes(), warps, projected.getRegisters()));
+}
+
+void ReduceWarpOp::build(OpBuilder &builder, OperationState &state, tile::ReductionKind kind, Value input,
+                         ArrayRef<StringRef> over) {
+  build(builder, state, typeOfReduceWarp(cast<TileType>(input.getType()), over), kind, input,
+        builder.getStrArrayAttr(over));
+}
+
+LogicalResult ReduceWarpOp::verify() {
+  TileType input = getInput().getType();
+  if (failed(verifyLayout(*this, input)))
+    return failure();
+  SmallVector<StringRef> over;
+  for (auto name : getOver().getAsRange<StringAttr>()) {
+    if (!input.hasAxis(name))
+      return emitOpError() << "expected axis '" << name.getValue() << "' in " << input;
+    over.push_back(name.getValue());
+  }
+  TileType expected = typeOfReduceWarp(input, over);
+  if (expected != getType())
+    return emitOpError() << "expected result type " << expected << ", but got " << getType();
+  return success();
+}
+
+LogicalResult DotOp::verify() {
+  if (getOver().size() != 1)
+    return emitOpError() << "expected one axis to sum over, but got " << getOver().size();
+  TileType result = getType();
+  if (failed(verifyLayout(*this, result)))
+    return failure();
+  std::optional<FragmentAxes> axes = getFragmentAxes(layoutOf(result));
+  if (!axes || result.getAxes().size() != 2)
+    return emitOpError() << "expected an accumulator of two axes, but got " << result;
+  if (getC() && getC().getType() != result)
+    return emitOpError() << "expected an accumulator of type " << result << ", but got " << getC().getType();
+  StringRef over = cast<StringAttr>(getOver()[0]).getValue();
+  for (auto [operand, own] : {std::pair(getA(), axes->rows), std::pair(getB(), axes->columns)}) {
+    auto buffer = dyn_cast<BufferType>(operand.getType());
+    if (buffer && failed(verifyOneSlot(*this, buffer)))
+      return failure();
+    TileType tile = buffer ? tileOf(buffer) : cast<TileType>(operand.getType());
+    if (!buffer && failed(verifyLayout(*this, tile)))
+      return failure();
+    if (tile.getAxes().size() != 2 || !tile.hasAxis(over) || tile.getSize(own) != result.getSize(own))
+      return emitOpError() << "expected an operand of the axes '" << own << "' and '" << over << "', but got "
+                           << operand.getType();
+    Type element = tile.getElementType();
+    bool fits = getKind() == ProductKind::mma16  ? element.isBF16() || element.isF16()
+                : getKind() == ProductKind::tf32 ? element.isF32()
+                                                 : isa<FloatType>(element);
+    if (!fits)
+      return emitOpError() << "expected operands for " << stringifyProductKind(getKind()) << ", but got "
+                           << operand.getType();
+  }
+  return success();
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The simt dialect: tiles spread over the threads of a block. See README.md.
+#ifndef TAYLOR_CODEGEN_NVPTX_SIMT_SIMTDIALECT_H
+#define TAYLOR_CODEGEN_NVPTX_SIMT_SIMTDIALECT_H
+
+#include "dialect/Tile/TileDialect.h"
+#include "dialect/Tile/TileSyntax.h"
+
+#include "codegen/NVPTX/Simt/SimtDialect.h.inc"
+#include "codegen/NVPTX/Simt/SimtEnums.h.inc"
+
+namespace mlir::simt {
+
+/// One digit of a lane, warp or register number: it adds `stride` times its value, from 0 to below `count`,
+/// to the place along `axis`. Without axis it changes nothing: threads that differ in it hold the same
+/// elements.
+struct Digit {
+  StringAttr axis;
+  int64_t stride = 0, count = 2;
+
+  bool isReplica() const { return !axis; }
+  bool isAlong(llvm::StringRef name) const { return axis && axis.getValue() == name; }
+  bool operator==(const Digit &) const = default;
+};
+
+inline llvm::hash_code hash_value(const Digit &digit) {
+  return llvm::hash_combine(digit.axis.getAsOpaquePointer(), digit.stride, digit.count);
+}
+
+/// The block's shared memory, as a resource of side effects.
+struct SharedMemory : SideEffects::Resource::Base<SharedMemory> {
+  llvm::StringRef getName() override { return "SharedMemory"; }
+};
+
+} // namespace mlir::simt
+
+#define GET_ATTRDEF_CLASSES
+#include "codegen/NVPTX/Simt/SimtAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "codegen/NVPTX/Simt/SimtTypes.h.inc"
+#define GET_OP_CLASSES
+#include "codegen/NVPTX/Simt/SimtOps.h.inc"
+
+namespace mlir::simt {
+
+/// The layout of a tile; null before `taylor-simt-assign-layouts`.
+inline LayoutAttr layoutOf(Type tile) {
+  return llvm::dyn_cast_if_present<LayoutAttr>(llvm::cast<tile::TileType>(tile).getLayout());
+}
+
+/// Shape of an accumulator of mma.m16n8, in elements and warps. Warps beyond the rows and columns hold
+/// copies.
+struct FragmentShape {
+  llvm::StringRef rows, columns; ///< axes
+  int64_t numRows = 0, numColumns = 0;
+  int64_t rowWarps = 1, columnWarps = 1; ///< powers of two
+};
+
+/// Accumulator of mma.m16n8 (PTX ISA, "Matrix Fragments for mma.m16n8k16"), each warp a rectangle of
+/// neighbouring rows and columns; also the left operand with the summed axis as columns. Rows must be a
+/// multiple of 16 (of 8 if `numRows` is 8), columns of 8. `warps`: of the block.
+LayoutAttr getFragmentLayout(MLIRContext *context, const FragmentShape &shape, int64_t warps);
+
+/// The right operand of mma.m16n8 with k in lanes 0 and 1 and n in lanes 2 to 4, the same in every warp but
+/// for `columnWarps`, as in the product's accumulator.
+LayoutAttr getRightOperandLayout(MLIRContext *context, llvm::StringRef n, int64_t numN, llvm::StringRef k,
+                                 int64_t numK, int64_t columnWarps, int64_t rowWarps, int64_t warps);
+
+/// `vector` neighbours along `contiguous` in one thread, then lanes along that axis up to `lanesAlong`
+/// elements in all (a power of two times `vector`; 0: as many as the axis has), then lanes and warps along
+/// the other axes, and the rest in registers. For what is local to elements: loads and stores of neighbouring
+/// lanes are neighbours in memory.
+LayoutAttr getBlockedLayout(tile::TileType tile, llvm::StringRef contiguous, int64_t vector,
+                            int64_t lanesAlong, int64_t warps);
+
+/// What a fragment's lanes say of a layout: the axes of rows and columns, where lanes 0 and 1 step 2 and 4
+/// along the columns and lanes 2 to 4 step 1, 2 and 4 along the rows.
+struct FragmentAxes {
+  llvm::StringRef rows, columns;
+};
+std::optional<FragmentAxes> getFragmentAxes(LayoutAttr layout);
+
+/// Whether each thread holds, under `from`, every element that it needs under `to`.
+bool isRenumbering(LayoutAttr from, LayoutAttr to, tile::TileType tile);
+
+} // namespace mlir::simt
+#endif

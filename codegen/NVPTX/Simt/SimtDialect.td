@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_CODEGEN_NVPTX_SIMT_SIMTDIALECT_TD
+#define TAYLOR_CODEGEN_NVPTX_SIMT_SIMTDIALECT_TD
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+
+def Simt_Dialect : Dialect {
+  let name = "simt";
+  let cppNamespace = "::mlir::simt";
+  let summary = "tiles spread over the threads of a block, and the block's shared memory";
+  let description = [{
+    Tile programs on a machine whose blocks are warps of 32 lanes: an attribute says which thread holds which elements
+    of a tile, and ops name what passes through shared memory. It knows tiles and loops; what they compute it does not know.
+
+    Until `taylor-simt-schedule-copies` has run, ops take effect in the order of the text, copies included, as if one thread
+    ran them; that pass makes copies asynchronous and puts the waits and barriers in.
+  }];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
+  let extraClassDeclaration = "void registerAttributes();";
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout"> {
+  let mnemonic = "layout";
+  let summary = "which thread holds which elements of a tile, in which of its registers";
+  let description = [{
+    An element's place along each axis is a sum of digits. Five bits of the lane number, the bits of the warp number and the
+    digits of the register number each add `stride` times their value to one axis; a bit without axis (`_`)
+    means that both threads hold the same elements. Registers are numbered with the first digit fastest. Digits of one axis
+    cover it exactly: sorted by stride, each stride is the product of the counts before.
+
+    The accumulator of `mma.m16n8`, 32 rows t per warp, 64 columns u (PTX ISA, "Matrix Fragments for mma.m16n8k16"):
+
+    ```mlir
+    #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:32, t:64], register = [u:1*2, t:8*2, u:8*8, t:16*2]>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::simt::Digit">:$lanes, ArrayRefParameter<"::mlir::simt::Digit">:$warps,
+                        ArrayRefParameter<"::mlir::simt::Digit">:$registers);
+  let extraClassDeclaration = [{
+    int64_t getNumThreads() const { return int64_t(32) << getWarps().size(); }
+    int64_t getNumRegisters() const;
+    /// Elements that register `index` adds to the thread's place along `axis`.
+    int64_t getOffset(int64_t index, ::llvm::StringRef axis) const;
+    /// The register whose offsets are those of `index` in `from` along all axes but for `moved`: there `offset`. -1 if none.
+    int64_t findRegister(LayoutAttr from, int64_t index, ::llvm::StringRef moved = "", int64_t offset = 0) const;
+    /// Whether a warp bit, or a lane bit, steps along the axis.
+    bool isAcrossWarps(::llvm::StringRef axis) const;
+    bool isAcrossLanes(::llvm::StringRef axis) const;
+    /// The layout of a tile with these axes only, each thread holding what it needs beside a tile of this layout.
+    LayoutAttr project(::llvm::ArrayRef<::mlir::tile::Axis> axes) const;
+    /// Empty, or why the digits do not cover the axes of `tile` exactly.
+    std::string check(::mlir::tile::TileType tile) const;
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Simt_BufferType : TypeDef<Simt_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "tiles in shared memory, the last axis contiguous";
+  let description = [{
+    `!simt.buffer<2 x [u = 64, d = 128], bf16, swizzle = 128>`: two slots of 64 rows. A swizzled buffer is cut along its last axis in
+    panels of `swizzle` bytes (128, 64 or 32), one after the other, each with its rows at that distance; within a row the 16-byte chunk c
+    of row r stands at c xor ((r * swizzle / 128) mod (swizzle / 16)). These are the swizzle modes of the tensor memory
+    accelerator (PTX ISA, "Swizzling Modes"). Without `swizzle` the elements lie in row-major order. Buffers of one axis have one row.
+  }];
+  let parameters = (ins "int64_t":$slots, ArrayRefParameter<"::mlir::tile::Axis">:$axes, "::mlir::Type":$elementType, "int64_t":$swizzle);
+  let extraClassDeclaration = [{
+    int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
+    int64_t getSize(::llvm::StringRef axis) const;
+    /// Name and size of the contiguous axis, and the number of rows: the product of the others.
+    ::mlir::tile::Axis getRow() const { return getAxes().back(); }
+    int64_t getNumRows() const;
+    /// Bytes of one slot.
+    int64_t getSlotBytes() const;
+    /// Byte offset of an element within its slot.
+    int64_t getByteOffset(int64_t row, int64_t column) const;
+    /// One slot of it.
+    BufferType getSlot() const;
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+#endif

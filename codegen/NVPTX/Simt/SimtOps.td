@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_CODEGEN_NVPTX_SIMT_SIMTOPS_TD
+#define TAYLOR_CODEGEN_NVPTX_SIMT_SIMTOPS_TD
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "codegen/NVPTX/Simt/SimtDialect.td"
+include "codegen/NVPTX/Simt/SimtEnums.td"
+include "dialect/Tile/TileTypes.td"
+
+class Simt_Op<string mnemonic, list<Trait> traits = []> : Op<Simt_Dialect, mnemonic, traits>;
+
+def Simt_SharedMemory : Resource<"::mlir::simt::SharedMemory">;
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+def Simt_AllocOp : Simt_Op<"alloc", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]>]> {
+  let summary = "a buffer of the block's shared memory";
+  let description = [{
+    Stands at the top of a kernel. `at` is its place in bytes, given by `taylor-simt-allocate-shared`; buffers that are not needed at
+    the same time may share bytes. `$name` is for readers.
+
+    ```mlir
+    %k = simt.alloc "k" at 16384 : !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Simt_BufferType:$result);
+  let assemblyFormat = "$name (`at` $offset^)? attr-dict `:` qualified(type($result))";
+}
+
+def Simt_SlotOp : Simt_Op<"slot", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "one slot of a buffer";
+  let description = [{
+    `$index` counts from 0 and is below the buffer's number of slots.
+
+    ```mlir
+    %k1 = simt.slot %k[%i] : !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins Simt_BufferType:$buffer, Index:$index);
+  let results = (outs Simt_BufferType:$result);
+  let assemblyFormat = "$buffer `[` $index `]` attr-dict `:` qualified(type($buffer))";
+}
+
+def Simt_CopyOp : Simt_Op<"copy", [MemoryEffects<[MemRead, MemWrite<Simt_SharedMemory>]>, AttrSizedOperandSegments]> {
+  let summary = "window of an array into one slot of a buffer, by all threads; 0 beyond the array's bounds";
+  let description = [{
+    The window is that of `tile.load`; elements keep their type. After scheduling the copy is asynchronous: it is complete when a
+    `simt.wait` for its group and a barrier have passed. With `if` it happens only where the condition holds, else the buffer keeps what it has.
+
+    ```mlir
+    simt.copy %array[b = %b, g = %g, u = %j], %k if %more : !tile.array<[b, g, u, d = 64], bf16>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins Tile_ArrayType:$array, StrArrayAttr:$arrayAxes, StrArrayAttr:$tileAxes, Variadic<Index>:$offsets,
+                       Simt_BufferType:$buffer, Optional<I1>:$condition);
+  let assemblyFormat = [{
+    $array custom<Window>($arrayAxes, $tileAxes, $offsets) `,` $buffer (`if` $condition^)? attr-dict
+    `:` qualified(type($array)) `,` qualified(type($buffer))
+  }];
+  let hasVerifier = 1;
+}
+
+def Simt_CommitOp : Simt_Op<"commit", [MemoryEffects<[MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "the thread's copies since the last commit are one group (PTX ISA, cp.async.commit_group)";
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_WaitOp : Simt_Op<"wait", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "until at most the latest `groups` groups of the thread are incomplete (PTX ISA, cp.async.wait_group)";
+  let arguments = (ins I64Attr:$groups);
+  let assemblyFormat = "$groups attr-dict";
+}
+
+def Simt_BarrierOp : Simt_Op<"barrier", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "all threads of the block arrive before any goes on (PTX ISA, bar.sync)";
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_ReadOp : Simt_Op<"read", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
+  let summary = "one slot of a buffer as a tile of the given layout";
+  let description = [{
+    The tile's axes are the buffer's; elements keep their type.
+
+    ```mlir
+    %x = simt.read %k : !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128> -> !tile.tile<[d = 64, u = 64], bf16, #layout>
+    ```
+  }];
+  let arguments = (ins Simt_BufferType:$buffer);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "$buffer attr-dict `:` qualified(type($buffer)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Simt_WriteOp : Simt_Op<"write", [MemoryEffects<[MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "a tile into one slot of a buffer";
+  let description = [{
+    ```mlir
+    simt.write %p, %buffer : !tile.tile<[t = 64, u = 64], bf16, #layout>, !simt.buffer<1 x [t = 64, u = 64], bf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins Tile_TileType:$tile, Simt_BufferType:$buffer);
+  let assemblyFormat = "$tile `,` $buffer attr-dict `:` qualified(type($tile)) `,` qualified(type($buffer))";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+def Simt_RelayoutOp : Simt_Op<"relayout", [Pure]> {
+  let summary = "the same tile in another layout, each thread having what it needs already";
+  let description = [{
+    A renumbering of registers: no thread needs an element that it does not hold. Other changes of layout pass through a buffer.
+
+    ```mlir
+    %y = simt.relayout %x : !tile.tile<[t = 64], f32, #rows> -> !tile.tile<[t = 64], f32, #some>
+    ```
+  }];
+  let arguments = (ins Tile_TileType:$input);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "$input attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Simt_ReduceWarpOp : Simt_Op<"reduce_warp", [Pure]> {
+  let summary = "sum, max or min over the named axes of what each warp holds";
+  let description = [{
+    As `tile.reduce`, but warps keep their own results along a new axis `warp`, one element for each warp that holds other elements. A reduction
+    over an axis that several warps share is this, a buffer, and a `tile.reduce` over(warp).
+
+    ```mlir
+    %p = simt.reduce_warp sum %x over(t) : !tile.tile<[e = 64, t = 64], f32, #layout> -> !tile.tile<[e = 64, warp = 4], f32, #layout1>
+    ```
+  }];
+  let arguments = (ins Tile_ReductionKind:$kind, Tile_TileType:$input, StrArrayAttr:$over);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "$kind $input `over` `` custom<Names>($over) attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+  let builders = [
+    // The result's type follows from the input's.
+    OpBuilder<(ins "::mlir::tile::ReductionKind":$kind, "::mlir::Value":$input, "::llvm::ArrayRef<::llvm::StringRef>":$over)>
+  ];
+}
+
+def Simt_DotOp : Simt_Op<"dot", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
+  let summary = "c + sum over the named axis of a * b, by all warps";
+  let description = [{
+    a has the result's rows, b its columns (`LayoutAttr`: the axes of lanes 2 to 4 and of lanes 0 and 1 of an accumulator). Each is a tile in the registers of the threads
+    that multiply it, or one slot of a buffer. A register operand a is laid out as an accumulator with the summed axis in place of the columns:
+    a converted accumulator of an earlier product *is* one (PTX ISA, "Matrix Fragments for mma.m16n8k16").
+
+    ```mlir
+    %s = simt.dot mma16 %q, %k over(d) : !tile.tile<[d = 64, t = 128], bf16, #a>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+         -> !tile.tile<[t = 128, u = 64], f32, #accumulator>
+    ```
+  }];
+  let arguments = (ins Simt_ProductKind:$kind, AnyTypeOf<[Tile_TileType, Simt_BufferType]>:$a,
+                       AnyTypeOf<[Tile_TileType, Simt_BufferType]>:$b, Optional<Tile_TileType>:$c, StrArrayAttr:$over);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $kind $a `,` $b `over` `` custom<Names>($over) (`into` $c^)? attr-dict
+    `:` qualified(type($a)) `,` qualified(type($b)) custom<IntoType>(ref($c), type($c), type($result))
+  }];
+  let hasVerifier = 1;
+}
+#endif

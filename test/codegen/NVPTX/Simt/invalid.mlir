@@ -1,0 +1,115 @@
+// RUN: taylor-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{expected the five bits of a lane number, but got 4}}
+func.func private @lanes(!tile.tile<[t = 16], f32, #simt.layout<lane = [t:1, t:2, t:4, t:8], warp = [], register = []>>)
+
+// -----
+
+// expected-error @+1 {{expected an axis, a positive stride and a positive count for each digit of a register number}}
+func.func private @registers(!tile.tile<[t = 32], f32, #simt.layout<lane = [_, _, _, _, _], warp = [], register = [t:1*0]>>)
+
+// -----
+
+// expected-error @+1 {{expected swizzle = 32, 64 or 128, but got 16}}
+func.func private @swizzle(!simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 16>)
+
+// -----
+
+// expected-error @+1 {{expected rows of a multiple of 128 bytes, but got 64}}
+func.func private @rows(!simt.buffer<1 x [u = 64, d = 32], bf16, swizzle = 128>)
+
+// -----
+
+// expected-error @+1 {{expected at least one slot, but got 0}}
+func.func private @slots(!simt.buffer<0 x [u = 64], f32>)
+
+// -----
+
+// expected-error @+1 {{expected at least one axis}}
+func.func private @axes(!simt.buffer<1 x [], f32>)
+
+// -----
+
+// expected-error @+1 {{expected elements of whole bytes, but got 'i1'}}
+func.func private @bytes(!simt.buffer<1 x [u = 64], i1>)
+
+// -----
+
+#gap = #simt.layout<lane = [t:2, t:4, t:8, t:16, t:32], warp = [], register = []>
+func.func @gap(%buffer: !simt.buffer<1 x [t = 64], f32>) {
+  // expected-error @+1 {{expected a digit of stride 1 along axis 't', but got 2}}
+  %x = simt.read %buffer : !simt.buffer<1 x [t = 64], f32> -> !tile.tile<[t = 64], f32, #gap>
+  return
+}
+
+// -----
+
+#short = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [], register = []>
+func.func @short(%buffer: !simt.buffer<1 x [t = 64], f32>) {
+  // expected-error @+1 {{expected digits that cover 64 elements along axis 't', but got 32}}
+  %x = simt.read %buffer : !simt.buffer<1 x [t = 64], f32> -> !tile.tile<[t = 64], f32, #short>
+  return
+}
+
+// -----
+
+#other = #simt.layout<lane = [u:1, u:2, u:4, u:8, u:16], warp = [], register = []>
+func.func @other(%buffer: !simt.buffer<1 x [t = 64], f32>) {
+  // expected-error @+1 {{expected digits of the tile's axes, but got one of 'u'}}
+  %x = simt.read %buffer : !simt.buffer<1 x [t = 64], f32> -> !tile.tile<[t = 64], f32, #other>
+  return
+}
+
+// -----
+
+func.func @none(%buffer: !simt.buffer<1 x [t = 64], f32>) {
+  // expected-error @+1 {{expected a tile with a layout, but got '!tile.tile<[t = 64], f32>'}}
+  %x = simt.read %buffer : !simt.buffer<1 x [t = 64], f32> -> !tile.tile<[t = 64], f32>
+  return
+}
+
+// -----
+
+#rows = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [], register = []>
+func.func @slots(%buffer: !simt.buffer<2 x [t = 32], f32>) {
+  // expected-error @+1 {{expected one slot of a buffer, but got '!simt.buffer<2 x [t = 32], f32>'}}
+  %x = simt.read %buffer : !simt.buffer<2 x [t = 32], f32> -> !tile.tile<[t = 32], f32, #rows>
+  return
+}
+
+// -----
+
+#rows = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [], register = []>
+func.func @elements(%buffer: !simt.buffer<1 x [t = 32], bf16>, %x: !tile.tile<[t = 32], f32, #rows>) {
+  // expected-error @+1 {{expected the same axes and elements, but got '!simt.buffer<1 x [t = 32], bf16>' and}}
+  simt.write %x, %buffer : !tile.tile<[t = 32], f32, #rows>, !simt.buffer<1 x [t = 32], bf16>
+  return
+}
+
+// -----
+
+#rows = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [], register = []>
+#back = #simt.layout<lane = [t:16, t:8, t:4, t:2, t:1], warp = [], register = []>
+func.func @moves(%x: !tile.tile<[t = 32], f32, #rows>) {
+  // expected-error @+1 {{requires a buffer: a thread needs elements that it does not hold}}
+  %y = simt.relayout %x : !tile.tile<[t = 32], f32, #rows> -> !tile.tile<[t = 32], f32, #back>
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [], register = [u:1*2, t:8*2]>
+func.func @operands(%a: !simt.buffer<1 x [t = 16, d = 16], f32>, %b: !simt.buffer<1 x [u = 8, d = 16], f32>) {
+  // expected-error @+1 {{expected operands for mma16, but got '!simt.buffer<1 x [t = 16, d = 16], f32>'}}
+  %x = simt.dot mma16 %a, %b over(d) : !simt.buffer<1 x [t = 16, d = 16], f32>, !simt.buffer<1 x [u = 8, d = 16], f32> -> !tile.tile<[t = 16, u = 8], f32, #s>
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [], register = [u:1*2, t:8*2]>
+func.func @sides(%a: !simt.buffer<1 x [t = 16, d = 16], bf16>, %b: !simt.buffer<1 x [u = 8, d = 16], bf16>) {
+  // expected-error @+1 {{expected an operand of the axes 't' and 'd', but got '!simt.buffer<1 x [u = 8, d = 16], bf16>'}}
+  %x = simt.dot mma16 %b, %a over(d) : !simt.buffer<1 x [u = 8, d = 16], bf16>, !simt.buffer<1 x [t = 16, d = 16], bf16> -> !tile.tile<[t = 16, u = 8], f32, #s>
+  return
+}
