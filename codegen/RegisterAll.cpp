@@ -3,6 +3,7 @@
 
 #include "codegen/CPU/Artifact.h"
 #include "codegen/CPU/Passes.h"
+#include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Simt/SimtDialect.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "dialect/Tile/TileDialect.h"
@@ -36,4 +37,5 @@ void taylor::registerAllPasses() {
   registerWidenProjectionsPass();
   registerTilePipeline();
   mlir::tile::cpu::registerCPUPasses();
+  mlir::simt::registerNVPTXPasses();
 }

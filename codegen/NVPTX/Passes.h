@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Passes of the NVPTX backend, in the order they run: tile, simt, llvm, PTX.
+#ifndef TAYLOR_CODEGEN_NVPTX_PASSES_H
+#define TAYLOR_CODEGEN_NVPTX_PASSES_H
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::simt {
+
+#define GEN_PASS_DECL
+#include "codegen/NVPTX/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "codegen/NVPTX/Passes.h.inc"
+
+} // namespace mlir::simt
+#endif
