@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Layouts for all tiles of a program. Passes.td has the rule.
+// Layouts for all tiles of a program, and buffers for what threads exchange. Passes.td has the rule;
+// LayoutPlan decides, and this file writes the decisions down.
+#include "codegen/NVPTX/LayoutPlan.h"
 #include "codegen/NVPTX/Passes.h"
-#include "codegen/NVPTX/Simt/SimtDialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_ASSIGNLAYOUTS
@@ -10,10 +15,369 @@ namespace mlir::simt {
 } // namespace mlir::simt
 
 using namespace mlir;
+using namespace mlir::simt;
+using tile::Axis;
+using tile::TileType;
+
+static TileType typeOf(Value value) { return cast<TileType>(value.getType()); }
+
+namespace {
+
+/// One kernel, with the plan made.
+class Rewriter {
+public:
+  Rewriter(tile::KernelOp kernel, const LayoutPlan &plan, const LayoutOptions &options)
+      : kernel(kernel), plan(plan), options(options), builder(kernel.getContext()) {}
+
+  void run();
+
+private:
+  void setTypes();
+  void rewrite(Operation *op);
+  void rewriteMap(tile::MapOp map);
+  void rewriteReduce(tile::ReduceOp reduce);
+  void rewriteSlice(tile::SliceOp slice);
+  void rewriteConcat(tile::ConcatOp concat);
+  void rewriteDot(tile::DotOp dot);
+  void stage(tile::LoadOp load);
+
+  /// Sets the operand to its value in this layout.
+  void demand(OpOperand &operand, LayoutAttr layout);
+  Value convert(Value value, LayoutAttr layout);
+  Value makeConversion(Value value, LayoutAttr layout);
+  /// The value in a buffer: the one it was copied to, or one that it is written to behind its definition.
+  Value bufferOf(Value value);
+  AllocOp alloc(StringRef name, ArrayRef<Axis> axes, Type elementType, Location loc);
+  void replace(Operation *op, Value by);
+
+  tile::KernelOp kernel;
+  const LayoutPlan &plan;
+  LayoutOptions options;
+  OpBuilder builder;
+  DenseMap<std::pair<Value, Attribute>, Value> conversions;
+  DenseMap<Value, Value> buffers;
+  SmallVector<Operation *> dead;
+};
+
+} // namespace
+
+void Rewriter::run() {
+  setTypes();
+  SmallVector<Operation *> ops;
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != kernel && !op->getParentOfType<tile::MapOp>())
+      ops.push_back(op);
+  });
+  for (Operation *op : ops)
+    rewrite(op);
+  for (Operation *op : dead)
+    op->erase();
+  kernel->setAttr("simt.warps", builder.getI64IntegerAttr(options.warps));
+}
+
+void Rewriter::setTypes() {
+  auto set = [&](Value value) {
+    if (auto tile = dyn_cast<TileType>(value.getType()))
+      value.setType(tile.withLayout(plan.getLayout(value)));
+  };
+  kernel.walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), set);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), set);
+  });
+}
+
+void Rewriter::rewrite(Operation *op) {
+  TypeSwitch<Operation *>(op)
+      .Case([&](tile::MapOp map) { rewriteMap(map); })
+      .Case([&](tile::ReduceOp reduce) { rewriteReduce(reduce); })
+      .Case([&](tile::SliceOp slice) { rewriteSlice(slice); })
+      .Case([&](tile::ConcatOp concat) { rewriteConcat(concat); })
+      .Case([&](tile::DotOp dot) { rewriteDot(dot); })
+      .Case([&](tile::LoadOp load) { stage(load); })
+      .Case([&](tile::ScanOp scan) {
+        LayoutAttr serial = getSerialLayout(scan.getType(), scan.getAxis(), options.warps);
+        demand(scan.getInputMutable(), serial);
+        scan.getResult().setType(scan.getType().withLayout(serial));
+      })
+      .Case([&](scf::ForOp loop) {
+        for (auto [init, result] : llvm::zip(loop.getInitArgsMutable(), loop.getResults()))
+          if (isa<TileType>(result.getType()))
+            demand(init, layoutOf(result.getType()));
+      })
+      .Case([&](scf::YieldOp yield) {
+        for (auto [operand, result] : llvm::zip(yield->getOpOperands(), yield->getParentOp()->getResults()))
+          if (isa<TileType>(result.getType()))
+            demand(operand, layoutOf(result.getType()));
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+void Rewriter::demand(OpOperand &operand, LayoutAttr layout) {
+  if (layoutOf(operand.get().getType()) != layout)
+    operand.set(convert(operand.get(), layout));
+}
+
+Value Rewriter::convert(Value value, LayoutAttr layout) {
+  if (layoutOf(value.getType()) == layout)
+    return value;
+  Value &made = conversions[{value, layout}];
+  if (!made) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(value);
+    made = makeConversion(value, layout);
+  }
+  return made;
+}
+
+Value Rewriter::makeConversion(Value value, LayoutAttr layout) {
+  Location loc = value.getLoc();
+  TileType type = typeOf(value).withLayout(layout);
+  Operation *def = value.getDefiningOp();
+  if (isRenumbering(layoutOf(value.getType()), layout, type))
+    return RelayoutOp::create(builder, loc, type, value);
+  if (isa_and_present<tile::SplatOp, tile::PositionOp, tile::LoadOp>(def)) {
+    Operation *copy = builder.clone(*def);
+    copy->getResult(0).setType(type);
+    return copy->getResult(0);
+  }
+  if (isa_and_present<ReadOp>(def) && type.getElementType() == typeOf(value).getElementType())
+    return ReadOp::create(builder, loc, type, cast<ReadOp>(def).getBuffer());
+  return ReadOp::create(builder, loc, type, bufferOf(value));
+}
+
+AllocOp Rewriter::alloc(StringRef name, ArrayRef<Axis> axes, Type elementType, Location loc) {
+  int64_t rowBytes = axes.back().getSize() * elementType.getIntOrFloatBitWidth() / 8, swizzle = 0;
+  if (axes.size() > 1)
+    for (int64_t width : {128, 64, 32})
+      if (!swizzle && rowBytes % width == 0)
+        swizzle = width;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(kernel.getBlock());
+  auto type = BufferType::get(kernel.getContext(), 1, axes, elementType, swizzle);
+  return AllocOp::create(builder, loc, type, name, IntegerAttr());
+}
+
+Value Rewriter::bufferOf(Value value) {
+  Value &buffer = buffers[value];
+  if (buffer)
+    return buffer;
+  TileType type = typeOf(value);
+  // Rows as a fragment's rows, so that pairs of registers are neighbours.
+  StringRef columns = type.getAxes().back().getName();
+  if (std::optional<FragmentAxes> fragment = getFragmentAxes(layoutOf(type)))
+    columns = fragment->columns;
+  else if (!layoutOf(type).getRegisters().empty())
+    columns = layoutOf(type).getRegisters().front().axis.getValue();
+  SmallVector<Axis> axes;
+  std::string name;
+  for (const Axis &axis : type.getAxes()) {
+    name += axis.getName();
+    if (axis.getName() != columns)
+      axes.push_back(axis);
+  }
+  axes.push_back(Axis::get(kernel.getContext(), columns, type.getSize(columns)));
+  buffer = alloc(name, axes, type.getElementType(), value.getLoc());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(value);
+  WriteOp::create(builder, value.getLoc(), value, buffer);
+  return buffer;
+}
+
+void Rewriter::replace(Operation *op, Value by) {
+  op->getResult(0).replaceAllUsesWith(by);
+  op->erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+void Rewriter::rewriteMap(tile::MapOp map) {
+  LayoutAttr frame = layoutOf(map.getResult(0).getType());
+  for (Value result : map.getResults())
+    result.setType(typeOf(result).withLayout(frame));
+  for (OpOperand &operand : map->getOpOperands())
+    demand(operand, frame.project(typeOf(operand.get()).getAxes()));
+}
+
+/// Over axes that several warps share: each warp for itself, then all together through a buffer.
+void Rewriter::rewriteReduce(tile::ReduceOp reduce) {
+  LayoutAttr layout = layoutOf(reduce.getInput().getType());
+  SmallVector<StringRef> over = llvm::map_to_vector(reduce.getOver().getAsRange<StringAttr>(),
+                                                    [](StringAttr name) { return name.getValue(); });
+  LayoutAttr wanted = layoutOf(reduce.getType());
+  builder.setInsertionPoint(reduce);
+  Location loc = reduce.getLoc();
+  Value result;
+  if (llvm::none_of(over, [&](StringRef axis) { return layout.isAcrossWarps(axis); })) {
+    reduce.getResult().setType(reduce.getType().withLayout(layout.project(reduce.getType().getAxes())));
+    result = reduce.getResult();
+  } else {
+    auto parts = ReduceWarpOp::create(builder, loc, reduce.getKind(), reduce.getInput(), over);
+    TileType type = parts.getType();
+    SmallVector<Digit> registers(wanted.getRegisters());
+    registers.push_back({builder.getStringAttr("warp"), 1, type.getSize("warp")});
+    auto all = LayoutAttr::get(kernel.getContext(), wanted.getLanes(), wanted.getWarps(), registers);
+    Value read = ReadOp::create(builder, loc, type.withLayout(all), bufferOf(parts));
+    auto sum = tile::ReduceOp::create(builder, loc, reduce.getKind(), read, ArrayRef<StringRef>{"warp"});
+    sum.getResult().setType(reduce.getType());
+    result = sum.getResult();
+    replace(reduce, result);
+  }
+  if (layoutOf(result.getType()) == wanted)
+    return;
+  // What reads it was planned for `wanted`; each demands that for itself.
+}
+
+void Rewriter::rewriteSlice(tile::SliceOp slice) {
+  AxisSlice part{slice.getAxis(), int64_t(slice.getOffset()), int64_t(slice.getSize()),
+                 int64_t(slice.getStride())};
+  LayoutAttr cut = cutLayout(layoutOf(slice.getInput().getType()), part);
+  if (!cut) {
+    demand(slice.getInputMutable(),
+           getSerialLayout(typeOf(slice.getInput()), slice.getAxis(), options.warps));
+    cut = cutLayout(layoutOf(slice.getInput().getType()), part);
+  }
+  slice.getResult().setType(slice.getType().withLayout(cut));
+}
+
+void Rewriter::rewriteConcat(tile::ConcatOp concat) {
+  int64_t sizeA = typeOf(concat.getA()).getSize(concat.getAxis());
+  int64_t sizeB = typeOf(concat.getB()).getSize(concat.getAxis());
+  bool interleaved = concat.getInterleaved();
+  auto cuts = [&](LayoutAttr layout) {
+    int64_t stride = interleaved ? 2 : 1;
+    return std::pair(cutLayout(layout, {concat.getAxis(), 0, sizeA, stride}),
+                     cutLayout(layout, {concat.getAxis(), interleaved ? 1 : sizeA, sizeB, stride}));
+  };
+  auto [a, b] = cuts(layoutOf(concat.getType()));
+  if (!a || !b) {
+    LayoutAttr serial = getSerialLayout(concat.getType(), concat.getAxis(), options.warps);
+    concat.getResult().setType(concat.getType().withLayout(serial));
+    std::tie(a, b) = cuts(serial);
+  }
+  demand(concat.getAMutable(), a);
+  demand(concat.getBMutable(), b);
+}
+
+/// A load that products read, or that a loop makes in each iteration, goes through a buffer.
+void Rewriter::stage(tile::LoadOp load) {
+  bool feedsProduct = llvm::any_of(load->getUsers(), llvm::IsaPred<tile::DotOp>);
+  bool inLoop = load->getParentOfType<scf::ForOp>() && !load.getType().getAxes().empty();
+  if (!(feedsProduct || inLoop) || !LayoutPlan::canCopy(load))
+    return;
+  TileType type = load.getType();
+  // The array's order of axes: its last one is contiguous.
+  SmallVector<Axis> axes;
+  for (const tile::WindowAxis &axis : tile::getWindow(load.getArray().getType(), type, load.getArrayAxes(),
+                                                      load.getTileAxes(), load.getOffsets()))
+    if (!axis.tileAxis.empty())
+      axes.push_back(Axis::get(kernel.getContext(), axis.tileAxis, axis.size));
+  StringRef name = "tile";
+  if (auto tensor = load.getArray().getDefiningOp<tile::TensorOp>())
+    name = tensor.getName().split(':').second;
+  else if (auto workspace = load.getArray().getDefiningOp<tile::WorkspaceOp>())
+    name = workspace.getName();
+  Value buffer = alloc(name, axes, type.getElementType(), load.getLoc());
+  builder.setInsertionPoint(load);
+  CopyOp::create(builder, load.getLoc(), load.getArray(), load.getArrayAxes(), load.getTileAxes(),
+                 load.getOffsets(), buffer, Value());
+  bool onlyProducts = llvm::all_of(load->getUsers(), llvm::IsaPred<tile::DotOp>);
+  if (onlyProducts) {
+    // Products find the buffer under the load's result, so the load goes last.
+    buffers[load.getResult()] = buffer;
+    dead.push_back(load);
+    return;
+  }
+  auto read = ReadOp::create(builder, load.getLoc(), type, buffer);
+  buffers[read.getResult()] = buffer;
+  replace(load, read);
+}
+
+void Rewriter::rewriteDot(tile::DotOp dot) {
+  const ProductPlan &product = plan.getProduct(dot);
+  bool aIsLeft = typeOf(dot.getA()).hasAxis(product.rows);
+  Value left = aIsLeft ? dot.getA() : dot.getB(), right = aIsLeft ? dot.getB() : dot.getA();
+  left = product.leftLayout ? convert(left, product.leftLayout) : bufferOf(left);
+  right = bufferOf(right);
+  builder.setInsertionPoint(dot);
+  Value c = dot.getC() ? convert(dot.getC(), product.result) : Value();
+  auto made =
+      DotOp::create(builder, dot.getLoc(), dot.getType(), product.kind, left, right, c, dot.getOver());
+  replace(dot, made);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// A product of a matrix and a vector is no work for matrix instructions: multiply, then add.
+static void expandVectorProducts(tile::KernelOp kernel) {
+  kernel.walk([&](tile::DotOp dot) {
+    auto hasOwn = [&](Value operand) {
+      return llvm::any_of(typeOf(operand).getAxes(),
+                          [&](const Axis &axis) { return dot.getType().hasAxis(axis.getName()); });
+    };
+    if (hasOwn(dot.getA()) && hasOwn(dot.getB()))
+      return;
+    OpBuilder builder(dot);
+    Type element = dot.getType().getElementType();
+    auto widen = [&](OpBuilder &inner, Location loc, Value value) -> Value {
+      return value.getType() == element ? value : arith::ExtFOp::create(inner, loc, element, value);
+    };
+    auto multiplied = tile::MapOp::create(
+        builder, dot.getLoc(), {dot.getA(), dot.getB()}, [&](OpBuilder &inner, Location loc, ValueRange s) {
+          return SmallVector<Value>{
+              arith::MulFOp::create(inner, loc, widen(inner, loc, s[0]), widen(inner, loc, s[1]))};
+        });
+    SmallVector<StringRef> over = llvm::map_to_vector(dot.getOver().getAsRange<StringAttr>(),
+                                                      [](StringAttr name) { return name.getValue(); });
+    Value sum = tile::ReduceOp::create(builder, dot.getLoc(), tile::ReductionKind::sum,
+                                       multiplied.getResult(0), over);
+    if (dot.getC())
+      sum = tile::MapOp::create(builder, dot.getLoc(), {sum, dot.getC()},
+                                [](OpBuilder &inner, Location loc, ValueRange s) {
+                                  return SmallVector<Value>{arith::AddFOp::create(inner, loc, s[0], s[1])};
+                                })
+                .getResult(0);
+    dot.getResult().replaceAllUsesWith(sum);
+    dot.erase();
+  });
+}
 
 namespace {
 struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
   using AssignLayoutsBase::AssignLayoutsBase;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    LayoutOptions layout;
+    layout.warps = warps;
+    layout.registers = registers;
+    std::optional<ProductKind> kind = symbolizeProductKind(f32Products.getValue());
+    if (!kind || *kind == ProductKind::mma16) {
+      getOperation().emitError() << "expected f32-products=tf32 or fma, but got '" << f32Products << "'";
+      return signalPassFailure();
+    }
+    layout.f32Products = *kind;
+    if (!llvm::isPowerOf2_64(uint64_t(warps)) || warps > 16) {
+      getOperation().emitError() << "expected warps=1, 2, 4, 8 or 16, but got " << warps;
+      return signalPassFailure();
+    }
+    WalkResult walk = getOperation().walk([&](tile::KernelOp kernel) -> WalkResult {
+      expandVectorProducts(kernel);
+      LayoutPlan plan(kernel, layout);
+      if (failed(plan.run()))
+        return WalkResult::interrupt();
+      Rewriter(kernel, plan, layout).run();
+      return WalkResult::skip();
+    });
+    if (walk.wasInterrupted())
+      signalPassFailure();
+  }
 };
 } // namespace

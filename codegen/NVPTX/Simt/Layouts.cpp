@@ -139,6 +139,101 @@ LayoutAttr mlir::simt::getBlockedLayout(TileType tile, StringRef contiguous, int
   return digits.finish(warps);
 }
 
+LayoutAttr mlir::simt::getSerialLayout(TileType tile, StringRef axis, int64_t warps) {
+  Digits digits(tile.getContext());
+  for (const Axis &other : tile.getAxes())
+    digits.add(other.getName(), other.getSize());
+  digits.inRegisters(axis, tile.getSize(axis));
+  for (const Axis &other : tile.getAxes()) {
+    StringRef name = other.getName();
+    while (digits.lanes.size() < 5 && digits.left(name) % 2 == 0)
+      digits.inLanes(name);
+    while (int64_t(1) << digits.warps.size() < warps && digits.left(name) % 2 == 0) {
+      digits.replicate();
+      digits.inWarps(name);
+    }
+    digits.inRegisters(name, digits.left(name));
+  }
+  return digits.finish(warps);
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// Digits along the axis whose strides are changed by `change`; what it returns with count 1 is left out.
+static LayoutAttr changeDigits(LayoutAttr layout, StringRef axis,
+                               function_ref<Digit(Digit, bool inRegister)> change) {
+  auto changeAll = [&](ArrayRef<Digit> digits, bool inRegister) {
+    SmallVector<Digit> changed;
+    for (Digit digit : digits) {
+      if (digit.isAlong(axis))
+        digit = change(digit, inRegister);
+      if (!inRegister || digit.count != 1)
+        changed.push_back(digit);
+    }
+    return changed;
+  };
+  return LayoutAttr::get(layout.getContext(), changeAll(layout.getLanes(), false),
+                         changeAll(layout.getWarps(), false), changeAll(layout.getRegisters(), true));
+}
+
+LayoutAttr mlir::simt::cutLayout(LayoutAttr layout, const AxisSlice &slice) {
+  // Digits below the slice's stride, and those of its size and above, must be registers: there a thread has
+  // all values of the digit and keeps some.
+  bool fits = true;
+  LayoutAttr cut = changeDigits(layout, slice.axis, [&](Digit digit, bool inRegister) {
+    int64_t end = digit.stride * digit.count, reach = slice.size * slice.stride;
+    if (digit.stride >= slice.stride && end <= reach) {
+      fits &= digit.stride % slice.stride == 0;
+      digit.stride /= slice.stride;
+      return digit;
+    }
+    fits &= inRegister;
+    if (end <= slice.stride || digit.stride >= reach) {
+      digit.count = 1;
+      return digit;
+    }
+    // A digit that the slice cuts in two: of stride first, then of size.
+    int64_t first = std::max<int64_t>(slice.stride / digit.stride, 1);
+    int64_t last = std::min(digit.count, reach / digit.stride);
+    fits &=
+        last % first == 0 && (first == 1 || slice.stride % digit.stride == 0) && reach % digit.stride == 0;
+    fits &= slice.offset / slice.stride * slice.stride % digit.stride == 0;
+    digit.count = last / first;
+    digit.stride = std::max<int64_t>(digit.stride / slice.stride, 1);
+    return digit;
+  });
+  // The offset is chosen by registers alone: along digits that are kept whole it is 0.
+  for (const Digit &digit : llvm::concat<const Digit>(layout.getLanes(), layout.getWarps()))
+    if (digit.isAlong(slice.axis))
+      fits &= slice.offset / digit.stride % 2 == 0 || digit.stride < slice.stride;
+  return fits ? cut : LayoutAttr();
+}
+
+LayoutAttr mlir::simt::extendLayout(LayoutAttr layout, const AxisSlice &slice, int64_t size) {
+  int64_t reach = slice.size * slice.stride;
+  if (size % reach)
+    return {};
+  LayoutAttr wide = changeDigits(layout, slice.axis, [&](Digit digit, bool) {
+    digit.stride *= slice.stride;
+    return digit;
+  });
+  StringAttr axis = StringAttr::get(layout.getContext(), slice.axis);
+  SmallVector<Digit> registers;
+  if (slice.stride > 1)
+    registers.push_back({axis, 1, slice.stride});
+  llvm::append_range(registers, wide.getRegisters());
+  if (size > reach) {
+    if (!registers.empty() && registers.back().axis == axis &&
+        registers.back().stride * registers.back().count == reach)
+      registers.back().count *= size / reach;
+    else
+      registers.push_back({axis, reach, size / reach});
+  }
+  return LayoutAttr::get(layout.getContext(), wide.getLanes(), wide.getWarps(), registers);
+}
+
 std::optional<FragmentAxes> mlir::simt::getFragmentAxes(LayoutAttr layout) {
   ArrayRef<Digit> lanes = layout.getLanes();
   auto is = [](const Digit &digit, StringAttr axis, int64_t stride) {

@@ -73,6 +73,22 @@ LayoutAttr getRightOperandLayout(MLIRContext *context, llvm::StringRef n, int64_
 LayoutAttr getBlockedLayout(tile::TileType tile, llvm::StringRef contiguous, int64_t vector,
                             int64_t lanesAlong, int64_t warps);
 
+/// All of `axis` in each thread, the other axes over lanes and warps. For scans, and joins that no other
+/// layout allows.
+LayoutAttr getSerialLayout(tile::TileType tile, llvm::StringRef axis, int64_t warps);
+
+/// Elements offset, offset + stride, .. of one axis, `size` of them.
+struct AxisSlice {
+  llvm::StringRef axis;
+  int64_t offset = 0, size = 0, stride = 1;
+};
+/// The layout of a slice whose elements stay in their threads; null where lanes or warps would have to be
+/// left out.
+LayoutAttr cutLayout(LayoutAttr layout, const AxisSlice &slice);
+/// A layout of `size` elements along the slice's axis whose cut is `layout`, but for the order of registers;
+/// null where there is none.
+LayoutAttr extendLayout(LayoutAttr layout, const AxisSlice &slice, int64_t size);
+
 /// What a fragment's lanes say of a layout: the axes of rows and columns, where lanes 0 and 1 step 2 and 4
 /// along the columns and lanes 2 to 4 step 1, 2 and 4 along the rows.
 struct FragmentAxes {
