@@ -360,12 +360,12 @@ struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
     layout.registers = registers;
     std::optional<ProductKind> kind = symbolizeProductKind(f32Products.getValue());
     if (!kind || *kind == ProductKind::mma16) {
-      getOperation().emitError() << "expected f32-products=tf32 or fma, but got '" << f32Products << "'";
+      getOperation().emitError() << "expected f32-products=tf32 or fma, but got '" << f32Products.getValue() << "'";
       return signalPassFailure();
     }
     layout.f32Products = *kind;
     if (!llvm::isPowerOf2_64(uint64_t(warps)) || warps > 16) {
-      getOperation().emitError() << "expected warps=1, 2, 4, 8 or 16, but got " << warps;
+      getOperation().emitError() << "expected warps=1, 2, 4, 8 or 16, but got " << warps.getValue();
       return signalPassFailure();
     }
     WalkResult walk = getOperation().walk([&](tile::KernelOp kernel) -> WalkResult {
