@@ -364,16 +364,19 @@ struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
       return signalPassFailure();
     }
     layout.f32Products = *kind;
-    if (!llvm::isPowerOf2_64(uint64_t(warps)) || warps > 16) {
-      getOperation().emitError() << "expected warps=1, 2, 4, 8 or 16, but got " << warps.getValue();
+    if (warps < 0 || warps > 16 || (warps & (warps - 1))) {
+      getOperation().emitError() << "expected warps=1, 2, 4, 8 or 16, or 0 to choose, but got " << warps.getValue();
       return signalPassFailure();
     }
     WalkResult walk = getOperation().walk([&](tile::KernelOp kernel) -> WalkResult {
       expandVectorProducts(kernel);
-      LayoutPlan plan(kernel, layout);
+      LayoutOptions ofKernel = layout;
+      if (!warps)
+        ofKernel.warps = chooseWarps(kernel, registers);
+      LayoutPlan plan(kernel, ofKernel);
       if (failed(plan.run()))
         return WalkResult::interrupt();
-      Rewriter(kernel, plan, layout).run();
+      Rewriter(kernel, plan, ofKernel).run();
       return WalkResult::skip();
     });
     if (walk.wasInterrupted())

@@ -152,22 +152,36 @@ static int64_t registersOf(TileType tile, int64_t threads) {
   return tile.getNumElements() * bytes / 4 / threads;
 }
 
+/// Registers of a thread for what the loop carries and for the products that start from zero in it.
+static int64_t registersOf(scf::ForOp loop, int64_t threads) {
+  int64_t count = 0;
+  for (Type type : loop.getResultTypes())
+    if (auto tile = dyn_cast<TileType>(type))
+      count += registersOf(tile, threads);
+  loop.walk([&](tile::DotOp dot) {
+    if (!dot.getC())
+      count += registersOf(dot.getType(), threads);
+  });
+  return count;
+}
+
+int64_t mlir::simt::chooseWarps(tile::KernelOp kernel, int64_t registers) {
+  int64_t warps = 4;
+  kernel.walk([&](scf::ForOp loop) {
+    if (registersOf(loop, 32 * warps) > registers)
+      warps = 8;
+  });
+  return warps;
+}
+
 /// Whether a left operand from outside of the product's loop can stay in registers beside what the loop
 /// needs.
 bool LayoutPlan::fitsRegisters(tile::DotOp dot, const ProductPlan &plan) const {
   auto loop = dot->getParentOfType<scf::ForOp>();
   if (!loop || !loop.isDefinedOutsideOfLoop(plan.left))
     return true;
-  int64_t threads = 32 * options.warps, carried = 0, largest = 0;
-  for (Type type : loop.getResultTypes())
-    if (auto tile = dyn_cast<TileType>(type))
-      carried += registersOf(tile, threads);
-  loop.walk([&](tile::DotOp other) {
-    if (!other.getC())
-      largest = std::max(largest, registersOf(other.getType(), threads));
-  });
   int64_t rowWarps = shapeOf(plan.rows, typeOf(plan.left).getSize(plan.rows), plan.over, 8).rowWarps;
-  return carried + largest + registersOf(typeOf(plan.left), 32 * rowWarps) <= options.registers;
+  return registersOf(loop, 32 * options.warps) + registersOf(typeOf(plan.left), 32 * rowWarps) <= options.registers;
 }
 
 LogicalResult LayoutPlan::planProducts() {

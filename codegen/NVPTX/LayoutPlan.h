@@ -10,13 +10,18 @@
 namespace mlir::simt {
 
 struct LayoutOptions {
-  int64_t warps = 4;
+  /// Of a block; 0: `chooseWarps` for each kernel.
+  int64_t warps = 0;
   /// Instruction for products of f32: tf32 or fma.
   ProductKind f32Products = ProductKind::fma;
   /// 32-bit registers of a thread that a loop may need for what it carries, a product, and a resident
   /// operand.
   int64_t registers = 200;
 };
+
+/// The fewest of 4 and 8 warps with which each thread has registers enough for what a loop carries and for the products that it
+/// computes beside; 4 without products.
+int64_t chooseWarps(tile::KernelOp kernel, int64_t registers);
 
 /// How a product is computed: `left` has the rows of its result, `right` the columns.
 struct ProductPlan {
