@@ -39,6 +39,26 @@ ManifestWorkspace describe(tile::WorkspaceOp op) {
   return workspace;
 }
 
+ManifestKernel describe(tile::KernelOp kernel) {
+  ManifestKernel result;
+  result.name = kernel.getSymName().str();
+  for (unsigned i = 0; i < kernel.getGrid().size(); ++i) {
+    llvm::raw_string_ostream extent(result.grid.emplace_back());
+    tile::printExtent(extent, kernel.getExtent(i));
+  }
+  auto isUsed = [&](Value array) {
+    return llvm::any_of(array.getUsers(), [&](Operation *user) { return kernel->isProperAncestor(user); });
+  };
+  auto program = cast<tile::ProgramOp>(kernel->getParentOp());
+  for (auto tensor : program.getBlock()->getOps<tile::TensorOp>())
+    if (isUsed(tensor.getResult()))
+      result.arguments.push_back({tensor.getName().str(), /*isWorkspace=*/false, /*aligned16=*/false});
+  for (auto workspace : program.getBlock()->getOps<tile::WorkspaceOp>())
+    if (isUsed(workspace.getResult()))
+      result.arguments.push_back({workspace.getName().str(), /*isWorkspace=*/true, /*aligned16=*/false});
+  return result;
+}
+
 double getNumber(FloatAttr attribute) { return attribute.getValueAsDouble(); }
 
 void printInitial(llvm::json::OStream &json, SourceAttr source) {
@@ -107,6 +127,53 @@ void printWorkspace(llvm::json::OStream &json, ArrayRef<ManifestWorkspace> array
         printStrings(json, "axes", array.axes);
         printStrings(json, "sizes", array.sizes);
         json.attribute("dtype", array.dtype);
+      });
+  });
+}
+
+/// A processor's kernels are told apart by their place; a GPU's are launched by what stands here.
+void printKernels(llvm::json::OStream &json, ArrayRef<ManifestKernel> kernels) {
+  json.attributeArray("kernels", [&] {
+    for (const ManifestKernel &kernel : kernels) {
+      if (kernel.entry.empty()) {
+        json.value(kernel.name);
+        continue;
+      }
+      json.object([&] {
+        json.attribute("name", kernel.name);
+        json.attribute("entry", kernel.entry);
+        printStrings(json, "grid", kernel.grid);
+        json.attribute("threads", kernel.threads);
+        json.attribute("shared", kernel.shared);
+        json.attributeArray("arguments", [&] {
+          for (const ManifestArgument &argument : kernel.arguments)
+            json.object([&] {
+              json.attribute(argument.isWorkspace ? "workspace" : "tensor", argument.name);
+              if (argument.aligned16)
+                json.attribute("aligned16", true);
+            });
+        });
+      });
+    }
+  });
+}
+
+void printTarget(llvm::json::OStream &json, const ManifestTarget &target) {
+  json.attribute("name", target.name);
+  json.attribute("kind", target.kind);
+  if (!target.processor.empty()) {
+    json.attribute("cpu", target.processor);
+    printStrings(json, "features", target.features);
+  }
+  json.attributeObject("tiles", [&] {
+    for (const auto &[axis, size] : target.tiles)
+      json.attribute(axis, size);
+  });
+  json.attributeObject("functions", [&] {
+    for (const ManifestCode &code : target.functions)
+      json.attributeObject(code.name, [&] {
+        printKernels(json, code.kernels);
+        printWorkspace(json, code.workspace);
       });
   });
 }
@@ -189,17 +256,25 @@ void Manifest::addFunctions(ModuleOp module) {
   }
 }
 
-void Manifest::addPrograms(ModuleOp module) {
+LogicalResult Manifest::addPrograms(ModuleOp module, ManifestTarget &target) {
   for (auto program : module.getOps<tile::ProgramOp>()) {
-    ManifestFunction function{program.getSymName().str(), {}, {}, {}};
+    ManifestFunction function{program.getSymName().str(), {}};
     for (auto tensor : program.getBlock()->getOps<tile::TensorOp>())
       function.tensors.push_back(tensor.getName().str());
+    auto known = llvm::find_if(functions, [&](const auto &other) { return other.name == function.name; });
+    if (known == functions.end())
+      functions.push_back(function);
+    else if (known->tensors != function.tensors)
+      return program.emitError("requires the same tensors on every target, but got others for ")
+             << target.name;
+    ManifestCode code{function.name, {}, {}};
     for (auto kernel : program.getBlock()->getOps<tile::KernelOp>())
-      function.kernels.push_back(kernel.getSymName().str());
+      code.kernels.push_back(describe(kernel));
     for (auto workspace : program.getBlock()->getOps<tile::WorkspaceOp>())
-      function.workspace.push_back(describe(workspace));
-    functions.push_back(function);
+      code.workspace.push_back(describe(workspace));
+    target.functions.push_back(code);
   }
+  return success();
 }
 
 std::string Manifest::print() const {
@@ -225,17 +300,8 @@ std::string Manifest::print() const {
     json.attribute("mask", mask);
     json.attribute("form", form);
     json.attribute("dtype", dtype);
-    json.attributeObject("target", [&] {
-      json.attribute("name", target);
-      json.attribute("cpu", processor);
-      printStrings(json, "features", features);
-    });
     json.attributeObject("sizes", [&] {
       for (const auto &[axis, size] : collectSizes(*this))
-        json.attribute(axis, size);
-    });
-    json.attributeObject("tiles", [&] {
-      for (const auto &[axis, size] : tiles)
         json.attribute(axis, size);
     });
     json.attribute("aligned", aligned);
@@ -253,11 +319,11 @@ std::string Manifest::print() const {
     });
     json.attributeObject("functions", [&] {
       for (const ManifestFunction &function : functions)
-        json.attributeObject(function.name, [&] {
-          printStrings(json, "tensors", function.tensors);
-          printStrings(json, "kernels", function.kernels);
-          printWorkspace(json, function.workspace);
-        });
+        json.attributeObject(function.name, [&] { printStrings(json, "tensors", function.tensors); });
+    });
+    json.attributeArray("targets", [&] {
+      for (const ManifestTarget &target : targets)
+        json.object([&] { printTarget(json, target); });
     });
   });
   text += "\n";

@@ -35,33 +35,71 @@ struct ManifestWorkspace {
   std::string dtype;
 };
 
+/// A function as callers see it, on any target.
 struct ManifestFunction {
   std::string name;
   /// Role and name of each tensor, in the order of TaylorCall.data.
   std::vector<std::string> tensors;
-  std::vector<std::string> kernels;
+};
+
+/// One array that a kernel reads or writes.
+struct ManifestArgument {
+  /// Of a tensor ("input:q"), or of a workspace.
+  std::string name;
+  bool isWorkspace = false;
+  /// The address, and every stride but those of axes of size 1 and of a contiguous last axis, must be
+  /// multiples of 16 bytes.
+  bool aligned16 = false;
+};
+
+/// One kernel. A GPU's has all fields: `addPrograms` gives the first three, the target the others.
+struct ManifestKernel {
+  std::string name;
+  /// As tile programs write extents: `b`, `ceildiv(t, 64)`.
+  std::vector<std::string> grid;
+  /// The arrays that it uses: tensors, then workspaces, each in the order of the program.
+  std::vector<ManifestArgument> arguments;
+  /// Name of its entry in the target's images.
+  std::string entry;
+  int64_t threads = 0;
+  /// Bytes of dynamic shared memory.
+  int64_t shared = 0;
+};
+
+/// A function's code for one target.
+struct ManifestCode {
+  std::string name;
+  std::vector<ManifestKernel> kernels;
   std::vector<ManifestWorkspace> workspace;
+};
+
+struct ManifestTarget {
+  std::string name, kind;
+  /// Of a processor: LLVM's name, and what the code needs of it.
+  std::string processor;
+  std::vector<std::string> features;
+  std::map<std::string, int64_t> tiles;
+  std::vector<ManifestCode> functions;
 };
 
 struct Manifest {
   std::string hash, spec, mask, form = "parallel", dtype;
   mlir::DictionaryAttr parameters;
-  std::string target, processor;
-  std::vector<std::string> features;
-  std::map<std::string, int64_t> tiles;
   /// Key arrays are read at query positions: the caller must keep 0 <= offset and offset + T <= U.
   bool aligned = false;
   std::vector<ManifestInput> inputs;
   std::vector<ManifestTensor> outputs, saved;
   std::vector<ManifestFunction> functions;
+  std::vector<ManifestTarget> targets;
 
   /// Inputs, outputs, parameters and mask of a specification (after specialisation: with sizes and storage
   /// types).
   void addSpecification(SpecOp spec);
   /// Saved arrays and gradients of the derived functions in `module`.
   void addFunctions(mlir::ModuleOp module);
-  /// Tensor lists, kernels and workspace of the tile programs in `module`.
-  void addPrograms(mlir::ModuleOp module);
+  /// Kernels and workspace of a target's tile programs, and the tensors that all targets' programs take: a
+  /// program of another target that takes other tensors is an error.
+  mlir::LogicalResult addPrograms(mlir::ModuleOp module, ManifestTarget &target);
   /// The JSON text, indented, with a line break at its end.
   std::string print() const;
 };

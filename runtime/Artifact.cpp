@@ -2,7 +2,9 @@
 #include "runtime/Artifact.h"
 #include "runtime/Call.h"
 #include "runtime/Cpu.h"
+#include "runtime/DeviceCode.h"
 #include "runtime/Error.h"
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
@@ -91,15 +93,49 @@ int privateCopy(const std::string &bytes, const std::string &name) {
   return descriptor;
 }
 
-void checkFunction(const FunctionInfo &info, const TaylorFunction &entry) {
+void checkFunction(const FunctionInfo &info, const TargetFunction &code, const TaylorFunction &entry) {
   if (!entry.workspace || !entry.blocks || !entry.run || entry.kernels < 0 || entry.scratch < 0)
     fail("requires workspace, blocks and run of function '", info.name, "'");
-  if (info.slots.size() > maxTensors)
-    fail("expected at most ", maxTensors, " tensors of function '", info.name, "', but got ",
-         info.slots.size());
-  if (!info.kernels.empty() && int64_t(info.kernels.size()) != entry.kernels)
-    fail("expected ", info.kernels.size(), " kernels of function '", info.name,
+  if (int64_t(code.kernels.size()) != entry.kernels)
+    fail("expected ", code.kernels.size(), " kernels of function '", info.name,
          "' as in the manifest, but got ", entry.kernels);
+}
+
+/// The table's entry of a function for a target of the manifest.
+const TaylorFunction &findFunction(const TaylorArtifact &table, const TargetInfo &target,
+                                   const FunctionInfo &info) {
+  for (int64_t i = 0; i < table.function_count; ++i)
+    if (target.name == table.functions[i].target && info.name == table.functions[i].name)
+      return table.functions[i];
+  fail("requires function '", info.name, "' for target '", target.name, "', which the manifest names");
+}
+
+/// The images, each of a target of the manifest that is a GPU, and one at least for each such target.
+std::vector<cuda::Image> readImages(const TaylorArtifact &table, const Manifest &manifest) {
+  std::vector<cuda::Image> images;
+  for (int64_t i = 0; i < table.image_count; ++i) {
+    const TaylorImage &image = table.images[i];
+    const TargetInfo *target = manifest.target(image.target);
+    if (!target || target->kind != TargetInfo::Kind::Ptx)
+      fail("expected images of the manifest's GPUs, but got one for '", image.target, "'");
+    if (image.kind != TAYLOR_IMAGE_PTX && image.kind != TAYLOR_IMAGE_CUBIN)
+      fail("expected an image of kind 0 (PTX) or 1 (cubin) for target '", image.target, "', but got ",
+           image.kind);
+    bool isPtx = image.kind == TAYLOR_IMAGE_PTX;
+    auto *bytes = static_cast<const char *>(image.bytes);
+    if (!bytes || image.size <= 0 || (isPtx && bytes[image.size] != '\0'))
+      fail("requires the bytes of the image for target '", image.target, "'",
+           isPtx ? ", followed by a zero byte" : "");
+    for (const cuda::Image &other : images)
+      if (other.target == image.target && other.isPtx == isPtx)
+        fail("expected one ", isPtx ? "PTX text" : "cubin", " for target '", image.target, "', but got two");
+    images.push_back({image.target, isPtx, {bytes, size_t(image.size)}});
+  }
+  for (const TargetInfo &target : manifest.targets)
+    if (target.kind == TargetInfo::Kind::Ptx &&
+        std::ranges::find(images, target.name, &cuda::Image::target) == images.end())
+      fail("requires an image for target '", target.name, "', which the manifest names");
+  return images;
 }
 
 } // namespace
@@ -146,27 +182,68 @@ std::shared_ptr<const Artifact> Artifact::load(const std::string &path) {
            ": compile it again with the taylorc of this version");
     artifact->contents = Manifest::parse({table->manifest, size_t(table->manifest_size)});
 
-    const Manifest &manifest = artifact->contents;
-    if (std::string feature = missingFeature(manifest.features); !feature.empty())
-      fail("expected a processor with '", feature, "', but ", cpuName(),
-           " lacks it: compile with --target=native here");
-    for (const FunctionInfo &info : manifest.functions) {
-      const TaylorFunction *found = nullptr;
-      for (int64_t i = 0; i < table->function_count; ++i)
-        if (info.name == table->functions[i].name)
-          found = &table->functions[i];
-      if (!found)
-        fail("requires function '", info.name, "', which the manifest names");
-      checkFunction(info, *found);
-      artifact->entries.push_back(found);
-    }
+    for (const FunctionInfo &info : artifact->contents.functions)
+      if (info.slots.size() > maxTensors)
+        fail("expected at most ", maxTensors, " tensors of function '", info.name, "', but got ",
+             info.slots.size());
+    if (std::vector<cuda::Image> images = readImages(*table, artifact->contents); !images.empty())
+      artifact->code = std::make_unique<DeviceCode>(path, artifact->contents, std::move(images));
+    artifact->chooseProcessor(*table);
   } catch (const Error &error) {
     fail("'", path, "': ", error.what());
   }
   return artifact;
 }
 
+/// Looks at the functions of every processor, so that a damaged artifact is refused on all machines alike.
+void Artifact::chooseProcessor(const TaylorArtifact &table) {
+  std::string missing;
+  size_t best = 0;
+  for (const TargetInfo &target : contents.targets) {
+    if (target.kind != TargetInfo::Kind::Cpu)
+      continue;
+    std::vector<const TaylorFunction *> functions;
+    for (size_t i = 0; i < contents.functions.size(); ++i) {
+      functions.push_back(&findFunction(table, target, contents.functions[i]));
+      checkFunction(contents.functions[i], target.functions[i], *functions.back());
+    }
+    std::string feature = missingFeature(target.features);
+    if (feature.empty() && (entries.empty() || target.features.size() > best)) {
+      entries = functions;
+      best = target.features.size();
+    }
+    if (missing.empty())
+      missing = feature;
+  }
+  if (entries.empty() && !missing.empty() && !code)
+    fail("expected a processor with '", missing, "', but ", cpuName(),
+         " lacks it: compile with --target=native here");
+}
+
+const TaylorFunction &Artifact::function(int i) const {
+  if (entries.empty()) {
+    std::vector<std::string> names;
+    for (const TargetInfo &target : contents.targets)
+      names.push_back(target.name);
+    fail("expected code for this processor in '", file, "', but got code for ", join(names, ", "),
+         ": compile with --target=native, or run it in the interpreter (--device=ptx)");
+  }
+  return *entries[size_t(i)];
+}
+
+DeviceCode &Artifact::device() const {
+  if (!code) {
+    std::vector<std::string> names;
+    for (const TargetInfo &target : contents.targets)
+      names.push_back(target.name);
+    fail("expected code for a GPU in '", file, "', but got code for ", join(names, ", "),
+         ": compile with --target=sm_80 or another GPU's name");
+  }
+  return *code;
+}
+
 Artifact::~Artifact() {
+  code.reset(); // its images lie in the library
   if (library)
     dlclose(library);
   if (descriptor >= 0)

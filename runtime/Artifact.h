@@ -10,11 +10,14 @@ namespace taylor::runtime {
 /// FNV-1a, 64 bit, over little-endian 64-bit words, the last one padded with 0 (TaylorTrailer.checksum).
 uint64_t wordChecksum(const void *data, size_t size);
 
+class DeviceCode;
+
 /// A loaded artifact. Immutable after load, so any number of threads may use it.
 class Artifact {
 public:
   /// Reads the whole file, checks its trailer, loads exactly the checked bytes (a later change of the file
-  /// does not reach them), checks ABI, manifest and processor. Throws Error that begins with the path.
+  /// does not reach them), checks ABI, manifest, functions and images. An artifact for processors alone must
+  /// have code for this one. Throws Error that begins with the path.
   static std::shared_ptr<const Artifact> load(const std::string &path);
 
   /// True if the file ends in a trailer that fits its contents; loads nothing.
@@ -25,8 +28,13 @@ public:
   Artifact &operator=(const Artifact &) = delete;
 
   const Manifest &manifest() const { return contents; }
-  /// Entry points of manifest().functions[i].
-  const TaylorFunction &function(int i) const { return *entries[i]; }
+  /// Entry points of manifest().functions[i] for this processor: of the targets that it can run, the one that
+  /// asks for most of it. Throws Error where there is none.
+  const TaylorFunction &function(int i) const;
+  /// Code for GPUs, loaded when it is first run. Throws Error where there is none.
+  DeviceCode &device() const;
+  /// Whether there is code for GPUs.
+  bool hasDevice() const { return bool(code); }
   const std::string &path() const { return file; }
 
 private:
@@ -35,7 +43,9 @@ private:
   void *library = nullptr;
   int descriptor = -1;
   Manifest contents;
-  std::vector<const TaylorFunction *> entries;
+  void chooseProcessor(const TaylorArtifact &table);
+  std::vector<const TaylorFunction *> entries; ///< Empty where no target is for this processor.
+  std::unique_ptr<DeviceCode> code;
 };
 
 } // namespace taylor::runtime

@@ -128,17 +128,35 @@ View checkMemory(const TensorInfo &info, const Slot &slot, const TaylorTensor &t
   return view;
 }
 
-void checkKind(const TensorInfo &info, const std::string &label, const TaylorTensor &tensor) {
+/// What code for GPUs asks of an array that it copies 16 bytes at a time (Slot::aligned16).
+void checkAlignment(const TensorInfo &info, const std::string &label, const TaylorTensor &tensor,
+                    const int64_t *strides) {
+  if (reinterpret_cast<uintptr_t>(tensor.data) % 16 != 0)
+    fail("expected data of '", label, "' aligned to 16 bytes, as the GPU's kernels read it, but got address ",
+         tensor.data, "; copy it to such an address");
+  int64_t multiple = 16 / dtypeSize(info.dtype);
+  for (int64_t i = 0; i < tensor.rank; ++i)
+    if (strides[i] % multiple != 0 && !(i + 1 == tensor.rank && info.axes[size_t(i)].isChannel()))
+      fail("expected a stride of axis ", info.axes[size_t(i)].name, " of '", label,
+           "' that is a multiple of ", multiple,
+           " elements (16 bytes), as the GPU's kernels read it, but got ", strides[i],
+           "; copy it to a contiguous tensor");
+}
+
+void checkKind(const TensorInfo &info, const std::string &label, const TaylorTensor &tensor,
+               TaylorDevice device) {
   if (tensor.dtype != info.dtype)
     fail("expected dtype ", dtypeName(info.dtype), " of '", label, "', but got ", dtypeName(tensor.dtype));
-  if (tensor.device != TAYLOR_CPU)
-    fail("expected device cpu of '", label, "', but got ", deviceName(tensor.device));
+  // The interpreter works on the host's memory.
+  TaylorDevice memory = device == TAYLOR_CUDA ? TAYLOR_CUDA : TAYLOR_CPU;
+  if (tensor.device != memory)
+    fail("expected device ", deviceName(memory), " of '", label, "', but got ", deviceName(tensor.device));
 }
 
 } // namespace
 
 void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, int64_t count,
-          const int64_t *offset, BoundCall &call, bool shapesOnly) {
+          const int64_t *offset, TaylorDevice device, BoundCall &call, bool shapesOnly) {
   const FunctionInfo &info = manifest.functions[function];
   int64_t expected = int64_t(info.slots.size());
   if (count != expected) {
@@ -159,11 +177,14 @@ void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, i
     if (slot.optional && !tensors[i].data)
       continue;
     const TensorInfo &tensor = manifest.tensor(slot);
-    checkKind(tensor, slot.label, tensors[i]);
+    checkKind(tensor, slot.label, tensors[i], device);
     dims.add(tensor, slot.label, tensors[i]);
     if (shapesOnly)
       continue;
-    views[i] = checkMemory(tensor, slot, tensors[i], &call.strides[i * TAYLOR_MAX_RANK]);
+    int64_t *strides = &call.strides[size_t(i) * TAYLOR_MAX_RANK];
+    views[i] = checkMemory(tensor, slot, tensors[i], strides);
+    if (device != TAYLOR_CPU && slot.aligned16 && views[i].rank >= 0)
+      checkAlignment(tensor, slot.label, tensors[i], strides);
     call.data[i] = tensors[i].data;
   }
   dims.finish(offset, manifest.aligned);

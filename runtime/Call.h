@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One call of an artifact's function: arguments checked against the manifest, then run on threads.
+// One call of an artifact's function: arguments checked against the manifest, then run on a device.
 #pragma once
 #include "runtime/Artifact.h"
 #include <array>
-#include <optional>
+#include <functional>
 
 namespace taylor::runtime {
+
+namespace ptx {
+struct Profile;
+}
 
 /// Run-time sizes in the order of TaylorDim.
 using Dims = std::array<int64_t, TAYLOR_DIM_COUNT>;
@@ -23,26 +27,56 @@ struct BoundCall {
 /// Checks `count` tensors against the slots of a function and fills `call`. Throws Error that names the
 /// argument, what was expected and what came. With `shapesOnly`, data pointers are not looked at.
 void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, int64_t count,
-          const int64_t *offset, BoundCall &call, bool shapesOnly = false);
+          const int64_t *offset, TaylorDevice device, BoundCall &call, bool shapesOnly = false);
 
 /// The run-time sizes that some tensors (null: not given) of `infos` imply, with U - T for a missing offset.
 /// The same checks of rank and size as bind(). For callers that allocate results.
 Dims inferDims(const std::vector<TensorInfo> &infos, const TaylorTensor *tensors, int64_t count,
                const int64_t *offset, bool aligned);
 
+/// How the interpreter of PTX runs.
+struct PtxSettings {
+  uint64_t seed = 0;  ///< Of the order of warps.
+  bool checks = true; ///< Uninitialised values, races, reads of what is still being copied.
+  /// Called after each kernel with what it executed; empty: nothing is counted.
+  std::function<void(const std::string &function, const KernelInfo &kernel, unsigned blocks,
+                     const ptx::Profile &profile)>
+      profile;
+  /// Seed and checks from TAYLOR_PTX_SEED and TAYLOR_PTX_CHECKS (0 or 1). Throws Error where one is neither.
+  static PtxSettings fromEnvironment();
+};
+
 /// How to run a bound call (TaylorRunOptions with defaults filled in).
 struct Executor {
-  int64_t threads = 1;
+  TaylorDevice device = TAYLOR_CPU;
+  int64_t threads = 1;                     ///< Of the processor and the interpreter.
   TaylorParallelFor parallelFor = nullptr; ///< null: the runtime's own threads.
   void *context = nullptr;
   void *workspace = nullptr; ///< null: the runtime's own.
   int64_t workspaceSize = 0;
+  void *stream = nullptr; ///< CUstream
+  PtxSettings ptx = {};
 };
 
 /// Bytes of workspace for these sizes.
-int64_t workspaceSize(const TaylorFunction &function, const Dims &dims);
+int64_t workspaceSize(const Artifact &artifact, int function, const Dims &dims, TaylorDevice device);
 
-/// Runs all kernels of a function in order.
-void run(const TaylorFunction &function, const BoundCall &call, const Executor &executor);
+/// Runs all kernels of a function in order, on the executor's device. On a GPU it returns when they are on
+/// the stream.
+void run(const Artifact &artifact, int function, const BoundCall &call, const Executor &executor);
+/// The same for functions of this processor.
+void runOnHost(const TaylorFunction &function, const BoundCall &call, const Executor &executor);
+
+/// Throws Error unless the workspace that a caller brought is as large and aligned as a call needs it.
+void checkWorkspace(int64_t size, const Executor &executor);
+
+/// The executor's workspace where it has one, else what `allocate` gives, which is not asked for nothing.
+template <typename Allocate>
+void *chooseWorkspace(int64_t size, const Executor &executor, Allocate allocate) {
+  if (!executor.workspace)
+    return size > 0 ? allocate() : nullptr;
+  checkWorkspace(size, executor);
+  return executor.workspace;
+}
 
 } // namespace taylor::runtime

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels of a bound call, one after the other, each as a grid of blocks that threads take from a counter.
 #include "runtime/Call.h"
+#include "runtime/DeviceCode.h"
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
 #include "runtime/ThreadPool.h"
 #include <algorithm>
 #include <atomic>
-#include <exception>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -63,28 +66,22 @@ struct Grid {
   }
 };
 
-} // namespace
-
-int64_t workspaceSize(const TaylorFunction &function, const Dims &dims) {
+int64_t hostWorkspaceSize(const TaylorFunction &function, const Dims &dims) {
   int64_t size = function.workspace(dims.data());
   if (size < 0)
     fail("unsupported sizes: the kernel's workspace would pass 2^63 bytes");
   return size;
 }
 
-void run(const TaylorFunction &function, const BoundCall &bound, const Executor &executor) {
-  int64_t size = workspaceSize(function, bound.dims);
+} // namespace
+
+void runOnHost(const TaylorFunction &function, const BoundCall &bound, const Executor &executor) {
+  int64_t size = hostWorkspaceSize(function, bound.dims);
   Workspace own;
-  void *workspace = executor.workspace;
-  if (workspace) {
-    if (executor.workspaceSize < size)
-      fail("expected a workspace of at least ", size, " bytes, but got ", executor.workspaceSize);
-    if (reinterpret_cast<uintptr_t>(workspace) % 64 != 0)
-      fail("expected a workspace aligned to 64 bytes, but got address ", workspace);
-  } else if (size > 0) {
+  void *workspace = chooseWorkspace(size, executor, [&] {
     own = Workspace(size_t(size));
-    workspace = own.data();
-  }
+    return own.data();
+  });
   TaylorCall call{bound.dims.data(), bound.data.data(), bound.strides.data(), workspace};
   for (int64_t kernel = 0; kernel < function.kernels; ++kernel) {
     Grid grid{function, call, kernel, function.blocks(bound.dims.data(), kernel), executor.threads};
@@ -106,6 +103,47 @@ void run(const TaylorFunction &function, const BoundCall &bound, const Executor 
       fail("expected parallel_for to run ", tasks, " tasks, but it left ", grid.blocks - grid.next, " of ",
            grid.blocks, " blocks undone");
   }
+}
+
+int64_t workspaceSize(const Artifact &artifact, int function, const Dims &dims, TaylorDevice device) {
+  return device == TAYLOR_CPU ? hostWorkspaceSize(artifact.function(function), dims)
+                              : artifact.device().workspaceSize(function, dims);
+}
+
+void checkWorkspace(int64_t size, const Executor &executor) {
+  if (executor.workspaceSize < size)
+    fail("expected a workspace of at least ", size, " bytes, but got ", executor.workspaceSize);
+  if (reinterpret_cast<uintptr_t>(executor.workspace) % 64 != 0)
+    fail("expected a workspace aligned to 64 bytes, but got address ", executor.workspace);
+}
+
+void run(const Artifact &artifact, int function, const BoundCall &call, const Executor &executor) {
+  switch (executor.device) {
+  case TAYLOR_CPU:
+    return runOnHost(artifact.function(function), call, executor);
+  case TAYLOR_CUDA:
+    return artifact.device().launch(function, call, executor);
+  case TAYLOR_PTX:
+    return artifact.device().interpret(function, call, executor);
+  }
+}
+
+PtxSettings PtxSettings::fromEnvironment() {
+  auto number = [](const char *name, uint64_t fallback, uint64_t most) {
+    const char *text = std::getenv(name);
+    if (!text || !*text)
+      return fallback;
+    uint64_t value = 0;
+    const char *last = text + std::strlen(text);
+    auto [end, error] = std::from_chars(text, last, value);
+    if (error != std::errc() || end != last || value > most)
+      fail("expected a number", most == 1 ? ", 0 or 1," : "", " in ", name, ", but got '", text, "'");
+    return value;
+  };
+  PtxSettings settings;
+  settings.seed = number("TAYLOR_PTX_SEED", 0, UINT64_MAX);
+  settings.checks = number("TAYLOR_PTX_CHECKS", 1, 1) != 0;
+  return settings;
 }
 
 } // namespace taylor::runtime

@@ -1,29 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Manifest.h"
-#include "runtime/Error.h"
-#include <nlohmann/json.hpp>
+#include "runtime/ManifestJson.h"
 
 namespace taylor::runtime {
-namespace {
-
-using Json = nlohmann::json;
-
-/// Field `key` of `object`, which messages call `where`.
-const Json &field(const Json &object, const char *key, const std::string &where) {
-  if (!object.is_object() || !object.contains(key))
-    fail("requires field '", key, "' in ", where, " of the manifest");
-  return object[key];
-}
-
-/// The same as a C++ value; a wrong JSON type becomes a message.
-template <typename T> T get(const Json &object, const char *key, const std::string &where) {
-  const Json &value = field(object, key, where);
-  try {
-    return value.get<T>();
-  } catch (const Json::exception &) {
-    fail("unsupported value ", value.dump(), " of field '", key, "' in ", where, " of the manifest");
-  }
-}
 
 TaylorDtype parseDtype(const std::string &name, const std::string &where) {
   for (int dtype : {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F64, TAYLOR_I32})
@@ -31,6 +10,8 @@ TaylorDtype parseDtype(const std::string &name, const std::string &where) {
       return TaylorDtype(dtype);
   fail("expected dtype f32, bf16, f64 or i32 in ", where, " of the manifest, but got '", name, "'");
 }
+
+namespace {
 
 Initial parseInitial(const Json &json, const std::string &where) {
   // `"initial": "ones"` is accepted for `"initial": {"kind": "ones"}`.
@@ -160,12 +141,6 @@ Manifest Manifest::parse(std::string_view text, bool partial) {
     for (auto &[name, value] : json["parameters"].items())
       if (value.is_number())
         manifest.parameters[name] = value.get<double>();
-  if (json.contains("target")) {
-    manifest.targetName = json["target"].value("name", "");
-    manifest.targetCpu = json["target"].value("cpu", "");
-    if (json["target"].contains("features"))
-      manifest.features = get<std::vector<std::string>>(json["target"], "features", "'target'");
-  }
   for (auto &[name, value] : field(json, "sizes", top).items()) {
     if (!value.is_number_integer() || value.get<int64_t>() < 1)
       fail("expected a positive size of axis '", name, "' in the manifest, but got ", value.dump());
@@ -179,14 +154,14 @@ Manifest Manifest::parse(std::string_view text, bool partial) {
   manifest.saved = parseTensors(tensors, "saved", /*input=*/false, manifest, partial);
   if (json.contains("functions"))
     for (auto &[name, value] : json["functions"].items()) {
-      FunctionInfo function{name, {}, {}};
+      FunctionInfo function{name, {}};
       for (const std::string &label :
            get<std::vector<std::string>>(value, "tensors", "function '" + name + "'"))
         function.slots.push_back(parseSlot(label, name, manifest));
-      if (value.contains("kernels"))
-        function.kernels = get<std::vector<std::string>>(value, "kernels", "function '" + name + "'");
       manifest.functions.push_back(std::move(function));
     }
+  if (!partial)
+    parseTargets(field(json, "targets", top), manifest);
   return manifest;
 }
 
@@ -195,6 +170,13 @@ int Manifest::function(std::string_view name) const {
     if (functions[i].name == name)
       return int(i);
   return -1;
+}
+
+const TargetInfo *Manifest::target(std::string_view name) const {
+  for (const TargetInfo &target : targets)
+    if (target.name == name)
+      return &target;
+  return nullptr;
 }
 
 const TensorInfo &Manifest::tensor(const Slot &slot) const {

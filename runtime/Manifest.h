@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An artifact's manifest (MANIFEST.md), parsed. Holds no JSON type, so that callers need no JSON header.
 #pragma once
+#include "runtime/Extent.h"
 #include "runtime/artifact.h"
 #include "runtime/taylor.h"
 #include <map>
@@ -53,12 +54,53 @@ struct Slot {
   int index = 0;        ///< Into inputs (Input, Gradient), outputs (Output, Cotangent) or saved.
   bool written = false; ///< By this function.
   bool optional = false;
+  /// Code for some GPU of the artifact asks for an address and strides (but those of axes of size 1 and of a
+  /// contiguous last axis) that are multiples of 16 bytes.
+  bool aligned16 = false;
 };
 
+/// A function as callers see it, whatever the target.
 struct FunctionInfo {
   std::string name;
   std::vector<Slot> slots;
-  std::vector<std::string> kernels;
+};
+
+/// One dense array that the kernels of a call share.
+struct WorkspaceInfo {
+  std::string name;
+  std::vector<Extent> sizes;
+  TaylorDtype dtype = TAYLOR_F32;
+};
+
+/// One array that a GPU's kernel takes: a slot of its function, or an array of its workspace.
+struct KernelArgument {
+  int slot = -1;
+  int workspace = -1;
+};
+
+/// One kernel. A processor's has only a name.
+struct KernelInfo {
+  std::string name;
+  std::string entry;        ///< In the images of the target.
+  std::vector<Extent> grid; ///< Blocks are their product, the last one fastest.
+  int64_t threads = 0;      ///< Of a block.
+  int64_t shared = 0;       ///< Dynamic shared memory of a block, bytes.
+  std::vector<KernelArgument> arguments;
+};
+
+/// A function's code for one target.
+struct TargetFunction {
+  std::vector<KernelInfo> kernels; ///< Run in order.
+  std::vector<WorkspaceInfo> workspace;
+};
+
+struct TargetInfo {
+  enum class Kind { Cpu, Ptx };
+  std::string name; ///< As given to taylorc: "native", "sm_80".
+  Kind kind = Kind::Cpu;
+  std::string cpu;                       ///< LLVM's name of the processor.
+  std::vector<std::string> features;     ///< That it must have, in LLVM's names.
+  std::vector<TargetFunction> functions; ///< In the order of Manifest::functions.
 };
 
 struct Manifest {
@@ -66,12 +108,11 @@ struct Manifest {
   std::string version, hash, spec, mask, form;
   std::map<std::string, double> parameters;
   TaylorDtype dtype = TAYLOR_F32;
-  std::string targetName, targetCpu;
-  std::vector<std::string> features;
   std::map<std::string, int64_t> sizes;
   bool aligned = false; ///< Key arrays are read at query positions: 0 <= offset and offset + T <= U.
   std::vector<TensorInfo> inputs, outputs, saved;
   std::vector<FunctionInfo> functions;
+  std::vector<TargetInfo> targets; ///< At least one, but for a partial manifest.
 
   /// Reads and checks a manifest; throws Error that names the field. `partial`: of a specification before its
   /// channels have sizes (taylorc --emit=manifest); these are then 0.
@@ -79,6 +120,8 @@ struct Manifest {
 
   /// Index of a function, or -1.
   int function(std::string_view name) const;
+  /// The target of a name, or null.
+  const TargetInfo *target(std::string_view name) const;
   /// Description of the tensor in a slot.
   const TensorInfo &tensor(const Slot &slot) const;
 };

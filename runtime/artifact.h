@@ -1,14 +1,22 @@
 /* The binary contract between the compiler and the runtime: what a compiled specification exports.
  *
- * An artifact is one ELF shared object that needs no library of LLVM, libtorch or ours. It exports one data
- * symbol, `taylor_artifact`, of the type TaylorArtifact, and for callers without our runtime the functions of
- * its table by name
+ * An artifact is one ELF shared object that needs no library of LLVM, libtorch or ours. It holds code for any
+ * number of targets: functions for processors, and images (PTX text, cubins) for GPUs; where there is no
+ * processor among the targets, the object holds data alone. It exports one data symbol, `taylor_artifact`, of
+ * the type TaylorArtifact, and for callers without our runtime the functions of its first processor by name
  * (`taylor_forward_run`, `taylor_backward_run`, ...). The file ends in a TaylorTrailer, so that a truncated
  * or foreign file is refused before the dynamic loader sees it.
  *
  * A function (forward or backward) is a sequence of kernels. A kernel is a grid of independent blocks, which
- * the caller's threads run in any order; a kernel starts when all blocks of the one before have finished.
- * Results do not depend on the number of threads. */
+ * run in any order; a kernel starts when all blocks of the one before have finished. Results do not depend on
+ * the number of threads.
+ *
+ * A GPU's kernels are entries of its images, launched on a grid of one axis: the product of the extents in
+ * the manifest, the last one fastest. Their parameters are 8 bytes each, in this order (MANIFEST.md,
+ * "targets"): the sizes b, h, g, t, u and offset (the first six of TaylorDim), i64; for each of the kernel's
+ * arguments its address, 0 where an optional tensor is absent; and after a tensor's address its strides, one
+ * for each axis, i64 in elements. The arrays of a workspace are dense; they lie one after the other, each at
+ * the next multiple of 64 bytes. */
 #ifndef TAYLOR_RUNTIME_ARTIFACT_H
 #define TAYLOR_RUNTIME_ARTIFACT_H
 #include <stdint.h>
@@ -16,7 +24,7 @@
 extern "C" {
 #endif
 
-#define TAYLOR_ARTIFACT_ABI 1
+#define TAYLOR_ARTIFACT_ABI 2
 #define TAYLOR_ARTIFACT_MAGIC 0x31524C5941540A7FULL /* "\x7F\nTAYLR1" read as a little-endian word */
 #define TAYLOR_ARTIFACT_SYMBOL "taylor_artifact"
 #define TAYLOR_MAX_RANK 8
@@ -46,7 +54,9 @@ typedef struct TaylorCall {
                       undefined */
 } TaylorCall;
 
+/* A function for one of the artifact's processors. */
 typedef struct TaylorFunction {
+  const char *target;                                     /* name of a target of kind cpu */
   const char *name;                                       /* "forward" or "backward" */
   int64_t kernels;                                        /* number of kernels, run in order */
   int64_t scratch;                                        /* bytes each thread must bring, 64-byte aligned */
@@ -56,13 +66,28 @@ typedef struct TaylorFunction {
               void *scratch); /* blocks [begin, end) */
 } TaylorFunction;
 
+enum TaylorImageKind {
+  TAYLOR_IMAGE_PTX = 0,  /* text, for this GPU and newer ones */
+  TAYLOR_IMAGE_CUBIN = 1 /* machine code, for GPUs of the same major version */
+};
+
+/* Code for one of the artifact's GPUs. A target has one image of a kind, or both. */
+typedef struct TaylorImage {
+  const char *target; /* name of a target of kind ptx: "sm_80" */
+  int64_t kind;       /* TaylorImageKind */
+  const void *bytes;  /* 16-byte aligned; PTX is followed by a byte 0 */
+  int64_t size;       /* bytes, without that 0 */
+} TaylorImage;
+
 typedef struct TaylorArtifact {
-  uint64_t magic;        /* TAYLOR_ARTIFACT_MAGIC */
-  int64_t abi;           /* TAYLOR_ARTIFACT_ABI */
-  const char *manifest;  /* JSON, UTF-8, not terminated; format: runtime/MANIFEST.md */
-  int64_t manifest_size; /* bytes */
-  const TaylorFunction *functions;
+  uint64_t magic;                  /* TAYLOR_ARTIFACT_MAGIC */
+  int64_t abi;                     /* TAYLOR_ARTIFACT_ABI */
+  const char *manifest;            /* JSON, UTF-8, not terminated; format: runtime/MANIFEST.md */
+  int64_t manifest_size;           /* bytes */
+  const TaylorFunction *functions; /* of all processors */
   int64_t function_count;
+  const TaylorImage *images; /* of all GPUs */
+  int64_t image_count;
 } TaylorArtifact;
 
 /* The last 32 bytes of an artifact file. */

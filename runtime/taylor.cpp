@@ -6,6 +6,7 @@
 #include "runtime/Call.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
+#include "runtime/ptx/Interpreter.h"
 #include <algorithm>
 #include <cstring>
 
@@ -68,7 +69,42 @@ TaylorRunOptions optionsOf(const TaylorRunOptions *given) {
   static const int processors = cpuCount();
   if (options.threads == 0)
     options.threads = processors;
+  if (options.device != TAYLOR_CPU && options.device != TAYLOR_CUDA && options.device != TAYLOR_PTX)
+    fail("expected device 0 (cpu), 1 (cuda) or 2 (ptx), but got ", options.device);
   return options;
+}
+
+/// Where to run: as the options say, else where the first tensor is.
+TaylorDevice deviceOf(const TaylorRunOptions &options, const TaylorTensor *tensors, int64_t count) {
+  if (options.device != TAYLOR_CPU)
+    return TaylorDevice(options.device);
+  for (int64_t i = 0; tensors && i < count; ++i)
+    if (tensors[i].data || tensors[i].rank > 0)
+      return tensors[i].device == TAYLOR_CUDA ? TAYLOR_CUDA : TAYLOR_CPU;
+  return TAYLOR_CPU;
+}
+
+PtxSettings settingsOf(const TaylorPtxOptions *given) {
+  if (!given)
+    return PtxSettings::fromEnvironment();
+  if (given->struct_size < sizeof(TaylorPtxOptions) || given->struct_size > 4096)
+    fail("expected struct_size ", sizeof(TaylorPtxOptions), " of TaylorPtxOptions, but got ",
+         given->struct_size);
+  PtxSettings settings{given->seed, !given->unchecked, {}};
+  if (given->profile)
+    settings.profile = [given](const std::string &function, const KernelInfo &kernel, unsigned blocks,
+                               const ptx::Profile &counts) {
+      const char *names[ptx::Profile::Classes];
+      for (int i = 0; i < ptx::Profile::Classes; ++i)
+        names[i] = ptx::Profile::name(ptx::Profile::Class(i));
+      TaylorPtxProfile profile = {
+          function.c_str(),     kernel.name.c_str(), kernel.entry.c_str(),  blocks,
+          kernel.threads,       counts.total,        ptx::Profile::Classes, names,
+          counts.issued.data(), counts.globalRead,   counts.globalWritten,  counts.sharedRead,
+          counts.sharedWritten, counts.bankConflicts};
+      given->profile(given->profile_context, &profile);
+    };
+  return settings;
 }
 
 } // namespace
@@ -138,9 +174,11 @@ int taylor_workspace(const TaylorKernel *kernel, const char *function, const Tay
     int index = functionOf(artifact, function);
     if (!bytes)
       fail("requires a place for the bytes, but got a null pointer");
+    TaylorRunOptions how = optionsOf(options);
+    TaylorDevice device = deviceOf(how, tensors, count);
     BoundCall call;
-    bind(artifact.manifest(), index, tensors, count, optionsOf(options).offset, call, /*shapesOnly=*/true);
-    *bytes = workspaceSize(artifact.function(index), call.dims);
+    bind(artifact.manifest(), index, tensors, count, how.offset, device, call, /*shapesOnly=*/true);
+    *bytes = workspaceSize(artifact, index, call.dims, device);
   });
 }
 
@@ -150,10 +188,14 @@ int taylor_run(const TaylorKernel *kernel, const char *function, const TaylorTen
     const Artifact &artifact = artifactOf(kernel);
     int index = functionOf(artifact, function);
     TaylorRunOptions how = optionsOf(options);
+    TaylorDevice device = deviceOf(how, tensors, count);
     BoundCall call;
-    bind(artifact.manifest(), index, tensors, count, how.offset, call);
-    run(artifact.function(index), call,
-        {how.threads, how.parallel_for, how.parallel_context, how.workspace, how.workspace_size});
+    bind(artifact.manifest(), index, tensors, count, how.offset, device, call);
+    Executor executor{device,        how.threads,        how.parallel_for, how.parallel_context,
+                      how.workspace, how.workspace_size, how.stream,       {}};
+    if (device == TAYLOR_PTX)
+      executor.ptx = settingsOf(how.ptx);
+    run(artifact, index, call, executor);
   });
 }
 

@@ -24,12 +24,18 @@ typedef struct TaylorKernel TaylorKernel; /* a loaded artifact */
 /* Storage types, by their names in the manifest: f32, bf16, f64, i32. */
 typedef enum TaylorDtype { TAYLOR_F32 = 0, TAYLOR_BF16 = 1, TAYLOR_F64 = 2, TAYLOR_I32 = 3 } TaylorDtype;
 
-/* Where a tensor's memory is. A kernel runs on the device that its artifact was compiled for. */
-typedef enum TaylorDevice { TAYLOR_CPU = 0, TAYLOR_CUDA = 1 } TaylorDevice;
+/* Where a tensor's memory is, and what runs a kernel. The interpreter of PTX works on the host's memory, so
+ * no tensor lies on TAYLOR_PTX. */
+typedef enum TaylorDevice {
+  TAYLOR_CPU = 0,  /* the processor */
+  TAYLOR_CUDA = 1, /* an NVIDIA GPU */
+  TAYLOR_PTX = 2 /* GPU code on the processor: slow, with every access checked; needs no GPU and no driver */
+} TaylorDevice;
 
 /* A view of the caller's memory. Sizes and strides are in elements, one per axis in the manifest's order;
  * strides are at least 0, and an axis of size 1 may have any. Where the last axis is a channel (d, e or a
- * free axis) its stride is 1. Data is aligned to one element. data == NULL says that the tensor is absent:
+ * free axis) its stride is 1. Data is aligned to one element; on a GPU, where the manifest says aligned16, to
+ * 16 bytes, and so are the strides. data == NULL says that the tensor is absent:
  * allowed for saved tensors of "forward", gradients of "backward", and tensors without elements; the other
  * fields are then ignored where the tensor is optional. Tensors that are written must not overlap any other.
  */
@@ -46,6 +52,29 @@ typedef struct TaylorTensor {
 typedef void (*TaylorParallelFor)(void *context, int64_t tasks, void (*task)(void *task_context, int64_t i),
                                   void *task_context);
 
+/* What the interpreter of PTX executed in one kernel, counted as issued: once for each warp. */
+typedef struct TaylorPtxProfile {
+  const char *function, *kernel, *entry;
+  int64_t blocks, threads; /* of the grid; of a block */
+  uint64_t instructions;
+  int64_t class_count; /* of instructions */
+  const char *const *class_names;
+  const uint64_t *class_instructions;   /* [class_count] */
+  uint64_t global_read, global_written; /* bytes */
+  uint64_t shared_read, shared_written; /* bytes */
+  uint64_t bank_conflicts;              /* passes over shared memory beyond the fewest */
+} TaylorPtxProfile;
+
+/* How TAYLOR_PTX runs. */
+typedef struct TaylorPtxOptions {
+  size_t struct_size; /* sizeof(TaylorPtxOptions) */
+  uint64_t seed;      /* of the order of warps */
+  int32_t unchecked;  /* not 0: no search for uninitialised values, races and reads of what is still copied */
+  void (*profile)(void *context,
+                  const TaylorPtxProfile *kernel); /* called after each kernel; NULL: no counts */
+  void *profile_context;                           /* first argument of profile */
+} TaylorPtxOptions;
+
 /* How to run; NULL, or a zeroed struct with `struct_size` set, means the defaults. Results do not depend on
  * it. */
 typedef struct TaylorRunOptions {
@@ -54,12 +83,16 @@ typedef struct TaylorRunOptions {
   int64_t threads;                /* at most this many at a time; 0: one per processor this process may use */
   TaylorParallelFor parallel_for; /* the caller's thread pool; NULL: the runtime's own */
   void *parallel_context;         /* first argument of parallel_for */
-  void *workspace;                /* 64-byte aligned; NULL: the runtime keeps its own */
+  void *workspace;                /* 64-byte aligned, on the tensors' device; NULL: the runtime's own */
   int64_t workspace_size;         /* bytes at workspace; at least taylor_workspace() */
+  int32_t device;              /* TaylorDevice; 0: the processor, or the GPU where the tensors are on one */
+  void *stream;                /* of the GPU (CUstream, cudaStream_t); NULL: its default stream */
+  const TaylorPtxOptions *ptx; /* NULL: the seed of $TAYLOR_PTX_SEED, or 0; checks unless
+                                  $TAYLOR_PTX_CHECKS is 0; no profile */
 } TaylorRunOptions;
 
-/* Loads an artifact. Refuses truncated, damaged and foreign files, another ABI and another CPU before any of
- * its code runs. */
+/* Loads an artifact. Refuses truncated, damaged and foreign files, another ABI, and code for other processors
+ * alone, before any of its code runs. Code for GPUs is loaded by the first run on one. */
 int taylor_load(const char *path, TaylorKernel **kernel);
 
 /* Compiles a specification (the path of a .mlir file, or its text) by calling taylorc with `options`
@@ -86,7 +119,9 @@ const char *taylor_tensor_name(const TaylorKernel *kernel, const char *function,
 int taylor_workspace(const TaylorKernel *kernel, const char *function, const TaylorTensor *tensors,
                      int64_t count, const TaylorRunOptions *options, int64_t *bytes);
 
-/* Runs a function on `count` tensors in the order of taylor_tensor_name. */
+/* Runs a function on `count` tensors in the order of taylor_tensor_name. On a GPU it returns when the kernels
+ * are on the stream; a kernel's first run in a context loads its code, so it comes before the capture of a
+ * CUDA graph, and the workspace of a captured run is the caller's. */
 int taylor_run(const TaylorKernel *kernel, const char *function, const TaylorTensor *tensors, int64_t count,
                const TaylorRunOptions *options);
 

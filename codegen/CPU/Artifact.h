@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From a module of tile programs to an artifact: a shared object with the ABI of runtime/artifact.h.
+// From a module of tile programs to machine code of a processor.
 #ifndef TAYLOR_CODEGEN_CPU_ARTIFACT_H
 #define TAYLOR_CODEGEN_CPU_ARTIFACT_H
+#include "codegen/Artifact.h"
 #include "codegen/CPU/Targets.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -21,21 +22,18 @@ void registerCPUBackend(DialectRegistry &registry);
 LogicalResult lowerToVector(ModuleOp module, const Target &target);
 LogicalResult lowerToLLVMDialect(ModuleOp module);
 
-/// LLVM IR of a module in the LLVM dialect, with `taylor_artifact` and the manifest in it. Null after a
-/// diagnostic.
-std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module, const Target &target, StringRef manifest,
+/// LLVM IR of a module in the LLVM dialect. Null after a diagnostic.
+std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module, const Target &target,
                                               llvm::LLVMContext &context);
 
-/// Machine code of the module: assembly text, or an object file's bytes.
-LogicalResult emitMachineCode(llvm::Module &module, const Target &target, bool assembly,
-                              SmallVectorImpl<char> &out, std::string &error);
+/// Assembly text of the LLVM IR.
+LogicalResult emitAssembly(llvm::Module &module, const Target &target, std::string &text, std::string &error);
 
-/// Links the object's bytes, appends the trailer and puts the file in place in one step. Nothing is left
-/// behind after a failure.
-LogicalResult writeArtifact(ArrayRef<char> object, StringRef path, std::string &error);
+/// Adds the target's functions and object file, from a module in the LLVM dialect, to an artifact's code.
+LogicalResult emitObject(ModuleOp module, const Target &target, taylor::ArtifactCode &code);
 
-/// All of the above: `module` holds tile.program ops named after the artifact's functions ("forward",
-/// "backward") and is consumed. Prints one diagnostic and writes nothing on failure.
+/// All of the above, for one target: `module` holds tile.program ops named after the artifact's functions
+/// ("forward", "backward") and is consumed. Prints one diagnostic and writes nothing on failure.
 LogicalResult compileTileModule(ModuleOp module, StringRef manifest, const Target &target, StringRef path);
 
 } // namespace mlir::tile::cpu

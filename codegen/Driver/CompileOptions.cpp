@@ -2,6 +2,7 @@
 #include "codegen/Driver/CompileOptions.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace taylor;
@@ -9,8 +10,9 @@ using namespace taylor;
 std::string CompileOptions::getKey() const {
   std::vector<ParameterSetting> sorted = parameters;
   llvm::sort(sorted, [](const auto &left, const auto &right) { return left.name < right.name; });
-  std::string key = llvm::formatv("target={0} dtype={1} d={2} e={3} mask={4} spec={5}", target, dtype,
-                                  headDim, getValueDim(), mask ? stringifyMask(*mask) : "as written", spec);
+  std::string key =
+      llvm::formatv("target={0} dtype={1} d={2} e={3} mask={4} spec={5}", llvm::join(targets, ","), dtype,
+                    headDim, getValueDim(), mask ? stringifyMask(*mask) : "as written", spec);
   for (const ParameterSetting &setting : sorted)
     key += " " + setting.name + "=" + setting.value;
   return key;

@@ -12,8 +12,8 @@
 namespace taylor {
 
 struct CompileOptions {
-  /// `native`, `x86-64-v3` (AVX2) or `x86-64-v4` (AVX-512).
-  std::string target = "native";
+  /// Names of targets, in the order in which the artifact has them.
+  std::vector<std::string> targets = {"native"};
   /// Storage type of arrays: `f32`, `bf16` or `f64`. Sums are accumulated in f32 (f64 for f64).
   std::string dtype = "f32";
   /// Channels of queries and keys (axis d).

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Driver/Driver.h"
 
-#include "codegen/CPU/Artifact.h"
-#include "codegen/CPU/Passes.h"
-#include "codegen/CPU/TileModel.h"
 #include "codegen/Driver/Version.h"
 #include "codegen/Torch/TorchPrinter.h"
 
@@ -14,8 +11,6 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -67,29 +62,32 @@ LogicalResult Driver::setMask(SpecOp spec) {
   return mlir::verify(spec);
 }
 
-std::string Driver::chooseTarget() {
-  std::string error;
-  std::optional<tile::cpu::Target> found = tile::cpu::findTarget(options.target, error);
-  if (!found)
-    return error;
-  target = *found;
-  manifest.target = target.name;
-  manifest.processor = target.cpu;
-  manifest.features = target.features;
+std::string Driver::chooseTargets() {
+  for (const std::string &name : options.targets) {
+    if (llvm::any_of(targets, [&](const auto &other) { return other->getName() == name; }))
+      return "expected each target once, but got '" + name + "' twice";
+    std::string error;
+    std::unique_ptr<Target> target = makeTarget(name, error);
+    if (target)
+      error = target->check(getProblem());
+    if (!error.empty())
+      return error;
+    targets.push_back(std::move(target));
+  }
   return "";
 }
 
-LogicalResult Driver::runStage(StringRef stage, function_ref<void(OpPassManager &)> build) {
+LogicalResult Driver::runStage(ModuleOp module, StringRef stage, function_ref<void(OpPassManager &)> build) {
   PassManager manager(&context, ModuleOp::getOperationName());
   build(manager);
-  if (failed(manager.run(*module)))
+  if (failed(manager.run(module)))
     return failure();
   if (onStage)
-    onStage(stage, *module);
+    onStage(stage, module);
   return success();
 }
 
-std::string Driver::printModule() {
+static std::string printModule(ModuleOp module) {
   std::string printed;
   llvm::raw_string_ostream stream(printed);
   module->print(stream);
@@ -101,71 +99,82 @@ LogicalResult Driver::lowerToPairwise() {
   specialize.headDim = options.headDim;
   specialize.valueDim = options.getValueDim();
   specialize.dtype = options.dtype;
-  if (failed(runStage("specialized",
+  if (failed(runStage(*module, "specialized",
                       [&](OpPassManager &manager) { manager.addPass(createSpecializePass(specialize)); })))
     return failure();
   manifest.addSpecification(*module->getOps<SpecOp>().begin());
-  if (failed(
-          runStage("pairwise", [&](OpPassManager &manager) { buildSpecializedToPairwisePipeline(manager); })))
+  if (failed(runStage(*module, "pairwise",
+                      [&](OpPassManager &manager) { buildSpecializedToPairwisePipeline(manager); })))
     return failure();
   manifest.addFunctions(*module);
   return success();
 }
 
-LogicalResult Driver::lowerToTile() {
-  TileSizes sizes = tile::cpu::chooseTileSizes(
-      target, {options.headDim, options.getValueDim(), options.dtype == "f64" ? 8 : 4});
-  StringRef productType = options.dtype == "bf16" && target.fastPairs ? "bf16" : "";
-  if (failed(
-          runStage("tile", [&](OpPassManager &manager) { buildTilePipeline(manager, sizes, productType); })))
+/// What the observer calls a stage: with several targets, each has its own.
+std::string Driver::stageOf(StringRef stage, const Target &target) const {
+  return targets.size() == 1 ? stage.str() : (stage + "-" + target.getName()).str();
+}
+
+/// Tile programs of a target, made from a copy of the functions.
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, ManifestTarget &described) {
+  OwningOpRef<ModuleOp> programs = module->clone();
+  TilePlan plan = target.planTiles(getProblem());
+  const TileSizes &sizes = plan.sizes;
+  if (failed(runStage(*programs, stageOf("tile", target),
+                      [&](OpPassManager &manager) { buildTilePipeline(manager, sizes, plan.productType); })))
     return failure();
-  manifest.tiles = {
+  described.name = target.getName();
+  described.kind = target.getKind().str();
+  described.tiles = {
       {"t", sizes.queries}, {"u", sizes.keys}, {"outer_u", sizes.outerKeys}, {"tokens", sizes.tokens}};
-  manifest.addPrograms(*module);
+  target.describe(described);
+  if (failed(manifest.addPrograms(*programs, described)))
+    return failure();
+  return programs;
+}
+
+FailureOr<std::string> Driver::printTargetLevel(Emission emission) {
+  const Target &target = *targets.front();
+  ManifestTarget described;
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described);
+  if (failed(programs))
+    return failure();
+  if (emission == Emission::Tile)
+    return printModule(**programs);
+  return target.print(**programs, emission, [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
+    return runStage(**programs, stageOf(stage, target), build);
+  });
+}
+
+LogicalResult Driver::compileTarget(const Target &target, Emission emission, ArtifactCode &code) {
+  ManifestTarget described;
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described);
+  if (failed(programs))
+    return failure();
+  // How a GPU's kernels are launched is known when their code is made.
+  bool needsCode = emission == Emission::Artifact || target.getKind() != "cpu";
+  auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
+    return runStage(**programs, stageOf(stage, target), build);
+  };
+  if (needsCode && failed(target.emit(**programs, run, code, described)))
+    return failure();
+  manifest.targets.push_back(std::move(described));
   return success();
 }
 
 /// Links in a temporary file, so that the caller decides when the name it wants appears.
-FailureOr<std::string> Driver::linkObject(ArrayRef<char> object) {
+FailureOr<std::string> Driver::linkArtifact(const ArtifactCode &code) {
   SmallString<128> path;
   if (std::error_code code = llvm::sys::fs::createTemporaryFile("taylorc", "so", path))
     return module->emitError("requires a folder for temporary files (TMPDIR): ") << code.message();
   llvm::FileRemover remover(path);
   std::string error;
-  if (failed(tile::cpu::writeArtifact(object, path, error)))
+  if (failed(writeArtifact(code, manifest.print(), path, error)))
     return module->emitError(error);
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
     return module->emitError("requires the linked file '") << path << "': " << file.getError().message();
   return (*file)->getBuffer().str();
-}
-
-FailureOr<std::string> Driver::emitMachineLevel(Emission emission) {
-  if (failed(runStage("vector",
-                      [&](OpPassManager &manager) { tile::cpu::buildVectorPipeline(manager, target.name); })))
-    return failure();
-  if (emission == Emission::Vector)
-    return printModule();
-  if (failed(runStage("llvm", [&](OpPassManager &manager) { tile::cpu::buildLLVMPipeline(manager); })))
-    return failure();
-  llvm::LLVMContext llvmContext;
-  std::unique_ptr<llvm::Module> code =
-      tile::cpu::translateToLLVM(*module, target, manifest.print(), llvmContext);
-  if (!code)
-    return failure();
-  std::string output;
-  if (emission == Emission::LLVM) {
-    llvm::raw_string_ostream stream(output);
-    code->print(stream, nullptr);
-    return output;
-  }
-  SmallVector<char> bytes;
-  std::string error;
-  if (failed(tile::cpu::emitMachineCode(*code, target, emission == Emission::Assembly, bytes, error)))
-    return module->emitError(error);
-  if (emission == Emission::Assembly)
-    return std::string(bytes.begin(), bytes.end());
-  return linkObject(bytes);
 }
 
 FailureOr<Compilation> Driver::compile(Emission emission) {
@@ -188,19 +197,26 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
   if (failed(lowerToPairwise()))
     return failure();
   if (emission == Emission::Pairwise) {
-    result.output = printModule();
+    result.output = printModule(*module);
     return result;
   }
-  if (failed(lowerToTile()))
-    return failure();
-  result.manifest = manifest.print();
-  if (emission == Emission::Tile || emission == Emission::Manifest) {
-    result.output = emission == Emission::Tile ? printModule() : result.manifest;
+  if (emission != Emission::Manifest && emission != Emission::Artifact) {
+    FailureOr<std::string> printed = printTargetLevel(emission);
+    if (failed(printed))
+      return failure();
+    result.output = *printed;
     return result;
   }
-  FailureOr<std::string> output = emitMachineLevel(emission);
-  if (failed(output))
-    return failure();
-  result.output = *output;
+  ArtifactCode code;
+  for (const std::unique_ptr<Target> &target : targets)
+    if (failed(compileTarget(*target, emission, code)))
+      return failure();
+  result.output = result.manifest = manifest.print();
+  if (emission == Emission::Artifact) {
+    FailureOr<std::string> linked = linkArtifact(code);
+    if (failed(linked))
+      return failure();
+    result.output = *linked;
+  }
   return result;
 }

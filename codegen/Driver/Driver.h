@@ -5,9 +5,8 @@
 #ifndef TAYLOR_CODEGEN_DRIVER_DRIVER_H
 #define TAYLOR_CODEGEN_DRIVER_DRIVER_H
 
-#include "codegen/CPU/Targets.h"
 #include "codegen/Driver/CompileOptions.h"
-#include "codegen/Manifest.h"
+#include "codegen/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -15,9 +14,6 @@
 #include <functional>
 
 namespace taylor {
-
-/// Where a compilation stops, and what it gives there.
-enum class Emission { Torch, Pairwise, Tile, Vector, LLVM, Assembly, Manifest, Artifact };
 
 /// What a compilation gives: the text of a level; for an artifact the bytes of the shared object.
 struct Compilation {
@@ -27,7 +23,7 @@ struct Compilation {
 };
 
 /// One specification on its way down. Errors are diagnostics of the context, at the place that caused them;
-/// `chooseTarget` comes first, since an option has no place.
+/// `chooseTargets` comes first, since an option has no place.
 class Driver {
 public:
   /// Called with the name of each stage and the module after it, where given.
@@ -36,9 +32,9 @@ public:
   Driver(mlir::MLIRContext &context, CompileOptions options)
       : context(context), options(std::move(options)) {}
 
-  /// The options' target: which code `compile` makes below the level of tiles, and its tile sizes. A message
-  /// where it is unknown, or where this computer is none of the table.
-  std::string chooseTarget();
+  /// The options' targets: for which machines `compile` makes tiles and code. A message where one is unknown
+  /// or named twice, or cannot do what the options ask for.
+  std::string chooseTargets();
   /// Parses `text`, keeps the specification that the options name, and sets its parameters and mask.
   mlir::LogicalResult load(llvm::StringRef text, llvm::StringRef fileName);
   mlir::FailureOr<Compilation> compile(Emission emission);
@@ -48,17 +44,21 @@ public:
 private:
   mlir::FailureOr<SpecOp> selectSpec();
   mlir::LogicalResult setMask(SpecOp spec);
-  mlir::LogicalResult runStage(llvm::StringRef stage, llvm::function_ref<void(mlir::OpPassManager &)> build);
+  mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
+                               llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
-  mlir::LogicalResult lowerToTile();
-  mlir::FailureOr<std::string> emitMachineLevel(Emission emission);
-  mlir::FailureOr<std::string> linkObject(llvm::ArrayRef<char> object);
-  std::string printModule();
+  TargetProblem getProblem() const { return {options.headDim, options.getValueDim(), options.dtype}; }
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToTile(const Target &target,
+                                                                 ManifestTarget &described);
+  std::string stageOf(llvm::StringRef stage, const Target &target) const;
+  mlir::FailureOr<std::string> printTargetLevel(Emission emission);
+  mlir::LogicalResult compileTarget(const Target &target, Emission emission, ArtifactCode &code);
+  mlir::FailureOr<std::string> linkArtifact(const ArtifactCode &code);
 
   mlir::MLIRContext &context;
   CompileOptions options;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  mlir::tile::cpu::Target target;
+  std::vector<std::unique_ptr<Target>> targets;
   Manifest manifest;
   std::string text;
 };

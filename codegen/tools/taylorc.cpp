@@ -27,9 +27,12 @@ struct CommandLine {
       cl::desc("shared object to write, with its manifest beside it (NAME.so, NAME.json); with "
                "--emit the text, by default on standard output"),
       cl::value_desc("NAME.so"), cl::cat(category)};
-  cl::opt<std::string> target{
-      "target", cl::desc("processor: native (default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), or znver4"),
-      cl::init("native"), cl::cat(category)};
+  cl::list<std::string> targets{
+      "target",
+      cl::desc(
+          "machines to make code for, by comma or repeated, all in one shared object; a processor: native "
+          "(default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), or znver4"),
+      cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16 or f64"), cl::init("f32"),
                              cl::cat(category)};
   cl::opt<int64_t> headDim{"head-dim", cl::desc("channels of queries and keys (default 64)"), cl::init(64),
@@ -49,7 +52,7 @@ struct CommandLine {
           clEnumValN(Emission::Torch, "torch", "plain PyTorch code, valid TorchScript"),
           clEnumValN(Emission::Pairwise, "pairwise", "forward and backward over all pairs, stabilised"),
           clEnumValN(Emission::Tile, "tile", "programs of loops over tiles, without a target"),
-          clEnumValN(Emission::Vector, "vector", "code over vectors of the target"),
+          clEnumValN(Emission::Vector, "vector", "code over vectors of the target, a processor"),
           clEnumValN(Emission::LLVM, "llvm", "LLVM IR"),
           clEnumValN(Emission::Assembly, "asm", "assembly text"),
           clEnumValN(Emission::Manifest, "manifest", "the manifest of the shared object")),
@@ -66,7 +69,8 @@ int report(const std::string &message) {
 
 /// Options as the driver takes them; a message where one is malformed.
 std::string readOptions(const CommandLine &line, CompileOptions &options) {
-  options.target = line.target;
+  if (!line.targets.empty())
+    options.targets.assign(line.targets.begin(), line.targets.end());
   options.dtype = line.dtype;
   options.headDim = line.headDim;
   options.valueDim = line.valueDim;
@@ -85,6 +89,11 @@ std::string readOptions(const CommandLine &line, CompileOptions &options) {
       return error;
     options.parameters.push_back(*setting);
   }
+  bool isTargetLevel = line.emit == Emission::Tile || line.emit == Emission::Vector ||
+                       line.emit == Emission::LLVM || line.emit == Emission::Assembly;
+  if (isTargetLevel && options.targets.size() > 1)
+    return "expected one target with --emit=tile, vector, llvm and asm, but got " +
+           std::to_string(options.targets.size());
   return options.check();
 }
 
@@ -132,7 +141,7 @@ int main(int argc, char **argv) {
   Driver driver(context, options);
   // PyTorch code is for any machine.
   if (line.emit != Emission::Torch)
-    if (std::string message = driver.chooseTarget(); !message.empty())
+    if (std::string message = driver.chooseTargets(); !message.empty())
       return report(message);
   std::vector<OutputFile> files;
   if (!line.saveStages.empty())

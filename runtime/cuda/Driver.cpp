@@ -110,18 +110,31 @@ DeviceInfo Driver::currentDevice() const {
   return describe(device, device);
 }
 
-ContextScope::ContextScope(const void *pointer, const std::string &argument) {
+/// The context that owns an argument's memory.
+static Context ownerOf(const void *pointer, const std::string &argument) {
   const Driver &driver = Driver::get();
-  Context owner = nullptr, current = nullptr;
+  Context owner = nullptr;
   Result code = driver.pointerGetAttribute(&owner, kPointerContext, reinterpret_cast<uintptr_t>(pointer));
   if (code == kInvalidValue || (!code && !owner))
     fail("expected memory of a GPU in ", argument, ", but the driver does not know its pointer");
   driver.check(code, "cuPointerGetAttribute", argument);
+  return owner;
+}
+
+ContextScope::ContextScope(const void *pointer, const std::string &argument)
+    : owner(ownerOf(pointer, argument)), first(argument) {
+  const Driver &driver = Driver::get();
+  Context current = nullptr;
   driver.check(driver.contextGetCurrent(&current), "cuCtxGetCurrent", argument);
   if (current == owner)
     return;
   driver.check(driver.contextPush(owner), "cuCtxPushCurrent", argument);
   pushed = true;
+}
+
+void ContextScope::requireSame(const void *pointer, const std::string &argument) const {
+  if (ownerOf(pointer, argument) != owner)
+    fail("expected memory of one GPU, but ", argument, " is in another context than ", first);
 }
 
 ContextScope::~ContextScope() {

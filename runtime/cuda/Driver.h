@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The CUDA driver, loaded at run time by name: one binary serves machines with and without a GPU.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,11 +28,20 @@ using Stream = struct CUstream_st *; // the same as cudaStream_t; null: the defa
   X(deviceGet, "cuDeviceGet", (DeviceNumber *device, int ordinal))                                                                \
   X(deviceGetName, "cuDeviceGetName", (char *name, int size, DeviceNumber device))                                                \
   X(deviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, DeviceNumber device))                                 \
+  X(primaryContextRetain, "cuDevicePrimaryCtxRetain", (Context *context, DeviceNumber device))                                    \
+  X(primaryContextRelease, "cuDevicePrimaryCtxRelease_v2", (DeviceNumber device))                                                 \
   X(contextGetCurrent, "cuCtxGetCurrent", (Context *context))                                                                     \
   X(contextGetDevice, "cuCtxGetDevice", (DeviceNumber *device))                                                                   \
   X(contextPush, "cuCtxPushCurrent_v2", (Context context))                                                                        \
   X(contextPop, "cuCtxPopCurrent_v2", (Context *context))                                                                         \
   X(pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, uint64_t pointer))                                 \
+  X(memoryAllocate, "cuMemAlloc_v2", (uint64_t *address, size_t bytes))                                                           \
+  X(memoryFree, "cuMemFree_v2", (uint64_t address))                                                                               \
+  X(memoryAllocateAsync, "cuMemAllocAsync", (uint64_t *address, size_t bytes, Stream stream))                                     \
+  X(memoryFreeAsync, "cuMemFreeAsync", (uint64_t address, Stream stream))                                                         \
+  X(copyToDevice, "cuMemcpyHtoD_v2", (uint64_t to, const void *from, size_t bytes))                                               \
+  X(copyToHost, "cuMemcpyDtoH_v2", (void *to, uint64_t from, size_t bytes))                                                       \
+  X(streamIsCapturing, "cuStreamIsCapturing", (Stream stream, int *status))                                                       \
   X(moduleLoad, "cuModuleLoadDataEx", (Module *module, const void *image, unsigned count, int *options, void **values))           \
   X(moduleUnload, "cuModuleUnload", (Module module))                                                                              \
   X(moduleGetFunction, "cuModuleGetFunction", (Function *function, Module module, const char *name))                              \
@@ -81,10 +91,14 @@ class ContextScope {
 public:
   ContextScope(const void *pointer, const std::string &argument);
   ~ContextScope();
+  /// Throws unless this pointer is memory of the same context.
+  void requireSame(const void *pointer, const std::string &argument) const;
   ContextScope(const ContextScope &) = delete;
   ContextScope &operator=(const ContextScope &) = delete;
 
 private:
+  Context owner = nullptr;
+  std::string first; // the argument that chose it
   bool pushed = false;
 };
 

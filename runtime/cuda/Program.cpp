@@ -45,9 +45,26 @@ const Image *cuda::chooseImage(const std::vector<Image> &images, int capability)
   return best;
 }
 
-Module Program::load(const Driver &driver, Context context) {
+/// The calling thread's context; `subject` is what needs it.
+static Context currentContext(const Driver &driver, const std::string &subject) {
+  Context context = nullptr;
+  driver.check(driver.contextGetCurrent(&context), "cuCtxGetCurrent", subject);
+  if (!context)
+    fail("expected a current CUDA context for ", subject, ", but this thread has none");
+  return context;
+}
+
+/// With the lock held.
+const Program::Loaded &Program::load(const Driver &driver, Context context, Stream stream) {
   if (auto known = modules.find(context); known != modules.end())
     return known->second;
+  int capturing = 0;
+  if (stream)
+    driver.check(driver.streamIsCapturing(stream, &capturing), "cuStreamIsCapturing", "'" + name + "'");
+  if (capturing)
+    fail("requires '", name,
+         "' to have run on this GPU before a CUDA graph is captured: its first run loads "
+         "code");
   DeviceInfo device = driver.currentDevice();
   const Image *image = chooseImage(images, device.capability);
   if (!image) {
@@ -67,17 +84,25 @@ Module Program::load(const Driver &driver, Context context) {
     log.pop_back();
   driver.check(code, "cuModuleLoadDataEx",
                "code for " + image->target + " in '" + name + "'" + (log.empty() ? "" : " (" + log + ")"));
-  modules.emplace(context, module);
-  return module;
+  return modules.emplace(context, Loaded{module, image}).first->second;
 }
 
-Function Program::find(const std::string &kernel, unsigned sharedBytes) {
+const Image &Program::image(Stream stream) {
   const Driver &driver = Driver::get();
-  Context context = nullptr;
+  Context context = currentContext(driver, "'" + name + "'");
+  {
+    std::shared_lock lock(mutex);
+    if (auto known = modules.find(context); known != modules.end())
+      return *known->second.image;
+  }
+  std::unique_lock lock(mutex);
+  return *load(driver, context, stream).image;
+}
+
+Function Program::find(const std::string &kernel, unsigned sharedBytes, Stream stream) {
+  const Driver &driver = Driver::get();
   std::string subject = "kernel '" + kernel + "'";
-  driver.check(driver.contextGetCurrent(&context), "cuCtxGetCurrent", subject);
-  if (!context)
-    fail("expected a current CUDA context for ", subject, ", but this thread has none");
+  Context context = currentContext(driver, subject);
   std::pair key(context, kernel);
   {
     std::shared_lock lock(mutex);
@@ -89,8 +114,9 @@ Function Program::find(const std::string &kernel, unsigned sharedBytes) {
   if (auto known = kernels.find(key); known != kernels.end())
     entry = known->second;
   else
-    driver.check(driver.moduleGetFunction(&entry.function, load(driver, context), kernel.c_str()),
-                 "cuModuleGetFunction", subject);
+    driver.check(
+        driver.moduleGetFunction(&entry.function, load(driver, context, stream).module, kernel.c_str()),
+        "cuModuleGetFunction", subject);
   if (sharedBytes > entry.sharedBytes) {
     DeviceInfo device = driver.currentDevice();
     if (sharedBytes > device.sharedPerBlock)
@@ -111,7 +137,7 @@ void Program::launch(const std::string &kernel, const LaunchShape &shape, Stream
     if (shape.grid[i] > kGridLimit[i])
       fail("kernel '", kernel, "' requires ", shape.grid[i], " blocks along axis ", "xyz"[i],
            " of its grid, but a GPU takes at most ", kGridLimit[i], "; use smaller batches");
-  Function function = find(kernel, shape.sharedBytes);
+  Function function = find(kernel, shape.sharedBytes, stream);
   const Driver &driver = Driver::get();
   driver.check(driver.launchKernel(function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0],
                                    shape.block[1], shape.block[2], shape.sharedBytes, stream, parameters,
@@ -123,11 +149,11 @@ Program::~Program() {
   if (modules.empty())
     return;
   const Driver &driver = Driver::get();
-  for (auto [context, module] : modules) {
+  for (auto &[context, loaded] : modules) {
     Context ignored;
     if (driver.contextPush(context))
       continue; // the context is gone, and its modules with it
-    driver.moduleUnload(module);
+    driver.moduleUnload(loaded.module);
     driver.contextPop(&ignored);
   }
 }

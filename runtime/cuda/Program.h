@@ -37,12 +37,16 @@ public:
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
 
-  /// The kernel in the calling thread's current context, ready for `sharedBytes` of dynamic shared memory.
-  /// Loads the module at first use: call it once before a CUDA graph is captured.
-  Function find(const std::string &kernel, unsigned sharedBytes);
+  /// The image that serves the calling thread's current context, loaded at first use. A stream that is being
+  /// captured into a CUDA graph is refused then, since loading is no work of a stream.
+  const Image &image(Stream stream);
+
+  /// The kernel in the current context, ready for `sharedBytes` of dynamic shared memory.
+  Function find(const std::string &kernel, unsigned sharedBytes, Stream stream);
 
   /// Puts the kernel on the stream. `parameters[i]` points to the value of parameter i, which is copied. Does
-  /// not wait, so it may be captured into a graph. A grid without blocks launches nothing.
+  /// not wait, so it may be captured into a graph, once the kernel has run in the context. A grid without
+  /// blocks launches nothing.
   void launch(const std::string &kernel, const LaunchShape &shape, Stream stream, void **parameters);
 
 private:
@@ -50,12 +54,16 @@ private:
     Function function = nullptr;
     unsigned sharedBytes = 0; // the most that it has been made ready for
   };
-  Module load(const Driver &driver, Context context);
+  struct Loaded {
+    Module module = nullptr;
+    const Image *image = nullptr;
+  };
+  const Loaded &load(const Driver &driver, Context context, Stream stream);
 
   std::string name;
   std::vector<Image> images;
   std::shared_mutex mutex; // of both maps
-  std::map<Context, Module> modules;
+  std::map<Context, Loaded> modules;
   std::map<std::pair<Context, std::string>, Kernel> kernels;
 };
 

@@ -77,14 +77,14 @@ at::Tensor allocate(const TensorInfo &info, const Dims &dims, const at::Tensor *
 
 runtime::Executor executor() {
   int64_t threads = parallelThreads();
-  return {threads, threads > 1 ? &parallelFor : nullptr, nullptr, nullptr, 0};
+  return {.threads = threads, .parallelFor = threads > 1 ? &parallelFor : nullptr};
 }
 
 void run(const Artifact &artifact, int function, const TaylorTensor *tensors, int64_t count,
          const int64_t *offset) {
   runtime::BoundCall call;
-  runtime::bind(artifact.manifest(), function, tensors, count, offset, call);
-  runtime::run(artifact.function(function), call, executor());
+  runtime::bind(artifact.manifest(), function, tensors, count, offset, TAYLOR_CPU, call);
+  runtime::run(artifact, function, call, executor());
 }
 
 const int64_t *pointer(const std::optional<int64_t> &offset) { return offset ? &*offset : nullptr; }

@@ -43,5 +43,5 @@ for spec in ("softmax", "decay-gates", "softmax-count-layernorm"):
             for numbers in ((2, 4, 2, 65, 130), (1, 1, 1, 1, 1), (3, 6, 3, 1000, 1000)):
                 dims = (ctypes.c_int64 * 8)(*numbers, numbers[4] - numbers[3])
                 expected = query(dims)
-                got = listed(manifest["functions"][function]["workspace"], dict(zip(ROLES, numbers)))
+                got = listed(manifest["targets"][0]["functions"][function]["workspace"], dict(zip(ROLES, numbers)))
                 assert got == expected > 0, f"{spec} {dtype} {function} {numbers}: expected {expected} bytes, but the manifest lists {got}"

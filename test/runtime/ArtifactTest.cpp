@@ -97,7 +97,7 @@ TEST_F(ArtifactFile, AnyBitFlipped) {
 
 TEST_F(ArtifactFile, OtherAbi) {
   path = fixturePath("other-abi");
-  expectError("expected ABI 1, but got ABI 2: compile it again with the taylorc of this version");
+  expectError("expected ABI 2, but got ABI 1: compile it again with the taylorc of this version");
 }
 
 TEST_F(ArtifactFile, OtherProcessor) {
@@ -154,9 +154,15 @@ TEST_F(ArtifactFile, OtherMagic) {
 }
 
 TEST_F(ArtifactFile, FunctionOfTheManifestIsMissing) {
-  replace("\"backward\": {", "\"sideward\": {");
+  replace(std::string("backward") + '\0', std::string("sideward") + '\0');
   writeSealed(bytes);
-  expectError("requires function 'sideward', which the manifest names");
+  expectError("requires function 'backward' for target 'native', which the manifest names");
+}
+
+TEST_F(ArtifactFile, TargetWithoutFunction) {
+  replace("\"backward\": {\"kernels\"", "\"sideward\": {\"kernels\"");
+  writeSealed(bytes);
+  expectError("expected functions of the manifest in target 'native', but got 'sideward'");
 }
 
 TEST_F(ArtifactFile, NullArguments) {

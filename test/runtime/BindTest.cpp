@@ -98,9 +98,13 @@ TEST_F(Bind, UnknownDtype) {
   expectError("expected dtype f32 of 'input:v', but got an unknown dtype");
 }
 
-TEST_F(Bind, Device) {
-  forward[Q].device = TAYLOR_CUDA;
-  expectError("expected device cpu of 'input:q', but got cuda");
+TEST_F(Bind, Device) { // the first tensor says where to run
+  forward[K].device = TAYLOR_CUDA;
+  expectError("expected device cpu of 'input:k', but got cuda");
+  std::swap(forward[Q].device, forward[K].device);
+  expectError("expected device cuda of 'input:k', but got cpu");
+  forward[Q].device = 7;
+  expectError("expected device cpu of 'input:q', but got an unknown device");
 }
 
 TEST_F(Bind, LastStride) {
@@ -199,7 +203,7 @@ TEST_F(Bind, InterleavedGradients) { // dq and dk in one packed buffer [b, t, he
 
 TEST_F(Bind, Offset) {
   int64_t far = int64_t(1) << 60;
-  TaylorRunOptions options = {sizeof(options), &far, 1, nullptr, nullptr, nullptr, 0};
+  TaylorRunOptions options = {sizeof(options), &far, 1, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
   expectError("expected an offset of at most 4503599627370496 in size, but got 1152921504606846976",
               "forward", forward, &options);
 }
@@ -208,7 +212,7 @@ TEST_F(Bind, AlignedOffset) {
   kernel = loadFixture("aligned");
   forward.erase(forward.begin() + Gate, forward.begin() + O);
   int64_t late = 3;
-  TaylorRunOptions options = {sizeof(options), &late, 1, nullptr, nullptr, nullptr, 0};
+  TaylorRunOptions options = {sizeof(options), &late, 1, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
   expectError("requires 0 <= offset and offset + T <= U, as this specification reads key arrays at query "
               "positions, but "
               "got offset 3, T = 5, U = 7",
@@ -218,7 +222,8 @@ TEST_F(Bind, AlignedOffset) {
 }
 
 TEST_F(Bind, Threads) {
-  TaylorRunOptions options = {sizeof(options), nullptr, -2, nullptr, nullptr, nullptr, 0};
+  TaylorRunOptions options = {sizeof(options), nullptr, -2, nullptr, nullptr,
+                              nullptr,         0,       0,  nullptr, nullptr};
   expectError("expected a number of threads of at least 0, but got -2", "forward", forward, &options);
 }
 
@@ -237,7 +242,8 @@ TEST_F(Bind, Workspace) {
       0);
   EXPECT_EQ(bytes, 2 * 4 * (5 + 4) * 4); // [B, H, T] and [B, H, E] floats
   alignas(64) char memory[512];
-  TaylorRunOptions options = {sizeof(options), nullptr, 1, nullptr, nullptr, memory, 100};
+  TaylorRunOptions options = {sizeof(options), nullptr, 1, nullptr, nullptr,
+                              memory,          100,     0, nullptr, nullptr};
   expectError("expected a workspace of at least 288 bytes, but got 100", "backward", backward, &options);
   options.workspace_size = 288;
   EXPECT_EQ(run(kernel, "backward", backward, &options), 0) << taylor_last_error();
@@ -262,7 +268,7 @@ TEST_F(Bind, WorkspaceTooLarge) {
   std::vector<TaylorTensor> backward = problem.backward();
   backward[GradientQ] = backward[GradientQ + Gate] = TaylorTensor{}; // written, so without such a view
   int64_t offset = 0;
-  TaylorRunOptions options = {sizeof(options), &offset, 1, nullptr, nullptr, nullptr, 0};
+  TaylorRunOptions options = {sizeof(options), &offset, 1, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
   EXPECT_EQ(run(kernel, "backward", backward, &options), 1);
   EXPECT_STREQ(taylor_last_error(), "could not allocate a workspace of 2305843009213694080 bytes");
 }

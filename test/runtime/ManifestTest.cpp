@@ -8,9 +8,9 @@ namespace {
 
 /// A small manifest; each test replaces one piece of it.
 std::string manifestWith(const std::string &from = "", const std::string &to = "") {
-  std::string text = R"({
-    "taylor": {"version": "0.1.0", "abi": 1}, "hash": "ab", "spec": "s", "parameters": {"order": 10}, "mask": "causal",
-    "form": "parallel", "dtype": "bf16", "target": {"name": "native", "cpu": "c", "features": ["avx2"]},
+  std::string text = R"json({
+    "taylor": {"version": "0.1.0", "abi": 2}, "hash": "ab", "spec": "s", "parameters": {"order": 10}, "mask": "causal",
+    "form": "parallel", "dtype": "bf16",
     "sizes": {"d": 64, "e": 32, "j": 4},
     "tensors": {
       "inputs": [
@@ -19,10 +19,22 @@ std::string manifestWith(const std::string &from = "", const std::string &to = "
         {"name": "x", "axes": ["b", "u"], "dtype": "i32", "source": {"kind": "input"}, "gradient": false}],
       "outputs": [{"name": "o", "axes": ["b", "h", "t", "e"], "dtype": "bf16"}],
       "saved": [{"name": "m", "axes": ["b", "h", "t"], "dtype": "f32"}]},
-    "functions": {"forward": {"tensors": ["input:q", "input:w", "output:o", "saved:m"], "kernels": ["attend"]},
-                  "backward": {"tensors": ["output:o", "saved:m", "cotangent:o", "gradient:w"], "kernels": ["a", "b"]}}})";
-  if (!from.empty())
-    text.replace(text.find(from), from.size(), to);
+    "functions": {"forward": {"tensors": ["input:q", "input:w", "output:o", "saved:m"]},
+                  "backward": {"tensors": ["output:o", "saved:m", "cotangent:o", "gradient:w"]}},
+    "targets": [
+      {"name": "native", "kind": "cpu", "cpu": "c", "features": ["avx2"], "tiles": {"t": 64},
+       "functions": {"forward": {"kernels": ["attend"], "workspace": []}, "backward": {"kernels": ["a", "b"]}}},
+      {"name": "sm_80", "kind": "ptx", "tiles": {"t": 128},
+       "functions": {
+         "forward": {
+           "workspace": [{"name": "columns.0", "axes": ["b", "g", "u", "d"], "sizes": ["b", "g", "u", "64"], "dtype": "bf16"}],
+           "kernels": [{"name": "attend", "entry": "forward_attend", "grid": ["b", "h", "ceildiv(t, 128)"], "threads": 128, "shared": 49152,
+                        "arguments": [{"tensor": "input:q", "aligned16": true}, {"workspace": "columns.0"}, {"tensor": "saved:m"}]}]},
+         "backward": {"kernels": [{"name": "a", "entry": "backward_a", "grid": [], "threads": 32, "shared": 0, "arguments": []}]}}}]})json";
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  if (!from.empty() && at != std::string::npos)
+    text.replace(at, from.size(), to);
   return text;
 }
 
@@ -47,6 +59,59 @@ TEST(Manifest, Fields) {
   EXPECT_TRUE(backward.slots[3].optional && backward.slots[3].written);
   EXPECT_EQ(manifest.tensor(backward.slots[3]).name, "w");
   EXPECT_EQ(manifest.function("sideways"), -1);
+}
+
+TEST(Manifest, Targets) {
+  Manifest manifest = Manifest::parse(manifestWith());
+  size_t forward = size_t(manifest.function("forward"));
+  ASSERT_EQ(manifest.targets.size(), 2u);
+  EXPECT_EQ(manifest.targets[0].kind, TargetInfo::Kind::Cpu);
+  EXPECT_EQ(manifest.targets[0].features, std::vector<std::string>{"avx2"});
+  EXPECT_EQ(manifest.targets[0].functions[forward].kernels[0].name, "attend");
+  EXPECT_EQ(manifest.target("sm_90"), nullptr);
+  const TargetInfo *gpu = manifest.target("sm_80");
+  ASSERT_TRUE(gpu);
+  EXPECT_EQ(gpu->kind, TargetInfo::Kind::Ptx);
+  const TargetFunction &code = gpu->functions[forward];
+  const KernelInfo &kernel = code.kernels[0];
+  EXPECT_EQ(kernel.entry, "forward_attend");
+  EXPECT_EQ(kernel.threads, 128);
+  EXPECT_EQ(kernel.shared, 49152);
+  ASSERT_EQ(kernel.arguments.size(), 3u);
+  EXPECT_EQ(kernel.arguments[0].slot, 0);
+  EXPECT_EQ(kernel.arguments[1].workspace, 0);
+  EXPECT_EQ(kernel.arguments[2].slot, 3);
+  const int64_t dims[TAYLOR_DIM_COUNT] = {2, 4, 2, 129, 200, 71};
+  ASSERT_EQ(kernel.grid.size(), 3u);
+  EXPECT_EQ(kernel.grid[2].evaluate(dims), 2);
+  EXPECT_EQ(code.workspace[0].sizes[2].evaluate(dims), 200);
+  EXPECT_TRUE(manifest.functions[forward].slots[0].aligned16);
+  EXPECT_FALSE(manifest.functions[forward].slots[3].aligned16);
+}
+
+TEST(Manifest, Extents) {
+  auto evaluate = [](const char *text, std::vector<int64_t> dims = {3, 4, 2, 129, 200, 71}) {
+    return Extent::parse(text, "a test").evaluate(dims.data());
+  };
+  EXPECT_EQ(evaluate("64"), 64);
+  EXPECT_EQ(evaluate("t"), 129);
+  EXPECT_EQ(evaluate("ceildiv(t, 64)"), 3);
+  EXPECT_EQ(evaluate("ceildiv(u, 200)"), 1);
+  EXPECT_EQ(evaluate("ceildiv(16, b * g)"), 3);
+  EXPECT_EQ(evaluate("ceildiv( 16,b*g )"), 3);
+  EXPECT_EQ(evaluate("ceildiv(4, b * g)", {0, 0, 0, 0, 0, 0}), 4); // no division by 0
+  EXPECT_EQ(evaluate("b * h * 2"), 24);
+  EXPECT_EQ(evaluate("t * t * t", {1, 1, 1, int64_t(1) << 40, 1, 0}), -1);
+  for (const char *bad : {"", "x", "t,", "ceildiv(t)", "ceildiv(t, 64", "0", "-1", "64 t", "offset", "t *"})
+    try {
+      Extent::parse(bad, "a test");
+      ADD_FAILURE() << bad;
+    } catch (const Error &error) {
+      EXPECT_EQ(
+          error.what(),
+          "expected a size such as 64, t, b * g or ceildiv(t, 64) in a test of the manifest, but got '" +
+              std::string(bad) + "'");
+    }
 }
 
 TEST(Manifest, Initials) {
@@ -74,6 +139,60 @@ void expectError(const std::string &text, const std::string &message) {
   } catch (const Error &error) {
     EXPECT_EQ(error.what(), message);
   }
+}
+
+TEST(Manifest, ContradictoryTargets) {
+  const std::string kernel = "kernel 'attend' of function 'forward' of target 'sm_80'";
+  expectError(manifestWith("\"targets\"", "\"goals\""),
+              "requires field 'targets' in the top level of the manifest");
+  std::string none = manifestWith();
+  none = none.substr(0, none.find("\"targets\"")) + "\"targets\": []}";
+  expectError(none, "expected a list of targets in the manifest, but got []");
+  expectError(manifestWith("\"sm_80\", \"kind\"", "\"native\", \"kind\""),
+              "expected each target of the manifest once, but got 'native' twice");
+  expectError(manifestWith("\"kind\": \"ptx\"", "\"kind\": \"tpu\""),
+              "expected kind cpu or ptx of target 'sm_80' of the manifest, but got 'tpu'");
+  expectError(manifestWith("\"kind\": \"ptx\"", "\"kind\": \"ptx\", \"warps\": 4"),
+              "unsupported field 'warps' in target 'sm_80' of the manifest");
+  expectError(manifestWith("\"backward\": {\"kernels\": [\"a\"", "\"sideward\": {\"kernels\": [\"a\""),
+              "expected functions of the manifest in target 'native', but got 'sideward'");
+  expectError(
+      manifestWith("[\"a\", \"b\"]", "[\"a\", 3]"),
+      "unsupported value 3 of field 'kernels' in function 'backward' of target 'native' of the manifest");
+  expectError(
+      manifestWith("\"backward_a\"", "\"forward_attend\""),
+      "expected an entry for each kernel of target 'sm_80' of the manifest, but got 'forward_attend' twice");
+  expectError(manifestWith("\"threads\": 128", "\"threads\": 1025"),
+              "expected a number from 1 to 1024 of field 'threads' in " + kernel +
+                  " of the manifest, but got 1025");
+  expectError(manifestWith("\"shared\": 49152", "\"shared\": -1"),
+              "expected a number from 0 to 1048576 of field 'shared' in " + kernel +
+                  " of the manifest, but got -1");
+  expectError(manifestWith("\"threads\": 128, \"shared\": 49152,", "\"threads\": 128,"),
+              "requires field 'shared' in " + kernel + " of the manifest");
+  expectError(manifestWith("\"shared\": 49152", "\"shared\": 49152, \"stages\": 2"),
+              "unsupported field 'stages' in " + kernel + " of the manifest");
+  expectError(manifestWith("ceildiv(t, 128)", "t / 128"),
+              "expected a size such as 64, t, b * g or ceildiv(t, 64) in " + kernel +
+                  " of the manifest, but got 't / 128'");
+  expectError(manifestWith("[\"b\", \"h\", \"ceildiv(t, 128)\"]",
+                           "[\"b\", \"b\", \"b\", \"b\", \"b\", \"b\", \"b\", \"b\", \"b\"]"),
+              "expected at most 8 extents in field 'grid' in " + kernel + " of the manifest, but got 9");
+  expectError(manifestWith("{\"tensor\": \"saved:m\"}", "{\"tensor\": \"saved:z\"}"),
+              "expected arguments of " + kernel +
+                  " that function 'forward' of target 'sm_80' has, but got 'saved:z'");
+  expectError(manifestWith("{\"workspace\": \"columns.0\"}", "{\"workspace\": \"columns.1\"}"),
+              "expected arguments of " + kernel +
+                  " that function 'forward' of target 'sm_80' has, but got 'columns.1'");
+  expectError(
+      manifestWith("{\"tensor\": \"saved:m\"}", "{\"tensor\": \"saved:m\", \"workspace\": \"columns.0\"}"),
+      "expected either a tensor or a workspace as an argument of " + kernel +
+          " of the manifest, but got {\"tensor\":\"saved:m\",\"workspace\":\"columns.0\"}");
+  expectError(manifestWith("{\"tensor\": \"saved:m\"}", "3"),
+              "expected an object as an argument of " + kernel + " of the manifest, but got 3");
+  expectError(manifestWith("\"64\"], \"dtype\": \"bf16\"", "\"64\"], \"dtype\": \"f8\""),
+              "expected dtype f32, bf16, f64 or i32 in workspace 'columns.0' of function 'forward' of target "
+              "'sm_80' of the manifest, but got 'f8'");
 }
 
 TEST(Manifest, Errors) {

@@ -166,7 +166,7 @@ TEST(Memory, WorkspacesAreApartAndReused) {
 std::string failureOf(const TaylorFunction &function) {
   BoundCall call{};
   try {
-    run(function, call, Executor{});
+    runOnHost(function, call, Executor{});
   } catch (const Error &error) {
     return error.what();
   }
@@ -174,7 +174,8 @@ std::string failureOf(const TaylorFunction &function) {
 }
 
 TEST(Execute, MemoryThatNobodyHas) {
-  TaylorFunction function{"forward",
+  TaylorFunction function{"native",
+                          "forward",
                           1,
                           64,
                           [](const int64_t *) -> int64_t { return 64; },

@@ -246,8 +246,8 @@ static const char manifest[] = {
 #embed "manifest.json"
 };
 static const TaylorFunction functions[] = {
-    {"forward", 1, E * sizeof(Real), noWorkspace, forwardBlocks, forwardRun},
-    {"backward", 3, 3 * WIDEST * sizeof(Real), backwardWorkspace, backwardBlocks, backwardRun},
+    {"native", "forward", 1, E * sizeof(Real), noWorkspace, forwardBlocks, forwardRun},
+    {"native", "backward", 3, 3 * WIDEST * sizeof(Real), backwardWorkspace, backwardBlocks, backwardRun},
 };
-EXPORT const TaylorArtifact taylor_artifact = {TAYLOR_ARTIFACT_MAGIC, TAYLOR_ARTIFACT_ABI, manifest,
-                                               sizeof(manifest),      functions,           2};
+EXPORT const TaylorArtifact taylor_artifact = {
+    TAYLOR_ARTIFACT_MAGIC, TAYLOR_ARTIFACT_ABI, manifest, sizeof(manifest), functions, 2, NULL, 0};

@@ -44,17 +44,18 @@ def make_manifest(gated, args, settings):
     names = ["input:" + x["name"] for x in inputs]
     saved = ["saved:m", "saved:z"]
     return {
-        "taylor": {"version": "0.1.0", "abi": 1}, "hash": settings.get("hash", "fixture"), "spec": "fixture",
+        "taylor": {"version": "0.1.0", "abi": 2}, "hash": settings.get("hash", "fixture"), "spec": "fixture",
         "parameters": {}, "mask": args.mask or "causal", "form": "parallel", "dtype": args.dtype,
-        "target": {"name": "native", "cpu": "any", "features": settings.get("feature", "").split()},
-        "sizes": {"d": args.head_dim, "e": args.value_dim or args.head_dim}, "tiles": {"t": 1, "u": 1},
+        "sizes": {"d": args.head_dim, "e": args.value_dim or args.head_dim},
         "aligned": settings.get("aligned") == "1",
         "tensors": {"inputs": inputs, "outputs": [tensor("o", "bhte")],
                     "saved": [tensor("m", "bht", real), tensor("z", "bht", real)]},
         "functions": {
-            "forward": {"tensors": names + ["output:o"] + saved, "kernels": ["attend"]},
-            "backward": {"tensors": names + ["output:o"] + saved + ["cotangent:o"] + ["gradient:" + x["name"] for x in inputs],
-                         "kernels": ["rows", "keys", "sum"]}}}
+            "forward": {"tensors": names + ["output:o"] + saved},
+            "backward": {"tensors": names + ["output:o"] + saved + ["cotangent:o"] + ["gradient:" + x["name"] for x in inputs]}},
+        "targets": [{
+            "name": "native", "kind": "cpu", "cpu": "any", "features": settings.get("feature", "").split(), "tiles": {"t": 1, "u": 1},
+            "functions": {"forward": {"kernels": ["attend"]}, "backward": {"kernels": ["rows", "keys", "sum"]}}}]}
 
 
 def checksum(data):
@@ -77,7 +78,7 @@ def compile_artifact(manifest, gated, args, settings, output):
              f"-DGATED={int(gated)}", f"-DCAUSAL={int(manifest['mask'] == 'causal')}", folder / "fixture.c",
              "-o", folder / "fixture.so", "-lm"], check=True)
         data = (folder / "fixture.so").read_bytes()
-    trailer = struct.pack("<QQQQ", MAGIC, int(settings.get("abi", 1)), len(data), checksum(data))
+    trailer = struct.pack("<QQQQ", MAGIC, int(settings.get("abi", 2)), len(data), checksum(data))
     pathlib.Path(output).write_bytes(data + trailer)
     pathlib.Path(output).with_suffix(".json").write_text(json.dumps(manifest, indent=2))
 

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A CUDA driver without a GPU: it records calls, and fails where a test told it to. Two GPUs: sm_80 with
-// context 1, sm_90 with context 2. Attributes and codes are numbers of cuda.h.
+// A CUDA driver without a GPU: it records calls, fails where a test told it to, and runs PTX images in the
+// interpreter, on memory of the host. Two GPUs: sm_80 with context 1, sm_90 with context 2. Attributes and
+// codes are numbers of cuda.h.
 #include "test/runtime/cuda/fake-driver.h"
+#include "runtime/Error.h"
+#include "runtime/ptx/Interpreter.h"
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <optional>
+
+using namespace taylor::runtime;
 
 namespace {
 
@@ -26,6 +34,63 @@ int called(const std::string &call, const std::string &detail = "") {
 
 uintptr_t current() { return contexts.empty() ? state.outerContext : contexts.back(); }
 
+struct Allocation {
+  size_t bytes;
+  uintptr_t context;
+};
+std::map<uint64_t, Allocation> allocations; // by address; under the state's lock
+
+int allocate(uint64_t *address, size_t bytes) {
+  void *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(memory, 0xff, bytes); // NaN, as good as any
+  *address = reinterpret_cast<uintptr_t>(memory);
+  std::lock_guard lock(state.mutex);
+  allocations[*address] = {bytes, current()};
+  return 0;
+}
+
+int release(uint64_t address) {
+  std::lock_guard lock(state.mutex);
+  if (!allocations.erase(address))
+    return 1;
+  std::free(reinterpret_cast<void *>(address));
+  return 0;
+}
+
+/// An image that is PTX text; of others only the bytes are known. Handles point to these, which stay.
+struct FakeModule {
+  ptx::Module module;
+};
+struct FakeFunction {
+  const FakeModule *module;
+  ptx::KernelInfo kernel;
+};
+std::deque<FakeModule> modules;
+std::deque<FakeFunction> functions;
+
+template <typename T> const T *handleOf(const std::deque<T> &list, uintptr_t handle) {
+  for (const T &entry : list)
+    if (reinterpret_cast<uintptr_t>(&entry) == handle)
+      return &entry;
+  return nullptr;
+}
+
+int execute(const FakeFunction &function, const FakeLaunch &launch) {
+  std::vector<ptx::MemoryRange> ranges;
+  {
+    std::lock_guard lock(state.mutex);
+    for (auto &[address, allocation] : allocations)
+      if (allocation.context == launch.context)
+        ranges.push_back({reinterpret_cast<void *>(address), allocation.bytes, "memory"});
+  }
+  auto parameters = std::as_bytes(std::span(launch.parameters));
+  ptx::Report report =
+      ptx::launch(function.module->module, launch.kernel, {launch.grid[0], launch.grid[1], launch.grid[2]},
+                  {launch.block[0], launch.block[1], launch.block[2]}, launch.shared, parameters, ranges);
+  state.fault = report.fault ? report.fault->message : "";
+  return report.fault ? 700 : 0;
+}
+
 } // namespace
 
 extern "C" {
@@ -36,6 +101,9 @@ int cuInit(unsigned) { return called("cuInit"); }
 
 int cuGetErrorName(int code, const char **text) {
   *text = code == 701   ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+          : code == 2   ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : code == 101 ? "CUDA_ERROR_INVALID_DEVICE"
+          : code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS"
           : code == 218 ? "CUDA_ERROR_INVALID_PTX"
                         : "CUDA_ERROR_NOT_FOUND";
   return 0;
@@ -43,6 +111,9 @@ int cuGetErrorName(int code, const char **text) {
 
 int cuGetErrorString(int code, const char **text) {
   *text = code == 701   ? "too many resources requested for launch"
+          : code == 2   ? "out of memory"
+          : code == 101 ? "invalid device ordinal"
+          : code == 700 ? "an illegal memory access was encountered"
           : code == 218 ? "a PTX JIT compilation failed"
                         : "named symbol not found";
   return 0;
@@ -55,7 +126,8 @@ int cuDeviceGetCount(int *count) {
 
 int cuDeviceGet(int *device, int ordinal) {
   *device = ordinal;
-  return called("cuDeviceGet");
+  int code = called("cuDeviceGet");
+  return ordinal < state.deviceCount ? code : 101;
 }
 
 int cuDeviceGetName(char *name, int size, int device) {
@@ -95,9 +167,25 @@ int cuCtxPopCurrent_v2(uintptr_t *context) {
   return called("cuCtxPopCurrent");
 }
 
-/// Memory of the GPU with context n is at [n << 40, (n + 1) << 40).
+int cuDevicePrimaryCtxRetain(uintptr_t *context, int device) {
+  *context = uintptr_t(device) + 1;
+  return called("cuDevicePrimaryCtxRetain", std::to_string(device));
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device) {
+  return called("cuDevicePrimaryCtxRelease", std::to_string(device));
+}
+
+/// Memory of the GPU with context n is what was allocated there, and [n << 40, (n + 1) << 40), which must not
+/// be touched.
 int cuPointerGetAttribute(void *value, int, uint64_t pointer) {
   uintptr_t context = pointer >> 40;
+  {
+    std::lock_guard lock(state.mutex);
+    auto after = allocations.upper_bound(pointer);
+    if (after != allocations.begin() && pointer - std::prev(after)->first < std::prev(after)->second.bytes)
+      context = std::prev(after)->second.context;
+  }
   if (context != 1 && context != 2)
     return 1;
   *static_cast<uintptr_t *>(value) = context;
@@ -110,14 +198,71 @@ int cuModuleLoadDataEx(uintptr_t *module, const void *image, unsigned count, int
     if (options[i] == 5)
       std::strcpy(static_cast<char *>(values[i]), "ptx input, line 3; error: unknown opcode\n");
   *module = 100 * current();
+  if (!state.capturing.empty())
+    return 900;
+  auto *text = static_cast<const char *>(image);
+  if (code || !std::strstr(text, ".version"))
+    return code;
+  std::lock_guard lock(state.mutex);
+  *module = reinterpret_cast<uintptr_t>(&modules.emplace_back(FakeModule{ptx::parse(text)}));
+  return 0;
+}
+
+int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+  int code = called("cuMemAlloc", std::to_string(bytes));
+  return code ? code : allocate(address, bytes);
+}
+
+int cuMemFree_v2(uint64_t address) {
+  called("cuMemFree");
+  return release(address);
+}
+
+int cuMemAllocAsync(uint64_t *address, size_t bytes, uintptr_t stream) {
+  int code = called("cuMemAllocAsync", std::to_string(bytes) + " stream=" + std::to_string(stream));
+  return code ? code : allocate(address, bytes);
+}
+
+int cuMemFreeAsync(uint64_t address, uintptr_t stream) {
+  called("cuMemFreeAsync", "stream=" + std::to_string(stream));
+  return release(address);
+}
+
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
+  int code = called("cuMemcpyHtoD", std::to_string(bytes));
+  if (!code)
+    std::memcpy(reinterpret_cast<void *>(to), from, bytes);
   return code;
 }
 
-int cuModuleUnload(uintptr_t module) { return called("cuModuleUnload", std::to_string(module)); }
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
+  int code = called("cuMemcpyDtoH", std::to_string(bytes));
+  if (!code)
+    std::memcpy(to, reinterpret_cast<void *>(from), bytes);
+  return code;
+}
+
+int cuStreamIsCapturing(uintptr_t stream, int *status) {
+  *status = int(state.capturing.count(stream));
+  return called("cuStreamIsCapturing");
+}
+
+int cuModuleUnload(uintptr_t module) {
+  return called("cuModuleUnload", handleOf(modules, module) ? "ptx" : std::to_string(module));
+}
 
 int cuModuleGetFunction(uintptr_t *function, uintptr_t module, const char *name) {
   int code = called("cuModuleGetFunction", name);
   *function = module + 1;
+  if (const FakeModule *known = handleOf(modules, module)) {
+    for (const ptx::KernelInfo &kernel : known->module.kernels())
+      if (kernel.name == name) {
+        std::lock_guard lock(state.mutex);
+        *function = reinterpret_cast<uintptr_t>(&functions.emplace_back(FakeFunction{known, kernel}));
+        return code;
+      }
+    return 500;
+  }
   return std::strcmp(name, "missing") == 0 ? 500 : code;
 }
 
@@ -127,6 +272,17 @@ int cuFuncSetAttribute(uintptr_t, int attribute, int value) {
 
 int cuLaunchKernel(uintptr_t function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, uintptr_t stream, void **parameters, void **) {
+  if (const FakeFunction *known = handleOf(functions, function)) {
+    FakeLaunch launch{known->kernel.name, {x, y, z}, {bx, by, bz}, shared, stream, current(), {}};
+    for (size_t i = 0; i < known->kernel.parameters.size(); ++i)
+      launch.parameters.push_back(*static_cast<uint64_t *>(parameters[i]));
+    int code = called("cuLaunchKernel", launch.kernel);
+    {
+      std::lock_guard lock(state.mutex);
+      state.launches.push_back(launch);
+    }
+    return code || !state.execute || state.capturing.count(stream) ? code : execute(*known, launch);
+  }
   char text[160];
   std::snprintf(
       text, sizeof text, "function=%zu grid=%u,%u,%u block=%u,%u,%u shared=%u stream=%zu parameter=%d",

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/CPU/CPUTarget.h"
+#include "codegen/CPU/Artifact.h"
+#include "codegen/CPU/Passes.h"
+#include "codegen/CPU/TileModel.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+namespace {
+
+class CPUTarget : public taylor::Target {
+public:
+  explicit CPUTarget(cpu::Target target) : target(std::move(target)) {}
+
+  std::string getName() const override { return target.name; }
+  StringRef getKind() const override { return "cpu"; }
+
+  taylor::TilePlan planTiles(const taylor::TargetProblem &problem) const override {
+    int64_t bytes = problem.dtype == "f64" ? 8 : 4;
+    return {cpu::chooseTileSizes(target, {problem.headDim, problem.valueDim, bytes}),
+            problem.dtype == "bf16" && target.fastPairs ? "bf16" : ""};
+  }
+
+  void describe(taylor::ManifestTarget &manifest) const override {
+    manifest.processor = target.cpu;
+    manifest.features = target.features;
+  }
+
+  FailureOr<std::string> print(ModuleOp module, taylor::Emission level,
+                               taylor::StageRunner run) const override {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    if (failed(lowerToVector(run)))
+      return failure();
+    if (level == taylor::Emission::Vector) {
+      module.print(stream);
+      return text + "\n";
+    }
+    llvm::LLVMContext context;
+    if (failed(lowerToLLVM(run)))
+      return failure();
+    std::unique_ptr<llvm::Module> code = cpu::translateToLLVM(module, target, context);
+    if (!code)
+      return failure();
+    if (level == taylor::Emission::LLVM) {
+      code->print(stream, nullptr);
+      return text;
+    }
+    std::string error;
+    if (failed(cpu::emitAssembly(*code, target, text, error)))
+      return module.emitError(error);
+    return text;
+  }
+
+  LogicalResult emit(ModuleOp module, taylor::StageRunner run, taylor::ArtifactCode &code,
+                     taylor::ManifestTarget &) const override {
+    return success(succeeded(lowerToVector(run)) && succeeded(lowerToLLVM(run)) &&
+                   succeeded(cpu::emitObject(module, target, code)));
+  }
+
+private:
+  LogicalResult lowerToVector(taylor::StageRunner run) const {
+    return run("vector", [&](OpPassManager &manager) { cpu::buildVectorPipeline(manager, target.name); });
+  }
+  LogicalResult lowerToLLVM(taylor::StageRunner run) const {
+    return run("llvm", [&](OpPassManager &manager) { cpu::buildLLVMPipeline(manager); });
+  }
+
+  cpu::Target target;
+};
+
+} // namespace
+
+std::unique_ptr<taylor::Target> cpu::makeCPUTarget(StringRef name, std::string &error) {
+  std::optional<Target> target = findTarget(name, error);
+  return target ? std::make_unique<CPUTarget>(std::move(*target)) : nullptr;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the driver knows of a target: a folder of codegen/ implements it, and `makeTarget` finds it by name.
+#ifndef TAYLOR_CODEGEN_TARGET_H
+#define TAYLOR_CODEGEN_TARGET_H
+
+#include "codegen/Artifact.h"
+#include "codegen/Manifest.h"
+#include "passes/LowerToTile/TileSizes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include <memory>
+
+namespace taylor {
+
+/// Where a compilation stops, and what it gives there.
+enum class Emission { Torch, Pairwise, Tile, Vector, LLVM, Assembly, Manifest, Artifact };
+
+/// What the choice of tiles depends on beside the target.
+struct TargetProblem {
+  /// Channels of keys (d) and of values (e).
+  int64_t headDim = 64, valueDim = 64;
+  /// Storage type: `f32`, `bf16` or `f64`.
+  std::string dtype = "f32";
+};
+
+/// How tile programs are made for a target: arguments of `buildTilePipeline`.
+struct TilePlan {
+  TileSizes sizes;
+  /// Type of operands of products, `bf16` or `f16`; empty: as stored.
+  std::string productType;
+};
+
+/// Runs a pipeline on the module and shows the result to who watches the stages.
+using StageRunner = llvm::function_ref<mlir::LogicalResult(
+    llvm::StringRef stage, llvm::function_ref<void(mlir::OpPassManager &)> build)>;
+
+/// One machine that code is made for. Objects are cheap and know nothing of a compilation.
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// As given to --target, and in the manifest.
+  virtual std::string getName() const = 0;
+  /// `cpu` or `ptx`, as in the manifest.
+  virtual llvm::StringRef getKind() const = 0;
+  /// What of the problem the target cannot do, as a message; empty if nothing.
+  virtual std::string check(const TargetProblem &problem) const { return ""; }
+  virtual TilePlan planTiles(const TargetProblem &problem) const = 0;
+  /// Fields of the manifest that say which machines run the code.
+  virtual void describe(ManifestTarget &manifest) const {}
+
+  /// The text of a level below tiles (Vector, LLVM, Assembly), from a module of tile programs, which is
+  /// consumed. Fails after a diagnostic, also where the target has no such level.
+  virtual mlir::FailureOr<std::string> print(mlir::ModuleOp module, Emission level,
+                                             StageRunner run) const = 0;
+  /// Adds the target's code, from a module of tile programs, which is consumed, and fills in what the
+  /// manifest says of kernels beyond `Manifest::addPrograms`. Fails after a diagnostic.
+  virtual mlir::LogicalResult emit(mlir::ModuleOp module, StageRunner run, ArtifactCode &code,
+                                   ManifestTarget &manifest) const = 0;
+};
+
+/// The target of a name. Null, and a message in `error`, where no table has it, or where it is this
+/// computer's and no table fits.
+std::unique_ptr<Target> makeTarget(llvm::StringRef name, std::string &error);
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sizes that depend on run-time sizes, as the manifest writes those of grids and workspaces.
+#pragma once
+#include "runtime/artifact.h"
+#include <string>
+
+namespace taylor::runtime {
+
+/// A number, a run-time size, or a quotient of them rounded up: `64`, `t`, `b * g`, `ceildiv(t, 64)`,
+/// `ceildiv(4, b * g)`. A divisor counts as at least 1.
+class Extent {
+public:
+  Extent() = default;
+  /// Throws Error that begins with `where`.
+  static Extent parse(const std::string &text, const std::string &where);
+  /// For sizes in the order of TaylorDim; -1 where it passes 2^63.
+  int64_t evaluate(const int64_t *dims) const;
+
+private:
+  struct Product {
+    int64_t factor = 1;
+    int powers[TAYLOR_DIM_OFFSET] = {}; ///< Of b, h, g, t and u.
+    int64_t evaluate(const int64_t *dims) const;
+  };
+  Product numerator, divisor;
+};
+
+} // namespace taylor::runtime

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A function's kernels in the interpreter of PTX: what a GPU would do to the same memory, with every rule
+// checked.
+#include "runtime/DeviceCode.h"
+#include "runtime/Error.h"
+#include "runtime/Memory.h"
+#include <algorithm>
+#include <cstring>
+
+namespace taylor::runtime {
+namespace {
+
+/// The bytes between a tensor's first and last element.
+size_t extentOf(const TensorInfo &info, const Dims &dims, const int64_t *strides) {
+  int64_t last = 0;
+  for (size_t i = 0; i < info.axes.size(); ++i) {
+    const Axis &axis = info.axes[i];
+    int64_t size = axis.isChannel() ? axis.size : dims[size_t(axis.dim)];
+    if (size == 0)
+      return 0;
+    last += (size - 1) * strides[i];
+  }
+  return size_t((last + 1) * dtypeSize(info.dtype));
+}
+
+/// Joins ranges that share bytes, as views of one packed array do: the interpreter wants each address in one.
+void joinOverlaps(std::vector<ptx::MemoryRange> &ranges) {
+  std::ranges::sort(ranges, {}, &ptx::MemoryRange::data);
+  size_t kept = 0;
+  for (size_t i = 1; i < ranges.size(); ++i) {
+    ptx::MemoryRange &last = ranges[kept], &next = ranges[i];
+    auto *end = static_cast<char *>(last.data) + last.bytes;
+    if (next.data >= end) {
+      std::swap(ranges[++kept], next);
+      continue;
+    }
+    auto *nextEnd = static_cast<char *>(next.data) + next.bytes;
+    last.bytes = size_t(std::max(end, nextEnd) - static_cast<char *>(last.data));
+    last.name += ", " + next.name;
+    last.writable |= next.writable;
+  }
+  ranges.resize(std::min(ranges.size(), kept + 1));
+}
+
+} // namespace
+
+/// The first PTX text that the interpreter takes, in the order of the artifact; parsed once.
+const DeviceCode::Interpreted &DeviceCode::parsed() {
+  std::lock_guard lock(mutex);
+  std::string failure =
+      "'" + name + "' has cubins only, which need a GPU: compile it with taylorc, which adds PTX";
+  for (size_t i = 0; !interpreted && i < images.size(); ++i) {
+    if (!images[i].isPtx)
+      continue;
+    try {
+      ptx::Module module = ptx::parse(images[i].bytes, name + " (" + images[i].target + ")");
+      interpreted.emplace(Interpreted{manifest.target(images[i].target), std::move(module)});
+    } catch (const Error &error) {
+      failure = error.what();
+    }
+  }
+  if (!interpreted)
+    throw Error(failure);
+  return *interpreted;
+}
+
+void DeviceCode::interpret(int function, const BoundCall &call, const Executor &executor) {
+  const auto &[target, module] = parsed();
+  const FunctionInfo &info = manifest.functions[size_t(function)];
+  const TargetFunction &code = target->functions[size_t(function)];
+  WorkspaceLayout layout(code, call.dims);
+  Workspace own;
+  auto *workspace = static_cast<char *>(chooseWorkspace(layout.size, executor, [&] {
+    own = Workspace(size_t(layout.size));
+    return own.data();
+  }));
+  // NaN in every type: what is read before it was written shows.
+  if (layout.size > 0 && executor.ptx.checks)
+    std::memset(workspace, 0xff, size_t(layout.size));
+
+  std::vector<ptx::MemoryRange> ranges;
+  for (size_t i = 0; i < info.slots.size(); ++i)
+    if (call.data[i])
+      ranges.push_back(
+          {call.data[i],
+           extentOf(manifest.tensor(info.slots[i]), call.dims, &call.strides[i * TAYLOR_MAX_RANK]),
+           info.slots[i].label, info.slots[i].written});
+  for (size_t i = 0; i < code.workspace.size(); ++i)
+    ranges.push_back(
+        {workspace + layout.offsets[i], size_t(layout.bytes[i]), "workspace:" + code.workspace[i].name});
+  std::erase_if(ranges, [](const ptx::MemoryRange &range) { return range.bytes == 0; });
+  joinOverlaps(ranges);
+
+  ptx::Options options{.seed = executor.ptx.seed,
+                       .checks = executor.ptx.checks,
+                       .profile = bool(executor.ptx.profile),
+                       .threads = unsigned(std::min<int64_t>(executor.threads, 1024))};
+  for (const KernelInfo &kernel : code.kernels) {
+    KernelLaunch launch(kernel, manifest, info, call, layout, reinterpret_cast<uintptr_t>(workspace));
+    if (launch.blocks == 0)
+      continue;
+    ptx::Report report =
+        ptx::launch(module, kernel.entry, {launch.blocks}, {unsigned(kernel.threads)}, size_t(kernel.shared),
+                    std::as_bytes(std::span(launch.parameters)), ranges, options);
+    if (report.fault)
+      fail("'", name, "' (", target->name, "): ", report.fault->message);
+    if (executor.ptx.profile)
+      executor.ptx.profile(info.name, kernel, launch.blocks, report.profile);
+  }
+}
+
+} // namespace taylor::runtime

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The targets of a manifest: how each function runs on each machine. What contradicts itself or the rest of
+// the manifest is refused, since a GPU would read wrong addresses by it.
+#include "runtime/Error.h"
+#include "runtime/ManifestJson.h"
+#include <algorithm>
+#include <set>
+
+namespace taylor::runtime {
+namespace {
+
+constexpr int64_t mostThreads = 1024;                  // of a block, on every GPU
+constexpr int64_t mostShared = 1 << 20;                // bytes; no GPU has as much
+constexpr size_t mostExtents = 8, mostArguments = 128; // of a kernel
+
+/// Fields that have no meaning here are misspelt ones, or those of a later version.
+void checkFields(const Json &object, std::initializer_list<const char *> known, const std::string &where) {
+  if (!object.is_object())
+    fail("expected an object as ", where, " of the manifest, but got ", object.dump());
+  for (auto &[name, value] : object.items())
+    if (std::ranges::find(known, name) == known.end())
+      fail("unsupported field '", name, "' in ", where, " of the manifest");
+}
+
+std::vector<Extent> parseExtents(const Json &object, const char *key, const std::string &where) {
+  std::vector<Extent> extents;
+  for (const std::string &text : get<std::vector<std::string>>(object, key, where))
+    extents.push_back(Extent::parse(text, where));
+  if (extents.size() > mostExtents)
+    fail("expected at most ", mostExtents, " extents in field '", key, "' in ", where,
+         " of the manifest, but got ", extents.size());
+  return extents;
+}
+
+WorkspaceInfo parseWorkspace(const Json &json, const std::string &function) {
+  WorkspaceInfo workspace;
+  workspace.name = get<std::string>(json, "name", "a workspace of " + function);
+  std::string where = "workspace '" + workspace.name + "' of " + function;
+  checkFields(json, {"name", "axes", "sizes", "dtype"}, where);
+  workspace.sizes = parseExtents(json, "sizes", where);
+  workspace.dtype = parseDtype(get<std::string>(json, "dtype", where), where);
+  return workspace;
+}
+
+/// Reads one kernel of a GPU.
+class KernelParser {
+public:
+  KernelParser(FunctionInfo &function, const TargetFunction &code, std::string functionText)
+      : function(function), code(code), functionText(std::move(functionText)) {}
+
+  KernelInfo parse(const Json &json) {
+    KernelInfo kernel;
+    kernel.name = get<std::string>(json, "name", "a kernel of " + functionText);
+    where = "kernel '" + kernel.name + "' of " + functionText;
+    checkFields(json, {"name", "entry", "grid", "threads", "shared", "arguments"}, where);
+    kernel.entry = get<std::string>(json, "entry", where);
+    kernel.grid = parseExtents(json, "grid", where);
+    kernel.threads = number(json, "threads", 1, mostThreads);
+    kernel.shared = number(json, "shared", 0, mostShared);
+    for (const Json &argument : field(json, "arguments", where))
+      kernel.arguments.push_back(parseArgument(argument));
+    if (kernel.arguments.size() > mostArguments)
+      fail("expected at most ", mostArguments, " arguments in ", where, " of the manifest, but got ",
+           kernel.arguments.size());
+    return kernel;
+  }
+
+private:
+  int64_t number(const Json &json, const char *key, int64_t low, int64_t high) {
+    const Json &value = field(json, key, where);
+    if (!value.is_number_integer() || value.get<int64_t>() < low || value.get<int64_t>() > high)
+      fail("expected a number from ", low, " to ", high, " of field '", key, "' in ", where,
+           " of the manifest, but got ", value.dump());
+    return value.get<int64_t>();
+  }
+
+  KernelArgument parseArgument(const Json &json) {
+    std::string argumentText = "an argument of " + where;
+    checkFields(json, {"tensor", "workspace", "aligned16"}, argumentText);
+    if (json.contains("tensor") == json.contains("workspace"))
+      fail("expected either a tensor or a workspace as ", argumentText, " of the manifest, but got ",
+           json.dump());
+    KernelArgument argument;
+    if (json.contains("tensor")) {
+      argument.slot = indexOf(get<std::string>(json, "tensor", argumentText), function.slots, &Slot::label);
+      function.slots[size_t(argument.slot)].aligned16 |= get<bool>(json, "aligned16", argumentText, false);
+    } else {
+      argument.workspace =
+          indexOf(get<std::string>(json, "workspace", argumentText), code.workspace, &WorkspaceInfo::name);
+    }
+    return argument;
+  }
+
+  template <typename T>
+  int indexOf(const std::string &name, const std::vector<T> &list, std::string T::*member) {
+    auto found = std::ranges::find(list, name, member);
+    if (found == list.end())
+      fail("expected arguments of ", where, " that ", functionText, " has, but got '", name, "'");
+    return int(found - list.begin());
+  }
+
+  FunctionInfo &function;
+  const TargetFunction &code;
+  std::string functionText, where;
+};
+
+TargetFunction parseFunction(const Json &json, FunctionInfo &function, const TargetInfo &target) {
+  std::string where = "function '" + function.name + "' of target '" + target.name + "'";
+  checkFields(json, {"kernels", "workspace"}, where);
+  TargetFunction code;
+  if (json.contains("workspace"))
+    for (const Json &workspace : json["workspace"])
+      code.workspace.push_back(parseWorkspace(workspace, where));
+  KernelParser parser(function, code, where);
+  for (const Json &kernel : field(json, "kernels", where)) {
+    if (target.kind == TargetInfo::Kind::Ptx)
+      code.kernels.push_back(parser.parse(kernel));
+    else
+      code.kernels.emplace_back().name = convert<std::string>(kernel, "kernels", where);
+  }
+  return code;
+}
+
+TargetInfo parseTarget(const Json &json, Manifest &manifest) {
+  TargetInfo target;
+  target.name = get<std::string>(json, "name", "a target");
+  if (manifest.target(target.name))
+    fail("expected each target of the manifest once, but got '", target.name, "' twice");
+  std::string where = "target '" + target.name + "'";
+  std::string kind = get<std::string>(json, "kind", where);
+  if (kind == "cpu") {
+    checkFields(json, {"name", "kind", "cpu", "features", "tiles", "functions"}, where);
+    target.cpu = get<std::string>(json, "cpu", where, "");
+    target.features = get<std::vector<std::string>>(json, "features", where, {});
+  } else if (kind == "ptx") {
+    checkFields(json, {"name", "kind", "tiles", "functions"}, where);
+    target.kind = TargetInfo::Kind::Ptx;
+  } else {
+    fail("expected kind cpu or ptx of ", where, " of the manifest, but got '", kind, "'");
+  }
+  const Json &functions = field(json, "functions", where);
+  for (auto &[name, value] : functions.items())
+    if (manifest.function(name) < 0)
+      fail("expected functions of the manifest in ", where, ", but got '", name, "'");
+  for (FunctionInfo &function : manifest.functions)
+    target.functions.push_back(
+        parseFunction(field(functions, function.name.c_str(), where), function, target));
+  return target;
+}
+
+} // namespace
+
+void parseTargets(const Json &list, Manifest &manifest) {
+  if (!list.is_array() || list.empty())
+    fail("expected a list of targets in the manifest, but got ", list.dump());
+  for (const Json &json : list) {
+    TargetInfo target = parseTarget(json, manifest);
+    manifest.targets.push_back(std::move(target));
+  }
+  for (const TargetInfo &target : manifest.targets) {
+    std::set<std::string> entries;
+    for (const TargetFunction &function : target.functions)
+      for (const KernelInfo &kernel : function.kernels)
+        if (target.kind == TargetInfo::Kind::Ptx && !entries.insert(kernel.entry).second)
+          fail("expected an entry for each kernel of target '", target.name, "' of the manifest, but got '",
+               kernel.entry, "' twice");
+  }
+}
+
+} // namespace taylor::runtime
