@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/NVPTX/Targets.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace mlir::simt;
+
+//                              PTX   shared memory: block, SM   threads blocks
+static const Target targets[] = {
+    {"sm_80", 80, 163 << 10, 164 << 10, 2048, 32},  {"sm_86", 80, 99 << 10, 100 << 10, 1536, 16},
+    {"sm_89", 80, 99 << 10, 100 << 10, 1536, 24},   {"sm_90", 80, 227 << 10, 228 << 10, 2048, 32},
+    {"sm_100", 86, 227 << 10, 228 << 10, 2048, 32}, {"sm_120", 87, 99 << 10, 100 << 10, 1536, 24}};
+
+const Target *mlir::simt::findTarget(llvm::StringRef name) {
+  for (const Target &target : targets)
+    if (target.name == name)
+      return &target;
+  return nullptr;
+}
+
+llvm::ArrayRef<llvm::StringRef> mlir::simt::targetNames() {
+  static const auto names = [] {
+    llvm::SmallVector<llvm::StringRef> names;
+    for (const Target &target : targets)
+      names.push_back(target.name);
+    return names;
+  }();
+  return names;
+}

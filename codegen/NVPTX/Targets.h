@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The table of GPUs: what code generation needs to know of them, as numbers.
+#ifndef TAYLOR_CODEGEN_NVPTX_TARGETS_H
+#define TAYLOR_CODEGEN_NVPTX_TARGETS_H
+#include "mlir/Support/LLVM.h"
+
+namespace mlir::simt {
+
+/// Numbers of one compute capability (CUDA C++ Programming Guide, "Compute Capabilities").
+struct Target {
+  llvm::StringRef name;       // as given, and as LLVM and ptxas call it: "sm_80"
+  unsigned ptxVersion = 80;   // version of the PTX ISA that the text asks for: 80 is 8.0
+  int64_t sharedPerBlock = 0; // bytes that a block may ask for
+  int64_t sharedPerSM = 0;    // bytes of a multiprocessor; each block takes 1 KiB more than it asks for
+  int64_t threadsPerSM = 0;
+  int64_t blocksPerSM = 0;
+  int64_t registersPerSM = 65536; // of 32 bits
+  int64_t registersPerThread = 255;
+};
+
+/// Null where no table has the name.
+const Target *findTarget(llvm::StringRef name);
+
+/// Names of the table, for messages.
+llvm::ArrayRef<llvm::StringRef> targetNames();
+
+} // namespace mlir::simt
+#endif
