@@ -181,7 +181,8 @@ bool LayoutPlan::fitsRegisters(tile::DotOp dot, const ProductPlan &plan) const {
   if (!loop || !loop.isDefinedOutsideOfLoop(plan.left))
     return true;
   int64_t rowWarps = shapeOf(plan.rows, typeOf(plan.left).getSize(plan.rows), plan.over, 8).rowWarps;
-  return registersOf(loop, 32 * options.warps) + registersOf(typeOf(plan.left), 32 * rowWarps) <= options.registers;
+  return registersOf(loop, 32 * options.warps) + registersOf(typeOf(plan.left), 32 * rowWarps) <=
+         options.registers;
 }
 
 LogicalResult LayoutPlan::planProducts() {

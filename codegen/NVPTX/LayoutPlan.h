@@ -19,8 +19,8 @@ struct LayoutOptions {
   int64_t registers = 200;
 };
 
-/// The fewest of 4 and 8 warps with which each thread has registers enough for what a loop carries and for the products that it
-/// computes beside; 4 without products.
+/// The fewest of 4 and 8 warps with which each thread has registers enough for what a loop carries and for
+/// the products that it computes beside; 4 without products.
 int64_t chooseWarps(tile::KernelOp kernel, int64_t registers);
 
 /// How a product is computed: `left` has the rows of its result, `right` the columns.

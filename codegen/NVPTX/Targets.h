@@ -2,7 +2,9 @@
 // The table of GPUs: what code generation needs to know of them, as numbers.
 #ifndef TAYLOR_CODEGEN_NVPTX_TARGETS_H
 #define TAYLOR_CODEGEN_NVPTX_TARGETS_H
-#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
 
 namespace mlir::simt {
 
