@@ -32,4 +32,89 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
 }
+
+def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
+  let summary = "asynchronous copies, iterations ahead of their use in loops; all waits and barriers";
+  let description = [{
+    Input: ops on buffers in the order of the text, each buffer with one slot, without commit, wait and barrier. Output: the same values, with copies in
+    groups and waits and barriers where they are needed. Conditions of scf.if and bounds of scf.for must be the same in all threads of a block.
+
+    **Loops.** A copy that stands directly in a loop's body runs ahead if its window follows from the induction variable and from what is outside by pure ops, nothing in the loop writes
+    the array, and the buffer is otherwise only read, in that loop and after the copy. Numbers that are the same in all iterations are computed before the loop. A body gets *sync points*: wait for what is read next; barrier; then refill each slot
+    whose last read is behind, for as many iterations later as the buffer has slots; commit, one group for what is needed at the same time.
+
+    1. A buffer of one slot has a sync point before its first read, shared with an earlier one if only reads stand between; and another one, of whatever buffer,
+       between its last read and that one.
+    2. A buffer of several slots takes the last sync point before its first read, or makes one.
+    3. A sync point moves up to right after the last read that it waits for, so that its copies start early.
+
+    Bounds are checked by `if`; copies of iterations that do not exist are off, but their groups are committed, so that counts are the same in every iteration. The sync points of the
+    iterations before the first come before the loop, and before the reads that precede it.
+
+    Slots: one more for each buffer in turn, up to `stages`, while all buffers fit into `shared` bytes: first for those of at most an eighth of the largest, which cost little
+    and save barriers, then for those that could be refilled with one slot only when they are needed again, then for smaller ones.
+
+    **Elsewhere** a copy is its own group, its wait and a barrier stand before the first read; a barrier separates accesses of a buffer, or of an array that a kernel writes and reads
+    in different ways, of which one writes, also from one iteration to the next; none where one stands between already. What comes before a loop is separated from it before the loop.
+
+    ```mlir
+    scf.for %j = %c0 to %n step %c64 {
+      simt.copy %keys[u = %j], %k : ..
+      simt.copy %values[u = %j], %v : ..
+      %s = simt.dot mma16 %q, %k over(d) : ..
+      %w = tile.map (%x = %s) : .. { .. }
+      %o1 = simt.dot mma16 %w, %v over(u) into %o : ..
+    }
+    // becomes, with stages = 1
+    simt.copy %keys[u = %c0], %k if %first : ..
+    simt.commit
+    scf.for %j = %c0 to %n step %c64 {
+      simt.wait 0
+      simt.barrier
+      simt.copy %values[u = %j], %v : ..
+      simt.commit
+      %s = simt.dot mma16 %q, %k over(d) : ..
+      simt.wait 0
+      simt.barrier
+      simt.copy %keys[u = %next], %k if %more : ..
+      simt.commit
+      %w = tile.map (%x = %s) : .. { .. }
+      %o1 = simt.dot mma16 %w, %v over(u) into %o : ..
+    }
+    ```
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", /*default=*/"2", "slots that a buffer may get; at least 1">,
+    Option<"shared", "shared", "int64_t", /*default=*/"101376", "bytes of shared memory that a block may use">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
+}
+
+def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
+  let summary = "bytes of shared memory for every buffer";
+  let description = [{
+    Sets `at` of every `simt.alloc` and the attribute `simt.shared` of every kernel: the bytes that a block needs. Buffers that are not needed at the same time share bytes; one that a loop
+    accesses is needed through the whole loop. Swizzled buffers stand at multiples of 1024 bytes, others of 16; the largest are placed first, each where there is room first.
+    Between accesses of buffers that share bytes a barrier is put where none stands, and a wait for copies under way.
+
+    ```mlir
+    tile.kernel @attend grid(..) {
+      %k = simt.alloc "k" : !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
+      %o = simt.alloc "o" : !simt.buffer<1 x [t = 64, e = 64], bf16, swizzle = 128>
+      scf.for .. { .. simt.dot mma16 %q, %k .. }
+      simt.write %x, %o : ..
+    // becomes
+    tile.kernel @attend grid(..) attributes {simt.shared = 16384 : i64} {
+      %k = simt.alloc "k" at 0 : ..
+      %o = simt.alloc "o" at 0 : ..
+      scf.for .. { .. simt.dot mma16 %q, %k .. }
+      simt.barrier
+      simt.write %x, %o : ..
+    ```
+  }];
+  let options = [
+    Option<"shared", "shared", "int64_t", /*default=*/"101376", "bytes of shared memory that a block may use">
+  ];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
 #endif

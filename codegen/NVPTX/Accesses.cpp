@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/NVPTX/Accesses.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::simt;
+
+Value mlir::simt::getBuffer(Value slot) {
+  while (auto op = slot.getDefiningOp<SlotOp>())
+    slot = op.getBuffer();
+  return slot;
+}
+
+SmallVector<Access> mlir::simt::getAccesses(Operation *op) {
+  SmallVector<Access> accesses;
+  auto reads = [&](Value memory) { accesses.push_back({memory, false, false}); };
+  auto writes = [&](Value memory) { accesses.push_back({memory, true, false}); };
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](CopyOp copy) {
+        accesses.push_back({copy.getArray(), false, true});
+        accesses.push_back({getBuffer(copy.getBuffer()), true, true});
+      })
+      .Case([&](ReadOp read) { reads(getBuffer(read.getBuffer())); })
+      .Case([&](WriteOp write) { writes(getBuffer(write.getBuffer())); })
+      .Case([&](DotOp dot) {
+        for (Value operand : {dot.getA(), dot.getB()})
+          if (isa<BufferType>(operand.getType()))
+            reads(getBuffer(operand));
+      })
+      .Case([&](tile::LoadOp load) { reads(load.getArray()); })
+      .Case([&](tile::StoreOp store) { writes(store.getArray()); })
+      .Case([&](tile::AccumulateOp accumulate) { writes(accumulate.getArray()); });
+  return accesses;
+}

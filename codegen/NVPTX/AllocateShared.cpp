@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Byte offsets of buffers. Passes.td has the rule.
+#include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/PlaceBarriers.h"
+#include "codegen/NVPTX/SharedPlan.h"
+
+namespace mlir::simt {
+#define GEN_PASS_DEF_ALLOCATESHARED
+#include "codegen/NVPTX/Passes.h.inc"
+} // namespace mlir::simt
+
+using namespace mlir;
+using namespace mlir::simt;
+
+namespace {
+
+struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
+  using AllocateSharedBase::AllocateSharedBase;
+
+  void runOnOperation() override {
+    getOperation().walk([&](tile::KernelOp kernel) {
+      if (failed(allocate(kernel)))
+        signalPassFailure();
+    });
+  }
+
+  LogicalResult allocate(tile::KernelOp kernel) {
+    SharedPlan plan = planShared(kernel);
+    if (plan.bytes > shared)
+      return kernel.emitOpError() << "requires " << plan.bytes
+                                  << " bytes of shared memory, but a block may use " << shared.getValue()
+                                  << "; choose smaller tiles";
+    Builder builder(kernel.getContext());
+    for (auto &[op, offset] : plan.offsets)
+      cast<AllocOp>(op).setOffset(offset);
+    kernel->setAttr("simt.shared", builder.getI64IntegerAttr(plan.bytes));
+    return placeBarriersBetweenSharers(kernel);
+  }
+};
+
+} // namespace

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A structured walk that carries, for each buffer and array, what threads did since the last barrier. An
+// access that conflicts with it gets a barrier just before: on a straight line that is the fewest. Conditions
+// of scf.if and bounds of scf.for are the same for all threads of a block, so barriers may stand inside.
+#include "codegen/NVPTX/PlaceBarriers.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::simt;
+
+namespace {
+
+/// The smaller of two numbers of groups; none counts as infinitely many.
+std::optional<int64_t> fewer(std::optional<int64_t> a, std::optional<int64_t> b) {
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
+/// What other threads may still be doing to one memory.
+struct Hazard {
+  bool read = false, written = false; ///< since the last barrier
+  /// Copies from or to it that no wait has covered: on every path at least so many groups were committed
+  /// after theirs; -1 before their own is.
+  std::optional<int64_t> reading, writing;
+
+  bool operator==(const Hazard &) const = default;
+  bool isNone() const { return *this == Hazard(); }
+  void join(const Hazard &other) {
+    read |= other.read;
+    written |= other.written;
+    reading = fewer(reading, other.reading);
+    writing = fewer(writing, other.writing);
+  }
+};
+
+/// The hazards at a place of the program, by `Memories` number.
+struct State {
+  llvm::DenseMap<unsigned, Hazard> of;
+
+  void join(const State &other) {
+    for (auto &[memory, hazard] : other.of)
+      of[memory].join(hazard);
+  }
+  void commit() {
+    for (auto &[memory, hazard] : of)
+      for (std::optional<int64_t> *groups : {&hazard.reading, &hazard.writing})
+        if (*groups)
+          ++**groups;
+  }
+  /// Copies that the wait covers are now as if done by the thread itself.
+  void wait(int64_t groups) {
+    for (auto &[memory, hazard] : of) {
+      if (hazard.reading && *hazard.reading >= groups) {
+        hazard.reading.reset();
+        hazard.read = true;
+      }
+      if (hazard.writing && *hazard.writing >= groups) {
+        hazard.writing.reset();
+        hazard.written = true;
+      }
+    }
+  }
+  void barrier() {
+    for (auto &[memory, hazard] : of)
+      hazard.read = hazard.written = false;
+  }
+  bool operator==(const State &other) const {
+    auto covers = [](const State &a, const State &b) {
+      return llvm::all_of(b.of, [&](auto &entry) { return entry.second == a.of.lookup(entry.first); });
+    };
+    return covers(*this, other) && covers(other, *this);
+  }
+};
+
+/// How an array is accessed: equal ones are accesses of the same elements by the same threads.
+struct Spread {
+  Value array;
+  Type tile;
+  SmallVector<Attribute> axes;
+  SmallVector<Value> offsets;
+  bool operator==(const Spread &) const = default;
+};
+
+/// None for buffers.
+std::optional<Spread> spreadOf(Operation *op, Value memory) {
+  if (!isa<tile::ArrayType>(memory.getType()))
+    return std::nullopt;
+  auto spread = [&](auto op, Type tile) {
+    return Spread{memory, tile, {op.getArrayAxes(), op.getTileAxes()}, SmallVector<Value>(op.getOffsets())};
+  };
+  return llvm::TypeSwitch<Operation *, Spread>(op)
+      .Case([&](CopyOp copy) { return spread(copy, copy.getBuffer().getType()); })
+      .Case([&](tile::LoadOp load) { return spread(load, load.getType()); })
+      .Case([&](tile::StoreOp store) { return spread(store, store.getTile().getType()); })
+      .Case([&](tile::AccumulateOp sum) { return spread(sum, sum.getTile().getType()); });
+}
+
+/// Numbers for all memory that ops access: one for a buffer, one for each spread of an array.
+class Memories {
+public:
+  /// `betweenSharers`: only accesses of different buffers that share bytes conflict.
+  Memories(tile::KernelOp kernel, bool betweenSharers) {
+    kernel.walk([&](Operation *op) {
+      for (const Access &access : getAccesses(op))
+        add(op, access.memory);
+    });
+    if (betweenSharers)
+      addSharers(kernel);
+    else
+      addConflicts();
+  }
+
+  unsigned numberOf(Operation *op, Value memory) const { return numbers.at({op, memory}); }
+  /// Whose hazards matter to an access.
+  ArrayRef<unsigned> conflicting(unsigned number) const { return conflicts[number]; }
+
+private:
+  void add(Operation *op, Value memory) {
+    std::optional<Spread> spread = spreadOf(op, memory);
+    unsigned number = 0;
+    while (number < memories.size() && !(memories[number] == std::pair(memory, spread)))
+      ++number;
+    if (number == memories.size())
+      memories.push_back({memory, spread});
+    numbers[{op, memory}] = number;
+  }
+  void addSharers(tile::KernelOp kernel) {
+    conflicts.resize(memories.size());
+    for (auto [a, first] : llvm::enumerate(memories))
+      for (auto [b, second] : llvm::enumerate(memories))
+        if (auto one = first.first.getDefiningOp<AllocOp>(), other = second.first.getDefiningOp<AllocOp>();
+            one && other && one != other && shareBytes(one, other))
+          conflicts[a].push_back(b);
+  }
+  /// A buffer's slots may be accessed by any threads. An array's windows are equal or disjoint where they are
+  /// accessed in the same way.
+  void addConflicts() {
+    conflicts.resize(memories.size());
+    for (auto [a, first] : llvm::enumerate(memories))
+      for (auto [b, second] : llvm::enumerate(memories))
+        if (first.first == second.first && (a != b) == first.second.has_value())
+          conflicts[a].push_back(b);
+  }
+
+  SmallVector<std::pair<Value, std::optional<Spread>>> memories;
+  llvm::DenseMap<std::pair<Operation *, Value>, unsigned> numbers;
+  SmallVector<SmallVector<unsigned>> conflicts;
+};
+
+/// Which wait and whether a barrier must come before an op, and because of which memory.
+struct Need {
+  std::optional<int64_t> wait;
+  SmallVector<unsigned> because; ///< none: no barrier
+};
+
+class BarrierPlacement {
+public:
+  BarrierPlacement(tile::KernelOp kernel, const PipelinedBuffers &pipelined, bool betweenSharers)
+      : kernel(kernel), pipelined(pipelined), memories(kernel, betweenSharers) {}
+  void run() {
+    State state;
+    walk(*kernel.getBlock(), state);
+  }
+
+private:
+  void walk(Block &block, State &state);
+  void walk(scf::ForOp loop, State &state);
+  void walk(scf::IfOp branch, State &state);
+  void iterate(scf::ForOp loop, State &state);
+  void separate(scf::ForOp loop, State &state);
+  Need needOf(Operation *op, const State &state);
+  void insert(Operation *before, std::optional<int64_t> wait, State &state);
+  void record(Operation *op, State &state);
+  bool isInItsLoop(Operation *op, Value buffer) const;
+
+  tile::KernelOp kernel;
+  const PipelinedBuffers &pipelined;
+  Memories memories;
+  bool inserting = true;
+  unsigned numInserted = 0; ///< barriers
+  /// While not inserting: memory for which a barrier would have been needed.
+  llvm::SetVector<unsigned> unmet;
+};
+
+bool BarrierPlacement::isInItsLoop(Operation *op, Value buffer) const {
+  Operation *loop = pipelined.lookup(buffer);
+  return loop && loop->isProperAncestor(op);
+}
+
+Need BarrierPlacement::needOf(Operation *op, const State &state) {
+  Need need;
+  for (const Access &access : getAccesses(op)) {
+    if (isInItsLoop(op, access.memory))
+      continue;
+    for (unsigned memory : memories.conflicting(memories.numberOf(op, access.memory))) {
+      Hazard hazard = state.of.lookup(memory);
+      std::optional<int64_t> copies = access.writes ? fewer(hazard.reading, hazard.writing) : hazard.writing;
+      need.wait = fewer(need.wait, copies);
+      if (copies || hazard.written || (access.writes && hazard.read))
+        need.because.push_back(memory);
+    }
+  }
+  return need;
+}
+
+void BarrierPlacement::record(Operation *op, State &state) {
+  for (const Access &access : getAccesses(op)) {
+    // What is copied ahead of a loop has arrived when the loop ends; what it reads must be kept until then.
+    bool isAhead = isa<CopyOp>(op) && pipelined.contains(getBuffer(cast<CopyOp>(op).getBuffer()));
+    if (isAhead && access.writes)
+      continue;
+    Hazard &hazard = state.of[memories.numberOf(op, access.memory)];
+    if (!access.isAsynchronous || isAhead)
+      (access.writes ? hazard.written : hazard.read) = true;
+    else
+      (access.writes ? hazard.writing : hazard.reading) = -1;
+  }
+}
+
+/// Wait and barrier before an op; while not inserting they are imagined only.
+void BarrierPlacement::insert(Operation *before, std::optional<int64_t> wait, State &state) {
+  if (wait && *wait < 0) { // the copies' own group is still open
+    if (inserting) {
+      OpBuilder builder(before);
+      CommitOp::create(builder, before->getLoc());
+    }
+    state.commit();
+    wait = 0;
+  }
+  if (wait)
+    state.wait(*wait);
+  state.barrier();
+  if (!inserting)
+    return;
+  OpBuilder builder(before);
+  if (wait)
+    WaitOp::create(builder, before->getLoc(), *wait);
+  BarrierOp::create(builder, before->getLoc());
+  ++numInserted;
+}
+
+void BarrierPlacement::walk(Block &block, State &state) {
+  for (Operation &op : llvm::make_early_inc_range(block))
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case([&](scf::ForOp loop) { walk(loop, state); })
+        .Case([&](scf::IfOp branch) { walk(branch, state); })
+        .Case([&](CommitOp) { state.commit(); })
+        .Case([&](WaitOp wait) { state.wait(wait.getGroups()); })
+        .Case([&](BarrierOp) { state.barrier(); })
+        .Default([&](Operation *op) {
+          Need need = needOf(op, state);
+          if (!need.because.empty()) {
+            if (!inserting)
+              unmet.insert_range(need.because);
+            insert(op, need.wait, state);
+          }
+          record(op, state);
+        });
+}
+
+void BarrierPlacement::walk(scf::IfOp branch, State &state) {
+  State otherwise = state;
+  walk(branch.getThenRegion().front(), state);
+  if (!branch.getElseRegion().empty())
+    walk(branch.getElseRegion().front(), otherwise);
+  state.join(otherwise);
+}
+
+/// From hazards before the loop to those after it, through any number of iterations.
+void BarrierPlacement::iterate(scf::ForOp loop, State &state) {
+  State start = state, end;
+  while (true) {
+    end = start;
+    walk(*loop.getBody(), end);
+    State next = start;
+    next.join(end);
+    if (next == start)
+      break;
+    start = std::move(next);
+  }
+  state.join(end);
+}
+
+void BarrierPlacement::walk(scf::ForOp loop, State &state) {
+  if (inserting) {
+    // First what the loop needs by itself, from one iteration to the next included.
+    for (unsigned before = numInserted + 1; before != numInserted;) {
+      before = numInserted;
+      State none;
+      iterate(loop, none);
+    }
+    separate(loop, state);
+  }
+  iterate(loop, state);
+}
+
+/// What comes before the loop is kept apart from its body by a barrier before the loop, unless those in the
+/// body do that.
+void BarrierPlacement::separate(scf::ForOp loop, State &state) {
+  for (bool all : {false, true}) {
+    inserting = false;
+    unmet.clear();
+    State inside = state;
+    iterate(loop, inside);
+    inserting = true;
+    if (unmet.empty())
+      return;
+    std::optional<int64_t> wait;
+    for (auto &[memory, hazard] : state.of)
+      if (all || unmet.contains(memory))
+        wait = fewer(wait, fewer(hazard.reading, hazard.writing));
+    insert(loop, wait, state);
+  }
+}
+
+LogicalResult verifyControlFlow(tile::KernelOp kernel) {
+  WalkResult result = kernel.walk([&](Operation *op) {
+    if (getAccesses(op).empty())
+      return WalkResult::advance();
+    Operation *parent = op->getParentOp();
+    while (isa<scf::ForOp, scf::IfOp>(parent))
+      parent = parent->getParentOp();
+    if (parent == kernel)
+      return WalkResult::advance();
+    op->emitOpError() << "requires scf.for and scf.if as the only control flow around it, but got '"
+                      << parent->getName() << "'";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+} // namespace
+
+bool mlir::simt::shareBytes(AllocOp a, AllocOp b) {
+  if (!a.getOffset() || !b.getOffset())
+    return false;
+  auto endOf = [](AllocOp op) {
+    BufferType type = op.getType();
+    return int64_t(*op.getOffset()) + type.getSlots() * type.getSlotBytes();
+  };
+  return int64_t(*a.getOffset()) < endOf(b) && int64_t(*b.getOffset()) < endOf(a);
+}
+
+LogicalResult mlir::simt::placeBarriers(tile::KernelOp kernel, const PipelinedBuffers &pipelined) {
+  if (failed(verifyControlFlow(kernel)))
+    return failure();
+  BarrierPlacement(kernel, pipelined, false).run();
+  return success();
+}
+
+LogicalResult mlir::simt::placeBarriersBetweenSharers(tile::KernelOp kernel) {
+  if (failed(verifyControlFlow(kernel)))
+    return failure();
+  BarrierPlacement(kernel, PipelinedBuffers(), true).run();
+  return success();
+}
