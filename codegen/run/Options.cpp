@@ -184,7 +184,12 @@ const std::vector<OptionRow> &optionRows() {
        "exit status 1 if an error is past what the contract allows:\n"
        "|x - ref| <= max(c |eager - ref|, 4 eps |ref|, floor), c = 1.1, 2 in f32 and f64",
        flag(&O::check)},
-      {"forward-only", "", "no gradients in --check and --functions", flag(&O::forwardOnly)},
+      {"references", "FOLDER",
+       "writes what a kernel in --dtype is checked by, without one: arguments, cotangents, and the "
+       "reference's\n"
+       "outputs and gradients as .npy, and contract.json with the error that each may have",
+       [](O &o, S t) { return o.references = t.str(), Error::success(); }},
+      {"forward-only", "", "no gradients in --check, --references and --functions", flag(&O::forwardOnly)},
       {"functions", "FILE",
        "compares @NAME.forward and @NAME.backward of a file, as taylor-opt writes them, with the\n"
        "specification's own outputs and gradients; the specification may stand in the same file",
@@ -229,6 +234,13 @@ Error validate(const Options &options) {
   bool onKernels = options.device == Device::CPU, onTiles = options.device == Device::Tile;
   if (options.check && !onKernels && !onTiles)
     return error("requires --device=cpu or tile for --check: it compares kernels with the reference");
+  if (!options.references.empty() && (options.device != Device::Reference || !options.dtype))
+    return error("requires --dtype, and no other --device than reference, for --references");
+  if (!options.references.empty() &&
+      (!options.functions.empty() || !options.outputs.empty() || options.gradient || options.print))
+    return error(
+        "unsupported --functions, --output, --output-grad, --grad and --print with --references, which "
+        "writes files only");
   if (!options.kernel.empty() && !onKernels)
     return error("requires --device=cpu for --kernel");
   if (!options.target.empty() && !onKernels)

@@ -24,7 +24,7 @@ using reference::Real;
 enum class Device { Reference, Eager, Tile, CPU };
 
 struct Options {
-  std::string spec, functions, kernel, target;
+  std::string spec, functions, kernel, target, references;
   Device device = Device::Reference;
   /// Sizes by axis as given; axes that are not given follow from others.
   std::map<std::string, int64_t> shape;

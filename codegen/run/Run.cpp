@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Run.h"
+#include "codegen/run/Expectation.h"
 #include "codegen/run/FunctionsCheck.h"
 #include "codegen/run/Kernel.h"
 #include "codegen/run/Npy.h"
 #include "codegen/run/Report.h"
 #include "codegen/run/TileProgram.h"
 #include "llvm/Support/raw_ostream.h"
-#include <deque>
 
 using namespace mlir;
 using namespace taylor;
@@ -52,10 +52,18 @@ LogicalResult report(const Problem &problem, const Evaluated &evaluated, const O
   return success();
 }
 
+size_t indexOf(ArrayRef<NamedArray> arrays, StringRef name) {
+  return llvm::find_if(arrays, [&](const NamedArray &array) { return array.name == name; }) - arrays.begin();
+}
+
 LogicalResult runReference(SpecOp spec, const Options &options) {
   FailureOr<Problem> problem = makeProblem(spec, options);
   if (failed(problem))
     return failure();
+  if (!options.references.empty()) {
+    FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly);
+    return failed(expectation) ? failure() : expectation->write(options.references, *problem);
+  }
   auto arithmetic = options.device == Device::Eager ? reference::Arithmetic::eager(problem->dtype)
                                                     : reference::Arithmetic::exact();
   FailureOr<Evaluated> evaluated = evaluate(*problem, arithmetic, options.gradient);
@@ -66,45 +74,16 @@ LogicalResult runReference(SpecOp spec, const Options &options) {
 
 /// Every output and gradient of the kernels against the reference, by the contract.
 LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, bool withGradients) {
-  FailureOr<Evaluated> expected = evaluate(problem, reference::Arithmetic::exact(), withGradients);
-  FailureOr<Evaluated> eager = evaluate(problem, reference::Arithmetic::eager(problem.dtype), withGradients);
-  if (failed(expected) || failed(eager))
+  FailureOr<Expectation> expectation = Expectation::evaluate(problem, withGradients);
+  if (failed(expectation))
     return failure();
-  reference::Contract contract;
-  contract.dtype = problem.dtype;
-  struct Result {
-    std::string name;
-    ArrayRef<Real> ours, reference, eager;
-  };
-  std::vector<Result> results;
-  for (size_t i = 0; i < expected->outputs.size(); ++i)
-    results.push_back({problem.cotangents[i].name, evaluated.outputs[i].values, expected->outputs[i].values,
-                       eager->outputs[i].values});
-  std::deque<std::vector<Real>> zeros; // what the kernels do not give they hold to be zero
-  for (size_t i = 0; i < expected->gradients.size(); ++i) {
-    const std::vector<Real> &gradient = expected->gradients[i].values;
-    if (gradient.empty())
-      continue;
-    ArrayRef<Real> ours = evaluated.gradients[i].values;
-    if (ours.empty())
-      ours = zeros.emplace_back(gradient.size(), 0);
-    results.push_back({"gradient " + problem.inputs[i].name, ours, gradient, eager->gradients[i].values});
-  }
-  auto compare = [&](const Result &result) {
-    return reference::compare(result.ours, result.reference, result.eager, contract);
-  };
-  Real peers = 0;
-  for (const Result &result : results) {
-    reference::Comparison comparison = compare(result);
-    // What cancels says nothing of others.
-    bool cancels = comparison.eager >= contract.getNoise() * contract.getEpsilon() * comparison.norm;
-    if (result.reference.size() >= contract.fewElements && comparison.norm > 0 && !cancels)
-      peers = std::max(peers, comparison.eager / comparison.norm);
-  }
-  contract.peers = peers;
   ComparisonTable table(/*withEager=*/true);
-  for (const Result &result : results)
-    table.add(result.name, compare(result));
+  for (auto [i, result] : llvm::enumerate(expectation->results)) {
+    bool isOutput = result.kind == "output";
+    const std::vector<Array> &arrays = isOutput ? evaluated.outputs : evaluated.gradients;
+    size_t place = isOutput ? indexOf(problem.cotangents, result.name) : indexOf(problem.inputs, result.name);
+    table.add(result.title(), expectation->judge(i, arrays[place].values));
+  }
   return success(table.print());
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a kernel's outputs and gradients should be, and how far from it each may be.
+#ifndef TAYLOR_CODEGEN_RUN_EXPECTATION_H
+#define TAYLOR_CODEGEN_RUN_EXPECTATION_H
+
+#include "codegen/run/Problem.h"
+#include "dialect/Reference/Contract.h"
+
+namespace taylor::run {
+
+/// One output or gradient of a problem, by the reference and by eager code.
+struct ExpectedResult {
+  std::string kind, name; ///< "output" or "gradient", and of what
+  Array reference, eager;
+  /// `gradient q`, but `o`, as tables name it.
+  std::string title() const { return kind == "gradient" ? "gradient " + name : name; }
+};
+
+/// All results of a problem, in the order of the specification: outputs, then gradients of arguments that
+/// have one.
+class Expectation {
+public:
+  /// Evaluates the problem twice: exactly, and as eager code in its type.
+  static mlir::FailureOr<Expectation> evaluate(Problem &problem, bool withGradients);
+
+  /// Judges what a kernel gave for result i; no elements are zeros.
+  reference::Comparison judge(size_t i, llvm::ArrayRef<Real> ours) const;
+
+  /// Writes into a folder, which is made: each argument, cotangent and reference as KIND.NAME.npy (references
+  /// in f64), and contract.json: for each result the norm of the reference, of eager code's error, and of the
+  /// error that is allowed.
+  mlir::LogicalResult write(const std::string &folder, const Problem &problem) const;
+
+  std::vector<ExpectedResult> results;
+
+private:
+  reference::Contract contract;
+};
+
+} // namespace taylor::run
+
+#endif
