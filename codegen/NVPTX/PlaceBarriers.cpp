@@ -161,6 +161,7 @@ public:
   void run() {
     State state;
     walk(*kernel.getBlock(), state);
+    dropRedundant();
   }
 
 private:
@@ -172,13 +173,15 @@ private:
   Need needOf(Operation *op, const State &state);
   void insert(Operation *before, std::optional<int64_t> wait, State &state);
   void record(Operation *op, State &state);
+  bool isComplete();
+  void dropRedundant();
   bool isInItsLoop(Operation *op, Value buffer) const;
 
   tile::KernelOp kernel;
   const PipelinedBuffers &pipelined;
   Memories memories;
   bool inserting = true;
-  unsigned numInserted = 0; ///< barriers
+  SmallVector<BarrierOp> inserted;
   /// While not inserting: memory for which a barrier would have been needed.
   llvm::SetVector<unsigned> unmet;
 };
@@ -236,8 +239,7 @@ void BarrierPlacement::insert(Operation *before, std::optional<int64_t> wait, St
   OpBuilder builder(before);
   if (wait)
     WaitOp::create(builder, before->getLoc(), *wait);
-  BarrierOp::create(builder, before->getLoc());
-  ++numInserted;
+  inserted.push_back(BarrierOp::create(builder, before->getLoc()));
 }
 
 void BarrierPlacement::walk(Block &block, State &state) {
@@ -285,8 +287,8 @@ void BarrierPlacement::iterate(scf::ForOp loop, State &state) {
 void BarrierPlacement::walk(scf::ForOp loop, State &state) {
   if (inserting) {
     // First what the loop needs by itself, from one iteration to the next included.
-    for (unsigned before = numInserted + 1; before != numInserted;) {
-      before = numInserted;
+    for (size_t before = inserted.size() + 1; before != inserted.size();) {
+      before = inserted.size();
       State none;
       iterate(loop, none);
     }
@@ -311,6 +313,29 @@ void BarrierPlacement::separate(scf::ForOp loop, State &state) {
       if (all || unmet.contains(memory))
         wait = fewer(wait, fewer(hazard.reading, hazard.writing));
     insert(loop, wait, state);
+  }
+}
+
+bool BarrierPlacement::isComplete() {
+  inserting = false;
+  unmet.clear();
+  State state;
+  walk(*kernel.getBlock(), state);
+  inserting = true;
+  return unmet.empty();
+}
+
+/// A loop's barriers were put in first for one iteration and then for successive ones; the latter may serve
+/// the former too.
+void BarrierPlacement::dropRedundant() {
+  for (BarrierOp barrier : inserted) {
+    Operation *next = barrier->getNextNode();
+    Block *block = barrier->getBlock();
+    barrier->remove();
+    if (isComplete())
+      barrier->destroy();
+    else
+      block->getOperations().insert(next ? Block::iterator(next) : block->end(), barrier);
   }
 }
 

@@ -324,3 +324,47 @@ tile.program @forward {
     }
   }
 }
+
+// -----
+
+#x = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [t:32], register = []>
+!x = !tile.tile<[t = 64], f32, #x>
+!xb = !simt.buffer<1 x [t = 64], f32>
+!xs = !tile.array<[b, t], f32>
+
+// The barrier that keeps the next iteration's copy away from the last one's stands between write and read of the other buffer too.
+// CHECK-LABEL: @serves_both
+// CHECK:       scf.for
+// CHECK-NEXT:    simt.barrier
+// CHECK-NEXT:    simt.write
+// CHECK-NEXT:    simt.wait 0
+// CHECK-NEXT:    simt.barrier
+// CHECK-NEXT:    simt.copy
+// CHECK-NEXT:    simt.commit
+// CHECK-NEXT:    simt.read
+// CHECK:         scf.if
+// CHECK-NEXT:      simt.wait 0
+// CHECK-NEXT:      simt.barrier
+// CHECK-NEXT:      simt.read
+// CHECK:       scf.yield
+tile.program @forward {
+  %xs = tile.tensor "input:x" : !xs
+  tile.kernel @serves_both grid(%b in b) {
+    %a = simt.alloc "a" : !xb
+    %d = simt.alloc "d" : !xb
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %x = tile.splat %zero : f32 -> !x
+    %r = scf.for %j = %c0 to %b step %c1 iter_args(%at = %c1) -> (index) {
+      simt.write %x, %a : !x, !xb
+      simt.copy %xs[b = %at], %d : !xs, !xb
+      %y = simt.read %a : !xb -> !x
+      %is = arith.cmpi eq, %j, %b : index
+      scf.if %is {
+        %z = simt.read %d : !xb -> !x
+      }
+      scf.yield %j : index
+    }
+  }
+}
