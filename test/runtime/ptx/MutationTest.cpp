@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel with asynchronous copies, barriers and a swizzle (Inputs/product.ptx) as it is, and with every one
 // of them broken in turn.
+#include "Mutation.h"
 #include "Fixture.h"
 #include <fstream>
 #include <random>
@@ -9,13 +10,12 @@
 namespace taylor::runtime::ptx {
 namespace {
 
-std::vector<std::string> product() {
+std::string product() {
   std::ifstream file(TAYLOR_PTX_INPUTS "/product.ptx");
   EXPECT_TRUE(file);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);)
-    lines.push_back(line);
-  return lines;
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 struct Outcome {
@@ -23,10 +23,7 @@ struct Outcome {
   bool right; ///< the product is exact
 };
 
-Outcome run(const std::vector<std::string> &lines, uint64_t seed, bool checks, unsigned steps = 4) {
-  std::string text;
-  for (const std::string &line : lines)
-    text += line + "\n";
+Outcome run(const std::string &text, uint64_t seed, bool checks, unsigned steps = 4) {
   std::mt19937 random(7);
   std::vector<uint16_t> a(steps * 32 * 16), b(steps * 16 * 8);
   auto value = [](uint16_t x) { return std::bit_cast<float>(uint32_t(x) << 16); };
@@ -71,53 +68,72 @@ TEST(PtxMutation, TheKernelIsRight) {
     }
 }
 
-/// The kernel with one line replaced.
-std::vector<std::string> with(size_t line, const std::string &text) {
-  std::vector<std::string> lines = product();
-  lines[line] = text;
-  return lines;
-}
-
 TEST(PtxMutation, EveryWaitAndBarrierIsNeeded) {
-  std::vector<std::string> lines = product();
   unsigned tried = 0;
-  for (size_t n = 0; n < lines.size(); ++n) {
-    bool wait = lines[n].find("cp.async.wait_group") != std::string::npos;
-    bool commit = lines[n].find("cp.async.commit_group") != std::string::npos;
-    if (!wait && !commit && lines[n].find("bar.sync") == std::string::npos)
+  for (const Mutation &mutation : mutationsOf(product())) {
+    if (mutation.kind == Break::RemoveXor)
       continue;
     ++tried;
     for (uint64_t seed = 0; seed < 10; ++seed) {
-      Outcome o = run(with(n, ""), seed, true);
-      ASSERT_TRUE(o.report.fault) << "without line " << n + 1 << ": " << lines[n];
+      Outcome o = run(mutation.text, seed, true);
+      ASSERT_TRUE(o.report.fault) << mutation.line << ": " << mutation.original;
       EXPECT_TRUE(o.report.fault->kind == FaultKind::InFlight || o.report.fault->kind == FaultKind::Race ||
                   o.report.fault->kind == FaultKind::UninitialisedShared)
           << o.report.fault->message;
-      if (wait || commit) // also without checks: what is read too early is NaN
-        EXPECT_FALSE(run(with(n, ""), seed, false).right) << "without line " << n + 1;
+      if (mutation.kind != Break::RemoveBarrier) // also without checks: what is read too early is NaN
+        EXPECT_FALSE(run(mutation.text, seed, false).right) << mutation.line << ": " << mutation.original;
     }
-    if (wait)
-      EXPECT_TRUE(run(with(n, "cp.async.wait_group 1;"), 0, true).report.fault);
   }
-  EXPECT_EQ(tried, 4u);
+  EXPECT_EQ(tried, 5u); // a barrier, a wait removed and loosened, two commits
+}
+
+TEST(PtxMutation, EveryInstructionThatMayBreakIsFound) {
+  std::string text =
+      "\tbar.sync \t0;\n@%p1 bar.sync 1, 64;\nbarrier.sync 0;\nbar.arrive 1, 64;\ncp.async.wait_group 12;\n"
+      "cp.async.wait_all;\ncp.async.commit_group;\nxor.b32 \t%r7, %r5, %r6;\nxor.b64 %d1, %d2, %d3;\n";
+  std::vector<std::pair<size_t, std::string>> expected = {{1, "\t"},
+                                                          {2, ""},
+                                                          {3, ""},
+                                                          {5, ""},
+                                                          {5, "cp.async.wait_group 13;"},
+                                                          {6, ""},
+                                                          {7, ""},
+                                                          {8, "mov.b32 \t%r7, %r5;"}};
+  std::vector<Mutation> found = mutationsOf(text);
+  ASSERT_EQ(found.size(), expected.size()) << listOf(found);
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].line, expected[i].first);
+    std::istringstream stream(found[i].text);
+    std::string line;
+    for (size_t n = 0; n < found[i].line; ++n)
+      std::getline(stream, line);
+    EXPECT_EQ(line, expected[i].second);
+  }
+}
+
+TEST(PtxMutation, NothingSurvives) {
+  std::vector<Mutation> survivors = survivorsOf(product(), 3, [](const Mutation &mutation, uint64_t seed) {
+    Outcome o = run(mutation.text, seed, true);
+    return o.report.fault || !o.right || o.report.profile.bankConflicts > 0;
+  });
+  EXPECT_TRUE(survivors.empty()) << listOf(survivors);
+}
+
+std::vector<Mutation> withoutXor(const std::string &text) {
+  std::vector<Mutation> mutations = mutationsOf(text);
+  std::erase_if(mutations, [](const Mutation &mutation) { return mutation.kind != Break::RemoveXor; });
+  return mutations;
 }
 
 TEST(PtxMutation, TheSwizzleIsNeeded) { // on both sides: conflicts; on one side: a wrong product
-  std::vector<std::string> lines = product();
-  std::vector<size_t> swizzles;
-  for (size_t n = 0; n < lines.size(); ++n)
-    if (lines[n].find("xor.b32 	%r7,") != std::string::npos ||
-        lines[n].find("xor.b32 	%r19,") != std::string::npos)
-      swizzles.push_back(n);
-  ASSERT_EQ(swizzles.size(), 2u);
-  std::string plain[] = {"mov.b32 %r7, %r5;", "mov.b32 %r19, %r17;"};
+  std::vector<Mutation> sides = withoutXor(product());
+  ASSERT_EQ(sides.size(), 3u); // the third one takes the two buffers in turn
   for (unsigned side = 0; side < 2; ++side) {
-    Outcome o = run(with(swizzles[side], plain[side]), 0, true);
+    Outcome o = run(sides[side].text, 0, true);
     EXPECT_EQ(o.report.fault ? o.report.fault->message : "", "");
     EXPECT_FALSE(o.right);
-    lines[swizzles[side]] = plain[side];
   }
-  Outcome o = run(lines, 0, true);
+  Outcome o = run(withoutXor(sides[0].text)[0].text, 0, true);
   EXPECT_TRUE(o.right);
   // A matrix's eight rows of 32 bytes take two passes; two warps read four matrices of A in each of four
   // steps.
