@@ -117,19 +117,4 @@ def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
-
-def EmitPtx : Pass<"taylor-nvptx-emit", "::mlir::ModuleOp"> {
-  let summary = "kernels in the LLVM and NVVM dialects to PTX text";
-  let description = [{
-    Translates to LLVM IR, runs LLVM's optimisations (O3) and the NVPTX backend. The module holds the text afterwards, and no kernels.
-
-    ```mlir
-    llvm.func @forward_attend(..) attributes {nvvm.kernel} { .. }
-    // becomes
-    simt.image for "sm_80" ".version 8.0\\0A.target sm_80 .. .visible .entry forward_attend(..)"
-    ```
-  }];
-  let options = [Option<"target", "target", "std::string", /*default=*/"\"sm_80\"", "GPU, as in taylorc's --target">];
-  let dependentDialects = ["::mlir::simt::SimtDialect"];
-}
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ptxas: where it is, what it makes, what it says.
-#include "codegen/NVPTX/Ptx.h"
+#include "codegen/NVPTX/Ptxas.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,6 +14,8 @@
 
 using namespace mlir;
 using namespace mlir::simt;
+using llvm::SmallVector;
+using llvm::StringRef;
 
 /// lib/pythonX.Y/site-packages/PACKAGE of an environment, for whichever version it has.
 static std::string findInWheel(StringRef environment) {

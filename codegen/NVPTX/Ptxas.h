@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From the LLVM dialect to PTX text, and from there to machine code where ptxas is found.
-#ifndef TAYLOR_CODEGEN_NVPTX_PTX_H
-#define TAYLOR_CODEGEN_NVPTX_PTX_H
+// From PTX text to machine code where ptxas is found, and what it says of it.
+#ifndef TAYLOR_CODEGEN_NVPTX_PTXAS_H
+#define TAYLOR_CODEGEN_NVPTX_PTXAS_H
 
 #include "codegen/NVPTX/Targets.h"
-#include "mlir/IR/BuiltinOps.h"
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace mlir::simt {
-
-/// LLVM IR of a module of kernels in the LLVM and NVVM dialects, after LLVM's optimisations for the target.
-/// Fails after a diagnostic.
-FailureOr<std::string> printOptimizedIR(ModuleOp module, const Target &target);
-
-/// PTX text of such a module (PTX ISA). Fails after a diagnostic.
-FailureOr<std::string> printPtx(ModuleOp module, const Target &target);
 
 /// What ptxas says of one kernel, per thread.
 struct KernelUse {
