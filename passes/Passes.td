@@ -233,4 +233,27 @@ def SplitBackwardPass : Pass<"taylor-split-backward", "::mlir::ModuleOp"> {
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
+def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
+  let summary = "sums into rows and sums into columns by operations of their own";
+  let description = [{
+    Rule: a `taylor.pairwise` with sums into rows and with sums into columns (or totals) becomes two, each with its own outputs and with the products,
+    operands and scalars that these need. Totals stay with the columns.
+
+    Why: of one operation with both, a kernel can finish only one kind in its blocks; the other is added up over all blocks. Of two operations, one has blocks of queries
+    and the other blocks of keys on its grid, and each block finishes what it sums: many blocks, no order to keep, no additions in memory. The price
+    is that products and scalars that both need are computed twice (for attention seven products in place of five). So it is for targets with more
+    blocks to fill than batches and heads give.
+
+    An operation with a running maximum stays whole: its other outputs are sums into rows.
+
+    ```mlir
+    %dq, %dk, %dv = taylor.pairwise { s = dot(%q, %k)  p = dot(%dn, %v)  w = exp(s)  ds = w * p } visible(u <= t) -> rows(ds, %k), columns(ds, %q), columns(w, %dn) : ..
+    // becomes
+    %dq = taylor.pairwise { s = dot(%q, %k)  p = dot(%dn, %v) } visible(u <= t) -> rows(exp(s) * p, %k) : ..
+    %dk, %dv = taylor.pairwise { s = dot(%q, %k)  p = dot(%dn, %v)  w = exp(s)  ds = w * p } visible(u <= t) -> columns(ds, %q), columns(w, %dn) : ..
+    ```
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
 #endif
