@@ -25,13 +25,6 @@ struct TargetProblem {
   std::string dtype = "f32";
 };
 
-/// How tile programs are made for a target: arguments of `buildTilePipeline`.
-struct TilePlan {
-  TileSizes sizes;
-  /// Type of operands of products, `bf16` or `f16`; empty: as stored.
-  std::string productType;
-};
-
 /// Runs a pipeline on the module and shows the result to who watches the stages.
 using StageRunner = llvm::function_ref<mlir::LogicalResult(
     llvm::StringRef stage, llvm::function_ref<void(mlir::OpPassManager &)> build)>;
@@ -47,7 +40,8 @@ public:
   virtual llvm::StringRef getKind() const = 0;
   /// What of the problem the target cannot do, as a message; empty if nothing.
   virtual std::string check(const TargetProblem &problem) const { return ""; }
-  virtual TilePlan planTiles(const TargetProblem &problem) const = 0;
+  /// How tile programs are made.
+  virtual TileSizes planTiles(const TargetProblem &problem) const = 0;
   /// Fields of the manifest that say which machines run the code.
   virtual void describe(ManifestTarget &manifest) const {}
 

@@ -18,10 +18,12 @@ public:
   std::string getName() const override { return target.name; }
   StringRef getKind() const override { return "cpu"; }
 
-  taylor::TilePlan planTiles(const taylor::TargetProblem &problem) const override {
+  taylor::TileSizes planTiles(const taylor::TargetProblem &problem) const override {
     int64_t bytes = problem.dtype == "f64" ? 8 : 4;
-    return {cpu::chooseTileSizes(target, {problem.headDim, problem.valueDim, bytes}),
-            problem.dtype == "bf16" && target.fastPairs ? "bf16" : ""};
+    taylor::TileSizes sizes = cpu::chooseTileSizes(target, {problem.headDim, problem.valueDim, bytes});
+    if (problem.dtype == "bf16" && target.fastPairs)
+      sizes.productType = "bf16";
+    return sizes;
   }
 
   void describe(taylor::ManifestTarget &manifest) const override {

@@ -178,7 +178,10 @@ LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, siz
         joinSweep(op, reduce.getInput().getType().getAxes(), laneOf(reduce.getInput()), list, segment);
         return success();
       })
-      .Case<StoreOp, AccumulateOp>([&](auto write) {
+      .Case<StoreOp, AccumulateOp>([&](auto write) -> LogicalResult {
+        if (auto accumulate = dyn_cast<AccumulateOp>(op); accumulate && accumulate.getAtomic())
+          return op->emitError(
+              "unsupported atomic additions on a CPU: lower with row-sums=parts or separate");
         planWrite(write, write.getTile(), write.getArray(), contiguousAxis(write), list, segment);
         return success();
       })

@@ -9,11 +9,12 @@ taylor::TileSizes mlir::tile::cpu::chooseTileSizes(const Target &target, const T
   };
   int64_t bytes = problem.bytes, channels = problem.headDim + problem.valueDim;
   taylor::TileSizes sizes;
-  sizes.queries = llvm::alignTo(64, target.vectorBytes / bytes * target.productVectors);
-  sizes.keys = fit(target.l1Bytes / (sizes.queries * bytes));
-  sizes.edgeKeys = std::min<int64_t>(sizes.keys, 64);
-  int64_t perQueryTile = sizes.queries * channels * bytes;
-  int64_t perKey = (2 * channels + 2 * sizes.queries) * bytes;
-  sizes.outerKeys = fit((target.l2Bytes / 4 - perQueryTile) / perKey);
+  int64_t queries = llvm::alignTo(64, target.vectorBytes / bytes * target.productVectors);
+  sizes.rows = {queries, fit(target.l1Bytes / (queries * bytes))};
+  sizes.derivedRows = sizes.rows;
+  sizes.edgeKeys = std::min<int64_t>(sizes.rows.keys, 64);
+  int64_t perQueryTile = queries * channels * bytes;
+  int64_t perKey = (2 * channels + 2 * queries) * bytes;
+  sizes.columns = {queries, fit((target.l2Bytes / 4 - perQueryTile) / perKey)};
   return sizes;
 }

@@ -15,11 +15,11 @@ struct TileProblem {
 
 /// Tiles that stay where the loops around them read them again:
 ///
-///   queries    whole blocks of the product's lanes, about 64
-///   keys       a score tile fills L1: queries * keys numbers
-///   outerKeys  a quarter of L2 holds what the loop over queries reads again for a block of keys: the keys
-///   and values, both of their
-///              sums, two score tiles, and the queries and cotangents of one tile
+///   queries       whole blocks of the product's lanes, about 64
+///   rows.keys     a score tile fills L1: queries * keys numbers
+///   columns.keys  a quarter of L2 holds what the loop over queries reads again for a block of keys: the keys
+///                 and values, both of their sums, two score tiles, and the queries and cotangents of one
+///                 tile
 ///
 /// The optimum is flat (within 3 % from half to twice these sizes), so sizes are powers of two, within [64,
 /// 256].

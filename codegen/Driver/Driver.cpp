@@ -118,15 +118,16 @@ std::string Driver::stageOf(StringRef stage, const Target &target) const {
 /// Tile programs of a target, made from a copy of the functions.
 FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, ManifestTarget &described) {
   OwningOpRef<ModuleOp> programs = module->clone();
-  TilePlan plan = target.planTiles(getProblem());
-  const TileSizes &sizes = plan.sizes;
+  TileSizes sizes = target.planTiles(getProblem());
   if (failed(runStage(*programs, stageOf("tile", target),
-                      [&](OpPassManager &manager) { buildTilePipeline(manager, sizes, plan.productType); })))
+                      [&](OpPassManager &manager) { buildTilePipeline(manager, sizes); })))
     return failure();
   described.name = target.getName();
   described.kind = target.getKind().str();
-  described.tiles = {
-      {"t", sizes.queries}, {"u", sizes.keys}, {"outer_u", sizes.outerKeys}, {"tokens", sizes.tokens}};
+  described.tiles = {{"t", sizes.rows.queries},
+                     {"u", sizes.rows.keys},
+                     {"outer_u", sizes.columns.keys},
+                     {"tokens", sizes.tokens}};
   target.describe(described);
   if (failed(manifest.addPrograms(*programs, described)))
     return failure();

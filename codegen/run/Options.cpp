@@ -80,25 +80,8 @@ Error setDevice(Options &options, StringRef text) {
 }
 
 Error setTiles(Options &options, StringRef text) {
-  SmallVector<StringRef> parts;
-  text.split(parts, ',');
   options.tilesGiven = true;
-  for (StringRef part : parts) {
-    auto [name, value] = part.split('=');
-    int64_t *field = name == "tokens"       ? &options.tiles.tokens
-                     : name == "queries"    ? &options.tiles.queries
-                     : name == "keys"       ? &options.tiles.keys
-                     : name == "edge-keys"  ? &options.tiles.edgeKeys
-                     : name == "outer-keys" ? &options.tiles.outerKeys
-                     : name == "blocks"     ? &options.tiles.blocks
-                                            : nullptr;
-    if (!field || value.getAsInteger(10, *field) || *field < 1)
-      return error(
-          "expected --tiles=tokens=N,queries=N,keys=N,edge-keys=N,outer-keys=N,blocks=N with positive sizes, "
-          "but got '" +
-          part + "'");
-  }
-  return Error::success();
+  return options.tiles.parse(text);
 }
 
 Error setDtype(Options &options, StringRef text) {
@@ -215,7 +198,8 @@ const std::vector<OptionRow> &optionRows() {
       {"target", "NAME", "processor to compile for, as in taylorc (default: native)",
        [](O &o, S t) { return o.target = t.str(), Error::success(); }},
       {"tiles", "NAME=N,..",
-       "with --device=tile: sizes of tiles in tokens (tokens, queries, keys, edge-keys, outer-keys, blocks)",
+       "with --device=tile: sizes of tiles in tokens, and the form of grids and loops, as in "
+       "taylor-lower-to-tile=tiles=..",
        setTiles},
       {"kernel", "FILE.so", "with --device=cpu: runs this artifact and does not compile",
        [](O &o, S t) { return o.kernel = t.str(), Error::success(); }},

@@ -174,7 +174,12 @@ template <typename Op> static LogicalResult verifyWrite(Op op) {
                       op.getTileAxes(), op.getOffsets());
 }
 LogicalResult StoreOp::verify() { return verifyWrite(*this); }
-LogicalResult AccumulateOp::verify() { return verifyWrite(*this); }
+LogicalResult AccumulateOp::verify() {
+  Type element = getArray().getType().getElementType();
+  if (getAtomic() && !element.isF32() && !element.isF64())
+    return emitOpError() << "expected an array of f32 or f64 for atomic additions, but got " << element;
+  return verifyWrite(*this);
+}
 
 //===----------------------------------------------------------------------===//
 // Values

@@ -84,7 +84,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTermina
   let summary = "a grid of independent blocks";
   let description = [{
     One block argument of type index per grid dimension, from 0 to below its extent. Blocks run in any order and at
-    the same time, so no two may write the same element (`tile.accumulate` included).
+    the same time, so no two may write the same element (but by `tile.accumulate .. atomic`).
 
     ```mlir
     tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) { .. }
@@ -180,8 +180,17 @@ def Tile_AccumulateOp : Tile_WriteOp<"accumulate", [MemRead, MemWrite]> {
   let summary = "adds a tile to a window of an array; nothing happens beyond its bounds";
   let description = Tile_WindowDescription<[{
     `array += tile`, in the array's storage type. Within a block additions happen in program order, and no other block
-    touches the window, so the result does not depend on threads. }],
-    "tile.accumulate %dq, %sums[b = %b, h = %h, t = %i] : !tile.tile<[d = 64, t = 64], f32>, !tile.array<[b, h, t, d = 64], f32>">.text;
+    touches the window, so the result does not depend on threads.
+
+    `atomic`: other blocks of the kernel may add to the same elements, each element as if at once. The order of additions is free,
+    and with it the last bits of the result. Elements are f32 or f64. }],
+    "tile.accumulate %dq, %sums[b = %b, h = %h, t = %i] atomic : !tile.tile<[d = 64, t = 64], f32>, !tile.array<[b, h, t, d = 64], f32>">.text;
+  let arguments = (ins Tile_TileType:$tile, Tile_ArrayType:$array, StrArrayAttr:$arrayAxes, StrArrayAttr:$tileAxes,
+                       Variadic<Index>:$offsets, UnitAttr:$atomic);
+  let assemblyFormat = [{
+    $tile `,` $array custom<Window>($arrayAxes, $tileAxes, $offsets) (`atomic` $atomic^)? attr-dict
+    `:` qualified(type($tile)) `,` qualified(type($array))
+  }];
 }
 
 //===----------------------------------------------------------------------===//

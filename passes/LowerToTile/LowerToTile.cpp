@@ -21,8 +21,9 @@ ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); }
 
 class ProgramAssembler {
 public:
-  ProgramAssembler(FunctionOp function, const TileSizes &sizes, bool widenKeys)
-      : function(function), sizes(sizes), partition(function, widenKeys), builder(function) {}
+  ProgramAssembler(FunctionOp function, const TileSizes &sizes)
+      : function(function), sizes(sizes), partition(function, /*widenKeys=*/sizes.productType.empty()),
+        builder(function) {}
 
   LogicalResult run(StringRef name);
 
@@ -38,8 +39,18 @@ private:
   /// An i1 that is true if the demand holds at run time; null: always.
   Value requested(const Demand &demand, OpBuilder &at, Location loc);
   int64_t blockSize(const KernelPlan &kernel);
-  /// In how many parts the keys of a kernel of pairs are cut.
+  /// A grid over `axes`, token axes in blocks; and the place of one of its blocks.
+  SmallVector<tile::ExtentAttr> gridOf(ArrayRef<StringRef> axes, int64_t block);
+  Frame frameOf(ArrayRef<StringRef> axes, int64_t block, tile::KernelOp kernel, TileEmitter &emitter);
+  bool hasKeysOnGrid(const KernelPlan &kernel) {
+    return PairEmitter::hasKeysOnGrid(cast<PairwiseOp>(kernel.op), sizes);
+  }
+  /// The last extent of a kernel of pairs: its blocks of keys, or in how many parts they are cut.
   tile::ExtentAttr partsOf(const KernelPlan &kernel);
+  /// What becomes of each result of a kernel of pairs.
+  SmallVector<PairResult> planResults(const KernelPlan &kernel, TileEmitter &emitter);
+  /// A kernel that zeroes the rows to which a kernel of pairs adds atomically.
+  void emitZeroKernel(KernelPlan &kernel);
 
   FunctionOp function;
   const TileSizes &sizes;
@@ -99,8 +110,8 @@ void ProgramAssembler::declareWorkspace() {
       for (OpResult result : pairs.getResults())
         if (partition.hasMemory(result)) {
           tile::ArrayType type = storageOf(typeOf(result), typeOf(result).getScalarType());
-          auto sum = pairs.getSum(result.getResultNumber());
-          if (sum.getKind() != PairOutput::Columns) {
+          PairOutput kind = pairs.getSum(result.getResultNumber()).getKind();
+          if (kind == PairOutput::Total || (kind == PairOutput::Rows && !hasKeysOnGrid(kernel))) {
             // One sum per part of the keys; they are added where they are read.
             SmallVector<tile::Axis> axes{{builder.getStringAttr("part"), partsOf(kernel)}};
             llvm::append_range(axes, type.getAxes());
@@ -146,13 +157,19 @@ Value ProgramAssembler::requested(const Demand &demand, OpBuilder &at, Location 
   return any;
 }
 
-/// Partial sums are per block of `tokens`; loops over keys want blocks of `queries`.
+/// Partial sums are per block of `tokens`; loops over keys want blocks of queries.
 int64_t ProgramAssembler::blockSize(const KernelPlan &kernel) {
-  bool partial = llvm::any_of(kernel.roots, [](const Root &root) { return root.partial; });
-  return kernel.attends && !partial ? sizes.queries : sizes.tokens;
+  if (kernel.rowPairs.empty() || llvm::any_of(kernel.roots, [](const Root &root) { return root.partial; }))
+    return sizes.tokens;
+  int64_t queries = std::numeric_limits<int64_t>::max();
+  for (Operation *op : kernel.rowPairs)
+    queries = std::min(queries, PairEmitter::rowTile(cast<PairwiseOp>(op), sizes).queries);
+  return queries;
 }
 
 tile::ExtentAttr ProgramAssembler::partsOf(const KernelPlan &kernel) {
+  if (hasKeysOnGrid(kernel))
+    return tile::ExtentAttr::get(builder.getStringAttr("u"), sizes.columns.keys);
   if (kernel.axes.size() < 2)
     return tile::ExtentAttr::get(builder.getContext(), kernel.axes.empty() ? sizes.blocks : 1);
   return tile::ExtentAttr::get(builder.getStringAttr(kernel.axes[0] + "*" + kernel.axes[1]), sizes.blocks);
@@ -204,16 +221,39 @@ void ProgramAssembler::emitScanKernel(KernelPlan &kernel, TileEmitter &emitter, 
       });
 }
 
-void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame) {
+SmallVector<PairResult> ProgramAssembler::planResults(const KernelPlan &kernel, TileEmitter &emitter) {
   auto pairs = cast<PairwiseOp>(kernel.op);
   SmallVector<PairResult> plans;
   for (auto [result, sum] : llvm::zip(pairs.getResults(), pairs.getSums().getAsRange<PairSumAttr>())) {
     PairResult &plan = plans.emplace_back();
     plan.requested = requested(partition.demands.lookup(result), emitter.builder, emitter.loc);
-    if (sum.getKind() == PairOutput::Columns)
-      continue;
-    plan.memory = homes[result];
+    if (sum.getKind() != PairOutput::Columns)
+      plan.memory = homes[result];
   }
+  return plans;
+}
+
+void ProgramAssembler::emitZeroKernel(KernelPlan &kernel) {
+  auto pairs = cast<PairwiseOp>(kernel.op);
+  SmallVector<Value> rows;
+  for (auto [result, sum] : llvm::zip(pairs.getResults(), pairs.getSums().getAsRange<PairSumAttr>()))
+    if (sum.getKind() == PairOutput::Rows)
+      rows.push_back(result);
+  if (rows.empty())
+    return;
+  SmallVector<StringRef> axes = gridAxes(rows);
+  int64_t block = sizes.columns.queries;
+  Location loc = pairs.getLoc();
+  auto op = tile::KernelOp::create(builder, loc, kernel.name + "_zero", gridOf(axes, block));
+  OpBuilder inside = OpBuilder::atBlockEnd(op.getBlock());
+  TileEmitter emitter(inside, loc, memory, sizes, function);
+  Frame frame = frameOf(axes, block, op, emitter);
+  PairEmitter(emitter, pairs).zeroRows(frame, planResults(kernel, emitter));
+}
+
+void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame) {
+  auto pairs = cast<PairwiseOp>(kernel.op);
+  SmallVector<PairResult> plans = planResults(kernel, emitter);
   // Where sums into columns are complete, they are stored, and with them what depends on nothing else.
   bool groups = llvm::is_contained(kernel.axes, "g");
   auto finish = [&](Frame &done) {
@@ -229,12 +269,30 @@ void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter,
   PairEmitter(emitter, pairs).emitColumns(frame, emitter.extent(partsOf(kernel)), plans, finish);
 }
 
+SmallVector<tile::ExtentAttr> ProgramAssembler::gridOf(ArrayRef<StringRef> axes, int64_t block) {
+  return llvm::map_to_vector(axes, [&](StringRef axis) {
+    return tile::ExtentAttr::get(builder.getStringAttr(axis), axis == "t" || axis == "u" ? block : 1);
+  });
+}
+
+Frame ProgramAssembler::frameOf(ArrayRef<StringRef> axes, int64_t block, tile::KernelOp kernel,
+                                TileEmitter &emitter) {
+  Frame frame;
+  for (auto [axis, index] : llvm::zip(axes, kernel.getBlock()->getArguments())) {
+    if (axis != "t" && axis != "u") {
+      frame.indices[axis] = index;
+      continue;
+    }
+    frame.indices["block"] = index;
+    Value start = arith::MulIOp::create(emitter.builder, emitter.loc, index, emitter.constant(block));
+    frame = frame.at(axis, start, block);
+  }
+  return frame;
+}
+
 void ProgramAssembler::emitKernel(KernelPlan &kernel) {
-  SmallVector<tile::ExtentAttr> grid;
   int64_t block = blockSize(kernel);
-  for (StringRef axis : kernel.axes)
-    grid.push_back(
-        tile::ExtentAttr::get(builder.getStringAttr(axis), axis == "t" || axis == "u" ? block : 1));
+  SmallVector<tile::ExtentAttr> grid = gridOf(kernel.axes, block);
   Location loc = kernel.op              ? kernel.op->getLoc()
                  : kernel.roots.empty() ? function.getLoc()
                                         : kernel.roots[0].value.getLoc();
@@ -255,15 +313,7 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
   }
 
   TileEmitter emitter(inside, loc, memory, sizes, function);
-  Frame frame;
-  for (auto [axis, index] : llvm::zip(kernel.axes, op.getBlock()->getArguments())) {
-    if (axis != "t" && axis != "u") {
-      frame.indices[axis] = index;
-      continue;
-    }
-    frame.indices["block"] = index;
-    frame = frame.at(axis, arith::MulIOp::create(inside, loc, index, emitter.constant(block)), block);
-  }
+  Frame frame = frameOf(kernel.axes, block, op, emitter);
   if (kernel.kind == KernelPlan::Kind::Pairs)
     frame.indices["part"] = op.getBlock()->getArguments().back();
   switch (kernel.kind) {
@@ -304,8 +354,11 @@ LogicalResult ProgramAssembler::run(StringRef name) {
   builder.setInsertionPointToStart(program.getBlock());
   declareTensors();
   declareWorkspace();
-  for (KernelPlan &kernel : partition.kernels)
+  for (KernelPlan &kernel : partition.kernels) {
+    if (kernel.kind == KernelPlan::Kind::Pairs && hasKeysOnGrid(kernel))
+      emitZeroKernel(kernel);
     emitKernel(kernel);
+  }
   return success();
 }
 
@@ -313,7 +366,11 @@ struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
   using LowerToTilePassBase::LowerToTilePassBase;
 
   void runOnOperation() override {
-    TileSizes sizes{tokens, queries, keys, edgeKeys, outerKeys, blocks};
+    TileSizes sizes;
+    if (llvm::Error error = sizes.parse(tiles)) {
+      getOperation().emitError(llvm::toString(std::move(error)));
+      return signalPassFailure();
+    }
     llvm::StringMap<int> parts;
     SmallVector<FunctionOp> functions(getOperation().getOps<FunctionOp>());
     // "softmax.forward" is called "forward", unless the module has several.
@@ -323,7 +380,7 @@ struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
     for (FunctionOp function : functions) {
       StringRef part = shortName(function);
       std::string name = part.empty() || parts[part] > 1 ? function.getSymName().str() : part.str();
-      if (failed(ProgramAssembler(function, sizes, widenKeys).run(name)))
+      if (failed(ProgramAssembler(function, sizes).run(name)))
         return signalPassFailure();
       function.erase();
     }

@@ -50,22 +50,32 @@ SmallVector<Value> PairEmitter::forHeads(Frame &block, ValueRange carried,
   });
 }
 
-void PairEmitter::zeroRows(Frame &block, ArrayRef<PairResult> results) {
-  auto isRows = [&](unsigned index) { return cast<ArrayType>(op.getResult(index).getType()).has("t"); };
-  auto zero = [&](bool rows, Frame &frame) {
-    for (auto [index, plan] : llvm::enumerate(results))
-      if (plan.memory && isRows(index) == rows)
-        guarded(plan.requested, [&] { emitter.store(zerosOf(index, frame).front(), plan.memory, frame); });
-  };
-  bool anyRows = llvm::any_of(llvm::enumerate(results),
-                              [&](auto plan) { return plan.value().memory && isRows(plan.index()); });
+bool PairEmitter::hasKeysOnGrid(PairwiseOp op, const TileSizes &sizes) {
+  bool anyRows = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
+                              [](PairSumAttr sum) { return sum.getKind() == PairOutput::Rows; });
+  return sizes.rowSums == RowSums::Atomic || (sizes.rowSums == RowSums::Separate && !anyRows);
+}
+
+void PairEmitter::zeroKind(PairOutput kind, Frame &frame, ArrayRef<PairResult> results) {
+  for (auto [index, plan] : llvm::enumerate(results))
+    if (op.getSum(index).getKind() == kind)
+      guarded(plan.requested, [&] { emitter.store(zerosOf(index, frame).front(), plan.memory, frame); });
+}
+
+void PairEmitter::zeroRows(Frame &rows, ArrayRef<PairResult> results) {
+  zeroKind(PairOutput::Rows, rows, results);
+}
+
+void PairEmitter::zeroMemory(Frame &block, ArrayRef<PairResult> results) {
+  bool anyRows = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
+                              [](PairSumAttr sum) { return sum.getKind() == PairOutput::Rows; });
   forHeads(block, {}, [&](Frame &head, ValueRange) {
-    int64_t step = emitter.sizes.queries;
-    zero(/*rows=*/false, head);
+    int64_t step = emitter.sizes.columns.queries;
+    zeroKind(PairOutput::Total, head, results);
     if (anyRows)
       emitter.loop(emitter.constant(0), emitter.size("t"), step, {}, [&](Value i, ValueRange) {
         Frame rows = head.at("t", i, step);
-        zero(/*rows=*/true, rows);
+        zeroRows(rows, results);
         return SmallVector<Value>();
       });
     return SmallVector<Value>();
@@ -86,24 +96,22 @@ VisibleRange PairEmitter::visibleQueries(const Frame &columns) {
   return range;
 }
 
-void PairEmitter::addToMemory(const Columns &columns, const Frame &pair, ValueRange weights) {
+void PairEmitter::addToRowMemory(const Columns &columns, const Frame &pair, ValueRange weights) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   for (auto [sum, plan] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), columns.results)) {
-    if (sum.getKind() == PairOutput::Columns)
+    if (sum.getKind() != PairOutput::Rows)
       continue;
     guarded(plan.requested, [&] {
       Frame inside = pair;
       Value weight = weights[sum.getYielded()];
       Value value;
-      if (sum.getKind() == PairOutput::Total)
-        value = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {"t", "u"});
-      else if (sum.getArray() < 0)
+      if (sum.getArray() < 0)
         value = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {"u"});
       else
         value = tile::DotOp::create(builder, loc, weight,
                                     emitter.emit(op.getArrays()[sum.getArray()], inside), {"u"});
-      emitter.accumulate(value, plan.memory, inside);
+      emitter.accumulate(value, plan.memory, inside, /*atomic=*/columns.keysOnGrid);
     });
   }
 }
@@ -117,10 +125,13 @@ SmallVector<Value> PairEmitter::addToColumns(const Columns &columns, Frame &pair
     PairSumAttr sum = op.getSum(index);
     Value row = sum.getArray() >= 0 ? emitter.emit(op.getArrays()[sum.getArray()], pair) : Value();
     next.push_back(guarded(columns.results[index].requested, before, [&](Value before) {
-      return addContracted(before, weights[sum.getYielded()], row, "t");
+      SmallVector<StringRef> over{"t"};
+      if (sum.getKind() == PairOutput::Total)
+        over.push_back("u");
+      return addContracted(before, weights[sum.getYielded()], row, over);
     }));
   }
-  addToMemory(columns, pair, weights);
+  addToRowMemory(columns, pair, weights);
   return next;
 }
 
@@ -128,7 +139,7 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
   emitOperands(head, [](ArrayType type) { return !type.has("t"); });
   SmallVector<Value> carried(groupSums);
   carried.append(zerosOf(columns.ofHead, head));
-  int64_t step = emitter.sizes.queries;
+  int64_t step = emitter.sizes.columns.queries;
   SmallVector<Value> sums =
       emitSegments(visibleQueries(head), step, step, carried, [&](Value i, ValueRange carried, bool masked) {
         Frame pair = head;
@@ -145,36 +156,49 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
 void PairEmitter::finish(const Columns &columns, ArrayRef<int64_t> results, ValueRange sums,
                          const Frame &frame) {
   Frame done = frame;
-  for (auto [index, sum] : llvm::zip(results, sums))
-    done.tiles[op.getResult(index)] = sum;
+  for (auto [index, sum] : llvm::zip(results, sums)) {
+    const PairResult &plan = columns.results[index];
+    if (op.getSum(index).getKind() == PairOutput::Columns)
+      done.tiles[op.getResult(index)] = sum;
+    else if (columns.keysOnGrid)
+      guarded(plan.requested, [&, sum = sum] { emitter.store(sum, plan.memory, frame); });
+    else
+      guarded(plan.requested, [&, sum = sum] { emitter.accumulate(sum, plan.memory, frame); });
+  }
   columns.finish(done);
+}
+
+void PairEmitter::emitKeys(const Columns &columns, Frame &keys) {
+  SmallVector<Value> zeros = zerosOf(columns.ofGroup, keys);
+  if (loopsOverHeads(keys))
+    emitOperands(keys, [](ArrayType type) { return !type.has("t") && !type.has("h"); });
+  SmallVector<Value> sums = forHeads(
+      keys, zeros, [&](Frame &head, ValueRange carried) { return emitHead(columns, head, carried); });
+  this->finish(columns, columns.ofGroup, sums, keys);
 }
 
 void PairEmitter::emitColumns(Frame &block, Value parts, ArrayRef<PairResult> results,
                               function_ref<void(Frame &)> finish) {
-  int64_t step = emitter.sizes.outerKeys;
+  int64_t step = emitter.sizes.columns.keys;
+  Columns columns{results, finish, {}, {}, hasKeysOnGrid(op, emitter.sizes)};
   bool heads = loopsOverHeads(block);
-  zeroRows(block, results);
-
-  Columns columns{results, finish, {}, {}};
   for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>()))
-    if (sum.getKind() == PairOutput::Columns) {
+    if (sum.getKind() != PairOutput::Rows) {
       bool perHead = heads && cast<ArrayType>(op.getResult(index).getType()).has("h");
       (perHead ? columns.ofHead : columns.ofGroup).push_back(index);
     }
   auto blocksOf = [&](Value count) -> Value {
     return arith::MulIOp::create(emitter.builder, emitter.loc, count, emitter.constant(step));
   };
-  emitter.loop(blocksOf(block.indices.lookup("part")), emitter.size("u"), blocksOf(parts), {},
-               [&](Value j, ValueRange) {
-                 Frame keys = block.at("u", j, step);
-                 SmallVector<Value> zeros = zerosOf(columns.ofGroup, keys);
-                 if (heads)
-                   emitOperands(keys, [](ArrayType type) { return !type.has("t") && !type.has("h"); });
-                 SmallVector<Value> sums = forHeads(keys, zeros, [&](Frame &head, ValueRange carried) {
-                   return emitHead(columns, head, carried);
-                 });
-                 this->finish(columns, columns.ofGroup, sums, keys);
-                 return SmallVector<Value>();
-               });
+  Value first = blocksOf(block.indices.lookup("part"));
+  if (columns.keysOnGrid) {
+    Frame keys = block.at("u", first, step);
+    return emitKeys(columns, keys);
+  }
+  zeroMemory(block, results);
+  emitter.loop(first, emitter.size("u"), blocksOf(parts), {}, [&](Value j, ValueRange) {
+    Frame keys = block.at("u", j, step);
+    emitKeys(columns, keys);
+    return SmallVector<Value>();
+  });
 }

@@ -102,7 +102,7 @@ SmallVector<Value> PairEmitter::emitWeights(Frame &pair, ValueRange products, Va
   return tiles;
 }
 
-Value PairEmitter::addContracted(Value before, Value weight, Value array, StringRef over) {
+Value PairEmitter::addContracted(Value before, Value weight, Value array, ArrayRef<StringRef> over) {
   OpBuilder &builder = emitter.builder;
   if (array)
     return tile::DotOp::create(builder, emitter.loc, weight, array, over, before);

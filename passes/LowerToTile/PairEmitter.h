@@ -16,7 +16,7 @@ namespace taylor {
 
 /// What becomes of one result of a pairwise operation with sums into columns.
 struct PairResult {
-  /// Sums into rows and totals are accumulated here. Null for columns.
+  /// Where it is summed (rows) or stored (totals). Null for columns.
   mlir::Value memory;
   /// Whether anybody asks for it, an i1; null: always.
   mlir::Value requested;
@@ -28,16 +28,26 @@ public:
 
   /// Whether all results are sums into rows.
   static bool isRowsOnly(PairwiseOp op);
+  /// Score tiles of an operation whose results all are.
+  static ScoreTile rowTile(PairwiseOp op, const TileSizes &sizes) {
+    return op.getNumProducts() > 1 ? sizes.derivedRows : sizes.rows;
+  }
+  /// Whether each block of keys of an operation with sums into columns is a block of the grid.
+  static bool hasKeysOnGrid(PairwiseOp op, const TileSizes &sizes);
 
   /// Emits the loop over keys for the frame's queries; the results become tiles of the frame.
   void emitRows(Frame &frame);
 
   /// Emits the loops over keys and queries of one batch and group (or head). `finish` is called where sums
-  /// into columns are complete, with them as tiles of its frame: once per head, once per group. Where the
-  /// keys are cut in `parts`, the frame's part takes every parts-th block of keys: with a causal mask the
-  /// first ones have more queries.
+  /// into columns are complete, with them as tiles of its frame: once per head, once per group.
+  ///
+  /// Where keys are on the grid, the frame's part is the number of the block of keys. Else the keys are cut
+  /// in `parts`, and the frame's part takes every parts-th block of them: with a causal mask the first ones
+  /// have more queries.
   void emitColumns(Frame &block, mlir::Value parts, llvm::ArrayRef<PairResult> results,
                    llvm::function_ref<void(Frame &frame)> finish);
+  /// Zeros where sums into rows are accumulated, for the frame's queries.
+  void zeroRows(Frame &rows, llvm::ArrayRef<PairResult> results);
 
 private:
   /// The running maximum after one tile, and the factor exp(before - after) that rescales what was carried.
@@ -48,7 +58,8 @@ private:
   struct Columns {
     llvm::ArrayRef<PairResult> results;
     llvm::function_ref<void(Frame &frame)> finish;
-    llvm::SmallVector<int64_t> ofGroup, ofHead; // sums into columns: over a group's heads, and of each head
+    llvm::SmallVector<int64_t> ofGroup, ofHead; // carried: sums over a group's heads, and sums of each head
+    bool keysOnGrid;
   };
 
   // PairEmitter.cpp
@@ -67,7 +78,8 @@ private:
   llvm::SmallVector<mlir::Value> emitWeights(Frame &pair, mlir::ValueRange products, mlir::Value maximum,
                                              bool masked, bool edgeOfQueries);
   /// `before` plus the weight contracted over a token axis with `array`, or alone where that is null.
-  mlir::Value addContracted(mlir::Value before, mlir::Value weight, mlir::Value array, llvm::StringRef over);
+  mlir::Value addContracted(mlir::Value before, mlir::Value weight, mlir::Value array,
+                            llvm::ArrayRef<llvm::StringRef> over);
   mlir::tile::TileType pairType(const Frame &pair);
   /// Tiles of zeros for some of the results.
   llvm::SmallVector<mlir::Value> zerosOf(llvm::ArrayRef<int64_t> results, const Frame &frame);
@@ -92,15 +104,19 @@ private:
   bool dependsOnMaximum(int64_t yielded);
 
   // PairColumns.cpp
-  void zeroRows(Frame &block, llvm::ArrayRef<PairResult> results);
+  void zeroKind(PairOutput kind, Frame &frame, llvm::ArrayRef<PairResult> results);
+  /// Zeros where rows and totals of this block are accumulated.
+  void zeroMemory(Frame &block, llvm::ArrayRef<PairResult> results);
   VisibleRange visibleQueries(const Frame &columns);
-  /// One score tile: the next value of each carried sum into columns; other results go to memory.
+  /// One score tile: the next value of each carried sum; sums into rows go to memory.
   llvm::SmallVector<mlir::Value> addToColumns(const Columns &columns, Frame &pair, mlir::ValueRange carried,
                                               bool masked);
-  void addToMemory(const Columns &columns, const Frame &pair, mlir::ValueRange weights);
+  void addToRowMemory(const Columns &columns, const Frame &pair, mlir::ValueRange weights);
   /// All queries of one head (or group) for one block of keys; returns the group's sums.
   llvm::SmallVector<mlir::Value> emitHead(const Columns &columns, Frame &head, mlir::ValueRange groupSums);
-  /// Hands complete sums to `columns.finish`.
+  /// All queries of all heads for one block of keys.
+  void emitKeys(const Columns &columns, Frame &keys);
+  /// Hands complete sums into columns to `columns.finish`; totals go to memory.
   void finish(const Columns &columns, llvm::ArrayRef<int64_t> results, mlir::ValueRange sums,
               const Frame &frame);
   /// Calls `body` for each head of the block's group where the operation has heads, else for the block.

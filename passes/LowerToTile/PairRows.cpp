@@ -124,7 +124,7 @@ SmallVector<Value> PairEmitter::addToRows(Frame &pair, ArrayRef<int64_t> looped,
     if (dependsOnMaximum(sum.getYielded()))
       before = emitter.map({before, rescaling.factor}, multiply);
     Value column = sum.getArray() >= 0 ? emitter.emit(op.getArrays()[sum.getArray()], pair) : Value();
-    next.push_back(addContracted(before, weights[sum.getYielded()], column, "u"));
+    next.push_back(addContracted(before, weights[sum.getYielded()], column, {"u"}));
   }
   return next;
 }
@@ -152,7 +152,7 @@ void PairEmitter::emitRows(Frame &frame) {
   if (op.hasMaximum())
     zeros.push_back(emitFirstMaximum(frame));
   zeros.append(zerosOf(looped, frame));
-  int64_t step = emitter.sizes.keys, edge = emitter.sizes.edgeKeys;
+  int64_t step = rowTile(op, emitter.sizes).keys, edge = std::min(step, emitter.sizes.edgeKeys);
   SmallVector<Value> sums =
       emitSegments(visibleKeys(frame), step, edge, zeros, [&](Value j, ValueRange carried, bool masked) {
         Frame pair = frame;

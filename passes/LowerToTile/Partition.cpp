@@ -271,7 +271,7 @@ KernelPlan &Partition::kernelFor(KernelPlan::Kind kind, int64_t stage, ArrayRef<
   return kernel;
 }
 
-static SmallVector<StringRef> gridAxes(ArrayRef<Value> arrays, Operation *op = nullptr) {
+SmallVector<StringRef> taylor::gridAxes(ArrayRef<Value> arrays, Operation *op) {
   SmallVector<StringRef> present, axes;
   for (Value array : arrays)
     for (StringAttr name : typeOf(array).getAxes())
@@ -465,10 +465,12 @@ void Partition::nameKernels() {
       name = "pairs";
       break;
     case KernelPlan::Kind::Local: {
-      kernel.attends =
-          llvm::any_of(kernel.roots, [&](const Root &root) { return !leavesOf(root).rowPairs.empty(); });
+      for (const Root &root : kernel.roots) {
+        Leaves leaves = leavesOf(root);
+        kernel.rowPairs.insert(leaves.rowPairs.begin(), leaves.rowPairs.end());
+      }
       bool rows = llvm::is_contained(kernel.axes, "t"), columns = llvm::is_contained(kernel.axes, "u");
-      if (kernel.attends)
+      if (!kernel.rowPairs.empty())
         name = "attend";
       else if (!rows && !columns)
         name = "combine";

@@ -47,8 +47,8 @@ struct KernelPlan {
   /// The scan or the pairwise operation.
   mlir::Operation *op = nullptr;
   std::optional<AngleTable> angles;
-  /// Has a loop over keys.
-  bool attends = false;
+  /// Loops over keys: what it computes sums into rows.
+  llvm::SmallSetVector<mlir::Operation *, 2> rowPairs;
   std::vector<Root> roots;
 };
 
@@ -110,6 +110,11 @@ private:
   llvm::DenseMap<mlir::Value, int64_t> stages;
   llvm::DenseMap<mlir::Operation *, int64_t> operationStages;
 };
+
+/// Run-time axes that any of the arrays has, or that `op` reads an index along, in the order of a grid; heads
+/// stand for their groups.
+llvm::SmallVector<llvm::StringRef> gridAxes(llvm::ArrayRef<mlir::Value> arrays,
+                                            mlir::Operation *op = nullptr);
 
 } // namespace taylor
 

@@ -20,10 +20,9 @@ namespace taylor {
 #include "passes/LowerToTile/Passes.h.inc"
 
 /// From functions at the pairwise level to tile programs, tidied: taylor-lower-to-tile, then hoisting of what
-/// a loop does not change, and sharing of equal operations. `sizes` comes from the target's table, and so
-/// does `productType`: where it is not empty, taylor-narrow-products makes operands of products bf16 or f16.
-void buildTilePipeline(mlir::OpPassManager &manager, const TileSizes &sizes = {},
-                       llvm::StringRef productType = {});
+/// a loop does not change, and sharing of equal operations. `sizes` comes from the target's table; it says
+/// whether taylor-split-sums comes before, and taylor-narrow-products behind.
+void buildTilePipeline(mlir::OpPassManager &manager, const TileSizes &sizes = {});
 
 /// Makes `buildTilePipeline` known as `taylor-tile-pipeline`.
 void registerTilePipeline();

@@ -10,7 +10,7 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     Rule: `taylor.function @f.forward` becomes `tile.program @forward`. Values get memory where other tokens, heads or blocks read
     them, or where computing them again would cost; each is computed by one kernel, everything else in the kernels that
     read it (README.md). Sums into rows are a loop over keys inside a block of queries; sums into columns a loop over queries
-    inside blocks of keys; both split into tiles that need the mask and tiles that do not.
+    inside blocks of keys; both split into tiles that need the mask and tiles that do not. How large tiles are and what is on the grid is an option (TileSizes.h).
 
     Requires sizes of all channels (`taylor-specialize`) and operations of the pairwise level: no recurrences, norms or parameters.
 
@@ -23,15 +23,8 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let options = [
-    Option<"tokens", "tokens", "int64_t", /*default=*/"64", "tokens of a block in kernels that are local to tokens">,
-    Option<"queries", "queries", "int64_t", /*default=*/"64", "queries of a score tile">,
-    Option<"keys", "keys", "int64_t", /*default=*/"128", "keys of a score tile, in sums into rows">,
-    Option<"edgeKeys", "edge-keys", "int64_t", /*default=*/"64", "the same where the mask cuts through">,
-    Option<"outerKeys", "outer-keys", "int64_t", /*default=*/"128", "keys of a score tile, in sums into columns">,
-    Option<"widenKeys", "widen-keys", "bool", /*default=*/"true", "16-bit keys and values that a loop reads again are converted once">,
-    Option<"blocks", "blocks", "int64_t", /*default=*/"4", "fewest blocks of a kernel with sums into columns">
-  ];
+  let options = [Option<"tiles", "tiles", "std::string", /*default=*/"\"\"",
+    "what differs from the defaults of TileSizes.h: 'queries=64,keys=128,row-sums=separate'">];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
 }

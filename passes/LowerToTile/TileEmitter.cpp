@@ -185,19 +185,21 @@ Value TileEmitter::loadStored(Value array, tile::TileType type, const Frame &fra
       .front();
 }
 
-template <typename Op> void TileEmitter::write(Value tile, Value array, const Frame &frame) {
+template <typename Op, typename... Extra>
+void TileEmitter::write(Value tile, Value array, const Frame &frame, Extra... extra) {
   SmallVector<Attribute> axes, tileAxes;
   SmallVector<Value> offsets;
   window(cast<tile::ArrayType>(array.getType()), cast<tile::TileType>(tile.getType()), frame, axes, tileAxes,
          offsets);
-  Op::create(builder, loc, tile, array, builder.getArrayAttr(axes), builder.getArrayAttr(tileAxes), offsets);
+  Op::create(builder, loc, tile, array, builder.getArrayAttr(axes), builder.getArrayAttr(tileAxes), offsets,
+             extra...);
 }
 
 void TileEmitter::store(Value tile, Value array, const Frame &frame) {
   write<tile::StoreOp>(tile, array, frame);
 }
-void TileEmitter::accumulate(Value tile, Value array, const Frame &frame) {
-  write<tile::AccumulateOp>(tile, array, frame);
+void TileEmitter::accumulate(Value tile, Value array, const Frame &frame, bool atomic) {
+  write<tile::AccumulateOp>(tile, array, frame, atomic);
 }
 
 //===----------------------------------------------------------------------===//

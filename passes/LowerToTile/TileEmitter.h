@@ -60,7 +60,7 @@ public:
 
   mlir::Value load(mlir::Value memory, mlir::tile::TileType type, const Frame &frame);
   void store(mlir::Value tile, mlir::Value memory, const Frame &frame);
-  void accumulate(mlir::Value tile, mlir::Value memory, const Frame &frame);
+  void accumulate(mlir::Value tile, mlir::Value memory, const Frame &frame, bool atomic = false);
 
   /// One partial sum: the reduction over what a block of tokens holds.
   mlir::Value emitPartial(ReduceOp op, Frame &frame);
@@ -114,7 +114,8 @@ private:
   /// The region of an operation on the tiles of its arrays; the results are 0 where a count is.
   llvm::SmallVector<mlir::Value> emitRegion(mlir::Region &region, mlir::ValueRange arrays,
                                             mlir::ValueRange live, Frame &frame);
-  template <typename Op> void write(mlir::Value tile, mlir::Value memory, const Frame &frame);
+  template <typename Op, typename... Extra>
+  void write(mlir::Value tile, mlir::Value memory, const Frame &frame, Extra... extra);
   void window(mlir::tile::ArrayType array, mlir::tile::TileType tile, const Frame &frame,
               llvm::SmallVectorImpl<mlir::Attribute> &axes, llvm::SmallVectorImpl<mlir::Attribute> &tileAxes,
               llvm::SmallVectorImpl<mlir::Value> &offsets);

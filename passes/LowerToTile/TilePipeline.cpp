@@ -5,29 +5,25 @@
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
 
 using namespace mlir;
 
 namespace {
 struct TilePipelineOptions : PassPipelineOptions<TilePipelineOptions> {
-  Option<std::string> productType{*this, "product-type",
-                                  llvm::cl::desc("operands of products: bf16 or f16; default: as computed")};
+  Option<std::string> tiles{
+      *this, "tiles",
+      llvm::cl::desc("as for taylor-lower-to-tile; products=bf16 or f16: operands of products in 16 bits")};
 };
 } // namespace
 
-void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes, StringRef productType) {
-  LowerToTilePassOptions options;
-  options.tokens = sizes.tokens;
-  options.queries = sizes.queries;
-  options.keys = sizes.keys;
-  options.edgeKeys = sizes.edgeKeys;
-  options.outerKeys = sizes.outerKeys;
-  options.blocks = sizes.blocks;
-  options.widenKeys = productType.empty();
-  manager.addPass(createLowerToTilePass(options));
+void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
+  if (sizes.rowSums == RowSums::Separate)
+    manager.nest<FunctionOp>().addPass(createSplitSumsPass());
+  manager.addPass(createLowerToTilePass({sizes.str()}));
   manager.addPass(createWidenProjectionsPass());
-  if (!productType.empty())
-    manager.addPass(createNarrowProductsPass({productType.str()}));
+  if (!sizes.productType.empty())
+    manager.addPass(createNarrowProductsPass({sizes.productType}));
   manager.addPass(createCSEPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createLoopInvariantCodeMotionPass());
@@ -35,9 +31,18 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes, S
 }
 
 void taylor::registerTilePipeline() {
-  PassPipelineRegistration<TilePipelineOptions>(
-      "taylor-tile-pipeline", "functions at the pairwise level into tidy tile programs",
-      [](OpPassManager &manager, const TilePipelineOptions &options) {
-        buildTilePipeline(manager, {}, options.productType);
-      });
+  PassRegistryFunction build = [](OpPassManager &manager, StringRef text,
+                                  function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
+    TilePipelineOptions options;
+    if (failed(options.parseFromString(text)))
+      return failure();
+    TileSizes sizes;
+    if (llvm::Error wrong = sizes.parse(options.tiles))
+      return error(llvm::toString(std::move(wrong)));
+    buildTilePipeline(manager, sizes);
+    return success();
+  };
+  registerPassPipeline(
+      "taylor-tile-pipeline", "functions at the pairwise level into tidy tile programs", build,
+      [](function_ref<void(const mlir::detail::PassOptions &)> visit) { visit(TilePipelineOptions()); });
 }

@@ -4,25 +4,52 @@
 #ifndef TAYLOR_PASSES_LOWERTOTILE_TILESIZES_H
 #define TAYLOR_PASSES_LOWERTOTILE_TILESIZES_H
 
-#include <cstdint>
+#include "llvm/Support/Error.h"
+#include <string>
 
 namespace taylor {
 
-/// Sizes of tiles in tokens, and of grids.
+/// A tile of scores, in tokens.
+struct ScoreTile {
+  int64_t queries = 64, keys = 128;
+};
+
+/// What becomes of sums into rows where the same pairs are summed into columns too, and so of the grid.
+///
+///               kernels                              grid          row sums
+///   Parts       one                                  b g part      added in memory, in the order of the keys
+///   Separate    one for rows, one for columns        b h t; b g u  finished by their block
+///   Atomic      one, behind one that writes zeros    b g u         added in memory, in any order
+///
+/// With `Parts` a block loops over keys; it computes each product once, for targets with few threads. With
+/// the others keys are on the grid. Results do not depend on the order of blocks, but for `Atomic`.
+enum class RowSums { Parts, Separate, Atomic };
+
+/// Sizes of tiles in tokens, and the form of grids and loops.
 struct TileSizes {
   /// Tokens of a block in kernels that are local to tokens.
   int64_t tokens = 64;
-  /// Queries of a score tile.
-  int64_t queries = 64;
-  /// Keys of a score tile where the loop over keys is inside (sums into rows).
-  int64_t keys = 128;
-  /// The same where the mask cuts through: the smaller, the less is computed for nothing.
+  /// Score tiles of sums into rows (the loop over keys is inside) of pairs with one product or none.
+  ScoreTile rows;
+  /// The same where pairs have several products, as in a derivative: more operands lie beside the tile.
+  ScoreTile derivedRows;
+  /// Most keys of such a tile where the mask cuts through: the smaller, the less is computed for nothing.
   int64_t edgeKeys = 64;
-  /// Keys of a score tile where the loop over queries is inside (sums into columns).
-  int64_t outerKeys = 128;
-  /// Fewest blocks of a kernel that sums into columns: where batches and groups are fewer, each is cut in
-  /// parts by keys.
+  /// Score tiles of sums into columns (the loop over queries is inside).
+  ScoreTile columns;
+  /// Fewest blocks of a kernel that sums into columns, with `Parts`: where batches and groups are fewer, each
+  /// is cut in parts by keys.
   int64_t blocks = 4;
+  RowSums rowSums = RowSums::Parts;
+  /// Where not empty, bf16 or f16: operands of products have this type (taylor-narrow-products).
+  std::string productType;
+
+  /// Reads "queries=64,keys=128,row-sums=separate": the named fields change. Names are in the order of the
+  /// fields above (`columns` are the outer ones, for their loop over keys is outside). Errors say what was
+  /// expected.
+  llvm::Error parse(llvm::StringRef text);
+  /// All fields, as `parse` reads them.
+  std::string str() const;
 };
 
 } // namespace taylor

@@ -353,3 +353,16 @@ func.func @map_of_a_number(%x: f32) {
   }
   return
 }
+
+// -----
+
+tile.program @atomic_bf16 {
+  %x = tile.workspace "x" : !tile.array<[t], bf16>
+  tile.kernel @k grid(%b in b) {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1.0 : f32
+    %a = tile.splat %one : f32 -> !tile.tile<[t = 8], f32>
+    // expected-error @+1 {{'tile.accumulate' op expected an array of f32 or f64 for atomic additions, but got 'bf16'}}
+    tile.accumulate %a, %x[t = %c0] atomic : !tile.tile<[t = 8], f32>, !tile.array<[t], bf16>
+  }
+}

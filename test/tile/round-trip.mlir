@@ -84,6 +84,8 @@ tile.program @forward {
     scf.if %asked {
       // CHECK: tile.accumulate %{{.*}}, %{{.*}}[b = %{{.*}}, h = %{{.*}}, t = %{{.*}}] :
       tile.accumulate %scan, %m[b = %b, h = %h, t = %t0] : !t, !row
+      // CHECK: tile.accumulate %{{.*}}, %{{.*}}[b = %{{.*}}, h = %{{.*}}, t = %{{.*}}] atomic :
+      tile.accumulate %scan, %m[b = %b, h = %h, t = %t0] atomic : !t, !row
     }
   }
 }

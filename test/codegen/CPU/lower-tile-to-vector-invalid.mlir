@@ -41,3 +41,17 @@ tile.program @foreign_call {
     %p = llvm.mlir.undef : i64
   }
 }
+
+// -----
+
+!t = !tile.tile<[t = 8], f32>
+tile.program @atomic {
+  %x = tile.workspace "x" : !tile.array<[t], f32>
+  tile.kernel @k grid(%b in b) {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1.0 : f32
+    %a = tile.splat %one : f32 -> !t
+    // expected-error @+1 {{unsupported atomic additions on a CPU: lower with row-sums=parts or separate}}
+    tile.accumulate %a, %x[t = %c0] atomic : !t, !tile.array<[t], f32>
+  }
+}
