@@ -116,10 +116,17 @@ void PairEmitter::addToRowMemory(const Columns &columns, const Frame &pair, Valu
   }
 }
 
+bool PairEmitter::isFiniteInColumns(Value array) {
+  bool sumsKeys = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
+                               [](PairSumAttr sum) { return sum.getKind() != PairOutput::Columns; });
+  return !sumsKeys || !typeOf(array).has("u") || emitter.memory.values.contains(array);
+}
+
 SmallVector<Value> PairEmitter::addToColumns(const Columns &columns, Frame &pair, ValueRange carried,
-                                             bool masked) {
+                                             const Masking &ofTile) {
   SmallVector<Value> products = emitProducts(pair), next;
-  SmallVector<Value> weights = emitWeights(pair, products, /*maximum=*/{}, masked, /*edgeOfQueries=*/true);
+  Masking masking = maskProduct(pair, products, ofTile);
+  SmallVector<Value> weights = emitWeights(pair, products, /*maximum=*/{}, masking);
   for (auto [index, before] :
        llvm::zip(llvm::concat<const int64_t>(columns.ofGroup, columns.ofHead), carried)) {
     PairSumAttr sum = op.getSum(index);
@@ -140,13 +147,18 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
   SmallVector<Value> carried(groupSums);
   carried.append(zerosOf(columns.ofHead, head));
   int64_t step = emitter.sizes.columns.queries;
-  SmallVector<Value> sums =
-      emitSegments(visibleQueries(head), step, step, carried, [&](Value i, ValueRange carried, bool masked) {
-        Frame pair = head;
-        pair.tStart = i;
-        pair.tSize = step;
-        return addToColumns(columns, pair, carried, masked);
-      });
+  SmallVector<int64_t> summed = llvm::map_to_vector(
+      op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) { return int64_t(sum.getYielded()); });
+  Masking masking;
+  masking.masked = masking.edgeOfQueries = true;
+  masking.product = findMaskedProduct(op, summed, [&](Value array) { return isFiniteInColumns(array); });
+  SmallVector<Value> sums = emitSegments(visibleQueries(head), step, step, carried, masking,
+                                         [&](Value i, ValueRange carried, const Masking &masking) {
+                                           Frame pair = head;
+                                           pair.tStart = i;
+                                           pair.tSize = step;
+                                           return addToColumns(columns, pair, carried, masking);
+                                         });
   if (!columns.ofHead.empty())
     finish(columns, columns.ofHead, ArrayRef(sums).drop_front(groupSums.size()), head);
   sums.truncate(groupSums.size());

@@ -54,9 +54,7 @@ SmallVector<Value> PairEmitter::emitArguments(ScalarProgram &program, Frame &pai
   return arguments;
 }
 
-Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool masked, bool edgeOfQueries) {
-  if (!masked)
-    return {};
+Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQueries) {
   OpBuilder &inner = program.builder();
   Location loc = program.getLoc();
   Value end = emitter.size("u");
@@ -81,13 +79,53 @@ Value PairEmitter::selectVisible(ScalarProgram &program, Value mask, Value scala
   return arith::SelectOp::create(inner, loc, mask, scalar, other);
 }
 
-SmallVector<Value> PairEmitter::emitWeights(Frame &pair, ValueRange products, Value maximum, bool masked,
-                                            bool edgeOfQueries) {
+SmallVector<Value> PairEmitter::maskTiles(Frame &pair, ValueRange tiles, double outside,
+                                          const Masking &masking) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  auto masked = [&] {
+    Frame inside = pair; // what is made in a branch stays there
+    ScalarProgram program(emitter, inside);
+    Value mask = emitMask(program, inside, masking.edgeOfQueries);
+    SmallVector<Value> scalars = llvm::map_to_vector(
+        tiles, [&](Value tile) { return selectVisible(program, mask, program.input(tile), outside); });
+    return program.emit(scalars);
+  };
+  if (!masking.cut)
+    return masked();
+  auto branch = scf::IfOp::create(builder, loc, tiles.getTypes(), masking.cut, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, masked());
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, tiles);
+  return llvm::to_vector(ValueRange(branch.getResults()));
+}
+
+PairEmitter::Masking PairEmitter::maskProduct(Frame &pair, SmallVectorImpl<Value> &products,
+                                              const Masking &masking) {
+  // In the region of the weights it costs no sweep, if nothing else reads it.
+  if (!masking.product || (!masking.cut && !op.hasMaximum()))
+    return masking;
+  Value &product = products[masking.product->product];
+  product = maskTiles(pair, product, masking.product->value, masking).front();
+  return {};
+}
+
+SmallVector<Value> PairEmitter::emitWeights(Frame &pair, ValueRange products, Value maximum,
+                                            const Masking &masking) {
   ScalarProgram program(emitter, pair);
   SmallVector<Value> arguments = emitArguments(program, pair, products);
   if (maximum)
     arguments.push_back(program.input(maximum));
-  Value mask = emitMask(program, pair, masked, edgeOfQueries);
+  Value mask;
+  if (masking.masked && !masking.cut)
+    mask = emitMask(program, pair, masking.edgeOfQueries);
+  if (mask && masking.product) {
+    Value &product = arguments[masking.product->product];
+    product = selectVisible(program, mask, product, masking.product->value);
+    mask = {};
+  }
   SmallVector<Value> weights = program.inlineRegion(op.getWeight(), arguments);
   DenseMap<Value, Value> selected; // a scalar that is yielded twice is one tile
   for (Value &weight : weights) {
@@ -99,6 +137,12 @@ SmallVector<Value> PairEmitter::emitWeights(Frame &pair, ValueRange products, Va
   SmallVector<Value> tiles = program.emit(weights);
   for (Value &tile : tiles)
     tile = broadcastTile(emitter.builder, emitter.loc, tile, pairType(pair));
+  if (masking.cut) {
+    llvm::SetVector<Value> distinct(tiles.begin(), tiles.end());
+    SmallVector<Value> visible = maskTiles(pair, distinct.getArrayRef(), 0.0, masking);
+    for (Value &tile : tiles)
+      tile = visible[llvm::find(distinct, tile) - distinct.begin()];
+  }
   return tiles;
 }
 
@@ -118,15 +162,34 @@ SmallVector<Value> PairEmitter::zerosOf(ArrayRef<int64_t> results, const Frame &
   });
 }
 
+SmallVector<Value> PairEmitter::emitSingleLoop(const VisibleRange &range, int64_t step, ValueRange carried,
+                                               Masking masking, TileBody body) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  return emitter.loop(range.begin, range.end, step, carried, [&](Value index, ValueRange carried) {
+    if (!range.neverFull) {
+      Value past = emitter.add(index, emitter.constant(step));
+      masking.cut = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, past, range.fullEnd);
+      if (!range.fullFromStart) {
+        Value before = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, index, range.fullBegin);
+        masking.cut = arith::OrIOp::create(builder, loc, before, masking.cut);
+      }
+    }
+    return body(index, carried, masking);
+  });
+}
+
 SmallVector<Value> PairEmitter::emitSegments(const VisibleRange &range, int64_t step, int64_t edge,
-                                             ValueRange carried,
-                                             function_ref<SmallVector<Value>(Value, ValueRange, bool)> body) {
+                                             ValueRange carried, const Masking &masking, TileBody body) {
+  if (emitter.sizes.singleLoop)
+    return emitSingleLoop(range, step, carried, masking, body);
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   SmallVector<Value> values(carried);
   auto segment = [&](Value begin, Value end, int64_t by, bool masked) {
-    values = emitter.loop(begin, end, by, values,
-                          [&](Value index, ValueRange carried) { return body(index, carried, masked); });
+    values = emitter.loop(begin, end, by, values, [&](Value index, ValueRange carried) {
+      return body(index, carried, masked ? masking : Masking());
+    });
   };
   if (range.neverFull) {
     segment(range.begin, range.end, edge, true);
@@ -162,7 +225,7 @@ SmallVector<Value> PairEmitter::emitSegments(const VisibleRange &range, int64_t 
         Value isBefore = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, before);
         Value base =
             arith::SelectOp::create(builder, loc, isBefore, range.begin, sub(second, times(before, edge)));
-        return body(emitter.add(base, times(number, edge)), carried, true);
+        return body(emitter.add(base, times(number, edge)), carried, masking);
       });
   segment(first, second, step, false);
   return values;

@@ -5,10 +5,12 @@
 //   rows only:     queries outside, keys inside; sums are carried; a running maximum rescales what is carried
 //   with columns:  keys outside, queries inside; sums into columns are carried, sums into rows go to memory
 //
-// Both split their inner loop in masked and full parts (VisibleRanges).
+// Both split their inner loop in masked and full parts (VisibleRanges), or mask in one loop where the mask
+// cuts.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_PAIREMITTER_H
 #define TAYLOR_PASSES_LOWERTOTILE_PAIREMITTER_H
 
+#include "passes/LowerToTile/MaskedProduct.h"
 #include "passes/LowerToTile/TileEmitter.h"
 #include "passes/LowerToTile/VisibleRanges.h"
 
@@ -50,6 +52,19 @@ public:
   void zeroRows(Frame &rows, llvm::ArrayRef<PairResult> results);
 
 private:
+  /// What a score tile needs of the mask.
+  struct Masking {
+    /// Some pairs may be invisible, or no real tokens.
+    bool masked = false;
+    /// Where the tile is one of a loop over all tiles: an i1, whether any is. Null: unknown.
+    mlir::Value cut;
+    /// Queries may reach beyond the last one, and that matters.
+    bool edgeOfQueries = false;
+    /// A product to mask, so that nothing that is computed of it needs a mask.
+    std::optional<MaskedProduct> product;
+  };
+  using TileBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      mlir::Value index, mlir::ValueRange carried, const Masking &masking)>;
   /// The running maximum after one tile, and the factor exp(before - after) that rescales what was carried.
   struct Rescaling {
     mlir::Value maximum, factor;
@@ -63,20 +78,26 @@ private:
   };
 
   // PairEmitter.cpp
-  ArrayType typeOf(int64_t array) { return mlir::cast<ArrayType>(op.getArrays()[array].getType()); }
+  ArrayType typeOf(int64_t array) { return typeOf(op.getArrays()[array]); }
+  static ArrayType typeOf(mlir::Value array) { return mlir::cast<ArrayType>(array.getType()); }
   /// Which arrays take part with axis t, with u, with h.
   void emitOperands(Frame &frame, llvm::function_ref<bool(ArrayType)> which);
   llvm::SmallVector<mlir::Value> emitProducts(Frame &pair);
   /// The scalars that a region over pairs begins with: products, then what `scalars` lists.
   llvm::SmallVector<mlir::Value> emitArguments(ScalarProgram &program, Frame &pair,
                                                mlir::ValueRange products);
-  /// Inlines the conditions that hold at a visible pair of real tokens; null if nothing is to be masked.
-  mlir::Value emitMask(ScalarProgram &program, Frame &pair, bool masked, bool edgeOfQueries);
+  /// Inlines the conditions that hold at a visible pair of real tokens.
+  mlir::Value emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQueries);
   /// The scalar where the mask holds, else `outside`; a null mask holds everywhere.
   mlir::Value selectVisible(ScalarProgram &program, mlir::Value mask, mlir::Value scalar, double outside);
+  /// Tiles over [t, u], `outside` at invisible pairs; where the tile is not cut they stay as they are.
+  llvm::SmallVector<mlir::Value> maskTiles(Frame &pair, mlir::ValueRange tiles, double outside,
+                                           const Masking &masking);
+  /// Masks the product that `masking` names, if it does; returns what is left to mask.
+  Masking maskProduct(Frame &pair, llvm::SmallVectorImpl<mlir::Value> &products, const Masking &masking);
   /// One tile per yielded scalar in `wanted`, over [t, u], 0 at invisible pairs; `maximum` may be null.
   llvm::SmallVector<mlir::Value> emitWeights(Frame &pair, mlir::ValueRange products, mlir::Value maximum,
-                                             bool masked, bool edgeOfQueries);
+                                             const Masking &masking);
   /// `before` plus the weight contracted over a token axis with `array`, or alone where that is null.
   mlir::Value addContracted(mlir::Value before, mlir::Value weight, mlir::Value array,
                             llvm::ArrayRef<llvm::StringRef> over);
@@ -84,11 +105,13 @@ private:
   /// Tiles of zeros for some of the results.
   llvm::SmallVector<mlir::Value> zerosOf(llvm::ArrayRef<int64_t> results, const Frame &frame);
   /// Calls `body` for the masked parts of a range (tiles of `edge` tokens) and the full part (tiles of
-  /// `step`), threading what is carried.
-  llvm::SmallVector<mlir::Value> emitSegments(
-      const VisibleRange &range, int64_t step, int64_t edge, mlir::ValueRange carried,
-      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange, bool masked)>
-          body);
+  /// `step`), threading what is carried; or for all of it in one loop over tiles of `step`. `masking` is that
+  /// of masked tiles.
+  llvm::SmallVector<mlir::Value> emitSegments(const VisibleRange &range, int64_t step, int64_t edge,
+                                              mlir::ValueRange carried, const Masking &masking,
+                                              TileBody body);
+  llvm::SmallVector<mlir::Value> emitSingleLoop(const VisibleRange &range, int64_t step,
+                                                mlir::ValueRange carried, Masking masking, TileBody body);
 
   // PairRows.cpp
   /// What a sum adds up at every visible key, where its closed form is known: a constant, over an interval.
@@ -97,10 +120,10 @@ private:
   /// What the running maximum begins at: its floor, or minus infinity.
   mlir::Value emitFirstMaximum(Frame &frame);
   VisibleRange visibleKeys(const Frame &rows);
-  Rescaling emitMaximum(Frame &pair, mlir::ValueRange products, mlir::Value before, bool masked);
+  Rescaling emitMaximum(Frame &pair, mlir::ValueRange products, mlir::Value before, const Masking &masking);
   /// One score tile: the next value of what is carried, the maximum (if there is one) and the sums `looped`.
   llvm::SmallVector<mlir::Value> addToRows(Frame &pair, llvm::ArrayRef<int64_t> looped,
-                                           mlir::ValueRange carried, bool masked);
+                                           mlir::ValueRange carried, const Masking &masking);
   bool dependsOnMaximum(int64_t yielded);
 
   // PairColumns.cpp
@@ -110,7 +133,10 @@ private:
   VisibleRange visibleQueries(const Frame &columns);
   /// One score tile: the next value of each carried sum; sums into rows go to memory.
   llvm::SmallVector<mlir::Value> addToColumns(const Columns &columns, Frame &pair, mlir::ValueRange carried,
-                                              bool masked);
+                                              const Masking &masking);
+  /// Whether what a tile of an operand holds is finite beyond the last key too: what is loaded is 0 there,
+  /// what is computed may be anything. That matters where keys are summed over.
+  bool isFiniteInColumns(mlir::Value array);
   void addToRowMemory(const Columns &columns, const Frame &pair, mlir::ValueRange weights);
   /// All queries of one head (or group) for one block of keys; returns the group's sums.
   llvm::SmallVector<mlir::Value> emitHead(const Columns &columns, Frame &head, mlir::ValueRange groupSums);

@@ -73,15 +73,19 @@ VisibleRange PairEmitter::visibleKeys(const Frame &rows) {
   return ranges.keysOf(builder, loc, first, last);
 }
 
-PairEmitter::Rescaling PairEmitter::emitMaximum(Frame &pair, ValueRange products, Value before, bool masked) {
+PairEmitter::Rescaling PairEmitter::emitMaximum(Frame &pair, ValueRange products, Value before,
+                                                const Masking &masking) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   ScalarProgram program(emitter, pair);
   SmallVector<Value> arguments = emitArguments(program, pair, products);
-  Value mask = emitMask(program, pair, masked, /*edgeOfQueries=*/false);
+  double least = leastOf(op.getRealType());
   Value x = program.inlineRegion(op.getMaximum(), arguments).front();
-  x = selectVisible(program, mask, x, leastOf(op.getRealType()));
+  if (masking.masked && !masking.cut)
+    x = selectVisible(program, emitMask(program, pair, masking.edgeOfQueries), x, least);
   Value tile = broadcastTile(builder, loc, program.emit(x).front(), pairType(pair));
+  if (masking.cut)
+    tile = maskTiles(pair, tile, least, masking).front();
   Value ofTile = tile::ReduceOp::create(builder, loc, tile::ReductionKind::max, tile, {"u"});
   auto rescaling =
       tile::MapOp::create(builder, loc, {before, ofTile}, [](OpBuilder &inner, Location loc, ValueRange s) {
@@ -109,16 +113,16 @@ bool PairEmitter::dependsOnMaximum(int64_t yielded) {
 }
 
 SmallVector<Value> PairEmitter::addToRows(Frame &pair, ArrayRef<int64_t> looped, ValueRange carried,
-                                          bool masked) {
+                                          const Masking &ofTile) {
   SmallVector<Value> products = emitProducts(pair), next;
+  Masking masking = maskProduct(pair, products, ofTile);
   Rescaling rescaling;
   if (op.hasMaximum()) {
-    rescaling = emitMaximum(pair, products, carried.front(), masked);
+    rescaling = emitMaximum(pair, products, carried.front(), masking);
     next.push_back(rescaling.maximum);
     carried = carried.drop_front();
   }
-  SmallVector<Value> weights =
-      emitWeights(pair, products, rescaling.maximum, masked, /*edgeOfQueries=*/false);
+  SmallVector<Value> weights = emitWeights(pair, products, rescaling.maximum, masking);
   for (auto [index, before] : llvm::zip(looped, carried)) {
     PairSumAttr sum = op.getSum(index);
     if (dependsOnMaximum(sum.getYielded()))
@@ -153,13 +157,20 @@ void PairEmitter::emitRows(Frame &frame) {
     zeros.push_back(emitFirstMaximum(frame));
   zeros.append(zerosOf(looped, frame));
   int64_t step = rowTile(op, emitter.sizes).keys, edge = std::min(step, emitter.sizes.edgeKeys);
-  SmallVector<Value> sums =
-      emitSegments(visibleKeys(frame), step, edge, zeros, [&](Value j, ValueRange carried, bool masked) {
-        Frame pair = frame;
-        pair.uStart = j;
-        pair.uSize = masked ? edge : step;
-        return addToRows(pair, looped, carried, masked);
-      });
+  SmallVector<int64_t> summed =
+      llvm::map_to_vector(looped, [&](int64_t sum) { return int64_t(op.getSum(sum).getYielded()); });
+  Masking masking;
+  masking.masked = true;
+  // Rows do not meet, and keys have memory, where 0 lies beyond the last one.
+  masking.product = findMaskedProduct(op, summed, [](Value) { return true; });
+  SmallVector<Value> sums = emitSegments(visibleKeys(frame), step, edge, zeros, masking,
+                                         [&](Value j, ValueRange carried, const Masking &masking) {
+                                           Frame pair = frame;
+                                           pair.uStart = j;
+                                           pair.uSize =
+                                               masking.masked && !emitter.sizes.singleLoop ? edge : step;
+                                           return addToRows(pair, looped, carried, masking);
+                                         });
   if (maximum)
     frame.tiles[maximum] = sums.front();
   for (auto [index, sum] : llvm::zip(looped, ArrayRef(sums).take_back(looped.size())))

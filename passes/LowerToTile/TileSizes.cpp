@@ -30,7 +30,8 @@ struct Field {
 };
 
 std::vector<Field> fieldsOf(TileSizes &sizes) {
-  static const StringRef rowSums[] = {"parts", "separate", "atomic"}, products[] = {"f32", "bf16", "f16"};
+  static const StringRef rowSums[] = {"parts", "separate", "atomic"}, products[] = {"f32", "bf16", "f16"},
+                         loops[] = {"split", "single"};
   auto number = [](StringRef name, int64_t &value) {
     return Field{name, &value, {}, {}, std::to_string(value)};
   };
@@ -45,6 +46,8 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
           number("blocks", sizes.blocks),
           {"row-sums", nullptr, rowSums, [&](unsigned word) { sizes.rowSums = RowSums(word); },
            rowSums[unsigned(sizes.rowSums)].str()},
+          {"loops", nullptr, loops, [&](unsigned word) { sizes.singleLoop = word; },
+           loops[sizes.singleLoop].str()},
           {"products", nullptr, products,
            [&](unsigned word) { sizes.productType = word ? products[word].str() : ""; },
            sizes.productType.empty() ? products[0].str() : sizes.productType}};

@@ -41,6 +41,10 @@ struct TileSizes {
   /// is cut in parts by keys.
   int64_t blocks = 4;
   RowSums rowSums = RowSums::Parts;
+  /// One inner loop over all tiles, where what is masked stands under a condition; else a loop over tiles
+  /// that the mask cuts, and one over the others, without a mask. Software pipelines want the one, since each
+  /// loop fills and drains them.
+  bool singleLoop = false;
   /// Where not empty, bf16 or f16: operands of products have this type (taylor-narrow-products).
   std::string productType;
 

@@ -1,0 +1,84 @@
+// Where the mask acts: on a product where that makes every weight 0, else on the weights; in a loop of its own, or under a condition in one loop.
+// RUN: taylor-opt %s --taylor-tile-pipeline | FileCheck %s --check-prefix=SPLIT
+// RUN: taylor-opt %s --taylor-tile-pipeline=tiles=loops=single,queries=16,keys=32 | FileCheck %s --check-prefix=SINGLE
+
+!q = !taylor.array<[b, h, t, d = 16], f32>
+!k = !taylor.array<[b, g, u, d = 16], f32>
+!v = !taylor.array<[b, g, u, e = 8], f32>
+!o = !taylor.array<[b, h, t, e = 8], f32>
+!row = !taylor.array<[b, h, t], f32>
+!col = !taylor.array<[b, g, u], f32>
+
+// exp(-inf - m) = 0: one select, on the score, serves the maximum and the weights. In the single loop all else is written once.
+// SPLIT-LABEL: tile.program @exponential.forward
+// SPLIT:         scf.for
+// SPLIT-NOT:       arith.select
+// SPLIT:         scf.for
+// SPLIT:           %[[S:.*]] = tile.dot %{{.*}}, %{{.*}} over(d)
+// SPLIT:           %[[MASKED:.*]] = tile.map
+// SPLIT:             arith.select %{{.*}}, %{{.*}}, %[[LOW:.*]] : f32
+// SPLIT-NOT:       arith.select
+// SPLIT:           tile.map (%{{.*}} = %[[MASKED]], %{{.*}} = %{{.*}}) : (!tile.tile<[t = 64, u = 64], f32>, !tile.tile<[t = 64], f32>)
+// SPLIT-NOT:         arith.select
+// SPLIT:             math.exp
+// SPLIT-NOT:       arith.select
+// SPLIT:         tile.store
+// SINGLE-LABEL: tile.program @exponential.forward
+// SINGLE:          scf.for
+// SINGLE:            %[[CUT:.*]] = arith.cmpi sgt
+// SINGLE:            %[[S:.*]] = tile.dot %{{.*}}, %{{.*}} over(d) : !tile.tile<[d = 16, t = 16], f32>, !tile.tile<[d = 16, u = 32], f32>
+// SINGLE-NEXT:       %[[MASKED:.*]] = scf.if %[[CUT]] -> (!tile.tile<[t = 16, u = 32], f32>) {
+// SINGLE:              arith.select
+// SINGLE-NOT:          arith.select
+// SINGLE:            } else {
+// SINGLE-NEXT:         scf.yield %[[S]]
+// SINGLE:            tile.reduce max
+// SINGLE:            tile.map (%{{.*}} = %[[MASKED]], %{{.*}} = %{{.*}}) : (!tile.tile<[t = 16, u = 32], f32>, !tile.tile<[t = 16], f32>)
+// SINGLE-NOT:        tile.dot {{.*}} over(d)
+// SINGLE:            tile.dot %{{.*}} over(u) into
+// SINGLE-NOT:      scf.for
+taylor.function @exponential.forward of @exponential("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
+  %n, %z, %m = taylor.pairwise { s = dot(%q, %k), m = maximum(s * 0.25), w = exp(s * 0.25 - m) } visible(u <= t)
+               -> rows(w, %v), rows(w), maximum : !q, !k, !v -> !o, !row, !row
+  taylor.yield "output:n" %n, "output:z" %z : !o, !row
+}
+
+// A weight that is linear in the score is 0 where the score is.
+// SINGLE-LABEL: tile.program @linear.forward
+// SINGLE:            scf.if
+// SINGLE:              arith.select %{{.*}}, %{{.*}}, %[[ZERO:.*]] : f32
+// SINGLE:            } else {
+// SINGLE-NOT:        arith.select
+// SINGLE:            tile.dot %{{.*}} over(u) into
+taylor.function @linear.forward of @linear("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !col) {
+  %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * %c, %v) : !q, !k, !col, !v -> !o
+  taylor.yield "output:n" %n : !o
+}
+
+// No value of the score makes 1 + s vanish for every key: the mask is on the weight, which is computed once.
+// SINGLE-LABEL: tile.program @series.forward
+// SINGLE:            %[[S:.*]] = tile.dot %{{.*}}, %{{.*}} over(d)
+// SINGLE-NEXT:       %[[W:.*]] = tile.map (%{{.*}} = %[[S]])
+// SINGLE:            %[[MASKED:.*]] = scf.if
+// SINGLE:              arith.select
+// SINGLE:              scf.yield %[[W]]
+// SINGLE:            tile.dot %[[MASKED]], %{{.*}} over(u) into
+// SINGLE:            tile.reduce sum %[[MASKED]] over(u)
+taylor.function @series.forward of @series("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
+  %n, %z = taylor.pairwise { s = dot(%q, %k), w = 1.0 + s + s * s } visible(u <= t) -> rows(w, %v), rows(w) : !q, !k, !v -> !o, !row
+  taylor.yield "output:n" %n, "output:z" %z : !o, !row
+}
+
+// Sums over keys whose tile is computed in place: beyond the last key 1 / c may be infinite, and 0 times that is no number. So the mask stays on the weights.
+// SPLIT-LABEL: tile.program @backward
+// SPLIT:         tile.kernel @pairs
+// SPLIT:             arith.andi
+// SPLIT:             arith.select %{{.*}}, %{{.*}}, %[[ZERO:.*]] : f32
+// SPLIT-NEXT:        arith.select %{{.*}}, %{{.*}}, %[[ZERO]] : f32
+// SPLIT-NEXT:        tile.yield
+taylor.function @computed.backward of @computed("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !col, "cotangent:n" %dn: !o) {
+  %h = taylor.map 1.0 / %c : !col
+  %dq, %dk, %dv = taylor.pairwise { s = dot(%q, %k), p = dot(%dn, %v), w = exp(s) * %h, ds = p * w } visible(u <= t)
+             -> rows(ds, %k), columns(ds, %q), columns(w, %dn) : !q, !k, !o, !v, !col -> !q, !k, !v
+  taylor.yield "gradient:q" %dq, "gradient:k" %dk, "gradient:v" %dv : !q, !k, !v
+}
