@@ -20,10 +20,11 @@ void AsyncCopies::issue(Warp &w, const Instruction &i, unsigned lane, uint64_t t
   if (sourceBytes) {
     Space global = Space::Global;
     uint64_t address = from;
-    if (from % bytes)
-      block.locate(w, i, lane, global, address, bytes, false); // says that it is misaligned
-    for (unsigned k = 0; k < sourceBytes; ++k, address = from + k)
-      block.locate(w, i, lane, global, address, 1, false);
+    if (from % bytes || sourceBytes == bytes)
+      block.locate(w, i, lane, global, address, bytes, false);
+    else
+      for (unsigned k = 0; k < sourceBytes; ++k, address = from + k)
+        block.locate(w, i, lane, global, address, 1, false);
   }
   if (block.checks)
     if (auto f = block.shadow.startCopy(to, bytes, block.accessOf(w, i, lane)))

@@ -33,7 +33,7 @@ std::byte *Block::locate(Warp &w, const Instruction &i, unsigned lane, Space &sp
     return (write ? "writes " : "reads ") + std::to_string(bytes) + " bytes at " + spaceName(space) +
            " address " + hexadecimal(address);
   };
-  if (address % bytes)
+  if (address & (bytes - 1)) // a power of two
     raise(w, i, FaultKind::Misaligned, lane, address,
           what() + ", which is no multiple of " + std::to_string(bytes));
   auto inside = [&](std::byte *data, size_t size) {
@@ -95,17 +95,19 @@ void Block::countConflicts(const std::array<uint64_t, 32> &addresses, uint32_t m
   // A pass serves 32 words: all lanes at up to 4 bytes each, half of them at 8, a quarter at 16.
   unsigned words = std::max(1u, bytes / 4), together = 32 / words;
   for (unsigned from = 0; from < 32; from += together) {
-    std::array<uint64_t, 32> seen;
-    std::array<uint8_t, 32> perBank{};
-    unsigned n = 0, most = 1;
+    std::array<std::array<uint64_t, 32>, 32> inBank; // the different words of each bank
+    std::array<uint8_t, 32> count{};
+    unsigned most = 1;
     for (unsigned l = from; l < from + together; ++l)
       if (mask >> l & 1)
-        for (unsigned k = 0; k < words; ++k)
-          seen[n++] = addresses[l] / 4 + k;
-    std::sort(seen.begin(), seen.begin() + n);
-    auto end = std::unique(seen.begin(), seen.begin() + n);
-    for (auto it = seen.begin(); it != end; ++it)
-      most = std::max<unsigned>(most, ++perBank[*it % 32]);
+        for (unsigned k = 0; k < words; ++k) {
+          uint64_t word = addresses[l] / 4 + k;
+          auto &bank = inBank[word % 32];
+          uint8_t &n = count[word % 32];
+          if (std::find(bank.begin(), bank.begin() + n, word) == bank.begin() + n)
+            bank[n++] = word;
+          most = std::max<unsigned>(most, n);
+        }
     profile.bankConflicts += most - 1;
   }
 }

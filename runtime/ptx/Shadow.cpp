@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/ptx/Shadow.h"
+#include <algorithm>
 
 namespace taylor::runtime::ptx {
 
@@ -34,28 +35,33 @@ std::optional<Shadow::Finding> Shadow::read(uint64_t address, unsigned count, co
       return Finding{FaultKind::Race, k,
                      "that warp " + std::to_string(b.warp) + " wrote at line " + std::to_string(b.line) +
                          " with no barrier between"};
-    if (!a.strong)
-      reads[k * warps + a.warp] = {a.clocks[a.warp], a.line};
   }
+  if (!a.strong)
+    std::fill_n(readsOf(a.warp) + address, count, Read{a.clocks[a.warp], a.line});
   return std::nullopt;
 }
 
 std::optional<Shadow::Finding> Shadow::write(uint64_t address, unsigned count, const Access &a) {
   for (uint64_t k = address; k < address + count; ++k) {
-    Byte &b = bytes[k];
+    const Byte &b = bytes[k];
     if (b.copier)
       return inFlight(k, b);
     if (b.written && b.warp != a.warp && b.clock > a.clocks[b.warp] && !(b.strong && a.strong))
       return Finding{FaultKind::Race, k,
                      "that warp " + std::to_string(b.warp) + " wrote at line " + std::to_string(b.line) +
                          " with no barrier between"};
-    for (unsigned w = 0; w < warps; ++w)
-      if (const Read &r = reads[k * warps + w]; w != a.warp && r.clock > a.clocks[w])
+  }
+  for (unsigned w = 0; w < warps; ++w) {
+    if (w == a.warp)
+      continue;
+    for (uint64_t k = address; k < address + count; ++k)
+      if (const Read &r = readsOf(w)[k]; r.clock > a.clocks[w])
         return Finding{FaultKind::Race, k,
                        "that warp " + std::to_string(w) + " read at line " + std::to_string(r.line) +
                            " with no barrier between"};
-    mark(b, a);
   }
+  for (uint64_t k = address; k < address + count; ++k)
+    mark(bytes[k], a);
   return std::nullopt;
 }
 

@@ -44,7 +44,9 @@ private:
   std::optional<Finding> inFlight(uint64_t address, const Byte &) const;
   void mark(Byte &, const Access &);
   std::vector<Byte> bytes;
-  std::vector<Read> reads; ///< [byte][warp]
+  /// The last reads of a warp, by byte.
+  Read *readsOf(unsigned warp) { return reads.data() + warp * bytes.size(); }
+  std::vector<Read> reads; ///< [warp][byte]
   unsigned warps = 0;
 };
 
