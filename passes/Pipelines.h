@@ -14,7 +14,7 @@ struct PairwiseOptions : mlir::PassPipelineOptions<PairwiseOptions> {
   Option<int64_t> headDim{*this, "head-dim", llvm::cl::desc("size of d"), llvm::cl::init(64)};
   Option<int64_t> valueDim{*this, "value-dim", llvm::cl::desc("size of e; 0: as head-dim"),
                            llvm::cl::init(0)};
-  Option<std::string> dtype{*this, "dtype", llvm::cl::desc("storage type: f32, bf16 or f64"),
+  Option<std::string> dtype{*this, "dtype", llvm::cl::desc("storage type: f32, bf16, f16 or f64"),
                             llvm::cl::init("f32")};
   Option<std::string> parameters{
       *this, "parameters", llvm::cl::desc("values of parameters: order=10,window=5"), llvm::cl::init("")};

@@ -307,10 +307,12 @@ FailureOr<Choices> Specialize::readChoices() {
     choices.storage = builder.getF32Type();
   else if (dtype == "bf16")
     choices.storage = builder.getBF16Type();
+  else if (dtype == "f16")
+    choices.storage = builder.getF16Type();
   else if (dtype == "f64")
     choices.storage = choices.compute = builder.getF64Type();
   else
-    return module.emitError() << "expected dtype f32, bf16 or f64, but got '" << dtype << "'";
+    return module.emitError() << "expected dtype f32, bf16, f16 or f64, but got '" << dtype << "'";
   if (!mask.empty()) {
     choices.mask = symbolizeMask(mask);
     if (!choices.mask)

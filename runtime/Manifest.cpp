@@ -5,10 +5,10 @@
 namespace taylor::runtime {
 
 TaylorDtype parseDtype(const std::string &name, const std::string &where) {
-  for (int dtype : {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F64, TAYLOR_I32})
+  for (int dtype : {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F16, TAYLOR_F64, TAYLOR_I32})
     if (name == dtypeName(dtype))
       return TaylorDtype(dtype);
-  fail("expected dtype f32, bf16, f64 or i32 in ", where, " of the manifest, but got '", name, "'");
+  fail("expected dtype f32, bf16, f16, f64 or i32 in ", where, " of the manifest, but got '", name, "'");
 }
 
 namespace {
@@ -197,6 +197,8 @@ const char *dtypeName(int dtype) {
     return "f32";
   case TAYLOR_BF16:
     return "bf16";
+  case TAYLOR_F16:
+    return "f16";
   case TAYLOR_F64:
     return "f64";
   case TAYLOR_I32:
@@ -206,7 +208,9 @@ const char *dtypeName(int dtype) {
   }
 }
 
-int64_t dtypeSize(int dtype) { return dtype == TAYLOR_BF16 ? 2 : dtype == TAYLOR_F64 ? 8 : 4; }
+int64_t dtypeSize(int dtype) {
+  return dtype == TAYLOR_BF16 || dtype == TAYLOR_F16 ? 2 : dtype == TAYLOR_F64 ? 8 : 4;
+}
 
 int axisDim(std::string_view name) {
   if (name.size() != 1)

@@ -126,7 +126,7 @@ struct Manifest {
   const TensorInfo &tensor(const Slot &slot) const;
 };
 
-/// "f32", "bf16", "f64" or "i32".
+/// "f32", "bf16", "f16", "f64" or "i32".
 const char *dtypeName(int dtype);
 /// Bytes of one element.
 int64_t dtypeSize(int dtype);

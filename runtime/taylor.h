@@ -21,8 +21,14 @@ extern "C" {
 
 typedef struct TaylorKernel TaylorKernel; /* a loaded artifact */
 
-/* Storage types, by their names in the manifest: f32, bf16, f64, i32. */
-typedef enum TaylorDtype { TAYLOR_F32 = 0, TAYLOR_BF16 = 1, TAYLOR_F64 = 2, TAYLOR_I32 = 3 } TaylorDtype;
+/* Storage types, by their names in the manifest: f32, bf16, f64, i32, f16. */
+typedef enum TaylorDtype {
+  TAYLOR_F32 = 0,
+  TAYLOR_BF16 = 1,
+  TAYLOR_F64 = 2,
+  TAYLOR_I32 = 3,
+  TAYLOR_F16 = 4
+} TaylorDtype;
 
 /* Where a tensor's memory is, and what runs a kernel. The interpreter of PTX works on the host's memory, so
  * no tensor lies on TAYLOR_PTX. */

@@ -19,8 +19,8 @@ std::string CompileOptions::getKey() const {
 }
 
 std::string CompileOptions::check() const {
-  if (dtype != "f32" && dtype != "bf16" && dtype != "f64")
-    return "expected --dtype=f32, bf16 or f64, but got '" + dtype + "'";
+  if (dtype != "f32" && dtype != "bf16" && dtype != "f16" && dtype != "f64")
+    return "expected --dtype=f32, bf16, f16 or f64, but got '" + dtype + "'";
   auto checkSize = [](llvm::StringRef option, int64_t size) -> std::string {
     // Larger heads would not fit the register and cache model; no published model has them.
     if (size >= 1 && size <= 1024)

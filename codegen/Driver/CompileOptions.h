@@ -14,7 +14,7 @@ namespace taylor {
 struct CompileOptions {
   /// Names of targets, in the order in which the artifact has them.
   std::vector<std::string> targets = {"native"};
-  /// Storage type of arrays: `f32`, `bf16` or `f64`. Sums are accumulated in f32 (f64 for f64).
+  /// Storage type of arrays: `f32`, `bf16`, `f16` or `f64`. Sums are accumulated in f32 (f64 for f64).
   std::string dtype = "f32";
   /// Channels of queries and keys (axis d).
   int64_t headDim = 64;

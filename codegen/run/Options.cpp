@@ -11,7 +11,7 @@ using namespace taylor::run;
 
 static Error error(const Twine &message) { return createStringError(inconvertibleErrorCode(), message); }
 
-static constexpr StringRef kDtypes[] = {"f32", "bf16", "f64", "i32"}; // in the order of Dtype
+static constexpr StringRef kDtypes[] = {"f32", "bf16", "f16", "f64", "i32"}; // in the order of Dtype
 
 StringRef taylor::run::nameOf(Dtype dtype) { return kDtypes[static_cast<int>(dtype)]; }
 
@@ -87,7 +87,7 @@ Error setTiles(Options &options, StringRef text) {
 Error setDtype(Options &options, StringRef text) {
   std::optional<Dtype> dtype = dtypeNamed(text);
   if (!dtype || *dtype == Dtype::I32)
-    return error("expected --dtype=f32, bf16 or f64, but got '" + text + "'");
+    return error("expected --dtype=f32, bf16, f16 or f64, but got '" + text + "'");
   options.dtype = *dtype;
   return Error::success();
 }
@@ -185,7 +185,7 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return setChoice(o.mask, "mask", "causal", "bidirectional", t); }},
       {"offset", "N", "position of query 0 (default: u - t)",
        [](O &o, S t) { return setInteger(o.offset, "offset", t); }},
-      {"dtype", "f32|bf16|f64",
+      {"dtype", "f32|bf16|f16|f64",
        "storage type: inputs are rounded to it (default: f32; none with --device=reference)", setDtype},
       {"seed", "N", "of random inputs (default: 0)", [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
       {"scale", "X", "factor of random arrays over queries and score channels, and so of logits (default: 1)",

@@ -16,7 +16,7 @@ namespace taylor::run {
 
 using reference::Dtype;
 
-/// "f32", "bf16", "f64", "i32", as options, manifests and diagnostics write them.
+/// "f32", "bf16", "f16", "f64", "i32", as options, manifests and diagnostics write them.
 llvm::StringRef nameOf(Dtype dtype);
 std::optional<Dtype> dtypeNamed(llvm::StringRef name);
 using reference::Real;

@@ -232,8 +232,8 @@ LogicalResult ProblemBuilder::makeInputs() {
        llvm::zip_equal(body().getArguments(), names, problem.spec.getSources().getAsRange<SourceAttr>())) {
     ArrayType type = typeOf(argument);
     bool isInteger = type.getElementType().isInteger();
-    // Learned parameters stay in f32 where the model computes in bf16 (runtime/MANIFEST.md).
-    bool isWide = source.getKind() == SourceKind::Parameter && problem.dtype == Dtype::BF16;
+    // Learned parameters stay in f32 where the model computes in 16 bits (runtime/MANIFEST.md).
+    bool isWide = source.getKind() == SourceKind::Parameter && reference::isNarrow(problem.dtype);
     Dtype dtype = isInteger ? Dtype::I32 : isWide ? Dtype::F32 : problem.dtype;
     if (failed(checkCount(type, name, problem.environment)))
       return failure();

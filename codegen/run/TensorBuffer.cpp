@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/TensorBuffer.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>
@@ -14,7 +15,7 @@ static bool isChannelAxis(llvm::StringRef axis) {
   return axis != "b" && !isHeadAxis(axis) && !isTokenAxis(axis);
 }
 
-static int64_t widthOf(Dtype dtype) { return dtype == Dtype::F64 ? 8 : dtype == Dtype::BF16 ? 2 : 4; }
+static int64_t widthOf(Dtype dtype) { return dtype == Dtype::F64 ? 8 : isNarrow(dtype) ? 2 : 4; }
 
 TensorBuffer::TensorBuffer(Shape tensorShape, Dtype dtype, const Layout &layout)
     : shape(std::move(tensorShape)), dtype(dtype), width(widthOf(dtype)), strides(shape.rank(), 1) {
@@ -58,6 +59,17 @@ static uint16_t toBf16(float x) {
   return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
+static uint16_t toF16(float x) {
+  llvm::APFloat number(x);
+  bool isInexact;
+  number.convert(llvm::APFloat::IEEEhalf(), llvm::APFloat::rmNearestTiesToEven, &isInexact);
+  return static_cast<uint16_t>(number.bitcastToAPInt().getZExtValue());
+}
+
+static float fromF16(uint16_t bits) {
+  return llvm::APFloat(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits)).convertToFloat();
+}
+
 void TensorBuffer::write(llvm::ArrayRef<Real> values) {
   const Real *value = values.data();
   forEachElement([&](int64_t byte) {
@@ -72,6 +84,9 @@ void TensorBuffer::write(llvm::ArrayRef<Real> values) {
       break;
     case Dtype::BF16:
       put(toBf16(static_cast<float>(*value)));
+      break;
+    case Dtype::F16:
+      put(toF16(static_cast<float>(*value)));
       break;
     case Dtype::I32:
       put(static_cast<int32_t>(*value));
@@ -100,6 +115,9 @@ Array TensorBuffer::read() const {
     case Dtype::BF16:
       *value++ = llvm::bit_cast<float>(static_cast<uint32_t>(get(uint16_t())) << 16);
       break;
+    case Dtype::F16:
+      *value++ = fromF16(get(uint16_t()));
+      break;
     case Dtype::I32:
       *value++ = get(int32_t());
       break;
@@ -118,7 +136,7 @@ bool TensorBuffer::isSurroundingIntact() const {
 }
 
 TaylorTensor TensorBuffer::describe() {
-  static constexpr int32_t kDtypes[] = {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F64, TAYLOR_I32};
+  static constexpr int32_t kDtypes[] = {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F16, TAYLOR_F64, TAYLOR_I32};
   return {
       memory.data() + begin, kDtypes[static_cast<int>(dtype)], TAYLOR_CPU, shape.rank(), shape.sizes.data(),
       strides.data()};

@@ -47,6 +47,7 @@ public:
     Type element = type.getElementType();
     Dtype dtype = element.isF64()    ? Dtype::F64
                   : element.isBF16() ? Dtype::BF16
+                  : element.isF16()  ? Dtype::F16
                   : element.isF32()  ? Dtype::F32
                                      : Dtype::I32;
     add(tensor.getName().str(), shape, dtype);

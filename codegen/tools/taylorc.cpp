@@ -33,8 +33,8 @@ struct CommandLine {
           "machines to make code for, by comma or repeated, all in one shared object; a processor: native "
           "(default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), or znver4"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
-  cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16 or f64"), cl::init("f32"),
-                             cl::cat(category)};
+  cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
+                             cl::init("f32"), cl::cat(category)};
   cl::opt<int64_t> headDim{"head-dim", cl::desc("channels of queries and keys (default 64)"), cl::init(64),
                            cl::cat(category)};
   cl::opt<int64_t> valueDim{"value-dim", cl::desc("channels of values (default: as --head-dim)"), cl::init(0),

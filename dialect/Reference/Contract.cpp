@@ -24,7 +24,7 @@ Real taylor::reference::distance(llvm::ArrayRef<Real> a, llvm::ArrayRef<Real> b)
 
 Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Real> reference,
                                       llvm::ArrayRef<Real> eager, const Contract &contract) {
-  Real factor = contract.dtype == Dtype::BF16 ? Real(1.1) : 2;
+  Real factor = isNarrow(contract.dtype) ? Real(1.1) : 2;
   Real epsilon = contract.getEpsilon();
   std::vector<Real> zero(reference.size(), 0);
   Comparison result;

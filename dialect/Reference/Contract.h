@@ -28,8 +28,9 @@ struct Contract {
   /// one key): what is left is the rounding of whole terms, of which eager code may by luck have less.
   Real cancelledPerElement = 4;
   /// Where eager code's error passes this many eps(X) |ref|, ref is what cancellation left, or hangs on which
-  /// scores a clamp takes, and c is twice as large: about 1/500 of |ref| in f32, 1/16 in bf16.
-  Real getNoise() const { return dtype == Dtype::BF16 ? 8 : 16384; }
+  /// scores a clamp takes, and c is twice as large: about 1/500 of |ref| in f32, 1/16 in
+  /// bf16, 1/64 in f16.
+  Real getNoise() const { return dtype == Dtype::BF16 ? 8 : dtype == Dtype::F16 ? 16 : 16384; }
   /// A result of fewer elements (a parameter per head) is judged by `peers` too: eager code's error of so few
   /// numbers is chance, and two draws of it easily differ by a factor of 10.
   size_t fewElements = 16;

@@ -14,7 +14,7 @@ using Real = long double;
 static_assert(sizeof(Real) > sizeof(double), "the reference needs a long double wider than double");
 
 /// Storage types of kernels, by their names in a manifest.
-enum class Dtype { F32, BF16, F64, I32 };
+enum class Dtype { F32, BF16, F16, F64, I32 };
 
 /// Rounds to the nearest number with a given mantissa. The exponent stays wide: eager code in a library is
 /// stabilised by hand, and what it is compared for here is its rounding, not its overflow.
@@ -49,6 +49,8 @@ inline int mantissaBits(Dtype dtype) {
     return 24;
   case Dtype::BF16:
     return 8;
+  case Dtype::F16:
+    return 11;
   case Dtype::F64:
     return 53;
   case Dtype::I32:
@@ -56,6 +58,9 @@ inline int mantissaBits(Dtype dtype) {
   }
   return 64;
 }
+
+/// True of the types that kernels only store: sums, and learned parameters, are f32.
+inline bool isNarrow(Dtype dtype) { return dtype == Dtype::BF16 || dtype == Dtype::F16; }
 
 /// Distance from 1 to the next number of a storage type; 0 for integers.
 inline Real epsilonOf(Dtype dtype) {

@@ -20,8 +20,6 @@ using Json = nlohmann::json;
 using runtime::fail;
 using runtime::ptx::Profile;
 
-at::ScalarType storage(const Plan &plan) { return plan.dtype == "bf16" ? at::kBFloat16 : at::kHalf; }
-
 /// Inputs of a dtype, results in fp64 of the same inputs, by name; all [b, h, t, d].
 struct Problem {
   std::map<std::string, at::Tensor> inputs, expected;
@@ -32,7 +30,7 @@ Problem makeProblem(const Plan &plan) {
   Problem problem;
   const Shape &s = plan.shape;
   for (const char *name : {"q", "k", "v", "do"})
-    problem.inputs[name] = at::randn({s.b, s.h, s.t, s.d}).to(storage(plan));
+    problem.inputs[name] = at::randn({s.b, s.h, s.t, s.d}).to(scalarTypeOf(plan.dtype));
   std::vector<at::Tensor> exact;
   for (const char *name : {"q", "k", "v"})
     exact.push_back(problem.inputs[name].to(at::kDouble).requires_grad_());
@@ -53,7 +51,7 @@ public:
     for (auto &[name, tensor] : problem.inputs)
       add(name, tensor, false);
     for (auto &[name, tensor] : problem.expected)
-      add(name, at::full(tensor.sizes(), NAN, storage(plan)), true);
+      add(name, at::full(tensor.sizes(), NAN, scalarTypeOf(plan.dtype)), true);
     for (auto &[name, bytes] : plan.workspace)
       add("workspace " + name, at::full({int64_t(bytes)}, 0xff, at::kByte), true);
   }

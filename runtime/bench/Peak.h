@@ -5,9 +5,8 @@
 namespace taylor::bench {
 
 /// GFLOP/s of nothing but fused multiply-adds in registers, on `threads` of torch's threads at once, with the
-/// widest vectors of this processor. bf16 counts as f32, in which its products are accumulated. Takes some
-/// milliseconds.
-/// `cpuClock`: by processor time instead of the wall's, for one thread.
+/// widest vectors of this processor. 16-bit types count as f32, in which its products are accumulated. Takes
+/// some milliseconds. `cpuClock`: by processor time instead of the wall's, for one thread.
 double measurePeak(TaylorDtype dtype, int64_t threads, bool cpuClock = false);
 
 } // namespace taylor::bench

@@ -184,9 +184,11 @@ at::ScalarType scalarTypeOf(const std::string &dtype) {
     return at::kFloat;
   if (dtype == "bf16")
     return at::kBFloat16;
+  if (dtype == "f16")
+    return at::kHalf;
   if (dtype == "f64")
     return at::kDouble;
-  fail("expected dtype f32, bf16 or f64, but got '", dtype, "'");
+  fail("expected dtype f32, bf16, f16 or f64, but got '", dtype, "'");
 }
 
 double median(std::vector<double> values) {

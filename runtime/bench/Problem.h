@@ -49,7 +49,7 @@ double operations(const Shape &shape, const std::string &mask, bool forward, boo
 /// parameters start as the manifest says, integers are 0.
 std::vector<at::Tensor> makeInputs(const Manifest &manifest, const Request &request);
 
-/// The scalar type of "f32", "bf16" or "f64"; throws runtime::Error.
+/// The scalar type of "f32", "bf16", "f16" or "f64"; throws runtime::Error.
 at::ScalarType scalarTypeOf(const std::string &dtype);
 
 /// The median; values is not empty.

@@ -39,7 +39,7 @@ void addCommon(CLI::App *command, Arguments &arguments) {
                    "specification: a .mlir file (compiled on first use) or a compiled .so; several by comma")
       ->required()
       ->delimiter(',');
-  command->add_option("--dtype", arguments.request.dtype, "f32, bf16 or f64")->capture_default_str();
+  command->add_option("--dtype", arguments.request.dtype, "f32, bf16, f16 or f64")->capture_default_str();
   command
       ->add_option("--set", arguments.request.settings,
                    "a free parameter of the specification: order=10 (repeatable)")

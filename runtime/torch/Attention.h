@@ -32,7 +32,7 @@ struct AttentionOptions {
   std::string spec;                  ///< Path of a .mlir file, its text, or the path of a compiled .so.
   int64_t headDim = 64;              ///< d: channels of a score.
   int64_t valueDim = 0;              ///< e: channels of a value; 0: as headDim.
-  at::ScalarType dtype = at::kFloat; ///< kFloat, kBFloat16 or kDouble; under autocast, autocast's.
+  at::ScalarType dtype = at::kFloat; ///< kFloat, kBFloat16, kHalf or kDouble; under autocast, autocast's.
   std::map<std::string, std::string> parameters = {}; ///< Free parameters: {"order", "10"}.
   std::string mask = {};                              ///< "causal", "bidirectional", or "" as written.
 };

@@ -26,6 +26,8 @@ int32_t dtypeOf(const at::Tensor &tensor) {
     return TAYLOR_F32;
   case at::kBFloat16:
     return TAYLOR_BF16;
+  case at::kHalf:
+    return TAYLOR_F16;
   case at::kDouble:
     return TAYLOR_F64;
   case at::kInt:
@@ -118,6 +120,8 @@ at::ScalarType scalarType(TaylorDtype dtype) {
   switch (dtype) {
   case TAYLOR_BF16:
     return at::kBFloat16;
+  case TAYLOR_F16:
+    return at::kHalf;
   case TAYLOR_F64:
     return at::kDouble;
   case TAYLOR_I32:
@@ -144,7 +148,7 @@ const Artifact &kernelFor(Program &program, at::TensorList inputs) {
     const at::Tensor &input = inputs[program.dtypeInput];
     int32_t found = dtypeOf(input);
     if (found < 0 || found == TAYLOR_I32)
-      fail("expected dtype Float, BFloat16 or Double of '", signature.inputs[program.dtypeInput].name,
+      fail("expected dtype Float, BFloat16, Half or Double of '", signature.inputs[program.dtypeInput].name,
            "', but got ", c10::toString(input.scalar_type()));
     dtype = TaylorDtype(found);
   }

@@ -284,10 +284,12 @@ Attention::Attention(const AttentionOptions &given) {
     TaylorDtype dtype = TAYLOR_F32;
     if (given.dtype == at::kBFloat16)
       dtype = TAYLOR_BF16;
+    else if (given.dtype == at::kHalf)
+      dtype = TAYLOR_F16;
     else if (given.dtype == at::kDouble)
       dtype = TAYLOR_F64;
     else if (given.dtype != at::kFloat)
-      runtime::fail("expected dtype Float, BFloat16 or Double, but got ", c10::toString(given.dtype));
+      runtime::fail("expected dtype Float, BFloat16, Half or Double, but got ", c10::toString(given.dtype));
     std::string_view name = given.spec == spec ? std::string_view() : std::string_view(given.spec);
     auto program = Program::find(spec, options, name);
     int64_t valueDim = given.valueDim > 0 ? given.valueDim : given.headDim;

@@ -107,7 +107,7 @@ Program::Program(std::string spec, std::string options, std::string_view name)
   }
   dInput = inputWithAxis("d");
   eInput = inputWithAxis("e");
-  // Learned parameters keep fp32 in a bf16 artifact, so they do not tell.
+  // Learned parameters keep fp32 in a 16-bit artifact, so they do not tell.
   dtypeInput = -1;
   for (int i = int(description.inputs.size()) - 1; i >= 0; --i)
     if (description.inputs[i].source.kind != runtime::Source::Kind::Parameter &&

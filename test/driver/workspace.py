@@ -12,7 +12,7 @@ import sys
 
 BIN, SPECS, FOLDER = map(pathlib.Path, sys.argv[1:4])
 ROLES = "bhgtu"  # the order of TAYLOR_DIM_* in runtime/artifact.h
-BYTES = {"f32": 4, "bf16": 2, "f64": 8}
+BYTES = {"f32": 4, "bf16": 2, "f16": 2, "f64": 8}
 
 
 def size_of(text, sizes):
@@ -32,7 +32,7 @@ def listed(workspace, sizes):
 
 
 for spec in ("softmax", "decay-gates", "softmax-count-layernorm"):
-    for dtype in ("f32", "bf16"):
+    for dtype in ("f32", "bf16", "f16"):
         file = FOLDER / f"{spec}-{dtype}.so"
         subprocess.run([BIN / "taylorc", SPECS / f"{spec}.mlir", f"--dtype={dtype}", "-o", file], check=True)
         library = ctypes.CDLL(str(file))

@@ -14,6 +14,7 @@ TEST(Contract, EpsilonIsTheDistanceFromOneToTheNextNumber) {
   EXPECT_EQ(epsilonOf(Dtype::F32), std::numeric_limits<float>::epsilon());
   EXPECT_EQ(epsilonOf(Dtype::F64), std::numeric_limits<double>::epsilon());
   EXPECT_EQ(epsilonOf(Dtype::BF16), 0x1p-7L);
+  EXPECT_EQ(epsilonOf(Dtype::F16), 0x1p-10L);
 }
 
 TEST(Contract, AllowsAMultipleOfTheEagerError) {
@@ -86,6 +87,10 @@ TEST(Contract, DoublesTheFactorWhereEagerCodeHasNoDigit) {
   Contract bf16 = {Dtype::BF16};
   EXPECT_TRUE(compare(Values(4, 1.14L), reference, Values(4, 1.07L), bf16).passes);
   EXPECT_FALSE(compare(Values(4, 1.10L), reference, Values(4, 1.06L), bf16).passes);
+  // In f16 from 1/64 on.
+  Contract f16 = {Dtype::F16};
+  EXPECT_TRUE(compare(Values(4, 1.035L), reference, Values(4, 1.016L), f16).passes);
+  EXPECT_FALSE(compare(Values(4, 1.035L), reference, Values(4, 1.015L), f16).passes);
 }
 
 } // namespace

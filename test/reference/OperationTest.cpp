@@ -116,7 +116,7 @@ TEST(Eager, ErrsByTheStorageTypesEpsilon) {
   ASSERT_TRUE(program.isValid());
   program.fillInputs();
   std::vector<Array> cotangents = program.cotangents(), exact = program.gradients(cotangents);
-  for (Dtype dtype : {Dtype::F32, Dtype::BF16, Dtype::F64}) {
+  for (Dtype dtype : {Dtype::F32, Dtype::BF16, Dtype::F16, Dtype::F64}) {
     program.environment.arithmetic = Arithmetic::eager(dtype);
     std::vector<Array> rounded = program.gradients(cotangents);
     for (size_t i = 0; i < exact.size(); ++i) {

@@ -190,9 +190,10 @@ TEST(Manifest, ContradictoryTargets) {
           " of the manifest, but got {\"tensor\":\"saved:m\",\"workspace\":\"columns.0\"}");
   expectError(manifestWith("{\"tensor\": \"saved:m\"}", "3"),
               "expected an object as an argument of " + kernel + " of the manifest, but got 3");
-  expectError(manifestWith("\"64\"], \"dtype\": \"bf16\"", "\"64\"], \"dtype\": \"f8\""),
-              "expected dtype f32, bf16, f64 or i32 in workspace 'columns.0' of function 'forward' of target "
-              "'sm_80' of the manifest, but got 'f8'");
+  expectError(
+      manifestWith("\"64\"], \"dtype\": \"bf16\"", "\"64\"], \"dtype\": \"f8\""),
+      "expected dtype f32, bf16, f16, f64 or i32 in workspace 'columns.0' of function 'forward' of target "
+      "'sm_80' of the manifest, but got 'f8'");
 }
 
 TEST(Manifest, Errors) {
@@ -202,8 +203,8 @@ TEST(Manifest, Errors) {
               "requires field 'spec' in the top level of the manifest");
   expectError(manifestWith("\"spec\": \"s\"", "\"spec\": 3"),
               "unsupported value 3 of field 'spec' in the top level of the manifest");
-  expectError(manifestWith("\"dtype\": \"bf16\"", "\"dtype\": \"f16\""),
-              "expected dtype f32, bf16, f64 or i32 in the top level of the manifest, but got 'f16'");
+  expectError(manifestWith("\"dtype\": \"bf16\"", "\"dtype\": \"f8\""),
+              "expected dtype f32, bf16, f16, f64 or i32 in the top level of the manifest, but got 'f8'");
   expectError(manifestWith("\"j\": 4", "\"j\": 0"),
               "expected a positive size of axis 'j' in the manifest, but got 0");
   expectError(manifestWith(", \"j\": 4", ""),

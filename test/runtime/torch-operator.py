@@ -131,18 +131,19 @@ class Operator(unittest.TestCase):
         [x.join() for x in threads]
         self.assertEqual(wrong, [])
 
-    def test_bf16_and_autocast(self):
-        inputs = make()
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            ours = attention(*inputs, spec=GATED)
-        self.assertEqual(ours.dtype, torch.bfloat16)
-        half = [x if i == 4 else x.bfloat16() for i, x in enumerate(inputs)]
-        self.assertTrue(torch.equal(ours, attention(*half, spec=GATED)))
-        ours.float().square().sum().backward()
-        theirs = torch.autograd.grad(eager(*inputs).square().sum(), inputs)
-        for x, gradient in zip(inputs, theirs):
-            self.assertEqual(x.grad.dtype, torch.float32)
-            self.close(x.grad, gradient, 2e-2)
+    def test_narrow_types_and_autocast(self):
+        for dtype, error in ((torch.bfloat16, 2e-2), (torch.float16, 3e-3)):
+            inputs = make()
+            with torch.autocast("cpu", dtype=dtype):
+                ours = attention(*inputs, spec=GATED)
+            self.assertEqual(ours.dtype, dtype)
+            narrow = [x if i == 4 else x.to(dtype) for i, x in enumerate(inputs)]
+            self.assertTrue(torch.equal(ours, attention(*narrow, spec=GATED)))
+            ours.float().square().sum().backward()
+            theirs = torch.autograd.grad(eager(*inputs).square().sum(), inputs)
+            for x, gradient in zip(inputs, theirs):
+                self.assertEqual(x.grad.dtype, torch.float32)
+                self.close(x.grad, gradient, error)
 
     def test_parameter_in_bf16(self):  # as model.bfloat16() makes it
         inputs = [x.detach().bfloat16().requires_grad_() for x in make()]
@@ -223,7 +224,7 @@ class Operator(unittest.TestCase):
         self.error("expected a number of key/value heads that divides 4, the size of axis h of 'q', but got 3 in axis g of 'k'",
                    q, k.repeat(1, 2, 1, 1)[:, :3], v.repeat(1, 2, 1, 1)[:, :3], gate, weight)
         self.error("expected dtype Float of 'k', but got Double", q, k.double(), v, gate, weight)
-        self.error("expected dtype Float, BFloat16 or Double of 'q', but got Half", q.half(), k, v, gate, weight)
+        self.error("expected dtype Float, BFloat16, Half or Double of 'q', but got Long", q.long(), k, v, gate, weight)
         self.error("expected dtype Float of 'norm_weight', but got Int", q, k, v, gate, weight.int())
         self.error("expected the path of a specification or its text, but got 'nowhere.mlir', where there is no file",
                    q, k, v, spec="nowhere.mlir")

@@ -2,6 +2,8 @@
 // RUN: taylor-tile-check %s --shape=b=2,t=37
 // RUN: taylor-tile-check %s --shape=b=1,t=5 --target=x86-64-v3
 // RUN: taylor-tile-check %s --shape=b=1,t=37 --target=x86-64-v4
+// RUN: sed s/bf16/f16/g %s > %t.mlir && taylor-tile-check %t.mlir --shape=b=2,t=37
+// RUN: taylor-tile-check %t.mlir --shape=b=1,t=37 --target=x86-64-v3
 
 !x = !tile.array<[b, t, d = 18], bf16>
 !td = !tile.tile<[t = 8, d = 18], f32>

@@ -10,7 +10,7 @@ SPECS = ["softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-count-laye
          "softmax-taylor"]
 FACTORS = {
     "spec": SPECS,
-    "dtype": ["f32", "bf16", "f64"],
+    "dtype": ["f32", "bf16", "f16", "f64"],
     "t": [1, 2, 63, 64, 65, 111, 1000],
     "u": ["same", "more", "fewer"],  # than queries; fewer: rows that see no key
     "heads": [(2, 1, 1), (1, 2, 2), (1, 4, 2), (2, 3, 1)],  # b, h, g

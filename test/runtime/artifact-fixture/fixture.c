@@ -7,9 +7,9 @@
  *   y[t]   = sum_i w[t,i] v[i]          o[t] = sigmoid(gate[t]) * weight * y[t]     (the last with GATED,
  * else o = y)
  *
- * fixture.py compiles it with D, E (channels), STORAGE (float, double or __bf16), REAL (float or double),
- * GATED, CAUSAL, and manifest.json beside it. Saved: m (maximum of the row) and z (its mass after e^m is
- * taken out). */
+ * fixture.py compiles it with D, E (channels), STORAGE (float, double, __bf16 or _Float16), REAL (float or
+ * double), GATED, CAUSAL, and manifest.json beside it. Saved: m (maximum of the row) and z (its mass after
+ * e^m is taken out). */
 #include "runtime/artifact.h"
 #include <stddef.h>
 

@@ -23,8 +23,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 MAGIC = 0x31524C5941540A7F
-REALS = {"f32": "float", "bf16": "float", "f64": "double"}
-STORAGES = {"f32": "float", "bf16": "__bf16", "f64": "double"}
+REALS = {"f32": "float", "bf16": "float", "f16": "float", "f64": "double"}
+STORAGES = {"f32": "float", "bf16": "__bf16", "f16": "_Float16", "f64": "double"}
 
 
 def make_manifest(gated, args, settings):
