@@ -3,6 +3,7 @@
 
 #include "codegen/CPU/Artifact.h"
 #include "codegen/CPU/Passes.h"
+#include "codegen/NVPTX/Emit/Emit.h"
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Simt/SimtDialect.h"
 #include "dialect/Taylor/TaylorDialect.h"
@@ -26,6 +27,7 @@ void taylor::registerAllDialects(mlir::DialectRegistry &registry) {
               mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
               mlir::vector::VectorDialect, mlir::tile::TileDialect, mlir::simt::SimtDialect, TaylorDialect>();
   mlir::tile::cpu::registerCPUBackend(registry);
+  mlir::simt::registerNVPTXBackend(registry);
 }
 
 void taylor::registerAllPasses() {
@@ -38,4 +40,5 @@ void taylor::registerAllPasses() {
   registerTilePipeline();
   mlir::tile::cpu::registerCPUPasses();
   mlir::simt::registerNVPTXPasses();
+  mlir::simt::registerNVPTXPipelines();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/CPU/Passes.h"
 #include "codegen/CPU/Targets.h"
-#include "codegen/CPU/VectorMath.h"
+#include "codegen/Math/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -60,7 +60,7 @@ struct ExpandMathPass : cpu::impl::ExpandMathBase<ExpandMathPass> {
       OpBuilder b(op);
       Value value = expandExtremum(b, op);
       if (!value)
-        value = cpu::expandElementary(b, op, target->hasScale);
+        value = expandElementary(b, op, {.hasScale = target->hasScale});
       if (value) {
         op->getResult(0).replaceAllUsesWith(value);
         op->erase();

@@ -117,4 +117,77 @@ def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
+
+def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "tile programs with layouts to the code of one thread: llvm and nvvm";
+  let description = [{
+    Each `tile.kernel` @k of a program @forward becomes a function `forward_k` with the parameters of README.md, "The contract"; the program goes.
+    A tile becomes one number per register of its layout, numbers of 16 bits in pairs. Buffers are places in one array in shared memory
+    (`simt.alloc` must have its `at`). What depends on the thread's number alone is computed at the start; constants are left to the instructions.
+
+    ```mlir
+    %y = tile.map (%a = %x) : (!tile.tile<[t = 64], f32, #l>) -> !tile.tile<[t = 64], f32, #l> { %r = arith.mulf %a, %a : f32 .. }
+    // becomes, for a layout with two registers
+    %y0 = arith.mulf %x0, %x0 fastmath<contract> : f32
+    %y1 = arith.mulf %x1, %x1 fastmath<contract> : f32
+    ```
+
+    Left for `taylor-nvptx-expand-math` and `taylor-nvptx-lower-to-llvm`: ops of arith, math and scf on numbers.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
+}
+
+def ExpandMath : Pass<"taylor-nvptx-expand-math", "::mlir::ModuleOp"> {
+  let summary = "elementary functions as instructions and polynomials, without a library";
+  let description = [{
+    In f32: exp and exp2 by `ex2.approx.ftz`, log2 by `lg2.approx.ftz`, rsqrt by `rsqrt.approx.ftz`, division by `div.full` (largest errors 2 units of
+    the last place; PTX ISA, "Floating Point Instructions"). All others, and f64, are the polynomials of codegen/Math/VectorMath.h. Functions of 16-bit numbers
+    are computed in f32. An op that is none of these and no instruction is an error.
+
+    ```mlir
+    %y = math.exp %x : f32
+    // becomes
+    %0 = arith.mulf %x, %log2e : f32
+    %y = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%0) : (f32) -> f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect"];
+}
+
+def LowerToLLVM : Pass<"taylor-nvptx-lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "arith, math and scf on numbers to the LLVM dialect, nvvm stays";
+  let description = [{
+    Upstream's conversions: scf to cf, then arith, cf and math to LLVM.
+
+    ```mlir
+    %s = scf.for %i = %a to %b step %c iter_args(%x = %zero) -> (f32) : i64 { .. }
+    // becomes
+    llvm.br ^loop(%a, %zero : i64, f32)
+    ^loop(%i: i64, %x: f32): ..
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def EmitPTX : Pass<"taylor-nvptx-emit", "::mlir::ModuleOp"> {
+  let summary = "kernels in the LLVM dialect to PTX text, which takes their place in the module";
+  let description = [{
+    Translates to LLVM IR, runs LLVM's pipeline O3 without unrolling and vectorising loops, and its NVPTX code generator.
+
+    ```mlir
+    llvm.func @forward_attend(%b: i64, ..) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128>} { .. }
+    // becomes
+    simt.ptx "sm_80" entries [ {name = "forward_attend", shared = 49152 : i64, threads = 128 : i64} ] {
+      ".version 8.0"
+      ".target sm_80"
+      ..
+    }
+    ```
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", /*default=*/"\"sm_80\"", "sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120">
+  ];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
 #endif

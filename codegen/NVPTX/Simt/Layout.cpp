@@ -113,6 +113,12 @@ int64_t LayoutAttr::getOffset(int64_t index, StringRef axis) const {
 }
 
 int64_t LayoutAttr::findRegister(LayoutAttr from, int64_t index, StringRef moved, int64_t offset) const {
+  int64_t found =
+      findRegister([&](StringRef axis) { return axis == moved ? offset : from.getOffset(index, axis); });
+  return found >= 0 && !moved.empty() && getOffset(found, moved) != offset ? -1 : found;
+}
+
+int64_t LayoutAttr::findRegister(function_ref<int64_t(StringRef)> offsetOf) const {
   // Along each axis the offset is peeled off digit by digit, the largest stride first.
   SmallVector<std::pair<Digit, unsigned>> digits;
   for (auto [place, digit] : llvm::enumerate(getRegisters()))
@@ -124,7 +130,7 @@ int64_t LayoutAttr::findRegister(LayoutAttr from, int64_t index, StringRef moved
     StringRef axis = digit.axis.getValue();
     auto [entry, isNew] = left.try_emplace(axis, 0);
     if (isNew)
-      entry->second = axis == moved ? offset : from.getOffset(index, axis);
+      entry->second = offsetOf(axis);
     values[place] = std::min(entry->second / digit.stride, digit.count - 1);
     entry->second -= values[place] * digit.stride;
   }

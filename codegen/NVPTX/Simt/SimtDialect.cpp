@@ -14,6 +14,32 @@ using tile::printNames;
 using tile::printWindow;
 using tile::TileType;
 
+/// The lines of a text as strings between braces.
+static ParseResult parseLines(OpAsmParser &parser, StringAttr &text) {
+  std::string lines, line;
+  if (parser.parseLBrace())
+    return failure();
+  while (succeeded(parser.parseOptionalString(&line)))
+    lines += line + "\n";
+  text = parser.getBuilder().getStringAttr(lines);
+  return parser.parseRBrace();
+}
+
+static void printLines(OpAsmPrinter &printer, Operation *, StringAttr text) {
+  printer << "{";
+  printer.increaseIndent();
+  StringRef rest = text.getValue();
+  while (!rest.empty()) {
+    auto [line, after] = rest.split('\n');
+    printer.printNewline();
+    printer.printString(line);
+    rest = after;
+  }
+  printer.decreaseIndent();
+  printer.printNewline();
+  printer << "}";
+}
+
 #include "codegen/NVPTX/Simt/SimtDialect.cpp.inc"
 #include "codegen/NVPTX/Simt/SimtEnums.cpp.inc"
 #define GET_TYPEDEF_CLASSES

@@ -45,6 +45,8 @@ def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout"> {
     int64_t getOffset(int64_t index, ::llvm::StringRef axis) const;
     /// The register whose offsets are those of `index` in `from` along all axes but for `moved`: there `offset`. -1 if none.
     int64_t findRegister(LayoutAttr from, int64_t index, ::llvm::StringRef moved = "", int64_t offset = 0) const;
+    /// The register with these offsets. -1 if none.
+    int64_t findRegister(::llvm::function_ref<int64_t(::llvm::StringRef axis)> offsetOf) const;
     /// Whether a warp bit, or a lane bit, steps along the axis.
     bool isAcrossWarps(::llvm::StringRef axis) const;
     bool isAcrossLanes(::llvm::StringRef axis) const;

@@ -166,4 +166,24 @@ def Simt_DotOp : Simt_Op<"dot", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
   }];
   let hasVerifier = 1;
 }
+
+//===----------------------------------------------------------------------===//
+// What comes out
+//===----------------------------------------------------------------------===//
+
+def Simt_PTXOp : Simt_Op<"ptx"> {
+  let summary = "kernels as PTX text for one target";
+  let description = [{
+    One string per line of the text. For each entry: threads of a block, and bytes of dynamic shared memory.
+
+    ```mlir
+    simt.ptx "sm_80" entries [ {name = "forward_attend", shared = 49152 : i64, threads = 128 : i64} ] {
+      ".version 8.0"
+      ".target sm_80"
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$target, ArrayAttr:$entries, StrAttr:$text);
+  let assemblyFormat = "$target `entries` $entries custom<Lines>($text) attr-dict";
+}
 #endif

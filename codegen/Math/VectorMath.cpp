@@ -2,7 +2,7 @@
 //
 // Polynomials: exp2, expm1 and erf in f32 are minimax fits of our own; the others use the coefficients of the
 // Cephes library (Moshier, Methods and Programs for Mathematical Functions, 1989).
-#include "codegen/CPU/VectorMath.h"
+#include "codegen/Math/VectorMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -12,15 +12,15 @@
 #include <cmath>
 
 using namespace mlir;
-using namespace mlir::tile::cpu;
+using namespace mlir::tile;
 
 namespace {
 
 /// Arithmetic on one float type, scalar or vector.
 class Real {
 public:
-  Real(OpBuilder &builder, Location loc, Type type, bool hasScale)
-      : builder(builder), loc(loc), type(type), hasScale(hasScale) {}
+  Real(OpBuilder &builder, Location loc, Type type, MathInstructions has)
+      : builder(builder), loc(loc), type(type), has(has) {}
 
   bool isF64() const { return getElementTypeOrSelf(type).isF64(); }
   Type shaped(Type element) const {
@@ -83,8 +83,12 @@ public:
   /// vreduceps and vscalefps are for this type.
   bool hasScaleInstruction() const {
     auto vector = dyn_cast<VectorType>(type);
-    return hasScale && vector && !isF64() && vector.getNumElements() == 16;
+    return has.hasScale && vector && !isF64() && vector.getNumElements() == 16;
   }
+  /// ex2.approx is for this type.
+  bool hasExp2Instruction() const { return has.hasExp2 && type.isF32(); }
+  /// 2^x by one instruction.
+  Value exp2(Value x) const { return intrinsic("llvm.nvvm.ex2.approx.ftz.f32", {x}); }
   /// x - floor(x).
   Value fraction(Value x) const {
     return intrinsic("llvm.x86.avx512.mask.reduce.ps.512",
@@ -97,7 +101,7 @@ public:
   }
 
   /// A value of the same shape in f64 and back, for functions that f32 arithmetic cannot do well.
-  Real wide() const { return Real(builder, loc, shaped(builder.getF64Type()), hasScale); }
+  Real wide() const { return Real(builder, loc, shaped(builder.getF64Type()), has); }
   Value extend(Value a) const { return arith::ExtFOp::create(builder, loc, shaped(builder.getF64Type()), a); }
   Value truncate(Value a) const { return arith::TruncFOp::create(builder, loc, type, a); }
 
@@ -118,7 +122,7 @@ private:
   OpBuilder &builder;
   Location loc;
   Type type;
-  bool hasScale;
+  MathInstructions has;
 };
 
 constexpr double kLog2e = 1.4426950408889634074;
@@ -147,12 +151,16 @@ Value powerOfTwoF32(const Real &r, Value x, Value correction) {
 }
 
 Value exp2F32(const Real &r, Value x) {
+  if (r.hasExp2Instruction())
+    return r.exp2(x);
   return powerOfTwoF32(r, r.hasScaleInstruction() ? x : r.min(x, r.c(129)), {});
 }
 
 /// e^x = 2^(x log2 e); the product's rounding error, up to 2^-24 of a large exponent, is put back. From 89 on
 /// the result is infinite, and the correction of an infinite product would be a NaN.
 Value expF32(const Real &r, Value x) {
+  if (r.hasExp2Instruction())
+    return r.exp2(r.mul(x, r.c(kLog2e)));
   constexpr double high = static_cast<float>(kLog2e);
   x = r.min(x, r.c(89));
   Value y = r.mul(x, r.c(high));
@@ -361,13 +369,13 @@ Value emitRsqrt(const Real &r, Value x) { return r.div(r.c(1.0), r.squareRoot(x)
 
 } // namespace
 
-Value mlir::tile::cpu::expandElementary(OpBuilder &builder, Operation *op, bool hasScale) {
+Value mlir::tile::expandElementary(OpBuilder &builder, Operation *op, MathInstructions has) {
   if (op->getNumResults() != 1)
     return {};
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   if (!element.isF32() && !element.isF64())
     return {};
-  Real r(builder, op->getLoc(), type, hasScale);
+  Real r(builder, op->getLoc(), type, has);
   auto x = [&](unsigned i) { return op->getOperand(i); };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](math::ExpOp) { return emitExp(r, x(0)); })

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Elementary functions on vectors of f32 and f64, as polynomials in the arith, math and vector dialects: a
-// kernel calls no library. Largest errors measured by test/codegen/VectorMathTest.cpp, in units of the last
-// place (ulp):
+// kernel calls no library. Largest errors measured by test/codegen/Math/VectorMathTest.cpp, in units of the
+// last place (ulp):
 //
 //   f32: exp, exp2 3, expm1 4, log 2, log1p, log2, log10 3, tanh 4, erf 2, sin and cos 1 (through f64), pow 2
 //   (through f64), rsqrt 1.5. f64: exp, exp2, log 2, log2, log10 3, sin and cos 2, erf 3, expm1, log1p, tanh
@@ -12,18 +12,25 @@
 // exp and exp2 are 0 below 2^-64 in f32 and below the smallest normal number in f64: a subnormal operand
 // costs a hundred cycles in every product it meets, and weights above 2^-64 stay normal in their products
 // too.
-#ifndef TAYLOR_CODEGEN_CPU_VECTORMATH_H
-#define TAYLOR_CODEGEN_CPU_VECTORMATH_H
+#ifndef TAYLOR_CODEGEN_MATH_VECTORMATH_H
+#define TAYLOR_CODEGEN_MATH_VECTORMATH_H
 
 #include "mlir/IR/Builders.h"
 
-namespace mlir::tile::cpu {
+namespace mlir::tile {
+
+/// Instructions of a target that elementary functions may use.
+struct MathInstructions {
+  /// vreduceps and vscalefps (AVX-512): the fraction and the power of two of exp and exp2, 16 numbers of f32.
+  bool hasScale = false;
+  /// ex2.approx.ftz (PTX ISA): 2^x of one f32, relative error 2^-22.5, 0 where the result would be subnormal.
+  bool hasExp2 = false;
+};
 
 /// A value equal to the result of `op`, built with `builder`, where `op` is an exp, exp2, expm1, log, log1p,
 /// log2, log10, tanh, erf, sin, cos, powf, fpowi or rsqrt on a vector (of rank 1) or a scalar of f32 or f64;
-/// else null. `hasScale`: the target has vreduceps and vscalefps (AVX-512), one instruction each for the
-/// fraction and for the power of two of exp and exp2.
-Value expandElementary(OpBuilder &builder, Operation *op, bool hasScale);
+/// else null.
+Value expandElementary(OpBuilder &builder, Operation *op, MathInstructions has);
 
-} // namespace mlir::tile::cpu
+} // namespace mlir::tile
 #endif

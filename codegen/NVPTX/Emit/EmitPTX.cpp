@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// taylor-nvptx-emit: the LLVM dialect to LLVM IR, optimised, to PTX text.
+#include "codegen/NVPTX/Contract.h"
+#include "codegen/NVPTX/Emit/Emit.h"
+#include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "codegen/NVPTX/Targets.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace mlir::simt {
+#define GEN_PASS_DEF_EMITPTX
+#include "codegen/NVPTX/Passes.h.inc"
+} // namespace mlir::simt
+
+using namespace mlir;
+using namespace mlir::simt;
+
+void mlir::simt::registerNVPTXBackend(DialectRegistry &registry) {
+  registry.insert<NVVM::NVVMDialect, LLVM::LLVMDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+}
+
+/// Once: 32-bit pointers to shared memory are an option of LLVM's code generator and of nothing else.
+static void initializeNVPTX() {
+  static const bool done = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    auto &options = llvm::cl::getRegisteredOptions();
+    if (auto found = options.find("nvptx-short-ptr"); found != options.end())
+      static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
+    return true;
+  }();
+  (void)done;
+}
+
+static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const simt::Target &target,
+                                                              std::string &error) {
+  initializeNVPTX();
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  const llvm::Target *llvmTarget = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!llvmTarget)
+    return nullptr;
+  llvm::TargetOptions options;
+  // Products and sums are fused where the IR allows it, and only there.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
+      triple, target.name, "+ptx" + std::to_string(target.ptxVersion), options, llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  // What is worth unrolling is unrolled: the registers of a tile.
+  tuning.LoopUnrolling = tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
+  llvm::PassBuilder passes(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager modules;
+  passes.registerModuleAnalyses(modules);
+  passes.registerCGSCCAnalyses(graphs);
+  passes.registerFunctionAnalyses(functions);
+  passes.registerLoopAnalyses(loops);
+  passes.crossRegisterProxies(loops, functions, graphs, modules);
+  passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+std::string mlir::simt::emitPTX(ModuleOp module, const simt::Target &target, std::string &error) {
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(target, error);
+  if (!machine)
+    return "";
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "taylor");
+  if (!code) {
+    error = "LLVM IR cannot hold the module";
+    return "";
+  }
+  code->setTargetTriple(machine->getTargetTriple());
+  code->setDataLayout(machine->createDataLayout());
+  for (llvm::Function &function : *code)
+    if (!function.isDeclaration())
+      function.addFnAttr(llvm::Attribute::NoUnwind);
+  optimize(*code, *machine);
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+    error = "LLVM cannot emit PTX for " + target.name.str();
+    return "";
+  }
+  passes.run(*code);
+  // Tabs would be escapes in the module's text.
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  return std::string(text);
+}
+
+namespace {
+struct EmitPTX : simt::impl::EmitPTXBase<EmitPTX> {
+  using EmitPTXBase::EmitPTXBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    const simt::Target *target = findTarget(targetName);
+    if (!target) {
+      module.emitError() << "unsupported target '" << targetName << "'; expected "
+                         << llvm::join(targetNames(), ", ");
+      return signalPassFailure();
+    }
+    OpBuilder builder(&getContext());
+    SmallVector<Attribute> entries;
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+      auto threads = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName());
+      if (!function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) || !threads)
+        continue;
+      auto shared = function->getAttrOfType<IntegerAttr>(kSharedAttr);
+      entries.push_back(builder.getDictionaryAttr(
+          {builder.getNamedAttr("name", function.getSymNameAttr()),
+           builder.getNamedAttr("shared", builder.getI64IntegerAttr(shared ? shared.getInt() : 0)),
+           builder.getNamedAttr("threads", builder.getI64IntegerAttr(threads[0]))}));
+    }
+    std::string error, text = emitPTX(module, *target, error);
+    if (!error.empty()) {
+      module.emitError(error);
+      return signalPassFailure();
+    }
+    for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+      if (isa<LLVM::LLVMFuncOp>(op))
+        op.erase();
+    for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+      if (isa<LLVM::GlobalOp>(op))
+        op.erase();
+    builder.setInsertionPointToEnd(module.getBody());
+    PTXOp::create(builder, module.getLoc(), builder.getStringAttr(targetName), builder.getArrayAttr(entries),
+                  builder.getStringAttr(text));
+    module->removeAttr(LLVM::LLVMDialect::getTargetTripleAttrName());
+    module->removeAttr(LLVM::LLVMDialect::getDataLayoutAttrName());
+  }
+};
+} // namespace

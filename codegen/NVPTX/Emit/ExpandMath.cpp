@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// taylor-nvptx-expand-math. Passes.td has the list of instructions.
+#include "codegen/Math/VectorMath.h"
+#include "codegen/NVPTX/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::simt {
+#define GEN_PASS_DEF_EXPANDMATH
+#include "codegen/NVPTX/Passes.h.inc"
+} // namespace mlir::simt
+
+using namespace mlir;
+
+namespace {
+
+/// f32 by one or two instructions; null for another op.
+Value expandApproximate(OpBuilder &b, Operation *op) {
+  if (op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
+    return {};
+  auto intrinsic = [&](StringRef name) -> Value {
+    return LLVM::CallIntrinsicOp::create(b, op->getLoc(), op->getResult(0).getType(), b.getStringAttr(name),
+                                         op->getOperands())
+        .getResult(0);
+  };
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<math::Log2Op>([&](auto) { return intrinsic("llvm.nvvm.lg2.approx.ftz.f"); })
+      .Case<math::RsqrtOp>([&](auto) { return intrinsic("llvm.nvvm.rsqrt.approx.ftz.f"); })
+      .Case<arith::DivFOp>([&](auto) { return intrinsic("llvm.nvvm.div.full"); })
+      .Default([](Operation *) { return Value(); });
+}
+
+/// Whether the code generator has instructions for `op`: all others would become calls of a library.
+bool isInstruction(Operation *op) {
+  if (isa<math::MathDialect>(op->getDialect()))
+    return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::FmaOp,
+               math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op);
+  return !isa<arith::RemFOp>(op);
+}
+
+/// Functions of 16-bit numbers are computed in f32.
+Operation *widen(Operation *op) {
+  Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
+  bool isHalf = isa_and_nonnull<FloatType>(type) && type.getIntOrFloatBitWidth() == 16;
+  if (!isHalf || !(isa<math::MathDialect>(op->getDialect()) || isa<arith::DivFOp>(op)))
+    return op;
+  OpBuilder b(op);
+  Type f32 = b.getF32Type();
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    if (operand.getType() == type)
+      mapping.map(operand, arith::ExtFOp::create(b, op->getLoc(), f32, operand));
+  Operation *wide = b.clone(*op, mapping);
+  wide->getResult(0).setType(f32);
+  op->getResult(0).replaceAllUsesWith(arith::TruncFOp::create(b, op->getLoc(), type, wide->getResult(0)));
+  op->erase();
+  return wide;
+}
+
+struct ExpandMath : simt::impl::ExpandMathBase<ExpandMath> {
+  using ExpandMathBase::ExpandMathBase;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+        ops.push_back(op);
+    });
+    for (Operation *narrow : ops) {
+      Operation *op = widen(narrow);
+      OpBuilder b(op);
+      Value value = expandApproximate(b, op);
+      if (!value)
+        value = tile::expandElementary(b, op, {.hasExp2 = true});
+      if (value) {
+        op->getResult(0).replaceAllUsesWith(value);
+        op->erase();
+      } else if (!isInstruction(op)) {
+        op->emitError() << "unsupported op on a GPU: '" << op->getName() << "' of " << op->getResultTypes()
+                        << "; expected arithmetic, or exp, exp2, expm1, log, log1p, log2, log10, tanh, erf, "
+                           "sin, cos, powf, fpowi, sqrt or rsqrt of floats";
+        return signalPassFailure();
+      }
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/NVPTX/Emit/Emit.h"
+#include "codegen/NVPTX/Passes.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::simt;
+
+void mlir::simt::buildPTXPipeline(OpPassManager &pm, StringRef target) {
+  pm.addPass(createLowerToNVVM());
+  pm.addPass(createCSEPass());
+  pm.addPass(createExpandMath());
+  pm.addPass(createLowerToLLVM());
+  pm.addPass(createEmitPTX({target.str()}));
+}
+
+namespace {
+struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("GPU: sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120"),
+                             llvm::cl::init("sm_80")};
+};
+} // namespace
+
+void mlir::simt::registerNVPTXPipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "taylor-nvptx-pipeline",
+      "tile programs with layouts and places in shared memory to PTX text: taylor-simt-lower-to-nvvm, "
+      "taylor-nvptx-expand-math, taylor-nvptx-lower-to-llvm and taylor-nvptx-emit",
+      [](OpPassManager &pm, const PipelineOptions &options) { buildPTXPipeline(pm, options.target); });
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A kernel's entry: parameters, sizes and strides, and the block's place in the grid.
+#include "codegen/NVPTX/Contract.h"
+#include "codegen/NVPTX/Thread/KernelEmitter.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::simt;
+using tile::ArrayType;
+using tile::Axis;
+using tile::ExtentAttr;
+
+KernelEmitter::KernelEmitter(tile::KernelOp kernel, LLVM::GlobalOp shared)
+    : kernel(kernel), shared(shared), builder(kernel.getContext()), numWarps(getNumWarps(kernel)) {}
+
+LLVM::LLVMFuncOp KernelEmitter::makeFunction(ModuleOp module, ArrayRef<Value> used) {
+  MLIRContext *context = builder.getContext();
+  Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(context, unsigned(Space::global));
+  SmallVector<Type> parameters(std::size(kSizeRoles), i64);
+  for (Value array : used) {
+    parameters.push_back(pointer);
+    if (isa<tile::TensorOp>(array.getDefiningOp()))
+      parameters.append(cast<ArrayType>(array.getType()).getAxes().size(), i64);
+  }
+  builder.setInsertionPointToEnd(module.getBody());
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
+  auto function = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(), getEntryName(kernel), type);
+  int64_t threads = 32 * numWarps;
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                    builder.getDenseI32ArrayAttr({int32_t(threads)}));
+  if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedAttr))
+    function->setAttr(kSharedAttr, bytes);
+  return function;
+}
+
+Value KernelEmitter::extentValue(ExtentAttr extent) {
+  Code code(builder, kernel.getLoc());
+  if (extent.isStatic())
+    return code.i64(extent.getSize());
+  auto ceilDivide = [&](Value a, Value b) { return code.divide(code.sub(code.add(a, b), code.i64(1)), b); };
+  if (extent.isParts()) {
+    auto [x, y] = extent.getPartsRoles();
+    return ceilDivide(code.i64(extent.getSize()), code.mul(sizes.lookup(x.trim()), sizes.lookup(y.trim())));
+  }
+  Value size = sizes.lookup(extent.getRole().getValue());
+  return extent.getSize() == 1 ? size : ceilDivide(size, code.i64(extent.getSize()));
+}
+
+void KernelEmitter::readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> used) {
+  Code code(builder, kernel.getLoc());
+  unsigned next = 0;
+  for (StringRef role : kSizeRoles)
+    sizes[role] = function.getArgument(next++);
+  for (Value array : used) {
+    auto type = cast<ArrayType>(array.getType());
+    ArrayRef<Axis> axes = type.getAxes();
+    ArrayValues values;
+    values.address = function.getArgument(next++);
+    for (const Axis &axis : axes)
+      values.sizes.push_back(extentValue(axis.extent));
+    int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+    if (isa<tile::TensorOp>(array.getDefiningOp())) {
+      for (unsigned i = 0; i < axes.size(); ++i)
+        values.strides.push_back(function.getArgument(next++));
+      values.isContiguous = !axes.empty() && axes.back().extent.isStatic();
+      values.alignment = isAligned16(type) ? 16 : elementBytes;
+    } else {
+      Value stride = code.i64(1);
+      int64_t rowBytes = elementBytes;
+      values.strides.resize(axes.size());
+      for (unsigned i = axes.size(); i-- > 0;) {
+        values.strides[i] = stride;
+        stride = code.mul(stride, values.sizes[i]);
+      }
+      values.isContiguous = true;
+      if (!axes.empty() && axes.back().extent.isStatic())
+        rowBytes *= axes.back().getSize();
+      values.alignment = std::gcd(rowBytes, int64_t(16));
+    }
+    arrays[array] = values;
+  }
+}
+
+void KernelEmitter::placeInGrid() {
+  Code code(builder, kernel.getLoc());
+  Value rest = NVVM::BlockIdXOp::create(builder, kernel.getLoc(), builder.getI32Type());
+  Block *block = kernel.getBlock();
+  // The last extent is the fastest.
+  for (unsigned i = block->getNumArguments(); i-- > 0;) {
+    Value place = rest;
+    if (i > 0) {
+      Value extent = code.narrow(extentValue(kernel.getExtent(i)));
+      place = code.rest(rest, extent);
+      rest = code.divide(rest, extent);
+    }
+    scalars[block->getArgument(i)] =
+        arith::ExtUIOp::create(builder, kernel.getLoc(), builder.getI64Type(), place);
+  }
+}
+
+void KernelEmitter::findExchangedArrays() {
+  struct Uses {
+    int reads = 0, writes = 0;
+  };
+  llvm::MapVector<Value, Uses> uses;
+  kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      ++uses[load.getArray()].reads;
+    else if (auto copy = dyn_cast<CopyOp>(op))
+      ++uses[copy.getArray()].reads;
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      ++uses[store.getArray()].writes;
+    else if (auto accumulate = dyn_cast<tile::AccumulateOp>(op))
+      ++uses[accumulate.getArray()].writes;
+  });
+  for (auto &[array, counts] : uses)
+    arrays[array].isExchanged = counts.writes > 1 || (counts.writes && counts.reads);
+}
+
+LogicalResult KernelEmitter::emit(ModuleOp module) {
+  SmallVector<Value> used = getArguments(kernel);
+  LLVM::LLVMFuncOp function = makeFunction(module, used);
+  Location loc = kernel.getLoc();
+  builder.setInsertionPointToStart(function.addEntryBlock(builder));
+  thread = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
+  sharedBase = LLVM::AddressOfOp::create(builder, loc, shared);
+  readParameters(function, used);
+  placeInGrid();
+  findExchangedArrays();
+  // What holds for the whole kernel is computed before this.
+  startEnd = Code(builder, loc).i32(0).getDefiningOp();
+  builder.setInsertionPointAfter(startEnd);
+  if (failed(emitBlock(*kernel.getBlock())))
+    return failure();
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  startEnd->erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+Type mlir::simt::elementTypeOf(Type element) {
+  return element.isIndex() ? IntegerType::get(element.getContext(), 32) : element;
+}
+Type mlir::simt::scalarTypeOf(Type type) {
+  return type.isIndex() ? IntegerType::get(type.getContext(), 64) : type;
+}
+
+bool mlir::simt::isPaired(Type element, int64_t numRegisters) {
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 16 && numRegisters % 2 == 0;
+}
+
+Value KernelEmitter::element(const Registers &registers, int64_t index, Location loc) {
+  if (!registers.paired)
+    return registers.parts[index];
+  return at(loc).unpack(registers.parts[index / 2], index % 2);
+}
+
+Registers KernelEmitter::makeRegisters(Type element, ArrayRef<Value> values, Location loc) {
+  Registers registers{element, false, {}};
+  registers.paired = isPaired(element, values.size());
+  if (!registers.paired) {
+    registers.parts.assign(values.begin(), values.end());
+    return registers;
+  }
+  for (size_t i = 0; i < values.size(); i += 2)
+    registers.parts.push_back(at(loc).pack(values[i], values[i + 1]));
+  return registers;
+}
+
+void KernelEmitter::setTile(Value tile, ArrayRef<Value> values) {
+  Type element = elementTypeOf(cast<tile::TileType>(tile.getType()).getElementType());
+  tiles[tile] = makeRegisters(element, values, tile.getLoc());
+}

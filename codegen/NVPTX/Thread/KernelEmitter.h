@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One kernel as the code of one thread: tiles become registers, buffers become addresses. See README.md.
+#ifndef TAYLOR_CODEGEN_NVPTX_THREAD_KERNELEMITTER_H
+#define TAYLOR_CODEGEN_NVPTX_THREAD_KERNELEMITTER_H
+
+#include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "codegen/NVPTX/Thread/Code.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::simt {
+
+/// A thread's part of a tile: one number per register of its layout. Numbers of 16 bits are kept in pairs,
+/// registers 2 i and 2 i + 1, where their number is even.
+struct Registers {
+  Type element; ///< as the thread computes: i32 for index
+  bool paired = false;
+  SmallVector<Value> parts;
+};
+
+/// What a thread's number adds to a place, an i32.
+struct Place {
+  Value value;
+  int64_t bits = -1; ///< bits of the value that may be set, where each comes from one bit of the thread's
+                     ///< number; -1: not known
+  int64_t divisor = 0; ///< divides the value; 0: the value is 0
+};
+
+/// Address of an array, and elements from one to the next along each axis.
+struct ArrayValues {
+  Value address;              ///< in global memory
+  SmallVector<Value> strides; ///< i64
+  SmallVector<Value> sizes;   ///< i64
+  bool isContiguous = false;  ///< the last stride is 1
+  int64_t alignment = 1;      ///< bytes that the address and all other strides are a multiple of
+  bool isExchanged = false;   ///< threads read what others wrote
+};
+
+/// The thread's view of a window of an array, for one layout.
+struct WindowAccess {
+  struct Axis {
+    StringRef tileAxis;    ///< empty: one element
+    Value stride;          ///< i64, null: 1
+    Value size, first;     ///< i32: of the array, of the thread's first element; null where all is inside
+    bool belowToo = false; ///< the first element may be negative
+  };
+  Value pointer; ///< at the thread's first element
+  Value inside;  ///< whether single elements are inside; null: yes
+  SmallVector<Axis> axes;
+  unsigned elementBytes = 4;
+};
+
+/// A shared-memory slot: bytes from the start of shared memory.
+struct Slot {
+  BufferType type;
+  Value bytes; ///< i32
+};
+
+/// Emits one tile.kernel as an llvm.func.
+class KernelEmitter {
+public:
+  KernelEmitter(tile::KernelOp kernel, LLVM::GlobalOp shared);
+  /// The function, at the end of the module; failure after a diagnostic.
+  LogicalResult emit(ModuleOp module);
+
+private:
+  // Kernel.cpp: parameters, sizes, strides, the place in the grid.
+  LLVM::LLVMFuncOp makeFunction(ModuleOp module, ArrayRef<Value> arrays);
+  void readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> arrays);
+  Value extentValue(tile::ExtentAttr extent);
+  void placeInGrid();
+  void findExchangedArrays();
+
+  // Control.cpp: blocks, loops, scalars.
+  LogicalResult emitBlock(Block &block);
+  LogicalResult emitOp(Operation *op);
+  LogicalResult emitFor(scf::ForOp op);
+  LogicalResult emitIf(scf::IfOp op);
+  LogicalResult emitScalar(Operation *op);
+  SmallVector<Value> flatten(ValueRange values);
+  void bind(ValueRange values, ValueRange flat);
+
+  // Elementwise.cpp
+  LogicalResult emitMap(tile::MapOp op);
+  LogicalResult emitSplat(tile::SplatOp op);
+  LogicalResult emitPosition(tile::PositionOp op);
+
+  // Rearrange.cpp
+  LogicalResult emitReduce(Operation *op, tile::ReductionKind kind, Value input, Value result);
+  LogicalResult emitScan(tile::ScanOp op);
+  LogicalResult emitSlice(tile::SliceOp op);
+  LogicalResult emitConcat(tile::ConcatOp op);
+  LogicalResult emitRelayout(RelayoutOp op);
+  Value combine(tile::ReductionKind kind, Value a, Value b);
+
+  // Global.cpp
+  LogicalResult emitLoad(tile::LoadOp op);
+  LogicalResult emitStore(tile::StoreOp op);
+  LogicalResult emitAccumulate(tile::AccumulateOp op);
+  /// `placeOf` gives the thread's place along an axis of the tile.
+  WindowAccess openWindow(Value array, tile::TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
+                          ValueRange offsets, llvm::function_ref<Place(StringRef)> placeOf);
+  /// Address of, and condition for, the element at constant places beside the thread's first.
+  Value pointerAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf);
+  Value guardAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf);
+  /// Neighbours in memory that registers r, r + 1, .. hold, for any r that is a multiple: at most 16 bytes.
+  int64_t neighbours(Value array, LayoutAttr layout, tile::TileType tile, ArrayAttr arrayAxes,
+                     ArrayAttr tileAxes, ValueRange offsets);
+  template <typename Op> LogicalResult emitToGlobal(Op op, bool accumulate);
+
+  // Copy.cpp
+  LogicalResult emitCopy(CopyOp op);
+  LogicalResult emitPieces(CopyOp op);
+
+  // Shared.cpp
+  LogicalResult emitRead(ReadOp op);
+  LogicalResult emitWrite(WriteOp op);
+  Slot slotOf(Value buffer) { return slots.lookup(buffer); }
+
+  // Product.cpp
+  LogicalResult emitDot(DotOp op);
+
+  // Places.cpp
+  Place placeOf(ArrayRef<Digit> lanes, ArrayRef<Digit> warps, StringRef axis);
+  Place placeOf(LayoutAttr layout, StringRef axis) {
+    return placeOf(layout.getLanes(), layout.getWarps(), axis);
+  }
+  /// Whether the thread is the one of its copies that writes; null: all are.
+  Value isWriter(LayoutAttr layout);
+
+  // Values
+  Code at(Operation *op) { return Code(builder, op->getLoc()); }
+  Code at(Location loc) { return Code(builder, loc); }
+  Value element(const Registers &registers, int64_t index, Location loc);
+  Registers makeRegisters(Type element, ArrayRef<Value> values, Location loc);
+  void setTile(Value tile, ArrayRef<Value> values);
+  const Registers &tileOf(Value tile) { return tiles.find(tile)->second; }
+  /// A scalar, or the thread's constant of it.
+  Value scalar(Value value) { return scalars.lookup(value); }
+  /// Runs `emit` where values of the whole kernel are computed.
+  template <typename F> auto atStart(F emit) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(startEnd);
+    return emit();
+  }
+
+  friend class BufferAddress;
+  friend class MatrixReader;
+  friend class ProductEmitter;
+
+  tile::KernelOp kernel;
+  LLVM::GlobalOp shared;
+  OpBuilder builder;
+  Operation *startEnd = nullptr;
+  Value thread; ///< i32, %tid.x
+  Value sharedBase;
+  int64_t numWarps = 1;
+  llvm::StringMap<Value> sizes; ///< i64, by role
+  llvm::DenseMap<Value, Value> scalars;
+  llvm::DenseMap<Value, Registers> tiles;
+  llvm::DenseMap<Value, Slot> slots;
+  llvm::DenseMap<Value, ArrayValues> arrays;
+};
+
+/// The type in which a thread computes with elements: i32 for index.
+Type elementTypeOf(Type element);
+/// Types of uniform scalars: i64 for index.
+Type scalarTypeOf(Type type);
+
+/// How `count` neighbours of so many bytes each are moved at once: in words of at least 32 bits where they
+/// fill one.
+Words wordsOf(int64_t count, unsigned elementBytes);
+/// The numbers in words, in the order of memory, and back.
+SmallVector<Value> elementsOfWords(Code code, ArrayRef<Value> words, Type element);
+SmallVector<Value> wordsOfElements(Code code, ArrayRef<Value> elements, Words words);
+
+/// Whether a tile of so many registers keeps them in pairs.
+bool isPaired(Type element, int64_t numRegisters);
+/// The op with its operands replaced, index being `indexType`.
+Value cloneScalar(OpBuilder &builder, Operation *op, const IRMapping &mapping, Type indexType);
+
+/// Registers 0, 1, .. that step by 1 along the axis, each group of so many starting at a multiple.
+int64_t leadingRegisters(LayoutAttr layout, StringRef axis);
+
+/// What is known of a scalar of the tile program: whether it is never negative, and a number that divides it
+/// (0: it is 0).
+bool isNonNegative(Value value);
+int64_t divisorOf(Value value);
+
+} // namespace mlir::simt
+#endif
