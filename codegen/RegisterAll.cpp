@@ -40,5 +40,6 @@ void taylor::registerAllPasses() {
   registerTilePipeline();
   mlir::tile::cpu::registerCPUPasses();
   mlir::simt::registerNVPTXPasses();
+  mlir::simt::registerSimtPipeline();
   mlir::simt::registerNVPTXPipelines();
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The one table of all targets' names.
+#include "codegen/NVPTX/Targets.h"
 #include "codegen/CPU/CPUTarget.h"
+#include "codegen/NVPTX/NVPTXTarget.h"
 #include "codegen/Target.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -17,7 +19,8 @@ struct Family {
 };
 } // namespace
 
-static const Family families[] = {{mlir::tile::cpu::targetNames, mlir::tile::cpu::makeCPUTarget}};
+static const Family families[] = {{mlir::tile::cpu::targetNames, mlir::tile::cpu::makeCPUTarget},
+                                  {mlir::simt::targetNames, mlir::simt::makeNVPTXTarget}};
 
 /// "a, b or c".
 static std::string listNames() {
@@ -34,11 +37,6 @@ std::unique_ptr<Target> taylor::makeTarget(llvm::StringRef name, std::string &er
   for (const Family &family : families)
     if (llvm::is_contained(family.names(), name))
       return family.make(name, error);
-  // Targets of NVIDIA's GPUs get a family of their own above, and then this goes.
-  if (name.starts_with("sm_"))
-    error = "unsupported target '" + name.str() + "': this compiler makes no code for GPUs yet; expected " +
-            listNames();
-  else
-    error = "unsupported target '" + name.str() + "'; expected " + listNames();
+  error = "unsupported target '" + name.str() + "'; expected " + listNames();
   return nullptr;
 }

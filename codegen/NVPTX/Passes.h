@@ -13,5 +13,13 @@ namespace mlir::simt {
 #define GEN_PASS_REGISTRATION
 #include "codegen/NVPTX/Passes.h.inc"
 
+struct Target;
+
+/// Tile programs to tiles over threads, with copies scheduled and buffers placed. `f32Products`: `tf32` or
+/// `fma`.
+void buildSimtPipeline(OpPassManager &manager, const Target &target, llvm::StringRef f32Products = "fma");
+/// Makes it known as `taylor-simt-pipeline`.
+void registerSimtPipeline();
+
 } // namespace mlir::simt
 #endif

@@ -8,11 +8,15 @@
 using namespace mlir;
 using namespace mlir::simt;
 
-void mlir::simt::buildPTXPipeline(OpPassManager &pm, StringRef target) {
+void mlir::simt::buildThreadPipeline(OpPassManager &pm) {
   pm.addPass(createLowerToNVVM());
   pm.addPass(createCSEPass());
   pm.addPass(createExpandMath());
   pm.addPass(createLowerToLLVM());
+}
+
+void mlir::simt::buildPTXPipeline(OpPassManager &pm, StringRef target) {
+  buildThreadPipeline(pm);
   pm.addPass(createEmitPTX({target.str()}));
 }
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/NVPTX/NVPTXTarget.h"
+#include "codegen/NVPTX/Contract.h"
+#include "codegen/NVPTX/Emit/Emit.h"
+#include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/Ptxas.h"
+#include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "codegen/NVPTX/TileModel.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::simt;
+
+namespace {
+
+class NVPTXTarget : public taylor::Target {
+public:
+  explicit NVPTXTarget(const simt::Target &target) : target(target) {}
+
+  std::string getName() const override { return target.name.str(); }
+  StringRef getKind() const override { return "ptx"; }
+  std::string check(const taylor::TargetProblem &problem) const override;
+  taylor::TileSizes planTiles(const taylor::TargetProblem &problem) const override;
+  FailureOr<std::string> print(ModuleOp module, taylor::Emission level,
+                               taylor::StageRunner run) const override;
+  LogicalResult emit(ModuleOp module, taylor::StageRunner run, taylor::ArtifactCode &code,
+                     taylor::ManifestTarget &manifest) const override;
+
+private:
+  LogicalResult lowerToThreads(taylor::StageRunner run) const;
+  FailureOr<PTXOp> lowerToText(ModuleOp module, taylor::StageRunner run) const;
+
+  const simt::Target &target;
+};
+
+} // namespace
+
+std::string NVPTXTarget::check(const taylor::TargetProblem &problem) const {
+  for (auto [name, size] :
+       {std::pair("--head-dim", problem.headDim), std::pair("--value-dim", problem.valueDim)})
+    if (size % 16 || size > 256)
+      return "expected " + std::string(name) + " to be a multiple of 16 up to 256 for " + getName() +
+             ", but got " + std::to_string(size);
+  return "";
+}
+
+taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem) const {
+  bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
+  int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
+  taylor::TileSizes sizes = chooseTileSizes(target, {problem.headDim, problem.valueDim, bytes});
+  if (isNarrow)
+    sizes.productType = problem.dtype;
+  return sizes;
+}
+
+LogicalResult NVPTXTarget::lowerToThreads(taylor::StageRunner run) const {
+  return run("simt", [&](OpPassManager &manager) { buildSimtPipeline(manager, target); });
+}
+
+FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, taylor::StageRunner run) const {
+  if (failed(lowerToThreads(run)) ||
+      failed(run("ptx", [&](OpPassManager &manager) { buildPTXPipeline(manager, target.name); })))
+    return failure();
+  return *module.getOps<PTXOp>().begin();
+}
+
+FailureOr<std::string> NVPTXTarget::print(ModuleOp module, taylor::Emission level,
+                                          taylor::StageRunner run) const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (level == taylor::Emission::Assembly) {
+    FailureOr<PTXOp> ptx = lowerToText(module, run);
+    if (failed(ptx))
+      return failure();
+    return ptx->getText().str();
+  }
+  if (failed(lowerToThreads(run)))
+    return failure();
+  if (level == taylor::Emission::LLVM &&
+      failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager); })))
+    return failure();
+  module.print(stream);
+  return text + "\n";
+}
+
+LogicalResult NVPTXTarget::emit(ModuleOp module, taylor::StageRunner run, taylor::ArtifactCode &code,
+                                taylor::ManifestTarget &manifest) const {
+  // Which arrays need aligned rows is known of the tile programs, which the lowering consumes.
+  std::map<std::string, bool> aligned;
+  for (auto program : module.getOps<tile::ProgramOp>())
+    for (auto tensor : program.getBlock()->getOps<tile::TensorOp>())
+      aligned[tensor.getName().str()] = isAligned16(tensor.getType());
+  FailureOr<PTXOp> ptx = lowerToText(module, run);
+  if (failed(ptx))
+    return failure();
+  for (taylor::ManifestCode &function : manifest.functions)
+    for (taylor::ManifestKernel &kernel : function.kernels) {
+      kernel.entry = function.name + "_" + kernel.name;
+      for (taylor::ManifestArgument &argument : kernel.arguments)
+        argument.aligned16 = !argument.isWorkspace && aligned[argument.name];
+      for (auto entry : ptx->getEntries().getAsRange<DictionaryAttr>())
+        if (cast<StringAttr>(entry.get("name")).getValue() == kernel.entry) {
+          kernel.threads = cast<IntegerAttr>(entry.get("threads")).getInt();
+          kernel.shared = cast<IntegerAttr>(entry.get("shared")).getInt();
+        }
+    }
+  code.images.push_back({getName(), /*isPtx=*/true, ptx->getText().str()});
+  // Where there is ptxas, machine code for this GPU starts without the driver's compiler.
+  std::string ptxas = findPtxas(), error;
+  if (ptxas.empty())
+    return success();
+  std::optional<Assembly> assembly = assemble(ptxas, ptx->getText(), target, error);
+  if (!assembly)
+    return module.emitError() << error << "; TAYLOR_PTXAS names another ptxas, or none where it is empty";
+  code.images.push_back({getName(), /*isPtx=*/false, assembly->cubin});
+  return success();
+}
+
+std::unique_ptr<taylor::Target> simt::makeNVPTXTarget(StringRef name, std::string &error) {
+  const Target *target = findTarget(name);
+  if (target)
+    return std::make_unique<NVPTXTarget>(*target);
+  error = ("unsupported target '" + name + "'").str();
+  return nullptr;
+}

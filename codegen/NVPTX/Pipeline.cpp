@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/Targets.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace mlir;
+using namespace mlir::simt;
+
+void simt::buildSimtPipeline(OpPassManager &manager, const Target &target, StringRef f32Products) {
+  AssignLayoutsOptions layouts;
+  layouts.f32Products = f32Products.str();
+  manager.addPass(createAssignLayouts(layouts));
+  manager.addPass(createCSEPass());
+  manager.addPass(createScheduleCopies({/*stages=*/2, target.sharedPerBlock}));
+  manager.addPass(createAllocateShared({target.sharedPerBlock}));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+namespace {
+struct SimtPipelineOptions : PassPipelineOptions<SimtPipelineOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::desc("GPU, as in taylorc's --target"),
+                             llvm::cl::init("sm_80")};
+  Option<std::string> f32Products{*this, "f32-products", llvm::cl::desc("products of f32: tf32 or fma"),
+                                  llvm::cl::init("fma")};
+};
+} // namespace
+
+void simt::registerSimtPipeline() {
+  PassPipelineRegistration<SimtPipelineOptions>(
+      "taylor-simt-pipeline",
+      "tile programs to tiles over threads, with copies scheduled and buffers placed: "
+      "taylor-simt-assign-layouts, "
+      "taylor-simt-schedule-copies and taylor-simt-allocate-shared",
+      [](OpPassManager &manager, const SimtPipelineOptions &options) {
+        const Target *target = findTarget(options.target);
+        if (!target)
+          llvm::report_fatal_error(llvm::Twine("unsupported target '") + options.target + "'",
+                                   /*gen_crash_diag=*/false);
+        buildSimtPipeline(manager, *target, options.f32Products);
+      });
+}

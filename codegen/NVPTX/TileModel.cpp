@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/NVPTX/TileModel.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace mlir::simt;
+
+namespace {
+/// Operands of one kind of score tile: `resident` channels lie beside its outer tokens for the whole loop,
+/// `streamed` beside its inner ones.
+struct Operands {
+  int64_t resident, streamed;
+};
+} // namespace
+
+/// Halves the inner tokens, then the outer ones, until the operands fit: one slot each, and 2 KiB for row
+/// scalars.
+static void fit(const Target &target, int64_t bytes, Operands channels, int64_t &outer, int64_t &inner) {
+  auto needed = [&] { return (outer * channels.resident + inner * channels.streamed) * bytes + (2 << 10); };
+  while (needed() > target.sharedPerBlock && inner > 32)
+    inner /= 2;
+  while (needed() > target.sharedPerBlock && outer > 32)
+    outer /= 2;
+}
+
+taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TileProblem &problem) {
+  int64_t d = problem.headDim, e = problem.valueDim, widest = std::max(d, e);
+  taylor::TileSizes sizes;
+  sizes.rowSums = taylor::RowSums::Separate;
+  sizes.singleLoop = true;
+  // 16 elements of a row kernel's tile in each of 128 threads.
+  sizes.tokens = std::clamp<int64_t>(llvm::bit_floor(uint64_t(2048 / widest)), 16, 64);
+
+  // Sums into rows: the queries' accumulators and a score tile share the registers of 4 or 8 warps.
+  sizes.rows = {128, widest <= 64 ? 128 : 64};
+  fit(target, problem.bytes, {d, d + e}, sizes.rows.queries, sizes.rows.keys);
+  sizes.edgeKeys = sizes.rows.keys;
+  sizes.derivedRows = {128, 64};
+  fit(target, problem.bytes, {d + e, d + e}, sizes.derivedRows.queries, sizes.derivedRows.keys);
+
+  // Sums into columns: two accumulators per key beside two score tiles.
+  sizes.columns = {widest <= 128 ? 64 : 32, d + e <= 384 ? 128 : 64};
+  fit(target, problem.bytes, {d + e, d + e}, sizes.columns.keys, sizes.columns.queries);
+  return sizes;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tile sizes of a GPU from its shared memory and registers.
+#ifndef TAYLOR_CODEGEN_NVPTX_TILEMODEL_H
+#define TAYLOR_CODEGEN_NVPTX_TILEMODEL_H
+
+#include "codegen/NVPTX/Targets.h"
+#include "passes/LowerToTile/TileSizes.h"
+
+namespace mlir::simt {
+
+/// Channels of keys and values, and bytes of an operand of a product.
+struct TileProblem {
+  int64_t headDim = 64, valueDim = 64, bytes = 2;
+};
+
+/// Sizes with which operands fit in shared memory and accumulators in registers. Keys are on the grid and row
+/// sums have a kernel of their own.
+taylor::TileSizes chooseTileSizes(const Target &target, const TileProblem &problem);
+
+} // namespace mlir::simt
+#endif
