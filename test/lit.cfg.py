@@ -69,7 +69,7 @@ else:
     config.test_format = lit.formats.ShTest(execute_external=False)
     config.suffixes = [".mlir", ".test", ".py", ".td", ".toml"]
     # Inputs/ holds what tests read; a helper module in Python lives there too.
-    config.excludes = ["Inputs", "artifact-fixture", "lit.cfg.py", "CMakeLists.txt", "README.md"]
+    config.excludes = ["Inputs", "artifact-fixture", "device-fixture", "lit.cfg.py", "CMakeLists.txt", "README.md"]
     python = config.taylor_python
     if features["sanitizer"]:
         python = f"env LD_PRELOAD={config.taylor_sanitizer_runtime} {python}"

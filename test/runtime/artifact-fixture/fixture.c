@@ -9,7 +9,7 @@
  *
  * fixture.py compiles it with D, E (channels), STORAGE (float, double, __bf16 or _Float16), REAL (float or
  * double), GATED, CAUSAL, and manifest.json beside it. Saved: m (maximum of the row) and z (its mass after
- * e^m is taken out). */
+ * e^m is taken out). With --target=sm_80 it compiles the same functions to PTX, one thread to a block. */
 #include "runtime/artifact.h"
 #include <stddef.h>
 
@@ -17,7 +17,11 @@
 typedef STORAGE Storage;
 typedef REAL Real;
 
+#ifdef __NVPTX__
+static float exponential(float x) { return __nvvm_ex2_approx_f(x * 1.44269504f); }
+#else
 static Real exponential(Real x) { return sizeof(Real) == 8 ? __builtin_exp(x) : __builtin_expf(x); }
+#endif
 static Real sigmoid(Real x) { return x >= 0 ? 1 / (1 + exponential(-x)) : 1 - 1 / (1 + exponential(x)); }
 static Real rootOfD(void) { return sizeof(Real) == 8 ? __builtin_sqrt(D) : __builtin_sqrtf(D); }
 
@@ -242,12 +246,43 @@ static void backwardRun(const TaylorCall *call, int64_t kernel, int64_t begin, i
   }
 }
 
+#ifdef __NVPTX__
+/* One kernel of a function: KERNEL(entry, run, number, (parameters of the arrays), (addresses), (strides),
+ * workspace), the lists in the order of the function's tensors, a stride for each of TAYLOR_MAX_RANK axes. */
+#define LIST(...) __VA_ARGS__
+#define KERNEL(entry, run, number, parameters, addresses, strideList, memory)                                \
+  __attribute__((device_kernel)) void entry(int64_t b, int64_t h, int64_t g, int64_t t, int64_t u,           \
+                                            int64_t offset, LIST parameters) {                               \
+    const int64_t dims[TAYLOR_DIM_COUNT] = {b, h, g, t, u, offset}, strides[] = {LIST strideList};           \
+    void *const data[] = {LIST addresses};                                                                   \
+    const TaylorCall call = {dims, data, strides, memory};                                                   \
+    Real scratch[3 * WIDEST];                                                                                \
+    const int64_t block = __nvvm_read_ptx_sreg_ctaid_x();                                                    \
+    run(&call, number, block, block + 1, scratch);                                                           \
+  }
+#include "kernels.inc"
+#else
 static const char manifest[] = {
 #embed "manifest.json"
 };
+#ifdef HOST
 static const TaylorFunction functions[] = {
     {"native", "forward", 1, E * sizeof(Real), noWorkspace, forwardBlocks, forwardRun},
     {"native", "backward", 3, 3 * WIDEST * sizeof(Real), backwardWorkspace, backwardBlocks, backwardRun},
 };
-EXPORT const TaylorArtifact taylor_artifact = {
-    TAYLOR_ARTIFACT_MAGIC, TAYLOR_ARTIFACT_ABI, manifest, sizeof(manifest), functions, 2, NULL, 0};
+#define FUNCTIONS functions, 2
+#else
+#define FUNCTIONS NULL, 0
+#endif
+#ifdef DEVICE
+static const char text[] = {
+#embed "fixture.ptx"
+    , 0};
+static const TaylorImage images[] = {{"sm_80", TAYLOR_IMAGE_PTX, text, sizeof(text) - 1}};
+#define IMAGES images, 1
+#else
+#define IMAGES NULL, 0
+#endif
+EXPORT const TaylorArtifact taylor_artifact = {TAYLOR_ARTIFACT_MAGIC, TAYLOR_ARTIFACT_ABI, manifest,
+                                               sizeof(manifest),      FUNCTIONS,           IMAGES};
+#endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Stands in for taylorc where no compiler is built: the same command line, but it knows one attention (fixture.c).
 
-  fixture.py SPEC -o NAME.so [--dtype=..] [--head-dim=..] [--value-dim=..] [--mask=..] [--set name=value]... [--emit=manifest]
+  fixture.py SPEC -o NAME.so [--dtype=..] [--head-dim=..] [--value-dim=..] [--mask=..] [--set name=value]... [--target=native,sm_80] [--emit=manifest]
 
 A specification that mentions %out_gate gets the gate and the learned weight. Compiles with $CC or clang-22. For tests of
 the runtime: FIXTURE_LOG names a file that gets one line per compilation; FIXTURE_FAIL makes it fail with that text (SPEC stands for its path),
@@ -14,15 +14,15 @@ import json
 import os
 import pathlib
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
+import seal
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-MAGIC = 0x31524C5941540A7F
 REALS = {"f32": "float", "bf16": "float", "f16": "float", "f64": "double"}
 STORAGES = {"f32": "float", "bf16": "__bf16", "f16": "_Float16", "f64": "double"}
 
@@ -43,8 +43,8 @@ def make_manifest(gated, args, settings):
         inputs += [tensor("out_gate", "bht", **projection(True)), tensor("norm_weight", "e", real, **ones)]
     names = ["input:" + x["name"] for x in inputs]
     saved = ["saved:m", "saved:z"]
-    return {
-        "taylor": {"version": "0.1.0", "abi": 2}, "hash": settings.get("hash", "fixture"), "spec": "fixture",
+    manifest = {
+        "taylor": {"version": "0.1.0", "abi": seal.ABI}, "hash": settings.get("hash", "fixture"), "spec": "fixture",
         "parameters": {}, "mask": args.mask or "causal", "form": "parallel", "dtype": args.dtype,
         "sizes": {"d": args.head_dim, "e": args.value_dim or args.head_dim},
         "aligned": settings.get("aligned") == "1",
@@ -53,17 +53,60 @@ def make_manifest(gated, args, settings):
         "functions": {
             "forward": {"tensors": names + ["output:o"] + saved},
             "backward": {"tensors": names + ["output:o"] + saved + ["cotangent:o"] + ["gradient:" + x["name"] for x in inputs]}},
-        "targets": [{
-            "name": "native", "kind": "cpu", "cpu": "any", "features": settings.get("feature", "").split(), "tiles": {"t": 1, "u": 1},
-            "functions": {"forward": {"kernels": ["attend"]}, "backward": {"kernels": ["rows", "keys", "sum"]}}}]}
+        "targets": []}
+    for target in args.target.split(","):
+        manifest["targets"].append(device_target(manifest, target) if target.startswith("sm_") else {
+            "name": target, "kind": "cpu", "cpu": "any", "features": settings.get("feature", "").split(), "tiles": {"t": 1, "u": 1},
+            "functions": {"forward": {"kernels": ["attend"]}, "backward": {"kernels": ["rows", "keys", "sum"]}}})
+    return manifest
 
 
-def checksum(data):
-    value = 0xCBF29CE484222325
-    padded = data + b"\0" * (-len(data) % 8)
-    for (word,) in struct.iter_unpack("<Q", padded):
-        value = (value ^ word) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-    return value
+def device_target(manifest, name):
+    """Every kernel takes all tensors of its function, and the backward's share one workspace."""
+    gated = len(manifest["tensors"]["inputs"]) == 5
+    real = manifest["tensors"]["saved"][0]["dtype"]
+    # fixture.c packs rows and weights into one array of at least this size.
+    columns = str(manifest["sizes"]["e"] + 1)
+    functions = {"forward": {"kernels": [], "workspace": []}, "backward": {"kernels": [], "workspace": [
+        {"name": "rows", "axes": ["rows", "columns"], "sizes": ["b * h * t", columns], "dtype": real}]}}
+    grids = {"forward": [("attend", ["b", "h"])], "backward": [("rows", ["b", "h"]), ("keys", ["b", "g"])]}
+    if gated:
+        grids["backward"].append(("sum", ["1"]))
+    for function, kernels in grids.items():
+        tensors = [{"tensor": x} for x in manifest["functions"][function]["tensors"]]
+        # Queries and keys as a kernel that copies 16 bytes at a time would want them.
+        for argument in tensors[:2]:
+            argument["aligned16"] = True
+        arrays = [{"workspace": x["name"]} for x in functions[function]["workspace"]]
+        functions[function]["kernels"] = [
+            {"name": kernel, "entry": f"{function}_{kernel}", "grid": grid, "threads": 1, "shared": 0, "arguments": tensors + arrays}
+            for kernel, grid in kernels]
+    return {"name": name, "kind": "ptx", "tiles": {"t": 1}, "functions": functions}
+
+
+def kernels_text(manifest):
+    """The KERNEL lines of fixture.c."""
+    roles = {"input": "inputs", "gradient": "inputs", "output": "outputs", "cotangent": "outputs", "saved": "saved"}
+
+    def rank(label):
+        role, name = label.split(":")
+        return next(len(x["axes"]) for x in manifest["tensors"][roles[role]] if x["name"] == name)
+
+    target = next(x for x in manifest["targets"] if x["kind"] == "ptx")
+    lines = []
+    for function, code in target["functions"].items():
+        labels = manifest["functions"][function]["tensors"]
+        parameters, strides = [], []
+        for i, label in enumerate(labels):
+            names = [f"s{i}_{axis}" for axis in range(rank(label))]
+            parameters += [f"void *p{i}"] + [f"int64_t {name}" for name in names]
+            strides += (names + ["0"] * 8)[:8]
+        workspace = "p_workspace" if code["workspace"] else "NULL"
+        parameters += ["void *p_workspace"] if code["workspace"] else []
+        for i, kernel in enumerate(code["kernels"]):
+            lines.append(f"KERNEL({kernel['entry']}, {function}Run, {i}, ({', '.join(parameters)}), "
+                         f"({', '.join(f'p{i}' for i in range(len(labels)))}), ({', '.join(strides)}), {workspace})")
+    return "\n".join(lines) + "\n"
 
 
 def compile_artifact(manifest, gated, args, settings, output):
@@ -71,15 +114,19 @@ def compile_artifact(manifest, gated, args, settings, output):
         folder = pathlib.Path(folder)
         (folder / "manifest.json").write_text(json.dumps(manifest))
         (folder / "fixture.c").write_text((HERE / "fixture.c").read_text())
-        subprocess.run(
-            [os.environ.get("CC", "clang-22"), "-std=c23", "-O2", "-ffp-contract=fast", "-march=native", "-shared", "-fPIC",
-             "-fvisibility=hidden", "-fno-math-errno", f"-I{ROOT}", f"-DD={manifest['sizes']['d']}",
-             f"-DE={manifest['sizes']['e']}", f"-DSTORAGE={STORAGES[args.dtype]}", f"-DREAL={REALS[args.dtype]}",
-             f"-DGATED={int(gated)}", f"-DCAUSAL={int(manifest['mask'] == 'causal')}", folder / "fixture.c",
-             "-o", folder / "fixture.so", "-lm"], check=True)
+        compiler = [os.environ.get("CC", "clang-22"), "-std=c23", "-O2", "-ffp-contract=fast", "-fno-math-errno", f"-I{ROOT}",
+                    f"-DD={manifest['sizes']['d']}", f"-DE={manifest['sizes']['e']}", f"-DSTORAGE={STORAGES[args.dtype]}",
+                    f"-DREAL={REALS[args.dtype]}", f"-DGATED={int(gated)}", f"-DCAUSAL={int(manifest['mask'] == 'causal')}",
+                    folder / "fixture.c"]
+        kinds = {x["kind"] for x in manifest["targets"]}
+        if "ptx" in kinds:
+            (folder / "kernels.inc").write_text(kernels_text(manifest))
+            subprocess.run([*compiler, "--target=nvptx64-nvidia-cuda", "-march=sm_80", "-mllvm", "-inline-threshold=1000000", "-nocudalib", "-ffreestanding", "-S",
+                            "-o", folder / "fixture.ptx"], check=True)
+        subprocess.run([*compiler, "-march=native", "-shared", "-fPIC", "-fvisibility=hidden", *(["-DDEVICE"] * ("ptx" in kinds)),
+                        *(["-DHOST"] * ("cpu" in kinds)), "-o", folder / "fixture.so", "-lm"], check=True)
         data = (folder / "fixture.so").read_bytes()
-    trailer = struct.pack("<QQQQ", MAGIC, int(settings.get("abi", 2)), len(data), checksum(data))
-    pathlib.Path(output).write_bytes(data + trailer)
+    pathlib.Path(output).write_bytes(data + seal.trailer(data, int(settings.get("abi", seal.ABI))))
     pathlib.Path(output).with_suffix(".json").write_text(json.dumps(manifest, indent=2))
 
 
