@@ -34,7 +34,10 @@ struct AttentionOptions {
   int64_t valueDim = 0;              ///< e: channels of a value; 0: as headDim.
   at::ScalarType dtype = at::kFloat; ///< kFloat, kBFloat16, kHalf or kDouble; under autocast, autocast's.
   std::map<std::string, std::string> parameters = {}; ///< Free parameters: {"order", "10"}.
-  std::string mask = {};                              ///< "causal", "bidirectional", or "" as written.
+  /// TAYLOR_CPU; TAYLOR_CUDA: kernels for GPU 0 are compiled now; TAYLOR_PTX: on tensors of the processor,
+  /// code for GPUs in the interpreter, with every access checked.
+  TaylorDevice device = TAYLOR_CPU;
+  std::string mask = {}; ///< "causal", "bidirectional", or "" as written.
 };
 
 /// One specification. Copies share everything; any thread may call any of them.

@@ -2,11 +2,13 @@
 #include "runtime/torch/Call.h"
 #include "runtime/Call.h"
 #include "runtime/Error.h"
+#include "runtime/torch/Cuda.h"
 #include "runtime/torch/Layout.h"
 #include "runtime/torch/Parallel.h"
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/Device.h>
+#include <c10/core/DeviceGuard.h>
 
 namespace taylor {
 namespace {
@@ -42,22 +44,37 @@ TaylorTensor describe(const at::Tensor &tensor) {
           tensor.dim(),      tensor.sizes().data(), tensor.strides().data()};
 }
 
+/// Whether code for a GPU can read it 16 bytes at a time (Slot::aligned16).
+bool isAligned16(const at::Tensor &tensor, const TensorInfo &info) {
+  if (reinterpret_cast<uintptr_t>(tensor.data_ptr()) % 16 != 0)
+    return false;
+  for (int64_t i = 0; i < tensor.dim(); ++i) {
+    bool contiguous = i + 1 == tensor.dim() && info.axes.back().isChannel();
+    if (!contiguous && tensor.size(i) > 1 && tensor.stride(i) * tensor.element_size() % 16 != 0)
+      return false;
+  }
+  return true;
+}
+
 /// The tensor as the kernel takes it: itself, unless its last axis is a channel with a stride other than 1,
-/// or it is a learned parameter in another floating dtype. (Sparse tensors do not come here: torch has no
-/// kernel of ours for them.)
-at::Tensor prepare(const at::Tensor &tensor, const TensorInfo &info, bool parameter) {
+/// it is a learned parameter in another floating dtype, or the kernel wants it `aligned` and it is not.
+/// (Sparse tensors do not come here: torch has no kernel of ours for them.)
+at::Tensor prepare(const at::Tensor &tensor, const TensorInfo &info, c10::Device device, bool parameter,
+                   bool aligned) {
   if (!tensor.defined())
     fail("requires a tensor for '", info.name, "', but got none");
-  if (!tensor.is_cpu())
-    fail("expected device cpu of '", info.name, "', but got ", tensor.device().str());
+  if (tensor.device() != device)
+    fail("expected device ", device.str(), " of '", info.name, "', but got ", tensor.device().str());
   at::Tensor ready = tensor;
   at::ScalarType wanted = scalarType(info.dtype);
   if (parameter && ready.scalar_type() != wanted && ready.is_floating_point())
     ready = ready.to(wanted);
   int64_t rank = ready.dim();
-  if (rank > 0 && rank == int64_t(info.axes.size()) && info.axes.back().isChannel() &&
-      ready.size(rank - 1) > 1 && ready.stride(rank - 1) != 1)
+  bool described = rank > 0 && rank == int64_t(info.axes.size());
+  if (described && info.axes.back().isChannel() && ready.size(rank - 1) > 1 && ready.stride(rank - 1) != 1)
     ready = ready.contiguous();
+  if (described && aligned && !isAligned16(ready, info))
+    ready = ready.clone(at::MemoryFormat::Contiguous);
   if (ready.scalar_type() != wanted)
     fail("expected dtype ", c10::toString(wanted), " of '", info.name, "', but got ",
          c10::toString(ready.scalar_type()));
@@ -65,11 +82,11 @@ at::Tensor prepare(const at::Tensor &tensor, const TensorInfo &info, bool parame
 }
 
 /// A new tensor of a manifest's description, laid out like `like` where the axes are as many.
-at::Tensor allocate(const TensorInfo &info, const Dims &dims, const at::Tensor *like) {
+at::Tensor allocate(const TensorInfo &info, const Dims &dims, c10::Device device, const at::Tensor *like) {
   Extents<int64_t> sizes;
   for (const runtime::Axis &axis : info.axes)
     sizes.push_back(axis.isChannel() ? axis.size : dims[axis.dim]);
-  at::TensorOptions options = at::TensorOptions().dtype(scalarType(info.dtype));
+  at::TensorOptions options = at::TensorOptions().dtype(scalarType(info.dtype)).device(device);
   if (!like)
     return at::empty(at::IntArrayRef(sizes.data(), sizes.size()), options);
   Extents<int64_t> strides = denseStrides(sizes, like->strides());
@@ -77,17 +94,51 @@ at::Tensor allocate(const TensorInfo &info, const Dims &dims, const at::Tensor *
                            at::IntArrayRef(strides.data(), strides.size()), options);
 }
 
-runtime::Executor executor() {
-  int64_t threads = parallelThreads();
-  return {.threads = threads, .parallelFor = threads > 1 ? &parallelFor : nullptr};
+/// The device that all inputs must be on.
+c10::Device deviceOf(const Program &program, at::TensorList inputs) {
+  c10::Device device = inputs[std::max(program.dtypeInput, 0)].device();
+  if (!device.is_cpu() && !device.is_cuda())
+    fail("expected tensors of the processor or a GPU, but got ", device.str());
+  if (program.interpreted && !device.is_cpu())
+    fail("expected tensors of the processor with --device=ptx, but got ", device.str());
+  return device;
 }
 
-void run(const Artifact &artifact, int function, const TaylorTensor *tensors, int64_t count,
-         const int64_t *offset) {
-  runtime::BoundCall call;
-  runtime::bind(artifact.manifest(), function, tensors, count, offset, TAYLOR_CPU, call);
-  runtime::run(artifact, function, call, executor());
+Place placeOf(const Program &program, c10::Device device) {
+  if (device.is_cuda())
+    return {TAYLOR_CUDA, &targetOfGpu(device.index())};
+  return {program.interpreted ? TAYLOR_PTX : TAYLOR_CPU, nullptr};
 }
+
+/// A kernel, and where it runs.
+struct Kernel {
+  const Artifact &artifact;
+  c10::Device device;
+  TaylorDevice runner;
+
+  void run(int function, const TaylorTensor *tensors, int64_t count, const int64_t *offset) const {
+    runtime::BoundCall call;
+    runtime::bind(artifact.manifest(), function, tensors, count, offset, runner, call);
+    int64_t threads = parallelThreads();
+    runtime::Executor executor{
+        .device = runner, .threads = threads, .parallelFor = threads > 1 ? &parallelFor : nullptr};
+    if (runner == TAYLOR_PTX)
+      executor.ptx = runtime::PtxSettings::fromEnvironment();
+    if (runner != TAYLOR_CUDA)
+      return runtime::run(artifact, function, call, executor);
+    // Of torch's allocator, which knows what streams and CUDA graphs still use.
+    int64_t bytes = runtime::workspaceSize(artifact, function, call.dims, runner);
+    at::Tensor workspace = at::empty({bytes}, at::TensorOptions().dtype(at::kByte).device(device));
+    if (bytes > 0)
+      executor.workspace = workspace.data_ptr();
+    executor.workspaceSize = bytes;
+    executor.stream = currentStream(device);
+    runtime::run(artifact, function, call, executor);
+  }
+
+  /// Whether the function's kernels want the tensor in a slot aligned.
+  bool aligned(const Slot &slot) const { return runner != TAYLOR_CPU && slot.aligned16; }
+};
 
 const int64_t *pointer(const std::optional<int64_t> &offset) { return offset ? &*offset : nullptr; }
 
@@ -98,16 +149,22 @@ int functionOf(const Artifact &artifact, const char *name) {
   return function;
 }
 
-/// Inputs as the kernel takes them, and the sizes that they imply.
+/// Inputs as a function takes them, and the sizes that they imply.
 struct Inputs {
   c10::SmallVector<at::Tensor, 8> tensors;
   Dims dims;
 
-  Inputs(const Manifest &manifest, at::TensorList given, const int64_t *offset) {
+  Inputs(const Kernel &kernel, int function, at::TensorList given, const int64_t *offset) {
+    const Manifest &manifest = kernel.artifact.manifest();
+    c10::SmallVector<bool, 8> aligned(given.size(), false);
+    for (const Slot &slot : manifest.functions[function].slots)
+      if (slot.role == Role::Input)
+        aligned[slot.index] = kernel.aligned(slot);
     c10::SmallVector<TaylorTensor, 8> views;
     for (size_t i = 0; i < given.size(); ++i) {
       const TensorInfo &info = manifest.inputs[i];
-      tensors.push_back(prepare(given[i], info, info.source.kind == runtime::Source::Kind::Parameter));
+      tensors.push_back(prepare(given[i], info, kernel.device,
+                                info.source.kind == runtime::Source::Kind::Parameter, aligned[i]));
       views.push_back(describe(tensors.back()));
     }
     dims = runtime::inferDims(manifest.inputs, views.data(), int64_t(views.size()), offset, manifest.aligned);
@@ -131,7 +188,15 @@ at::ScalarType scalarType(TaylorDtype dtype) {
   }
 }
 
-const Artifact &kernelFor(Program &program, at::TensorList inputs) {
+namespace {
+
+/// What of the inputs chooses a kernel.
+struct Problem {
+  TaylorDtype dtype;
+  int64_t d, e; ///< 0 where no input has the axis.
+};
+
+Problem problemOf(const Program &program, at::TensorList inputs) {
   const Manifest &signature = program.signature();
   if (inputs.size() != signature.inputs.size()) {
     std::vector<std::string> names;
@@ -162,7 +227,21 @@ const Artifact &kernelFor(Program &program, at::TensorList inputs) {
         return inputs[i].sym_size(int64_t(j)).guard_int(__FILE__, __LINE__);
     return 0;
   };
-  return program.kernel(dtype, sizeOf(program.dInput, "d"), sizeOf(program.eInput, "e"));
+  return {dtype, sizeOf(program.dInput, "d"), sizeOf(program.eInput, "e")};
+}
+
+Kernel kernelFor(Program &program, at::TensorList inputs) {
+  auto [dtype, d, e] = problemOf(program, inputs);
+  c10::Device device = deviceOf(program, inputs);
+  Place place = placeOf(program, device);
+  return {program.kernel(dtype, d, e, place), device, place.device};
+}
+
+} // namespace
+
+const Manifest &manifestFor(Program &program, at::TensorList inputs) {
+  auto [dtype, d, e] = problemOf(program, inputs);
+  return program.manifest(dtype, d, e);
 }
 
 bool backwardReads(const Manifest &manifest, Role role) {
@@ -175,19 +254,20 @@ bool backwardReads(const Manifest &manifest, Role role) {
 }
 
 Tensors runForward(Program &program, at::TensorList inputs, std::optional<int64_t> offset, bool save) {
-  const Artifact &artifact = kernelFor(program, inputs);
-  const Manifest &manifest = artifact.manifest();
-  Inputs ready(manifest, inputs, pointer(offset));
+  Kernel kernel = kernelFor(program, inputs);
+  const Manifest &manifest = kernel.artifact.manifest();
+  c10::OptionalDeviceGuard guard(kernel.device);
+  int function = functionOf(kernel.artifact, "forward");
+  Inputs ready(kernel, function, inputs, pointer(offset));
   Tensors results;
   results.reserve(manifest.outputs.size() + (save ? manifest.saved.size() : 0));
   for (const TensorInfo &info : manifest.outputs)
-    results.push_back(
-        allocate(info, ready.dims, program.dtypeInput < 0 ? nullptr : &inputs[program.dtypeInput]));
+    results.push_back(allocate(info, ready.dims, kernel.device,
+                               program.dtypeInput < 0 ? nullptr : &inputs[program.dtypeInput]));
   for (const TensorInfo &info : manifest.saved)
     if (save)
-      results.push_back(allocate(info, ready.dims, nullptr));
+      results.push_back(allocate(info, ready.dims, kernel.device, nullptr));
 
-  int function = functionOf(artifact, "forward");
   c10::SmallVector<TaylorTensor, 16> tensors;
   for (const Slot &slot : manifest.functions[function].slots) {
     if (slot.role == Role::Input)
@@ -197,21 +277,23 @@ Tensors runForward(Program &program, at::TensorList inputs, std::optional<int64_
     else
       tensors.push_back(save ? describe(results[manifest.outputs.size() + slot.index]) : TaylorTensor{});
   }
-  run(artifact, function, tensors.data(), int64_t(tensors.size()), pointer(offset));
+  kernel.run(function, tensors.data(), int64_t(tensors.size()), pointer(offset));
   return results;
 }
 
 Tensors runBackward(Program &program, at::TensorList inputs, at::TensorList outputs, at::TensorList saved,
                     at::TensorList cotangents, std::optional<int64_t> offset, c10::IntArrayRef wanted) {
-  const Artifact &artifact = kernelFor(program, inputs);
-  const Manifest &manifest = artifact.manifest();
+  Kernel kernel = kernelFor(program, inputs);
+  const Manifest &manifest = kernel.artifact.manifest();
+  c10::OptionalDeviceGuard guard(kernel.device);
   if (cotangents.size() != manifest.outputs.size())
     fail("expected ", manifest.outputs.size(), " cotangents, but got ", cotangents.size());
   if ((backwardReads(manifest, Role::Output) && outputs.size() != manifest.outputs.size()) ||
       (backwardReads(manifest, Role::Saved) && saved.size() != manifest.saved.size()))
     fail("expected ", manifest.outputs.size(), " outputs and ", manifest.saved.size(),
          " saved tensors, but got ", outputs.size(), " and ", saved.size());
-  Inputs ready(manifest, inputs, pointer(offset));
+  int function = functionOf(kernel.artifact, "backward");
+  Inputs ready(kernel, function, inputs, pointer(offset));
 
   c10::SmallVector<at::Tensor, 8> gradients(inputs.size());
   for (int64_t i : wanted) {
@@ -220,10 +302,9 @@ Tensors runBackward(Program &program, at::TensorList inputs, at::TensorList outp
            i < 0 || i >= int64_t(inputs.size()) ? "input " + std::to_string(i)
                                                 : "'" + manifest.inputs[i].name + "'",
            ": the specification gives none");
-    gradients[i] = allocate(manifest.inputs[i], ready.dims, &inputs[i]);
+    gradients[i] = allocate(manifest.inputs[i], ready.dims, kernel.device, &inputs[i]);
   }
 
-  int function = functionOf(artifact, "backward");
   c10::SmallVector<at::Tensor, 8> kept; // prepared cotangents live until the call is over
   c10::SmallVector<TaylorTensor, 16> tensors;
   for (const Slot &slot : manifest.functions[function].slots) {
@@ -236,11 +317,12 @@ Tensors runBackward(Program &program, at::TensorList inputs, at::TensorList outp
       at::TensorList list = slot.role == Role::Output  ? outputs
                             : slot.role == Role::Saved ? saved
                                                        : cotangents;
-      kept.push_back(prepare(list[slot.index], info, /*parameter=*/false));
+      kept.push_back(
+          prepare(list[slot.index], info, kernel.device, /*parameter=*/false, kernel.aligned(slot)));
       tensors.push_back(describe(kept.back()));
     }
   }
-  run(artifact, function, tensors.data(), int64_t(tensors.size()), pointer(offset));
+  kernel.run(function, tensors.data(), int64_t(tensors.size()), pointer(offset));
 
   Tensors results;
   for (int64_t i : wanted) // a parameter that was converted gets its gradient in its own dtype

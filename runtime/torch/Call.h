@@ -12,12 +12,13 @@ namespace taylor {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// The kernel that serves these inputs: dtype and head sizes are read from them. Works on tensors without
-/// data.
-const runtime::Artifact &kernelFor(Program &program, at::TensorList inputs);
+/// The manifest of the kernel that serves these inputs: dtype and head sizes are read from them. Works on
+/// tensors without data, and compiles nothing.
+const runtime::Manifest &manifestFor(Program &program, at::TensorList inputs);
 
-/// Outputs, then saved tensors where `save` is set. Inputs are CPU tensors; learned parameters of another
-/// floating dtype are converted.
+/// Outputs, then saved tensors where `save` is set. Inputs are on the processor or on one GPU, whose current
+/// stream the work is put on; learned parameters of another floating dtype are converted, and what code for a
+/// GPU cannot read as it lies is copied.
 Tensors runForward(Program &program, at::TensorList inputs, std::optional<int64_t> offset, bool save);
 
 /// Gradients of the inputs whose indices stand in `wanted`, in that order. `outputs` and `saved` may be empty

@@ -4,6 +4,7 @@
 #include "runtime/Error.h"
 #include "runtime/torch/Attention.h"
 #include "runtime/torch/Call.h"
+#include "runtime/torch/Cuda.h"
 #include "runtime/torch/Layout.h"
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -53,17 +54,17 @@ template <typename Body> auto checked(Body body) {
   }
 }
 
-// ---- CPU ----
+// ---- Processor, interpreter and GPU: where the tensors are, and --device=ptx, say which ----
 
-Tensors attentionCpu(at::TensorList inputs, Text spec, Text options, Offset offset) {
+Tensors attentionRun(at::TensorList inputs, Text spec, Text options, Offset offset) {
   return checked([&] { return runForward(*Program::find(spec, options), inputs, offset, /*save=*/false); });
 }
 
-Tensors forwardCpu(at::TensorList inputs, Text spec, Text options, Offset offset) {
+Tensors forwardRun(at::TensorList inputs, Text spec, Text options, Offset offset) {
   return checked([&] { return runForward(*Program::find(spec, options), inputs, offset, /*save=*/true); });
 }
 
-Tensors backwardCpu(at::TensorList inputs, at::TensorList outputs, at::TensorList saved,
+Tensors backwardRun(at::TensorList inputs, at::TensorList outputs, at::TensorList saved,
                     at::TensorList cotangents, Text spec, Text options, Offset offset,
                     at::IntArrayRef wanted) {
   return checked([&] {
@@ -102,7 +103,7 @@ at::Tensor describeResult(const Manifest &manifest, const TensorInfo &info, at::
 Tensors describeForward(at::TensorList inputs, Text spec, Text options, bool save) {
   return checked([&] {
     auto program = Program::find(spec, options);
-    const Manifest &manifest = kernelFor(*program, inputs).manifest();
+    const Manifest &manifest = manifestFor(*program, inputs);
     Tensors results;
     for (const TensorInfo &info : manifest.outputs)
       results.push_back(describeResult(manifest, info, inputs,
@@ -125,7 +126,7 @@ Tensors forwardMeta(at::TensorList inputs, Text spec, Text options, Offset) {
 Tensors backwardMeta(at::TensorList inputs, at::TensorList, at::TensorList, at::TensorList, Text spec,
                      Text options, Offset, at::IntArrayRef wanted) {
   return checked([&] {
-    const Manifest &manifest = kernelFor(*Program::find(spec, options), inputs).manifest();
+    const Manifest &manifest = manifestFor(*Program::find(spec, options), inputs);
     Tensors results;
     for (int64_t i : wanted)
       results.push_back(
@@ -152,7 +153,7 @@ public:
     at::AutoDispatchBelowADInplaceOrView guard;
     Tensors results = forwardOperator().call(inputs, spec, options, offset);
     auto [outputCount, readsOutputs] = checked([&] {
-      const Manifest &manifest = kernelFor(*Program::find(spec, options), inputs).manifest();
+      const Manifest &manifest = manifestFor(*Program::find(spec, options), inputs);
       return std::make_pair(manifest.outputs.size(), backwardReads(manifest, Role::Output));
     });
     variable_list outputs(results.begin(), results.begin() + outputCount);
@@ -228,15 +229,16 @@ Tensors backwardAutograd(at::TensorList inputs, at::TensorList outputs, at::Tens
 
 // ---- Autocast: the kernel's dtype is autocast's, whatever the inputs came in ----
 
+template <c10::DispatchKey key, c10::DeviceType device>
 Tensors attentionAutocast(at::TensorList inputs, Text spec, Text options, Offset offset) {
-  c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::AutocastCPU);
-  at::ScalarType dtype = at::autocast::get_autocast_dtype(at::kCPU);
+  c10::impl::ExcludeDispatchKeyGuard guard(key);
+  at::ScalarType dtype = at::autocast::get_autocast_dtype(device);
   auto program = checked([&] { return Program::find(spec, options); });
   const auto &infos = program->signature().inputs;
   Tensors cast(inputs.begin(), inputs.end());
   for (size_t i = 0; i < cast.size() && i < infos.size(); ++i)
     if (infos[i].source.kind != runtime::Source::Kind::Parameter && infos[i].dtype != TAYLOR_I32)
-      cast[i] = at::autocast::cached_cast(dtype, cast[i], c10::DeviceType::CPU);
+      cast[i] = at::autocast::cached_cast(dtype, cast[i], device);
   return attentionOperator().call(cast, spec, options, offset);
 }
 
@@ -251,9 +253,15 @@ TORCH_LIBRARY(taylor, m) {
 }
 
 TORCH_LIBRARY_IMPL(taylor, CPU, m) {
-  m.impl("attention", attentionCpu);
-  m.impl("forward", forwardCpu);
-  m.impl("backward", backwardCpu);
+  m.impl("attention", attentionRun);
+  m.impl("forward", forwardRun);
+  m.impl("backward", backwardRun);
+}
+
+TORCH_LIBRARY_IMPL(taylor, CUDA, m) {
+  m.impl("attention", attentionRun);
+  m.impl("forward", forwardRun);
+  m.impl("backward", backwardRun);
 }
 
 TORCH_LIBRARY_IMPL(taylor, Meta, m) {
@@ -268,7 +276,13 @@ TORCH_LIBRARY_IMPL(taylor, Autograd, m) {
   m.impl("backward", backwardAutograd);
 }
 
-TORCH_LIBRARY_IMPL(taylor, AutocastCPU, m) { m.impl("attention", attentionAutocast); }
+TORCH_LIBRARY_IMPL(taylor, AutocastCPU, m) {
+  m.impl("attention", attentionAutocast<c10::DispatchKey::AutocastCPU, c10::DeviceType::CPU>);
+}
+
+TORCH_LIBRARY_IMPL(taylor, AutocastCUDA, m) {
+  m.impl("attention", attentionAutocast<c10::DispatchKey::AutocastCUDA, c10::DeviceType::CUDA>);
+}
 
 // ---- C++ ----
 
@@ -279,6 +293,8 @@ Attention::Attention(const AttentionOptions &given) {
     options += (options.empty() ? "--set " : " --set ") + name + "=" + value;
   if (!given.mask.empty())
     options += (options.empty() ? "--mask=" : " --mask=") + given.mask;
+  if (given.device == TAYLOR_PTX)
+    options += options.empty() ? "--device=ptx" : " --device=ptx";
   checked([&] {
     spec = given.spec.ends_with(".so") ? given.spec : runtime::Specification::read(given.spec).text;
     TaylorDtype dtype = TAYLOR_F32;
@@ -293,8 +309,9 @@ Attention::Attention(const AttentionOptions &given) {
     std::string_view name = given.spec == spec ? std::string_view() : std::string_view(given.spec);
     auto program = Program::find(spec, options, name);
     int64_t valueDim = given.valueDim > 0 ? given.valueDim : given.headDim;
+    Place place{given.device, given.device == TAYLOR_CUDA ? &targetOfGpu(0) : nullptr};
     const runtime::Artifact &artifact = program->kernel(dtype, program->dInput < 0 ? 0 : given.headDim,
-                                                        program->eInput < 0 ? 0 : valueDim, name);
+                                                        program->eInput < 0 ? 0 : valueDim, place, name);
     description = std::make_shared<const Manifest>(artifact.manifest());
   });
 }

@@ -94,6 +94,15 @@ std::shared_ptr<Program> Program::find(std::string_view specView, std::string_vi
 
 Program::Program(std::string spec, std::string options, std::string_view name)
     : arguments(splitOptions(options)) {
+  std::erase_if(arguments, [&](const std::string &word) {
+    if (word.rfind("--device", 0) != 0)
+      return false;
+    if (word != "--device=ptx")
+      fail("expected --device=ptx, but got '", word, "': processor or GPU follow from where the tensors are");
+    return interpreted = true;
+  });
+  for (const std::string &word : arguments)
+    namesTarget |= word.rfind("--target", 0) == 0;
   if (spec.size() > 3 && spec.ends_with(".so")) {
     if (!arguments.empty())
       fail("unsupported options '", options, "' with the artifact '", spec, "', which is compiled already");
@@ -132,10 +141,38 @@ int Program::inputWithAxis(const char *axis) const {
   return -1;
 }
 
-const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e, std::string_view name) {
+std::vector<std::string> Program::sizedArguments(TaylorDtype dtype, int64_t d, int64_t e) const {
+  std::vector<std::string> all = arguments;
+  all.push_back(std::string("--dtype=") + runtime::dtypeName(dtype));
+  if (d > 0)
+    all.push_back("--head-dim=" + std::to_string(d));
+  if (e > 0)
+    all.push_back("--value-dim=" + std::to_string(e));
+  return all;
+}
+
+const runtime::Manifest &Program::manifest(TaylorDtype dtype, int64_t d, int64_t e) {
+  auto matches = [&](const auto &entry) { return entry.dtype == dtype && entry.d == d && entry.e == e; };
+  for (const Entry *entry = entries.load(std::memory_order_acquire); entry; entry = entry->next)
+    if (matches(*entry))
+      return entry->artifact->manifest();
+  if (fixed)
+    return fixed->manifest();
+  std::lock_guard lock(compiling);
+  for (const Signature &known : signatures)
+    if (matches(known))
+      return known.manifest;
+  std::vector<std::string> all = sizedArguments(dtype, d, e);
+  // No target changes the tensors, and a GPU's code would have to be made for its manifest.
+  std::erase_if(all, [](const std::string &word) { return word.rfind("--target=", 0) == 0; });
+  return signatures.emplace_back(Signature{dtype, d, e, runtime::compileManifest(source, all)}).manifest;
+}
+
+const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e, const Place &place,
+                                         std::string_view name) {
   auto search = [&]() -> const runtime::Artifact * {
     for (const Entry *entry = entries.load(std::memory_order_acquire); entry; entry = entry->next)
-      if (entry->dtype == dtype && entry->d == d && entry->e == e)
+      if (entry->dtype == dtype && entry->d == d && entry->e == e && entry->place == place)
         return entry->artifact.get();
     return nullptr;
   };
@@ -150,16 +187,14 @@ const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e
       fail("expected ", runtime::dtypeName(fixed->manifest().dtype), " inputs for the artifact '",
            fixed->path(), "', but got ", runtime::dtypeName(dtype));
   } else {
-    std::vector<std::string> all = arguments;
-    all.push_back(std::string("--dtype=") + runtime::dtypeName(dtype));
-    if (d > 0)
-      all.push_back("--head-dim=" + std::to_string(d));
-    if (e > 0)
-      all.push_back("--value-dim=" + std::to_string(e));
+    std::vector<std::string> all = sizedArguments(dtype, d, e);
+    // Any GPU's code does for the interpreter.
+    if (!namesTarget && place.device != TAYLOR_CPU)
+      all.push_back("--target=" + (place.target ? *place.target : "sm_80"));
     artifact = runtime::compile({source.text, name.empty() ? source.name : std::string(name)}, all);
   }
   // Kept for the life of the program: there are few, and callers hold references.
-  entries.store(new Entry{dtype, d, e, artifact, entries.load()}, std::memory_order_release);
+  entries.store(new Entry{dtype, d, e, place, artifact, entries.load()}, std::memory_order_release);
   return *artifact;
 }
 

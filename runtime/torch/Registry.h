@@ -4,6 +4,7 @@
 #include "runtime/Artifact.h"
 #include "runtime/Cache.h"
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,12 +13,20 @@
 
 namespace taylor {
 
+/// What a kernel is made for and run by. A GPU is told by its target, an interpreter takes any.
+struct Place {
+  TaylorDevice device = TAYLOR_CPU;
+  const std::string *target = nullptr; ///< Of a GPU, as taylorc knows it; lives as long as the process.
+  bool operator==(const Place &) const = default;
+};
+
 /// One specification under one list of options, with the kernels compiled from it so far.
 class Program {
 public:
   /// The program of a specification (path, text, or path of an artifact .so) and options of taylorc separated
-  /// by spaces. Cheap when it has been asked for before. A file that has changed since gives a new program.
-  /// `name` is what messages call a text, where it was read from a file.
+  /// by spaces; among them `--device=ptx` runs code for GPUs in the interpreter, on CPU tensors. Cheap when
+  /// it has been asked for before. A file that has changed since gives a new program. `name` is what messages
+  /// call a text, where it was read from a file.
   static std::shared_ptr<Program> find(std::string_view spec, std::string_view options,
                                        std::string_view name = {});
 
@@ -27,9 +36,16 @@ public:
   /// Names, axes and sources of the tensors; sizes and dtypes are those of taylorc's defaults.
   const runtime::Manifest &signature() const { return description; }
 
-  /// The kernel for a dtype and sizes of d and e; 0 where no input has the axis. Compiles on first use.
-  /// `name` as in find(): the same text may have come from several files.
-  const runtime::Artifact &kernel(TaylorDtype dtype, int64_t d, int64_t e, std::string_view name = {});
+  /// The kernel for a dtype, sizes of d and e (0 where no input has the axis) and a place. Compiles on first
+  /// use. `name` as in find(): the same text may have come from several files.
+  const runtime::Artifact &kernel(TaylorDtype dtype, int64_t d, int64_t e, const Place &place,
+                                  std::string_view name = {});
+
+  /// The manifest of such kernels, whatever the place. Where there is no kernel yet, none is compiled for it.
+  const runtime::Manifest &manifest(TaylorDtype dtype, int64_t d, int64_t e);
+
+  /// Runs code for GPUs in the interpreter.
+  bool interpreted = false;
 
   /// One input that has the axis, or -1.
   int inputWithAxis(const char *axis) const;
@@ -39,14 +55,23 @@ private:
   struct Entry {
     TaylorDtype dtype;
     int64_t d, e;
+    Place place;
     std::shared_ptr<const runtime::Artifact> artifact;
     const Entry *next;
   };
+  struct Signature {
+    TaylorDtype dtype;
+    int64_t d, e;
+    runtime::Manifest manifest;
+  };
+  std::vector<std::string> sizedArguments(TaylorDtype dtype, int64_t d, int64_t e) const;
   std::vector<std::string> arguments;
+  bool namesTarget = false; ///< Among the arguments.
   runtime::Specification source;
   std::shared_ptr<const runtime::Artifact> fixed; ///< Where the specification is an artifact.
   runtime::Manifest description;
-  std::mutex compiling;
+  std::mutex compiling;                        ///< And of `signatures`.
+  std::deque<Signature> signatures;            ///< Of kernels that were asked for before they were compiled.
   std::atomic<const Entry *> entries{nullptr}; ///< Only grows, so readers take no lock.
 };
 
