@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/AttentionKernel.h"
 #include "runtime/torch/Attention.h"
+#include "runtime/torch/Cuda.h"
 #include "trainer/Error.h"
 #include "trainer/Files.h"
 #include "trainer/Progress.h"
@@ -9,7 +10,8 @@ namespace fs = std::filesystem;
 
 namespace taylor::trainer {
 
-AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16) {
+AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16,
+                                 const std::string &device) {
   fs::path path = attention.specification;
   if (!fs::is_regular_file(path))
     fail("expected a specification, but '", path.string(), "' does not exist; examples/specs has some");
@@ -23,6 +25,11 @@ AttentionKernel compileAttention(const AttentionConfig &attention, const ModelCo
   options.valueDim = model.valueWidth();
   options.dtype = bf16 ? at::kBFloat16 : at::kFloat;
   options.mask = attention.mask;
+  options.device = device == "cuda" ? TAYLOR_CUDA : device == "ptx" ? TAYLOR_PTX : TAYLOR_CPU;
+  if (options.device == TAYLOR_CUDA) {
+    requireCuda();
+    kernel.function.device = at::Device(at::kCUDA, 0);
+  }
   for (const auto &[name, value] : attention.parameters)
     options.parameters[name] = formatExactly(value);
   auto compile = [&] {

@@ -42,9 +42,9 @@ std::optional<at::ScalarType> floatingType(const std::string &dtype) {
 
 void writeTensors(const fs::path &path, const std::map<std::string, at::Tensor> &tensors) {
   std::map<std::string, TensorView> views;
-  std::vector<at::Tensor> alive; // contiguous copies, where one is needed
+  std::vector<at::Tensor> alive; // contiguous copies on the processor, where one is needed
   for (const auto &[name, tensor] : tensors) {
-    alive.push_back(tensor.detach().contiguous());
+    alive.push_back(tensor.detach().cpu().contiguous());
     const at::Tensor &dense = alive.back();
     views[name] = {dtypeOf(dense), dense.sizes().vec(), static_cast<const char *>(dense.const_data_ptr()),
                    dense.nbytes()};

@@ -41,12 +41,17 @@ void RunConfig::list(Settings &s) {
   s.addPath("folder", folder, "folder for logs, checkpoints, summary.json and the resolved config.toml");
   s.add("seed", seed, "initial weights and order of the data follow from it");
   s.add("threads", threads, "threads to compute with; 0: one per core, or OMP_NUM_THREADS");
+  s.add("device", device,
+        "'cpu'; 'cuda': the first GPU; 'ptx': on the processor, with the attention's GPU code in an "
+        "interpreter "
+        "that checks every access: slow, and needs no GPU");
 }
 
 void RunConfig::check() const {
   require(!folder.empty(), "run.folder", "a folder", "''");
   requireAtLeast(0, "run.seed", seed);
   requireAtLeast(0, "run.threads", threads);
+  requireOneOf({"cpu", "cuda", "ptx"}, "run.device", device);
 }
 
 //===-- attention

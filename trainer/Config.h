@@ -44,6 +44,7 @@ struct RunConfig {
   std::string folder = "runs/default";
   int64_t seed = 1;
   int64_t threads = 0;
+  std::string device = "cpu";
   void list(Settings &);
   void check() const;
 };

@@ -56,7 +56,7 @@ bool computesLlamaAttention(const AttentionFunction &attention, const ModelConfi
   auto random = [&](int64_t heads, double deviation) {
     at::Tensor x = at::empty({2, heads, tokens, config.headWidth()}, at::kFloat);
     x.normal_(0, deviation, generator);
-    return bf16 ? x.to(at::kBFloat16) : x;
+    return (bf16 ? x.to(at::kBFloat16) : x).to(attention.device);
   };
   // Scores of deviation 4: what clips them, or adds to the mass, shows.
   at::Tensor q = random(config.heads, 2), k = random(config.keyValueHeads(), 2),

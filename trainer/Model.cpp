@@ -132,6 +132,7 @@ at::Tensor Model::create(const std::string &name, std::vector<int64_t> shape, co
   c10::NoGradGuard noGrad;
   at::Tensor tensor = at::empty(shape, at::kFloat);
   fill(tensor, initial, at::detail::createCPUGenerator(fnv1a(name, fnv1a(text(seed)))));
+  tensor = tensor.to(attention.device); // filled on the processor: the same start everywhere
   tensor.requires_grad_(true);
   all.push_back({name, tensor});
   return tensor;
@@ -230,7 +231,7 @@ at::Tensor Model::attend(const at::Tensor &x, const Layer &layer) const {
 }
 
 at::Tensor Model::hidden(const at::Tensor &tokens) const {
-  AutocastGuard autocast(bf16);
+  AutocastGuard autocast(bf16, attention.device.type());
   at::Tensor x = at::embedding(embedding, tokens);
   for (const Layer &layer : layers) {
     x = x + attend(norm(x, layer.inputNorm), layer);
@@ -241,7 +242,7 @@ at::Tensor Model::hidden(const at::Tensor &tokens) const {
 }
 
 at::Tensor Model::logits(const at::Tensor &hidden) const {
-  AutocastGuard autocast(bf16);
+  AutocastGuard autocast(bf16, attention.device.type());
   return linear(hidden, head).to(at::kFloat);
 }
 
@@ -249,17 +250,18 @@ at::Tensor Model::loss(const at::Tensor &tokens, const at::Tensor &targets) cons
   return at::cross_entropy_loss(logits(hidden(tokens)).flatten(0, 1), targets.flatten());
 }
 
-AutocastGuard::AutocastGuard(bool bf16) : active(bf16), before(at::autocast::is_autocast_enabled(at::kCPU)) {
+AutocastGuard::AutocastGuard(bool bf16, at::DeviceType device)
+    : active(bf16), device(device), before(at::autocast::is_autocast_enabled(device)) {
   if (!active)
     return;
-  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
-  at::autocast::set_autocast_enabled(at::kCPU, true);
+  at::autocast::set_autocast_dtype(device, at::kBFloat16);
+  at::autocast::set_autocast_enabled(device, true);
 }
 
 AutocastGuard::~AutocastGuard() {
   if (!active)
     return;
-  at::autocast::set_autocast_enabled(at::kCPU, before);
+  at::autocast::set_autocast_enabled(device, before);
   if (!before)
     at::autocast::clear_cache();
 }

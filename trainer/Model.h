@@ -21,6 +21,7 @@ struct AttentionFunction {
   std::vector<runtime::TensorInfo> inputs;
   runtime::TensorInfo output;
   std::function<at::Tensor(const std::vector<at::Tensor> &)> call; // differentiable
+  at::Device device = at::kCPU;                                    // of its tensors, and so of the model's
 };
 
 struct Parameter {
@@ -38,6 +39,8 @@ public:
   // argument.
   Model(const ModelConfig &config, int64_t vocabulary, AttentionFunction attention, bool bf16, uint64_t seed);
 
+  // Where tokens and targets must be, and weights are.
+  at::Device device() const { return attention.device; }
   // tokens [B, T] int64 -> [B, T, C] fp32, after the last norm.
   at::Tensor hidden(const at::Tensor &tokens) const;
   // [.., C] -> [.., V], fp32 whatever the precision.
@@ -77,18 +80,20 @@ private:
   std::vector<Parameter> all;
 };
 
-// While it lives, products of fp32 tensors run in bf16 on the CPU. The model casts on its own where the dtype
-// matters; this covers what is called inside, and empties the cache of cast weights at the end, when the
-// weights change.
+// While it lives, products of fp32 tensors run in bf16 on the device. The model casts on its own where the
+// dtype matters; this covers what is called inside, and empties the cache of cast weights at the end, when
+// the weights change.
 class AutocastGuard {
 public:
-  explicit AutocastGuard(bool bf16);
+  explicit AutocastGuard(bool bf16, at::DeviceType device = at::kCPU);
   ~AutocastGuard();
   AutocastGuard(const AutocastGuard &) = delete;
   AutocastGuard &operator=(const AutocastGuard &) = delete;
 
 private:
-  bool active, before;
+  bool active;
+  at::DeviceType device;
+  bool before;
 };
 
 } // namespace taylor::trainer

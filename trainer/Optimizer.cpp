@@ -9,7 +9,7 @@ Optimizer::Optimizer(const OptimizerConfig &config, const std::vector<Parameter>
     : config(config) {
   for (const Parameter &parameter : parameters)
     entries.push_back({parameter.name, parameter.value, at::zeros_like(parameter.value.detach()),
-                       at::zeros_like(parameter.value.detach()), at::zeros({}, at::kFloat),
+                       at::zeros_like(parameter.value.detach()), at::zeros({}, parameter.value.options()),
                        config.decay == "all" || parameter.value.dim() >= 2});
 }
 

@@ -109,7 +109,8 @@ private:
 // First the specification and the text: what is most often wrong.
 Run::Run(const Config &theConfig, Existing existing)
     : config(theConfig), folder(config.run.folder),
-      attention(compileAttention(config.attention, config.model, config.train.precision == "bf16")),
+      attention(compileAttention(config.attention, config.model, config.train.precision == "bf16",
+                                 config.run.device)),
       data(prepareData(config.data, at::get_num_threads())), bf16(config.train.precision == "bf16"),
       model(config.model, data.tokenizer->vocabulary(), attention.function, bf16, config.run.seed),
       optimizer(config.optimizer, model.parameters()),
@@ -144,9 +145,11 @@ void Run::describe() const {
   const ModelConfig &m = config.model;
   std::fprintf(stderr, "attention  %s (%s)\n", attention.name.c_str(),
                config.attention.specification.c_str());
-  std::fprintf(stderr, "model      %s parameters: %lld layers, %lld wide, %lld heads of %lld, %s\n",
+  std::fprintf(stderr, "model      %s parameters: %lld layers, %lld wide, %lld heads of %lld, %s%s%s\n",
                formatCount(model.parameterCount()).c_str(), (long long)m.layers, (long long)m.hidden,
-               (long long)m.heads, (long long)m.headWidth(), config.train.precision.c_str());
+               (long long)m.heads, (long long)m.headWidth(), config.train.precision.c_str(),
+               config.run.device == "cpu" ? "" : " on ",
+               config.run.device == "cpu" ? "" : config.run.device.c_str());
   std::fprintf(stderr, "text       %s: %s tokens to train on, %s to validate with\n", data.title.c_str(),
                formatCount(data.training.size()).c_str(), formatCount(data.validation.size()).c_str());
   std::fprintf(stderr, "run        %s: %lld steps of %lld x %lld tokens, %d threads\n", folder.c_str(),
@@ -176,7 +179,7 @@ Measurements Run::update(int64_t step) {
   double learningRate =
       config.optimizer.learningRate * learningRateFactor(config.schedule, config.train.steps, step - 1);
 
-  at::Tensor loss = model.loss(inputs, targets);
+  at::Tensor loss = model.loss(inputs.to(model.device()), targets.to(model.device()));
   double lossValue = loss.item<double>();
   auto requireFinite = [&](double value, const char *what) {
     if (!std::isfinite(value))
@@ -220,6 +223,7 @@ double Run::evaluate() const {
     for (int64_t i = 0; i < batch; ++i)
       std::copy_n(data.validation.tokens().data() + evaluationSequences[begin + i], context + 1,
                   tokens.mutable_data_ptr<int64_t>() + i * (context + 1));
+    tokens = tokens.to(model.device());
     at::Tensor loss = model.loss(tokens.narrow(1, 0, context), tokens.narrow(1, 1, context).contiguous());
     total += loss.item<double>() * batch;
     progress.update(begin + batch, "");
@@ -298,6 +302,7 @@ void Run::finish() {
                                     {"peak_memory_mb", usage.ru_maxrss / 1024},
                                     {"seed", config.run.seed},
                                     {"precision", config.train.precision},
+                                    {"device", config.run.device},
                                     {"checkpoint", saved.string()}};
   writeDurably(folder / "summary.json", summary.dump(2) + "\n");
   std::fprintf(stderr,

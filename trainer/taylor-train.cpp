@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
   CLI::App app(description, "taylor-train");
   app.footer(footer);
   app.get_formatter()->column_width(34);
-  std::string config, attention, data, out;
+  std::string config, attention, data, out, device;
   std::vector<std::string> overrides;
   bool resume = false, overwrite = false, helpSettings = false;
   app.add_option("--config", config, "TOML file of settings, as in examples/experiments")
@@ -46,6 +46,11 @@ int main(int argc, char **argv) {
       ->type_name("FILE_OR_FOLDER")
       ->take_last();
   app.add_option("--out", out, "the run's folder (run.folder)")->type_name("FOLDER")->take_last();
+  app.add_option(
+         "--device", device,
+         "cpu, cuda (a GPU), or ptx (GPU code in the interpreter: slow, checked, without a GPU) (run.device)")
+      ->type_name("NAME")
+      ->take_last();
   app.add_flag("--resume", resume, "go on from the folder's newest checkpoint, if there is one");
   app.add_flag("--overwrite", overwrite, "begin anew in a folder that holds a run")->excludes("--resume");
   app.add_flag("--help-settings", helpSettings, "list every setting with its default, and exit");
@@ -61,8 +66,10 @@ int main(int argc, char **argv) {
       std::fputs(describeSettings().c_str(), stdout);
       return 0;
     }
-    for (auto [key, value] :
-         {std::pair{"attention.specification=", attention}, {"data.path=", data}, {"run.folder=", out}})
+    for (auto [key, value] : {std::pair{"attention.specification=", attention},
+                              {"data.path=", data},
+                              {"run.folder=", out},
+                              {"run.device=", device}})
       if (!value.empty())
         overrides.push_back(key + value);
     if (config.empty() && overrides.empty())

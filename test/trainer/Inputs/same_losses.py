@@ -1,5 +1,7 @@
-"""same_losses.py RUN RUN: metrics of two runs are the same but for the time they took."""
+"""same_losses.py RUN RUN [TOLERANCE]: metrics of two runs are the same but for the time they took; with a tolerance, their losses alone, up
+to that relative difference."""
 import json
+import math
 import sys
 
 
@@ -11,5 +13,13 @@ def read(folder):
     return lines
 
 
-first, second = map(read, sys.argv[1:])
-assert len(first) > 3 and first == second, f"{first}\n{second}"
+first, second = map(read, sys.argv[1:3])
+assert len(first) > 3, first
+if len(sys.argv) == 3:
+    assert first == second, f"{first}\n{second}"
+else:
+    tolerance = float(sys.argv[3])
+    for a, b in zip(first, second, strict=True):
+        assert a.keys() == b.keys() and a["step"] == b["step"], f"{a}\n{b}"
+        for key in ("loss", "validation_loss"):
+            assert key not in a or math.isclose(a[key], b[key], rel_tol=tolerance), f"{a}\n{b}"
