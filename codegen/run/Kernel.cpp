@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Kernel.h"
 #include "codegen/run/TensorBuffer.h"
+#include "runtime/Error.h"
+#include "runtime/cuda/Memory.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
 #include <memory>
 
 using namespace mlir;
@@ -36,6 +39,11 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     arguments.push_back("--mask=" + options.mask);
   if (!options.target.empty())
     arguments.push_back("--target=" + options.target);
+  else if (options.device == Device::Ptx)
+    arguments.push_back("--target=sm_80");
+  else if (options.device == Device::Cuda)
+    arguments.push_back("--target=sm_" +
+                        std::to_string(runtime::cuda::Driver::get().currentDevice().capability));
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
@@ -99,31 +107,81 @@ private:
   json::Value manifest = nullptr;
 };
 
-LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors, const Problem &problem) {
+void printProfile(void *, const TaylorPtxProfile *profile) {
+  llvm::outs() << profile->function << "." << profile->kernel << ": " << profile->blocks << " blocks of "
+               << profile->threads << " threads, " << profile->instructions << " instructions";
+  const char *separator = ": ";
+  for (int64_t i = 0; i < profile->class_count; ++i)
+    if (profile->class_instructions[i]) {
+      llvm::outs() << separator << profile->class_names[i] << " " << profile->class_instructions[i];
+      separator = ", ";
+    }
+  llvm::outs() << "; bytes global " << profile->global_read << " read, " << profile->global_written
+               << " written, shared " << profile->shared_read << " read, " << profile->shared_written
+               << " written; " << profile->bank_conflicts << " bank conflicts\n";
+}
+
+/// Tensors of the host on a GPU, each with its surroundings.
+class DeviceTensors {
+public:
+  TaylorTensor add(TensorBuffer &buffer) {
+    TaylorTensor tensor = buffer.describe();
+    llvm::MutableArrayRef<unsigned char> host = buffer.getMemory();
+    int64_t begin = static_cast<unsigned char *>(tensor.data) - host.data();
+    copies.emplace_back(host, std::make_unique<runtime::cuda::Buffer>(host.size()));
+    runtime::cuda::Buffer &memory = *copies.back().second;
+    memory.upload(host.data());
+    tensor.data = static_cast<unsigned char *>(memory.data()) + begin;
+    tensor.device = TAYLOR_CUDA;
+    return tensor;
+  }
+  void download() {
+    for (auto &[host, memory] : copies)
+      memory->download(host.data());
+  }
+
+private:
+  std::vector<std::pair<llvm::MutableArrayRef<unsigned char>, std::unique_ptr<runtime::cuda::Buffer>>> copies;
+};
+
+LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors, const Problem &problem,
+                   const Options &how) {
   int64_t count = taylor_tensor_count(kernel, function);
   if (count < 0)
     return fail(taylor_last_error());
   std::vector<TaylorTensor> arguments;
+  DeviceTensors onGpu;
   for (int64_t i = 0; i < count; ++i) {
     FailureOr<TensorBuffer *> buffer = tensors.get(taylor_tensor_name(kernel, function, i));
     if (failed(buffer))
       return failure();
-    arguments.push_back((*buffer)->describe());
+    arguments.push_back(how.device == Device::Cuda ? onGpu.add(**buffer) : (*buffer)->describe());
   }
   TaylorRunOptions options = {};
   options.struct_size = sizeof(options);
   int64_t offset = problem.environment.offset;
   options.offset = &offset;
   options.threads = problem.environment.threads;
+  options.device = how.device == Device::Ptx    ? TAYLOR_PTX
+                   : how.device == Device::Cuda ? TAYLOR_CUDA
+                                                : TAYLOR_CPU;
+  TaylorPtxOptions ptx = {};
+  ptx.struct_size = sizeof(ptx);
+  ptx.seed = how.ptxSeed;
+  if (how.ptxProfile)
+    ptx.profile = printProfile;
+  if (how.ptxProfile || how.ptxSeedGiven)
+    options.ptx = &ptx;
   if (taylor_run(kernel, function, arguments.data(), count, &options))
     return fail(taylor_last_error());
+  onGpu.download();
   return success();
 }
 
-} // namespace
-
-FailureOr<Evaluated> taylor::run::runKernel(const Problem &problem, const Options &options,
-                                            bool withGradients) {
+FailureOr<Evaluated> runOnDevice(const Problem &problem, const Options &options, bool withGradients) {
+  std::optional<runtime::cuda::PrimaryContext> context;
+  if (options.device == Device::Cuda)
+    context.emplace(0);
   FailureOr<KernelPtr> kernel = loadKernel(problem, options);
   if (failed(kernel))
     return failure();
@@ -142,10 +200,21 @@ FailureOr<Evaluated> taylor::run::runKernel(const Problem &problem, const Option
   };
   if (failed(writeArguments(problem, withGradients, write)))
     return failure();
-  if (failed(call(kernel->get(), "forward", tensors, problem)) ||
-      (withGradients && failed(call(kernel->get(), "backward", tensors, problem))) ||
+  if (failed(call(kernel->get(), "forward", tensors, problem, options)) ||
+      (withGradients && failed(call(kernel->get(), "backward", tensors, problem, options))) ||
       failed(tensors.checkSurroundings("kernels")))
     return failure();
 
   return tensors.readResults(problem, "kernel", withGradients);
+}
+
+} // namespace
+
+FailureOr<Evaluated> taylor::run::runKernel(const Problem &problem, const Options &options,
+                                            bool withGradients) {
+  try {
+    return runOnDevice(problem, options, withGradients);
+  } catch (const runtime::Error &error) { // no driver, no GPU
+    return fail(error.what());
+  }
 }

@@ -74,8 +74,12 @@ Error setDevice(Options &options, StringRef text) {
     options.device = Device::Tile;
   else if (text == "cpu")
     options.device = Device::CPU;
+  else if (text == "ptx")
+    options.device = Device::Ptx;
+  else if (text == "cuda")
+    options.device = Device::Cuda;
   else
-    return error("expected --device=reference, eager, tile or cpu, but got '" + text + "'");
+    return error("expected --device=reference, eager, tile, cpu, ptx or cuda, but got '" + text + "'");
   return Error::success();
 }
 
@@ -136,12 +140,14 @@ const std::vector<OptionRow> &optionRows() {
     return [field](O &options, S) { return options.*field = true, Error::success(); };
   };
   static const std::vector<OptionRow> rows = {
-      {"device", "reference|eager|tile|cpu",
+      {"device", "reference|eager|tile|cpu|ptx|cuda",
        "who evaluates (default: reference).\n"
        "reference: the evaluator that defines the meaning, in extended precision;\n"
        "eager: the same with every result rounded to --dtype;\n"
        "tile: the tile programs that targets compile, element by element;\n"
-       "cpu: kernels compiled by taylorc",
+       "cpu: kernels compiled by taylorc;\n"
+       "ptx: the same for a GPU, in the interpreter: every access is checked, no GPU is needed;\n"
+       "cuda: on the first GPU",
        setDevice},
       {"shape", "B,H,T,D",
        "sizes: batch, query heads, tokens, channels; or by axis:\n"
@@ -163,7 +169,7 @@ const std::vector<OptionRow> &optionRows() {
       {"print", "", "prints every element of what comes out", flag(&O::print)},
       {"grad", "", "evaluates gradients too", flag(&O::gradient)},
       {"check", "",
-       "with --device=cpu: compares every output and gradient with the reference;\n"
+       "with kernels (cpu, ptx, cuda, tile): compares every output and gradient with the reference;\n"
        "exit status 1 if an error is past what the contract allows:\n"
        "|x - ref| <= max(c |eager - ref|, 4 eps |ref|, floor), c = 1.1, 2 in f32 and f64",
        flag(&O::check)},
@@ -195,13 +201,19 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return setChoice(o.layout, "layout", "bhtc", "bthc", t); }},
       {"poison", "", "surrounds the tensors given to kernels by NaN, and checks that it stays",
        flag(&O::poison)},
-      {"target", "NAME", "processor to compile for, as in taylorc (default: native)",
+      {"ptx-seed", "N", "with --device=ptx: seed of the order in which warps run (default: 0)",
+       [](O &o, S t) {
+         o.ptxSeedGiven = true;
+         return setInteger(o.ptxSeed, "ptx-seed", t);
+       }},
+      {"ptx-profile", "", "with --device=ptx: prints what each kernel executed", flag(&O::ptxProfile)},
+      {"target", "NAME", "machine to compile for, as in taylorc (default: native; sm_80; the GPU there is)",
        [](O &o, S t) { return o.target = t.str(), Error::success(); }},
       {"tiles", "NAME=N,..",
        "with --device=tile: sizes of tiles in tokens, and the form of grids and loops, as in "
        "taylor-lower-to-tile=tiles=..",
        setTiles},
-      {"kernel", "FILE.so", "with --device=cpu: runs this artifact and does not compile",
+      {"kernel", "FILE.so", "runs this artifact and does not compile",
        [](O &o, S t) { return o.kernel = t.str(), Error::success(); }},
       {"help", "", "this text", flag(&O::help)},
       {"version", "", "the version", flag(&O::version)},
@@ -215,9 +227,10 @@ Error validate(const Options &options) {
   if (options.spec.empty() && options.functions.empty())
     return error("expected a specification, but got none; try taylor-run examples/specs/softmax.mlir "
                  "--shape=1,2,16,8");
-  bool onKernels = options.device == Device::CPU, onTiles = options.device == Device::Tile;
+  bool onKernels = runsKernels(options.device), onTiles = options.device == Device::Tile;
   if (options.check && !onKernels && !onTiles)
-    return error("requires --device=cpu or tile for --check: it compares kernels with the reference");
+    return error(
+        "requires --device=cpu, ptx, cuda or tile for --check: it compares kernels with the reference");
   if (!options.references.empty() && (options.device != Device::Reference || !options.dtype))
     return error("requires --dtype, and no other --device than reference, for --references");
   if (!options.references.empty() &&
@@ -226,13 +239,16 @@ Error validate(const Options &options) {
         "unsupported --functions, --output, --output-grad, --grad and --print with --references, which "
         "writes files only");
   if (!options.kernel.empty() && !onKernels)
-    return error("requires --device=cpu for --kernel");
+    return error("requires --device=cpu, ptx or cuda for --kernel");
   if (!options.target.empty() && !onKernels)
-    return error("requires --device=cpu for --target");
+    return error("requires --device=cpu, ptx or cuda for --target");
+  if ((options.ptxProfile || options.ptxSeedGiven) && options.device != Device::Ptx)
+    return error("requires --device=ptx for --ptx-profile and --ptx-seed");
   if (options.tilesGiven && !onTiles)
     return error("requires --device=tile for --tiles; compiled kernels choose by the target");
   if ((options.poison || options.layout != "bhtc") && !onKernels && !onTiles)
-    return error("requires --device=cpu or tile for --poison and --layout: they are about tensors in memory");
+    return error("requires --device=cpu, ptx, cuda or tile for --poison and --layout: they are about tensors "
+                 "in memory");
   if (!options.functions.empty() && (onKernels || onTiles || options.device == Device::Eager))
     return error("expected --functions without --device: the reference evaluates them");
   if (!options.functions.empty() && (!options.outputs.empty() || !options.gradients.empty()))

@@ -21,7 +21,12 @@ llvm::StringRef nameOf(Dtype dtype);
 std::optional<Dtype> dtypeNamed(llvm::StringRef name);
 using reference::Real;
 
-enum class Device { Reference, Eager, Tile, CPU };
+enum class Device { Reference, Eager, Tile, CPU, Ptx, Cuda };
+
+/// Whether it runs compiled kernels.
+inline bool runsKernels(Device device) {
+  return device == Device::CPU || device == Device::Ptx || device == Device::Cuda;
+}
 
 struct Options {
   std::string spec, functions, kernel, target, references;
@@ -35,6 +40,9 @@ struct Options {
   std::string mask, layout = "bhtc";
   std::optional<int64_t> offset;
   uint64_t seed = 0;
+  /// With --device=ptx: the order of warps, and whether to count what kernels execute.
+  uint64_t ptxSeed = 0;
+  bool ptxSeedGiven = false, ptxProfile = false;
   double scale = 1;
   std::optional<double> tolerance;
   /// Sizes of tiles, with --device=tile, and whether any was given.

@@ -124,7 +124,7 @@ LogicalResult taylor::run::run(const Options &options, MLIRContext *context) {
       return failure();
     return checkFunctions(separate ? *separate->module : module, *problem, options);
   }
-  if (options.device == Device::CPU || options.device == Device::Tile)
+  if (runsKernels(options.device) || options.device == Device::Tile)
     return runKernels(*spec, options);
   return runReference(*spec, options);
 }

@@ -3,6 +3,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <cstring>
 
@@ -35,9 +36,12 @@ TensorBuffer::TensorBuffer(Shape tensorShape, Dtype dtype, const Layout &layout)
     // Longer than any tile, and so that no row but the first starts at a multiple of a vector.
     if (layout.poison)
       size += isTokenAxis(shape.axes[axis]) ? 131 : isChannelAxis(shape.axes[axis]) && elements == 1 ? 3 : 0;
+    if (layout.poison && layout.aligned && isChannelAxis(shape.axes[axis]) && elements == 1)
+      size = llvm::alignTo(size, 16 / width);
     elements *= size;
   }
-  constexpr int64_t kBefore = 5, kAfter = 300;
+  constexpr int64_t kAfter = 300;
+  const int64_t kBefore = layout.aligned ? 16 : 5;
   begin = layout.poison ? kBefore * width : 0;
   memory.assign(begin + (elements + (layout.poison ? kAfter : 0)) * width, 0xFF);
 }
@@ -158,6 +162,7 @@ mlir::LogicalResult taylor::run::writeArguments(
 TensorBuffers::TensorBuffers(const Options &options) {
   layout.tokensFirst = options.layout == "bthc";
   layout.poison = options.poison;
+  layout.aligned = options.device == Device::Ptx || options.device == Device::Cuda;
 }
 
 TensorBuffer &TensorBuffers::add(const std::string &role, const Shape &shape, Dtype dtype) {

@@ -21,6 +21,8 @@ public:
     /// Every token axis is longer in memory than the tensor says, rows are apart, and the first element is
     /// not aligned to a vector; what does not belong to the tensor is NaN.
     bool poison = false;
+    /// The first element and rows begin at multiples of 16 bytes all the same, as kernels for GPUs ask for.
+    bool aligned = false;
   };
   /// All bits set, which is NaN in every float type.
   TensorBuffer(reference::Shape shape, reference::Dtype dtype, const Layout &layout);
@@ -31,6 +33,8 @@ public:
   /// True if nothing outside the tensor has been written.
   bool isSurroundingIntact() const;
   TaylorTensor describe();
+  /// All of it, with what surrounds the tensor.
+  llvm::MutableArrayRef<unsigned char> getMemory() { return memory; }
 
   const reference::Shape &getShape() const { return shape; }
 
