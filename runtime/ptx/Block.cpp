@@ -215,6 +215,14 @@ void Block::step(Warp &w) {
             "reads '" + launch.kernel.registers[i.guard.id].name + "', which has no value yet");
     mask &= w.predicate(i.guard);
   }
+  if (i.aligned && mask && mask != (i.run ? ~0u : w.exists)) {
+    // Lanes that are still on their way may come: a join is not always behind its branches in the text.
+    if (w.runnable() & ~w.active)
+      return waitForLanes(w, mask);
+    raise(w, i, FaultKind::Divergent, firstLane(mask), 0,
+          "requires all threads of the warp together, but got " + std::to_string(std::popcount(mask)) +
+              " of 32");
+  }
   if (++steps > launch.options.limit)
     raise(w, i, FaultKind::Limit, firstLane(w.active), 0,
           "the block has executed " + std::to_string(launch.options.limit) +
@@ -224,10 +232,6 @@ void Block::step(Warp &w) {
     ++profile.total;
     profile.threadInstructions += unsigned(std::popcount(mask));
   }
-  if (i.aligned && mask && mask != (i.run ? ~0u : w.exists))
-    raise(w, i, FaultKind::Divergent, firstLane(mask), 0,
-          "requires all threads of the warp together, but got " + std::to_string(std::popcount(mask)) +
-              " of 32");
   if (mask)
     check(w, i, mask);
   if (!i.run) {
@@ -271,12 +275,17 @@ bool Block::gather(Warp &w, const Instruction &i, uint32_t mask) {
   uint32_t wanted = w.get<uint32_t>(i.operands.back(), firstLane(mask)) & w.live;
   if (!(wanted & ~mask))
     return true;
+  waitForLanes(w, mask);
+  return false;
+}
+
+/// The lanes stay at their instruction until others of their warp come; those that it does not concern go on.
+void Block::waitForLanes(Warp &w, uint32_t mask) {
   uint32_t skip = w.active & ~mask;
   park(w);
   for (uint32_t m = skip; m; m &= m - 1)
     ++w.pcs[firstLane(m)];
   w.atSync |= mask;
-  return false;
 }
 
 void Block::exitLanes(Warp &w, uint32_t mask) {

@@ -74,6 +74,7 @@ private:
   void control(Warp &, const Instruction &, uint32_t mask);
   void park(Warp &);
   void check(Warp &, const Instruction &, uint32_t mask);
+  void waitForLanes(Warp &w, uint32_t mask);
   bool gather(Warp &, const Instruction &, uint32_t mask);
   void arrive(Warp &, const Instruction &, uint32_t mask);
   void release(unsigned id);

@@ -244,5 +244,33 @@ TEST(PtxSpecial, Registers) {
   EXPECT_EQ(of("%lanemask_gt")[31], 0u);
 }
 
+// As LLVM lays out a rotated loop: the join stands before the branch, so lanes that took it come to the
+// barrier first and wait there for the others.
+TEST(PtxBarrier, LanesMeetWhereTheJoinStandsBeforeTheBranch) {
+  Result r = execute(R"(
+      .reg .pred %low, %more;
+      .reg .b32 %i, %sum;
+      mov.b32 %i, 0;
+      mov.b32 %sum, 0;
+      setp.lt.u32 %low, %a0, 16;
+      bra.uni CHECK;
+    JOIN:
+      add.u32 %i, %i, 1;
+      setp.lt.u32 %more, %i, 3;
+      @%more bra CHECK;
+      bra.uni END;
+    CHECK:
+      bar.sync 0;
+      @%low bra JOIN;
+      add.u32 %sum, %sum, 10;
+      bra.uni JOIN;
+    END:
+      add.u32 %o0, %sum, %i;)",
+                     {iota(0)}, 1);
+  ASSERT_FALSE(r.report.fault) << r.report.fault->message;
+  for (unsigned l = 0; l < 32; ++l)
+    EXPECT_EQ(r.outputs[0][l], l < 16 ? 3u : 33u);
+}
+
 } // namespace
 } // namespace taylor::runtime::ptx
