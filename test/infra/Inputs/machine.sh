@@ -76,7 +76,7 @@ for package in torch-2.11.0 numpy-2.0 safetensors-0.8 psutil-7.0; do
   touch "$site/$package.dist-info/RECORD"
 done
 # The scripts themselves, in a tree of their own: logs and environments stay in it.
-cp quickstart.sh test.sh "$machine/tree/"
+cp quickstart.sh test.sh gpu-check.sh "$machine/tree/"
 cp cmake/setup.sh cmake/count_tests.py "$machine/tree/cmake/"
 cat >"$machine/run" <<END
 #!/bin/bash

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks and times the attention kernels of this folder. Needs a driver, Python 3.9 or newer and torch; nothing is compiled by us here,
+and nothing outside of the folder is read. README.md says what the numbers mean.
+
+Exit status: 0; 1 where a result is wrong; 2 where nothing could be checked. Times never fail it."""
+import argparse
+import datetime
+import pathlib
+import platform
+import re
+import shlex
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from driver import require_gpu
+from errors import Unusable
+from folder import Folder
+from progress import Progress, warn
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser.add_argument("--device", choices=("cuda", "ptx", "cpu"), default="cuda",
+                        help="a GPU (default), the interpreter of PTX, or the processor if the folder has code for it")
+    parser.add_argument("--quick", action="store_true", help="the smallest case of each kernel, and one length")
+    parser.add_argument("--only", metavar="REGEX", default="", help="only cases whose name matches")
+    parser.add_argument("--no-times", action="store_true", help="checks alone; on a device other than cuda that is the default")
+    parser.add_argument("--times", action="store_true", help="times on the processor too: they show that the program runs, and nothing else")
+    parser.add_argument("--minutes", type=float, default=9, metavar="N", help="what is not timed after N minutes is left out (default: 9)")
+    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results.json", metavar="FILE", help="results (default: results.json in this folder)")
+    options = parser.parse_args()
+    try:
+        options.only = re.compile(options.only)
+    except re.error as error:
+        parser.error(f"expected a regular expression in --only, but got '{options.only}': {error}")
+    if options.times and options.device == "ptx":
+        parser.error("unsupported --times with --device=ptx: the interpreter has no times")
+    return options
+
+
+def require_code(folder, load, device):
+    """The folder has code for this kind of device."""
+    name = next(iter(folder.index["artifacts"]))
+    kind = "cpu" if device.name == "cpu" else "ptx"
+    if all(target["kind"] != kind for target in load(name).manifest["targets"]):
+        example = "native" if kind == "cpu" else "sm_80,sm_90"
+        raise Unusable(f"expected a folder with code for --device={device.name}, but it was packed for {', '.join(folder.index['about']['targets'])}; "
+                       f"./gpu-check.sh --targets={example} makes one")
+
+
+def check_cases(folder, kernels, device, options, progress):
+    """Rows of all results of all cases, and the cases that features are tried on."""
+    from cases import Case
+
+    entries = [e for e in folder.index["cases"] if options.only.search(e["name"]) and (e["quick"] or not options.quick)]
+    if not entries:
+        raise Unusable(f"expected a case that matches --only={options.only.pattern}, but got none of {len(folder.index['cases'])}")
+    rows, kept = [], []
+    for number, entry in enumerate(entries):
+        progress.step(f"case {number + 1} of {len(entries)}: {entry['name']} ...")
+        try:
+            case = Case(folder, entry, kernels(entry["artifact"]), device)
+            case.run()
+            rows += case.judge()
+        except RuntimeError as error:
+            rows += [{"case": entry["name"], "slot": "-", "error": float("nan"), "allowed": 0.0, "verdict": f"WRONG: {error}"}]
+            continue
+        if len(kept) < 2 and folder.index["artifacts"][entry["artifact"]]["mode"] == "deterministic":
+            kept.append(case)
+    return rows, kept
+
+
+def main():
+    options = parse()
+    progress = Progress(options.minutes)
+    folder = Folder(HERE)
+    if options.device == "cuda":
+        require_gpu()
+    progress.say("loading torch ...")
+    try:
+        import torch
+    except ImportError as error:
+        raise Unusable(f"requires torch, but {sys.executable} has none ({error}); use a Python that has it, or: python3 -m pip install torch") from None
+    from device import open_device
+    from features import check_features
+    from library import Library
+    import report
+
+    device = open_device(options.device)
+    library = Library(HERE / "libtaylor.so")
+    about = device.describe()
+    progress.say(f"{about['name']}, torch {torch.__version__}, Taylor {library.version()} for {', '.join(folder.index['about']['targets'])}")
+    loaded = {}
+
+    def load(name):
+        if name not in loaded:
+            loaded[name] = library.load(folder.artifact(name))
+        return loaded[name]
+
+    require_code(folder, load, device)
+    checks, cases = check_cases(folder, load, device, options, progress)
+    print(report.check_table(checks), flush=True)
+    for name, why in folder.index["refused"].items():
+        print(f"not compiled: {name}: {why}")
+    features = check_features(cases, folder, device, progress) if len(cases) == 2 else []
+    if not features:
+        progress.say("features: skipped, since they need two cases that run")
+    times, skipped = [], []
+    if not options.no_times and (device.name == "cuda" or options.times):
+        from times import Timer
+
+        times, skipped = Timer(folder, load, device, progress, options.quick).run()
+        print(report.time_table(times, skipped), flush=True)
+
+    wrong = [row for row in checks + features if row["verdict"].startswith("WRONG")]
+    report.write(options.out, {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "machine": about, "torch": torch.__version__,
+        "cuda": torch.version.cuda, "python": platform.python_version(), "command": shlex.join(sys.argv), "folder": folder.index["about"],
+        "taylor": library.version(), "passed": not wrong, "seconds": round(progress.elapsed()), "checks": checks, "features": features,
+        "refused": folder.index["refused"], "times": times, "skipped": skipped})
+    names = len({row["case"] for row in checks})
+    print(f"\n{names} cases, {len(checks)} results, {len(wrong)} wrong; {progress.elapsed():.0f} s; {options.out}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Unusable as unusable:
+        warn(f"error: {unusable}")
+        sys.exit(2)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Times over sequence lengths: our kernels beside torch's, in the same rounds."""
+import gc
+
+import torch
+
+from clock import GpuClock, HostClock, measure, median, ratio
+from contenders import BACKENDS, Ours, Problem, eager, flex, sdpa
+from errors import Unavailable
+from library import DTYPES
+
+TOKENS, CHANNELS = 16384, 2048  # per call, whatever the length and the head size
+LENGTHS = (4096, 512, 16384, 2048, 8192, 1024)  # in the order in which they are timed, should time run out
+QUICK = (2048,)
+
+
+class Timer:
+    """Collects rows: contender, direction, t, d, milliseconds, TFLOP/s, times as fast as the base; and reasons of what is left out."""
+
+    def __init__(self, folder, load, device, progress, only_quick):
+        self.folder, self.load, self.device, self.progress, self.only_quick = folder, load, device, progress, only_quick
+        self.clock = GpuClock() if device.name == "cuda" else HostClock()
+        self.rows, self.skipped = [], []
+
+    def skip(self, contender, problem, why):
+        self.skipped.append({"contender": contender, "t": problem.sizes["t"], "d": problem.sizes["d"], "reason": why})
+
+    def make(self, name, problem, maker, say=None):
+        """The contender, or None, and why."""
+        (say or self.progress.step)(f"t = {problem.sizes['t']}, d = {problem.sizes['d']}: {name} ...")
+        try:
+            return maker()
+        except Unavailable as error:
+            self.skip(name, problem, str(error))
+            return None
+
+    def time(self, contenders, problem, seconds, report):
+        """One group, forward and backward; ratios are to the first contender that is SDPA. Rows of the names in `report`."""
+        names = list(contenders)
+        base = next((i for i, name in enumerate(names) if name in BACKENDS), None)
+        for direction in ("forward", "backward"):
+            self.progress.step(f"t = {problem.sizes['t']}, d = {problem.sizes['d']}: {direction} of {', '.join(report)} ...")
+            rounds = measure(self.clock, [getattr(contenders[name], direction) for name in names], seconds)
+            for i, name in enumerate(names):
+                if name not in report:
+                    continue
+                ms = median(rounds, i)
+                self.rows.append({"contender": name, "direction": direction, "t": problem.sizes["t"], "d": problem.sizes["d"],
+                                  "b": problem.sizes["b"], "h": problem.sizes["h"], "ms": ms, "rounds": len(rounds),
+                                  "tflops": problem.operations(direction) / ms / 1e9,
+                                  "base": None if base is None else names[base], "speed": None if base is None else ratio(rounds, i, base)})
+
+    def problem(self, t, d):
+        scale = 1 if self.device.name == "cuda" else 64  # a processor times the logic, not the machine
+        heads = max(1, CHANNELS // d // scale)
+        sizes = {"b": max(1, TOKENS // scale // t), "h": heads, "g": heads, "t": t, "u": t, "d": d, "e": d}
+        return Problem(sizes, DTYPES["bf16"][1], self.device)
+
+    def shape(self, t, d):
+        """All contenders at one length and head size. Eager code keeps t x t arrays, so each is timed with SDPA alone beside it."""
+        problem = self.problem(t, d)
+        artifacts = self.folder.index["artifacts"]
+        timed = {f"{entry['spec']}, {entry['mode']}": name for name, entry in artifacts.items() if entry["timed"] and entry["sizes"]["d"] == d}
+        group = {name: self.make(name, problem, lambda name=name: sdpa(problem, name)) for name in BACKENDS}
+        if self.only_quick:
+            self.skip("FlexAttention", problem, "--quick leaves it out: it takes long to compile")
+        else:
+            group["FlexAttention"] = self.make("FlexAttention", problem, lambda: flex(problem), self.progress.say)
+        for title, artifact in timed.items():
+            group[title] = self.make(title, problem, lambda artifact=artifact: Ours(problem, self.load(artifact)))
+        group = {name: contender for name, contender in group.items() if contender}
+        if group:
+            self.time(group, problem, 1.0, report=group)
+        base = next((name for name in group if name in BACKENDS), None)
+        opponents = {artifacts[name]["spec"]: name for name in timed.values()}  # one for each specification
+        for spec, artifact in opponents.items():
+            if self.progress.left() < 30:
+                self.skip(f"{spec}, eager", problem, "the time was up")
+                continue
+            text = (self.folder.path / artifacts[artifact]["eager"]).read_text(encoding="utf-8")
+            contender = self.make(f"{spec}, eager", problem, lambda: eager(problem, self.load(artifact), text))
+            if contender:
+                pair = ({base: group[base]} if base else {}) | {f"{spec}, eager": contender}
+                self.time(pair, problem, 0.3, report=[f"{spec}, eager"])
+            contender = None
+            gc.collect()
+            if self.device.name == "cuda":
+                torch.cuda.empty_cache()
+
+    def run(self):
+        lengths = QUICK if self.only_quick else LENGTHS
+        if self.device.name != "cuda":
+            lengths = (64,)
+        heads = sorted({entry["sizes"]["d"] for entry in self.folder.index["artifacts"].values() if entry["timed"]})
+        for t in lengths:
+            for d in heads:
+                if self.progress.left() < 45:
+                    self.skipped.append({"contender": "all", "t": t, "d": d, "reason": "the time was up; --minutes=N gives more"})
+                    continue
+                begin = self.progress.elapsed()
+                self.shape(t, d)
+                self.progress.say(f"timed t = {t}, d = {d} in {self.progress.elapsed() - begin:.0f} s")
+        return self.rows, self.skipped

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# REQUIRES: compiler, torch
+# UNSUPPORTED: sanitizer
+# RUN: %python %s %source_dir %bin_dir %lib_dir %t %cc
+"""runtime/gpu-check: a folder is packed and its program run here, on the processor; damage is found; every message, whole."""
+import contextlib
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import torch
+
+source, binaries, libraries, work = map(pathlib.Path, sys.argv[1:5])
+HERE = source / "runtime" / "gpu-check"
+shutil.rmtree(work, ignore_errors=True)
+work.mkdir(parents=True)
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE))
+import pack as packing
+
+
+def run(program, *arguments, status=0, **environment):
+    done = subprocess.run([sys.executable, program, *map(str, arguments)], capture_output=True, text=True, cwd=work, env={**os.environ, **environment})
+    assert done.returncode == status, f"{program} {arguments}: status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def pack(name, *arguments, status=0):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        got = packing.main([f"--bin={binaries}", f"--lib={libraries}", "--small", "--jobs=2", f"--folder={work / name}", *arguments])
+    assert got == status, f"pack.py {arguments}: status {got}\n{out.getvalue()}\n{err.getvalue()}"
+    return subprocess.CompletedProcess(arguments, got, out.getvalue(), err.getvalue())
+
+
+def check(name, *arguments, status=0, **environment):
+    return run(work / name / "check.py", *arguments, status=status, **environment)
+
+
+def refused(done, message):
+    assert done.stderr == f"error: {message}\n", f"expected {message!r}, but got {done.stderr!r}"
+
+
+def copy(name):
+    shutil.rmtree(work / name, ignore_errors=True)
+    shutil.copytree(work / "good", work / name)
+    return work / name
+
+
+# ---- All right: two specifications, one of them with learned weights.
+packed = pack("good", "--targets=native", "--types=bf16,f32", "--specs=softmax,softmax-count-layernorm")
+assert "4 artifacts, 8 cases, 0 not compiled" in packed.stdout, packed.stdout
+done = check("good", "--device=cpu", "--times", "--minutes=100")
+results = json.loads((work / "good" / "results.json").read_text())
+assert results["passed"] and results["machine"]["device"] == "cpu" and results["folder"]["targets"] == ["native"], results
+assert len({row["case"] for row in results["checks"]}) == 8 and len(results["checks"]) == 4 * 4 + 4 * 6, len(results["checks"])
+assert all(row["verdict"] == "ok" and row["error"] <= row["allowed"] for row in results["checks"])
+verdicts = {row["feature"]: row["verdict"] for row in results["features"]}
+assert verdicts == {"same bits again": "ok", "two at the same time": "ok", "CUDA graph": "skipped: CUDA graphs are the GPU's", "torch operator": "ok",
+                    "Gloo, one process": "ok"}, verdicts
+timed = {(row["contender"], row["direction"]) for row in results["times"]}
+assert {(c, d) for c in ("SDPA flash", "softmax, deterministic", "softmax, eager") for d in ("forward", "backward")} <= timed, timed
+assert all(row["ms"] > 0 and row["tflops"] > 0 and row["base"] == "SDPA flash" and row["speed"] > 0 for row in results["times"])
+assert {row["contender"] for row in results["skipped"]} == {"SDPA cuDNN", "FlexAttention"} and all(row["reason"] for row in results["skipped"])
+assert "forward, d = 64, causal, bf16: milliseconds (times as fast as SDPA flash)" in done.stdout and "8 cases, 40 results, 0 wrong" in done.stdout, done.stdout
+quick = check("good", "--device=cpu", "--quick", "--only=^softmax", "--out=quick.json")
+assert "4 cases, 20 results, 0 wrong" in quick.stdout and not json.loads((work / "quick.json").read_text())["times"], quick.stdout
+
+# ---- A result that is wrong: one element of a stored gradient, in one case.
+folder = copy("damaged")
+case = next(c for c in json.loads((folder / "pack.json").read_text())["cases"] if c["name"].startswith("softmax-bf16-d64 1x2/1x37"))
+stored = torch.load(folder / case["file"], weights_only=True)
+stored["gradient:k"].view(-1)[5] += 2 * case["contract"]["gradient:k"]["allowed"]
+torch.save(stored, folder / case["file"])
+wrong = check("damaged", "--device=cpu", status=1)
+rows = json.loads((folder / "results.json").read_text())["checks"]
+assert [(row["case"], row["slot"]) for row in rows if row["verdict"] != "ok"] == [(case["name"], "gradient:k")] and "40 results, 1 wrong" in wrong.stdout
+# An argument that is not a number: results are none, and that is wrong.
+stored["gradient:k"].view(-1)[5] -= 2 * case["contract"]["gradient:k"]["allowed"]
+stored["input:v"].view(-1)[0] = float("nan")
+torch.save(stored, folder / case["file"])
+check("damaged", "--device=cpu", "--only=^softmax-bf16", status=1)
+rows = json.loads((folder / "results.json").read_text())["checks"]
+assert ("output:o", None, "WRONG") in [(row["slot"], row["error"], row["verdict"]) for row in rows], rows
+
+# ---- Each judge can fail: an element unwritten, a write outside, other bits.
+import features
+from cases import Case
+from device import Host
+from folder import Folder
+from library import Library
+
+good, library, host = Folder(work / "good"), Library(work / "good" / "libtaylor.so"), Host("cpu")
+entry = next(c for c in good.index["cases"] if c["layout"] == "bthc")
+
+
+def solved():
+    problem = Case(good, entry, library.load(good.artifact(entry["artifact"])), host)
+    problem.run()
+    return problem
+
+
+def verdicts_of(problem):
+    return {row["slot"]: row["verdict"] for row in problem.judge() if row["verdict"] != "ok"}
+
+
+assert solved().tensors["input:q"].stride()[1] == solved().tensors["input:q"].shape[-1] and verdicts_of(solved()) == {}
+problem = solved()
+problem.tensors["output:o"][0, 0, 0, 0] = float("nan")
+assert verdicts_of(problem) == {"output:o": "WRONG"}
+problem = solved()
+problem.buffers["gradient:q"].memory[1] = 0
+assert verdicts_of(problem) == {"gradient:q": "WRONG: wrote outside of it"}
+once = solved()
+original, runs = Case.run, []
+
+
+def drifting(self, workspace=None):
+    original(self, workspace)
+    runs.append(1)
+    self.tensors["gradient:v"].view(-1)[0] += len(runs)
+
+
+Case.run = drifting
+assert features.repeatable(once) == "WRONG: other bits in gradient:v"
+assert features.two_streams([once, solved()]) == "WRONG: other bits in gradient:v"
+Case.run = original
+
+# ---- Where nothing can be checked: status 2 and one message.
+AGAIN = "run ./gpu-check.sh in Taylor's repository and copy all of build/gpu-check"
+PTX = "--device=ptx checks the kernels in the interpreter (slow; start with --quick), without times"
+refused(run(HERE / "check.py", status=2), f"expected pack.json beside check.py, but {HERE} has none; {AGAIN}")
+refused(check("good", status=2, TAYLOR_CUDA_DRIVER="/nowhere.so"),
+        f"requires an NVIDIA driver, but /nowhere.so could not be loaded (/nowhere.so: cannot open shared object file: No such file or directory); {PTX}")
+
+
+def driver(count):
+    library = work / f"driver{count}.so"
+    text = f"int cuInit(unsigned f) {{ return f; }}\nint cuDeviceGetCount(int *n) {{ *n = {count}; return 0; }}\n"
+    subprocess.run([sys.argv[5], "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=text, text=True, check=True)
+    return str(library)
+
+
+none = {"TAYLOR_CUDA_DRIVER": driver(0)}
+refused(check("good", status=2, **none, CUDA_VISIBLE_DEVICES=""), f"requires an NVIDIA GPU, but the driver finds none (CUDA_VISIBLE_DEVICES=''); {PTX}")
+if not torch.cuda.is_available():
+    built = f"built for CUDA {torch.version.cuda}" if torch.version.cuda else "built without CUDA"
+    refused(check("good", status=2, TAYLOR_CUDA_DRIVER=driver(1)),
+            f"requires a torch that can use the GPU, but torch {torch.__version__} ({built}) cannot; install one that fits the driver")
+(work / "bare").mkdir()
+(work / "bare" / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\")\n")
+refused(check("good", "--device=cpu", status=2, PYTHONPATH=str(work / "bare")), f"requires torch, but {sys.executable} has none (No module named 'torch'); use a Python that has it, "
+        "or: python3 -m pip install torch")
+refused(check("good", "--device=ptx", status=2), "expected a folder with code for --device=ptx, but it was packed for native; "
+        "./gpu-check.sh --targets=sm_80,sm_90 makes one")
+refused(check("good", "--device=cpu", "--only=gelu", status=2), "expected a case that matches --only=gelu, but got none of 8")
+for arguments, message in ((["--only=("], "expected a regular expression in --only, but got '(': missing ), unterminated subpattern at position 0"),
+                           (["--device=ptx", "--times"], "unsupported --times with --device=ptx: the interpreter has no times")):
+    assert check("good", *arguments, status=2).stderr.endswith(f"check.py: error: {message}\n")
+
+file = next(iter(good.index["artifacts"].values()))["file"]
+folder = copy("broken")
+(folder / file).unlink()
+refused(check("broken", "--device=cpu", status=2), f"expected {file} in {folder}, but it is not there; {AGAIN}")
+(folder / file).write_bytes((work / "good" / file).read_bytes()[:-1])
+size = (work / "good" / file).stat().st_size
+refused(check("broken", "--device=cpu", status=2), f"expected {size} bytes in {file}, but got {size - 1}; {AGAIN}")
+(folder / "pack.json").write_text("{}")
+refused(check("broken", "--device=cpu", status=2), f"expected a folder of format 1, but {folder} has format None; {AGAIN}")
+(folder / "pack.json").write_text("{")
+refused(check("broken", "--device=cpu", status=2),
+        f"cannot read {folder}/pack.json: Expecting property name enclosed in double quotes: line 1 column 2 (char 1); {AGAIN}")
+folder = copy("foreign")
+data = b"no library".ljust((folder / "libtaylor.so").stat().st_size)
+(folder / "libtaylor.so").write_bytes(data)
+refused(check("foreign", "--device=cpu", status=2), f"cannot load {folder}/libtaylor.so: {folder}/libtaylor.so: invalid ELF header; "
+        "the folder is made for Linux on x86-64 with glibc 2.36 or newer")
+
+# ---- Messages of pack.py.
+large = pack("large", "--targets=native", "--types=bf16", "--specs=softmax", "--limit=0.5", status=1)
+start, end = large.stderr.split("; the largest: ")
+assert start.startswith(f"error: expected at most 0.5 MB in {work / 'large'}, but got ") and end.endswith("; fewer --targets, --types or --specs make it smaller\n"), large.stderr
+assert len(end.split("), ")) == 5 and end.startswith("libtaylor"), end
+refused(pack("other", "--specs=gelu", status=1), "expected a specification of examples/specs in --specs, but got 'gelu'")
+(work / "mine").mkdir()
+(work / "mine" / "thesis.tex").write_text("x")
+refused(pack("mine", status=1), f"expected an empty folder or one that gpu-check.sh made, but {work / 'mine'} has other files; --folder names another")
+assert (work / "mine" / "thesis.tex").exists()
+refused(pack("other", "--bin=/nowhere", status=1), "cannot run /nowhere/taylorc: No such file or directory; ./gpu-check.sh builds it, and --bin names its folder")
+target = pack("other", "--targets=i8086", "--specs=softmax", status=1)
+assert "unsupported target 'i8086'" in target.stderr and target.stderr.count("\n") == 1, target.stderr
+# The marker of a folder that is half made is enough for the next one to replace it.
+pack("other", "--targets=native", "--types=bf16", "--specs=softmax")
