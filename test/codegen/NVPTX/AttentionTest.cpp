@@ -2,6 +2,7 @@
 // A whole forward of softmax attention, with copies that are waited for at once: online softmax over ragged,
 // causal tiles.
 #include "KernelRun.h"
+#include "codegen/NVPTX/Ptxas.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir::simt::test;
@@ -156,6 +157,16 @@ TEST(Attention, Forward) {
   check(Kind::bf16, 64, {.b = 1, .h = 2, .g = 1, .t = 70, .u = 70});
   check(Kind::f16, 64, {.b = 2, .h = 2, .g = 2, .t = 3, .u = 45, .offset = 42});
   check(Kind::bf16, 128, {.b = 1, .h = 1, .g = 1, .t = 64, .u = 64});
+}
+
+TEST(Attention, IsTakenByPtxas) {
+  std::string ptxas = findPtxas(), error;
+  if (ptxas.empty())
+    GTEST_SKIP() << "no ptxas here";
+  std::optional<Assembly> assembly = assemble(ptxas, compile(forward("bf16", 64)), *findTarget("sm_80"), error);
+  ASSERT_EQ(error, "");
+  ASSERT_EQ(assembly->kernels.size(), 1u);
+  EXPECT_EQ(assembly->kernels[0].spillStores, 0);
 }
 
 } // namespace

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is known of a kernel without running it: registers, shared memory, how many blocks a multiprocessor
+// holds, and which instructions the text has.
+#ifndef TAYLOR_CODEGEN_NVPTX_KERNELREPORT_H
+#define TAYLOR_CODEGEN_NVPTX_KERNELREPORT_H
+
+#include "codegen/NVPTX/Ptxas.h"
+#include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "codegen/NVPTX/Targets.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::simt {
+
+struct KernelReport {
+  std::string name, target;
+  int64_t threads = 0, shared = 0; ///< of a block; bytes
+  /// From ptxas; absent without it.
+  std::optional<KernelUse> use;
+  /// Blocks and warps that one multiprocessor holds at a time; 0 blocks: it cannot be launched. Without ptxas
+  /// the registers are taken to suffice.
+  int64_t blocksPerSM = 0, warpsPerSM = 0;
+  /// Instructions in the text, by class: matrix, matrix load, float, special, integer, convert, move,
+  /// shuffle, shared memory, global memory, copy, barrier, control, other.
+  std::map<std::string, int64_t> instructions;
+};
+
+/// One report per entry of a `simt.ptx`; runs `ptxas` (a path; empty: none). Nothing and `error` where ptxas
+/// refuses.
+std::optional<std::vector<KernelReport>> reportKernels(PTXOp code, llvm::StringRef ptxas, std::string &error);
+
+/// A table for people, and JSON: {"kernels": [{"name": .., "registers": .., ..}]}.
+std::string printTable(llvm::ArrayRef<KernelReport> reports);
+std::string printJSON(llvm::ArrayRef<KernelReport> reports);
+
+} // namespace mlir::simt
+#endif

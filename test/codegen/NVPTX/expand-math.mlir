@@ -1,0 +1,52 @@
+// RUN: taylor-opt %s --taylor-nvptx-expand-math | FileCheck %s
+
+// One product and one instruction.
+// CHECK-LABEL: @exponentials
+// CHECK:       %[[PRODUCT:.*]] = arith.mulf %arg0, %{{.*}} : f32
+// CHECK-NEXT:  llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[PRODUCT]])
+// CHECK-NEXT:  llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%arg0)
+func.func @exponentials(%x: f32) -> (f32, f32) {
+  %0 = math.exp %x : f32
+  %1 = math.exp2 %x : f32
+  return %0, %1 : f32, f32
+}
+
+// CHECK-LABEL: @approximations
+// CHECK:       "llvm.nvvm.lg2.approx.ftz.f"(%arg0)
+// CHECK:       "llvm.nvvm.rsqrt.approx.ftz.f"(%arg0)
+// CHECK:       "llvm.nvvm.div.full"(%arg0, %arg1)
+func.func @approximations(%x: f32, %y: f32) -> (f32, f32, f32) {
+  %0 = math.log2 %x : f32
+  %1 = math.rsqrt %x : f32
+  %2 = arith.divf %x, %y : f32
+  return %0, %1, %2 : f32, f32, f32
+}
+
+// A polynomial near 0; farther out, by the exponential.
+// CHECK-LABEL: @hyperbolic
+// CHECK-DAG:   llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK-DAG:   math.fma
+// CHECK-NOT:   math.tanh
+func.func @hyperbolic(%x: f32) -> f32 {
+  %0 = math.tanh %x : f32
+  return %0 : f32
+}
+
+// f64 has no approximations: division stays, exp is a polynomial.
+// CHECK-LABEL: @wide
+// CHECK:       arith.divf %arg0, %arg1 : f64
+// CHECK-NOT:   llvm.call_intrinsic
+func.func @wide(%x: f64, %y: f64) -> (f64, f64) {
+  %0 = arith.divf %x, %y : f64
+  %1 = math.exp %x : f64
+  return %0, %1 : f64, f64
+}
+
+// CHECK-LABEL: @half
+// CHECK:       %[[WIDE:.*]] = arith.extf %arg0 : bf16 to f32
+// CHECK:       %[[RESULT:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[WIDE]])
+// CHECK:       arith.truncf %[[RESULT]] : f32 to bf16
+func.func @half(%x: bf16) -> bf16 {
+  %0 = math.exp2 %x : bf16
+  return %0 : bf16
+}

@@ -1,0 +1,68 @@
+// RUN: taylor-opt %s --split-input-file --verify-diagnostics --taylor-simt-lower-to-nvvm
+
+tile.program @forward {
+  %x = tile.tensor "input:x" : !tile.array<[t], f32>
+  tile.kernel @k grid(%i in t) {
+    // expected-error @+1 {{'tile.load' op expected tiles with layouts, but got '!tile.tile<[t = 8], f32>'; run taylor-simt-assign-layouts before}}
+    %a = tile.load %x[t = %i] : !tile.array<[t], f32> -> !tile.tile<[t = 8], f32>
+  }
+}
+
+// -----
+
+#r = #simt.layout<lane = [t:1, t:2, t:4, _, _], warp = [], register = []>
+tile.program @forward {
+  %x = tile.tensor "input:x" : !tile.array<[t], f32>
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 4 : i64} {
+    // expected-error @+1 {{'tile.load' op expected layouts for the 128 threads of 'simt.warps', but got 32}}
+    %a = tile.load %x[t = %i] : !tile.array<[t], f32> -> !tile.tile<[t = 8], f32, #r>
+  }
+}
+
+// -----
+
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    // expected-error @+1 {{'simt.alloc' op requires a place in shared memory; run taylor-simt-allocate-shared before}}
+    %a = simt.alloc "a" : !simt.buffer<1 x [t = 8], f32>
+  }
+}
+
+// -----
+
+#r = #simt.layout<lane = [t:1, t:2, t:4, _, _], warp = [], register = []>
+tile.program @forward {
+  %x = tile.tensor "input:x" : !tile.array<[t], f32>
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %a = tile.load %x[t = %i] : !tile.array<[t], f32> -> !tile.tile<[t = 8], f32, #r>
+    // expected-error @+1 {{'tile.scan' op requires the scanned axis in the registers of each thread}}
+    %b = tile.scan sum %a over(t) : !tile.tile<[t = 8], f32, #r>
+  }
+}
+
+// -----
+
+#r = #simt.layout<lane = [t:1, t:2, t:4, _, _], warp = [t:8], register = []>
+#o = #simt.layout<lane = [_, _, _, _, _], warp = [_], register = []>
+tile.program @forward {
+  %x = tile.tensor "input:x" : !tile.array<[t], f32>
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 2 : i64} {
+    %a = tile.load %x[t = %i] : !tile.array<[t], f32> -> !tile.tile<[t = 16], f32, #r>
+    // expected-error @+1 {{'tile.reduce' op requires the reduced axes within each warp; a simt.reduce_warp and a buffer reduce over several}}
+    %b = tile.reduce sum %a over(t) : !tile.tile<[t = 16], f32, #r> -> !tile.tile<[], f32, #o>
+  }
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [], register = [u:1*2, t:8*2]>
+!b = !simt.buffer<1 x [t = 16, d = 8], bf16>
+!k = !simt.buffer<1 x [u = 8, d = 8], bf16>
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %a = simt.alloc "a" at 0 : !b
+    %c = simt.alloc "c" at 1024 : !k
+    // expected-error @+1 {{'simt.dot' op requires a multiple of 16 elements along 'd', but got 8}}
+    %s = simt.dot mma16 %a, %c over(d) : !b, !k -> !tile.tile<[t = 16, u = 8], f32, #s>
+  }
+}
