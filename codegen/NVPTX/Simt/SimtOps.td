@@ -65,17 +65,38 @@ def Simt_CopyOp : Simt_Op<"copy", [MemoryEffects<[MemRead, MemWrite<Simt_SharedM
 
 def Simt_CommitOp : Simt_Op<"commit", [MemoryEffects<[MemWrite<Simt_SharedMemory>]>]> {
   let summary = "the thread's copies since the last commit are one group (PTX ISA, cp.async.commit_group)";
+  let description = [{
+    Waits count groups. A group may be empty.
+
+    ```mlir
+    simt.commit
+    ```
+  }];
   let assemblyFormat = "attr-dict";
 }
 
 def Simt_WaitOp : Simt_Op<"wait", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "until at most the latest `groups` groups of the thread are incomplete (PTX ISA, cp.async.wait_group)";
+  let description = [{
+    What other threads copied is there after a barrier that follows their waits.
+
+    ```mlir
+    simt.wait 1
+    ```
+  }];
   let arguments = (ins I64Attr:$groups);
   let assemblyFormat = "$groups attr-dict";
 }
 
 def Simt_BarrierOp : Simt_Op<"barrier", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "all threads of the block arrive before any goes on (PTX ISA, bar.sync)";
+  let description = [{
+    Not under a condition that threads of a block see differently.
+
+    ```mlir
+    simt.barrier
+    ```
+  }];
   let assemblyFormat = "attr-dict";
 }
 
