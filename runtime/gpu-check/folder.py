@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The folder that gpu-check.sh packs: pack.json says what is in it."""
 import json
+import lzma
+import pathlib
+import tempfile
 
 from errors import Unusable
 
@@ -28,5 +31,15 @@ class Folder:
             if file.stat().st_size != size:
                 raise Unusable(f"expected {size} bytes in {name}, but got {file.stat().st_size}; {AGAIN}")
 
+        self.unpacked = tempfile.TemporaryDirectory(prefix="taylor-")
+
     def artifact(self, name):
-        return self.path / self.index["artifacts"][name]["file"]
+        """The artifact's file, unpacked for as long as this object lives."""
+        file = pathlib.Path(self.unpacked.name) / f"{name}.so"
+        if not file.exists():
+            packed = self.index["artifacts"][name]["file"]
+            try:
+                file.write_bytes(lzma.decompress((self.path / packed).read_bytes()))
+            except lzma.LZMAError as error:
+                raise Unusable(f"cannot unpack {packed}: {error}; {AGAIN}") from None
+        return file

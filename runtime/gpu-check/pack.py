@@ -6,6 +6,7 @@ import concurrent.futures
 import datetime
 import itertools
 import json
+import lzma
 import os
 import pathlib
 import shutil
@@ -61,9 +62,8 @@ def arguments(words):
 
 class Packer:
     def __init__(self, options):
-        self.options, self.folder = options, options.folder
+        self.options, self.folder, self.manifests = options, options.folder, {}
         self.index = {"format": FORMAT, "about": {}, "artifacts": {}, "cases": [], "refused": {}, "operator": None, "files": {}}
-        self.library = Library(options.lib / "libtaylor.so")
         self.has_modes = {mode: not flags or flags[0].split("=")[0] in self.call("taylorc", "--help") for mode, flags in MODES.items()}
         self.lock, self.said, self.done = threading.Lock(), time.monotonic(), 0
 
@@ -113,16 +113,21 @@ class Packer:
     def compile(self, name, entry):
         """The artifact and the specification as PyTorch code. A 16-bit float type or a mask that the compiler refuses is noted, with its reason."""
         sizes = entry["sizes"]
-        file = f"kernels/{name}.so"
+        file = f"kernels/{name}.so.xz"  # text of PTX becomes a tenth
         flags = self.flags(entry) + [f"--head-dim={sizes['d']}", f"--value-dim={sizes['e']}"]
         try:
-            self.call("taylorc", *flags, f"--target={self.options.targets}", *MODES[entry["mode"]], "-o", self.folder / file)
+            artifact = self.folder / "kernels" / f"{name}.so"
+            self.call("taylorc", *flags, f"--target={self.options.targets}", *MODES[entry["mode"]], "-o", artifact)
         except Failure as failure:
             if entry["dtype"] != "f16" and not entry["mask"]:
                 raise
             lines = [line for line in str(failure).splitlines() if "error:" in line] or str(failure).splitlines()
             return {"refused": lines[0].split("error: ")[-1]}
-        (self.folder / file).with_suffix(".json").unlink()  # the artifact has it too
+        manifest = artifact.with_suffix(".json")  # the artifact has it too
+        self.manifests[name] = json.loads(manifest.read_text(encoding="utf-8"))
+        (self.folder / file).write_bytes(lzma.compress(artifact.read_bytes()))
+        manifest.unlink()
+        artifact.unlink()
         if entry["timed"]:
             eager = f"eager/{entry['spec']}.py"
             (self.folder / eager).write_text(self.call("taylorc", *flags, "--emit=torch"), encoding="utf-8")
@@ -133,8 +138,7 @@ class Packer:
         """Each artifact on two shapes, in turn, so that every specification meets every shape; what reads keys at query positions has no more queries than keys."""
         shapes = SHAPES[: 2 if self.options.small else None]
         for number, (name, entry) in enumerate(self.index["artifacts"].items()):
-            manifest = self.library.load(self.folder / entry["file"]).manifest
-            fit = [s for s in shapes if not manifest.get("aligned") or s["t"] <= s["u"]]
+            fit = [s for s in shapes if not self.manifests[name].get("aligned") or s["t"] <= s["u"]]
             chosen = [fit[number % len(fit)], fit[(number + 2) % len(fit)]] if len(fit) > 2 else fit
             smallest = min(chosen, key=lambda s: s["b"] * s["h"] * s["t"] * s["u"] if s["t"] > 1 else 1e9)
             for shape in chosen:
@@ -148,7 +152,7 @@ class Packer:
         entry = self.index["artifacts"][case["artifact"]]
         shape = ",".join(f"{a}={n}" for a, n in {**case["sizes"], **entry["sizes"]}.items())
         self.call("taylor-run", *self.flags(entry), f"--shape={shape}", "--threads=1", f"--references={scratch}")
-        inputs = {x["name"]: x["dtype"] for x in self.library.load(self.folder / entry["file"]).manifest["tensors"]["inputs"]}
+        inputs = {x["name"]: x["dtype"] for x in self.manifests[case["artifact"]]["tensors"]["inputs"]}
         wide = torch.float64 if entry["dtype"] in ("f32", "f64") else torch.float32
         stored = {}
         for file in sorted(scratch.glob("*.npy")):
@@ -222,7 +226,7 @@ class Packer:
 
     def describe(self):
         git = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True, cwd=SOURCE)
-        self.index["about"] = {"taylor": self.library.version(), "commit": git.stdout.strip() or "unknown", "targets": self.options.targets.split(","),
+        self.index["about"] = {"taylor": Library(self.options.lib / "libtaylor.so").version(), "commit": git.stdout.strip() or "unknown", "targets": self.options.targets.split(","),
                                "made": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                                "modes": [mode for mode, there in self.has_modes.items() if there]}
         files = [file for file in self.folder.rglob("*") if file.is_file() and file.name != "pack.json"]

@@ -70,6 +70,21 @@ assert "forward, d = 64, causal, bf16: milliseconds (times as fast as SDPA flash
 quick = check("good", "--device=cpu", "--quick", "--only=^softmax", "--out=quick.json")
 assert "4 cases, 20 results, 0 wrong" in quick.stdout and not json.loads((work / "quick.json").read_text())["times"], quick.stdout
 
+# ---- The GPU's code in the interpreter, by the same program; a damaged reference is seen there too.
+pack("ptx", "--targets=sm_80", "--types=bf16", "--specs=softmax,softmax-count-gate")
+interpreted = check("ptx", "--device=ptx", "--quick")
+assert "2 cases, 9 results, 0 wrong" in interpreted.stdout and "for sm_80" in interpreted.stdout, interpreted.stdout
+features = {row["feature"]: row["verdict"] for row in json.loads((work / "ptx" / "results.json").read_text())["features"]}
+assert features["same bits again"] == features["two at the same time"] == "ok", features
+case = next(c for c in json.loads((work / "ptx" / "pack.json").read_text())["cases"] if c["quick"])
+stored = torch.load(work / "ptx" / case["file"], weights_only=True)
+stored["output:o"].view(-1)[0] += 2 * case["contract"]["output:o"]["allowed"]
+torch.save(stored, work / "ptx" / case["file"])
+check("ptx", "--device=ptx", "--quick", status=1)
+rows = json.loads((work / "ptx" / "results.json").read_text())["checks"]
+assert [(row["case"], row["slot"]) for row in rows if row["verdict"] != "ok"] == [(case["name"], "output:o")], rows
+refused(check("ptx", "--device=cpu", status=2), "expected a folder with code for --device=cpu, but it was packed for sm_80; ./gpu-check.sh --targets=native makes one")
+
 # ---- A result that is wrong: one element of a stored gradient, in one case.
 folder = copy("damaged")
 case = next(c for c in json.loads((folder / "pack.json").read_text())["cases"] if c["name"].startswith("softmax-bf16-d64 1x2/1x37"))
@@ -169,6 +184,8 @@ refused(check("broken", "--device=cpu", status=2), f"expected {file} in {folder}
 (folder / file).write_bytes((work / "good" / file).read_bytes()[:-1])
 size = (work / "good" / file).stat().st_size
 refused(check("broken", "--device=cpu", status=2), f"expected {size} bytes in {file}, but got {size - 1}; {AGAIN}")
+(folder / file).write_bytes(b"x" * size)
+refused(check("broken", "--device=cpu", status=2), f"cannot unpack {file}: Input format not supported by decoder; {AGAIN}")
 (folder / "pack.json").write_text("{}")
 refused(check("broken", "--device=cpu", status=2), f"expected a folder of format 1, but {folder} has format None; {AGAIN}")
 (folder / "pack.json").write_text("{")
