@@ -111,7 +111,7 @@ class Packer:
         return [f"examples/specs/{entry['spec']}.mlir", f"--dtype={entry['dtype']}"] + ([f"--mask={entry['mask']}"] if entry["mask"] else [])
 
     def compile(self, name, entry):
-        """The artifact and the specification as PyTorch code. A 16-bit float type or a mask that the compiler refuses is noted, with its reason."""
+        """The artifact and the specification as PyTorch code. What the compiler refuses is noted, with its reason."""
         sizes = entry["sizes"]
         file = f"kernels/{name}.so.xz"  # text of PTX becomes a tenth
         flags = self.flags(entry) + [f"--head-dim={sizes['d']}", f"--value-dim={sizes['e']}"]
@@ -119,8 +119,6 @@ class Packer:
             artifact = self.folder / "kernels" / f"{name}.so"
             self.call("taylorc", *flags, f"--target={self.options.targets}", *MODES[entry["mode"]], "-o", artifact)
         except Failure as failure:
-            if entry["dtype"] != "f16" and not entry["mask"]:
-                raise
             lines = [line for line in str(failure).splitlines() if "error:" in line] or str(failure).splitlines()
             return {"refused": lines[0].split("error: ")[-1]}
         manifest = artifact.with_suffix(".json")  # the artifact has it too
@@ -203,6 +201,10 @@ class Packer:
                 self.index["refused"][name] = result["refused"]
             else:
                 self.index["artifacts"][name] = result
+        if not self.index["artifacts"]:
+            raise Failure(f"expected at least one kernel, but taylorc made none; the first: {next(iter(self.index['refused'].values()))}")
+        for name, why in self.index["refused"].items():
+            print(f"not compiled: {name}: {why}", flush=True)
 
         def refer_one(case, total):
             with tempfile.TemporaryDirectory() as scratch:
