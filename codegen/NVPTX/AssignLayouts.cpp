@@ -239,9 +239,11 @@ void Rewriter::rewriteSlice(tile::SliceOp slice) {
                  int64_t(slice.getStride())};
   LayoutAttr cut = cutLayout(layoutOf(slice.getInput().getType()), part);
   if (!cut) {
-    demand(slice.getInputMutable(),
-           getSerialLayout(typeOf(slice.getInput()), slice.getAxis(), options.warps));
-    cut = cutLayout(layoutOf(slice.getInput().getType()), part);
+    LayoutAttr whole = plan.getLocalLayout(slice.getInput());
+    if (!cutLayout(whole, part))
+      whole = getSerialLayout(typeOf(slice.getInput()), slice.getAxis(), options.warps);
+    demand(slice.getInputMutable(), whole);
+    cut = cutLayout(whole, part);
   }
   slice.getResult().setType(slice.getType().withLayout(cut));
 }
@@ -257,9 +259,13 @@ void Rewriter::rewriteConcat(tile::ConcatOp concat) {
   };
   auto [a, b] = cuts(layoutOf(concat.getType()));
   if (!a || !b) {
-    LayoutAttr serial = getSerialLayout(concat.getType(), concat.getAxis(), options.warps);
-    concat.getResult().setType(concat.getType().withLayout(serial));
-    std::tie(a, b) = cuts(serial);
+    LayoutAttr whole = plan.getLocalLayout(concat.getResult());
+    std::tie(a, b) = cuts(whole);
+    if (!a || !b) {
+      whole = getSerialLayout(concat.getType(), concat.getAxis(), options.warps);
+      std::tie(a, b) = cuts(whole);
+    }
+    concat.getResult().setType(concat.getType().withLayout(whole));
   }
   demand(concat.getAMutable(), a);
   demand(concat.getBMutable(), b);
@@ -294,6 +300,15 @@ void Rewriter::stage(tile::LoadOp load) {
     dead.push_back(load);
     return;
   }
+  // As late as possible: what is read waits in shared memory and not in registers.
+  Operation *first = nullptr;
+  for (Operation *user : load->getUsers()) {
+    Operation *inBlock = load->getBlock()->findAncestorOpInBlock(*user);
+    if (!first || inBlock->isBeforeInBlock(first))
+      first = inBlock;
+  }
+  if (first)
+    builder.setInsertionPoint(first);
   auto read = ReadOp::create(builder, load.getLoc(), type, buffer);
   buffers[read.getResult()] = buffer;
   replace(load, read);

@@ -152,17 +152,18 @@ static int64_t registersOf(TileType tile, int64_t threads) {
   return tile.getNumElements() * bytes / 4 / threads;
 }
 
-/// Registers of a thread for what the loop carries and for the products that start from zero in it.
+/// Registers of a thread for what the loop carries, and for the products that start from zero in it. What is carried counts a quarter
+/// more: it can neither be computed again nor in parts.
 static int64_t registersOf(scf::ForOp loop, int64_t threads) {
-  int64_t count = 0;
+  int64_t carried = 0, computed = 0;
   for (Type type : loop.getResultTypes())
     if (auto tile = dyn_cast<TileType>(type))
-      count += registersOf(tile, threads);
+      carried += registersOf(tile, threads);
   loop.walk([&](tile::DotOp dot) {
     if (!dot.getC())
-      count += registersOf(dot.getType(), threads);
+      computed += registersOf(dot.getType(), threads);
   });
-  return count;
+  return carried + carried / 4 + computed;
 }
 
 int64_t mlir::simt::chooseWarps(tile::KernelOp kernel, int64_t registers) {
@@ -316,7 +317,7 @@ void LayoutPlan::toUser(OpOperand &use, LayoutAttr layout) {
 // What is local to elements
 //===----------------------------------------------------------------------===//
 
-LayoutAttr LayoutPlan::getDefault(Value value) {
+LayoutAttr LayoutPlan::getLocalLayout(Value value) const {
   TileType tile = typeOf(value);
   // The axis along which arrays of this kernel are contiguous, and the widest storage type along it.
   StringRef contiguous;
@@ -332,7 +333,7 @@ LayoutAttr LayoutPlan::getDefault(Value value) {
     if (axis == contiguous)
       bytes = std::max<int64_t>(bytes, isChannel ? array.getElementType().getIntOrFloatBitWidth() / 8 : 16);
   };
-  kernel.walk([&](Operation *op) {
+  tile::KernelOp(kernel).walk([&](Operation *op) {
     if (auto load = dyn_cast<tile::LoadOp>(op))
       look(load.getArray().getType(), load.getType(), load.getArrayAxes(), load.getTileAxes(),
            load.getOffsets());
@@ -344,7 +345,7 @@ LayoutAttr LayoutPlan::getDefault(Value value) {
     contiguous = tile.getAxes().empty() ? "" : tile.getAxes().front().getName();
   // Slices and joins along it must find whole runs in a thread; a reduction should end in one warp.
   auto limit = [&](int64_t size) { lanesAlong = std::gcd(lanesAlong, size & -size); };
-  kernel.walk([&](Operation *op) {
+  tile::KernelOp(kernel).walk([&](Operation *op) {
     if (auto slice = dyn_cast<tile::SliceOp>(op);
         slice && slice.getAxis() == contiguous && slice.getStride() == 1) {
       limit(slice.getSize());
@@ -379,7 +380,7 @@ void LayoutPlan::setDefaults() {
   for (Value value : open) {
     if (layouts.contains(value))
       continue;
-    set(value, getDefault(value));
+    set(value, getLocalLayout(value));
     propagate();
   }
 }

@@ -16,7 +16,7 @@ struct LayoutOptions {
   ProductKind f32Products = ProductKind::fma;
   /// 32-bit registers of a thread that a loop may need for what it carries, a product, and a resident
   /// operand.
-  int64_t registers = 200;
+  int64_t registers = 210;
 };
 
 /// The fewest of 4 and 8 warps with which each thread has registers enough for what a loop carries and for
@@ -40,6 +40,9 @@ public:
   /// Decides for all tiles and products. Fails with a diagnostic where a product has no form here.
   LogicalResult run();
 
+  /// For what is local to elements: neighbours in memory in neighbouring threads, and in each thread whole runs of
+  /// what the kernel's slices and joins keep together.
+  LayoutAttr getLocalLayout(Value tile) const;
   LayoutAttr getLayout(Value tile) const { return layouts.lookup(tile); }
   const ProductPlan &getProduct(tile::DotOp dot) const { return products.find(dot)->second; }
   /// Whether the window can be copied to a buffer as it is: elements keep their type, and are words of at
@@ -64,7 +67,6 @@ private:
   void toUser(OpOperand &use, LayoutAttr layout);
   void tie(Operation *branch, unsigned result, LayoutAttr layout);
   void setDefaults();
-  LayoutAttr getDefault(Value value);
 
   tile::KernelOp kernel;
   LayoutOptions options;

@@ -28,7 +28,7 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
   let options = [
     Option<"warps", "warps", "int64_t", /*default=*/"0", "warps of a block: 1, 2, 4, 8 or 16; 0: 4, or 8 where a thread would need too many registers">,
     Option<"f32Products", "f32-products", "std::string", /*default=*/"\"fma\"", "products of f32: tf32 (mma.sync, operands rounded) or fma">,
-    Option<"registers", "registers", "int64_t", /*default=*/"200", "32-bit registers per thread for what a loop carries and multiplies; operands beyond them stay in shared memory">
+    Option<"registers", "registers", "int64_t", /*default=*/"210", "32-bit registers per thread for what a loop carries and multiplies; operands beyond them stay in shared memory">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
 }

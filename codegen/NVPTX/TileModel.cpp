@@ -32,14 +32,14 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   sizes.tokens = std::clamp<int64_t>(llvm::bit_floor(uint64_t(2048 / widest)), 16, 64);
 
   // Sums into rows: the queries' accumulators and a score tile share the registers of 4 or 8 warps.
-  sizes.rows = {128, widest <= 64 ? 128 : 64};
+  sizes.rows = {128, 64};
   fit(target, problem.bytes, {d, d + e}, sizes.rows.queries, sizes.rows.keys);
   sizes.edgeKeys = sizes.rows.keys;
   sizes.derivedRows = {128, 64};
   fit(target, problem.bytes, {d + e, d + e}, sizes.derivedRows.queries, sizes.derivedRows.keys);
 
   // Sums into columns: two accumulators per key beside two score tiles.
-  sizes.columns = {widest <= 128 ? 64 : 32, d + e <= 384 ? 128 : 64};
+  sizes.columns = {64, d + e <= 192 ? 128 : 64};
   fit(target, problem.bytes, {d + e, d + e}, sizes.columns.keys, sizes.columns.queries);
   return sizes;
 }
