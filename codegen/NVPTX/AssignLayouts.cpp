@@ -3,6 +3,7 @@
 // LayoutPlan decides, and this file writes the decisions down.
 #include "codegen/NVPTX/LayoutPlan.h"
 #include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/Recompute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -387,6 +388,7 @@ struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
     }
     WalkResult walk = getOperation().walk([&](tile::KernelOp kernel) -> WalkResult {
       expandVectorProducts(kernel);
+      recomputeBehindLoops(kernel);
       LayoutOptions ofKernel = layout;
       if (!warps)
         ofKernel.warps = chooseWarps(kernel, registers);

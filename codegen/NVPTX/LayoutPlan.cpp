@@ -152,8 +152,8 @@ static int64_t registersOf(TileType tile, int64_t threads) {
   return tile.getNumElements() * bytes / 4 / threads;
 }
 
-/// Registers of a thread for what the loop carries, and for the products that start from zero in it. What is carried counts a quarter
-/// more: it can neither be computed again nor in parts.
+/// Registers of a thread for what the loop carries, and for the products that start from zero in it. What is
+/// carried counts a quarter more: it can neither be computed again nor in parts.
 static int64_t registersOf(scf::ForOp loop, int64_t threads) {
   int64_t carried = 0, computed = 0;
   for (Type type : loop.getResultTypes())

@@ -40,8 +40,8 @@ public:
   /// Decides for all tiles and products. Fails with a diagnostic where a product has no form here.
   LogicalResult run();
 
-  /// For what is local to elements: neighbours in memory in neighbouring threads, and in each thread whole runs of
-  /// what the kernel's slices and joins keep together.
+  /// For what is local to elements: neighbours in memory in neighbouring threads, and in each thread whole
+  /// runs of what the kernel's slices and joins keep together.
   LayoutAttr getLocalLayout(Value tile) const;
   LayoutAttr getLayout(Value tile) const { return layouts.lookup(tile); }
   const ProductPlan &getProduct(tile::DotOp dot) const { return products.find(dot)->second; }

@@ -13,6 +13,8 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
     2. What is computed from a product or for one has its layout; a tile with fewer axes has the projection.
     3. The rest is local to elements: neighbours in memory in neighbouring threads.
 
+    Before that, what a block computes before a loop with products and reads behind it again is computed again there: registers are scarce in such loops.
+
     Operands that are loaded go through buffers, by `simt.copy`; so does what a loop loads in each iteration. Where an operation needs a tile in another layout, it is
     renumbered, computed again (loads, positions, splats) or exchanged through a buffer. Effects on buffers are in the order of the text, without barriers.
 

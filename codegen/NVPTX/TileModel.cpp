@@ -39,7 +39,7 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   fit(target, problem.bytes, {d + e, d + e}, sizes.derivedRows.queries, sizes.derivedRows.keys);
 
   // Sums into columns: two accumulators per key beside two score tiles.
-  sizes.columns = {64, d + e <= 192 ? 128 : 64};
+  sizes.columns = {widest <= 128 ? 64 : 32, d + e <= 192 ? 128 : 64};
   fit(target, problem.bytes, {d + e, d + e}, sizes.columns.keys, sizes.columns.queries);
   return sizes;
 }
