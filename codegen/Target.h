@@ -15,7 +15,7 @@
 namespace taylor {
 
 /// Where a compilation stops, and what it gives there.
-enum class Emission { Torch, Pairwise, Tile, Vector, LLVM, Assembly, Manifest, Artifact };
+enum class Emission { Torch, Pairwise, Tile, Vector, LLVM, Assembly, Report, ReportJSON, Manifest, Artifact };
 
 /// What the choice of tiles depends on beside the target.
 struct TargetProblem {
@@ -23,6 +23,8 @@ struct TargetProblem {
   int64_t headDim = 64, valueDim = 64;
   /// Storage type: `f32`, `bf16` or `f64`.
   std::string dtype = "f32";
+  /// `fma` or `tf32`, and `separate` or `atomic`: as in CompileOptions.
+  std::string f32Products = "fma", rowSums = "separate";
 };
 
 /// Runs a pipeline on the module and shows the result to who watches the stages.
@@ -47,12 +49,12 @@ public:
 
   /// The text of a level below tiles (Vector, LLVM, Assembly), from a module of tile programs, which is
   /// consumed. Fails after a diagnostic, also where the target has no such level.
-  virtual mlir::FailureOr<std::string> print(mlir::ModuleOp module, Emission level,
-                                             StageRunner run) const = 0;
+  virtual mlir::FailureOr<std::string> print(mlir::ModuleOp module, const TargetProblem &problem,
+                                             Emission level, StageRunner run) const = 0;
   /// Adds the target's code, from a module of tile programs, which is consumed, and fills in what the
   /// manifest says of kernels beyond `Manifest::addPrograms`. Fails after a diagnostic.
-  virtual mlir::LogicalResult emit(mlir::ModuleOp module, StageRunner run, ArtifactCode &code,
-                                   ManifestTarget &manifest) const = 0;
+  virtual mlir::LogicalResult emit(mlir::ModuleOp module, const TargetProblem &problem, StageRunner run,
+                                   ArtifactCode &code, ManifestTarget &manifest) const = 0;
 };
 
 /// The target of a name. Null, and a message in `error`, where no table has it, or where it is this

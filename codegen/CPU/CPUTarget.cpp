@@ -18,6 +18,14 @@ public:
   std::string getName() const override { return target.name; }
   StringRef getKind() const override { return "cpu"; }
 
+  std::string check(const taylor::TargetProblem &problem) const override {
+    if (problem.f32Products != "fma")
+      return "unsupported for " + getName() + ": --f32-products=" + problem.f32Products + "; it is for GPUs";
+    if (problem.rowSums != "separate")
+      return "unsupported for " + getName() + ": --row-sums=" + problem.rowSums + "; it is for GPUs";
+    return "";
+  }
+
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem) const override {
     int64_t bytes = problem.dtype == "f64" ? 8 : 4;
     taylor::TileSizes sizes = cpu::chooseTileSizes(target, {problem.headDim, problem.valueDim, bytes});
@@ -31,8 +39,10 @@ public:
     manifest.features = target.features;
   }
 
-  FailureOr<std::string> print(ModuleOp module, taylor::Emission level,
+  FailureOr<std::string> print(ModuleOp module, const taylor::TargetProblem &, taylor::Emission level,
                                taylor::StageRunner run) const override {
+    if (level == taylor::Emission::Report || level == taylor::Emission::ReportJSON)
+      return module.emitError("unsupported for ") << getName() << ": --report; it is about kernels of GPUs";
     std::string text;
     llvm::raw_string_ostream stream(text);
     if (failed(lowerToVector(run)))
@@ -57,8 +67,8 @@ public:
     return text;
   }
 
-  LogicalResult emit(ModuleOp module, taylor::StageRunner run, taylor::ArtifactCode &code,
-                     taylor::ManifestTarget &) const override {
+  LogicalResult emit(ModuleOp module, const taylor::TargetProblem &, taylor::StageRunner run,
+                     taylor::ArtifactCode &code, taylor::ManifestTarget &) const override {
     return success(succeeded(lowerToVector(run)) && succeeded(lowerToLLVM(run)) &&
                    succeeded(cpu::emitObject(module, target, code)));
   }

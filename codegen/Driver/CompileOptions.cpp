@@ -13,6 +13,10 @@ std::string CompileOptions::getKey() const {
   std::string key =
       llvm::formatv("target={0} dtype={1} d={2} e={3} mask={4} spec={5}", llvm::join(targets, ","), dtype,
                     headDim, getValueDim(), mask ? stringifyMask(*mask) : "as written", spec);
+  if (f32Products != "fma")
+    key += " f32-products=" + f32Products;
+  if (rowSums != "separate")
+    key += " row-sums=" + rowSums;
   for (const ParameterSetting &setting : sorted)
     key += " " + setting.name + "=" + setting.value;
   return key;
@@ -21,6 +25,10 @@ std::string CompileOptions::getKey() const {
 std::string CompileOptions::check() const {
   if (dtype != "f32" && dtype != "bf16" && dtype != "f16" && dtype != "f64")
     return "expected --dtype=f32, bf16, f16 or f64, but got '" + dtype + "'";
+  if (f32Products != "fma" && f32Products != "tf32")
+    return "expected --f32-products=fma or tf32, but got '" + f32Products + "'";
+  if (rowSums != "separate" && rowSums != "atomic")
+    return "expected --row-sums=separate or atomic, but got '" + rowSums + "'";
   auto checkSize = [](llvm::StringRef option, int64_t size) -> std::string {
     // Larger heads would not fit the register and cache model; no published model has them.
     if (size >= 1 && size <= 1024)

@@ -24,6 +24,11 @@ struct CompileOptions {
   std::optional<Mask> mask;
   /// Values of free parameters, over the defaults of the specification.
   std::vector<ParameterSetting> parameters;
+  /// How GPUs multiply numbers of f32: `fma`, or `tf32` on matrix units, operands rounded to 11 bits.
+  std::string f32Products = "fma";
+  /// How GPUs sum into rows where pairs are summed into columns too: `separate`, in a kernel of their own and
+  /// always to the same bits; or `atomic`, in any order.
+  std::string rowSums = "separate";
   /// Which specification of a file with several; empty: the only one.
   std::string spec;
 

@@ -142,9 +142,10 @@ FailureOr<std::string> Driver::printTargetLevel(Emission emission) {
     return failure();
   if (emission == Emission::Tile)
     return printModule(**programs);
-  return target.print(**programs, emission, [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
-    return runStage(**programs, stageOf(stage, target), build);
-  });
+  return target.print(**programs, getProblem(), emission,
+                      [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
+                        return runStage(**programs, stageOf(stage, target), build);
+                      });
 }
 
 LogicalResult Driver::compileTarget(const Target &target, Emission emission, ArtifactCode &code) {
@@ -157,7 +158,7 @@ LogicalResult Driver::compileTarget(const Target &target, Emission emission, Art
   auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
     return runStage(**programs, stageOf(stage, target), build);
   };
-  if (needsCode && failed(target.emit(**programs, run, code, described)))
+  if (needsCode && failed(target.emit(**programs, getProblem(), run, code, described)))
     return failure();
   manifest.targets.push_back(std::move(described));
   return success();

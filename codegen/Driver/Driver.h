@@ -47,7 +47,9 @@ private:
   mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
                                llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
-  TargetProblem getProblem() const { return {options.headDim, options.getValueDim(), options.dtype}; }
+  TargetProblem getProblem() const {
+    return {options.headDim, options.getValueDim(), options.dtype, options.f32Products, options.rowSums};
+  }
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToTile(const Target &target,
                                                                  ManifestTarget &described);
   std::string stageOf(llvm::StringRef stage, const Target &target) const;

@@ -48,9 +48,11 @@ static StringRef mnemonicOf(StringRef line) {
   line = line.trim();
   if (line.consume_front("@"))
     line = line.drop_until([](char c) { return c == ' '; }).ltrim();
-  if (line.empty() || !islower(line.front()) || !line.contains(';'))
+  if (line.empty() || !islower(line.front()))
     return "";
-  return line.take_until([](char c) { return c == ' ' || c == '\t' || c == ';'; });
+  StringRef name = line.take_until([](char c) { return c == ' ' || c == '\t' || c == ';'; });
+  // Operands of long instructions (mma) stand on lines of their own.
+  return line.contains(';') || name.contains('.') ? name : "";
 }
 
 /// Instructions of each entry of the text.

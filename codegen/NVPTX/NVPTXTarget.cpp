@@ -2,6 +2,7 @@
 #include "codegen/NVPTX/NVPTXTarget.h"
 #include "codegen/NVPTX/Contract.h"
 #include "codegen/NVPTX/Emit/Emit.h"
+#include "codegen/NVPTX/KernelReport.h"
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Ptxas.h"
 #include "codegen/NVPTX/Simt/SimtDialect.h"
@@ -21,14 +22,17 @@ public:
   StringRef getKind() const override { return "ptx"; }
   std::string check(const taylor::TargetProblem &problem) const override;
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem) const override;
-  FailureOr<std::string> print(ModuleOp module, taylor::Emission level,
+  FailureOr<std::string> print(ModuleOp module, const taylor::TargetProblem &problem, taylor::Emission level,
                                taylor::StageRunner run) const override;
-  LogicalResult emit(ModuleOp module, taylor::StageRunner run, taylor::ArtifactCode &code,
-                     taylor::ManifestTarget &manifest) const override;
+  FailureOr<std::string> printReport(ModuleOp module, const taylor::TargetProblem &problem, bool json,
+                                     taylor::StageRunner run) const;
+  LogicalResult emit(ModuleOp module, const taylor::TargetProblem &problem, taylor::StageRunner run,
+                     taylor::ArtifactCode &code, taylor::ManifestTarget &manifest) const override;
 
 private:
-  LogicalResult lowerToThreads(taylor::StageRunner run) const;
-  FailureOr<PTXOp> lowerToText(ModuleOp module, taylor::StageRunner run) const;
+  LogicalResult lowerToThreads(const taylor::TargetProblem &problem, taylor::StageRunner run) const;
+  FailureOr<PTXOp> lowerToText(ModuleOp module, const taylor::TargetProblem &problem,
+                               taylor::StageRunner run) const;
 
   const simt::Target &target;
 };
@@ -50,31 +54,50 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem) c
   taylor::TileSizes sizes = chooseTileSizes(target, {problem.headDim, problem.valueDim, bytes});
   if (isNarrow)
     sizes.productType = problem.dtype;
+  if (problem.rowSums == "atomic")
+    sizes.rowSums = taylor::RowSums::Atomic;
   return sizes;
 }
 
-LogicalResult NVPTXTarget::lowerToThreads(taylor::StageRunner run) const {
-  return run("simt", [&](OpPassManager &manager) { buildSimtPipeline(manager, target); });
+LogicalResult NVPTXTarget::lowerToThreads(const taylor::TargetProblem &problem,
+                                          taylor::StageRunner run) const {
+  return run("simt",
+             [&](OpPassManager &manager) { buildSimtPipeline(manager, target, problem.f32Products); });
 }
 
-FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, taylor::StageRunner run) const {
-  if (failed(lowerToThreads(run)) ||
+FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, const taylor::TargetProblem &problem,
+                                          taylor::StageRunner run) const {
+  if (failed(lowerToThreads(problem, run)) ||
       failed(run("ptx", [&](OpPassManager &manager) { buildPTXPipeline(manager, target.name); })))
     return failure();
   return *module.getOps<PTXOp>().begin();
 }
 
-FailureOr<std::string> NVPTXTarget::print(ModuleOp module, taylor::Emission level,
-                                          taylor::StageRunner run) const {
+FailureOr<std::string> NVPTXTarget::printReport(ModuleOp module, const taylor::TargetProblem &problem,
+                                                bool json, taylor::StageRunner run) const {
+  FailureOr<PTXOp> ptx = lowerToText(module, problem, run);
+  if (failed(ptx))
+    return failure();
+  std::string error;
+  std::optional<std::vector<KernelReport>> reports = reportKernels(*ptx, findPtxas(), error);
+  if (!reports)
+    return module.emitError(error);
+  return json ? printJSON(*reports) : printTable(*reports);
+}
+
+FailureOr<std::string> NVPTXTarget::print(ModuleOp module, const taylor::TargetProblem &problem,
+                                          taylor::Emission level, taylor::StageRunner run) const {
   std::string text;
   llvm::raw_string_ostream stream(text);
+  if (level == taylor::Emission::Report || level == taylor::Emission::ReportJSON)
+    return printReport(module, problem, level == taylor::Emission::ReportJSON, run);
   if (level == taylor::Emission::Assembly) {
-    FailureOr<PTXOp> ptx = lowerToText(module, run);
+    FailureOr<PTXOp> ptx = lowerToText(module, problem, run);
     if (failed(ptx))
       return failure();
     return ptx->getText().str();
   }
-  if (failed(lowerToThreads(run)))
+  if (failed(lowerToThreads(problem, run)))
     return failure();
   if (level == taylor::Emission::LLVM &&
       failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager); })))
@@ -83,14 +106,15 @@ FailureOr<std::string> NVPTXTarget::print(ModuleOp module, taylor::Emission leve
   return text + "\n";
 }
 
-LogicalResult NVPTXTarget::emit(ModuleOp module, taylor::StageRunner run, taylor::ArtifactCode &code,
+LogicalResult NVPTXTarget::emit(ModuleOp module, const taylor::TargetProblem &problem,
+                                taylor::StageRunner run, taylor::ArtifactCode &code,
                                 taylor::ManifestTarget &manifest) const {
   // Which arrays need aligned rows is known of the tile programs, which the lowering consumes.
   std::map<std::string, bool> aligned;
   for (auto program : module.getOps<tile::ProgramOp>())
     for (auto tensor : program.getBlock()->getOps<tile::TensorOp>())
       aligned[tensor.getName().str()] = isAligned16(tensor.getType());
-  FailureOr<PTXOp> ptx = lowerToText(module, run);
+  FailureOr<PTXOp> ptx = lowerToText(module, problem, run);
   if (failed(ptx))
     return failure();
   for (taylor::ManifestCode &function : manifest.functions)

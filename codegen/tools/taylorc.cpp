@@ -31,7 +31,8 @@ struct CommandLine {
       "target",
       cl::desc(
           "machines to make code for, by comma or repeated, all in one shared object; a processor: native "
-          "(default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), or znver4"),
+          "(default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), or znver4; a GPU: sm_80, sm_86, sm_89, sm_90, "
+          "sm_100, sm_120"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
                              cl::init("f32"), cl::cat(category)};
@@ -39,6 +40,21 @@ struct CommandLine {
                            cl::cat(category)};
   cl::opt<int64_t> valueDim{"value-dim", cl::desc("channels of values (default: as --head-dim)"), cl::init(0),
                             cl::cat(category)};
+  cl::opt<std::string> f32Products{
+      "f32-products",
+      cl::desc("products of f32 on GPUs: fma (default), or tf32, on matrix units with operands of 11 bits"),
+      cl::init("fma"), cl::cat(category)};
+  cl::opt<std::string> rowSums{
+      "row-sums",
+      cl::desc(
+          "gradients of queries on GPUs: separate (default), a kernel of their own, the same bits each time; "
+          "or atomic, added in any order"),
+      cl::init("separate"), cl::cat(category)};
+  cl::opt<std::string> report{
+      "report",
+      cl::desc("print registers, shared memory, spills, occupancy and instructions of each kernel "
+               "of a GPU, as a table (default) or json"),
+      cl::value_desc("table|json"), cl::ValueOptional, cl::cat(category)};
   cl::list<std::string> set{"set", cl::desc("value of a free parameter, such as order=4; may be repeated"),
                             cl::value_desc("name=value"), cl::cat(category)};
   cl::opt<std::string> mask{"mask",
@@ -68,12 +84,14 @@ int report(const std::string &message) {
 }
 
 /// Options as the driver takes them; a message where one is malformed.
-std::string readOptions(const CommandLine &line, CompileOptions &options) {
+std::string readOptions(CommandLine &line, CompileOptions &options) {
   if (!line.targets.empty())
     options.targets.assign(line.targets.begin(), line.targets.end());
   options.dtype = line.dtype;
   options.headDim = line.headDim;
   options.valueDim = line.valueDim;
+  options.f32Products = line.f32Products;
+  options.rowSums = line.rowSums;
   options.spec = line.spec;
   if (line.valueDim.getNumOccurrences() && line.valueDim == 0)
     return "expected --value-dim from 1 to 1024, but got 0";
@@ -89,10 +107,18 @@ std::string readOptions(const CommandLine &line, CompileOptions &options) {
       return error;
     options.parameters.push_back(*setting);
   }
+  if (line.report.getNumOccurrences()) {
+    if (!line.report.empty() && line.report != "table" && line.report != "json")
+      return "expected --report, --report=table or --report=json, but got '" + line.report + "'";
+    if (line.emit != Emission::Artifact)
+      return "expected --report or --emit, but got both";
+    line.emit = line.report == "json" ? Emission::ReportJSON : Emission::Report;
+  }
   bool isTargetLevel = line.emit == Emission::Tile || line.emit == Emission::Vector ||
-                       line.emit == Emission::LLVM || line.emit == Emission::Assembly;
+                       line.emit == Emission::LLVM || line.emit == Emission::Assembly ||
+                       line.emit == Emission::Report || line.emit == Emission::ReportJSON;
   if (isTargetLevel && options.targets.size() > 1)
-    return "expected one target with --emit=tile, vector, llvm and asm, but got " +
+    return "expected one target with --emit=tile, vector, llvm and asm, and with --report, but got " +
            std::to_string(options.targets.size());
   return options.check();
 }
