@@ -39,7 +39,7 @@ TYPES = ("bf16", "f32", "f16")
 HEADS = ((64, 64), (128, 128))
 OTHER_HEADS = ((16, 48), (192, 192))  # of one specification
 TIMED = ("softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-taylor", "linear-relu")
-MODES = {"deterministic": [], "atomic": ["--sums=atomic"]}
+MODES = {"deterministic": [], "atomic": ["--row-sums=atomic"]}
 
 
 class Failure(Exception):
