@@ -42,7 +42,7 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
   let options = [
     Option<"headDim", "head-dim", "int64_t", /*default=*/"64", "size of d, the channels of a score">,
     Option<"valueDim", "value-dim", "int64_t", /*default=*/"0", "size of e, the channels of a value; 0: as head-dim">,
-    Option<"dtype", "dtype", "std::string", /*default=*/"\"f32\"", "storage type: f32, bf16 or f64">,
+    Option<"dtype", "dtype", "std::string", /*default=*/"\"f32\"", "storage type: f32, bf16, f16 or f64">,
     Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values of free parameters: 'order=10,window=5'">,
     Option<"mask", "mask", "std::string", /*default=*/"\"\"", "causal or bidirectional in place of what is written">
   ];
@@ -174,6 +174,24 @@ def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
     Statistic<"numKept", "kept", "exponentials left as written">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
+def CheckHalfWeightsPass : Pass<"taylor-check-half-weights", "::taylor::FunctionOp"> {
+  let summary = "refuse weights that may pass the range of f16";
+  let description = [{
+    Rule: in a forward, each weight of `taylor.pairwise` that multiplies an array must be at most 65504, the largest number of f16, by intervals over
+    its region: inner products are unbounded, exp(x - m) with the running maximum m of x is at most 1, `min`, `max`, `tanh`, `sigmoid` and `select` bound, an
+    array of f16 holds numbers of f16, and a polynomial of an unbounded score is unbounded. Nothing is changed.
+
+    For targets whose products take weights in f16: there an overflow is silent. A backward computes the forward's weights again, and its other factors
+    hang on the cotangents, whose size is the caller's affair.
+
+    ```mlir
+    %n = taylor.pairwise { s = dot(%q, %k) } -> rows(s, %v) : ..                             // refused
+    %n = taylor.pairwise { s = dot(%q, %k) } -> rows(max(min(s, 8.0), -8.0), %v) : ..        // passes
+    %n = taylor.pairwise { s = dot(%q, %k)  m = maximum(s) } -> rows(exp(s - m), %v) : ..    // passes
+    ```
+  }];
 }
 
 def SimplifyArraysPass : Pass<"taylor-simplify-arrays", "::taylor::FunctionOp"> {

@@ -18,6 +18,8 @@ struct TilePipelineOptions : PassPipelineOptions<TilePipelineOptions> {
 } // namespace
 
 void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
+  if (sizes.productType == "f16")
+    manager.nest<FunctionOp>().addPass(createCheckHalfWeightsPass());
   if (sizes.rowSums == RowSums::Separate)
     manager.nest<FunctionOp>().addPass(createSplitSumsPass());
   manager.addPass(createLowerToTilePass({sizes.str()}));
