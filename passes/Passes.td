@@ -187,9 +187,10 @@ def CheckHalfWeightsPass : Pass<"taylor-check-half-weights", "::taylor::Function
     hang on the cotangents, whose size is the caller's affair.
 
     ```mlir
-    %n = taylor.pairwise { s = dot(%q, %k) } -> rows(s, %v) : ..                             // refused
-    %n = taylor.pairwise { s = dot(%q, %k) } -> rows(max(min(s, 8.0), -8.0), %v) : ..        // passes
-    %n = taylor.pairwise { s = dot(%q, %k)  m = maximum(s) } -> rows(exp(s - m), %v) : ..    // passes
+    %n = taylor.pairwise { s = dot(%q, %k) } -> rows(s, %v) : ..
+    // becomes an error at its line; these two stay as they are
+    %n = taylor.pairwise { s = dot(%q, %k) } -> rows(max(min(s, 8.0), -8.0), %v) : ..
+    %n = taylor.pairwise { s = dot(%q, %k)  m = maximum(s) } -> rows(exp(s - m), %v) : ..
     ```
   }];
 }
