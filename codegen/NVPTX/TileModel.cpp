@@ -10,24 +10,29 @@ namespace {
 /// `streamed` beside its inner ones.
 struct Operands {
   int64_t resident, streamed;
+  /// Channels of a result that other threads may need behind the loop.
+  int64_t result;
   /// Score tiles that are operands of further products.
   int64_t scores;
 };
 } // namespace
 
-/// Halves the inner tokens, then the outer ones, until the operands fit, beside 2 KiB for row scalars.
-/// Multiply-adds of f32 and f64 read score tiles from shared memory too; matrix units keep them in registers,
-/// and operands of 16 bits may have one slot each.
+/// Halves the inner tokens, then the outer ones, until the operands fit, beside 4 KiB for row scalars.
+/// Multiply-adds of f32 and f64 read score tiles from shared memory too, and a result may pass through it;
+/// matrix units keep them in registers, and operands of 16 bits may have one slot each.
 static void fit(const Target &target, int64_t bytes, Operands channels, int64_t &outer, int64_t &inner) {
   auto needed = [&] {
     bool isWide = bytes > 2;
     int64_t operands = outer * channels.resident + (isWide ? 2 : 1) * inner * channels.streamed;
-    return (operands + (isWide ? channels.scores * outer * inner : 0)) * bytes + (2 << 10);
+    int64_t computed = outer * channels.result + channels.scores * outer * inner;
+    return (operands + (isWide ? computed : 0)) * bytes + (4 << 10);
   };
   while (needed() > target.sharedPerBlock && inner > 32)
     inner /= 2;
-  while (needed() > target.sharedPerBlock && outer > 32)
+  while (needed() > target.sharedPerBlock && outer > 16)
     outer /= 2;
+  while (needed() > target.sharedPerBlock && inner > 16)
+    inner /= 2;
 }
 
 taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TileProblem &problem) {
@@ -40,13 +45,13 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
 
   // Sums into rows: the queries' accumulators and a score tile share the registers of 4 or 8 warps.
   sizes.rows = {128, 64};
-  fit(target, problem.bytes, {d, d + e, 1}, sizes.rows.queries, sizes.rows.keys);
+  fit(target, problem.bytes, {d, d + e, widest, 1}, sizes.rows.queries, sizes.rows.keys);
   sizes.edgeKeys = sizes.rows.keys;
   sizes.derivedRows = {128, 64};
-  fit(target, problem.bytes, {d + e, d + e, 1}, sizes.derivedRows.queries, sizes.derivedRows.keys);
+  fit(target, problem.bytes, {d + e, d + e, widest, 1}, sizes.derivedRows.queries, sizes.derivedRows.keys);
 
   // Sums into columns: two accumulators per key beside two score tiles.
   sizes.columns = {widest <= 128 ? 64 : 32, d + e <= 192 ? 128 : 64};
-  fit(target, problem.bytes, {d + e, d + e, 2}, sizes.columns.keys, sizes.columns.queries);
+  fit(target, problem.bytes, {d + e, d + e, widest, 2}, sizes.columns.keys, sizes.columns.queries);
   return sizes;
 }

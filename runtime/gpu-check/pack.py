@@ -64,7 +64,7 @@ class Packer:
     def __init__(self, options):
         self.options, self.folder, self.manifests = options, options.folder, {}
         self.index = {"format": FORMAT, "about": {}, "artifacts": {}, "cases": [], "refused": {}, "operator": None, "files": {}}
-        self.has_modes = {mode: not flags or flags[0].split("=")[0] in self.call("taylorc", "--help") for mode, flags in MODES.items()}
+        self.has_modes = {mode: not flags or "sm_" in options.targets for mode, flags in MODES.items()}
         self.lock, self.said, self.done = threading.Lock(), time.monotonic(), 0
 
     def call(self, program, *flags):
