@@ -34,9 +34,7 @@ void taylor::registerAllPasses() {
   mlir::registerTransformsPasses();
   registerTaylorPasses();
   registerPipelines();
-  registerLowerToTilePass();
-  registerNarrowProductsPass();
-  registerWidenProjectionsPass();
+  registerLowerToTilePasses();
   registerTilePipeline();
   mlir::tile::cpu::registerCPUPasses();
   mlir::simt::registerNVPTXPasses();

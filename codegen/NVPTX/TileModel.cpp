@@ -40,6 +40,7 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   taylor::TileSizes sizes;
   sizes.rowSums = taylor::RowSums::Separate;
   sizes.singleLoop = true;
+  sizes.foldExponents = true;
   // 16 elements of a row kernel's tile in each of 128 threads.
   sizes.tokens = std::clamp<int64_t>(llvm::bit_floor(uint64_t(2048 / widest)), 16, 64);
 

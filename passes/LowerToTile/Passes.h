@@ -19,9 +19,9 @@ namespace taylor {
 #define GEN_PASS_REGISTRATION
 #include "passes/LowerToTile/Passes.h.inc"
 
-/// From functions at the pairwise level to tile programs, tidied: taylor-lower-to-tile, then hoisting of what
-/// a loop does not change, and sharing of equal operations. `sizes` comes from the target's table; it says
-/// whether taylor-split-sums comes before, and taylor-narrow-products behind.
+/// From functions at the pairwise level to tile programs, tidied: taylor-lower-to-tile, fewer operations per
+/// pair, then hoisting of what a loop does not change, and sharing of equal operations. `sizes` comes from
+/// the target's table; it says whether taylor-split-sums comes before, and taylor-narrow-products behind.
 void buildTilePipeline(mlir::OpPassManager &manager, const TileSizes &sizes = {});
 
 /// Makes `buildTilePipeline` known as `taylor-tile-pipeline`.

@@ -76,4 +76,50 @@ def WidenProjectionsPass : Pass<"taylor-widen-projections", "::mlir::ModuleOp"> 
   let statistics = [Statistic<"numWidened", "widened", "kernels with f64">];
 }
 
+def ReduceFirstPass : Pass<"taylor-reduce-first", "::mlir::ModuleOp"> {
+  let summary = "a maximum before what rises with its operand";
+  let description = [{
+    Rule: the maximum over axes of F(x, r), F rising in x and r without these axes, becomes F of the maximum of x. F may multiply by and divide by a
+    positive number, add r, subtract r, and take a maximum or minimum with r. The map over the wide tile then has one reader less, often none.
+
+    Results have the same bits: each of these operations rounds monotonically, so the largest x gives the largest F(x), and NaN comes through
+    both ways. (Where -0 and 0 meet, either may be the maximum, before and after.)
+
+    ```mlir
+    %x = tile.map (%a = %s) : (!tile.tile<[t = 64, u = 64], f32>) -> !tile.tile<[t = 64, u = 64], f32> { %0 = arith.mulf %a, %scale : f32  tile.yield %0 : f32 }
+    %m = tile.reduce max %x over(u) : !tile.tile<[t = 64, u = 64], f32> -> !tile.tile<[t = 64], f32>
+    // becomes, %scale a positive constant
+    %0 = tile.reduce max %s over(u) : !tile.tile<[t = 64, u = 64], f32> -> !tile.tile<[t = 64], f32>
+    %m = tile.map (%a = %0) : (!tile.tile<[t = 64], f32>) -> !tile.tile<[t = 64], f32> { %1 = arith.mulf %a, %scale : f32  tile.yield %1 : f32 }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
+}
+
+def FoldExponentsPass : Pass<"taylor-fold-exponents", "::mlir::ModuleOp"> {
+  let summary = "exp of a scaled and shifted tile as exp2 of one fused multiply-add";
+  let description = [{
+    Rule: in a `tile.map`, exp(x * c + r) of f32, where r has fewer axes than x, becomes exp2(fma(x, c log2(e), r log2(e))): factors that are numbers, signs and
+    summands on fewer axes are gathered, and what has fewer axes is computed by a map on its own axes. exp of a difference of two tiles on the axes of the map's result, one
+    of them carried (a running maximum's exp(before - after)), becomes exp2 of the difference of their products with log2(e), so that rescaling and weights
+    see the same rounded maximum. Machines have exp2; exp costs them a multiplication and the care for its rounding.
+
+    Error: with m' = m log2(e) rounded once, a weight's exponent is x c' - m', rounded once by the fma. The rounding of m' is one factor per row, the same
+    in every weight of the row, in what rescales and in the backward, which reads the same m: it cancels wherever sums are divided by sums, and is 2^-24 |m'| otherwise. The rounding of c'
+    changes the score's scale by a factor 1 + 2^-24, less than the score's own rounding does.
+
+    Measured (`taylor-run SPEC --check`, B = 1, H = 2, T = 65, d = 32, all specifications, forward and backward): within the contract in bf16 and f32, with logits
+    as they are and 60 times as large, by the tile evaluator and by the PTX interpreter. At T = 512, d = 64, with the maximum taken first, softmax needs 2.5 instructions per visible pair less
+    in its forward on sm_80, and 1.25 less in each kernel of its backward.
+
+    ```mlir
+    %w = tile.map (%a = %s, %b = %m) : (!tu, !t) -> !tu { %0 = arith.mulf %a, %scale : f32  %1 = arith.subf %0, %b : f32  %2 = math.exp %1 : f32  tile.yield %2 : f32 }
+    // becomes, with %scale2 = %scale * log2(e)
+    %m2 = tile.map (%b = %m) : (!t) -> !t { %0 = arith.mulf %b, %minus_log2e : f32  tile.yield %0 : f32 }
+    %w = tile.map (%a = %s, %b = %m2) : (!tu, !t) -> !tu { %0 = math.fma %a, %scale2, %b : f32  %1 = math.exp2 %0 : f32  tile.yield %1 : f32 }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 #endif

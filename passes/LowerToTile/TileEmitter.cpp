@@ -20,7 +20,7 @@ bool taylor::reducesTokens(ReduceOp op) {
                       [](StringRef axis) { return axis == "t" || axis == "u"; });
 }
 
-double taylor::leastOf(Type type) { return type.isF64() ? -1.0e300 : -3.0e38; }
+double taylor::leastOf(Type type) { return type.isF64() ? -1.0e300 : -2.0e38; }
 
 Frame Frame::at(StringRef token, Value start, int64_t size) const {
   Frame moved = *this;

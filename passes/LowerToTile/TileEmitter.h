@@ -132,7 +132,7 @@ private:
 llvm::StringRef tokenAxis(ArrayType array);
 /// Whether a reduction sums over t or u.
 bool reducesTokens(ReduceOp op);
-/// A number that stands for minus infinity: -inf - -inf is NaN.
+/// A number that stands for minus infinity: -inf - -inf is NaN. Times log2(e) it is finite too.
 double leastOf(mlir::Type type);
 
 } // namespace taylor

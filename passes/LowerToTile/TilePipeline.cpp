@@ -28,6 +28,10 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
     manager.addPass(createNarrowProductsPass({sizes.productType}));
   manager.addPass(createCSEPass());
   manager.addPass(createCanonicalizerPass());
+  manager.addPass(createReduceFirstPass());
+  if (sizes.foldExponents)
+    manager.addPass(createFoldExponentsPass());
+  manager.addPass(createCanonicalizerPass());
   manager.addPass(createLoopInvariantCodeMotionPass());
   manager.addPass(createCSEPass());
 }

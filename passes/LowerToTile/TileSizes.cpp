@@ -31,7 +31,7 @@ struct Field {
 
 std::vector<Field> fieldsOf(TileSizes &sizes) {
   static const StringRef rowSums[] = {"parts", "separate", "atomic"}, products[] = {"f32", "bf16", "f16"},
-                         loops[] = {"split", "single"};
+                         loops[] = {"split", "single"}, exponents[] = {"natural", "binary"};
   auto number = [](StringRef name, int64_t &value) {
     return Field{name, &value, {}, {}, std::to_string(value)};
   };
@@ -48,6 +48,8 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
            rowSums[unsigned(sizes.rowSums)].str()},
           {"loops", nullptr, loops, [&](unsigned word) { sizes.singleLoop = word; },
            loops[sizes.singleLoop].str()},
+          {"exponents", nullptr, exponents, [&](unsigned word) { sizes.foldExponents = word; },
+           exponents[sizes.foldExponents].str()},
           {"products", nullptr, products,
            [&](unsigned word) { sizes.productType = word ? products[word].str() : ""; },
            sizes.productType.empty() ? products[0].str() : sizes.productType}};
