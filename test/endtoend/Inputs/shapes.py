@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: shapes.py SPEC FULL BIN_DIR SPEC_DIR: the kernels of one specification against the reference, outputs and all
-gradients, on its share of a pairwise (FULL=1: three-way) cover of the table below."""
+"""usage: shapes.py DEVICE SPEC FULL BIN_DIR SPEC_DIR: the kernels of one specification on a device (cpu, ptx) against the reference,
+outputs and all gradients, on its share of a pairwise (FULL=1: three-way) cover of the device's table below."""
+import os
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ from cover import cover
 
 SPECS = ["softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-count-layernorm", "linear-relu", "decay-gates",
          "softmax-taylor"]
-FACTORS = {
+CPU = {
     "spec": SPECS,
     "dtype": ["f32", "bf16", "f16", "f64"],
     "t": [1, 2, 63, 64, 65, 111, 1000],
@@ -20,6 +21,14 @@ FACTORS = {
     "layout": ["bhtc", "bthc"],
     "scale": ["1", "8"],  # of q and k's channels, and so of logits
 }
+# A GPU's code differs by the channels of its tiles most, and the interpreter is slow: no long sequences.
+PTX = CPU | {
+    "dtype": ["f32", "bf16", "f16"],
+    "t": [1, 2, 63, 64, 65, 111],
+    "d": [16, 32, 64, 96, 128, 192, 256],
+    "e": ["same", 32, 80],
+}
+TABLES = {"cpu": CPU, "ptx": PTX}
 
 
 def allowed(case):
@@ -34,26 +43,28 @@ def allowed(case):
     return not (case.get("spec") == "softmax-taylor" and case.get("scale") == "8")
 
 
-def command(case, bin_dir, spec_dir):
+def command(device, case, bin_dir, spec_dir):
     t, (b, h, g), d = case["t"], case["heads"], case["d"]
     u = {"same": t, "more": t + 65, "fewer": max(1, t // 2)}[case["u"]]
     e = d if case["e"] == "same" else case["e"]
-    return [f"{bin_dir}/taylor-run", f"{spec_dir}/{case['spec']}.mlir", "--device=cpu", "--check", "--poison", "--threads=1",
+    return [f"{bin_dir}/taylor-run", f"{spec_dir}/{case['spec']}.mlir", f"--device={device}", "--check", "--poison", "--threads=1",
             f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", f"--dtype={case['dtype']}", f"--mask={case['mask']}",
             f"--layout={case['layout']}", f"--scale={case['scale']}", f"--seed={t + d}"]
 
 
 def main():
-    spec, full, bin_dir, spec_dir = sys.argv[1:5]
-    cases = [c for c in cover(FACTORS, 3 if full == "1" else 2, allowed) if c["spec"] == spec]
+    device, spec, full, bin_dir, spec_dir = sys.argv[1:6]
+    # The interpreter reads the PTX text: no cubin.
+    environment = os.environ | {"TAYLOR_PTXAS": ""}
+    cases = [c for c in cover(TABLES[device], 3 if full == "1" else 2, allowed) if c["spec"] == spec]
     failures = 0
     for case in cases:
-        line = command(case, bin_dir, spec_dir)
-        run = subprocess.run(line, capture_output=True, text=True)
+        line = command(device, case, bin_dir, spec_dir)
+        run = subprocess.run(line, capture_output=True, text=True, env=environment)
         if run.returncode:
             failures += 1
             print(f"{' '.join(line)}\n{run.stdout[-2000:]}{run.stderr[-2000:]}", flush=True)
-    print(f"{spec}: {len(cases) - failures} passed, {failures} failed")
+    print(f"{device} {spec}: {len(cases) - failures} passed, {failures} failed")
     return 1 if failures or not cases else 0
 
 
