@@ -73,7 +73,7 @@ assert "4 cases, 20 results, 0 wrong" in quick.stdout and not json.loads((work /
 # ---- The GPU's code in the interpreter, by the same program; a damaged reference is seen there too.
 pack("ptx", "--targets=sm_80", "--types=bf16", "--specs=softmax,softmax-count-gate")
 interpreted = check("ptx", "--device=ptx", "--quick")
-assert "2 cases, 9 results, 0 wrong" in interpreted.stdout and "for sm_80" in interpreted.stdout, interpreted.stdout
+assert "4 cases, 18 results, 0 wrong" in interpreted.stdout and "for sm_80" in interpreted.stdout, interpreted.stdout
 features = {row["feature"]: row["verdict"] for row in json.loads((work / "ptx" / "results.json").read_text())["features"]}
 assert features["same bits again"] == features["two at the same time"] == "ok", features
 case = next(c for c in json.loads((work / "ptx" / "pack.json").read_text())["cases"] if c["quick"])

@@ -29,6 +29,8 @@ PTX = CPU | {
     "e": ["same", 32, 80],
 }
 TABLES = {"cpu": CPU, "ptx": PTX}
+# Their weights have no bound, so products in f16, which GPUs make, are refused (taylor-check-half-weights).
+UNBOUNDED = ["linear-relu", "softmax-taylor"]
 
 
 def allowed(case):
@@ -56,7 +58,9 @@ def main():
     device, spec, full, bin_dir, spec_dir = sys.argv[1:6]
     # The interpreter reads the PTX text: no cubin.
     environment = os.environ | {"TAYLOR_PTXAS": ""}
-    cases = [c for c in cover(TABLES[device], 3 if full == "1" else 2, allowed) if c["spec"] == spec]
+    refused = lambda case: device == "ptx" and case.get("dtype") == "f16" and case.get("spec") in UNBOUNDED
+    possible = lambda case: allowed(case) and not refused(case)
+    cases = [c for c in cover(TABLES[device], 3 if full == "1" else 2, possible) if c["spec"] == spec]
     failures = 0
     for case in cases:
         line = command(device, case, bin_dir, spec_dir)
