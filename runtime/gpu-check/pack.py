@@ -64,6 +64,7 @@ class Packer:
     def __init__(self, options):
         self.options, self.folder, self.manifests = options, options.folder, {}
         self.index = {"format": FORMAT, "about": {}, "artifacts": {}, "cases": [], "refused": {}, "operator": None, "files": {}}
+        self.call("taylorc", "--version")  # a compiler that is not there is said before anything is made
         self.has_modes = {mode: not flags or "sm_" in options.targets for mode, flags in MODES.items()}
         self.lock, self.said, self.done = threading.Lock(), time.monotonic(), 0
 
