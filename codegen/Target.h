@@ -15,7 +15,19 @@
 namespace taylor {
 
 /// Where a compilation stops, and what it gives there.
-enum class Emission { Torch, Pairwise, Tile, Vector, LLVM, Assembly, Report, ReportJSON, Manifest, Artifact };
+enum class Emission {
+  Torch,
+  Pairwise,
+  Tile,
+  Vector,
+  LLVM,
+  Assembly,
+  Report,
+  ReportJSON,
+  Manifest,
+  Explanation,
+  Artifact
+};
 
 /// What the choice of tiles depends on beside the target.
 struct TargetProblem {
@@ -48,7 +60,8 @@ public:
   virtual void describe(ManifestTarget &manifest) const {}
 
   /// The text of a level below tiles (Vector, LLVM, Assembly), from a module of tile programs, which is
-  /// consumed. Fails after a diagnostic, also where the target has no such level.
+  /// consumed. On the way to assembly the module is in the LLVM dialect after the stage `llvm`, and what is
+  /// there as debug info is in the text. Fails after a diagnostic, also where the target has no such level.
   virtual mlir::FailureOr<std::string> print(mlir::ModuleOp module, const TargetProblem &problem,
                                              Emission level, StageRunner run) const = 0;
   /// Adds the target's code, from a module of tile programs, which is consumed, and fills in what the

@@ -2,6 +2,7 @@
 #include "codegen/Driver/Driver.h"
 
 #include "codegen/Driver/Version.h"
+#include "codegen/Explain/Explanation.h"
 #include "codegen/Torch/TorchPrinter.h"
 
 #include "passes/LowerToTile/Passes.h"
@@ -19,8 +20,9 @@
 using namespace mlir;
 using namespace taylor;
 
-LogicalResult Driver::load(StringRef source, StringRef fileName) {
+LogicalResult Driver::load(StringRef source, StringRef name) {
   text = source.str();
+  fileName = name.str();
   module = parseSourceString<ModuleOp>(source, &context, fileName);
   if (!module)
     return failure();
@@ -148,6 +150,35 @@ FailureOr<std::string> Driver::printTargetLevel(Emission emission) {
                       });
 }
 
+/// All levels of the first target side by side.
+FailureOr<std::string> Driver::explain() {
+  const Target &target = *targets.front();
+  Explanation explanation(text, fileName, *module);
+  CompileOptions shown = options;
+  shown.spec = (*module->getOps<SpecOp>().begin()).getSymName().str();
+  shown.targets = {target.getName()};
+  if (failed(lowerToPairwise()))
+    return failure();
+  explanation.addModule("pairwise", "Forward and backward", *module);
+  ManifestTarget described;
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described);
+  if (failed(programs))
+    return failure();
+  explanation.addModule("tile", "Tile programs", **programs);
+  FailureOr<std::string> assembly =
+      target.print(**programs, getProblem(), Emission::Assembly,
+                   [&](StringRef stage, function_ref<void(OpPassManager &)> build) -> LogicalResult {
+                     if (failed(runStage(**programs, stageOf(stage, target), build)))
+                       return failure();
+                     return stage == "llvm" ? explanation.traceAssembly(**programs) : success();
+                   });
+  if (failed(assembly))
+    return failure();
+  explanation.addAssembly(
+      "assembly", (target.getKind() == "ptx" ? "PTX for " : "Assembly for ") + target.getName(), *assembly);
+  return explanation.printPage(shown.getKey());
+}
+
 LogicalResult Driver::compileTarget(const Target &target, Emission emission, ArtifactCode &code) {
   ManifestTarget described;
   FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described);
@@ -192,6 +223,13 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
     return result;
   }
 
+  if (emission == Emission::Explanation) {
+    FailureOr<std::string> page = explain();
+    if (failed(page))
+      return failure();
+    result.output = *page;
+    return result;
+  }
   manifest.hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text + "\n" + options.getKey() +
                                                                              "\n" + getVersion("taylorc"))),
                               /*LowerCase=*/true);

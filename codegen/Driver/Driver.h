@@ -15,7 +15,8 @@
 
 namespace taylor {
 
-/// What a compilation gives: the text of a level; for an artifact the bytes of the shared object.
+/// What a compilation gives: the text of a level; for an explanation a page of all levels (HTML); for an
+/// artifact the bytes of the shared object.
 struct Compilation {
   std::string output;
   /// JSON (runtime/MANIFEST.md), for a manifest and an artifact; the object has it inside.
@@ -54,6 +55,7 @@ private:
                                                                  ManifestTarget &described);
   std::string stageOf(llvm::StringRef stage, const Target &target) const;
   mlir::FailureOr<std::string> printTargetLevel(Emission emission);
+  mlir::FailureOr<std::string> explain();
   mlir::LogicalResult compileTarget(const Target &target, Emission emission, ArtifactCode &code);
   mlir::FailureOr<std::string> linkArtifact(const ArtifactCode &code);
 
@@ -62,7 +64,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<std::unique_ptr<Target>> targets;
   Manifest manifest;
-  std::string text;
+  std::string text, fileName;
 };
 
 } // namespace taylor

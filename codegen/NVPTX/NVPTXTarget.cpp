@@ -68,7 +68,9 @@ LogicalResult NVPTXTarget::lowerToThreads(const taylor::TargetProblem &problem,
 FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, const taylor::TargetProblem &problem,
                                           taylor::StageRunner run) const {
   if (failed(lowerToThreads(problem, run)) ||
-      failed(run("ptx", [&](OpPassManager &manager) { buildPTXPipeline(manager, target.name); })))
+      failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager); })) ||
+      failed(
+          run("ptx", [&](OpPassManager &manager) { manager.addPass(createEmitPTX({target.name.str()})); })))
     return failure();
   return *module.getOps<PTXOp>().begin();
 }

@@ -73,6 +73,10 @@ struct CommandLine {
           clEnumValN(Emission::Assembly, "asm", "assembly text"),
           clEnumValN(Emission::Manifest, "manifest", "the manifest of the shared object")),
       cl::init(Emission::Artifact), cl::cat(category)};
+  cl::opt<std::string> explain{"explain",
+                               cl::desc("write one HTML page that shows all levels side by side and which "
+                                        "lines come from which, for the first target"),
+                               cl::value_desc("PAGE.html"), cl::cat(category)};
   cl::opt<std::string> saveStages{"save-stages",
                                   cl::desc("write the module after each stage into this folder"),
                                   cl::value_desc("folder"), cl::cat(category)};
@@ -148,8 +152,17 @@ int main(int argc, char **argv) {
   CompileOptions options;
   if (std::string message = readOptions(line, options); !message.empty())
     return report(message);
-  bool isArtifact = line.emit == Emission::Artifact;
-  if (isArtifact && (line.output.empty() || line.output == "-"))
+  bool isExplanation = line.explain.getNumOccurrences();
+  if (isExplanation &&
+      (line.emit.getNumOccurrences() || line.report.getNumOccurrences() || line.output.getNumOccurrences()))
+    return report(
+        "expected --explain without --emit, --report and -o, which ask for something else to write");
+  if (isExplanation && line.explain.empty())
+    return report("expected --explain=PAGE.html, the file to write, but got no name");
+  Emission emission = isExplanation ? Emission::Explanation : line.emit;
+  const std::string &output = isExplanation ? line.explain : line.output;
+  bool isArtifact = emission == Emission::Artifact;
+  if (isArtifact && (output.empty() || output == "-"))
     return report("requires -o NAME.so, the shared object to write; or --emit=torch and others, which print");
   auto file = llvm::MemoryBuffer::getFileOrSTDIN(line.input);
   if (!file)
@@ -166,7 +179,7 @@ int main(int argc, char **argv) {
 
   Driver driver(context, options);
   // PyTorch code is for any machine.
-  if (line.emit != Emission::Torch)
+  if (emission != Emission::Torch)
     if (std::string message = driver.chooseTargets(); !message.empty())
       return report(message);
   std::vector<OutputFile> files;
@@ -181,7 +194,7 @@ int main(int argc, char **argv) {
     };
   if (mlir::failed(driver.load((*file)->getBuffer(), line.input)))
     return 1;
-  mlir::FailureOr<Compilation> compiled = driver.compile(line.emit);
+  mlir::FailureOr<Compilation> compiled = driver.compile(emission);
   // Stages before the one that failed are what one wants to read then.
   if (!line.saveStages.empty()) {
     if (std::error_code error = llvm::sys::fs::create_directories(line.saveStages))
@@ -191,13 +204,13 @@ int main(int argc, char **argv) {
   }
   if (mlir::failed(compiled))
     return 1;
-  if (!isArtifact && (line.output.empty() || line.output == "-")) {
+  if (!isArtifact && (output.empty() || output == "-")) {
     llvm::outs() << compiled->output;
     return 0;
   }
-  std::vector<OutputFile> results{{line.output, compiled->output, isArtifact}};
+  std::vector<OutputFile> results{{output, compiled->output, isArtifact}};
   if (isArtifact)
-    results.push_back({manifestPath(line.output), compiled->manifest, false});
+    results.push_back({manifestPath(output), compiled->manifest, false});
   if (std::string message = writeFiles(results); !message.empty())
     return report(message);
   return 0;

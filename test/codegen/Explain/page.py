@@ -1,0 +1,107 @@
+# The page of --explain: all levels with the text that --emit prints, and lines that lead from one to the next.
+# REQUIRES: taylorc
+# RUN: rm -rf %t && mkdir %t
+# RUN: %python %s %spec_dir %t
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+specs, folder = map(pathlib.Path, sys.argv[1:])
+
+
+def run(*arguments):
+    return subprocess.run(["taylorc", *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+class Level:
+    def __init__(self, data):
+        self.name, self.headings = data["name"], data["headings"]
+        self.text = [line[0] for line in data["lines"]]
+        self.owner = [line[1] for line in data["lines"]]
+        self.sources = [set(line[2:]) for line in data["lines"]]
+
+    def find(self, pattern, after=1):
+        """The first line from `after` on that matches, counted from 1."""
+        return next(n for n in range(after, len(self.text) + 1) if re.search(pattern, self.text[n - 1]))
+
+    def heading(self, name):
+        return next(line for line, heading in self.headings if heading == name)
+
+
+def explain(spec, *options):
+    page = folder / (spec.stem + ".html")
+    assert run(spec, f"--explain={page}", *options) == ""
+    text = page.read_text()
+    # One file that loads nothing: the only addresses are those of places in itself.
+    assert not re.search(r"https?:|//[a-z]+\.|<link|<iframe|<img|\bsrc=|\bimport\b|url\(|fetch\(", re.sub(r'id="levels">.*?</script>', "", text)), spec
+    assert text.count("<script") == text.count("</script>") == 2
+    data = json.loads(re.search(r'id="levels">(.*?)</script>', text, re.S).group(1))
+    return data["subtitle"], [Level(level) for level in data["levels"]]
+
+
+def check_lines(spec, levels):
+    assert [level.name for level in levels] == ["spec", "pairwise", "tile", "assembly"], spec
+    assert not any(levels[0].sources)
+    for above, level in zip(levels, levels[1:]):
+        for n, (owner, sources) in enumerate(zip(level.owner, level.sources), 1):
+            assert 1 <= owner <= n and level.owner[owner - 1] == owner, (spec, level.name, n)
+            # Places are lines that begin something.
+            assert all(1 <= s <= len(above.text) and above.owner[s - 1] == s and above.text[s - 1].strip() for s in sources), (spec, level.name, n, sources)
+    # Each line of the specification has a counterpart, in the forward function, the backward one or both.
+    used = set().union(*levels[1].sources)
+    begin = levels[0].find("^taylor.spec ")
+    for n in range(begin, len(levels[0].text) + 1):
+        text = levels[0].text[n - 1].split("//")[0].strip()
+        assert not text or levels[0].owner[n - 1] in used, (spec, n, text)
+    # Each op over pairs and in tile programs has a place; machine code but for what stands between functions.
+    for level in levels[1:3]:
+        for n, text in enumerate(level.text, 1):
+            if level.owner[n - 1] == n and text.strip() and not re.match(r"!|module", text):
+                assert level.sources[n - 1], (spec, level.name, n, text)
+    # Each kernel's code leads back to the kernel.
+    tile, assembly = levels[2:]
+    for line, heading in assembly.headings:
+        if heading.startswith(("forward_", "backward_")):
+            kernel = tile.heading(heading.replace("_", " / ", 1))
+            assert assembly.sources[line - 1] == {kernel}, (spec, heading)
+
+
+gpu = ["--target=sm_80,native", "--dtype=bf16", "--head-dim=32"]
+for spec in sorted(specs.glob("*.mlir")):
+    check_lines(spec, explain(spec, *gpu)[1])
+
+softmax = specs / "softmax.mlir"
+subtitle, (spec, pairs, tile, assembly) = explain(softmax, *gpu)
+assert subtitle == "target=sm_80 dtype=bf16 d=32 e=32 mask=as written spec=softmax", subtitle
+assert spec.text == softmax.read_text().splitlines()
+one = ["--target=sm_80", *gpu[1:]]
+for level, emit in ((pairs, "pairwise"), (tile, "tile"), (assembly, "asm")):
+    assert level.text == run(softmax, f"--emit={emit}", *one).rstrip("\n").split("\n"), emit
+
+# Forward: the sums over pairs come from the recurrences, the quotient from its map.
+recurrences, quotient = spec.find("taylor.recurrences"), spec.find(r"taylor.map %n / %z")
+forward = pairs.find("taylor.pairwise")
+assert pairs.sources[forward - 1] == {recurrences}
+assert quotient in pairs.sources[pairs.find("taylor.map %3#0 / %3#1") - 1]
+# Backward: derived from the same lines.
+backward = pairs.find("taylor.pairwise", forward + 1)
+assert pairs.sources[backward - 1] == {recurrences}
+assert pairs.sources[pairs.find("taylor.reduce sum", forward) - 1] == {quotient}
+# Machine code: products of the tensor cores are dots.
+products = {source for text, sources in zip(assembly.text, assembly.sources) if "mma.sync" in text for source in sources}
+assert products and all("tile.dot" in tile.text[n - 1] for n in products), products
+
+# A processor: its assembly.
+levels = explain(softmax, "--target=x86-64-v3", "--head-dim=32")[1]
+assert [level.name for level in levels] == ["spec", "pairwise", "tile", "assembly"]
+fused = [sources for text, sources in zip(levels[3].text, levels[3].sources) if "vfmadd" in text]
+assert fused and any(fused)
+asm = run(softmax, "--emit=asm", "--target=x86-64-v3", "--head-dim=32").rstrip("\n").split("\n")
+assert levels[3].text == [line for line in asm if not line.startswith("\t.file")]
+
+# A name with everything in it ends no element.
+odd = folder / "odd.mlir"
+odd.write_text("// </script><b>\u00e9\n" + softmax.read_text())
+assert explain(odd, "--target=x86-64-v3", "--head-dim=32")[1][0].text[0] == "// </script><b>\u00e9"
