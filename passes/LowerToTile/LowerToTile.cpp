@@ -7,6 +7,8 @@
 
 #include "dialect/Taylor/Axes.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 namespace taylor {
 #define GEN_PASS_DEF_LOWERTOTILEPASS
 #include "passes/LowerToTile/Passes.h.inc"
@@ -193,6 +195,7 @@ void ProgramAssembler::storeRoot(Root &root, Value tile, TileEmitter &emitter, F
 }
 
 void ProgramAssembler::emitRoot(Root &root, TileEmitter &emitter, Frame &frame) {
+  llvm::SaveAndRestore<Location> place(emitter.loc, root.value.getLoc());
   Value tile = root.partial ? emitter.emitPartial(cast<ReduceOp>(root.value.getDefiningOp()), frame)
                             : emitter.emit(root.value, frame);
   storeRoot(root, tile, emitter, frame);

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -226,6 +227,7 @@ Value TileEmitter::emit(Value array, Frame &frame) {
   if (Value lies = memory.values.lookup(array)) {
     tile = loadStored(lies, tileType(type, frame), frame);
   } else {
+    llvm::SaveAndRestore<Location> place(loc, array.getLoc());
     tile = TypeSwitch<Operation *, Value>(array.getDefiningOp())
                .Case([&](MapOp op) { return emitMap(op, frame); })
                .Case([&](ReduceOp op) { return emitReduce(op, frame); })

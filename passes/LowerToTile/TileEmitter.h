@@ -93,6 +93,7 @@ public:
        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange carried)> body);
 
   mlir::OpBuilder &builder;
+  /// Of what is emitted: the array's that is being made.
   mlir::Location loc;
   const ArrayMemory &memory;
   const TileSizes &sizes;

@@ -80,10 +80,13 @@ one = ["--target=sm_80", *gpu[1:]]
 for level, emit in ((pairs, "pairwise"), (tile, "tile"), (assembly, "asm")):
     assert level.text == run(softmax, f"--emit={emit}", *one).rstrip("\n").split("\n"), emit
 
-# Forward: the sums over pairs come from the recurrences, the quotient from its map.
+# Forward: both products of the kernel come from the pairwise op, that from the recurrences; the quotient from its map.
 recurrences, quotient = spec.find("taylor.recurrences"), spec.find(r"taylor.map %n / %z")
 forward = pairs.find("taylor.pairwise")
 assert pairs.sources[forward - 1] == {recurrences}
+attend = tile.heading("forward / attend")
+for pattern, origin in (("tile.dot .*over.d", forward), ("tile.dot .*over.u", forward), ("math.exp", forward), ("arith.divf", pairs.find("taylor.map %3#0 / %3#1"))):
+    assert tile.sources[tile.find(pattern, attend) - 1] == {origin}, pattern
 assert quotient in pairs.sources[pairs.find("taylor.map %3#0 / %3#1") - 1]
 # Backward: derived from the same lines.
 backward = pairs.find("taylor.pairwise", forward + 1)
