@@ -22,8 +22,8 @@ struct Registers {
 /// What a thread's number adds to a place, an i32.
 struct Place {
   Value value;
-  int64_t bits = -1; ///< bits of the value that may be set, where each comes from one bit of the thread's
-                     ///< number; -1: not known
+  int64_t bits = -1;   ///< bits of the value that may be set, where each comes from one bit of the thread's
+                       ///< number; -1: not known
   int64_t divisor = 0; ///< divides the value; 0: the value is 0
 };
 

@@ -163,7 +163,8 @@ TEST(Attention, IsTakenByPtxas) {
   std::string ptxas = findPtxas(), error;
   if (ptxas.empty())
     GTEST_SKIP() << "no ptxas here";
-  std::optional<Assembly> assembly = assemble(ptxas, compile(forward("bf16", 64)), *findTarget("sm_80"), error);
+  std::optional<Assembly> assembly =
+      assemble(ptxas, compile(forward("bf16", 64)), *findTarget("sm_80"), error);
   ASSERT_EQ(error, "");
   ASSERT_EQ(assembly->kernels.size(), 1u);
   EXPECT_EQ(assembly->kernels[0].spillStores, 0);
