@@ -12,8 +12,7 @@ namespace json = llvm::json;
 
 FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradients) {
   FailureOr<Evaluated> exact = run::evaluate(problem, reference::Arithmetic::exact(), withGradients);
-  FailureOr<Evaluated> eager =
-      run::evaluate(problem, reference::Arithmetic::eager(problem.dtype), withGradients);
+  FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(), withGradients);
   if (failed(exact) || failed(eager))
     return failure();
   Expectation expectation;
@@ -28,11 +27,12 @@ FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradient
 
   reference::Contract &contract = expectation.contract;
   contract.dtype = problem.dtype;
+  contract.tf32Products = problem.tf32Products;
   Real peers = 0;
   for (size_t i = 0; i < expectation.results.size(); ++i) {
     reference::Comparison comparison = expectation.judge(i, expectation.results[i].reference.values);
     // What cancels says nothing of others.
-    bool cancels = comparison.eager >= contract.getNoise() * contract.getEpsilon() * comparison.norm;
+    bool cancels = comparison.eager >= contract.getNoise() * contract.getTermEpsilon() * comparison.norm;
     bool isFew = expectation.results[i].reference.values.size() < contract.fewElements;
     if (!isFew && comparison.norm > 0 && !cancels)
       peers = std::max(peers, comparison.eager / comparison.norm);

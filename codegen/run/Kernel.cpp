@@ -37,6 +37,8 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     arguments.push_back("--set=" + name + "=" + value);
   if (!options.mask.empty())
     arguments.push_back("--mask=" + options.mask);
+  if (options.f32Products != "fma")
+    arguments.push_back("--f32-products=" + options.f32Products);
   if (!options.target.empty())
     arguments.push_back("--target=" + options.target);
   else if (options.device == Device::Ptx)

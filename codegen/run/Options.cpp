@@ -193,6 +193,9 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return setInteger(o.offset, "offset", t); }},
       {"dtype", "f32|bf16|f16|f64",
        "storage type: inputs are rounded to it (default: f32; none with --device=reference)", setDtype},
+      {"f32-products", "fma|tf32",
+       "how GPUs, or eager code, multiply in f32 (default: fma); tf32: operands rounded to 11 bits",
+       [](O &o, S t) { return setChoice(o.f32Products, "f32-products", "fma", "tf32", t); }},
       {"seed", "N", "of random inputs (default: 0)", [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
       {"scale", "X", "factor of random arrays over queries and score channels, and so of logits (default: 1)",
        [](O &o, S t) { return setNumber(o.scale, "scale", t); }},
@@ -244,6 +247,15 @@ Error validate(const Options &options) {
     return error("requires --device=cpu, ptx or cuda for --target");
   if ((options.ptxProfile || options.ptxSeedGiven) && options.device != Device::Ptx)
     return error("requires --device=ptx for --ptx-profile and --ptx-seed");
+  if (options.f32Products == "tf32") {
+    if (options.dtype.value_or(Dtype::F32) != Dtype::F32)
+      return error("requires --dtype=f32 for --f32-products=tf32, but got " + nameOf(*options.dtype));
+    bool isEager = options.device == Device::Eager || !options.references.empty();
+    if (options.device != Device::Ptx && options.device != Device::Cuda && !isEager)
+      return error(
+          "requires --device=ptx, cuda or eager, or --references, for --f32-products=tf32: elsewhere "
+          "operands are not rounded");
+  }
   if (options.tilesGiven && !onTiles)
     return error("requires --device=tile for --tiles; compiled kernels choose by the target");
   if ((options.poison || options.layout != "bhtc") && !onKernels && !onTiles)

@@ -37,7 +37,7 @@ struct Options {
   /// `name=value` as given, for the compiler too.
   std::map<std::string, std::string> parameters;
   std::optional<Dtype> dtype;
-  std::string mask, layout = "bhtc";
+  std::string mask, layout = "bhtc", f32Products = "fma";
   std::optional<int64_t> offset;
   uint64_t seed = 0;
   /// With --device=ptx: the order of warps, and whether to count what kernels execute.

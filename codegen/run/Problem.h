@@ -31,6 +31,10 @@ struct Problem {
   /// Storage type of each argument and result.
   std::vector<Dtype> inputDtypes;
   Dtype dtype = Dtype::F32;
+  /// With f32: products round their operands to tf32.
+  bool tf32Products = false;
+  /// Eager code's arithmetic in this type.
+  reference::Arithmetic eager() const { return reference::Arithmetic::eager(dtype, tf32Products); }
 };
 
 /// Prints `taylor-run: MESSAGE` to stderr, and fails.

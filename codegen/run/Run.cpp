@@ -64,8 +64,7 @@ LogicalResult runReference(SpecOp spec, const Options &options) {
     FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly);
     return failed(expectation) ? failure() : expectation->write(options.references, *problem);
   }
-  auto arithmetic = options.device == Device::Eager ? reference::Arithmetic::eager(problem->dtype)
-                                                    : reference::Arithmetic::exact();
+  auto arithmetic = options.device == Device::Eager ? problem->eager() : reference::Arithmetic::exact();
   FailureOr<Evaluated> evaluated = evaluate(*problem, arithmetic, options.gradient);
   if (failed(evaluated))
     return failure();

@@ -25,18 +25,18 @@ Real taylor::reference::distance(llvm::ArrayRef<Real> a, llvm::ArrayRef<Real> b)
 Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Real> reference,
                                       llvm::ArrayRef<Real> eager, const Contract &contract) {
   Real factor = isNarrow(contract.dtype) ? Real(1.1) : 2;
-  Real epsilon = contract.getEpsilon();
+  Real epsilon = contract.getEpsilon(), ofTerms = contract.getTermEpsilon();
   std::vector<Real> zero(reference.size(), 0);
   Comparison result;
   result.error = distance(x, reference);
   result.eager = distance(eager, reference);
   result.norm = distance(reference, zero);
   Real elements = std::sqrt(static_cast<Real>(reference.size()));
-  bool cancels = result.norm < epsilon * elements;
-  Real floor = (cancels ? contract.cancelledPerElement : contract.floorPerElement) * epsilon * elements;
+  bool cancels = result.norm < ofTerms * elements;
+  Real floor = (cancels ? contract.cancelledPerElement : contract.floorPerElement) * ofTerms * elements;
   // A result of which eager code itself gets no digit right is the rounding of what cancels, once this way
   // and once that: two draws of the same noise differ by more than a factor of 2.
-  if (std::isfinite(result.eager) && result.eager > contract.getNoise() * epsilon * result.norm)
+  if (std::isfinite(result.eager) && result.eager > contract.getNoise() * ofTerms * result.norm)
     factor *= 2;
   // An eager evaluation that overflows where the reference does not allows nothing.
   Real ofEager = std::isfinite(result.eager) ? factor * result.eager : 0;

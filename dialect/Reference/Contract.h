@@ -14,28 +14,38 @@ namespace taylor::reference {
 ///
 /// ref is the reference on inputs rounded to X; eager is the same with every result rounded to X and sums in
 /// f32 (Arithmetic::eager); c is 1.1, and 2 where X is f32 or f64; eps(X) is the distance from 1 to the next
-/// number of X. In f64, which is there for gradient checks, eps(X) stands for 4096 of that: no wider type is
-/// at hand for the angle of rope at position p, which is off by p eps.
+/// number of X. Where products of f32 round their operands to tf32, eager code's do too; eps(X)
+/// stays f32's, and the floor is in units of tf32's. In f64, which is there for gradient checks, eps(X)
+/// stands for 4096 of that: no wider type is at hand for the angle of rope at position p, which is off by p
+/// eps.
 struct Contract {
   /// eps(X) as the contract means it.
   Real getEpsilon() const { return dtype == Dtype::F64 ? 4096 * epsilonOf(dtype) : epsilonOf(dtype); }
+  /// The same of operands of products: how far terms of order 1 are off before they cancel.
+  Real getTermEpsilon() const { return tf32Products ? kTF32Epsilon : getEpsilon(); }
 
   Dtype dtype = Dtype::F32;
   /// Absolute error that each element may have in the mean square, where the reference cancels to nearly 0:
-  /// in units of eps(X). With inputs and cotangents of order 1 the terms that cancel are of order 1.
+  /// in units of getTermEpsilon(). With inputs and cotangents of order 1 the terms that cancel are of
+  /// order 1.
   Real floorPerElement = Real(1) / 16;
-  /// The same where all of the reference cancels, to less than eps(X) in the mean square (a query that sees
-  /// one key): what is left is the rounding of whole terms, of which eager code may by luck have less.
+  /// The same where all of the reference cancels, to less than getTermEpsilon() in the mean square (a query
+  /// that sees one key): what is left is the rounding of whole terms, of which eager code may by luck have
+  /// less.
   Real cancelledPerElement = 4;
-  /// Where eager code's error passes this many eps(X) |ref|, ref is what cancellation left, or hangs on which
-  /// scores a clamp takes, and c is twice as large: about 1/500 of |ref| in f32, 1/16 in
-  /// bf16, 1/64 in f16.
-  Real getNoise() const { return dtype == Dtype::BF16 ? 8 : dtype == Dtype::F16 ? 16 : 16384; }
+  /// Where eager code's error passes this many getTermEpsilon() |ref|, ref is what cancellation left, or
+  /// hangs on which scores a clamp takes, and c is twice as large: about 1/500 of |ref| in f32, 1/16 in bf16,
+  /// 1/64 in f16 and tf32.
+  Real getNoise() const {
+    return dtype == Dtype::BF16 ? 8 : dtype == Dtype::F16 || tf32Products ? 16 : 16384;
+  }
   /// A result of fewer elements (a parameter per head) is judged by `peers` too: eager code's error of so few
   /// numbers is chance, and two draws of it easily differ by a factor of 10.
   size_t fewElements = 16;
   /// The largest |eager - ref| / |ref| among the other results of the same run, or 0.
   Real peers = 0;
+  /// With f32: products round their operands to tf32.
+  bool tf32Products = false;
 };
 
 struct Comparison {

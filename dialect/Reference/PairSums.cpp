@@ -29,7 +29,7 @@ Real dot(const Real *a, const Real *b, int64_t width, const Arithmetic &arithmet
     return sum;
   }
   for (int64_t c = 0; c < width; ++c)
-    sum = arithmetic.accumulator.finite(sum + a[c] * b[c]);
+    sum = arithmetic.accumulator.finite(sum + arithmetic.operand(a[c]) * arithmetic.operand(b[c]));
   return arithmetic.value(sum);
 }
 
@@ -40,8 +40,9 @@ void addScaled(Real *y, Real w, const Real *x, int64_t width, const Arithmetic &
       y[c] += w * x[c];
     return;
   }
+  w = arithmetic.operand(w);
   for (int64_t c = 0; c < width; ++c)
-    y[c] = arithmetic.accumulator.finite(y[c] + w * x[c]);
+    y[c] = arithmetic.accumulator.finite(y[c] + w * arithmetic.operand(x[c]));
 }
 
 } // namespace

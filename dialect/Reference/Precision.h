@@ -67,14 +67,23 @@ inline Real epsilonOf(Dtype dtype) {
   return dtype == Dtype::I32 ? 0 : 1 / Real(uint64_t(1) << (mantissaBits(dtype) - 1));
 }
 
-/// How results are rounded: those of every scalar operation, and the running sums of dots and reductions.
+/// Bits of mantissa of tf32, in which matrix units take operands of f32, and its distance from 1 to the next
+/// number (PTX ISA, "Alternate Floating-Point Data Formats").
+inline constexpr int kTF32Bits = 11;
+inline constexpr Real kTF32Epsilon = Real(1) / (1 << (kTF32Bits - 1));
+
+/// How results are rounded: those of every scalar operation, and the running sums of dots and reductions; and
+/// before each multiplication of a matrix product, its two operands.
 struct Arithmetic {
-  Rounding value, accumulator;
+  Rounding value, accumulator, operand;
   /// The reference: nothing is rounded.
   static Arithmetic exact() { return {}; }
-  /// Eager code in a type: results in the type, sums in f32 at least.
-  static Arithmetic eager(Dtype dtype) {
-    return {Rounding(mantissaBits(dtype)), Rounding(dtype == Dtype::F64 ? 53 : 24)};
+  /// Eager code in a type: results in the type, sums in f32 at least. `tf32Products`: as torch computes in
+  /// f32 where its matrix products may use tf32 (torch.backends.cuda.matmul.allow_tf32); nothing else is
+  /// rounded to it.
+  static Arithmetic eager(Dtype dtype, bool tf32Products = false) {
+    Rounding operand = tf32Products ? Rounding(kTF32Bits) : Rounding();
+    return {Rounding(mantissaBits(dtype)), Rounding(dtype == Dtype::F64 ? 53 : 24), operand};
   }
 };
 

@@ -35,6 +35,19 @@ TEST(Contract, AllowsFourEpsilonOfTheNorm) {
   EXPECT_FALSE(compare(Values{3, 4 + allowed * 1.001L}, reference, reference, contract).passes);
 }
 
+TEST(Contract, HasAFloorOfTF32WhereProductsRoundToIt) {
+  Values reference = {3, 4}, cancelled(16, 0);
+  Contract contract = {Dtype::F32};
+  contract.tf32Products = true;
+  Real floor = contract.cancelledPerElement * 0x1p-10L;
+  EXPECT_TRUE(compare(Values(16, floor * 0.999L), cancelled, cancelled, contract).passes);
+  EXPECT_FALSE(compare(Values(16, floor * 1.001L), cancelled, cancelled, contract).passes);
+  // Else twice the error of eager code, as in f32.
+  Values eager = {3, 4.04L};
+  EXPECT_TRUE(compare(Values{3, 4.0799L}, reference, eager, contract).passes);
+  EXPECT_FALSE(compare(Values{3, 4.0801L}, reference, eager, contract).passes);
+}
+
 TEST(Contract, IsWideInF64) {
   Values reference = {3, 4};
   Contract contract = {Dtype::F64};

@@ -128,6 +128,35 @@ TEST(Eager, ErrsByTheStorageTypesEpsilon) {
   }
 }
 
+TEST(Eager, RoundsOperandsOfProductsToTF32AndNothingElse) {
+  // One key: N = s v with s = <q, k>, Z = s; d = 1, e = 1.
+  Program program(R"(
+taylor.spec @f(%q: !q, %k: !k, %v: !v) {
+  %n, %z = taylor.recurrence [numerator, mass] %q, %k, %v order(1) coefficient(1.0) scale(1.0) causal : !q, !k, !v
+  taylor.yield %n, %z : !o, !row
+})");
+  ASSERT_TRUE(program.isValid());
+  program.environment.sizes = {{"b", 1}, {"h", 1}, {"g", 1}, {"t", 1}, {"u", 1}, {"d", 1}, {"e", 1}};
+  program.environment.offset = 0;
+  program.fillInputs();
+  const Real low = 0x1p-11L, lost = 0x1p-13L;
+  program.inputs[0].values = {1 + low + lost}; // 1 + 2^-10 in tf32
+  program.inputs[1].values = {1 + lost};       // 1
+  program.inputs[2].values = {3 + lost};       // 3
+  program.environment.arithmetic = Arithmetic::eager(Dtype::F32, /*tf32Products=*/true);
+  std::vector<Array> results = program.evaluate();
+  Real weight = 1 + 2 * low;
+  EXPECT_EQ(results[0].values[0], weight * 3);
+  EXPECT_EQ(results[1].values[0], weight);
+  // dq = <dN, v> k, and <dZ> k: each operand rounded, their sum in f32.
+  std::vector<Array> cotangents = program.cotangents();
+  cotangents[0].values = {1 + lost};
+  cotangents[1].values = {lost};
+  std::vector<Array> gradients = program.gradients(cotangents);
+  EXPECT_EQ(gradients[0].values[0], 3);
+  EXPECT_EQ(gradients[2].values[0], weight);
+}
+
 TEST(Eager, LeavesPositionsAndCountsExact) {
   Program program(R"(
 taylor.spec @f(%q: !q, %k: !k, %v: !v) {

@@ -23,7 +23,7 @@ CPU = {
 }
 # A GPU's code differs by the channels of its tiles most, and the interpreter is slow: no long sequences.
 PTX = CPU | {
-    "dtype": ["f32", "bf16", "f16"],
+    "dtype": ["f32", "bf16", "f16", "tf32"],  # tf32: f32 whose products round their operands
     "t": [1, 2, 63, 64, 65, 111],
     "d": [16, 32, 64, 96, 128, 192, 256],
     "e": ["same", 32, 80],
@@ -49,8 +49,9 @@ def command(device, case, bin_dir, spec_dir):
     t, (b, h, g), d = case["t"], case["heads"], case["d"]
     u = {"same": t, "more": t + 65, "fewer": max(1, t // 2)}[case["u"]]
     e = d if case["e"] == "same" else case["e"]
+    dtype = ["--dtype=f32", "--f32-products=tf32"] if case["dtype"] == "tf32" else [f"--dtype={case['dtype']}"]
     return [f"{bin_dir}/taylor-run", f"{spec_dir}/{case['spec']}.mlir", f"--device={device}", "--check", "--poison", "--threads=1",
-            f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", f"--dtype={case['dtype']}", f"--mask={case['mask']}",
+            f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", *dtype, f"--mask={case['mask']}",
             f"--layout={case['layout']}", f"--scale={case['scale']}", f"--seed={t + d}"]
 
 
