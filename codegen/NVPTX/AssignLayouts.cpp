@@ -212,27 +212,22 @@ void Rewriter::rewriteReduce(tile::ReduceOp reduce) {
   SmallVector<StringRef> over = llvm::map_to_vector(reduce.getOver().getAsRange<StringAttr>(),
                                                     [](StringAttr name) { return name.getValue(); });
   LayoutAttr wanted = layoutOf(reduce.getType());
+  if (llvm::none_of(over, [&](StringRef axis) { return layout.isAcrossWarps(axis); })) {
+    // What reads it demands the layout that it was planned for.
+    reduce.getResult().setType(reduce.getType().withLayout(layout.project(reduce.getType().getAxes())));
+    return;
+  }
   builder.setInsertionPoint(reduce);
   Location loc = reduce.getLoc();
-  Value result;
-  if (llvm::none_of(over, [&](StringRef axis) { return layout.isAcrossWarps(axis); })) {
-    reduce.getResult().setType(reduce.getType().withLayout(layout.project(reduce.getType().getAxes())));
-    result = reduce.getResult();
-  } else {
-    auto parts = ReduceWarpOp::create(builder, loc, reduce.getKind(), reduce.getInput(), over);
-    TileType type = parts.getType();
-    SmallVector<Digit> registers(wanted.getRegisters());
-    registers.push_back({builder.getStringAttr("warp"), 1, type.getSize("warp")});
-    auto all = LayoutAttr::get(kernel.getContext(), wanted.getLanes(), wanted.getWarps(), registers);
-    Value read = ReadOp::create(builder, loc, type.withLayout(all), bufferOf(parts));
-    auto sum = tile::ReduceOp::create(builder, loc, reduce.getKind(), read, ArrayRef<StringRef>{"warp"});
-    sum.getResult().setType(reduce.getType());
-    result = sum.getResult();
-    replace(reduce, result);
-  }
-  if (layoutOf(result.getType()) == wanted)
-    return;
-  // What reads it was planned for `wanted`; each demands that for itself.
+  auto parts = ReduceWarpOp::create(builder, loc, reduce.getKind(), reduce.getInput(), over);
+  TileType type = parts.getType();
+  SmallVector<Digit> registers(wanted.getRegisters());
+  registers.push_back({builder.getStringAttr("warp"), 1, type.getSize("warp")});
+  auto all = LayoutAttr::get(kernel.getContext(), wanted.getLanes(), wanted.getWarps(), registers);
+  Value read = ReadOp::create(builder, loc, type.withLayout(all), bufferOf(parts));
+  auto sum = tile::ReduceOp::create(builder, loc, reduce.getKind(), read, ArrayRef<StringRef>{"warp"});
+  sum.getResult().setType(reduce.getType());
+  replace(reduce, sum);
 }
 
 void Rewriter::rewriteSlice(tile::SliceOp slice) {

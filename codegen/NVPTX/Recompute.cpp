@@ -79,6 +79,8 @@ private:
 
 void mlir::simt::recomputeBehindLoops(tile::KernelOp kernel) {
   kernel.walk([](scf::ForOp loop) {
+    if (loop->getParentOfType<scf::ForOp>())
+      return; // what an iteration makes again costs as often as the loop runs
     bool multiplies = loop.walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
     if (multiplies)
       Recomputation(loop).run();
