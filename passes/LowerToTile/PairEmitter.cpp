@@ -54,19 +54,57 @@ SmallVector<Value> PairEmitter::emitArguments(ScalarProgram &program, Frame &pai
   return arguments;
 }
 
+/// Whether `condition` says that u is before t, or at it.
+static bool isCausal(Value condition, Value u, Value t) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare)
+    return false;
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  if (compare.getLhs() == u && compare.getRhs() == t)
+    return predicate == arith::CmpIPredicate::sle || predicate == arith::CmpIPredicate::slt;
+  return compare.getLhs() == t && compare.getRhs() == u &&
+         (predicate == arith::CmpIPredicate::sge || predicate == arith::CmpIPredicate::sgt);
+}
+
 Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQueries) {
   OpBuilder &inner = program.builder();
   Location loc = program.getLoc();
-  Value end = emitter.size("u");
-  Value mask = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, program.position("u"), end);
-  auto require = [&](Value condition) { mask = arith::AndIOp::create(inner, loc, mask, condition); };
-  if (edgeOfQueries) {
-    Value last = emitter.add(emitter.size("offset"), emitter.size("t"));
-    require(arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, program.position("t"), last));
-  }
+  Value u = program.position("u"), t = program.position("t");
+  auto isBelow = [&](Value position, Value end) -> Value {
+    return arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, position, end);
+  };
+  Value keys = emitter.size("u"), queries = emitter.add(emitter.size("offset"), emitter.size("t"));
+  SmallVector<Value> conditions;
   if (!op.getVisible().empty())
-    for (Value condition : program.inlineRegion(op.getVisible(), emitArguments(program, pair, {})))
-      require(condition);
+    conditions = program.inlineRegion(op.getVisible(), emitArguments(program, pair, {}));
+  auto causal = llvm::find_if(conditions, [&](Value condition) { return isCausal(condition, u, t); });
+  if (causal == conditions.end()) {
+    conditions.push_back(isBelow(u, keys));
+    if (edgeOfQueries)
+      conditions.push_back(isBelow(t, queries));
+  } else {
+    // One comparison per pair: a token past its edge moves to where no other is visible to it. What the loop
+    // does not walk along takes the edge of keys.
+    auto compare = causal->getDefiningOp<arith::CmpIOp>();
+    IRMapping moved;
+    auto move = [&](Value position, Value end, int64_t to) {
+      Value away = arith::ConstantIndexOp::create(inner, loc, to);
+      moved.map(position, arith::SelectOp::create(inner, loc, isBelow(position, end), position, away));
+    };
+    if (edgeOfQueries) {
+      move(t, queries, -1);
+      move(u, keys, std::numeric_limits<int32_t>::max());
+    } else {
+      bool isStrict = compare.getPredicate() == arith::CmpIPredicate::slt ||
+                      compare.getPredicate() == arith::CmpIPredicate::sgt;
+      Value last = isStrict ? keys : emitter.add(keys, emitter.constant(-1));
+      moved.map(t, arith::MinSIOp::create(inner, loc, t, last));
+    }
+    *causal = inner.clone(*compare, moved)->getResult(0);
+  }
+  Value mask = conditions.front();
+  for (Value condition : ArrayRef<Value>(conditions).drop_front())
+    mask = arith::AndIOp::create(inner, loc, mask, condition);
   return mask;
 }
 

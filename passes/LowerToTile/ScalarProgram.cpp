@@ -33,9 +33,12 @@ Value ScalarProgram::input(Value tile) {
 }
 
 Value ScalarProgram::position(StringRef axis) {
-  if (Value index = emitter.indexOf(axis, frame))
-    return index;
-  return input(emitter.positions(axis, frame));
+  Value &position = positions[axis];
+  if (!position)
+    position = emitter.indexOf(axis, frame);
+  if (!position)
+    position = input(emitter.positions(axis, frame));
+  return position;
 }
 
 static Value constantOf(OpBuilder &builder, Location loc, Type type, double value) {

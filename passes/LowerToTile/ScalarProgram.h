@@ -55,6 +55,7 @@ private:
   llvm::SmallVector<mlir::Value> tiles;            // of the block's arguments
   llvm::DenseMap<mlir::Value, mlir::Value> inputs; // tile -> argument
   llvm::DenseMap<mlir::Value, AxisSet> axes;
+  llvm::StringMap<mlir::Value> positions; // axis -> scalar
 };
 
 /// `tile` with every axis of `type`, repeated along those it lacks.

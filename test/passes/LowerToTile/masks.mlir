@@ -10,13 +10,17 @@
 !col = !taylor.array<[b, g, u], f32>
 
 // exp(-inf - m) = 0: one select, on the score, serves the maximum and the weights. In the single loop all else is written once.
+// u <= t and u < U in one comparison per pair: t moves to U - 1 where it is beyond.
 // SPLIT-LABEL: tile.program @exponential.forward
 // SPLIT:         scf.for
 // SPLIT-NOT:       arith.select
 // SPLIT:         scf.for
 // SPLIT:           %[[S:.*]] = tile.dot %{{.*}}, %{{.*}} over(d)
-// SPLIT:           %[[MASKED:.*]] = tile.map
-// SPLIT:             arith.select %{{.*}}, %{{.*}}, %[[LOW:.*]] : f32
+// SPLIT:           %[[LAST:.*]] = tile.map (%{{.*}} = %{{.*}}) : (!tile.tile<[t = 64], index>)
+// SPLIT-NEXT:        arith.minsi
+// SPLIT:           %[[MASKED:.*]] = tile.map (%[[U:.*]] = %{{.*}}, %[[T:.*]] = %[[LAST]], %{{.*}} = %[[S]])
+// SPLIT-NEXT:        %[[VISIBLE:.*]] = arith.cmpi sle, %[[U]], %[[T]]
+// SPLIT-NEXT:        arith.select %[[VISIBLE]], %{{.*}}, %[[LOW:.*]] : f32
 // SPLIT-NOT:       arith.select
 // SPLIT:           tile.map (%{{.*}} = %[[MASKED]], %{{.*}} = %{{.*}}) : (!tile.tile<[t = 64, u = 64], f32>, !tile.tile<[t = 64], f32>)
 // SPLIT-NOT:         arith.select
@@ -70,9 +74,12 @@ taylor.function @series.forward of @series("input:q" %q: !q, "input:k" %k: !k, "
 }
 
 // Sums over keys whose tile is computed in place: beyond the last key 1 / c may be infinite, and 0 times that is no number. So the mask stays on the weights.
+// Queries beyond the last one move before all keys, keys beyond the last one behind all queries: one comparison again.
 // SPLIT-LABEL: tile.program @backward
 // SPLIT:         tile.kernel @pairs
-// SPLIT:             arith.andi
+// SPLIT:             arith.select %{{.*}}, %{{.*}}, %c-1{{.*}} : index
+// SPLIT:             arith.select %{{.*}}, %{{.*}}, %c2147483647{{.*}} : index
+// SPLIT:             arith.cmpi sle
 // SPLIT:             arith.select %{{.*}}, %{{.*}}, %[[ZERO:.*]] : f32
 // SPLIT-NEXT:        arith.select %{{.*}}, %{{.*}}, %[[ZERO]] : f32
 // SPLIT-NEXT:        tile.yield
