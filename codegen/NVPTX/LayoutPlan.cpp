@@ -290,8 +290,12 @@ void LayoutPlan::toUser(OpOperand &use, LayoutAttr layout) {
         if (typeOf(use.get()).getAxes().size() == typeOf(map.getResult(0)).getAxes().size())
           set(map.getResult(0), layout);
       })
-      .Case(
-          [&](tile::ReduceOp reduce) { set(reduce.getResult(), layout.project(reduce.getType().getAxes())); })
+      .Case([&](tile::ReduceOp reduce) {
+        // Beside products row scalars stay with their rows. Else a thread takes a few rows for itself, rather
+        // than compute a copy of what its neighbours do.
+        if (!products.empty())
+          set(reduce.getResult(), layout.project(reduce.getType().getAxes()));
+      })
       .Case([&](tile::SliceOp slice) {
         set(slice.getResult(), cutLayout(layout, {slice.getAxis(), (int64_t)slice.getOffset(),
                                                   (int64_t)slice.getSize(), (int64_t)slice.getStride()}));
@@ -328,8 +332,10 @@ LayoutAttr LayoutPlan::getLocalLayout(Value value) const {
     if (axis.empty() || !tile.hasAxis(axis))
       return;
     bool isChannel = array.getAxes().back().extent.isStatic();
-    if (contiguous.empty() || (isChannel && axis != contiguous && tile::isRole(contiguous)))
+    if (contiguous.empty() || (isChannel && axis != contiguous && tile::isRole(contiguous))) {
       contiguous = axis;
+      bytes = 1;
+    }
     if (axis == contiguous)
       bytes = std::max<int64_t>(bytes, isChannel ? array.getElementType().getIntOrFloatBitWidth() / 8 : 16);
   };

@@ -27,16 +27,10 @@ struct FloatMath {
 
 } // namespace
 
-SmallVector<Value> TileEmitter::emitRegion(Region &region, ValueRange arrays, ValueRange live, Frame &frame) {
-  SmallVector<Value> tiles, counts;
-  for (Value array : arrays)
-    tiles.push_back(emit(array, frame));
-  for (Value count : live)
-    counts.push_back(emit(count, frame));
-  ScalarProgram program(*this, frame);
-  SmallVector<Value> arguments = llvm::map_to_vector(tiles, [&](Value tile) { return program.input(tile); });
-  SmallVector<Value> results = program.inlineRegion(region, arguments);
-  // Selecting after the fact is enough here: the derivative has been taken, and it has the same guard.
+/// 0 where a count is 0. Selecting after the fact is enough: the derivative has been taken, and it has the
+/// same guard.
+static void selectLive(ScalarProgram &program, Location loc, ValueRange counts,
+                       MutableArrayRef<Value> results) {
   FloatMath math{program.builder(), loc};
   for (Value tile : counts) {
     Value count = program.input(tile);
@@ -46,6 +40,18 @@ SmallVector<Value> TileEmitter::emitRegion(Region &region, ValueRange arrays, Va
       result =
           arith::SelectOp::create(program.builder(), loc, alive, result, math.number(result.getType(), 0.0));
   }
+}
+
+SmallVector<Value> TileEmitter::emitRegion(Region &region, ValueRange arrays, ValueRange live, Frame &frame) {
+  SmallVector<Value> tiles, counts;
+  for (Value array : arrays)
+    tiles.push_back(emit(array, frame));
+  for (Value count : live)
+    counts.push_back(emit(count, frame));
+  ScalarProgram program(*this, frame);
+  SmallVector<Value> arguments = llvm::map_to_vector(tiles, [&](Value tile) { return program.input(tile); });
+  SmallVector<Value> results = program.inlineRegion(region, arguments);
+  selectLive(program, loc, counts, results);
   return program.emit(results);
 }
 
@@ -76,7 +82,15 @@ static bool sums(ReduceOp op, StringRef axis) {
 }
 
 Value TileEmitter::emitReduceBody(ReduceOp op, Frame &frame) {
-  Value tile = emitRegion(op.getBody(), op.getArrays(), op.getLive(), frame).front();
+  // One guard per row behind a sum over channels, not one per element before it.
+  bool sumsChannels = llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(),
+                                   [](StringRef axis) { return !tile::isRole(axis) && axis != "group"; });
+  ValueRange none, live = op.getLive();
+  bool isGuardedBehind = sumsChannels && llvm::all_of(live, [&](Value count) {
+                           return llvm::all_of(cast<ArrayType>(count.getType()).getAxes(),
+                                               [](StringAttr axis) { return tile::isRole(axis); });
+                         });
+  Value tile = emitRegion(op.getBody(), op.getArrays(), isGuardedBehind ? none : live, frame).front();
   // What the formula does not depend on counts as often as the axis is long.
   SmallVector<tile::Axis> all;
   SmallVector<StringRef> channels;
@@ -94,7 +108,14 @@ Value TileEmitter::emitReduceBody(ReduceOp op, Frame &frame) {
   if (channels.empty())
     return tile;
   auto kind = op.getKind() == Reduction::Max ? tile::ReductionKind::max : tile::ReductionKind::sum;
-  return tile::ReduceOp::create(builder, loc, kind, tile, channels);
+  Value reduced = tile::ReduceOp::create(builder, loc, kind, tile, channels);
+  if (live.empty() || !isGuardedBehind)
+    return reduced;
+  SmallVector<Value> counts = llvm::map_to_vector(live, [&](Value count) { return emit(count, frame); });
+  ScalarProgram program(*this, frame);
+  SmallVector<Value> result{program.input(reduced)};
+  selectLive(program, loc, counts, result);
+  return program.emit(result).front();
 }
 
 Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
