@@ -252,6 +252,34 @@ def SplitBackwardPass : Pass<"taylor-split-backward", "::mlir::ModuleOp"> {
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
+def FoldRowFactorsPass : Pass<"taylor-fold-row-factors", "::mlir::ModuleOp"> {
+  let summary = "a positive factor per row moves from an operand into the weights' exponential";
+  let description = [{
+    Rule: let an operand of a `taylor.pairwise` without a maximum be x[t,c] a[t], where x is an argument of the function and a >= 0 for all arguments. If every
+    output keeps its value when x takes the operand's place, every exp of the weights is multiplied by a, and some scalars per row are divided by a,
+    this is done. The factor of exp(s - m) goes to where it costs nothing per pair: exp(s - (m - log a)).
+
+    Why: products read x as it lies in memory. A derivative has dO / Z there: it was read, divided, rounded and written again for every tile of queries of every
+    block of keys, and each dO / Z was a number of the storage type, which f16 has none for where Z is large. Now the weights are divided, as those of a
+    softmax should be. Where a is 0, as in rows without keys, the weights are exp(-inf).
+
+    m - log a in one number rounds each weight of a row by eps |m| in the same way, so this is for storage types of 16 bits.
+
+    ```mlir
+    %n = taylor.map %do / %z live(%count) : ..
+    %c = taylor.map -%r / %z live(%count) : ..
+    %dk, %dv = taylor.pairwise { s = dot(%q, %k)  p = dot(%n, %v)  w = exp(s - %m)  ds = (p + %c) * w } -> columns(ds, %q), columns(w, %n) : ..
+    // becomes
+    %a = taylor.map 1.0 / %z live(%count) : ..
+    %d = taylor.map select(0.0 < %a, %c / %a, 0.0) : ..
+    %l = taylor.map select(0.0 < %a, %m - log(%a), infinity()) : ..
+    %dk, %dv = taylor.pairwise { s = dot(%q, %k)  p = dot(%do, %v)  w = exp(s - %l)  ds = (p + %d) * w } -> columns(ds, %q), columns(w, %do) : ..
+    ```
+  }];
+  let statistics = [Statistic<"numFolded", "folded", "operations whose operand lost its factor">];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
   let summary = "sums into rows and sums into columns by operations of their own";
   let description = [{

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/PreparePairs.h"
 #include "passes/LowerToTile/PairEmitter.h"
+#include "passes/RowFactors.h"
 
 #include "dialect/Taylor/Axes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -89,37 +90,6 @@ void taylor::widenPairSums(FunctionOp function) {
   });
 }
 
-/// The operand x of a map that is x times something without channels, or null.
-static Value factoredOperand(MapOp map) {
-  Value x;
-  DenseSet<Value> ofChannels;
-  for (auto [array, argument] : llvm::zip(map.getArrays(), map.getBody().getArguments())) {
-    bool hasChannel = llvm::any_of(cast<ArrayType>(array.getType()).getAxes(),
-                                   [](StringAttr axis) { return !isRuntimeAxis(axis); });
-    if (!hasChannel)
-      continue;
-    if (x || !isa<BlockArgument>(array))
-      return {};
-    x = array;
-    ofChannels.insert(argument);
-  }
-  if (!x || cast<ArrayType>(x.getType()).getAxes() != cast<ArrayType>(map.getType()).getAxes())
-    return {};
-  for (Operation &op : map.getBody().front().without_terminator()) {
-    int64_t count = llvm::count_if(op.getOperands(), [&](Value v) { return ofChannels.contains(v); });
-    if (isa<IndexOp>(op) && !isRuntimeAxis(cast<IndexOp>(op).getAxis()))
-      return {};
-    if (count == 0)
-      continue;
-    bool linear = isa<arith::MulFOp, arith::NegFOp>(op) ||
-                  (isa<arith::DivFOp>(op) && ofChannels.contains(op.getOperand(0)));
-    if (!linear || count != 1)
-      return {};
-    ofChannels.insert(op.getResult(0));
-  }
-  return ofChannels.contains(map.getBody().front().getTerminator()->getOperand(0)) ? x : Value();
-}
-
 llvm::DenseSet<Operation *> taylor::splitRowFactors(FunctionOp function) {
   llvm::SetVector<Operation *> candidates;
   function.walk([&](PairwiseOp op) {
@@ -132,42 +102,15 @@ llvm::DenseSet<Operation *> taylor::splitRowFactors(FunctionOp function) {
   llvm::DenseSet<Operation *> products;
   for (Operation *candidate : candidates) {
     auto map = cast<MapOp>(candidate);
-    Value x = factoredOperand(map);
+    Value x = findRowFactored(map);
     if (!x)
       continue;
-    auto type = cast<ArrayType>(map.getType());
-    SmallVector<StringRef> rowAxes;
-    for (StringRef axis : axesOf(type))
-      if (isRuntimeAxis(axis))
-        rowAxes.push_back(axis);
     OpBuilder builder(map);
     Location loc = map.getLoc();
+    auto type = cast<ArrayType>(map.getType());
     Type scalar = type.getScalarType();
-
-    // The factor: the same formula with x = 1.
-    SmallVector<Value> arrays;
-    SmallVector<Type> scalars;
-    for (Value array : map.getArrays())
-      if (array != x) {
-        arrays.push_back(array);
-        scalars.push_back(cast<ArrayType>(array.getType()).getScalarType());
-      }
-    auto factor = MapOp::create(builder, loc, makeArray(map.getContext(), rowAxes, type, scalar), arrays,
-                                map.getLive());
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      Block *block =
-          builder.createBlock(&factor.getBody(), {}, scalars, SmallVector<Location>(scalars.size(), loc));
-      IRMapping mapping;
-      unsigned next = 0;
-      for (auto [array, argument] : llvm::zip(map.getArrays(), map.getBody().getArguments()))
-        mapping.map(argument, array == x ? Value(arith::ConstantOp::create(
-                                               builder, loc, builder.getFloatAttr(argument.getType(), 1.0)))
-                                         : Value(block->getArgument(next++)));
-      for (Operation &op : map.getBody().front())
-        builder.clone(op, mapping);
-    }
-    auto product = MapOp::create(builder, loc, type, ValueRange{x, factor.getResult()}, ValueRange{});
+    Value factor = buildRowFactor(builder, map, x);
+    auto product = MapOp::create(builder, loc, type, ValueRange{x, factor}, ValueRange{});
     {
       OpBuilder::InsertionGuard guard(builder);
       Block *block = builder.createBlock(&product.getBody(), {},

@@ -20,6 +20,8 @@ struct TilePipelineOptions : PassPipelineOptions<TilePipelineOptions> {
 void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
   if (sizes.productType == "f16")
     manager.nest<FunctionOp>().addPass(createCheckHalfWeightsPass());
+  if (sizes.foldRowFactors)
+    manager.addPass(createFoldRowFactorsPass());
   if (sizes.rowSums == RowSums::Separate)
     manager.nest<FunctionOp>().addPass(createSplitSumsPass());
   manager.addPass(createLowerToTilePass({sizes.str()}));

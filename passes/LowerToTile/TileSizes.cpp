@@ -31,7 +31,8 @@ struct Field {
 
 std::vector<Field> fieldsOf(TileSizes &sizes) {
   static const StringRef rowSums[] = {"parts", "separate", "atomic"}, products[] = {"f32", "bf16", "f16"},
-                         loops[] = {"split", "single"}, exponents[] = {"natural", "binary"};
+                         loops[] = {"split", "single"}, factors[] = {"operands", "weights"},
+                         exponents[] = {"natural", "binary"};
   auto number = [](StringRef name, int64_t &value) {
     return Field{name, &value, {}, {}, std::to_string(value)};
   };
@@ -48,6 +49,8 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
            rowSums[unsigned(sizes.rowSums)].str()},
           {"loops", nullptr, loops, [&](unsigned word) { sizes.singleLoop = word; },
            loops[sizes.singleLoop].str()},
+          {"row-factors", nullptr, factors, [&](unsigned word) { sizes.foldRowFactors = word; },
+           factors[sizes.foldRowFactors].str()},
           {"exponents", nullptr, exponents, [&](unsigned word) { sizes.foldExponents = word; },
            exponents[sizes.foldExponents].str()},
           {"products", nullptr, products,

@@ -45,6 +45,8 @@ struct TileSizes {
   /// that the mask cuts, and one over the others, without a mask. Software pipelines want the one, since each
   /// loop fills and drains them.
   bool singleLoop = false;
+  /// A factor per row of an operand goes into the weights' exponential (taylor-fold-row-factors).
+  bool foldRowFactors = false;
   /// Exponentials of score tiles to base 2, their arguments one fused multiply-add (taylor-fold-exponents).
   bool foldExponents = false;
   /// Where not empty, bf16 or f16: operands of products have this type (taylor-narrow-products).

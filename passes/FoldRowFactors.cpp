@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A factor per row of an operand moves into the weights' exponential. Passes.td has the rule.
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
+#include "passes/PairwiseRewrite.h"
+#include "passes/Passes.h"
+#include "passes/RowFactors.h"
+#include "passes/ScalarRanges.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_FOLDROWFACTORSPASS
+#include "passes/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+/// Powers of the factor a in the scalars of a weight region, if products with x a are replaced by products
+/// with x: such a product then lacks a (power 1), each exponential contains it (power -1), and scalars per
+/// row may be divided by it.
+class FactorPowers {
+public:
+  FactorPowers(PairwiseOp op, int64_t array) : op(op), array(array) {}
+
+  /// Whether every output keeps its value.
+  bool solve() {
+    Operation *yield = op.getWeight().front().getTerminator();
+    for (auto sum : op.getSums().getAsRange<PairSumAttr>())
+      if (!require(yield->getOperand(sum.getYielded()), sum.getArray() == array ? -1 : 0))
+        return false;
+    for (int64_t scalar : op.getScalars())
+      if (scalar == array)
+        return false;
+    return !exponentials.empty();
+  }
+
+  /// Exponentials to multiply by a.
+  llvm::SetVector<Operation *> exponentials;
+  /// Scalars per row to divide by this power of a; some are 0.
+  llvm::MapVector<Value, int> scalars;
+
+private:
+  /// The power of a scalar; none while it is free.
+  std::optional<int> powerOf(Value scalar) {
+    auto known = powers.find(scalar);
+    if (known != powers.end())
+      return known->second;
+    std::optional<int> power = isa<BlockArgument>(scalar) ? powerOfArgument(cast<BlockArgument>(scalar))
+                                                          : powerOfResult(scalar.getDefiningOp());
+    if (power)
+      powers[scalar] = *power;
+    return power;
+  }
+
+  std::optional<int> powerOfArgument(BlockArgument argument) {
+    int64_t number = argument.getArgNumber();
+    if (number < op.getNumProducts())
+      return op.getProducts()[2 * number] == array || op.getProducts()[2 * number + 1] == array;
+    auto pinned = scalars.find(argument);
+    if (pinned != scalars.end())
+      return pinned->second;
+    Value row = op.getArrays()[op.getScalars()[number - op.getNumProducts()]];
+    return arrayTypeOf(row).has("u") ? std::optional(0) : std::nullopt;
+  }
+
+  std::optional<int> powerOfResult(Operation *scalar) {
+    if (matchPattern(scalar, m_Constant()))
+      return matchPattern(scalar, m_AnyZeroFloat()) ? std::nullopt : std::optional(0);
+    auto x = [&](unsigned i) { return scalar->getOperand(i); };
+    if (isa<arith::AddFOp, arith::SubFOp>(scalar))
+      return agree(x(0), x(1));
+    if (isa<arith::NegFOp>(scalar))
+      return powerOf(x(0));
+    if (isa<arith::MulFOp, arith::DivFOp>(scalar)) {
+      std::optional<int> a = powerOf(x(0)), b = powerOf(x(1));
+      if (!a || !b)
+        return std::nullopt;
+      return isa<arith::MulFOp>(scalar) ? *a + *b : *a - *b;
+    }
+    if (isa<arith::SelectOp>(scalar) && require(x(0), 0))
+      return agree(x(1), x(2));
+    for (Value operand : scalar->getOperands())
+      if (!require(operand, 0))
+        return kMixed;
+    if (!isa<math::ExpOp>(scalar))
+      return 0;
+    exponentials.insert(scalar);
+    return -1;
+  }
+
+  std::optional<int> agree(Value a, Value b) {
+    std::optional<int> power = powerOf(a) ? powerOf(a) : powerOf(b);
+    if (power && (!require(a, *power) || !require(b, *power)))
+      return kMixed;
+    return power;
+  }
+
+  /// Gives a free scalar this power; false if it has another or cannot have it.
+  bool require(Value scalar, int power) {
+    if (std::optional<int> known = powerOf(scalar))
+      return *known == power;
+    if (isa<BlockArgument>(scalar)) {
+      scalars[scalar] = power;
+      return true;
+    }
+    Operation *op = scalar.getDefiningOp();
+    auto x = [&](unsigned i) { return op->getOperand(i); };
+    if (matchPattern(op, m_AnyZeroFloat()))
+      return true;
+    if (isa<arith::AddFOp, arith::SubFOp>(op))
+      return require(x(0), power) && require(x(1), power);
+    if (isa<arith::SelectOp>(op))
+      return require(x(1), power) && require(x(2), power);
+    if (isa<arith::NegFOp>(op))
+      return require(x(0), power);
+    if (!isa<arith::MulFOp, arith::DivFOp>(op))
+      return false;
+    bool isProduct = isa<arith::MulFOp>(op);
+    if (std::optional<int> b = powerOf(x(1)))
+      return require(x(0), isProduct ? power - *b : power + *b);
+    if (std::optional<int> a = powerOf(x(0)))
+      return require(x(1), isProduct ? power - *a : *a - power);
+    return false;
+  }
+
+  /// Of a sum of scalars with different powers: none that an output may have.
+  static constexpr int kMixed = 1 << 20;
+
+  PairwiseOp op;
+  int64_t array;
+  llvm::DenseMap<Value, int> powers;
+};
+
+/// Rewrites one operation.
+class Fold {
+public:
+  Fold(PairwiseOp op, Value factor) : builder(op), loc(op.getLoc()), op(op), factor(factor) {}
+
+  void run(int64_t array, Value x, const FactorPowers &powers) {
+    op.getArraysMutable()[array].assign(x);
+    for (auto [scalar, power] : powers.scalars)
+      if (power)
+        scalar.replaceAllUsesWith(addScalarOperand(op, divided(arrayOf(scalar), power)));
+    for (Operation *exponential : powers.exponentials)
+      multiply(cast<math::ExpOp>(exponential));
+    PairwiseOp tidy = clonePairwise(builder, op, SmallVector<bool>(op.getNumResults(), true));
+    op.replaceAllUsesWith(tidy.getResults());
+    op.erase();
+  }
+
+private:
+  Value arrayOf(Value scalar) {
+    return op.getArrays()[op.getScalars()[cast<BlockArgument>(scalar).getArgNumber() - op.getNumProducts()]];
+  }
+
+  /// f(y, a) where the factor is positive, and `otherwise` where it is 0.
+  Value buildGuarded(ValueRange arrays, double otherwise, ScalarBody f) {
+    builder.setInsertionPoint(op);
+    return buildMap(builder, loc, arrays, {}, [&](OpBuilder &inner, Location at, ValueRange x) -> Value {
+      Value zero = buildNumber(inner, at, x.back().getType(), 0.0);
+      Value positive = arith::CmpFOp::create(inner, at, arith::CmpFPredicate::OLT, zero, x.back());
+      return arith::SelectOp::create(inner, at, positive, f(inner, at, x),
+                                     buildNumber(inner, at, x.back().getType(), otherwise));
+    });
+  }
+
+  Value divided(Value row, int power) {
+    return buildGuarded({row, factor}, 0.0, [&](OpBuilder &inner, Location at, ValueRange x) {
+      Value value = x[0];
+      for (int i = 0; i < std::abs(power); ++i)
+        value = power > 0 ? arith::DivFOp::create(inner, at, value, x[1]).getResult()
+                          : arith::MulFOp::create(inner, at, value, x[1]).getResult();
+      return value;
+    });
+  }
+
+  /// exp(y) to exp(y + log a); log a joins a scalar per row that is subtracted already, as a maximum is.
+  void multiply(math::ExpOp exponential) {
+    auto difference = exponential.getOperand().getDefiningOp<arith::SubFOp>();
+    auto subtracted = difference ? dyn_cast<BlockArgument>(difference.getRhs()) : BlockArgument();
+    bool isRow = subtracted && int64_t(subtracted.getArgNumber()) >= op.getNumProducts() &&
+                 !arrayTypeOf(arrayOf(subtracted)).has("u");
+    if (isRow) {
+      Value both = buildGuarded(
+          {arrayOf(subtracted), factor}, kInfinity, [](OpBuilder &inner, Location at, ValueRange x) -> Value {
+            return arith::SubFOp::create(inner, at, x[0], math::LogOp::create(inner, at, x[1]));
+          });
+      Value scalar = addScalarOperand(op, both);
+      builder.setInsertionPoint(exponential);
+      exponential.getOperandMutable().set(arith::SubFOp::create(builder, loc, difference.getLhs(), scalar));
+    } else {
+      Value scalar = addScalarOperand(
+          op, buildGuarded(factor, -kInfinity, [](OpBuilder &inner, Location at, ValueRange x) -> Value {
+            return math::LogOp::create(inner, at, x[0]);
+          }));
+      builder.setInsertionPoint(exponential);
+      exponential.getOperandMutable().set(
+          arith::AddFOp::create(builder, loc, exponential.getOperand(), scalar));
+    }
+    builder.setInsertionPoint(op);
+  }
+
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  OpBuilder builder;
+  Location loc;
+  PairwiseOp op;
+  Value factor;
+};
+
+struct FoldRowFactors : taylor::impl::FoldRowFactorsPassBase<FoldRowFactors> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<FunctionOp>())
+      for (PairwiseOp op : llvm::make_early_inc_range(function.getBody().getOps<PairwiseOp>()))
+        fold(op);
+  }
+
+  void fold(PairwiseOp op) {
+    if (op.hasMaximum())
+      return; // its weights decide what is subtracted
+    for (auto [number, array] : llvm::enumerate(op.getArrays())) {
+      auto map = array.getDefiningOp<MapOp>();
+      Value x = map && arrayTypeOf(array).has("t") ? findRowFactored(map) : Value();
+      if (!x)
+        continue;
+      FactorPowers powers(op, number);
+      if (!powers.solve())
+        continue;
+      OpBuilder builder(map);
+      Value factor = buildRowFactor(builder, map, x);
+      if (!(rangeOfArray(factor).low >= 0)) { // the logarithm of a factor that may be negative is none
+        factor.getDefiningOp()->erase();
+        continue;
+      }
+      Fold(op, factor).run(number, x, powers);
+      if (map->use_empty())
+        map->erase();
+      ++numFolded;
+      return;
+    }
+  }
+};
+
+} // namespace

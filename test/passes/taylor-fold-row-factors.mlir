@@ -1,0 +1,69 @@
+// A positive factor per row moves from an operand into the weights' exponential. The second line evaluates both forms.
+// RUN: taylor-opt --taylor-fold-row-factors %s | FileCheck %s
+// RUN: taylorc %spec_dir/softmax.mlir --emit=pairwise -o %t.mlir
+// RUN: taylor-opt --taylor-fold-row-factors %t.mlir -o %t.folded.mlir
+// RUN: FileCheck %s --check-prefix=SPEC --input-file %t.folded.mlir
+// RUN: taylor-run %spec_dir/softmax.mlir --functions=%t.folded.mlir --shape=b=1,h=4,g=2,t=5,u=7,d=64,e=64
+
+// The derivative of every softmax: dO is read as it lies.
+// SPEC-LABEL: taylor.function @softmax.backward
+// SPEC:       taylor.pairwise { {{.*}}, s1 = dot(%o_0, %v), x0 = exp({{.*}}), x1 = ({{.*}}) * x0 } visible(u <= t) -> columns(x0, %o_0),
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+
+// What tells that the saved mass is no less than 0 is how the forward makes it.
+taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
+  %n, %z, %m = taylor.pairwise { s = dot(%q, %k), m = maximum(s), w = exp(s - m) } visible(u <= t) -> rows(w, %v), rows(w), maximum : !q, !k, !v -> !o, !row, !row
+  %x = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s) : !q, !k -> !row
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield "output:o" %o, "saved:z" %z, "saved:m" %m, "saved:x" %x : !o, !row, !row, !row
+}
+
+// The exponential takes the factor, what is added to a product with dO is divided by it, and a gate of keys stays.
+// CHECK-LABEL: taylor.function @f.backward
+// CHECK:      %[[A:.*]] = taylor.map 1.0 / %z : !bht
+// CHECK-NEXT: %[[C:.*]] = taylor.map %z * %m : !bht, !bht
+// CHECK-NEXT: %[[D:.*]] = taylor.map select(0.0 < %[[A]], %[[C]] / %[[A]], 0.0) : !bht, !bht
+// CHECK-NEXT: %[[L:.*]] = taylor.map select(0.0 < %[[A]], %m - log(%[[A]]), infinity()) : !bht, !bht
+// CHECK-NEXT: taylor.pairwise { s0 = dot(%q, %k), s1 = dot(%o, %v), x0 = exp(s0 - %[[L]]) * %g, x1 = (%[[D]] - s1) * x0 } visible(u <= t) -> columns(x1, %q), rows(x1, %k), columns(x0, %o) : !bhtd, !bgud, !bhte, !bgue, !bht, !bgu, !bht -> !bgud, !bhtd, !bgue
+// CHECK-NEXT: taylor.yield
+taylor.function @f.backward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:g" %g: !column, "saved:z" %z: !row, "saved:m" %m: !row, "cotangent:o" %do: !o) {
+  %n = taylor.map %do / %z : !o, !row
+  %c = taylor.map %z * %m : !row, !row
+  %dk, %dq, %dv = taylor.pairwise { s = dot(%q, %k), p = dot(%n, %v), w = exp(s - %m) * %g, ds = (%c - p) * w } visible(u <= t)
+                  -> columns(ds, %q), rows(ds, %k), columns(w, %n) : !q, !k, !o, !v, !row, !column, !row -> !k, !q, !v
+  taylor.yield "gradient:q" %dq, "gradient:k" %dk, "gradient:v" %dv : !q, !k, !v
+}
+
+// Without something subtracted the logarithm is added; a guard gives rows without keys a factor of 0.
+// CHECK-LABEL: taylor.function @h.backward
+// CHECK:      %[[A:.*]] = taylor.map sigmoid(%y) * 1.0 live(%n) : !bht, !t
+// CHECK-NEXT: %[[L:.*]] = taylor.map select(0.0 < %[[A]], log(%[[A]]), -infinity()) : !bht
+// CHECK-NEXT: taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) -> columns(exp(s0 + %[[L]]), %o)
+taylor.function @h.backward of @h("input:q" %q: !q, "input:k" %k: !k, "input:y" %y: !row, "saved:n" %n: !taylor.array<[t]>, "cotangent:o" %do: !o) {
+  %a = taylor.map sigmoid(%y) * %do live(%n) : !row, !o, !taylor.array<[t]>
+  %dv = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(exp(s), %a) : !q, !k, !o -> !v
+  taylor.yield "gradient:v" %dv : !v
+}
+
+// Left alone: a factor that may be negative, a weight without an exponential, an output that would change, a factor of channels.
+// CHECK-LABEL: taylor.function @g.backward
+// CHECK-NOT:   log
+// CHECK-COUNT-4: taylor.pairwise
+// CHECK-NOT:   log
+// CHECK:       taylor.yield
+taylor.function @g.backward of @g("input:q" %q: !q, "input:k" %k: !k, "saved:x" %x: !row, "saved:z" %z: !row, "saved:y" %y: !o, "cotangent:o" %do: !o) {
+  %a = taylor.map %do * %x : !o, !row
+  %b = taylor.map %do * exp(%z) : !o, !row
+  %c = taylor.map %do * exp(%y) : !o, !o
+  %0 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(exp(s), %a) : !q, !k, !o -> !v
+  %1 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(s, %b) : !q, !k, !o -> !v
+  %2, %3 = taylor.pairwise { s = dot(%q, %k), w = exp(s) } visible(u <= t) -> columns(w, %b), columns(w, %q) : !q, !k, !o -> !v, !k
+  %4 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(exp(s), %c) : !q, !k, !o -> !v
+  taylor.yield "gradient:a" %0, "gradient:b" %1, "gradient:c" %2, "gradient:d" %3, "gradient:e" %4 : !v, !v, !v, !k, !v
+}
