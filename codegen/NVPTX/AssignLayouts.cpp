@@ -152,10 +152,12 @@ Value Rewriter::makeConversion(Value value, LayoutAttr layout) {
 }
 
 AllocOp Rewriter::alloc(StringRef name, ArrayRef<Axis> axes, Type elementType, Location loc) {
-  int64_t rowBytes = axes.back().getSize() * elementType.getIntOrFloatBitWidth() / 8, swizzle = 0;
+  int64_t rowBytes = axes.back().getSize() * elementType.getIntOrFloatBitWidth() / 8, rows = 1, swizzle = 0;
+  for (const Axis &axis : axes.drop_back())
+    rows *= axis.getSize();
   if (axes.size() > 1)
     for (int64_t width : {128, 64, 32})
-      if (!swizzle && rowBytes % width == 0)
+      if (!swizzle && rowBytes % width == 0 && rows * width % 128 == 0)
         swizzle = width;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(kernel.getBlock());

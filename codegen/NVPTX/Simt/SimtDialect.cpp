@@ -130,6 +130,12 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, i
   int64_t rowBytes = axes.back().getSize() * elementType.getIntOrFloatBitWidth() / 8;
   if (swizzle && rowBytes % swizzle)
     return emitError() << "expected rows of a multiple of " << swizzle << " bytes, but got " << rowBytes;
+  int64_t rows = 1;
+  for (const Axis &axis : axes.drop_back())
+    rows *= axis.getSize();
+  if (swizzle && rows * swizzle % 128)
+    return emitError() << "expected rows of a multiple of 128 bytes together for swizzle = " << swizzle
+                       << ", but got " << rows << " rows";
   return success();
 }
 
@@ -153,9 +159,29 @@ int64_t BufferType::getByteOffset(int64_t row, int64_t column) const {
   int64_t byte = column * getElementBytes();
   if (!getSwizzle())
     return row * getRow().getSize() * getElementBytes() + byte;
-  int64_t width = getSwizzle(), panel = byte / width, chunk = byte % width / 16;
-  chunk ^= row * width / 128 % (width / 16);
-  return (panel * getNumRows() + row) * width + chunk * 16 + byte % 16;
+  int64_t width = getSwizzle(), panel = byte / width;
+  return ((panel * getNumRows() + row) * width + byte % width) ^ getRowFlip(row) * 16;
+}
+
+std::array<int64_t, 3> BufferType::getRowFlips() const {
+  // Rows that share a line stand side by side without a flip: start(r) xor that place. A line that rows share
+  // has their low bits in its high ones.
+  int64_t width = getSwizzle();
+  if (getElementBytes() > 2)
+    return width == 128  ? std::array<int64_t, 3>{4, 2, 5}
+           : width == 64 ? std::array<int64_t, 3>{0, 2, 5}
+                         : std::array<int64_t, 3>{6, 6, 5};
+  return width == 128  ? std::array<int64_t, 3>{1, 2, 4}
+         : width == 64 ? std::array<int64_t, 3>{0, 1, 2}
+                       : std::array<int64_t, 3>{0, 0, 1};
+}
+
+int64_t BufferType::getRowFlip(int64_t row) const {
+  int64_t flip = 0;
+  for (auto [bit, flips] : llvm::enumerate(getRowFlips()))
+    if (row >> bit & 1)
+      flip ^= flips;
+  return flip;
 }
 
 BufferType BufferType::getSlot() const {

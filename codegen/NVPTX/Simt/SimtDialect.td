@@ -64,9 +64,21 @@ def Simt_BufferType : TypeDef<Simt_Dialect, "Buffer"> {
   let summary = "tiles in shared memory, the last axis contiguous";
   let description = [{
     `!simt.buffer<2 x [u = 64, d = 128], bf16, swizzle = 128>`: two slots of 64 rows. A swizzled buffer is cut along its last axis in
-    panels of `swizzle` bytes (128, 64 or 32), one after the other, each with its rows at that distance; within a row the 16-byte chunk c
-    of row r stands at c xor ((r * swizzle / 128) mod (swizzle / 16)). These are the swizzle modes of the tensor memory
-    accelerator (PTX ISA, "Swizzling Modes"). Without `swizzle` the elements lie in row-major order. Buffers of one axis have one row.
+    panels of `swizzle` bytes (128, 64 or 32), one after the other, each with its rows at that distance. Panels are lines of 128
+    bytes, all banks once, or 8 chunks of 16 bytes. The row's line is r * swizzle / 128; chunk c of the row stands there at c xor
+    start(r), where start(r) is the place of its chunk 0:
+
+    ```
+    r mod 8              0 1 2 3 4 5 6 7
+    elements of 16 bits  0 1 2 3 4 5 6 7   swizzle = 128; 0 4 1 5 2 6 3 7   swizzle = 64; 0 2 4 6 1 3 5 7   swizzle = 32
+    wider ones           0 4 2 6 5 1 7 3
+    ```
+
+    The first are the swizzle modes of the tensor memory accelerator (PTX ISA, "Swizzling Modes"): eight rows at one chunk, as
+    ldmatrix reads them, have different places. Fragments of wider elements are read in other ways, and all of these touch each
+    bank once: 32 bytes of rows 4 k to 4 k + 3 and of rows 0, 2, 4, 6 or 1, 3, 5, 7 (f32: pairs along rows, columns one by one),
+    64 bytes of rows 2 k and 2 k + 1 (f64), and one chunk of eight rows.
+    Without `swizzle` the elements lie in row-major order. Buffers of one axis have one row.
   }];
   let parameters = (ins "int64_t":$slots, ArrayRefParameter<"::mlir::tile::Axis">:$axes, "::mlir::Type":$elementType, "int64_t":$swizzle);
   let extraClassDeclaration = [{
@@ -77,6 +89,10 @@ def Simt_BufferType : TypeDef<Simt_Dialect, "Buffer"> {
     int64_t getNumRows() const;
     /// Bytes of one slot.
     int64_t getSlotBytes() const;
+    /// What `swizzle` adds to the chunk's number in its line, by xor: of each of the bits 0 to 2 of the row's number.
+    ::std::array<int64_t, 3> getRowFlips() const;
+    /// The same of a row.
+    int64_t getRowFlip(int64_t row) const;
     /// Byte offset of an element within its slot.
     int64_t getByteOffset(int64_t row, int64_t column) const;
     /// One slot of it.

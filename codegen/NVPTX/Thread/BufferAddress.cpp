@@ -64,18 +64,21 @@ Value BufferAddress::at(llvm::function_ref<int64_t(StringRef)> offsetOf) {
   return code.offset(code.offset(pointer, slot.bytes), constant);
 }
 
-// Within a row, chunk c of 16 bytes of row r stands at c xor f(r). Where the thread's part and the constant
-// part of a place have no bit in common, their sum is their xor, and the constant flips bits of the thread's
-// own chunk.
+// The number of a chunk of 16 bytes in its line of 128 is flipped by bits of its row's number. Where the
+// thread's part and the constant part of a place have no bit in common, their sum is their xor, and the
+// constant flips bits of the thread's own chunk. Bits that no row flips are added.
 Value BufferAddress::swizzled(int64_t rows, int64_t columns, int64_t &constant) {
   BufferType type = slot.type;
   int64_t width = type.getSwizzle(), bytes = type.getElementBytes(), panel = width / bytes;
   constexpr int64_t rowsOfPattern = 8;
   if ((lowBits(row, rowsOfPattern) & rows) || (lowBits(column, panel) & columns))
     return general(rows, columns);
-  int64_t flip = (columns % panel * bytes / 16) ^ (rows * width / 128 % (width / 16));
-  constant = (columns / panel * type.getNumRows() + rows) * width + columns * bytes % 16;
-  return ownPart(flip);
+  int64_t reach = width / 16 - 1;
+  for (int64_t flips : type.getRowFlips())
+    reach |= flips;
+  int64_t inPanel = rows * width + columns % panel * bytes, chunk = inPanel / 16 & reach;
+  constant = columns / panel * type.getNumRows() * width + inPanel - chunk * 16;
+  return ownPart(chunk ^ type.getRowFlip(rows));
 }
 
 Value BufferAddress::general(int64_t rows, int64_t columns) {
@@ -88,6 +91,20 @@ Value BufferAddress::general(int64_t rows, int64_t columns) {
     moved.column = movedColumn;
     return moved.ownPart(0);
   });
+}
+
+/// Bytes that the thread's row flips in a place: each bit of its number, shifted to each bit that it flips.
+Value BufferAddress::rowFlip(Code code) {
+  constexpr int64_t bitsOfChunk = 3;
+  std::map<int64_t, int64_t> rowBits; // by how far they are shifted to the left
+  for (auto [bit, flips] : llvm::enumerate(slot.type.getRowFlips()))
+    for (int64_t to = 0; to < bitsOfChunk; ++to)
+      if (flips >> to & 1)
+        rowBits[to + 4 - int64_t(bit)] |= int64_t(1) << bit;
+  Value flip = code.i32(0);
+  for (auto [distance, bits] : rowBits)
+    flip = code.bitXor(flip, code.shiftLeft(code.bitAnd(row.value, code.i32(bits)), distance));
+  return flip;
 }
 
 Value BufferAddress::ownPart(int64_t flip) {
@@ -105,10 +122,8 @@ Value BufferAddress::ownPart(int64_t flip) {
     }
     int64_t panel = width / bytes;
     Value byte = code.mul(code.bitAnd(column.value, code.i32(panel - 1)), bytes);
-    Value pattern =
-        code.bitAnd(code.shiftRight(row.value, llvm::Log2_64(128 / width)), code.i32(width / 16 - 1));
-    pattern = code.bitXor(code.shiftLeft(pattern, 4), code.i32(flip * 16));
-    Value place = code.add(code.mul(row.value, width), code.bitXor(byte, pattern));
+    byte = code.bitXor(byte, code.bitXor(rowFlip(code), code.i32(flip * 16)));
+    Value place = code.bitXor(code.mul(row.value, width), byte);
     Value panels = code.shiftRight(column.value, llvm::Log2_64(panel));
     place = code.add(place, code.mul(panels, type.getNumRows() * width));
     return code.offset(emitter.sharedBase, place);

@@ -20,6 +20,7 @@ public:
 private:
   Value swizzled(int64_t rows, int64_t columns, int64_t &constant);
   Value ownPart(int64_t flip);
+  Value rowFlip(Code code);
   Value general(int64_t rows, int64_t columns);
 
   KernelEmitter &emitter;

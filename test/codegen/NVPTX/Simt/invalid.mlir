@@ -20,6 +20,11 @@ func.func private @rows(!simt.buffer<1 x [u = 64, d = 32], bf16, swizzle = 128>)
 
 // -----
 
+// expected-error @+1 {{expected rows of a multiple of 128 bytes together for swizzle = 64, but got 3 rows}}
+func.func private @line(!simt.buffer<1 x [u = 3, d = 16], f32, swizzle = 64>)
+
+// -----
+
 // expected-error @+1 {{expected at least one slot, but got 0}}
 func.func private @slots(!simt.buffer<0 x [u = 64], f32>)
 
