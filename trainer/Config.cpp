@@ -143,6 +143,12 @@ void TrainConfig::check() const {
   requireAtLeast(1, "train.steps", steps);
   requireAtLeast(1, "train.batch", batch);
   requireAtLeast(1, "train.context", context);
+  for (const char *half : {"fp16", "f16", "float16", "half"})
+    if (precision == half)
+      fail(
+          "unsupported train.precision '", half,
+          "': gradients below 6e-8 are 0 in it, so its loss would have to be scaled, which taylor-train does "
+          "not do; bf16 is as fast and has the range of fp32 (--set train.precision=bf16)");
   requireOneOf({"fp32", "bf16"}, "train.precision", precision);
 }
 

@@ -86,7 +86,15 @@ TEST(Config, ChecksNameTheField) {
       {"train.steps=0", "expected train.steps to be at least 1, but got 0"},
       {"train.batch=0", "expected train.batch to be at least 1, but got 0"},
       {"train.context=0", "expected train.context to be at least 1, but got 0"},
-      {"train.precision=fp16", "expected train.precision to be 'fp32' or 'bf16', but got 'fp16'"},
+      {"train.precision=tf32", "expected train.precision to be 'fp32' or 'bf16', but got 'tf32'"},
+      {"train.precision=fp16", "unsupported train.precision 'fp16': gradients below 6e-8 are 0 in it, so its "
+                               "loss would have to be scaled, "
+                               "which taylor-train does not do; bf16 is as fast and has the range of fp32 "
+                               "(--set train.precision=bf16)"},
+      {"train.precision=f16", "unsupported train.precision 'f16': gradients below 6e-8 are 0 in it, so its "
+                              "loss would have to be scaled, "
+                              "which taylor-train does not do; bf16 is as fast and has the range of fp32 "
+                              "(--set train.precision=bf16)"},
       {"optimizer.learning_rate=0", "expected optimizer.learning_rate to be positive and finite, but got 0"},
       {"optimizer.learning_rate=inf",
        "expected optimizer.learning_rate to be positive and finite, but got inf"},
