@@ -16,6 +16,8 @@ void requireAtLeast(int64_t minimum, const char *key, int64_t value) {
   require(value >= minimum, key, text("at least ", minimum).c_str(), text(value));
 }
 
+} // namespace
+
 void requireOneOf(const std::vector<std::string> &choices, const char *key, const std::string &value) {
   std::string list;
   for (const std::string &choice : choices) {
@@ -26,7 +28,7 @@ void requireOneOf(const std::vector<std::string> &choices, const char *key, cons
   fail("expected ", key, " to be ", list, ", but got '", value, "'");
 }
 
-} // namespace
+std::vector<std::string> devices() { return {"cpu", "cuda", "ptx"}; }
 
 void Settings::section(std::string name, std::string help) {
   current = name;
@@ -51,7 +53,7 @@ void RunConfig::check() const {
   require(!folder.empty(), "run.folder", "a folder", "''");
   requireAtLeast(0, "run.seed", seed);
   requireAtLeast(0, "run.threads", threads);
-  requireOneOf({"cpu", "cuda", "ptx"}, "run.device", device);
+  requireOneOf(devices(), "run.device", device);
 }
 
 //===-- attention

@@ -40,11 +40,18 @@ private:
   std::string current;
 };
 
+// Throws Error that names `key` unless `value` is one of the choices.
+void requireOneOf(const std::vector<std::string> &choices, const char *key, const std::string &value);
+
+// Names of what computes: "cpu"; "cuda", the first GPU; "ptx", the processor, with the attention's GPU code
+// in the interpreter.
+std::vector<std::string> devices();
+
 struct RunConfig {
   std::string folder = "runs/default";
   int64_t seed = 1;
   int64_t threads = 0;
-  std::string device = "cpu";
+  std::string device = "cpu"; // one of devices()
   void list(Settings &);
   void check() const;
 };

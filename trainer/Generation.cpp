@@ -32,23 +32,23 @@ fs::path findCheckpoint(const fs::path &folder) {
 
 // A checkpoint, made a model again.
 struct LoadedModel {
-  explicit LoadedModel(const fs::path &checkpoint)
+  LoadedModel(const fs::path &checkpoint, const std::string &device)
       : description(readHuggingFace(checkpoint)),
         tokenizer(readFile(checkpoint / "tokenizer.model"), checkpoint / "tokenizer.model"),
-        model(description.model, description.vocabulary, attention(checkpoint).function, description.bf16,
-              0) {
+        model(description.model, description.vocabulary, attention(checkpoint, device).function,
+              description.bf16, 0) {
     if (tokenizer.vocabulary() != description.vocabulary)
       fail("expected a tokenizer of vocab_size = ", description.vocabulary, " pieces in '",
            checkpoint.string(), "', but it has ", tokenizer.vocabulary());
     loadModel(checkpoint, model);
   }
 
-  AttentionKernel attention(const fs::path &checkpoint) const {
+  AttentionKernel attention(const fs::path &checkpoint, const std::string &device) const {
     AttentionConfig config;
     config.specification = checkpoint / description.attention;
     config.parameters = description.attentionParameters;
     config.mask = description.attentionMask;
-    return compileAttention(config, description.model, description.bf16);
+    return compileAttention(config, description.model, description.bf16, device);
   }
 
   ModelDescription description;
@@ -80,6 +80,7 @@ void GenerationOptions::check() const {
     fail("expected --seed to be at least 0, but got ", seed);
   if (threads < 0)
     fail("expected --threads to be at least 0, but got ", threads);
+  requireOneOf(devices(), "--device", device);
   if (size_t valid = validUtf8Prefix(prompt); valid != prompt.size())
     fail("expected --prompt to be UTF-8, but byte ", valid, " is not");
 }
@@ -102,7 +103,7 @@ Generated generate(const GenerationOptions &options, const std::function<void(co
   options.check();
   if (options.threads)
     at::set_num_threads(options.threads);
-  LoadedModel loaded(findCheckpoint(options.checkpoint));
+  LoadedModel loaded(findCheckpoint(options.checkpoint), options.device);
   const Tokenizer &tokenizer = loaded.tokenizer;
 
   Generated result;
@@ -128,8 +129,8 @@ Generated generate(const GenerationOptions &options, const std::function<void(co
     int64_t seen = std::min<int64_t>(tokens.size(), std::max<int64_t>(loaded.description.context, 1));
     at::Tensor input =
         at::tensor(at::ArrayRef<int>(tokens).slice(tokens.size() - seen), at::kLong).unsqueeze(0);
-    at::Tensor last = loaded.model.hidden(input).select(1, seen - 1).squeeze(0);
-    at::Tensor logits = loaded.model.logits(last);
+    at::Tensor last = loaded.model.hidden(input.to(loaded.model.device())).select(1, seen - 1).squeeze(0);
+    at::Tensor logits = loaded.model.logits(last).cpu(); // drawn from there on every device: the same choices
     if (!logits.isfinite().all().item<bool>())
       fail("expected finite logits, but token ", i + 1,
            " got others: the checkpoint's weights are not sound");

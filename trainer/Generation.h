@@ -19,6 +19,7 @@ struct GenerationOptions {
   double topP = 1.0;
   int64_t seed = 1;
   int64_t threads = 0;
+  std::string device = "cpu"; // one of devices()
 
   void check() const; // throws Error that names the flag
 };

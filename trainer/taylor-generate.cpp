@@ -33,6 +33,9 @@ int main(int argc, char **argv) {
   app.add_option("--seed", options.seed, "of the random choices")->capture_default_str();
   app.add_option("--threads", options.threads, "threads to compute with; 0: one per core, or OMP_NUM_THREADS")
       ->capture_default_str();
+  app.add_option("--device", options.device,
+                 "cpu, cuda (a GPU), or ptx (GPU code in the interpreter: slow, checked, without a GPU)")
+      ->capture_default_str();
   app.add_flag("--json", json,
                "print one JSON object (prompt_tokens, tokens, text, tokens_per_second) at the end");
   app.set_version_flag("--version", "taylor-generate " TAYLOR_VERSION " (" TAYLOR_GIT_HASH ")");
