@@ -6,8 +6,8 @@ using namespace mlir;
 using namespace mlir::simt;
 
 Value mlir::simt::getBuffer(Value slot) {
-  while (auto op = slot.getDefiningOp<SlotOp>())
-    slot = op.getBuffer();
+  while (isa_and_present<SlotOp, PartOp>(slot.getDefiningOp()))
+    slot = slot.getDefiningOp()->getOperand(0);
   return slot;
 }
 

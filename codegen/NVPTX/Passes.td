@@ -120,6 +120,37 @@ def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
 
+def StripProducts : Pass<"taylor-simt-strip-products", "::mlir::ModuleOp"> {
+  let summary = "what lies between two products in strips, so that a thread holds one strip at a time";
+  let description = [{
+    Rule: let products of one block add to sums over axis x, with left operands in registers that are computed, in this block and without a barrier or a copy between, from
+    other products. If a thread would need more than `registers` 32-bit registers for what the surrounding loop carries and its products, these products and all
+    that lies between are made for `strip` elements of x at a time: a strip of each score, its weights, then its share of each sum. What is read elsewhere as well stays whole, and strips
+    take slices of it. Each sum has its terms in the same order as before, so not one bit changes.
+
+    Why: ptxas keeps products in the order of the text. A tile of dO V^T between two accumulators of 64 registers each is what spills. The price is that the left
+    operand of an inner product is read from its buffer once per strip.
+
+    ```mlir
+    %p = simt.dot mma16 %v, %do over(e) : .. -> !tile.tile<[u = 128, t = 64], f32, #fragment>
+    %w:2 = tile.map (%s = %S, %x = %p) .. -> (!tile.tile<[t = 64, u = 128], bf16, #fragment>, ..)
+    %dv1 = simt.dot mma16 %w#0, %do over(t) into %dv : ..
+    %dk1 = simt.dot mma16 %w#1, %q over(t) into %dk : ..
+    // becomes, twice
+    %do0 = simt.part %do from 0 : .. -> !simt.buffer<1 x [t = 32, e = 128], bf16, swizzle = 128, panel = 64>
+    %p0 = simt.dot mma16 %v, %do0 over(e) : .. -> !tile.tile<[u = 128, t = 32], f32, #fragment>
+    %s0 = tile.slice %S[t = 0, 32] : ..
+    %w0:2 = tile.map (%s = %s0, %x = %p0) .. -> (!tile.tile<[t = 32, u = 128], bf16, #fragment>, ..)
+    %dv0 = simt.dot mma16 %w0#0, %do0 over(t) into %dv : ..
+    ```
+  }];
+  let options = [
+    Option<"registers", "registers", "int64_t", /*default=*/"210", "32-bit registers per thread that a loop may need before its products are cut">,
+    Option<"strip", "strip", "int64_t", /*default=*/"32", "elements of a strip, a multiple of 16">
+  ];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
+
 def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "tile programs with layouts to the code of one thread: llvm and nvvm";
   let description = [{

@@ -18,6 +18,7 @@ void simt::buildSimtPipeline(OpPassManager &manager, const Target &target, Strin
   manager.addPass(createCSEPass());
   manager.addPass(createScheduleCopies({/*stages=*/2, target.sharedPerBlock}));
   manager.addPass(createAllocateShared({target.sharedPerBlock}));
+  manager.addPass(createStripProducts());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
 }
@@ -36,7 +37,7 @@ void simt::registerSimtPipeline() {
       "taylor-simt-pipeline",
       "tile programs to tiles over threads, with copies scheduled and buffers placed: "
       "taylor-simt-assign-layouts, "
-      "taylor-simt-schedule-copies and taylor-simt-allocate-shared",
+      "taylor-simt-schedule-copies, taylor-simt-allocate-shared and taylor-simt-strip-products",
       [](OpPassManager &manager, const SimtPipelineOptions &options) {
         const Target *target = findTarget(options.target);
         if (!target)

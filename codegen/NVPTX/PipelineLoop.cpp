@@ -318,7 +318,8 @@ void LoopPipeline::addSlotIndices() {
       continue;
     BufferType type = stream.buffer.getType();
     stream.buffer.getResult().setType(BufferType::get(type.getContext(), stream.slots, type.getAxes(),
-                                                      type.getElementType(), type.getSwizzle()));
+                                                      type.getElementType(), type.getSwizzle(),
+                                                      type.getPanel()));
     Value slot = SlotOp::create(builder, stream.copy.getLoc(), stream.buffer, slotIndex[stream.slots]);
     stream.buffer.getResult().replaceUsesWithIf(slot, [&](OpOperand &use) {
       return use.getOwner() != stream.copy && use.getOwner() != slot.getDefiningOp();

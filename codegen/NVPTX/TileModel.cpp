@@ -54,7 +54,9 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   fit(target, problem.bytes, {d + e, d + e, widest, 1}, sizes.derivedRows.queries, sizes.derivedRows.keys);
 
   // Sums into columns: two accumulators per key beside two score tiles.
-  sizes.columns = {widest <= 128 ? 64 : 32, d + e <= 192 ? 128 : 64};
+  // Beyond the accumulators' limit products are cut in strips (taylor-simt-strip-products).
+  sizes.columns = {widest <= 128 ? 64 : 32, d + e <= 256 ? 128 : 64};
+  sizes.scalarKeys = d + e <= 192 ? 128 : 64;
   fit(target, problem.bytes, {d + e, d + e, widest, 2}, sizes.columns.keys, sizes.columns.queries);
   return sizes;
 }

@@ -171,7 +171,8 @@ int64_t ProgramAssembler::blockSize(const KernelPlan &kernel) {
 
 tile::ExtentAttr ProgramAssembler::partsOf(const KernelPlan &kernel) {
   if (hasKeysOnGrid(kernel))
-    return tile::ExtentAttr::get(builder.getStringAttr("u"), sizes.columns.keys);
+    return tile::ExtentAttr::get(builder.getStringAttr("u"),
+                                 PairEmitter::columnTile(cast<PairwiseOp>(kernel.op), sizes).keys);
   if (kernel.axes.size() < 2)
     return tile::ExtentAttr::get(builder.getContext(), kernel.axes.empty() ? sizes.blocks : 1);
   return tile::ExtentAttr::get(builder.getStringAttr(kernel.axes[0] + "*" + kernel.axes[1]), sizes.blocks);
@@ -245,7 +246,7 @@ void ProgramAssembler::emitZeroKernel(KernelPlan &kernel) {
   if (rows.empty())
     return;
   SmallVector<StringRef> axes = gridAxes(rows);
-  int64_t block = sizes.columns.queries;
+  int64_t block = PairEmitter::columnTile(pairs, sizes).queries;
   Location loc = pairs.getLoc();
   auto op = tile::KernelOp::create(builder, loc, kernel.name + "_zero", gridOf(axes, block));
   OpBuilder inside = OpBuilder::atBlockEnd(op.getBlock());

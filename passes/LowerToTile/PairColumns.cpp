@@ -19,9 +19,10 @@ void PairEmitter::guarded(Value condition, function_ref<void()> body) {
 }
 
 /// The next value of what is carried, or itself. A loop that runs once or not at all: unlike scf.if it
-/// carries in place.
+/// carries in place. In a pipelined loop the product is one of many whose order is free, so it is always
+/// made.
 Value PairEmitter::guarded(Value condition, Value carried, function_ref<Value(Value)> body) {
-  if (!condition)
+  if (!condition || emitter.sizes.singleLoop)
     return body(carried);
   Value times = arith::SelectOp::create(emitter.builder, emitter.loc, condition, emitter.constant(1),
                                         emitter.constant(0));
@@ -50,6 +51,16 @@ SmallVector<Value> PairEmitter::forHeads(Frame &block, ValueRange carried,
   });
 }
 
+ScoreTile PairEmitter::columnTile(PairwiseOp op, const TileSizes &sizes) {
+  bool sumsScalars = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) {
+    return sum.getArray() < 0 && (sum.getKind() == PairOutput::Columns || sum.getKind() == PairOutput::Total);
+  });
+  ScoreTile tile = sizes.columns;
+  if (sumsScalars)
+    tile.keys = std::min(tile.keys, sizes.scalarKeys);
+  return tile;
+}
+
 bool PairEmitter::hasKeysOnGrid(PairwiseOp op, const TileSizes &sizes) {
   bool anyRows = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
                               [](PairSumAttr sum) { return sum.getKind() == PairOutput::Rows; });
@@ -70,7 +81,7 @@ void PairEmitter::zeroMemory(Frame &block, ArrayRef<PairResult> results) {
   bool anyRows = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
                               [](PairSumAttr sum) { return sum.getKind() == PairOutput::Rows; });
   forHeads(block, {}, [&](Frame &head, ValueRange) {
-    int64_t step = emitter.sizes.columns.queries;
+    int64_t step = columnTile(op, emitter.sizes).queries;
     zeroKind(PairOutput::Total, head, results);
     if (anyRows)
       emitter.loop(emitter.constant(0), emitter.size("t"), step, {}, [&](Value i, ValueRange) {
@@ -146,7 +157,7 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
   emitOperands(head, [](ArrayType type) { return !type.has("t"); });
   SmallVector<Value> carried(groupSums);
   carried.append(zerosOf(columns.ofHead, head));
-  int64_t step = emitter.sizes.columns.queries;
+  int64_t step = columnTile(op, emitter.sizes).queries;
   SmallVector<int64_t> summed = llvm::map_to_vector(
       op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) { return int64_t(sum.getYielded()); });
   Masking masking;
@@ -191,7 +202,7 @@ void PairEmitter::emitKeys(const Columns &columns, Frame &keys) {
 
 void PairEmitter::emitColumns(Frame &block, Value parts, ArrayRef<PairResult> results,
                               function_ref<void(Frame &)> finish) {
-  int64_t step = emitter.sizes.columns.keys;
+  int64_t step = columnTile(op, emitter.sizes).keys;
   Columns columns{results, finish, {}, {}, hasKeysOnGrid(op, emitter.sizes)};
   bool heads = loopsOverHeads(block);
   for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>()))

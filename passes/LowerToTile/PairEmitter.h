@@ -34,6 +34,8 @@ public:
   static ScoreTile rowTile(PairwiseOp op, const TileSizes &sizes) {
     return op.getNumProducts() > 1 ? sizes.derivedRows : sizes.rows;
   }
+  /// Score tiles of the others.
+  static ScoreTile columnTile(PairwiseOp op, const TileSizes &sizes);
   /// Whether each block of keys of an operation with sums into columns is a block of the grid.
   static bool hasKeysOnGrid(PairwiseOp op, const TileSizes &sizes);
 

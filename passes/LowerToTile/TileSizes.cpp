@@ -44,6 +44,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
           number("edge-keys", sizes.edgeKeys),
           number("outer-queries", sizes.columns.queries),
           number("outer-keys", sizes.columns.keys),
+          number("scalar-keys", sizes.scalarKeys),
           number("blocks", sizes.blocks),
           {"row-sums", nullptr, rowSums, [&](unsigned word) { sizes.rowSums = RowSums(word); },
            rowSums[unsigned(sizes.rowSums)].str()},

@@ -37,6 +37,8 @@ struct TileSizes {
   int64_t edgeKeys = 64;
   /// Score tiles of sums into columns (the loop over queries is inside).
   ScoreTile columns;
+  /// Most keys of such a tile where weights are summed too, with no operand: that takes whole score tiles.
+  int64_t scalarKeys = 1024;
   /// Fewest blocks of a kernel that sums into columns, with `Parts`: where batches and groups are fewer, each
   /// is cut in parts by keys.
   int64_t blocks = 4;

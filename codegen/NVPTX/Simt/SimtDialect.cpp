@@ -83,7 +83,7 @@ void SimtDialect::initialize() {
 
 Type BufferType::parse(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
-  int64_t slots = 1, swizzle = 0;
+  int64_t slots = 1, swizzle = 0, panel = 0;
   SmallVector<Axis> axes;
   Type elementType;
   auto parseAxis = [&]() -> ParseResult {
@@ -98,13 +98,17 @@ Type BufferType::parse(AsmParser &parser) {
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis) || parser.parseComma() ||
       parser.parseType(elementType))
     return {};
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("swizzle") || parser.parseEqual() || parser.parseInteger(swizzle)))
+  auto parseNumber = [&](StringRef name, int64_t &number) -> ParseResult {
+    if (failed(parser.parseOptionalComma()))
+      return success();
+    return failure(parser.parseKeyword(name) || parser.parseEqual() || parser.parseInteger(number));
+  };
+  if (parseNumber("swizzle", swizzle) || parseNumber("panel", panel))
     return {};
   if (parser.parseGreater())
     return {};
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), slots, ArrayRef<Axis>(axes),
-                    elementType, swizzle);
+                    elementType, swizzle, panel);
 }
 
 void BufferType::print(AsmPrinter &printer) const {
@@ -114,11 +118,13 @@ void BufferType::print(AsmPrinter &printer) const {
   printer << "], " << getElementType();
   if (getSwizzle())
     printer << ", swizzle = " << getSwizzle();
+  if (getPanel())
+    printer << ", panel = " << getPanel();
   printer << ">";
 }
 
 LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slots,
-                                 ArrayRef<Axis> axes, Type elementType, int64_t swizzle) {
+                                 ArrayRef<Axis> axes, Type elementType, int64_t swizzle, int64_t panel) {
   if (slots < 1)
     return emitError() << "expected at least one slot, but got " << slots;
   if (axes.empty())
@@ -136,6 +142,9 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, i
   if (swizzle && rows * swizzle % 128)
     return emitError() << "expected rows of a multiple of 128 bytes together for swizzle = " << swizzle
                        << ", but got " << rows << " rows";
+  if (panel && (!swizzle || panel < axes.front().getSize()))
+    return emitError() << "expected panel, the rows of the whole, of a part of a swizzled buffer, but got "
+                       << panel;
   return success();
 }
 
@@ -160,7 +169,7 @@ int64_t BufferType::getByteOffset(int64_t row, int64_t column) const {
   if (!getSwizzle())
     return row * getRow().getSize() * getElementBytes() + byte;
   int64_t width = getSwizzle(), panel = byte / width;
-  return ((panel * getNumRows() + row) * width + byte % width) ^ getRowFlip(row) * 16;
+  return ((panel * getPanelRows() + row) * width + byte % width) ^ getRowFlip(row) * 16;
 }
 
 std::array<int64_t, 3> BufferType::getRowFlips() const {
@@ -184,8 +193,14 @@ int64_t BufferType::getRowFlip(int64_t row) const {
   return flip;
 }
 
+BufferType BufferType::getPart(int64_t rows) const {
+  SmallVector<Axis> axes(getAxes());
+  axes.front() = Axis::get(getContext(), axes.front().getName(), rows);
+  return get(getContext(), 1, axes, getElementType(), getSwizzle(), getSwizzle() ? getPanelRows() : 0);
+}
+
 BufferType BufferType::getSlot() const {
-  return get(getContext(), 1, getAxes(), getElementType(), getSwizzle());
+  return get(getContext(), 1, getAxes(), getElementType(), getSwizzle(), getPanel());
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,6 +211,20 @@ LogicalResult SlotOp::inferReturnTypes(MLIRContext *, std::optional<Location>, V
                                        DictionaryAttr, OpaqueProperties, RegionRange,
                                        SmallVectorImpl<Type> &types) {
   types.push_back(cast<BufferType>(operands.front().getType()).getSlot());
+  return success();
+}
+
+LogicalResult PartOp::verify() {
+  BufferType whole = getBuffer().getType(), part = getType();
+  ArrayRef<Axis> axes = whole.getAxes();
+  int64_t from = getFrom(), size = part.getAxes().front().getSize();
+  if (axes.size() > 2 || whole.getSlots() != 1 || from % 8 || size < 1)
+    return emitOpError()
+           << "expected part of one slot of a buffer with one or two axes, from a multiple of 8";
+  if (from < 0 || from + size > axes.front().getSize())
+    return emitOpError() << "expected rows within " << whole << ", but got " << size << " from " << from;
+  if (part != whole.getPart(size))
+    return emitOpError() << "expected " << whole.getPart(size) << ", but got " << part;
   return success();
 }
 

@@ -79,14 +79,20 @@ def Simt_BufferType : TypeDef<Simt_Dialect, "Buffer"> {
     bank once: 32 bytes of rows 4 k to 4 k + 3 and of rows 0, 2, 4, 6 or 1, 3, 5, 7 (f32: pairs along rows, columns one by one),
     64 bytes of rows 2 k and 2 k + 1 (f64), and one chunk of eight rows.
     Without `swizzle` the elements lie in row-major order. Buffers of one axis have one row.
+    `panel = 64`: these are some rows of a swizzled buffer that has 64, and panels are as far apart as there.
   }];
-  let parameters = (ins "int64_t":$slots, ArrayRefParameter<"::mlir::tile::Axis">:$axes, "::mlir::Type":$elementType, "int64_t":$swizzle);
+  let parameters = (ins "int64_t":$slots, ArrayRefParameter<"::mlir::tile::Axis">:$axes, "::mlir::Type":$elementType, "int64_t":$swizzle,
+                        "int64_t":$panel);
+  let builders = [TypeBuilder<(ins "int64_t":$slots, "::llvm::ArrayRef<::mlir::tile::Axis>":$axes, "::mlir::Type":$elementType, "int64_t":$swizzle),
+                              [{ return $_get($_ctxt, slots, axes, elementType, swizzle, /*panel=*/0); }]>];
   let extraClassDeclaration = [{
     int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
     int64_t getSize(::llvm::StringRef axis) const;
     /// Name and size of the contiguous axis, and the number of rows: the product of the others.
     ::mlir::tile::Axis getRow() const { return getAxes().back(); }
     int64_t getNumRows() const;
+    /// Rows from one panel to the next.
+    int64_t getPanelRows() const { return getPanel() ? getPanel() : getNumRows(); }
     /// Bytes of one slot.
     int64_t getSlotBytes() const;
     /// What `swizzle` adds to the chunk's number in its line, by xor: of each of the bits 0 to 2 of the row's number.
@@ -95,6 +101,8 @@ def Simt_BufferType : TypeDef<Simt_Dialect, "Buffer"> {
     int64_t getRowFlip(int64_t row) const;
     /// Byte offset of an element within its slot.
     int64_t getByteOffset(int64_t row, int64_t column) const;
+    /// That many neighbours along the first axis.
+    BufferType getPart(int64_t rows) const;
     /// One slot of it.
     BufferType getSlot() const;
   }];

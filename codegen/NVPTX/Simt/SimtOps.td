@@ -44,6 +44,21 @@ def Simt_SlotOp : Simt_Op<"slot", [Pure, DeclareOpInterfaceMethods<InferTypeOpIn
   let assemblyFormat = "$buffer `[` $index `]` attr-dict `:` qualified(type($buffer))";
 }
 
+def Simt_PartOp : Simt_Op<"part", [Pure]> {
+  let summary = "part of one slot of a buffer along its first axis";
+  let description = [{
+    The buffer has one or two axes. `from` is a multiple of 8, so that a part is swizzled as the whole is.
+
+    ```mlir
+    %k1 = simt.part %k from 32 : !simt.buffer<1 x [u = 64, d = 128], bf16, swizzle = 128> -> !simt.buffer<1 x [u = 16, d = 128], bf16, swizzle = 128, panel = 64>
+    ```
+  }];
+  let arguments = (ins Simt_BufferType:$buffer, I64Attr:$from);
+  let results = (outs Simt_BufferType:$result);
+  let assemblyFormat = "$buffer `from` $from attr-dict `:` qualified(type($buffer)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
 def Simt_CopyOp : Simt_Op<"copy", [MemoryEffects<[MemRead, MemWrite<Simt_SharedMemory>]>, AttrSizedOperandSegments]> {
   let summary = "window of an array into one slot of a buffer, by all threads; 0 beyond the array's bounds";
   let description = [{
@@ -95,6 +110,18 @@ def Simt_BarrierOp : Simt_Op<"barrier", [MemoryEffects<[MemRead<Simt_SharedMemor
 
     ```mlir
     simt.barrier
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_FenceOp : Simt_Op<"fence", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "the compiler neither moves nor merges reads of shared memory across";
+  let description = [{
+    No instruction: what is read before and behind is read twice, rather than held in registers.
+
+    ```mlir
+    simt.fence
     ```
   }];
   let assemblyFormat = "attr-dict";

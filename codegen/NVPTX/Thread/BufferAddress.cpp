@@ -77,7 +77,7 @@ Value BufferAddress::swizzled(int64_t rows, int64_t columns, int64_t &constant) 
   for (int64_t flips : type.getRowFlips())
     reach |= flips;
   int64_t inPanel = rows * width + columns % panel * bytes, chunk = inPanel / 16 & reach;
-  constant = columns / panel * type.getNumRows() * width + inPanel - chunk * 16;
+  constant = columns / panel * type.getPanelRows() * width + inPanel - chunk * 16;
   return ownPart(chunk ^ type.getRowFlip(rows));
 }
 
@@ -125,7 +125,7 @@ Value BufferAddress::ownPart(int64_t flip) {
     byte = code.bitXor(byte, code.bitXor(rowFlip(code), code.i32(flip * 16)));
     Value place = code.bitXor(code.mul(row.value, width), byte);
     Value panels = code.shiftRight(column.value, llvm::Log2_64(panel));
-    place = code.add(place, code.mul(panels, type.getNumRows() * width));
+    place = code.add(place, code.mul(panels, type.getPanelRows() * width));
     return code.offset(emitter.sharedBase, place);
   });
 }

@@ -128,6 +128,12 @@ void Code::store(ValueRange values, Value pointer, Space space, Words words, Val
 
 void Code::barrier() const { NVVM::Barrier0Op::create(builder, loc); }
 
+void Code::fence() const {
+  LLVM::InlineAsmOp::create(
+      builder, loc, TypeRange(), ValueRange(), "", "~{memory}", /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
 //===----------------------------------------------------------------------===//
 // Numbers
 //===----------------------------------------------------------------------===//

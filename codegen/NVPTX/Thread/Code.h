@@ -59,6 +59,8 @@ public:
   SmallVector<Value> load(Value pointer, Space space, Words words, Value guard) const;
   void store(ValueRange values, Value pointer, Space space, Words words, Value guard) const;
   void barrier() const;
+  /// Reads of memory are not moved across; no instruction.
+  void fence() const;
 
   // Numbers.
   Value bitcast(Value value, Type type) const;

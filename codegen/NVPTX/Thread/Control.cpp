@@ -79,6 +79,16 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
         slots[slot] = {slot.getType(), code.add(whole.bytes, code.mul(index, whole.type.getSlotBytes()))};
         return success();
       })
+      .Case<PartOp>([&](PartOp part) {
+        Slot whole = slotOf(part.getBuffer());
+        // In a swizzled buffer, those of one panel.
+        int64_t bytes = whole.type.getElementBytes(), row = whole.type.getRow().getSize();
+        int64_t rowBytes = whole.type.getSwizzle()            ? whole.type.getSwizzle()
+                           : whole.type.getAxes().size() == 1 ? bytes
+                                                              : row * bytes;
+        slots[part] = {part.getType(), code.add(whole.bytes, int64_t(part.getFrom()) * rowBytes)};
+        return success();
+      })
       .Case<CopyOp>([&](auto copy) { return emitCopy(copy); })
       .Case<CommitOp>([&](auto) {
         NVVM::CpAsyncCommitGroupOp::create(builder, op->getLoc());
@@ -86,6 +96,10 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
       })
       .Case<WaitOp>([&](WaitOp wait) {
         NVVM::CpAsyncWaitGroupOp::create(builder, op->getLoc(), uint32_t(wait.getGroups()));
+        return success();
+      })
+      .Case<FenceOp>([&](auto) {
+        code.fence();
         return success();
       })
       .Case<BarrierOp>([&](auto) {

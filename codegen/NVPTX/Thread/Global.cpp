@@ -48,11 +48,11 @@ WindowAccess KernelEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
     if (!axis.tileAxis.empty()) {
       Place place = placeOf(axis.tileAxis);
       first = code.add(first, place.value);
-      Value part = atStart([&] {
+      Value part = atStartOfPart([&] {
         Value wide = arith::ExtUIOp::create(builder, array.getLoc(), builder.getI64Type(), place.value);
         return scaled(wide);
       });
-      own = own ? atStart([&] { return code.add(own, part); }) : part;
+      own = own ? atStartOfPart([&] { return code.add(own, part); }) : part;
     }
     ExtentAttr extent = type.getAxes()[i].extent;
     if (!isInside(axis.offset, axis.size, extent)) {
@@ -69,7 +69,8 @@ WindowAccess KernelEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
   }
   window.pointer = values.address;
   if (own)
-    window.pointer = atStart([&] { return code.offset(values.address, code.mul(own, window.elementBytes)); });
+    window.pointer =
+        atStartOfPart([&] { return code.offset(values.address, code.mul(own, window.elementBytes)); });
   window.pointer = code.offset(window.pointer, code.mul(uniform, window.elementBytes));
   return window;
 }

@@ -118,6 +118,32 @@ void KernelEmitter::findExchangedArrays() {
     arrays[array].isExchanged = counts.writes > 1 || (counts.writes && counts.reads);
 }
 
+Operation *KernelEmitter::getEndOfStart() {
+  Block *block = builder.getInsertionBlock();
+  Block::iterator here = builder.getInsertionPoint();
+  Operation *found = nullptr;
+  while (true) {
+    for (Block::iterator it = here; !found && it != block->begin();)
+      if (isa<scf::ForOp>(--it))
+        found = &*it;
+    Operation *parent = block->getParentOp();
+    if (isa<scf::ForOp>(parent))
+      return startEnd;
+    if (isa<LLVM::LLVMFuncOp>(parent))
+      break;
+    here = parent->getIterator();
+    block = parent->getBlock();
+  }
+  if (!found)
+    return startEnd;
+  Operation *&end = startEnds[found];
+  if (!end) {
+    builder.setInsertionPointAfter(found);
+    end = Code(builder, found->getLoc()).i32(0).getDefiningOp();
+  }
+  return end;
+}
+
 LogicalResult KernelEmitter::emit(ModuleOp module) {
   SmallVector<Value> used = getArguments(kernel);
   LLVM::LLVMFuncOp function = makeFunction(module, used);
@@ -135,6 +161,8 @@ LogicalResult KernelEmitter::emit(ModuleOp module) {
     return failure();
   LLVM::ReturnOp::create(builder, loc, ValueRange());
   startEnd->erase();
+  for (auto [loop, end] : startEnds)
+    end->erase();
   return success();
 }
 

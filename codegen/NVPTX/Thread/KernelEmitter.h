@@ -144,6 +144,16 @@ private:
     builder.setInsertionPoint(startEnd);
     return emit();
   }
+  /// The same, but behind the last loop before here, if here is in no loop: what only a kernel's last part
+  /// needs takes no register before.
+  template <typename F> auto atStartOfPart(F emit) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(getEndOfStart());
+    return emit();
+  }
+  /// The end of what is computed once behind the loop that runs before what is emitted here; `startEnd` if
+  /// there is none, or here is in a loop.
+  Operation *getEndOfStart();
 
   friend class BufferAddress;
   friend class MatrixReader;
@@ -153,7 +163,8 @@ private:
   LLVM::GlobalOp shared;
   OpBuilder builder;
   Operation *startEnd = nullptr;
-  Value thread; ///< i32, %tid.x
+  llvm::DenseMap<Operation *, Operation *> startEnds; ///< of the parts behind loops
+  Value thread;                                       ///< i32, %tid.x
   Value sharedBase;
   int64_t numWarps = 1;
   llvm::StringMap<Value> sizes; ///< i64, by role

@@ -118,3 +118,32 @@ func.func @sides(%a: !simt.buffer<1 x [t = 16, d = 16], bf16>, %b: !simt.buffer<
   %x = simt.dot mma16 %b, %a over(d) : !simt.buffer<1 x [u = 8, d = 16], bf16>, !simt.buffer<1 x [t = 16, d = 16], bf16> -> !tile.tile<[t = 16, u = 8], f32, #s>
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected panel, the rows of the whole, of a part of a swizzled buffer, but got 32}}
+func.func private @panel(!simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128, panel = 32>)
+
+// -----
+
+func.func @part_from(%buffer: !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>) {
+  // expected-error @+1 {{expected part of one slot of a buffer with one or two axes, from a multiple of 8}}
+  %x = simt.part %buffer from 4 : !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128> -> !simt.buffer<1 x [u = 16, d = 64], bf16, swizzle = 128, panel = 64>
+  return
+}
+
+// -----
+
+func.func @part_beyond(%buffer: !simt.buffer<1 x [t = 64], f32>) {
+  // expected-error @+1 {{expected rows within '!simt.buffer<1 x [t = 64], f32>', but got 32 from 40}}
+  %x = simt.part %buffer from 40 : !simt.buffer<1 x [t = 64], f32> -> !simt.buffer<1 x [t = 32], f32>
+  return
+}
+
+// -----
+
+func.func @part_type(%buffer: !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>) {
+  // expected-error @+1 {{expected '!simt.buffer<1 x [u = 16, d = 64], bf16, swizzle = 128, panel = 64>', but got '!simt.buffer<1 x [u = 16, d = 64], bf16, swizzle = 128>'}}
+  %x = simt.part %buffer from 16 : !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128> -> !simt.buffer<1 x [u = 16, d = 64], bf16, swizzle = 128>
+  return
+}

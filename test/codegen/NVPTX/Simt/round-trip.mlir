@@ -4,6 +4,8 @@
 // CHECK: simt.alloc "k" : !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
 // CHECK: simt.copy %{{.*}} [b = %{{.*}}, h = %{{.*}}, t as u = %{{.*}}], %{{.*}} if %{{.*}} :
 // CHECK: simt.dot mma16 %{{.*}}, %{{.*}} over(d) : !tile.tile<[d = 64, t = 128], bf16, #fragment_t_d>
+// CHECK: simt.fence
+// CHECK: simt.part %{{.*}} from 32 : !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128> -> !simt.buffer<1 x [u = 16, d = 64], bf16, swizzle = 128, panel = 64>
 // CHECK: simt.reduce_warp max %{{.*}} over(t) : {{.*}} -> !tile.tile<[u = 64, warp = 4], f32, #layout>
 #frag = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:32, t:64], register = [u:1*2, t:8*2, u:8*8, t:16*2]>
 #a = #simt.layout<lane = [d:2, d:4, t:1, t:2, t:4], warp = [t:32, t:64], register = [d:1*2, t:8*2, d:8*8, t:16*2]>
@@ -20,6 +22,8 @@ tile.program @forward {
     simt.barrier
     %x = tile.load %q[b = %b, h = %h, t = %i] : !tile.array<[b, h, t, d = 64], bf16> -> !tile.tile<[d = 64, t = 128], bf16, #a>
     %r = simt.dot mma16 %x, %s over(d) : !tile.tile<[d = 64, t = 128], bf16, #a>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128> -> !tile.tile<[t = 128, u = 64], f32, #frag>
+    simt.fence
+    %some = simt.part %s from 32 : !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128> -> !simt.buffer<1 x [u = 16, d = 64], bf16, swizzle = 128, panel = 64>
     %m = simt.reduce_warp max %r over(t) : !tile.tile<[t = 128, u = 64], f32, #frag> -> !tile.tile<[u = 64, warp = 4], f32, #part>
   }
 }
