@@ -18,15 +18,17 @@ nlohmann::json benchCompile(const Request &request);
 
 /// What `ptx` runs.
 struct CountOptions {
-  std::vector<std::string> folders;    ///< each with a plans.json (Plan.h)
-  std::vector<std::string> directions; ///< "forward", "backward"
-  int64_t threads = 0;                 ///< host threads; 0: all processors
-  uint64_t seed = 0;                   ///< order of warps
+  std::vector<std::string> folders; ///< each with a plans.json (Plan.h)
+  std::string spec;                 ///< of softmax attention, compiled for the plans' cases; or empty
+  std::vector<std::string> shapes, masks, dtypes; ///< the cases, where there are no plans
+  std::vector<std::string> directions;            ///< "forward", "backward"
+  int64_t threads = 0;                            ///< host threads; 0: all processors
+  uint64_t seed = 0;                              ///< order of warps
   bool checks = false; ///< races are errors, also two warps' writes of one value, and uninitialised values
 };
 
-/// Counts of the kernels of all plans, after a check of their results. Throws runtime::Error where the
-/// interpreter finds a fault or a result is no attention.
+/// Counts of the kernels of all plans and of the specification, after a check of their results. Throws
+/// runtime::Error where the interpreter finds a fault or a result is no attention.
 nlohmann::json benchCounts(const CountOptions &options);
 
 } // namespace taylor::bench

@@ -4,6 +4,7 @@
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
 #include "runtime/bench/Commands.h"
+#include "runtime/bench/Compiled.h"
 #include "runtime/bench/Plan.h"
 #include "runtime/ptx/Interpreter.h"
 #include <ATen/ATen.h>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <torch/csrc/autograd/autograd.h>
 
 namespace taylor::bench {
@@ -179,7 +181,7 @@ constexpr Metric metrics[] = {
 const Json &best(const std::vector<const Json *> &rows, const Metric &metric) {
   auto rank = [&](const Json *row) {
     double count = (*row)["counts"][metric.key];
-    return std::pair((*row)["spilled"].get<size_t>() > 64, metric.moreIsBetter ? -count : count);
+    return std::pair((*row).value("spilled", size_t(0)) > 64, metric.moreIsBetter ? -count : count);
   };
   return **std::min_element(rows.begin(), rows.end(),
                             [&](const Json *a, const Json *b) { return rank(a) < rank(b); });
@@ -213,55 +215,112 @@ void print(const std::vector<const Json *> &rows) {
   printf("\n");
 }
 
-} // namespace
+std::string inputsOf(const Plan &plan) { return plan.shape.text() + " " + plan.dtype + " " + plan.mask; }
+std::string caseOf(const Plan &plan) { return plan.direction + " " + inputsOf(plan) + " " + plan.target; }
 
-Json benchCounts(const CountOptions &options) {
+/// The plans of all folders, in the directions that were asked for.
+std::vector<Plan> readAll(const CountOptions &options) {
   std::vector<Plan> plans;
   for (const std::string &folder : options.folders)
     for (Plan &plan : readPlans(folder))
       if (std::find(options.directions.begin(), options.directions.end(), plan.direction) !=
           options.directions.end())
         plans.push_back(std::move(plan));
+  return plans;
+}
+
+/// Plans without kernels, for the specification: one for each case of the others, or for each that was asked
+/// for.
+std::vector<Plan> plansOfSpec(const CountOptions &options, const std::vector<Plan> &others) {
+  Plan ours;
+  ours.contender = "taylor";
+  ours.variant = options.spec.substr(options.spec.rfind('/') + 1);
+  std::vector<Plan> plans;
+  if (others.empty()) {
+    ours.target = "sm_80";
+    for (const std::string &direction : options.directions)
+      for (const std::string &shape : options.shapes)
+        for (const std::string &dtype : options.dtypes)
+          for (const std::string &mask : options.masks) {
+            ours.direction = direction, ours.mask = mask, ours.dtype = dtype;
+            ours.shape = Shape::parse(shape);
+            plans.push_back(ours);
+          }
+    return plans;
+  }
+  std::set<std::string> known;
+  for (const Plan &plan : others)
+    if (known.insert(caseOf(plan)).second) {
+      ours.target = plan.target, ours.direction = plan.direction, ours.mask = plan.mask;
+      ours.dtype = plan.dtype, ours.shape = plan.shape;
+      plans.push_back(ours);
+    }
+  return plans;
+}
+
+/// Runs a plan, or the specification where it has no kernels, and judges what comes out.
+class Counter {
+public:
+  explicit Counter(const CountOptions &options) : options(options) {}
+
+  Json count(const Plan &plan) {
+    auto [found, isNew] = problems.try_emplace(inputsOf(plan));
+    Problem &problem = found->second;
+    if (isNew)
+      problem = makeProblem(plan);
+    Memory memory(plan, problem);
+    Json row = {{"contender", plan.contender}, {"variant", plan.variant}, {"target", plan.target},
+                {"direction", plan.direction}, {"mask", plan.mask},       {"dtype", plan.dtype},
+                {"shape", plan.shape.text()}};
+    Profile profile;
+    if (plan.kernels.empty()) {
+      profile =
+          runCompiled(options.spec, plan, options, [&](const std::string &name) { return memory.get(name); });
+    } else {
+      for (const PlanKernel &kernel : plan.before)
+        run(kernel, memory, modules, options);
+      size_t spilled = 0;
+      for (const PlanKernel &kernel : plan.kernels) {
+        profile.add(run(kernel, memory, modules, options));
+        spilled = std::max(spilled, kernel.spilled);
+      }
+      row["spilled"] = spilled;
+    }
+    row["errors"] = judge(plan, problem, memory);
+    row["counts"] = countsOf(plan, profile);
+    return row;
+  }
+
+private:
+  const CountOptions &options;
   std::map<std::string, Problem> problems;
   Modules modules;
+};
+
+} // namespace
+
+Json benchCounts(const CountOptions &options) {
+  std::vector<Plan> plans = readAll(options);
+  if (!options.spec.empty())
+    for (Plan &plan : plansOfSpec(options, plans))
+      plans.push_back(std::move(plan));
+  Counter counter(options);
   Json rows = Json::array();
   std::vector<std::string> order;
+  std::map<std::string, std::vector<size_t>> cases;
   for (const Plan &plan : plans) {
-    std::string inputs = plan.shape.text() + " " + plan.dtype + " " + plan.mask;
-    if (!problems.contains(inputs))
-      problems[inputs] = makeProblem(plan);
-    const Problem &problem = problems[inputs];
-    Memory memory(plan, problem);
-    for (const PlanKernel &kernel : plan.before)
-      run(kernel, memory, modules, options);
-    Profile profile;
-    size_t spilled = 0;
-    for (const PlanKernel &kernel : plan.kernels) {
-      profile.add(run(kernel, memory, modules, options));
-      spilled = std::max(spilled, kernel.spilled);
-    }
-    rows.push_back({{"contender", plan.contender},
-                    {"variant", plan.variant},
-                    {"target", plan.target},
-                    {"direction", plan.direction},
-                    {"mask", plan.mask},
-                    {"dtype", plan.dtype},
-                    {"shape", plan.shape.text()},
-                    {"spilled", spilled},
-                    {"errors", judge(plan, problem, memory)},
-                    {"counts", countsOf(plan, profile)}});
-  }
-  std::map<std::string, std::vector<const Json *>> cases;
-  for (const Json &row : rows) {
-    std::string key;
-    for (const char *part : {"direction", "shape", "dtype", "mask", "target"})
-      key += row[part].get<std::string>() + " ";
+    std::string key = caseOf(plan);
     if (!cases.contains(key))
       order.push_back(key);
-    cases[key].push_back(&row);
+    cases[key].push_back(rows.size());
+    rows.push_back(counter.count(plan));
   }
-  for (const std::string &key : order)
-    print(cases[key]);
+  for (const std::string &key : order) {
+    std::vector<const Json *> some;
+    for (size_t row : cases[key])
+      some.push_back(&rows[row]);
+    print(some);
+  }
   return rows;
 }
 

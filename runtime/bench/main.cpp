@@ -108,8 +108,26 @@ CLI::App *addCounts(CLI::App &app, CountOptions &options, std::string &json) {
   command
       ->add_option("--plans", options.folders,
                    "folders with PTX and a plans.json, such as triton_attention.py writes; several by comma")
-      ->required()
       ->delimiter(',');
+  CLI::Option *spec = command->add_option("--spec", options.spec,
+                                          "specification of softmax attention without a rotation: compiled "
+                                          "for the cases of the plans, or for these:");
+  options.shapes = {"1,2,512,64", "1,2,512,128"};
+  command->add_option("--shape", options.shapes, "B,H,T,D, where there are no plans (repeatable)")
+      ->needs(spec)
+      ->capture_default_str();
+  options.masks = {"causal", "bidirectional"};
+  command->add_option("--mask", options.masks, "causal, bidirectional, where there are no plans")
+      ->delimiter(',')
+      ->needs(spec)
+      ->check(CLI::IsMember({"causal", "bidirectional"}))
+      ->capture_default_str();
+  options.dtypes = {"bf16"};
+  command->add_option("--dtype", options.dtypes, "bf16, f16, where there are no plans")
+      ->delimiter(',')
+      ->needs(spec)
+      ->check(CLI::IsMember({"bf16", "f16"}))
+      ->capture_default_str();
   options.directions = {"forward", "backward"};
   command->add_option("--direction", options.directions, "forward, backward")
       ->delimiter(',')
@@ -191,6 +209,8 @@ int run(int argc, char **argv) {
     return 0;
   }
   if (*counts) {
+    if (countOptions.folders.empty() && countOptions.spec.empty())
+      runtime::fail("expected --plans, --spec or both: whose kernels to count");
     nlohmann::json rows = benchCounts(countOptions);
     if (!countJson.empty())
       writeJson(countJson, rows);

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/bench/Compiled.h"
+
+#include "runtime/Cache.h"
+#include "runtime/Call.h"
+#include "runtime/Cpu.h"
+#include "runtime/Error.h"
+#include <ATen/ATen.h>
+
+namespace taylor::bench {
+namespace {
+
+using runtime::fail;
+using runtime::Role;
+using runtime::ptx::Profile;
+
+/// A specification's artifact with the arrays of a plan.
+class Compiled {
+public:
+  Compiled(const std::string &spec, const Plan &plan, const CountOptions &options,
+           const std::function<at::Tensor(const std::string &)> &arrayOf)
+      : plan(plan), options(options), arrayOf(arrayOf),
+        artifact(runtime::compile(runtime::Specification::read(spec),
+                                  {"--target=" + plan.target, "--dtype=" + plan.dtype, "--mask=" + plan.mask,
+                                   "--head-dim=" + std::to_string(plan.shape.d)})) {
+    for (const TensorInfo &input : artifact->manifest().inputs)
+      if (input.name != "q" && input.name != "k" && input.name != "v")
+        fail(spec, ": expected an attention of q, k and v alone, but it has an input '", input.name, "'");
+    for (const TensorInfo &tensor : artifact->manifest().saved)
+      saved.push_back(at::full(sizesOf(tensor), NAN, scalarType(tensor.dtype)));
+  }
+
+  Profile run(const std::string &name) {
+    const Manifest &manifest = artifact->manifest();
+    int function = manifest.function(name);
+    std::vector<at::Tensor> arrays;
+    for (const runtime::Slot &slot : manifest.functions[function].slots)
+      arrays.push_back(arrayAt(slot));
+    std::vector<TaylorTensor> tensors;
+    for (const at::Tensor &array : arrays)
+      tensors.push_back({array.data_ptr(), dtypeOf(array), TAYLOR_CPU, array.dim(), array.sizes().data(),
+                         array.strides().data()});
+    runtime::BoundCall call;
+    runtime::bind(manifest, function, tensors.data(), int64_t(tensors.size()), nullptr, TAYLOR_PTX, call);
+    Profile profile;
+    runtime::Executor executor;
+    executor.device = TAYLOR_PTX;
+    executor.threads = options.threads > 0 ? options.threads : runtime::cpuCount();
+    executor.ptx = {.seed = options.seed,
+                    .checks = options.checks,
+                    .profile = [&](const std::string &, const runtime::KernelInfo &, unsigned,
+                                   const Profile &kernel) { profile.add(kernel); }};
+    runtime::run(*artifact, function, call, executor);
+    return profile;
+  }
+
+private:
+  std::vector<int64_t> sizesOf(const TensorInfo &tensor) const {
+    const Shape &s = plan.shape;
+    const int64_t dims[] = {s.b, s.h, s.g, s.t, s.u};
+    std::vector<int64_t> sizes;
+    for (const Axis &axis : tensor.axes)
+      sizes.push_back(axis.isChannel() ? axis.size : dims[axis.dim]);
+    return sizes;
+  }
+
+  at::Tensor arrayAt(const runtime::Slot &slot) const {
+    if (slot.role == Role::Saved)
+      return saved[slot.index];
+    const std::string &name = artifact->manifest().tensor(slot).name;
+    return arrayOf(slot.role == Role::Gradient || slot.role == Role::Cotangent ? "d" + name : name);
+  }
+
+  static int32_t dtypeOf(const at::Tensor &array) {
+    for (TaylorDtype dtype : {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F64, TAYLOR_F16, TAYLOR_I32})
+      if (array.scalar_type() == scalarType(dtype))
+        return dtype;
+    fail("unsupported dtype of an array: ", at::toString(array.scalar_type()));
+  }
+
+  const Plan &plan;
+  const CountOptions &options;
+  const std::function<at::Tensor(const std::string &)> &arrayOf;
+  std::shared_ptr<const runtime::Artifact> artifact;
+  std::vector<at::Tensor> saved;
+};
+
+} // namespace
+
+Profile runCompiled(const std::string &spec, const Plan &plan, const CountOptions &options,
+                    const std::function<at::Tensor(const std::string &)> &arrayOf) {
+  Compiled compiled(spec, plan, options, arrayOf);
+  Profile forward = compiled.run("forward");
+  return plan.direction == "forward" ? forward : compiled.run("backward");
+}
+
+} // namespace taylor::bench
