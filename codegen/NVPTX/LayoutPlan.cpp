@@ -139,9 +139,13 @@ bool LayoutPlan::dependsOnProduct(Value value) const {
     Operation *op = open.pop_back_val().getDefiningOp();
     if (!op || !slice.insert(op))
       continue;
-    if (isa<tile::DotOp>(op))
+    // What a branch or a loop gives is computed inside.
+    WalkResult walk = op->walk([&](Operation *inner) {
+      llvm::append_range(open, inner->getOperands());
+      return isa<tile::DotOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
       return true;
-    llvm::append_range(open, op->getOperands());
   }
   return false;
 }

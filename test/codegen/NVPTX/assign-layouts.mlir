@@ -163,3 +163,52 @@ tile.program @f32 {
     tile.store %p, %o[b = %b, t = %c0] : !tile.tile<[t = 32], f32>, !tile.array<[b, t], f32>
   }
 }
+
+// Two warps share the keys' rows and cut the queries: weights are exchanged once, in 16 bits, behind the branch that masks them.
+// CHECK-LABEL: tile.program @masked
+// CHECK: %[[BUFFER:.*]] = simt.alloc "tu" : !simt.buffer<1 x [u = 32, t = 64], bf16, swizzle = 128>
+// CHECK: %[[S:.*]] = simt.dot mma16 {{.*}} -> !tile.tile<[t = 64, u = 32], f32, #[[F:.*]]>
+// CHECK-NOT: simt.write
+// CHECK: %[[W:.*]] = scf.if %{{.*}} -> (!tile.tile<[t = 64, u = 32], f32, #[[F]]>)
+// CHECK-NOT: simt.write
+// CHECK: %[[P:.*]] = tile.map (%{{.*}} = %[[W]])
+// CHECK: simt.write %[[P]], %[[BUFFER]] : !tile.tile<[t = 64, u = 32], bf16, #[[F]]>
+// CHECK: simt.dot mma16 %[[BUFFER]], %{{.*}} over(t) into
+tile.program @masked {
+  %q = tile.tensor "input:q" : !tile.array<[b, h, t, d = 64], bf16>
+  %k = tile.tensor "input:k" : !tile.array<[b, h, u, d = 64], bf16>
+  %o = tile.tensor "input:o" : !tile.array<[b, h, t, e = 32], bf16>
+  %dv = tile.tensor "gradient:v" : !tile.array<[b, h, u, e = 32], bf16>
+  tile.kernel @pairs grid(%b in b, %h in h, %j in ceildiv(u, 32)) {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %u0 = arith.muli %j, %c32 : index
+    %K = tile.load %k[b = %b, h = %h, u = %u0] : !tile.array<[b, h, u, d = 64], bf16> -> !tile.tile<[d = 64, u = 32], bf16>
+    %V0 = tile.splat %zero : f32 -> !tile.tile<[e = 32, u = 32], f32>
+    %T = tile.size "t"
+    %V = scf.for %i = %c0 to %T step %c64 iter_args(%x = %V0) -> (!tile.tile<[e = 32, u = 32], f32>) {
+      %Q = tile.load %q[b = %b, h = %h, t = %i] : !tile.array<[b, h, t, d = 64], bf16> -> !tile.tile<[d = 64, t = 64], bf16>
+      %S = tile.dot %K, %Q over(d) : !tile.tile<[d = 64, u = 32], bf16>, !tile.tile<[d = 64, t = 64], bf16> -> !tile.tile<[t = 64, u = 32], f32>
+      %cut = arith.cmpi slt, %i, %u0 : index
+      %W = scf.if %cut -> (!tile.tile<[t = 64, u = 32], f32>) {
+        %y = tile.map (%s = %S) : (!tile.tile<[t = 64, u = 32], f32>) -> !tile.tile<[t = 64, u = 32], f32> {
+          %1 = arith.mulf %s, %zero : f32
+          tile.yield %1 : f32
+        }
+        scf.yield %y : !tile.tile<[t = 64, u = 32], f32>
+      } else {
+        scf.yield %S : !tile.tile<[t = 64, u = 32], f32>
+      }
+      %P = tile.map (%s = %W) : (!tile.tile<[t = 64, u = 32], f32>) -> !tile.tile<[t = 64, u = 32], bf16> {
+        %p = arith.truncf %s : f32 to bf16
+        tile.yield %p : bf16
+      }
+      %dO = tile.load %o[b = %b, h = %h, t = %i] : !tile.array<[b, h, t, e = 32], bf16> -> !tile.tile<[e = 32, t = 64], bf16>
+      %n = tile.dot %P, %dO over(t) into %x : !tile.tile<[t = 64, u = 32], bf16>, !tile.tile<[e = 32, t = 64], bf16> -> !tile.tile<[e = 32, u = 32], f32>
+      scf.yield %n : !tile.tile<[e = 32, u = 32], f32>
+    }
+    tile.store %V, %dv[b = %b, h = %h, u = %u0] : !tile.tile<[e = 32, u = 32], f32>, !tile.array<[b, h, u, e = 32], bf16>
+  }
+}
