@@ -50,6 +50,7 @@ LogicalResult Partition::run() {
   } while (storeSharedRows());
   propagateDemand();
   nameKernels();
+  orderRoots();
   return success();
 }
 
@@ -483,4 +484,12 @@ void Partition::nameKernels() {
     int count = used[name]++;
     kernel.name = count ? name + "_" + std::to_string(count + 1) : name;
   }
+}
+
+void Partition::orderRoots() {
+  for (KernelPlan &kernel : kernels)
+    llvm::stable_sort(kernel.roots, [](const Root &a, const Root &b) {
+      Operation *ofA = a.value.getDefiningOp(), *ofB = b.value.getDefiningOp();
+      return ofB && (!ofA || ofA->isBeforeInBlock(ofB)) && ofA != ofB;
+    });
 }

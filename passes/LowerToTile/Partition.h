@@ -83,6 +83,8 @@ private:
   KernelPlan &kernelFor(KernelPlan::Kind kind, int64_t stage, llvm::ArrayRef<llvm::StringRef> axes,
                         mlir::Operation *op = nullptr);
   void nameKernels();
+  /// In each kernel what others are computed from comes first: once stored, its tile may be dropped.
+  void orderRoots();
 
   struct Leaves {
     llvm::SetVector<mlir::Value> values; // with memory, or results of pairs with columns

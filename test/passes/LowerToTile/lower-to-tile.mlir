@@ -9,13 +9,13 @@
 !t = !taylor.array<[t], f32>
 
 // Keys are rotated once, in a kernel of their own; queries where they are loaded. The running maximum rescales both sums.
-// Tiles before the diagonal have no mask.
+// Tiles before the diagonal have no mask. Saved sums are stored before what is computed from them.
 // CHECK-LABEL: tile.program @forward
 // CHECK:         %[[Q:.*]] = tile.tensor "input:q"
 // CHECK:         %[[K:.*]] = tile.tensor "input:k"
 // CHECK:         %[[V:.*]] = tile.tensor "input:v"
-// CHECK:         tile.tensor "output:o" : !tile.array<[b, h, t, e = 8], f32>
-// CHECK:         tile.tensor "saved:maximum" optional
+// CHECK:         %[[O:.*]] = tile.tensor "output:o" : !tile.array<[b, h, t, e = 8], f32>
+// CHECK:         %[[SM:.*]] = tile.tensor "saved:maximum" optional
 // CHECK:         %[[KR:.*]] = tile.workspace "columns.0" : !tile.array<[b, g, u, d = 16], f32>
 // CHECK:         tile.kernel @angles_t grid(%{{.*}} in ceildiv(t, 64))
 // CHECK:         tile.kernel @angles_u grid(%{{.*}} in ceildiv(u, 64))
@@ -35,10 +35,12 @@
 // CHECK:           scf.for
 // CHECK:             arith.cmpi sle
 // CHECK:             arith.select
-// CHECK:           tile.store
-// CHECK:           tile.requested
+// CHECK:           tile.requested %[[SM]]
 // CHECK-NEXT:      scf.if
-// CHECK-NEXT:        tile.store
+// CHECK-NEXT:        tile.store %{{.*}}, %[[SM]]
+// CHECK:           arith.divf
+// CHECK:           tile.store %{{.*}}, %[[O]]
+// CHECK-NOT:       tile.store
 taylor.function @softmax.forward of @softmax("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
   %qr = taylor.rope %q : !q
   %kr = taylor.rope %k : !k
