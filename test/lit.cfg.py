@@ -1,6 +1,7 @@
 # Two suites share this file: the lit tests of test/, and the GoogleTest programs of build/unittests.
 import os
 import re
+import shutil
 
 import lit.formats
 
@@ -39,6 +40,10 @@ if features["sanitizer"]:
     config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
 if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "triton", "__init__.py")):  # comes with torch for CUDA
     config.available_features.add("triton")
+# The wheel's ptxas comes first: its version is known.
+ptxas = shutil.which(os.path.join(config.taylor_torch_dir, "bin", "ptxas")) or shutil.which("ptxas")
+if ptxas:
+    config.available_features.add("ptxas")
 if lit_config.params.get("full"):
     config.available_features.add("full")
 if os.geteuid() == 0:
@@ -84,6 +89,7 @@ else:
         "%bin_dir": bin_dir,
         "%lib_dir": lib_dir,
         "%torch_dir": config.taylor_torch_dir,
+        "%ptxas": ptxas or "",
         "%cxx": config.taylor_cxx,
         "%cc": config.taylor_cc,
     }.items():

@@ -73,6 +73,24 @@ static std::map<std::string, std::map<std::string, int64_t>> countInstructions(S
 }
 
 //===----------------------------------------------------------------------===//
+// Tile sizes
+//===----------------------------------------------------------------------===//
+
+ScoreTiles mlir::simt::findScoreTiles(ModuleOp module) {
+  ScoreTiles tiles;
+  module.walk([&](tile::DotOp dot) {
+    tile::TileType type = dot.getType();
+    if (!type.hasAxis("t") || !type.hasAxis("u"))
+      return;
+    std::string entry = (dot->getParentOfType<tile::ProgramOp>().getName() + "_" +
+                         dot->getParentOfType<tile::KernelOp>().getName())
+                            .str();
+    tiles[entry] = {type.getSize("t"), type.getSize("u")};
+  });
+  return tiles;
+}
+
+//===----------------------------------------------------------------------===//
 // Occupancy
 //===----------------------------------------------------------------------===//
 
@@ -91,8 +109,8 @@ static int64_t blocksPerSM(const simt::Target &target, const KernelReport &repor
   return blocks;
 }
 
-std::optional<std::vector<KernelReport>> mlir::simt::reportKernels(PTXOp code, StringRef ptxas,
-                                                                   std::string &error) {
+std::optional<Report> mlir::simt::reportKernels(PTXOp code, const ScoreTiles &tiles, StringRef ptxas,
+                                                std::string &error) {
   const simt::Target *target = findTarget(code.getTarget());
   if (!target) {
     error = "unsupported target '" + code.getTarget().str() + "'";
@@ -105,13 +123,15 @@ std::optional<std::vector<KernelReport>> mlir::simt::reportKernels(PTXOp code, S
       return std::nullopt;
   }
   auto counts = countInstructions(code.getText());
-  std::vector<KernelReport> reports;
+  Report all;
   for (auto entry : code.getEntries().getAsRange<DictionaryAttr>()) {
     KernelReport report;
     report.name = entry.getAs<StringAttr>("name").str();
     report.target = target->name.str();
     report.threads = entry.getAs<IntegerAttr>("threads").getInt();
     report.shared = entry.getAs<IntegerAttr>("shared").getInt();
+    if (auto found = tiles.find(report.name); found != tiles.end())
+      std::tie(report.queries, report.keys) = found->second;
     if (assembly)
       for (const KernelUse &use : assembly->kernels)
         if (use.name == report.name)
@@ -119,25 +139,28 @@ std::optional<std::vector<KernelReport>> mlir::simt::reportKernels(PTXOp code, S
     report.blocksPerSM = blocksPerSM(*target, report);
     report.warpsPerSM = report.blocksPerSM * int64_t(llvm::divideCeil(report.threads, 32));
     report.instructions = counts[report.name];
-    reports.push_back(report);
+    all.kernels.push_back(report);
   }
-  return reports;
+  if (assembly)
+    all.warnings = assembly->warnings;
+  return all;
 }
 
 //===----------------------------------------------------------------------===//
 // Printing
 //===----------------------------------------------------------------------===//
 
-std::string mlir::simt::printTable(ArrayRef<KernelReport> reports) {
+std::string mlir::simt::printTable(const Report &all) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   size_t width = 6;
-  for (const KernelReport &report : reports)
+  for (const KernelReport &report : all.kernels)
     width = std::max(width, report.name.size());
-  stream << llvm::left_justify("kernel", width)
-         << "  target  threads  registers  spilled B  shared B  blocks/SM  warps/SM  matrix  special  float  "
-            "integer  total\n";
-  for (const KernelReport &report : reports) {
+  stream
+      << llvm::left_justify("kernel", width)
+      << "  target  t x u    threads  registers  spilled B  shared B  blocks/SM  warps/SM  matrix  special  "
+         "float  integer  total\n";
+  for (const KernelReport &report : all.kernels) {
     auto count = [&](const char *name) {
       auto found = report.instructions.find(name);
       return found == report.instructions.end() ? int64_t(0) : found->second;
@@ -148,7 +171,10 @@ std::string mlir::simt::printTable(ArrayRef<KernelReport> reports) {
     auto known = [&](int64_t value) { return report.use ? std::to_string(value) : std::string("-"); };
     int64_t registers = report.use ? report.use->registers : 0;
     int64_t spilled = report.use ? report.use->spillStores + report.use->spillLoads : 0;
-    stream << llvm::left_justify(report.name, width) << "  " << llvm::left_justify(report.target, 6)
+    std::string tile = report.queries ? std::to_string(report.queries) + "x" + std::to_string(report.keys)
+                                      : std::string("-");
+    stream << llvm::left_justify(report.name, width) << "  " << llvm::left_justify(report.target, 6) << "  "
+           << llvm::left_justify(tile, 7)
            << llvm::format("  %7lld  %9s  %9s  %8lld  %9lld  %8lld  %6lld  %7lld  %5lld  %7lld  %5lld\n",
                            (long long)report.threads, known(registers).c_str(), known(spilled).c_str(),
                            (long long)report.shared, (long long)report.blocksPerSM,
@@ -156,19 +182,25 @@ std::string mlir::simt::printTable(ArrayRef<KernelReport> reports) {
                            (long long)count("special"), (long long)count("float"),
                            (long long)count("integer"), (long long)total);
   }
+  for (const std::string &warning : all.warnings)
+    stream << warning << "\n";
   return text;
 }
 
-std::string mlir::simt::printJSON(ArrayRef<KernelReport> reports) {
+std::string mlir::simt::printJSON(const Report &all) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   llvm::json::OStream json(stream, 2);
   json.object([&] {
     json.attributeArray("kernels", [&] {
-      for (const KernelReport &report : reports)
+      for (const KernelReport &report : all.kernels)
         json.object([&] {
           json.attribute("name", report.name);
           json.attribute("target", report.target);
+          if (report.queries) {
+            json.attribute("queries", report.queries);
+            json.attribute("keys", report.keys);
+          }
           json.attribute("threads", report.threads);
           json.attribute("shared", report.shared);
           if (report.use) {
@@ -183,6 +215,10 @@ std::string mlir::simt::printJSON(ArrayRef<KernelReport> reports) {
               json.attribute(name, number);
           });
         });
+    });
+    json.attributeArray("warnings", [&] {
+      for (const std::string &warning : all.warnings)
+        json.value(warning);
     });
   });
   return text + "\n";

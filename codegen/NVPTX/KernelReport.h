@@ -17,6 +17,8 @@ namespace mlir::simt {
 struct KernelReport {
   std::string name, target;
   int64_t threads = 0, shared = 0; ///< of a block; bytes
+  /// Score tiles, where the kernel has any: queries by keys. The tile program knows.
+  int64_t queries = 0, keys = 0;
   /// From ptxas; absent without it.
   std::optional<KernelUse> use;
   /// Blocks and warps that one multiprocessor holds at a time; 0 blocks: it cannot be launched. Without ptxas
@@ -27,13 +29,23 @@ struct KernelReport {
   std::map<std::string, int64_t> instructions;
 };
 
-/// One report per entry of a `simt.ptx`; runs `ptxas` (a path; empty: none). Nothing and `error` where ptxas
-/// refuses.
-std::optional<std::vector<KernelReport>> reportKernels(PTXOp code, llvm::StringRef ptxas, std::string &error);
+struct Report {
+  std::vector<KernelReport> kernels; ///< one per entry
+  std::vector<std::string> warnings; ///< of ptxas, also its advice on performance
+};
 
-/// A table for people, and JSON: {"kernels": [{"name": .., "registers": .., ..}]}.
-std::string printTable(llvm::ArrayRef<KernelReport> reports);
-std::string printJSON(llvm::ArrayRef<KernelReport> reports);
+/// Queries and keys of the score tiles of each kernel of the module's tile programs, by the name of its
+/// entry.
+using ScoreTiles = std::map<std::string, std::pair<int64_t, int64_t>>;
+ScoreTiles findScoreTiles(ModuleOp module);
+
+/// Of a `simt.ptx`; runs `ptxas` (a path; empty: none). Nothing and `error` where ptxas refuses.
+std::optional<Report> reportKernels(PTXOp code, const ScoreTiles &tiles, llvm::StringRef ptxas,
+                                    std::string &error);
+
+/// A table for people, and JSON: {"kernels": [{"name": .., "registers": .., ..}], "warnings": []}.
+std::string printTable(const Report &report);
+std::string printJSON(const Report &report);
 
 } // namespace mlir::simt
 #endif

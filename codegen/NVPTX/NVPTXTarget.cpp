@@ -77,14 +77,15 @@ FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, const taylor::TargetP
 
 FailureOr<std::string> NVPTXTarget::printReport(ModuleOp module, const taylor::TargetProblem &problem,
                                                 bool json, taylor::StageRunner run) const {
+  ScoreTiles tiles = findScoreTiles(module);
   FailureOr<PTXOp> ptx = lowerToText(module, problem, run);
   if (failed(ptx))
     return failure();
   std::string error;
-  std::optional<std::vector<KernelReport>> reports = reportKernels(*ptx, findPtxas(), error);
-  if (!reports)
+  std::optional<Report> report = reportKernels(*ptx, tiles, findPtxas(), error);
+  if (!report)
     return module.emitError(error);
-  return json ? printJSON(*reports) : printTable(*reports);
+  return json ? printJSON(*report) : printTable(*report);
 }
 
 FailureOr<std::string> NVPTXTarget::print(ModuleOp module, const taylor::TargetProblem &problem,

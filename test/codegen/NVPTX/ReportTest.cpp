@@ -40,12 +40,15 @@ struct Reports {
   Reports(StringRef ptxas) {
     context.loadDialect<SimtDialect>();
     module = parseSourceString<ModuleOp>(kModule, &context);
-    auto all = reportKernels(*module->getOps<PTXOp>().begin(), ptxas, error);
-    if (all)
-      reports = *all;
+    auto all = reportKernels(*module->getOps<PTXOp>().begin(), {{"a", {128, 64}}}, ptxas, error);
+    if (all) {
+      report = *all;
+      reports = report.kernels;
+    }
   }
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
+  Report report;
   std::vector<KernelReport> reports;
   std::string error;
 };
@@ -70,13 +73,47 @@ TEST(KernelReport, FindsOccupancy) {
 
 TEST(KernelReport, Prints) {
   Reports r("");
-  EXPECT_EQ(printTable(r.reports), "kernel  target  threads  registers  spilled B  shared B  blocks/SM  "
-                                   "warps/SM  matrix  special  float  integer  total\n"
-                                   "a       sm_80       128          -          -     49152          3       "
-                                   " 12       0        1      1        2      7\n"
-                                   "b       sm_80        64          -          -    200000          0       "
-                                   "  0       0        0      0        0      1\n");
-  EXPECT_NE(printJSON(r.reports).find("\"blocks_per_sm\": 3"), std::string::npos);
+  r.report.warnings = {"ptxas warning : slow"};
+  EXPECT_EQ(printTable(r.report), "kernel  target  t x u    threads  registers  spilled B  shared B  "
+                                  "blocks/SM  warps/SM  matrix  special  "
+                                  "float  integer  total\n"
+                                  "a       sm_80   128x64       128          -          -     49152          "
+                                  "3        12       0        1  "
+                                  "    1        2      7\n"
+                                  "b       sm_80   -             64          -          -    200000          "
+                                  "0         0       0        0  "
+                                  "    0        0      1\n"
+                                  "ptxas warning : slow\n");
+  std::string json = printJSON(r.report);
+  EXPECT_NE(json.find("\"blocks_per_sm\": 3"), std::string::npos);
+  EXPECT_NE(json.find("\"queries\": 128,\n      \"keys\": 64"), std::string::npos);
+  EXPECT_NE(json.find("\"warnings\": [\n    \"ptxas warning : slow\"\n  ]"), std::string::npos);
+}
+
+// Lines that ptxas printed, shortened.
+TEST(KernelReport, ReadsPtxas) {
+  Assembly assembly;
+  parsePtxasLog(
+      "ptxas info    : 0 bytes gmem\n"
+      "ptxas info    : Compiling entry function 'a' for 'sm_80'\n"
+      "ptxas info    : Function properties for a\n"
+      "    112 bytes stack frame, 108 bytes spill stores, 104 bytes spill loads\n"
+      "ptxas info    : Used 255 registers, used 1 barriers, 112 bytes cumulative stack size\n"
+      "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized\n"
+      "ptxas warning : Value of threads per SM for entry b is out of range\n"
+      "ptxas info    : Compiling entry function 'b' for 'sm_80'\n"
+      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 32 registers\n",
+      assembly);
+  ASSERT_EQ(assembly.kernels.size(), 2u);
+  EXPECT_EQ(assembly.kernels[0].name, "a");
+  EXPECT_EQ(assembly.kernels[0].registers, 255);
+  EXPECT_EQ(assembly.kernels[0].spillStores, 108);
+  EXPECT_EQ(assembly.kernels[0].spillLoads, 104);
+  EXPECT_EQ(assembly.kernels[0].stack, 112);
+  EXPECT_EQ(assembly.kernels[1].registers, 32);
+  EXPECT_EQ(assembly.kernels[1].spillStores, 0);
+  EXPECT_EQ(assembly.warnings.size(), 2u);
 }
 
 TEST(KernelReport, AsksPtxas) {

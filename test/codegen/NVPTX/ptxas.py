@@ -1,0 +1,53 @@
+# Machine code of all specifications in the tile sizes that the compiler chooses: ptxas takes it, keeps it in registers and has no advice.
+# REQUIRES: taylorc, ptxas
+# RUN: env TAYLOR_PTXAS=%ptxas %python %s %spec_dir %full
+import concurrent.futures
+import json
+import pathlib
+import subprocess
+import sys
+
+folder, full = pathlib.Path(sys.argv[1]), sys.argv[2] == "1"
+SPILLS = 64  # bytes per thread that a kernel may store, and as many that it may load
+REFUSED = "the largest number of f16"  # weights without a bound: they have no code in f16
+
+
+def compile_report(problem):
+    spec, dtype, channels = problem
+    command = ["taylorc", str(spec), "--target=sm_80", f"--dtype={dtype}", f"--head-dim={channels}", "--report=json"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if dtype == "f16" and REFUSED in result.stderr:
+        return None
+    assert result.returncode == 0, f"{' '.join(command)}: {result.stderr}"
+    return json.loads(result.stdout)
+
+
+def find_faults(problem, report):
+    spec, dtype, channels = problem
+    kernels = {kernel["name"]: kernel for kernel in report["kernels"]}
+    faults = list(report["warnings"])
+    for name, kernel in kernels.items():
+        assert kernel["registers"] > 0, f"{name}: no word of ptxas"
+        if max(kernel["spill_stores"], kernel["spill_loads"]) > SPILLS:
+            faults.append(f"{name} spills {kernel['spill_stores']} bytes and loads {kernel['spill_loads']}")
+        if kernel["blocks_per_sm"] == 0:
+            faults.append(f"{name} cannot be launched")
+    # Loops over pairs: the forward's sums, dq's, and those of dk and dv.
+    for name in ("forward_attend", "backward_attend", "backward_pairs"):
+        tile = (kernels[name]["queries"], kernels[name]["keys"])
+        if channels <= 128 and min(tile) < 64:
+            faults.append(f"{name} has tiles of {tile[0]} queries by {tile[1]} keys")
+    return [f"{spec.name} {dtype} {channels}: {fault}" for fault in faults]
+
+
+specs = sorted(folder.glob("*.mlir"))
+assert len(specs) >= 7, specs
+problems = [(spec, dtype, channels) for spec in specs for dtype in (["bf16", "f16"] if full else ["bf16"]) for channels in (64, 128, 192)]
+faults, compiled = [], 0
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    for problem, report in zip(problems, pool.map(compile_report, problems)):
+        if report:
+            compiled += 1
+            faults += find_faults(problem, report)
+assert compiled >= 3 * len(specs), compiled
+sys.exit("\n".join(faults) or 0)
