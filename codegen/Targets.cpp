@@ -15,12 +15,19 @@ namespace {
 /// The targets of one folder.
 struct Family {
   llvm::ArrayRef<llvm::StringRef> (*names)();
+  /// Whether it has a target of that name; a table may serve names beyond its own.
+  bool (*has)(llvm::StringRef name);
   std::unique_ptr<Target> (*make)(llvm::StringRef name, std::string &error);
 };
 } // namespace
 
-static const Family families[] = {{mlir::tile::cpu::targetNames, mlir::tile::cpu::makeCPUTarget},
-                                  {mlir::simt::targetNames, mlir::simt::makeNVPTXTarget}};
+static bool isProcessor(llvm::StringRef name) {
+  return llvm::is_contained(mlir::tile::cpu::targetNames(), name);
+}
+static bool isGPU(llvm::StringRef name) { return mlir::simt::findTarget(name); }
+
+static const Family families[] = {{mlir::tile::cpu::targetNames, isProcessor, mlir::tile::cpu::makeCPUTarget},
+                                  {mlir::simt::targetNames, isGPU, mlir::simt::makeNVPTXTarget}};
 
 /// "a, b or c".
 static std::string listNames() {
@@ -35,7 +42,7 @@ static std::string listNames() {
 
 std::unique_ptr<Target> taylor::makeTarget(llvm::StringRef name, std::string &error) {
   for (const Family &family : families)
-    if (llvm::is_contained(family.names(), name))
+    if (family.has(name))
       return family.make(name, error);
   error = "unsupported target '" + name.str() + "'; expected " + listNames();
   return nullptr;

@@ -12,6 +12,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -65,8 +66,9 @@ LogicalResult Driver::setMask(SpecOp spec) {
 }
 
 std::string Driver::chooseTargets() {
+  llvm::StringSet<> given;
   for (const std::string &name : options.targets) {
-    if (llvm::any_of(targets, [&](const auto &other) { return other->getName() == name; }))
+    if (!given.insert(name).second)
       return "expected each target once, but got '" + name + "' twice";
     std::string error;
     std::unique_ptr<Target> target = makeTarget(name, error);
@@ -74,7 +76,9 @@ std::string Driver::chooseTargets() {
       error = target->check(getProblem());
     if (!error.empty())
       return error;
-    targets.push_back(std::move(target));
+    // Two GPUs may run the same code.
+    if (llvm::none_of(targets, [&](const auto &other) { return other->getName() == target->getName(); }))
+      targets.push_back(std::move(target));
   }
   return "";
 }

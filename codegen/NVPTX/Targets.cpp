@@ -4,17 +4,27 @@
 
 using namespace mlir::simt;
 
+// The oldest first.
 //                              PTX   shared memory: block, SM   threads blocks
 static const Target targets[] = {
     {"sm_80", 80, 163 << 10, 164 << 10, 2048, 32},  {"sm_86", 80, 99 << 10, 100 << 10, 1536, 16},
     {"sm_89", 80, 99 << 10, 100 << 10, 1536, 24},   {"sm_90", 80, 227 << 10, 228 << 10, 2048, 32},
     {"sm_100", 86, 227 << 10, 228 << 10, 2048, 32}, {"sm_120", 87, 99 << 10, 100 << 10, 1536, 24}};
 
+/// 103 of "sm_103"; 0 for other names, also for those with a letter behind: code for sm_90a runs nowhere
+/// else.
+static unsigned capabilityOf(llvm::StringRef name) {
+  unsigned number = 0;
+  bool isPlain = name.consume_front("sm_") && !name.starts_with("0") && name.size() <= 3;
+  return isPlain && !name.getAsInteger(10, number) ? number : 0;
+}
+
 const Target *mlir::simt::findTarget(llvm::StringRef name) {
+  const Target *newest = nullptr;
   for (const Target &target : targets)
-    if (target.name == name)
-      return &target;
-  return nullptr;
+    if (capabilityOf(target.name) <= capabilityOf(name))
+      newest = &target;
+  return newest;
 }
 
 llvm::ArrayRef<llvm::StringRef> mlir::simt::targetNames() {

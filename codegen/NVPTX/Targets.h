@@ -20,7 +20,9 @@ struct Target {
   int64_t registersPerThread = 255;
 };
 
-/// Null where no table has the name.
+/// The GPU of that name, or of the newest number below it: PTX for one GPU runs on every later one, and newer
+/// GPUs have no less of anything that they have. Null where the name is no `sm_` and a number, or the number
+/// is below all.
 const Target *findTarget(llvm::StringRef name);
 
 /// Names of the table, for messages.
