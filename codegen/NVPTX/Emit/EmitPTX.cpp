@@ -40,16 +40,41 @@ void mlir::simt::registerNVPTXBackend(DialectRegistry &registry) {
   registerNVVMDialectTranslation(registry);
 }
 
-/// Once: 32-bit pointers to shared memory are an option of LLVM's code generator and of nothing else.
+/// A switch of LLVM's code generator that has no other door; null where this LLVM does not have it.
+static llvm::cl::opt<bool> *findSwitch(StringRef name) {
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto found = options.find(name);
+  return found == options.end() ? nullptr : static_cast<llvm::cl::opt<bool> *>(found->second);
+}
+
+namespace {
+/// A switch that is on as long as this lives: code for processors comes from the same code generator.
+class SwitchedOn {
+public:
+  explicit SwitchedOn(StringRef name) : option(findSwitch(name)), before(option && option->getValue()) {
+    if (option)
+      option->setValue(true);
+  }
+  ~SwitchedOn() {
+    if (option)
+      option->setValue(before);
+  }
+
+private:
+  llvm::cl::opt<bool> *option;
+  bool before;
+};
+} // namespace
+
+/// Once: 32-bit pointers to shared memory.
 static void initializeNVPTX() {
   static const bool done = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    auto &options = llvm::cl::getRegisteredOptions();
-    if (auto found = options.find("nvptx-short-ptr"); found != options.end())
-      static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
+    if (llvm::cl::opt<bool> *shortPointers = findSwitch("nvptx-short-ptr"))
+      shortPointers->setValue(true);
     return true;
   }();
   (void)done;
@@ -110,6 +135,9 @@ std::string mlir::simt::emitPTX(ModuleOp module, const simt::Target &target, std
     error = "LLVM cannot emit PTX for " + target.name.str();
     return "";
   }
+  // A branch around copies ends a block. The multiply-adds of a product would sink behind it, one by one, and
+  // leave their operands, loaded before it, in registers: far more than there are.
+  SwitchedOn staysTogether("disable-machine-sink");
   passes.run(*code);
   // Tabs would be escapes in the module's text.
   std::replace(text.begin(), text.end(), '\t', ' ');
@@ -152,8 +180,8 @@ struct EmitPTX : simt::impl::EmitPTXBase<EmitPTX> {
       if (isa<LLVM::GlobalOp>(op))
         op.erase();
     builder.setInsertionPointToEnd(module.getBody());
-    PTXOp::create(builder, module.getLoc(), builder.getStringAttr(targetName), builder.getArrayAttr(entries),
-                  builder.getStringAttr(text));
+    PTXOp::create(builder, module.getLoc(), builder.getStringAttr(target->name),
+                  builder.getArrayAttr(entries), builder.getStringAttr(text));
     module->removeAttr(LLVM::LLVMDialect::getTargetTripleAttrName());
     module->removeAttr(LLVM::LLVMDialect::getDataLayoutAttrName());
   }
