@@ -23,7 +23,8 @@ struct KernelLaunch {
   const KernelInfo &kernel;
   unsigned blocks = 0; ///< 0: nothing to run.
   std::vector<uint64_t> parameters;
-  /// `workspace` is the address at which the layout begins. Throws Error for a grid past 2^31 - 1 blocks.
+  /// `workspace` is the address at which the layout begins. Throws Error for a grid past 2^31 - 1 blocks,
+  /// and for sizes or positions past 2^31 - 1024.
   KernelLaunch(const KernelInfo &kernel, const Manifest &manifest, const FunctionInfo &function,
                const BoundCall &call, const WorkspaceLayout &layout, uint64_t workspace);
 };

@@ -170,6 +170,20 @@ TEST_F(Interpreted, SizesThatNoMachineHas) {
       kernel, tensors, options,
       "unsupported sizes: kernel 'scale' would need more than 2147483647 blocks; use smaller batches",
       "backward");
+  // One query past what 32 bits count, and positions as far.
+  const int64_t longRows[] = {1, 1, 2147482625, d};
+  tensors[0].sizes = longRows;
+  expectFailure(
+      kernel, tensors, options,
+      "unsupported sizes: kernels of a GPU count to 2147482624, but got T = 2147482625; use shorter "
+      "pieces, or a processor",
+      "backward");
+  const int64_t offset = 2147482624;
+  options.offset = &offset;
+  tensors = call.forward();
+  expectFailure(kernel, tensors, options,
+                "unsupported sizes: kernels of a GPU count to 2147482624, but got offset + T = " +
+                    std::to_string(offset + t) + "; use shorter pieces, or a processor");
 }
 
 TEST_F(Interpreted, Alignment) {
