@@ -33,6 +33,7 @@ private:
   tile::ArrayType storageOf(ArrayType type, Type elementType);
   void declareTensors();
   void declareWorkspace();
+  Location locationOf(const KernelPlan &kernel);
   void emitKernel(KernelPlan &kernel);
   void emitScanKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame);
   void emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame);
@@ -294,12 +295,24 @@ Frame ProgramAssembler::frameOf(ArrayRef<StringRef> axes, int64_t block, tile::K
   return frame;
 }
 
+/// Of the operation that it loops over; else of the rotations whose angles it makes; else of its first root.
+Location ProgramAssembler::locationOf(const KernelPlan &kernel) {
+  if (kernel.op)
+    return kernel.op->getLoc();
+  if (!kernel.angles)
+    return kernel.roots[0].value.getLoc();
+  SmallVector<Location> rotations;
+  function.walk([&](RopeOp op) {
+    if (AngleTable::of(op) == *kernel.angles)
+      rotations.push_back(op.getLoc());
+  });
+  return builder.getFusedLoc(rotations);
+}
+
 void ProgramAssembler::emitKernel(KernelPlan &kernel) {
   int64_t block = blockSize(kernel);
   SmallVector<tile::ExtentAttr> grid = gridOf(kernel.axes, block);
-  Location loc = kernel.op              ? kernel.op->getLoc()
-                 : kernel.roots.empty() ? function.getLoc()
-                                        : kernel.roots[0].value.getLoc();
+  Location loc = locationOf(kernel);
   if (kernel.kind == KernelPlan::Kind::Pairs)
     grid.push_back(partsOf(kernel));
   auto op = tile::KernelOp::create(builder, loc, kernel.name, grid);
