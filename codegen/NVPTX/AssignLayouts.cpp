@@ -162,7 +162,7 @@ AllocOp Rewriter::alloc(StringRef name, ArrayRef<Axis> axes, Type elementType, L
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(kernel.getBlock());
   auto type = BufferType::get(kernel.getContext(), 1, axes, elementType, swizzle);
-  return AllocOp::create(builder, loc, type, name, IntegerAttr());
+  return AllocOp::create(builder, loc, type, name, /*ahead=*/false, IntegerAttr());
 }
 
 Value Rewriter::bufferOf(Value value) {

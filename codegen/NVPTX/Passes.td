@@ -59,6 +59,8 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
     **Elsewhere** a copy is its own group, its wait and a barrier stand before the first read; a barrier separates accesses of a buffer, or of an array that a kernel writes and reads
     in different ways, of which one writes, also from one iteration to the next; none where one stands between already. What comes before a loop is separated from it before the loop.
 
+    **Groups** that no wait tells apart are one: a commit goes where without it every wait still waits for all copies that it waited for.
+
     ```mlir
     scf.for %j = %c0 to %n step %c64 {
       simt.copy %keys[u = %j], %k : ..

@@ -505,8 +505,10 @@ void LoopPipeline::run(PipelinedBuffers &pipelined) {
   emitPrologue();
   eraseOriginals();
   hoistPrologue();
-  for (Stream &stream : streams)
+  for (Stream &stream : streams) {
+    stream.buffer.setAhead(true);
     pipelined[stream.buffer] = loop;
+  }
 }
 
 } // namespace

@@ -210,7 +210,8 @@ Need BarrierPlacement::needOf(Operation *op, const State &state) {
 void BarrierPlacement::record(Operation *op, State &state) {
   for (const Access &access : getAccesses(op)) {
     // What is copied ahead of a loop has arrived when the loop ends; what it reads must be kept until then.
-    bool isAhead = isa<CopyOp>(op) && pipelined.contains(getBuffer(cast<CopyOp>(op).getBuffer()));
+    auto copy = dyn_cast<CopyOp>(op);
+    bool isAhead = copy && getBuffer(copy.getBuffer()).getDefiningOp<AllocOp>().getAhead();
     if (isAhead && access.writes)
       continue;
     Hazard &hazard = state.of[memories.numberOf(op, access.memory)];

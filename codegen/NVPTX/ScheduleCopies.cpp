@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Asynchronous copies, waits and barriers. Passes.td has the rule.
+#include "codegen/NVPTX/JoinGroups.h"
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/PipelineLoop.h"
 #include "codegen/NVPTX/PlaceBarriers.h"
@@ -76,7 +77,10 @@ struct ScheduleCopies : simt::impl::ScheduleCopiesBase<ScheduleCopies> {
     for (scf::ForOp loop : loops)
       pipelineLoop(loop, {stages, shared}, pipelined);
     commitCopies(kernel, pipelined);
-    return placeBarriers(kernel, pipelined);
+    if (failed(placeBarriers(kernel, pipelined)))
+      return failure();
+    joinGroups(kernel);
+    return success();
   }
 };
 

@@ -19,15 +19,16 @@ def Simt_AllocOp : Simt_Op<"alloc", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]
   let summary = "a buffer of the block's shared memory";
   let description = [{
     Stands at the top of a kernel. `at` is its place in bytes, given by `taylor-simt-allocate-shared`; buffers that are not needed at
-    the same time may share bytes. `$name` is for readers.
+    the same time may share bytes. `$name` is for readers. `ahead`, given by `taylor-simt-schedule-copies`, says that copies to it run ahead of one loop, which alone reads it: where
+    that loop ends, none of them is under way.
 
     ```mlir
-    %k = simt.alloc "k" at 16384 : !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
+    %k = simt.alloc "k" ahead at 16384 : !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
     ```
   }];
-  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins StrAttr:$name, UnitAttr:$ahead, OptionalAttr<I64Attr>:$offset);
   let results = (outs Simt_BufferType:$result);
-  let assemblyFormat = "$name (`at` $offset^)? attr-dict `:` qualified(type($result))";
+  let assemblyFormat = "$name (`ahead` $ahead^)? (`at` $offset^)? attr-dict `:` qualified(type($result))";
 }
 
 def Simt_SlotOp : Simt_Op<"slot", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {

@@ -144,3 +144,49 @@ tile.program @forward {
   tile.kernel @none grid(%i in b) {
   }
 }
+
+// -----
+
+#x = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [t:32], register = []>
+!x = !tile.tile<[t = 64], f32, #x>
+!xb = !simt.buffer<1 x [t = 64], f32>
+!xs = !tile.array<[b, t], f32>
+
+// The last iteration copies nothing ahead, so only reads have to be kept apart from the write, and the loop's second barrier does that.
+// CHECK-LABEL: @ahead
+// CHECK-SAME:  attributes {simt.shared = 256 : i64}
+// CHECK:       simt.alloc "a" ahead at 0
+// CHECK:       simt.alloc "c" at 0
+// CHECK:       scf.for
+// CHECK-NEXT:    simt.wait 0
+// CHECK-NEXT:    simt.barrier
+// CHECK:         simt.barrier
+// CHECK-NEXT:    simt.copy
+// CHECK-NEXT:    simt.commit
+// CHECK-NEXT:  }
+// CHECK-NEXT:  simt.write
+tile.program @forward {
+  %xs = tile.tensor "input:x" : !xs
+  tile.kernel @ahead grid(%i in b) {
+    %a = simt.alloc "a" ahead : !xb
+    %c = simt.alloc "c" : !xb
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %x = tile.splat %zero : f32 -> !x
+    %first = arith.cmpi sgt, %i, %c0 : index
+    simt.copy %xs[b = %c0], %a if %first : !xs, !xb
+    simt.commit
+    scf.for %j = %c0 to %i step %c1 {
+      simt.wait 0
+      simt.barrier
+      %y = simt.read %a : !xb -> !x
+      %next = arith.addi %j, %c1 : index
+      %more = arith.cmpi slt, %next, %i : index
+      simt.barrier
+      simt.copy %xs[b = %next], %a if %more : !xs, !xb
+      simt.commit
+    }
+    simt.write %x, %c : !x, !xb
+  }
+}

@@ -15,12 +15,10 @@
 
 // The queries are read from the start of the body to its end: they get a second slot; so do the rows. Then there is no room for 8192 bytes more: the one
 // slot of the other operand is refilled at the start and waited for in the middle, without what was issued after it.
-// CHECK:     simt.alloc "q" : !simt.buffer<2 x
-// CHECK:     simt.alloc "do" : !simt.buffer<1 x
-// CHECK:     simt.alloc "l" : !simt.buffer<2 x
+// CHECK:     simt.alloc "q" ahead : !simt.buffer<2 x
+// CHECK:     simt.alloc "do" ahead : !simt.buffer<1 x
+// CHECK:     simt.alloc "l" ahead : !simt.buffer<2 x
 // CHECK:     simt.copy %[[ROWS:.*]] [b = %{{.*}}, t = %c0]
-// CHECK-NEXT: simt.commit
-// CHECK-NEXT: simt.commit
 // CHECK:     simt.copy %[[QUERIES:.*]] [b = %{{.*}}, t = %c0]
 // CHECK-NEXT: simt.commit
 // CHECK:     simt.copy %[[ROWS]] [b = %{{.*}}, t = %[[C64:.*]]], %{{.*}} if

@@ -15,10 +15,9 @@
 !pt = !tile.tile<[t = 64, u = 64], bf16, #s>
 !ot = !tile.tile<[e = 64, t = 64], f32, #o>
 
-// One slot each: what one product has read is refilled under the next. The resident operand is waited for with the first tile.
+// One slot each: what one product has read is refilled under the next. The resident operand is waited for with the first tile, and in its group.
 // ONE-LABEL: @two_products
 // ONE:       simt.copy {{.*}}, %[[Q:.*]] : {{.*}}[t = 64, d = 64]
-// ONE-NEXT:  simt.commit
 // ONE:       %[[FIRST:.*]] = arith.cmpi sgt, %[[U:.*]], %c0 : index
 // ONE-NEXT:  simt.copy %[[KEYS:.*]] [b = %{{.*}}, u = %c0], %[[K:.*]] if %[[FIRST]] :
 // ONE-NEXT:  simt.commit
@@ -40,10 +39,9 @@
 
 // Two slots each: one barrier per iteration.
 // TWO-LABEL: @two_products
-// TWO:       %[[K:.*]] = simt.alloc "k" : !simt.buffer<2 x
-// TWO:       %[[V:.*]] = simt.alloc "v" : !simt.buffer<2 x
+// TWO:       %[[K:.*]] = simt.alloc "k" ahead : !simt.buffer<2 x
+// TWO:       %[[V:.*]] = simt.alloc "v" ahead : !simt.buffer<2 x
 // TWO:       simt.copy
-// TWO-NEXT:  simt.commit
 // TWO:       %[[K0:.*]] = simt.slot %[[K]][%{{.*}}]
 // TWO-NEXT:  simt.copy %{{.*}} [b = %{{.*}}, u = %c0], %[[K0]] if
 // TWO:       %[[V0:.*]] = simt.slot %[[V]][%{{.*}}]
@@ -68,7 +66,8 @@
 
 // Three slots: two groups before the loop, the later one may still be under way.
 // THREE-LABEL: @two_products
-// THREE-COUNT-3: simt.commit
+// THREE-COUNT-2: simt.commit
+// THREE-NOT:   simt.commit
 // THREE:       scf.for
 // THREE:         simt.wait 1
 // THREE-NEXT:    simt.barrier
