@@ -68,6 +68,7 @@ if config.taylor_suite == "unittests":
     config.test_source_root = config.test_exec_root = os.path.join(config.taylor_build, "unittests")
     config.environment["TAYLOR_SOURCE_DIR"] = config.taylor_source
     config.environment["TAYLOR_BINARY_DIR"] = config.taylor_build
+    config.environment["TAYLOR_FULL"] = "1" if "full" in config.available_features else "0"
     config.test_format = lit.formats.GoogleTest(".", "Test")
 else:
     config.name = "Taylor"

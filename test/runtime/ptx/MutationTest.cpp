@@ -111,6 +111,37 @@ TEST(PtxMutation, EveryInstructionThatMayBreakIsFound) {
   }
 }
 
+TEST(PtxMutation, CommitsThatNoWaitConcernsAreProved) {
+  std::string text = ".entry a()\n"              // 1
+                     "@%p1 bra $L2;\n"           // 2
+                     "cp.async.commit_group;\n"  // 3: no wait behind it
+                     "ret;\n"                    // 4
+                     "$L2:\n"                    // 5
+                     "cp.async.commit_group;\n"  // 6: no wait before the one of line 11
+                     "bra.uni $L4;\n"            // 7
+                     "$L3:\n"                    // 8
+                     "cp.async.wait_group 0;\n"  // 9
+                     "$L4:\n"                    // 10
+                     "cp.async.commit_group;\n"  // 11: by the jump back
+                     "@!%p2 bra \t$L3;\n"        // 12
+                     "cp.async.commit_group;\n"  // 13: behind the loop
+                     "ret;\n"                    // 14
+                     ".entry b()\n"              // 15
+                     "$L2:\n"                    // 16
+                     "cp.async.wait_group 1;\n"; // 17
+  auto unawaited = [](const std::string &text) {
+    std::vector<size_t> found;
+    for (size_t line : {3, 6, 11, 13})
+      if (isNeverAwaited(text, line))
+        found.push_back(line);
+    return found;
+  };
+  EXPECT_EQ(unawaited(text), (std::vector<size_t>{3, 6, 13}));
+  // A wait that leaves groups open counts them.
+  text.replace(text.find("wait_group 0"), 12, "wait_group 2");
+  EXPECT_EQ(unawaited(text), (std::vector<size_t>{3, 13}));
+}
+
 TEST(PtxMutation, NothingSurvives) {
   std::vector<Mutation> survivors = survivorsOf(product(), 3, [](const Mutation &mutation, uint64_t seed) {
     Outcome o = run(mutation.text, seed, true);
