@@ -85,11 +85,10 @@ LogicalResult LayoutPlan::readAxes(tile::DotOp dot, ProductPlan &plan) {
     return dot.emitOpError() << "unsupported on this target: operands of different types, " << element
                              << " and " << b.getElementType();
   plan.kind = element.isF64() ? ProductKind::fma : element.isF32() ? options.f32Products : ProductKind::mma16;
-  int64_t depth = plan.kind == ProductKind::mma16 ? 16 : 8;
   for (auto [tile, own] : {std::pair(a, ofA), std::pair(b, ofB)})
-    if (tile.getSize(own) % 16 || tile.getSize(plan.over) % depth)
+    if (tile.getSize(own) % 8 || tile.getSize(plan.over) % 8)
       return dot.emitOpError() << "unsupported on this target: sizes of " << tile
-                               << "; expected multiples of 16";
+                               << "; expected multiples of 8";
   plan.rows = ofA;
   plan.columns = ofB;
   plan.left = dot.getA();

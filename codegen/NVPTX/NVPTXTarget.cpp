@@ -42,9 +42,9 @@ private:
 std::string NVPTXTarget::check(const taylor::TargetProblem &problem) const {
   for (auto [name, size] :
        {std::pair("--head-dim", problem.headDim), std::pair("--value-dim", problem.valueDim)})
-    if (size % 16 || size > 256)
-      return "expected " + std::string(name) + " to be a multiple of 16 up to 256 for " + getName() +
-             ", but got " + std::to_string(size);
+    if (size % 8 || size < 16 || size > 256)
+      return "unsupported for " + getName() + ": " + name + "=" + std::to_string(size) +
+             "; expected a multiple of 8 from 16 to 256, as matrix units and aligned copies take them";
   return "";
 }
 

@@ -98,7 +98,7 @@ LogicalResult ProductEmitter::open(Operand &operand) {
 
 LogicalResult ProductEmitter::emit() {
   int64_t step = op.getKind() == ProductKind::mma16 ? 16 : op.getKind() == ProductKind::tf32 ? 8 : 1;
-  if (failed(check(step)) || failed(open(a)) || failed(open(b)))
+  if (failed(check(std::min<int64_t>(step, 8))) || failed(open(a)) || failed(open(b)))
     return failure();
   if (op.getC())
     sum.values = emitter.tileOf(op.getC()).parts;
@@ -120,6 +120,7 @@ LogicalResult KernelEmitter::emitDot(DotOp op) { return ProductEmitter(*this, op
 
 void ProductEmitter::emitMatrices(int64_t step) {
   for (int64_t k = 0; k < size; k += step) {
+    depth = std::min(step, size - k);
     SmallVector<SmallVector<Value>> rows;
     for (int64_t row : sum.rows)
       rows.push_back(readRows(a, row, k));
@@ -128,9 +129,10 @@ void ProductEmitter::emitMatrices(int64_t step) {
     while (!columns.empty()) {
       ArrayRef<int64_t> some = columns.take_front(2);
       SmallVector<Value> read = readColumns(b, some, k);
+      size_t words = read.size() / some.size();
       for (auto [i, column] : llvm::enumerate(some))
-        for (auto [row, words] : llvm::zip(sum.rows, rows))
-          multiply(words, ArrayRef<Value>(read).slice(2 * i, 2), row, column);
+        for (auto [row, left] : llvm::zip(sum.rows, rows))
+          multiply(left, ArrayRef<Value>(read).slice(words * i, words), row, column);
       columns = columns.drop_front(some.size());
     }
   }
@@ -143,10 +145,17 @@ SmallVector<Value> ProductEmitter::readRows(Operand &operand, int64_t row, int64
     SmallVector<Value> high = sum.hasUpper ? readTF32(operand, row + 8, k) : SmallVector<Value>{none, none};
     return {low[0], high[0], low[1], high[1]};
   }
-  if (sum.hasUpper)
-    return readHalves(operand, {{row, k}, {row + 8, k}, {row, k + 8}, {row + 8, k + 8}});
-  SmallVector<Value> words = readHalves(operand, {{row, k}, {row, k + 8}});
-  return {words[0], none, words[1], none};
+  SmallVector<MatrixReader::Block> blocks;
+  for (int64_t along = k; along < k + depth; along += 8) {
+    blocks.push_back({row, along});
+    if (sum.hasUpper)
+      blocks.push_back({row + 8, along});
+  }
+  SmallVector<Value> words = readHalves(operand, blocks);
+  if (!sum.hasUpper) // rows 8 to 15, which the instruction has and the sum has not
+    for (size_t place = 1; place <= words.size(); place += 2)
+      words.insert(words.begin() + place, none);
+  return words;
 }
 
 SmallVector<Value> ProductEmitter::readColumns(Operand &operand, ArrayRef<int64_t> columns, int64_t k) {
@@ -158,7 +167,8 @@ SmallVector<Value> ProductEmitter::readColumns(Operand &operand, ArrayRef<int64_
   }
   SmallVector<MatrixReader::Block> blocks;
   for (int64_t column : columns)
-    blocks.append({{column, k}, {column, k + 8}});
+    for (int64_t along = k; along < k + depth; along += 8)
+      blocks.push_back({column, along});
   return readHalves(operand, blocks);
 }
 
@@ -221,7 +231,7 @@ void ProductEmitter::multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, int
     return llvm::map_to_vector(words, [&](Value value) { return code.bitcast(value, word); });
   };
   Type result = LLVM::LLVMStructType::getLiteral(builder.getContext(), {f32, f32, f32, f32});
-  int64_t shape[] = {16, 8, isTF32 ? 8 : 16};
+  int64_t shape[] = {16, 8, depth};
   Value product =
       NVVM::MmaOp::create(builder, code.loc, result, typed(rows), typed(columns), sums, shape, std::nullopt,
                           std::nullopt, std::array<NVVM::MMATypes, 2>{type, type},

@@ -61,7 +61,8 @@ private:
   Code code;
   Accumulator sum;
   StringRef over;
-  int64_t size = 0; ///< of the summed axis
+  int64_t size = 0;  ///< of the summed axis
+  int64_t depth = 0; ///< the part of it that one mma.sync sums over: 16 or 8
   Operand a, b;
   Type element; ///< of the sums
 };

@@ -116,6 +116,16 @@ TEST(Product, Registers) {
       }
 }
 
+// A summed axis of 16 n + 8 ends with an instruction of half the depth.
+TEST(Product, HalfSteps) {
+  for (bool a : {false, true})
+    for (bool b : {false, true}) {
+      multiply({"mma16", Kind::bf16, 32, 24, 40, a, b});
+      multiply({"mma16", Kind::f16, 32, 24, 8, a, b, !a, !b});
+      multiply({"mma16", Kind::bf16, 16, 40, 72, a, b}); // 8 rows in each of two warps
+    }
+}
+
 TEST(Product, RaggedEnds) {
   multiply({"mma16", Kind::bf16, 32, 32, 64, false, false, false, false, 45, 19});
   multiply({"mma16", Kind::bf16, 32, 32, 64, false, false, false, false, 1, 1, 8});

@@ -8,10 +8,10 @@ tile.program @f {
   %q = tile.tensor "input:q" : !tile.array<[b, t, d = 16], f32>
   tile.kernel @k grid(%b in b) {
     %c0 = arith.constant 0 : index
-    %Q = tile.load %q[b = %b, t = %c0] : !tile.array<[b, t, d = 16], f32> -> !tile.tile<[d = 16, t = 8], f32>
+    %Q = tile.load %q[b = %b, t = %c0] : !tile.array<[b, t, d = 16], f32> -> !tile.tile<[d = 16, t = 12], f32>
     %K = tile.load %q[b = %b, t as u = %c0] : !tile.array<[b, t, d = 16], f32> -> !tile.tile<[d = 16, u = 16], f32>
-    // expected-error @+1 {{unsupported on this target: sizes of '!tile.tile<[d = 16, t = 8], f32>'; expected multiples of 16}}
-    %S = tile.dot %Q, %K over(d) : !tile.tile<[d = 16, t = 8], f32>, !tile.tile<[d = 16, u = 16], f32> -> !tile.tile<[t = 8, u = 16], f32>
+    // expected-error @+1 {{unsupported on this target: sizes of '!tile.tile<[d = 16, t = 12], f32>'; expected multiples of 8}}
+    %S = tile.dot %Q, %K over(d) : !tile.tile<[d = 16, t = 12], f32>, !tile.tile<[d = 16, u = 16], f32> -> !tile.tile<[t = 12, u = 16], f32>
   }
 }
 

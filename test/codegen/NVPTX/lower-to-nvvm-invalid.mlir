@@ -56,13 +56,13 @@ tile.program @forward {
 // -----
 
 #s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [], register = [u:1*2, t:8*2]>
-!b = !simt.buffer<1 x [t = 16, d = 8], bf16>
-!k = !simt.buffer<1 x [u = 8, d = 8], bf16>
+!b = !simt.buffer<1 x [t = 16, d = 4], bf16>
+!k = !simt.buffer<1 x [u = 8, d = 4], bf16>
 tile.program @forward {
   tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
     %a = simt.alloc "a" at 0 : !b
     %c = simt.alloc "c" at 1024 : !k
-    // expected-error @+1 {{'simt.dot' op requires a multiple of 16 elements along 'd', but got 8}}
+    // expected-error @+1 {{'simt.dot' op requires a multiple of 8 elements along 'd', but got 4}}
     %s = simt.dot mma16 %a, %c over(d) : !b, !k -> !tile.tile<[t = 16, u = 8], f32, #s>
   }
 }

@@ -25,7 +25,7 @@ CPU = {
 PTX = CPU | {
     "dtype": ["f32", "bf16", "f16", "tf32"],  # tf32: f32 whose products round their operands
     "t": [1, 2, 63, 64, 65, 111],
-    "d": [16, 32, 64, 96, 128, 192, 256],
+    "d": [16, 32, 40, 64, 72, 96, 128, 192, 256],
     "e": ["same", 32, 80],
 }
 TABLES = {"cpu": CPU, "ptx": PTX}
