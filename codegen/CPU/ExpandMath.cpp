@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/CPU/Passes.h"
 #include "codegen/CPU/Targets.h"
-#include "codegen/Math/VectorMath.h"
+#include "codegen/Math/ExpandFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -32,14 +32,6 @@ Value expandExtremum(OpBuilder &b, Operation *op) {
       .Default([](Operation *) { return Value(); });
 }
 
-/// Whether the code generator has instructions for `op`: all others would become calls of libm.
-bool isInstruction(Operation *op) {
-  if (isa<math::MathDialect>(op->getDialect()))
-    return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::FmaOp,
-               math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op);
-  return !isa<arith::RemFOp>(op);
-}
-
 struct ExpandMathPass : cpu::impl::ExpandMathBase<ExpandMathPass> {
   using ExpandMathBase::ExpandMathBase;
 
@@ -51,26 +43,9 @@ struct ExpandMathPass : cpu::impl::ExpandMathBase<ExpandMathPass> {
       module.emitError(error);
       return signalPassFailure();
     }
-    SmallVector<Operation *> ops;
-    module.walk([&](Operation *op) {
-      if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
-        ops.push_back(op);
-    });
-    for (Operation *op : ops) {
-      OpBuilder b(op);
-      Value value = expandExtremum(b, op);
-      if (!value)
-        value = expandElementary(b, op, {.hasScale = target->hasScale});
-      if (value) {
-        op->getResult(0).replaceAllUsesWith(value);
-        op->erase();
-      } else if (!isInstruction(op)) {
-        op->emitError() << "unsupported op on a CPU: '" << op->getName() << "' of " << op->getResultTypes()
-                        << "; expected arithmetic, or exp, exp2, expm1, log, log1p, log2, log10, tanh, erf, "
-                           "sin, cos, powf, fpowi, sqrt or rsqrt of f32 or f64";
-        return signalPassFailure();
-      }
-    }
+    FunctionExpansion expansion{"a CPU", "f32 or f64", {.hasScale = target->hasScale}, expandExtremum};
+    if (failed(expandFunctions(findFunctions(module), expansion)))
+      signalPassFailure();
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // taylor-nvptx-expand-math. Passes.td has the list of instructions.
-#include "codegen/Math/VectorMath.h"
+#include "codegen/Math/ExpandFunctions.h"
 #include "codegen/NVPTX/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -33,14 +33,6 @@ Value expandApproximate(OpBuilder &b, Operation *op) {
       .Default([](Operation *) { return Value(); });
 }
 
-/// Whether the code generator has instructions for `op`: all others would become calls of a library.
-bool isInstruction(Operation *op) {
-  if (isa<math::MathDialect>(op->getDialect()))
-    return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::FmaOp,
-               math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op);
-  return !isa<arith::RemFOp>(op);
-}
-
 /// Functions of 16-bit numbers are computed in f32.
 Operation *widen(Operation *op) {
   Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
@@ -64,27 +56,9 @@ struct ExpandMath : simt::impl::ExpandMathBase<ExpandMath> {
   using ExpandMathBase::ExpandMathBase;
 
   void runOnOperation() override {
-    SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) {
-      if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
-        ops.push_back(op);
-    });
-    for (Operation *narrow : ops) {
-      Operation *op = widen(narrow);
-      OpBuilder b(op);
-      Value value = expandApproximate(b, op);
-      if (!value)
-        value = tile::expandElementary(b, op, {.hasExp2 = true});
-      if (value) {
-        op->getResult(0).replaceAllUsesWith(value);
-        op->erase();
-      } else if (!isInstruction(op)) {
-        op->emitError() << "unsupported op on a GPU: '" << op->getName() << "' of " << op->getResultTypes()
-                        << "; expected arithmetic, or exp, exp2, expm1, log, log1p, log2, log10, tanh, erf, "
-                           "sin, cos, powf, fpowi, sqrt or rsqrt of floats";
-        return signalPassFailure();
-      }
-    }
+    SmallVector<Operation *> ops = llvm::map_to_vector(tile::findFunctions(getOperation()), widen);
+    if (failed(tile::expandFunctions(ops, {"a GPU", "floats", {.hasExp2 = true}, expandApproximate})))
+      signalPassFailure();
   }
 };
 
