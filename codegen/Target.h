@@ -33,7 +33,7 @@ enum class Emission {
 struct TargetProblem {
   /// Channels of keys (d) and of values (e).
   int64_t headDim = 64, valueDim = 64;
-  /// Storage type: `f32`, `bf16` or `f64`.
+  /// Storage type: `f32`, `bf16`, `f16` or `f64`.
   std::string dtype = "f32";
   /// `fma` or `tf32`, and `separate` or `atomic`: as in CompileOptions.
   std::string f32Products = "fma", rowSums = "separate";

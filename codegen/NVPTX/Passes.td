@@ -158,7 +158,8 @@ def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
   let description = [{
     Each `tile.kernel` @k of a program @forward becomes a function `forward_k` with the parameters of README.md, "The contract"; the program goes.
     A tile becomes one number per register of its layout, numbers of 16 bits in pairs. Buffers are places in one array in shared memory
-    (`simt.alloc` must have its `at`). What depends on the thread's number alone is computed at the start; constants are left to the instructions.
+    (`simt.alloc` must have its `at`). What depends on the thread's number alone is computed at the start, or, for a
+    window of an array that is opened behind a loop, there; constants are left to the instructions.
 
     ```mlir
     %y = tile.map (%a = %x) : (!tile.tile<[t = 64], f32, #l>) -> !tile.tile<[t = 64], f32, #l> { %r = arith.mulf %a, %a : f32 .. }

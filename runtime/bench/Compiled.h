@@ -9,10 +9,10 @@
 namespace taylor::bench {
 
 /// Runs one direction of `spec`, compiled for the plan's target, dtype, mask and head size, on the plan's
-/// arrays
-/// (`arrayOf`: q, k, v, do are read, o, dq, dk, dv written, [b, h, t, d]), and returns what its kernels
-/// executed. The forward is one that training asks for: with all that it saves. A backward's forward runs
-/// first and is not counted. Throws runtime::Error where the specification has other inputs than q, k and v.
+/// arrays (`arrayOf`: q, k, v, do are read, o, dq, dk, dv written, [b, h, t, d]), and returns what its
+/// kernels executed. The forward is one that training asks for: with all that it saves. A backward's forward
+/// runs first and is not counted. Throws runtime::Error where the specification has other inputs than q, k
+/// and v.
 runtime::ptx::Profile runCompiled(const std::string &spec, const Plan &plan, const CountOptions &options,
                                   const std::function<at::Tensor(const std::string &)> &arrayOf);
 
