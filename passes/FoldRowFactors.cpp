@@ -79,6 +79,8 @@ private:
       return powerOf(x(0));
     if (isa<arith::MulFOp, arith::DivFOp>(scalar)) {
       std::optional<int> a = powerOf(x(0)), b = powerOf(x(1));
+      if (a == kMixed || b == kMixed)
+        return kMixed;
       if (!a || !b)
         return std::nullopt;
       return isa<arith::MulFOp>(scalar) ? *a + *b : *a - *b;
@@ -214,6 +216,16 @@ private:
   Value factor;
 };
 
+/// Whether the map is x divided by something, and not multiplied: such a factor is 0 in rows without keys
+/// alone, so that scalars per row may be divided by it.
+bool isQuotient(MapOp map, Value x) {
+  Value value = map.getBody().front().getTerminator()->getOperand(0);
+  while (auto division = value.getDefiningOp<arith::DivFOp>())
+    value = division.getLhs();
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && map.getArrays()[argument.getArgNumber()] == x;
+}
+
 struct FoldRowFactors : taylor::impl::FoldRowFactorsPassBase<FoldRowFactors> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<FunctionOp>())
@@ -227,7 +239,7 @@ struct FoldRowFactors : taylor::impl::FoldRowFactorsPassBase<FoldRowFactors> {
     for (auto [number, array] : llvm::enumerate(op.getArrays())) {
       auto map = array.getDefiningOp<MapOp>();
       Value x = map && arrayTypeOf(array).has("t") ? findRowFactored(map) : Value();
-      if (!x)
+      if (!x || !isQuotient(map, x))
         continue;
       FactorPowers powers(op, number);
       if (!powers.solve())

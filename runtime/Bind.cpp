@@ -63,20 +63,33 @@ public:
            *owners[TAYLOR_DIM_H], "', but got ", groups, " in axis g of '", *owners[TAYLOR_DIM_G], "'");
     int64_t queries = dims[TAYLOR_DIM_T], keys = dims[TAYLOR_DIM_U];
     int64_t first = offset ? *offset : keys - queries;
-    // Positions beyond 2^52 would not be exact in fp64 regions, and sums of them could overflow.
-    if (const int64_t limit = int64_t(1) << 52; first > limit || first < -limit)
-      fail("expected an offset of at most ", limit, " in size, but got ", first);
+    dims[TAYLOR_DIM_OFFSET] = first;
+    checkCounts();
     if (aligned && (first < 0 || first + queries > keys))
       fail("requires 0 <= offset and offset + T <= U, as this specification reads key arrays at query "
            "positions, but got "
            "offset ",
            first, ", T = ", queries, ", U = ", keys);
-    dims[TAYLOR_DIM_OFFSET] = first;
     for (int i = TAYLOR_DIM_OFFSET + 1; i < TAYLOR_DIM_COUNT; ++i)
       dims[i] = 0;
   }
 
 private:
+  /// Kernels of all targets count elements and positions in 32 bits, up to a tile past the last one;
+  /// addresses have 64.
+  void checkCounts() {
+    constexpr int64_t limit = 2147483647 - 1023;
+    static const char *const names[] = {"b", "h", "g", "T", "U", "offset"};
+    auto check = [&](const char *name, int64_t count) {
+      if (count > limit || count < -limit)
+        fail("unsupported sizes: kernels count to ", limit, ", but got ", name, " = ", count,
+             "; use shorter pieces");
+    };
+    for (int dim = 0; dim <= TAYLOR_DIM_OFFSET; ++dim)
+      check(names[dim], dims[dim]);
+    check("offset + T", dims[TAYLOR_DIM_OFFSET] + dims[TAYLOR_DIM_T]);
+  }
+
   void fallback(int dim, int64_t size) {
     if (dims[dim] < 0)
       dims[dim] = size;

@@ -23,23 +23,6 @@ WorkspaceLayout::WorkspaceLayout(const TargetFunction &function, const Dims &dim
   }
 }
 
-/// Kernels count elements and positions in 32 bits, up to a tile past the last one; addresses have 64.
-static void checkCounts(const Dims &dims) {
-  constexpr int64_t limit = 2147483647 - 1023;
-  const std::pair<const char *, int64_t> counts[] = {
-      {"b", dims[TAYLOR_DIM_B]},
-      {"h", dims[TAYLOR_DIM_H]},
-      {"g", dims[TAYLOR_DIM_G]},
-      {"T", dims[TAYLOR_DIM_T]},
-      {"U", dims[TAYLOR_DIM_U]},
-      {"offset", dims[TAYLOR_DIM_OFFSET]},
-      {"offset + T", dims[TAYLOR_DIM_OFFSET] + dims[TAYLOR_DIM_T]}};
-  for (auto [name, count] : counts)
-    if (count > limit || count < -limit)
-      fail("unsupported sizes: kernels of a GPU count to ", limit, ", but got ", name, " = ", count,
-           "; use shorter pieces, or a processor");
-}
-
 KernelLaunch::KernelLaunch(const KernelInfo &kernel, const Manifest &manifest, const FunctionInfo &function,
                            const BoundCall &call, const WorkspaceLayout &layout, uint64_t workspace)
     : kernel(kernel) {
@@ -55,7 +38,6 @@ KernelLaunch::KernelLaunch(const KernelInfo &kernel, const Manifest &manifest, c
     fail("unsupported sizes: kernel '", kernel.name, "' would need more than ", limit,
          " blocks; use smaller batches");
   blocks = unsigned(product);
-  checkCounts(call.dims);
   for (int dim = 0; dim <= TAYLOR_DIM_OFFSET; ++dim)
     parameters.push_back(uint64_t(call.dims[size_t(dim)]));
   for (const KernelArgument &argument : kernel.arguments) {

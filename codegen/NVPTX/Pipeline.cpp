@@ -6,7 +6,6 @@
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
 using namespace mlir::simt;
@@ -33,16 +32,23 @@ struct SimtPipelineOptions : PassPipelineOptions<SimtPipelineOptions> {
 } // namespace
 
 void simt::registerSimtPipeline() {
-  PassPipelineRegistration<SimtPipelineOptions>(
+  PassRegistryFunction build = [](OpPassManager &manager, StringRef text,
+                                  function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
+    SimtPipelineOptions options;
+    if (failed(options.parseFromString(text)))
+      return failure();
+    const Target *target = findTarget(options.target);
+    if (!target)
+      return error("unsupported target '" + Twine(options.target.getValue()) +
+                   "'; expected a GPU of taylorc --target");
+    buildSimtPipeline(manager, *target, options.f32Products);
+    return success();
+  };
+  registerPassPipeline(
       "taylor-simt-pipeline",
       "tile programs to tiles over threads, with copies scheduled and buffers placed: "
-      "taylor-simt-assign-layouts, "
-      "taylor-simt-schedule-copies, taylor-simt-allocate-shared and taylor-simt-strip-products",
-      [](OpPassManager &manager, const SimtPipelineOptions &options) {
-        const Target *target = findTarget(options.target);
-        if (!target)
-          llvm::report_fatal_error(llvm::Twine("unsupported target '") + options.target + "'",
-                                   /*gen_crash_diag=*/false);
-        buildSimtPipeline(manager, *target, options.f32Products);
-      });
+      "taylor-simt-assign-layouts, taylor-simt-schedule-copies, taylor-simt-allocate-shared and "
+      "taylor-simt-strip-products",
+      build,
+      [](function_ref<void(const mlir::detail::PassOptions &)> visit) { visit(SimtPipelineOptions()); });
 }

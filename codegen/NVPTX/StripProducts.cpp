@@ -189,9 +189,11 @@ SmallVector<SmallVector<DotOp>> findSums(Block &block) {
     auto dot = dyn_cast<DotOp>(op);
     bool isSum = dot && dot.getC() && dot.getOver().size() == 1 && isa<TileType>(dot.getA().getType()) &&
                  dot.getKind() == ProductKind::mma16;
-    bool readsRun = open && llvm::any_of(op.getOperands(), [&](Value operand) {
-                      return llvm::is_contained(runs.back(), operand.getDefiningOp());
-                    });
+    auto isRead = [&](DotOp sum) {
+      return llvm::any_of(sum->getUsers(),
+                          [&](Operation *user) { return block.findAncestorOpInBlock(*user) == &op; });
+    };
+    bool readsRun = open && llvm::any_of(runs.back(), isRead);
     open &= !isSync(&op) && !readsRun;
     if (!isSum)
       continue;

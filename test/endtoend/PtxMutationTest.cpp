@@ -61,6 +61,8 @@ std::map<std::string, uint64_t> conflictsOf(const std::string &profile) {
 class PtxMutationEndToEnd : public testing::TestWithParam<Case> {
 protected:
   void SetUp() override {
+    for (const char *name : {"TAYLOR_FULL", "TAYLOR_BINARY_DIR", "TAYLOR_SOURCE_DIR"})
+      ASSERT_NE(std::getenv(name), nullptr) << "requires " << name << ", as lit gives it";
     isFull = std::strcmp(std::getenv("TAYLOR_FULL"), "1") == 0;
     if (GetParam().isForFullRuns && !isFull)
       GTEST_SKIP() << "runs under ./test.sh --full";

@@ -42,28 +42,32 @@ taylor.function @f.backward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" 
 
 // Without something subtracted the logarithm is added; a guard gives rows without keys a factor of 0.
 // CHECK-LABEL: taylor.function @h.backward
-// CHECK:      %[[A:.*]] = taylor.map sigmoid(%y) * 1.0 live(%n) : !bht, !t
+// CHECK:      %[[A:.*]] = taylor.map 1.0 / exp(%y) live(%n) : !bht, !t
 // CHECK-NEXT: %[[L:.*]] = taylor.map select(0.0 < %[[A]], log(%[[A]]), -infinity()) : !bht
 // CHECK-NEXT: taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) -> columns(exp(s0 + %[[L]]), %o)
 taylor.function @h.backward of @h("input:q" %q: !q, "input:k" %k: !k, "input:y" %y: !row, "saved:n" %n: !taylor.array<[t]>, "cotangent:o" %do: !o) {
-  %a = taylor.map sigmoid(%y) * %do live(%n) : !row, !o, !taylor.array<[t]>
+  %a = taylor.map %do / exp(%y) live(%n) : !o, !row, !taylor.array<[t]>
   %dv = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(exp(s), %a) : !q, !k, !o -> !v
   taylor.yield "gradient:v" %dv : !v
 }
 
-// Left alone: a factor that may be negative, a weight without an exponential, an output that would change, a factor of channels.
+// Left alone: a factor that may be negative, a weight without an exponential, an output that would change, a factor of channels, one that may be 0 in a row with
+// keys, and a quotient of scalars that contain the factor in different powers.
 // CHECK-LABEL: taylor.function @g.backward
 // CHECK-NOT:   log
-// CHECK-COUNT-4: taylor.pairwise
+// CHECK-COUNT-6: taylor.pairwise
 // CHECK-NOT:   log
 // CHECK:       taylor.yield
-taylor.function @g.backward of @g("input:q" %q: !q, "input:k" %k: !k, "saved:x" %x: !row, "saved:z" %z: !row, "saved:y" %y: !o, "cotangent:o" %do: !o) {
+taylor.function @g.backward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "saved:x" %x: !row, "saved:z" %z: !row, "saved:y" %y: !o, "cotangent:o" %do: !o) {
   %a = taylor.map %do * %x : !o, !row
-  %b = taylor.map %do * exp(%z) : !o, !row
-  %c = taylor.map %do * exp(%y) : !o, !o
+  %b = taylor.map %do / exp(%z) : !o, !row
+  %c = taylor.map %do / exp(%y) : !o, !o
+  %d = taylor.map %do * sigmoid(%z) : !o, !row
   %0 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(exp(s), %a) : !q, !k, !o -> !v
   %1 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(s, %b) : !q, !k, !o -> !v
   %2, %3 = taylor.pairwise { s = dot(%q, %k), w = exp(s) } visible(u <= t) -> columns(w, %b), columns(w, %q) : !q, !k, !o -> !v, !k
   %4 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(exp(s), %c) : !q, !k, !o -> !v
-  taylor.yield "gradient:a" %0, "gradient:b" %1, "gradient:c" %2, "gradient:d" %3, "gradient:e" %4 : !v, !v, !v, !k, !v
+  %5 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(exp(s), %d) : !q, !k, !o -> !v
+  %6 = taylor.pairwise { s = dot(%b, %v) } visible(u <= t) -> rows(s * exp(s) * abs(s) / (1.0 + abs(s)), %v) : !o, !v -> !o
+  taylor.yield "gradient:a" %0, "gradient:b" %1, "gradient:c" %2, "gradient:d" %3, "gradient:e" %4, "gradient:f" %5, "gradient:g" %6 : !v, !v, !v, !k, !v, !v, !o
 }

@@ -173,17 +173,15 @@ TEST_F(Interpreted, SizesThatNoMachineHas) {
   // One query past what 32 bits count, and positions as far.
   const int64_t longRows[] = {1, 1, 2147482625, d};
   tensors[0].sizes = longRows;
-  expectFailure(
-      kernel, tensors, options,
-      "unsupported sizes: kernels of a GPU count to 2147482624, but got T = 2147482625; use shorter "
-      "pieces, or a processor",
-      "backward");
+  expectFailure(kernel, tensors, options,
+                "unsupported sizes: kernels count to 2147482624, but got T = 2147482625; use shorter pieces",
+                "backward");
   const int64_t offset = 2147482624;
   options.offset = &offset;
   tensors = call.forward();
   expectFailure(kernel, tensors, options,
-                "unsupported sizes: kernels of a GPU count to 2147482624, but got offset + T = " +
-                    std::to_string(offset + t) + "; use shorter pieces, or a processor");
+                "unsupported sizes: kernels count to 2147482624, but got offset + T = " +
+                    std::to_string(offset + t) + "; use shorter pieces");
 }
 
 TEST_F(Interpreted, Alignment) {
