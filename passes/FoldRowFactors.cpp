@@ -226,6 +226,13 @@ bool isQuotient(MapOp map, Value x) {
   return argument && map.getArrays()[argument.getArgNumber()] == x;
 }
 
+/// Whether another factor may go into the weights: no scalar is divided by it, and times weights that were in
+/// range it leaves none that is not.
+bool mayMultiply(Value x, Value factor, const FactorPowers &powers) {
+  bool divides = llvm::any_of(powers.scalars, [](auto &scalar) { return scalar.second != 0; });
+  return !divides && (!arrayTypeOf(x).getElementType().isF16() || rangeOfArray(factor).high <= 1);
+}
+
 struct FoldRowFactors : taylor::impl::FoldRowFactorsPassBase<FoldRowFactors> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<FunctionOp>())
@@ -239,14 +246,15 @@ struct FoldRowFactors : taylor::impl::FoldRowFactorsPassBase<FoldRowFactors> {
     for (auto [number, array] : llvm::enumerate(op.getArrays())) {
       auto map = array.getDefiningOp<MapOp>();
       Value x = map && arrayTypeOf(array).has("t") ? findRowFactored(map) : Value();
-      if (!x || !isQuotient(map, x))
+      if (!x)
         continue;
       FactorPowers powers(op, number);
       if (!powers.solve())
         continue;
       OpBuilder builder(map);
       Value factor = buildRowFactor(builder, map, x);
-      if (!(rangeOfArray(factor).low >= 0)) { // the logarithm of a factor that may be negative is none
+      // The logarithm of a factor that may be negative is none.
+      if (!(rangeOfArray(factor).low >= 0) || (!isQuotient(map, x) && !mayMultiply(x, factor, powers))) {
         factor.getDefiningOp()->erase();
         continue;
       }

@@ -255,9 +255,9 @@ def SplitBackwardPass : Pass<"taylor-split-backward", "::mlir::ModuleOp"> {
 def FoldRowFactorsPass : Pass<"taylor-fold-row-factors", "::mlir::ModuleOp"> {
   let summary = "a positive factor per row moves from an operand into the weights' exponential";
   let description = [{
-    Rule: let an operand of a `taylor.pairwise` without a maximum be x[t,c] / z[t], where x is an argument of the function and z >= 0 for all arguments; a = 1 / z. If every
+    Rule: let an operand of a `taylor.pairwise` without a maximum be x[t,c] a[t], where x is an argument of the function and a >= 0 for all arguments. If every
     output keeps its value when x takes the operand's place, every exp of the weights is multiplied by a, and some scalars per row are divided by a,
-    this is done. A factor that multiplies x, such as a gate, stays: it may be 0 where what is divided by it is not, and weights times a large one might pass f16's range. The factor of exp(s - m) goes to where it costs nothing per pair: exp(s - (m - log a)).
+    this is done. Where a is more than a reciprocal, such as a gate, it may be 0 where what is divided by it is not: then nothing must be divided, and in f16 a must be at most 1. The factor of exp(s - m) goes to where it costs nothing per pair: exp(s - (m - log a)).
 
     Why: products read x as it lies in memory. A derivative has dO / Z there: it was read, divided, rounded and written again for every tile of queries of every
     block of keys, and each dO / Z was a number of the storage type, which f16 has none for where Z is large. Now the weights are divided, as those of a

@@ -67,6 +67,17 @@ public:
     return success(manifest.getAsObject() && manifest.getAsObject()->getObject("tensors"));
   }
 
+  /// A kernel given by --kernel is of this specification and storage type.
+  LogicalResult checkProblem(StringRef spec) {
+    const json::Object *object = manifest.getAsObject();
+    StringRef dtype = object->getString("dtype").value_or(""), of = object->getString("spec").value_or("");
+    if (of != spec)
+      return fail("expected a kernel of @" + spec + ", but --kernel names one of @" + of);
+    if (dtype != nameOf(problem.dtype))
+      return fail("expected --dtype=" + dtype + ", as --kernel has it, but got " + nameOf(problem.dtype));
+    return success();
+  }
+
   /// The tensor of a role, made on first use with all bits set.
   FailureOr<TensorBuffer *> get(StringRef role) {
     if (TensorBuffer *buffer = find(role.str()))
@@ -189,6 +200,8 @@ FailureOr<Evaluated> runOnDevice(const Problem &problem, const Options &options,
     return failure();
   Tensors tensors(problem, options);
   if (failed(tensors.readManifest(taylor_manifest(kernel->get()))))
+    return failure();
+  if (!options.kernel.empty() && failed(tensors.checkProblem(SpecOp(problem.spec).getSymName())))
     return failure();
   auto write = [&](const std::string &role, const Array &array) -> LogicalResult {
     FailureOr<TensorBuffer *> buffer = tensors.get(role);

@@ -25,7 +25,7 @@ struct CommandLine {
   cl::opt<std::string> output{
       "o",
       cl::desc("shared object to write, with its manifest beside it (NAME.so, NAME.json); with "
-               "--emit the text, by default on standard output"),
+               "--emit or --report the text, by default on standard output"),
       cl::value_desc("NAME.so"), cl::cat(category)};
   cl::list<std::string> targets{
       "target",

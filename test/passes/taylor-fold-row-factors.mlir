@@ -52,7 +52,7 @@ taylor.function @h.backward of @h("input:q" %q: !q, "input:k" %k: !k, "input:y" 
 }
 
 // Left alone: a factor that may be negative, a weight without an exponential, an output that would change, a factor of channels, one that may be 0 in a row with
-// keys, and a quotient of scalars that contain the factor in different powers.
+// keys where a scalar would be divided by it, and a quotient of scalars that contain the factor in different powers.
 // CHECK-LABEL: taylor.function @g.backward
 // CHECK-NOT:   log
 // CHECK-COUNT-6: taylor.pairwise
@@ -67,7 +67,7 @@ taylor.function @g.backward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" 
   %1 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(s, %b) : !q, !k, !o -> !v
   %2, %3 = taylor.pairwise { s = dot(%q, %k), w = exp(s) } visible(u <= t) -> columns(w, %b), columns(w, %q) : !q, !k, !o -> !v, !k
   %4 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(exp(s), %c) : !q, !k, !o -> !v
-  %5 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(exp(s), %d) : !q, !k, !o -> !v
+  %5 = taylor.pairwise { s = dot(%q, %k), p = dot(%d, %v), w = exp(s) } visible(u <= t) -> columns(w * (p + %z), %q) : !q, !k, !o, !v, !row -> !k
   %6 = taylor.pairwise { s = dot(%b, %v) } visible(u <= t) -> rows(s * exp(s) * abs(s) / (1.0 + abs(s)), %v) : !o, !v -> !o
-  taylor.yield "gradient:a" %0, "gradient:b" %1, "gradient:c" %2, "gradient:d" %3, "gradient:e" %4, "gradient:f" %5, "gradient:g" %6 : !v, !v, !v, !k, !v, !v, !o
+  taylor.yield "gradient:a" %0, "gradient:b" %1, "gradient:c" %2, "gradient:d" %3, "gradient:e" %4, "gradient:f" %5, "gradient:g" %6 : !v, !v, !v, !k, !v, !k, !o
 }

@@ -153,8 +153,8 @@ TEST_F(Interpreted, Workspace) {
 }
 
 TEST_F(Interpreted, SizesThatNoMachineHas) {
-  const int64_t many[] = {int64_t(1) << 31, 1, 1, d}, strides[] = {0, 0, 0, 1}, rows[] = {0, 0, 0};
-  const int64_t huge[] = {int64_t(1) << 60, 1, int64_t(1) << 60, d};
+  const int64_t many[] = {1 << 16, 1 << 15, 1, d}, strides[] = {0, 0, 0, 1}, rows[] = {0, 0, 0};
+  const int64_t huge[] = {1 << 30, 1 << 20, 1 << 30, d};
   std::vector<TaylorTensor> tensors = {
       {call.q.data.data(), TAYLOR_F32, TAYLOR_CPU, 4, many, strides}, {}, {}};
   int64_t bytes = 0;
