@@ -165,7 +165,12 @@ LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors,
   std::vector<TaylorTensor> arguments;
   DeviceTensors onGpu;
   for (int64_t i = 0; i < count; ++i) {
-    FailureOr<TensorBuffer *> buffer = tensors.get(taylor_tensor_name(kernel, function, i));
+    StringRef role = taylor_tensor_name(kernel, function, i);
+    if (role.starts_with("gradient:") && how.absentGradients.contains(role.split(':').second.str())) {
+      arguments.push_back({});
+      continue;
+    }
+    FailureOr<TensorBuffer *> buffer = tensors.get(role);
     if (failed(buffer))
       return failure();
     arguments.push_back(how.device == Device::Cuda ? onGpu.add(**buffer) : (*buffer)->describe());

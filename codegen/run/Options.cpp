@@ -126,6 +126,12 @@ Error setOutput(Options &options, StringRef text) {
   return setNamed(options.outputs, "output", text);
 }
 
+Error setAbsentGradient(Options &options, StringRef text) {
+  return options.absentGradients.insert(text.str()).second
+             ? Error::success()
+             : error("expected '" + text + "' once in --absent-grad, but got it twice");
+}
+
 Error setThreads(Options &options, StringRef text) {
   if (Error failed = setInteger(options.threads, "threads", text))
     return failed;
@@ -166,6 +172,10 @@ const std::vector<OptionRow> &optionRows() {
          o.gradient = true;
          return setNamed(o.gradients, "output-grad", t);
        }},
+      {"absent-grad", "NAME",
+       "with kernels (cpu, ptx, cuda): the gradient of an argument is not asked for, as by a caller that\n"
+       "does not need it, and not compared",
+       setAbsentGradient},
       {"print", "", "prints every element of what comes out", flag(&O::print)},
       {"grad", "", "evaluates gradients too", flag(&O::gradient)},
       {"check", "",
@@ -243,6 +253,11 @@ Error validate(const Options &options) {
         "writes files only");
   if (!options.kernel.empty() && !onKernels)
     return error("requires --device=cpu, ptx or cuda for --kernel");
+  if (!options.absentGradients.empty() && !onKernels)
+    return error("requires --device=cpu, ptx or cuda for --absent-grad");
+  for (auto &[name, file] : options.gradients)
+    if (options.absentGradients.contains(name))
+      return error("expected '" + name + "' in --output-grad or in --absent-grad, but got it in both");
   if (!options.target.empty() && !onKernels)
     return error("requires --device=cpu, ptx or cuda for --target");
   if ((options.ptxProfile || options.ptxSeedGiven) && options.device != Device::Ptx)

@@ -10,6 +10,7 @@
 #include "llvm/Support/Error.h"
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace taylor::run {
@@ -34,6 +35,8 @@ struct Options {
   /// Sizes by axis as given; axes that are not given follow from others.
   std::map<std::string, int64_t> shape;
   std::map<std::string, std::string> inputs, cotangents, outputs, gradients;
+  /// Arguments whose gradients kernels are not asked for.
+  std::set<std::string> absentGradients;
   /// `name=value` as given, for the compiler too.
   std::map<std::string, std::string> parameters;
   std::optional<Dtype> dtype;

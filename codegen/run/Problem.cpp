@@ -112,12 +112,20 @@ LogicalResult ProblemBuilder::setParameters() {
   return success();
 }
 
+/// `option`: with what follows it.
+LogicalResult checkName(const std::string &name, ArrayRef<std::string> known, StringRef option,
+                        StringRef what) {
+  if (name == "*" || llvm::is_contained(known, name))
+    return success();
+  return fail("expected --" + option + " with " + what + " of the specification (" + llvm::join(known, ", ") +
+              "), but got '" + name + "'");
+}
+
 LogicalResult checkNames(const std::map<std::string, std::string> &given, ArrayRef<std::string> known,
                          StringRef option, StringRef what) {
   for (auto &[name, file] : given)
-    if (name != "*" && !llvm::is_contained(known, name))
-      return fail("expected --" + option + "=NAME=FILE with " + what + " of the specification (" +
-                  llvm::join(known, ", ") + "), but got '" + name + "'");
+    if (failed(checkName(name, known, (option + "=NAME=FILE").str(), what)))
+      return failure();
   return success();
 }
 
@@ -129,6 +137,9 @@ LogicalResult ProblemBuilder::loadInputs() {
       failed(checkNames(options.cotangents, results, "cotangent", "a result")) ||
       failed(checkNames(options.outputs, results, "output", "a result")))
     return failure();
+  for (const std::string &name : options.absentGradients)
+    if (failed(checkName(name, arguments, "absent-grad=NAME", "an argument")))
+      return failure();
   if (options.outputs.count("*") && results.size() != 1)
     return fail("expected --output=NAME=FILE, since the specification has " + Twine(results.size()) +
                 " results: " + llvm::join(results, ", "));
