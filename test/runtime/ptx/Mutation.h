@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -70,66 +69,21 @@ inline std::vector<Mutation> mutationsOf(const std::string &text) {
   return mutations;
 }
 
-/// The mutations, of those that `isTried` asks for, that `isCaught` denies for every one of the seeds 0 to
-/// below `seeds`.
+/// The mutations, of those that `isTried` asks for, that `isCaught` denies for every one of the runs 0 to
+/// below `runs`.
 inline std::vector<Mutation> survivorsOf(
-    const std::string &text, unsigned seeds,
-    const std::function<bool(const Mutation &, uint64_t seed)> &isCaught,
+    const std::string &text, unsigned runs,
+    const std::function<bool(const Mutation &, unsigned run)> &isCaught,
     const std::function<bool(const Mutation &)> &isTried = [](const Mutation &) { return true; }) {
   std::vector<Mutation> survivors;
   for (Mutation &mutation : mutationsOf(text)) {
     bool caught = !isTried(mutation);
-    for (uint64_t seed = 0; seed < seeds && !caught; ++seed)
-      caught = isCaught(mutation, seed);
+    for (unsigned run = 0; run < runs && !caught; ++run)
+      caught = isCaught(mutation, run);
     if (!caught)
       survivors.push_back(std::move(mutation));
   }
   return survivors;
-}
-
-/// Whether no wait can tell the group that line `line` (from 1) of `text` commits from the next one: by the
-/// branches of its kernel none follows, or another commit always comes before it and all waits there are for
-/// every group.
-inline bool isNeverAwaited(const std::string &text, size_t line) {
-  static const std::regex label("^\\s*([$%\\w]+):"), branch("^\\s*(@!?%\\w+\\s+)?bra(\\.uni)?\\s+([$%\\w]+)"),
-      end("^\\s*(ret|exit)\\b"), wait("cp\\.async\\.wait_(all|group\\s+(\\d+))"),
-      commit("cp\\.async\\.commit_group");
-  std::vector<std::string> lines = linesOf(text);
-  auto isEntry = [&](size_t n) { return lines[n].find(".entry") != std::string::npos; };
-  size_t first = line, last = line;
-  while (first > 0 && !isEntry(first - 1))
-    --first;
-  while (last < lines.size() && !isEntry(last))
-    ++last;
-  std::map<std::string, size_t> labels;
-  bool areForAll = true;
-  std::smatch match;
-  for (size_t n = first; n < last; ++n) {
-    if (std::regex_search(lines[n], match, label))
-      labels[match[1]] = n;
-    if (std::regex_search(lines[n], match, wait) && match[2].matched)
-      areForAll &= match[2] == "0";
-  }
-  std::vector<size_t> open = {line};
-  std::set<size_t> seen;
-  while (!open.empty()) {
-    size_t n = open.back();
-    open.pop_back();
-    if (n >= last || !seen.insert(n).second || std::regex_search(lines[n], end))
-      continue;
-    if (std::regex_search(lines[n], wait))
-      return false;
-    if (areForAll && std::regex_search(lines[n], commit))
-      continue;
-    bool falls = true;
-    if (std::regex_search(lines[n], match, branch)) {
-      open.push_back(labels.at(match[3]));
-      falls = match[1].matched;
-    }
-    if (falls)
-      open.push_back(n + 1);
-  }
-  return true;
 }
 
 /// For messages: "LINE: instruction" of each.

@@ -3,6 +3,7 @@
 // of them broken in turn.
 #include "Mutation.h"
 #include "Fixture.h"
+#include "Unawaited.h"
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -142,8 +143,68 @@ TEST(PtxMutation, CommitsThatNoWaitConcernsAreProved) {
   EXPECT_EQ(unawaited(text), (std::vector<size_t>{3, 13}));
 }
 
+/// A loop in which the test of a commit's path is, turned around, the loop's own; `between` comes before the
+/// latter.
+std::string loopThatEnds(const std::string &off, const std::string &between, const std::string &more) {
+  return ".entry a()\n"             // 1
+         "$L1:\n"                   // 2
+         "cp.async.wait_group 1;\n" // 3
+         + off +
+         " %p1, %rd1, %rd2;\n"      // 4
+         "@%p1 bra $L2;\n"          // 5
+         "cp.async.commit_group;\n" // 6: the next iteration waits
+         "bra.uni $L3;\n"           // 7
+         "$L2:\n"                   // 8
+         "cp.async.commit_group;\n" // 9
+         "$L3:\n"                   // 10
+         + between + "\n"           // 11
+         + more +
+         " %p2, %rd1, %rd2;\n"       // 12
+         "add.s64 %rd1, %rd1, 64;\n" // 13
+         "@%p2 bra $L1;\n"           // 14
+         "ret;\n";                   // 15
+}
+
+TEST(PtxMutation, CommitsOfALoopsLastIterationAreProved) {
+  std::string text = loopThatEnds("setp.ge.s64", "", "setp.lt.s64");
+  EXPECT_TRUE(isNeverAwaited(text, 9));
+  EXPECT_FALSE(isNeverAwaited(text, 6));
+  EXPECT_TRUE(isNeverAwaited(loopThatEnds("setp.eq.s64", "add.s64 %rd10, %rd1, 1;", "setp.ne.s64"), 9));
+  EXPECT_TRUE(isNeverAwaited(loopThatEnds("setp.le.s64", "cp.async.commit_group;", "setp.gt.s64"), 9));
+  // Another test, another type, another number; a test of floats, which may be false both ways.
+  EXPECT_FALSE(isNeverAwaited(loopThatEnds("setp.ge.s64", "", "setp.le.s64"), 9));
+  EXPECT_FALSE(isNeverAwaited(loopThatEnds("setp.ge.s64", "", "setp.lt.u64"), 9));
+  EXPECT_FALSE(isNeverAwaited(loopThatEnds("setp.ge.f64", "", "setp.lt.f64"), 9));
+  for (const char *change : {"add.s64 %rd1, %rd1, 1;", "@%p3 mov.b64 %rd2, 0;",
+                             "ld.v2.b64\n {%rd7, %rd2}, [%rd9];", "ld.v2.b64 {%rd7, %rd1}, [%rd9];"})
+    EXPECT_FALSE(isNeverAwaited(loopThatEnds("setp.ge.s64", change, "setp.lt.s64"), 9)) << change;
+}
+
+TEST(PtxMutation, CommitsBeforeALoopThatDoesNotRunAreProved) {
+  auto text = [](const std::string &change) {
+    return ".entry a()\n"             // 1
+           "@%p1 bra $L1;\n"          // 2
+           "cp.async.commit_group;\n" // 3
+           "bra.uni $L2;\n"           // 4
+           "$L1:\n"                   // 5
+           "cp.async.commit_group;\n" // 6
+           "$L2:\n" +                 // 7
+           change +                   // 8
+           "\n@%p1 bra $L3;\n"        // 9
+           "cp.async.wait_group 1;\n" // 10
+           "$L3:\n"                   // 11
+           "ret;\n";                  // 12
+  };
+  EXPECT_TRUE(isNeverAwaited(text(""), 6));
+  EXPECT_FALSE(isNeverAwaited(text(""), 3));
+  EXPECT_FALSE(isNeverAwaited(text("not.pred %p1, %p2;"), 6));
+  EXPECT_FALSE(isNeverAwaited(text("setp.ne.s32 %p1, %r1, 0;"), 6));
+  EXPECT_FALSE(isNeverAwaited(text("@%p3 brx.idx %r1, targets;"), 6));
+  EXPECT_TRUE(isNeverAwaited(text("setp.ne.s32 %p11, %r1, 0;"), 6));
+}
+
 TEST(PtxMutation, NothingSurvives) {
-  std::vector<Mutation> survivors = survivorsOf(product(), 3, [](const Mutation &mutation, uint64_t seed) {
+  std::vector<Mutation> survivors = survivorsOf(product(), 3, [](const Mutation &mutation, unsigned seed) {
     Outcome o = run(mutation.text, seed, true);
     return o.report.fault || !o.right || o.report.profile.bankConflicts > 0;
   });
