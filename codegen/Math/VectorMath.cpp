@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Polynomials: exp2, expm1 and erf in f32 are minimax fits of our own; the others use the coefficients of the
-// Cephes library (Moshier, Methods and Programs for Mathematical Functions, 1989).
+// Polynomials: exp2, expm1, tanh and erf in f32 are minimax fits of our own; the others use the coefficients
+// of the Cephes library (Moshier, Methods and Programs for Mathematical Functions, 1989).
 #include "codegen/Math/VectorMath.h"
 
+#include "dialect/Taylor/Polynomial.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -22,6 +23,8 @@ public:
   Real(OpBuilder &builder, Location loc, Type type, MathInstructions has)
       : builder(builder), loc(loc), type(type), has(has) {}
 
+  OpBuilder &getBuilder() const { return builder; }
+  Location getLoc() const { return loc; }
   bool isF64() const { return getElementTypeOrSelf(type).isF64(); }
   Type shaped(Type element) const {
     if (auto vector = dyn_cast<VectorType>(type))
@@ -40,9 +43,14 @@ public:
   Value add(Value a, Value b) const { return arith::AddFOp::create(builder, loc, a, b); }
   Value sub(Value a, Value b) const { return arith::SubFOp::create(builder, loc, a, b); }
   Value mul(Value a, Value b) const { return arith::MulFOp::create(builder, loc, a, b); }
-  Value div(Value a, Value b) const { return arith::DivFOp::create(builder, loc, a, b); }
+  Value div(Value a, Value b) const {
+    if (has.hasDivide && type.isF32())
+      return intrinsic("llvm.nvvm.div.full", {a, b});
+    return arith::DivFOp::create(builder, loc, a, b);
+  }
   Value neg(Value a) const { return arith::NegFOp::create(builder, loc, a); }
   Value abs(Value a) const { return math::AbsFOp::create(builder, loc, a); }
+  Value copySign(Value a, Value sign) const { return math::CopySignOp::create(builder, loc, a, sign); }
   Value floor(Value a) const { return math::FloorOp::create(builder, loc, a); }
   Value roundEven(Value a) const { return math::RoundEvenOp::create(builder, loc, a); }
   Value squareRoot(Value a) const { return math::SqrtOp::create(builder, loc, a); }
@@ -273,13 +281,25 @@ Value emitExpM1(const Real &r, Value x) {
   return r.select(r.less(r.abs(x), r.c(r.isF64() ? 0.5 : 0.7)), small, r.sub(emitExp(r, x), r.c(1.0)));
 }
 
-Value emitTanh(const Real &r, Value x) {
-  // tanh |x| = t / (t + 2) with t = expm1(2 |x|): no cancellation anywhere; bounded so that t is finite.
-  Value magnitude = r.abs(x);
-  Value t = emitExpM1(r, r.min(r.add(magnitude, magnitude), r.c(r.isF64() ? 80.0 : 40.0)));
-  Value result = r.div(t, r.add(t, r.c(2.0)));
-  return r.select(r.less(x, r.c(0.0)), r.neg(result), r.select(r.less(r.c(0.0), x), result, x));
+// tanh(x) = x + x^3 P(x^2) near 0; farther out, 1 - 2 / (e^2|x| + 1), which is 1 where e^2|x| is infinite.
+Value tanhF32(const Real &r, Value x) {
+  Value magnitude = r.abs(x), z = r.mul(x, x);
+  Value p =
+      r.polynomial(z, {-0.33332946636705046, 0.13320725063459227, -0.05267181404332282, 0.01643758205362904});
+  Value near = r.fma(r.mul(x, z), p, x);
+  Value power = expF32(r, r.add(magnitude, magnitude));
+  Value far = r.sub(r.c(1.0), r.div(r.c(2.0), r.add(power, r.c(1.0))));
+  return r.select(r.less(magnitude, r.c(0.55)), near, r.copySign(far, x));
 }
+
+// tanh |x| = t / (t + 2) with t = expm1(2 |x|): no cancellation anywhere; bounded so that t is finite.
+Value tanhF64(const Real &r, Value x) {
+  Value magnitude = r.abs(x);
+  Value t = emitExpM1(r, r.min(r.add(magnitude, magnitude), r.c(80.0)));
+  return r.copySign(r.div(t, r.add(t, r.c(2.0))), x);
+}
+
+Value emitTanh(const Real &r, Value x) { return r.isF64() ? tanhF64(r, x) : tanhF32(r, x); }
 
 /// sin or cos in f64: reduction to [-pi/4, pi/4] by two words of pi/2, with an error of 2^-106 |x| for |x| <
 /// 2^27, then one of two polynomials. The quadrant, n mod 4, stays in floating point: conversions to 64-bit
@@ -362,7 +382,45 @@ Value throughF64(const Real &r, Value (*emit)(const Real &, Values...), Values..
   return r.isF64() ? emit(r, x...) : r.truncate(emit(r.wide(), r.extend(x)...));
 }
 
-Value emitPow(const Real &r, Value x, Value y) { return throughF64(r, powF64, x, y); }
+/// The number that a constant has in all lanes.
+std::optional<double> numberOf(Value x) {
+  Attribute value;
+  if (!matchPattern(x, m_Constant(&value)))
+    return std::nullopt;
+  if (auto elements = dyn_cast<DenseElementsAttr>(value)) {
+    if (!elements.isSplat())
+      return std::nullopt;
+    value = elements.getSplatValue<Attribute>();
+  }
+  if (auto integer = dyn_cast<IntegerAttr>(value))
+    return integer.getValue().signedRoundToDouble();
+  return cast<FloatAttr>(value).getValueAsDouble();
+}
+
+/// x^(halves / 2): products and a square root. Beyond x^8 the errors of products would add up in f32.
+Value powerOfHalves(const Real &r, Value x, int64_t halves) {
+  uint64_t n = std::abs(halves) / 2;
+  bool hasRoot = halves % 2 != 0;
+  if (!r.isF64() && n > 8)
+    return r.truncate(powerOfHalves(r.wide(), r.extend(x), halves));
+  // pow(-0.0, 0.5) is 0.0, and the root of -0.0 would be -0.0.
+  if (hasRoot)
+    x = r.add(x, r.c(0.0));
+  Value power = n ? taylor::buildPower(r.getBuilder(), r.getLoc(), x, n) : Value();
+  if (hasRoot)
+    power = power ? r.mul(r.squareRoot(x), power) : r.squareRoot(x);
+  if (!power)
+    return r.c(1.0);
+  return halves < 0 ? r.div(r.c(1.0), power) : power;
+}
+
+Value emitPow(const Real &r, Value x, Value y, std::optional<double> exponent) {
+  constexpr double kMostHalves = 128; // two dozen products
+  double halves = 2.0 * exponent.value_or(NAN);
+  if (std::abs(halves) <= kMostHalves && halves == std::floor(halves))
+    return powerOfHalves(r, x, halves);
+  return throughF64(r, powF64, x, y);
+}
 Value emitLog2(const Real &r, Value x) { return r.mul(emitLog(r, x), r.c(kLog2e)); }
 Value emitLog10(const Real &r, Value x) { return r.mul(emitLog(r, x), r.c(M_LOG10E)); }
 Value emitRsqrt(const Real &r, Value x) { return r.div(r.c(1.0), r.squareRoot(x)); }
@@ -390,7 +448,7 @@ Value mlir::tile::expandElementary(OpBuilder &builder, Operation *op, MathInstru
       .Case([&](math::SinOp) { return throughF64(r, sinF64, x(0)); })
       .Case([&](math::CosOp) { return throughF64(r, cosF64, x(0)); })
       .Case([&](math::RsqrtOp) { return emitRsqrt(r, x(0)); })
-      .Case([&](math::PowFOp) { return emitPow(r, x(0), x(1)); })
-      .Case([&](math::FPowIOp) { return emitPow(r, x(0), r.fromInteger(x(1))); })
+      .Case([&](math::PowFOp) { return emitPow(r, x(0), x(1), numberOf(x(1))); })
+      .Case([&](math::FPowIOp) { return emitPow(r, x(0), r.fromInteger(x(1)), numberOf(x(1))); })
       .Default([](Operation *) { return Value(); });
 }

@@ -4,10 +4,13 @@
 // kernel calls no library. Largest errors measured by test/codegen/Math/VectorMathTest.cpp, in units of the
 // last place (ulp):
 //
-//   f32: exp, exp2 3, expm1 4, log 2, log1p, log2, log10 3, tanh 4, erf 2, sin and cos 1 (through f64), pow 2
+//   f32: exp, exp2 3, expm1 4, log 2, log1p, log2, log10 3, tanh 2, erf 2, sin and cos 1 (through f64), pow 2
 //   (through f64), rsqrt 1.5. f64: exp, exp2, log 2, log2, log10 3, sin and cos 2, erf 3, expm1, log1p, tanh
 //   5, pow: relative 1e-14 for |y log x| < 50. sin and cos of |x| up to 2^27, and there by an absolute error
 //   of 3e-16 in f64.
+//
+// pow with a constant exponent p that is a whole number or a half of one, |p| <= 64, is made of products, a
+// square root and a quotient: 2 + 3 |p| / 4, and in f32 2 where |p| >= 9 (through f64).
 //
 // exp and exp2 are 0 below 2^-64 in f32 and below the smallest normal number in f64: a subnormal operand
 // costs a hundred cycles in every product it meets, and weights above 2^-64 stay normal in their products
@@ -25,6 +28,9 @@ struct MathInstructions {
   bool hasScale = false;
   /// ex2.approx.ftz (PTX ISA): 2^x of one f32, relative error 2^-22.5, 0 where the result would be subnormal.
   bool hasExp2 = false;
+  /// div.full (PTX ISA): a quotient of two f32 within 2 units of the last place, 0 for divisors from 2^126
+  /// on.
+  bool hasDivide = false;
 };
 
 /// A value equal to the result of `op`, built with `builder`, where `op` is an exp, exp2, expm1, log, log1p,

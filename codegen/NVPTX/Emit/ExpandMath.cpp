@@ -44,7 +44,7 @@ Operation *widen(Operation *op) {
   IRMapping mapping;
   for (Value operand : op->getOperands())
     if (operand.getType() == type)
-      mapping.map(operand, arith::ExtFOp::create(b, op->getLoc(), f32, operand));
+      mapping.map(operand, b.createOrFold<arith::ExtFOp>(op->getLoc(), f32, operand));
   Operation *wide = b.clone(*op, mapping);
   wide->getResult(0).setType(f32);
   op->getResult(0).replaceAllUsesWith(arith::TruncFOp::create(b, op->getLoc(), type, wide->getResult(0)));
@@ -57,7 +57,8 @@ struct ExpandMath : simt::impl::ExpandMathBase<ExpandMath> {
 
   void runOnOperation() override {
     SmallVector<Operation *> ops = llvm::map_to_vector(tile::findFunctions(getOperation()), widen);
-    if (failed(tile::expandFunctions(ops, {"a GPU", "floats", {.hasExp2 = true}, expandApproximate})))
+    if (failed(tile::expandFunctions(
+            ops, {"a GPU", "floats", {.hasExp2 = true, .hasDivide = true}, expandApproximate})))
       signalPassFailure();
   }
 };

@@ -45,3 +45,31 @@ func.func @others(%x: vector<4xf64>, %y: vector<4xf64>, %n: vector<4xi32>) -> ve
   %9 = math.fpowi %8, %n : vector<4xf64>, vector<4xi32>
   return %9 : vector<4xf64>
 }
+
+// Constant whole and half exponents: products, a root and a quotient; products of f32 beyond x^8 are of f64.
+// CHECK-LABEL: @powers
+// CHECK-NOT:     math.floor
+// CHECK:         arith.mulf %{{.*}}, %{{.*}} : vector<16xf32>
+// CHECK:         math.sqrt %{{.*}} : vector<16xf32>
+// CHECK:         arith.divf %{{.*}}, %{{.*}} : vector<16xf32>
+// CHECK:         arith.extf
+// CHECK:         arith.mulf %{{.*}}, %{{.*}} : vector<16xf64>
+// CHECK:         arith.truncf
+// CHECK-NOT:     math.floor
+// CHECK:         return
+func.func @powers(%x: vector<16xf32>) -> (vector<16xf32>, vector<16xf32>) {
+  %half = arith.constant dense<-2.5> : vector<16xf32>
+  %0 = math.powf %x, %half : vector<16xf32>
+  %nine = arith.constant dense<9.0> : vector<16xf32>
+  %1 = math.powf %x, %nine : vector<16xf32>
+  return %0, %1 : vector<16xf32>, vector<16xf32>
+}
+
+// Any other exponent: the exponential of a logarithm, as where it is no constant.
+// CHECK-LABEL: @roots
+// CHECK:         math.floor
+func.func @roots(%x: vector<16xf32>) -> vector<16xf32> {
+  %third = arith.constant dense<0.33> : vector<16xf32>
+  %0 = math.powf %x, %third : vector<16xf32>
+  return %0 : vector<16xf32>
+}

@@ -22,11 +22,14 @@ func.func @approximations(%x: f32, %y: f32) -> (f32, f32, f32) {
   return %0, %1, %2 : f32, f32, f32
 }
 
-// A polynomial near 0; farther out, by the exponential.
+// A polynomial near 0; farther out, by the exponential and a quotient, which is an instruction too.
 // CHECK-LABEL: @hyperbolic
-// CHECK-DAG:   llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
-// CHECK-DAG:   math.fma
-// CHECK-NOT:   math.tanh
+// CHECK-NOT:   {{math.tanh|arith.divf}}
+// CHECK:       math.fma
+// CHECK:       llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK:       llvm.call_intrinsic "llvm.nvvm.div.full"
+// CHECK-NOT:   {{math.tanh|arith.divf}}
+// CHECK:       return
 func.func @hyperbolic(%x: f32) -> f32 {
   %0 = math.tanh %x : f32
   return %0 : f32
@@ -49,4 +52,25 @@ func.func @wide(%x: f64, %y: f64) -> (f64, f64) {
 func.func @half(%x: bf16) -> bf16 {
   %0 = math.exp2 %x : bf16
   return %0 : bf16
+}
+
+// Constant whole and half exponents: products, a root and a quotient. Only 16-bit numbers are widened.
+// CHECK-LABEL: @powers
+// CHECK:       %[[SQUARE:.*]] = arith.mulf %arg0, %arg0 : f32
+// CHECK:       %[[CUBE:.*]] = arith.mulf %arg0, %[[SQUARE]] : f32
+// CHECK:       %[[ROOT:.*]] = math.sqrt
+// CHECK:       %[[POWER:.*]] = arith.mulf %[[ROOT]], %{{.*}} : f32
+// CHECK:       %[[QUOTIENT:.*]] = llvm.call_intrinsic "llvm.nvvm.div.full"(%{{.*}}, %[[POWER]])
+// CHECK:       %[[WIDE:.*]] = arith.extf %arg1 : bf16 to f32
+// CHECK:       %[[PRODUCT:.*]] = arith.mulf %[[WIDE]], %[[WIDE]] : f32
+// CHECK:       %[[HALF:.*]] = arith.truncf %[[PRODUCT]] : f32 to bf16
+// CHECK:       return %[[CUBE]], %[[QUOTIENT]], %[[HALF]]
+func.func @powers(%x: f32, %y: bf16) -> (f32, f32, bf16) {
+  %three = arith.constant 3 : i32
+  %0 = math.fpowi %x, %three : f32, i32
+  %half = arith.constant -1.5 : f32
+  %1 = math.powf %x, %half : f32
+  %two = arith.constant 2.0 : bf16
+  %2 = math.powf %y, %two : bf16
+  return %0, %1, %2 : f32, f32, bf16
 }

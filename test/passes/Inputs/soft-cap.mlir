@@ -1,0 +1,13 @@
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @soft_cap(%q: !q, %k: !k, %v: !v) {
+  %qr = taylor.rope %q : !q
+  %kr = taylor.rope %k : !k
+  %n, %z = taylor.recurrences [numerator, mass] %qr, %kr, %v exponential score(20.0 * tanh(s / 20.0)) causal : !q, !k, !v
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}
