@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 #include <numbers>
 
@@ -35,6 +36,9 @@ struct Scalars {
   }
   Value isAtMost(Value a, Value b) {
     return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE, a, b);
+  }
+  Value isEqual(Value a, Value b) {
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, a, b);
   }
   Value select(Value condition, Value a, Value b) {
     return arith::SelectOp::create(builder, loc, condition, a, b);
@@ -124,13 +128,27 @@ void differentiate(math::AbsFOp op, Scalars s, Value dy, Cotangents &d) {
   d.push_back(s.select(s.isLess(zero, op.getOperand()), dy,
                        s.select(s.isLess(op.getOperand(), zero), s.negate(dy), zero)));
 }
+/// x^0 does not move with x, nor 0^p with p for p >= 0: there the factors would be 0 and infinity.
 void differentiate(math::PowFOp op, Scalars s, Value dy, Cotangents &d) {
-  Value x = op.getLhs(), p = op.getRhs();
-  Value lower = math::PowFOp::create(s.builder, s.loc, x, s.subtract(p, s.number(dy, 1.0)));
-  d.push_back(isConstantScalar(x) ? Value() : s.multiply(dy, s.multiply(p, lower)));
-  d.push_back(isConstantScalar(p)
-                  ? Value()
-                  : s.multiply(dy, s.multiply(op.getResult(), math::LogOp::create(s.builder, s.loc, x))));
+  Value x = op.getLhs(), p = op.getRhs(), zero = s.number(dy, 0.0);
+  auto toBase = [&]() -> Value {
+    if (isConstantScalar(x) || matchPattern(p, m_AnyZeroFloat()))
+      return {};
+    Value lower = math::PowFOp::create(s.builder, s.loc, x, s.subtract(p, s.number(dy, 1.0)));
+    Value slope = s.multiply(p, lower);
+    return s.multiply(dy, matchPattern(p, m_Constant()) ? slope : s.select(s.isEqual(p, zero), zero, slope));
+  };
+  auto toExponent = [&]() -> Value {
+    if (isConstantScalar(p))
+      return {};
+    Value slope = s.multiply(op.getResult(), math::LogOp::create(s.builder, s.loc, x));
+    if (isConstantScalar(x) && !matchPattern(x, m_AnyZeroFloat()))
+      return s.multiply(dy, slope);
+    Value still = arith::AndIOp::create(s.builder, s.loc, s.isEqual(x, zero), s.isAtMost(zero, p));
+    return s.multiply(dy, s.select(still, zero, slope));
+  };
+  d.push_back(toBase());
+  d.push_back(toExponent());
 }
 void differentiate(math::FmaOp op, Scalars s, Value dy, Cotangents &d) {
   d.append({s.multiply(dy, op.getB()), s.multiply(dy, op.getA()), dy});

@@ -53,6 +53,17 @@ taylor.spec @ties(%x: !row, %y: !row, %a: !row, %b: !row) {
   taylor.yield %c, %r, %m : !row, !row, !row
 }
 
+// x^0 does not move with x, nor 0^p with p for p >= 0: no factor there may be infinite.
+// CHECK-LABEL: taylor.function @powers.joint
+// CHECK: taylor.map %b * (pow(%y, 2.0) * 3.0) : !bht
+// CHECK: taylor.map %a * select(%p == 0.0, 0.0, %p * pow(%x, %p - 1.0))
+// CHECK: taylor.map %a * select(and(%x == 0.0, 0.0 <= %p), 0.0, pow(%x, %p) * log(%x))
+taylor.spec @powers(%x: !row, %p: !row, %y: !row) {
+  %a = taylor.map pow(%x, %p) : !row, !row
+  %b = taylor.map pow(%y, 3.0) + pow(%y, 0.0) : !row
+  taylor.yield %a, %b : !row, !row
+}
+
 // Guards pass to what is derived.
 // CHECK-LABEL: taylor.function @guards.joint
 // CHECK: taylor.map %y / %x live(%n)
