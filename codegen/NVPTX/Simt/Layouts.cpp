@@ -68,7 +68,18 @@ LayoutAttr mlir::simt::getFragmentLayout(MLIRContext *context, const FragmentSha
   if (digits.left(rows) % 2 == 0)
     digits.inRegisters(rows, 2);
   int64_t columnWarps = std::min(shape.columnWarps, digits.left(columns));
-  digits.inRegisters(columns, digits.left(columns) / columnWarps);
+  auto spreadColumns = [&] {
+    for (int64_t warp = 1; warp < columnWarps; warp *= 2)
+      digits.inWarps(columns);
+  };
+  // A warp's columns lie side by side if they begin at a power of two, and else between those of the others:
+  // only then is a swizzled place its warp's and lane's part with bits flipped, and not an address of its
+  // own.
+  bool interleaves = !llvm::isPowerOf2_64(digits.left(columns) / columnWarps);
+  if (interleaves)
+    spreadColumns();
+  SmallVector<Digit> warpsOfColumns = std::exchange(digits.warps, {});
+  digits.inRegisters(columns, digits.left(columns) / (interleaves ? 1 : columnWarps));
   // Warps that find no rows of their own hold copies.
   int64_t rowWarps = shape.rowWarps;
   while (digits.left(rows) % rowWarps)
@@ -77,8 +88,9 @@ LayoutAttr mlir::simt::getFragmentLayout(MLIRContext *context, const FragmentSha
   for (int64_t warp = 1; warp < rowWarps; warp *= 2)
     digits.inWarps(rows);
   digits.warps.resize(llvm::Log2_64(shape.rowWarps));
-  for (int64_t warp = 1; warp < columnWarps; warp *= 2)
-    digits.inWarps(columns);
+  llvm::append_range(digits.warps, warpsOfColumns);
+  if (!interleaves)
+    spreadColumns();
   return digits.finish(warps);
 }
 

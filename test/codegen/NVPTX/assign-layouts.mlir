@@ -5,6 +5,7 @@
 // CHECK-DAG: #[[E:.*]] = #simt.layout<lane = [e:2, e:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [e:1*2, t:8*2, e:8*4]>
 // CHECK-DAG: #[[S:.*]] = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
 // CHECK-DAG: #[[T:.*]] = #simt.layout<lane = [_, _, t:1, t:2, t:4], warp = [t:16, t:32], register = [t:8*2]>
+// CHECK-DAG: #[[SHARED:.*]] = #simt.layout<lane = [e:2, e:4, t:1, t:2, t:4], warp = [t:16, e:8], register = [e:1*2, t:8*2, e:16*6]>
 // CHECK-LABEL: tile.kernel @rows
 // CHECK-SAME: simt.warps = 4
 // CHECK-DAG: %[[V:.*]] = simt.alloc "v" : !simt.buffer<1 x [u = 64, e = 32], bf16, swizzle = 64>
@@ -210,5 +211,21 @@ tile.program @masked {
       scf.yield %n : !tile.tile<[e = 32, u = 32], f32>
     }
     tile.store %V, %dv[b = %b, h = %h, u = %u0] : !tile.tile<[e = 32, u = 32], f32>, !tile.array<[b, h, u, e = 32], bf16>
+  }
+}
+
+// Two warps share 96 columns. Side by side each would have 48, and the second begin at no power of two: so theirs alternate, eight by eight.
+// CHECK-LABEL: tile.program @shared_columns
+// CHECK: simt.dot fma {{.*}} -> !tile.tile<[e = 96, t = 32], f32, #[[SHARED]]>
+tile.program @shared_columns {
+  %p = tile.tensor "input:p" : !tile.array<[b, t, u = 32], f32>
+  %v = tile.tensor "input:v" : !tile.array<[b, u = 32, e = 96], f32>
+  %o = tile.tensor "output:o" : !tile.array<[b, t, e = 96], f32>
+  tile.kernel @sums grid(%b in b) {
+    %c0 = arith.constant 0 : index
+    %P = tile.load %p[b = %b, t = %c0] : !tile.array<[b, t, u = 32], f32> -> !tile.tile<[u = 32, t = 32], f32>
+    %V = tile.load %v[b = %b] : !tile.array<[b, u = 32, e = 96], f32> -> !tile.tile<[u = 32, e = 96], f32>
+    %N = tile.dot %P, %V over(u) : !tile.tile<[u = 32, t = 32], f32>, !tile.tile<[u = 32, e = 96], f32> -> !tile.tile<[t = 32, e = 96], f32>
+    tile.store %N, %o[b = %b, t = %c0] : !tile.tile<[e = 96, t = 32], f32>, !tile.array<[b, t, e = 96], f32>
   }
 }

@@ -1,13 +1,14 @@
-# Machine code of all specifications in the tile sizes that the compiler chooses: ptxas takes it, keeps it in registers and has no advice.
+# Machine code of all specifications, and of one with a function of every score, in the tile sizes that the compiler chooses: ptxas takes it,
+# keeps it in registers and has no advice.
 # REQUIRES: taylorc, ptxas
-# RUN: env TAYLOR_PTXAS=%ptxas %python %s %spec_dir %full
+# RUN: env TAYLOR_PTXAS=%ptxas %python %s %spec_dir %S/../../passes/Inputs/soft-cap.mlir %full
 import concurrent.futures
 import json
 import pathlib
 import subprocess
 import sys
 
-folder, full = pathlib.Path(sys.argv[1]), sys.argv[2] == "1"
+folder, extra, full = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3] == "1"
 SPILLS = 64  # bytes per thread that a kernel may store, and as many that it may load
 REFUSED = "the largest number of f16"  # weights without a bound: they have no code in f16
 
@@ -35,14 +36,17 @@ def find_faults(problem, report):
     # Loops over pairs: the forward's sums, dq's, and those of dk and dv.
     for name in ("forward_attend", "backward_attend", "backward_pairs"):
         tile = (kernels[name]["queries"], kernels[name]["keys"])
-        if channels <= 128 and min(tile) < 64:
+        if dtype != "f32" and channels <= 128 and min(tile) < 64:
             faults.append(f"{name} has tiles of {tile[0]} queries by {tile[1]} keys")
     return [f"{spec.name} {dtype} {channels}: {fault}" for fault in faults]
 
 
-specs = sorted(folder.glob("*.mlir"))
-assert len(specs) >= 7, specs
-problems = [(spec, dtype, channels) for spec in specs for dtype in (["bf16", "f16"] if full else ["bf16"]) for channels in (64, 128, 192)]
+specs = [*sorted(folder.glob("*.mlir")), extra]
+assert len(specs) >= 8, specs
+problems = [(spec, "bf16", channels) for spec in specs for channels in (64, 128, 192)]
+problems += [(spec, dtype, 192) for spec in (specs if full else [extra]) for dtype in ("f16", "f32")]
+if full:
+    problems += [(spec, "f16", channels) for spec in specs for channels in (64, 128)]
 faults, compiled = [], 0
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for problem, report in zip(problems, pool.map(compile_report, problems)):
