@@ -3,6 +3,7 @@
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/PlaceBarriers.h"
 #include "codegen/NVPTX/SharedPlan.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
 
 namespace mlir::simt {
 #define GEN_PASS_DEF_ALLOCATESHARED
@@ -18,8 +19,10 @@ struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
   using AllocateSharedBase::AllocateSharedBase;
 
   void runOnOperation() override {
+    if (failed(requireLayoutsOfAll(getOperation())))
+      return signalPassFailure();
     getOperation().walk([&](tile::KernelOp kernel) {
-      if (failed(allocate(kernel)))
+      if (failed(requireBarriers(kernel)) || failed(allocate(kernel)))
         signalPassFailure();
     });
   }

@@ -4,6 +4,7 @@
 #include "codegen/NVPTX/LayoutPlan.h"
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Recompute.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -383,6 +384,8 @@ struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
                                  << warps.getValue();
       return signalPassFailure();
     }
+    if (failed(requirePrograms(getOperation())) || failed(requireNoLayouts(getOperation())))
+      return signalPassFailure();
     WalkResult walk = getOperation().walk([&](tile::KernelOp kernel) -> WalkResult {
       expandVectorProducts(kernel);
       recomputeBehindLoops(kernel);

@@ -39,8 +39,7 @@ void simt::registerSimtPipeline() {
       return failure();
     const Target *target = findTarget(options.target);
     if (!target)
-      return error("unsupported target '" + Twine(options.target.getValue()) +
-                   "'; expected a GPU of taylorc --target");
+      return error(describeUnknownTarget(options.target));
     buildSimtPipeline(manager, *target, options.f32Products);
     return success();
   };

@@ -163,6 +163,8 @@ public:
     walk(*kernel.getBlock(), state);
     dropRedundant();
   }
+  /// The first access that lacks a barrier or a wait before it; null where none does.
+  Operation *findUnmet() { return isComplete() ? nullptr : firstUnmet; }
 
 private:
   void walk(Block &block, State &state);
@@ -184,6 +186,7 @@ private:
   SmallVector<BarrierOp> inserted;
   /// While not inserting: memory for which a barrier would have been needed.
   llvm::SetVector<unsigned> unmet;
+  Operation *firstUnmet = nullptr;
 };
 
 bool BarrierPlacement::isInItsLoop(Operation *op, Value buffer) const {
@@ -254,8 +257,10 @@ void BarrierPlacement::walk(Block &block, State &state) {
         .Default([&](Operation *op) {
           Need need = needOf(op, state);
           if (!need.because.empty()) {
-            if (!inserting)
+            if (!inserting) {
+              firstUnmet = unmet.empty() ? op : firstUnmet;
               unmet.insert_range(need.because);
+            }
             insert(op, need.wait, state);
           }
           record(op, state);
@@ -356,6 +361,26 @@ LogicalResult verifyControlFlow(tile::KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
+/// Of a kernel that is scheduled already: the loop of a buffer whose copies run ahead is the innermost one
+/// with a copy directly in its body and all reads inside.
+PipelinedBuffers findPipelined(tile::KernelOp kernel) {
+  PipelinedBuffers loops;
+  llvm::MapVector<Value, SmallVector<Operation *>> reads;
+  kernel.walk([&](Operation *op) {
+    for (const Access &access : getAccesses(op))
+      if (!access.writes)
+        reads[access.memory].push_back(op);
+  });
+  kernel.walk([&](CopyOp copy) { // inner loops come first
+    Value buffer = getBuffer(copy.getBuffer());
+    auto loop = dyn_cast<scf::ForOp>(copy->getParentOp());
+    if (loop && buffer.getDefiningOp<AllocOp>().getAhead() &&
+        llvm::all_of(reads.lookup(buffer), [&](Operation *read) { return loop->isProperAncestor(read); }))
+      loops.try_emplace(buffer, loop);
+  });
+  return loops;
+}
+
 } // namespace
 
 bool mlir::simt::shareBytes(AllocOp a, AllocOp b) {
@@ -380,4 +405,14 @@ LogicalResult mlir::simt::placeBarriersBetweenSharers(tile::KernelOp kernel) {
     return failure();
   BarrierPlacement(kernel, PipelinedBuffers(), true).run();
   return success();
+}
+
+LogicalResult mlir::simt::requireBarriers(tile::KernelOp kernel) {
+  if (failed(verifyControlFlow(kernel)))
+    return failure();
+  Operation *unmet = BarrierPlacement(kernel, findPipelined(kernel), false).findUnmet();
+  if (!unmet)
+    return success();
+  return unmet->emitOpError("requires waits and barriers that keep it apart from other accesses of its "
+                            "memory; run taylor-simt-schedule-copies before");
 }

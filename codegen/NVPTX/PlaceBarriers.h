@@ -17,6 +17,10 @@ LogicalResult placeBarriers(tile::KernelOp kernel, const PipelinedBuffers &pipel
 /// The same between accesses of different buffers that share bytes (`at` of their allocs).
 LogicalResult placeBarriersBetweenSharers(tile::KernelOp kernel);
 
+/// Fails with an error at the first access that no waits and barriers keep apart from what other threads do
+/// to the same memory before: where `placeBarriers` would have to put some in.
+LogicalResult requireBarriers(tile::KernelOp kernel);
+
 /// Bytes that two allocs have in common make the later one wait for the earlier one.
 bool shareBytes(AllocOp a, AllocOp b);
 

@@ -4,6 +4,7 @@
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/PipelineLoop.h"
 #include "codegen/NVPTX/PlaceBarriers.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -63,6 +64,8 @@ struct ScheduleCopies : simt::impl::ScheduleCopiesBase<ScheduleCopies> {
       getOperation().emitError() << "expected stages of at least 1, but got " << stages.getValue();
       return signalPassFailure();
     }
+    if (failed(requireLayoutsOfAll(getOperation())) || failed(requireUnscheduled(getOperation())))
+      return signalPassFailure();
     getOperation().walk([&](tile::KernelOp kernel) {
       if (failed(schedule(kernel)))
         signalPassFailure();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products and what lies between them, a strip at a time. Passes.td has the rule.
 #include "codegen/NVPTX/Passes.h"
-#include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -213,6 +213,8 @@ struct StripProducts : simt::impl::StripProductsBase<StripProducts> {
       getOperation().emitError() << "expected strip to be a multiple of 16, but got " << strip.getValue();
       return signalPassFailure();
     }
+    if (failed(requireLayoutsOfAll(getOperation())))
+      return signalPassFailure();
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) {
       if (registersOf(loop) > registers)

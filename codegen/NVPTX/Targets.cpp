@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/Targets.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir::simt;
 
@@ -35,4 +36,11 @@ llvm::ArrayRef<llvm::StringRef> mlir::simt::targetNames() {
     return names;
   }();
   return names;
+}
+
+std::string mlir::simt::describeUnknownTarget(llvm::StringRef name) {
+  llvm::ArrayRef<llvm::StringRef> names = targetNames();
+  return ("unsupported target '" + name + "'; expected " + llvm::join(names.drop_back(), ", ") + " or " +
+          names.back())
+      .str();
 }

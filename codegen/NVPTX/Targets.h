@@ -5,6 +5,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <string>
 
 namespace mlir::simt {
 
@@ -27,6 +28,8 @@ const Target *findTarget(llvm::StringRef name);
 
 /// Names of the table, for messages.
 llvm::ArrayRef<llvm::StringRef> targetNames();
+/// "unsupported target 'NAME'; expected sm_80, .. or sm_120", for a name that `findTarget` does not know.
+std::string describeUnknownTarget(llvm::StringRef name);
 
 } // namespace mlir::simt
 #endif

@@ -3,13 +3,14 @@
 #include "codegen/NVPTX/Contract.h"
 #include "codegen/NVPTX/Emit/Emit.h"
 #include "codegen/NVPTX/Passes.h"
-#include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
 #include "codegen/NVPTX/Targets.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -40,6 +41,12 @@ void mlir::simt::registerNVPTXBackend(DialectRegistry &registry) {
   registerNVVMDialectTranslation(registry);
 }
 
+/// Pointers to shared memory of 32 bits.
+static constexpr StringLiteral kShortPointers = "nvptx-short-ptr";
+/// A branch around copies ends a block. The multiply-adds of a product would sink behind it, one by one, and
+/// leave their operands, loaded before it, in registers: far more than there are.
+static constexpr StringLiteral kNoSinking = "disable-machine-sink";
+
 /// A switch of LLVM's code generator that has no other door; null where this LLVM does not have it.
 static llvm::cl::opt<bool> *findSwitch(StringRef name) {
   auto &options = llvm::cl::getRegisteredOptions();
@@ -47,34 +54,39 @@ static llvm::cl::opt<bool> *findSwitch(StringRef name) {
   return found == options.end() ? nullptr : static_cast<llvm::cl::opt<bool> *>(found->second);
 }
 
+/// A message that names the first switch that this LLVM does not have; without it the code would be another.
+static std::string checkSwitches() {
+  for (StringRef name : {kShortPointers, kNoSinking})
+    if (!findSwitch(name))
+      return ("requires the option '" + name +
+              "' of LLVM's code generator, which LLVM " LLVM_VERSION_STRING
+              " does not have here; build with an LLVM 22 that has the NVPTX target")
+          .str();
+  return "";
+}
+
 namespace {
 /// A switch that is on as long as this lives: code for processors comes from the same code generator.
 class SwitchedOn {
 public:
-  explicit SwitchedOn(StringRef name) : option(findSwitch(name)), before(option && option->getValue()) {
-    if (option)
-      option->setValue(true);
+  explicit SwitchedOn(StringRef name) : option(*findSwitch(name)), before(option.getValue()) {
+    option.setValue(true);
   }
-  ~SwitchedOn() {
-    if (option)
-      option->setValue(before);
-  }
+  ~SwitchedOn() { option.setValue(before); }
 
 private:
-  llvm::cl::opt<bool> *option;
+  llvm::cl::opt<bool> &option;
   bool before;
 };
 } // namespace
 
-/// Once: 32-bit pointers to shared memory.
+/// Once.
 static void initializeNVPTX() {
   static const bool done = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    if (llvm::cl::opt<bool> *shortPointers = findSwitch("nvptx-short-ptr"))
-      shortPointers->setValue(true);
     return true;
   }();
   (void)done;
@@ -82,7 +94,6 @@ static void initializeNVPTX() {
 
 static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const simt::Target &target,
                                                               std::string &error) {
-  initializeNVPTX();
   llvm::Triple triple("nvptx64-nvidia-cuda");
   const llvm::Target *llvmTarget = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!llvmTarget)
@@ -113,6 +124,11 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 }
 
 std::string mlir::simt::emitPTX(ModuleOp module, const simt::Target &target, std::string &error) {
+  initializeNVPTX();
+  error = checkSwitches();
+  if (!error.empty())
+    return "";
+  SwitchedOn shortPointers(kShortPointers);
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(target, error);
   if (!machine)
     return "";
@@ -135,9 +151,7 @@ std::string mlir::simt::emitPTX(ModuleOp module, const simt::Target &target, std
     error = "LLVM cannot emit PTX for " + target.name.str();
     return "";
   }
-  // A branch around copies ends a block. The multiply-adds of a product would sink behind it, one by one, and
-  // leave their operands, loaded before it, in registers: far more than there are.
-  SwitchedOn staysTogether("disable-machine-sink");
+  SwitchedOn noSinking(kNoSinking);
   passes.run(*code);
   // Tabs would be escapes in the module's text.
   std::replace(text.begin(), text.end(), '\t', ' ');
@@ -145,6 +159,20 @@ std::string mlir::simt::emitPTX(ModuleOp module, const simt::Target &target, std
 }
 
 namespace {
+/// The module is as taylor-nvptx-lower-to-llvm leaves it.
+LogicalResult requireLLVM(ModuleOp module) {
+  if (failed(requireThreadCode(module)))
+    return failure();
+  WalkResult walk = module.getBody()->walk([](Operation *op) -> WalkResult {
+    if (isa<PTXOp>(op))
+      return op->emitOpError("expected kernels that are not text yet; taylor-nvptx-emit has run already");
+    if (!isa_and_present<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
+      return op->emitOpError("expected ops of llvm and nvvm only; run taylor-nvptx-lower-to-llvm before");
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
 struct EmitPTX : simt::impl::EmitPTXBase<EmitPTX> {
   using EmitPTXBase::EmitPTXBase;
 
@@ -152,10 +180,11 @@ struct EmitPTX : simt::impl::EmitPTXBase<EmitPTX> {
     ModuleOp module = getOperation();
     const simt::Target *target = findTarget(targetName);
     if (!target) {
-      module.emitError() << "unsupported target '" << targetName << "'; expected "
-                         << llvm::join(targetNames(), ", ");
+      module.emitError(describeUnknownTarget(targetName));
       return signalPassFailure();
     }
+    if (failed(requireLLVM(module)))
+      return signalPassFailure();
     OpBuilder builder(&getContext());
     SmallVector<Attribute> entries;
     for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
@@ -167,6 +196,12 @@ struct EmitPTX : simt::impl::EmitPTXBase<EmitPTX> {
           {builder.getNamedAttr("name", function.getSymNameAttr()),
            builder.getNamedAttr("shared", builder.getI64IntegerAttr(shared ? shared.getInt() : 0)),
            builder.getNamedAttr("threads", builder.getI64IntegerAttr(threads[0]))}));
+    }
+    if (entries.empty()) {
+      emitErrorInside(
+          module, "requires a kernel, an llvm.func with nvvm.kernel and nvvm.reqntid, but found none; run "
+                  "taylor-simt-lower-to-nvvm before");
+      return signalPassFailure();
     }
     std::string error, text = emitPTX(module, *target, error);
     if (!error.empty()) {

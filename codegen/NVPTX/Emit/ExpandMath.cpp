@@ -2,6 +2,7 @@
 // taylor-nvptx-expand-math. Passes.td has the list of instructions.
 #include "codegen/Math/ExpandFunctions.h"
 #include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -56,6 +57,8 @@ struct ExpandMath : simt::impl::ExpandMathBase<ExpandMath> {
   using ExpandMathBase::ExpandMathBase;
 
   void runOnOperation() override {
+    if (failed(simt::requireThreadCode(getOperation())))
+      return signalPassFailure();
     SmallVector<Operation *> ops = llvm::map_to_vector(tile::findFunctions(getOperation()), widen);
     if (failed(tile::expandFunctions(
             ops, {"a GPU", "floats", {.hasExp2 = true, .hasDivide = true}, expandApproximate})))

@@ -2,6 +2,7 @@
 // taylor-nvptx-lower-to-llvm: upstream's conversions of what is left beside llvm and nvvm.
 #include "codegen/LLVMConversion.h"
 #include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -22,6 +23,8 @@ struct LowerToLLVM : simt::impl::LowerToLLVMBase<LowerToLLVM> {
 
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    if (failed(simt::requireThreadCode(getOperation())))
+      return signalPassFailure();
     if (failed(taylor::lowerStructuredControlFlow(getOperation())))
       return signalPassFailure();
     LLVMTypeConverter converter(context);

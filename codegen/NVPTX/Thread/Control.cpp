@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks, loops and scalars of a kernel. All threads of a block take the same way: scalars are uniform.
 #include "codegen/NVPTX/Contract.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
 #include "codegen/NVPTX/Thread/KernelEmitter.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -18,14 +19,13 @@ LogicalResult KernelEmitter::emitBlock(Block &block) {
 
 /// Every tile that a thread holds must say how.
 static LogicalResult checkLayouts(Operation *op) {
+  if (failed(requireLayouts(op)))
+    return failure();
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
     auto tile = dyn_cast<TileType>(type);
     if (!tile)
       continue;
     LayoutAttr layout = layoutOf(tile);
-    if (!layout)
-      return op->emitOpError() << "expected tiles with layouts, but got " << tile
-                               << "; run taylor-simt-assign-layouts before";
     auto kernel = op->getParentOfType<tile::KernelOp>();
     int64_t threads = 32 * getNumWarps(kernel);
     if (layout.getNumThreads() != threads)

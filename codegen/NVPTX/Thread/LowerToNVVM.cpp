@@ -2,6 +2,8 @@
 // taylor-simt-lower-to-nvvm: kernels become functions of one thread. Passes.td has the description.
 #include "codegen/NVPTX/Contract.h"
 #include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/PlaceBarriers.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
 #include "codegen/NVPTX/Thread/KernelEmitter.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -25,8 +27,8 @@ struct LowerToNVVM : simt::impl::LowerToNVVMBase<LowerToNVVM> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<tile::ProgramOp> programs(module.getOps<tile::ProgramOp>());
-    if (programs.empty())
-      return;
+    if (failed(requirePrograms(module)))
+      return signalPassFailure();
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
     module->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(),
                     builder.getStringAttr("nvptx64-nvidia-cuda"));
@@ -38,7 +40,7 @@ struct LowerToNVVM : simt::impl::LowerToNVVMBase<LowerToNVVM> {
                                          /*alignment=*/1024, unsigned(Space::shared));
     for (tile::ProgramOp program : programs) {
       for (tile::KernelOp kernel : program.getBlock()->getOps<tile::KernelOp>())
-        if (failed(KernelEmitter(kernel, shared).emit(module)))
+        if (failed(requireBarriers(kernel)) || failed(KernelEmitter(kernel, shared).emit(module)))
           return signalPassFailure();
       program.erase();
     }

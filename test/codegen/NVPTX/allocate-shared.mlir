@@ -11,7 +11,8 @@
 // CHECK:       simt.alloc "a" at 768
 // CHECK:       simt.alloc "b" at 0
 // CHECK:       simt.alloc "c" at 768
-// CHECK:       simt.read
+// CHECK:       simt.barrier
+// CHECK-NEXT:  simt.read
 // CHECK-NEXT:  simt.barrier
 // CHECK-NEXT:  simt.write
 tile.program @forward {
@@ -24,6 +25,7 @@ tile.program @forward {
     %slot = simt.slot %b[%i] : !x2
     simt.write %x, %slot : !x, !xb
     simt.write %x, %a : !x, !xb
+    simt.barrier
     %y = simt.read %a : !xb -> !x
     simt.write %y, %c : !x, !xb
     %z = simt.read %slot : !xb -> !x
@@ -45,6 +47,7 @@ tile.program @forward {
 // CHECK:       simt.alloc "d" at 512
 // CHECK:       simt.alloc "e" at 0
 // CHECK:       scf.for
+// CHECK-NEXT:    simt.barrier
 // CHECK:         simt.wait 0
 // CHECK-NEXT:    simt.barrier
 // CHECK:       simt.barrier
@@ -63,6 +66,7 @@ tile.program @forward {
     simt.copy %xs[b = %i], %d : !xs, !xb
     simt.commit
     scf.for %j = %c0 to %i step %c1 {
+      simt.barrier
       simt.write %x, %a : !x, !xb
       simt.wait 0
       simt.barrier
@@ -124,6 +128,8 @@ tile.program @forward {
 // CHECK:       simt.alloc "y" at 2000
 // CHECK:       simt.alloc "s" at 2048
 // CHECK:       simt.alloc "x" at 0
+// CHECK:       simt.wait 0
+// CHECK-NEXT:  simt.barrier
 // CHECK-LABEL: @none
 // CHECK-SAME:  attributes {simt.shared = 0 : i64}
 tile.program @forward {
@@ -139,6 +145,9 @@ tile.program @forward {
       simt.copy %xs[b = %i], %y : !xs, !yb
       simt.copy %ss[b = %i], %s : !ss, !sb
       simt.copy %xs[b = %i], %x : !xs, !xb
+      simt.commit
+      simt.wait 0
+      simt.barrier
     }
   }
   tile.kernel @none grid(%i in b) {

@@ -66,3 +66,20 @@ tile.program @forward {
     %s = simt.dot mma16 %a, %c over(d) : !b, !k -> !tile.tile<[t = 16, u = 8], f32, #s>
   }
 }
+
+// -----
+
+// Without buffers nothing else would miss what taylor-simt-schedule-copies does.
+#x = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [t:32], register = []>
+#y = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [_], register = [t:32*2]>
+!xs = !tile.array<[b, t], f32>
+tile.program @forward {
+  %xs = tile.workspace "x" : !xs
+  tile.kernel @array grid(%i in b) attributes {simt.warps = 2 : i64} {
+    %zero = arith.constant 0.0 : f32
+    %x = tile.splat %zero : f32 -> !tile.tile<[t = 64], f32, #x>
+    tile.store %x, %xs[b = %i] : !tile.tile<[t = 64], f32, #x>, !xs
+    // expected-error @+1 {{'tile.load' op requires waits and barriers that keep it apart from other accesses of its memory; run taylor-simt-schedule-copies before}}
+    %y = tile.load %xs[b = %i] : !xs -> !tile.tile<[t = 64], f32, #y>
+  }
+}
