@@ -22,6 +22,7 @@ enum class Emission {
   Vector,
   LLVM,
   Assembly,
+  PTX, ///< assembly, of GPUs only
   Report,
   ReportJSON,
   Manifest,
@@ -43,6 +44,14 @@ struct TargetProblem {
 using StageRunner = llvm::function_ref<mlir::LogicalResult(
     llvm::StringRef stage, llvm::function_ref<void(mlir::OpPassManager &)> build)>;
 
+/// What is known of kernels without running them, of targets of one kind.
+class KernelReports {
+public:
+  virtual ~KernelReports() = default;
+  /// A table for people, or JSON.
+  virtual std::string print(bool json) const = 0;
+};
+
 /// One machine that code is made for. Objects are cheap and know nothing of a compilation.
 class Target {
 public:
@@ -59,11 +68,21 @@ public:
   /// Fields of the manifest that say which machines run the code.
   virtual void describe(ManifestTarget &manifest) const {}
 
+  /// What `emit` does, in words: one for each `run`, three at least, of which `print` takes one for Vector,
+  /// two for LLVM and three for Assembly; then what is done without.
+  virtual std::vector<std::string> getPhases() const = 0;
+
   /// The text of a level below tiles (Vector, LLVM, Assembly), from a module of tile programs, which is
   /// consumed. On the way to assembly the module is in the LLVM dialect after the stage `llvm`, and what is
   /// there as debug info is in the text. Fails after a diagnostic, also where the target has no such level.
   virtual mlir::FailureOr<std::string> print(mlir::ModuleOp module, const TargetProblem &problem,
                                              Emission level, StageRunner run) const = 0;
+  /// Adds the target's kernels, from a module of tile programs, which is consumed, to `reports`, made by the
+  /// first target that has any. Fails after a diagnostic.
+  virtual mlir::LogicalResult report(mlir::ModuleOp module, const TargetProblem &problem, StageRunner run,
+                                     std::unique_ptr<KernelReports> &reports) const {
+    return module.emitError("unsupported for ") << getName() << ": a report of kernels";
+  }
   /// Adds the target's code, from a module of tile programs, which is consumed, and fills in what the
   /// manifest says of kernels beyond `Manifest::addPrograms`. Fails after a diagnostic.
   virtual mlir::LogicalResult emit(mlir::ModuleOp module, const TargetProblem &problem, StageRunner run,

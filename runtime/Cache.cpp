@@ -130,7 +130,10 @@ std::string runCompiler(const Specification &spec, const std::vector<std::string
   std::string what = spec.name + (options.empty() ? "" : " (" + join(options, " ") + ")");
   auto begin = std::chrono::steady_clock::now();
   bool told = false;
-  ProcessResult result = runProcess(arguments, slowSeconds, [&] {
+  // What it prints is kept for the message of a failure.
+  std::vector<std::string> quiet = arguments;
+  quiet.push_back("--quiet");
+  ProcessResult result = runProcess(quiet, slowSeconds, [&] {
     fprintf(stderr, "taylor: compiling %s ...\n", what.c_str());
     told = true;
   });

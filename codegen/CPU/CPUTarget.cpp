@@ -39,10 +39,11 @@ public:
     manifest.features = target.features;
   }
 
+  // Code of the machine is made without a `run`, behind that of LLVM.
+  std::vector<std::string> getPhases() const override { return {"vectors", "LLVM", "machine code"}; }
+
   FailureOr<std::string> print(ModuleOp module, const taylor::TargetProblem &, taylor::Emission level,
                                taylor::StageRunner run) const override {
-    if (level == taylor::Emission::Report || level == taylor::Emission::ReportJSON)
-      return module.emitError("unsupported for ") << getName() << ": --report; it is about kernels of GPUs";
     std::string text;
     llvm::raw_string_ostream stream(text);
     if (failed(lowerToVector(run)))

@@ -27,6 +27,10 @@ std::string CompileOptions::check() const {
     return "expected --dtype=f32, bf16, f16 or f64, but got '" + dtype + "'";
   if (f32Products != "fma" && f32Products != "tf32")
     return "expected --f32-products=fma or tf32, but got '" + f32Products + "'";
+  // Refused rather than without effect: who asks for it expects other numbers, or another speed.
+  if (f32Products == "tf32" && dtype != "f32")
+    return "requires --dtype=f32 for --f32-products=tf32, but got " + dtype +
+           ", whose products have no operands of f32";
   if (rowSums != "separate" && rowSums != "atomic")
     return "expected --row-sums=separate or atomic, but got '" + rowSums + "'";
   auto checkSize = [](llvm::StringRef option, int64_t size) -> std::string {

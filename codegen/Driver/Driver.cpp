@@ -27,7 +27,11 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
   module = parseSourceString<ModuleOp>(source, &context, fileName);
   if (!module)
     return failure();
+  // What is said of the module as a whole is said at the file's start, and then at the specification.
+  (*module)->setLoc(FileLineColLoc::get(&context, fileName, 1, 1));
   FailureOr<SpecOp> spec = selectSpec();
+  if (succeeded(spec))
+    (*module)->setLoc(spec->getLoc());
   if (failed(spec) || failed(setParameters(*spec, options.parameters)) || failed(setMask(*spec)))
     return failure();
   return success();
@@ -65,7 +69,17 @@ LogicalResult Driver::setMask(SpecOp spec) {
   return mlir::verify(spec);
 }
 
-std::string Driver::chooseTargets() {
+/// What the target cannot do, as a message.
+std::string Driver::checkTarget(const Target &target, Emission emission) {
+  bool isReport = emission == Emission::Report || emission == Emission::ReportJSON;
+  if (target.getKind() == "cpu" && (isReport || emission == Emission::PTX))
+    return "unsupported for " + target.getName() + ": " +
+           (isReport ? "--report; it is about kernels of GPUs" : "--emit=ptx; it is the assembly of GPUs") +
+           ", such as --target=sm_80";
+  return target.check(getProblem());
+}
+
+std::string Driver::chooseTargets(Emission emission) {
   llvm::StringSet<> given;
   for (const std::string &name : options.targets) {
     if (!given.insert(name).second)
@@ -73,7 +87,7 @@ std::string Driver::chooseTargets() {
     std::string error;
     std::unique_ptr<Target> target = makeTarget(name, error);
     if (target)
-      error = target->check(getProblem());
+      error = checkTarget(*target, emission);
     if (!error.empty())
       return error;
     // Two GPUs may run the same code.
@@ -83,6 +97,39 @@ std::string Driver::chooseTargets() {
   return "";
 }
 
+/// What `compile` does, a phase for each stage and each step without one.
+void Driver::planPhases(Emission emission) {
+  phases = {"sizes and types", "forward and backward"};
+  phasesBegun = 0;
+  if (emission == Emission::Pairwise)
+    return;
+  bool isOne = emission == Emission::Explanation;
+  for (const std::unique_ptr<Target> &target : ArrayRef(targets).take_front(isOne ? 1 : targets.size())) {
+    std::vector<std::string> own = target->getPhases();
+    if (emission == Emission::Tile || (emission == Emission::Manifest && target->getKind() == "cpu"))
+      own.clear();
+    else if (emission == Emission::Vector || emission == Emission::LLVM)
+      own.resize(emission == Emission::Vector ? 1 : 2);
+    else if (emission == Emission::Assembly || emission == Emission::Explanation)
+      own.resize(3);
+    own.insert(own.begin(), "tiles");
+    for (const std::string &phase : own)
+      phases.push_back(target->getName() + ": " + phase);
+  }
+  if (emission == Emission::Artifact)
+    phases.push_back("shared object");
+}
+
+void Driver::beginPhase() {
+  if (phasesBegun == phases.size())
+    return;
+  ++phasesBegun;
+  if (onPhase)
+    onPhase("phase " + std::to_string(phasesBegun) + " of " + std::to_string(phases.size()) + ", " +
+            phases[phasesBegun - 1]);
+}
+
+/// A stage is a phase; when it ends the next phase begins.
 LogicalResult Driver::runStage(ModuleOp module, StringRef stage, function_ref<void(OpPassManager &)> build) {
   PassManager manager(&context, ModuleOp::getOperationName());
   build(manager);
@@ -90,6 +137,7 @@ LogicalResult Driver::runStage(ModuleOp module, StringRef stage, function_ref<vo
     return failure();
   if (onStage)
     onStage(stage, module);
+  beginPhase();
   return success();
 }
 
@@ -154,6 +202,24 @@ FailureOr<std::string> Driver::printTargetLevel(Emission emission) {
                       });
 }
 
+/// Kernels of all targets.
+FailureOr<std::string> Driver::report(bool json) {
+  std::unique_ptr<KernelReports> reports;
+  for (const std::unique_ptr<Target> &target : targets) {
+    ManifestTarget described;
+    FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(*target, described);
+    if (failed(programs))
+      return failure();
+    auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
+      return runStage(**programs, stageOf(stage, *target), build);
+    };
+    if (failed(target->report(**programs, getProblem(), run, reports)))
+      return failure();
+    beginPhase();
+  }
+  return reports->print(json);
+}
+
 /// All levels of the first target side by side.
 FailureOr<std::string> Driver::explain() {
   const Target &target = *targets.front();
@@ -196,6 +262,8 @@ LogicalResult Driver::compileTarget(const Target &target, Emission emission, Art
   if (needsCode && failed(target.emit(**programs, getProblem(), run, code, described)))
     return failure();
   manifest.targets.push_back(std::move(described));
+  if (needsCode)
+    beginPhase();
   return success();
 }
 
@@ -216,6 +284,8 @@ FailureOr<std::string> Driver::linkArtifact(const ArtifactCode &code) {
 
 FailureOr<Compilation> Driver::compile(Emission emission) {
   Compilation result;
+  if (emission == Emission::PTX)
+    emission = Emission::Assembly;
   SpecOp spec = *module->getOps<SpecOp>().begin();
   if (onStage)
     onStage("spec", *module);
@@ -227,6 +297,8 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
     return result;
   }
 
+  planPhases(emission);
+  beginPhase();
   if (emission == Emission::Explanation) {
     FailureOr<std::string> page = explain();
     if (failed(page))
@@ -245,7 +317,9 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
     return result;
   }
   if (emission != Emission::Manifest && emission != Emission::Artifact) {
-    FailureOr<std::string> printed = printTargetLevel(emission);
+    bool isReport = emission == Emission::Report || emission == Emission::ReportJSON;
+    FailureOr<std::string> printed =
+        isReport ? report(emission == Emission::ReportJSON) : printTargetLevel(emission);
     if (failed(printed))
       return failure();
     result.output = *printed;

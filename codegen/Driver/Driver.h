@@ -34,15 +34,21 @@ public:
       : context(context), options(std::move(options)) {}
 
   /// The options' targets: for which machines `compile` makes tiles and code. A message where one is unknown
-  /// or named twice, or cannot do what the options ask for.
-  std::string chooseTargets();
+  /// or named twice, or cannot do what the options and the emission ask for.
+  std::string chooseTargets(Emission emission);
   /// Parses `text`, keeps the specification that the options name, and sets its parameters and mask.
   mlir::LogicalResult load(llvm::StringRef text, llvm::StringRef fileName);
   mlir::FailureOr<Compilation> compile(Emission emission);
 
   StageObserver onStage;
+  /// Called before each phase of a compilation with what is done and how far that is: "phase 4 of 7, sm_80:
+  /// PTX".
+  std::function<void(std::string phase)> onPhase;
 
 private:
+  std::string checkTarget(const Target &target, Emission emission);
+  void planPhases(Emission emission);
+  void beginPhase();
   mlir::FailureOr<SpecOp> selectSpec();
   mlir::LogicalResult setMask(SpecOp spec);
   mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
@@ -56,6 +62,7 @@ private:
   std::string stageOf(llvm::StringRef stage, const Target &target) const;
   mlir::FailureOr<std::string> printTargetLevel(Emission emission);
   mlir::FailureOr<std::string> explain();
+  mlir::FailureOr<std::string> report(bool json);
   mlir::LogicalResult compileTarget(const Target &target, Emission emission, ArtifactCode &code);
   mlir::FailureOr<std::string> linkArtifact(const ArtifactCode &code);
 
@@ -64,6 +71,8 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<std::unique_ptr<Target>> targets;
   Manifest manifest;
+  std::vector<std::string> phases;
+  size_t phasesBegun = 0;
   std::string text, fileName;
 };
 

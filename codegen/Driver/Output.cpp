@@ -16,6 +16,41 @@ static bool isSpecial(StringRef path) {
          type == sys::fs::file_type::fifo_file || type == sys::fs::file_type::socket_file;
 }
 
+/// Why no file can be made there, and what to do.
+static std::string describeUnwritable(StringRef path, std::error_code error) {
+  SmallString<128> folder(sys::path::parent_path(path));
+  std::string message =
+      ("requires a folder that can be written for '" + path + "': " + error.message()).str();
+  if (!folder.empty() && !sys::fs::exists(folder))
+    return message + "; make it with mkdir -p '" + folder.str().str() + "', or name another file";
+  return message + "; name a file in another folder";
+}
+
+/// A new file beside `path`, whose name goes to `temporary`; a message where there can be none.
+static std::string createTemporary(const std::string &path, unsigned mode, int &descriptor,
+                                   SmallString<128> &temporary) {
+  if (sys::fs::is_directory(path))
+    return "expected the name of a file, but got the folder '" + path + "'";
+  std::error_code error =
+      sys::fs::createUniqueFile(path + ".tmp-%%%%%%%%", descriptor, temporary, sys::fs::OF_None, mode);
+  return error ? describeUnwritable(path, error) : "";
+}
+
+std::string taylor::checkOutputs(const std::vector<std::string> &paths) {
+  for (const std::string &path : paths) {
+    if (isSpecial(path))
+      continue;
+    SmallString<128> temporary;
+    int descriptor;
+    if (std::string message = createTemporary(path, sys::fs::owner_write, descriptor, temporary);
+        !message.empty())
+      return message;
+    raw_fd_ostream(descriptor, /*shouldClose=*/true).close();
+    sys::fs::remove(temporary);
+  }
+  return "";
+}
+
 /// The reason why the contents could not be written, or nothing.
 static std::string writeTo(raw_fd_ostream &stream, const taylor::OutputFile &file) {
   stream << file.contents;
@@ -38,8 +73,6 @@ std::string taylor::writeFiles(const std::vector<OutputFile> &files) {
     }
   });
   for (const OutputFile &file : files) {
-    if (sys::fs::is_directory(file.path))
-      return "expected the name of a file, but got the folder '" + file.path + "'";
     if (isSpecial(file.path)) {
       temporaries.push_back("");
       continue;
@@ -47,9 +80,8 @@ std::string taylor::writeFiles(const std::vector<OutputFile> &files) {
     SmallString<128> path;
     int descriptor;
     unsigned mode = sys::fs::all_read | sys::fs::owner_write | (file.isProgram ? sys::fs::all_exe : 0);
-    if (std::error_code error =
-            sys::fs::createUniqueFile(file.path + ".tmp-%%%%%%%%", descriptor, path, sys::fs::OF_None, mode))
-      return "requires a folder that can be written for '" + file.path + "': " + error.message();
+    if (std::string message = createTemporary(file.path, mode, descriptor, path); !message.empty())
+      return message;
     temporaries.push_back(path.str().str());
     sys::RemoveFileOnSignal(path);
     raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
@@ -59,7 +91,7 @@ std::string taylor::writeFiles(const std::vector<OutputFile> &files) {
   for (auto [temporary, file] : zip(temporaries, files)) {
     if (!temporary.empty()) {
       if (std::error_code error = sys::fs::rename(temporary, file.path))
-        return "requires a folder that can be written for '" + file.path + "': " + error.message();
+        return describeUnwritable(file.path, error);
       continue;
     }
     std::error_code error;

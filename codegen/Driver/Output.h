@@ -16,6 +16,10 @@ struct OutputFile {
   bool isProgram = false;
 };
 
+/// Whether files of these names could be written, before the work for them is done: a message for the first
+/// that could not, empty if all can. Leaves nothing behind.
+std::string checkOutputs(const std::vector<std::string> &paths);
+
 /// Writes all files or none: each under a temporary name in its folder, then renamed. Returns a message,
 /// empty on success.
 std::string writeFiles(const std::vector<OutputFile> &files);

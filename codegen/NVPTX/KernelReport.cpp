@@ -113,7 +113,7 @@ std::optional<Report> mlir::simt::reportKernels(PTXOp code, const ScoreTiles &ti
                                                 std::string &error) {
   const simt::Target *target = findTarget(code.getTarget());
   if (!target) {
-    error = "unsupported target '" + code.getTarget().str() + "'";
+    error = describeUnknownTarget(code.getTarget());
     return std::nullopt;
   }
   std::optional<Assembly> assembly;
@@ -143,7 +143,19 @@ std::optional<Report> mlir::simt::reportKernels(PTXOp code, const ScoreTiles &ti
   }
   if (assembly)
     all.warnings = assembly->warnings;
+  else
+    all.warnings.push_back(
+        "ptxas was not found: registers and spilled bytes are unknown, and blocks/SM holds "
+        "if registers suffice; put ptxas in PATH, activate a Python environment with "
+        "torch or Triton, or set TAYLOR_PTXAS to its path");
   return all;
+}
+
+void Report::add(Report other) {
+  llvm::append_range(kernels, other.kernels);
+  for (const std::string &warning : other.warnings)
+    if (!llvm::is_contained(warnings, warning))
+      warnings.push_back(warning);
 }
 
 //===----------------------------------------------------------------------===//

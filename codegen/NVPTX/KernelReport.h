@@ -31,7 +31,10 @@ struct KernelReport {
 
 struct Report {
   std::vector<KernelReport> kernels; ///< one per entry
-  std::vector<std::string> warnings; ///< of ptxas, also its advice on performance
+  std::vector<std::string> warnings; ///< of ptxas, also its advice on performance; or that there is none
+
+  /// Adds the kernels and, each once, the warnings of another target.
+  void add(Report other);
 };
 
 /// Queries and keys of the score tiles of each kernel of the module's tile programs, by the name of its

@@ -14,6 +14,11 @@ using namespace mlir::simt;
 
 namespace {
 
+struct PTXReports : taylor::KernelReports {
+  std::string print(bool json) const override { return json ? printJSON(report) : printTable(report); }
+  Report report;
+};
+
 class NVPTXTarget : public taylor::Target {
 public:
   explicit NVPTXTarget(const simt::Target &target) : target(target) {}
@@ -22,10 +27,13 @@ public:
   StringRef getKind() const override { return "ptx"; }
   std::string check(const taylor::TargetProblem &problem) const override;
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem) const override;
+  std::vector<std::string> getPhases() const override {
+    return {"layouts and copies", "code of one thread", "PTX", "ptxas"};
+  }
   FailureOr<std::string> print(ModuleOp module, const taylor::TargetProblem &problem, taylor::Emission level,
                                taylor::StageRunner run) const override;
-  FailureOr<std::string> printReport(ModuleOp module, const taylor::TargetProblem &problem, bool json,
-                                     taylor::StageRunner run) const;
+  LogicalResult report(ModuleOp module, const taylor::TargetProblem &problem, taylor::StageRunner run,
+                       std::unique_ptr<taylor::KernelReports> &reports) const override;
   LogicalResult emit(ModuleOp module, const taylor::TargetProblem &problem, taylor::StageRunner run,
                      taylor::ArtifactCode &code, taylor::ManifestTarget &manifest) const override;
 
@@ -75,8 +83,9 @@ FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, const taylor::TargetP
   return *module.getOps<PTXOp>().begin();
 }
 
-FailureOr<std::string> NVPTXTarget::printReport(ModuleOp module, const taylor::TargetProblem &problem,
-                                                bool json, taylor::StageRunner run) const {
+LogicalResult NVPTXTarget::report(ModuleOp module, const taylor::TargetProblem &problem,
+                                  taylor::StageRunner run,
+                                  std::unique_ptr<taylor::KernelReports> &reports) const {
   ScoreTiles tiles = findScoreTiles(module);
   FailureOr<PTXOp> ptx = lowerToText(module, problem, run);
   if (failed(ptx))
@@ -85,15 +94,16 @@ FailureOr<std::string> NVPTXTarget::printReport(ModuleOp module, const taylor::T
   std::optional<Report> report = reportKernels(*ptx, tiles, findPtxas(), error);
   if (!report)
     return module.emitError(error);
-  return json ? printJSON(*report) : printTable(*report);
+  if (!reports)
+    reports = std::make_unique<PTXReports>();
+  static_cast<PTXReports *>(reports.get())->report.add(std::move(*report));
+  return success();
 }
 
 FailureOr<std::string> NVPTXTarget::print(ModuleOp module, const taylor::TargetProblem &problem,
                                           taylor::Emission level, taylor::StageRunner run) const {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (level == taylor::Emission::Report || level == taylor::Emission::ReportJSON)
-    return printReport(module, problem, level == taylor::Emission::ReportJSON, run);
   if (level == taylor::Emission::Assembly) {
     FailureOr<PTXOp> ptx = lowerToText(module, problem, run);
     if (failed(ptx))
@@ -138,7 +148,7 @@ LogicalResult NVPTXTarget::emit(ModuleOp module, const taylor::TargetProblem &pr
     return success();
   std::optional<Assembly> assembly = assemble(ptxas, ptx->getText(), target, error);
   if (!assembly)
-    return module.emitError() << error << "; TAYLOR_PTXAS names another ptxas, or none where it is empty";
+    return module.emitError(error);
   code.images.push_back({getName(), /*isPtx=*/false, assembly->cubin});
   return success();
 }
@@ -147,6 +157,6 @@ std::unique_ptr<taylor::Target> simt::makeNVPTXTarget(StringRef name, std::strin
   const Target *target = findTarget(name);
   if (target)
     return std::make_unique<NVPTXTarget>(*target);
-  error = ("unsupported target '" + name + "'").str();
+  error = describeUnknownTarget(name);
   return nullptr;
 }

@@ -105,8 +105,11 @@ std::optional<Assembly> simt::assemble(StringRef ptxas, StringRef ptx, const Tar
   auto log = llvm::MemoryBuffer::getFile(paths[2]);
   StringRef said = log ? (*log)->getBuffer() : StringRef();
   if (status != 0) {
-    error = (ptxas + " refused the code for " + target.name + ": " +
-             (reason.empty() ? said.trim() : StringRef(reason)))
+    std::string why = !reason.empty()       ? reason
+                      : said.trim().empty() ? "exit status " + std::to_string(status)
+                                            : said.trim().str();
+    error = (ptxas + " refused the code for " + target.name + ": " + why +
+             "; TAYLOR_PTXAS names another ptxas, or none where it is empty")
                 .str();
     return std::nullopt;
   }

@@ -3,6 +3,7 @@
 // The compiler: a specification to a shared object and its manifest, or to the text of any level between.
 #include "codegen/Driver/Driver.h"
 #include "codegen/Driver/Output.h"
+#include "codegen/Driver/Progress.h"
 #include "codegen/Driver/Version.h"
 #include "codegen/RegisterAll.h"
 
@@ -19,6 +20,19 @@ namespace cl = llvm::cl;
 namespace {
 
 cl::OptionCategory category("Options of taylorc");
+
+/// A level's name; a message with all names for another.
+struct EmissionParser : cl::parser<Emission> {
+  using parser::parser;
+  bool parse(cl::Option &option, llvm::StringRef name, llvm::StringRef text, Emission &value) {
+    if (findOption(text) != getNumOptions())
+      return parser::parse(option, name, text, value);
+    std::string names;
+    for (unsigned i = 0; i < getNumOptions(); ++i)
+      names += (i == 0 ? "" : i + 1 == getNumOptions() ? " or " : ", ") + getOption(i).str();
+    return option.error("expected " + names + ", but got '" + text + "'");
+  }
+};
 
 struct CommandLine {
   cl::opt<std::string> input{cl::Positional, cl::Required, cl::desc("SPEC.mlir"), cl::cat(category)};
@@ -62,7 +76,7 @@ struct CommandLine {
                             cl::cat(category)};
   cl::opt<std::string> spec{"spec", cl::desc("which specification of a file with several"),
                             cl::value_desc("name"), cl::cat(category)};
-  cl::opt<Emission> emit{
+  cl::opt<Emission, false, EmissionParser> emit{
       "emit", cl::desc("stop at a level and print it:"),
       cl::values(
           clEnumValN(Emission::Torch, "torch", "plain PyTorch code, valid TorchScript"),
@@ -71,6 +85,7 @@ struct CommandLine {
           clEnumValN(Emission::Vector, "vector", "code over vectors of the target, a processor"),
           clEnumValN(Emission::LLVM, "llvm", "LLVM IR"),
           clEnumValN(Emission::Assembly, "asm", "assembly text"),
+          clEnumValN(Emission::PTX, "ptx", "the same of a GPU, which is PTX"),
           clEnumValN(Emission::Manifest, "manifest", "the manifest of the shared object")),
       cl::init(Emission::Artifact), cl::cat(category)};
   cl::opt<std::string> explain{"explain",
@@ -80,6 +95,8 @@ struct CommandLine {
   cl::opt<std::string> saveStages{"save-stages",
                                   cl::desc("write the module after each stage into this folder"),
                                   cl::value_desc("folder"), cl::cat(category)};
+  cl::opt<bool> quiet{"quiet", cl::desc("no progress on stderr, which is shown from 2 s on"),
+                      cl::cat(category)};
 };
 
 int report(const std::string &message) {
@@ -120,9 +137,9 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
   }
   bool isTargetLevel = line.emit == Emission::Tile || line.emit == Emission::Vector ||
                        line.emit == Emission::LLVM || line.emit == Emission::Assembly ||
-                       line.emit == Emission::Report || line.emit == Emission::ReportJSON;
+                       line.emit == Emission::PTX;
   if (isTargetLevel && options.targets.size() > 1)
-    return "expected one target with --emit=tile, vector, llvm and asm, and with --report, but got " +
+    return "expected one target with --emit=tile, vector, llvm, asm and ptx, but got " +
            std::to_string(options.targets.size());
   return options.check();
 }
@@ -135,6 +152,23 @@ std::string manifestPath(llvm::StringRef output) {
   else
     path += ".json";
   return path.str().str();
+}
+
+/// Compiles, and shows what takes long.
+mlir::FailureOr<Compilation> compile(Driver &driver, mlir::MLIRContext &context, Emission emission,
+                                     bool quiet) {
+  if (quiet)
+    return driver.compile(emission);
+  Progress progress("taylorc");
+  driver.onPhase = [&](std::string phase) { progress.begin(std::move(phase)); };
+  // Ahead of the handler that prints a message: it says that it has not.
+  mlir::ScopedDiagnosticHandler clear(&context, [&](mlir::Diagnostic &) {
+    progress.clear();
+    return mlir::failure();
+  });
+  mlir::FailureOr<Compilation> compiled = driver.compile(emission);
+  driver.onPhase = nullptr;
+  return compiled;
 }
 
 } // namespace
@@ -164,6 +198,11 @@ int main(int argc, char **argv) {
   bool isArtifact = emission == Emission::Artifact;
   if (isArtifact && (output.empty() || output == "-"))
     return report("requires -o NAME.so, the shared object to write; or --emit=torch and others, which print");
+  std::vector<std::string> outputs;
+  if (!output.empty() && output != "-")
+    outputs.push_back(output);
+  if (isArtifact)
+    outputs.push_back(manifestPath(output));
   auto file = llvm::MemoryBuffer::getFileOrSTDIN(line.input);
   if (!file)
     return report("requires the specification '" + line.input + "': " + file.getError().message());
@@ -180,8 +219,14 @@ int main(int argc, char **argv) {
   Driver driver(context, options);
   // PyTorch code is for any machine.
   if (emission != Emission::Torch)
-    if (std::string message = driver.chooseTargets(); !message.empty())
+    if (std::string message = driver.chooseTargets(emission); !message.empty())
       return report(message);
+  if (std::string message = checkOutputs(outputs); !message.empty())
+    return report(message);
+  if (!line.saveStages.empty())
+    if (std::error_code error = llvm::sys::fs::create_directories(line.saveStages))
+      return report("requires a folder that can be written at '" + line.saveStages + "': " + error.message() +
+                    "; name another with --save-stages");
   std::vector<OutputFile> files;
   if (!line.saveStages.empty())
     driver.onStage = [&](llvm::StringRef stage, mlir::ModuleOp module) {
@@ -194,14 +239,10 @@ int main(int argc, char **argv) {
     };
   if (mlir::failed(driver.load((*file)->getBuffer(), line.input)))
     return 1;
-  mlir::FailureOr<Compilation> compiled = driver.compile(emission);
+  mlir::FailureOr<Compilation> compiled = compile(driver, context, emission, line.quiet);
   // Stages before the one that failed are what one wants to read then.
-  if (!line.saveStages.empty()) {
-    if (std::error_code error = llvm::sys::fs::create_directories(line.saveStages))
-      return report("requires a folder that can be written at '" + line.saveStages + "': " + error.message());
-    if (std::string message = writeFiles(files); !message.empty())
-      return report(message);
-  }
+  if (std::string message = writeFiles(files); !message.empty())
+    return report(message);
   if (mlir::failed(compiled))
     return 1;
   if (!isArtifact && (output.empty() || output == "-")) {

@@ -141,6 +141,7 @@ def main():
     parser.add_argument("--target", default="native")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--emit", choices=["manifest"])
+    parser.add_argument("--quiet", action="store_true")
     args = parser.parse_args()
     settings = dict(item.split("=", 1) for item in args.set)
     gated = "%out_gate" in pathlib.Path(args.spec).read_text()
