@@ -13,12 +13,15 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <deque>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -54,17 +57,31 @@ double mean(const std::deque<double> &values) {
   return values.empty() ? NAN : std::accumulate(values.begin(), values.end(), 0.0) / values.size();
 }
 
-// Refuses, or empties of what a run leaves there, a folder with a run in it.
-void claimFolder(const fs::path &folder, Existing existing) {
+// Refuses a folder with a run in it, and one that cannot be made or written; leaves everything as it is.
+fs::path checkFolder(const fs::path &folder, Existing existing) {
   std::error_code error;
-  if (existing == Existing::Overwrite) {
-    for (const char *name : {"checkpoints", "metrics.jsonl", "summary.json", "config.toml"})
-      fs::remove_all(folder / name, error);
-  } else if (existing == Existing::Refuse && fs::exists(folder / "metrics.jsonl")) {
+  fs::path nearest = fs::absolute(folder);
+  while (!fs::exists(nearest, error) && nearest.has_relative_path())
+    nearest = nearest.parent_path();
+  if (!fs::is_directory(nearest, error))
+    fail("requires a folder for the run, but '", nearest.string(),
+         "' is a file; name another with --out FOLDER");
+  if (::access(nearest.c_str(), W_OK | X_OK) != 0)
+    fail("requires a folder that can be written for the run, but got '", folder.string(), "': '",
+         nearest.string(), "': ", std::strerror(errno), "; name another with --out FOLDER");
+  if (existing == Existing::Refuse && fs::exists(folder / "metrics.jsonl", error))
     fail("expected an empty run folder, but '", folder.string(),
          "' has a run; pass --resume to continue it, "
          "--overwrite to begin anew, or --out FOLDER");
-  }
+  return folder;
+}
+
+// Makes the folder, or empties it of what a run leaves there.
+void claimFolder(const fs::path &folder, Existing existing) {
+  std::error_code error;
+  if (existing == Existing::Overwrite)
+    for (const char *name : {"checkpoints", "metrics.jsonl", "summary.json", "config.toml"})
+      fs::remove_all(folder / name, error);
   fs::create_directories(folder, error);
   if (error)
     fail("cannot create the run folder '", folder.string(), "': ", error.message());
@@ -106,9 +123,9 @@ private:
   std::deque<double> losses;
 };
 
-// First the specification and the text: what is most often wrong.
+// First what takes no time, then the specification and the text: what is most often wrong.
 Run::Run(const Config &theConfig, Existing existing)
-    : config(theConfig), folder(config.run.folder),
+    : config(theConfig), folder(checkFolder(config.run.folder, existing)),
       attention(compileAttention(config.attention, config.model, config.train.precision == "bf16",
                                  config.run.device)),
       data(prepareData(config.data, at::get_num_threads())), bf16(config.train.precision == "bf16"),

@@ -7,6 +7,8 @@
 #include "runtime/bench/Peak.h"
 #include <CLI/CLI.hpp>
 #include <c10/util/Exception.h>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -163,6 +165,25 @@ template <typename Bench> nlohmann::json forEach(const Arguments &arguments, Ben
   return rows;
 }
 
+/// Whether `writeJson` could write there, before the work; leaves nothing behind.
+void checkJson(const std::string &path) {
+  namespace fs = std::filesystem;
+  if (path.empty() || (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)))
+    return;
+  if (fs::is_directory(path))
+    runtime::fail("expected --json to name a file, but got the folder '", path, "'");
+  std::string partial = path + ".partial";
+  if (std::ofstream(partial)) {
+    fs::remove(partial);
+    return;
+  }
+  std::string folder = fs::path(path).parent_path().string();
+  runtime::fail("requires a folder that can be written for '", path, "': ", std::strerror(errno),
+                folder.empty() || fs::exists(folder)
+                    ? std::string("; name a file in another folder")
+                    : "; make it with mkdir -p '" + folder + "', or name another file");
+}
+
 /// Written whole or not at all; a device or a pipe is written to, not replaced.
 void writeJson(const std::string &path, const nlohmann::json &rows) {
   bool isSpecial = std::filesystem::exists(path) && !std::filesystem::is_regular_file(path);
@@ -211,6 +232,7 @@ int run(int argc, char **argv) {
   if (*counts) {
     if (countOptions.folders.empty() && countOptions.spec.empty())
       runtime::fail("expected --plans, --spec or both: whose kernels to count");
+    checkJson(countJson);
     nlohmann::json rows = benchCounts(countOptions);
     if (!countJson.empty())
       writeJson(countJson, rows);
@@ -219,6 +241,7 @@ int run(int argc, char **argv) {
   const Arguments &arguments = *attention  ? attentionArguments
                                : *overhead ? overheadArguments
                                            : compileArguments;
+  checkJson(arguments.json);
   nlohmann::json rows = forEach(arguments, [&](const Request &request) {
     return *attention  ? benchAttention(request, arguments.directions, arguments.opponents)
            : *overhead ? benchOverhead(request)
