@@ -33,8 +33,10 @@ struct Problem {
   Dtype dtype = Dtype::F32;
   /// With f32: products round their operands to tf32.
   bool tf32Products = false;
-  /// Eager code's arithmetic in this type.
-  reference::Arithmetic eager() const { return reference::Arithmetic::eager(dtype, tf32Products); }
+  /// Eager code's arithmetic in this type; `start`: another order of summation.
+  reference::Arithmetic eager(Real start = 0) const {
+    return reference::Arithmetic::eager(dtype, tf32Products, start);
+  }
 };
 
 /// Prints `taylor-run: MESSAGE` to stderr, and fails.

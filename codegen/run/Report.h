@@ -15,6 +15,8 @@ class ComparisonTable {
 public:
   explicit ComparisonTable(bool withEager) : withEager(withEager) {}
   void add(const std::string &name, const reference::Comparison &comparison);
+  /// Whether all comparisons pass.
+  bool passes() const;
   /// Prints to stdout, and gives whether all passed.
   bool print() const;
 

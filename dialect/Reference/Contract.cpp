@@ -29,7 +29,7 @@ Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Rea
   std::vector<Real> zero(reference.size(), 0);
   Comparison result;
   result.error = distance(x, reference);
-  result.eager = distance(eager, reference);
+  result.eager = std::max(distance(eager, reference), contract.eagerOverOrders);
   result.norm = distance(reference, zero);
   Real elements = std::sqrt(static_cast<Real>(reference.size()));
   bool cancels = result.norm < ofTerms * elements;

@@ -44,6 +44,11 @@ struct Contract {
   size_t fewElements = 16;
   /// The largest |eager - ref| / |ref| among the other results of the same run, or 0.
   Real peers = 0;
+  /// |eager - ref| in the root mean square over several orders of summation, or 0 where only one is known. A
+  /// result with many independent errors has the same in each. One whose elements share theirs, as those of a
+  /// running sum do, has few numbers' worth of chance however many elements it has, and one order may by luck
+  /// give a third of another's.
+  Real eagerOverOrders = 0;
   /// With f32: products round their operands to tf32.
   bool tf32Products = false;
 };

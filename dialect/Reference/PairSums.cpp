@@ -28,8 +28,13 @@ Real dot(const Real *a, const Real *b, int64_t width, const Arithmetic &arithmet
       sum += a[c] * b[c];
     return sum;
   }
-  for (int64_t c = 0; c < width; ++c)
-    sum = arithmetic.accumulator.finite(sum + arithmetic.operand(a[c]) * arithmetic.operand(b[c]));
+  auto add = [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c)
+      sum = arithmetic.accumulator.finite(sum + arithmetic.operand(a[c]) * arithmetic.operand(b[c]));
+  };
+  int64_t first = arithmetic.place(0, width);
+  add(first, width);
+  add(0, first);
   return arithmetic.value(sum);
 }
 
@@ -316,13 +321,15 @@ void PairSums::evaluateHead(Head &head) const {
     Layout layout = outputLayout(output);
     head.outputs.push_back(makeMatrix(loopOf(layout), !layout.token.empty()));
   }
-  for (int64_t t = 0, rows = environment.sizeOf("t"); t < rows; ++t) {
+  for (int64_t i = 0, rows = environment.sizeOf("t"); i < rows; ++i) {
+    int64_t t = arithmetic.place(i, rows);
     row.set(t);
     head.counts[t] = row.keys.size();
     for (auto [output, result] : llvm::zip_equal(outputs, head.outputs))
       if (output.kind == Kind::Maximum)
         *result.row(t) = row.runningMaximum;
-    for (size_t j = 0; j < row.keys.size(); ++j) {
+    for (size_t n = 0; n < row.keys.size(); ++n) {
+      size_t j = arithmetic.place(n, row.keys.size());
       int64_t u = row.keys[j];
       row.run(j);
       for (auto [output, result] : llvm::zip_equal(outputs, head.outputs)) {
@@ -350,9 +357,11 @@ void PairSums::pullbackHead(Head &head) const {
   auto gradient = [&](int array, int64_t token) -> Real * {
     return differentiable[array] ? head.gradients[array].row(token) : nullptr;
   };
-  for (int64_t t = 0, rows = environment.sizeOf("t"); t < rows; ++t) {
+  for (int64_t i = 0, rows = environment.sizeOf("t"); i < rows; ++i) {
+    int64_t t = arithmetic.place(i, rows);
     row.set(t);
-    for (size_t j = 0; j < row.keys.size(); ++j) {
+    for (size_t n = 0; n < row.keys.size(); ++n) {
+      size_t j = arithmetic.place(n, row.keys.size());
       int64_t u = row.keys[j];
       row.run(j);
 

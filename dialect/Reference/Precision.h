@@ -76,14 +76,22 @@ inline constexpr Real kTF32Epsilon = Real(1) / (1 << (kTF32Bits - 1));
 /// before each multiplication of a matrix product, its two operands.
 struct Arithmetic {
   Rounding value, accumulator, operand;
+  /// Inner products, and sums over pairs, start this far into their terms, go on to the last one, and end
+  /// with those before: another order of additions, so another draw of the same rounding. In [0, 1).
+  Real start = 0;
+  /// The term of a sum of `count` that is added i-th.
+  int64_t place(int64_t i, int64_t count) const {
+    int64_t at = i + static_cast<int64_t>(start * count);
+    return at < count ? at : at - count;
+  }
   /// The reference: nothing is rounded.
   static Arithmetic exact() { return {}; }
   /// Eager code in a type: results in the type, sums in f32 at least. `tf32Products`: as torch computes in
   /// f32 where its matrix products may use tf32 (torch.backends.cuda.matmul.allow_tf32); nothing else is
   /// rounded to it.
-  static Arithmetic eager(Dtype dtype, bool tf32Products = false) {
+  static Arithmetic eager(Dtype dtype, bool tf32Products = false, Real start = 0) {
     Rounding operand = tf32Products ? Rounding(kTF32Bits) : Rounding();
-    return {Rounding(mantissaBits(dtype)), Rounding(dtype == Dtype::F64 ? 53 : 24), operand};
+    return {Rounding(mantissaBits(dtype)), Rounding(dtype == Dtype::F64 ? 53 : 24), operand, start};
   }
 };
 

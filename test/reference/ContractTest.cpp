@@ -91,6 +91,18 @@ TEST(Contract, JudgesFewElementsByTheirPeersToo) {
   EXPECT_FALSE(compare(Values(16, 1.00199L), many, many, contract).passes);
 }
 
+TEST(Contract, TakesTheErrorOfEagerCodeOverOrdersOfSummation) {
+  std::vector<Real> reference(16, 1), lucky(16, 1.00001L); // off by 4e-5, by 4e-4 over several orders
+  Contract contract = {Dtype::F32};
+  EXPECT_FALSE(compare(Values(16, 1.0001L), reference, lucky, contract).passes);
+  contract.eagerOverOrders = 4e-4L;
+  EXPECT_TRUE(compare(Values(16, 1.000199L), reference, lucky, contract).passes);
+  EXPECT_FALSE(compare(Values(16, 1.000201L), reference, lucky, contract).passes);
+  // An unlucky first order is not held against a kernel.
+  std::vector<Real> unlucky(16, 1.001L);
+  EXPECT_TRUE(compare(Values(16, 1.00199L), reference, unlucky, contract).passes);
+}
+
 TEST(Contract, DoublesTheFactorWhereEagerCodeHasNoDigit) {
   Contract contract = {Dtype::F32};
   std::vector<Real> reference(4, 1), noisy(4, 1.01L), accurate(4, 1.0001L), x(4, 1.03L), near(4, 1.0003L);
