@@ -124,6 +124,8 @@ private:
   void runDot(DotOp dot);
   void runReduce(ReduceOp reduce);
   void runScan(ScanOp scan);
+  void runExpand(ExpandOp expand);
+  void runContract(ContractOp contract);
   LogicalResult runLoad(LoadOp load);
   template <typename Op> LogicalResult runWrite(Op op, bool accumulate);
   LogicalResult runFor(scf::ForOp loop);
@@ -246,6 +248,8 @@ LogicalResult Evaluator::runOp(Operation *op) {
       .Case([&](DotOp dot) { return runDot(dot), success(); })
       .Case([&](ReduceOp reduce) { return runReduce(reduce), success(); })
       .Case([&](ScanOp scan) { return runScan(scan), success(); })
+      .Case([&](ExpandOp expand) { return runExpand(expand), success(); })
+      .Case([&](ContractOp contract) { return runContract(contract), success(); })
       .Case([&](SliceOp slice) {
         Elements &result = define(slice.getResult());
         ArrayRef<Axis> axes = slice.getType().getAxes();
@@ -389,6 +393,82 @@ void Evaluator::runScan(ScanOp scan) {
     }
   });
   roundElements(result, scan.getType().getElementType());
+}
+
+/// Calls `visit(feature, its weight, its place in the panel)` for the features of a panel.
+template <typename F>
+static void forEachInPanel(FeaturesAttr features, std::optional<ArrayRef<double>> weights, int64_t start,
+                           int64_t size, F visit) {
+  int64_t number = 0;
+  features.get().forEach([&](const taylor::Features::Feature &feature) {
+    int64_t place = number++ - start;
+    if (place < 0 || place >= size)
+      return;
+    double weight = feature.multiplicity == 0 ? 0 : 1;
+    if (weights)
+      weight = feature.multiplicity * (*weights)[feature.order - features.getFirst()];
+    visit(feature, weight, place);
+  });
+}
+
+void Evaluator::runExpand(ExpandOp expand) {
+  TileType vectors = expand.getInput().getType(), panel = expand.getType();
+  Elements &x = tile(expand.getInput()), &result = define(expand.getResult());
+  // The loop's axes: the panel's, and the place of a component along the vectors' axis.
+  forEachIndex(vectors.without({expand.getAxis()}).getAxes(), [&](const Index &at) {
+    SmallVector<Axis> axes(vectors.without({expand.getAxis()}).getAxes());
+    Index index(at);
+    axes.push_back(Axis::get(expand.getContext(), expand.getAxis(), vectors.getSize(expand.getAxis())));
+    axes.push_back(Axis::get(expand.getContext(), expand.getTo(), panel.getSize(expand.getTo())));
+    index.append({0, 0});
+    forEachInPanel(expand.getFeatures(), expand.getWeights(), this->index(expand.getStart()),
+                   panel.getSize(expand.getTo()),
+                   [&](const taylor::Features::Feature &feature, double weight, int64_t place) {
+                     if (weight != 0)
+                       for (int64_t component : feature.components) {
+                         index[at.size()] = component;
+                         weight *= x[linearIndex(vectors, axes, index)].real;
+                       }
+                     index[at.size() + 1] = place;
+                     result[linearIndex(panel, axes, index)].real = weight;
+                   });
+  });
+  roundElements(result, panel.getElementType());
+}
+
+void Evaluator::runContract(ContractOp contract) {
+  TileType vectors = contract.getInput().getType(), panel = contract.getCotangent().getType();
+  Elements &x = tile(contract.getInput()), &cotangent = tile(contract.getCotangent());
+  Elements before = tile(contract.getC());
+  Elements &result = define(contract.getResult());
+  result = before;
+  forEachIndex(vectors.without({contract.getAxis()}).getAxes(), [&](const Index &at) {
+    SmallVector<Axis> axes(vectors.without({contract.getAxis()}).getAxes());
+    Index index(at);
+    axes.push_back(Axis::get(contract.getContext(), contract.getAxis(), vectors.getSize(contract.getAxis())));
+    axes.push_back(Axis::get(contract.getContext(), contract.getFrom(), panel.getSize(contract.getFrom())));
+    index.append({0, 0});
+    auto component = [&](int64_t i) {
+      index[at.size()] = i;
+      return linearIndex(vectors, axes, index);
+    };
+    forEachInPanel(contract.getFeatures(), contract.getWeights(), this->index(contract.getStart()),
+                   panel.getSize(contract.getFrom()),
+                   [&](const taylor::Features::Feature &feature, double weight, int64_t place) {
+                     if (weight == 0)
+                       return;
+                     index[at.size() + 1] = place;
+                     weight *= cotangent[linearIndex(panel, axes, index)].real;
+                     for (size_t i = 0; i < feature.components.size(); ++i) {
+                       double others = weight;
+                       for (size_t j = 0; j < feature.components.size(); ++j)
+                         if (j != i)
+                           others *= x[component(feature.components[j])].real;
+                       result[component(feature.components[i])].real += others;
+                     }
+                   });
+  });
+  roundElements(result, contract.getType().getElementType());
 }
 
 template <typename F>

@@ -339,3 +339,45 @@ LogicalResult ConcatOp::verify() {
     return emitOpError() << "expected equal sizes to interleave, but got " << sizeA << " and " << sizeB;
   return verifyResultType(*this, withSize(a, getAxis(), sizeA + sizeB), getType());
 }
+
+//===----------------------------------------------------------------------===//
+// Features
+//===----------------------------------------------------------------------===//
+
+/// `panel` has the vectors' axes, with features along `to` in place of the components along `axis`.
+static LogicalResult verifyPanel(Operation *op, TileType vectors, StringRef axis, TileType panel, StringRef to,
+                                 FeaturesAttr features, std::optional<ArrayRef<double>> weights) {
+  if (vectors.getSize(axis) != features.getChannels())
+    return op->emitOpError() << "expected " << features.getChannels() << " components along axis '" << axis
+                             << "', but got " << vectors;
+  if (axis != to && vectors.hasAxis(to))
+    return op->emitOpError() << "expected no axis '" << to << "' in " << vectors;
+  if (!panel.hasAxis(to))
+    return op->emitOpError() << "expected axis '" << to << "' in " << panel;
+  SmallVector<Axis> axes(vectors.getAxes());
+  for (Axis &one : axes)
+    if (one.getName() == axis)
+      one = Axis::get(op->getContext(), to, panel.getSize(to));
+  int64_t orders = features.getLast() - features.getFirst() + 1;
+  if (weights && int64_t(weights->size()) != orders)
+    return op->emitOpError() << "expected a weight per order, " << orders << ", but got " << weights->size();
+  if (!isa<FloatType>(vectors.getElementType()))
+    return op->emitOpError() << "expected floating-point elements, but got " << vectors;
+  auto expected = TileType::get(op->getContext(), axes, vectors.getElementType());
+  if (expected != panel.withLayout({}))
+    return op->emitOpError() << "expected features of type " << expected << ", but got " << panel;
+  return success();
+}
+
+LogicalResult ExpandOp::verify() {
+  return verifyPanel(*this, getInput().getType(), getAxis(), getType(), getTo(), getFeatures(), getWeights());
+}
+
+LogicalResult ContractOp::verify() {
+  TileType input = getInput().getType();
+  if (failed(verifyPanel(*this, input, getAxis(), getCotangent().getType(), getFrom(), getFeatures(),
+                         getWeights())) ||
+      failed(verifyResultType(*this, input.withLayout({}), getType())))
+    return failure();
+  return verifyResultType(*this, input.withLayout({}), getC().getType());
+}

@@ -366,4 +366,54 @@ def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
   }];
   let hasVerifier = 1;
 }
+
+//===----------------------------------------------------------------------===//
+// Features: products of a vector's components
+//===----------------------------------------------------------------------===//
+
+def Tile_ExpandOp : Tile_Op<"expand", [Pure]> {
+  let summary = "monomials of the vectors along an axis, a panel of them";
+  let description = [{
+    `P[f, rest] = weight(f) * prod over the components i of feature %f0 + f of x[i, rest]`, for as many features as the result's axis
+    has; 0 past the last one. Without `weights` weight(f) is 1 (0 where a feature fills up a block), with them it is weights[n - first] times the
+    multiplicity of the feature, n its order: so the product of an expansion with weights and of one without, summed over f, is
+    `sum over n of weights[n - first] <x, y>^n`.
+
+    ```mlir
+    #pairs = #tile.features<64, orders 0 to 2>              // 1, x0, .., x63, x0 x0, x0 x1, ..
+    %P = tile.expand %x over(d) #pairs from %f0 to(f) weights [1.0, 0.125, 0.0078125]
+         : !tile.tile<[d = 64, t = 64], f32> -> !tile.tile<[f = 144, t = 64], f32>
+    ```
+    A target that tells features apart by blocks at compile time wants %f0 and the panel in whole blocks.
+  }];
+  let arguments = (ins Tile_TileType:$input, StrAttr:$axis, Tile_FeaturesAttr:$features, Index:$start, StrAttr:$to,
+                       OptionalAttr<DenseF64ArrayAttr>:$weights);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $input `over` `(` custom<Name>($axis) `)` $features `from` $start `to` `(` custom<Name>($to) `)` (`weights` $weights^)?
+    attr-dict `:` qualified(type($input)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ContractOp : Tile_Op<"contract", [Pure]> {
+  let summary = "the adjoint of `tile.expand`: from a panel's cotangent to the vectors'";
+  let description = [{
+    `y[i, rest] = c[i, rest] + sum over the panel's f of dP[f, rest] * d/dx[i, rest] of P[f, rest]`, P as in `tile.expand`.
+
+    ```mlir
+    %dx1 = tile.contract %dP over(f) #pairs from %f0 at %x over(d) weights [0.0, 0.125, 0.0078125] into %dx
+           : !df, !td, !td -> !td                   // !df = !tile.tile<[f = 24, t = 64], f32>, !td = !tile.tile<[d = 64, t = 64], f32>
+    ```
+  }];
+  let arguments = (ins Tile_TileType:$cotangent, StrAttr:$from, Tile_FeaturesAttr:$features, Index:$start, Tile_TileType:$input,
+                       StrAttr:$axis, OptionalAttr<DenseF64ArrayAttr>:$weights, Tile_TileType:$c);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $cotangent `over` `(` custom<Name>($from) `)` $features `from` $start `at` $input `over` `(` custom<Name>($axis) `)`
+    (`weights` $weights^)? `into` $c attr-dict
+    `:` qualified(type($cotangent)) `,` qualified(type($input)) `,` qualified(type($c)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
 #endif

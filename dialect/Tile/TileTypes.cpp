@@ -106,6 +106,21 @@ int64_t ExtentAttr::evaluate(function_ref<int64_t(StringRef)> sizeOf) const {
   return isStatic() ? getSize() : llvm::divideCeil(uint64_t(sizeOf(getRole())), uint64_t(getSize()));
 }
 
+LogicalResult FeaturesAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t channels,
+                                   int64_t first, int64_t last, int64_t block) {
+  if (channels < 1)
+    return emitError() << "expected a positive number of components, but got " << channels;
+  if (first < 0 || last < first)
+    return emitError() << "expected orders 0 <= first <= last, but got " << first << " to " << last;
+  if (block < 1)
+    return emitError() << "expected a positive block, but got " << block;
+  std::optional<int64_t> count = taylor::Features{channels, first, last, block}.count();
+  if (!count || *count > std::numeric_limits<int32_t>::max())
+    return emitError() << "unsupported orders up to " << last << " of " << channels
+                       << " components: they have more than 2^31 - 1 monomials; use lower orders";
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Lists of axes
 //===----------------------------------------------------------------------===//

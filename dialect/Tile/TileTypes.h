@@ -3,6 +3,7 @@
 #ifndef TAYLOR_DIALECT_TILE_TILETYPES_H
 #define TAYLOR_DIALECT_TILE_TILETYPES_H
 
+#include "dialect/Features/Features.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpImplementation.h"

@@ -39,6 +39,23 @@ def Tile_ReductionKind : I32EnumAttr<"ReductionKind", "how elements are combined
   let cppNamespace = "::mlir::tile";
 }
 
+def Tile_FeaturesAttr : AttrDef<Tile_Dialect, "Features"> {
+  let mnemonic = "features";
+  let summary = "monomials of a vector: `#tile.features<64, orders 0 to 2>`, in blocks `#tile.features<64, orders 0 to 2, block 8>`";
+  let description = [{
+    All distinct monomials of 64 components, of the orders given, in the order and with the multiplicities of
+    `dialect/Features/Features.h`. The sum over the features f of multiplicity(f) q^f k^f, of order n, is <q, k>^n.
+  }];
+  let parameters = (ins "int64_t":$channels, "int64_t":$first, "int64_t":$last, DefaultValuedParameter<"int64_t", "1">:$block);
+  let assemblyFormat = "`<` $channels `,` `orders` $first `to` $last (`,` `block` $block^)? `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::taylor::Features get() const { return {getChannels(), getFirst(), getLast(), getBlock()}; }
+    /// How many there are.
+    int64_t getCount() const { return *get().count(); }
+  }];
+}
+
 class Tile_Type<string name, string mnemonic_> : TypeDef<Tile_Dialect, name> {
   let mnemonic = mnemonic_;
   let parameters = (ins ArrayRefParameter<"::mlir::tile::Axis">:$axes, "::mlir::Type":$elementType);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Features/Features.h"
+
+#include <limits>
+
+using namespace taylor;
+
+static constexpr int64_t kMost = int64_t(1) << 62;
+
+static std::optional<int64_t> multiply(int64_t a, int64_t b) {
+  if (a != 0 && b > kMost / a)
+    return std::nullopt;
+  return a * b;
+}
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+std::optional<int64_t> Features::countOf(int64_t order) const {
+  if (order == 0)
+    return block;
+  // Multisets of `order` blocks, each block's components in every combination.
+  int64_t blocks = ceilDiv(channels, block), multisets = 1;
+  for (int64_t i = 0; i < order; ++i) {
+    std::optional<int64_t> product = multiply(multisets, blocks + i);
+    if (!product)
+      return std::nullopt;
+    multisets = *product / (i + 1);
+  }
+  std::optional<int64_t> all = multisets;
+  for (int64_t i = 0; i < order && all; ++i)
+    all = multiply(*all, block);
+  return all;
+}
+
+std::optional<int64_t> Features::count() const {
+  int64_t sum = 0;
+  for (int64_t order = first; order <= last; ++order) {
+    std::optional<int64_t> some = countOf(order);
+    if (!some || *some > kMost - sum)
+      return std::nullopt;
+    sum += *some;
+  }
+  return sum;
+}
+
+void Features::forEach(llvm::function_ref<void(const Feature &)> visit) const {
+  for (int64_t order = first; order <= last; ++order) {
+    if (order == 0) {
+      for (int64_t i = 0; i < block; ++i)
+        visit({0, {}, i == 0 ? 1.0 : 0.0});
+      continue;
+    }
+    int64_t padded = ceilDiv(channels, block) * block;
+    llvm::SmallVector<int64_t> components(order, 0);
+    for (;;) {
+      // n! / prod(count!): one factor (i + 1) / (its place in the run of equal blocks) per component.
+      double multiplicity = 1.0;
+      int64_t run = 0;
+      for (int64_t i = 0; i < order; ++i) {
+        run = i > 0 && components[i] / block == components[i - 1] / block ? run + 1 : 1;
+        multiplicity *= double(i + 1) / double(run);
+        if (components[i] >= channels)
+          multiplicity = 0.0;
+      }
+      visit({order, components, multiplicity});
+      int64_t place = order - 1;
+      while (place >= 0 && components[place] + 1 == padded)
+        --place;
+      if (place < 0)
+        break;
+      ++components[place];
+      // What follows starts at the beginning of that component's block.
+      for (int64_t i = place + 1; i < order; ++i)
+        components[i] = components[place] / block * block;
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Features of a sum of powers: the distinct monomials of a vector's components.
+//
+//   sum over n of c[n] <q, k>^n  =  sum over f of weight(f) q^f k^f        q^f: a monomial of q
+//
+// Order n has C(d + n - 1, n) distinct monomials, orders 0 to N together C(d + N, N): the symmetric power of
+// the vector with a constant 1 before it. A state with one row per monomial is the sum of the recurrences of
+// all orders (the paper, section 3.1) without the d^n - C(d + n - 1, n) rows that repeat others.
+//
+// A target that multiplies blocks of `block` neighbouring components at once takes whole blocks: then a
+// monomial's last component runs over all of its block, and monomials are distinct as blocks only. Each order
+// is rounded up to a multiple of the block; what fills it up is 0.
+#ifndef TAYLOR_DIALECT_FEATURES_FEATURES_H
+#define TAYLOR_DIALECT_FEATURES_FEATURES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+#include <optional>
+
+namespace taylor {
+
+struct Features {
+  /// Components of the vector.
+  int64_t channels = 0;
+  /// Orders whose monomials take part, from 0 <= first <= last.
+  int64_t first = 0, last = 0;
+  /// 1: every monomial once.
+  int64_t block = 1;
+
+  bool operator==(const Features &other) const = default;
+
+  /// Monomials of one order, filled up to whole blocks; nothing where they pass 2^62.
+  std::optional<int64_t> countOf(int64_t order) const;
+  /// Monomials of all orders; nothing where they pass 2^62.
+  std::optional<int64_t> count() const;
+
+  struct Feature {
+    int64_t order;
+    /// The components whose product it is, in ascending order of their blocks; `order` of them.
+    llvm::ArrayRef<int64_t> components;
+    /// How many ordered products the monomial stands for, n! / prod(count!) by component, or by block; 0 for
+    /// one that fills up.
+    double multiplicity;
+  };
+  /// Calls `visit` for every feature in order: by order, then with the last component fastest.
+  void forEach(llvm::function_ref<void(const Feature &feature)> visit) const;
+};
+
+} // namespace taylor
+
+#endif
