@@ -145,7 +145,8 @@ PairwiseOp Subset::build(OpBuilder &builder) {
     types.push_back(op.getResult(index).getType());
   }
   auto result =
-      PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars, builder.getArrayAttr(sums));
+      PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars, builder.getArrayAttr(sums),
+                         op.getChunk());
   copyRegion(op.getWeight(), result.getWeight(), yielded, weightSlice, true, usesMaximum);
   auto yieldedBy = [](Region &region) {
     return SmallVector<Value>(region.front().getTerminator()->getOperands());
@@ -205,7 +206,7 @@ PairwiseOp taylor::addMaximum(OpBuilder &builder, PairwiseOp op, Value exponent,
   SmallVector<Attribute> sums(op.getSums().begin(), op.getSums().end());
   sums.push_back(PairSumAttr::get(op.getContext(), PairOutput::Maximum, 0, -1));
   auto result = PairwiseOp::create(builder, op.getLoc(), types, op.getArrays(), op.getProducts(),
-                                   op.getScalars(), builder.getArrayAttr(sums));
+                                   op.getScalars(), builder.getArrayAttr(sums), op.getChunk());
   {
     OpBuilder::InsertionGuard guard(builder);
     Block &weight = op.getWeight().front();

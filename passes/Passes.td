@@ -303,4 +303,40 @@ def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
+def ChunkSumsPass : Pass<"taylor-chunk-sums", "::taylor::FunctionOp"> {
+  let summary = "sums over pairs as sums within chunks and states between them";
+  let description = [{
+    Rule: a sum over the pairs u <= t of sum over n of c[n] s^n * R[t] * C[u] * b[u], s one inner product, is the same sum over the pairs of one chunk,
+    plus R[t] times what the query reads from the state H = sum over the keys before its chunk of phi(k[u]) C[u] b[u] (`taylor.states`,
+    `taylor.read_states`). Each other kind of sum is one of these again:
+
+    | sum | is |
+    |---|---|
+    | into columns | the same with the sides exchanged: states over the queries after a chunk |
+    | of s^n k[u], k the score's own keys | the derivative by q of the sum of s^(n+1) / (n+1): `taylor.contract_states` |
+    | of s^n p k[u], p = dot(g, v) | that derivative with the state of v, contracted with g |
+    | of s^n p, p = dot(g, v) | g . the sum of s^n v[u] |
+    | without mask | one state for all queries; no pairs are left |
+
+    So the derived backward needs no rule of its own: its sums are separable where the forward's are. The work is linear in the number of tokens, with
+    D = C(d + N, N) features of the orders up to N.
+
+    Requires, with a message at the place that does not hold: weights that are finite sums of powers of one inner product, with factors that one side
+    knows alone; visible(u <= t) or no mask. A clamp, a select or an exponential of a score, a window and documents are refused.
+
+    ```mlir
+    %N, %Z = taylor.pairwise { s0 = dot(%q, %k), x0 = (s0 * 0.5 + 1.0) * s0 + 1.0 } visible(u <= t) -> rows(x0, %v), rows(x0) : ..
+    // with chunk=512 becomes
+    %N0, %Z0 = taylor.pairwise { .. } visible(u <= t) chunk(512) -> rows(x0, %v), rows(x0) : ..
+    %H, %z = taylor.states %k, %v mass orders(0 to 2) chunk(512) : ..
+    %N, %Z = taylor.read_states %q from %H, %z into %N0, %Z0 orders(0 to 2) weights [1.0, 1.0, 0.5] chunk(512) : ..
+    ```
+  }];
+  let options = [
+    Option<"chunk", "chunk", "int64_t", /*default=*/"512", "queries of a chunk">,
+    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components that a target multiplies at once: features come in whole blocks of so many">
+  ];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
 #endif

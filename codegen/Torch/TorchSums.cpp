@@ -11,15 +11,6 @@ namespace {
 
 constexpr StringRef kPairs[] = {"b", "h", "t", "u"};
 
-/// The last axis that is no run-time one.
-StringRef channelOf(ArrayType array) {
-  StringRef channel;
-  for (StringAttr axis : array.getAxes())
-    if (!isRuntimeAxis(axis))
-      channel = axis.getValue();
-  return channel;
-}
-
 } // namespace
 
 template <typename Op> TorchText SpecPrinter::printScore(Op op) {

@@ -294,6 +294,7 @@ FailureOr<Evaluated> taylor::reference::evaluatePairwise(PairwiseOp op, ArrayRef
         {static_cast<int>(op.getProducts()[2 * i]), static_cast<int>(op.getProducts()[2 * i + 1])});
   for (int64_t scalar : op.getScalars())
     sums->scalars.push_back(static_cast<int>(scalar));
+  sums->chunk = op.getChunk();
   if (failed(buildRegion(op, op.getVisible(), operands, false, false, sums->visible)) ||
       failed(buildRegion(op, op.getMaximum(), operands, true, false, sums->maximum)) ||
       failed(buildRegion(op, op.getWeight(), operands, true, op.hasMaximum(), sums->weight)))

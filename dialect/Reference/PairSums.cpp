@@ -248,7 +248,12 @@ public:
   void set(int64_t t) {
     keys.clear();
     visible.setRow(t);
-    for (int64_t u = 0, end = sums.environment.sizeOf("u"); u < end; ++u) {
+    int64_t begin = 0, end = sums.environment.sizeOf("u");
+    if (sums.chunk) {
+      begin = std::max<int64_t>(0, sums.environment.offset + t / sums.chunk * sums.chunk);
+      end = std::min(end, sums.environment.offset + (t / sums.chunk + 1) * sums.chunk);
+    }
+    for (int64_t u = begin; u < end; ++u) {
       if (!sums.visible.program.getResults().empty()) {
         visible.setColumn(u);
         visible.run();

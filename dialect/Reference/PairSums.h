@@ -52,6 +52,8 @@ public:
   /// Yields x and perhaps a floor, where `weight.maximum` is used; else has no results.
   PairProgram maximum;
   PairProgram weight;
+  /// Where it is not 0, a query sees the keys of its own chunk of so many tokens only.
+  int64_t chunk = 0;
 
   struct Forward {
     std::vector<Array> outputs;

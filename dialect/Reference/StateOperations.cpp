@@ -3,6 +3,7 @@
 // One recurrence of one order, with its state: H[t] = H[t-1] + (k[t]^(x)n)^T v[t], O[t] = c scale^n q[t]^(x)n
 // . H[t].
 #include "dialect/Reference/SeriesWeight.h"
+#include "dialect/Reference/Vectors.h"
 #include <memory>
 
 using namespace mlir;
@@ -37,33 +38,6 @@ std::vector<Real> pullbackOuterPower(ArrayRef<Real> x, int64_t order, std::vecto
     cotangent = std::move(dBefore);
   }
   return dx;
-}
-
-/// An array [.., token, channel] read as one vector per point of a loop that lacks the channel.
-struct Vectors {
-  Vectors(const Array &array, StringRef channel, const Shape &loop)
-      : walk(array.shape, loop), length(array.shape.sizeOf(channel)),
-        stride(Lines(array.shape, channel).stride) {}
-  std::vector<Real> read(const Array &array, ArrayRef<int64_t> point) const {
-    std::vector<Real> x;
-    for (int64_t i = 0, at = walk(point); i < length; ++i)
-      x.push_back(array.values[at + i * stride]);
-    return x;
-  }
-  void add(Array &array, ArrayRef<int64_t> point, ArrayRef<Real> x) const {
-    for (int64_t i = 0, at = walk(point); i < length; ++i)
-      array.values[at + i * stride] += x[i];
-  }
-  Walk walk;
-  int64_t length, stride;
-};
-
-/// The axis of an array that is neither a token nor a head, a batch or `f`.
-StringRef channelOf(const Shape &shape) {
-  for (const std::string &axis : shape.axes)
-    if (axis != "b" && axis != "h" && axis != "g" && axis != "t" && axis != "u" && axis != "f")
-      return axis;
-  return "";
 }
 
 /// The bilinear form sum_f x^(x)n[f] y[f, e] z[e] that both parts of a state are: the row that a query reads

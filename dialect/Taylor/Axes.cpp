@@ -14,6 +14,17 @@ bool taylor::isRuntimeAxis(StringRef axis) {
   return llvm::is_contained(ArrayRef(kRoles).take_front(5), axis);
 }
 
+StringRef taylor::channelOf(ArrayType array) {
+  StringRef channel;
+  for (StringAttr axis : array.getAxes())
+    if (!isRuntimeAxis(axis) && axis != "f") {
+      if (!channel.empty())
+        return "";
+      channel = axis;
+    }
+  return channel;
+}
+
 FailureOr<ArrayType> taylor::joinArrays(EmitError emitError, MLIRContext *context, ArrayRef<ArrayType> arrays,
                                         ArrayRef<StringRef> extra, Type elementType) {
   llvm::MapVector<StringRef, int64_t> sizes;

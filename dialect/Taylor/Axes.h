@@ -15,6 +15,9 @@ bool isRoleAxis(llvm::StringRef axis);
 /// True for b, h, g, t, u: sizes known only at run time.
 bool isRuntimeAxis(llvm::StringRef axis);
 
+/// The one axis of an array that is neither a run-time axis nor `f`; empty if there is none or several.
+llvm::StringRef channelOf(ArrayType array);
+
 /// The axes of a broadcast result: the union, in the order b, h, g, t, u, d, e, f, free axes as met; h
 /// absorbs g. Fails, with a message, on t with u, or on one axis with two sizes. `extra` are axes without an
 /// array (`t` in a formula).

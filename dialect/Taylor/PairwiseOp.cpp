@@ -44,6 +44,7 @@ public:
 private:
   ParseResult parseBlock();
   ParseResult parseVisible();
+  ParseResult parseChunk();
   ParseResult parseOutputs();
   ParseResult findProducts();
   ParseResult findScalars();
@@ -241,8 +242,21 @@ ParseResult PairwiseSyntax::buildRegions() {
   return success();
 }
 
+ParseResult PairwiseSyntax::parseChunk() {
+  SMLoc loc = parser.getCurrentLocation();
+  int64_t chunk = 0;
+  if (failed(parser.parseOptionalKeyword("chunk")))
+    return success();
+  if (parser.parseLParen() || parser.parseInteger(chunk) || parser.parseRParen())
+    return failure();
+  if (chunk < 1)
+    return parser.emitError(loc, "expected a positive number of tokens in chunk(..), but got ") << chunk;
+  result.getOrAddProperties<PairwiseOp::Properties>().chunk = parser.getBuilder().getI64IntegerAttr(chunk);
+  return success();
+}
+
 ParseResult PairwiseSyntax::parse() {
-  if (parseBlock() || parseVisible() || parseOutputs() || parser.parseOptionalAttrDict(result.attributes))
+  if (parseBlock() || parseVisible() || parseChunk() || parseOutputs() || parser.parseOptionalAttrDict(result.attributes))
     return failure();
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<Type> types, resultTypes;
@@ -307,6 +321,8 @@ public:
     std::string text = " { " + llvm::join(lines, ", ") + " }";
     if (!op.getVisible().empty())
       text += " visible(" + formulas.formula(op.getVisible().front().getTerminator()->getOperand(0)) + ")";
+    if (op.getChunk())
+      text += " chunk(" + std::to_string(op.getChunk()) + ")";
     text += " -> ";
     for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>())) {
       text += (index ? ", " : "") + stringifyPairOutput(sum.getKind()).str();
@@ -370,6 +386,9 @@ ParseResult parseGeneric(OpAsmParser &parser, OperationState &result) {
       parser.parseEqual() || parser.parseAttribute(properties.scalars) || parser.parseKeyword("sums") ||
       parser.parseEqual() || parser.parseAttribute(properties.sums))
     return failure();
+  if (succeeded(parser.parseOptionalKeyword("chunk")) &&
+      (parser.parseEqual() || parser.parseAttribute(properties.chunk)))
+    return failure();
   if ((succeeded(parser.parseOptionalKeyword("visible")) && parser.parseRegion(*visible)) ||
       (succeeded(parser.parseOptionalKeyword("maximum")) && parser.parseRegion(*maximum)) ||
       parser.parseKeyword("weight") || parser.parseRegion(*weight) ||
@@ -383,6 +402,8 @@ ParseResult parseGeneric(OpAsmParser &parser, OperationState &result) {
 void printGeneric(OpAsmPrinter &printer, PairwiseOp op) {
   printer << " generic(" << op.getArrays() << ") products = " << op.getProductsAttr()
           << " scalars = " << op.getScalarsAttr() << " sums = " << op.getSums();
+  if (op.getChunk())
+    printer << " chunk = " << op.getChunkAttr();
   auto printRegion = [&](StringRef name, Region &region) {
     if (region.empty())
       return;

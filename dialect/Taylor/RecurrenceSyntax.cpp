@@ -6,17 +6,6 @@
 using namespace mlir;
 using namespace taylor;
 
-StringRef taylor::channelOf(ArrayType array) {
-  StringRef channel;
-  for (StringAttr axis : array.getAxes())
-    if (!isRuntimeAxis(axis)) {
-      if (!channel.empty())
-        return "";
-      channel = axis;
-    }
-  return channel;
-}
-
 static LogicalResult verifyQueryKeyValue(EmitError emitError, ArrayType query, ArrayType key,
                                          ArrayType value) {
   if (!query.has("t"))

@@ -11,9 +11,6 @@
 
 namespace taylor {
 
-/// The one axis that is neither a token nor a head nor a batch; empty if there is none or several.
-llvm::StringRef channelOf(ArrayType array);
-
 /// Types of the sums of q [.., t, d], k [.., u, d], v [.., u, e]; `feature` is the axis of a state. Fails
 /// with a message where the three do not fit.
 mlir::FailureOr<llvm::SmallVector<mlir::Type>> inferSums(EmitError emitError, ArrayType query, ArrayType key,

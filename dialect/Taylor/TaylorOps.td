@@ -198,12 +198,16 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
     %N, %Z = taylor.pairwise { s = dot(%q, %k), w = exp(s * 0.125) } visible(u <= t) -> rows(w, %v), rows(w)
              : !q, !k, !v -> !o, !row
     ```
+    `chunk(C)` sums over pairs of one chunk only: query t with the keys of positions offset + C floor(t / C) and on, below
+    offset + C (floor(t / C) + 1). What it leaves out is read from a state (`taylor.read_states`).
+
     `arrays` lists each operand once. Region arguments: the products (`products` holds pairs of operand numbers), then
     the scalars (`scalars` holds operand numbers). Where `maximum` is not empty it yields x, or x and floor, from the same
     arguments, and the weight region has one more argument, m, last. `visible` has the scalars as arguments only.
   }];
   let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, DenseI64ArrayAttr:$products, DenseI64ArrayAttr:$scalars,
-                       TypedArrayAttrBase<Taylor_PairSumAttr, "list of pair sums">:$sums);
+                       TypedArrayAttrBase<Taylor_PairSumAttr, "list of pair sums">:$sums,
+                       DefaultValuedAttr<I64Attr, "0">:$chunk);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let regions = (region AnyRegion:$visible, AnyRegion:$maximum, SizedRegion<1>:$weight);
   let extraClassDeclaration = [{
@@ -417,5 +421,7 @@ def Taylor_ParameterOp : Taylor_ScalarOp<"parameter"> {
   let results = (outs AnyFloat:$result);
   let assemblyFormat = "$name attr-dict `:` type($result)";
 }
+
+include "dialect/Taylor/StateOps.td"
 
 #endif

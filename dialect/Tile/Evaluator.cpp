@@ -397,7 +397,7 @@ void Evaluator::runScan(ScanOp scan) {
 
 /// Calls `visit(feature, its weight, its place in the panel)` for the features of a panel.
 template <typename F>
-static void forEachInPanel(FeaturesAttr features, std::optional<ArrayRef<double>> weights, int64_t start,
+static void forEachInPanel(FeaturesAttr features, ArrayRef<double> weights, int64_t start,
                            int64_t size, F visit) {
   int64_t number = 0;
   features.get().forEach([&](const taylor::Features::Feature &feature) {
@@ -405,8 +405,8 @@ static void forEachInPanel(FeaturesAttr features, std::optional<ArrayRef<double>
     if (place < 0 || place >= size)
       return;
     double weight = feature.multiplicity == 0 ? 0 : 1;
-    if (weights)
-      weight = feature.multiplicity * (*weights)[feature.order - features.getFirst()];
+    if (!weights.empty())
+      weight = feature.multiplicity * weights[feature.order - features.getFirst()];
     visit(feature, weight, place);
   });
 }
@@ -421,7 +421,7 @@ void Evaluator::runExpand(ExpandOp expand) {
     axes.push_back(Axis::get(expand.getContext(), expand.getAxis(), vectors.getSize(expand.getAxis())));
     axes.push_back(Axis::get(expand.getContext(), expand.getTo(), panel.getSize(expand.getTo())));
     index.append({0, 0});
-    forEachInPanel(expand.getFeatures(), expand.getWeights(), this->index(expand.getStart()),
+    forEachInPanel(expand.getFeatures(), expand.getWeightValues(), this->index(expand.getStart()),
                    panel.getSize(expand.getTo()),
                    [&](const taylor::Features::Feature &feature, double weight, int64_t place) {
                      if (weight != 0)
@@ -452,7 +452,7 @@ void Evaluator::runContract(ContractOp contract) {
       index[at.size()] = i;
       return linearIndex(vectors, axes, index);
     };
-    forEachInPanel(contract.getFeatures(), contract.getWeights(), this->index(contract.getStart()),
+    forEachInPanel(contract.getFeatures(), contract.getWeightValues(), this->index(contract.getStart()),
                    panel.getSize(contract.getFrom()),
                    [&](const taylor::Features::Feature &feature, double weight, int64_t place) {
                      if (weight == 0)

@@ -346,7 +346,7 @@ LogicalResult ConcatOp::verify() {
 
 /// `panel` has the vectors' axes, with features along `to` in place of the components along `axis`.
 static LogicalResult verifyPanel(Operation *op, TileType vectors, StringRef axis, TileType panel, StringRef to,
-                                 FeaturesAttr features, std::optional<ArrayRef<double>> weights) {
+                                 FeaturesAttr features, std::optional<ArrayAttr> weights) {
   if (vectors.getSize(axis) != features.getChannels())
     return op->emitOpError() << "expected " << features.getChannels() << " components along axis '" << axis
                              << "', but got " << vectors;
@@ -368,6 +368,15 @@ static LogicalResult verifyPanel(Operation *op, TileType vectors, StringRef axis
     return op->emitOpError() << "expected features of type " << expected << ", but got " << panel;
   return success();
 }
+
+static SmallVector<double> numbersOf(std::optional<ArrayAttr> numbers) {
+  if (!numbers)
+    return {};
+  return llvm::map_to_vector(numbers->getAsValueRange<FloatAttr>(),
+                             [](const APFloat &number) { return number.convertToDouble(); });
+}
+SmallVector<double> ExpandOp::getWeightValues() { return numbersOf(getWeights()); }
+SmallVector<double> ContractOp::getWeightValues() { return numbersOf(getWeights()); }
 
 LogicalResult ExpandOp::verify() {
   return verifyPanel(*this, getInput().getType(), getAxis(), getType(), getTo(), getFeatures(), getWeights());

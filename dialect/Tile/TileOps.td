@@ -387,13 +387,17 @@ def Tile_ExpandOp : Tile_Op<"expand", [Pure]> {
     A target that tells features apart by blocks at compile time wants %f0 and the panel in whole blocks.
   }];
   let arguments = (ins Tile_TileType:$input, StrAttr:$axis, Tile_FeaturesAttr:$features, Index:$start, StrAttr:$to,
-                       OptionalAttr<DenseF64ArrayAttr>:$weights);
+                       OptionalAttr<F64ArrayAttr>:$weights);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
     $input `over` `(` custom<Name>($axis) `)` $features `from` $start `to` `(` custom<Name>($to) `)` (`weights` $weights^)?
     attr-dict `:` qualified(type($input)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Weights by order, from the features' first on; empty without.
+    ::llvm::SmallVector<double> getWeightValues();
+  }];
 }
 
 def Tile_ContractOp : Tile_Op<"contract", [Pure]> {
@@ -407,7 +411,7 @@ def Tile_ContractOp : Tile_Op<"contract", [Pure]> {
     ```
   }];
   let arguments = (ins Tile_TileType:$cotangent, StrAttr:$from, Tile_FeaturesAttr:$features, Index:$start, Tile_TileType:$input,
-                       StrAttr:$axis, OptionalAttr<DenseF64ArrayAttr>:$weights, Tile_TileType:$c);
+                       StrAttr:$axis, OptionalAttr<F64ArrayAttr>:$weights, Tile_TileType:$c);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
     $cotangent `over` `(` custom<Name>($from) `)` $features `from` $start `at` $input `over` `(` custom<Name>($axis) `)`
@@ -415,5 +419,9 @@ def Tile_ContractOp : Tile_Op<"contract", [Pure]> {
     `:` qualified(type($cotangent)) `,` qualified(type($input)) `,` qualified(type($c)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Weights by order, from the features' first on; empty without.
+    ::llvm::SmallVector<double> getWeightValues();
+  }];
 }
 #endif

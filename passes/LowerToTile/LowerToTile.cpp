@@ -4,6 +4,7 @@
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/Partition.h"
 #include "passes/LowerToTile/Passes.h"
+#include "passes/LowerToTile/StateEmitter.h"
 
 #include "dialect/Taylor/Axes.h"
 
@@ -52,6 +53,10 @@ private:
   tile::ExtentAttr partsOf(const KernelPlan &kernel);
   /// What becomes of each result of a kernel of pairs.
   SmallVector<PairResult> planResults(const KernelPlan &kernel, TileEmitter &emitter);
+  /// The kernel that sums each chunk, and the one that sums over chunks.
+  void emitStatesKernels(KernelPlan &kernel);
+  /// From now on what the kernel computes is read from memory.
+  void remember(KernelPlan &kernel);
   /// A kernel that zeroes the rows to which a kernel of pairs adds atomically.
   void emitZeroKernel(KernelPlan &kernel);
 
@@ -127,6 +132,10 @@ void ProgramAssembler::declareWorkspace() {
         continue;
       ArrayType type = typeOf(root.value);
       Location loc = root.value.getLoc();
+      if (auto states = root.value.getDefiningOp<StatesOp>()) {
+        homes[root.value] = declare(loc, nextName(), StateEmitter::memoryType(states, type));
+        continue;
+      }
       if (!root.partial) {
         homes[root.value] = declare(loc, nextName(), storageOf(type, type.getScalarType()));
         continue;
@@ -256,6 +265,46 @@ void ProgramAssembler::emitZeroKernel(KernelPlan &kernel) {
   PairEmitter(emitter, pairs).zeroRows(frame, planResults(kernel, emitter));
 }
 
+void ProgramAssembler::emitStatesKernels(KernelPlan &kernel) {
+  auto op = cast<StatesOp>(kernel.op);
+  Location loc = op.getLoc();
+  SmallVector<Value> arrays = llvm::map_to_vector(op.getResults(), [&](Value state) { return homes[state]; });
+  MLIRContext *context = builder.getContext();
+  auto panels = tile::ExtentAttr::get(context, StateEmitter::panelsOf(op, sizes.stateFeatures));
+  Demand all;
+  for (Root &root : kernel.roots)
+    all.join(root.demand);
+  // Grid: batch and heads, then what `extra` lists.
+  auto emit = [&](const Twine &name, ArrayRef<std::pair<StringRef, tile::ExtentAttr>> extra,
+                  function_ref<void(StateEmitter &, Frame &)> body) {
+    SmallVector<tile::ExtentAttr> grid = gridOf(kernel.axes, 1);
+    for (auto [axis, extent] : extra)
+      grid.push_back(extent);
+    auto made = tile::KernelOp::create(builder, loc, name.str(), grid);
+    OpBuilder inside = OpBuilder::atBlockEnd(made.getBlock());
+    if (Value asked = requested(all, inside, loc)) {
+      auto branch = scf::IfOp::create(inside, loc, asked, /*withElseRegion=*/false);
+      inside.setInsertionPointToStart(branch.thenBlock());
+    }
+    TileEmitter emitter(inside, loc, memory, sizes, function);
+    Frame frame = frameOf(kernel.axes, 1, made, emitter);
+    for (auto [number, entry] : llvm::enumerate(extra))
+      frame.indices[entry.first] = made.getBlock()->getArgument(kernel.axes.size() + number);
+    StateEmitter states(emitter);
+    body(states, frame);
+  };
+  SmallVector<std::pair<StringRef, tile::ExtentAttr>> extra;
+  if (op.getChunk())
+    extra.push_back({"c", tile::ExtentAttr::get(builder.getStringAttr("t"), int64_t(op.getChunk()))});
+  if (sizes.featuresOnGrid)
+    extra.push_back({"panel", panels});
+  emit(kernel.name, extra, [&](StateEmitter &states, Frame &frame) { states.emitSums(op, frame, arrays); });
+  if (op.getChunk())
+    emit(kernel.name + "_pass", {{"panel", panels}},
+         [&](StateEmitter &states, Frame &frame) { states.emitPass(op, frame, arrays); });
+  remember(kernel);
+}
+
 void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame) {
   auto pairs = cast<PairwiseOp>(kernel.op);
   SmallVector<PairResult> plans = planResults(kernel, emitter);
@@ -350,9 +399,14 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
   case KernelPlan::Kind::Pairs:
     emitPairsKernel(kernel, emitter, frame);
     break;
+  case KernelPlan::Kind::States:
+    llvm_unreachable("two kernels");
   }
 
-  // From now on it is read from memory.
+  remember(kernel);
+}
+
+void ProgramAssembler::remember(KernelPlan &kernel) {
   for (Root &root : kernel.roots)
     if (root.workspace && root.partial)
       memory.partials[root.value.getDefiningOp()] = partialHomes[root.value.getDefiningOp()];
@@ -372,6 +426,10 @@ LogicalResult ProgramAssembler::run(StringRef name) {
   declareTensors();
   declareWorkspace();
   for (KernelPlan &kernel : partition.kernels) {
+    if (kernel.kind == KernelPlan::Kind::States) {
+      emitStatesKernels(kernel);
+      continue;
+    }
     if (kernel.kind == KernelPlan::Kind::Pairs && hasKeysOnGrid(kernel))
       emitZeroKernel(kernel);
     emitKernel(kernel);

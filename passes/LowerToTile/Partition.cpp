@@ -114,6 +114,9 @@ void Partition::chooseStored() {
     } else if (auto scan = dyn_cast<ScanOp>(op)) {
       if (scan.getKind() == ScanKind::Sum)
         store(scan);
+    } else if (auto states = dyn_cast<StatesOp>(op)) {
+      for (Value state : states.getResults())
+        store(state);
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       if (reducesTokens(reduce))
         partials.insert(reduce);
@@ -150,7 +153,7 @@ void Partition::collect(Value value, Leaves &leaves, bool top) {
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
     leaves.loops |= reducesBlocks(reduce);
-  leaves.loops |= isa<ScanOp, AlignOp, ConvolveOp>(op);
+  leaves.loops |= isa<ScanOp, AlignOp, ConvolveOp, ReadStatesOp, ContractStatesOp>(op);
   leaves.angles |= isa<RopeOp>(op);
   if (isa<PairwiseOp>(op))
     leaves.rowPairs.insert(op);
@@ -310,6 +313,13 @@ void Partition::placeRoots() {
       kernelFor(KernelPlan::Kind::Scan, root.stage, axes, op).roots.push_back(root);
       continue;
     }
+    if (isa_and_nonnull<StatesOp>(op)) {
+      root.stage = stageOf(root.value);
+      SmallVector<StringRef> axes = gridAxes(root.value);
+      llvm::erase_if(axes, [](StringRef axis) { return axis == "t" || axis == "u"; });
+      kernelFor(KernelPlan::Kind::States, root.stage, axes, op).roots.push_back(root);
+      continue;
+    }
     Leaves leaves = leavesOf(root);
     PairwiseOp pairs = root.partial ? PairwiseOp() : fusedInto(root.value, leaves);
     if (pairs) {
@@ -461,6 +471,9 @@ void Partition::nameKernels() {
       break;
     case KernelPlan::Kind::Scan:
       name = "scan";
+      break;
+    case KernelPlan::Kind::States:
+      name = "states";
       break;
     case KernelPlan::Kind::Pairs:
       name = "pairs";

@@ -37,14 +37,14 @@ struct Root {
 };
 
 struct KernelPlan {
-  enum class Kind { Angles, Local, Scan, Pairs } kind;
+  enum class Kind { Angles, Local, Scan, States, Pairs } kind;
   int64_t stage = 0;
   /// Order among kernels of one stage and kind.
   size_t number = 0;
   std::string name;
   /// Grid: run-time axes of what is computed, a token axis in blocks.
   llvm::SmallVector<llvm::StringRef> axes;
-  /// The scan or the pairwise operation.
+  /// The scan, the states or the pairwise operation.
   mlir::Operation *op = nullptr;
   std::optional<AngleTable> angles;
   /// Loops over keys: what it computes sums into rows.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/TileEmitter.h"
 #include "passes/LowerToTile/PairEmitter.h"
+#include "passes/LowerToTile/StateEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -235,6 +236,11 @@ Value TileEmitter::emit(Value array, Frame &frame) {
                .Case([&](AlignOp op) { return emitAlign(op, frame); })
                .Case([&](ScanOp op) { return emitShift(op, frame); })
                .Case([&](ConvolveOp op) { return emitConvolve(op, frame); })
+               .Case([&](ReadStatesOp op) -> Value {
+                 StateEmitter(*this).emitRead(op, frame); // fills in all of its results
+                 return frame.tiles.lookup(array);
+               })
+               .Case([&](ContractStatesOp op) { return StateEmitter(*this).emitContract(op, frame); })
                .Case([&](PairwiseOp op) -> Value {
                  PairEmitter(*this, op).emitRows(frame); // fills in all of its results
                  return frame.tiles.lookup(array);

@@ -100,6 +100,7 @@ public:
 
 private:
   friend class PairEmitter;
+  friend class StateEmitter;
   mlir::Value emitMap(MapOp op, Frame &frame);
   mlir::Value emitReduce(ReduceOp op, Frame &frame);
   mlir::Value emitRope(RopeOp op, Frame &frame);

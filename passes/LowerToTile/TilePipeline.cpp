@@ -20,6 +20,12 @@ struct TilePipelineOptions : PassPipelineOptions<TilePipelineOptions> {
 void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
   if (sizes.productType == "f16")
     manager.nest<FunctionOp>().addPass(createCheckHalfWeightsPass());
+  if (sizes.chunk) {
+    OpPassManager &functions = manager.nest<FunctionOp>();
+    functions.addPass(createChunkSumsPass({sizes.chunk, sizes.featureBlock}));
+    functions.addPass(createCanonicalizerPass());
+    functions.addPass(createCSEPass());
+  }
   if (sizes.foldRowFactors)
     manager.addPass(createFoldRowFactorsPass());
   if (sizes.rowSums == RowSums::Separate)

@@ -13,6 +13,7 @@ namespace {
 struct Field {
   StringRef name;
   int64_t *number = nullptr;
+  int64_t least = 1;
   llvm::ArrayRef<StringRef> words;
   std::function<void(unsigned word)> choose;
   std::string text; // what it holds
@@ -20,7 +21,7 @@ struct Field {
   std::string expected() const { return (name + "=" + (number ? "N" : llvm::join(words, "|"))).str(); }
   bool read(StringRef value) const {
     if (number)
-      return !value.getAsInteger(10, *number) && *number > 0;
+      return !value.getAsInteger(10, *number) && *number >= least;
     const auto *word = llvm::find(words, value);
     if (word == words.end())
       return false;
@@ -32,9 +33,12 @@ struct Field {
 std::vector<Field> fieldsOf(TileSizes &sizes) {
   static const StringRef rowSums[] = {"parts", "separate", "atomic"}, products[] = {"f32", "bf16", "f16"},
                          loops[] = {"split", "single"}, factors[] = {"operands", "weights"},
-                         exponents[] = {"natural", "binary"};
-  auto number = [](StringRef name, int64_t &value) {
-    return Field{name, &value, {}, {}, std::to_string(value)};
+                         exponents[] = {"natural", "binary"}, states[] = {"loop", "grid"};
+  auto number = [](StringRef name, int64_t &value, int64_t least = 1) {
+    return Field{name, &value, least, {}, {}, std::to_string(value)};
+  };
+  auto choice = [](StringRef name, llvm::ArrayRef<StringRef> words, unsigned now, auto choose) {
+    return Field{name, nullptr, 1, words, choose, words[now].str()};
   };
   return {number("tokens", sizes.tokens),
           number("queries", sizes.rows.queries),
@@ -46,17 +50,21 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
           number("outer-keys", sizes.columns.keys),
           number("scalar-keys", sizes.scalarKeys),
           number("blocks", sizes.blocks),
-          {"row-sums", nullptr, rowSums, [&](unsigned word) { sizes.rowSums = RowSums(word); },
-           rowSums[unsigned(sizes.rowSums)].str()},
-          {"loops", nullptr, loops, [&](unsigned word) { sizes.singleLoop = word; },
-           loops[sizes.singleLoop].str()},
-          {"row-factors", nullptr, factors, [&](unsigned word) { sizes.foldRowFactors = word; },
-           factors[sizes.foldRowFactors].str()},
-          {"exponents", nullptr, exponents, [&](unsigned word) { sizes.foldExponents = word; },
-           exponents[sizes.foldExponents].str()},
-          {"products", nullptr, products,
-           [&](unsigned word) { sizes.productType = word ? products[word].str() : ""; },
-           sizes.productType.empty() ? products[0].str() : sizes.productType}};
+          choice("row-sums", rowSums, unsigned(sizes.rowSums),
+                 [&](unsigned word) { sizes.rowSums = RowSums(word); }),
+          choice("loops", loops, sizes.singleLoop, [&](unsigned word) { sizes.singleLoop = word; }),
+          choice("row-factors", factors, sizes.foldRowFactors,
+                 [&](unsigned word) { sizes.foldRowFactors = word; }),
+          choice("exponents", exponents, sizes.foldExponents,
+                 [&](unsigned word) { sizes.foldExponents = word; }),
+          number("chunk", sizes.chunk, 0),
+          number("feature-block", sizes.featureBlock),
+          number("read-features", sizes.readFeatures),
+          number("state-features", sizes.stateFeatures),
+          choice("states", states, sizes.featuresOnGrid, [&](unsigned word) { sizes.featuresOnGrid = word; }),
+          choice("products", products,
+                 sizes.productType.empty() ? 0 : unsigned(llvm::find(products, sizes.productType) - products),
+                 [&](unsigned word) { sizes.productType = word ? products[word].str() : ""; })};
 }
 
 } // namespace

@@ -51,6 +51,16 @@ struct TileSizes {
   bool foldRowFactors = false;
   /// Exponentials of score tiles to base 2, their arguments one fused multiply-add (taylor-fold-exponents).
   bool foldExponents = false;
+  /// Queries of a chunk: sums of finitely many powers are states between chunks (taylor-chunk-sums). 0: the
+  /// parallel form.
+  int64_t chunk = 0;
+  /// Components of a vector that are multiplied with one other at once: features come in blocks of so many.
+  int64_t featureBlock = 1;
+  /// Features of a panel that is contracted with a state, and of one that is summed over tokens or is a
+  /// product with a state.
+  int64_t readFeatures = 144, stateFeatures = 24;
+  /// Panels of features on the grid where states are summed; else in the loop over tokens.
+  bool featuresOnGrid = false;
   /// Where not empty, bf16 or f16: operands of products have this type (taylor-narrow-products).
   std::string productType;
 

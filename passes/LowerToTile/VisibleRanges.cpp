@@ -80,7 +80,7 @@ struct IndexMath {
 
 } // namespace
 
-VisibleRanges::VisibleRanges(PairwiseOp op) {
+VisibleRanges::VisibleRanges(PairwiseOp op) : chunk(op.getChunk()) {
   if (op.getVisible().empty())
     return;
   for (Value condition : op.getVisible().front().getTerminator()->getOperands())
@@ -186,6 +186,19 @@ VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first,
   if (!forKeys)
     for (Value *bound : {&range.begin, &range.fullBegin, &range.fullEnd, &range.end})
       *bound = math.sub(*bound, low);
+  if (chunk && forKeys) {
+    // In positions: the chunk of the first query begins there.
+    Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), "offset");
+    Value begin = math.add(offset, math.times(math.floorDiv(math.sub(first, offset), chunk), chunk));
+    for (Value *bound : {&range.begin, &range.fullBegin})
+      *bound = math.max(*bound, begin);
+  } else if (chunk) {
+    Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), "offset");
+    Value number = math.plus(math.floorDiv(math.sub(last, offset), chunk), 1);
+    Value end = math.times(math.max(number, zero), chunk);
+    for (Value *bound : {&range.fullEnd, &range.end})
+      *bound = math.min(*bound, end);
+  }
   range.end = math.max(range.end, range.begin);
   return range;
 }

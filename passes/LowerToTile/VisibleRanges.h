@@ -7,6 +7,10 @@
 //
 //     begin <= fullBegin, fullEnd <= end      tokens outside of [begin, end) see nothing, inside of
 //                                             [fullBegin, fullEnd) everything; the rest needs the mask
+//
+// Of an operation over chunks the range ends at the chunk: of the first query, or of the last key, of the
+// block. The states that the block reads end there too (StateEmitter), so what a block of keys across two
+// chunks sums is what it does not read.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_VISIBLERANGES_H
 #define TAYLOR_PASSES_LOWERTOTILE_VISIBLERANGES_H
 
@@ -52,6 +56,8 @@ private:
                      bool forKeys) const;
 
   llvm::SmallVector<Condition> conditions;
+  /// Queries of a chunk, or 0.
+  int64_t chunk;
   bool exact = true;
 };
 

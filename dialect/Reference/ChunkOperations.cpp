@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// States at the edges of chunks, and what is read from them: the operations of the chunked form.
+#include "dialect/Reference/Vectors.h"
+
+#include "dialect/Features/Features.h"
+
+using namespace mlir;
+using namespace taylor;
+using namespace taylor::reference;
+
+namespace {
+
+/// Features of an operation, listed, with a weight each.
+class FeatureList {
+public:
+  /// Without weights: 1, or 0 where a feature fills up a block.
+  explicit FeatureList(const Features &features, ArrayRef<double> weights = {}) {
+    features.forEach([&](const Features::Feature &feature) {
+      components.emplace_back(feature.components.begin(), feature.components.end());
+      factors.push_back(weights.empty() ? Real(feature.multiplicity != 0)
+                                        : weights[feature.order - features.first] * Real(feature.multiplicity));
+    });
+  }
+  size_t size() const { return factors.size(); }
+
+  Real evaluate(size_t f, ArrayRef<Real> x) const {
+    Real product = factors[f];
+    if (product != 0)
+      for (int64_t component : components[f])
+        product *= x[component];
+    return product;
+  }
+
+  /// dx += cotangent * the derivative of feature f.
+  void pullback(size_t f, ArrayRef<Real> x, Real cotangent, std::vector<Real> &dx) const {
+    if (factors[f] == 0)
+      return;
+    for (size_t i = 0; i < components[f].size(); ++i) {
+      Real others = factors[f] * cotangent;
+      for (size_t j = 0; j < components[f].size(); ++j)
+        if (j != i)
+          others *= x[components[f][j]];
+      dx[components[f][i]] += others;
+    }
+  }
+
+private:
+  std::vector<SmallVector<int64_t, 4>> components;
+  std::vector<Real> factors;
+};
+
+int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+
+/// Which states a token is added to, and which one it reads. There are ceil(T / C) of them, or one.
+struct ChunkNumbers {
+  ChunkNumbers(const Environment &environment, int64_t chunk)
+      : chunk(chunk), offset(environment.offset),
+        count(chunk ? (environment.sizeOf("t") + chunk - 1) / chunk : 1) {}
+
+  /// The first state (of those over keys) or the last (of those over queries) that a token belongs to.
+  int64_t edgeOf(StringRef token, int64_t index) const {
+    if (!chunk)
+      return 0;
+    if (token == "t")
+      return index / chunk;
+    return std::max<int64_t>(0, floorDiv(index - offset, chunk) + 1);
+  }
+  /// The state that a reader reads; `count` where none is left.
+  int64_t readBy(StringRef token, int64_t index) const {
+    if (!chunk)
+      return 0;
+    if (token == "t")
+      return index / chunk;
+    return std::max<int64_t>(-1, floorDiv(index - offset, chunk)) + 1;
+  }
+
+  int64_t chunk, offset, count;
+};
+
+/// A loop over the batch, the heads or groups, and the tokens of some arrays.
+struct TokenLoop {
+  TokenLoop(ArrayRef<const Array *> arrays, StringRef token, const Environment &environment) {
+    auto has = [&](StringRef axis) {
+      return llvm::any_of(arrays, [&](const Array *array) { return array->shape.has(axis); });
+    };
+    if (has("b"))
+      shape.append("b", environment.sizeOf("b"));
+    if (has("h"))
+      shape.append("h", environment.sizeOf("h"));
+    else if (has("g"))
+      shape.append("g", environment.sizeOf("g"));
+    tokenAxis = shape.rank();
+    shape.append(token, environment.sizeOf(token));
+  }
+  int64_t token(ArrayRef<int64_t> point) const { return point[tokenAxis]; }
+  Shape shape;
+  int64_t tokenAxis;
+};
+
+/// One state per chunk: where the state of a chunk begins, for a point of a loop over tokens.
+struct StateWalk {
+  StateWalk(const Array &state, StringRef reader, const TokenLoop &loop)
+      : walk(state.shape.without({reader}), withoutToken(loop)),
+        channels(state.shape.sizeOf(channelOf(state.shape))), features(state.shape.sizeOf("f")) {
+    // [batch.., chunk, f, e]: the chunk's axis is the only one between them.
+    perChunk = features * channels;
+    chunks = state.shape.has(reader) ? state.shape.sizeOf(reader) : 1;
+  }
+  int64_t operator()(ArrayRef<int64_t> point, int64_t tokenAxis, int64_t chunk) const {
+    SmallVector<int64_t> batch(point);
+    batch.erase(batch.begin() + tokenAxis);
+    return walk(batch) * chunks + chunk * perChunk;
+  }
+  static Shape withoutToken(const TokenLoop &loop) {
+    Shape shape = loop.shape;
+    shape.axes.erase(shape.axes.begin() + loop.tokenAxis);
+    shape.sizes.erase(shape.sizes.begin() + loop.tokenAxis);
+    return shape;
+  }
+  Walk walk;
+  int64_t channels, features, perChunk, chunks;
+};
+
+/// The shape of a state: its reader's token axis counts chunks.
+Shape stateShape(Value state, StringRef reader, int64_t count, const Environment &environment) {
+  Shape shape = shapeOf(cast<ArrayType>(state.getType()), environment);
+  if (int64_t axis = shape.find(reader); axis >= 0)
+    shape.sizes[axis] = count;
+  return shape;
+}
+
+/// y[point] of an array with one vector (or number) per point.
+std::vector<Real> readVector(const Array &array, const Shape &loop, ArrayRef<int64_t> point) {
+  if (StringRef channel = channelOf(array.shape); !channel.empty())
+    return Vectors(array, channel, loop).read(array, point);
+  return {array.values[Walk(array.shape, loop)(point)]};
+}
+void addVector(Array &array, const Shape &loop, ArrayRef<int64_t> point, ArrayRef<Real> x) {
+  if (StringRef channel = channelOf(array.shape); !channel.empty())
+    return Vectors(array, channel, loop).add(array, point, x);
+  array.values[Walk(array.shape, loop)(point)] += x[0];
+}
+
+Evaluated finish(std::vector<Array> results, const Environment &environment) {
+  Evaluated evaluated;
+  for (Array &result : results)
+    roundAll(result, environment.arithmetic.value);
+  evaluated.results = std::move(results);
+  evaluated.dead.resize(evaluated.results.size());
+  // Functions at the pairwise level are not differentiated again.
+  evaluated.pullback = [](ArrayRef<Array>) { return std::vector<Array>(); };
+  return evaluated;
+}
+
+} // namespace
+
+FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Operand> operands,
+                                                       const Environment &environment) {
+  StringRef token = op.getToken(), reader = op.getReader();
+  ChunkNumbers chunks(environment, op.getChunk());
+  FeatureList features(op.getFeatures());
+  SmallVector<const Array *> arrays;
+  for (const Operand &operand : operands)
+    arrays.push_back(operand.array);
+  TokenLoop loop(arrays, token, environment);
+  std::vector<Array> states;
+  for (Value result : op.getResults())
+    states.emplace_back(stateShape(result, reader, chunks.count, environment));
+  forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
+    int64_t edge = chunks.edgeOf(token, loop.token(point));
+    if (edge >= chunks.count)
+      return;
+    std::vector<Real> x = readVector(*arrays[0], loop.shape, point);
+    for (auto [number, state] : llvm::enumerate(states)) {
+      std::vector<Real> value = {1};
+      if (number < op.getValues().size())
+        value = readVector(*arrays[1 + number], loop.shape, point);
+      int64_t at = StateWalk(state, reader, loop)(point, loop.tokenAxis, edge);
+      for (size_t f = 0; f < features.size(); ++f) {
+        Real phi = features.evaluate(f, x);
+        for (size_t e = 0; e < value.size(); ++e)
+          state.values[at + f * value.size() + e] += phi * value[e];
+      }
+    }
+  });
+  // So far each token is in the state at its edge only.
+  for (Array &state : states) {
+    int64_t axis = state.shape.find(reader);
+    if (axis < 0)
+      continue;
+    Lines lines(state.shape, reader);
+    lines.forEach([&](int64_t begin) {
+      for (int64_t c = 1; c < lines.length; ++c) {
+        int64_t to = token == "u" ? c : lines.length - 1 - c, from = token == "u" ? c - 1 : to + 1;
+        state.values[begin + to * lines.stride] += state.values[begin + from * lines.stride];
+      }
+    });
+  }
+  return finish(std::move(states), environment);
+}
+
+FailureOr<Evaluated> taylor::reference::evaluateReadStates(ReadStatesOp op, ArrayRef<Operand> operands,
+                                                           const Environment &environment) {
+  StringRef token = op.getToken();
+  ChunkNumbers chunks(environment, op.getChunk());
+  FeatureList features(op.getFeatures(), op.getWeightValues());
+  size_t count = op.getStates().size();
+  SmallVector<const Array *> arrays;
+  std::vector<Array> results;
+  for (auto [number, result] : llvm::enumerate(op.getResults())) {
+    Array &array = results.emplace_back(shapeOf(cast<ArrayType>(result.getType()), environment));
+    if (!op.getInto().empty())
+      array = *operands[1 + count + number].array;
+  }
+  for (const Array &result : results)
+    arrays.push_back(&result);
+  TokenLoop loop(arrays, token, environment);
+  forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
+    int64_t chunk = chunks.readBy(token, loop.token(point));
+    if (chunk >= chunks.count)
+      return;
+    std::vector<Real> x = readVector(*operands[0].array, loop.shape, point);
+    for (auto [number, result] : llvm::enumerate(results)) {
+      const Array &state = *operands[1 + number].array;
+      StateWalk walk(state, token, loop);
+      int64_t at = walk(point, loop.tokenAxis, chunk);
+      std::vector<Real> row(walk.channels, 0);
+      for (size_t f = 0; f < features.size(); ++f) {
+        Real phi = features.evaluate(f, x);
+        for (size_t e = 0; e < row.size(); ++e)
+          row[e] += phi * state.values[at + f * row.size() + e];
+      }
+      addVector(result, loop.shape, point, row);
+    }
+  });
+  return finish(std::move(results), environment);
+}
+
+FailureOr<Evaluated> taylor::reference::evaluateContractStates(ContractStatesOp op,
+                                                               ArrayRef<Operand> operands,
+                                                               const Environment &environment) {
+  StringRef token = op.getToken();
+  ChunkNumbers chunks(environment, op.getChunk());
+  FeatureList features(op.getFeatures(), op.getWeightValues());
+  size_t count = op.getStates().size();
+  std::vector<Array> results;
+  results.emplace_back(shapeOf(cast<ArrayType>(op.getResult().getType()), environment));
+  if (op.getInto())
+    results[0] = *operands[1 + 2 * count].array;
+  SmallVector<const Array *> arrays = {operands[0].array, &results[0]};
+  for (size_t j = 0; j < count; ++j)
+    arrays.push_back(operands[1 + count + j].array);
+  TokenLoop loop(arrays, token, environment);
+  forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
+    int64_t chunk = chunks.readBy(token, loop.token(point));
+    if (chunk >= chunks.count)
+      return;
+    std::vector<Real> x = readVector(*operands[0].array, loop.shape, point), dx(x.size(), 0);
+    std::vector<Real> cotangents(features.size(), 0);
+    for (size_t j = 0; j < count; ++j) {
+      const Array &state = *operands[1 + j].array;
+      std::vector<Real> value = readVector(*operands[1 + count + j].array, loop.shape, point);
+      int64_t at = StateWalk(state, token, loop)(point, loop.tokenAxis, chunk);
+      for (size_t f = 0; f < features.size(); ++f)
+        for (size_t e = 0; e < value.size(); ++e)
+          cotangents[f] += state.values[at + f * value.size() + e] * value[e];
+    }
+    for (size_t f = 0; f < features.size(); ++f)
+      features.pullback(f, x, cotangents[f], dx);
+    addVector(results[0], loop.shape, point, dx);
+  });
+  return finish(std::move(results), environment);
+}

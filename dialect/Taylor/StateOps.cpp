@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// taylor.states, taylor.read_states, taylor.contract_states: what their operands and results must be.
+#include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/TaylorDialect.h"
+
+using namespace mlir;
+using namespace taylor;
+
+static ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); }
+
+static StringRef tokenOf(ArrayType array) { return array.has("t") ? "t" : array.has("u") ? "u" : ""; }
+
+template <typename Op> static Features featuresOf(Op op) {
+  ArrayType vectors = typeOf(op.getVectors());
+  return {vectors.sizeOf(channelOf(vectors)), int64_t(op.getFirst()), int64_t(op.getLast()),
+          int64_t(op.getBlock())};
+}
+
+Features StatesOp::getFeatures() { return featuresOf(*this); }
+Features ReadStatesOp::getFeatures() { return featuresOf(*this); }
+Features ContractStatesOp::getFeatures() { return featuresOf(*this); }
+StringRef StatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
+StringRef ReadStatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
+StringRef ContractStatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
+
+static SmallVector<double> numbersOf(ArrayAttr numbers) {
+  return llvm::map_to_vector(numbers.getAsValueRange<FloatAttr>(),
+                             [](const APFloat &number) { return number.convertToDouble(); });
+}
+SmallVector<double> ReadStatesOp::getWeightValues() { return numbersOf(getWeights()); }
+SmallVector<double> ContractStatesOp::getWeightValues() { return numbersOf(getWeights()); }
+
+/// What the three have in common: vectors over tokens with one channel, and orders of a countable number of
+/// features.
+template <typename Op> static LogicalResult verifyVectors(Op op) {
+  ArrayType vectors = typeOf(op.getVectors());
+  int64_t channels = llvm::count_if(vectors.getAxes(), [](StringAttr axis) { return !isRuntimeAxis(axis); });
+  if (tokenOf(vectors).empty() || channels != 1)
+    return op.emitOpError("expected vectors with a token axis and one channel, but got ") << vectors;
+  Features features = op.getFeatures();
+  if (features.first < 0 || features.last < features.first)
+    return op.emitOpError("expected orders 0 <= first <= last, but got ")
+           << features.first << " to " << features.last;
+  if (features.block < 1 || int64_t(op.getChunk()) < 0)
+    return op.emitOpError("expected a positive block and chunk");
+  if (features.channels == ArrayType::kUnknown)
+    return op.emitOpError("requires the size of the channel of ") << vectors << ": run taylor-specialize before";
+  if (!features.count() || *features.count() > std::numeric_limits<int32_t>::max())
+    return op.emitOpError("unsupported orders up to ")
+           << features.last << " of " << features.channels
+           << " channels: their state has more than 2^31 - 1 features; use lower orders";
+  return success();
+}
+
+/// A state has one feature axis, of the size that the orders give, and the token axis of its reader.
+static LogicalResult verifyState(Operation *op, ArrayType state, StringRef reader, bool chunked,
+                                 const Features &features) {
+  if (state.sizeOf("f") != *features.count())
+    return op->emitOpError("expected ") << *features.count() << " features along axis 'f' of a state, but got "
+                                        << state;
+  if (tokenOf(state) != (chunked ? reader : ""))
+    return op->emitOpError("expected a state ")
+           << (chunked ? "with the token axis '" + reader.str() + "' of its reader" : "without a token axis")
+           << ", but got " << state;
+  return success();
+}
+
+LogicalResult StatesOp::verify() {
+  if (failed(verifyVectors(*this)))
+    return failure();
+  if (getResults().size() != getValues().size() + getMass())
+    return emitOpError("expected a result per value, and one for the mass, ")
+           << getValues().size() + getMass() << ", but got " << getResults().size();
+  for (Value value : getValues())
+    if (tokenOf(typeOf(value)) != getToken())
+      return emitOpError("expected values over the tokens '") << getToken() << "', but got " << value.getType();
+  for (auto [number, result] : llvm::enumerate(getResults())) {
+    ArrayType state = typeOf(result);
+    if (failed(verifyState(*this, state, getReader(), getChunk() != 0, getFeatures())))
+      return failure();
+    StringRef channel = number < getValues().size() ? channelOf(typeOf(getValues()[number])) : "";
+    if (channelOf(state) != channel)
+      return emitOpError("expected a state with the channel of its value, but got ") << state;
+  }
+  return success();
+}
+
+template <typename Op> static LogicalResult verifyReader(Op op) {
+  if (failed(verifyVectors(op)))
+    return failure();
+  Features features = op.getFeatures();
+  int64_t orders = features.last - features.first + 1;
+  if (int64_t(op.getWeights().size()) != orders)
+    return op.emitOpError("expected a weight per order, ") << orders << ", but got " << op.getWeights().size();
+  for (Value state : op.getStates())
+    if (failed(verifyState(op, typeOf(state), op.getToken(), op.getChunk() != 0, features)))
+      return failure();
+  return success();
+}
+
+LogicalResult ReadStatesOp::verify() {
+  if (failed(verifyReader(*this)))
+    return failure();
+  if (getResults().size() != getStates().size())
+    return emitOpError("expected a result per state, ") << getStates().size() << ", but got "
+                                                        << getResults().size();
+  if (!getInto().empty() && getInto().size() != getStates().size())
+    return emitOpError("expected one array per state to add to, or none, but got ") << getInto().size();
+  for (auto [state, result] : llvm::zip(getStates(), getResults()))
+    if (channelOf(typeOf(state)) != channelOf(typeOf(result)) || tokenOf(typeOf(result)) != getToken())
+      return emitOpError("expected a result with the state's channel and the tokens of the vectors, but got ")
+             << result.getType();
+  for (auto [into, result] : llvm::zip(getInto(), getResults()))
+    if (into.getType() != result.getType())
+      return emitOpError("expected to add to an array of the result's type, ")
+             << result.getType() << ", but got " << into.getType();
+  return success();
+}
+
+LogicalResult ContractStatesOp::verify() {
+  if (failed(verifyReader(*this)))
+    return failure();
+  if (getValues().size() != getStates().size())
+    return emitOpError("expected a value per state, ") << getStates().size() << ", but got "
+                                                       << getValues().size();
+  for (auto [state, value] : llvm::zip(getStates(), getValues()))
+    if (channelOf(typeOf(state)) != channelOf(typeOf(value)) || tokenOf(typeOf(value)) != getToken())
+      return emitOpError("expected a value with the state's channel and the tokens of the vectors, but got ")
+             << value.getType();
+  ArrayType vectors = typeOf(getVectors()), result = typeOf(getResult());
+  if (channelOf(result) != channelOf(vectors) || tokenOf(result) != getToken())
+    return emitOpError("expected a result with the channel and tokens of the vectors, but got ") << result;
+  if (getInto() && getInto().getType() != result)
+    return emitOpError("expected to add to an array of the result's type, ")
+           << result << ", but got " << getInto().getType();
+  return success();
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sums over tokens as states: what the chunked and the recurrent form are made of.
+#ifndef TAYLOR_STATEOPS_TD
+#define TAYLOR_STATEOPS_TD
+
+class Taylor_StateOp<string mnemonic, list<Trait> traits = []> : Taylor_Op<mnemonic, !listconcat([Pure], traits)> {
+  let hasVerifier = 1;
+}
+
+def Taylor_StatesOp : Taylor_StateOp<"states"> {
+  let summary = "sums of features times values over the tokens before each chunk, or after it";
+  let description = [{
+    phi(x), of `orders(first to last)`, are the distinct monomials of x (`dialect/Features/Features.h`), D of them. Over keys (x has u), for
+    the queries t of chunk c = floor(t / C):
+
+        H[c][f, e] = sum over keys u < offset + c C of phi(k[u])[f] v[u, e]            one result per value
+        z[c][f]    = sum over keys u < offset + c C of phi(k[u])[f]                    `mass`, the last result
+
+    that is, the states of the recurrences of those orders (paper, equation 3) where a chunk begins, without what is equal in them. Over queries (x
+    has t), for the keys of a chunk j = floor((u - offset) / C), j = -1 before query 0: the sum over t >= (j + 1) C. Without `chunk`
+    all tokens are summed. A value without channel axis gives a result without one.
+
+    A result has the reader's token axis, t or u, though it holds one state per chunk: [b, g, t, f, e]. Where it has g and operands have h,
+    the heads of a group are added.
+
+    ```mlir
+    %H, %z = taylor.states %k, %v mass orders(0 to 2) chunk(512) : (!k, !v) -> (!H, !z)
+    ```
+  }];
+  let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$values, UnitAttr:$mass, I64Attr:$first, I64Attr:$last,
+                       DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk);
+  let results = (outs Variadic<Taylor_ArrayType>:$results);
+  let assemblyFormat = [{
+    $vectors (`,` $values^)? (`mass` $mass^)? `orders` `(` $first `to` $last `)` (`block` `(` $block^ `)`)?
+    (`chunk` `(` $chunk^ `)`)? attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    ::taylor::Features getFeatures();
+    /// The token axis that is summed over, and that of the reader.
+    ::llvm::StringRef getToken();
+    ::llvm::StringRef getReader() { return getToken() == "t" ? "u" : "t"; }
+  }];
+}
+
+def Taylor_ReadStatesOp : Taylor_StateOp<"read_states", [AttrSizedOperandSegments]> {
+  let summary = "sums over pairs, read from states";
+  let description = [{
+    With weight(f) = weights[n - first] times the multiplicity of feature f, n its order:
+
+        y[t, e] = into[t, e] + sum over f of weight(f) phi(x[t])[f] H[chunk of t][f, e]
+
+    which is `into` plus the sum over the keys u that H holds of p(<x[t], k[u]>) v[u, e], p(s) = sum over n of weights[n - first] s^n. One result
+    per state; a state without channel gives a result without one. x with u reads states over queries. `into`
+    is there for all states or for none.
+
+    ```mlir
+    %N, %Z = taylor.read_states %q from %H, %z into %N0, %Z0 orders(0 to 2) weights [1.0, 0.125, 0.0078125] chunk(512)
+             : (!q, !H, !z, !o, !row) -> (!o, !row)
+    ```
+  }];
+  let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$states, Variadic<Taylor_ArrayType>:$into,
+                       I64Attr:$first, I64Attr:$last, F64ArrayAttr:$weights, DefaultValuedAttr<I64Attr, "1">:$block,
+                       DefaultValuedAttr<I64Attr, "0">:$chunk);
+  let results = (outs Variadic<Taylor_ArrayType>:$results);
+  let assemblyFormat = [{
+    $vectors `from` $states (`into` $into^)? `orders` `(` $first `to` $last `)` `weights` $weights (`block` `(` $block^ `)`)?
+    (`chunk` `(` $chunk^ `)`)? attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    ::taylor::Features getFeatures();
+    ::llvm::StringRef getToken();
+    /// One weight per order, from the first on.
+    ::llvm::SmallVector<double> getWeightValues();
+  }];
+}
+
+def Taylor_ContractStatesOp : Taylor_StateOp<"contract_states", [AttrSizedOperandSegments]> {
+  let summary = "the derivative of what is read from states, by the vectors that read";
+  let description = [{
+        y[t, i] = into[t, i] + sum over j, f of <H_j[chunk of t][f], g_j[t]> weight(f) d/dx[t, i] of phi(x[t])[f]
+
+    for states H_j and values g_j over the reader's tokens, weight(f) as in `taylor.read_states`. That is the sum over the keys u of
+    p'(<x[t], k[u]>) (sum over j of <v_j[u], g_j[t]>) k[u]: what the score's derivative is contracted with k. A state without
+    channel has a value without one.
+
+    ```mlir
+    %dq = taylor.contract_states %q from %H, %z with %g, %h orders(1 to 2) weights [0.125, 0.0078125] chunk(512)
+          : (!q, !H, !z, !o, !row) -> !q
+    ```
+  }];
+  let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$states, Variadic<Taylor_ArrayType>:$values,
+                       Optional<Taylor_ArrayType>:$into, I64Attr:$first, I64Attr:$last, F64ArrayAttr:$weights,
+                       DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk);
+  let results = (outs Taylor_ArrayType:$result);
+  let assemblyFormat = [{
+    $vectors `from` $states `with` $values (`into` $into^)? `orders` `(` $first `to` $last `)` `weights` $weights
+    (`block` `(` $block^ `)`)? (`chunk` `(` $chunk^ `)`)? attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    ::taylor::Features getFeatures();
+    ::llvm::StringRef getToken();
+    /// One weight per order, from the first on.
+    ::llvm::SmallVector<double> getWeightValues();
+  }];
+}
+
+#endif

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/LowerToTile/StateEmitter.h"
+
+#include "dialect/Taylor/Axes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace taylor;
+
+static ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); }
+
+tile::ArrayType StateEmitter::memoryType(StatesOp op, ArrayType state) {
+  MLIRContext *context = op.getContext();
+  SmallVector<tile::Axis> axes;
+  for (auto [name, size] : llvm::zip(state.getAxes(), state.getSizes())) {
+    if (name == "t" || name == "u")
+      axes.push_back({StringAttr::get(context, "c"),
+                      tile::ExtentAttr::get(StringAttr::get(context, "t"), int64_t(op.getChunk()))});
+    else if (isRuntimeAxis(name.getValue()))
+      axes.push_back({name, tile::ExtentAttr::get(name)});
+    else
+      axes.push_back(tile::Axis::get(context, name.getValue(), size));
+  }
+  return tile::ArrayType::get(context, axes, state.getScalarType());
+}
+
+int64_t StateEmitter::panelsOf(StatesOp op, int64_t size) {
+  return llvm::divideCeil(uint64_t(*op.getFeatures().count()), uint64_t(size));
+}
+
+tile::FeaturesAttr StateEmitter::attributeOf(const Features &features) {
+  return tile::FeaturesAttr::get(builder.getContext(), features.channels, features.first, features.last,
+                                 features.block);
+}
+
+Value StateEmitter::expand(Value vectors, const Features &features, Value start, int64_t size,
+                           ArrayRef<double> weights) {
+  auto type = cast<tile::TileType>(vectors.getType());
+  SmallVector<tile::Axis> axes;
+  StringRef channel;
+  for (const tile::Axis &axis : type.getAxes())
+    if (axis.getName() == "t" || axis.getName() == "u")
+      axes.push_back(axis);
+    else
+      channel = axis.getName();
+  axes.push_back(tile::Axis::get(builder.getContext(), "f", size));
+  return tile::ExpandOp::create(builder, emitter.loc,
+                                tile::TileType::get(builder.getContext(), axes, type.getElementType()), vectors,
+                                channel, attributeOf(features), start, "f",
+                                weights.empty() ? ArrayAttr() : builder.getF64ArrayAttr(weights));
+}
+
+Frame StateEmitter::panelAt(const Frame &frame, Value start) {
+  Frame inside = frame;
+  inside.indices["f"] = start;
+  return inside;
+}
+
+Value StateEmitter::loadPanel(Value memory, const Frame &frame, Value start, int64_t size) {
+  auto array = cast<tile::ArrayType>(memory.getType());
+  SmallVector<tile::Axis> axes;
+  for (const tile::Axis &axis : array.getAxes())
+    if (axis.getName() == "f")
+      axes.push_back(tile::Axis::get(builder.getContext(), "f", size));
+    else if (!tile::isRole(axis.getName()) && axis.getName() != "c")
+      axes.push_back(axis);
+  return emitter.load(memory, tile::TileType::get(builder.getContext(), axes, array.getElementType()),
+                      panelAt(frame, start));
+}
+
+SmallVector<Value> StateEmitter::zeros(ValueRange memory, int64_t size) {
+  SmallVector<Value> tiles;
+  for (Value array : memory) {
+    auto type = cast<tile::ArrayType>(array.getType());
+    SmallVector<tile::Axis> axes;
+    for (const tile::Axis &axis : type.getAxes())
+      if (axis.getName() == "f")
+        axes.push_back(tile::Axis::get(builder.getContext(), "f", size));
+      else if (!tile::isRole(axis.getName()) && axis.getName() != "c")
+        axes.push_back(axis);
+    tiles.push_back(
+        emitter.splat(tile::TileType::get(builder.getContext(), axes, type.getElementType()), 0.0));
+  }
+  return tiles;
+}
+
+Value StateEmitter::addProduct(Value sum, Value panel, Value other, StringRef over) {
+  auto type = cast<tile::TileType>(other.getType());
+  if (type.getAxes().size() > 1)
+    return tile::DotOp::create(builder, emitter.loc, panel, other, {over}, sum);
+  Value product = emitter.map({panel, other}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    return arith::MulFOp::create(inner, where, s[0], s[1]);
+  });
+  Value reduced = tile::ReduceOp::create(builder, emitter.loc, tile::ReductionKind::sum, product, {over});
+  return emitter.map({sum, reduced}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    return arith::AddFOp::create(inner, where, s[0], s[1]);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+std::pair<Value, Value> StateEmitter::tokensOf(StatesOp op, const Frame &frame) {
+  Location loc = emitter.loc;
+  StringRef token = op.getToken();
+  Value begin = emitter.constant(0), end = emitter.size(token);
+  if (!op.getChunk())
+    return {begin, end};
+  Value chunk = emitter.constant(op.getChunk());
+  Value number = frame.indices.lookup("c");
+  Value edge = arith::MulIOp::create(builder, loc, number, chunk);
+  if (token == "t")
+    return {edge, arith::MinSIOp::create(builder, loc, emitter.add(edge, chunk), end)};
+  // Keys of the chunk before; the first slot holds all keys before query 0.
+  Value past = emitter.add(emitter.size("offset"), edge);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, begin);
+  Value before = arith::SubIOp::create(builder, loc, past, chunk);
+  before = arith::MaxSIOp::create(builder, loc, before, begin);
+  return {arith::SelectOp::create(builder, loc, isFirst, begin, before),
+          arith::MinSIOp::create(builder, loc, past, end)};
+}
+
+SmallVector<Value> StateEmitter::addTokens(StatesOp op, Frame &tokens, Value end, Value start, int64_t size,
+                                           ValueRange sums) {
+  Location loc = emitter.loc;
+  StringRef token = op.getToken();
+  Value vectors = emitter.emit(op.getVectors(), tokens);
+  Value panel = expand(vectors, op.getFeatures(), start, size, {});
+  // Tokens of the next chunk, or past the last, count as nothing.
+  auto place = tile::TileType::get(builder.getContext(),
+                                   {tile::Axis::get(builder.getContext(), token, tokens.size(token))},
+                                   builder.getIndexType());
+  Value positions = tile::PositionOp::create(builder, loc, place, tokens.start(token));
+  Type real = typeOf(op.getResult(0)).getScalarType();
+  auto within = [&](OpBuilder &inner, Location where, Value position, Value value) -> Value {
+    Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, position, end);
+    Value zero = arith::ConstantOp::create(inner, where, inner.getFloatAttr(real, 0.0));
+    return arith::SelectOp::create(inner, where, is, value, zero);
+  };
+  SmallVector<Value> next;
+  for (auto [number, sum] : llvm::enumerate(sums)) {
+    Value value;
+    if (number < op.getValues().size())
+      value = emitter.map({positions, emitter.emit(op.getValues()[number], tokens)},
+                          [&](OpBuilder &inner, Location where, ValueRange s) {
+                            return within(inner, where, s[0], s[1]);
+                          });
+    else
+      value = emitter.map(positions, [&](OpBuilder &inner, Location where, ValueRange s) {
+        Value one = arith::ConstantOp::create(inner, where, inner.getFloatAttr(real, 1.0));
+        return within(inner, where, s[0], one);
+      });
+    next.push_back(addProduct(sum, panel, value, token));
+  }
+  return next;
+}
+
+void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
+  Location loc = emitter.loc;
+  int64_t size = emitter.sizes.stateFeatures, step = emitter.sizes.tokens;
+  StringRef token = op.getToken();
+  auto [begin, end] = tokensOf(op, frame);
+  Value past = end;
+  bool heads = !frame.indices.contains("h") && llvm::any_of(op->getOperands(), [](Value operand) {
+    return typeOf(operand).has("h");
+  });
+  // Every head of the group, every tile of tokens.
+  auto forTokens = [&](ValueRange carried, function_ref<SmallVector<Value>(Frame &, ValueRange)> body) {
+    auto ofHead = [&](const Frame &head, ValueRange carried) {
+      return emitter.loop(begin, past, step, carried, [&](Value start, ValueRange carried) {
+        Frame tokens = head.at(token, start, step);
+        return body(tokens, carried);
+      });
+    };
+    if (!heads)
+      return ofHead(frame, carried);
+    Value count = emitter.headsPerGroup();
+    Value first = arith::MulIOp::create(builder, loc, emitter.indexOf("g", frame), count);
+    return emitter.loop(first, emitter.add(first, count), 1, carried, [&](Value head, ValueRange carried) {
+      Frame inside = frame;
+      inside.tiles.clear();
+      inside.indices["h"] = head;
+      return ofHead(inside, carried);
+    });
+  };
+  if (emitter.sizes.featuresOnGrid) {
+    Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup("panel"), emitter.constant(size));
+    SmallVector<Value> sums =
+        forTokens(zeros(memory, size), [&](Frame &tokens, ValueRange carried) {
+          return addTokens(op, tokens, past, start, size, carried);
+        });
+    Frame at = panelAt(frame, start);
+    for (auto [array, sum] : llvm::zip(memory, sums))
+      emitter.store(sum, array, at);
+    return;
+  }
+  Value count = emitter.constant(*op.getFeatures().count());
+  emitter.loop(emitter.constant(0), count, size, {}, [&](Value start, ValueRange) {
+    Frame at = panelAt(frame, start);
+    for (auto [array, zero] : llvm::zip(memory, zeros(memory, size)))
+      emitter.store(zero, array, at);
+    return SmallVector<Value>();
+  });
+  forTokens({}, [&](Frame &tokens, ValueRange) {
+    // Once per tile of tokens, not once per panel.
+    emitter.emit(op.getVectors(), tokens);
+    for (Value value : op.getValues())
+      emitter.emit(value, tokens);
+    emitter.loop(emitter.constant(0), count, size, {}, [&](Value start, ValueRange) {
+      Frame inside = tokens;
+      SmallVector<Value> added = addTokens(op, inside, past, start, size, zeros(memory, size));
+      Frame at = panelAt(inside, start);
+      for (auto [array, sum] : llvm::zip(memory, added))
+        emitter.accumulate(sum, array, at);
+      return SmallVector<Value>();
+    });
+    return SmallVector<Value>();
+  });
+}
+
+void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
+  Location loc = emitter.loc;
+  int64_t size = emitter.sizes.stateFeatures;
+  Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup("panel"), emitter.constant(size));
+  Value chunks = arith::CeilDivSIOp::create(builder, loc, emitter.size("t"), emitter.constant(op.getChunk()));
+  emitter.loop(emitter.constant(0), chunks, 1, zeros(memory, size), [&](Value number, ValueRange sums) {
+    if (op.getToken() == "t") {
+      Value last = arith::SubIOp::create(builder, loc, chunks, emitter.constant(1));
+      number = arith::SubIOp::create(builder, loc, last, number);
+    }
+    Frame at = panelAt(frame, start);
+    at.indices["c"] = number;
+    SmallVector<Value> next;
+    for (auto [array, sum] : llvm::zip(memory, sums)) {
+      Value added = loadPanel(array, at, start, size);
+      next.push_back(emitter.map({sum, added}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+        return arith::AddFOp::create(inner, where, s[0], s[1]);
+      }));
+      emitter.store(next.back(), array, at);
+    }
+    return next;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Readers
+//===----------------------------------------------------------------------===//
+
+Value StateEmitter::slotOf(StringRef token, int64_t chunk, const Frame &frame) {
+  Location loc = emitter.loc;
+  Value size = emitter.constant(chunk);
+  if (token == "t")
+    return arith::FloorDivSIOp::create(builder, loc, frame.tStart, size);
+  // By the last key of the block, as the range of queries is (VisibleRanges).
+  Value past = arith::MinSIOp::create(builder, loc, emitter.add(frame.uStart, emitter.constant(frame.uSize)),
+                                      emitter.size("u"));
+  Value last = arith::SubIOp::create(builder, loc, past, emitter.constant(1));
+  Value place = arith::SubIOp::create(builder, loc, last, emitter.size("offset"));
+  Value number = emitter.add(arith::FloorDivSIOp::create(builder, loc, place, size), emitter.constant(1));
+  return arith::MaxSIOp::create(builder, loc, number, emitter.constant(0));
+}
+
+void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
+  Value vectors = emitter.emit(op.getVectors(), frame);
+  SmallVector<Value> sums;
+  for (auto [number, result] : llvm::enumerate(op.getResults()))
+    sums.push_back(op.getInto().empty() ? emitter.splat(emitter.tileType(typeOf(result), frame), 0.0)
+                                        : emitter.emit(op.getInto()[number], frame));
+  Frame at = frame;
+  if (op.getChunk())
+    at.indices["c"] = slotOf(op.getToken(), op.getChunk(), frame);
+  Features features = op.getFeatures();
+  SmallVector<double> weights = op.getWeightValues();
+  int64_t size = emitter.sizes.readFeatures;
+  sums = emitter.loop(emitter.constant(0), emitter.constant(*features.count()), size, sums,
+                      [&](Value start, ValueRange carried) {
+                        Value panel = expand(vectors, features, start, size, weights);
+                        SmallVector<Value> next;
+                        for (auto [state, sum] : llvm::zip(op.getStates(), carried)) {
+                          Value memory = emitter.memory.values.lookup(state);
+                          next.push_back(addProduct(sum, panel, loadPanel(memory, at, start, size), "f"));
+                        }
+                        return next;
+                      });
+  for (auto [result, sum] : llvm::zip(op.getResults(), sums))
+    frame.tiles[result] = sum;
+}
+
+Value StateEmitter::emitContract(ContractStatesOp op, Frame &frame) {
+  Location loc = emitter.loc;
+  Value vectors = emitter.emit(op.getVectors(), frame);
+  Value sum = op.getInto() ? emitter.emit(op.getInto(), frame)
+                           : emitter.splat(emitter.tileType(typeOf(op.getResult()), frame), 0.0);
+  SmallVector<Value> values;
+  for (Value value : op.getValues())
+    values.push_back(emitter.emit(value, frame));
+  Frame at = frame;
+  if (op.getChunk())
+    at.indices["c"] = slotOf(op.getToken(), op.getChunk(), frame);
+  Features features = op.getFeatures();
+  SmallVector<double> weights = op.getWeightValues();
+  StringRef channel = channelOf(typeOf(op.getVectors()));
+  int64_t size = emitter.sizes.stateFeatures;
+  // The channels of the result are those of the vectors, by name too.
+  auto contracted = [&](Value start, Value carried) -> Value {
+    Value cotangent;
+    for (auto [state, value] : llvm::zip(op.getStates(), values)) {
+      Value panel = loadPanel(emitter.memory.values.lookup(state), at, start, size);
+      StringRef valueChannel = channelOf(typeOf(state));
+      if (!valueChannel.empty()) {
+        cotangent = tile::DotOp::create(builder, loc, panel, value, {valueChannel}, cotangent);
+        continue;
+      }
+      SmallVector<Value> factors{panel, value};
+      if (cotangent)
+        factors.push_back(cotangent);
+      cotangent = emitter.map(factors, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+        Value product = arith::MulFOp::create(inner, where, s[0], s[1]);
+        return s.size() < 3 ? product : Value(arith::AddFOp::create(inner, where, s[2], product));
+      });
+    }
+    return tile::ContractOp::create(builder, loc, vectors.getType(), cotangent, "f", attributeOf(features), start,
+                                    vectors, channel, builder.getF64ArrayAttr(weights), carried);
+  };
+  return emitter
+      .loop(emitter.constant(0), emitter.constant(*features.count()), size, sum,
+            [&](Value start, ValueRange carried) {
+              return SmallVector<Value>{contracted(start, carried.front())};
+            })
+      .front();
+}

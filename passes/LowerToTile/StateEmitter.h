@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// States of the chunked form: the kernels that make them, and the loops that read them.
+//
+//   states        a block per chunk (and group): sum over its tokens of features times values
+//   states_pass   a block per panel of features: running sums over the chunks
+//   read          in a block of readers: a loop over panels of features, P = expand(x), y += P^T H
+//   contract      the same with dP = H g and dx += its adjoint
+//
+// The chunks of keys are aligned with those of queries: chunk c of the keys begins at offset + c C. Slot c of a
+// state over keys holds what lies before chunk c (the keys before query 0 are in slot 0), slot c of a state
+// over queries what lies in chunk c and after it.
+#ifndef TAYLOR_PASSES_LOWERTOTILE_STATEEMITTER_H
+#define TAYLOR_PASSES_LOWERTOTILE_STATEEMITTER_H
+
+#include "passes/LowerToTile/TileEmitter.h"
+
+namespace taylor {
+
+class StateEmitter {
+public:
+  explicit StateEmitter(TileEmitter &emitter) : emitter(emitter), builder(emitter.builder) {}
+
+  /// The memory of a state: [b, g, c = ceildiv(t, C), f, e], dense.
+  static mlir::tile::ArrayType memoryType(StatesOp op, ArrayType state);
+  /// Panels of features of a states operation, `size` features each.
+  static int64_t panelsOf(StatesOp op, int64_t size);
+
+  /// The sums of one chunk: frame has b, g (or h) and "c", and "panel" where features are on the grid.
+  void emitSums(StatesOp op, Frame &frame, mlir::ValueRange memory);
+  /// Running sums over the chunks, for one panel: frame has b, g (or h) and "panel".
+  void emitPass(StatesOp op, Frame &frame, mlir::ValueRange memory);
+
+  /// Makes tiles of all results at the frame.
+  void emitRead(ReadStatesOp op, Frame &frame);
+  mlir::Value emitContract(ContractStatesOp op, Frame &frame);
+
+private:
+  mlir::tile::FeaturesAttr attributeOf(const Features &features);
+  mlir::Value expand(mlir::Value vectors, const Features &features, mlir::Value start, int64_t size,
+                     llvm::ArrayRef<double> weights);
+  /// One panel of a state as a tile.
+  mlir::Value loadPanel(mlir::Value memory, const Frame &frame, mlir::Value start, int64_t size);
+  Frame panelAt(const Frame &frame, mlir::Value start);
+  /// The slot that readers at the frame read.
+  mlir::Value slotOf(llvm::StringRef token, int64_t chunk, const Frame &frame);
+  /// First token of a chunk, and the one past its last.
+  std::pair<mlir::Value, mlir::Value> tokensOf(StatesOp op, const Frame &frame);
+  /// sum + a b over an axis; b alone has channels or not.
+  mlir::Value addProduct(mlir::Value sum, mlir::Value panel, mlir::Value other, llvm::StringRef over);
+  /// What one tile of tokens adds to each state, for one panel.
+  llvm::SmallVector<mlir::Value> addTokens(StatesOp op, Frame &tokens, mlir::Value end, mlir::Value start,
+                                           int64_t size, mlir::ValueRange sums);
+  llvm::SmallVector<mlir::Value> zeros(mlir::ValueRange memory, int64_t size);
+
+  TileEmitter &emitter;
+  mlir::OpBuilder &builder;
+};
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/SeparableSums.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace {
+
+/// Terms beyond these are no recurrence that anybody wants to run.
+constexpr size_t kMaximumTerms = 64, kMaximumOrder = 64;
+
+/// -x as a term's factor, and sums of series of terms that have the same factors.
+void addTerm(SmallVector<SeparableTerm> &sum, const SeparableTerm &term) {
+  for (SeparableTerm &other : sum)
+    if (other.rows == term.rows && other.columns == term.columns && other.product == term.product) {
+      other.series.resize(std::max(other.series.size(), term.series.size()), 0.0);
+      for (auto [n, coefficient] : llvm::enumerate(term.series))
+        other.series[n] += coefficient;
+      return;
+    }
+  sum.push_back(term);
+}
+
+} // namespace
+
+std::nullopt_t SeparableSums::refuse(Location loc, const Twine &why) {
+  if (reason.empty()) {
+    reason = why.str();
+    at = loc;
+  }
+  return std::nullopt;
+}
+
+LogicalResult SeparableSums::readMask() {
+  if (op.getVisible().empty())
+    return success();
+  Value condition = op.getVisible().front().getTerminator()->getOperand(0);
+  auto compare = condition.getDefiningOp<arith::CmpFOp>();
+  auto isIndex = [](Value value, StringRef axis) {
+    auto index = value.getDefiningOp<IndexOp>();
+    return index && index.getAxis() == axis;
+  };
+  if (compare && compare.getPredicate() == arith::CmpFPredicate::OLE && isIndex(compare.getLhs(), "u") &&
+      isIndex(compare.getRhs(), "t")) {
+    causal = true;
+    return success();
+  }
+  refuse(condition.getLoc(), "what a query sees is more than u <= t");
+  return failure();
+}
+
+unsigned SeparableSums::dependenceOf(Value scalar) {
+  if (auto it = dependences.find(scalar); it != dependences.end())
+    return it->second;
+  unsigned result = None;
+  if (auto argument = dyn_cast<BlockArgument>(scalar)) {
+    int64_t number = int64_t(argument.getArgNumber()) - op.getNumProducts();
+    if (number < 0) {
+      result = Products;
+    } else if (number >= int64_t(op.getScalars().size())) {
+      result = Products | Rows | Columns; // the running maximum
+    } else {
+      auto type = cast<ArrayType>(op.getArrays()[op.getScalars()[number]].getType());
+      result = type.has("t") ? Rows : type.has("u") ? Columns : None;
+    }
+  } else if (auto index = scalar.getDefiningOp<IndexOp>()) {
+    result = index.getAxis() == "t" ? Rows : index.getAxis() == "u" ? Columns : None;
+  } else {
+    for (Value operand : scalar.getDefiningOp()->getOperands())
+      result |= dependenceOf(operand);
+  }
+  return dependences[scalar] = result;
+}
+
+std::optional<SeparableSums::Terms> SeparableSums::multiply(const Terms &a, const Terms &b, Location loc) {
+  Terms product;
+  for (const SeparableTerm &x : a)
+    for (const SeparableTerm &y : b) {
+      if (x.product >= 0 && y.product >= 0)
+        return refuse(loc, "a weight has a power of a second inner product");
+      if (x.series.size() + y.series.size() > kMaximumOrder + 2)
+        return refuse(loc, "its series has orders above " + Twine(kMaximumOrder));
+      SeparableTerm term;
+      term.series.assign(x.series.size() + y.series.size() - 1, 0.0);
+      for (size_t i = 0; i < x.series.size(); ++i)
+        for (size_t j = 0; j < y.series.size(); ++j)
+          term.series[i + j] += x.series[i] * y.series[j];
+      for (const SeparableTerm *one : {&x, &y}) {
+        term.rows.append(one->rows);
+        term.columns.append(one->columns);
+      }
+      term.product = std::max(x.product, y.product);
+      addTerm(product, term);
+    }
+  if (product.size() > kMaximumTerms)
+    return refuse(loc, "a weight has more than " + Twine(kMaximumTerms) + " terms");
+  return product;
+}
+
+std::optional<SeparableSums::Terms> SeparableSums::read(Value scalar) {
+  if (auto it = known.find(scalar); it != known.end())
+    return it->second;
+  std::optional<Terms> terms = compute(scalar);
+  known[scalar] = terms;
+  return terms;
+}
+
+std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
+  SeparableTerm one;
+  one.series = {1.0};
+  FloatAttr number;
+  if (matchPattern(scalar, m_Constant(&number))) {
+    one.series = {number.getValueAsDouble()};
+    return Terms{one};
+  }
+  // What one side knows alone is a factor, whatever it is.
+  unsigned dependence = dependenceOf(scalar);
+  if (dependence == None || dependence == Rows || dependence == Columns) {
+    (dependence == Columns ? one.columns : one.rows).push_back(scalar);
+    return Terms{one};
+  }
+  if (auto argument = dyn_cast<BlockArgument>(scalar)) {
+    int64_t product = argument.getArgNumber();
+    if (product >= op.getNumProducts())
+      return refuse(op.getLoc(), "its weights are shifted by a running maximum");
+    if (product == score)
+      one.series = {0.0, 1.0};
+    else
+      one.product = product;
+    return Terms{one};
+  }
+  Operation *from = scalar.getDefiningOp();
+  if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::DivFOp>(from))
+    return refuse(from->getLoc(), "'" + Twine(from->getName().getStringRef()) +
+                                      "' of a pair is no finite sum of powers of one inner product");
+  std::optional<Terms> a = read(from->getOperand(0));
+  if (!a)
+    return std::nullopt;
+  SeparableTerm minus;
+  minus.series = {-1.0};
+  if (isa<arith::NegFOp>(from))
+    return multiply(*a, {minus}, from->getLoc());
+  if (isa<arith::DivFOp>(from)) {
+    FloatAttr divisor;
+    if (!matchPattern(from->getOperand(1), m_Constant(&divisor)))
+      return refuse(from->getLoc(), "a weight is divided by what depends on a pair");
+    one.series = {1.0 / divisor.getValueAsDouble()};
+    return multiply(*a, {one}, from->getLoc());
+  }
+  std::optional<Terms> b = read(from->getOperand(1));
+  if (!b)
+    return std::nullopt;
+  if (isa<arith::MulFOp>(from))
+    return multiply(*a, *b, from->getLoc());
+  if (isa<arith::SubFOp>(from))
+    b = multiply(*b, {minus}, from->getLoc());
+  if (!b)
+    return std::nullopt;
+  Terms sum = *a;
+  for (const SeparableTerm &term : *b)
+    addTerm(sum, term);
+  return sum;
+}
+
+LogicalResult SeparableSums::run(ArrayRef<int64_t> wanted) {
+  if (failed(readMask()))
+    return failure();
+  Operation *yield = op.getWeight().front().getTerminator();
+  for (score = 0; score < op.getNumProducts(); ++score) {
+    known.clear();
+    yielded.assign(yield->getNumOperands(), {});
+    bool all = true;
+    for (int64_t number : wanted) {
+      std::optional<Terms> terms = read(yield->getOperand(number));
+      all &= terms.has_value();
+      if (!all)
+        break;
+      yielded[number] = *terms;
+    }
+    if (all) {
+      reason.clear();
+      return success();
+    }
+  }
+  if (reason.empty())
+    refuse(op.getLoc(), "it has no inner product");
+  return failure();
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Weights of pairs that are sums of products: powers of one inner product, a factor of the row, a factor of
+// the column. Such a sum over pairs is a sum over features of what each side knows alone (the paper, section
+// 3.1), so it can be kept as a state.
+#ifndef TAYLOR_PASSES_SEPARABLESUMS_H
+#define TAYLOR_PASSES_SEPARABLESUMS_H
+
+#include "dialect/Taylor/TaylorDialect.h"
+
+namespace taylor {
+
+/// (sum over n of series[n] s^n) * rows * columns * product
+struct SeparableTerm {
+  llvm::SmallVector<double> series;
+  /// Scalars of the weight region that depend on row scalars only, and on column scalars only.
+  llvm::SmallVector<mlir::Value> rows, columns;
+  /// The second inner product, to the first power, or -1.
+  int64_t product = -1;
+};
+
+/// The weight region of one operation, taken apart.
+class SeparableSums {
+public:
+  explicit SeparableSums(PairwiseOp op) : at(op.getLoc()), op(op) {}
+
+  /// Number of the inner product whose powers the weights are.
+  int64_t score = 0;
+  /// Terms of each yielded scalar.
+  llvm::SmallVector<llvm::SmallVector<SeparableTerm>> yielded;
+
+  /// Fails where a yielded scalar in `wanted` is no such sum, or the mask is more than u <= t; `reason` then
+  /// says why, and `at` where.
+  mlir::LogicalResult run(llvm::ArrayRef<int64_t> wanted);
+  std::string reason;
+  mlir::Location at;
+  /// Whether the mask is u <= t; else every pair is visible.
+  bool causal = false;
+
+private:
+  using Terms = llvm::SmallVector<SeparableTerm>;
+  enum Dependence : unsigned { None = 0, Products = 1, Rows = 2, Columns = 4 };
+
+  mlir::LogicalResult readMask();
+  unsigned dependenceOf(mlir::Value scalar);
+  std::optional<Terms> read(mlir::Value scalar);
+  std::optional<Terms> compute(mlir::Value scalar);
+  std::optional<Terms> multiply(const Terms &a, const Terms &b, mlir::Location loc);
+  std::nullopt_t refuse(mlir::Location loc, const llvm::Twine &why);
+
+  PairwiseOp op;
+  llvm::DenseMap<mlir::Value, unsigned> dependences;
+  llvm::DenseMap<mlir::Value, std::optional<Terms>> known;
+};
+
+} // namespace taylor
+
+#endif
