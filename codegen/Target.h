@@ -38,6 +38,9 @@ struct TargetProblem {
   std::string dtype = "f32";
   /// `fma` or `tf32`, and `separate` or `atomic`: as in CompileOptions.
   std::string f32Products = "fma", rowSums = "separate";
+  /// `parallel` or `chunked`, and queries of a chunk or 0: as in CompileOptions.
+  std::string form = "parallel";
+  int64_t chunk = 0;
 };
 
 /// Runs a pipeline on the module and shows the result to who watches the stages.

@@ -29,6 +29,8 @@ public:
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem) const override {
     int64_t bytes = problem.dtype == "f64" ? 8 : 4;
     taylor::TileSizes sizes = cpu::chooseTileSizes(target, {problem.headDim, problem.valueDim, bytes});
+    if (problem.form == "chunked")
+      cpu::chooseChunks(target, {problem.headDim, problem.valueDim, bytes}, problem.chunk, sizes);
     if (problem.dtype == "bf16" && target.fastPairs)
       sizes.productType = "bf16";
     return sizes;

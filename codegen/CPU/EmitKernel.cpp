@@ -288,6 +288,12 @@ void KernelEmitter::emitBlock(Block &block) {
     case Step::Concat:
       emitConcat(cast<ConcatOp>(step.op));
       break;
+    case Step::Features:
+      if (auto expand = dyn_cast<ExpandOp>(step.op))
+        emitExpand(expand);
+      else
+        emitContract(cast<ContractOp>(step.op));
+      break;
     case Step::Control:
       if (auto loop = dyn_cast<scf::ForOp>(step.op))
         emitFor(loop);

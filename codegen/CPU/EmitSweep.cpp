@@ -350,8 +350,9 @@ KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
     vectors = std::min<int64_t>(all, target.productVectors);
     if (all > vectors && all % vectors && all % (vectors - 1) == 0)
       --vectors;
-    rows =
-        std::max<int64_t>(1, (sweep.ops.empty() ? target.plainAccumulators : target.accumulators) / vectors);
+    // What only writes the product takes no register beside it.
+    bool plain = llvm::all_of(sweep.ops, llvm::IsaPred<StoreOp, AccumulateOp>);
+    rows = std::max<int64_t>(1, (plain ? target.plainAccumulators : target.accumulators) / vectors);
   } else {
     vectors = std::min<int64_t>(all, 8);
     rows = std::max<int64_t>(1, 8 / vectors);

@@ -191,6 +191,18 @@ private:
   void transposeBlock(const View &from, const View &to, const Point &point, StringAttr rows, StringAttr lanes,
                       Type unit);
 
+  // EmitFeatures.cpp: monomials of vectors, tokens in lanes
+  struct FeatureRun;
+  void emitExpand(ExpandOp expand);
+  void emitContract(ContractOp contract);
+  /// Calls `body` for the features of a panel, order by order.
+  void forFeatures(FeaturesAttr features, ArrayRef<double> weights, Value start, int64_t size, Type element,
+                   function_ref<void(const FeatureRun &)> body);
+  /// A constant array of the module, made once.
+  Value table(const Twine &name, Type element, DenseElementsAttr values);
+  /// The vectors of one component of the vectors at each token.
+  SmallVector<Value> loadComponent(const View &view, StringAttr axis, Value component, int64_t vectors);
+
   // EmitWindow.cpp: arrays
   void emitWindow(LoadOp load);
   void copyWindow(const Window &window, TileType tile, const View &to);

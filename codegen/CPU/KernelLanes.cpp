@@ -74,6 +74,26 @@ StringAttr KernelPlan::laneOfMap(Operation *op, ValueRange inputs, TileType type
   return lane;
 }
 
+void KernelPlan::setAccumulatorLane(Value accumulators, StringAttr lane) {
+  SmallVector<Value> pending = {accumulators};
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (value.getType() != accumulators.getType() || laneOf(value))
+      continue;
+    setLane(value, lane);
+    if (auto map = value.getDefiningOp<MapOp>())
+      llvm::append_range(pending, map.getInputs());
+  }
+}
+
+/// The axis of a tile of vectors (or of their features) that is not the one along which they lie.
+static StringAttr tokensOf(TileType tile, StringRef along) {
+  for (const Axis &axis : tile.getAxes())
+    if (axis.getName() != along)
+      return axis.name;
+  return {};
+}
+
 void KernelPlan::chooseLanes(Block &block) {
   for (Operation &op : block) {
     TypeSwitch<Operation *>(&op)
@@ -89,18 +109,14 @@ void KernelPlan::chooseLanes(Block &block) {
         })
         .Case([&](DotOp dot) {
           setLane(dot.getResult(), laneOfDot(dot));
-          if (Value c = dot.getC()) {
-            // The accumulator follows the product, up through the map that rescales it.
-            SmallVector<Value> pending = {c};
-            while (!pending.empty()) {
-              Value value = pending.pop_back_val();
-              if (value.getType() != c.getType() || laneOf(value))
-                continue;
-              setLane(value, laneOf(dot.getResult()));
-              if (auto map = value.getDefiningOp<MapOp>())
-                llvm::append_range(pending, map.getInputs());
-            }
-          }
+          if (Value c = dot.getC())
+            setAccumulatorLane(c, laneOf(dot.getResult()));
+        })
+        .Case([&](ExpandOp expand) { setLane(expand.getResult(), tokensOf(expand.getType(), expand.getTo())); })
+        .Case([&](ContractOp contract) {
+          StringAttr lane = tokensOf(contract.getType(), contract.getAxis());
+          setLane(contract.getResult(), lane);
+          setAccumulatorLane(contract.getC(), lane);
         })
         .Case([&](ReduceOp reduce) {
           StringAttr lane = laneOf(reduce.getInput());

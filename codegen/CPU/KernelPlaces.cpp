@@ -70,6 +70,7 @@ void KernelPlan::collectPlaces(Block &block) {
     case Step::Window:
     case Step::Scan:
     case Step::Concat:
+    case Step::Features:
       define(step.op->getResult(0));
       break;
     case Step::Pack:
@@ -154,6 +155,13 @@ void KernelPlan::collectUses(Block &block) {
       for (Value operand : step.op->getOperands())
         addUse(operand, step.position, false, step.op);
       break;
+    case Step::Features: {
+      // What a contraction adds to may be its result's place.
+      auto contract = dyn_cast<ContractOp>(step.op);
+      for (Value operand : step.op->getOperands())
+        addUse(operand, step.position, contract && operand == contract.getC(), step.op);
+      break;
+    }
     case Step::SweepStep:
       if (DotOp dot = step.sweep->dot) {
         addUse(dot.getA(), step.position, false, dot);

@@ -189,6 +189,10 @@ LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, siz
         planProduct(dot, list);
         return success();
       })
+      .Case<ExpandOp, ContractOp>([&](auto) {
+        planFeatures(op, list);
+        return success();
+      })
       .Case<ScanOp, ConcatOp>([&](auto) {
         list.push_back({isa<ScanOp>(op) ? Step::Scan : Step::Concat, op});
         return success();
@@ -239,6 +243,14 @@ void KernelPlan::planProduct(DotOp dot, std::vector<Step> &list) {
   sweep.dot = dot;
   if (dot.getC() && isInline(dot.getC()) && dot.getC().getDefiningOp<MapOp>())
     sweepOf[dot.getC().getDefiningOp()] = &sweep;
+}
+
+void KernelPlan::planFeatures(Operation *op, std::vector<Step> &list) {
+  StringAttr lane = laneOf(op->getResult(0));
+  for (Value operand : op->getOperands())
+    if (isa<TileType>(operand.getType()) && (isInline(operand) || laneOf(operand) != lane))
+      requirePack({operand, lane});
+  list.push_back({Step::Features, op});
 }
 
 Sweep &KernelPlan::addSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list) {

@@ -61,7 +61,7 @@ struct Sweep {
 };
 
 struct Step {
-  enum Kind { Window, Pack, SweepStep, Scan, Concat, Control, Scalar } kind;
+  enum Kind { Window, Pack, SweepStep, Scan, Concat, Features, Control, Scalar } kind;
   Operation *op = nullptr;           // but for SweepStep and Pack
   std::unique_ptr<Sweep> sweep = {}; // SweepStep
   Copy pack = {};                    // Pack: the copy to make
@@ -123,6 +123,8 @@ private:
   void chooseLanes();
   void chooseLanes(Block &block);
   StringAttr laneOfDot(DotOp dot) const;
+  /// Gives accumulators the lanes of what they add up, through maps that rescale them.
+  void setAccumulatorLane(Value accumulators, StringAttr lane);
   StringAttr laneOfMap(Operation *op, ValueRange inputs, TileType type) const;
   void setLane(Value value, StringAttr lane);
   // KernelPlan.cpp
@@ -133,6 +135,8 @@ private:
   void planWrite(Operation *op, Value tile, Value array, StringAttr contiguous, std::vector<Step> &list,
                  size_t segment);
   void planProduct(DotOp dot, std::vector<Step> &list);
+  /// An expansion or its adjoint, whose tokens lie in lanes; so do those of the tiles it reads.
+  void planFeatures(Operation *op, std::vector<Step> &list);
   /// A new sweep at the end of the list, on account of `op`.
   Sweep &addSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list);
   void joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,

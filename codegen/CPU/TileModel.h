@@ -25,5 +25,8 @@ struct TileProblem {
 /// 256].
 taylor::TileSizes chooseTileSizes(const Target &target, const TileProblem &problem);
 
+/// The same for the chunked form: queries of a chunk (0: chosen here), panels of features.
+void chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk, taylor::TileSizes &sizes);
+
 } // namespace mlir::tile::cpu
 #endif

@@ -17,6 +17,10 @@ std::string CompileOptions::getKey() const {
     key += " f32-products=" + f32Products;
   if (rowSums != "separate")
     key += " row-sums=" + rowSums;
+  if (form != "parallel")
+    key += " form=" + form;
+  if (chunk)
+    key += " chunk=" + std::to_string(chunk);
   for (const ParameterSetting &setting : sorted)
     key += " " + setting.name + "=" + setting.value;
   return key;
@@ -33,6 +37,13 @@ std::string CompileOptions::check() const {
            ", whose products have no operands of f32";
   if (rowSums != "separate" && rowSums != "atomic")
     return "expected --row-sums=separate or atomic, but got '" + rowSums + "'";
+  if (form != "parallel" && form != "chunked")
+    return "expected --form=parallel or chunked, but got '" + form + "'";
+  if (chunk && form != "chunked")
+    return "requires --form=chunked for --chunk=" + std::to_string(chunk);
+  if (chunk < 0 || chunk % 128 || chunk > 1 << 20)
+    return "expected a multiple of 128 up to 1048576 for --chunk, in which tiles of queries lie whole, but got " +
+           std::to_string(chunk);
   auto checkSize = [](llvm::StringRef option, int64_t size) -> std::string {
     // Larger heads would not fit the register and cache model; no published model has them.
     if (size >= 1 && size <= 1024)

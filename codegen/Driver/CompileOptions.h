@@ -29,6 +29,11 @@ struct CompileOptions {
   /// How GPUs sum into rows where pairs are summed into columns too: `separate`, in a kernel of their own and
   /// always to the same bits; or `atomic`, in any order.
   std::string rowSums = "separate";
+  /// How sums over pairs are computed: `parallel`, over all pairs; or `chunked`, over those of a chunk, with
+  /// states between chunks (finite sums of powers only).
+  std::string form = "parallel";
+  /// Queries of a chunk; 0: the target's choice.
+  int64_t chunk = 0;
   /// Which specification of a file with several; empty: the only one.
   std::string spec;
 

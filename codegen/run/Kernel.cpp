@@ -39,6 +39,10 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     arguments.push_back("--mask=" + options.mask);
   if (options.f32Products != "fma")
     arguments.push_back("--f32-products=" + options.f32Products);
+  if (options.form != "parallel")
+    arguments.push_back("--form=" + options.form);
+  if (options.chunk)
+    arguments.push_back("--chunk=" + std::to_string(options.chunk));
   if (!options.target.empty())
     arguments.push_back("--target=" + options.target);
   else if (options.device == Device::Ptx)

@@ -206,6 +206,10 @@ const std::vector<OptionRow> &optionRows() {
       {"f32-products", "fma|tf32",
        "how GPUs, or eager code, multiply in f32 (default: fma); tf32: operands rounded to 11 bits",
        [](O &o, S t) { return setChoice(o.f32Products, "f32-products", "fma", "tf32", t); }},
+      {"form", "parallel|chunked", "form of compiled kernels, as in taylorc (default: parallel)",
+       [](O &o, S t) { return setChoice(o.form, "form", "parallel", "chunked", t); }},
+      {"chunk", "N", "with --form=chunked: queries of a chunk",
+       [](O &o, S t) { return setInteger(o.chunk, "chunk", t); }},
       {"seed", "N", "of random inputs (default: 0)", [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
       {"scale", "X", "factor of random arrays over queries and score channels, and so of logits (default: 1)",
        [](O &o, S t) { return setNumber(o.scale, "scale", t); }},
@@ -271,6 +275,8 @@ Error validate(const Options &options) {
           "requires --device=ptx, cuda or eager, or --references, for --f32-products=tf32: elsewhere "
           "operands are not rounded");
   }
+  if ((options.form != "parallel" || options.chunk) && !onKernels)
+    return error("requires --device=cpu, ptx or cuda for --form and --chunk; --tiles=chunk=N is for tiles");
   if (options.tilesGiven && !onTiles)
     return error("requires --device=tile for --tiles; compiled kernels choose by the target");
   if ((options.poison || options.layout != "bhtc") && !onKernels && !onTiles)

@@ -40,10 +40,11 @@ struct Options {
   /// `name=value` as given, for the compiler too.
   std::map<std::string, std::string> parameters;
   std::optional<Dtype> dtype;
-  std::string mask, layout = "bhtc", f32Products = "fma";
+  std::string mask, layout = "bhtc", f32Products = "fma", form = "parallel";
   std::optional<int64_t> offset;
   uint64_t seed = 0;
   /// With --device=ptx: the order of warps, and whether to count what kernels execute.
+  int64_t chunk = 0;
   uint64_t ptxSeed = 0;
   bool ptxSeedGiven = false, ptxProfile = false;
   double scale = 1;

@@ -64,6 +64,13 @@ struct CommandLine {
           "gradients of queries on GPUs: separate (default), a kernel of their own, the same bits each time; "
           "or atomic, added in any order"),
       cl::init("separate"), cl::cat(category)};
+  cl::opt<std::string> form{
+      "form",
+      cl::desc("how sums over pairs are computed: parallel (default), over all pairs; or chunked, over those of "
+               "a chunk, with states between chunks, for finite sums of powers"),
+      cl::init("parallel"), cl::cat(category)};
+  cl::opt<int64_t> chunk{"chunk", cl::desc("queries of a chunk (default: the target's choice)"), cl::init(0),
+                         cl::cat(category)};
   cl::opt<std::string> report{
       "report",
       cl::desc("print registers, shared memory, spills, occupancy and instructions of each kernel "
@@ -113,6 +120,8 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
   options.valueDim = line.valueDim;
   options.f32Products = line.f32Products;
   options.rowSums = line.rowSums;
+  options.form = line.form;
+  options.chunk = line.chunk;
   options.spec = line.spec;
   if (line.valueDim.getNumOccurrences() && line.valueDim == 0)
     return "expected --value-dim from 1 to 1024, but got 0";

@@ -93,13 +93,17 @@ void PairEmitter::zeroMemory(Frame &block, ArrayRef<PairResult> results) {
   });
 }
 
+Value PairEmitter::lastKey(const Frame &columns) {
+  Value past = emitter.add(columns.uStart, emitter.constant(columns.uSize));
+  past = arith::MinSIOp::create(emitter.builder, emitter.loc, past, emitter.size("u"));
+  return arith::SubIOp::create(emitter.builder, emitter.loc, past, emitter.constant(1));
+}
+
 VisibleRange PairEmitter::visibleQueries(const Frame &columns) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   Value past = emitter.add(columns.uStart, emitter.constant(columns.uSize)), keys = emitter.size("u");
-  Value last = arith::SubIOp::create(builder, loc, arith::MinSIOp::create(builder, loc, past, keys),
-                                     emitter.constant(1));
-  VisibleRange range = ranges.queriesOf(builder, loc, columns.uStart, last);
+  VisibleRange range = ranges.queriesOf(builder, loc, columns.uStart, lastKey(columns));
   // A block that reaches beyond the last key is masked throughout: sums into rows would see what is not
   // there.
   Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, past, keys);

@@ -102,6 +102,14 @@ Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQuer
     }
     *causal = inner.clone(*compare, moved)->getResult(0);
   }
+  if (op.getChunk() && edgeOfQueries) {
+    // At most one edge of chunks lies within a block of keys: those before it see no query after it. The last
+    // tile of queries may reach beyond the chunk.
+    Value edge = ranges.chunkOf(emitter.builder, emitter.loc, lastKey(pair));
+    Value after = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::sge, u, edge);
+    conditions.push_back(arith::OrIOp::create(inner, loc, after, isBelow(t, edge)));
+    conditions.push_back(isBelow(t, emitter.add(edge, emitter.constant(op.getChunk()))));
+  }
   Value mask = conditions.front();
   for (Value condition : ArrayRef<Value>(conditions).drop_front())
     mask = arith::AndIOp::create(inner, loc, mask, condition);

@@ -133,6 +133,8 @@ private:
   /// Zeros where rows and totals of this block are accumulated.
   void zeroMemory(Frame &block, llvm::ArrayRef<PairResult> results);
   VisibleRange visibleQueries(const Frame &columns);
+  /// The last key of a block that there is.
+  mlir::Value lastKey(const Frame &columns);
   /// One score tile: the next value of each carried sum; sums into rows go to memory.
   llvm::SmallVector<mlir::Value> addToColumns(const Columns &columns, Frame &pair, mlir::ValueRange carried,
                                               const Masking &masking);

@@ -129,10 +129,7 @@ SmallVector<Value> StateEmitter::addTokens(StatesOp op, Frame &tokens, Value end
   Value vectors = emitter.emit(op.getVectors(), tokens);
   Value panel = expand(vectors, op.getFeatures(), start, size, {});
   // Tokens of the next chunk, or past the last, count as nothing.
-  auto place = tile::TileType::get(builder.getContext(),
-                                   {tile::Axis::get(builder.getContext(), token, tokens.size(token))},
-                                   builder.getIndexType());
-  Value positions = tile::PositionOp::create(builder, loc, place, tokens.start(token));
+  Value positions = positionsOf(token, tokens);
   Type real = typeOf(op.getResult(0)).getScalarType();
   auto within = [&](OpBuilder &inner, Location where, Value position, Value value) -> Value {
     Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, position, end);
@@ -248,18 +245,63 @@ void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
 // Readers
 //===----------------------------------------------------------------------===//
 
-Value StateEmitter::slotOf(StringRef token, int64_t chunk, const Frame &frame) {
+Value StateEmitter::slotOf(StringRef token, int64_t chunk, Value index) {
   Location loc = emitter.loc;
   Value size = emitter.constant(chunk);
   if (token == "t")
-    return arith::FloorDivSIOp::create(builder, loc, frame.tStart, size);
-  // By the last key of the block, as the range of queries is (VisibleRanges).
-  Value past = arith::MinSIOp::create(builder, loc, emitter.add(frame.uStart, emitter.constant(frame.uSize)),
-                                      emitter.size("u"));
-  Value last = arith::SubIOp::create(builder, loc, past, emitter.constant(1));
-  Value place = arith::SubIOp::create(builder, loc, last, emitter.size("offset"));
+    return arith::FloorDivSIOp::create(builder, loc, index, size);
+  Value place = arith::SubIOp::create(builder, loc, index, emitter.size("offset"));
   Value number = emitter.add(arith::FloorDivSIOp::create(builder, loc, place, size), emitter.constant(1));
   return arith::MaxSIOp::create(builder, loc, number, emitter.constant(0));
+}
+
+Value StateEmitter::positionsOf(StringRef token, const Frame &frame) {
+  auto type = tile::TileType::get(builder.getContext(),
+                                  {tile::Axis::get(builder.getContext(), token, frame.size(token))},
+                                  builder.getIndexType());
+  return tile::PositionOp::create(builder, emitter.loc, type, frame.start(token));
+}
+
+SmallVector<Value>
+StateEmitter::forSlots(StringRef token, int64_t chunk, const Frame &frame, ValueRange carried,
+                       function_ref<SmallVector<Value>(const Frame &, ValueRange)> body) {
+  Location loc = emitter.loc;
+  Frame at = frame;
+  if (!chunk)
+    return body(at, carried);
+  Value first = slotOf(token, chunk, frame.start(token));
+  if (token == "t") {
+    at.indices["c"] = first;
+    return body(at, carried);
+  }
+  Value past = arith::MinSIOp::create(builder, loc, emitter.add(frame.uStart, emitter.constant(frame.uSize)),
+                                      emitter.size("u"));
+  Value last = slotOf(token, chunk, arith::SubIOp::create(builder, loc, past, emitter.constant(1)));
+  return emitter.loop(
+      first, emitter.add(last, emitter.constant(1)), 1, carried, [&](Value slot, ValueRange carried) {
+        Frame inside = at;
+        inside.indices["c"] = slot;
+        SmallVector<Value> made = body(inside, carried);
+        // Keys of this slot end where those of the next begin; the first has all before, too.
+        Value past = arith::MulIOp::create(builder, loc, slot, emitter.constant(chunk));
+        past = emitter.add(emitter.size("offset"), past);
+        Value edge = arith::SubIOp::create(builder, loc, past, emitter.constant(chunk));
+        Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, emitter.constant(0));
+        edge = arith::SelectOp::create(builder, loc, isFirst, emitter.constant(0), edge);
+        Value positions = positionsOf(token, frame);
+        SmallVector<Value> next;
+        for (auto [before, after] : llvm::zip(carried, made))
+          next.push_back(emitter.map({positions, before, after},
+                                     [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+                                       Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::sge,
+                                                                        s[0], edge);
+                                       Value isBefore = arith::CmpIOp::create(
+                                           inner, where, arith::CmpIPredicate::slt, s[0], past);
+                                       is = arith::AndIOp::create(inner, where, is, isBefore);
+                                       return arith::SelectOp::create(inner, where, is, s[2], s[1]);
+                                     }));
+        return next;
+      });
 }
 
 void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
@@ -268,22 +310,22 @@ void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
   for (auto [number, result] : llvm::enumerate(op.getResults()))
     sums.push_back(op.getInto().empty() ? emitter.splat(emitter.tileType(typeOf(result), frame), 0.0)
                                         : emitter.emit(op.getInto()[number], frame));
-  Frame at = frame;
-  if (op.getChunk())
-    at.indices["c"] = slotOf(op.getToken(), op.getChunk(), frame);
   Features features = op.getFeatures();
   SmallVector<double> weights = op.getWeightValues();
   int64_t size = emitter.sizes.readFeatures;
-  sums = emitter.loop(emitter.constant(0), emitter.constant(*features.count()), size, sums,
-                      [&](Value start, ValueRange carried) {
-                        Value panel = expand(vectors, features, start, size, weights);
-                        SmallVector<Value> next;
-                        for (auto [state, sum] : llvm::zip(op.getStates(), carried)) {
-                          Value memory = emitter.memory.values.lookup(state);
-                          next.push_back(addProduct(sum, panel, loadPanel(memory, at, start, size), "f"));
-                        }
-                        return next;
-                      });
+  auto addPanel = [&](const Frame &at, Value start, ValueRange carried) {
+    Value panel = expand(vectors, features, start, size, weights);
+    SmallVector<Value> next;
+    for (auto [state, sum] : llvm::zip(op.getStates(), carried)) {
+      Value memory = emitter.memory.values.lookup(state);
+      next.push_back(addProduct(sum, panel, loadPanel(memory, at, start, size), "f"));
+    }
+    return next;
+  };
+  sums = forSlots(op.getToken(), op.getChunk(), frame, sums, [&](const Frame &at, ValueRange carried) {
+    return emitter.loop(emitter.constant(0), emitter.constant(*features.count()), size, carried,
+                        [&](Value start, ValueRange carried) { return addPanel(at, start, carried); });
+  });
   for (auto [result, sum] : llvm::zip(op.getResults(), sums))
     frame.tiles[result] = sum;
 }
@@ -296,15 +338,11 @@ Value StateEmitter::emitContract(ContractStatesOp op, Frame &frame) {
   SmallVector<Value> values;
   for (Value value : op.getValues())
     values.push_back(emitter.emit(value, frame));
-  Frame at = frame;
-  if (op.getChunk())
-    at.indices["c"] = slotOf(op.getToken(), op.getChunk(), frame);
   Features features = op.getFeatures();
   SmallVector<double> weights = op.getWeightValues();
   StringRef channel = channelOf(typeOf(op.getVectors()));
   int64_t size = emitter.sizes.stateFeatures;
-  // The channels of the result are those of the vectors, by name too.
-  auto contracted = [&](Value start, Value carried) -> Value {
+  auto contracted = [&](const Frame &at, Value start, Value carried) -> Value {
     Value cotangent;
     for (auto [state, value] : llvm::zip(op.getStates(), values)) {
       Value panel = loadPanel(emitter.memory.values.lookup(state), at, start, size);
@@ -324,10 +362,11 @@ Value StateEmitter::emitContract(ContractStatesOp op, Frame &frame) {
     return tile::ContractOp::create(builder, loc, vectors.getType(), cotangent, "f", attributeOf(features), start,
                                     vectors, channel, builder.getF64ArrayAttr(weights), carried);
   };
-  return emitter
-      .loop(emitter.constant(0), emitter.constant(*features.count()), size, sum,
-            [&](Value start, ValueRange carried) {
-              return SmallVector<Value>{contracted(start, carried.front())};
-            })
-      .front();
+  auto addPanels = [&](const Frame &at, ValueRange carried) {
+    return emitter.loop(emitter.constant(0), emitter.constant(*features.count()), size, carried,
+                        [&](Value start, ValueRange carried) {
+                          return SmallVector<Value>{contracted(at, start, carried.front())};
+                        });
+  };
+  return forSlots(op.getToken(), op.getChunk(), frame, sum, addPanels).front();
 }

@@ -42,8 +42,14 @@ private:
   /// One panel of a state as a tile.
   mlir::Value loadPanel(mlir::Value memory, const Frame &frame, mlir::Value start, int64_t size);
   Frame panelAt(const Frame &frame, mlir::Value start);
-  /// The slot that readers at the frame read.
-  mlir::Value slotOf(llvm::StringRef token, int64_t chunk, const Frame &frame);
+  /// The slot that the reader at a token reads.
+  mlir::Value slotOf(llvm::StringRef token, int64_t chunk, mlir::Value index);
+  /// Calls `body` for each slot that tokens of the frame read, and keeps of what it makes of `carried` what
+  /// belongs to tokens of that slot. A block of queries reads one slot, one of keys one or two.
+  llvm::SmallVector<mlir::Value>
+  forSlots(llvm::StringRef token, int64_t chunk, const Frame &frame, mlir::ValueRange carried,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body);
+  mlir::Value positionsOf(llvm::StringRef token, const Frame &frame);
   /// First token of a chunk, and the one past its last.
   std::pair<mlir::Value, mlir::Value> tokensOf(StatesOp op, const Frame &frame);
   /// sum + a b over an axis; b alone has channels or not.

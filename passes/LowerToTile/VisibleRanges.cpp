@@ -194,10 +194,13 @@ VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first,
       *bound = math.max(*bound, begin);
   } else if (chunk) {
     Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), "offset");
-    Value number = math.plus(math.floorDiv(math.sub(last, offset), chunk), 1);
-    Value end = math.times(math.max(number, zero), chunk);
+    Value edge = chunkOf(builder, loc, last);
+    Value end = math.max(math.plus(math.sub(edge, offset), chunk), zero);
     for (Value *bound : {&range.fullEnd, &range.end})
       *bound = math.min(*bound, end);
+    // Across two chunks no tile is full.
+    Value within = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, first, edge);
+    range.fullEnd = arith::SelectOp::create(builder, loc, within, range.fullEnd, zero);
   }
   range.end = math.max(range.end, range.begin);
   return range;
@@ -209,6 +212,15 @@ VisibleRange VisibleRanges::keysOf(OpBuilder &builder, Location loc, Value first
 
 VisibleRange VisibleRanges::queriesOf(OpBuilder &builder, Location loc, Value first, Value last) const {
   return solve(builder, loc, first, last, /*forKeys=*/false);
+}
+
+Value VisibleRanges::chunkOf(OpBuilder &builder, Location loc, Value last) const {
+  if (!chunk)
+    return {};
+  IndexMath math{builder, loc};
+  Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), "offset");
+  Value number = math.max(math.floorDiv(math.sub(last, offset), chunk), math.number(-1));
+  return math.add(offset, math.times(number, chunk));
 }
 
 bool VisibleRanges::canCount() const {

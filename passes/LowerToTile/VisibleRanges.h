@@ -8,9 +8,8 @@
 //     begin <= fullBegin, fullEnd <= end      tokens outside of [begin, end) see nothing, inside of
 //                                             [fullBegin, fullEnd) everything; the rest needs the mask
 //
-// Of an operation over chunks the range ends at the chunk: of the first query, or of the last key, of the
-// block. The states that the block reads end there too (StateEmitter), so what a block of keys across two
-// chunks sums is what it does not read.
+// Of an operation over chunks the range ends at the chunk. A block of queries lies in one chunk; one of keys,
+// whose chunks begin at the position of query 0, may lie across the edge of two, and is masked there.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_VISIBLERANGES_H
 #define TAYLOR_PASSES_LOWERTOTILE_VISIBLERANGES_H
 
@@ -45,6 +44,8 @@ public:
   /// on scalars. `keys` is U.
   mlir::Value countOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value p, mlir::Value keys) const;
   bool canCount() const;
+  /// First position of the chunk of key `last`, where the operation sums within chunks; else null.
+  mlir::Value chunkOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value last) const;
 
 private:
   /// alpha p + beta u <= kappa

@@ -113,6 +113,7 @@ AttentionOptions Request::attention() const {
   options.valueDim = shape.e;
   options.dtype = scalarTypeOf(dtype);
   options.mask = mask;
+  options.form = form;
   for (const std::string &setting : settings) {
     size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -128,6 +129,8 @@ std::vector<std::string> compilerCommand(const Request &request) {
                                       "--value-dim=" + std::to_string(request.shape.e)};
   for (const std::string &setting : request.settings)
     command.insert(command.end(), {"--set", setting});
+  if (!request.form.empty())
+    command.push_back("--form=" + request.form);
   if (!request.mask.empty())
     command.push_back("--mask=" + request.mask);
   return command;

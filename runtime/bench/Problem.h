@@ -25,6 +25,7 @@ struct Request {
   std::string dtype = "f32";
   std::vector<std::string> settings; ///< "order=10"
   std::string mask;
+  std::string form; ///< Empty: the compiler's default.
   int64_t threads = 0;
   double seconds = 3; ///< For each row.
   double logits = 1;  ///< Factor of the queries.

@@ -46,6 +46,8 @@ void addCommon(CLI::App *command, Arguments &arguments) {
       ->add_option("--set", arguments.request.settings,
                    "a free parameter of the specification: order=10 (repeatable)")
       ->take_all();
+  command->add_option("--form", arguments.request.form, "parallel or chunked, instead of the compiler's choice")
+      ->check(CLI::IsMember({"parallel", "chunked"}));
   command->add_option("--mask", arguments.request.mask, "causal or bidirectional, instead of what is written")
       ->check(CLI::IsMember({"causal", "bidirectional"}));
   command->add_option("--seconds", arguments.request.seconds, "time for each row; at least 3 rounds are run")

@@ -291,6 +291,8 @@ Attention::Attention(const AttentionOptions &given) {
   TORCH_CHECK(given.valueDim >= 0, "taylor: expected a value size of at least 0, but got ", given.valueDim);
   for (const auto &[name, value] : given.parameters)
     options += (options.empty() ? "--set " : " --set ") + name + "=" + value;
+  if (!given.form.empty())
+    options += (options.empty() ? "--form=" : " --form=") + given.form;
   if (!given.mask.empty())
     options += (options.empty() ? "--mask=" : " --mask=") + given.mask;
   if (given.device == TAYLOR_PTX)
