@@ -11,6 +11,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace taylor;
@@ -42,10 +45,8 @@ struct Side {
 /// One operation's sums in one direction (into rows, or into columns) as reads of states.
 class StateRewrite {
 public:
-  StateRewrite(PairwiseOp op, const SeparableSums &sums, PairOutput kind, int64_t chunk, int64_t block,
-               OpBuilder &builder)
-      : op(op), sums(sums), kind(kind), chunk(sums.causal ? chunk : 0), block(block), builder(builder),
-        loc(op.getLoc()) {
+  StateRewrite(PairwiseOp op, const SeparableSums &sums, PairOutput kind, int64_t block, OpBuilder &builder)
+      : op(op), sums(sums), kind(kind), block(block), builder(builder), loc(op.getLoc()) {
     auto [row, column] = op.getProduct(sums.score);
     bool rows = kind == PairOutput::Rows;
     side = rows ? Side{row, column, "t", "u"} : Side{column, row, "u", "t"};
@@ -54,7 +55,9 @@ public:
   LogicalResult plan();
   /// The operation's results in this direction: `within` (one per result, null where all pairs are in the
   /// states) plus what is read.
-  void build(llvm::MapVector<int64_t, Value> &within);
+  void build(llvm::MapVector<int64_t, Value> &within, int64_t chunkOrWhole);
+  /// Of all states of one chunk, batch and head.
+  double getStateBytes() const;
   std::string reason;
 
 private:
@@ -93,7 +96,9 @@ private:
   PairwiseOp op;
   const SeparableSums &sums;
   PairOutput kind;
-  int64_t chunk, block;
+  /// 0: all tokens.
+  int64_t chunk = 0;
+  int64_t block;
   OpBuilder &builder;
   Location loc;
   Side side;
@@ -297,7 +302,21 @@ SmallVector<double> StateRewrite::weightsOf(const Piece &piece) {
   return weights;
 }
 
-void StateRewrite::build(llvm::MapVector<int64_t, Value> &within) {
+double StateRewrite::getStateBytes() const {
+  double channels = 0;
+  for (const StateValue &value : stateValues) {
+    auto type = value.array ? cast<ArrayType>(value.array.getType()) : ArrayType();
+    channels += type && !channelOf(type).empty() ? double(type.sizeOf(channelOf(type))) : 1;
+  }
+  auto vectors = cast<ArrayType>(side.summed.getType());
+  double features =
+      pieces.empty() ? 0 : double(*Features{vectors.sizeOf(channelOf(vectors)), first, last, block}.count());
+  Type real = const_cast<PairwiseOp &>(op).getRealType();
+  return features * channels * real.getIntOrFloatBitWidth() / 8;
+}
+
+void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkOrWhole) {
+  chunk = chunkOrWhole;
   if (pieces.empty())
     return;
   buildStates();
@@ -387,8 +406,8 @@ struct ChunkSums : taylor::impl::ChunkSumsPassBase<ChunkSums> {
   using ChunkSumsPassBase::ChunkSumsPassBase;
 
   void runOnOperation() override {
-    if (chunk < 1 || featureBlock < 1) {
-      getOperation().emitError("expected a positive chunk and feature-block");
+    if (chunk < 0 || unit < 1 || balance < 1 || featureBlock < 1) {
+      getOperation().emitError("expected a positive unit, balance and feature-block, and no negative chunk");
       return signalPassFailure();
     }
     SmallVector<PairwiseOp> operations(getOperation().getBody().front().getOps<PairwiseOp>());
@@ -399,7 +418,31 @@ struct ChunkSums : taylor::impl::ChunkSumsPassBase<ChunkSums> {
 
 private:
   LogicalResult rewrite(PairwiseOp op);
+  int64_t chooseChunk(StateRewrite &rows, StateRewrite &columns, PairwiseOp op);
 };
+
+/// Within a chunk of C tokens each sees C / 2 others on the average, with 2 operations per channel of every
+/// product and sum; each state's bytes are moved about six times per chunk (made, added up, read). Both cost
+/// the same at the smallest sum.
+int64_t ChunkSums::chooseChunk(StateRewrite &rows, StateRewrite &columns, PairwiseOp op) {
+  constexpr double kMoves = 6, kSmallest = 64, kLargest = 1 << 16;
+  double wanted = chunk;
+  if (chunk == 0) {
+    auto channelsOf = [](Value array) {
+      auto type = cast<ArrayType>(array.getType());
+      return double(type.sizeOf(channelOf(type)));
+    };
+    double perPair = 0;
+    for (int64_t i = 0; i < op.getNumProducts(); ++i)
+      perPair += 2 * channelsOf(op.getProduct(i).first);
+    for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>())
+      perPair += sum.getArray() < 0 ? 1 : 2 * channelsOf(op.getArrays()[sum.getArray()]);
+    double bytes = rows.getStateBytes() + columns.getStateBytes();
+    wanted = std::sqrt(2 * kMoves * bytes * double(balance) / perPair);
+    wanted = std::exp2(std::round(std::log2(std::clamp(wanted, kSmallest, kLargest))));
+  }
+  return int64_t(llvm::alignTo(uint64_t(wanted), uint64_t(unit)));
+}
 
 LogicalResult ChunkSums::rewrite(PairwiseOp op) {
   auto refuse = [&](Location loc, const std::string &why) {
@@ -429,11 +472,12 @@ LogicalResult ChunkSums::rewrite(PairwiseOp op) {
     return refuse(sums.at, sums.reason);
 
   OpBuilder builder(op);
-  StateRewrite rows(op, sums, PairOutput::Rows, chunk, featureBlock, builder);
-  StateRewrite columns(op, sums, PairOutput::Columns, chunk, featureBlock, builder);
+  StateRewrite rows(op, sums, PairOutput::Rows, featureBlock, builder);
+  StateRewrite columns(op, sums, PairOutput::Columns, featureBlock, builder);
   for (StateRewrite *rewrite : {&rows, &columns})
     if (failed(rewrite->plan()))
       return refuse(op.getLoc(), rewrite->reason);
+  int64_t chunk = sums.causal ? chooseChunk(rows, columns, op) : 0;
 
   llvm::MapVector<int64_t, Value> within;
   SmallVector<bool> counted = llvm::map_to_vector(chunked, [](bool is) { return !is; });
@@ -445,8 +489,8 @@ LogicalResult ChunkSums::rewrite(PairwiseOp op) {
       if (is)
         within[index] = *result++;
   }
-  rows.build(within);
-  columns.build(within);
+  rows.build(within, chunk);
+  columns.build(within, chunk);
   if (llvm::is_contained(counted, true)) {
     PairwiseOp counts = clonePairwise(builder, op, counted);
     auto result = counts.getResults().begin();

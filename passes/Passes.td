@@ -333,7 +333,9 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::taylor::FunctionOp"> {
     ```
   }];
   let options = [
-    Option<"chunk", "chunk", "int64_t", /*default=*/"512", "queries of a chunk">,
+    Option<"chunk", "chunk", "int64_t", /*default=*/"0", "queries of a chunk, rounded up to whole units; 0: where the pairs within chunks cost what the states between them do">,
+    Option<"unit", "unit", "int64_t", /*default=*/"1", "a chunk is a multiple of so many queries">,
+    Option<"balance", "balance", "int64_t", /*default=*/"10", "operations that the target does while it moves a byte">,
     Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components that a target multiplies at once: features come in whole blocks of so many">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];

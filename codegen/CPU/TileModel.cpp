@@ -21,11 +21,11 @@ taylor::TileSizes mlir::tile::cpu::chooseTileSizes(const Target &target, const T
 
 void mlir::tile::cpu::chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk,
                                    taylor::TileSizes &sizes) {
-  // A chunk is whole tiles of queries.
-  sizes.chunk = llvm::alignTo(chunk ? chunk : 512, sizes.rows.queries);
+  sizes.chunked = true;
+  sizes.chunk = chunk;
   sizes.tokens = sizes.rows.queries;
-  // At most one edge of chunks lies within a block of keys.
-  sizes.columns.keys = std::min(sizes.columns.keys, sizes.chunk);
+  // A chunk holds whole blocks of keys, and may be as short as this.
+  sizes.columns.keys = std::min<int64_t>(sizes.columns.keys, 128);
   // A panel that is read once per row of the state fills half of L1; one that is written is a few blocks of
   // rows, so that what is summed stays in registers over the tokens.
   int64_t rows = target.l1Bytes / 2 / (sizes.rows.queries * problem.bytes);

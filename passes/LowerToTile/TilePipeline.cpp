@@ -20,9 +20,9 @@ struct TilePipelineOptions : PassPipelineOptions<TilePipelineOptions> {
 void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
   if (sizes.productType == "f16")
     manager.nest<FunctionOp>().addPass(createCheckHalfWeightsPass());
-  if (sizes.chunk) {
+  if (sizes.chunked) {
     OpPassManager &functions = manager.nest<FunctionOp>();
-    functions.addPass(createChunkSumsPass({sizes.chunk, sizes.featureBlock}));
+    functions.addPass(createChunkSumsPass({sizes.chunk, sizes.getChunkUnit(), sizes.balance, sizes.featureBlock}));
     functions.addPass(createCanonicalizerPass());
     functions.addPass(createCSEPass());
   }

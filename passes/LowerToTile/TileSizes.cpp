@@ -2,6 +2,8 @@
 #include "passes/LowerToTile/TileSizes.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
 #include "llvm/ADT/StringExtras.h"
 
 using namespace taylor;
@@ -33,7 +35,8 @@ struct Field {
 std::vector<Field> fieldsOf(TileSizes &sizes) {
   static const StringRef rowSums[] = {"parts", "separate", "atomic"}, products[] = {"f32", "bf16", "f16"},
                          loops[] = {"split", "single"}, factors[] = {"operands", "weights"},
-                         exponents[] = {"natural", "binary"}, states[] = {"loop", "grid"};
+                         exponents[] = {"natural", "binary"}, states[] = {"loop", "grid"},
+                         forms[] = {"parallel", "chunked"};
   auto number = [](StringRef name, int64_t &value, int64_t least = 1) {
     return Field{name, &value, least, {}, {}, std::to_string(value)};
   };
@@ -57,7 +60,9 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
                  [&](unsigned word) { sizes.foldRowFactors = word; }),
           choice("exponents", exponents, sizes.foldExponents,
                  [&](unsigned word) { sizes.foldExponents = word; }),
+          choice("form", forms, sizes.chunked, [&](unsigned word) { sizes.chunked = word; }),
           number("chunk", sizes.chunk, 0),
+          number("balance", sizes.balance),
           number("feature-block", sizes.featureBlock),
           number("read-features", sizes.readFeatures),
           number("state-features", sizes.stateFeatures),
@@ -84,6 +89,11 @@ llvm::Error TileSizes::parse(StringRef text) {
                                    "'");
   }
   return llvm::Error::success();
+}
+
+int64_t TileSizes::getChunkUnit() const {
+  int64_t queries = std::lcm(std::lcm(rows.queries, derivedRows.queries), tokens);
+  return llvm::divideCeil(uint64_t(columns.keys), uint64_t(queries)) * queries;
 }
 
 std::string TileSizes::str() const {

@@ -51,9 +51,11 @@ struct TileSizes {
   bool foldRowFactors = false;
   /// Exponentials of score tiles to base 2, their arguments one fused multiply-add (taylor-fold-exponents).
   bool foldExponents = false;
-  /// Queries of a chunk: sums of finitely many powers are states between chunks (taylor-chunk-sums). 0: the
-  /// parallel form.
-  int64_t chunk = 0;
+  /// Sums of finitely many powers are states between chunks (taylor-chunk-sums).
+  bool chunked = false;
+  /// Queries of a chunk; 0: by the work and the bytes of each operation, for a machine that does `balance`
+  /// operations per byte that it moves.
+  int64_t chunk = 0, balance = 10;
   /// Components of a vector that are multiplied with one other at once: features come in blocks of so many.
   int64_t featureBlock = 1;
   /// Features of a panel that is contracted with a state, and of one that is summed over tokens or is a
@@ -63,6 +65,10 @@ struct TileSizes {
   bool featuresOnGrid = false;
   /// Where not empty, bf16 or f16: operands of products have this type (taylor-narrow-products).
   std::string productType;
+
+  /// A chunk is a multiple of this: it holds whole tiles of queries, and at most one edge of chunks lies within
+  /// a tile of keys.
+  int64_t getChunkUnit() const;
 
   /// Reads "queries=64,keys=128,row-sums=separate": the named fields change. Names are in the order of the
   /// fields above (`columns` are the outer ones, for their loop over keys is outside). Errors say what was
