@@ -190,8 +190,9 @@ LogicalResult StateRewrite::plan() {
         reason = ("a sum loses the axis '" + Twine(axis) + "' of the array that it is read for").str();
         return failure();
       }
-  if (!Features{cast<ArrayType>(side.reader.getType()).sizeOf(channelOf(cast<ArrayType>(side.reader.getType()))),
-                first, last, block}
+  if (!Features{
+          cast<ArrayType>(side.reader.getType()).sizeOf(channelOf(cast<ArrayType>(side.reader.getType()))),
+          first, last, block}
            .count()) {
     reason = "its state has too many features";
     return failure();
@@ -219,6 +220,8 @@ Value StateRewrite::buildFactor(ArrayRef<Value> factors, Value array) {
     collect(factor);
   if (array)
     arrays.push_back(array);
+  if (factors.size() == 1 && !array && isa<BlockArgument>(factors[0]))
+    return arrays[0];
   SmallVector<StringRef> extra;
   for (Value factor : factors)
     if (Operation *from = factor.getDefiningOp())
@@ -288,8 +291,8 @@ void StateRewrite::buildStates() {
     order.push_back(*mass);
     types.push_back(stateType({}, resultHeads));
   }
-  auto built = StatesOp::create(builder, loc, types, side.summed, values, mass.has_value(), first, last, block,
-                                chunk);
+  auto built =
+      StatesOp::create(builder, loc, types, side.summed, values, mass.has_value(), first, last, block, chunk);
   states.resize(stateValues.size());
   for (auto [number, state] : llvm::zip(order, built.getResults()))
     states[number] = state;
@@ -354,12 +357,14 @@ void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkO
         if (!value) // 1
           value = buildMap(
               builder, loc, {}, {},
-              [&](OpBuilder &b, Location where, ValueRange) { return buildNumber(b, where, op.getRealType(), 1.0); },
+              [&](OpBuilder &b, Location where, ValueRange) {
+                return buildNumber(b, where, op.getRealType(), 1.0);
+              },
               heads.clone(op.getRealType()));
         values.push_back(value);
       }
-      sum = ContractStatesOp::create(builder, loc, op.getResult(head.result).getType(), side.reader, from, values,
-                                     sum, first, last, weightsAttr, block, chunk);
+      sum = ContractStatesOp::create(builder, loc, op.getResult(head.result).getType(), side.reader, from,
+                                     values, sum, first, last, weightsAttr, block, chunk);
       continue;
     }
     bool plain = isPlain(head);
@@ -447,7 +452,9 @@ int64_t ChunkSums::chooseChunk(StateRewrite &rows, StateRewrite &columns, Pairwi
 LogicalResult ChunkSums::rewrite(PairwiseOp op) {
   auto refuse = [&](Location loc, const std::string &why) {
     return emitError(loc, "unsupported chunked form: ")
-           << why << "; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, "
+           << why
+           << "; it needs sums of finitely many powers of one inner product, with factors of the query and "
+              "of the key, "
            << "over all keys or those with u <= t; use the parallel form";
   };
   if (op.hasMaximum())

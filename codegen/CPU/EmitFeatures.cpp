@@ -17,9 +17,9 @@ using namespace mlir::tile::cpu;
 /// One feature in the loop over those of its order.
 struct KernelEmitter::FeatureRun {
   int64_t order;
-  Value place;                  // in the panel
+  Value place;                   // in the panel
   SmallVector<Value> components; // their numbers, i64
-  Value weight;                 // a vector; null: 1
+  Value weight;                  // a vector; null: 1
 };
 
 Value KernelEmitter::table(const Twine &name, Type element, DenseElementsAttr values) {
@@ -60,9 +60,9 @@ void KernelEmitter::forFeatures(FeaturesAttr features, ArrayRef<double> weights,
                          .str();
   Type i32 = b.getI32Type();
   int64_t count = factors.size();
-  Value componentTable = table(name, i32,
-                               DenseIntElementsAttr::get(RankedTensorType::get({count * width}, i32),
-                                                         ArrayRef<int32_t>(components)));
+  Value componentTable = table(
+      name, i32,
+      DenseIntElementsAttr::get(RankedTensorType::get({count * width}, i32), ArrayRef<int32_t>(components)));
   Value weightTable;
   if (weighted) {
     SmallVector<APFloat> numbers;
@@ -119,19 +119,21 @@ void KernelEmitter::emitExpand(ExpandOp expand) {
     for (int64_t v = 0; v < count; ++v)
       storeTile(panel, row[v], address(panel, Point{lane, {{to, Index(place)}, {lane, v * W}}}));
   };
-  forFeatures(expand.getFeatures(), expand.getWeightValues(), start, size, element, [&](const FeatureRun &run) {
-    SmallVector<Value> row(count, run.weight);
-    for (Value component : run.components)
-      for (auto [product, x] : llvm::zip(row, loadComponent(vectors, axis, component, count)))
-        product = product ? arith::MulFOp::create(b, product, x).getResult() : x;
-    for (Value &product : row)
-      if (!product)
-        product = splat(arith::ConstantOp::create(b, b.getFloatAttr(element, 1.0)));
-    storeRow(run.place, row);
-  });
+  forFeatures(expand.getFeatures(), expand.getWeightValues(), start, size, element,
+              [&](const FeatureRun &run) {
+                SmallVector<Value> row(count, run.weight);
+                for (Value component : run.components)
+                  for (auto [product, x] : llvm::zip(row, loadComponent(vectors, axis, component, count)))
+                    product = product ? arith::MulFOp::create(b, product, x).getResult() : x;
+                for (Value &product : row)
+                  if (!product)
+                    product = splat(arith::ConstantOp::create(b, b.getFloatAttr(element, 1.0)));
+                storeRow(run.place, row);
+              });
   // Past the last feature.
   Value left = arith::SubIOp::create(b, constant(expand.getFeatures().getCount()), start);
-  auto rest = scf::ForOp::create(b, arith::MinSIOp::create(b, left, constant(size)), constant(size), constant(1));
+  auto rest =
+      scf::ForOp::create(b, arith::MinSIOp::create(b, left, constant(size)), constant(size), constant(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(rest.getBody()->getTerminator());
   storeRow(rest.getInductionVar(), SmallVector<Value>(count, zeroOf(vectorOf(element))));

@@ -112,7 +112,8 @@ void KernelPlan::chooseLanes(Block &block) {
           if (Value c = dot.getC())
             setAccumulatorLane(c, laneOf(dot.getResult()));
         })
-        .Case([&](ExpandOp expand) { setLane(expand.getResult(), tokensOf(expand.getType(), expand.getTo())); })
+        .Case(
+            [&](ExpandOp expand) { setLane(expand.getResult(), tokensOf(expand.getType(), expand.getTo())); })
         .Case([&](ContractOp contract) {
           StringAttr lane = tokensOf(contract.getType(), contract.getAxis());
           setLane(contract.getResult(), lane);

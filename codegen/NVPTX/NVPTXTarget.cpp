@@ -48,6 +48,9 @@ private:
 } // namespace
 
 std::string NVPTXTarget::check(const taylor::TargetProblem &problem) const {
+  if (problem.form != "parallel")
+    return "unsupported for " + getName() + ": --form=" + problem.form +
+           "; GPUs have the parallel form only, so far";
   for (auto [name, size] :
        {std::pair("--head-dim", problem.headDim), std::pair("--value-dim", problem.valueDim)})
     if (size % 8 || size < 16 || size > 256)

@@ -32,6 +32,7 @@ FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradient
   reference::Contract &contract = expectation.contract;
   contract.dtype = problem.dtype;
   contract.tf32Products = problem.tf32Products;
+  contract.statesBetweenChunks = problem.chunked;
   Real peers = 0;
   for (size_t i = 0; i < expectation.results.size(); ++i) {
     reference::Comparison comparison = expectation.judge(i, expectation.results[i].reference.values);

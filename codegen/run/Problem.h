@@ -33,6 +33,8 @@ struct Problem {
   Dtype dtype = Dtype::F32;
   /// With f32: products round their operands to tf32.
   bool tf32Products = false;
+  /// Kernels of the chunked form, which the contract judges by a bound of its own.
+  bool chunked = false;
   /// Eager code's arithmetic in this type; `start`: another order of summation.
   reference::Arithmetic eager(Real start = 0) const {
     return reference::Arithmetic::eager(dtype, tf32Products, start);

@@ -66,8 +66,9 @@ struct CommandLine {
       cl::init("separate"), cl::cat(category)};
   cl::opt<std::string> form{
       "form",
-      cl::desc("how sums over pairs are computed: parallel (default), over all pairs; or chunked, over those of "
-               "a chunk, with states between chunks, for finite sums of powers"),
+      cl::desc(
+          "how sums over pairs are computed: parallel (default), over all pairs; or chunked, over those of "
+          "a chunk, with states between chunks, for finite sums of powers"),
       cl::init("parallel"), cl::cat(category)};
   cl::opt<int64_t> chunk{"chunk", cl::desc("queries of a chunk (default: the target's choice)"), cl::init(0),
                          cl::cat(category)};

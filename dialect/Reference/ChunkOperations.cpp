@@ -18,8 +18,9 @@ public:
   explicit FeatureList(const Features &features, ArrayRef<double> weights = {}) {
     features.forEach([&](const Features::Feature &feature) {
       components.emplace_back(feature.components.begin(), feature.components.end());
-      factors.push_back(weights.empty() ? Real(feature.multiplicity != 0)
-                                        : weights[feature.order - features.first] * Real(feature.multiplicity));
+      factors.push_back(weights.empty()
+                            ? Real(feature.multiplicity != 0)
+                            : weights[feature.order - features.first] * Real(feature.multiplicity));
     });
   }
   size_t size() const { return factors.size(); }

@@ -42,7 +42,8 @@ Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Rea
   Real ofEager = std::isfinite(result.eager) ? factor * result.eager : 0;
   if (reference.size() < contract.fewElements && std::isfinite(result.eager))
     ofEager = std::max(ofEager, factor * contract.peers * result.norm);
-  result.allowed = std::max({ofEager, 4 * epsilon * result.norm, floor});
+  result.allowed =
+      std::max({ofEager, 4 * epsilon * result.norm, contract.getRelative() * result.norm, floor});
   result.passes = result.error <= result.allowed;
   return result;
 }

@@ -208,9 +208,8 @@ LogicalResult DerivedPairwise::build(ValueRange results, SmallVectorImpl<Value> 
   SmallVector<Type> types = llvm::map_to_vector(outputs, [](const Output &output) { return output.type; });
   SmallVector<Attribute> sums =
       llvm::map_to_vector(outputs, [](const Output &output) { return Attribute(output.sum); });
-  auto derived =
-      PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars, builder.getArrayAttr(sums),
-                         op.getChunk());
+  auto derived = PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars,
+                                    builder.getArrayAttr(sums), op.getChunk());
   copyRegion(op.getVisible(), derived.getVisible(), /*hasProducts=*/false);
   copyRegion(op.getMaximum(), derived.getMaximum(), /*hasProducts=*/true);
   derived.getWeight().takeBody(weight);

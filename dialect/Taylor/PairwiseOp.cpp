@@ -256,7 +256,8 @@ ParseResult PairwiseSyntax::parseChunk() {
 }
 
 ParseResult PairwiseSyntax::parse() {
-  if (parseBlock() || parseVisible() || parseChunk() || parseOutputs() || parser.parseOptionalAttrDict(result.attributes))
+  if (parseBlock() || parseVisible() || parseChunk() || parseOutputs() ||
+      parser.parseOptionalAttrDict(result.attributes))
     return failure();
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<Type> types, resultTypes;

@@ -45,7 +45,8 @@ template <typename Op> static LogicalResult verifyVectors(Op op) {
   if (features.block < 1 || int64_t(op.getChunk()) < 0)
     return op.emitOpError("expected a positive block and chunk");
   if (features.channels == ArrayType::kUnknown)
-    return op.emitOpError("requires the size of the channel of ") << vectors << ": run taylor-specialize before";
+    return op.emitOpError("requires the size of the channel of ")
+           << vectors << ": run taylor-specialize before";
   if (!features.count() || *features.count() > std::numeric_limits<int32_t>::max())
     return op.emitOpError("unsupported orders up to ")
            << features.last << " of " << features.channels
@@ -57,8 +58,8 @@ template <typename Op> static LogicalResult verifyVectors(Op op) {
 static LogicalResult verifyState(Operation *op, ArrayType state, StringRef reader, bool chunked,
                                  const Features &features) {
   if (state.sizeOf("f") != *features.count())
-    return op->emitOpError("expected ") << *features.count() << " features along axis 'f' of a state, but got "
-                                        << state;
+    return op->emitOpError("expected ")
+           << *features.count() << " features along axis 'f' of a state, but got " << state;
   if (tokenOf(state) != (chunked ? reader : ""))
     return op->emitOpError("expected a state ")
            << (chunked ? "with the token axis '" + reader.str() + "' of its reader" : "without a token axis")
@@ -74,7 +75,8 @@ LogicalResult StatesOp::verify() {
            << getValues().size() + getMass() << ", but got " << getResults().size();
   for (Value value : getValues())
     if (tokenOf(typeOf(value)) != getToken())
-      return emitOpError("expected values over the tokens '") << getToken() << "', but got " << value.getType();
+      return emitOpError("expected values over the tokens '")
+             << getToken() << "', but got " << value.getType();
   for (auto [number, result] : llvm::enumerate(getResults())) {
     ArrayType state = typeOf(result);
     if (failed(verifyState(*this, state, getReader(), getChunk() != 0, getFeatures())))
@@ -92,7 +94,8 @@ template <typename Op> static LogicalResult verifyReader(Op op) {
   Features features = op.getFeatures();
   int64_t orders = features.last - features.first + 1;
   if (int64_t(op.getWeights().size()) != orders)
-    return op.emitOpError("expected a weight per order, ") << orders << ", but got " << op.getWeights().size();
+    return op.emitOpError("expected a weight per order, ")
+           << orders << ", but got " << op.getWeights().size();
   for (Value state : op.getStates())
     if (failed(verifyState(op, typeOf(state), op.getToken(), op.getChunk() != 0, features)))
       return failure();
@@ -103,8 +106,8 @@ LogicalResult ReadStatesOp::verify() {
   if (failed(verifyReader(*this)))
     return failure();
   if (getResults().size() != getStates().size())
-    return emitOpError("expected a result per state, ") << getStates().size() << ", but got "
-                                                        << getResults().size();
+    return emitOpError("expected a result per state, ")
+           << getStates().size() << ", but got " << getResults().size();
   if (!getInto().empty() && getInto().size() != getStates().size())
     return emitOpError("expected one array per state to add to, or none, but got ") << getInto().size();
   for (auto [state, result] : llvm::zip(getStates(), getResults()))
@@ -122,8 +125,8 @@ LogicalResult ContractStatesOp::verify() {
   if (failed(verifyReader(*this)))
     return failure();
   if (getValues().size() != getStates().size())
-    return emitOpError("expected a value per state, ") << getStates().size() << ", but got "
-                                                       << getValues().size();
+    return emitOpError("expected a value per state, ")
+           << getStates().size() << ", but got " << getValues().size();
   for (auto [state, value] : llvm::zip(getStates(), getValues()))
     if (channelOf(typeOf(state)) != channelOf(typeOf(value)) || tokenOf(typeOf(value)) != getToken())
       return emitOpError("expected a value with the state's channel and the tokens of the vectors, but got ")

@@ -422,6 +422,6 @@ def Taylor_ParameterOp : Taylor_ScalarOp<"parameter"> {
   let assemblyFormat = "$name attr-dict `:` type($result)";
 }
 
-include "dialect/Taylor/StateOps.td"
+include "dialect/Taylor/TaylorStates.td"
 
 #endif

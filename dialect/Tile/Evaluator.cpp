@@ -397,8 +397,8 @@ void Evaluator::runScan(ScanOp scan) {
 
 /// Calls `visit(feature, its weight, its place in the panel)` for the features of a panel.
 template <typename F>
-static void forEachInPanel(FeaturesAttr features, ArrayRef<double> weights, int64_t start,
-                           int64_t size, F visit) {
+static void forEachInPanel(FeaturesAttr features, ArrayRef<double> weights, int64_t start, int64_t size,
+                           F visit) {
   int64_t number = 0;
   features.get().forEach([&](const taylor::Features::Feature &feature) {
     int64_t place = number++ - start;

@@ -345,8 +345,8 @@ LogicalResult ConcatOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// `panel` has the vectors' axes, with features along `to` in place of the components along `axis`.
-static LogicalResult verifyPanel(Operation *op, TileType vectors, StringRef axis, TileType panel, StringRef to,
-                                 FeaturesAttr features, std::optional<ArrayAttr> weights) {
+static LogicalResult verifyPanel(Operation *op, TileType vectors, StringRef axis, TileType panel,
+                                 StringRef to, FeaturesAttr features, std::optional<ArrayAttr> weights) {
   if (vectors.getSize(axis) != features.getChannels())
     return op->emitOpError() << "expected " << features.getChannels() << " components along axis '" << axis
                              << "', but got " << vectors;

@@ -46,8 +46,8 @@ Value StateEmitter::expand(Value vectors, const Features &features, Value start,
       channel = axis.getName();
   axes.push_back(tile::Axis::get(builder.getContext(), "f", size));
   return tile::ExpandOp::create(builder, emitter.loc,
-                                tile::TileType::get(builder.getContext(), axes, type.getElementType()), vectors,
-                                channel, attributeOf(features), start, "f",
+                                tile::TileType::get(builder.getContext(), axes, type.getElementType()),
+                                vectors, channel, attributeOf(features), start, "f",
                                 weights.empty() ? ArrayAttr() : builder.getF64ArrayAttr(weights));
 }
 
@@ -140,10 +140,9 @@ SmallVector<Value> StateEmitter::addTokens(StatesOp op, Frame &tokens, Value end
   for (auto [number, sum] : llvm::enumerate(sums)) {
     Value value;
     if (number < op.getValues().size())
-      value = emitter.map({positions, emitter.emit(op.getValues()[number], tokens)},
-                          [&](OpBuilder &inner, Location where, ValueRange s) {
-                            return within(inner, where, s[0], s[1]);
-                          });
+      value = emitter.map(
+          {positions, emitter.emit(op.getValues()[number], tokens)},
+          [&](OpBuilder &inner, Location where, ValueRange s) { return within(inner, where, s[0], s[1]); });
     else
       value = emitter.map(positions, [&](OpBuilder &inner, Location where, ValueRange s) {
         Value one = arith::ConstantOp::create(inner, where, inner.getFloatAttr(real, 1.0));
@@ -160,9 +159,8 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
   StringRef token = op.getToken();
   auto [begin, end] = tokensOf(op, frame);
   Value past = end;
-  bool heads = !frame.indices.contains("h") && llvm::any_of(op->getOperands(), [](Value operand) {
-    return typeOf(operand).has("h");
-  });
+  bool heads = !frame.indices.contains("h") &&
+               llvm::any_of(op->getOperands(), [](Value operand) { return typeOf(operand).has("h"); });
   // Every head of the group, every tile of tokens.
   auto forTokens = [&](ValueRange carried, function_ref<SmallVector<Value>(Frame &, ValueRange)> body) {
     auto ofHead = [&](const Frame &head, ValueRange carried) {
@@ -184,10 +182,9 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
   };
   if (emitter.sizes.featuresOnGrid) {
     Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup("panel"), emitter.constant(size));
-    SmallVector<Value> sums =
-        forTokens(zeros(memory, size), [&](Frame &tokens, ValueRange carried) {
-          return addTokens(op, tokens, past, start, size, carried);
-        });
+    SmallVector<Value> sums = forTokens(zeros(memory, size), [&](Frame &tokens, ValueRange carried) {
+      return addTokens(op, tokens, past, start, size, carried);
+    });
     Frame at = panelAt(frame, start);
     for (auto [array, sum] : llvm::zip(memory, sums))
       emitter.store(sum, array, at);
@@ -262,9 +259,9 @@ Value StateEmitter::positionsOf(StringRef token, const Frame &frame) {
   return tile::PositionOp::create(builder, emitter.loc, type, frame.start(token));
 }
 
-SmallVector<Value>
-StateEmitter::forSlots(StringRef token, int64_t chunk, const Frame &frame, ValueRange carried,
-                       function_ref<SmallVector<Value>(const Frame &, ValueRange)> body) {
+SmallVector<Value> StateEmitter::forSlots(StringRef token, int64_t chunk, const Frame &frame,
+                                          ValueRange carried,
+                                          function_ref<SmallVector<Value>(const Frame &, ValueRange)> body) {
   Location loc = emitter.loc;
   Frame at = frame;
   if (!chunk)
@@ -286,20 +283,19 @@ StateEmitter::forSlots(StringRef token, int64_t chunk, const Frame &frame, Value
         Value past = arith::MulIOp::create(builder, loc, slot, emitter.constant(chunk));
         past = emitter.add(emitter.size("offset"), past);
         Value edge = arith::SubIOp::create(builder, loc, past, emitter.constant(chunk));
-        Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, emitter.constant(0));
+        Value isFirst =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, emitter.constant(0));
         edge = arith::SelectOp::create(builder, loc, isFirst, emitter.constant(0), edge);
         Value positions = positionsOf(token, frame);
         SmallVector<Value> next;
         for (auto [before, after] : llvm::zip(carried, made))
-          next.push_back(emitter.map({positions, before, after},
-                                     [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
-                                       Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::sge,
-                                                                        s[0], edge);
-                                       Value isBefore = arith::CmpIOp::create(
-                                           inner, where, arith::CmpIPredicate::slt, s[0], past);
-                                       is = arith::AndIOp::create(inner, where, is, isBefore);
-                                       return arith::SelectOp::create(inner, where, is, s[2], s[1]);
-                                     }));
+          next.push_back(emitter.map(
+              {positions, before, after}, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+                Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::sge, s[0], edge);
+                Value isBefore = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, s[0], past);
+                is = arith::AndIOp::create(inner, where, is, isBefore);
+                return arith::SelectOp::create(inner, where, is, s[2], s[1]);
+              }));
         return next;
       });
 }
@@ -359,8 +355,8 @@ Value StateEmitter::emitContract(ContractStatesOp op, Frame &frame) {
         return s.size() < 3 ? product : Value(arith::AddFOp::create(inner, where, s[2], product));
       });
     }
-    return tile::ContractOp::create(builder, loc, vectors.getType(), cotangent, "f", attributeOf(features), start,
-                                    vectors, channel, builder.getF64ArrayAttr(weights), carried);
+    return tile::ContractOp::create(builder, loc, vectors.getType(), cotangent, "f", attributeOf(features),
+                                    start, vectors, channel, builder.getF64ArrayAttr(weights), carried);
   };
   auto addPanels = [&](const Frame &at, ValueRange carried) {
     return emitter.loop(emitter.constant(0), emitter.constant(*features.count()), size, carried,

@@ -7,8 +7,8 @@
 //   read          in a block of readers: a loop over panels of features, P = expand(x), y += P^T H
 //   contract      the same with dP = H g and dx += its adjoint
 //
-// The chunks of keys are aligned with those of queries: chunk c of the keys begins at offset + c C. Slot c of a
-// state over keys holds what lies before chunk c (the keys before query 0 are in slot 0), slot c of a state
+// The chunks of keys are aligned with those of queries: chunk c of the keys begins at offset + c C. Slot c of
+// a state over keys holds what lies before chunk c (the keys before query 0 are in slot 0), slot c of a state
 // over queries what lies in chunk c and after it.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_STATEEMITTER_H
 #define TAYLOR_PASSES_LOWERTOTILE_STATEEMITTER_H
@@ -46,9 +46,9 @@ private:
   mlir::Value slotOf(llvm::StringRef token, int64_t chunk, mlir::Value index);
   /// Calls `body` for each slot that tokens of the frame read, and keeps of what it makes of `carried` what
   /// belongs to tokens of that slot. A block of queries reads one slot, one of keys one or two.
-  llvm::SmallVector<mlir::Value>
-  forSlots(llvm::StringRef token, int64_t chunk, const Frame &frame, mlir::ValueRange carried,
-           llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body);
+  llvm::SmallVector<mlir::Value> forSlots(
+      llvm::StringRef token, int64_t chunk, const Frame &frame, mlir::ValueRange carried,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body);
   mlir::Value positionsOf(llvm::StringRef token, const Frame &frame);
   /// First token of a chunk, and the one past its last.
   std::pair<mlir::Value, mlir::Value> tokensOf(StatesOp op, const Frame &frame);

@@ -22,7 +22,8 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
     manager.nest<FunctionOp>().addPass(createCheckHalfWeightsPass());
   if (sizes.chunked) {
     OpPassManager &functions = manager.nest<FunctionOp>();
-    functions.addPass(createChunkSumsPass({sizes.chunk, sizes.getChunkUnit(), sizes.balance, sizes.featureBlock}));
+    functions.addPass(
+        createChunkSumsPass({sizes.chunk, sizes.getChunkUnit(), sizes.balance, sizes.featureBlock}));
     functions.addPass(createCanonicalizerPass());
     functions.addPass(createCSEPass());
   }

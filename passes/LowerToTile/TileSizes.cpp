@@ -2,9 +2,9 @@
 #include "passes/LowerToTile/TileSizes.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
-#include "llvm/ADT/StringExtras.h"
 
 using namespace taylor;
 using llvm::StringRef;
@@ -43,33 +43,33 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
   auto choice = [](StringRef name, llvm::ArrayRef<StringRef> words, unsigned now, auto choose) {
     return Field{name, nullptr, 1, words, choose, words[now].str()};
   };
-  return {number("tokens", sizes.tokens),
-          number("queries", sizes.rows.queries),
-          number("keys", sizes.rows.keys),
-          number("derived-queries", sizes.derivedRows.queries),
-          number("derived-keys", sizes.derivedRows.keys),
-          number("edge-keys", sizes.edgeKeys),
-          number("outer-queries", sizes.columns.queries),
-          number("outer-keys", sizes.columns.keys),
-          number("scalar-keys", sizes.scalarKeys),
-          number("blocks", sizes.blocks),
-          choice("row-sums", rowSums, unsigned(sizes.rowSums),
-                 [&](unsigned word) { sizes.rowSums = RowSums(word); }),
-          choice("loops", loops, sizes.singleLoop, [&](unsigned word) { sizes.singleLoop = word; }),
-          choice("row-factors", factors, sizes.foldRowFactors,
-                 [&](unsigned word) { sizes.foldRowFactors = word; }),
-          choice("exponents", exponents, sizes.foldExponents,
-                 [&](unsigned word) { sizes.foldExponents = word; }),
-          choice("form", forms, sizes.chunked, [&](unsigned word) { sizes.chunked = word; }),
-          number("chunk", sizes.chunk, 0),
-          number("balance", sizes.balance),
-          number("feature-block", sizes.featureBlock),
-          number("read-features", sizes.readFeatures),
-          number("state-features", sizes.stateFeatures),
-          choice("states", states, sizes.featuresOnGrid, [&](unsigned word) { sizes.featuresOnGrid = word; }),
-          choice("products", products,
-                 sizes.productType.empty() ? 0 : unsigned(llvm::find(products, sizes.productType) - products),
-                 [&](unsigned word) { sizes.productType = word ? products[word].str() : ""; })};
+  return {
+      number("tokens", sizes.tokens),
+      number("queries", sizes.rows.queries),
+      number("keys", sizes.rows.keys),
+      number("derived-queries", sizes.derivedRows.queries),
+      number("derived-keys", sizes.derivedRows.keys),
+      number("edge-keys", sizes.edgeKeys),
+      number("outer-queries", sizes.columns.queries),
+      number("outer-keys", sizes.columns.keys),
+      number("scalar-keys", sizes.scalarKeys),
+      number("blocks", sizes.blocks),
+      choice("row-sums", rowSums, unsigned(sizes.rowSums),
+             [&](unsigned word) { sizes.rowSums = RowSums(word); }),
+      choice("loops", loops, sizes.singleLoop, [&](unsigned word) { sizes.singleLoop = word; }),
+      choice("row-factors", factors, sizes.foldRowFactors,
+             [&](unsigned word) { sizes.foldRowFactors = word; }),
+      choice("exponents", exponents, sizes.foldExponents, [&](unsigned word) { sizes.foldExponents = word; }),
+      choice("form", forms, sizes.chunked, [&](unsigned word) { sizes.chunked = word; }),
+      number("chunk", sizes.chunk, 0),
+      number("balance", sizes.balance),
+      number("feature-block", sizes.featureBlock),
+      number("read-features", sizes.readFeatures),
+      number("state-features", sizes.stateFeatures),
+      choice("states", states, sizes.featuresOnGrid, [&](unsigned word) { sizes.featuresOnGrid = word; }),
+      choice("products", products,
+             sizes.productType.empty() ? 0 : unsigned(llvm::find(products, sizes.productType) - products),
+             [&](unsigned word) { sizes.productType = word ? products[word].str() : ""; })};
 }
 
 } // namespace

@@ -66,8 +66,8 @@ struct TileSizes {
   /// Where not empty, bf16 or f16: operands of products have this type (taylor-narrow-products).
   std::string productType;
 
-  /// A chunk is a multiple of this: it holds whole tiles of queries, and at most one edge of chunks lies within
-  /// a tile of keys.
+  /// A chunk is a multiple of this: it holds whole tiles of queries, and at most one edge of chunks lies
+  /// within a tile of keys.
   int64_t getChunkUnit() const;
 
   /// Reads "queries=64,keys=128,row-sums=separate": the named fields change. Names are in the order of the

@@ -148,3 +148,28 @@ taylor.function @pairs.backward of @pairs("input:q" %q: !q, "input:k" %k: !k, "i
       -> rows(ds, %k), columns(ds, %q), columns(w, %do), total(ds) : !q, !k, !o, !v, !row -> !q, !k, !v, !head
   taylor.yield "gradient:q" %dq, "gradient:k" %dk, "gradient:v" %dv, "gradient:h" %dh : !q, !k, !v, !head
 }
+
+!qs = !taylor.array<[b, h, t, d = 4]>
+!ks = !taylor.array<[b, g, u, d = 4]>
+!vs = !taylor.array<[b, g, u, e = 5]>
+!os = !taylor.array<[b, h, t, e = 5]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+
+// CHECK-LABEL: taylor.function @chunks.forward of @chunks(
+taylor.function @chunks.forward of @chunks("input:q" %q: !qs, "input:k" %k: !ks, "input:v" %v: !vs) sources [projection, projection, projection] {
+  // CHECK: taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) chunk(64) -> rows(s0, %v), rows(s0) :
+  // GENERIC: chunk = 64 : i64
+  %n, %m = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) chunk(64) -> rows(s, %v), rows(s) : !qs, !ks, !vs -> !os, !row
+  // CHECK: taylor.states %k, %v mass orders(0 to 2) chunk(64) : (!bgud1, !bgue1) -> (!bgtfe, !bgtf)
+  %H, %z = taylor.states %k, %v mass orders(0 to 2) chunk(64) : (!ks, !vs) -> (!H, !z)
+  // CHECK: taylor.states %k mass orders(1 to 2) block(4) : (!bgud1) -> !bgf
+  %w = taylor.states %k mass orders(1 to 2) block(4) : (!ks) -> !taylor.array<[b, g, f = 20]>
+  // CHECK: taylor.read_states %q from %{{.*}}, %{{.*}} into %{{.*}}, %{{.*}} orders(0 to 2) weights [1.000000e+00, 1.000000e-01, 5.000000e-01] chunk(64) :
+  %y, %c = taylor.read_states %q from %H, %z into %n, %m orders(0 to 2) weights [1.0, 0.1, 0.5] chunk(64) : (!qs, !H, !z, !os, !row) -> (!os, !row)
+  // CHECK: taylor.contract_states %q from %{{.*}}, %{{.*}} with %{{.*}}, %{{.*}} into %q orders(0 to 2) weights [0.000000e+00, 1.000000e+00, 5.000000e-01] chunk(64) :
+  %dq = taylor.contract_states %q from %H, %z with %y, %c into %q orders(0 to 2) weights [0.0, 1.0, 0.5] chunk(64) : (!qs, !H, !z, !os, !row, !qs) -> !qs
+  // CHECK: taylor.contract_states %q from %{{.*}} with %{{.*}} orders(1 to 2) weights [1.000000e+00, 5.000000e-01] block(4) :
+  %dx = taylor.contract_states %q from %w with %c orders(1 to 2) weights [1.0, 0.5] block(4) : (!qs, !taylor.array<[b, g, f = 20]>, !row) -> !qs
+  taylor.yield "output:o" %y, "saved:c" %c, "saved:dq" %dq, "saved:dx" %dx : !os, !row, !qs, !qs
+}

@@ -64,6 +64,22 @@ def cases():
             yield check(spec, functions.stdout, "--scale=3", *arguments) if not functions.returncode else functions.stderr
 
 
+CHUNKED = [("softmax-taylor", "order=2"), ("softmax-taylor", "order=3"), ("linear-relu", ""), ("linear-elu", ""), ("gated-series", "")]
+
+
+def chunked_cases():
+    """The chunked form is the same function: chunks shorter and longer than the sequence, in blocks, queries after keys, both masks."""
+    for name, parameter in CHUNKED:
+        spec = next(spec for spec in SPECS if spec.stem == name)
+        for mask, options in itertools.product(("causal", "bidirectional"), ("chunk=4", "chunk=16", "chunk=3 feature-block=4")):
+            lowered = lower(spec, f"mask={mask}" + (f" parameters={parameter}" if parameter else ""))
+            chunked = run(["taylor-opt", f"--taylor-chunk-sums={options}", "-"], lowered.stdout)
+            if chunked.returncode or "taylor.states" not in chunked.stdout:
+                yield f"{name} {mask} {options}: {lowered.stderr}{chunked.stderr or 'no states'}"
+                continue
+            yield check(spec, chunked.stdout, f"--mask={mask}", *([f"--set={parameter}"] if parameter else []))
+
+
 def load(file):
     """Numbers of a .npy file of floats (numpy's format, version 1)."""
     data = file.read_bytes()
@@ -98,7 +114,7 @@ def series_cases(stem, parameter, arguments):
 
 
 series = itertools.chain.from_iterable(series_cases(stem, *rest) for stem, rest in SERIES.items())
-failures = [failure for failure in itertools.chain(cases(), series) if failure]
+failures = [failure for failure in itertools.chain(cases(), chunked_cases(), series) if failure]
 for failure in failures:
     print(failure)
 sys.exit(1 if failures else 0)

@@ -173,3 +173,45 @@ tile.program @reductions {
     tile.store %p, %pick[b = %b, h = %h] : !tile.tile<[e = 5], f32>, !tile.array<[b, h, e = 5], f32>
   }
 }
+
+// Monomials of vectors in panels that end across orders and past the last one, plain and weighted, whole and in blocks; and their adjoint.
+!vectors = !tile.array<[b, t, d = 6], f32>
+!v = !tile.tile<[t = 16, d = 6], f32>
+!monomials = !tile.array<[b, f = 84, t], f32>
+!panel = !tile.tile<[f = 10, t = 16], f32>
+#cubic = #tile.features<6, orders 0 to 3>
+#blocks = #tile.features<6, orders 0 to 2, block 4>
+
+tile.program @monomials {
+  %x = tile.tensor "input:x" : !vectors
+  %dy = tile.tensor "input:dy" : !monomials
+  %p = tile.tensor "output:plain" : !monomials
+  %w = tile.tensor "output:weighted" : !monomials
+  %z = tile.tensor "output:blocks" : !tile.array<[b, f = 64, t], f32>
+  %g = tile.tensor "output:adjoint" : !vectors
+  tile.kernel @expand grid(%b in b, %i in ceildiv(t, 16)) {
+    %c0 = arith.constant 0 : index
+    %c10 = arith.constant 10 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %c84 = arith.constant 84 : index
+    %none = arith.constant 0.0 : f32
+    %t0 = arith.muli %i, %c16 : index
+    %v = tile.load %x[b = %b, t = %t0] : !vectors -> !v
+    %start = tile.splat %none : f32 -> !v
+    %sum = scf.for %f = %c0 to %c84 step %c10 iter_args(%s = %start) -> (!v) {
+      %plain = tile.expand %v over(d) #cubic from %f to(f) : !v -> !panel
+      tile.store %plain, %p[b = %b, f = %f, t = %t0] : !panel, !monomials
+      %weighted = tile.expand %v over(d) #cubic from %f to(f) weights [2.0, 1.0, 0.5, -0.25] : !v -> !panel
+      tile.store %weighted, %w[b = %b, f = %f, t = %t0] : !panel, !monomials
+      %d = tile.load %dy[b = %b, f = %f, t = %t0] : !monomials -> !panel
+      %next = tile.contract %d over(f) #cubic from %f at %v over(d) weights [2.0, 1.0, 0.5, -0.25] into %s : !panel, !v, !v -> !v
+      scf.yield %next : !v
+    }
+    tile.store %sum, %g[b = %b, t = %t0] : !v, !vectors
+    scf.for %f = %c0 to %c64 step %c10 {
+      %some = tile.expand %v over(d) #blocks from %f to(f) weights [1.0, 1.0, 0.5] : !v -> !panel
+      tile.store %some, %z[b = %b, f = %f, t = %t0] : !panel, !tile.array<[b, f = 64, t], f32>
+    }
+  }
+}

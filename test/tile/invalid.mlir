@@ -366,3 +366,79 @@ tile.program @atomic_bf16 {
     tile.accumulate %a, %x[t = %c0] atomic : !tile.tile<[t = 8], f32>, !tile.array<[t], bf16>
   }
 }
+
+// -----
+
+// expected-error @+1 {{expected a positive number of components, but got 0}}
+func.func private @features_of_nothing() attributes { f = #tile.features<0, orders 0 to 2> }
+
+// -----
+
+// expected-error @+1 {{expected orders 0 <= first <= last, but got 3 to 2}}
+func.func private @features_backwards() attributes { f = #tile.features<4, orders 3 to 2> }
+
+// -----
+
+// expected-error @+1 {{expected a positive block, but got 0}}
+func.func private @features_without_blocks() attributes { f = #tile.features<4, orders 0 to 2, block 0> }
+
+// -----
+
+// expected-error @+1 {{unsupported orders up to 8 of 128 components: they have more than 2^31 - 1 monomials; use lower orders}}
+func.func private @too_many_features() attributes { f = #tile.features<128, orders 0 to 8> }
+
+// -----
+
+func.func @expand_of_other_components(%x: !tile.tile<[d = 8, t = 4], f32>, %f: index) {
+  // expected-error @+1 {{'tile.expand' op expected 4 components along axis 'd', but got '!tile.tile<[d = 8, t = 4], f32>'}}
+  %0 = tile.expand %x over(d) #tile.features<4, orders 0 to 2> from %f to(f) : !tile.tile<[d = 8, t = 4], f32> -> !tile.tile<[f = 15, t = 4], f32>
+  return
+}
+
+// -----
+
+func.func @expand_over_a_taken_axis(%x: !tile.tile<[d = 4, f = 4], f32>, %f: index) {
+  // expected-error @+1 {{'tile.expand' op expected no axis 'f' in '!tile.tile<[d = 4, f = 4], f32>'}}
+  %0 = tile.expand %x over(d) #tile.features<4, orders 0 to 2> from %f to(f) : !tile.tile<[d = 4, f = 4], f32> -> !tile.tile<[f = 15], f32>
+  return
+}
+
+// -----
+
+func.func @expand_without_features(%x: !tile.tile<[d = 4, t = 4], f32>, %f: index) {
+  // expected-error @+1 {{'tile.expand' op expected axis 'f' in '!tile.tile<[t = 4], f32>'}}
+  %0 = tile.expand %x over(d) #tile.features<4, orders 0 to 2> from %f to(f) : !tile.tile<[d = 4, t = 4], f32> -> !tile.tile<[t = 4], f32>
+  return
+}
+
+// -----
+
+func.func @expand_with_too_few_weights(%x: !tile.tile<[d = 4, t = 4], f32>, %f: index) {
+  // expected-error @+1 {{'tile.expand' op expected a weight per order, 3, but got 2}}
+  %0 = tile.expand %x over(d) #tile.features<4, orders 0 to 2> from %f to(f) weights [1.0, 1.0] : !tile.tile<[d = 4, t = 4], f32> -> !tile.tile<[f = 15, t = 4], f32>
+  return
+}
+
+// -----
+
+func.func @expand_of_positions(%x: !tile.tile<[d = 4, t = 4], i32>, %f: index) {
+  // expected-error @+1 {{'tile.expand' op expected floating-point elements, but got '!tile.tile<[d = 4, t = 4], i32>'}}
+  %0 = tile.expand %x over(d) #tile.features<4, orders 0 to 2> from %f to(f) : !tile.tile<[d = 4, t = 4], i32> -> !tile.tile<[f = 15, t = 4], i32>
+  return
+}
+
+// -----
+
+func.func @contract_of_other_tokens(%p: !tile.tile<[f = 15, t = 8], f32>, %x: !tile.tile<[d = 4, t = 4], f32>, %f: index) {
+  // expected-error @+1 {{'tile.contract' op expected features of type '!tile.tile<[f = 15, t = 4], f32>', but got '!tile.tile<[f = 15, t = 8], f32>'}}
+  %0 = tile.contract %p over(f) #tile.features<4, orders 0 to 2> from %f at %x over(d) into %x : !tile.tile<[f = 15, t = 8], f32>, !tile.tile<[d = 4, t = 4], f32>, !tile.tile<[d = 4, t = 4], f32> -> !tile.tile<[d = 4, t = 4], f32>
+  return
+}
+
+// -----
+
+func.func @contract_into_another_shape(%p: !tile.tile<[f = 15, t = 4], f32>, %x: !tile.tile<[d = 4, t = 4], f32>, %c: !tile.tile<[d = 4], f32>, %f: index) {
+  // expected-error @+1 {{'tile.contract' op expected result type '!tile.tile<[d = 4, t = 4], f32>', but got '!tile.tile<[d = 4], f32>'}}
+  %0 = tile.contract %p over(f) #tile.features<4, orders 0 to 2> from %f at %x over(d) into %c : !tile.tile<[f = 15, t = 4], f32>, !tile.tile<[d = 4, t = 4], f32>, !tile.tile<[d = 4], f32> -> !tile.tile<[d = 4, t = 4], f32>
+  return
+}

@@ -89,3 +89,24 @@ tile.program @forward {
     }
   }
 }
+
+#features = #tile.features<64, orders 0 to 2>
+!panel = !tile.tile<[f = 144, t = 64], f32>
+
+// CHECK-LABEL: tile.program @features
+tile.program @features {
+  %q = tile.tensor "input:q" : !row
+  // CHECK: tile.kernel @monomials
+  tile.kernel @monomials grid(%f in 15) {
+    %c144 = arith.constant 144 : index
+    %zero = arith.constant 0.0 : f32
+    %f0 = arith.muli %f, %c144 : index
+    %x = tile.splat %zero : f32 -> !td
+    // CHECK: tile.expand %{{.*}} over(d) <64, orders 0 to 2> from %{{.*}} to(f) : !tile.tile<[d = 64, t = 64], f32> -> !tile.tile<[f = 144, t = 64], f32>
+    %P = tile.expand %x over(d) #features from %f0 to(f) : !td -> !panel
+    // CHECK: tile.expand %{{.*}} over(d) <64, orders 1 to 3, block 8> from %{{.*}} to(f) weights [1.000000e+00, 1.250000e-01, 1.000000e-03] : !tile.tile<[d = 64, t = 64], f32> -> !tile.tile<[f = 144, t = 64], f32>
+    %W = tile.expand %x over(d) #tile.features<64, orders 1 to 3, block 8> from %f0 to(f) weights [1.0, 0.125, 0.001] : !td -> !panel
+    // CHECK: tile.contract %{{.*}} over(f) <64, orders 0 to 2> from %{{.*}} at %{{.*}} over(d) weights [0.000000e+00, 1.000000e+00, 5.000000e-01] into %{{.*}} : !tile.tile<[f = 144, t = 64], f32>, !tile.tile<[d = 64, t = 64], f32>, !tile.tile<[d = 64, t = 64], f32> -> !tile.tile<[d = 64, t = 64], f32>
+    %dx = tile.contract %P over(f) #features from %f0 at %x over(d) weights [0.0, 1.0, 0.5] into %x : !panel, !td, !td -> !td
+  }
+}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Sums over tokens as states: what the chunked and the recurrent form are made of.
-#ifndef TAYLOR_STATEOPS_TD
-#define TAYLOR_STATEOPS_TD
+#ifndef TAYLOR_STATES_TD
+#define TAYLOR_STATES_TD
 
 class Taylor_StateOp<string mnemonic, list<Trait> traits = []> : Taylor_Op<mnemonic, !listconcat([Pure], traits)> {
   let hasVerifier = 1;

@@ -1,0 +1,315 @@
+// Messages of taylor.states, taylor.read_states and taylor.contract_states, and of chunks.
+// RUN: taylor-opt %s --split-input-file --verify-diagnostics
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @vectors_without_tokens(%x: !taylor.array<[b, g, d = 4]>) {
+  // expected-error @below {{'taylor.states' op expected vectors with a token axis and one channel, but got '!taylor.array<[b, g, d = 4]>'}}
+  %0 = taylor.states %x mass orders(0 to 2) : (!taylor.array<[b, g, d = 4]>) -> !taylor.array<[b, g, f = 15]>
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @orders_backwards(%k: !k) {
+  // expected-error @below {{'taylor.states' op expected orders 0 <= first <= last, but got 2 to 1}}
+  %0 = taylor.states %k mass orders(2 to 1) : (!k) -> !taylor.array<[b, g, f = 15]>
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @negative_block(%k: !k) {
+  // expected-error @below {{'taylor.states' op expected a positive block and chunk}}
+  %0 = taylor.states %k mass orders(0 to 2) block(0) : (!k) -> !taylor.array<[b, g, f = 15]>
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @channel_without_size(%k: !taylor.array<[b, g, u, d]>) {
+  // expected-error @below {{'taylor.states' op requires the size of the channel of '!taylor.array<[b, g, u, d]>': run taylor-specialize before}}
+  %0 = taylor.states %k mass orders(0 to 2) : (!taylor.array<[b, g, u, d]>) -> !taylor.array<[b, g, f = 15]>
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @too_many_features(%k: !taylor.array<[b, g, u, d = 4096]>) {
+  // expected-error @below {{'taylor.states' op unsupported orders up to 40 of 4096 channels: their state has more than 2^31 - 1 features; use lower orders}}
+  %0 = taylor.states %k mass orders(0 to 40) : (!taylor.array<[b, g, u, d = 4096]>) -> !taylor.array<[b, g, f = 15]>
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @results_and_values(%k: !k, %v: !v) {
+  // expected-error @below {{'taylor.states' op expected a result per value, and one for the mass, 2, but got 1}}
+  %0 = taylor.states %k, %v mass orders(0 to 2) : (!k, !v) -> !taylor.array<[b, g, f = 15, e = 5]>
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @values_of_other_tokens(%k: !k, %v: !o) {
+  // expected-error @below {{'taylor.states' op expected values over the tokens 'u', but got '!taylor.array<[b, h, t, e = 5]>'}}
+  %0 = taylor.states %k, %v orders(0 to 2) : (!k, !o) -> !taylor.array<[b, g, f = 15, e = 5]>
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @another_count_of_features(%k: !k) {
+  // expected-error @below {{'taylor.states' op expected 15 features along axis 'f' of a state, but got '!taylor.array<[b, g, f = 14]>'}}
+  %0 = taylor.states %k mass orders(0 to 2) : (!k) -> !taylor.array<[b, g, f = 14]>
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @state_without_its_reader(%k: !k) {
+  // expected-error @below {{'taylor.states' op expected a state with the token axis 't' of its reader, but got '!taylor.array<[b, g, f = 15]>'}}
+  %0 = taylor.states %k mass orders(0 to 2) chunk(64) : (!k) -> !taylor.array<[b, g, f = 15]>
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @whole_state_with_tokens(%k: !k) {
+  // expected-error @below {{'taylor.states' op expected a state without a token axis, but got '!taylor.array<[b, g, t, f = 15]>'}}
+  %0 = taylor.states %k mass orders(0 to 2) : (!k) -> !z
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @state_without_channel(%k: !k, %v: !v) {
+  // expected-error @below {{'taylor.states' op expected a state with the channel of its value, but got '!taylor.array<[b, g, t, f = 15]>'}}
+  %0 = taylor.states %k, %v orders(0 to 2) chunk(64) : (!k, !v) -> !z
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @too_few_weights(%q: !q, %H: !H) {
+  // expected-error @below {{'taylor.read_states' op expected a weight per order, 3, but got 2}}
+  %0 = taylor.read_states %q from %H orders(0 to 2) weights [1.0, 0.5] chunk(64) : (!q, !H) -> !o
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @results_and_states(%q: !q, %H: !H, %z: !z) {
+  // expected-error @below {{'taylor.read_states' op expected a result per state, 2, but got 1}}
+  %0 = taylor.read_states %q from %H, %z orders(0 to 2) weights [1.0, 1.0, 0.5] chunk(64) : (!q, !H, !z) -> !o
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @too_few_to_add_to(%q: !q, %H: !H, %z: !z, %o: !o) {
+  // expected-error @below {{'taylor.read_states' op expected one array per state to add to, or none, but got 1}}
+  %0:2 = taylor.read_states %q from %H, %z into %o orders(0 to 2) weights [1.0, 1.0, 0.5] chunk(64) : (!q, !H, !z, !o) -> (!o, !row)
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @result_without_channel(%q: !q, %H: !H) {
+  // expected-error @below {{'taylor.read_states' op expected a result with the state's channel and the tokens of the vectors, but got '!taylor.array<[b, h, t]>'}}
+  %0 = taylor.read_states %q from %H orders(0 to 2) weights [1.0, 1.0, 0.5] chunk(64) : (!q, !H) -> !row
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @added_to_another_type(%q: !q, %H: !H, %o: !row) {
+  // expected-error @below {{'taylor.read_states' op expected to add to an array of the result's type, '!taylor.array<[b, h, t, e = 5]>', but got '!taylor.array<[b, h, t]>'}}
+  %0 = taylor.read_states %q from %H into %o orders(0 to 2) weights [1.0, 1.0, 0.5] chunk(64) : (!q, !H, !row) -> !o
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @values_and_states(%q: !q, %H: !H, %o: !o) {
+  // expected-error @below {{'taylor.contract_states' op expected a value per state, 1, but got 2}}
+  %0 = taylor.contract_states %q from %H with %o, %o orders(0 to 2) weights [1.0, 1.0, 0.5] chunk(64) : (!q, !H, !o, !o) -> !q
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @value_without_channel(%q: !q, %H: !H, %o: !row) {
+  // expected-error @below {{'taylor.contract_states' op expected a value with the state's channel and the tokens of the vectors, but got '!taylor.array<[b, h, t]>'}}
+  %0 = taylor.contract_states %q from %H with %o orders(0 to 2) weights [1.0, 1.0, 0.5] chunk(64) : (!q, !H, !row) -> !q
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @contracted_to_values(%q: !q, %H: !H, %o: !o) {
+  // expected-error @below {{'taylor.contract_states' op expected a result with the channel and tokens of the vectors, but got '!taylor.array<[b, h, t, e = 5]>'}}
+  %0 = taylor.contract_states %q from %H with %o orders(0 to 2) weights [1.0, 1.0, 0.5] chunk(64) : (!q, !H, !o) -> !o
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @contracted_into_values(%q: !q, %H: !H, %o: !o) {
+  // expected-error @below {{'taylor.contract_states' op expected to add to an array of the result's type, '!taylor.array<[b, h, t, d = 4]>', but got '!taylor.array<[b, h, t, e = 5]>'}}
+  %0 = taylor.contract_states %q from %H with %o into %o orders(0 to 2) weights [1.0, 1.0, 0.5] chunk(64) : (!q, !H, !o, !o) -> !q
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+!z = !taylor.array<[b, g, t, f = 15]>
+func.func @chunks_of_nothing(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.pairwise' expected a positive number of tokens in chunk(..), but got 0}}
+  %0 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) chunk(0) -> rows(s, %v) : !q, !k, !v -> !o
+  return
+}

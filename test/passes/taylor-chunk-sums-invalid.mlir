@@ -1,0 +1,72 @@
+// What has no chunked form says so where it stands.
+// RUN: taylor-opt --taylor-chunk-sums="chunk=64" %s --split-input-file --verify-diagnostics
+// RUN: not taylor-opt --taylor-chunk-sums="chunk=-1" %S/taylor-chunk-sums.mlir 2>&1 | FileCheck %s --check-prefix=OPTION
+// OPTION: error: expected a positive unit, balance and feature-block, and no negative chunk
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.function @clamp.forward of @clamp("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  // expected-error @below {{unsupported chunked form: 'arith.minimumf' of a pair is no finite sum of powers of one inner product; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k), w = min(s, 5.0) } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.function @exponential.forward of @exponential("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  // expected-error @below {{unsupported chunked form: 'math.exp' of a pair is no finite sum of powers of one inner product; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(exp(s), %v) : !q, !k, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.function @window.forward of @window("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  // expected-error @below {{unsupported chunked form: what a query sees is more than u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t, t < u + 9.0) -> rows(s, %v) : !q, !k, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.function @divided.forward of @divided("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  // expected-error @below {{unsupported chunked form: a weight is divided by what depends on a pair; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(1.0 / s, %v) : !q, !k, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.function @maximum.forward of @maximum("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  // expected-error @below {{unsupported chunked form: its weights are shifted by a running maximum; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k), m = maximum(s) } visible(u <= t) -> rows(s - m, %v) : !q, !k, !v -> !o
+  taylor.yield "output:o" %o : !o
+}

@@ -1,0 +1,56 @@
+// Sums over pairs as sums within chunks and states between them. numeric.py evaluates what the pass makes of whole specifications.
+// RUN: taylor-opt --taylor-chunk-sums="chunk=64" %s | FileCheck %s
+// RUN: taylor-opt --taylor-chunk-sums="chunk=100 unit=64 feature-block=4" %s | FileCheck %s --check-prefix=BLOCKS
+// RUN: taylor-opt --taylor-chunk-sums %s | FileCheck %s --check-prefix=AUTO
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+
+// CHECK-LABEL: taylor.function @f.forward
+// CHECK:      %[[NEAR:.*]]:2 = taylor.pairwise { s0 = dot(%q, %k), x0 = (s0 * 0.5 + 1.0) * s0 + 1.0 } visible(u <= t) chunk(64) -> rows(x0, %v), rows(x0)
+// CHECK-NEXT: %[[S:.*]]:2 = taylor.states %k, %v mass orders(0 to 2) chunk(64)
+// CHECK-NEXT: %[[R:.*]]:2 = taylor.read_states %q from %[[S]]#0, %[[S]]#1 into %[[NEAR]]#0, %[[NEAR]]#1 orders(0 to 2) weights [1.000000e+00, 1.000000e+00, 5.000000e-01] chunk(64)
+// CHECK-NEXT: taylor.map %[[R]]#0 / %[[R]]#1
+// A state of 15 x 6 numbers against 20 operations a pair: 45 tokens, and no chunk is smaller than 64.
+// AUTO: taylor.pairwise {{.*}} chunk(64)
+// Chunks are whole units; orders begin at whole blocks: 4 + 4 + 16.
+// BLOCKS: taylor.states %k, %v mass orders(0 to 2) block(4) chunk(128) : (!bgud, !bgue) -> (!bgtfe, !bgtf)
+// BLOCKS-SAME: {{$}}
+taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  %n, %z = taylor.pairwise { s = dot(%q, %k), w = (s * 0.5 + 1.0) * s + 1.0 } visible(u <= t) -> rows(w, %v), rows(w) : !q, !k, !v -> !o, !row
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield "output:o" %o : !o
+}
+
+// The derivative: contracted with keys, and the sides exchanged; a row factor goes into what is contracted or summed.
+// CHECK-LABEL: taylor.function @f.backward
+// CHECK:      %[[NEAR:.*]]:3 = taylor.pairwise {{.*}} chunk(64) -> rows(x0, %k), columns(x0, %q), columns(s0 * %r, %o)
+// CHECK-NEXT: %[[S:.*]]:2 = taylor.states %k, %v mass orders(2 to 2) chunk(64)
+// CHECK-NEXT: %[[DQ:.*]] = taylor.contract_states %q from %[[S]]#0, %[[S]]#1 with %o, %z into %[[NEAR]]#0 orders(2 to 2) weights [5.000000e-01] chunk(64)
+// CHECK-NEXT: %[[G:.*]] = taylor.map %o * %r
+// CHECK-NEXT: %[[R:.*]]:3 = taylor.states %q, %o, %z, %[[G]] orders(1 to 2) chunk(64) : {{.*}} -> (!bgufe, !bguf, !bgufe)
+// CHECK-NEXT: %[[ONE:.*]] = taylor.map 1.0
+// CHECK-NEXT: %[[DK:.*]] = taylor.contract_states %k from %[[R]]#0, %[[R]]#1 with %v, %[[ONE]] into %[[NEAR]]#1 orders(1 to 2) weights [0.000000e+00, 5.000000e-01] chunk(64)
+// CHECK-NEXT: %[[DV:.*]] = taylor.read_states %k from %[[R]]#2 into %[[NEAR]]#2 orders(1 to 2) weights [1.000000e+00, 0.000000e+00] chunk(64)
+// CHECK-NEXT: taylor.yield "gradient:q" %[[DQ]], "gradient:k" %[[DK]], "gradient:v" %[[DV]]
+taylor.function @f.backward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "saved:z" %z: !row, "saved:r" %r: !row, "cotangent:o" %do: !o) {
+  %dq, %dk, %dv = taylor.pairwise { s = dot(%q, %k), p = dot(%do, %v), ds = (p + %z) * s } visible(u <= t)
+                  -> rows(ds, %k), columns(ds, %q), columns(s * %r, %do) : !q, !k, !o, !v, !row, !row -> !q, !k, !v
+  taylor.yield "gradient:q" %dq, "gradient:k" %dk, "gradient:v" %dv : !q, !k, !v
+}
+
+// Without a mask nothing is left of the pairs; a factor of the key goes into the values.
+// CHECK-LABEL: taylor.function @g.forward
+// CHECK-NOT:  taylor.pairwise
+// CHECK:      %[[V:.*]] = taylor.map %v * %c
+// CHECK-NEXT: %[[S:.*]] = taylor.states %k, %[[V]] orders(1 to 1) : (!bgud, !bgue) -> !bgfe
+// CHECK-NEXT: taylor.read_states %q from %[[S]] orders(1 to 1) weights [2.000000e+00]
+// CHECK:      taylor.pairwise { } -> rows(1.0)
+taylor.function @g.forward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !column) sources [projection, projection, projection, projection] {
+  %n, %count = taylor.pairwise { s = dot(%q, %k) } -> rows(s * 2.0 * %c, %v), rows(1.0) : !q, !k, !column, !v -> !o, !row
+  taylor.yield "output:n" %n, "output:c" %count : !o, !row
+}
