@@ -148,7 +148,7 @@ def StripProducts : Pass<"taylor-simt-strip-products", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"registers", "registers", "int64_t", /*default=*/"210", "32-bit registers per thread that a loop may need before its products are cut">,
-    Option<"strip", "strip", "int64_t", /*default=*/"32", "elements of a strip, a multiple of 16">
+    Option<"strip", "strip", "int64_t", /*default=*/"64", "elements of a strip, a multiple of 16">
   ];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }

@@ -1,6 +1,6 @@
 // Products and what lies between them are made for a part of the inner tokens at a time.
-// RUN: taylor-opt %s --split-input-file --taylor-simt-strip-products=registers=100 | FileCheck %s
-// RUN: taylor-opt %s --split-input-file --taylor-simt-strip-products=registers=144 | FileCheck %s --check-prefix=FITS
+// RUN: taylor-opt %s --split-input-file --taylor-simt-strip-products="registers=100 strip=32" | FileCheck %s
+// RUN: taylor-opt %s --split-input-file --taylor-simt-strip-products="registers=144 strip=32" | FileCheck %s --check-prefix=FITS
 // RUN: not taylor-opt %s --split-input-file --taylor-simt-strip-products=strip=24 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG: error: expected strip to be a multiple of 16, but got 24
 
