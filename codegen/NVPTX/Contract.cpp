@@ -5,8 +5,11 @@ using namespace mlir;
 using namespace mlir::simt;
 
 std::string mlir::simt::getEntryName(tile::KernelOp kernel) {
-  auto program = kernel->getParentOfType<tile::ProgramOp>();
-  return (program.getSymName() + "_" + kernel.getSymName()).str();
+  return getEntryName(kernel->getParentOfType<tile::ProgramOp>().getSymName(), kernel.getSymName());
+}
+
+std::string mlir::simt::getEntryName(StringRef program, StringRef kernel) {
+  return (program + "_" + kernel).str();
 }
 
 static int64_t integerOr(Operation *op, StringRef name, int64_t otherwise) {

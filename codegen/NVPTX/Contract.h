@@ -17,6 +17,7 @@ inline constexpr llvm::StringLiteral kSharedAttr = "simt.shared";
 
 /// `forward_attend` for kernel @attend of program @forward.
 std::string getEntryName(tile::KernelOp kernel);
+std::string getEntryName(llvm::StringRef program, llvm::StringRef kernel);
 int64_t getNumWarps(tile::KernelOp kernel);
 int64_t getSharedBytes(tile::KernelOp kernel);
 

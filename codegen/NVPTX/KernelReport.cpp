@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/KernelReport.h"
+#include "codegen/NVPTX/Contract.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
@@ -82,10 +83,7 @@ ScoreTiles mlir::simt::findScoreTiles(ModuleOp module) {
     tile::TileType type = dot.getType();
     if (!type.hasAxis("t") || !type.hasAxis("u"))
       return;
-    std::string entry = (dot->getParentOfType<tile::ProgramOp>().getName() + "_" +
-                         dot->getParentOfType<tile::KernelOp>().getName())
-                            .str();
-    tiles[entry] = {type.getSize("t"), type.getSize("u")};
+    tiles[getEntryName(dot->getParentOfType<tile::KernelOp>())] = {type.getSize("t"), type.getSize("u")};
   });
   return tiles;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/LayoutPlan.h"
+#include "codegen/NVPTX/RegisterModel.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
@@ -155,18 +156,8 @@ static int64_t registersOf(TileType tile, int64_t threads) {
   return tile.getNumElements() * bytes / 4 / threads;
 }
 
-/// Registers of a thread for what the loop carries, and for the products that start from zero in it. What is
-/// carried counts a quarter more: it can neither be computed again nor in parts.
 static int64_t registersOf(scf::ForOp loop, int64_t threads) {
-  int64_t carried = 0, computed = 0;
-  for (Type type : loop.getResultTypes())
-    if (auto tile = dyn_cast<TileType>(type))
-      carried += registersOf(tile, threads);
-  loop.walk([&](tile::DotOp dot) {
-    if (!dot.getC())
-      computed += registersOf(dot.getType(), threads);
-  });
-  return carried + carried / 4 + computed;
+  return countLoopRegisters(loop, [&](TileType tile) { return registersOf(tile, threads); });
 }
 
 int64_t mlir::simt::chooseWarps(tile::KernelOp kernel, int64_t registers) {

@@ -135,7 +135,7 @@ LogicalResult NVPTXTarget::emit(ModuleOp module, const taylor::TargetProblem &pr
     return failure();
   for (taylor::ManifestCode &function : manifest.functions)
     for (taylor::ManifestKernel &kernel : function.kernels) {
-      kernel.entry = function.name + "_" + kernel.name;
+      kernel.entry = getEntryName(function.name, kernel.name);
       for (taylor::ManifestArgument &argument : kernel.arguments)
         argument.aligned16 = !argument.isWorkspace && aligned[argument.name];
       for (auto entry : ptx->getEntries().getAsRange<DictionaryAttr>())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products and what lies between them, a strip at a time. Passes.td has the rule.
 #include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/RegisterModel.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,20 +28,6 @@ int64_t registersOf(TileType tile) {
   Type element = tile.getElementType();
   int64_t bits = element.isIndex() ? 32 : element.getIntOrFloatBitWidth();
   return layoutOf(tile).getNumRegisters() * bits / 32;
-}
-
-/// Registers of a thread for what a loop carries, a quarter more than they are since those stay, and for the
-/// products that start in it.
-int64_t registersOf(scf::ForOp loop) {
-  int64_t carried = 0, computed = 0;
-  for (Type type : loop.getResultTypes())
-    if (auto tile = dyn_cast<TileType>(type))
-      carried += registersOf(tile);
-  loop.walk([&](DotOp dot) {
-    if (!dot.getC())
-      computed += registersOf(dot.getType());
-  });
-  return carried + carried / 4 + computed;
 }
 
 /// Whether order among threads or in memory hangs on the op.
@@ -217,7 +204,7 @@ struct StripProducts : simt::impl::StripProductsBase<StripProducts> {
       return signalPassFailure();
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) {
-      if (registersOf(loop) > registers)
+      if (countLoopRegisters(loop, registersOf) > registers)
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops)
