@@ -94,6 +94,20 @@ static StringAttr tokensOf(TileType tile, StringRef along) {
   return {};
 }
 
+/// Whether a carried tile is what a contraction adds to: it takes its lanes, wherever the tile comes from.
+static bool isContracted(Value argument) {
+  return llvm::any_of(argument.getUsers(), [&](Operation *user) {
+    auto contract = dyn_cast<ContractOp>(user);
+    auto inner = dyn_cast<scf::ForOp>(user);
+    if (!inner)
+      return contract && contract.getC() == argument;
+    for (auto [init, carried] : llvm::zip(inner.getInitArgs(), inner.getRegionIterArgs()))
+      if (init == argument && isContracted(carried))
+        return true;
+    return false;
+  });
+}
+
 void KernelPlan::chooseLanes(Block &block) {
   for (Operation &op : block) {
     TypeSwitch<Operation *>(&op)
@@ -133,7 +147,8 @@ void KernelPlan::chooseLanes(Block &block) {
         .Case([&](scf::ForOp loop) {
           for (auto [argument, init, result] :
                llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults()))
-            setLane(argument, laneOf(init));
+            if (!isContracted(argument))
+              setLane(argument, laneOf(init));
           chooseLanes(*loop.getBody());
           for (auto [argument, result, value] : llvm::zip(loop.getRegionIterArgs(), loop.getResults(),
                                                           loop.getBody()->getTerminator()->getOperands())) {

@@ -24,8 +24,8 @@ void mlir::tile::cpu::chooseChunks(const Target &target, const TileProblem &prob
   sizes.chunked = true;
   sizes.chunk = chunk;
   sizes.tokens = sizes.rows.queries;
-  // A chunk holds whole blocks of keys, and may be as short as this.
-  sizes.columns.keys = std::min<int64_t>(sizes.columns.keys, 128);
+  // A chunk holds whole blocks of keys, and may be as short as one of queries.
+  sizes.columns.keys = sizes.rows.queries;
   // A panel that is read once per row of the state fills half of L1; one that is written is a few blocks of
   // rows, so that what is summed stays in registers over the tokens.
   int64_t rows = target.l1Bytes / 2 / (sizes.rows.queries * problem.bytes);

@@ -41,8 +41,8 @@ std::string CompileOptions::check() const {
     return "expected --form=parallel or chunked, but got '" + form + "'";
   if (chunk && form != "chunked")
     return "requires --form=chunked for --chunk=" + std::to_string(chunk);
-  if (chunk < 0 || chunk % 128 || chunk > 1 << 20)
-    return "expected a multiple of 128 up to 1048576 for --chunk, in which tiles of queries lie whole, but "
+  if (chunk < 0 || chunk % 64 || chunk > 1 << 20)
+    return "expected a multiple of 64 up to 1048576 for --chunk, in which tiles of queries lie whole, but "
            "got " +
            std::to_string(chunk);
   auto checkSize = [](llvm::StringRef option, int64_t size) -> std::string {
