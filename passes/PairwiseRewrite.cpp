@@ -144,9 +144,8 @@ PairwiseOp Subset::build(OpBuilder &builder) {
     sums.push_back(PairSumAttr::get(op.getContext(), sum.getKind(), number, array));
     types.push_back(op.getResult(index).getType());
   }
-  auto result =
-      PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars, builder.getArrayAttr(sums),
-                         op.getChunk());
+  auto result = PairwiseOp::create(builder, op.getLoc(), types, arrays, products, scalars,
+                                   builder.getArrayAttr(sums), op.getChunk());
   copyRegion(op.getWeight(), result.getWeight(), yielded, weightSlice, true, usesMaximum);
   auto yieldedBy = [](Region &region) {
     return SmallVector<Value>(region.front().getTerminator()->getOperands());

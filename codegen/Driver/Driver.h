@@ -55,8 +55,8 @@ private:
                                llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
   TargetProblem getProblem() const {
-    return {options.headDim, options.getValueDim(), options.dtype, options.f32Products, options.rowSums,
-            options.form, options.chunk};
+    return {options.headDim, options.getValueDim(), options.dtype, options.f32Products,
+            options.rowSums, options.form,          options.chunk};
   }
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToTile(const Target &target,
                                                                  ManifestTarget &described);

@@ -46,7 +46,8 @@ void addCommon(CLI::App *command, Arguments &arguments) {
       ->add_option("--set", arguments.request.settings,
                    "a free parameter of the specification: order=10 (repeatable)")
       ->take_all();
-  command->add_option("--form", arguments.request.form, "parallel or chunked, instead of the compiler's choice")
+  command
+      ->add_option("--form", arguments.request.form, "parallel or chunked, instead of the compiler's choice")
       ->check(CLI::IsMember({"parallel", "chunked"}));
   command->add_option("--mask", arguments.request.mask, "causal or bidirectional, instead of what is written")
       ->check(CLI::IsMember({"causal", "bidirectional"}));
