@@ -76,6 +76,8 @@ private:
     /// The reader's factor: a product of scalars, and an array (the second inner product's) or null.
     SmallVector<Value> factors;
     Value array;
+    /// What is read is what is added.
+    bool isPlain() const { return factors.empty() && !array; }
   };
 
   SmallVector<Value> readerFactors(const SeparableTerm &term) {
@@ -88,9 +90,17 @@ private:
   size_t addState(Value array, ArrayRef<Value> factors);
   /// A map: product of factors, times `array` if there is one.
   Value buildFactor(ArrayRef<Value> factors, Value array);
-  ArrayType stateType(Value value, ArrayType result);
+  ArrayType stateType(Value value);
   void buildStates();
-  SmallVector<double> weightsOf(const Piece &piece);
+  /// Pieces that one operation reads: their weights agree; contracted ones are of one result, others of
+  /// different results.
+  std::vector<SmallVector<const Piece *>> groupPieces() const;
+  void buildContraction(ArrayRef<const Piece *> group, llvm::MapVector<int64_t, Value> &within);
+  void buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int64_t, Value> &within);
+  SmallVector<Value> statesOf(ArrayRef<const Piece *> group) const;
+  /// What is read from a state, before the reader's factors.
+  ArrayType readType(Value state);
+  SmallVector<double> weightsOf(const Piece &piece) const;
   Value add(Value sum, Value term) { return sum ? buildSum(builder, loc, sum, term) : term; }
 
   PairwiseOp op;
@@ -244,7 +254,7 @@ Value StateRewrite::buildFactor(ArrayRef<Value> factors, Value array) {
       type);
 }
 
-ArrayType StateRewrite::stateType(Value value, ArrayType) {
+ArrayType StateRewrite::stateType(Value value) {
   MLIRContext *context = builder.getContext();
   SmallVector<StringAttr> axes;
   SmallVector<int64_t> sizes;
@@ -285,11 +295,11 @@ void StateRewrite::buildStates() {
     }
     order.push_back(number);
     values.push_back(buildFactor(value.factors, value.array));
-    types.push_back(stateType(values.back(), resultHeads));
+    types.push_back(stateType(values.back()));
   }
   if (mass) {
     order.push_back(*mass);
-    types.push_back(stateType({}, resultHeads));
+    types.push_back(stateType({}));
   }
   auto built =
       StatesOp::create(builder, loc, types, side.summed, values, mass.has_value(), first, last, block, chunk);
@@ -298,7 +308,7 @@ void StateRewrite::buildStates() {
     states[number] = state;
 }
 
-SmallVector<double> StateRewrite::weightsOf(const Piece &piece) {
+SmallVector<double> StateRewrite::weightsOf(const Piece &piece) const {
   SmallVector<double> weights(last - first + 1, 0.0);
   for (int64_t n = first; n < int64_t(piece.weights.size()); ++n)
     weights[n - first] = piece.weights[n];
@@ -323,87 +333,98 @@ void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkO
   if (pieces.empty())
     return;
   buildStates();
-  // Sums whose weights agree are read together, each piece of a result after the one before.
-  SmallVector<bool> done(pieces.size(), false);
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (done[i])
+  for (ArrayRef<const Piece *> group : groupPieces()) {
+    if (group.front()->derivative)
+      buildContraction(group, within);
+    else
+      buildReads(group, within);
+  }
+}
+
+std::vector<SmallVector<const StateRewrite::Piece *>> StateRewrite::groupPieces() const {
+  std::vector<SmallVector<const Piece *>> groups;
+  for (const Piece &piece : pieces) {
+    auto fits = [&](ArrayRef<const Piece *> group) {
+      const Piece &head = *group.front();
+      if (piece.derivative != head.derivative || weightsOf(piece) != weightsOf(head))
+        return false;
+      if (piece.derivative)
+        return piece.result == head.result;
+      return piece.isPlain() == head.isPlain() &&
+             llvm::none_of(group, [&](const Piece *other) { return other->result == piece.result; });
+    };
+    auto group = llvm::find_if(groups, fits);
+    if (group == groups.end())
+      groups.emplace_back().push_back(&piece);
+    else
+      group->push_back(&piece);
+  }
+  return groups;
+}
+
+SmallVector<Value> StateRewrite::statesOf(ArrayRef<const Piece *> group) const {
+  return llvm::map_to_vector(group, [&](const Piece *piece) { return states[piece->state]; });
+}
+
+void StateRewrite::buildContraction(ArrayRef<const Piece *> group, llvm::MapVector<int64_t, Value> &within) {
+  const Piece &head = *group.front();
+  SmallVector<Value> values;
+  for (const Piece *piece : group) {
+    Value value = buildFactor(piece->factors, piece->array);
+    if (!value) // 1
+      value = buildMap(
+          builder, loc, {}, {},
+          [&](OpBuilder &b, Location where, ValueRange) {
+            return buildNumber(b, where, op.getRealType(), 1.0);
+          },
+          resultHeads.clone(op.getRealType()));
+    values.push_back(value);
+  }
+  Value &sum = within[head.result];
+  sum = ContractStatesOp::create(builder, loc, op.getResult(head.result).getType(), side.reader,
+                                 statesOf(group), values, sum, first, last,
+                                 builder.getF64ArrayAttr(weightsOf(head)), block, chunk);
+}
+
+ArrayType StateRewrite::readType(Value state) {
+  ArrayType heads = resultHeads.clone(op.getRealType());
+  StringRef channel = channelOf(arrayTypeOf(state));
+  if (channel.empty())
+    return heads;
+  SmallVector<StringAttr> axes(heads.getAxes());
+  SmallVector<int64_t> sizes(heads.getSizes());
+  axes.push_back(builder.getStringAttr(channel));
+  sizes.push_back(arrayTypeOf(state).sizeOf(channel));
+  return ArrayType::get(builder.getContext(), axes, sizes, op.getRealType());
+}
+
+void StateRewrite::buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int64_t, Value> &within) {
+  bool plain = group.front()->isPlain();
+  SmallVector<Value> into;
+  SmallVector<Type> types;
+  for (const Piece *piece : group) {
+    types.push_back(plain ? op.getResult(piece->result).getType() : Type(readType(states[piece->state])));
+    if (plain && within[piece->result])
+      into.push_back(within[piece->result]);
+  }
+  // All of them add to something, or none does.
+  if (into.size() != group.size())
+    into.clear();
+  auto read = ReadStatesOp::create(builder, loc, types, side.reader, statesOf(group), into, first, last,
+                                   builder.getF64ArrayAttr(weightsOf(*group.front())), block, chunk);
+  for (auto [piece, result] : llvm::zip(group, read.getResults())) {
+    Value &sum = within[piece->result];
+    if (plain) {
+      sum = into.empty() ? add(sum, result) : Value(result);
       continue;
-    const Piece &head = pieces[i];
-    SmallVector<size_t> group;
-    SmallVector<double> weights = weightsOf(head);
-    auto isPlain = [](const Piece &piece) { return piece.factors.empty() && !piece.array; };
-    llvm::SmallDenseSet<int64_t> results;
-    for (size_t j = i; j < pieces.size(); ++j) {
-      const Piece &piece = pieces[j];
-      if (done[j] || piece.derivative != head.derivative || weightsOf(piece) != weights)
-        continue;
-      bool fits = head.derivative ? piece.result == head.result
-                                  : isPlain(piece) == isPlain(head) && results.insert(piece.result).second;
-      if (!fits)
-        continue;
-      group.push_back(j);
-      done[j] = true;
     }
-    SmallVector<Value> from;
-    for (size_t j : group)
-      from.push_back(states[pieces[j].state]);
-    auto weightsAttr = builder.getF64ArrayAttr(weights);
-    auto heads = resultHeads;
-    if (head.derivative) {
-      Value &sum = within[head.result];
-      SmallVector<Value> values;
-      for (size_t j : group) {
-        Value value = buildFactor(pieces[j].factors, pieces[j].array);
-        if (!value) // 1
-          value = buildMap(
-              builder, loc, {}, {},
-              [&](OpBuilder &b, Location where, ValueRange) {
-                return buildNumber(b, where, op.getRealType(), 1.0);
-              },
-              heads.clone(op.getRealType()));
-        values.push_back(value);
-      }
-      sum = ContractStatesOp::create(builder, loc, op.getResult(head.result).getType(), side.reader, from,
-                                     values, sum, first, last, weightsAttr, block, chunk);
-      continue;
-    }
-    bool plain = isPlain(head);
-    SmallVector<Value> into;
-    SmallVector<Type> types;
-    for (size_t j : group) {
-      StringRef channel = channelOf(cast<ArrayType>(states[pieces[j].state].getType()));
-      ArrayType type = heads.clone(op.getRealType());
-      if (!channel.empty()) {
-        SmallVector<StringAttr> axes(type.getAxes());
-        SmallVector<int64_t> sizes(type.getSizes());
-        axes.push_back(builder.getStringAttr(channel));
-        sizes.push_back(cast<ArrayType>(states[pieces[j].state].getType()).sizeOf(channel));
-        type = ArrayType::get(builder.getContext(), axes, sizes, op.getRealType());
-      }
-      types.push_back(plain ? op.getResult(pieces[j].result).getType() : Type(type));
-      if (plain && within[pieces[j].result])
-        into.push_back(within[pieces[j].result]);
-    }
-    // All of them add to something, or none does.
-    SmallVector<Value> later;
-    if (into.size() != group.size())
-      into.clear();
-    auto read = ReadStatesOp::create(builder, loc, types, side.reader, from, into, first, last, weightsAttr,
-                                     block, chunk);
-    for (auto [j, result] : llvm::zip(group, read.getResults())) {
-      Value &sum = within[pieces[j].result];
-      if (plain) {
-        sum = into.empty() ? add(sum, result) : Value(result);
-        continue;
-      }
-      Value term = result;
-      if (pieces[j].array) // <the reader's array, what it reads>
-        term = buildReduce(builder, loc, Reduction::Sum, channelOf(arrayTypeOf(pieces[j].array)),
-                           {pieces[j].array, term}, {}, [](OpBuilder &b, Location where, ValueRange x) {
-                             return arith::MulFOp::create(b, where, x[0], x[1]).getResult();
-                           });
-      sum = add(sum, buildFactor(pieces[j].factors, term));
-    }
+    Value term = result;
+    if (piece->array) // <the reader's array, what it reads>
+      term = buildReduce(builder, loc, Reduction::Sum, channelOf(arrayTypeOf(piece->array)),
+                         {piece->array, term}, {}, [](OpBuilder &b, Location where, ValueRange x) {
+                           return arith::MulFOp::create(b, where, x[0], x[1]).getResult();
+                         });
+    sum = add(sum, buildFactor(piece->factors, term));
   }
 }
 
