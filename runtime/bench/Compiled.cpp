@@ -5,6 +5,7 @@
 #include "runtime/Call.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
+#include "runtime/torch/Call.h"
 #include <ATen/ATen.h>
 
 namespace taylor::bench {
@@ -38,8 +39,7 @@ public:
       arrays.push_back(arrayAt(slot));
     std::vector<TaylorTensor> tensors;
     for (const at::Tensor &array : arrays)
-      tensors.push_back({array.data_ptr(), dtypeOf(array), TAYLOR_CPU, array.dim(), array.sizes().data(),
-                         array.strides().data()});
+      tensors.push_back(describe(array));
     runtime::BoundCall call;
     runtime::bind(manifest, function, tensors.data(), int64_t(tensors.size()), nullptr, TAYLOR_PTX, call);
     Profile profile;
@@ -69,13 +69,6 @@ private:
       return saved[slot.index];
     const std::string &name = artifact->manifest().tensor(slot).name;
     return arrayOf(slot.role == Role::Gradient || slot.role == Role::Cotangent ? "d" + name : name);
-  }
-
-  static int32_t dtypeOf(const at::Tensor &array) {
-    for (TaylorDtype dtype : {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F64, TAYLOR_F16, TAYLOR_I32})
-      if (array.scalar_type() == scalarType(dtype))
-        return dtype;
-    fail("unsupported dtype of an array: ", at::toString(array.scalar_type()));
   }
 
   const Plan &plan;

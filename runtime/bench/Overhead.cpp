@@ -3,6 +3,7 @@
 #include "runtime/Error.h"
 #include "runtime/bench/Commands.h"
 #include "runtime/taylor.h"
+#include "runtime/torch/Call.h"
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -15,10 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 using runtime::fail;
-
-TaylorTensor describe(const at::Tensor &tensor, TaylorDtype dtype) {
-  return {tensor.data_ptr(), dtype, TAYLOR_CPU, tensor.dim(), tensor.sizes().data(), tensor.strides().data()};
-}
 
 /// The same kernel by the C interface, with tensors described once.
 struct DirectCall {
@@ -54,11 +51,10 @@ struct DirectCall {
       outputs.push_back(at::empty(sizes, inputs[0].options().dtype(scalarType(info.dtype))));
     }
     for (const runtime::Slot &slot : manifest.functions[size_t(manifest.function("forward"))].slots) {
-      const TensorInfo &info = manifest.tensor(slot);
       if (slot.role == runtime::Role::Input)
-        tensors.push_back(describe(inputs[size_t(slot.index)], info.dtype));
+        tensors.push_back(describe(inputs[size_t(slot.index)]));
       else if (slot.role == runtime::Role::Output)
-        tensors.push_back(describe(outputs[size_t(slot.index)], info.dtype));
+        tensors.push_back(describe(outputs[size_t(slot.index)]));
       else
         tensors.push_back({});
     }

@@ -39,11 +39,6 @@ int32_t dtypeOf(const at::Tensor &tensor) {
   }
 }
 
-TaylorTensor describe(const at::Tensor &tensor) {
-  return {tensor.data_ptr(), dtypeOf(tensor),       tensor.is_cpu() ? TAYLOR_CPU : TAYLOR_CUDA,
-          tensor.dim(),      tensor.sizes().data(), tensor.strides().data()};
-}
-
 /// Whether code for a GPU can read it 16 bytes at a time (Slot::aligned16).
 bool isAligned16(const at::Tensor &tensor, const TensorInfo &info) {
   if (reinterpret_cast<uintptr_t>(tensor.data_ptr()) % 16 != 0)
@@ -238,6 +233,11 @@ Kernel kernelFor(Program &program, at::TensorList inputs) {
 }
 
 } // namespace
+
+TaylorTensor describe(const at::Tensor &tensor) {
+  return {tensor.data_ptr(), dtypeOf(tensor),       tensor.is_cpu() ? TAYLOR_CPU : TAYLOR_CUDA,
+          tensor.dim(),      tensor.sizes().data(), tensor.strides().data()};
+}
 
 const Manifest &manifestFor(Program &program, at::TensorList inputs) {
   auto [dtype, d, e] = problemOf(program, inputs);

@@ -12,6 +12,10 @@ namespace taylor {
 
 using Tensors = std::vector<at::Tensor>;
 
+/// The tensor as the C interface takes it, which holds as long as the tensor does; the dtype is -1 where the
+/// interface has none for it.
+TaylorTensor describe(const at::Tensor &tensor);
+
 /// The manifest of the kernel that serves these inputs: dtype and head sizes are read from them. Works on
 /// tensors without data, and compiles nothing.
 const runtime::Manifest &manifestFor(Program &program, at::TensorList inputs);
