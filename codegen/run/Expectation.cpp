@@ -4,15 +4,14 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace taylor;
 using namespace taylor::run;
 namespace json = llvm::json;
 
-/// Orders of summation that one order's luck is measured by. Each costs as much as the first.
-static constexpr int kOrders = 8;
+/// Draws of eager code's rounding that one draw's luck is measured by. Each costs as much as the first.
+static constexpr int kDraws = 8;
 
 FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradients) {
   FailureOr<Evaluated> exact = run::evaluate(problem, reference::Arithmetic::exact(), withGradients);
@@ -46,31 +45,31 @@ FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradient
   return expectation;
 }
 
-LogicalResult Expectation::addOrders(Problem &problem, bool withGradients) {
-  std::vector<Real> squares(results.size(), 0);
-  for (int order = 0; order < kOrders; ++order) {
-    FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(Real(order) / kOrders), withGradients);
+LogicalResult Expectation::addDraws(Problem &problem, bool withGradients) {
+  std::vector<SmallVector<Real>> errors(results.size());
+  for (int draw = 1; draw <= kDraws; ++draw) {
+    FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(draw), withGradients);
     if (failed(eager))
       return failure();
     size_t i = 0;
     auto add = [&](const Array &array) {
-      Real error = reference::distance(array.values, results[i].reference.values);
-      squares[i++] += error * error;
+      errors[i].push_back(reference::distance(array.values, results[i].reference.values));
+      ++i;
     };
     llvm::for_each(eager->outputs, add);
     for (const Array &gradient : eager->gradients)
       if (!gradient.values.empty())
         add(gradient);
   }
-  for (auto [result, square] : llvm::zip_equal(results, squares))
-    result.eagerOverOrders = std::isfinite(square) ? std::sqrt(square / kOrders) : 0;
+  for (auto [result, ofDraws] : llvm::zip_equal(results, errors))
+    result.eagerOverDraws = reference::likelyError(ofDraws);
   return success();
 }
 
 reference::Comparison Expectation::judge(size_t i, ArrayRef<Real> ours) const {
   const ExpectedResult &result = results[i];
   reference::Contract contract = this->contract;
-  contract.eagerOverOrders = result.eagerOverOrders;
+  contract.eagerOverDraws = result.eagerOverDraws;
   // What the kernels do not give they hold to be zero.
   std::vector<Real> zeros(ours.empty() ? result.reference.values.size() : 0, 0);
   return reference::compare(ours.empty() ? ArrayRef<Real>(zeros) : ours, result.reference.values,

@@ -13,8 +13,8 @@ namespace taylor::run {
 struct ExpectedResult {
   std::string kind, name; ///< "output" or "gradient", and of what
   Array reference, eager;
-  /// As in Contract; 0 until more orders are asked for.
-  Real eagerOverOrders = 0;
+  /// As in Contract; 0 until draws are asked for.
+  Real eagerOverDraws = 0;
   /// `gradient q`, but `o`, as tables name it.
   std::string title() const { return kind == "gradient" ? "gradient " + name : name; }
 };
@@ -26,8 +26,8 @@ public:
   /// Evaluates the problem twice: exactly, and as eager code in its type.
   static mlir::FailureOr<Expectation> evaluate(Problem &problem, bool withGradients);
 
-  /// Evaluates eager code in more orders of summation, for results that it may have hit by luck.
-  mlir::LogicalResult addOrders(Problem &problem, bool withGradients);
+  /// Evaluates eager code in several draws of its rounding, for results that it may have hit by luck.
+  mlir::LogicalResult addDraws(Problem &problem, bool withGradients);
 
   /// Judges what a kernel gave for result i; no elements are zeros.
   reference::Comparison judge(size_t i, llvm::ArrayRef<Real> ours) const;

@@ -35,9 +35,9 @@ struct Problem {
   bool tf32Products = false;
   /// Kernels of the chunked form, which the contract judges by a bound of its own.
   bool chunked = false;
-  /// Eager code's arithmetic in this type; `start`: another order of summation.
-  reference::Arithmetic eager(Real start = 0) const {
-    return reference::Arithmetic::eager(dtype, tf32Products, start);
+  /// Eager code's arithmetic in this type; `draw`: another draw of its rounding.
+  reference::Arithmetic eager(uint64_t draw = 0) const {
+    return reference::Arithmetic::eager(dtype, tf32Products, draw);
   }
 };
 

@@ -94,7 +94,7 @@ LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, const Op
     return failure();
   ComparisonTable table = judgeAll(problem, evaluated, options, *expectation);
   if (!table.passes()) {
-    if (failed(expectation->addOrders(problem, withGradients)))
+    if (failed(expectation->addDraws(problem, withGradients)))
       return failure();
     table = judgeAll(problem, evaluated, options, *expectation);
   }

@@ -22,6 +22,16 @@ Real taylor::reference::distance(llvm::ArrayRef<Real> a, llvm::ArrayRef<Real> b)
   return std::sqrt(square);
 }
 
+Real taylor::reference::likelyError(llvm::ArrayRef<Real> draws) {
+  Real mean = 0, variance = 0;
+  for (Real error : draws)
+    mean += error * error / draws.size();
+  for (Real error : draws)
+    variance += (error * error - mean) * (error * error - mean) / (draws.size() - 1);
+  Real likely = (mean + 3 * std::sqrt(variance)) / kSquareOfDraw;
+  return std::isfinite(likely) ? std::sqrt(likely) : 0;
+}
+
 Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Real> reference,
                                       llvm::ArrayRef<Real> eager, const Contract &contract) {
   Real factor = isNarrow(contract.dtype) ? Real(1.1) : 2;
@@ -29,19 +39,20 @@ Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Rea
   std::vector<Real> zero(reference.size(), 0);
   Comparison result;
   result.error = distance(x, reference);
-  result.eager = std::max(distance(eager, reference), contract.eagerOverOrders);
+  Real first = distance(eager, reference);
+  result.eager = std::max(first, contract.eagerOverDraws);
   result.norm = distance(reference, zero);
   Real elements = std::sqrt(static_cast<Real>(reference.size()));
   bool cancels = result.norm < ofTerms * elements;
   Real floor = (cancels ? contract.cancelledPerElement : contract.floorPerElement) * ofTerms * elements;
   // A result of which eager code itself gets no digit right is the rounding of what cancels, once this way
   // and once that: two draws of the same noise differ by more than a factor of 2.
-  if (std::isfinite(result.eager) && result.eager > contract.getNoise() * ofTerms * result.norm)
-    factor *= 2;
+  Real ofFirst =
+      std::isfinite(first) && first > contract.getNoise() * ofTerms * result.norm ? 2 * factor : factor;
   // An eager evaluation that overflows where the reference does not allows nothing.
-  Real ofEager = std::isfinite(result.eager) ? factor * result.eager : 0;
-  if (reference.size() < contract.fewElements && std::isfinite(result.eager))
-    ofEager = std::max(ofEager, factor * contract.peers * result.norm);
+  Real ofEager = std::isfinite(first) ? std::max(ofFirst * first, factor * contract.eagerOverDraws) : 0;
+  if (reference.size() < contract.fewElements && std::isfinite(first))
+    ofEager = std::max(ofEager, ofFirst * contract.peers * result.norm);
   result.allowed =
       std::max({ofEager, 4 * epsilon * result.norm, contract.getRelative() * result.norm, floor});
   result.passes = result.error <= result.allowed;

@@ -34,8 +34,8 @@ struct Contract {
   /// less.
   Real cancelledPerElement = 4;
   /// Where eager code's error passes this many getTermEpsilon() |ref|, ref is what cancellation left, or
-  /// hangs on which scores a clamp takes, and c is twice as large: about 1/500 of |ref| in f32, 1/16 in bf16,
-  /// 1/64 in f16 and tf32.
+  /// hangs on which scores a clamp takes, and c of this one draw is twice as large: about 1/500 of |ref| in
+  /// f32, 1/16 in bf16, 1/64 in f16 and tf32.
   Real getNoise() const {
     return dtype == Dtype::BF16 ? 8 : dtype == Dtype::F16 || tf32Products ? 16 : 16384;
   }
@@ -44,11 +44,12 @@ struct Contract {
   size_t fewElements = 16;
   /// The largest |eager - ref| / |ref| among the other results of the same run, or 0.
   Real peers = 0;
-  /// |eager - ref| in the root mean square over several orders of summation, or 0 where only one is known. A
-  /// result with many independent errors has the same in each. One whose elements share theirs, as those of a
-  /// running sum do, has few numbers' worth of chance however many elements it has, and one order may by luck
-  /// give a third of another's.
-  Real eagerOverOrders = 0;
+  /// likelyError of |eager - ref| over several draws of eager code's rounding, which stands for |eager - ref|
+  /// where it is larger; or 0 where none is known. A result with many independent errors has nearly the same
+  /// in each draw. One whose elements share theirs has few numbers' worth of chance however many elements it
+  /// has (a running sum, two tokens, the few pairs whose scores rounding moves across a clamp's bound), and
+  /// by luck one draw is a fraction of another.
+  Real eagerOverDraws = 0;
   /// With f32: products round their operands to tf32.
   bool tf32Products = false;
   /// A kernel of the chunked or recurrent form: eager code adds up pairs, and its error says nothing of sums
@@ -58,6 +59,11 @@ struct Contract {
     return !statesBetweenChunks || dtype == Dtype::F64 ? 0 : isNarrow(dtype) ? Real(3e-3) : Real(1e-5);
   }
 };
+
+/// What an error of rounding to the nearest stays below but for chance, by the errors of two or more draws
+/// (Rounding, kSquareOfDraw): its square is the mean of theirs and three of their standard deviations. 0
+/// where a draw is not finite.
+Real likelyError(llvm::ArrayRef<Real> draws);
 
 struct Comparison {
   /// |x - ref|, |eager - ref|, |ref| and what the contract allows, in 2-norms.

@@ -28,13 +28,8 @@ Real dot(const Real *a, const Real *b, int64_t width, const Arithmetic &arithmet
       sum += a[c] * b[c];
     return sum;
   }
-  auto add = [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c)
-      sum = arithmetic.accumulator.finite(sum + arithmetic.operand(a[c]) * arithmetic.operand(b[c]));
-  };
-  int64_t first = arithmetic.place(0, width);
-  add(first, width);
-  add(0, first);
+  for (int64_t c = 0; c < width; ++c)
+    sum = arithmetic.accumulator.finite(sum + arithmetic.operand(a[c]) * arithmetic.operand(b[c]));
   return arithmetic.value(sum);
 }
 
@@ -326,15 +321,13 @@ void PairSums::evaluateHead(Head &head) const {
     Layout layout = outputLayout(output);
     head.outputs.push_back(makeMatrix(loopOf(layout), !layout.token.empty()));
   }
-  for (int64_t i = 0, rows = environment.sizeOf("t"); i < rows; ++i) {
-    int64_t t = arithmetic.place(i, rows);
+  for (int64_t t = 0, rows = environment.sizeOf("t"); t < rows; ++t) {
     row.set(t);
     head.counts[t] = row.keys.size();
     for (auto [output, result] : llvm::zip_equal(outputs, head.outputs))
       if (output.kind == Kind::Maximum)
         *result.row(t) = row.runningMaximum;
-    for (size_t n = 0; n < row.keys.size(); ++n) {
-      size_t j = arithmetic.place(n, row.keys.size());
+    for (size_t j = 0; j < row.keys.size(); ++j) {
       int64_t u = row.keys[j];
       row.run(j);
       for (auto [output, result] : llvm::zip_equal(outputs, head.outputs)) {
@@ -362,11 +355,9 @@ void PairSums::pullbackHead(Head &head) const {
   auto gradient = [&](int array, int64_t token) -> Real * {
     return differentiable[array] ? head.gradients[array].row(token) : nullptr;
   };
-  for (int64_t i = 0, rows = environment.sizeOf("t"); i < rows; ++i) {
-    int64_t t = arithmetic.place(i, rows);
+  for (int64_t t = 0, rows = environment.sizeOf("t"); t < rows; ++t) {
     row.set(t);
-    for (size_t n = 0; n < row.keys.size(); ++n) {
-      size_t j = arithmetic.place(n, row.keys.size());
+    for (size_t j = 0; j < row.keys.size(); ++j) {
       int64_t u = row.keys[j];
       row.run(j);
 

@@ -5,25 +5,32 @@
 #define TAYLOR_DIALECT_REFERENCE_PRECISION_H
 
 #include <cstdint>
+#include <cstring>
+#include <limits>
 
 namespace taylor::reference {
 
 /// 64 bits of mantissa and 15 of exponent on x86: e^11000 is finite, so no formula needs to be stabilised
 /// here.
 using Real = long double;
-static_assert(sizeof(Real) > sizeof(double), "the reference needs a long double wider than double");
+static_assert(std::numeric_limits<Real>::digits == 64,
+              "the reference needs a long double of 64 bits of mantissa");
 
 /// Storage types of kernels, by their names in a manifest.
 enum class Dtype { F32, BF16, F16, F64, I32 };
 
-/// Rounds to the nearest number with a given mantissa. The exponent stays wide: eager code in a library is
-/// stabilised by hand, and what it is compared for here is its rounding, not its overflow.
+/// Rounds to a number with a given mantissa: to the nearest, or, in a draw, to one of the two beside x, with
+/// a probability that makes x the mean (stochastic rounding; Parker, Monte Carlo Arithmetic, 1997). A draw is
+/// a function of |x|: x and -x round alike, as they do to the nearest, and numbers of that mantissa stay.
+/// The exponent stays wide: eager code in a library is stabilised by hand, and what it is compared for here
+/// is its rounding, not its overflow.
 class Rounding {
 public:
   /// No rounding.
   Rounding() = default;
-  /// Keeps `bits` bits of mantissa, the leading one included.
-  explicit Rounding(int bits) : splitter(bits == 64 ? 0 : Real(uint64_t(1) << (64 - bits)) + 1) {}
+  /// Keeps `bits` bits of mantissa, the leading one included. `draw`: 0 for the nearest, else which draw.
+  explicit Rounding(int bits, uint64_t draw = 0)
+      : splitter(bits == 64 ? 0 : Real(uint64_t(1) << (64 - bits)) + 1), dropped(64 - bits), draw(draw) {}
 
   bool isExact() const { return splitter == 0; }
   Real operator()(Real x) const {
@@ -34,12 +41,44 @@ public:
   }
   /// The same for x known to be finite, of a rounding that is not exact (Veltkamp's splitting).
   Real finite(Real x) const {
+    if (draw)
+      return drawn(x);
     Real shifted = x * splitter;
     return shifted - (shifted - x);
   }
 
 private:
+  /// Adds a random number below the last bit that is kept, and cuts.
+  Real drawn(Real x) const {
+    if (x == 0 || x - x != 0)
+      return x;
+    constexpr size_t kMantissaBytes = 8; // then sign and exponent: x87's extended format
+    uint64_t mantissa, hash;
+    uint16_t exponent;
+    std::memcpy(&mantissa, &x, kMantissaBytes);
+    std::memcpy(&exponent, reinterpret_cast<const char *>(&x) + kMantissaBytes, sizeof(exponent));
+    hash = mix(mantissa + mix(draw << 15 | (exponent & 0x7fff))); // the sign apart
+    uint64_t below = (uint64_t(1) << dropped) - 1, sum = mantissa + (hash & below);
+    if (sum < mantissa) { // carries past the leading bit: the next power of two
+      sum = uint64_t(1) << 63;
+      ++exponent;
+    }
+    sum &= ~below;
+    std::memcpy(&x, &sum, kMantissaBytes);
+    std::memcpy(reinterpret_cast<char *>(&x) + kMantissaBytes, &exponent, sizeof(exponent));
+    return x;
+  }
+  /// Every bit of the result depends on every bit of x (the finalizer of SplitMix64).
+  static uint64_t mix(uint64_t x) {
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+  }
+
   Real splitter = 0;
+  int dropped = 0;
+  uint64_t draw = 0;
 };
 
 /// Bits of mantissa of a storage type.
@@ -72,26 +111,24 @@ inline Real epsilonOf(Dtype dtype) {
 inline constexpr int kTF32Bits = 11;
 inline constexpr Real kTF32Epsilon = Real(1) / (1 << (kTF32Bits - 1));
 
+/// The squared error of a draw is 1/6 of the square of a last place in the mean, that of the nearest number
+/// 1/12.
+inline constexpr int kSquareOfDraw = 2;
+
 /// How results are rounded: those of every scalar operation, and the running sums of dots and reductions; and
 /// before each multiplication of a matrix product, its two operands.
 struct Arithmetic {
   Rounding value, accumulator, operand;
-  /// Inner products, and sums over pairs, start this far into their terms, go on to the last one, and end
-  /// with those before: another order of additions, so another draw of the same rounding. In [0, 1).
-  Real start = 0;
-  /// The term of a sum of `count` that is added i-th.
-  int64_t place(int64_t i, int64_t count) const {
-    int64_t at = i + static_cast<int64_t>(start * count);
-    return at < count ? at : at - count;
-  }
   /// The reference: nothing is rounded.
   static Arithmetic exact() { return {}; }
   /// Eager code in a type: results in the type, sums in f32 at least. `tf32Products`: as torch computes in
   /// f32 where its matrix products may use tf32 (torch.backends.cuda.matmul.allow_tf32); nothing else is
   /// rounded to it.
-  static Arithmetic eager(Dtype dtype, bool tf32Products = false, Real start = 0) {
-    Rounding operand = tf32Products ? Rounding(kTF32Bits) : Rounding();
-    return {Rounding(mantissaBits(dtype)), Rounding(dtype == Dtype::F64 ? 53 : 24), operand, start};
+  /// `draw`: 0 to round to the nearest, else another draw of the same errors, whose squares are kSquareOfDraw
+  /// as large.
+  static Arithmetic eager(Dtype dtype, bool tf32Products = false, uint64_t draw = 0) {
+    Rounding operand = tf32Products ? Rounding(kTF32Bits, draw) : Rounding();
+    return {Rounding(mantissaBits(dtype), draw), Rounding(dtype == Dtype::F64 ? 53 : 24, draw), operand};
   }
 };
 

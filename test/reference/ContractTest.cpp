@@ -91,16 +91,32 @@ TEST(Contract, JudgesFewElementsByTheirPeersToo) {
   EXPECT_FALSE(compare(Values(16, 1.00199L), many, many, contract).passes);
 }
 
-TEST(Contract, TakesTheErrorOfEagerCodeOverOrdersOfSummation) {
-  std::vector<Real> reference(16, 1), lucky(16, 1.00001L); // off by 4e-5, by 4e-4 over several orders
+TEST(Contract, TakesTheErrorOfEagerCodeOverDraws) {
+  std::vector<Real> reference(16, 1), lucky(16, 1.00001L); // off by 4e-5, by 4e-4 over several draws
   Contract contract = {Dtype::F32};
   EXPECT_FALSE(compare(Values(16, 1.0001L), reference, lucky, contract).passes);
-  contract.eagerOverOrders = 4e-4L;
+  contract.eagerOverDraws = 4e-4L;
   EXPECT_TRUE(compare(Values(16, 1.000199L), reference, lucky, contract).passes);
   EXPECT_FALSE(compare(Values(16, 1.000201L), reference, lucky, contract).passes);
-  // An unlucky first order is not held against a kernel.
+  // An unlucky first draw is not held against a kernel.
   std::vector<Real> unlucky(16, 1.001L);
   EXPECT_TRUE(compare(Values(16, 1.00199L), reference, unlucky, contract).passes);
+}
+
+TEST(Contract, DoesNotDoubleTheFactorOfDraws) {
+  std::vector<Real> reference(4, 1), noisy(4, 1.01L); // off by 0.02: no digit, so 0.08 by the first draw
+  Contract contract = {Dtype::F32};
+  contract.eagerOverDraws = 0.05L;
+  EXPECT_TRUE(compare(Values(4, 1.0499L), reference, noisy, contract).passes);
+  EXPECT_FALSE(compare(Values(4, 1.0501L), reference, noisy, contract).passes);
+}
+
+TEST(Contract, DrawsSayHowMuchChanceAnErrorHas) {
+  Real half = std::sqrt(0.5L); // a draw's error is √2 of that to the nearest
+  EXPECT_NEAR(likelyError({2, 2, 2, 2}), 2 * half, 1e-12);
+  // Squares 1 and 9: the mean is 5, the standard deviation √(4 * 16 / 3).
+  EXPECT_NEAR(likelyError({1, 3, 1, 3}), std::sqrt((5 + 3 * std::sqrt(64 / 3.0L)) / 2), 1e-12);
+  EXPECT_EQ(likelyError({1, std::numeric_limits<Real>::infinity()}), 0); // what overflows allows nothing
 }
 
 TEST(Contract, DoublesTheFactorWhereEagerCodeHasNoDigit) {

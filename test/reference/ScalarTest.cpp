@@ -92,6 +92,39 @@ TEST(ScalarFunctions, PowersOfZero) {
   EXPECT_EQ(partials[1], 0);
 }
 
+TEST(Rounding, DrawsOneOfTheTwoNumbersBesideWithTheNumberAsMean) {
+  Rounding nearest(8);
+  Real squares = 0, squaresOfDraws = 0;
+  for (Real x : {1.0014L, -1.9951L, 3.3e-4700L, -7.77e4900L, 1.0L / 3}) {
+    Real place = std::ldexp(1.0L, std::ilogb(x) - 7), below = std::floor(x / place) * place, sum = 0;
+    constexpr int kDraws = 4000;
+    for (int draw = 1; draw <= kDraws; ++draw) {
+      Rounding rounding(8, draw);
+      Real drawn = rounding(x);
+      ASSERT_TRUE(drawn == below || drawn == below + place) << static_cast<double>(x);
+      EXPECT_EQ(rounding(-x), -drawn);
+      sum += (drawn - x) / place;
+    }
+    EXPECT_NEAR(sum / kDraws, 0, 0.03);
+  }
+  for (int i = 1; i <= 4000; ++i) {
+    Real x = 1 + std::fmod(i * 0.61803398874989L, 1.0L), drawn = Rounding(8, 5)(x);
+    squares += (nearest(x) - x) * (nearest(x) - x);
+    squaresOfDraws += (drawn - x) * (drawn - x);
+  }
+  EXPECT_NEAR(squaresOfDraws / squares, kSquareOfDraw, 0.1);
+}
+
+TEST(Rounding, DrawsKeepWhatNeedsNoRounding) {
+  Real infinity = std::numeric_limits<Real>::infinity();
+  for (int draw = 1; draw < 100; ++draw) {
+    Rounding rounding(8, draw);
+    for (Real x : {0.0L, 1.0L, -255.0L, 0x1.fep-9000L, infinity, -infinity})
+      EXPECT_EQ(rounding(x), x);
+    EXPECT_TRUE(std::isnan(rounding(NAN)));
+  }
+}
+
 TEST(Rounding, KeepsTheMantissaAndNotTheExponent) {
   Rounding f32(24), bf16(8), exact;
   EXPECT_EQ(f32(0.1L), static_cast<Real>(0.1f));
