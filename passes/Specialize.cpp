@@ -86,7 +86,6 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult setMask();
   LogicalResult setOrders(RecurrencesOp op);
   void warnOddOrder(RecurrencesOp op);
   FailureOr<ArrayType> sized(Location loc, ArrayType type, Type elementType);
@@ -97,37 +96,6 @@ private:
   SpecOp spec;
   const Choices &choices;
 };
-
-LogicalResult Specializer::setMask() {
-  Mask used = Mask::Causal;
-  Operation *runs = nullptr;
-  StringRef what;
-  bool found = false;
-  WalkResult result = spec.walk([&](Operation *op) -> WalkResult {
-    auto set = [&](auto sum) {
-      if (choices.mask)
-        sum.setMask(*choices.mask);
-      if (sum.getMask() == Mask::Bidirectional || !found)
-        used = sum.getMask();
-      found = true;
-      if (sum.getDecay() && !runs)
-        runs = op, what = "decay";
-    };
-    if (auto recurrences = dyn_cast<RecurrencesOp>(op))
-      set(recurrences);
-    else if (auto recurrence = dyn_cast<RecurrenceOp>(op))
-      set(recurrence);
-    else if (auto scan = dyn_cast<ScanOp>(op); scan && scan.getKind() == ScanKind::Sum && !runs)
-      runs = op, what = "running sum over tokens";
-    return WalkResult::advance();
-  });
-  (void)result;
-  if (runs && used == Mask::Bidirectional)
-    return runs->emitError()
-           << "unsupported " << what
-           << " in a bidirectional attention: it is for causal use only; compile with a causal mask";
-  return success();
-}
 
 void Specializer::warnOddOrder(RecurrencesOp op) {
   int64_t last = cast<IntegerAttr>(*op.getLastOrder()).getInt();
@@ -273,7 +241,8 @@ void Specializer::replaceNumbers() {
 }
 
 LogicalResult Specializer::run() {
-  if (failed(setParameters(spec, choices.parameters)) || failed(setMask()))
+  if (failed(setParameters(spec, choices.parameters)) ||
+      (choices.mask && failed(setMask(spec, *choices.mask))))
     return failure();
   for (RecurrencesOp op : spec.getBody().getOps<RecurrencesOp>())
     if (failed(setOrders(op)))

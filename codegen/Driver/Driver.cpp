@@ -5,11 +5,11 @@
 #include "codegen/Explain/Explanation.h"
 #include "codegen/Torch/TorchPrinter.h"
 
+#include "dialect/Taylor/Parameters.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 
-#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -32,7 +32,8 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
   FailureOr<SpecOp> spec = selectSpec();
   if (succeeded(spec))
     (*module)->setLoc(spec->getLoc());
-  if (failed(spec) || failed(setParameters(*spec, options.parameters)) || failed(setMask(*spec)))
+  if (failed(spec) || failed(setParameters(*spec, options.parameters)) ||
+      (options.mask && failed(setMask(*spec, *options.mask))))
     return failure();
   return success();
 }
@@ -58,15 +59,6 @@ FailureOr<SpecOp> Driver::selectSpec() {
     return module->emitError("expected --spec to name one of ")
            << names << ", but got '" << options.spec << "'";
   return chosen;
-}
-
-LogicalResult Driver::setMask(SpecOp spec) {
-  if (!options.mask)
-    return success();
-  auto mask = MaskAttr::get(&context, *options.mask);
-  spec.walk([&](RecurrencesOp op) { op.setMaskAttr(mask); });
-  spec.walk([&](RecurrenceOp op) { op.setMaskAttr(mask); });
-  return mlir::verify(spec);
 }
 
 /// What the target cannot do, as a message.

@@ -50,7 +50,6 @@ private:
   void planPhases(Emission emission);
   void beginPhase();
   mlir::FailureOr<SpecOp> selectSpec();
-  mlir::LogicalResult setMask(SpecOp spec);
   mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
                                llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();

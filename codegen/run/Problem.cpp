@@ -2,6 +2,7 @@
 #include "codegen/run/Problem.h"
 #include "codegen/run/Npy.h"
 #include "codegen/run/RandomArray.h"
+#include "dialect/Taylor/Parameters.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -60,11 +61,8 @@ public:
         options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
     if (failed(setParameters()) || failed(loadInputs()) || failed(setSizes()))
       return failure();
-    if (!options.mask.empty()) {
-      Mask mask = *symbolizeMask(options.mask);
-      problem.spec.walk([&](RecurrencesOp op) { op.setMask(mask); });
-      problem.spec.walk([&](RecurrenceOp op) { op.setMask(mask); });
-    }
+    if (!options.mask.empty() && failed(setMask(problem.spec, *symbolizeMask(options.mask))))
+      return failure();
     if (failed(makeInputs()) || failed(makeCotangents()))
       return failure();
     return std::move(problem);

@@ -239,6 +239,26 @@ LogicalResult SpecOp::verify() {
   return success();
 }
 
+/// A running sum over tokens counts the past of each; beside a sum over all keys it would mean one order of
+/// tokens only.
+static LogicalResult verifyRunningSums(SpecOp spec) {
+  bool bidirectional = false;
+  ScanOp runs;
+  for (Operation &op : spec.getBody().front()) {
+    if (auto sums = dyn_cast<RecurrencesOp>(op))
+      bidirectional |= sums.getMask() == Mask::Bidirectional;
+    else if (auto sum = dyn_cast<RecurrenceOp>(op))
+      bidirectional |= sum.getMask() == Mask::Bidirectional;
+    else if (auto scan = dyn_cast<ScanOp>(op); scan && scan.getKind() == ScanKind::Sum && !runs)
+      runs = scan;
+  }
+  if (!bidirectional || !runs)
+    return success();
+  return runs.emitError(
+      "unsupported running sum over tokens in a bidirectional attention: it is for causal use "
+      "only; compile with a causal mask");
+}
+
 LogicalResult SpecOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield || yield.getValues().empty())
@@ -256,7 +276,9 @@ LogicalResult SpecOp::verifyRegions() {
       return WalkResult::interrupt();
     return WalkResult::advance();
   });
-  return failure(result.wasInterrupted());
+  if (result.wasInterrupted())
+    return failure();
+  return verifyRunningSums(*this);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/Parameters.h"
 
+#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
@@ -78,4 +79,10 @@ LogicalResult taylor::setParameters(SpecOp spec, ArrayRef<ParameterSetting> sett
   }
   spec.setParametersAttr(parameters.getDictionary(spec.getContext()));
   return success();
+}
+
+LogicalResult taylor::setMask(SpecOp spec, Mask mask) {
+  spec.walk([&](RecurrencesOp sums) { sums.setMask(mask); });
+  spec.walk([&](RecurrenceOp sum) { sum.setMask(mask); });
+  return mlir::verify(spec);
 }

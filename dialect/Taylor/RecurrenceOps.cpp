@@ -149,7 +149,8 @@ LogicalResult RecurrencesOp::verify() {
     if (!channelOf(cast<ArrayType>(extra.getType())).empty())
       return emitOpError("unsupported channel axis of a value in a formula of pairs: ") << extra.getType();
   if (getDecay() && getMask() == Mask::Bidirectional)
-    return emitOpError("unsupported decay of a bidirectional sum: a decay runs from past keys to a query");
+    return emitOpError("unsupported decay of a bidirectional sum: a decay runs from past keys to a query; "
+                       "compile with a causal mask");
   if (failed(verifyScale(*this, getScale())) ||
       failed(verifyYielded(*this, getScore(), "score", /*isCondition=*/false)) ||
       failed(verifyYielded(*this, getWeight(), "weight", /*isCondition=*/false)) ||
@@ -278,7 +279,8 @@ LogicalResult RecurrenceOp::verify() {
     return failure();
   if (getDecay() && getMask() == Mask::Bidirectional)
     return emitOpError(
-        "unsupported decay of a bidirectional recurrence: a decay runs from past keys to a query");
+        "unsupported decay of a bidirectional recurrence: a decay runs from past keys to a query; "
+        "compile with a causal mask");
   if (getDecay() && !getDecay().getType().has("u"))
     return emitOpError("requires axis u of the running log-decay, but got ") << getDecay().getType();
   if (getState() && getMask() == Mask::Bidirectional)

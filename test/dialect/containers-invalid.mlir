@@ -172,3 +172,19 @@ taylor.spec @yields_a_type(%q: !taylor.array<[b, t]>) {
   // expected-error @below {{custom op 'taylor.yield' expected what to yield, as in `taylor.yield %o : !o`}}
   taylor.yield : !taylor.array<[b, t]>
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @bidirectional_cumulative_gate(%q: !q, %k: !k, %v: !v, %a: !row from projection(bias)) {
+  // expected-error @below {{unsupported running sum over tokens in a bidirectional attention: it is for causal use only; compile with a causal mask}}
+  %c = taylor.scan sum over(t) exp(%a) : !row
+  %n = taylor.recurrences %q, %k, %v exponential bidirectional : !q, !k, !v
+  %o = taylor.map %n / %c : !o, !row
+  taylor.yield %o : !o
+}

@@ -192,7 +192,7 @@ taylor.spec @decay_over_queries(%q: !q, %k: !k, %v: !v, %l: !taylor.array<[b, h,
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
 taylor.spec @decay_both_ways(%q: !q, %k: !k, %v: !v, %l: !taylor.array<[b, h, u]>) {
-  // expected-error @below {{'taylor.recurrences' op unsupported decay of a bidirectional sum: a decay runs from past keys to a query}}
+  // expected-error @below {{'taylor.recurrences' op unsupported decay of a bidirectional sum: a decay runs from past keys to a query; compile with a causal mask}}
   %o = taylor.recurrences %q, %k, %v exponential decay(%l) bidirectional : !q, !k, !v, !taylor.array<[b, h, u]>
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }

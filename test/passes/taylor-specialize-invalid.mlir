@@ -22,22 +22,6 @@ taylor.spec @odd_rotation(%q: !q, %k: !k, %v: !v) {
 !o = !taylor.array<[b, h, t, e]>
 !row = !taylor.array<[b, h, t]>
 
-taylor.spec @bidirectional_cumulative_gate(%q: !q, %k: !k, %v: !v, %a: !row from projection(bias)) {
-  // expected-error @below {{unsupported running sum over tokens in a bidirectional attention: it is for causal use only; compile with a causal mask}}
-  %c = taylor.scan sum over(t) exp(%a) : !row
-  %n = taylor.recurrences %q, %k, %v exponential bidirectional : !q, !k, !v
-  %o = taylor.map %n / %c : !o, !row
-  taylor.yield %o : !o
-}
-
-// -----
-
-!q = !taylor.array<[b, h, t, d]>
-!k = !taylor.array<[b, g, u, d]>
-!v = !taylor.array<[b, g, u, e]>
-!o = !taylor.array<[b, h, t, e]>
-!row = !taylor.array<[b, h, t]>
-
 taylor.spec @odd_top_order(%q: !q, %k: !k, %v: !v) {
   // expected-warning @below {{a series with the odd top order 3 can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order}}
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 3) causal : !q, !k, !v

@@ -5,7 +5,7 @@
 // RUN: not taylor-opt --taylor-specialize="dtype=f8" %s 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not taylor-opt --taylor-specialize="mask=upper" %s 2>&1 | FileCheck %s --check-prefix=MASK
 // RUN: not taylor-opt --taylor-specialize="parameters=order" %s 2>&1 | FileCheck %s --check-prefix=VALUE
-// DECAY: unsupported decay in a bidirectional attention: it is for causal use only; compile with a causal mask
+// DECAY: unsupported decay of a bidirectional sum: a decay runs from past keys to a query; compile with a causal mask
 // SIZE: expected positive sizes, but got head-dim=0 value-dim=0
 // TYPE: expected dtype f32, bf16, f16 or f64, but got 'f8'
 // MASK: expected mask causal or bidirectional, but got 'upper'
