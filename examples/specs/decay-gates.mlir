@@ -1,11 +1,11 @@
 // An input gate on the values, an output gate, a learned decay in place of RoPE, and a layer norm.
 //
 //   s[t,u] = min(<q[t], k[u]> / sqrt(d), 5)            w = e^s e^(D[t] - D[u])
-//   D = sum over tokens before u of decay_gate / 1024  N = sum of w sigmoid(in_gate) v
+//   D = sum over tokens before u of decay_gate / 1024        N = sum of w sigmoid(in_gate) v
 //   o = LN(sigmoid(out_gate) N / n), epsilon 1e-5
 //
 // The output gate has one logit per query head, the input gate and the decay one per key/value head; the heads share
-// the norm's parameters. Source: `gated_softmax_decay` in the code of the paper. Causal only.
+// the norm's parameters. Source: Figure 6, middle; `gated_softmax_decay` in the code of the paper. Causal only.
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>

@@ -2,7 +2,7 @@
 //
 //   w[t,u] = <relu(q[t]), relu(k[u])>, after RoPE, without scale        o = N / (Z + 1e-8)
 //
-// One recurrence, of order 1 (the paper, equation 3). Source: `linear_relu` in the code of the paper.
+// One recurrence, of order 1 (the paper, equation 3). Source: Figure 4; `linear_relu` in the code of the paper.
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>

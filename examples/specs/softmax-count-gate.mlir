@@ -2,7 +2,7 @@
 //
 //   s[t,u] = min(<q[t], k[u]> / sqrt(d), 5), after RoPE        w = e^s        o = sigmoid(out_gate) N / n
 //
-// Source: `softmax_divS_gate` in the code of the paper.
+// Source: Figure 6, left; `softmax_divS_gate` and `gated_softmax_no_in_gate_no_norm` in the code of the paper.
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>

@@ -2,7 +2,7 @@
 //
 //   s[t,u] = min(<q[t], k[u]> / sqrt(d), 5), after RoPE        w = e^s        o = LN(N / n), epsilon 1e-5
 //
-// The heads share the norm's parameters. Source: `gated_softmax_no_gate` in the code of the paper.
+// The heads share the norm's parameters. Source: Figure 6, right; `gated_softmax_no_gate` in the code of the paper.
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>

@@ -2,7 +2,7 @@
 //
 //   s[t,u] = <q[t], k[u]> / sqrt(d), after RoPE        w = e^s        o = N / max(|N|, 1e-12)
 //
-// Source: `gated_softmax_no_gate_L2norm_nodivS_noclamp` in the code of the paper.
+// Source: Figure 6, right; `gated_softmax_no_gate_L2norm_nodivS_noclamp` in the code of the paper.
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>

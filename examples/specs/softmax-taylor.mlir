@@ -2,8 +2,8 @@
 //
 //   s[t,u] = <q[t], k[u]> / sqrt(d), after RoPE        w = sum over n = 0..N of s^n / n!        o = N / Z
 //
-// The weights are positive for even N; for odd N the mass can vanish. Source: section 3.1 of the paper,
-// `softmax_taylor_80terms` in its code (which returns the numerator).
+// The weights are positive for even N; for odd N the mass can vanish. Source: section 3.1 and
+// Figure 5 of the paper. Its code, `softmax_taylor_80terms`, returns the numerator: softmax-taylor-as-coded.mlir.
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>

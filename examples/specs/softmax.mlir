@@ -2,7 +2,8 @@
 //
 //   s[t,u] = <q[t], k[u]> / sqrt(d), after RoPE        w = e^s        o = N / Z
 //
-// Source: Vaswani et al., Attention Is All You Need, equation 1; `softmax` in the code of the paper.
+// Source: Vaswani et al., Attention Is All You Need, equation 1; Figure 6, left; `softmax` in the code of
+// the paper.
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>

@@ -38,6 +38,8 @@ SHAPES = [
 TYPES = ("bf16", "f32", "f16")
 HEADS = ((64, 64), (128, 128))
 OTHER_HEADS = ((16, 48), (192, 192))  # of one specification
+# What is packed unless --specs says more: kernels that differ most from each other; all of them are many times what the folder may have.
+SPECS = ("softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-count-layernorm", "linear-relu", "decay-gates", "softmax-taylor")
 TIMED = ("softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-taylor", "linear-relu")
 MODES = {"deterministic": [], "atomic": ["--row-sums=atomic"]}
 
@@ -52,7 +54,7 @@ def arguments(words):
     parser.add_argument("--lib", type=pathlib.Path, default=SOURCE / "build" / "lib", help="folder of libtaylor.so and libtaylor_torch.so")
     parser.add_argument("--folder", type=pathlib.Path, default=SOURCE / "build" / "gpu-check", help="what is made; replaced if it is one of ours")
     parser.add_argument("--targets", default="sm_80,sm_90", help="as taylorc's --target")
-    parser.add_argument("--specs", default="", metavar="NAME,..", help="of examples/specs (default: all)")
+    parser.add_argument("--specs", default=",".join(SPECS), metavar="NAME,..", help="of examples/specs, or all (default: %(default)s)")
     parser.add_argument("--types", default=",".join(TYPES), metavar="NAME,..", help="storage types")
     parser.add_argument("--small", action="store_true", help="the first two shapes and the first head size: for tests of the folder itself")
     parser.add_argument("--limit", type=float, default=60, metavar="MB", help="the folder may have (10^6 bytes; default: 60)")
@@ -90,9 +92,10 @@ class Packer:
     def artifacts(self):
         """Every specification in every type and head size; one in other head sizes and without a mask in the first type; timed ones in every mode."""
         options = self.options
-        specs = options.specs.split(",") if options.specs else sorted(file.stem for file in (SOURCE / "examples" / "specs").glob("*.mlir"))
+        every = sorted(file.stem for file in (SOURCE / "examples" / "specs").glob("*.mlir"))
+        specs = every if options.specs == "all" else options.specs.split(",")
         for spec in specs:
-            if not (SOURCE / "examples" / "specs" / f"{spec}.mlir").is_file():
+            if spec not in every:
                 raise Failure(f"expected a specification of examples/specs in --specs, but got '{spec}'")
         types, heads = options.types.split(","), HEADS[: 1 if options.small else None]
         plain = {"mode": "deterministic", "mask": None, "timed": False}

@@ -44,7 +44,7 @@ def cases():
     for spec in SPECS:
         text = spec.read_text()
         # An aligned array has no rows before its first key.
-        rows_without_keys = [] if "decay(" in text else ["--offset=-3"]
+        rows_without_keys = [] if "decay(" in text or "taylor.align" in text else ["--offset=-3"]
         functions = lower(spec, "")
         if functions.returncode:
             yield f"{spec.name}: {functions.stderr}"

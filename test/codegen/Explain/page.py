@@ -1,13 +1,17 @@
 # The page of --explain: all levels with the text that --emit prints, and lines that lead from one to the next.
 # REQUIRES: taylorc
 # RUN: rm -rf %t && mkdir %t
-# RUN: %python %s %spec_dir %t
+# RUN: %python %s %spec_dir %full %t
 import json
 import pathlib
 import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from specifications import select
+
+full = sys.argv.pop(2)
 specs, folder = map(pathlib.Path, sys.argv[1:])
 
 
@@ -69,7 +73,7 @@ def check_lines(spec, levels):
 
 
 gpu = ["--target=sm_80,native", "--dtype=bf16", "--head-dim=32"]
-for spec in sorted(specs.glob("*.mlir")):
+for spec in select(specs, full):
     check_lines(spec, explain(spec, *gpu)[1])
 
 softmax = specs / "softmax.mlir"

@@ -1,4 +1,4 @@
-# Machine code of all specifications, and of one with a function of every score, in the tile sizes that the compiler chooses: ptxas takes it,
+# Machine code of specifications (all of them under ./test.sh --full), and of one with a function of every score, in the tile sizes that the compiler chooses: ptxas takes it,
 # keeps it in registers and has no advice.
 # REQUIRES: taylorc, ptxas
 # RUN: env TAYLOR_PTXAS=%ptxas %python %s %spec_dir %S/../../passes/Inputs/soft-cap.mlir %full
@@ -7,6 +7,9 @@ import json
 import pathlib
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from specifications import select
 
 folder, extra, full = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3] == "1"
 SPILLS = 64  # bytes per thread that a kernel may store, and as many that it may load
@@ -41,8 +44,7 @@ def find_faults(problem, report):
     return [f"{spec.name} {dtype} {channels}: {fault}" for fault in faults]
 
 
-specs = [*sorted(folder.glob("*.mlir")), extra]
-assert len(specs) >= 8, specs
+specs = [*select(folder, sys.argv[3]), extra]
 problems = [(spec, "bf16", channels) for spec in specs for channels in (64, 128, 192)]
 problems += [(spec, dtype, 192) for spec in (specs if full else [extra]) for dtype in ("f16", "f32")]
 if full:

@@ -1,18 +1,19 @@
-"""train_all.py CONFIG SPECIFICATIONS FOLDER: trains each specification of a folder for six steps, with nothing said about any of them; the loss falls
+"""train_all.py CONFIG SPECIFICATIONS FULL FOLDER: trains specifications of a folder (FULL=1: all) for six steps, with nothing said about any of them; the loss falls
 and every tensor has moved."""
-import glob
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
 from safetensors.torch import load_file
 
-config, specifications, out = sys.argv[1:]
-paths = sorted(glob.glob(os.path.join(specifications, "*.mlir")))
-assert len(paths) >= 7, paths
-for path in paths:
-    folder = os.path.join(out, os.path.basename(path).removesuffix(".mlir"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from specifications import select
+
+config, specifications, full, out = sys.argv[1:]
+for path in select(specifications, full):
+    folder = os.path.join(out, path.stem)
     subprocess.run(["taylor-train", "--config", config, "--attention", path, "--out", folder, "--overwrite", "--set", "checkpoint.every=1", "--set", "checkpoint.keep=0",
                     "--set", "optimizer.learning_rate=0.01", "--set", "train.batch=8"], check=True)
     with open(os.path.join(folder, "metrics.jsonl")) as f:

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""usage: list_specs.py [--check] [FOLDER]: writes the table of all specifications into README.md of the folder (default: this one), from the
+comments in its specs/; --check only says whether the table is that.
+
+A comment opens with a sentence; the lines indented further are the formulas, those on one line apart by spaces; `Figure 6, left` names a figure
+of the paper."""
+import pathlib
+import re
+import sys
+
+BEGIN, END = "<!-- Written by examples/list_specs.py from the comments of the files. -->", "<!-- End of what list_specs.py wrote. -->"
+
+
+def read(path):
+    """(figures, formulas) of a specification's comment."""
+    lines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("//"):
+            break
+        lines.append(line[2:])
+    formulas = [part for line in lines if line.startswith("   ") for part in re.split(r"\s{3,}", line.strip())]
+    if not formulas:
+        sys.exit(f"error: expected a comment with a formula, indented by three spaces, at the top of {path}")
+    figures = re.findall(r"Figure (\d+(?:, (?:left|middle|right))?)", " ".join(line.strip() for line in lines))
+    return sorted(set(figures)), formulas
+
+
+def table(specs):
+    rows = sorted((figures[-1:] or ["~"], path.stem, figures, formulas) for path in specs.glob("*.mlir") for figures, formulas in [read(path)])
+    text = "| specification | formula | figure of the paper | forms |\n|---|---|---|---|\n"
+    for _, name, figures, formulas in rows:
+        # A bar ends a cell of a table, also within code.
+        code = "<br>".join("`" + formula.replace("|", "\\|") + "`" for formula in formulas)
+        text += f"| [{name}](specs/{name}.mlir) | {code} | {'; '.join(figures)} | parallel |\n"
+    return text
+
+
+def main(arguments):
+    check = "--check" in arguments
+    folders = [argument for argument in arguments if argument != "--check"]
+    if len(folders) > 1 or any(folder.startswith("-") for folder in folders):
+        sys.exit(f"{__doc__}\n\nerror: expected --check or a folder, but got {' '.join(arguments)}")
+    folder = pathlib.Path(folders[0]) if folders else pathlib.Path(__file__).resolve().parent
+    readme = folder / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    if BEGIN not in text or END not in text:
+        sys.exit(f"error: expected the lines '{BEGIN}' and '{END}' in {readme}")
+    before, rest = text.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    wanted = f"{before}{BEGIN}\n{table(folder / 'specs')}{END}{after}"
+    if wanted == text:
+        return 0
+    if check:
+        sys.exit(f"error: the table of specifications in {readme} is not that of the files: run examples/list_specs.py")
+    readme.write_text(wanted, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,26 @@
+// Clamped scores, an input gate, and a layer norm.
+//
+//   s[t,u] = min(<q[t], k[u]> / sqrt(d), 5), after RoPE        w = e^s
+//   N = sum of w sigmoid(in_gate) v        o = LN(N / n), epsilon 1e-5
+//
+// The input gate has one logit per key/value head; the heads share the norm's parameters. Source: Figure 6, middle;
+// `gated_softmax_no_out_gate` in the code of the paper.
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+!channel = !taylor.array<[e]>
+
+taylor.spec @input_gate_count_layernorm(%q: !q, %k: !k, %v: !v, %in_gate: !column from projection(bias),
+                                        %norm_weight: !channel from parameter(ones),
+                                        %norm_bias: !channel from parameter(zeros)) {
+  %qr = taylor.rope %q : !q
+  %kr = taylor.rope %k : !k
+  %hv = taylor.map sigmoid(%in_gate) * %v : !column, !v
+  %n, %c = taylor.recurrences [numerator, count] %qr, %kr, %hv exponential score(min(s, 5.0)) causal : !q, !k, !v
+  %y = taylor.map %n / %c : !o, !row
+  %o = taylor.normalize layer %y weight(%norm_weight) bias(%norm_bias) epsilon(1.0e-5) : !o, !channel, !channel
+  taylor.yield %o : !o
+}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""usage: check_catalogue.py DEVICE PART FULL BIN_DIR SPEC_DIR FOLDER: the specifications of one part of the catalogue (or `all`) on the cover
+of the device's table below. In each case the fp64 reference, its outputs and the gradients of every argument, against the PyTorch formula of
+catalogue.py; and the kernels compiled for the device (cpu, ptx) against the reference."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import torch
+
+from catalogue import CATALOGUE, CAUSAL_ONLY, NORMS_OVER_HEADS, ORDERS
+from cover import cover
+
+CPU = {
+    "spec": [name for rows in CATALOGUE.values() for name in rows],
+    "dtype": ["f32", "bf16"],
+    "mask": ["causal", "bidirectional"],
+    "d": [16, 32, 64, 96, 128, 192],
+    "e": ["same", 32, 80],
+    "tokens": [(65, 65), (37, 101), (41, 25)],  # queries, keys; the last: 16 queries that see no key
+    "heads": [(2, 2, 1), (1, 3, 3), (1, 4, 2)],  # b, h, g
+    "order": ["default", 2, 4],
+}
+# The interpreter is slow: small sizes.
+PTX = CPU | {"dtype": ["bf16"], "d": [16, 64], "e": ["same", 24], "tokens": [(33, 40), (40, 33)], "heads": [(1, 2, 2), (1, 2, 1)]}
+# By device: the table; of how many factors all combinations of levels occur, by default and in the full run.
+TABLES = {"cpu": (CPU, 2, 3), "ptx": (PTX, 1, 2)}
+# Of the reference, in long double, against PyTorch in fp64: relative, and for what cancels to 0, per element.
+TOLERANCE, ROUNDING = 1e-10, 1e-12
+ENVIRONMENT = os.environ | {"TAYLOR_PTXAS": ""}  # the interpreter reads the PTX text: no cubin
+
+
+def allowed(case):
+    spec = case.get("spec")
+    queries, keys = case.get("tokens", (1, 1))
+    if spec in CAUSAL_ONLY and (case.get("mask") == "bidirectional" or queries > keys):
+        return False
+    # A norm over one head gives a sign, whose derivative is 0: what is left is rounding over the length, of which no contract speaks.
+    if spec in NORMS_OVER_HEADS and case.get("heads", (1, 2, 2))[2] == 1:
+        return False
+    return spec is None or spec in ORDERS or case.get("order", "default") == "default"
+
+
+def check_reference(case, formula, folder):
+    """The reference's results in the folder against the formula's on the same arguments."""
+    load = lambda file: torch.from_numpy(np.load(folder / f"{file}.npy")).double()
+    rows = json.loads((folder / "contract.json").read_text())
+    inputs = {row["name"]: load(f"input.{row['name']}").requires_grad_() for row in rows if row["kind"] == "gradient"}
+    keywords = {"causal": case["mask"] == "causal"}
+    if case["spec"] in ORDERS:
+        keywords["order"] = ORDERS[case["spec"]] if case["order"] == "default" else case["order"]
+    o = formula(**inputs, **keywords)
+    found = {"output.o": o.detach()}
+    gradients = torch.autograd.grad(o, list(inputs.values()), load("cotangent.o"))
+    found |= {f"gradient.{name}": gradient for name, gradient in zip(inputs, gradients)}
+    assert len(found) == len(rows)
+    problems = []
+    for name, theirs in found.items():
+        ours = load(name)
+        error = (ours - theirs).norm().item()
+        if not error <= TOLERANCE * theirs.norm().item() + ROUNDING * theirs.numel() ** 0.5:
+            problems.append(f"{name} of the reference is off by {error:.2e} of {theirs.norm():.2e}")
+    return problems
+
+
+def check(device, case, formula, bin_dir, spec_dir, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    (t, u), (b, h, g), d = case["tokens"], case["heads"], case["d"]
+    e = d if case["e"] == "same" else case["e"]
+    line = [f"{bin_dir}/taylor-run", f"{spec_dir}/{case['spec']}.mlir", f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", "--threads=1",
+            f"--dtype={case['dtype']}", f"--mask={case['mask']}", f"--seed={t + d}"]
+    if case["order"] != "default":
+        line.append(f"--set=order={case['order']}")
+    problems = []
+    for what in ([f"--references={folder}"], [f"--device={device}", "--check", "--poison"]):
+        run = subprocess.run(line + what, capture_output=True, text=True, env=ENVIRONMENT)
+        if run.returncode:
+            problems.append(f"{run.stdout[-2000:]}{run.stderr[-2000:]}")
+    if (folder / "contract.json").exists():
+        problems += check_reference(case, formula, folder)
+    if problems:
+        print("\n".join([" ".join(line), *problems]), flush=True)
+    return not problems
+
+
+def main():
+    device, part, full, bin_dir, spec_dir, folder = sys.argv[1:7]
+    torch.set_num_threads(1)
+    formulas = {name: formula for rows in CATALOGUE.values() for name, formula in rows.items()}
+    files = {path.stem for path in pathlib.Path(spec_dir).glob("*.mlir")}
+    assert files == set(formulas), f"files without a formula in catalogue.py, or formulas without a file: {sorted(files ^ set(formulas))}"
+    table, strength, full_strength = TABLES[device]
+    cases = cover(table, full_strength if full == "1" else strength, allowed)
+    cases = [case for case in cases if part == "all" or case["spec"] in CATALOGUE[part]]
+    passed = sum(check(device, case, formulas[case["spec"]], bin_dir, spec_dir, pathlib.Path(folder)) for case in cases)
+    print(f"{device} {part}: {passed} passed, {len(cases) - passed} failed")
+    return 0 if cases and passed == len(cases) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
