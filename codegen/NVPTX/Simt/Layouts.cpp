@@ -94,25 +94,6 @@ LayoutAttr mlir::simt::getFragmentLayout(MLIRContext *context, const FragmentSha
   return digits.finish(warps);
 }
 
-LayoutAttr mlir::simt::getRightOperandLayout(MLIRContext *context, StringRef n, int64_t numN, StringRef k,
-                                             int64_t numK, int64_t columnWarps, int64_t rowWarps,
-                                             int64_t warps) {
-  Digits digits(context);
-  digits.add(k, numK);
-  digits.add(n, numN);
-  digits.inRegisters(k, 2);
-  digits.inLanes(k);
-  digits.inLanes(k);
-  for (int i = 0; i < 3; ++i)
-    digits.inLanes(n);
-  digits.inRegisters(k, digits.left(k));
-  digits.inRegisters(n, digits.left(n) / columnWarps);
-  digits.warps.resize(llvm::Log2_64(rowWarps));
-  for (int64_t warp = 1; warp < columnWarps; warp *= 2)
-    digits.inWarps(n);
-  return digits.finish(warps);
-}
-
 LayoutAttr mlir::simt::getBlockedLayout(TileType tile, StringRef contiguous, int64_t vector,
                                         int64_t lanesAlong, int64_t warps) {
   Digits digits(tile.getContext());

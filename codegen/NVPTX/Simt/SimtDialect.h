@@ -57,14 +57,10 @@ struct FragmentShape {
 };
 
 /// Accumulator of mma.m16n8 (PTX ISA, "Matrix Fragments for mma.m16n8k16"), each warp a rectangle of
-/// neighbouring rows and columns; also the left operand with the summed axis as columns. Rows must be a
-/// multiple of 16 (of 8 if `numRows` is 8), columns of 8. `warps`: of the block.
+/// neighbouring rows and columns; also the operands, with their own axis as rows and the summed axis as
+/// columns. Rows must be a multiple of 16 (of 8 if `numRows` is 8, or for a right operand), columns of 8.
+/// `warps`: of the block.
 LayoutAttr getFragmentLayout(MLIRContext *context, const FragmentShape &shape, int64_t warps);
-
-/// The right operand of mma.m16n8 with k in lanes 0 and 1 and n in lanes 2 to 4, the same in every warp but
-/// for `columnWarps`, as in the product's accumulator.
-LayoutAttr getRightOperandLayout(MLIRContext *context, llvm::StringRef n, int64_t numN, llvm::StringRef k,
-                                 int64_t numK, int64_t columnWarps, int64_t rowWarps, int64_t warps);
 
 /// `vector` neighbours along `contiguous` in one thread, then lanes along that axis up to `lanesAlong`
 /// elements in all (a power of two times `vector`; 0: as many as the axis has), then lanes and warps along

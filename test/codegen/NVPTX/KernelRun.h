@@ -128,9 +128,6 @@ public:
   std::string fragment(const FragmentShape &shape, int64_t warps) {
     return text(getFragmentLayout(&context, shape, warps));
   }
-  std::string right(StringRef n, int64_t numN, StringRef k, int64_t numK, int64_t warps) {
-    return text(getRightOperandLayout(&context, n, numN, k, numK, 1, warps, warps));
-  }
 
 private:
   MLIRContext context;

@@ -37,13 +37,14 @@ void multiply(const Case &c) {
   int64_t t = c.t ? c.t : c.rows, u = c.u ? c.u : c.columns, d = c.size;
   int64_t bytes = bytesOf(c.storage);
   Kind sums = c.storage == Kind::f64 ? Kind::f64 : Kind::f32;
-  FragmentShape shape{"t", "u", c.rows, c.columns, 2, 1}, left{"t", "d", c.rows, d, 2, 1};
+  FragmentShape shape{"t", "u", c.rows, c.columns, 2, 1}, left{"t", "d", c.rows, d, 2, 1},
+      right{"u", "d", c.columns, d, 1, 1}; // the same in both warps
   std::string s = formatv("!tile.tile<[t = {0}, u = {1}], {2}, {3}>", c.rows, c.columns, nameOf(sums),
                           layouts.fragment(shape, 2));
   std::string qTile = formatv("!tile.tile<[d = {0}, t = {1}], {2}, {3}>", d, c.rows, nameOf(c.storage),
                               layouts.fragment(left, 2));
   std::string kTile = formatv("!tile.tile<[d = {0}, u = {1}], {2}, {3}>", d, c.columns, nameOf(c.storage),
-                              layouts.right("u", c.columns, "d", d, 2));
+                              layouts.fragment(right, 2));
   std::string q = formatv("!tile.array<[{0}], {1}>",
                           c.aTransposed ? "d = " + std::to_string(d) + ", t" : "t, d = " + std::to_string(d),
                           nameOf(c.storage));
