@@ -5,6 +5,8 @@
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/RegionDerivative.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace taylor;
 
@@ -218,7 +220,7 @@ PairwiseOp taylor::addMaximum(OpBuilder &builder, PairwiseOp op, Value exponent,
     cloneSlice(builder, weight, slice, values);
     Value x = values.lookupOrDefault(exponent);
     SmallVector<Value> yielded = {x};
-    if (floor == 0.0)
+    if (std::isfinite(floor))
       yielded.push_back(buildNumber(builder, op.getLoc(), x.getType(), floor));
     YieldOp::create(builder, op.getLoc(), yielded, ArrayAttr());
   }

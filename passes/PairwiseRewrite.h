@@ -16,7 +16,7 @@ PairwiseOp clonePairwise(mlir::OpBuilder &builder, PairwiseOp op, llvm::ArrayRef
 mlir::Value addScalarOperand(PairwiseOp op, mlir::Value array);
 
 /// Replaces `op` by one with a running maximum of `exponent`, a scalar of its weight region, as its last
-/// result. `floor` is 0 or -infinity (then not written). In the weight region the maximum is the last
+/// result. `floor` may be -infinity (then not written). In the weight region the maximum is the last
 /// argument.
 PairwiseOp addMaximum(mlir::OpBuilder &builder, PairwiseOp op, mlir::Value exponent, double floor);
 

@@ -155,7 +155,7 @@ def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
     Rule: an exponential over pairs, exp(x), becomes exp(x - m) with m[t] the maximum of x over the visible keys, and each
     value gets a degree p per maximum, value = exp(p m) value'. Products add degrees, quotients subtract, roots halve; sums,
     extrema and comparisons take the larger degree and multiply the other side by exp((q - p) m) <= 1, for which
-    m >= 0 is needed: floor 0 exactly when such a factor was made. If all results, and all that leaves a row, have degree 0,
+    m >= 0 is needed: floor 0 exactly when such a factor was made (-40 with storage in f16, whose weights would vanish where all exponents of a row are below -17). If all results, and all that leaves a row, have degree 0,
     nothing of e^m is left and the function is stable; else that exponential stays as it was written, unshifted. Two sums
     that are added at unlike degrees share the larger maximum.
 

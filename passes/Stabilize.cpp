@@ -45,6 +45,14 @@ void splitOutputs(PairwiseOp op) {
   op.erase();
 }
 
+/// The least m where constants take factors e^(-p m). Weights of f16 vanish at e^-17 and below, so a row
+/// whose exponents are all there needs an m of its own; e^(2 * 40) is still a factor of f32.
+double floorOf(FunctionOp function) {
+  bool isHalf = llvm::any_of(function.getBody().getArgumentTypes(),
+                             [](Type type) { return cast<ArrayType>(type).getElementType().isF16(); });
+  return isHalf ? -40.0 : 0.0;
+}
+
 /// Applies what the analysis found.
 class Shift {
 public:
@@ -73,7 +81,8 @@ void Shift::addMaxima() {
     if (!exponent.enabled)
       continue;
     unsigned leader = analysis.leaderOf(k);
-    double floor = analysis.exponents[leader].floored ? 0.0 : -std::numeric_limits<double>::infinity();
+    double floor =
+        analysis.exponents[leader].floored ? floorOf(function) : -std::numeric_limits<double>::infinity();
     PairwiseOp old = exponent.provider;
     OpBuilder builder(old);
     Value x = exponent.sites.front().second.getOperand();

@@ -183,3 +183,17 @@ taylor.function @logarithm.joint of @f("input:q" %q: !q, "input:k" %k: !k) {
   %l = taylor.map log(%z) : !row
   taylor.yield "output:l" %l : !row
 }
+
+// With storage in f16 the floor under an epsilon is low enough for weights of f16.
+// CHECK-LABEL: taylor.function @half
+// CHECK: m = maximum({{.*}}, -40.0)
+!qh = !taylor.array<[b, h, t, d = 8], f16>
+!kh = !taylor.array<[b, g, u, d = 8], f16>
+!oh = !taylor.array<[b, h, t, d = 8], f32>
+!rowh = !taylor.array<[b, h, t], f32>
+taylor.function @half of @f("input:q" %q: !qh, "input:k" %k: !kh) {
+  %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(exp(s), %k) : !qh, !kh -> !oh
+  %r = taylor.reduce sum over(d) %n * %n : !oh
+  %o = taylor.map %n / sqrt(max(%r, 1.0e-24)) : !oh, !rowh
+  taylor.yield "output:o" %o : !oh
+}
