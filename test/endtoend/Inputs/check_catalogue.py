@@ -24,6 +24,7 @@ CPU = {
     "tokens": [(65, 65), (37, 101), (41, 25)],  # queries, keys; the last: 16 queries that see no key
     "heads": [(2, 2, 1), (1, 3, 3), (1, 4, 2)],  # b, h, g
     "order": ["default", 2, 4],
+    "scale": ["1", "8"],  # of logits: with 8 many are clamped
 }
 # The interpreter is slow: small sizes.
 PTX = CPU | {"dtype": ["bf16"], "d": [16, 64], "e": ["same", 24], "tokens": [(33, 40), (40, 33)], "heads": [(1, 2, 2), (1, 2, 1)]}
@@ -42,7 +43,9 @@ def allowed(case):
     # A norm over one head gives a sign, whose derivative is 0: what is left is rounding over the length, of which no contract speaks.
     if spec in NORMS_OVER_HEADS and case.get("heads", (1, 2, 2))[2] == 1:
         return False
-    return spec is None or spec in ORDERS or case.get("order", "default") == "default"
+    # A high power of large logits leaves the range in which a series means anything.
+    series = spec in ORDERS or case.get("order", "default") != "default"
+    return not (series and (case.get("scale") == "8" or spec not in (None, *ORDERS)))
 
 
 def check_reference(case, formula, folder):
@@ -72,7 +75,7 @@ def check(device, case, formula, bin_dir, spec_dir, folder):
     (t, u), (b, h, g), d = case["tokens"], case["heads"], case["d"]
     e = d if case["e"] == "same" else case["e"]
     line = [f"{bin_dir}/taylor-run", f"{spec_dir}/{case['spec']}.mlir", f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", "--threads=1",
-            f"--dtype={case['dtype']}", f"--mask={case['mask']}", f"--seed={t + d}"]
+            f"--dtype={case['dtype']}", f"--mask={case['mask']}", f"--scale={case['scale']}", f"--seed={t + d}"]
     if case["order"] != "default":
         line.append(f"--set=order={case['order']}")
     problems = []
