@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs any pass of the compiler, one at a time or in a pipeline, on a module in text.
-#include "codegen/Driver/Version.h"
+#include "codegen/Driver/CommandLine.h"
 #include "codegen/RegisterAll.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "llvm/Support/CommandLine.h"
 
 static constexpr const char *kOverview =
     "taylor-opt: the compiler's passes, one by one\n\n"
@@ -17,14 +16,6 @@ static constexpr const char *kOverview =
     "Passes run in the order in which they are given. --set NAME=VALUE (repeatable) sets a free parameter "
     "before all of them, as in the\n"
     "other programs; it is short for --taylor-set-parameters.\n";
-
-/// What is registered before the passes are options of LLVM's code generators, hundreds of them:
-/// --help-hidden lists those.
-static void hideOptionsOfLLVM() {
-  for (auto &option : llvm::cl::getRegisteredOptions())
-    if (!option.first.starts_with("help") && option.first != "version")
-      option.second->setHiddenFlag(llvm::cl::Hidden);
-}
 
 /// The arguments with every `--set NAME=VALUE` as one pass ahead of the others, and with messages that are
 /// not followed by the operation in generic form (`--mlir-print-op-on-diagnostic` brings it back).
@@ -53,9 +44,7 @@ int main(int argc, char **argv) {
   std::vector<char *> pointers;
   for (std::string &argument : arguments)
     pointers.push_back(argument.data());
-  hideOptionsOfLLVM();
-  llvm::cl::SetVersionPrinter(
-      [](llvm::raw_ostream &stream) { stream << taylor::getVersion("taylor-opt") << "\n"; });
+  taylor::prepareCommandLine("taylor-opt");
   mlir::DialectRegistry registry;
   taylor::registerAllDialects(registry);
   taylor::registerAllPasses();
