@@ -43,8 +43,9 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   sizes.foldExponents = true;
   sizes.foldRowFactors = problem.bytes == 2;
   // At most 128 bytes of a row kernel's tile in each of 128 threads: more spare prologues, and spill where a
-  // kernel holds several tiles.
-  sizes.tokens = std::clamp<int64_t>(llvm::bit_floor(uint64_t(16384 / (widest * problem.bytes))), 16, 64);
+  // kernel holds several tiles. With storage in f32 the derivatives of norms are tiles of f64.
+  int64_t computed = problem.bytes == 4 ? 8 : problem.bytes;
+  sizes.tokens = std::clamp<int64_t>(llvm::bit_floor(uint64_t(16384 / (widest * computed))), 16, 64);
 
   // Sums into rows: the queries' accumulators and a score tile share the registers of 4 or 8 warps.
   sizes.rows = {128, 64};
