@@ -62,7 +62,10 @@ LogicalResult runReference(SpecOp spec, const Options &options) {
     return failure();
   if (!options.references.empty()) {
     FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly);
-    return failed(expectation) ? failure() : expectation->write(options.references, *problem);
+    // Who compares with what is written has no eager code to draw from.
+    if (failed(expectation) || failed(expectation->addDraws(*problem, !options.forwardOnly)))
+      return failure();
+    return expectation->write(options.references, *problem);
   }
   auto arithmetic = options.device == Device::Eager ? problem->eager() : reference::Arithmetic::exact();
   FailureOr<Evaluated> evaluated = evaluate(*problem, arithmetic, options.gradient);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# --references: what is written is what --device=reference gives, and the bounds are those of --check.
+# --references: what is written is what --device=reference gives; the bounds are those that --check ends with, after its draws of eager code's rounding.
 # REQUIRES: compiler
 # RUN: %python %s %t %source_dir/test/runtime/artifact-fixture/gated.mlir %build_dir/test/runtime/fixtures/gated-bf16.so
 import json
@@ -36,11 +36,15 @@ for file, name in (("o", "output.o"), ("dq", "gradient.q")):
     again = np.load(f"{folder}/{file}.npy")
     assert np.array_equal(load(name).astype(again.dtype), again), name
 
-# The same bounds as --check prints, to its four digits.
+# --check prints the bounds of eager code's own error, where those are met; draws give as much or a little more.
 table = run("--device=cpu", f"--kernel={kernel}", "--check").splitlines()[1:]
 for line, row in zip(table, rows, strict=True):
     _, error, allowed, norm, eager, verdict = line.replace("gradient ", "").split()
-    assert verdict == "ok" and [allowed, norm, eager] == [f"{row[x]:.3e}" for x in ("allowed", "norm", "eager")], (line, row)
+    assert verdict == "ok" and norm == f"{row['norm']:.3e}", (line, row)
+    for printed, written in ((allowed, row["allowed"]), (eager, row["eager"])):
+        assert 0.999 * float(printed) <= written, (line, row)
+    # Of many numbers the two are nearly the same.
+    assert row["name"] == "norm_weight" or row["eager"] <= 1.6 * float(eager), (line, row)
 
 assert run(f"--references={folder}/forward", "--forward-only") == ""
 assert not os.path.exists(f"{folder}/forward/gradient.q.npy") and len(json.load(open(f"{folder}/forward/contract.json"))) == 1
