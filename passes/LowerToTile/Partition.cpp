@@ -111,6 +111,8 @@ void Partition::chooseStored() {
             store(result);
     } else if (auto align = dyn_cast<AlignOp>(op)) {
       store(align.getArray());
+    } else if (auto convolve = dyn_cast<ConvolveOp>(op)) {
+      store(convolve.getArray()); // read once per tap
     } else if (auto scan = dyn_cast<ScanOp>(op)) {
       if (scan.getKind() == ScanKind::Sum)
         store(scan);
