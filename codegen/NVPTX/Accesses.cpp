@@ -27,6 +27,13 @@ SmallVector<Access> mlir::simt::getAccesses(Operation *op) {
           if (isa<BufferType>(operand.getType()))
             reads(getBuffer(operand));
       })
+      .Case([&](ExpandOp expand) { reads(getBuffer(expand.getInput())); })
+      .Case([&](ContractOp contract) {
+        reads(getBuffer(contract.getCotangent()));
+        reads(getBuffer(contract.getInput()));
+        reads(getBuffer(contract.getSums()));
+        writes(getBuffer(contract.getSums()));
+      })
       .Case([&](tile::LoadOp load) { reads(load.getArray()); })
       .Case([&](tile::StoreOp store) { writes(store.getArray()); })
       .Case([&](tile::AccumulateOp accumulate) { writes(accumulate.getArray()); });

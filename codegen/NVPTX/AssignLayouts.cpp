@@ -41,6 +41,8 @@ private:
   void rewriteSlice(tile::SliceOp slice);
   void rewriteConcat(tile::ConcatOp concat);
   void rewriteDot(tile::DotOp dot);
+  void rewriteExpand(tile::ExpandOp expand);
+  void rewriteContract(tile::ContractOp contract);
   void stage(tile::LoadOp load);
 
   /// Sets the operand to its value in this layout.
@@ -97,6 +99,8 @@ void Rewriter::rewrite(Operation *op) {
       .Case([&](tile::SliceOp slice) { rewriteSlice(slice); })
       .Case([&](tile::ConcatOp concat) { rewriteConcat(concat); })
       .Case([&](tile::DotOp dot) { rewriteDot(dot); })
+      .Case([&](tile::ExpandOp expand) { rewriteExpand(expand); })
+      .Case([&](tile::ContractOp contract) { rewriteContract(contract); })
       .Case([&](tile::LoadOp load) { stage(load); })
       .Case([&](tile::ScanOp scan) {
         LayoutAttr serial = getSerialLayout(scan.getType(), scan.getAxis(), options.warps);
@@ -270,9 +274,16 @@ void Rewriter::rewriteConcat(tile::ConcatOp concat) {
   demand(concat.getBMutable(), b);
 }
 
-/// A load that products read, or that a loop makes in each iteration, goes through a buffer.
+/// Whether the op reads its operand from a buffer, if the operand is loaded.
+static bool readsBuffer(OpOperand &use) {
+  if (auto contract = dyn_cast<tile::ContractOp>(use.getOwner()))
+    return use.get() != contract.getC();
+  return isa<tile::DotOp, tile::ExpandOp>(use.getOwner());
+}
+
+/// A load that products or features read, or that a loop makes in each iteration, goes through a buffer.
 void Rewriter::stage(tile::LoadOp load) {
-  bool feedsProduct = llvm::any_of(load->getUsers(), llvm::IsaPred<tile::DotOp>);
+  bool feedsProduct = llvm::any_of(load->getUses(), readsBuffer);
   bool inLoop = load->getParentOfType<scf::ForOp>() && !load.getType().getAxes().empty();
   if (!(feedsProduct || inLoop) || !LayoutPlan::canCopy(load))
     return;
@@ -292,7 +303,7 @@ void Rewriter::stage(tile::LoadOp load) {
   builder.setInsertionPoint(load);
   CopyOp::create(builder, load.getLoc(), load.getArray(), load.getArrayAxes(), load.getTileAxes(),
                  load.getOffsets(), buffer, Value());
-  bool onlyProducts = llvm::all_of(load->getUsers(), llvm::IsaPred<tile::DotOp>);
+  bool onlyProducts = llvm::all_of(load->getUses(), readsBuffer);
   if (onlyProducts) {
     // Products find the buffer under the load's result, so the load goes last.
     buffers[load.getResult()] = buffer;
@@ -324,6 +335,27 @@ void Rewriter::rewriteDot(tile::DotOp dot) {
   auto made =
       DotOp::create(builder, dot.getLoc(), dot.getType(), product.kind, left, right, c, dot.getOver());
   replace(dot, made);
+}
+
+void Rewriter::rewriteExpand(tile::ExpandOp expand) {
+  Value input = bufferOf(expand.getInput());
+  builder.setInsertionPoint(expand);
+  replace(expand, ExpandOp::create(builder, expand.getLoc(), expand.getType(), input, expand.getAxisAttr(),
+                                   expand.getFeatures(), expand.getStart(), expand.getToAttr(),
+                                   expand.getWeightsAttr()));
+}
+
+/// The sums pass through a buffer of their own, since any component may be the next one.
+void Rewriter::rewriteContract(tile::ContractOp contract) {
+  Location loc = contract.getLoc();
+  Value cotangent = bufferOf(contract.getCotangent()), input = bufferOf(contract.getInput());
+  auto like = cast<BufferType>(input.getType());
+  Value sums = alloc("sums", like.getAxes(), like.getElementType(), loc);
+  builder.setInsertionPoint(contract);
+  WriteOp::create(builder, loc, contract.getC(), sums);
+  ContractOp::create(builder, loc, cotangent, contract.getFromAttr(), contract.getFeatures(),
+                     contract.getStart(), input, contract.getAxisAttr(), contract.getWeightsAttr(), sums);
+  replace(contract, ReadOp::create(builder, loc, contract.getType(), sums));
 }
 
 //===----------------------------------------------------------------------===//

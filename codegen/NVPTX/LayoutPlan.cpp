@@ -274,6 +274,7 @@ void LayoutPlan::toOperands(OpResult result, LayoutAttr layout) {
         set(concat.getB(), cutLayout(layout, {concat.getAxis(), interleaved ? 1 : sizeA, sizeB, stride}));
       })
       .Case([&](tile::ScanOp scan) { set(scan.getInput(), layout); })
+      .Case([&](tile::ContractOp contract) { set(contract.getC(), layout); })
       .Case<scf::ForOp, scf::IfOp>([&](Operation *branch) { tie(branch, result.getResultNumber(), layout); });
 }
 
@@ -301,6 +302,10 @@ void LayoutPlan::toUser(OpOperand &use, LayoutAttr layout) {
                          concat.getType().getSize(concat.getAxis())));
       })
       .Case([&](tile::ScanOp scan) { set(scan.getResult(), layout); })
+      .Case([&](tile::ContractOp contract) {
+        if (use.get() == contract.getC())
+          set(contract.getResult(), layout);
+      })
       .Case([&](scf::YieldOp yield) {
         if (isa<scf::ForOp, scf::IfOp>(yield->getParentOp()))
           tie(yield->getParentOp(), use.getOperandNumber(), layout);

@@ -48,9 +48,6 @@ private:
 } // namespace
 
 std::string NVPTXTarget::check(const taylor::TargetProblem &problem) const {
-  if (problem.form != "parallel")
-    return "unsupported for " + getName() + ": --form=" + problem.form +
-           "; GPUs have the parallel form only, so far";
   for (auto [name, size] :
        {std::pair("--head-dim", problem.headDim), std::pair("--value-dim", problem.valueDim)})
     if (size % 8 || size < 16 || size > 256)
@@ -62,7 +59,10 @@ std::string NVPTXTarget::check(const taylor::TargetProblem &problem) const {
 taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem) const {
   bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
   int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
-  taylor::TileSizes sizes = chooseTileSizes(target, {problem.headDim, problem.valueDim, bytes});
+  TileProblem tiles{problem.headDim, problem.valueDim, bytes};
+  taylor::TileSizes sizes = chooseTileSizes(target, tiles);
+  if (problem.form == "chunked")
+    chooseChunks(target, tiles, problem.chunk, sizes);
   if (isNarrow)
     sizes.productType = problem.dtype;
   if (problem.rowSums == "atomic")

@@ -136,7 +136,8 @@ std::optional<Stream> LoopPipeline::asStream(CopyOp copy) {
   for (Operation *user : stream.buffer->getUsers()) {
     if (user == copy)
       continue;
-    if (!isa<ReadOp, DotOp>(user) || !loop->isProperAncestor(user) || positionOf(user) <= positionOf(copy))
+    if (!isa<ReadOp, DotOp, ExpandOp, ContractOp>(user) || !loop->isProperAncestor(user) ||
+        positionOf(user) <= positionOf(copy))
       return std::nullopt;
     stream.firstRead = std::min(stream.firstRead, positionOf(user));
     stream.lastRead = std::max(stream.lastRead, positionOf(user));
@@ -155,7 +156,8 @@ std::optional<Stream> LoopPipeline::asStream(CopyOp copy) {
 void LoopPipeline::findStreams(const PipelinedBuffers &pipelined) {
   for (Operation &op : *loop.getBody()) {
     auto computes = [](Type type) { return isa<tile::TileType>(type); };
-    isWork.push_back(!isa<ReadOp>(op) && (op.getNumRegions() || llvm::any_of(op.getResultTypes(), computes)));
+    isWork.push_back(!isa<ReadOp>(op) && (op.getNumRegions() || isa<ContractOp>(op) ||
+                                          llvm::any_of(op.getResultTypes(), computes)));
     if (auto copy = dyn_cast<CopyOp>(op); copy && !pipelined.contains(getBuffer(copy.getBuffer())))
       if (std::optional<Stream> stream = asStream(copy))
         streams.push_back(std::move(*stream));
@@ -444,9 +446,9 @@ void LoopPipeline::hoistPrologue() {
   for (Operation *op = prologue.front()->getPrevNode(); op; op = op->getPrevNode()) {
     bool isMap = isa<tile::MapOp>(op);
     if ((op->getNumRegions() && !isMap) ||
-        isa<CopyOp, CommitOp, WaitOp, BarrierOp, AllocOp, tile::StoreOp, tile::AccumulateOp>(op))
+        isa<CopyOp, CommitOp, WaitOp, BarrierOp, AllocOp, ContractOp, tile::StoreOp, tile::AccumulateOp>(op))
       break;
-    if (isa<ReadOp, DotOp>(op))
+    if (isa<ReadOp, DotOp, ExpandOp>(op))
       target = op;
   }
   if (!target)

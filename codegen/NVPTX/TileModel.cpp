@@ -61,3 +61,19 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   fit(target, problem.bytes, {d + e, d + e, widest, 2}, sizes.columns.keys, sizes.columns.queries);
   return sizes;
 }
+
+void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk,
+                              taylor::TileSizes &sizes) {
+  sizes.chunked = true;
+  sizes.chunk = chunk;
+  sizes.featuresOnGrid = true;
+  // Whole fragments: 8 columns of a product, and two of 16 rows.
+  sizes.featureBlock = 8;
+  sizes.readFeatures = sizes.stateFeatures = 32;
+  // Features are computed in f32, or in f64.
+  int64_t bytesPerToken = (2 * std::max(problem.headDim, problem.valueDim) + sizes.stateFeatures) *
+                          std::max<int64_t>(problem.bytes, 4);
+  int64_t most = std::max<int64_t>(llvm::bit_floor(uint64_t(target.sharedPerBlock / 2 / bytesPerToken)), 16);
+  for (int64_t *tokens : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys})
+    *tokens = std::min(*tokens, most);
+}

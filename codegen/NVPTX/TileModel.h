@@ -18,5 +18,10 @@ struct TileProblem {
 /// sums have a kernel of their own.
 taylor::TileSizes chooseTileSizes(const Target &target, const TileProblem &problem);
 
+/// Sizes of the chunked form, in place of those of the parallel form: chunks of `chunk` queries (0: as
+/// `TileSizes::chunk` says), tiles of tokens whose vectors, their sums and a panel of cotangents lie in half
+/// of shared memory.
+void chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk, taylor::TileSizes &sizes);
+
 } // namespace mlir::simt
 #endif

@@ -344,9 +344,8 @@ LogicalResult ConcatOp::verify() {
 // Features
 //===----------------------------------------------------------------------===//
 
-/// `panel` has the vectors' axes, with features along `to` in place of the components along `axis`.
-static LogicalResult verifyPanel(Operation *op, TileType vectors, StringRef axis, TileType panel,
-                                 StringRef to, FeaturesAttr features, std::optional<ArrayAttr> weights) {
+LogicalResult mlir::tile::verifyPanel(Operation *op, TileType vectors, StringRef axis, TileType panel,
+                                      StringRef to, FeaturesAttr features, std::optional<ArrayAttr> weights) {
   if (vectors.getSize(axis) != features.getChannels())
     return op->emitOpError() << "expected " << features.getChannels() << " components along axis '" << axis
                              << "', but got " << vectors;
@@ -369,7 +368,7 @@ static LogicalResult verifyPanel(Operation *op, TileType vectors, StringRef axis
   return success();
 }
 
-static SmallVector<double> numbersOf(std::optional<ArrayAttr> numbers) {
+SmallVector<double> mlir::tile::numbersOf(std::optional<ArrayAttr> numbers) {
   if (!numbers)
     return {};
   return llvm::map_to_vector(numbers->getAsValueRange<FloatAttr>(),

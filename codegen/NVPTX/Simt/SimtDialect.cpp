@@ -7,9 +7,11 @@ using namespace mlir;
 using namespace mlir::simt;
 using tile::Axis;
 using tile::parseIntoType;
+using tile::parseName;
 using tile::parseNames;
 using tile::parseWindow;
 using tile::printIntoType;
+using tile::printName;
 using tile::printNames;
 using tile::printWindow;
 using tile::TileType;
@@ -355,5 +357,31 @@ LogicalResult DotOp::verify() {
       return emitOpError() << "expected operands for " << stringifyProductKind(getKind()) << ", but got "
                            << operand.getType();
   }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Features
+//===----------------------------------------------------------------------===//
+
+LogicalResult ExpandOp::verify() {
+  BufferType input = getInput().getType();
+  if (failed(verifyOneSlot(*this, input)) || failed(verifyLayout(*this, getType())))
+    return failure();
+  return tile::verifyPanel(*this, tileOf(input), getAxis(), getType(), getTo(), getFeatures(), getWeights());
+}
+
+LogicalResult ContractOp::verify() {
+  BufferType input = getInput().getType(), cotangent = getCotangent().getType(), sums = getSums().getType();
+  for (BufferType buffer : {input, cotangent, sums})
+    if (failed(verifyOneSlot(*this, buffer)))
+      return failure();
+  if (failed(tile::verifyPanel(*this, tileOf(input), getAxis(), tileOf(cotangent), getFrom(), getFeatures(),
+                               getWeights())))
+    return failure();
+  if (tileOf(input) != tileOf(sums))
+    return emitOpError() << "expected sums of the axes and elements of " << input << ", but got " << sums;
+  if (input.getAxes().size() != 2)
+    return emitOpError() << "expected one axis beside '" << getAxis() << "', but got " << input;
   return success();
 }

@@ -217,6 +217,52 @@ def Simt_DotOp : Simt_Op<"dot", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
 }
 
 //===----------------------------------------------------------------------===//
+// Features: products of a vector's components
+//===----------------------------------------------------------------------===//
+
+def Simt_ExpandOp : Simt_Op<"expand", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
+  let summary = "a panel of monomials of the vectors in a buffer";
+  let description = [{
+    `tile.expand` of what one slot of a buffer holds: which components a feature multiplies is known when the program runs, so that any thread may
+    need any of them. Each thread computes the elements of its registers.
+
+    ```mlir
+    %P = simt.expand %x over(d) #pairs from %f0 to(f) weights [1.0, 0.125]
+         : !simt.buffer<1 x [t = 64, d = 64], f32, swizzle = 128> -> !tile.tile<[f = 32, t = 64], f32, #layout>
+    ```
+  }];
+  let arguments = (ins Simt_BufferType:$input, StrAttr:$axis, Tile_FeaturesAttr:$features, Index:$start, StrAttr:$to,
+                       OptionalAttr<F64ArrayAttr>:$weights);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $input `over` `(` custom<Name>($axis) `)` $features `from` $start `to` `(` custom<Name>($to) `)` (`weights` $weights^)?
+    attr-dict `:` qualified(type($input)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Simt_ContractOp : Simt_Op<"contract", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "adds the adjoint of `simt.expand` to the sums in a buffer";
+  let description = [{
+    `tile.contract`, all operands in one slot of a buffer each: `sums[i, t] += sum over the panel's f of dP[f, t] * d/dx[i, t] of P[f, t]`. All sums of a token are
+    one thread's, features one after the other: no thread reads a sum that another writes.
+
+    ```mlir
+    simt.contract %dP over(f) #pairs from %f0 at %x over(d) weights [0.0, 0.125] into %dx
+      : !simt.buffer<1 x [t = 64, f = 32], f32, swizzle = 128>, !td, !td         // !td = !simt.buffer<1 x [t = 64, d = 64], f32, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins Simt_BufferType:$cotangent, StrAttr:$from, Tile_FeaturesAttr:$features, Index:$start, Simt_BufferType:$input,
+                       StrAttr:$axis, OptionalAttr<F64ArrayAttr>:$weights, Simt_BufferType:$sums);
+  let assemblyFormat = [{
+    $cotangent `over` `(` custom<Name>($from) `)` $features `from` $start `at` $input `over` `(` custom<Name>($axis) `)`
+    (`weights` $weights^)? `into` $sums attr-dict
+    `:` qualified(type($cotangent)) `,` qualified(type($input)) `,` qualified(type($sums))
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // What comes out
 //===----------------------------------------------------------------------===//
 

@@ -93,18 +93,32 @@ Value BufferAddress::general(int64_t rows, int64_t columns) {
   });
 }
 
-/// Bytes that the thread's row flips in a place: each bit of its number, shifted to each bit that it flips.
-Value BufferAddress::rowFlip(Code code) {
+/// Bytes that a row flips in a place: each bit of its number, shifted to each bit that it flips.
+static Value rowFlip(Code code, BufferType type, Value row) {
   constexpr int64_t bitsOfChunk = 3;
   std::map<int64_t, int64_t> rowBits; // by how far they are shifted to the left
-  for (auto [bit, flips] : llvm::enumerate(slot.type.getRowFlips()))
+  for (auto [bit, flips] : llvm::enumerate(type.getRowFlips()))
     for (int64_t to = 0; to < bitsOfChunk; ++to)
       if (flips >> to & 1)
         rowBits[to + 4 - int64_t(bit)] |= int64_t(1) << bit;
   Value flip = code.i32(0);
   for (auto [distance, bits] : rowBits)
-    flip = code.bitXor(flip, code.shiftLeft(code.bitAnd(row.value, code.i32(bits)), distance));
+    flip = code.bitXor(flip, code.shiftLeft(code.bitAnd(row, code.i32(bits)), distance));
   return flip;
+}
+
+Value mlir::simt::placeInSlot(Code code, BufferType type, Value row, Value column, int64_t flip) {
+  int64_t width = type.getSwizzle(), bytes = type.getElementBytes();
+  if (!width) {
+    int64_t rowBytes = type.getRow().getSize() * bytes;
+    return code.add(code.mul(row, rowBytes), code.mul(column, bytes));
+  }
+  int64_t panel = width / bytes;
+  Value byte = code.mul(code.bitAnd(column, code.i32(panel - 1)), bytes);
+  byte = code.bitXor(byte, code.bitXor(rowFlip(code, type, row), code.i32(flip * 16)));
+  Value place = code.bitXor(code.mul(row, width), byte);
+  Value panels = code.shiftRight(column, llvm::Log2_64(panel));
+  return code.add(place, code.mul(panels, type.getPanelRows() * width));
 }
 
 Value BufferAddress::ownPart(int64_t flip) {
@@ -113,20 +127,7 @@ Value BufferAddress::ownPart(int64_t flip) {
     return known;
   return known = emitter.atStart([&] {
     Code code = emitter.at(loc);
-    BufferType type = slot.type;
-    int64_t width = type.getSwizzle(), bytes = type.getElementBytes();
-    if (!width) {
-      int64_t rowBytes = type.getRow().getSize() * bytes;
-      Value place = code.add(code.mul(row.value, rowBytes), code.mul(column.value, bytes));
-      return code.offset(emitter.sharedBase, place);
-    }
-    int64_t panel = width / bytes;
-    Value byte = code.mul(code.bitAnd(column.value, code.i32(panel - 1)), bytes);
-    byte = code.bitXor(byte, code.bitXor(rowFlip(code), code.i32(flip * 16)));
-    Value place = code.bitXor(code.mul(row.value, width), byte);
-    Value panels = code.shiftRight(column.value, llvm::Log2_64(panel));
-    place = code.add(place, code.mul(panels, type.getPanelRows() * width));
-    return code.offset(emitter.sharedBase, place);
+    return code.offset(emitter.sharedBase, placeInSlot(code, slot.type, row.value, column.value, flip));
   });
 }
 

@@ -8,6 +8,10 @@
 
 namespace mlir::simt {
 
+/// Bytes from the start of a slot to the element in row and column `row` and `column`, i32; `flip` flips bits
+/// of the number of its chunk.
+Value placeInSlot(Code code, BufferType type, Value row, Value column, int64_t flip = 0);
+
 /// Elements of one slot at constant distances from the thread's own.
 class BufferAddress {
 public:
@@ -20,7 +24,6 @@ public:
 private:
   Value swizzled(int64_t rows, int64_t columns, int64_t &constant);
   Value ownPart(int64_t flip);
-  Value rowFlip(Code code);
   Value general(int64_t rows, int64_t columns);
 
   KernelEmitter &emitter;

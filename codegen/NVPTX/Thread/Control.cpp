@@ -109,6 +109,8 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
       .Case<ReadOp>([&](auto read) { return emitRead(read); })
       .Case<WriteOp>([&](auto write) { return emitWrite(write); })
       .Case<DotOp>([&](auto dot) { return emitDot(dot); })
+      .Case<ExpandOp>([&](auto expand) { return emitExpand(expand); })
+      .Case<ContractOp>([&](auto contract) { return emitContract(contract); })
       .Default([&](Operation *) { return emitScalar(op); });
 }
 

@@ -121,6 +121,13 @@ private:
   // Product.cpp
   LogicalResult emitDot(DotOp op);
 
+  // Features.cpp
+  LogicalResult emitExpand(ExpandOp op);
+  LogicalResult emitContract(ContractOp op);
+  /// Address of the element of a slot whose place along each axis is `placeOf(axis)`, an i32.
+  Value addressIn(Slot slot, Location loc, llvm::function_ref<Value(StringRef)> placeOf);
+  Value readFrom(Slot slot, Location loc, llvm::function_ref<Value(StringRef)> placeOf);
+
   // Places.cpp
   Place placeOf(ArrayRef<Digit> lanes, ArrayRef<Digit> warps, StringRef axis);
   Place placeOf(LayoutAttr layout, StringRef axis) {

@@ -147,3 +147,29 @@ func.func @part_type(%buffer: !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle =
   %x = simt.part %buffer from 16 : !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128> -> !simt.buffer<1 x [u = 16, d = 64], bf16, swizzle = 128>
   return
 }
+
+// -----
+
+#l = #simt.layout<lane = [f:2, f:4, t:1, t:2, t:4], warp = [], register = [f:1*2]>
+func.func @expand_components(%x: !simt.buffer<1 x [t = 8, d = 8], f32>, %start: index) {
+  // expected-error @+1 {{expected 16 components along axis 'd', but got '!tile.tile<[d = 8, t = 8], f32>'}}
+  %p = simt.expand %x over(d) <16, orders 1 to 1> from %start to(f) : !simt.buffer<1 x [t = 8, d = 8], f32> -> !tile.tile<[f = 8, t = 8], f32, #l>
+  return
+}
+
+// -----
+
+func.func @contract_sums(%p: !simt.buffer<1 x [t = 8, f = 8], f32>, %x: !simt.buffer<1 x [t = 8, d = 8], f32>, %sums: !simt.buffer<1 x [t = 8, d = 16], f32>, %start: index) {
+  // expected-error @+1 {{expected sums of the axes and elements of '!simt.buffer<1 x [t = 8, d = 8], f32>', but got '!simt.buffer<1 x [t = 8, d = 16], f32>'}}
+  simt.contract %p over(f) <8, orders 1 to 1> from %start at %x over(d) into %sums : !simt.buffer<1 x [t = 8, f = 8], f32>, !simt.buffer<1 x [t = 8, d = 8], f32>, !simt.buffer<1 x [t = 8, d = 16], f32>
+  return
+}
+
+// -----
+
+!td = !simt.buffer<1 x [b = 2, t = 8, d = 8], f32>
+func.func @contract_axes(%p: !simt.buffer<1 x [b = 2, t = 8, f = 8], f32>, %x: !td, %start: index) {
+  // expected-error @+1 {{expected one axis beside 'd', but got '!simt.buffer<1 x [b = 2, t = 8, d = 8], f32>'}}
+  simt.contract %p over(f) <8, orders 1 to 1> from %start at %x over(d) into %x : !simt.buffer<1 x [b = 2, t = 8, f = 8], f32>, !td, !td
+  return
+}
