@@ -76,7 +76,7 @@ void KernelEmitter::forFeatures(FeaturesAttr features, ArrayRef<double> weights,
                         DenseFPElementsAttr::get(RankedTensorType::get({count}, element), numbers));
   }
   int64_t first = 0;
-  for (int64_t order = features.getFirst(); order <= features.getLast(); ++order) {
+  for (int64_t order = features.getLast(); order >= features.getFirst(); --order) {
     int64_t past = first + *features.get().countOf(order);
     // The part of the panel [start, start + size) that is of this order.
     Value begin = arith::MaxSIOp::create(b, start, constant(first));

@@ -29,7 +29,6 @@ SmallVector<Access> mlir::simt::getAccesses(Operation *op) {
       })
       .Case([&](ExpandOp expand) { reads(getBuffer(expand.getInput())); })
       .Case([&](ContractOp contract) {
-        reads(getBuffer(contract.getCotangent()));
         reads(getBuffer(contract.getInput()));
         reads(getBuffer(contract.getSums()));
         writes(getBuffer(contract.getSums()));

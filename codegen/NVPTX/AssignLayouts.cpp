@@ -4,6 +4,7 @@
 #include "codegen/NVPTX/LayoutPlan.h"
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Recompute.h"
+#include "codegen/NVPTX/RegisterModel.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -277,7 +278,7 @@ void Rewriter::rewriteConcat(tile::ConcatOp concat) {
 /// Whether the op reads its operand from a buffer, if the operand is loaded.
 static bool readsBuffer(OpOperand &use) {
   if (auto contract = dyn_cast<tile::ContractOp>(use.getOwner()))
-    return use.get() != contract.getC();
+    return use.get() == contract.getInput();
   return isa<tile::DotOp, tile::ExpandOp>(use.getOwner());
 }
 
@@ -345,17 +346,34 @@ void Rewriter::rewriteExpand(tile::ExpandOp expand) {
                                    expand.getWeightsAttr()));
 }
 
-/// The sums pass through a buffer of their own, since any component may be the next one.
+/// The sums have a buffer of their own, since any component may be the next one. Those that a loop carries
+/// for nothing else stay there while it runs.
 void Rewriter::rewriteContract(tile::ContractOp contract) {
   Location loc = contract.getLoc();
-  Value cotangent = bufferOf(contract.getCotangent()), input = bufferOf(contract.getInput());
+  Value cotangent = convert(contract.getCotangent(), plan.getCotangentLayout(contract));
+  Value input = bufferOf(contract.getInput());
   auto like = cast<BufferType>(input.getType());
   Value sums = alloc("sums", like.getAxes(), like.getElementType(), loc);
   builder.setInsertionPoint(contract);
-  WriteOp::create(builder, loc, contract.getC(), sums);
-  ContractOp::create(builder, loc, cotangent, contract.getFromAttr(), contract.getFeatures(),
-                     contract.getStart(), input, contract.getAxisAttr(), contract.getWeightsAttr(), sums);
-  replace(contract, ReadOp::create(builder, loc, contract.getType(), sums));
+  auto made =
+      ContractOp::create(builder, loc, cotangent, contract.getFromAttr(), contract.getFeatures(),
+                         contract.getStart(), input, contract.getAxisAttr(), contract.getWeightsAttr(), sums);
+  scf::ForOp loop = getContractingLoop(contract);
+  if (!loop) {
+    builder.setInsertionPoint(made);
+    WriteOp::create(builder, loc, contract.getC(), sums);
+    builder.setInsertionPointAfter(made);
+    replace(contract, ReadOp::create(builder, loc, contract.getType(), sums));
+    return;
+  }
+  unsigned number = cast<BlockArgument>(contract.getC()).getArgNumber() - 1;
+  builder.setInsertionPoint(loop);
+  WriteOp::create(builder, loc, loop.getInitArgs()[number], sums);
+  builder.setInsertionPointAfter(loop);
+  Value result = loop.getResult(number);
+  result.replaceAllUsesWith(ReadOp::create(builder, loc, cast<TileType>(result.getType()), sums));
+  // What the loop carries is what it begins with, and nobody reads it.
+  replace(contract, contract.getC());
 }
 
 //===----------------------------------------------------------------------===//

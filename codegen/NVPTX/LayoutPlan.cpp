@@ -49,6 +49,7 @@ LogicalResult LayoutPlan::run() {
   for (auto &[op, plan] : products)
     if (plan.leftLayout)
       set(plan.left, plan.leftLayout);
+  kernel.walk([&](tile::ContractOp contract) { set(contract.getCotangent(), getCotangentLayout(contract)); });
   kernel.walk([&](tile::ScanOp scan) {
     set(scan.getInput(), getSerialLayout(scan.getType(), scan.getAxis(), options.warps));
   });
@@ -113,6 +114,9 @@ void LayoutPlan::vote() {
       voteFor(own, plan.over, 2);
       voteFor(own, other, 1);
     }
+  kernel.walk([&](tile::ContractOp contract) {
+    voteFor(ownAxis(contract.getCotangent().getType(), contract.getFrom()), contract.getFrom(), 4);
+  });
 }
 
 StringRef LayoutPlan::rowsOf(StringRef x, StringRef y, StringRef otherwise) const {
@@ -178,6 +182,16 @@ bool LayoutPlan::fitsRegisters(tile::DotOp dot, const ProductPlan &plan) const {
   int64_t rowWarps = shapeOf(plan.rows, typeOf(plan.left).getSize(plan.rows), plan.over, 8).rowWarps;
   return registersOf(loop, 32 * options.warps) + registersOf(typeOf(plan.left), 32 * rowWarps) <=
          options.registers;
+}
+
+LayoutAttr LayoutPlan::getCotangentLayout(tile::ContractOp contract) const {
+  TileType panel = contract.getCotangent().getType();
+  StringRef tokens = ownAxis(panel, contract.getFrom());
+  FragmentShape shape =
+      shapeOf(tokens, panel.getSize(tokens), contract.getFrom(), panel.getSize(contract.getFrom()));
+  // All features of a token in one warp.
+  shape.columnWarps = 1;
+  return getFragmentLayout(contract.getContext(), shape, options.warps);
 }
 
 LogicalResult LayoutPlan::planProducts() {

@@ -45,6 +45,8 @@ public:
   LayoutAttr getLocalLayout(Value tile) const;
   LayoutAttr getLayout(Value tile) const { return layouts.lookup(tile); }
   const ProductPlan &getProduct(tile::DotOp dot) const { return products.find(dot)->second; }
+  /// For what a contraction distributes to components: the features of a token in the four lanes of a row.
+  LayoutAttr getCotangentLayout(tile::ContractOp contract) const;
   /// Whether the window can be copied to a buffer as it is: elements keep their type, and are words of at
   /// least 4 bytes or lie side by side.
   static bool canCopy(tile::LoadOp load);

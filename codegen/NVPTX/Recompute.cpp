@@ -8,10 +8,10 @@ using tile::TileType;
 
 namespace {
 
-/// One loop: values from before it, made again behind it.
+/// One loop, or one contraction: values from before it, made again behind it.
 class Recomputation {
 public:
-  explicit Recomputation(scf::ForOp loop) : loop(loop), builder(loop->getContext()) {
+  explicit Recomputation(Operation *loop) : loop(loop), builder(loop->getContext()) {
     builder.setInsertionPointAfter(loop);
   }
 
@@ -70,7 +70,7 @@ private:
     return mapping.lookup(value);
   }
 
-  scf::ForOp loop;
+  Operation *loop;
   OpBuilder builder;
   IRMapping mapping;
 };
@@ -78,11 +78,13 @@ private:
 } // namespace
 
 void mlir::simt::recomputeBehindLoops(tile::KernelOp kernel) {
-  kernel.walk([](scf::ForOp loop) {
-    if (loop->getParentOfType<scf::ForOp>())
+  kernel.walk([](Operation *op) {
+    if (!isa<scf::ForOp, tile::ContractOp>(op) || op->getParentOfType<scf::ForOp>())
       return; // what an iteration makes again costs as often as the loop runs
-    bool multiplies = loop.walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    if (multiplies)
-      Recomputation(loop).run();
+    auto isWide = [](Operation *inner) {
+      return isa<tile::DotOp, tile::ContractOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+    };
+    if (op->walk(isWide).wasInterrupted())
+      Recomputation(op).run();
   });
 }

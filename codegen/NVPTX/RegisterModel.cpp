@@ -7,11 +7,22 @@ using namespace mlir;
 using namespace mlir::simt;
 using tile::TileType;
 
+scf::ForOp mlir::simt::getContractingLoop(tile::ContractOp contract) {
+  auto carried = dyn_cast_or_null<BlockArgument>(contract.getC());
+  auto loop = dyn_cast<scf::ForOp>(contract->getParentOp());
+  if (!loop || !carried || carried.getOwner() != loop.getBody() || !carried.hasOneUse() ||
+      !contract->hasOneUse() || loop.getTiedLoopYieldedValue(carried)->get() != contract.getResult())
+    return nullptr;
+  return loop;
+}
+
 int64_t mlir::simt::countLoopRegisters(scf::ForOp loop, function_ref<int64_t(TileType)> countRegisters) {
   int64_t carried = 0, computed = 0;
-  for (Type type : loop.getResultTypes())
-    if (auto tile = dyn_cast<TileType>(type))
+  for (auto [result, yielded] : llvm::zip(loop.getResults(), loop.getYieldedValues())) {
+    auto contract = yielded.getDefiningOp<tile::ContractOp>();
+    if (auto tile = dyn_cast<TileType>(result.getType()); tile && !(contract && getContractingLoop(contract)))
       carried += countRegisters(tile);
+  }
   loop.walk([&](Operation *op) {
     TypeSwitch<Operation *>(op).Case<tile::DotOp, DotOp>([&](auto dot) {
       if (!dot.getC())

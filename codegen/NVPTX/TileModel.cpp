@@ -67,12 +67,15 @@ void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, 
   sizes.chunked = true;
   sizes.chunk = chunk;
   sizes.featuresOnGrid = true;
-  // Whole fragments: 8 columns of a product, and two of 16 rows.
+  int64_t widest = std::max(problem.headDim, problem.valueDim);
+  // Whole fragments, 8 columns of a product; and the products of one block by another, or a part of them.
   sizes.featureBlock = 8;
-  sizes.readFeatures = sizes.stateFeatures = 32;
+  int64_t panel = 64;
+  while (2 * panel * widest * problem.bytes > target.sharedPerBlock / 4 && panel > 16)
+    panel /= 2;
+  sizes.readFeatures = sizes.stateFeatures = panel;
   // Features are computed in f32, or in f64.
-  int64_t bytesPerToken = (2 * std::max(problem.headDim, problem.valueDim) + sizes.stateFeatures) *
-                          std::max<int64_t>(problem.bytes, 4);
+  int64_t bytesPerToken = 2 * widest * std::max<int64_t>(problem.bytes, 4);
   int64_t most = std::max<int64_t>(llvm::bit_floor(uint64_t(target.sharedPerBlock / 2 / bytesPerToken)), 16);
   for (int64_t *tokens : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys})
     *tokens = std::min(*tokens, most);

@@ -19,8 +19,8 @@ struct TileProblem {
 taylor::TileSizes chooseTileSizes(const Target &target, const TileProblem &problem);
 
 /// Sizes of the chunked form, in place of those of the parallel form: chunks of `chunk` queries (0: as
-/// `TileSizes::chunk` says), tiles of tokens whose vectors, their sums and a panel of cotangents lie in half
-/// of shared memory.
+/// `TileSizes::chunk` says), panels of features whose states lie twice in a quarter of shared memory, tiles
+/// of tokens whose vectors and their sums lie in half of it.
 void chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk, taylor::TileSizes &sizes);
 
 } // namespace mlir::simt

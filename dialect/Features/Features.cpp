@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Features/Features.h"
 
-#include <limits>
+#include <algorithm>
 
 using namespace taylor;
 
@@ -44,34 +44,39 @@ std::optional<int64_t> Features::count() const {
 }
 
 void Features::forEach(llvm::function_ref<void(const Feature &)> visit) const {
-  for (int64_t order = first; order <= last; ++order) {
-    if (order == 0) {
-      for (int64_t i = 0; i < block; ++i)
-        visit({0, {}, i == 0 ? 1.0 : 0.0});
+  for (int64_t order = last; order >= std::max<int64_t>(first, 1); --order)
+    forEachOf(order, visit);
+  if (first == 0)
+    for (int64_t i = 0; i < block; ++i)
+      visit({0, {}, i == 0 ? 1.0 : 0.0});
+}
+
+void Features::forEachOf(int64_t order, llvm::function_ref<void(const Feature &)> visit) const {
+  // Digits that count: the blocks, none before the one to its left; then the place in each block.
+  int64_t most = ceilDiv(channels, block) - 1;
+  llvm::SmallVector<int64_t> blocks(order, 0), places(order, 0), components(order, 0);
+  for (;;) {
+    // n! / prod(count!): one factor (i + 1) / (its place in the run of equal blocks) per component.
+    double multiplicity = 1.0;
+    int64_t run = 0;
+    for (int64_t i = 0; i < order; ++i) {
+      run = i > 0 && blocks[i] == blocks[i - 1] ? run + 1 : 1;
+      multiplicity *= double(i + 1) / double(run);
+      components[i] = blocks[i] * block + places[i];
+      if (components[i] >= channels)
+        multiplicity = 0.0;
+    }
+    visit({order, components, multiplicity});
+    int64_t digit = order - 1;
+    for (; digit >= 0 && ++places[digit] == block; --digit)
+      places[digit] = 0;
+    if (digit >= 0)
       continue;
-    }
-    int64_t padded = ceilDiv(channels, block) * block;
-    llvm::SmallVector<int64_t> components(order, 0);
-    for (;;) {
-      // n! / prod(count!): one factor (i + 1) / (its place in the run of equal blocks) per component.
-      double multiplicity = 1.0;
-      int64_t run = 0;
-      for (int64_t i = 0; i < order; ++i) {
-        run = i > 0 && components[i] / block == components[i - 1] / block ? run + 1 : 1;
-        multiplicity *= double(i + 1) / double(run);
-        if (components[i] >= channels)
-          multiplicity = 0.0;
-      }
-      visit({order, components, multiplicity});
-      int64_t place = order - 1;
-      while (place >= 0 && components[place] + 1 == padded)
-        --place;
-      if (place < 0)
-        break;
-      ++components[place];
-      // What follows starts at the beginning of that component's block.
-      for (int64_t i = place + 1; i < order; ++i)
-        components[i] = components[place] / block * block;
-    }
+    digit = order - 1;
+    while (digit >= 0 && blocks[digit] == most)
+      --digit;
+    if (digit < 0)
+      return;
+    std::fill(blocks.begin() + digit, blocks.end(), blocks[digit] + 1);
   }
 }

@@ -8,9 +8,10 @@
 // the vector with a constant 1 before it. A state with one row per monomial is the sum of the recurrences of
 // all orders (the paper, section 3.1) without the d^n - C(d + n - 1, n) rows that repeat others.
 //
-// A target that multiplies blocks of `block` neighbouring components at once takes whole blocks: then a
-// monomial's last component runs over all of its block, and monomials are distinct as blocks only. Each order
-// is rounded up to a multiple of the block; what fills it up is 0.
+// A target that multiplies blocks of `block` neighbouring components at once takes whole blocks: then each of
+// a monomial's components runs over all of its block, and monomials are distinct as blocks only. Features of
+// order n come in groups of block^n, one for each multiset of blocks; what fills up a block is 0. The highest
+// order comes first, so that these groups lie where a panel of so many features begins.
 #ifndef TAYLOR_DIALECT_FEATURES_FEATURES_H
 #define TAYLOR_DIALECT_FEATURES_FEATURES_H
 
@@ -45,8 +46,12 @@ struct Features {
     /// one that fills up.
     double multiplicity;
   };
-  /// Calls `visit` for every feature in order: by order, then with the last component fastest.
+  /// Calls `visit` for every feature: the highest order first; of one order, multisets of blocks one after
+  /// the other, each with all its components, the last one fastest.
   void forEach(llvm::function_ref<void(const Feature &feature)> visit) const;
+
+private:
+  void forEachOf(int64_t order, llvm::function_ref<void(const Feature &feature)> visit) const;
 };
 
 } // namespace taylor

@@ -368,19 +368,22 @@ LogicalResult ExpandOp::verify() {
   BufferType input = getInput().getType();
   if (failed(verifyOneSlot(*this, input)) || failed(verifyLayout(*this, getType())))
     return failure();
-  return tile::verifyPanel(*this, tileOf(input), getAxis(), getType(), getTo(), getFeatures(), getWeights());
+  return tile::verifyPanel(*this, tileOf(input), getAxis(), getType().withLayout({}), getTo(), getFeatures(),
+                           getWeights());
 }
 
 LogicalResult ContractOp::verify() {
-  BufferType input = getInput().getType(), cotangent = getCotangent().getType(), sums = getSums().getType();
-  for (BufferType buffer : {input, cotangent, sums})
+  BufferType input = getInput().getType(), sums = getSums().getType();
+  TileType cotangent = getCotangent().getType();
+  for (BufferType buffer : {input, sums})
     if (failed(verifyOneSlot(*this, buffer)))
       return failure();
-  if (failed(tile::verifyPanel(*this, tileOf(input), getAxis(), tileOf(cotangent), getFrom(), getFeatures(),
-                               getWeights())))
+  if (failed(verifyLayout(*this, cotangent)) ||
+      failed(tile::verifyPanel(*this, tileOf(input), getAxis(), cotangent.withLayout({}), getFrom(),
+                               getFeatures(), getWeights())))
     return failure();
-  if (tileOf(input) != tileOf(sums))
-    return emitOpError() << "expected sums of the axes and elements of " << input << ", but got " << sums;
+  if (input != sums)
+    return emitOpError() << "expected sums that lie as the vectors do, in " << input << ", but got " << sums;
   if (input.getAxes().size() != 2)
     return emitOpError() << "expected one axis beside '" << getAxis() << "', but got " << input;
   return success();

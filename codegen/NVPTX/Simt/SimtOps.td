@@ -244,15 +244,16 @@ def Simt_ExpandOp : Simt_Op<"expand", [MemoryEffects<[MemRead<Simt_SharedMemory>
 def Simt_ContractOp : Simt_Op<"contract", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "adds the adjoint of `simt.expand` to the sums in a buffer";
   let description = [{
-    `tile.contract`, all operands in one slot of a buffer each: `sums[i, t] += sum over the panel's f of dP[f, t] * d/dx[i, t] of P[f, t]`. All sums of a token are
-    one thread's, features one after the other: no thread reads a sum that another writes.
+    `tile.contract` of what a product left in registers, with vectors and sums in one slot of a buffer each:
+    `sums[i, t] += sum over the panel's f of dP[f, t] * d/dx[i, t] of P[f, t]`. Features lie in the columns of a fragment, so the four lanes of a row have all of a
+    token's; component c's sum is lane c / 2 mod 4's, and no thread reads a sum that another writes.
 
     ```mlir
     simt.contract %dP over(f) #pairs from %f0 at %x over(d) weights [0.0, 0.125] into %dx
-      : !simt.buffer<1 x [t = 64, f = 32], f32, swizzle = 128>, !td, !td         // !td = !simt.buffer<1 x [t = 64, d = 64], f32, swizzle = 128>
+      : !tile.tile<[f = 32, t = 64], f32, #fragment_t_f>, !td, !td         // !td = !simt.buffer<1 x [t = 64, d = 64], f32, swizzle = 128>
     ```
   }];
-  let arguments = (ins Simt_BufferType:$cotangent, StrAttr:$from, Tile_FeaturesAttr:$features, Index:$start, Simt_BufferType:$input,
+  let arguments = (ins Tile_TileType:$cotangent, StrAttr:$from, Tile_FeaturesAttr:$features, Index:$start, Simt_BufferType:$input,
                        StrAttr:$axis, OptionalAttr<F64ArrayAttr>:$weights, Simt_BufferType:$sums);
   let assemblyFormat = [{
     $cotangent `over` `(` custom<Name>($from) `)` $features `from` $start `at` $input `over` `(` custom<Name>($axis) `)`

@@ -1,246 +1,276 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Monomials of vectors, and their adjoint. Vectors lie in shared memory, since any component may be the next;
-// which components a feature has stands in a table in global memory.
-//
-//   expand     each thread the elements of its registers: P[f, t] = weight[f] * prod x[component[f][i], t]
-//   contract   each thread all sums of its tokens, feature by feature:
-//                sums[component[f][i], t] += dP[f, t] * weight[f] * prod over j != i of x[component[f][j], t]
+#include "codegen/NVPTX/Thread/Features.h"
 #include "codegen/NVPTX/Thread/BufferAddress.h"
-#include "mlir/IR/BuiltinAttributes.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::simt;
 using tile::Axis;
+using tile::TileType;
 
-namespace {
+static constexpr int64_t kBlock = FeatureTable::blockSize;
 
-/// What is known of each feature, and of one more that stands for all past the last.
-class FeatureTable {
-public:
-  /// The tables are globals of the module in which `code` writes.
-  FeatureTable(Code code, tile::FeaturesAttr features, std::optional<ArrayAttr> weights, FloatType number);
-
-  /// Components of a feature, an i32 each; `missing` for those that one of a lower order does not have.
-  /// `feature`: i32.
-  SmallVector<Value> components(Code code, Value feature) const;
-  Value weight(Code code, Value feature) const;
-
-  static constexpr int32_t missing = -1;
-  /// Components of the highest order, at least 1.
-  int64_t width;
-  /// Number of features.
-  int64_t count = 0;
-
-private:
-  Value makeGlobal(Code code, const Twine &name, DenseElementsAttr values);
-  Value entry(Code code, Value table, Value index, int64_t bytes) const {
-    return code.offset(table, code.mul(code.widen(index), bytes));
-  }
-
-  FloatType number;
-  Value componentTable, weightTable;
-};
-
-} // namespace
-
-FeatureTable::FeatureTable(Code code, tile::FeaturesAttr features, std::optional<ArrayAttr> weights,
-                           FloatType number)
-    : width(std::max<int64_t>(features.getLast(), 1)), number(number) {
-  SmallVector<double> ofOrder = tile::numbersOf(weights);
-  SmallVector<int32_t> components;
-  SmallVector<APFloat> factors;
-  auto addWeight = [&](double weight) {
-    APFloat value(weight);
-    bool lost;
-    value.convert(number.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
-    factors.push_back(value);
-  };
-  features.get().forEach([&](const taylor::Features::Feature &feature) {
-    components.append(width - feature.order, missing);
-    // What fills up a block multiplies anything, by 0.
-    for (int64_t component : feature.components)
-      components.push_back(component < features.getChannels() ? int32_t(component) : 0);
-    double weight = feature.multiplicity == 0 ? 0 : 1;
-    if (!ofOrder.empty())
-      weight = feature.multiplicity * ofOrder[feature.order - features.getFirst()];
-    addWeight(weight);
-    ++count;
-  });
-  components.append(width, missing);
-  addWeight(0);
-  OpBuilder &builder = code.builder;
-  std::string name = ("taylor_features_" + Twine(features.getChannels()) + "_" + Twine(features.getFirst()) +
-                      "_" + Twine(features.getLast()) + "_" + Twine(features.getBlock()))
-                         .str();
-  componentTable =
-      makeGlobal(code, name,
-                 DenseIntElementsAttr::get(
-                     RankedTensorType::get({int64_t(components.size())}, builder.getI32Type()), components));
-  weightTable =
-      makeGlobal(code, name + "_weights",
-                 DenseFPElementsAttr::get(RankedTensorType::get({int64_t(factors.size())}, number), factors));
-}
-
-Value FeatureTable::makeGlobal(Code code, const Twine &name, DenseElementsAttr values) {
-  OpBuilder &builder = code.builder;
-  auto module = builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  // Tables of one name differ in their weights: the first free number.
-  std::string symbol;
-  LLVM::GlobalOp global;
-  for (int64_t i = 0;; ++i) {
-    symbol = (name + "_" + Twine(i)).str();
-    global = module.lookupSymbol<LLVM::GlobalOp>(symbol);
-    if (!global || global.getValueOrNull() == values)
-      break;
-  }
-  if (!global) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    auto type = LLVM::LLVMArrayType::get(values.getElementType(), values.getNumElements());
-    global = LLVM::GlobalOp::create(builder, code.loc, type, /*isConstant=*/true, LLVM::Linkage::Internal,
-                                    symbol, values, /*alignment=*/16, unsigned(Space::global));
-  }
-  return LLVM::AddressOfOp::create(builder, code.loc, global);
-}
-
-SmallVector<Value> FeatureTable::components(Code code, Value feature) const {
-  Value first = entry(code, componentTable, code.mul(feature, width), 4);
-  SmallVector<Value> numbers;
-  for (int64_t i = 0; i < width; ++i)
-    numbers.push_back(code.load(code.offset(first, 4 * i), Space::global, Words{32, 1}, Value()).front());
-  return numbers;
-}
-
-Value FeatureTable::weight(Code code, Value feature) const {
-  unsigned bits = number.getIntOrFloatBitWidth();
-  Value pointer = entry(code, weightTable, feature, bits / 8);
-  return code.bitcast(code.load(pointer, Space::global, Words{bits, 1}, Value()).front(), number);
-}
-
-/// Numbers of 16 bits are multiplied in f32.
-static FloatType numberTypeOf(Type element) {
+FloatType mlir::simt::numberTypeOf(Type element) {
   return element.isF64() ? cast<FloatType>(element) : cast<FloatType>(Float32Type::get(element.getContext()));
 }
 
-static Value multiply(Code code, Value a, Value b) {
+//===----------------------------------------------------------------------===//
+// Rows of components
+//===----------------------------------------------------------------------===//
+
+// Places are those of BufferAddress, with a column that no constant is: what a row flips, and the thread's
+// place in a block, meet the column's bits in one xor.
+Value ComponentRows::pointer(int64_t tokens, Value column, int64_t component) {
+  BufferType type = slot.type;
+  Code code = emitter.at(loc);
+  int64_t bytes = component * type.getElementBytes(), rowBytes = type.getSwizzle();
+  constexpr int64_t rowsOfPattern = 8, chunkBytes = 16;
+  bool swizzled = rowBytes != 0;
+  if (!swizzled)
+    rowBytes = type.getRow().getSize() * type.getElementBytes();
+  int64_t beside = swizzled ? tokens % rowsOfPattern : 0, chunk = swizzled ? bytes / chunkBytes : 0;
+  auto [found, isNew] = rows.try_emplace({beside, chunk});
+  if (isNew)
+    found->second = emitter.atStart([&] {
+      Value row = code.add(token, beside), begin = code.mul(row, rowBytes);
+      Value place = code.sub(placeInSlot(code, type, row, inner, chunk), begin);
+      return std::pair(begin, place);
+    });
+  auto [begin, place] = found->second;
+  Value inRow = swizzled ? code.bitXor(column, place) : code.add(column, place);
+  int64_t constant = (tokens - beside) * rowBytes + bytes - chunk * chunkBytes;
+  Value own = code.offset(code.offset(emitter.sharedBase, slot.bytes), begin);
+  return code.offset(code.offset(own, inRow), constant);
+}
+
+SmallVector<Value> ComponentRows::read(int64_t tokens, Value column, int64_t component, int64_t count) {
+  Code code = emitter.at(loc);
+  Words words = wordsOf(count, slot.type.getElementBytes());
+  SmallVector<Value> loaded = code.load(pointer(tokens, column, component), Space::shared, words, Value());
+  SmallVector<Value> values = elementsOfWords(code, loaded, slot.type.getElementType());
+  for (Value &value : values)
+    value = code.convert(value, number);
+  return values;
+}
+
+void ComponentRows::add(int64_t tokens, Value column, ArrayRef<Value> values, Value guard) {
+  Code code = emitter.at(loc);
+  SmallVector<Value> sums = read(tokens, column, 0, values.size());
+  for (auto [sum, value] : llvm::zip(sums, values))
+    sum = code.convert(arith::AddFOp::create(code.builder, loc, sum, value), slot.type.getElementType());
+  Words words = wordsOf(values.size(), slot.type.getElementBytes());
+  code.store(wordsOfElements(code, sums, words), pointer(tokens, column, 0), Space::shared, words, guard);
+}
+
+//===----------------------------------------------------------------------===//
+// A panel
+//===----------------------------------------------------------------------===//
+
+FeatureEmitter::FeatureEmitter(KernelEmitter &emitter, Operation *op, Value vectors, StringRef axis,
+                               tile::FeaturesAttr features, Value start, TileType panel, StringRef to)
+    : emitter(emitter), op(op), code(emitter.at(op)), vectors(emitter.slotOf(vectors)), axis(axis), to(to),
+      features(features), start(start), panel(panel), layout(layoutOf(panel)),
+      number(numberTypeOf(panel.getElementType())), size(panel.getSize(to)) {
+  for (const Axis &other : panel.getAxes())
+    if (other.getName() != to)
+      tokens = other.getName();
+  emitter.atStart([&] {
+    Value place = emitter.placeOf(layout, to).value;
+    token = emitter.placeOf(layout, tokens).value;
+    block = code.shiftRight(place, llvm::Log2_64(kBlock));
+    inBlock = code.bitAnd(place, code.i32(kBlock - 1));
+    none = code.i32(0);
+  });
+}
+
+FeatureEmitter::FeatureEmitter(KernelEmitter &emitter, ExpandOp op)
+    : FeatureEmitter(emitter, op, op.getInput(), op.getAxis(), op.getFeatures(), op.getStart(), op.getType(),
+                     op.getTo()) {}
+
+FeatureEmitter::FeatureEmitter(KernelEmitter &emitter, ContractOp op)
+    : FeatureEmitter(emitter, op, op.getInput(), op.getAxis(), op.getFeatures(), op.getStart(),
+                     op.getCotangent().getType(), op.getFrom()) {}
+
+LogicalResult FeatureEmitter::check() {
+  if (features.getBlock() != kBlock || features.getChannels() % kBlock)
+    return op->emitOpError() << "requires blocks of " << kBlock << " components, and whole blocks, but got "
+                             << features;
+  if (FeatureTable::groupSize % size || size < kBlock)
+    return op->emitOpError() << "requires a panel of 8, 16, 32 or 64 features, but got " << panel;
+  if (divisorOf(start) % size)
+    return op->emitOpError() << "requires a start that is a multiple of the panel's " << size << " features";
+  if (vectors.type.getAxes().size() != 2 || vectors.type.getRow().getName() != axis)
+    return op->emitOpError() << "requires a row of the components along '" << axis << "' per vector, but got "
+                             << vectors.type;
+  return success();
+}
+
+SmallVector<Value>
+FeatureEmitter::forKind(TypeRange types, const FeatureTable &table,
+                        llvm::function_ref<SmallVector<Value>(const FeatureTable::Group &)> ofGroup,
+                        llvm::function_ref<SmallVector<Value>(Value firstBlock)> ofBlocks) {
+  OpBuilder &builder = code.builder;
+  constexpr int64_t groupSize = FeatureTable::groupSize;
+  Value first = code.narrow(emitter.scalar(start));
+  auto emitGroup = [&] {
+    FeatureTable::Group group = table.group(code, code.shiftRight(first, llvm::Log2_64(groupSize)));
+    Value part = code.shiftRight(code.bitAnd(first, code.i32(groupSize - 1)), llvm::Log2_64(kBlock));
+    group.first = code.add(group.first, code.mul(part, vectors.type.getElementBytes()));
+    return ofGroup(group);
+  };
+  auto emitBlocks = [&] {
+    Value past = code.sub(first, code.i32(table.numGroups * groupSize));
+    return ofBlocks(code.shiftRight(past, llvm::Log2_64(kBlock)));
+  };
+  if (!table.numBlocks)
+    return emitGroup();
+  if (!table.numGroups)
+    return emitBlocks();
+  Value isGroup = code.less(first, code.i32(table.numGroups * groupSize));
+  auto branch = scf::IfOp::create(builder, code.loc, types, isGroup, /*withElseRegion=*/true);
+  auto emitIn = [&](Block *region, llvm::function_ref<SmallVector<Value>()> emit) {
+    OpBuilder::InsertionGuard guard(builder);
+    if (types.empty()) {
+      builder.setInsertionPoint(region->getTerminator());
+      emit();
+      return;
+    }
+    builder.setInsertionPointToEnd(region);
+    scf::YieldOp::create(builder, code.loc, emit());
+  };
+  emitIn(branch.thenBlock(), emitGroup);
+  emitIn(branch.elseBlock(), emitBlocks);
+  return branch.getResults();
+}
+
+FeatureEmitter::Place FeatureEmitter::placeOf(int64_t index) const {
+  int64_t place = layout.getOffset(index, to);
+  return {layout.getOffset(index, tokens), place / kBlock, place % kBlock};
+}
+
+int64_t FeatureEmitter::neighbours(int64_t Place::*along, int64_t divisor) const {
+  std::set<int64_t> places;
+  for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i)
+    places.insert(placeOf(i).*along);
+  auto haveGroups = [&](int64_t count) {
+    return llvm::all_of(places, [&](int64_t place) {
+      for (int64_t i = 0; i < count; ++i)
+        if (!places.count(place / count * count + i))
+          return false;
+      return true;
+    });
+  };
+  // What the thread's own number adds.
+  for (const Digit &digit : llvm::concat<const Digit>(layout.getLanes(), layout.getWarps()))
+    if (digit.isAlong(to) && (digit.stride >= kBlock) == (along == &Place::block))
+      divisor = std::gcd(divisor, digit.stride >= kBlock ? digit.stride / kBlock : digit.stride);
+  int64_t count = 1, bytes = vectors.type.getElementBytes();
+  while (2 * count * bytes <= 16 && divisor % (2 * count) == 0 && haveGroups(2 * count))
+    count *= 2;
+  return count;
+}
+
+Value FeatureEmitter::multiply(Value a, Value b) const {
   return !a ? b : !b ? a : arith::MulFOp::create(code.builder, code.loc, a, b).getResult();
 }
 
-Value KernelEmitter::addressIn(Slot slot, Location loc, llvm::function_ref<Value(StringRef)> placeOf) {
-  Code code = at(loc);
-  ArrayRef<Axis> axes = slot.type.getAxes();
-  Value row = code.i32(0);
-  int64_t factor = 1;
-  for (const Axis &axis : llvm::reverse(axes.drop_back())) {
-    row = code.add(row, code.mul(placeOf(axis.getName()), factor));
-    factor *= axis.getSize();
+Value FeatureEmitter::factorOf(ComponentRows &single, const FeatureTable::Group &group, int64_t token,
+                               std::optional<size_t> without) {
+  Value factor = group.weight;
+  for (auto [i, column] : llvm::enumerate(group.others)) {
+    if (i == without)
+      continue;
+    Value isMissing = code.less(column, none);
+    Value x = single.read(token, code.select(isMissing, none, column), 0, 1).front();
+    Value one = arith::ConstantOp::create(code.builder, code.loc, code.builder.getFloatAttr(number, 1.0));
+    factor = multiply(factor, code.select(isMissing, one, x));
   }
-  Value place = placeInSlot(code, slot.type, row, placeOf(axes.back().getName()));
-  return code.offset(sharedBase, code.add(place, slot.bytes));
+  return factor;
 }
 
-Value KernelEmitter::readFrom(Slot slot, Location loc, llvm::function_ref<Value(StringRef)> placeOf) {
-  Code code = at(loc);
-  Type element = slot.type.getElementType();
-  Words words = wordsOf(1, slot.type.getElementBytes());
-  Value pointer = addressIn(slot, loc, placeOf);
-  Value value = elementsOfWords(code, code.load(pointer, Space::shared, words, Value()), element).front();
-  return code.convert(value, numberTypeOf(element));
+//===----------------------------------------------------------------------===//
+// Expansion
+//===----------------------------------------------------------------------===//
+
+LogicalResult FeatureEmitter::expand(ExpandOp op) {
+  if (failed(check()))
+    return failure();
+  FeatureTable table(code, features, op.getWeights(), vectors.type, number, size);
+  SmallVector<Type> types(layout.getNumRegisters(), number);
+  SmallVector<Value> values = forKind(
+      types, table, [&](const FeatureTable::Group &group) { return expandGroup(group); },
+      [&](Value firstBlock) { return expandBlocks(table, firstBlock); });
+  for (Value &value : values)
+    value = code.convert(value, panel.getElementType());
+  emitter.setTile(op, values);
+  return success();
 }
 
-LogicalResult KernelEmitter::emitExpand(ExpandOp op) {
-  Code code = at(op);
-  Slot slot = slotOf(op.getInput());
-  LayoutAttr layout = layoutOf(op.getType());
-  StringRef axis = op.getAxis(), to = op.getTo();
-  FloatType number = numberTypeOf(op.getType().getElementType());
-  FeatureTable table(code, op.getFeatures(), op.getWeights(), number);
-  Value one = arith::ConstantOp::create(builder, op.getLoc(), builder.getFloatAttr(number, 1.0));
-  Value first = code.add(code.narrow(scalar(op.getStart())), placeOf(layout, to).value);
-  // Features of the thread, by their distance from its first: several registers have the same.
-  struct Entry {
-    SmallVector<Value> components;
-    Value weight;
-  };
-  std::map<int64_t, Entry> entries;
-  auto entryAt = [&](int64_t offset) -> const Entry & {
-    auto [found, isNew] = entries.try_emplace(offset);
-    if (isNew) {
-      Value feature = code.add(first, offset), past = code.i32(table.count);
-      feature = code.select(code.less(feature, past), feature, past);
-      found->second = {table.components(code, feature), table.weight(code, feature)};
-    }
-    return found->second;
-  };
+SmallVector<Value> FeatureEmitter::expandGroup(const FeatureTable::Group &group) {
+  ComponentRows firsts = rowsOf(vectors, block), lasts = rowsOf(vectors, inBlock),
+                single = rowsOf(vectors, none);
+  // The part of the group at which the panel begins is a multiple of its blocks.
+  int64_t firstCount = neighbours(&Place::block, size / kBlock), lastCount = neighbours(&Place::inBlock, 0);
+  std::map<std::pair<int64_t, int64_t>, Value> first, last; // by token and place
+  std::map<int64_t, Value> factors;
   SmallVector<Value> values;
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i) {
-    const Entry &entry = entryAt(layout.getOffset(i, to));
-    Value product = entry.weight;
-    for (Value component : entry.components) {
-      Value isMissing = code.less(component, code.i32(0));
-      Value known = code.select(isMissing, code.i32(0), component);
-      Value x = readFrom(slot, op.getLoc(), [&](StringRef name) {
-        return name == axis ? known : code.add(placeOf(layout, name).value, layout.getOffset(i, name));
-      });
-      product = multiply(code, product, code.select(isMissing, one, x));
+    Place at = placeOf(i);
+    if (!first.count({at.token, at.block})) {
+      if (!factors.count(at.token))
+        factors[at.token] = factorOf(single, group, at.token);
+      int64_t from = at.block / firstCount * firstCount;
+      for (auto [k, x] : llvm::enumerate(firsts.read(at.token, group.first, from, firstCount)))
+        first[{at.token, from + k}] = multiply(x, factors[at.token]);
     }
-    values.push_back(code.convert(product, op.getType().getElementType()));
+    if (!last.count({at.token, at.inBlock})) {
+      int64_t from = at.inBlock / lastCount * lastCount;
+      for (auto [k, x] : llvm::enumerate(lasts.read(at.token, group.last, from, lastCount)))
+        last[{at.token, from + k}] = x;
+    }
+    values.push_back(multiply(first[{at.token, at.block}], last[{at.token, at.inBlock}]));
   }
-  setTile(op, values);
-  return success();
+  return values;
 }
 
-LogicalResult KernelEmitter::emitContract(ContractOp op) {
-  Location loc = op.getLoc();
-  Code code = at(op);
-  Slot cotangents = slotOf(op.getCotangent()), vectors = slotOf(op.getInput()), sums = slotOf(op.getSums());
-  StringRef axis = op.getAxis(), from = op.getFrom();
-  Axis tokens = sums.type.getAxes().front();
-  if (tokens.getName() == axis)
-    tokens = sums.type.getAxes().back();
-  Type element = sums.type.getElementType();
-  FeatureTable table(code, op.getFeatures(), op.getWeights(), numberTypeOf(element));
-  Words words = wordsOf(1, sums.type.getElementBytes());
-  Value start = code.narrow(scalar(op.getStart()));
-  Value end = code.add(start, cotangents.type.getSize(from));
-  OpBuilder::InsertionGuard guard(builder);
-  auto loop = [&](Value begin, Value end, int64_t step) {
-    auto made = scf::ForOp::create(builder, loc, begin, end, code.i32(step));
-    builder.setInsertionPoint(made.getBody()->getTerminator());
-    return made.getInductionVar();
+SmallVector<Value> FeatureEmitter::expandBlocks(const FeatureTable &table, Value firstBlock) {
+  ComponentRows rows = rowsOf(vectors, inBlock);
+  int64_t count = neighbours(&Place::inBlock, 0);
+  struct Entry {
+    FeatureTable::Block block;
+    Value isConstant;
+    std::map<std::pair<int64_t, int64_t>, Value> components; // by token and place
   };
-  Value token = loop(thread, code.i32(tokens.getSize()), 32 * numWarps);
-  int64_t first = 0;
-  for (int64_t order = op.getFeatures().getFirst(); order <= op.getFeatures().getLast(); ++order) {
-    // The part of the panel [start, end) that is of this order.
-    int64_t past = first + *op.getFeatures().get().countOf(order);
-    Value begin = arith::MaxSIOp::create(builder, loc, start, code.i32(first));
-    Value last = arith::MinSIOp::create(builder, loc, end, code.i32(past));
-    first = past;
-    if (order == 0)
-      continue;
-    OpBuilder::InsertionGuard insideOrder(builder);
-    Value feature = loop(begin, last, 1);
-    auto at = [&](StringRef along, Value place) {
-      return [&, along, place](StringRef name) { return name == along ? place : token; };
-    };
-    Value cotangent = multiply(code, readFrom(cotangents, loc, at(from, code.sub(feature, start))),
-                               table.weight(code, feature));
-    SmallVector<Value> components = table.components(code, feature), factors;
-    components.erase(components.begin(), components.end() - order);
-    for (Value component : components)
-      factors.push_back(order > 1 ? readFrom(vectors, loc, at(axis, component)) : Value());
-    // One component after the other: two may be the same.
-    for (auto [i, component] : llvm::enumerate(components)) {
-      Value product = cotangent;
-      for (auto [j, factor] : llvm::enumerate(factors))
-        if (i != j)
-          product = multiply(code, product, factor);
-      Value before = readFrom(sums, loc, at(axis, component));
-      Value after = arith::AddFOp::create(builder, loc, before, product);
-      code.store(wordsOfElements(code, code.convert(after, element), words),
-                 addressIn(sums, loc, at(axis, component)), Space::shared, words, Value());
+  std::map<int64_t, Entry> entries;
+  Value one = arith::ConstantOp::create(code.builder, code.loc, code.builder.getFloatAttr(number, 1.0));
+  SmallVector<Value> values;
+  for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i) {
+    Place at = placeOf(i);
+    auto [found, isNew] = entries.try_emplace(at.block);
+    Entry &entry = found->second;
+    if (isNew) {
+      entry.block = table.block(code, code.add(code.add(firstBlock, block), at.block));
+      if (table.hasConstants) {
+        entry.isConstant = code.less(entry.block.column, none);
+        entry.block.column = code.select(entry.isConstant, none, entry.block.column);
+      }
     }
+    if (!entry.components.count({at.token, at.inBlock})) {
+      int64_t from = at.inBlock / count * count;
+      for (auto [k, x] : llvm::enumerate(rows.read(at.token, entry.block.column, from, count)))
+        entry.components[{at.token, from + k}] = x;
+    }
+    Value x = entry.components[{at.token, at.inBlock}];
+    if (entry.isConstant) {
+      Value isFirst = arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::eq, inBlock,
+                                            code.i32(-at.inBlock));
+      x = code.select(entry.isConstant, code.select(isFirst, one, code.zero(number)), x);
+    }
+    values.push_back(multiply(x, entry.block.weight));
   }
-  return success();
+  return values;
 }
+
+LogicalResult KernelEmitter::emitExpand(ExpandOp op) { return FeatureEmitter(*this, op).expand(op); }
+
+LogicalResult KernelEmitter::emitContract(ContractOp op) { return FeatureEmitter(*this, op).contract(op); }

@@ -124,9 +124,6 @@ private:
   // Features.cpp
   LogicalResult emitExpand(ExpandOp op);
   LogicalResult emitContract(ContractOp op);
-  /// Address of the element of a slot whose place along each axis is `placeOf(axis)`, an i32.
-  Value addressIn(Slot slot, Location loc, llvm::function_ref<Value(StringRef)> placeOf);
-  Value readFrom(Slot slot, Location loc, llvm::function_ref<Value(StringRef)> placeOf);
 
   // Places.cpp
   Place placeOf(ArrayRef<Digit> lanes, ArrayRef<Digit> warps, StringRef axis);
@@ -163,6 +160,8 @@ private:
   Operation *getEndOfStart();
 
   friend class BufferAddress;
+  friend class ComponentRows;
+  friend class FeatureEmitter;
   friend class MatrixReader;
   friend class ProductEmitter;
 

@@ -83,3 +83,71 @@ tile.program @forward {
     %y = tile.load %xs[b = %i] : !xs -> !tile.tile<[t = 64], f32, #y>
   }
 }
+
+// -----
+
+#l = #simt.layout<lane = [f:2, f:4, t:1, t:2, t:4], warp = [], register = [f:1*2]>
+!x = !simt.buffer<1 x [t = 8, d = 8], f32>
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64, simt.shared = 8192 : i64} {
+    %start = arith.constant 0 : index
+    %x = simt.alloc "x" at 0 : !x
+    // expected-error @+1 {{'simt.expand' op requires blocks of 8 components, and whole blocks, but got #tile.features<8, orders 1 to 2>}}
+    %p = simt.expand %x over(d) <8, orders 1 to 2, block 1> from %start to(f) : !x -> !tile.tile<[f = 8, t = 8], f32, #l>
+  }
+}
+
+// -----
+
+#l = #simt.layout<lane = [f:2, f:4, t:1, t:2, t:4], warp = [], register = [f:1*2, f:8*16]>
+!x = !simt.buffer<1 x [t = 8, d = 8], f32>
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64, simt.shared = 8192 : i64} {
+    %start = arith.constant 0 : index
+    %x = simt.alloc "x" at 0 : !x
+    // expected-error @+1 {{'simt.expand' op requires a panel of 8, 16, 32 or 64 features, but got '!tile.tile<[f = 128, t = 8], f32, }}
+    %p = simt.expand %x over(d) <8, orders 1 to 2, block 8> from %start to(f) : !x -> !tile.tile<[f = 128, t = 8], f32, #l>
+  }
+}
+
+// -----
+
+#l = #simt.layout<lane = [f:2, f:4, t:1, t:2, t:4], warp = [], register = [f:1*2, f:8*2]>
+!x = !simt.buffer<1 x [t = 8, d = 8], f32>
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64, simt.shared = 8192 : i64} {
+    %start = arith.constant 8 : index
+    %x = simt.alloc "x" at 0 : !x
+    // expected-error @+1 {{'simt.expand' op requires a start that is a multiple of the panel's 16 features}}
+    %p = simt.expand %x over(d) <8, orders 1 to 2, block 8> from %start to(f) : !x -> !tile.tile<[f = 16, t = 8], f32, #l>
+  }
+}
+
+// -----
+
+#l = #simt.layout<lane = [f:2, f:4, t:1, t:2, t:4], warp = [], register = [f:1*2]>
+!x = !simt.buffer<1 x [d = 8, t = 8], f32>
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64, simt.shared = 8192 : i64} {
+    %start = arith.constant 0 : index
+    %x = simt.alloc "x" at 0 : !x
+    // expected-error @+1 {{'simt.expand' op requires a row of the components along 'd' per vector, but got '!simt.buffer<1 x [d = 8, t = 8], f32>'}}
+    %p = simt.expand %x over(d) <8, orders 1 to 2, block 8> from %start to(f) : !x -> !tile.tile<[f = 8, t = 8], f32, #l>
+  }
+}
+
+// -----
+
+#l = #simt.layout<lane = [t:2, t:4, f:1, f:2, f:4], warp = [], register = [t:1*2]>
+!x = !simt.buffer<1 x [t = 8, d = 8], f32>
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64, simt.shared = 8192 : i64} {
+    %start = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %x = simt.alloc "x" at 0 : !x
+    %sums = simt.alloc "sums" at 512 : !x
+    %p = tile.splat %zero : f32 -> !tile.tile<[f = 8, t = 8], f32, #l>
+    // expected-error @+1 {{'simt.contract' op expected 'f' in the columns of a fragment of one warp, but got '!tile.tile<[f = 8, t = 8], f32, }}
+    simt.contract %p over(f) <8, orders 1 to 2, block 8> from %start at %x over(d) into %sums : !tile.tile<[f = 8, t = 8], f32, #l>, !x, !x
+  }
+}

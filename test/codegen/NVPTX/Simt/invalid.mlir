@@ -159,17 +159,19 @@ func.func @expand_components(%x: !simt.buffer<1 x [t = 8, d = 8], f32>, %start: 
 
 // -----
 
-func.func @contract_sums(%p: !simt.buffer<1 x [t = 8, f = 8], f32>, %x: !simt.buffer<1 x [t = 8, d = 8], f32>, %sums: !simt.buffer<1 x [t = 8, d = 16], f32>, %start: index) {
-  // expected-error @+1 {{expected sums of the axes and elements of '!simt.buffer<1 x [t = 8, d = 8], f32>', but got '!simt.buffer<1 x [t = 8, d = 16], f32>'}}
-  simt.contract %p over(f) <8, orders 1 to 1> from %start at %x over(d) into %sums : !simt.buffer<1 x [t = 8, f = 8], f32>, !simt.buffer<1 x [t = 8, d = 8], f32>, !simt.buffer<1 x [t = 8, d = 16], f32>
+#l = #simt.layout<lane = [f:2, f:4, t:1, t:2, t:4], warp = [], register = [f:1*2]>
+func.func @contract_sums(%p: !tile.tile<[f = 8, t = 8], f32, #l>, %x: !simt.buffer<1 x [t = 8, d = 8], f32>, %sums: !simt.buffer<1 x [t = 8, d = 16], f32>, %start: index) {
+  // expected-error @+1 {{expected sums that lie as the vectors do, in '!simt.buffer<1 x [t = 8, d = 8], f32>', but got '!simt.buffer<1 x [t = 8, d = 16], f32>'}}
+  simt.contract %p over(f) <8, orders 1 to 1> from %start at %x over(d) into %sums : !tile.tile<[f = 8, t = 8], f32, #l>, !simt.buffer<1 x [t = 8, d = 8], f32>, !simt.buffer<1 x [t = 8, d = 16], f32>
   return
 }
 
 // -----
 
 !td = !simt.buffer<1 x [b = 2, t = 8, d = 8], f32>
-func.func @contract_axes(%p: !simt.buffer<1 x [b = 2, t = 8, f = 8], f32>, %x: !td, %start: index) {
+#l = #simt.layout<lane = [f:2, f:4, t:1, t:2, t:4], warp = [], register = [f:1*2, b:1*2]>
+func.func @contract_axes(%p: !tile.tile<[b = 2, f = 8, t = 8], f32, #l>, %x: !td, %start: index) {
   // expected-error @+1 {{expected one axis beside 'd', but got '!simt.buffer<1 x [b = 2, t = 8, d = 8], f32>'}}
-  simt.contract %p over(f) <8, orders 1 to 1> from %start at %x over(d) into %x : !simt.buffer<1 x [b = 2, t = 8, f = 8], f32>, !td, !td
+  simt.contract %p over(f) <8, orders 1 to 1> from %start at %x over(d) into %x : !tile.tile<[b = 2, f = 8, t = 8], f32, #l>, !td, !td
   return
 }
