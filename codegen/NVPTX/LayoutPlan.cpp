@@ -164,8 +164,19 @@ static int64_t registersOf(scf::ForOp loop, int64_t threads) {
   return countLoopRegisters(loop, [&](TileType tile) { return registersOf(tile, threads); });
 }
 
+/// Registers of all that a kernel loads. Without products the loads wait for nothing, and the assembler tends
+/// to start them all at once.
+static int64_t countLoadedRegisters(tile::KernelOp kernel, int64_t threads) {
+  int64_t registers = 0;
+  kernel.walk([&](tile::LoadOp load) { registers += registersOf(load.getType(), threads); });
+  return registers;
+}
+
 int64_t mlir::simt::chooseWarps(tile::KernelOp kernel, int64_t registers) {
   int64_t warps = 4;
+  if (!kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    while (warps < 16 && countLoadedRegisters(kernel, 32 * warps) > registers)
+      warps *= 2;
   kernel.walk([&](scf::ForOp loop) {
     if (registersOf(loop, 32 * warps) > registers)
       warps = 8;

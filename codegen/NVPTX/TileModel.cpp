@@ -44,8 +44,11 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   sizes.foldRowFactors = problem.bytes == 2;
   // At most 128 bytes of a row kernel's tile in each of 128 threads: more spare prologues, and spill where a
   // kernel holds several tiles. With storage in f32 the derivatives of norms are tiles of f64.
-  int64_t computed = problem.bytes == 4 ? 8 : problem.bytes;
+  int64_t computed = problem.bytes == 2 ? 4 : 8;
   sizes.tokens = std::clamp<int64_t>(llvm::bit_floor(uint64_t(16384 / (widest * computed))), 16, 64);
+
+  // 200 registers in each of 8 warps.
+  sizes.blockBytes = 200 * 4 * 256;
 
   // Sums into rows: the queries' accumulators and a score tile share the registers of 4 or 8 warps.
   sizes.rows = {128, 64};

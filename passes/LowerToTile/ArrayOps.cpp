@@ -304,7 +304,6 @@ AngleTable AngleTable::of(RopeOp op) {
 }
 
 Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
-  Value x = emit(op.getArray(), frame);
   AngleTable wanted = AngleTable::of(op);
   StringRef channel = op.getChannel();
   auto entry = llvm::find_if(memory.angles, [&](auto &entry) { return std::get<0>(entry) == wanted; });
@@ -320,6 +319,7 @@ Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
   };
   Value cosines = loadTable(std::get<1>(*entry)), sines = loadTable(std::get<2>(*entry));
 
+  Value x = emit(op.getArray(), frame);
   bool half = op.getLayout() == RopeLayout::Half;
   int64_t pairs = wanted.channels / 2;
   auto xType = cast<tile::TileType>(x.getType());

@@ -25,8 +25,7 @@ ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); }
 class ProgramAssembler {
 public:
   ProgramAssembler(FunctionOp function, const TileSizes &sizes)
-      : function(function), sizes(sizes), partition(function, /*widenKeys=*/sizes.productType.empty()),
-        builder(function) {}
+      : function(function), sizes(sizes), partition(function, sizes), builder(function) {}
 
   LogicalResult run(StringRef name);
 

@@ -2,6 +2,8 @@
 #include "passes/LowerToTile/Partition.h"
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/PreparePairs.h"
+#include "passes/LowerToTile/RootOrder.h"
+#include "passes/LowerToTile/TokenBytes.h"
 
 #include "dialect/Taylor/Axes.h"
 
@@ -36,9 +38,10 @@ LogicalResult Partition::run() {
     return failure();
   widenPairSums(function);
   rowProducts = splitRowFactors(function);
-  if (widenKeys)
+  if (sizes.productType.empty())
     convertKeys();
   chooseStored();
+  auto isLoaded = [&](Value array) { return stored.contains(array); };
   do {
     roots.clear();
     kernels.clear();
@@ -47,10 +50,11 @@ LogicalResult Partition::run() {
     addRoots();
     placeRoots();
     delayRoots();
-  } while (storeSharedRows());
+    for (KernelPlan &kernel : kernels)
+      orderRoots(kernel.roots, isLoaded);
+  } while (storeSharedRows() || storeCrowdedRows() || storeCrowdedColumns());
   propagateDemand();
   nameKernels();
-  orderRoots();
   return success();
 }
 
@@ -61,6 +65,11 @@ LogicalResult Partition::run() {
 void Partition::store(Value value) {
   if (!isa<BlockArgument>(value))
     stored.insert(value);
+}
+
+bool Partition::fitsBlock(Value value, int64_t tokens, int64_t waiting) const {
+  auto isLoaded = [&](Value array) { return stored.contains(array); };
+  return !sizes.blockBytes || (countTokenBytes(value, isLoaded) + waiting) * tokens <= sizes.blockBytes;
 }
 
 /// 16-bit keys and values are converted once, not for every block of queries.
@@ -88,6 +97,13 @@ void Partition::convertKeys() {
   }
 }
 
+/// Whether nothing but maps stands between the value and the function's results.
+static bool isFinished(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    return isa<YieldOp>(user) || (isa<MapOp>(user) && isFinished(user->getResult(0)));
+  });
+}
+
 void Partition::chooseStored() {
   auto onlyYielded = [](Value value) {
     return llvm::all_of(value.getUsers(), [](Operation *user) {
@@ -98,7 +114,12 @@ void Partition::chooseStored() {
     if (auto pairs = dyn_cast<PairwiseOp>(op)) {
       bool rowsOnly = PairEmitter::isRowsOnly(pairs);
       for (Value array : pairs.getArrays()) {
-        if (!typeOf(array).has(rowsOnly ? "u" : "t"))
+        bool isOuter = !typeOf(array).has(rowsOnly ? "u" : "t");
+        ScoreTile tile =
+            rowsOnly ? PairEmitter::rowTile(pairs, sizes) : PairEmitter::columnTile(pairs, sizes);
+        // It is itself there too, before it is rounded.
+        int64_t result = countTokenBytes(typeOf(array), typeOf(array).getScalarType());
+        if (isOuter && fitsBlock(array, rowsOnly ? tile.queries : tile.keys, result))
           continue;
         if (rowProducts.contains(array.getDefiningOp()))
           store(cast<MapOp>(array.getDefiningOp()).getArrays()[1]);
@@ -113,6 +134,8 @@ void Partition::chooseStored() {
       store(align.getArray());
     } else if (auto convolve = dyn_cast<ConvolveOp>(op)) {
       store(convolve.getArray()); // read once per tap
+      if (!isFinished(convolve))
+        store(convolve);
     } else if (auto scan = dyn_cast<ScanOp>(op)) {
       if (scan.getKind() == ScanKind::Sum)
         store(scan);
@@ -216,7 +239,7 @@ PairwiseOp Partition::fusedInto(Value value, const Leaves &leaves) {
     PairwiseOp op = columnPairs(leaf);
     if (!op)
       continue;
-    if ((pairs && pairs != op) || sumKind(leaf) != PairOutput::Columns)
+    if ((pairs && pairs != op) || sumKind(leaf) != PairOutput::Columns || finishedElsewhere.contains(leaf))
       return {};
     for (StringRef axis : {"b", "h", "g"})
       if (typeOf(leaf).has(axis) != typeOf(value).has(axis))
@@ -229,6 +252,8 @@ PairwiseOp Partition::fusedInto(Value value, const Leaves &leaves) {
   for (Value leaf : leaves.values)
     if (!columnPairs(leaf) && stageOf(leaf) >= stage)
       return {};
+  if (!fitsBlock(value, PairEmitter::columnTile(pairs, sizes).keys))
+    return {};
   return leaves.angles && stage < 1 ? PairwiseOp() : pairs;
 }
 
@@ -418,6 +443,45 @@ bool Partition::storeSharedRows() {
   return shared;
 }
 
+bool Partition::storeCrowdedRows() {
+  bool crowded = false;
+  for (const KernelPlan &kernel : kernels)
+    for (const Root &root : kernel.roots)
+      for (Operation *op : leavesOf(root).rowPairs)
+        if (!isa<PairwiseOp>(root.value.getDefiningOp()) &&
+            !fitsBlock(root.value, PairEmitter::rowTile(cast<PairwiseOp>(op), sizes).queries))
+          for (Value result : op->getResults())
+            if (!result.use_empty())
+              crowded |= stored.insert(result);
+  return crowded;
+}
+
+bool Partition::storeCrowdedColumns() {
+  auto isLoaded = [&](Value array) { return stored.contains(array); };
+  for (const KernelPlan &kernel : kernels) {
+    auto pairs = dyn_cast_or_null<PairwiseOp>(kernel.op);
+    if (!pairs)
+      continue;
+    for (auto root = kernel.roots.begin(); root != kernel.roots.end(); ++root) {
+      auto sums = findSums(root->value, isLoaded);
+      llvm::SmallSetVector<Value, 4> later;
+      for (auto next = std::next(root); next != kernel.roots.end(); ++next)
+        later.insert_range(findSums(next->value, isLoaded));
+      int64_t waiting = 0;
+      for (Value sum : later)
+        if (!sums.contains(sum))
+          waiting += countTokenBytes(sum, isLoaded);
+      // As in a loop, what waits can neither be computed again nor in parts: it counts a quarter more.
+      if (sums.contains(root->value) ||
+          fitsBlock(root->value, PairEmitter::columnTile(pairs, sizes).keys, waiting + waiting / 4))
+        continue;
+      finishedElsewhere.insert_range(sums);
+      return true;
+    }
+  }
+  return false;
+}
+
 //===----------------------------------------------------------------------===//
 // Demand and names
 //===----------------------------------------------------------------------===//
@@ -499,12 +563,4 @@ void Partition::nameKernels() {
     int count = used[name]++;
     kernel.name = count ? name + "_" + std::to_string(count + 1) : name;
   }
-}
-
-void Partition::orderRoots() {
-  for (KernelPlan &kernel : kernels)
-    llvm::stable_sort(kernel.roots, [](const Root &a, const Root &b) {
-      Operation *ofA = a.value.getDefiningOp(), *ofB = b.value.getDefiningOp();
-      return ofB && (!ofA || ofA->isBeforeInBlock(ofB)) && ofA != ofB;
-    });
 }

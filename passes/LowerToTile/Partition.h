@@ -54,8 +54,7 @@ struct KernelPlan {
 
 class Partition {
 public:
-  /// `widenKeys`: 16-bit keys and values that a loop reads again are converted once, into workspace.
-  Partition(FunctionOp function, bool widenKeys) : function(function), widenKeys(widenKeys) {}
+  Partition(FunctionOp function, const TileSizes &sizes) : function(function), sizes(sizes) {}
 
   /// Checks that everything has a lowering, prepares the function (it is changed), and plans. Errors are
   /// reported.
@@ -78,13 +77,19 @@ private:
   void delayRoots();
   /// Row sums that several kernels would compute get memory; returns whether there were any.
   bool storeSharedRows();
+  /// So do those of which one of the kernel's roots is computed with more than a block holds.
+  bool storeCrowdedRows();
+  /// Sums into columns, where others that wait for their turn leave no room.
+  bool storeCrowdedColumns();
+  /// Whether a block of so many tokens holds all that a value is computed from, beside `waiting` bytes of
+  /// each.
+  bool fitsBlock(mlir::Value value, int64_t tokens, int64_t waiting = 0) const;
   void propagateDemand();
+  /// 16-bit keys and values that a loop reads again are converted once, into workspace.
   void convertKeys();
   KernelPlan &kernelFor(KernelPlan::Kind kind, int64_t stage, llvm::ArrayRef<llvm::StringRef> axes,
                         mlir::Operation *op = nullptr);
   void nameKernels();
-  /// In each kernel what others are computed from comes first: once stored, its tile may be dropped.
-  void orderRoots();
 
   struct Leaves {
     llvm::SetVector<mlir::Value> values; // with memory, or results of pairs with columns
@@ -104,9 +109,11 @@ private:
   static PairwiseOp columnPairs(mlir::Value value);
 
   FunctionOp function;
-  bool widenKeys;
+  const TileSizes &sizes;
   llvm::DenseSet<mlir::Operation *> rowProducts;
   llvm::SetVector<mlir::Value> stored;
+  /// Sums into columns that are finished in a kernel of their own.
+  llvm::DenseSet<mlir::Value> finishedElsewhere;
   llvm::SetVector<mlir::Operation *> partials;
   std::vector<Root> roots;
   llvm::DenseMap<mlir::Value, int64_t> stages;

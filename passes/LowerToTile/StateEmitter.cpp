@@ -124,7 +124,6 @@ std::pair<Value, Value> StateEmitter::tokensOf(StatesOp op, const Frame &frame) 
 
 SmallVector<Value> StateEmitter::addTokens(StatesOp op, Frame &tokens, Value end, Value start, int64_t size,
                                            ValueRange sums) {
-  Location loc = emitter.loc;
   StringRef token = op.getToken();
   Value vectors = emitter.emit(op.getVectors(), tokens);
   Value panel = expand(vectors, op.getFeatures(), start, size, {});

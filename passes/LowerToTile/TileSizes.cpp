@@ -60,6 +60,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       choice("row-factors", factors, sizes.foldRowFactors,
              [&](unsigned word) { sizes.foldRowFactors = word; }),
       choice("exponents", exponents, sizes.foldExponents, [&](unsigned word) { sizes.foldExponents = word; }),
+      number("block-bytes", sizes.blockBytes, 0),
       choice("form", forms, sizes.chunked, [&](unsigned word) { sizes.chunked = word; }),
       number("chunk", sizes.chunk, 0),
       number("balance", sizes.balance),

@@ -51,6 +51,10 @@ struct TileSizes {
   bool foldRowFactors = false;
   /// Exponentials of score tiles to base 2, their arguments one fused multiply-add (taylor-fold-exponents).
   bool foldExponents = false;
+  /// Bytes that a block holds at once outside of its loop over pairs, of sums and of the arrays that they
+  /// meet; 0: no limit. A computed operand that needs more comes from memory, and so does a sum for what is
+  /// computed from it.
+  int64_t blockBytes = 0;
   /// Sums of finitely many powers are states between chunks (taylor-chunk-sums).
   bool chunked = false;
   /// Queries of a chunk; 0: by the work and the bytes of each operation, for a machine that does `balance`

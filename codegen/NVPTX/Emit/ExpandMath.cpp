@@ -29,6 +29,7 @@ Value expandApproximate(OpBuilder &b, Operation *op) {
   };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<math::Log2Op>([&](auto) { return intrinsic("llvm.nvvm.lg2.approx.ftz.f"); })
+      .Case<math::SqrtOp>([&](auto) { return intrinsic("llvm.nvvm.sqrt.approx.f"); })
       .Case<math::RsqrtOp>([&](auto) { return intrinsic("llvm.nvvm.rsqrt.approx.ftz.f"); })
       .Case<arith::DivFOp>([&](auto) { return intrinsic("llvm.nvvm.div.full"); })
       .Default([](Operation *) { return Value(); });

@@ -13,13 +13,15 @@ func.func @exponentials(%x: f32) -> (f32, f32) {
 
 // CHECK-LABEL: @approximations
 // CHECK:       "llvm.nvvm.lg2.approx.ftz.f"(%arg0)
+// CHECK:       "llvm.nvvm.sqrt.approx.f"(%arg0)
 // CHECK:       "llvm.nvvm.rsqrt.approx.ftz.f"(%arg0)
 // CHECK:       "llvm.nvvm.div.full"(%arg0, %arg1)
-func.func @approximations(%x: f32, %y: f32) -> (f32, f32, f32) {
+func.func @approximations(%x: f32, %y: f32) -> (f32, f32, f32, f32) {
   %0 = math.log2 %x : f32
-  %1 = math.rsqrt %x : f32
-  %2 = arith.divf %x, %y : f32
-  return %0, %1, %2 : f32, f32, f32
+  %1 = math.sqrt %x : f32
+  %2 = math.rsqrt %x : f32
+  %3 = arith.divf %x, %y : f32
+  return %0, %1, %2, %3 : f32, f32, f32, f32
 }
 
 // A polynomial near 0; farther out, by the exponential and a quotient, which is an instruction too.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// In which order a kernel computes its roots, so that few tiles live at once.
+#ifndef TAYLOR_PASSES_LOWERTOTILE_ROOTORDER_H
+#define TAYLOR_PASSES_LOWERTOTILE_ROOTORDER_H
+
+#include "passes/LowerToTile/Partition.h"
+
+namespace taylor {
+
+/// Orders a kernel's roots. What others are computed from comes first: once stored, its tile may be dropped.
+/// A sum over pairs lives from the loop until the last root that is computed from it, so the roots of one sum
+/// are neighbours, and the sum from which least is computed comes first. `hasMemory` tells of a value whether
+/// it is loaded where it is read.
+void orderRoots(std::vector<Root> &roots, llvm::function_ref<bool(mlir::Value)> hasMemory);
+
+/// The sums over pairs that `value` is computed from in its kernel.
+llvm::SmallSetVector<mlir::Value, 4> findSums(mlir::Value value,
+                                              llvm::function_ref<bool(mlir::Value)> hasMemory);
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How much a kernel holds of each token to compute a value.
+#ifndef TAYLOR_PASSES_LOWERTOTILE_TOKENBYTES_H
+#define TAYLOR_PASSES_LOWERTOTILE_TOKENBYTES_H
+
+#include "dialect/Taylor/TaylorDialect.h"
+
+namespace taylor {
+
+/// Bytes per token of what `value` is computed from where it is read: arrays in memory (those `hasMemory`
+/// names, and arguments), tables of a rotation, and sums over pairs. `value` itself counts as computed.
+int64_t countTokenBytes(mlir::Value value, llvm::function_ref<bool(mlir::Value)> hasMemory);
+
+/// Bytes per token of an array as `elementType`; 0 if it has no tokens.
+int64_t countTokenBytes(ArrayType type, mlir::Type elementType);
+
+} // namespace taylor
+
+#endif
