@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tiles in another order: transposed copies, concatenation, running sums.
+// Tiles in another order: transposed copies, concatenation, scans.
 #include "codegen/CPU/KernelEmitter.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -137,10 +137,11 @@ void KernelEmitter::emitScan(ScanOp scan) {
   const View to = *findView(scan.getResult(), lane);
   int64_t size = type.getSize(axis);
   bool alongLanes = axis == lane;
-  // Along the lanes element by element, else a vector of independent sums.
+  // Along the lanes element by element, else a vector of independent scans.
   auto scanFrom = [&](const Point &start) {
     Type carry = alongLanes ? to.element : vectorOf(to.element);
-    auto loop = scf::ForOp::create(b, constant(0), constant(size), constant(1), ValueRange{zeroOf(carry)});
+    auto loop = scf::ForOp::create(b, constant(0), constant(size), constant(1),
+                                   ValueRange{identity(scan.getKind(), carry)});
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     Value n = loop.getInductionVar();
@@ -157,7 +158,7 @@ void KernelEmitter::emitScan(ScanOp scan) {
         x = vector::ExtractOp::create(b, x, int64_t(0));
     }
     Value before = loop.getRegionIterArg(0);
-    Value after = arith::AddFOp::create(b, before, x);
+    Value after = combine(scan.getKind(), before, x);
     store(scan.getExclusive() ? before : after, address(to, point));
     scf::YieldOp::create(b, ValueRange{after});
   };

@@ -169,7 +169,7 @@ Value KernelEmitter::identity(ReductionKind kind, Type type) {
   Type element = getElementTypeOrSelf(type);
   Attribute value;
   if (auto number = dyn_cast<FloatType>(element))
-    value = b.getFloatAttr(number, APFloat::getInf(number.getFloatSemantics(), kind == ReductionKind::max));
+    value = b.getFloatAttr(number, identityOf(kind));
   else
     value = b.getIntegerAttr(element, kind == ReductionKind::max ? APInt::getSignedMinValue(32)
                                                                  : APInt::getSignedMaxValue(32));

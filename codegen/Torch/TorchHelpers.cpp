@@ -21,14 +21,14 @@ constexpr Helper kHelpers[] = {
     # start, start + 1, ..: in f32 at least, so that bf16 does not round them
     return torch.arange(size, device=like.device).float() + start + like.new_zeros([1])
 )"},
-    {"shift", "", R"(def shift(x: Tensor, n: int, dim: int) -> Tensor:
-    # y[i] = x[i - n], 0 outside
+    {"shift", "", R"(def shift(x: Tensor, n: int, dim: int, outside: float = 0.0) -> Tensor:
+    # y[i] = x[i - n]
     size = x.size(dim)
     m = min(abs(n), size)
-    zeros = torch.zeros_like(x.narrow(dim, 0, m))
+    filled = torch.full_like(x.narrow(dim, 0, m), outside)
     if n >= 0:
-        return torch.cat([zeros, x.narrow(dim, 0, size - m)], dim)
-    return torch.cat([x.narrow(dim, m, size - m), zeros], dim)
+        return torch.cat([filled, x.narrow(dim, 0, size - m)], dim)
+    return torch.cat([x.narrow(dim, m, size - m), filled], dim)
 )"},
     {"rope", "", R"(def rope(x: Tensor, position: Tensor, theta: float, interleaved: bool) -> Tensor:
     # x: [.., tokens, channels]; channel pairs turn by position * theta^(-2 i / channels)

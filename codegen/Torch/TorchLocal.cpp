@@ -68,16 +68,19 @@ LogicalResult SpecPrinter::print(ScanOp op) {
     text.text = before + text.text + after;
     text.strength = Strength::Primary;
   };
+  bool isMax = op.getKind() == ScanKind::Max;
   auto shiftBy = [&](int64_t n) {
     scope.useHelper("shift");
-    call("shift(", ", " + std::to_string(op.getReverse() ? -n : n) + ", " + dim + ")");
+    std::string outside = isMax ? ", " + printNumber(op.getIdentity()) : "";
+    call("shift(", ", " + std::to_string(op.getReverse() ? -n : n) + ", " + dim + outside + ")");
   };
-  if (op.getKind() == ScanKind::Shift) {
+  if (op.isShift()) {
     shiftBy(op.getAmount());
   } else {
     std::string flip = op.getReverse() ? ".flip([" + dim + "])" : "";
+    std::string scan = isMax ? ".cummax(" + dim + ")[0]" : ".cumsum(" + dim + ")";
     text.text = text.at(Strength::Power);
-    call("", flip + ".cumsum(" + dim + ")" + flip);
+    call("", flip + scan + flip);
     if (op.getExclusive())
       shiftBy(1);
   }

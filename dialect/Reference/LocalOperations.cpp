@@ -285,18 +285,25 @@ struct ScanRule {
   bool exclusive, reverse;
   int64_t amount;
 
-  /// Scans each line in place.
-  void apply(Array &array, StringRef axis, const Arithmetic &arithmetic) const {
-    Lines lines(array.shape, axis);
-    std::vector<Real> line(lines.length);
+  /// Calls `visit(length, element)` for each line, where element(i) is the place of the i-th in the order of
+  /// the scan.
+  template <typename Visit> void forEachLine(const Shape &shape, StringRef axis, Visit visit) const {
+    Lines lines(shape, axis);
     lines.forEach([&](int64_t begin) {
-      auto element = [&](int64_t i) -> Real & {
-        return array.values[begin + (reverse ? lines.length - 1 - i : i) * lines.stride];
-      };
-      for (int64_t i = 0; i < lines.length; ++i)
+      visit(lines.length,
+            [&](int64_t i) { return begin + (reverse ? lines.length - 1 - i : i) * lines.stride; });
+    });
+  }
+
+  /// Sums up or shifts each line in place.
+  void apply(Array &array, StringRef axis, const Arithmetic &arithmetic) const {
+    forEachLine(array.shape, axis, [&](int64_t length, auto place) {
+      auto element = [&](int64_t i) -> Real & { return array.values[place(i)]; };
+      std::vector<Real> line(length);
+      for (int64_t i = 0; i < length; ++i)
         line[i] = element(i);
       Real sum = 0;
-      for (int64_t i = 0; i < lines.length; ++i) {
+      for (int64_t i = 0; i < length; ++i) {
         if (kind == ScanKind::Shift) {
           element(i) = i >= amount ? line[i - amount] : 0;
           continue;
@@ -307,7 +314,35 @@ struct ScanRule {
       }
     });
   }
+
+  /// Of each element, where its maximum stands: the last of equals, as in torch, a NaN before all; -1 where
+  /// there are no terms.
+  std::vector<int64_t> findMaxima(const Array &terms, StringRef axis) const {
+    std::vector<int64_t> maxima(terms.values.size());
+    forEachLine(terms.shape, axis, [&](int64_t length, auto place) {
+      int64_t best = -1;
+      for (int64_t i = 0; i < length; ++i) {
+        int64_t at = place(i), before = best;
+        bool isLarger = best < 0 || !(terms.values[at] < terms.values[best]);
+        if (isLarger && (best < 0 || !std::isnan(terms.values[best])))
+          best = at;
+        maxima[at] = exclusive ? before : best;
+      }
+    });
+    return maxima;
+  }
 };
+
+/// The operand's cotangent of what `findMaxima` found.
+Array pullbackMaxima(ArrayRef<int64_t> maxima, const Array &cotangent, const Arithmetic &arithmetic) {
+  Array sums(cotangent.shape);
+  for (auto [place, value] : llvm::zip_equal(maxima, cotangent.values))
+    if (place >= 0)
+      accumulate(sums.values[place], value, arithmetic.accumulator);
+  for (Real &value : sums.values)
+    value = arithmetic.value(value);
+  return sums;
+}
 
 } // namespace
 
@@ -323,20 +358,34 @@ FailureOr<Evaluated> taylor::reference::evaluateScan(ScanOp op, ArrayRef<Operand
   Array result(shape);
   int64_t element = 0;
   forEachPoint(shape, [&](ArrayRef<int64_t> point) {
-    result.values[element++] = body->runsAt(point) ? body->evaluate(point) : 0;
+    result.values[element++] = body->runsAt(point) ? body->evaluate(point) : Real(op.getIdentity());
   });
-  rule.apply(result, axis, environment.arithmetic);
+  std::vector<int64_t> maxima;
+  if (rule.kind == ScanKind::Max) {
+    maxima = rule.findMaxima(result, axis);
+    Array terms = std::move(result);
+    result = Array(shape);
+    for (auto [value, place] : llvm::zip_equal(result.values, maxima))
+      value = environment.arithmetic.value(place < 0 ? Real(op.getIdentity()) : terms.values[place]);
+  } else {
+    rule.apply(result, axis, environment.arithmetic);
+  }
 
   Evaluated evaluated;
   evaluated.results.push_back(std::move(result));
   // A row mixes tokens: dead ones add nothing to it, and do not make it dead.
   evaluated.dead.emplace_back();
-  evaluated.pullback = [body, rule, axis](ArrayRef<Array> cotangents) {
-    // The transpose of a scan runs from the other end.
-    ScanRule transposed = rule;
-    transposed.reverse = !rule.reverse;
+  evaluated.pullback = [body, rule, axis, maxima](ArrayRef<Array> cotangents) {
+    const Arithmetic &arithmetic = body->environment.arithmetic;
     Array cotangent = cotangents[0];
-    transposed.apply(cotangent, axis, body->environment.arithmetic);
+    if (rule.kind == ScanKind::Max) {
+      cotangent = pullbackMaxima(maxima, cotangent, arithmetic);
+    } else {
+      // The transpose of a sum or a shift runs from the other end.
+      ScanRule transposed = rule;
+      transposed.reverse = !rule.reverse;
+      transposed.apply(cotangent, axis, arithmetic);
+    }
     Walk walk(cotangent.shape, body->loop);
     return body->pullbackAll([&](ArrayRef<int64_t> point) { return cotangent.values[walk(point)]; });
   };

@@ -239,9 +239,9 @@ LogicalResult SpecOp::verify() {
   return success();
 }
 
-/// A running sum over tokens counts the past of each; beside a sum over all keys it would mean one order of
-/// tokens only.
-static LogicalResult verifyRunningSums(SpecOp spec) {
+/// A running sum or maximum over tokens is of the past of each; beside a sum over all keys it would mean one
+/// order of tokens only.
+static LogicalResult verifyRunningScans(SpecOp spec) {
   bool bidirectional = false;
   ScanOp runs;
   for (Operation &op : spec.getBody().front()) {
@@ -249,14 +249,14 @@ static LogicalResult verifyRunningSums(SpecOp spec) {
       bidirectional |= sums.getMask() == Mask::Bidirectional;
     else if (auto sum = dyn_cast<RecurrenceOp>(op))
       bidirectional |= sum.getMask() == Mask::Bidirectional;
-    else if (auto scan = dyn_cast<ScanOp>(op); scan && scan.getKind() == ScanKind::Sum && !runs)
+    else if (auto scan = dyn_cast<ScanOp>(op); scan && !scan.isShift() && !runs)
       runs = scan;
   }
   if (!bidirectional || !runs)
     return success();
-  return runs.emitError(
-      "unsupported running sum over tokens in a bidirectional attention: it is for causal use "
-      "only; compile with a causal mask");
+  return runs.emitError("unsupported running ") << (runs.getKind() == ScanKind::Max ? "maximum" : "sum")
+                                                << " over tokens in a bidirectional attention: it is for "
+                                                   "causal use only; compile with a causal mask";
 }
 
 LogicalResult SpecOp::verifyRegions() {
@@ -278,7 +278,7 @@ LogicalResult SpecOp::verifyRegions() {
   });
   if (result.wasInterrupted())
     return failure();
-  return verifyRunningSums(*this);
+  return verifyRunningScans(*this);
 }
 
 //===----------------------------------------------------------------------===//

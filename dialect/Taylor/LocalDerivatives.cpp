@@ -143,6 +143,9 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
 
 LogicalResult ScanOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
                                                  SmallVectorImpl<Value> &cotangents) {
+  if (getKind() == ScanKind::Max)
+    return emitError("unsupported derivative of a running maximum; where it only shifts exponents it needs "
+                     "none: read it as stop(..)");
   // The adjoint of a running sum is the running sum from the other end; of a shift, the shift back.
   auto adjoint =
       ScanOp::create(builder, getLoc(), results[0].getType(), results[0], getKindAttr(), getAxisAttr(),

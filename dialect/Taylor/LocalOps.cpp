@@ -188,7 +188,7 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
   auto &properties = result.getOrAddProperties<Properties>();
   ScanKind kind;
   int64_t amount = 0;
-  if (parseEnum<ScanKind>(parser, kind, symbolizeScanKind, "sum or shift"))
+  if (parseEnum<ScanKind>(parser, kind, symbolizeScanKind, "sum, max or shift"))
     return failure();
   if (kind == ScanKind::Shift &&
       (parser.parseLParen() || parser.parseInteger(amount) || parser.parseRParen()))
@@ -210,7 +210,7 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void ScanOp::print(OpAsmPrinter &printer) {
   printer << " " << stringifyScanKind(getKind());
-  if (getKind() == ScanKind::Shift)
+  if (isShift())
     printer << "(" << getAmountAttr().getInt() << ")";
   printer << (getExclusive() ? " exclusive" : "") << (getReverse() ? " reverse" : "") << " over(" << getAxis()
           << ")";
@@ -229,10 +229,14 @@ LogicalResult ScanOp::verify() {
     return emitOpError("expected a scan over t or u, but got '") << getAxis() << "'";
   if (!inferred->has(getAxis()))
     return emitOpError("requires axis '") << getAxis() << "' of an operand";
-  if (getKind() == ScanKind::Shift && (getAmountAttr().getInt() < 0 || getExclusive()))
+  if (isShift() && (getAmountAttr().getInt() < 0 || getExclusive()))
     return emitOpError("expected shift(n) with n >= 0, and not exclusive, but got ")
            << (getExclusive() ? "exclusive shift(" : "shift(") << getAmountAttr().getInt() << ")";
   return success();
+}
+
+double ScanOp::getIdentity() {
+  return getKind() == ScanKind::Max ? -std::numeric_limits<double>::infinity() : 0.0;
 }
 
 //===----------------------------------------------------------------------===//

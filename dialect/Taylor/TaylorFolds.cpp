@@ -157,7 +157,7 @@ OpFoldResult MapOp::fold(FoldAdaptor) {
 }
 
 LogicalResult ScanOp::canonicalize(ScanOp op, PatternRewriter &rewriter) {
-  if (op.getKind() != ScanKind::Shift)
+  if (!op.isShift())
     return failure();
   int64_t amount = op.getAmountAttr().getInt();
   if (amount == 0) {
@@ -168,7 +168,7 @@ LogicalResult ScanOp::canonicalize(ScanOp op, PatternRewriter &rewriter) {
   }
   // Zeros come in at the same end, whether once or twice.
   auto inner = op.getArrays().size() == 1 ? op.getArrays()[0].getDefiningOp<ScanOp>() : ScanOp();
-  if (!inner || inner.getKind() != ScanKind::Shift || inner.getAxis() != op.getAxis() ||
+  if (!inner || !inner.isShift() || inner.getAxis() != op.getAxis() ||
       inner.getReverse() != op.getReverse() || !isIdentity(op.getBody()) ||
       inner.getResult().getType() != op.getResult().getType())
     return failure();

@@ -268,14 +268,20 @@ def Taylor_ReduceOp : Taylor_ArrayOp<"reduce", [AttrSizedOperandSegments, Differ
 }
 
 def Taylor_ScanOp : Taylor_ArrayOp<"scan", [Differentiable]> {
-  let summary = "a running sum, or a shift, over tokens";
+  let summary = "a running sum, a running maximum, or a shift, over tokens";
   let description = [{
-    `sum over(u) F`: y[u] = sum_{j <= u} F[j]; `exclusive`: j < u; `reverse`: from the end (the adjoint).
+    `sum over(u) F`: y[u] = sum_{j <= u} F[j]; `exclusive`: j < u; `reverse`: from the end, j >= u or j > u.
+    `max over(u) F`: y[u] = max_{j <= u} F[j], and so on; minus infinity where there is no j.
     `shift(n) over(u) F`: y[u] = F[u - n], 0 before the start; `reverse`: F[u + n], 0 past the end.
 
     ```mlir
     %D = taylor.scan sum exclusive over(u) %f / 1024.0 : !col
+    %m = taylor.scan max over(u) %a : !col
+    %w = taylor.map exp(%a - stop(%m)) : !col, !col                 // at most 1
     ```
+    The adjoint of a sum or a shift is the same from the other end. A maximum has none: it is there to shift exponents, which
+    changes no result, and `stop(..)` says so; a gradient that reaches it is refused.
+
     Canonical form: `shift(0)` is a `taylor.map`; a shift of a shift in the same direction is one shift.
   }];
   let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, Taylor_ScanKindAttr:$kind, StrAttr:$axis,
@@ -283,6 +289,11 @@ def Taylor_ScanOp : Taylor_ArrayOp<"scan", [Differentiable]> {
   let results = (outs Taylor_ArrayType:$result);
   let regions = (region SizedRegion<1>:$body);
   let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = [{
+    bool isShift() { return getKind() == ScanKind::Shift; }
+    /// The result of no terms: 0, of a maximum minus infinity.
+    double getIdentity();
+  }];
 }
 
 def Taylor_AlignOp : Taylor_ArrayOp<"align", [Differentiable]> {

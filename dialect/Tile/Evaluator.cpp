@@ -348,6 +348,19 @@ void Evaluator::runDot(DotOp dot) {
   roundElements(result, dot.getType().getElementType());
 }
 
+/// Numbers are both: the one that an element's type does not use is 0.
+static Scalar combine(ReductionKind kind, Scalar x, Scalar y) {
+  switch (kind) {
+  case ReductionKind::sum:
+    return {x.real + y.real, x.integer + y.integer};
+  case ReductionKind::max:
+    return {std::max(x.real, y.real), std::max(x.integer, y.integer)};
+  case ReductionKind::min:
+    return {std::min(x.real, y.real), std::min(x.integer, y.integer)};
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
 void Evaluator::runReduce(ReduceOp reduce) {
   TileType type = reduce.getInput().getType();
   Elements &result = define(reduce.getResult());
@@ -357,19 +370,8 @@ void Evaluator::runReduce(ReduceOp reduce) {
     Scalar x = tile(reduce.getInput())[next++];
     int64_t i = linearIndex(reduce.getType(), type.getAxes(), at);
     Scalar &y = result[i];
-    bool first = !seen[i];
+    y = seen[i] ? combine(reduce.getKind(), y, x) : x;
     seen[i] = true;
-    switch (reduce.getKind()) {
-    case ReductionKind::sum:
-      y = {y.real + x.real, y.integer + x.integer};
-      break;
-    case ReductionKind::max:
-      y = first ? x : Scalar{std::max(y.real, x.real), std::max(y.integer, x.integer)};
-      break;
-    case ReductionKind::min:
-      y = first ? x : Scalar{std::min(y.real, x.real), std::min(y.integer, x.integer)};
-      break;
-    }
   });
   roundElements(result, reduce.getType().getElementType());
 }
@@ -380,16 +382,16 @@ void Evaluator::runScan(ScanOp scan) {
   SmallVector<Axis> others(scan.getType().without({scan.getAxis()}).getAxes());
   int64_t size = scan.getType().getSize(scan.getAxis());
   forEachIndex(others, [&](const Index &at) {
-    double sum = 0;
+    Scalar before = {identityOf(scan.getKind()), 0};
     for (int64_t n = 0; n < size; ++n) {
       Index full;
       for (const Axis &axis : axes)
         full.push_back(axis.getName() == scan.getAxis() ? (scan.getReverse() ? size - 1 - n : n)
                                                         : at[llvm::find(others, axis) - others.begin()]);
       int64_t i = linearIndex(scan.getType(), axes, full);
-      double x = tile(scan.getInput())[i].real;
-      result[i].real = scan.getExclusive() ? sum : sum + x;
-      sum += x;
+      Scalar after = combine(scan.getKind(), before, tile(scan.getInput())[i]);
+      result[i] = scan.getExclusive() ? before : after;
+      before = after;
     }
   });
   roundElements(result, scan.getType().getElementType());

@@ -316,19 +316,20 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
 }
 
 def Tile_ScanOp : Tile_Op<"scan", [Pure, SameOperandsAndResultType]> {
-  let summary = "running sum along an axis of the tile";
+  let summary = "running sum, max or min along an axis of the tile";
   let description = [{
-    `y[t] = sum over t' <= t of x[t']`; exclusive: t' < t; reverse: t' >= t, or t' > t.
+    `y[t] = sum (max, min) over t' <= t of x[t']`; exclusive: t' < t, of no elements 0 (-inf, +inf); reverse: t' >= t, or t' > t.
     A sequence of tiles carries its sum in a loop: `carry + scan`, then `carry + reduce`.
 
     ```mlir
     %L = tile.scan sum %f over(t) exclusive : !tile.tile<[t = 64], f32>
+    %m = tile.scan max %f over(t) : !tile.tile<[t = 64], f32>
     ```
   }];
-  let arguments = (ins Tile_TileType:$input, StrAttr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
+  let arguments = (ins Tile_ReductionKind:$kind, Tile_TileType:$input, StrAttr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
-    `sum` $input `over` `(` custom<Name>($axis) `)` (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` qualified(type($result))
+    $kind $input `over` `(` custom<Name>($axis) `)` (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }

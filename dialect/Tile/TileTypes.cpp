@@ -22,6 +22,11 @@ void TileDialect::registerTypes() {
       >();
 }
 
+double mlir::tile::identityOf(ReductionKind kind) {
+  double infinity = std::numeric_limits<double>::infinity();
+  return kind == ReductionKind::sum ? 0 : kind == ReductionKind::max ? -infinity : infinity;
+}
+
 void mlir::tile::sortByName(MutableArrayRef<Axis> axes) {
   llvm::sort(axes, [](const Axis &a, const Axis &b) { return a.getName() < b.getName(); });
 }

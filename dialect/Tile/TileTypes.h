@@ -34,6 +34,9 @@ inline llvm::hash_code hash_value(const Axis &axis) {
   return llvm::hash_combine(axis.name.getAsOpaquePointer(), axis.extent.getAsOpaquePointer());
 }
 
+/// What changes no number that it is combined with: 0, minus infinity, infinity.
+double identityOf(ReductionKind kind);
+
 void sortByName(llvm::MutableArrayRef<Axis> axes);
 
 /// "b", "h", "g", "t", "u": roles with a run-time size.

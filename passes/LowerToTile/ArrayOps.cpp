@@ -77,6 +77,11 @@ static SmallVector<StringRef> bodyAxes(ReduceOp op) {
   return axes;
 }
 
+/// A mean is a sum, divided later.
+static tile::ReductionKind tileKind(Reduction kind) {
+  return kind == Reduction::Max ? tile::ReductionKind::max : tile::ReductionKind::sum;
+}
+
 static bool sums(ReduceOp op, StringRef axis) {
   return llvm::is_contained(op.getAxes().getAsValueRange<StringAttr>(), axis);
 }
@@ -107,8 +112,7 @@ Value TileEmitter::emitReduceBody(ReduceOp op, Frame &frame) {
                        tile::TileType::get(builder.getContext(), all, type.getElementType()));
   if (channels.empty())
     return tile;
-  auto kind = op.getKind() == Reduction::Max ? tile::ReductionKind::max : tile::ReductionKind::sum;
-  Value reduced = tile::ReduceOp::create(builder, loc, kind, tile, channels);
+  Value reduced = tile::ReduceOp::create(builder, loc, tileKind(op.getKind()), tile, channels);
   if (live.empty() || !isGuardedBehind)
     return reduced;
   SmallVector<Value> counts = llvm::map_to_vector(live, [&](Value count) { return emit(count, frame); });
@@ -282,15 +286,15 @@ std::pair<Value, Value> TileEmitter::emitScan(ScanOp op, Value carry, Frame &fra
   Value value = program.input(tile), position = program.position(token);
   Value end = token == "t" ? add(size("offset"), size("t")) : size("u");
   Value inside = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::slt, position, end);
-  Value zero = FloatMath{program.builder(), loc}.number(value.getType(), 0.0);
+  Value none = FloatMath{program.builder(), loc}.number(value.getType(), op.getIdentity());
   Value term =
-      program.emit(ValueRange{arith::SelectOp::create(program.builder(), loc, inside, value, zero)}).front();
+      program.emit(ValueRange{arith::SelectOp::create(program.builder(), loc, inside, value, none)}).front();
 
-  Value within =
-      tile::ScanOp::create(builder, loc, term.getType(), term, token, op.getExclusive(), op.getReverse());
-  Value sum = combine(Reduction::Sum, within, carry);
-  Value total = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, term, {token});
-  return {sum, combine(Reduction::Sum, carry, total)};
+  Reduction kind = op.getKind() == ScanKind::Max ? Reduction::Max : Reduction::Sum;
+  Value within = tile::ScanOp::create(builder, loc, term.getType(), tileKind(kind), term, token,
+                                      op.getExclusive(), op.getReverse());
+  Value whole = tile::ReduceOp::create(builder, loc, tileKind(kind), term, {token});
+  return {combine(kind, within, carry), combine(kind, carry, whole)};
 }
 
 //===----------------------------------------------------------------------===//

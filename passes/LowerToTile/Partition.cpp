@@ -137,7 +137,7 @@ void Partition::chooseStored() {
       if (!isFinished(convolve))
         store(convolve);
     } else if (auto scan = dyn_cast<ScanOp>(op)) {
-      if (scan.getKind() == ScanKind::Sum)
+      if (!scan.isShift())
         store(scan);
     } else if (auto states = dyn_cast<StatesOp>(op)) {
       for (Value state : states.getResults())
@@ -333,7 +333,7 @@ void Partition::placeRoots() {
     }
   for (Root &root : roots) {
     Operation *op = root.value.getDefiningOp();
-    if (auto scan = dyn_cast_or_null<ScanOp>(op); scan && scan.getKind() == ScanKind::Sum) {
+    if (auto scan = dyn_cast_or_null<ScanOp>(op); scan && !scan.isShift()) {
       root.stage = stageOf(root.value);
       SmallVector<StringRef> axes = gridAxes(root.value);
       llvm::erase(axes, scan.getAxis());

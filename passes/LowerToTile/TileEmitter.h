@@ -66,7 +66,8 @@ public:
   mlir::Value emitPartial(ReduceOp op, Frame &frame);
   /// Writes the tables of cos and sin for one block of tokens.
   void emitAngles(const AngleTable &table, mlir::Value cosines, mlir::Value sines, const Frame &frame);
-  /// One block of a running sum: adds `carry`, returns the new carry. Values beyond the axis' end count as 0.
+  /// One block of a running sum or maximum, combined with `carry`; and the new carry. Beyond the axis' end
+  /// there are no terms.
   std::pair<mlir::Value, mlir::Value> emitScan(ScanOp op, mlir::Value carry, Frame &frame);
 
   // Small things shared by the kernels.

@@ -188,3 +188,18 @@ taylor.spec @bidirectional_cumulative_gate(%q: !q, %k: !k, %v: !v, %a: !row from
   %o = taylor.map %n / %c : !o, !row
   taylor.yield %o : !o
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @bidirectional_running_maximum(%q: !q, %k: !k, %v: !v, %a: !row from projection(bias)) {
+  // expected-error @below {{unsupported running maximum over tokens in a bidirectional attention: it is for causal use only; compile with a causal mask}}
+  %m = taylor.scan max over(t) %a : !row
+  %n = taylor.recurrences %q, %k, %v exponential bidirectional : !q, !k, !v
+  %o = taylor.map %n * exp(%a - stop(%m)) : !taylor.array<[b, h, t, e]>, !row, !row
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}

@@ -149,7 +149,7 @@ taylor.spec @scan_of_a_missing_axis(%n: !o) {
 
 !o = !taylor.array<[b, h, t, e]>
 taylor.spec @unknown_scan(%n: !o) {
-  // expected-error @below {{custom op 'taylor.scan' expected sum or shift, but got 'product'}}
+  // expected-error @below {{custom op 'taylor.scan' expected sum, max or shift, but got 'product'}}
   %o = taylor.scan product over(t) %n : !o
   taylor.yield %o : !o
 }

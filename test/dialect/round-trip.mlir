@@ -102,6 +102,10 @@ taylor.spec @local(%q: !q, %k: !k, %n: !o, %l: !col, %w: !channel from parameter
   %4 = taylor.scan sum over(u) %l : !col
   // CHECK: taylor.scan sum exclusive reverse over(u) %l / 1024.0 : !bhu
   %5 = taylor.scan sum exclusive reverse over(u) %l / 1024.0 : !col
+  // CHECK: taylor.scan max over(u) -%l : !bhu
+  %m0 = taylor.scan max over(u) -%l : !col
+  // CHECK: taylor.scan max exclusive reverse over(u) %l : !bhu
+  %m1 = taylor.scan max exclusive reverse over(u) %l : !col
   // CHECK: taylor.scan shift(2) over(u) %l : !bhu
   %6 = taylor.scan shift(2) over(u) %l : !col
   // CHECK: taylor.scan shift(2) reverse over(u) %l : !bhu

@@ -91,6 +91,8 @@ def hard():
     for name, extra in more.items():
         inputs = formulas.make_inputs("softmax", s, more=extra)
         check(name, path, name, getattr(formulas, name), inputs, [f"--spec={name}"])
+    inputs = formulas.make_inputs("softmax", s, more={"f": "bgu", "a": "bht"})
+    check("running_maximum", f"{SOURCE}/test/passes/Inputs/running-maximum.mlir", "running_maximum", formulas.running_maximum, inputs)
     inputs = formulas.make_inputs("softmax", s)
     g = torch.Generator().manual_seed(3)
     documents = {"dq": torch.randint(0, 2, (s["b"], s["t"]), generator=g, dtype=torch.int32),

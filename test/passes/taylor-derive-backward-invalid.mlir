@@ -12,6 +12,17 @@ taylor.spec @not_lowered(%q: !q, %k: !k, %v: !v) {
 
 // -----
 
+!col = !taylor.array<[b, h, u]>
+
+taylor.spec @running_maximum(%x: !col) {
+  // expected-error @below {{unsupported derivative of a running maximum; where it only shifts exponents it needs none: read it as stop(..)}}
+  %m = taylor.scan max over(u) %x : !col
+  %y = taylor.map exp(%x - %m) : !col, !col
+  taylor.yield %y : !col
+}
+
+// -----
+
 !row = !taylor.array<[b, h, t]>
 
 taylor.spec @no_rule(%x: !row) {

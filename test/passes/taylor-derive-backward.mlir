@@ -96,6 +96,17 @@ taylor.spec @stopped(%x: !row) {
   taylor.yield %y : !row
 }
 
+// So is that of a running maximum which only shifts exponents: none is taken.
+// CHECK-LABEL: taylor.function @shifted.joint
+// CHECK: taylor.scan max over(u) %x
+// CHECK-NOT: taylor.scan
+// CHECK: taylor.yield
+taylor.spec @shifted(%x: !col) {
+  %m = taylor.scan max over(u) %x : !col
+  %y = taylor.map exp(%x - stop(%m)) : !col, !col
+  taylor.yield %y : !col
+}
+
 // The derivative of a series is a series, and a truncated exponential is its derivative and its last term.
 // CHECK-LABEL: taylor.function @series.joint
 // CHECK: taylor.map %y * ((%x * 0.5 + 1.0) * %x + 1.0)

@@ -55,6 +55,14 @@ taylor.spec @f(%x: !col) {
   %x4 = taylor.scan sum exclusive reverse over(u) exp(%x) : !col
   taylor.yield %i, %e, %r, %x4 : !col, !col, !col, !col
 })"},
+    {"ScanMax", R"(
+taylor.spec @f(%x: !col) {
+  %i = taylor.scan max over(u) %x * %x : !col
+  %e = taylor.scan max exclusive over(u) %x / 3.0 : !col
+  %f = taylor.map select(-1000.0 < %e, %e, 0.0) : !col
+  %r = taylor.scan max reverse over(u) %x : !col
+  taylor.yield %i, %f, %r : !col, !col, !col
+})"},
     {"ScanShift", R"(
 taylor.spec @f(%x: !v) {
   %i = taylor.scan shift(2) over(u) %x * %x : !v
@@ -209,6 +217,20 @@ TEST(Ties, AreTorchs) {
   std::vector<Array> halves = gradientAtZero("max(%x, %y)");
   EXPECT_EQ(halves[0].values[0], 0.5L);
   EXPECT_EQ(halves[1].values[0], 0.5L);
+}
+
+TEST(Ties, OfARunningMaximumGoToTheLast) {
+  Program program("taylor.spec @f(%x: !col) {\n  %o = taylor.scan max over(u) %x : !col\n"
+                  "  taylor.yield %o : !col\n}");
+  ASSERT_TRUE(program.isValid());
+  for (const char *axis : {"b", "h", "g"})
+    program.environment.sizes[axis] = 1;
+  program.environment.sizes["u"] = 5;
+  program.fillInputs();
+  program.inputs[0].values = {1, 3, 3, 2, 3};
+  Array cotangent(program.inputs[0].shape);
+  cotangent.values = {1, 10, 100, 1000, 10000};
+  EXPECT_EQ(program.gradients({cotangent})[0].values, std::vector<Real>({1, 10, 1100, 0, 10000}));
 }
 
 TEST(Ties, OfAReductionShareEqually) {

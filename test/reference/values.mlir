@@ -65,7 +65,11 @@ taylor.spec @scan() {
   %q = taylor.scan sum exclusive reverse over(u) %x : !x
   %s = taylor.scan shift(1) over(u) %x : !x
   %p = taylor.scan shift(3) reverse over(u) %x : !x
-  taylor.yield %i, %e, %r, %q, %s, %p : !x, !x, !x, !x, !x, !x
+  %wi = taylor.scan max over(u) abs(%x - 2.25) : !x
+  %we = taylor.scan max exclusive over(u) abs(%x - 2.25) : !x
+  %wr = taylor.scan max reverse over(u) abs(%x - 2.25) : !x
+  %wq = taylor.scan max exclusive reverse over(u) abs(%x - 2.25) : !x
+  taylor.yield %i, %e, %r, %q, %s, %p, %wi, %we, %wr, %wq : !x, !x, !x, !x, !x, !x, !x, !x, !x, !x
 }
 // CHECK:      i [u = 4]:
 // CHECK-NEXT: {{^}}  1 3 6 10{{$}}
@@ -79,6 +83,14 @@ taylor.spec @scan() {
 // CHECK-NEXT: {{^}}  0 1 2 3{{$}}
 // CHECK:      p [u = 4]:
 // CHECK-NEXT: {{^}}  4 0 0 0{{$}}
+// CHECK:      wi [u = 4]:
+// CHECK-NEXT: {{^}}  1.25 1.25 1.25 1.75{{$}}
+// CHECK:      we [u = 4]:
+// CHECK-NEXT: {{^}}  -inf 1.25 1.25 1.25{{$}}
+// CHECK:      wr [u = 4]:
+// CHECK-NEXT: {{^}}  1.75 1.75 1.75 1.75{{$}}
+// CHECK:      wq [u = 4]:
+// CHECK-NEXT: {{^}}  1.75 1.75 1.75 -inf{{$}}
 
 //--- align.mlir
 // Queries stand at positions 2 and 3 of 4 keys.

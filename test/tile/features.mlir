@@ -70,6 +70,43 @@ tile.program @scans {
   }
 }
 
+// Running maxima and minima, along lanes and across them; before the first element an infinity, which a map takes out.
+tile.program @extrema {
+  %f = tile.tensor "input:f" : !col
+  %v = tile.tensor "input:v" : !tile.array<[b, h, u, e = 5], f32>
+  %m = tile.tensor "output:max" : !col
+  %l = tile.tensor "output:min" : !col
+  %w = tile.tensor "output:rows" : !tile.array<[b, h, u, e = 5], f32>
+  %c = tile.tensor "output:channels" : !tile.array<[b, h, u, e = 5], f32>
+  tile.kernel @k grid(%b in b, %h in h) {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %seven = arith.constant 7.0 : f32
+    %U = tile.size "u"
+    scf.for %j = %c0 to %U step %c16 {
+      %x = tile.load %f[b = %b, h = %h, u = %j] : !col -> !tile.tile<[u = 16], f32>
+      %most = tile.scan max %x over(u) reverse : !tile.tile<[u = 16], f32>
+      tile.store %most, %m[b = %b, h = %h, u = %j] : !tile.tile<[u = 16], f32>, !col
+      %least = tile.scan min %x over(u) exclusive : !tile.tile<[u = 16], f32>
+      %bounded = tile.map (%a = %least) : (!tile.tile<[u = 16], f32>) -> !tile.tile<[u = 16], f32> {
+        %r = arith.minimumf %a, %seven : f32
+        tile.yield %r : f32
+      }
+      tile.store %bounded, %l[b = %b, h = %h, u = %j] : !tile.tile<[u = 16], f32>, !col
+      %y = tile.load %v[b = %b, h = %h, u = %j] : !tile.array<[b, h, u, e = 5], f32> -> !ue
+      %rows = tile.scan min %y over(u) : !ue
+      tile.store %rows, %w[b = %b, h = %h, u = %j] : !ue, !tile.array<[b, h, u, e = 5], f32>
+      %channels = tile.scan max %y over(e) exclusive reverse : !ue
+      %finite = tile.map (%a = %channels) : (!ue) -> !ue {
+        %n = arith.constant -7.0 : f32
+        %r = arith.maximumf %a, %n : f32
+        tile.yield %r : f32
+      }
+      tile.store %finite, %c[b = %b, h = %h, u = %j] : !ue, !tile.array<[b, h, u, e = 5], f32>
+    }
+  }
+}
+
 // A transposed copy in workspace, renamed axes, integers, positions, a group's heads summed in memory.
 !bt = !tile.array<[i = ceildiv(t, 16), b, d = 20, t = 16], f32>
 tile.program @memory {

@@ -73,6 +73,10 @@ tile.program @forward {
     }
     // CHECK: tile.scan sum %{{.*}} over(t) exclusive reverse :
     %scan = tile.scan sum %max over(t) exclusive reverse : !t
+    // CHECK: tile.scan max %{{.*}} over(t) :
+    %most = tile.scan max %scan over(t) : !t
+    // CHECK: tile.scan min %{{.*}} over(t) exclusive :
+    %least = tile.scan min %most over(t) exclusive : !t
     // CHECK: tile.slice %{{.*}}[d = 1, 32 step 2] :
     %odd = tile.slice %Q[d = 1, 32 step 2] : !td -> !tile.tile<[t = 64, d = 32], f32>
     // CHECK: tile.slice %{{.*}}[d = 0, 32] :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions, running sums, and tiles cut, joined and renumbered.
+// Reductions, scans, and tiles cut, joined and renumbered.
 #include "codegen/NVPTX/Thread/KernelEmitter.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -65,16 +65,18 @@ LogicalResult KernelEmitter::emitScan(tile::ScanOp op) {
   const Registers registers = tileOf(op.getInput());
   int64_t count = layout.getNumRegisters(), size = op.getType().getSize(axis);
   SmallVector<Value> results(count);
+  Value none = arith::ConstantOp::create(
+      builder, op.getLoc(), builder.getFloatAttr(op.getType().getElementType(), identityOf(op.getKind())));
   for (int64_t start = 0; start < count; ++start) {
     if (layout.getOffset(start, axis) != 0)
       continue;
-    Value sum;
+    Value combined;
     for (int64_t step = 0; step < size; ++step) {
       int64_t place = layout.findRegister(layout, start, axis, op.getReverse() ? size - 1 - step : step);
       Value value = element(registers, place, op.getLoc());
-      Value before = sum ? sum : at(op).zero(value.getType());
-      sum = sum ? combine(ReductionKind::sum, sum, value) : value;
-      results[place] = op.getExclusive() ? before : sum;
+      Value before = combined ? combined : none;
+      combined = combined ? combine(op.getKind(), combined, value) : value;
+      results[place] = op.getExclusive() ? before : combined;
     }
   }
   setTile(op, results);

@@ -132,6 +132,28 @@ TEST(Element, RunningSums) {
   }
 }
 
+TEST(Element, RunningMaximaAndMinima) {
+  for (const char *kind : {"max", "min"})
+    for (const char *how : {"", "exclusive", "reverse", "exclusive reverse"}) {
+      std::string body =
+          formatv("  %v = tile.load %x[t = %t0] : !x -> !tile.tile<[d = 16, t = 32], f32, #s>\n"
+                  "  %r = tile.scan {0} %v over(t) {1} : !tile.tile<[d = 16, t = 32], f32, #s>\n"
+                  "  tile.store %r, %y[t = %t0] : !tile.tile<[d = 16, t = 32], f32, #s>, !y\n",
+                  kind, how);
+      Result r = execute(Kind::f32, Kind::f32, 32, 16, 16, body);
+      bool exclusive = StringRef(how).contains("exclusive"), reverse = StringRef(how).contains("reverse");
+      double sign = StringRef(kind) == "max" ? 1 : -1;
+      for (int64_t t = 0; t < 32; ++t)
+        for (int64_t d = 0; d < 16; ++d) {
+          double largest = -std::numeric_limits<double>::infinity();
+          for (int64_t at = 0; at < 32; ++at)
+            if ((reverse ? at > t : at < t) || (at == t && !exclusive))
+              largest = std::max(largest, sign * r.x.get({at, d}));
+          EXPECT_EQ(r.y.get({t, d}), sign * largest) << kind << " " << how << " at " << t << ", " << d;
+        }
+    }
+}
+
 // Halves of rows turned as rotations do: cut, negated, joined.
 TEST(Element, SlicesAndJoins) {
   std::string body =

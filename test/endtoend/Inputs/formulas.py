@@ -116,7 +116,7 @@ def softmax_taylor(q, k, v, order=10, causal=True):
     return p.rows(numerator(p, w, v) / p.safe(mass(w)))
 
 
-# ---- The same for attentions that have no file in examples/specs: test/endtoend/Inputs/*.mlir, test/dialect/hard-specs.mlir.
+# ---- The same for attentions that have no file in examples/specs: test/endtoend/Inputs/*.mlir, test/passes/Inputs/*.mlir, test/dialect/hard-specs.mlir.
 
 
 def softplus_square(q, k, v, out_gate, norm_weight, causal=True):
@@ -178,6 +178,15 @@ def window_documents(q, k, v, dq, dk, window=1024, causal=True):
     z = mass(w)
     live = visible.any(-1, keepdim=True)
     return torch.where(live, numerator(p, w, v) / torch.where(live, z, torch.ones((), dtype=z.dtype)), torch.zeros((), dtype=z.dtype))
+
+
+def running_maximum(q, k, v, f, a, causal=True):
+    p = Pairs(q, k, causal)
+    before = lambda x, i: x[..., :i].amax(-1) if i else torch.full_like(x[..., 0], -math.inf)
+    loudest = torch.stack([before(f, u + 1) for u in range(p.U)], -1).detach()
+    earlier = torch.stack([before(a, t) for t in range(p.T)], -1).detach()
+    w = exponential(p, p.score(q, k))
+    return p.rows(numerator(p, w, torch.exp(f - loudest)[..., None] * v) / p.safe(mass(w) + torch.exp(earlier - a)[..., None]))
 
 
 def differential(q1, k1, q2, k2, v, l, w, causal=True):
