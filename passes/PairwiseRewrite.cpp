@@ -231,3 +231,29 @@ PairwiseOp taylor::addMaximum(OpBuilder &builder, PairwiseOp op, Value exponent,
   op.erase();
   return result;
 }
+
+PairwiseOp taylor::replaceMaximum(OpBuilder &builder, PairwiseOp op, Value maximum) {
+  SmallVector<Attribute> sums;
+  SmallVector<Type> types;
+  for (auto [sum, result] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), op.getResults()))
+    if (sum.getKind() != PairOutput::Maximum) {
+      sums.push_back(sum);
+      types.push_back(result.getType());
+    }
+  SmallVector<Value> arrays(op.getArrays());
+  SmallVector<int64_t> scalars(op.getScalars());
+  scalars.push_back(arrays.size());
+  arrays.push_back(maximum);
+  auto result = PairwiseOp::create(builder, op.getLoc(), types, arrays, op.getProducts(), scalars,
+                                   builder.getArrayAttr(sums), op.getChunk());
+  result.getVisible().takeBody(op.getVisible());
+  if (!result.getVisible().empty())
+    result.getVisible().front().addArgument(op.getRealType(), op.getLoc());
+  // The maximum was the last argument; now that is the last scalar.
+  result.getWeight().takeBody(op.getWeight());
+  auto next = result.getResults().begin();
+  for (auto [sum, old] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), op.getResults()))
+    old.replaceAllUsesWith(sum.getKind() == PairOutput::Maximum ? maximum : Value(*next++));
+  op.erase();
+  return result;
+}

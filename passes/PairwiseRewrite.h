@@ -20,6 +20,10 @@ mlir::Value addScalarOperand(PairwiseOp op, mlir::Value array);
 /// argument.
 PairwiseOp addMaximum(mlir::OpBuilder &builder, PairwiseOp op, mlir::Value exponent, double floor);
 
+/// Replaces `op` by one that reads its running maximum from `maximum`, an array over rows, instead of
+/// searching it; so do the users of the result that it was.
+PairwiseOp replaceMaximum(mlir::OpBuilder &builder, PairwiseOp op, mlir::Value maximum);
+
 /// The axes of a row of `op`: those of its operands without u and channels, g as h.
 ArrayType rowType(PairwiseOp op);
 

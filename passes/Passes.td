@@ -317,12 +317,16 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::taylor::FunctionOp"> {
     | of s^n p k[u], p = dot(g, v) | that derivative with the state of v, contracted with g |
     | of s^n p, p = dot(g, v) | g . the sum of s^n v[u] |
     | without mask | one state for all queries; no pairs are left |
+    | times exp(a[t] - c[u]), a decay | with E the least c up to a chunk's edge (`taylor.edge`): values times exp(E - c[u]), states that `decay(E)`, what is read times exp(a[t] - E) |
 
-    So the derived backward needs no rule of its own: its sums are separable where the forward's are. The work is linear in the number of tokens, with
+    E falls, so the factors of states and values are at most 1, whether c falls or not. A running maximum of a[t] - c[u] is a[t] less the least c so far: an array, for
+    which nobody looks at pairs. Where a decay is a query head's own, states are too, and what keys read is summed over the heads of their group.
+
+    The derived backward needs no rule of its own: its sums are separable where the forward's are. The work is linear in the number of tokens, with
     D = C(d + N, N) features of the orders up to N.
 
     Requires, with a message at the place that does not hold: weights that are finite sums of powers of one inner product, with factors that one side
-    knows alone; visible(u <= t) or no mask. A clamp, a select or an exponential of a score, a window and documents are refused.
+    knows alone, and one decay at most; visible(u <= t) or no mask (and then no decay). A clamp, a select or an exponential of a score, a window and documents are refused.
 
     ```mlir
     %N, %Z = taylor.pairwise { s0 = dot(%q, %k), x0 = (s0 * 0.5 + 1.0) * s0 + 1.0 } visible(u <= t) -> rows(x0, %v), rows(x0) : ..

@@ -2,6 +2,7 @@
 #include "passes/SeparableSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -15,7 +16,8 @@ constexpr size_t kMaximumTerms = 64, kMaximumOrder = 64;
 /// -x as a term's factor, and sums of series of terms that have the same factors.
 void addTerm(SmallVector<SeparableTerm> &sum, const SeparableTerm &term) {
   for (SeparableTerm &other : sum)
-    if (other.rows == term.rows && other.columns == term.columns && other.product == term.product) {
+    if (other.rows == term.rows && other.columns == term.columns && other.product == term.product &&
+        other.decays == term.decays) {
       other.series.resize(std::max(other.series.size(), term.series.size()), 0.0);
       for (auto [n, coefficient] : llvm::enumerate(term.series))
         other.series[n] += coefficient;
@@ -93,6 +95,9 @@ std::optional<SeparableSums::Terms> SeparableSums::multiply(const Terms &a, cons
         term.columns.append(one->columns);
       }
       term.product = std::max(x.product, y.product);
+      if (x.decays && y.decays)
+        return refuse(loc, "a weight has a power of its decay");
+      term.decays = x.decays || y.decays;
       addTerm(product, term);
     }
   if (product.size() > kMaximumTerms)
@@ -133,6 +138,8 @@ std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
     return Terms{one};
   }
   Operation *from = scalar.getDefiningOp();
+  if (isa<math::ExpOp>(from) && !(dependence & Products))
+    return computeDecay(scalar);
   if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::DivFOp>(from))
     return refuse(from->getLoc(), "'" + Twine(from->getName().getStringRef()) +
                                       "' of a pair is no finite sum of powers of one inner product");
@@ -165,12 +172,81 @@ std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
   return sum;
 }
 
+std::optional<SplitScalar> SeparableSums::split(Value scalar) {
+  unsigned dependence = dependenceOf(scalar);
+  if (dependence == None || dependence == Rows)
+    return SplitScalar{scalar, {}};
+  if (dependence == Columns)
+    return SplitScalar{{}, scalar};
+  Operation *from = scalar.getDefiningOp();
+  if (!from || (dependence & Products) ||
+      !isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::DivFOp>(from))
+    return std::nullopt;
+  OpBuilder builder(from);
+  Location loc = from->getLoc();
+  auto negate = [&](Value x) { return x ? arith::NegFOp::create(builder, loc, x).getResult() : x; };
+  std::optional<SplitScalar> a = split(from->getOperand(0));
+  if (isa<arith::NegFOp>(from))
+    return a ? std::optional(SplitScalar{negate(a->row), negate(a->column)}) : std::nullopt;
+  if (isa<arith::AddFOp, arith::SubFOp>(from)) {
+    std::optional<SplitScalar> b = split(from->getOperand(1));
+    if (!a || !b)
+      return std::nullopt;
+    if (isa<arith::SubFOp>(from))
+      b = SplitScalar{negate(b->row), negate(b->column)};
+    auto add = [&](Value x, Value y) -> Value {
+      return x && y ? arith::AddFOp::create(builder, loc, x, y).getResult() : x ? x : y;
+    };
+    return SplitScalar{add(a->row, b->row), add(a->column, b->column)};
+  }
+  // A sum times (or divided by) what depends on neither side.
+  Value sum = from->getOperand(0), factor = from->getOperand(1);
+  if (isa<arith::MulFOp>(from) && dependenceOf(factor) != None) {
+    std::swap(sum, factor);
+    a = split(sum);
+  }
+  if (!a || dependenceOf(factor) != None)
+    return std::nullopt;
+  auto scale = [&](Value x) -> Value {
+    if (!x)
+      return x;
+    if (isa<arith::DivFOp>(from))
+      return arith::DivFOp::create(builder, loc, x, factor);
+    return arith::MulFOp::create(builder, loc, x, factor);
+  };
+  return SplitScalar{scale(a->row), scale(a->column)};
+}
+
+std::optional<SeparableSums::Terms> SeparableSums::computeDecay(Value exponential) {
+  Operation *from = exponential.getDefiningOp();
+  SeparableTerm decay;
+  decay.series = {1.0};
+  decay.decays = true;
+  if (exponent == from->getOperand(0))
+    return Terms{decay};
+  if (exponent)
+    return refuse(from->getLoc(), "its weights decay in two ways");
+  std::optional<SplitScalar> parts = split(from->getOperand(0));
+  if (!parts)
+    return refuse(from->getLoc(), "an exponent is no sum of what the query and what the key know alone");
+  if (!causal)
+    return refuse(from->getLoc(), "a decay between all queries and keys");
+  exponent = from->getOperand(0);
+  OpBuilder builder(from);
+  rowExponent = parts->row;
+  auto negated = parts->column.getDefiningOp<arith::NegFOp>();
+  columnExponent = negated ? negated.getOperand()
+                           : arith::NegFOp::create(builder, from->getLoc(), parts->column).getResult();
+  return Terms{decay};
+}
+
 LogicalResult SeparableSums::run(ArrayRef<int64_t> wanted) {
   if (failed(readMask()))
     return failure();
   Operation *yield = op.getWeight().front().getTerminator();
   for (score = 0; score < op.getNumProducts(); ++score) {
     known.clear();
+    exponent = rowExponent = columnExponent = {};
     yielded.assign(yield->getNumOperands(), {});
     bool all = true;
     for (int64_t number : wanted) {

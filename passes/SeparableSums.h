@@ -10,13 +10,20 @@
 
 namespace taylor {
 
-/// (sum over n of series[n] s^n) * rows * columns * product
+/// (sum over n of series[n] s^n) * rows * columns * product [* exp(rowExponent - columnExponent)]
 struct SeparableTerm {
   llvm::SmallVector<double> series;
   /// Scalars of the weight region that depend on row scalars only, and on column scalars only.
   llvm::SmallVector<mlir::Value> rows, columns;
   /// The second inner product, to the first power, or -1.
   int64_t product = -1;
+  bool decays = false;
+};
+
+/// A scalar of a region as a sum of what depends on the row and what depends on the column, each null where
+/// there is none of it.
+struct SplitScalar {
+  mlir::Value row, column;
 };
 
 /// The weight region of one operation, taken apart.
@@ -26,6 +33,8 @@ public:
 
   /// Number of the inner product whose powers the weights are.
   int64_t score = 0;
+  /// Where terms decay: exp(rowExponent - columnExponent) is a factor of theirs, one for the whole operation.
+  mlir::Value rowExponent, columnExponent;
   /// Terms of each yielded scalar.
   llvm::SmallVector<llvm::SmallVector<SeparableTerm>> yielded;
 
@@ -34,6 +43,11 @@ public:
   mlir::LogicalResult run(llvm::ArrayRef<int64_t> wanted);
   std::string reason;
   mlir::Location at;
+  /// The scalar of one of the operation's regions, taken apart by sums and products with what depends on
+  /// neither side; new operations go in front of its own. Empty where it has no such form.
+  std::optional<SplitScalar> split(mlir::Value scalar);
+  /// Sets `causal`; fails where the mask is more than u <= t.
+  mlir::LogicalResult readMask();
   /// Whether the mask is u <= t; else every pair is visible.
   bool causal = false;
 
@@ -41,14 +55,15 @@ private:
   using Terms = llvm::SmallVector<SeparableTerm>;
   enum Dependence : unsigned { None = 0, Products = 1, Rows = 2, Columns = 4 };
 
-  mlir::LogicalResult readMask();
   unsigned dependenceOf(mlir::Value scalar);
   std::optional<Terms> read(mlir::Value scalar);
   std::optional<Terms> compute(mlir::Value scalar);
+  std::optional<Terms> computeDecay(mlir::Value exponential);
   std::optional<Terms> multiply(const Terms &a, const Terms &b, mlir::Location loc);
   std::nullopt_t refuse(mlir::Location loc, const llvm::Twine &why);
 
   PairwiseOp op;
+  mlir::Value exponent; // of the decay
   llvm::DenseMap<mlir::Value, unsigned> dependences;
   llvm::DenseMap<mlir::Value, std::optional<Terms>> known;
 };

@@ -76,6 +76,11 @@ struct ChunkNumbers {
     return std::max<int64_t>(-1, floorDiv(index - offset, chunk)) + 1;
   }
 
+  /// The key before the queries of a chunk, or the nearest there is.
+  int64_t edgeKey(int64_t number, int64_t keys) const {
+    return std::clamp<int64_t>(offset + number * chunk - 1, 0, keys - 1);
+  }
+
   int64_t chunk, offset, count;
 };
 
@@ -154,7 +159,48 @@ Evaluated finish(std::vector<Array> results, const Environment &environment) {
   return evaluated;
 }
 
+/// Adds to each state what those before it hold (over queries: those behind it), made smaller by the decay
+/// between their edges.
+void passStates(Array &state, StringRef reader, const ChunkNumbers &chunks, const Array *decay) {
+  bool forward = reader == "t";
+  Shape batch = state.shape.without({reader, "f", channelOf(state.shape)});
+  int64_t perChunk = state.shape.sizeOf("f") * state.shape.sizeOf(channelOf(state.shape)),
+          count = chunks.count;
+  std::optional<Walk> ofDecay;
+  int64_t keys = decay ? decay->shape.sizeOf("u") : 0, first = 0;
+  if (decay)
+    ofDecay.emplace(decay->shape.without({"u"}), batch);
+  forEachPoint(batch, [&](ArrayRef<int64_t> point) {
+    auto edge = [&](int64_t c) { return decay->values[(*ofDecay)(point)*keys + chunks.edgeKey(c, keys)]; };
+    for (int64_t step = 1; step < count; ++step) {
+      int64_t to = forward ? step : count - 1 - step, from = forward ? to - 1 : to + 1;
+      Real kept = !decay ? Real(1) : std::exp(forward ? edge(to) - edge(from) : edge(from) - edge(to));
+      for (int64_t i = 0; i < perChunk; ++i)
+        state.values[first + to * perChunk + i] += kept * state.values[first + from * perChunk + i];
+    }
+    first += count * perChunk;
+  });
+}
+
 } // namespace
+
+FailureOr<Evaluated> taylor::reference::evaluateEdge(EdgeOp op, ArrayRef<Operand> operands,
+                                                     const Environment &environment) {
+  ChunkNumbers chunks(environment, op.getChunk());
+  const Array &keys = *operands[0].array;
+  std::vector<Array> results;
+  Array &result = results.emplace_back(shapeOf(cast<ArrayType>(op.getResult().getType()), environment));
+  StringRef token = result.shape.has("t") ? "t" : "u";
+  // The token axis has the same place in both.
+  Lines to(result.shape, token), from(keys.shape, "u");
+  for (int64_t o = 0; o < to.outer; ++o)
+    for (int64_t j = 0; j < to.length; ++j)
+      for (int64_t s = 0; s < to.stride; ++s)
+        result.values[(o * to.length + j) * to.stride + s] =
+            keys.values[(o * from.length + chunks.edgeKey(chunks.readBy(token, j), from.length)) * to.stride +
+                        s];
+  return finish(std::move(results), environment);
+}
 
 FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Operand> operands,
                                                        const Environment &environment) {
@@ -186,18 +232,10 @@ FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Ope
     }
   });
   // So far each token is in the state at its edge only.
-  for (Array &state : states) {
-    int64_t axis = state.shape.find(reader);
-    if (axis < 0)
-      continue;
-    Lines lines(state.shape, reader);
-    lines.forEach([&](int64_t begin) {
-      for (int64_t c = 1; c < lines.length; ++c) {
-        int64_t to = token == "u" ? c : lines.length - 1 - c, from = token == "u" ? c - 1 : to + 1;
-        state.values[begin + to * lines.stride] += state.values[begin + from * lines.stride];
-      }
-    });
-  }
+  const Array *decay = op.getDecay() ? arrays.back() : nullptr;
+  for (Array &state : states)
+    if (state.shape.has(reader))
+      passStates(state, reader, chunks, decay);
   return finish(std::move(states), environment);
 }
 

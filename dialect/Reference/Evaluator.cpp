@@ -55,6 +55,7 @@ FailureOr<Evaluated> Evaluation::evaluate(Operation *op, ArrayRef<Operand> opera
       .Case([&](MapOp op) { return evaluateMap(op, operands, environment); })
       .Case([&](ReduceOp op) { return evaluateReduce(op, operands, environment); })
       .Case([&](ScanOp op) { return evaluateScan(op, operands, environment); })
+      .Case([&](EdgeOp op) { return evaluateEdge(op, operands, environment); })
       .Case([&](AlignOp op) { return evaluateAlign(op, operands, environment); })
       .Case([&](NormalizeOp op) { return evaluateNormalize(op, operands, environment); })
       .Case([&](RopeOp op) { return evaluateRope(op, operands, environment); })

@@ -50,6 +50,8 @@ mlir::FailureOr<Evaluated> evaluateRecurrences(RecurrencesOp op, llvm::ArrayRef<
                                                const Environment &environment);
 mlir::FailureOr<Evaluated> evaluateRecurrence(RecurrenceOp op, llvm::ArrayRef<Operand> operands,
                                               const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateEdge(EdgeOp op, llvm::ArrayRef<Operand> operands,
+                                        const Environment &environment);
 mlir::FailureOr<Evaluated> evaluateStates(StatesOp op, llvm::ArrayRef<Operand> operands,
                                           const Environment &environment);
 mlir::FailureOr<Evaluated> evaluateReadStates(ReadStatesOp op, llvm::ArrayRef<Operand> operands,

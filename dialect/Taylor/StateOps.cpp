@@ -67,9 +67,32 @@ static LogicalResult verifyState(Operation *op, ArrayType state, StringRef reade
   return success();
 }
 
+LogicalResult EdgeOp::verify() {
+  ArrayType array = typeOf(getArray()), result = typeOf(getResult());
+  StringRef reader = tokenOf(result);
+  if (tokenOf(array) != "u" || reader.empty())
+    return emitOpError("expected an array over u, read for t or u, but got ") << array << " for " << result;
+  if (int64_t(getChunk()) < 1)
+    return emitOpError("expected a positive chunk, but got ") << int64_t(getChunk());
+  if (array.without({"u"}) != result.without({reader}))
+    return emitOpError("expected the axes of ") << array << " beside its tokens, but got " << result;
+  return success();
+}
+
 LogicalResult StatesOp::verify() {
   if (failed(verifyVectors(*this)))
     return failure();
+  if (Value decay = getDecay()) {
+    ArrayType type = typeOf(decay);
+    if (tokenOf(type) != "u" || !channelOf(type).empty() || !getChunk())
+      return emitOpError("expected a decay over u, without a channel, between chunks, but got ")
+             << type << (getChunk() ? "" : " and no chunk");
+    for (StringRef axis : {"b", "h"})
+      for (Value result : getResults())
+        if (type.has(axis) && !typeOf(result).has(axis))
+          return emitOpError("expected states with the axis '")
+                 << axis << "' of their decay, but got " << result.getType();
+  }
   if (getResults().size() != getValues().size() + getMass())
     return emitOpError("expected a result per value, and one for the mass, ")
            << getValues().size() + getMass() << ", but got " << getResults().size();

@@ -8,7 +8,26 @@ class Taylor_StateOp<string mnemonic, list<Trait> traits = []> : Taylor_Op<mnemo
   let hasVerifier = 1;
 }
 
-def Taylor_StatesOp : Taylor_StateOp<"states"> {
+def Taylor_EdgeOp : Taylor_StateOp<"edge"> {
+  let summary = "a key array where each token's chunk begins";
+  let description = [{
+        y[t] = L[e(floor(t / C))]                              for queries
+        y[u] = L[e(max(0, floor((u - offset) / C) + 1))]       for keys: where the chunk behind the key's own begins
+
+    e(c) = offset + c C - 1, the last key before the queries of chunk c, at least 0 and at most size(u) - 1. The result has the reader's token axis
+    in place of u. A factor exp(L[t] - L[u]) of a key u before the chunk of t is exp(L[t] - y[t]) exp(y[u] - L[u]) times what lies between
+    their edges (`decay` of `taylor.states`), none of which is above 1 where L falls.
+
+    ```mlir
+    %Et = taylor.edge %L chunk(512) : (!col) -> !row
+    ```
+  }];
+  let arguments = (ins Taylor_ArrayType:$array, I64Attr:$chunk);
+  let results = (outs Taylor_ArrayType:$result);
+  let assemblyFormat = "$array `chunk` `(` $chunk `)` attr-dict `:` functional-type(operands, results)";
+}
+
+def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments]> {
   let summary = "sums of features times values over the tokens before each chunk, or after it";
   let description = [{
     phi(x), of `orders(first to last)`, are the distinct monomials of x (`dialect/Features/Features.h`), D of them. Over keys (x has u), for
@@ -21,6 +40,9 @@ def Taylor_StatesOp : Taylor_StateOp<"states"> {
     has t), for the keys of a chunk j = floor((u - offset) / C), j = -1 before query 0: the sum over t >= (j + 1) C. Without `chunk`
     all tokens are summed. A value without channel axis gives a result without one.
 
+    With `decay(%L)`, L over u, a state is as its edge sees it: what was summed up to the edge before (over queries: behind the edge behind) is
+    multiplied by exp(L[e(c)] - L[e(c - 1)]) (exp(L[e(c + 1)] - L[e(c)])), e as in `taylor.edge`.
+
     A result has the reader's token axis, t or u, though it holds one state per chunk: [b, g, t, f, e]. Where it has g and operands have h,
     the heads of a group are added.
 
@@ -28,11 +50,12 @@ def Taylor_StatesOp : Taylor_StateOp<"states"> {
     %H, %z = taylor.states %k, %v mass orders(0 to 2) chunk(512) : (!k, !v) -> (!H, !z)
     ```
   }];
-  let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$values, UnitAttr:$mass, I64Attr:$first, I64Attr:$last,
+  let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$values,
+                       Optional<Taylor_ArrayType>:$decay, UnitAttr:$mass, I64Attr:$first, I64Attr:$last,
                        DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let assemblyFormat = [{
-    $vectors (`,` $values^)? (`mass` $mass^)? `orders` `(` $first `to` $last `)` (`block` `(` $block^ `)`)?
+    $vectors (`,` $values^)? (`decay` `(` $decay^ `)`)? (`mass` $mass^)? `orders` `(` $first `to` $last `)` (`block` `(` $block^ `)`)?
     (`chunk` `(` $chunk^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{

@@ -132,6 +132,8 @@ void Partition::chooseStored() {
             store(result);
     } else if (auto align = dyn_cast<AlignOp>(op)) {
       store(align.getArray());
+    } else if (auto edge = dyn_cast<EdgeOp>(op)) {
+      store(edge.getArray());
     } else if (auto convolve = dyn_cast<ConvolveOp>(op)) {
       store(convolve.getArray()); // read once per tap
       if (!isFinished(convolve))
@@ -142,6 +144,8 @@ void Partition::chooseStored() {
     } else if (auto states = dyn_cast<StatesOp>(op)) {
       for (Value state : states.getResults())
         store(state);
+      if (states.getDecay())
+        store(states.getDecay());
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       if (reducesTokens(reduce))
         partials.insert(reduce);
@@ -178,7 +182,7 @@ void Partition::collect(Value value, Leaves &leaves, bool top) {
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
     leaves.loops |= reducesBlocks(reduce);
-  leaves.loops |= isa<ScanOp, AlignOp, ConvolveOp, ReadStatesOp, ContractStatesOp>(op);
+  leaves.loops |= isa<ScanOp, AlignOp, EdgeOp, ConvolveOp, ReadStatesOp, ContractStatesOp>(op);
   leaves.angles |= isa<RopeOp>(op);
   if (isa<PairwiseOp>(op))
     leaves.rowPairs.insert(op);

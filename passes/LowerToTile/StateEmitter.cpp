@@ -4,6 +4,7 @@
 #include "dialect/Taylor/Axes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -57,7 +58,7 @@ Frame StateEmitter::panelAt(const Frame &frame, Value start) {
   return inside;
 }
 
-Value StateEmitter::loadPanel(Value memory, const Frame &frame, Value start, int64_t size) {
+tile::TileType StateEmitter::panelType(Value memory, int64_t size) {
   auto array = cast<tile::ArrayType>(memory.getType());
   SmallVector<tile::Axis> axes;
   for (const tile::Axis &axis : array.getAxes())
@@ -65,24 +66,15 @@ Value StateEmitter::loadPanel(Value memory, const Frame &frame, Value start, int
       axes.push_back(tile::Axis::get(builder.getContext(), "f", size));
     else if (!tile::isRole(axis.getName()) && axis.getName() != "c")
       axes.push_back(axis);
-  return emitter.load(memory, tile::TileType::get(builder.getContext(), axes, array.getElementType()),
-                      panelAt(frame, start));
+  return tile::TileType::get(builder.getContext(), axes, array.getElementType());
+}
+
+Value StateEmitter::loadPanel(Value memory, const Frame &frame, Value start, int64_t size) {
+  return emitter.load(memory, panelType(memory, size), panelAt(frame, start));
 }
 
 SmallVector<Value> StateEmitter::zeros(ValueRange memory, int64_t size) {
-  SmallVector<Value> tiles;
-  for (Value array : memory) {
-    auto type = cast<tile::ArrayType>(array.getType());
-    SmallVector<tile::Axis> axes;
-    for (const tile::Axis &axis : type.getAxes())
-      if (axis.getName() == "f")
-        axes.push_back(tile::Axis::get(builder.getContext(), "f", size));
-      else if (!tile::isRole(axis.getName()) && axis.getName() != "c")
-        axes.push_back(axis);
-    tiles.push_back(
-        emitter.splat(tile::TileType::get(builder.getContext(), axes, type.getElementType()), 0.0));
-  }
-  return tiles;
+  return llvm::map_to_vector(memory, [&](Value array) { return emitter.splat(panelType(array, size), 0.0); });
 }
 
 Value StateEmitter::addProduct(Value sum, Value panel, Value other, StringRef over) {
@@ -225,16 +217,70 @@ void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
     }
     Frame at = panelAt(frame, start);
     at.indices["c"] = number;
+    Value kept;
+    if (op.getDecay()) {
+      // Nothing has been summed before the first of them, which stands for its own neighbour.
+      Value from = op.getToken() == "t"
+                       ? emitter.add(number, emitter.constant(1))
+                       : Value(arith::SubIOp::create(builder, loc, number, emitter.constant(1)));
+      from = arith::MaxSIOp::create(builder, loc, from, emitter.constant(0));
+      from = arith::MinSIOp::create(builder, loc, from,
+                                    arith::SubIOp::create(builder, loc, chunks, emitter.constant(1)));
+      kept = loadDecay(op, from, number, frame);
+    }
     SmallVector<Value> next;
     for (auto [array, sum] : llvm::zip(memory, sums)) {
-      Value added = loadPanel(array, at, start, size);
-      next.push_back(emitter.map({sum, added}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+      SmallVector<Value> parts{sum, loadPanel(array, at, start, size)};
+      if (kept)
+        parts.push_back(kept);
+      next.push_back(emitter.map(parts, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+        if (s.size() > 2)
+          return math::FmaOp::create(inner, where, s[0], s[2], s[1]);
         return arith::AddFOp::create(inner, where, s[0], s[1]);
       }));
       emitter.store(next.back(), array, at);
     }
     return next;
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Edges
+//===----------------------------------------------------------------------===//
+
+Value StateEmitter::loadEdge(Value array, int64_t chunk, Value slot, const Frame &frame) {
+  Location loc = emitter.loc;
+  Value index = arith::MulIOp::create(builder, loc, slot, emitter.constant(chunk));
+  index = emitter.add(emitter.add(emitter.size("offset"), index), emitter.constant(-1));
+  Value last = arith::SubIOp::create(builder, loc, emitter.size("u"), emitter.constant(1));
+  index = arith::MinSIOp::create(builder, loc, index, last);
+  Frame at = frame;
+  at.uStart = arith::MaxSIOp::create(builder, loc, index, emitter.constant(0));
+  at.uSize = 1;
+  auto number = tile::TileType::get(builder.getContext(), {}, typeOf(array).getScalarType());
+  return emitter.load(emitter.memory.values.lookup(array), number, at);
+}
+
+Value StateEmitter::loadDecay(StatesOp op, Value from, Value to, const Frame &frame) {
+  Value before = loadEdge(op.getDecay(), op.getChunk(), from, frame);
+  Value after = loadEdge(op.getDecay(), op.getChunk(), to, frame);
+  if (op.getToken() == "t")
+    std::swap(before, after); // queries behind both edges
+  return emitter.map({after, before}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    return math::ExpOp::create(inner, where, arith::SubFOp::create(inner, where, s[0], s[1]));
+  });
+}
+
+Value StateEmitter::emitEdge(EdgeOp op, Frame &frame) {
+  ArrayType result = typeOf(op.getResult());
+  tile::TileType type = emitter.tileType(result, frame);
+  int64_t chunk = op.getChunk();
+  return forSlots(result.has("t") ? "t" : "u", chunk, frame, emitter.splat(type, 0.0),
+                  [&](const Frame &at, ValueRange) {
+                    Value number = loadEdge(op.getArray(), chunk, at.indices.lookup("c"), at);
+                    return SmallVector<Value>{broadcastTile(builder, emitter.loc, number, type)};
+                  })
+      .front();
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,6 +31,7 @@ public:
   /// Running sums over the chunks, for one panel: frame has b, g (or h) and "panel".
   void emitPass(StatesOp op, Frame &frame, mlir::ValueRange memory);
 
+  mlir::Value emitEdge(EdgeOp op, Frame &frame);
   /// Makes tiles of all results at the frame.
   void emitRead(ReadStatesOp op, Frame &frame);
   mlir::Value emitContract(ContractStatesOp op, Frame &frame);
@@ -42,6 +43,10 @@ private:
   /// One panel of a state as a tile.
   mlir::Value loadPanel(mlir::Value memory, const Frame &frame, mlir::Value start, int64_t size);
   Frame panelAt(const Frame &frame, mlir::Value start);
+  /// The number that an array over keys has where a chunk begins (`taylor.edge`).
+  mlir::Value loadEdge(mlir::Value array, int64_t chunk, mlir::Value slot, const Frame &frame);
+  /// What is left at the edge of slot `to` of a sum up to the edge of `from`.
+  mlir::Value loadDecay(StatesOp op, mlir::Value from, mlir::Value to, const Frame &frame);
   /// The slot that the reader at a token reads.
   mlir::Value slotOf(llvm::StringRef token, int64_t chunk, mlir::Value index);
   /// Calls `body` for each slot that tokens of the frame read, and keeps of what it makes of `carried` what
@@ -57,6 +62,8 @@ private:
   /// What one tile of tokens adds to each state, for one panel.
   llvm::SmallVector<mlir::Value> addTokens(StatesOp op, Frame &tokens, mlir::Value end, mlir::Value start,
                                            int64_t size, mlir::ValueRange sums);
+  /// Tiles of one panel of states.
+  mlir::tile::TileType panelType(mlir::Value memory, int64_t size);
   llvm::SmallVector<mlir::Value> zeros(mlir::ValueRange memory, int64_t size);
 
   TileEmitter &emitter;

@@ -234,6 +234,7 @@ Value TileEmitter::emit(Value array, Frame &frame) {
                .Case([&](ReduceOp op) { return emitReduce(op, frame); })
                .Case([&](RopeOp op) { return emitRope(op, frame); })
                .Case([&](AlignOp op) { return emitAlign(op, frame); })
+               .Case([&](EdgeOp op) { return StateEmitter(*this).emitEdge(op, frame); })
                .Case([&](ScanOp op) { return emitShift(op, frame); })
                .Case([&](ConvolveOp op) { return emitConvolve(op, frame); })
                .Case([&](ReadStatesOp op) -> Value {

@@ -161,12 +161,18 @@ taylor.function @pairs.backward of @pairs("input:q" %q: !q, "input:k" %k: !k, "i
 !z = !taylor.array<[b, g, t, f = 15]>
 
 // CHECK-LABEL: taylor.function @chunks.forward of @chunks(
-taylor.function @chunks.forward of @chunks("input:q" %q: !qs, "input:k" %k: !ks, "input:v" %v: !vs) sources [projection, projection, projection] {
+taylor.function @chunks.forward of @chunks("input:q" %q: !qs, "input:k" %k: !ks, "input:v" %v: !vs, "input:decay" %decay: !taylor.array<[b, g, u]>) sources [projection, projection, projection, projection] {
   // CHECK: taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) chunk(64) -> rows(s0, %v), rows(s0) :
   // GENERIC: chunk = 64 : i64
   %n, %m = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) chunk(64) -> rows(s, %v), rows(s) : !qs, !ks, !vs -> !os, !row
   // CHECK: taylor.states %k, %v mass orders(0 to 2) chunk(64) : (!bgud1, !bgue1) -> (!bgtfe, !bgtf)
   %H, %z = taylor.states %k, %v mass orders(0 to 2) chunk(64) : (!ks, !vs) -> (!H, !z)
+  // CHECK: taylor.edge %decay chunk(64) : (!bgu) -> !bgt
+  %et = taylor.edge %decay chunk(64) : (!taylor.array<[b, g, u]>) -> !taylor.array<[b, g, t]>
+  // CHECK: taylor.edge %decay chunk(64) : (!bgu) -> !bgu
+  %eu = taylor.edge %decay chunk(64) : (!taylor.array<[b, g, u]>) -> !taylor.array<[b, g, u]>
+  // CHECK: taylor.states %k, %v decay(%decay) orders(0 to 2) chunk(64) :
+  %Hd = taylor.states %k, %v decay(%decay) orders(0 to 2) chunk(64) : (!ks, !vs, !taylor.array<[b, g, u]>) -> !H
   // CHECK: taylor.states %k mass orders(1 to 2) block(4) : (!bgud1) -> !bgf
   %w = taylor.states %k mass orders(1 to 2) block(4) : (!ks) -> !taylor.array<[b, g, f = 20]>
   // CHECK: taylor.read_states %q from %{{.*}}, %{{.*}} into %{{.*}}, %{{.*}} orders(0 to 2) weights [1.000000e+00, 1.000000e-01, 5.000000e-01] chunk(64) :

@@ -313,3 +313,47 @@ func.func @chunks_of_nothing(%q: !q, %k: !k, %v: !v) {
   %0 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) chunk(0) -> rows(s, %v) : !q, !k, !v -> !o
   return
 }
+
+// -----
+
+func.func @edge_of_queries(%x: !taylor.array<[b, h, t]>) {
+  // expected-error @below {{'taylor.edge' op expected an array over u, read for t or u, but got '!taylor.array<[b, h, t]>' for '!taylor.array<[b, h, u]>'}}
+  %0 = taylor.edge %x chunk(64) : (!taylor.array<[b, h, t]>) -> !taylor.array<[b, h, u]>
+  return
+}
+
+// -----
+
+func.func @edge_of_nothing(%x: !taylor.array<[b, g, u]>) {
+  // expected-error @below {{'taylor.edge' op expected a positive chunk, but got 0}}
+  %0 = taylor.edge %x chunk(0) : (!taylor.array<[b, g, u]>) -> !taylor.array<[b, g, t]>
+  return
+}
+
+// -----
+
+func.func @edge_of_other_heads(%x: !taylor.array<[b, g, u]>) {
+  // expected-error @below {{'taylor.edge' op expected the axes of '!taylor.array<[b, g, u]>' beside its tokens, but got '!taylor.array<[b, h, t]>'}}
+  %0 = taylor.edge %x chunk(64) : (!taylor.array<[b, g, u]>) -> !taylor.array<[b, h, t]>
+  return
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+func.func @decay_without_chunks(%k: !k, %v: !v, %x: !taylor.array<[b, g, u]>) {
+  // expected-error @below {{'taylor.states' op expected a decay over u, without a channel, between chunks, but got '!taylor.array<[b, g, u]>' and no chunk}}
+  %0 = taylor.states %k, %v decay(%x) orders(0 to 2) : (!k, !v, !taylor.array<[b, g, u]>) -> !taylor.array<[b, g, f = 15, e = 5]>
+  return
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+func.func @decay_of_heads(%k: !k, %v: !v, %x: !taylor.array<[b, h, u]>) {
+  // expected-error @below {{'taylor.states' op expected states with the axis 'h' of their decay, but got '!taylor.array<[b, g, t, f = 15, e = 5]>'}}
+  %0 = taylor.states %k, %v decay(%x) orders(0 to 2) chunk(64) : (!k, !v, !taylor.array<[b, h, u]>) -> !taylor.array<[b, g, t, f = 15, e = 5]>
+  return
+}

@@ -51,7 +51,7 @@ def cases():
             continue
         yield check(spec, functions.stdout)
         yield check(spec, functions.stdout, "--scale=60", *rows_without_keys)
-        if "taylor.scan sum" not in text and "taylor.scan max" not in text and "taylor.convolve" not in text:
+        if not any(word in text for word in ("taylor.scan sum", "taylor.scan max", "taylor.convolve", "decay(")):
             both = lower(spec, "mask=bidirectional")
             yield check(spec, both.stdout, "--mask=bidirectional", "--scale=8") if not both.returncode else both.stderr
     # The series as recurrences, one per order, and collected again.
@@ -65,13 +65,16 @@ def cases():
 
 
 CHUNKED = [("softmax-taylor", "order=2"), ("softmax-taylor", "order=3"), ("linear-relu", ""), ("linear-elu", ""), ("gated-series", "")]
+DECAYING = [("decayed-series", ""), ("decay-linear", ""), ("retention", "")]
 
 
 def chunked_cases():
-    """The chunked form is the same function: chunks shorter and longer than the sequence, in blocks, queries after keys, both masks."""
-    for name, parameter in CHUNKED:
+    """The chunked form is the same function: chunks shorter and longer than the sequence, in blocks, queries after keys, both masks where
+    there is no decay."""
+    for name, parameter in CHUNKED + DECAYING:
         spec = next(spec for spec in SPECS if spec.stem == name)
-        for mask, options in itertools.product(("causal", "bidirectional"), ("chunk=4", "chunk=16", "chunk=3 feature-block=4")):
+        masks = ("causal", "bidirectional") if (name, parameter) in CHUNKED else ("causal",)
+        for mask, options in itertools.product(masks, ("chunk=4", "chunk=16", "chunk=3 feature-block=4")):
             lowered = lower(spec, f"mask={mask}" + (f" parameters={parameter}" if parameter else ""))
             chunked = run(["taylor-opt", f"--taylor-chunk-sums={options}", "-"], lowered.stdout)
             if chunked.returncode or "taylor.states" not in chunked.stdout:

@@ -54,3 +54,29 @@ taylor.function @g.forward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" %
   %n, %count = taylor.pairwise { s = dot(%q, %k) } -> rows(s * 2.0 * %c, %v), rows(1.0) : !q, !k, !column, !v -> !o, !row
   taylor.yield "output:n" %n, "output:c" %count : !o, !row
 }
+
+// A decay: the least c so far, at the edges of chunks; values and what is read count from there. The running maximum of a[t] - c[u] is an array.
+// CHECK-LABEL: taylor.function @d.forward
+// CHECK:      %[[A:.*]] = taylor.align %c to t
+// CHECK:      %[[LARGEST:.*]] = taylor.scan max over(u) %{{.*}} : !bgu
+// CHECK-NEXT: %[[THERE:.*]] = taylor.align %[[LARGEST]] to t
+// CHECK-NEXT: %[[M:.*]] = taylor.map %[[THERE]] + %[[A]] : !bgt, !bgt -> !bht
+// CHECK-NEXT: %[[NEAR:.*]] = taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) chunk(64) -> rows(s0 * exp(%[[A]] - %c - %[[M]]), %v)
+// CHECK:      %[[SCAN:.*]] = taylor.scan max over(u) %{{.*}} : !bgu
+// CHECK-NEXT: %[[E:.*]] = taylor.map -%[[SCAN]] : !bgu
+// CHECK-NEXT: %[[ROW:.*]] = taylor.map %[[A]] + -%[[M]]
+// CHECK-NEXT: %[[ET:.*]] = taylor.edge %[[E]] chunk(64) : (!bgu) -> !bgt
+// CHECK-NEXT: %[[R:.*]] = taylor.map exp(%[[ROW]] - %[[ET]])
+// CHECK-NEXT: %[[EU:.*]] = taylor.edge %[[E]] chunk(64) : (!bgu) -> !bgu
+// CHECK-NEXT: %[[C:.*]] = taylor.map exp(%[[EU]] - %c)
+// CHECK-NEXT: %[[V:.*]] = taylor.map %v * %[[C]]
+// CHECK-NEXT: %[[S:.*]] = taylor.states %k, %[[V]] decay(%[[E]]) orders(1 to 1) chunk(64)
+// CHECK-NEXT: %[[READ:.*]] = taylor.read_states %q from %[[S]] orders(1 to 1) weights [1.000000e+00] chunk(64)
+// CHECK-NEXT: %[[FAR:.*]] = taylor.map %[[READ]] * %[[R]]
+// CHECK-NEXT: %[[N:.*]] = taylor.map %[[NEAR]] + %[[FAR]]
+// CHECK-NEXT: taylor.yield "output:n" %[[N]], "saved:m" %[[M]]
+taylor.function @d.forward of @d("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !column) sources [projection, projection, projection, projection] {
+  %a = taylor.align %c to t : !column
+  %n, %m = taylor.pairwise { s = dot(%q, %k), m = maximum(%a - %c), w = s * exp(%a - %c - m) } visible(u <= t) -> rows(w, %v), maximum : !q, !k, !taylor.array<[b, g, t]>, !column, !v -> !o, !row
+  taylor.yield "output:n" %n, "saved:m" %m : !o, !row
+}

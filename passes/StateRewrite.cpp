@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/StateRewrite.h"
+
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace taylor;
+
+/// Clones a scalar of a region and what it is computed from; arguments are in `values`.
+static Value cloneScalar(OpBuilder &builder, Value scalar, IRMapping &values) {
+  if (Value done = values.lookupOrNull(scalar))
+    return done;
+  Operation *op = scalar.getDefiningOp();
+  for (Value operand : op->getOperands())
+    cloneScalar(builder, operand, values);
+  return builder.clone(*op, values)->getResult(0);
+}
+
+Value taylor::buildFactor(OpBuilder &builder, PairwiseOp op, ArrayRef<Value> factors, ValueRange others) {
+  if (factors.empty() && others.size() <= 1)
+    return others.empty() ? Value() : others.front();
+  Location loc = op.getLoc();
+  SmallVector<Value> arrays;
+  SmallVector<BlockArgument> arguments;
+  SmallVector<StringRef> extra;
+  std::function<void(Value)> collect = [&](Value scalar) {
+    if (auto argument = dyn_cast<BlockArgument>(scalar)) {
+      if (!llvm::is_contained(arguments, argument)) {
+        arguments.push_back(argument);
+        arrays.push_back(op.getArrays()[op.getScalars()[argument.getArgNumber() - op.getNumProducts()]]);
+      }
+      return;
+    }
+    if (auto index = scalar.getDefiningOp<IndexOp>())
+      extra.push_back(index.getAxis());
+    for (Value operand : scalar.getDefiningOp()->getOperands())
+      collect(operand);
+  };
+  for (Value factor : factors)
+    collect(factor);
+  if (factors.size() == 1 && others.empty() && isa<BlockArgument>(factors[0]))
+    return arrays[0];
+  arrays.append(others.begin(), others.end());
+  ArrayType type = joinAxes(arrays, op.getRealType(), extra);
+  return buildMap(
+      builder, loc, arrays, {},
+      [&](OpBuilder &b, Location where, ValueRange x) -> Value {
+        IRMapping values;
+        for (auto [argument, scalar] : llvm::zip(arguments, x))
+          values.map(argument, scalar);
+        SmallVector<Value> scalars = llvm::to_vector(x.take_back(others.size()));
+        for (Value factor : factors)
+          scalars.push_back(cloneScalar(b, factor, values));
+        Value product = scalars.front();
+        for (Value scalar : llvm::drop_begin(scalars))
+          product = arith::MulFOp::create(b, where, product, scalar);
+        return product;
+      },
+      type);
+}
+
+Value StateRewrite::buildProduct(ArrayRef<Value> factors, ArrayRef<Value> arrays) {
+  SmallVector<Value> present;
+  llvm::copy_if(arrays, std::back_inserter(present), [](Value array) { return bool(array); });
+  return buildFactor(builder, op, factors, present);
+}
+
+size_t StateRewrite::addState(Value array, ArrayRef<Value> factors) {
+  StateValue value{array, SmallVector<Value>(factors)};
+  if (auto it = llvm::find(stateValues, value); it != stateValues.end())
+    return it - stateValues.begin();
+  stateValues.push_back(value);
+  return stateValues.size() - 1;
+}
+
+LogicalResult StateRewrite::planTerm(int64_t result, PairSumAttr sum, const SeparableTerm &term) {
+  Value array = sum.getArray() >= 0 ? op.getArrays()[sum.getArray()] : Value();
+  Piece piece;
+  piece.result = result;
+  piece.factors = readerFactors(term);
+  piece.weights = term.series;
+  Value other; // the second inner product's array on the side that is summed
+  if (term.product >= 0) {
+    auto [row, column] = op.getProduct(term.product);
+    piece.array = kind == PairOutput::Rows ? row : column;
+    other = kind == PairOutput::Rows ? column : row;
+  }
+  if (array && array == side.summed) {
+    // sum over u of p(s) x[u] is the derivative by the reader's vector of the sum of p's integral.
+    piece.derivative = true;
+    piece.weights.assign(1, 0.0);
+    for (auto [n, coefficient] : llvm::enumerate(term.series))
+      piece.weights.push_back(coefficient / double(n + 1));
+    piece.state = addState(other, summedFactors(term));
+  } else if (array && other) {
+    reason = "a sum contracts with an array while its weight has a second inner product";
+    return failure();
+  } else {
+    piece.state = addState(array ? array : other, summedFactors(term));
+  }
+  while (!piece.weights.empty() && piece.weights.back() == 0.0)
+    piece.weights.pop_back();
+  if (piece.weights.empty())
+    return success();
+  int64_t lowest = 0;
+  while (piece.weights[lowest] == 0.0)
+    ++lowest;
+  first = std::min(first, lowest);
+  last = std::max(last, int64_t(piece.weights.size()) - 1);
+  pieces.push_back(piece);
+  return success();
+}
+
+ArrayType StateRewrite::finestHeads(ArrayRef<ArrayType> types) {
+  auto has = [&](StringRef axis) {
+    return llvm::any_of(types, [&](ArrayType type) { return type.has(axis); });
+  };
+  SmallVector<StringRef> axes;
+  for (StringRef axis : {"b", "h", "g", "t", "u"})
+    if (has(axis) && !(axis == "g" && has("h")))
+      axes.push_back(axis);
+  return joinAxes({}, op.getRealType(), axes);
+}
+
+SmallVector<StringRef> StateRewrite::lostAxes(int64_t result) const {
+  auto type = cast<ArrayType>(const_cast<PairwiseOp &>(op).getResult(result).getType());
+  SmallVector<StringRef> lost;
+  if (resultHeads.has("b") && !type.has("b"))
+    lost.push_back("b");
+  if (resultHeads.has("h") && !type.has("h"))
+    lost.push_back(type.has("g") ? "group" : "h");
+  if (resultHeads.has("g") && !type.has("g"))
+    lost.push_back("g");
+  return lost;
+}
+
+LogicalResult StateRewrite::plan() {
+  SmallVector<ArrayType> sumTypes;
+  for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>())) {
+    if (sum.getKind() != kind)
+      continue;
+    for (const SeparableTerm &term : sums.yielded[sum.getYielded()])
+      if (failed(planTerm(index, sum, term)))
+        return failure();
+    sumTypes.push_back(cast<ArrayType>(op.getResult(index).getType()));
+  }
+  if (pieces.empty())
+    return success();
+  resultHeads = finestHeads(sumTypes);
+  // The reader must have no axis that its sums lose.
+  SmallVector<Value> readers{side.reader};
+  for (const Piece &piece : pieces)
+    if (piece.array)
+      readers.push_back(piece.array);
+  for (Value array : readers)
+    for (StringRef axis : {"b", "h", "g"})
+      if (cast<ArrayType>(array.getType()).has(axis) && !resultHeads.has(axis) &&
+          !(axis == StringRef("g") && resultHeads.has("h"))) {
+        reason = ("a sum loses the axis '" + Twine(axis) + "' of the array that it is read for").str();
+        return failure();
+      }
+  if (!Features{
+          cast<ArrayType>(side.reader.getType()).sizeOf(channelOf(cast<ArrayType>(side.reader.getType()))),
+          first, last, block}
+           .count()) {
+    reason = "its state has too many features";
+    return failure();
+  }
+  return success();
+}
+
+ArrayType StateRewrite::stateType(Value value) {
+  MLIRContext *context = builder.getContext();
+  SmallVector<StringAttr> axes;
+  SmallVector<int64_t> sizes;
+  auto append = [&](StringRef name, int64_t size) {
+    axes.push_back(StringAttr::get(context, name));
+    sizes.push_back(size);
+  };
+  auto has = [&](StringRef axis) {
+    return cast<ArrayType>(side.summed.getType()).has(axis) ||
+           (value && cast<ArrayType>(value.getType()).has(axis));
+  };
+  if (has("b"))
+    append("b", ArrayType::kUnknown);
+  if (has("h") && resultHeads.has("h"))
+    append("h", ArrayType::kUnknown);
+  else if (has("h") || has("g"))
+    append("g", ArrayType::kUnknown);
+  if (chunk)
+    append(side.readerToken, ArrayType::kUnknown);
+  auto vectors = cast<ArrayType>(side.summed.getType());
+  append("f", *Features{vectors.sizeOf(channelOf(vectors)), first, last, block}.count());
+  if (value)
+    if (StringRef channel = channelOf(cast<ArrayType>(value.getType())); !channel.empty())
+      append(channel, cast<ArrayType>(value.getType()).sizeOf(channel));
+  return ArrayType::get(context, axes, sizes, op.getRealType());
+}
+
+void StateRewrite::buildStates() {
+  SmallVector<Value> values;
+  SmallVector<Type> types;
+  // The mass is the last result.
+  SmallVector<size_t> order;
+  std::optional<size_t> mass;
+  for (auto [number, value] : llvm::enumerate(stateValues)) {
+    if (!value.array && value.factors.empty() && !summedDecay) {
+      mass = number;
+      continue;
+    }
+    order.push_back(number);
+    values.push_back(buildProduct(value.factors, {value.array, summedDecay}));
+    types.push_back(stateType(values.back()));
+  }
+  if (mass) {
+    order.push_back(*mass);
+    types.push_back(stateType({}));
+  }
+  auto built = StatesOp::create(builder, loc, types, side.summed, values, edges, mass.has_value(), first,
+                                last, block, chunk);
+  states.resize(stateValues.size());
+  for (auto [number, state] : llvm::zip(order, built.getResults()))
+    states[number] = state;
+}
+
+SmallVector<double> StateRewrite::weightsOf(const Piece &piece) const {
+  SmallVector<double> weights(last - first + 1, 0.0);
+  for (int64_t n = first; n < int64_t(piece.weights.size()); ++n)
+    weights[n - first] = piece.weights[n];
+  return weights;
+}
+
+double StateRewrite::getStateBytes() const {
+  double channels = 0;
+  for (const StateValue &value : stateValues) {
+    auto type = value.array ? cast<ArrayType>(value.array.getType()) : ArrayType();
+    channels += type && !channelOf(type).empty() ? double(type.sizeOf(channelOf(type))) : 1;
+  }
+  auto vectors = cast<ArrayType>(side.summed.getType());
+  double features =
+      pieces.empty() ? 0 : double(*Features{vectors.sizeOf(channelOf(vectors)), first, last, block}.count());
+  Type real = const_cast<PairwiseOp &>(op).getRealType();
+  return features * channels * real.getIntOrFloatBitWidth() / 8;
+}
+
+void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkOrWhole,
+                         const ChunkDecay &decay) {
+  if (pieces.empty())
+    return;
+  chunk = chunkOrWhole;
+  bool rows = kind == PairOutput::Rows;
+  readerDecay = rows ? decay.row : decay.column;
+  summedDecay = rows ? decay.column : decay.row;
+  edges = decay.edges;
+  // What decays in a head's own time is a head's own state.
+  if (edges && arrayTypeOf(edges).has("h"))
+    resultHeads = resultHeads.renamed("g", "h");
+  buildStates();
+  for (ArrayRef<const Piece *> group : groupPieces()) {
+    if (group.front()->derivative)
+      buildContraction(group, within);
+    else
+      buildReads(group, within);
+  }
+}
+
+std::vector<SmallVector<const StateRewrite::Piece *>> StateRewrite::groupPieces() const {
+  std::vector<SmallVector<const Piece *>> groups;
+  for (const Piece &piece : pieces) {
+    auto fits = [&](ArrayRef<const Piece *> group) {
+      const Piece &head = *group.front();
+      if (piece.derivative != head.derivative || weightsOf(piece) != weightsOf(head))
+        return false;
+      if (piece.derivative)
+        return piece.result == head.result;
+      return isPlain(piece) == isPlain(head) &&
+             llvm::none_of(group, [&](const Piece *other) { return other->result == piece.result; });
+    };
+    auto group = llvm::find_if(groups, fits);
+    if (group == groups.end())
+      groups.emplace_back().push_back(&piece);
+    else
+      group->push_back(&piece);
+  }
+  return groups;
+}
+
+SmallVector<Value> StateRewrite::statesOf(ArrayRef<const Piece *> group) const {
+  return llvm::map_to_vector(group, [&](const Piece *piece) { return states[piece->state]; });
+}
+
+void StateRewrite::buildContraction(ArrayRef<const Piece *> group, llvm::MapVector<int64_t, Value> &within) {
+  const Piece &head = *group.front();
+  SmallVector<Value> values;
+  for (const Piece *piece : group) {
+    Value value = buildProduct(piece->factors, {piece->array, readerDecay});
+    if (!value) // 1
+      value = buildMap(
+          builder, loc, {}, {},
+          [&](OpBuilder &b, Location where, ValueRange) {
+            return buildNumber(b, where, op.getRealType(), 1.0);
+          },
+          resultHeads.clone(op.getRealType()));
+    values.push_back(value);
+  }
+  bool whole = lostAxes(head.result).empty();
+  Value into = whole ? within[head.result] : Value();
+  Value sum = ContractStatesOp::create(
+      builder, loc, withChannel(channelOf(arrayTypeOf(side.reader)), side.reader), side.reader,
+      statesOf(group), values, into, first, last, builder.getF64ArrayAttr(weightsOf(head)), block, chunk);
+  if (into)
+    within[head.result] = sum;
+  else
+    add(within, head.result, sum);
+}
+
+void StateRewrite::add(llvm::MapVector<int64_t, Value> &within, int64_t result, Value term) {
+  if (SmallVector<StringRef> lost = lostAxes(result); !lost.empty())
+    term = buildReduce(builder, loc, Reduction::Sum, lost, term, {},
+                       [](OpBuilder &, Location, ValueRange x) { return x[0]; });
+  Value &sum = within[result];
+  sum = sum ? buildSum(builder, loc, sum, term) : term;
+}
+
+ArrayType StateRewrite::withChannel(StringRef channel, Value array) {
+  ArrayType heads = resultHeads.clone(op.getRealType());
+  if (channel.empty())
+    return heads;
+  SmallVector<StringAttr> axes(heads.getAxes());
+  SmallVector<int64_t> sizes(heads.getSizes());
+  axes.push_back(builder.getStringAttr(channel));
+  sizes.push_back(arrayTypeOf(array).sizeOf(channel));
+  return ArrayType::get(builder.getContext(), axes, sizes, op.getRealType());
+}
+
+void StateRewrite::buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int64_t, Value> &within) {
+  bool plain = isPlain(*group.front());
+  SmallVector<Value> into;
+  SmallVector<Type> types;
+  for (const Piece *piece : group) {
+    types.push_back(
+        plain ? op.getResult(piece->result).getType()
+              : Type(withChannel(channelOf(arrayTypeOf(states[piece->state])), states[piece->state])));
+    if (plain && within[piece->result])
+      into.push_back(within[piece->result]);
+  }
+  // All of them add to something, or none does.
+  if (into.size() != group.size())
+    into.clear();
+  auto read = ReadStatesOp::create(builder, loc, types, side.reader, statesOf(group), into, first, last,
+                                   builder.getF64ArrayAttr(weightsOf(*group.front())), block, chunk);
+  for (auto [piece, result] : llvm::zip(group, read.getResults())) {
+    if (!into.empty()) {
+      within[piece->result] = result;
+      continue;
+    }
+    Value term = result;
+    if (piece->array) // <the reader's array, what it reads>
+      term = buildReduce(builder, loc, Reduction::Sum, channelOf(arrayTypeOf(piece->array)),
+                         {piece->array, term}, {}, [](OpBuilder &b, Location where, ValueRange x) {
+                           return arith::MulFOp::create(b, where, x[0], x[1]).getResult();
+                         });
+    add(within, piece->result, buildProduct(piece->factors, {term, readerDecay}));
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sums over pairs as reads of states, for one operation in one direction: into rows, or into columns.
+#ifndef TAYLOR_PASSES_STATEREWRITE_H
+#define TAYLOR_PASSES_STATEREWRITE_H
+
+#include "passes/SeparableSums.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace taylor {
+
+/// A product of scalars of `op`'s weight region that depend on one side of the pair only, times arrays, as an
+/// array. Null for none of either.
+mlir::Value buildFactor(mlir::OpBuilder &builder, PairwiseOp op, llvm::ArrayRef<mlir::Value> factors,
+                        mlir::ValueRange arrays);
+
+/// A decay exp(a[t] - c[u]) taken apart at the edges of chunks: what a token sees of it up to its edge, and
+/// the array that is read at edges. All null: none.
+struct ChunkDecay {
+  mlir::Value row, column, edges;
+};
+
+/// One operation's sums in one direction (into rows, or into columns) as reads of states.
+class StateRewrite {
+public:
+  StateRewrite(PairwiseOp op, const SeparableSums &sums, PairOutput kind, int64_t block,
+               mlir::OpBuilder &builder)
+      : op(op), sums(sums), kind(kind), block(block), builder(builder), loc(op.getLoc()) {
+    auto [row, column] = op.getProduct(sums.score);
+    bool rows = kind == PairOutput::Rows;
+    side = rows ? Side{row, column, "t"} : Side{column, row, "u"};
+  }
+
+  mlir::LogicalResult plan();
+  /// The operation's results in this direction: `within` (one per result, null where all pairs are in the
+  /// states) plus what is read. `decay` is there where the operation's terms decay.
+  void build(llvm::MapVector<int64_t, mlir::Value> &within, int64_t chunkOrWhole, const ChunkDecay &decay);
+  /// Of all states of one chunk, batch and head.
+  double getStateBytes() const;
+  std::string reason;
+
+private:
+  /// Arrays of the score's inner product: of the token that sums, and of the one that is summed over.
+  struct Side {
+    mlir::Value reader, summed;
+    llvm::StringRef readerToken;
+  };
+  /// A value whose products with features are summed: an array or null (1), times factors.
+  struct StateValue {
+    mlir::Value array;
+    llvm::SmallVector<mlir::Value> factors;
+    bool operator==(const StateValue &other) const = default;
+  };
+  struct Piece {
+    int64_t result;
+    llvm::SmallVector<double> weights; // by order, from order 0
+    size_t state;
+    /// Contracted with the derivative of features, and not with them.
+    bool derivative = false;
+    /// The reader's factor: a product of scalars, and an array (the second inner product's) or null.
+    llvm::SmallVector<mlir::Value> factors;
+    mlir::Value array;
+  };
+
+  llvm::SmallVector<mlir::Value> readerFactors(const SeparableTerm &term) {
+    return kind == PairOutput::Rows ? term.rows : term.columns;
+  }
+  llvm::SmallVector<mlir::Value> summedFactors(const SeparableTerm &term) {
+    return kind == PairOutput::Rows ? term.columns : term.rows;
+  }
+  mlir::LogicalResult planTerm(int64_t result, PairSumAttr sum, const SeparableTerm &term);
+  size_t addState(mlir::Value array, llvm::ArrayRef<mlir::Value> factors);
+  /// What is read of it is what is added.
+  bool isPlain(const Piece &piece) const {
+    return piece.factors.empty() && !piece.array && !readerDecay && lostAxes(piece.result).empty();
+  }
+  /// A product of factors and arrays, those that are not null.
+  mlir::Value buildProduct(llvm::ArrayRef<mlir::Value> factors, llvm::ArrayRef<mlir::Value> arrays);
+  ArrayType stateType(mlir::Value value);
+  void buildStates();
+  /// Pieces that one operation reads: their weights agree; contracted ones are of one result, others of
+  /// different results.
+  std::vector<llvm::SmallVector<const Piece *>> groupPieces() const;
+  void buildContraction(llvm::ArrayRef<const Piece *> group, llvm::MapVector<int64_t, mlir::Value> &within);
+  void buildReads(llvm::ArrayRef<const Piece *> group, llvm::MapVector<int64_t, mlir::Value> &within);
+  llvm::SmallVector<mlir::Value> statesOf(llvm::ArrayRef<const Piece *> group) const;
+  /// What is read, before the reader's factors: over its heads and tokens, and a channel of `array`.
+  ArrayType withChannel(llvm::StringRef channel, mlir::Value array);
+  llvm::SmallVector<double> weightsOf(const Piece &piece) const;
+  /// The axes of all of the types, without channels, and h in place of g where one has h.
+  ArrayType finestHeads(llvm::ArrayRef<ArrayType> types);
+  /// Axes of what is read that the result sums over (`group`: the heads of a group).
+  llvm::SmallVector<llvm::StringRef> lostAxes(int64_t result) const;
+  /// Adds to what is within chunks, or begins it.
+  void add(llvm::MapVector<int64_t, mlir::Value> &within, int64_t result, mlir::Value term);
+
+  PairwiseOp op;
+  const SeparableSums &sums;
+  PairOutput kind;
+  /// 0: all tokens.
+  int64_t chunk = 0;
+  int64_t block;
+  /// Null where there is none.
+  mlir::Value readerDecay, summedDecay, edges;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  Side side;
+  llvm::SmallVector<StateValue> stateValues;
+  llvm::SmallVector<Piece> pieces;
+  llvm::SmallVector<mlir::Value> states;
+  int64_t first = std::numeric_limits<int64_t>::max(), last = 0;
+  /// Batch, heads and tokens of what is read: all that any result in this direction has.
+  ArrayType resultHeads;
+};
+
+} // namespace taylor
+
+#endif
