@@ -109,7 +109,7 @@ int64_t KernelEmitter::neighbours(Value array, LayoutAttr layout, TileType tile,
                                   ArrayAttr tileAxes, ValueRange offsets) {
   auto type = cast<ArrayType>(array.getType());
   const ArrayValues &values = arrays[array];
-  if (!values.isContiguous || !type.getAxes().back().extent.isStatic())
+  if (type.getAxes().empty() || !values.isContiguous || !type.getAxes().back().extent.isStatic())
     return 1;
   tile::WindowAxis axis = tile::getWindow(type, tile, arrayAxes, tileAxes, offsets).back();
   int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
