@@ -128,8 +128,9 @@ private:
       return;
     OpBuilder inside(exp);
     Location loc = exp.getLoc();
-    Value exponent = arith::SubFOp::create(inside, loc, multiplied(inside, loc, difference.getLhs(), kLog2e),
-                                           multiplied(inside, loc, difference.getRhs(), kLog2e));
+    // Not a difference of products: a target may fuse one of them with it, and then exp(m - m) is not 1. Of
+    // rows that have seen no key yet, whose maximum is the least number, that would even be infinite.
+    Value exponent = multiplied(inside, loc, difference, kLog2e);
     exp.replaceAllUsesWith(math::Exp2Op::create(inside, loc, exponent).getResult());
     exp.erase();
   }

@@ -101,12 +101,12 @@ def FoldExponentsPass : Pass<"taylor-fold-exponents", "::mlir::ModuleOp"> {
   let description = [{
     Rule: in a `tile.map`, exp(x * c + r) of f32, where r has fewer axes than x, becomes exp2(fma(x, c log2(e), r log2(e))): factors that are numbers, signs and
     summands on fewer axes are gathered, and what has fewer axes is computed by a map on its own axes. exp of a difference of two tiles on the axes of the map's result, one
-    of them carried (a running maximum's exp(before - after)), becomes exp2 of the difference of their products with log2(e), so that rescaling and weights
-    see the same rounded maximum. Machines have exp2; exp costs them a multiplication and the care for its rounding.
+    of them carried (a running maximum's exp(before - after)), becomes exp2 of the difference times log2(e), which is 1 where the maximum stays, however a target
+    fuses products and sums. Machines have exp2; exp costs them a multiplication and the care for its rounding.
 
     Error: with m' = m log2(e) rounded once, a weight's exponent is x c' - m', rounded once by the fma. The rounding of m' is one factor per row, the same
-    in every weight of the row, in what rescales and in the backward, which reads the same m: it cancels wherever sums are divided by sums, and is 2^-24 |m'| otherwise. The rounding of c'
-    changes the score's scale by a factor 1 + 2^-24, less than the score's own rounding does.
+    in every weight that m shifts, in the forward and in the backward, which reads the same m: it cancels wherever sums are divided by sums, and is 2^-24 |m'| otherwise and between
+    weights that were added before and after the maximum moved, no more than the score's own rounding. The rounding of c' changes the score's scale by a factor 1 + 2^-24, less than the score's own rounding does.
 
     Measured (`taylor-run SPEC --check`, B = 1, H = 2, T = 65, d = 32, all specifications, forward and backward): within the contract in bf16 and f32, with logits
     as they are and 60 times as large, by the tile evaluator and by the PTX interpreter. At T = 512, d = 64, with the maximum taken first, softmax needs 2.5 instructions per visible pair less
