@@ -9,6 +9,8 @@
 using namespace mlir;
 using namespace taylor;
 
+using Condition = VisibleRanges::Condition;
+
 namespace {
 
 /// alpha p + beta u + constant
@@ -69,6 +71,12 @@ struct IndexMath {
   Value times(Value a, int64_t n) const {
     return n == 1 ? a : Value(arith::MulIOp::create(builder, loc, a, number(n)));
   }
+  Value select(Value condition, Value a, Value b) const {
+    return arith::SelectOp::create(builder, loc, condition, a, b);
+  }
+  Value isAtMost(Value a, Value b) const {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, a, b);
+  }
   Value plus(Value a, int64_t n) const { return n == 0 ? a : add(a, number(n)); }
   Value floorDiv(Value a, int64_t n) const {
     return n == 1 ? a : Value(arith::FloorDivSIOp::create(builder, loc, a, number(n)));
@@ -78,78 +86,168 @@ struct IndexMath {
   }
 };
 
+/// What a condition says of an axis x, for a block of the other axis y.
+struct Solver {
+  IndexMath math;
+  /// The block of y, and all there is of x.
+  Value first, last, low, high;
+  bool forKeys;
+
+  VisibleRange everything() const { return {low, low, high, high}; }
+  VisibleRange solve(const Condition &condition) const;
+  VisibleRange both(const VisibleRange &a, const VisibleRange &b) const;
+  VisibleRange either(const VisibleRange &a, const VisibleRange &b) const;
+};
+
+VisibleRange Solver::both(const VisibleRange &a, const VisibleRange &b) const {
+  auto max = [&](Value x, Value y) { return x == low || x == y ? y : y == low ? x : math.max(x, y); };
+  auto min = [&](Value x, Value y) { return x == high || x == y ? y : y == high ? x : math.min(x, y); };
+  return {max(a.begin, b.begin), max(a.fullBegin, b.fullBegin),      min(a.fullEnd, b.fullEnd),
+          min(a.end, b.end),     a.fullFromStart && b.fullFromStart, a.neverFull || b.neverFull};
+}
+
+VisibleRange Solver::either(const VisibleRange &a, const VisibleRange &b) const {
+  // Where one sees nothing, its bounds mean nothing.
+  Value seenByA = math.isAtMost(math.plus(a.begin, 1), a.end),
+        seenByB = math.isAtMost(math.plus(b.begin, 1), b.end);
+  VisibleRange range = a;
+  range.begin = math.min(math.select(seenByA, a.begin, high), math.select(seenByB, b.begin, high));
+  range.end = math.max(math.select(seenByA, a.end, low), math.select(seenByB, b.end, low));
+  range.neverFull = a.neverFull && b.neverFull;
+  if (a.neverFull) {
+    range.fullBegin = b.fullBegin;
+    range.fullEnd = b.fullEnd;
+    range.fullFromStart = b.fullFromStart;
+  } else if (!b.neverFull && a.fullFromStart && b.fullFromStart) {
+    range.fullEnd = math.max(a.fullEnd, b.fullEnd);
+  } else if (!b.neverFull) {
+    Value aLonger = math.isAtMost(math.sub(b.fullEnd, b.fullBegin), math.sub(a.fullEnd, a.fullBegin));
+    Value meet = arith::AndIOp::create(math.builder, math.loc, math.isAtMost(a.fullBegin, b.fullEnd),
+                                       math.isAtMost(b.fullBegin, a.fullEnd));
+    auto choose = [&](Value ofA, Value ofB, Value joined) {
+      return math.select(meet, joined, math.select(aLonger, ofA, ofB));
+    };
+    range.fullBegin = choose(a.fullBegin, b.fullBegin, math.min(a.fullBegin, b.fullBegin));
+    range.fullEnd = choose(a.fullEnd, b.fullEnd, math.max(a.fullEnd, b.fullEnd));
+    range.fullFromStart = false;
+  }
+  return range;
+}
+
+VisibleRange Solver::solve(const Condition &condition) const {
+  VisibleRange range = everything();
+  switch (condition.kind) {
+  case Condition::Kind::unknown:
+    range.neverFull = true;
+    return range;
+  case Condition::Kind::all:
+    for (const Condition &part : condition.parts)
+      range = both(range, solve(part));
+    return range;
+  case Condition::Kind::any:
+    range = solve(condition.parts.front());
+    for (const Condition &part : ArrayRef(condition.parts).drop_front())
+      range = either(range, solve(part));
+    return range;
+  case Condition::Kind::affine:
+    break;
+  }
+  // a y + b x <= kappa
+  int64_t a = forKeys ? condition.alpha : condition.beta, b = forKeys ? condition.beta : condition.alpha;
+  Value kappa = math.number(condition.kappa);
+  Value least = math.number(0), most = least; // of a y over the block
+  if (a != 0) {
+    least = math.times(a > 0 ? first : last, a);
+    most = math.times(a > 0 ? last : first, a);
+  }
+  if (b == 0) {
+    range.fullEnd = math.select(math.isAtMost(most, kappa), high, low);
+    range.end = math.select(math.isAtMost(least, kappa), high, low);
+  } else if (b > 0) {
+    // x <= (kappa - a y) / b
+    range.fullEnd = math.min(high, math.plus(math.floorDiv(math.sub(kappa, most), b), 1));
+    range.end = math.min(high, math.plus(math.floorDiv(math.sub(kappa, least), b), 1));
+  } else {
+    // x >= (a y - kappa) / -b
+    range.begin = math.max(low, math.ceilDiv(math.sub(least, kappa), -b));
+    range.fullBegin = math.max(low, math.ceilDiv(math.sub(most, kappa), -b));
+    range.fullFromStart = false;
+  }
+  return range;
+}
+
+/// lhs - rhs + constant REL 0, as conditions that hold together.
+Condition compared(arith::CmpFOp compare) {
+  Condition unknown{Condition::Kind::unknown};
+  std::optional<Linear> lhs = linearOf(compare.getLhs()), rhs = linearOf(compare.getRhs());
+  if (!lhs || !rhs)
+    return unknown;
+  Linear difference = lhs->plus(*rhs, -1);
+  auto below = [&](Linear form, bool strict) {
+    double bound = strict ? std::ceil(-form.constant) - 1 : std::floor(-form.constant);
+    if (!isSmallInteger(form.alpha) || !isSmallInteger(form.beta) || form.isConstant() ||
+        !(std::abs(bound) < 1e15))
+      return unknown;
+    return Condition{Condition::Kind::affine, int64_t(form.alpha), int64_t(form.beta), int64_t(bound)};
+  };
+  switch (compare.getPredicate()) {
+  case arith::CmpFPredicate::OLE:
+  case arith::CmpFPredicate::ULE:
+    return below(difference, false);
+  case arith::CmpFPredicate::OLT:
+  case arith::CmpFPredicate::ULT:
+    return below(difference, true);
+  case arith::CmpFPredicate::OGE:
+  case arith::CmpFPredicate::UGE:
+    return below(difference.times(-1), false);
+  case arith::CmpFPredicate::OGT:
+  case arith::CmpFPredicate::UGT:
+    return below(difference.times(-1), true);
+  case arith::CmpFPredicate::OEQ:
+  case arith::CmpFPredicate::UEQ: {
+    Condition equal{Condition::Kind::all};
+    equal.parts = {below(difference, false), below(difference.times(-1), false)};
+    return equal;
+  }
+  default:
+    return unknown;
+  }
+}
+
+Condition conditionOf(Value value) {
+  if (matchPattern(value, m_One()))
+    return Condition{Condition::Kind::all};
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op)) {
+    Condition joined{isa<arith::AndIOp>(op) ? Condition::Kind::all : Condition::Kind::any};
+    joined.parts = {conditionOf(op->getOperand(0)), conditionOf(op->getOperand(1))};
+    return joined;
+  }
+  auto compare = dyn_cast_if_present<arith::CmpFOp>(op);
+  return compare ? compared(compare) : Condition{Condition::Kind::unknown};
+}
+
+/// Appends what holds together as single conditions.
+void flatten(const Condition &condition, SmallVectorImpl<Condition> &conditions) {
+  if (condition.kind != Condition::Kind::all)
+    return conditions.push_back(condition);
+  for (const Condition &part : condition.parts)
+    flatten(part, conditions);
+}
+
 } // namespace
 
 VisibleRanges::VisibleRanges(PairwiseOp op) : chunk(op.getChunk()) {
   if (op.getVisible().empty())
     return;
   for (Value condition : op.getVisible().front().getTerminator()->getOperands())
-    collect(condition);
-}
-
-void VisibleRanges::collect(Value condition) {
-  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
-    collect(both.getLhs());
-    collect(both.getRhs());
-    return;
-  }
-  if (matchPattern(condition, m_One()))
-    return;
-  auto compare = condition.getDefiningOp<arith::CmpFOp>();
-  std::optional<Linear> lhs, rhs;
-  if (compare) {
-    lhs = linearOf(compare.getLhs());
-    rhs = linearOf(compare.getRhs());
-  }
-  if (!lhs || !rhs) {
-    exact = false;
-    return;
-  }
-  // lhs - rhs + constant REL 0
-  Linear difference = lhs->plus(*rhs, -1);
-  auto add = [&](Linear form, bool strict) {
-    if (!isSmallInteger(form.alpha) || !isSmallInteger(form.beta) || form.isConstant()) {
-      exact = false;
-      return;
-    }
-    double bound = strict ? std::ceil(-form.constant) - 1 : std::floor(-form.constant);
-    if (!(std::abs(bound) < 1e15)) {
-      exact = false;
-      return;
-    }
-    conditions.push_back({int64_t(form.alpha), int64_t(form.beta), int64_t(bound)});
-  };
-  switch (compare.getPredicate()) {
-  case arith::CmpFPredicate::OLE:
-  case arith::CmpFPredicate::ULE:
-    add(difference, false);
-    break;
-  case arith::CmpFPredicate::OLT:
-  case arith::CmpFPredicate::ULT:
-    add(difference, true);
-    break;
-  case arith::CmpFPredicate::OGE:
-  case arith::CmpFPredicate::UGE:
-    add(difference.times(-1), false);
-    break;
-  case arith::CmpFPredicate::OGT:
-  case arith::CmpFPredicate::UGT:
-    add(difference.times(-1), true);
-    break;
-  case arith::CmpFPredicate::OEQ:
-  case arith::CmpFPredicate::UEQ:
-    add(difference, false);
-    add(difference.times(-1), false);
-    break;
-  default:
-    exact = false;
-  }
+    flatten(conditionOf(condition), conditions);
+  exact = llvm::all_of(conditions, [](const Condition &c) { return c.kind == Condition::Kind::affine; });
 }
 
 VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first, Value last,
                                   bool forKeys) const {
   IndexMath math{builder, loc};
-  // x is the axis solved for, y the one whose block is given: a y + b x <= kappa.
   Value zero = math.number(0);
   Value size = tile::SizeOp::create(builder, loc, builder.getIndexType(), forKeys ? "u" : "t");
   Value low = zero, high = size;
@@ -158,31 +256,10 @@ VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first,
     low = offset;
     high = math.add(offset, size);
   }
-  VisibleRange range{low, low, high, high};
-  range.neverFull = !exact;
-  for (const Condition &condition : conditions) {
-    int64_t a = forKeys ? condition.alpha : condition.beta, b = forKeys ? condition.beta : condition.alpha;
-    if (b == 0) {
-      range.neverFull = true;
-      continue;
-    }
-    Value least = zero, most = zero; // of a y over the block
-    if (a != 0) {
-      least = math.times(a > 0 ? first : last, a);
-      most = math.times(a > 0 ? last : first, a);
-    }
-    Value kappa = math.number(condition.kappa);
-    if (b > 0) {
-      // x <= (kappa - a y) / b
-      range.end = math.min(range.end, math.plus(math.floorDiv(math.sub(kappa, least), b), 1));
-      range.fullEnd = math.min(range.fullEnd, math.plus(math.floorDiv(math.sub(kappa, most), b), 1));
-    } else {
-      // x >= (a y - kappa) / -b
-      range.begin = math.max(range.begin, math.ceilDiv(math.sub(least, kappa), -b));
-      range.fullBegin = math.max(range.fullBegin, math.ceilDiv(math.sub(most, kappa), -b));
-      range.fullFromStart = false;
-    }
-  }
+  Solver solver{math, first, last, low, high, forKeys};
+  VisibleRange range = solver.everything();
+  for (const Condition &condition : conditions)
+    range = solver.both(range, solver.solve(condition));
   if (!forKeys)
     for (Value *bound : {&range.begin, &range.fullBegin, &range.fullEnd, &range.end})
       *bound = math.sub(*bound, low);

@@ -8,12 +8,17 @@
 //     begin <= fullBegin, fullEnd <= end      tokens outside of [begin, end) see nothing, inside of
 //                                             [fullBegin, fullEnd) everything; the rest needs the mask
 //
+// Where several conditions hold together, that is the intersection of their intervals. Where one of several
+// suffices (u <= t, or u in a prefix), it is one interval around all of theirs; two full intervals become one
+// where they meet, else the longer one stays.
+//
 // Of an operation over chunks the range ends at the chunk. A block of queries lies in one chunk; one of keys,
 // whose chunks begin at the position of query 0, may lie across the edge of two, and is masked there.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_VISIBLERANGES_H
 #define TAYLOR_PASSES_LOWERTOTILE_VISIBLERANGES_H
 
 #include "dialect/Taylor/TaylorDialect.h"
+#include <vector>
 
 namespace taylor {
 
@@ -30,7 +35,7 @@ public:
   explicit VisibleRanges(PairwiseOp op);
 
   /// Without conditions every pair is visible.
-  bool hasConditions() const { return !conditions.empty() || !exact; }
+  bool hasConditions() const { return !conditions.empty(); }
   /// All conditions are affine, so a row's keys are one interval.
   bool isExact() const { return exact; }
 
@@ -47,15 +52,19 @@ public:
   /// First position of the chunk of key `last`, where the operation sums within chunks; else null.
   mlir::Value chunkOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value last) const;
 
-private:
-  /// alpha p + beta u <= kappa
+  /// A condition on a pair.
   struct Condition {
-    int64_t alpha, beta, kappa;
+    /// affine: alpha p + beta u <= kappa; any: one of `parts` holds; all: each of them; unknown: no bounds.
+    enum class Kind { affine, any, all, unknown } kind;
+    int64_t alpha = 0, beta = 0, kappa = 0;
+    std::vector<Condition> parts = {};
   };
-  void collect(mlir::Value condition);
+
+private:
   VisibleRange solve(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
                      bool forKeys) const;
 
+  /// All hold.
   llvm::SmallVector<Condition> conditions;
   /// Queries of a chunk, or 0.
   int64_t chunk;

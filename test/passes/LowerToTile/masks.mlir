@@ -89,3 +89,23 @@ taylor.function @computed.backward of @computed("input:q" %q: !q, "input:k" %k: 
              -> rows(ds, %k), columns(ds, %q), columns(w, %dn) : !q, !k, !o, !v, !col -> !q, !k, !v
   taylor.yield "gradient:q" %dq, "gradient:k" %dk, "gradient:v" %dv : !q, !k, !v
 }
+
+// Either of two conditions: one interval around both. A block of queries p0 .. p1 sees keys up to max(p1, 39), all of them up to max(p0, 39).
+// SINGLE-LABEL: tile.program @prefix.forward
+// SINGLE:          %[[C40:.*]] = arith.constant 40 : index
+// SINGLE:          %[[KEYS:.*]] = tile.size "u"
+// SINGLE:          %[[FULL:.*]] = arith.minsi %[[KEYS]], %{{.*}} : index
+// SINGLE:          %[[END:.*]] = arith.minsi %[[KEYS]], %{{.*}} : index
+// SINGLE:          %[[PREFIX:.*]] = arith.minsi %[[KEYS]], %[[C40]] : index
+// SINGLE-DAG:      %[[FULL2:.*]] = arith.maxsi %[[FULL]], %[[PREFIX]] : index
+// SINGLE-DAG:      %[[A:.*]] = arith.select %{{.*}}, %[[END]], %{{.*}} : index
+// SINGLE-DAG:      %[[B:.*]] = arith.select %{{.*}}, %[[PREFIX]], %{{.*}} : index
+// SINGLE-DAG:      %[[BOTH:.*]] = arith.maxsi %[[A]], %[[B]] : index
+// SINGLE-DAG:      %[[LAST:.*]] = arith.maxsi %[[BOTH]], %{{.*}} : index
+// SINGLE:          scf.for %[[J:.*]] = %{{.*}} to %[[LAST]] step %[[STEP:[a-z0-9]*]]
+// SINGLE-NEXT:       %[[PAST:.*]] = arith.addi %[[J]], %[[STEP]] : index
+// SINGLE-NEXT:       arith.cmpi sgt, %[[PAST]], %[[FULL2]] : index
+taylor.function @prefix.forward of @prefix("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
+  %n = taylor.pairwise { s = dot(%q, %k), w = 1.0 + s } visible(or(u <= t, u < 40.0)) -> rows(w, %v) : !q, !k, !v -> !o
+  taylor.yield "output:n" %n : !o
+}
