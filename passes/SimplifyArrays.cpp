@@ -219,6 +219,14 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
   }
 };
 
+/// Whether the arrays give the sizes of all free axes that a body reads the index of.
+static bool haveSizes(ArrayRef<Value> arrays, ArrayRef<StringRef> indexed) {
+  return llvm::all_of(indexed, [&](StringRef axis) {
+    return isRoleAxis(axis) ||
+           llvm::any_of(arrays, [&](Value array) { return arrayTypeOf(array).has(axis); });
+  });
+}
+
 /// A map that one map or reduction reads becomes part of it; a map without operands, of all its readers.
 template <typename Op> struct FuseMap : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
@@ -262,7 +270,7 @@ private:
     bool covered = llvm::all_of(type.getAxes(), [&](StringAttr axis) {
       return joined.has(axis) || (axis == "g" && joined.has("h"));
     });
-    return covered || std::is_same_v<Op, MapOp>;
+    return covered || (std::is_same_v<Op, MapOp> && haveSizes(rest, indexed));
   }
 
   static void fuse(MapOp producer, unsigned index, Op op, PatternRewriter &rewriter) {
@@ -306,13 +314,13 @@ template <typename Op> struct DropOperands : OpRewritePattern<Op> {
 
 private:
   static bool keepsDomain(Op op, unsigned gone) {
-    if (std::is_same_v<Op, MapOp>)
-      return true;
     SmallVector<Value> rest(op.getArrays());
     Type real = realTypeOf(op.getContext(), op.getArrays().getTypes());
     SmallVector<StringRef> indexed = indexedAxes(op.getBody());
     ArrayType all = joinAxes(rest, real, indexed);
     rest.erase(rest.begin() + gone);
+    if (std::is_same_v<Op, MapOp>)
+      return haveSizes(rest, indexed);
     // The type of the region follows that of its arrays.
     return joinAxes(rest, real, indexed) == all &&
            realTypeOf(op.getContext(), ValueRange(rest).getTypes()) == real;

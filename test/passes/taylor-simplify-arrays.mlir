@@ -73,3 +73,21 @@ taylor.function @cancelled of @f("input:x" %x: !row, "input:a" %a: !row) {
   %y = taylor.map { g = sigmoid(%a) %x / g * (g * (1.0 - g)) } : !row, !row
   taylor.yield "output:y" %y : !row
 }
+
+// The index along a free axis is that of an array that has it: an operand that nothing reads stays where only it has the axis.
+// CHECK-LABEL: taylor.function @sized
+// CHECK: taylor.map region(%a, %x)
+// CHECK: taylor.map select(r == 1.0, %a, 0.0) * %x :
+taylor.function @sized of @f("input:a" %a: !taylor.array<[h]>, "input:x" %x: !taylor.array<[h, r = 4]>) {
+  %y = taylor.map region(%a, %x) {
+    ^bb0(%p: f64, %q: f64):
+      %r = taylor.index "r" : f64
+      %one = arith.constant 1.0 : f64
+      %zero = arith.constant 0.0 : f64
+      %c = arith.cmpf oeq, %r, %one : f64
+      %s = arith.select %c, %p, %zero : f64
+      taylor.yield %s : f64
+  } : !taylor.array<[h]>, !taylor.array<[h, r = 4]>
+  %z = taylor.map { w = select(r == 1.0, %a, 0.0) w * %x } : !taylor.array<[h]>, !taylor.array<[h, r = 4]>
+  taylor.yield "output:y" %y, "output:z" %z : !taylor.array<[h, r = 4]>, !taylor.array<[h, r = 4]>
+}
