@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: list_specs.py [--check] [FOLDER]: writes the table of all specifications into README.md of the folder (default: this one), from the
-comments in its specs/; --check only says whether the table is that.
+"""usage: list_specs.py [--check] [FOLDER]: writes the tables of all specifications into README.md of the folder (default: this one), from the
+comments in its specs/ and specs/beyond/; --check only says whether the tables are those.
 
 A comment opens with a sentence; the lines indented further are the formulas, those on one line apart by spaces; `Figure 6, left` names a figure
 of the paper."""
@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-BEGIN, END = "<!-- Written by examples/list_specs.py from the comments of the files. -->", "<!-- End of what list_specs.py wrote. -->"
+BEGIN, END = "<!-- Written by examples/list_specs.py from the comments in {}. -->", "<!-- End of what list_specs.py wrote of {}. -->"
 
 
 def read(path):
@@ -26,13 +26,14 @@ def read(path):
     return sorted(set(figures)), formulas
 
 
-def table(specs):
-    rows = sorted((figures[-1:] or ["~"], path.stem, figures, formulas) for path in specs.glob("*.mlir") for figures, formulas in [read(path)])
-    text = "| specification | formula | figure of the paper | forms |\n|---|---|---|---|\n"
+def table(folder, specs):
+    rows = sorted((figures[-1:] or ["~"], path.stem, figures, formulas) for path in (folder / specs).glob("*.mlir") for figures, formulas in [read(path)])
+    of_paper = any(figures for _, _, figures, _ in rows)
+    text = "| specification | formula |" + (" figure of the paper |" if of_paper else "") + " forms |\n|---|---|---|" + ("---|\n" if of_paper else "\n")
     for _, name, figures, formulas in rows:
         # A bar ends a cell of a table, also within code.
         code = "<br>".join("`" + formula.replace("|", "\\|") + "`" for formula in formulas)
-        text += f"| [{name}](specs/{name}.mlir) | {code} | {'; '.join(figures)} | parallel |\n"
+        text += f"| [{name}]({specs}/{name}.mlir) | {code} |" + (f" {'; '.join(figures)} |" if of_paper else "") + " parallel |\n"
     return text
 
 
@@ -44,15 +45,17 @@ def main(arguments):
     folder = pathlib.Path(folders[0]) if folders else pathlib.Path(__file__).resolve().parent
     readme = folder / "README.md"
     text = readme.read_text(encoding="utf-8")
-    if BEGIN not in text or END not in text:
-        sys.exit(f"error: expected the lines '{BEGIN}' and '{END}' in {readme}")
-    before, rest = text.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    wanted = f"{before}{BEGIN}\n{table(folder / 'specs')}{END}{after}"
+    wanted = text
+    for specs in ("specs", "specs/beyond"):
+        begin, end = BEGIN.format(specs), END.format(specs)
+        if begin not in wanted or end not in wanted:
+            sys.exit(f"error: expected the lines '{begin}' and '{end}' in {readme}")
+        before, rest = wanted.split(begin, 1)
+        wanted = f"{before}{begin}\n{table(folder, specs)}{end}{rest.split(end, 1)[1]}"
     if wanted == text:
         return 0
     if check:
-        sys.exit(f"error: the table of specifications in {readme} is not that of the files: run examples/list_specs.py")
+        sys.exit(f"error: a table of specifications in {readme} is not that of the files: run examples/list_specs.py")
     readme.write_text(wanted, encoding="utf-8")
     return 0
 

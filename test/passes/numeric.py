@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-SPECS = sorted((HERE / "../../examples/specs").resolve().glob("*.mlir")) + sorted((HERE / "Inputs").glob("*.mlir"))
+SPECS = sorted((HERE / "../../examples/specs").resolve().rglob("*.mlir")) + sorted((HERE / "Inputs").glob("*.mlir"))
 SHAPE = "b=2,h=4,g=2,t=9,u=12,d=6,e=7"
 SIZES = "head-dim=6 value-dim=7 dtype=f64"
 # Series that expand: with what their orders are set to, and their arguments.

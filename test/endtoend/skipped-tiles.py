@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Tiles of pairs that a mask hides wholly are not computed: products that the interpreter counts in the kernels with loops over pairs, forward and
+# backward.
+# REQUIRES: taylorc
+# UNSUPPORTED: sanitizer
+# RUN: env TAYLOR_PTXAS= %python %s %spec_dir
+import re
+import subprocess
+import sys
+
+SPECS = sys.argv[1]
+
+
+def products(spec, tokens, *options):
+    """mma instructions by kernel."""
+    run = subprocess.run(["taylor-run", f"{SPECS}/{spec}.mlir", f"--shape=1,1,{tokens},16", "--device=ptx", "--ptx-profile", "--grad", "--dtype=bf16", *options],
+                         capture_output=True, text=True, check=True)
+    counts = {name: int(count) for name, count in re.findall(r"^([a-z.]+)(?:_\d+)?: .* mma (\d+)", run.stdout, flags=re.M)}
+    assert counts.keys() == {"forward.attend", "backward.attend", "backward.pairs"}, run.stdout
+    return counts
+
+
+# Behind a window each block of queries, or keys, has as many tiles as the one before: products grow with the tokens and not with their square.
+short, middle, long = (products("beyond/sliding-window", tokens, "--set=window=40") for tokens in (256, 512, 768))
+causal = [products("softmax", tokens) for tokens in (256, 512, 768)]
+for kernel in short:
+    assert 0 < middle[kernel] - short[kernel] == long[kernel] - middle[kernel], (kernel, short, middle, long)
+    assert causal[1][kernel] - causal[0][kernel] < causal[2][kernel] - causal[1][kernel], (kernel, causal)
+
+# A prefix within the first tile costs nothing beyond a causal mask; one of all tokens is a bidirectional one; one between costs what it makes visible:
+# with tiles of 64 or 128 tokens, the pairs of the first 256 tokens that a causal mask leaves out of 512.
+full = products("softmax", 512, "--mask=bidirectional")
+first, half, all_tokens = (products("beyond/prefix", 512, f"--set=prefix={prefix}") for prefix in (8, 256, 512))
+for kernel, count in causal[1].items():
+    assert first[kernel] == count, (kernel, first, causal)
+    assert all_tokens[kernel] == full[kernel], (kernel, all_tokens, full)
+    assert 0 < half[kernel] - count < (full[kernel] - count) / 2, (kernel, count, half, full)
