@@ -16,6 +16,21 @@ scf::ForOp mlir::simt::getContractingLoop(tile::ContractOp contract) {
   return loop;
 }
 
+/// Results of loops before this one that are read behind it.
+static SmallVector<Value> findWaiting(scf::ForOp loop) {
+  auto isBehind = [&](Operation *user) {
+    Operation *here = loop->getBlock()->findAncestorOpInBlock(*user);
+    return here && loop->isBeforeInBlock(here);
+  };
+  SmallVector<Value> waiting;
+  for (auto before : loop->getBlock()->getOps<scf::ForOp>())
+    if (before->isBeforeInBlock(loop))
+      llvm::copy_if(before.getResults(), std::back_inserter(waiting), [&](Value result) {
+        return isa<TileType>(result.getType()) && llvm::any_of(result.getUsers(), isBehind);
+      });
+  return waiting;
+}
+
 int64_t mlir::simt::countLoopRegisters(scf::ForOp loop, function_ref<int64_t(TileType)> countRegisters) {
   int64_t carried = 0, computed = 0;
   for (auto [result, yielded] : llvm::zip(loop.getResults(), loop.getYieldedValues())) {
@@ -23,6 +38,8 @@ int64_t mlir::simt::countLoopRegisters(scf::ForOp loop, function_ref<int64_t(Til
     if (auto tile = dyn_cast<TileType>(result.getType()); tile && !(contract && getContractingLoop(contract)))
       carried += countRegisters(tile);
   }
+  for (Value tile : findWaiting(loop))
+    carried += countRegisters(cast<TileType>(tile.getType()));
   loop.walk([&](Operation *op) {
     TypeSwitch<Operation *>(op).Case<tile::DotOp, DotOp>([&](auto dot) {
       if (!dot.getC())

@@ -448,15 +448,28 @@ bool Partition::storeSharedRows() {
 }
 
 bool Partition::storeCrowdedRows() {
+  auto isLoaded = [&](Value array) { return stored.contains(array); };
   bool crowded = false;
   for (const KernelPlan &kernel : kernels)
-    for (const Root &root : kernel.roots)
-      for (Operation *op : leavesOf(root).rowPairs)
-        if (!isa<PairwiseOp>(root.value.getDefiningOp()) &&
-            !fitsBlock(root.value, PairEmitter::rowTile(cast<PairwiseOp>(op), sizes).queries))
-          for (Value result : op->getResults())
-            if (!result.use_empty())
-              crowded |= stored.insert(result);
+    for (const Root &root : kernel.roots) {
+      auto operations = leavesOf(root).rowPairs;
+      if (isa_and_nonnull<PairwiseOp>(root.value.getDefiningOp()))
+        continue;
+      // Sums of one loop wait while the next one runs with its own, beside a score tile.
+      int64_t sums = 0;
+      for (Value sum : findSums(root.value, isLoaded))
+        sums += countTokenBytes(sum, isLoaded);
+      for (Operation *op : operations) {
+        ScoreTile tile = PairEmitter::rowTile(cast<PairwiseOp>(op), sizes);
+        bool waits = operations.size() > 1 && sizes.blockBytes &&
+                     (sums + sums / 4 + 4 * tile.keys) * tile.queries > sizes.blockBytes;
+        if (!waits && fitsBlock(root.value, tile.queries))
+          continue;
+        for (Value result : op->getResults())
+          if (!result.use_empty())
+            crowded |= stored.insert(result);
+      }
+    }
   return crowded;
 }
 

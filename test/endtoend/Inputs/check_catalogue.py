@@ -56,7 +56,7 @@ def allowed(case):
     # A norm over one head gives a sign, whose derivative is 0: what is left is rounding over the length, of which no contract speaks.
     if spec in NORMS_OVER_HEADS and case.get("heads", (1, 2, 2))[2] == 1:
         return False
-    if case.get("tokens", LONG) == LONG and not (spec is None or spec in SETTINGS):
+    if case.get("tokens") == LONG and not (spec is None or spec in SETTINGS):
         return False
     # A high power of large logits leaves the range in which a series means anything.
     series = spec in ORDERS or case.get("order", "default") != "default"
