@@ -9,10 +9,12 @@
 !v = !taylor.array<[b, g, u, e]>
 !o = !taylor.array<[b, h, t, e]>
 !row = !taylor.array<[b, h, t]>
+!head = !taylor.array<[h]>
 
 taylor.spec @alibi(%q: !q, %k: !k, %v: !v) {
-  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential
-           score(s - pow(2.0, -8.0 * (h + 1.0) / size(h)) * (t - u)) causal : !q, !k, !v
+  %slope = taylor.map pow(2.0, -8.0 * (h + 1.0) / size(h)) -> !head
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential score(s - %slope * (t - u)) causal
+           : !q, !k, !v, !head
   %o = taylor.map %n / %z : !o, !row
   taylor.yield %o : !o
 }
