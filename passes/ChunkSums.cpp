@@ -100,9 +100,6 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
   if (!sums.columnExponent)
     return {};
   Location loc = op.getLoc();
-  auto negate = [&](OpBuilder &b, Location where, ValueRange x) -> Value {
-    return arith::NegFOp::create(b, where, x[0]);
-  };
   auto expOfDifference = [&](OpBuilder &b, Location where, ValueRange x) -> Value {
     return math::ExpOp::create(b, where, arith::SubFOp::create(b, where, x[0], x[1]));
   };
@@ -113,13 +110,8 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
   Value edges = buildNegation(builder, buildRunningMaximum(builder, buildNegation(builder, column)));
   ChunkDecay decay;
   decay.edges = edges;
-  Value row = sums.rowExponent ? buildFactor(builder, op, sums.rowExponent, {}) : Value();
-  Value ofRow = readFor(edges, "t");
-  decay.row =
-      row ? buildMap(builder, loc, {row, ofRow}, {}, expOfDifference)
-          : buildMap(builder, loc, ofRow, {}, [&](OpBuilder &b, Location where, ValueRange x) -> Value {
-              return math::ExpOp::create(b, where, negate(b, where, x));
-            });
+  Value row = buildFactor(builder, op, sums.rowExponent, {});
+  decay.row = buildMap(builder, loc, {row, readFor(edges, "t")}, {}, expOfDifference);
   decay.column = buildMap(builder, loc, {readFor(edges, "u"), column}, {}, expOfDifference);
   return decay;
 }

@@ -240,6 +240,14 @@ std::optional<SeparableSums::Terms> SeparableSums::computeDecay(Value exponentia
   return Terms{decay};
 }
 
+bool SeparableSums::decayAlike() const {
+  for (const Terms &terms : yielded)
+    for (const SeparableTerm &term : terms)
+      if (term.decays != bool(exponent))
+        return false;
+  return true;
+}
+
 LogicalResult SeparableSums::run(ArrayRef<int64_t> wanted) {
   if (failed(readMask()))
     return failure();
@@ -256,7 +264,9 @@ LogicalResult SeparableSums::run(ArrayRef<int64_t> wanted) {
         break;
       yielded[number] = *terms;
     }
-    if (all) {
+    if (all && !decayAlike())
+      refuse(exponent.getLoc(), "some of its terms decay and others do not");
+    else if (all) {
       reason.clear();
       return success();
     }

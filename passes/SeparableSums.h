@@ -60,6 +60,8 @@ private:
   std::optional<Terms> compute(mlir::Value scalar);
   std::optional<Terms> computeDecay(mlir::Value exponential);
   std::optional<Terms> multiply(const Terms &a, const Terms &b, mlir::Location loc);
+  /// Whether all terms decay, or none does.
+  bool decayAlike() const;
   std::nullopt_t refuse(mlir::Location loc, const llvm::Twine &why);
 
   PairwiseOp op;

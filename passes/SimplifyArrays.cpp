@@ -165,7 +165,7 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
           // hold.
           Value product = buildMapped(b, loc, outer, values, scalar.getType());
           for (Value condition : conditions)
-            product = arith::SelectOp::create(b, loc, cloneTree(b, condition, values), product,
+            product = arith::SelectOp::create(b, loc, cloneScalar(b, condition, values), product,
                                               buildNumber(b, loc, scalar.getType(), 0.0));
           return arith::MulFOp::create(b, loc, x.back(), product);
         },
@@ -205,17 +205,8 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
   static Value buildMapped(OpBuilder &builder, Location loc, Product product, IRMapping &values, Type type) {
     for (SmallVector<Value> *factors : {&product.numerator, &product.denominator})
       for (Value &factor : *factors)
-        factor = cloneTree(builder, factor, values);
+        factor = cloneScalar(builder, factor, values);
     return product.build(builder, loc, type);
-  }
-
-  static Value cloneTree(OpBuilder &builder, Value scalar, IRMapping &values) {
-    if (Value known = values.lookupOrNull(scalar))
-      return known;
-    Operation *op = scalar.getDefiningOp();
-    for (Value operand : op->getOperands())
-      cloneTree(builder, operand, values);
-    return builder.clone(*op, values)->getResult(0);
   }
 };
 

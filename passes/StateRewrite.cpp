@@ -10,16 +10,6 @@
 using namespace mlir;
 using namespace taylor;
 
-/// Clones a scalar of a region and what it is computed from; arguments are in `values`.
-static Value cloneScalar(OpBuilder &builder, Value scalar, IRMapping &values) {
-  if (Value done = values.lookupOrNull(scalar))
-    return done;
-  Operation *op = scalar.getDefiningOp();
-  for (Value operand : op->getOperands())
-    cloneScalar(builder, operand, values);
-  return builder.clone(*op, values)->getResult(0);
-}
-
 Value taylor::buildFactor(OpBuilder &builder, PairwiseOp op, ArrayRef<Value> factors, ValueRange others) {
   if (factors.empty() && others.size() <= 1)
     return others.empty() ? Value() : others.front();
@@ -309,9 +299,9 @@ void StateRewrite::buildContraction(ArrayRef<const Piece *> group, llvm::MapVect
   }
   bool whole = lostAxes(head.result).empty();
   Value into = whole ? within[head.result] : Value();
-  Value sum = ContractStatesOp::create(
-      builder, loc, withChannel(channelOf(arrayTypeOf(side.reader)), side.reader), side.reader,
-      statesOf(group), values, into, first, last, builder.getF64ArrayAttr(weightsOf(head)), block, chunk);
+  Value sum =
+      ContractStatesOp::create(builder, loc, withChannelOf(side.reader), side.reader, statesOf(group), values,
+                               into, first, last, builder.getF64ArrayAttr(weightsOf(head)), block, chunk);
   if (into)
     within[head.result] = sum;
   else
@@ -326,8 +316,9 @@ void StateRewrite::add(llvm::MapVector<int64_t, Value> &within, int64_t result, 
   sum = sum ? buildSum(builder, loc, sum, term) : term;
 }
 
-ArrayType StateRewrite::withChannel(StringRef channel, Value array) {
+ArrayType StateRewrite::withChannelOf(Value array) {
   ArrayType heads = resultHeads.clone(op.getRealType());
+  StringRef channel = channelOf(arrayTypeOf(array));
   if (channel.empty())
     return heads;
   SmallVector<StringAttr> axes(heads.getAxes());
@@ -342,9 +333,8 @@ void StateRewrite::buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int
   SmallVector<Value> into;
   SmallVector<Type> types;
   for (const Piece *piece : group) {
-    types.push_back(
-        plain ? op.getResult(piece->result).getType()
-              : Type(withChannel(channelOf(arrayTypeOf(states[piece->state])), states[piece->state])));
+    types.push_back(plain ? op.getResult(piece->result).getType()
+                          : Type(withChannelOf(states[piece->state])));
     if (plain && within[piece->result])
       into.push_back(within[piece->result]);
   }

@@ -86,8 +86,8 @@ private:
   void buildContraction(llvm::ArrayRef<const Piece *> group, llvm::MapVector<int64_t, mlir::Value> &within);
   void buildReads(llvm::ArrayRef<const Piece *> group, llvm::MapVector<int64_t, mlir::Value> &within);
   llvm::SmallVector<mlir::Value> statesOf(llvm::ArrayRef<const Piece *> group) const;
-  /// What is read, before the reader's factors: over its heads and tokens, and a channel of `array`.
-  ArrayType withChannel(llvm::StringRef channel, mlir::Value array);
+  /// What is read, before the reader's factors: over its heads and tokens, and the channels of `array`.
+  ArrayType withChannelOf(mlir::Value array);
   llvm::SmallVector<double> weightsOf(const Piece &piece) const;
   /// The axes of all of the types, without channels, and h in place of g where one has h.
   ArrayType finestHeads(llvm::ArrayRef<ArrayType> types);

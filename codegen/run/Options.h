@@ -42,9 +42,10 @@ struct Options {
   std::optional<Dtype> dtype;
   std::string mask, layout = "bhtc", f32Products = "fma", form = "parallel";
   std::optional<int64_t> offset;
+  /// With --form=chunked: tokens of a chunk; 0: chosen.
+  int64_t chunk = 0;
   uint64_t seed = 0;
   /// With --device=ptx: the order of warps, and whether to count what kernels execute.
-  int64_t chunk = 0;
   uint64_t ptxSeed = 0;
   bool ptxSeedGiven = false, ptxProfile = false;
   double scale = 1;

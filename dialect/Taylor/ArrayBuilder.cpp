@@ -82,6 +82,15 @@ Value taylor::buildConversion(OpBuilder &builder, Location loc, Value array, Typ
       type.clone(elementType));
 }
 
+Value taylor::cloneScalar(OpBuilder &builder, Value scalar, IRMapping &values) {
+  if (Value known = values.lookupOrNull(scalar))
+    return known;
+  Operation *op = scalar.getDefiningOp();
+  for (Value operand : op->getOperands())
+    cloneScalar(builder, operand, values);
+  return builder.clone(*op, values)->getResult(0);
+}
+
 Value taylor::buildNumber(OpBuilder &builder, Location loc, Type type, double value) {
   return arith::ConstantOp::create(builder, loc, FloatAttr::get(type, value));
 }

@@ -6,6 +6,8 @@
 
 #include "dialect/Taylor/TaylorDialect.h"
 
+#include "mlir/IR/IRMapping.h"
+
 namespace taylor {
 
 /// Builds the scalar of a region from its arguments; null to give up.
@@ -40,6 +42,10 @@ mlir::Value buildSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a
 /// An array rounded to another storage type: a map without operations. The array itself if the type is right.
 mlir::Value buildConversion(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value array,
                             mlir::Type elementType);
+
+/// Clones a scalar of a region and what it is computed from, but for what `values` maps already (arguments,
+/// to begin with).
+mlir::Value cloneScalar(mlir::OpBuilder &builder, mlir::Value scalar, mlir::IRMapping &values);
 
 /// A floating-point constant in a region.
 mlir::Value buildNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type, double value);

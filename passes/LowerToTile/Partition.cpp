@@ -41,7 +41,6 @@ LogicalResult Partition::run() {
   if (sizes.productType.empty())
     convertKeys();
   chooseStored();
-  auto isLoaded = [&](Value array) { return stored.contains(array); };
   do {
     roots.clear();
     kernels.clear();
@@ -51,7 +50,7 @@ LogicalResult Partition::run() {
     placeRoots();
     delayRoots();
     for (KernelPlan &kernel : kernels)
-      orderRoots(kernel.roots, isLoaded);
+      orderRoots(kernel.roots, stored);
   } while (storeSharedRows() || storeCrowdedRows() || storeCrowdedColumns());
   propagateDemand();
   nameKernels();
@@ -68,8 +67,7 @@ void Partition::store(Value value) {
 }
 
 bool Partition::fitsBlock(Value value, int64_t tokens, int64_t waiting) const {
-  auto isLoaded = [&](Value array) { return stored.contains(array); };
-  return !sizes.blockBytes || (countTokenBytes(value, isLoaded) + waiting) * tokens <= sizes.blockBytes;
+  return !sizes.blockBytes || (countTokenBytes(value, stored) + waiting) * tokens <= sizes.blockBytes;
 }
 
 /// 16-bit keys and values are converted once, not for every block of queries.
@@ -426,6 +424,14 @@ void Partition::delayRoots() {
   });
 }
 
+bool Partition::storeResults(Operation *op) {
+  bool any = false;
+  for (Value result : op->getResults())
+    if (!result.use_empty())
+      any |= stored.insert(result);
+  return any;
+}
+
 bool Partition::storeSharedRows() {
   DenseMap<Operation *, const KernelPlan *> computedIn;
   bool shared = false;
@@ -439,16 +445,13 @@ bool Partition::storeSharedRows() {
       auto [it, fresh] = computedIn.try_emplace(op, &kernel);
       if (fresh || it->second == &kernel)
         continue;
-      for (Value result : op->getResults())
-        if (!result.use_empty())
-          shared |= stored.insert(result);
+      shared |= storeResults(op);
     }
   }
   return shared;
 }
 
 bool Partition::storeCrowdedRows() {
-  auto isLoaded = [&](Value array) { return stored.contains(array); };
   bool crowded = false;
   for (const KernelPlan &kernel : kernels)
     for (const Root &root : kernel.roots) {
@@ -457,37 +460,34 @@ bool Partition::storeCrowdedRows() {
         continue;
       // Sums of one loop wait while the next one runs with its own, beside a score tile.
       int64_t sums = 0;
-      for (Value sum : findSums(root.value, isLoaded))
-        sums += countTokenBytes(sum, isLoaded);
+      for (Value sum : findSums(root.value, stored))
+        sums += countTokenBytes(sum, stored);
       for (Operation *op : operations) {
         ScoreTile tile = PairEmitter::rowTile(cast<PairwiseOp>(op), sizes);
         bool waits = operations.size() > 1 && sizes.blockBytes &&
                      (sums + sums / 4 + 4 * tile.keys) * tile.queries > sizes.blockBytes;
         if (!waits && fitsBlock(root.value, tile.queries))
           continue;
-        for (Value result : op->getResults())
-          if (!result.use_empty())
-            crowded |= stored.insert(result);
+        crowded |= storeResults(op);
       }
     }
   return crowded;
 }
 
 bool Partition::storeCrowdedColumns() {
-  auto isLoaded = [&](Value array) { return stored.contains(array); };
   for (const KernelPlan &kernel : kernels) {
     auto pairs = dyn_cast_or_null<PairwiseOp>(kernel.op);
     if (!pairs)
       continue;
     for (auto root = kernel.roots.begin(); root != kernel.roots.end(); ++root) {
-      auto sums = findSums(root->value, isLoaded);
+      auto sums = findSums(root->value, stored);
       llvm::SmallSetVector<Value, 4> later;
       for (auto next = std::next(root); next != kernel.roots.end(); ++next)
-        later.insert_range(findSums(next->value, isLoaded));
+        later.insert_range(findSums(next->value, stored));
       int64_t waiting = 0;
       for (Value sum : later)
         if (!sums.contains(sum))
-          waiting += countTokenBytes(sum, isLoaded);
+          waiting += countTokenBytes(sum, stored);
       // As in a loop, what waits can neither be computed again nor in parts: it counts a quarter more.
       if (sums.contains(root->value) ||
           fitsBlock(root->value, PairEmitter::columnTile(pairs, sizes).keys, waiting + waiting / 4))

@@ -75,6 +75,8 @@ private:
   void addRoots();
   void placeRoots();
   void delayRoots();
+  /// All results of an operation that something reads; returns whether one had no memory yet.
+  bool storeResults(mlir::Operation *op);
   /// Row sums that several kernels would compute get memory; returns whether there were any.
   bool storeSharedRows();
   /// So do those of which one of the kernel's roots is computed with more than a block holds.

@@ -10,11 +10,11 @@ struct Needs {
   llvm::SmallSetVector<Value, 4> sums, loaded;
   llvm::SmallPtrSet<Operation *, 16> operations;
 
-  Needs(Value root, function_ref<bool(Value)> hasMemory) { collect(root, hasMemory); }
+  Needs(Value root, const llvm::SetVector<Value> &stored) { collect(root, stored); }
   bool contains(Value tile) const { return sums.contains(tile) || loaded.contains(tile); }
 
 private:
-  void collect(Value value, function_ref<bool(Value)> hasMemory) {
+  void collect(Value value, const llvm::SetVector<Value> &stored) {
     Operation *op = value.getDefiningOp();
     if (op && isa<PairwiseOp>(op)) {
       sums.insert(value);
@@ -23,19 +23,19 @@ private:
     if (!op || !operations.insert(op).second)
       return;
     for (Value operand : op->getOperands())
-      if (hasMemory(operand) || isa<BlockArgument>(operand))
+      if (stored.contains(operand) || isa<BlockArgument>(operand))
         loaded.insert(operand);
       else
-        collect(operand, hasMemory);
+        collect(operand, stored);
   }
 };
 } // namespace
 
-llvm::SmallSetVector<Value, 4> taylor::findSums(Value value, function_ref<bool(Value)> hasMemory) {
-  return Needs(value, hasMemory).sums;
+llvm::SmallSetVector<Value, 4> taylor::findSums(Value value, const llvm::SetVector<Value> &stored) {
+  return Needs(value, stored).sums;
 }
 
-void taylor::orderRoots(std::vector<Root> &roots, function_ref<bool(Value)> hasMemory) {
+void taylor::orderRoots(std::vector<Root> &roots, const llvm::SetVector<Value> &stored) {
   llvm::stable_sort(roots, [](const Root &a, const Root &b) {
     Operation *ofA = a.value.getDefiningOp(), *ofB = b.value.getDefiningOp();
     return ofB && (!ofA || ofA->isBeforeInBlock(ofB)) && ofA != ofB;
@@ -43,7 +43,7 @@ void taylor::orderRoots(std::vector<Root> &roots, function_ref<bool(Value)> hasM
   std::vector<std::pair<Root, Needs>> open;
   llvm::SmallSetVector<Value, 8> sums, loaded;
   for (Root &root : roots) {
-    Needs needs(root.value, hasMemory);
+    Needs needs(root.value, stored);
     sums.insert_range(needs.sums);
     loaded.insert_range(needs.loaded);
     open.emplace_back(std::move(root), std::move(needs));

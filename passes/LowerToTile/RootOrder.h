@@ -10,13 +10,12 @@ namespace taylor {
 
 /// Orders a kernel's roots. What others are computed from comes first: once stored, its tile may be dropped.
 /// A sum over pairs lives from the loop until the last root that is computed from it, so the roots of one sum
-/// are neighbours, and the sum from which least is computed comes first. `hasMemory` tells of a value whether
-/// it is loaded where it is read.
-void orderRoots(std::vector<Root> &roots, llvm::function_ref<bool(mlir::Value)> hasMemory);
+/// are neighbours, and the sum from which least is computed comes first. Values in `stored` are loaded where
+/// they are read.
+void orderRoots(std::vector<Root> &roots, const llvm::SetVector<mlir::Value> &stored);
 
 /// The sums over pairs that `value` is computed from in its kernel.
-llvm::SmallSetVector<mlir::Value, 4> findSums(mlir::Value value,
-                                              llvm::function_ref<bool(mlir::Value)> hasMemory);
+llvm::SmallSetVector<mlir::Value, 4> findSums(mlir::Value value, const llvm::SetVector<mlir::Value> &stored);
 
 } // namespace taylor
 

@@ -18,7 +18,7 @@ int64_t taylor::countTokenBytes(ArrayType type, Type element) {
   return bytes;
 }
 
-int64_t taylor::countTokenBytes(Value value, function_ref<bool(Value)> hasMemory) {
+int64_t taylor::countTokenBytes(Value value, const llvm::SetVector<Value> &stored) {
   int64_t bytes = 0;
   llvm::SmallDenseSet<Value> seen{value};
   SmallVector<Value> open{value};
@@ -27,7 +27,7 @@ int64_t taylor::countTokenBytes(Value value, function_ref<bool(Value)> hasMemory
     Value next = open.pop_back_val();
     auto type = cast<ArrayType>(next.getType());
     Operation *op = next.getDefiningOp();
-    if (!op || isa<PairwiseOp>(op) || (next != value && hasMemory(next))) {
+    if (!op || isa<PairwiseOp>(op) || (next != value && stored.contains(next))) {
       bytes += countTokenBytes(type, op ? type.getScalarType() : type.getElementType());
       continue;
     }

@@ -6,11 +6,13 @@
 
 #include "dialect/Taylor/TaylorDialect.h"
 
+#include "llvm/ADT/SetVector.h"
+
 namespace taylor {
 
-/// Bytes per token of what `value` is computed from where it is read: arrays in memory (those `hasMemory`
-/// names, and arguments), tables of a rotation, and sums over pairs. `value` itself counts as computed.
-int64_t countTokenBytes(mlir::Value value, llvm::function_ref<bool(mlir::Value)> hasMemory);
+/// Bytes per token of what `value` is computed from where it is read: arrays in memory (those `stored`,
+/// and arguments), tables of a rotation, and sums over pairs. `value` itself counts as computed.
+int64_t countTokenBytes(mlir::Value value, const llvm::SetVector<mlir::Value> &stored);
 
 /// Bytes per token of an array as `elementType`; 0 if it has no tokens.
 int64_t countTokenBytes(ArrayType type, mlir::Type elementType);
