@@ -17,6 +17,7 @@ namespace taylor {
 /// Where a compilation stops, and what it gives there.
 enum class Emission {
   Torch,
+  Series,
   Pairwise,
   Tile,
   Vector,

@@ -67,6 +67,38 @@ def ExpandRecurrencesPass : Pass<"taylor-expand-recurrences"> {
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
+def SplitSeriesPass : Pass<"taylor-split-series", "::mlir::ModuleOp"> {
+  let summary = "a specification cut at its series: what comes before the sum over pairs, and what comes after";
+  let description = [{
+    Rule: of `N, Z = recurrences q, k, v` everything that gives scale * q, k, v and the decay becomes the specification NAME_operands,
+    with these as its results; everything behind becomes NAME_rest, to which the sums are arguments. What neither needs goes. `series` on the first says
+    what is between them: coefficients from order `first` on (without these: 1/n! for all n >= 0), mask, whether there is a decay, and which argument of NAME_rest stands for which sum.
+    So a program can sum up orders by itself, each alone or up to any N, and still have the specification's own feature maps, masses and norms.
+
+    Requires: one sum over pairs, a `recurrences` whose weights are a power series of one product: no `weight`, `score` or `visible`.
+
+    ```mlir
+    taylor.spec @f(%q: !q, %k: !k, %v: !v) {
+      %kr = taylor.rope %k : !k
+      %n, %z = taylor.recurrences [numerator, mass] %q, %kr, %v exponential causal : !q, !k, !v
+      %o = taylor.map %n / %z : !o, !row
+      taylor.yield %o : !o
+    }
+    // becomes
+    taylor.spec @f_operands(%q: !q, %k: !k, %v: !v) attributes {series = {decay = false, mask = "causal", sums = {mass = "mass", numerator = "numerator"}}} {
+      %kr = taylor.rope %k : !k
+      %s = taylor.map %q * rsqrt(size(d)) : !q
+      taylor.yield "query" %s, "key" %kr, "value" %v : !q, !k, !v
+    }
+    taylor.spec @f_rest(%numerator: !o from input, %mass: !row from input) {
+      %o = taylor.map %numerator / %mass : !o, !row
+      taylor.yield %o : !o
+    }
+    ```
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
 def CollectRecurrencesPass : Pass<"taylor-collect-recurrences"> {
   let summary = "a sum of recurrences into one series: the inverse of taylor-expand-recurrences";
   let description = [{

@@ -189,6 +189,17 @@ std::shared_ptr<const Artifact> build(const Specification &spec, const std::vect
   return Artifact::load(pathOf(folder, key, ".so"));
 }
 
+/// Runs taylorc for its standard output, on a copy of the specification that carries the key's name.
+std::string printLevel(const Specification &spec, const std::string &level,
+                       const std::vector<std::string> &options, const std::string &compiler,
+                       const fs::path &folder, const std::string &key) {
+  std::string source = pathOf(folder, key, ".mlir");
+  writeText(source, spec.text);
+  std::vector<std::string> arguments = {compiler, source, "--emit=" + level};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return runCompiler(spec, arguments, options);
+}
+
 } // namespace
 
 Specification Specification::read(const std::string &spec) {
@@ -283,15 +294,23 @@ Manifest compileManifest(const Specification &spec, const std::vector<std::strin
     } catch (const Error &) { // a damaged entry is written again
     }
   FileLock lock(pathOf(folder, key, ".lock"), spec.name);
-  std::string source = pathOf(folder, key, ".mlir"), partial = pathOf(folder, key, ".partial.json");
-  writeText(source, spec.text);
-  std::vector<std::string> arguments = {compiler, source};
-  arguments.insert(arguments.end(), all.begin(), all.end());
-  std::string json = runCompiler(spec, arguments, options);
+  std::string partial = pathOf(folder, key, ".partial.json");
+  std::string json = printLevel(spec, "manifest", options, compiler, folder, key);
   Manifest manifest = Manifest::parse(json, /*partial=*/true);
   writeText(partial, json);
   fs::rename(partial, entry, error);
   return manifest;
+}
+
+std::string compileText(const Specification &spec, const std::string &level,
+                        const std::vector<std::string> &options) {
+  std::vector<std::string> all = {"--emit=" + level};
+  all.insert(all.end(), options.begin(), options.end());
+  std::string compiler = findCompiler();
+  std::string key = entryKey(spec, all, compiler);
+  fs::path folder = entriesFolder();
+  FileLock lock(pathOf(folder, key, ".lock"), spec.name);
+  return printLevel(spec, level, options, compiler, folder, key);
 }
 
 } // namespace taylor::runtime

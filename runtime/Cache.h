@@ -24,6 +24,11 @@ std::shared_ptr<const Artifact> compile(const Specification &spec, const std::ve
 /// sources of tensors.
 Manifest compileManifest(const Specification &spec, const std::vector<std::string> &options);
 
+/// What `--emit=LEVEL` prints for a specification; not kept, for levels that take a tenth of a second. Throws
+/// Error as `compile` does.
+std::string compileText(const Specification &spec, const std::string &level,
+                        const std::vector<std::string> &options);
+
 /// $TAYLOR_CACHE_DIR, else $XDG_CACHE_HOME/taylor, else ~/.cache/taylor.
 std::string cacheFolder();
 

@@ -47,7 +47,7 @@ pid_t start(const std::vector<std::string> &arguments, const Pipe &output, const
   posix_spawn_file_actions_adddup2(&actions, output.write, 1);
   posix_spawn_file_actions_adddup2(&actions, errors.write, 2);
   pid_t pid;
-  int error = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  int error = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0)
     fail("could not start '", arguments[0], "': ", std::strerror(error));

@@ -14,8 +14,8 @@ struct ProcessResult {
   int signal = 0;
 };
 
-/// Runs arguments[0] with no shell and waits. `slow` is called once if it takes longer than `slowSeconds`.
-/// Throws Error where it cannot be started.
+/// Runs arguments[0] with no shell and waits; a name without a slash is looked for in PATH. `slow` is called
+/// once if it takes longer than `slowSeconds`. Throws Error where it cannot be started.
 ProcessResult runProcess(const std::vector<std::string> &arguments, double slowSeconds,
                          const std::function<void()> &slow);
 

@@ -1,60 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/Generation.h"
-#include "trainer/AttentionKernel.h"
-#include "trainer/Checkpoint.h"
 #include "trainer/Error.h"
 #include "trainer/Files.h"
 #include "trainer/Interrupt.h"
+#include "trainer/LoadedModel.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 #include <chrono>
 
-namespace fs = std::filesystem;
-
 namespace taylor::trainer {
 
 namespace {
-
-fs::path findCheckpoint(const fs::path &folder) {
-  if (!fs::is_directory(folder))
-    fail("expected a checkpoint, but the folder '", folder.string(), "' does not exist");
-  if (fs::exists(folder / "config.json"))
-    return folder;
-  for (const fs::path &inside : {folder / "checkpoints", folder})
-    if (std::optional<fs::path> newest = newestCheckpoint(inside))
-      return *newest;
-  fail("expected a checkpoint (or a run's folder), but '", folder.string(),
-       "' holds neither config.json nor "
-       "checkpoints/step-..");
-}
-
-// A checkpoint, made a model again.
-struct LoadedModel {
-  LoadedModel(const fs::path &checkpoint, const std::string &device)
-      : description(readHuggingFace(checkpoint)),
-        tokenizer(readFile(checkpoint / "tokenizer.model"), checkpoint / "tokenizer.model"),
-        model(description.model, description.vocabulary, attention(checkpoint, device).function,
-              description.bf16, 0) {
-    if (tokenizer.vocabulary() != description.vocabulary)
-      fail("expected a tokenizer of vocab_size = ", description.vocabulary, " pieces in '",
-           checkpoint.string(), "', but it has ", tokenizer.vocabulary());
-    loadModel(checkpoint, model);
-  }
-
-  AttentionKernel attention(const fs::path &checkpoint, const std::string &device) const {
-    AttentionConfig config;
-    config.specification = checkpoint / description.attention;
-    config.parameters = description.attentionParameters;
-    config.mask = description.attentionMask;
-    return compileAttention(config, description.model, description.bf16, device);
-  }
-
-  ModelDescription description;
-  Tokenizer tokenizer;
-  Model model;
-};
 
 // The text without a character that its last tokens begin and do not end. (Pieces may be single bytes; an
 // unfinished character is decoded as U+FFFD.)

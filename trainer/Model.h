@@ -50,6 +50,8 @@ public:
 
   const std::vector<Parameter> &parameters() const { return all; }
   int64_t parameterCount() const;
+  // What each call of the attention is given, in this order.
+  const std::vector<runtime::TensorInfo> &attentionInputs() const { return attention.inputs; }
 
 private:
   struct Linear {

@@ -3,6 +3,7 @@
 #include "trainer/Config.h"
 #include "trainer/Error.h"
 #include "trainer/Main.h"
+#include "trainer/OrdersCommand.h"
 #include "trainer/Training.h"
 #include <CLI/CLI.hpp>
 
@@ -14,6 +15,7 @@ static const char *const description =
   taylor-train --config examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir --out runs/softmax
   taylor-train --config runs/softmax/config.toml --resume --set train.steps=2000
   taylor-train --attention mine.mlir --data ~/books --set order=4 --set train.precision=bf16
+  taylor-train orders runs/softmax
 
 Settings come from their defaults, then the file, then --set and the other flags. The run's folder gets config.toml (all
 settings as used), metrics.jsonl, events for TensorBoard, checkpoints/ and summary.json.
@@ -54,6 +56,8 @@ int main(int argc, char **argv) {
   app.add_flag("--resume", resume, "go on from the folder's newest checkpoint, if there is one");
   app.add_flag("--overwrite", overwrite, "begin anew in a folder that holds a run")->excludes("--resume");
   app.add_flag("--help-settings", helpSettings, "list every setting with its default, and exit");
+  OrdersOptions ordersOptions;
+  CLI::App *orders = addOrdersCommand(app, ordersOptions);
   app.set_version_flag("--version", "taylor-train " TAYLOR_VERSION " (" TAYLOR_GIT_HASH ")");
   try {
     app.parse(argc, argv);
@@ -62,6 +66,15 @@ int main(int argc, char **argv) {
   }
 
   return runGuarded([&] {
+    if (*orders) {
+      for (const CLI::Option *option : app.get_options())
+        if (option->count() > 0)
+          fail("unsupported ", option->get_name(),
+               " in front of orders, which trains nothing: its own options ",
+               "come behind it (taylor-train orders --help)");
+      measureOrders(ordersOptions);
+      return 0;
+    }
     if (helpSettings) {
       std::fputs(describeSettings().c_str(), stdout);
       return 0;

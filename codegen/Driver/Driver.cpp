@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Driver/Driver.h"
 
+#include "codegen/Driver/SeriesText.h"
 #include "codegen/Driver/Version.h"
 #include "codegen/Explain/Explanation.h"
 #include "codegen/Torch/TorchPrinter.h"
@@ -286,6 +287,13 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
     if (failed(printed))
       return failure();
     result.output = *printed;
+    return result;
+  }
+  if (emission == Emission::Series) {
+    if (failed(runStage(*module, "series",
+                        [](OpPassManager &manager) { manager.addPass(createSplitSeriesPass()); })))
+      return failure();
+    result.output = printSeries(*module);
     return result;
   }
 

@@ -88,6 +88,9 @@ struct CommandLine {
       "emit", cl::desc("stop at a level and print it:"),
       cl::values(
           clEnumValN(Emission::Torch, "torch", "plain PyTorch code, valid TorchScript"),
+          clEnumValN(Emission::Series, "series",
+                     "JSON: the coefficients of the weights as a power series of one product, and the "
+                     "specifications of what comes before and after the sum over pairs"),
           clEnumValN(Emission::Pairwise, "pairwise", "forward and backward over all pairs, stabilised"),
           clEnumValN(Emission::Tile, "tile", "programs of loops over tiles, without a target"),
           clEnumValN(Emission::Vector, "vector", "code over vectors of the target, a processor"),
@@ -227,8 +230,8 @@ int main(int argc, char **argv) {
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());
 
   Driver driver(context, options);
-  // PyTorch code is for any machine.
-  if (emission != Emission::Torch)
+  // PyTorch code and specifications are for any machine.
+  if (emission != Emission::Torch && emission != Emission::Series)
     if (std::string message = driver.chooseTargets(emission); !message.empty())
       return report(message);
   if (std::string message = checkOutputs(outputs); !message.empty())
