@@ -45,7 +45,10 @@ static bool computesTheSame(PairwiseOp a, Value x, PairwiseOp b, Value y) {
 /// Whether a scalar of a region differs from key to key of a row.
 static bool variesWithKey(PairwiseOp op, Value scalar) {
   if (auto argument = dyn_cast<BlockArgument>(scalar))
-    return llvm::any_of(arraysOf(op, argument), [](Value array) { return arrayTypeOf(array).has("u"); });
+    return llvm::any_of(arraysOf(op, argument), [](Value array) {
+      StringRef token = tokenAxis(arrayTypeOf(array));
+      return token == "u" || token == "lag";
+    });
   if (auto index = scalar.getDefiningOp<IndexOp>())
     return index.getAxis() == "u";
   return llvm::any_of(scalar.getDefiningOp()->getOperands(),

@@ -66,7 +66,8 @@ private:
     if (pinned != scalars.end())
       return pinned->second;
     Value row = op.getArrays()[op.getScalars()[number - op.getNumProducts()]];
-    return arrayTypeOf(row).has("u") ? std::optional(0) : std::nullopt;
+    StringRef token = tokenAxis(arrayTypeOf(row));
+    return token == "u" || token == "lag" ? std::optional(0) : std::nullopt;
   }
 
   std::optional<int> powerOfResult(Operation *scalar) {
@@ -187,7 +188,8 @@ private:
     auto difference = exponential.getOperand().getDefiningOp<arith::SubFOp>();
     auto subtracted = difference ? dyn_cast<BlockArgument>(difference.getRhs()) : BlockArgument();
     bool isRow = subtracted && int64_t(subtracted.getArgNumber()) >= op.getNumProducts() &&
-                 !arrayTypeOf(arrayOf(subtracted)).has("u");
+                 (tokenAxis(arrayTypeOf(arrayOf(subtracted))) == "t" ||
+                  tokenAxis(arrayTypeOf(arrayOf(subtracted))).empty());
     if (isRow) {
       Value both = buildGuarded(
           {arrayOf(subtracted), factor}, kInfinity, [](OpBuilder &inner, Location at, ValueRange x) -> Value {

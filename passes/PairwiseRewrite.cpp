@@ -190,7 +190,7 @@ ArrayType taylor::rowType(PairwiseOp op) {
   ArrayType rows = joinAxes({}, op.getRealType(), t);
   for (Value array : op.getArrays()) {
     ArrayType type = arrayTypeOf(array);
-    SmallVector<StringRef> gone = {"u", "t"};
+    SmallVector<StringRef> gone = {"u", "t", "lag"};
     for (StringAttr axis : type.getAxes())
       if (!isRuntimeAxis(axis))
         gone.push_back(axis);

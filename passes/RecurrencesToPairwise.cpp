@@ -125,7 +125,7 @@ Value PairwiseBuilder::buildPairCount() {
   ArrayType rows = joinAxes({}, real, t);
   for (Value extra : sum.extras)
     rows = joinArrays([&] { return emitError(loc); }, builder.getContext(),
-                      {rows, arrayTypeOf(extra).without({"t", "u"})}, {}, real)
+                      {rows, arrayTypeOf(extra).without({"t", "u", "lag"})}, {}, real)
                .value_or(rows);
   // The group of a key/value head is that of its query heads.
   if (rows.has("g"))

@@ -66,7 +66,7 @@ unsigned SeparableSums::dependenceOf(Value scalar) {
       result = Products | Rows | Columns; // the running maximum
     } else {
       auto type = cast<ArrayType>(op.getArrays()[op.getScalars()[number]].getType());
-      result = type.has("t") ? Rows : type.has("u") ? Columns : None;
+      result = type.has("t") ? Rows : type.has("u") ? Columns : type.has("lag") ? Rows | Columns : None;
     }
   } else if (auto index = scalar.getDefiningOp<IndexOp>()) {
     result = index.getAxis() == "t" ? Rows : index.getAxis() == "u" ? Columns : None;
@@ -130,7 +130,9 @@ std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
   if (auto argument = dyn_cast<BlockArgument>(scalar)) {
     int64_t product = argument.getArgNumber();
     if (product >= op.getNumProducts())
-      return refuse(op.getLoc(), "its weights are shifted by a running maximum");
+      return refuse(op.getLoc(), scalar == argument.getOwner()->getArguments().back() && op.hasMaximum()
+                                     ? "its weights are shifted by a running maximum"
+                                     : "a weight reads an array with lag");
     if (product == score)
       one.series = {0.0, 1.0};
     else

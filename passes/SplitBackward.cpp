@@ -69,7 +69,7 @@ SmallVector<Tensor> Splitter::resultsOf(StringRef role) {
 /// Elements per row of queries, as far as sizes are known.
 double costOf(ArrayType type) {
   constexpr double kUnknownChannels = 64.0, kSharedByRows = 1e-3;
-  double elements = type.has("t") ? 1.0 : type.has("u") ? 1.0 : kSharedByRows;
+  double elements = tokenAxis(type).empty() ? kSharedByRows : 1.0;
   for (auto [axis, size] : llvm::zip(type.getAxes(), type.getSizes()))
     if (!isRuntimeAxis(axis))
       elements *= size == ArrayType::kUnknown ? kUnknownChannels : static_cast<double>(size);

@@ -41,6 +41,8 @@ private:
   void bindRows(mlir::Value result, llvm::StringRef hint, TorchText text, mlir::ValueRange arrays);
   /// An array over keys, read at the positions of the queries.
   TorchText readAtQueries(TorchText keys);
+  /// An array over lags, read at all pairs of a query and a key; others as they are.
+  TorchText readAtPairs(TorchText lags);
 
   /// What both kinds of sums over keys share: the score of all pairs, and the sums of a weight.
   template <typename Op> TorchText printScore(Op op);

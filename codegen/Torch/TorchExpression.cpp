@@ -72,6 +72,8 @@ TorchText TorchScope::getIndex(StringRef axis) {
   // Query 0 stands at U - T; without keys there is nothing to be behind.
   if (axis == "t" && sizeSources.contains("u"))
     start = getSize("u") + " - " + size;
+  else if (axis == "lag")
+    start = "-" + getSize("t");
   TorchText index{
       "positions(" + size + ", " + start + ", " + like + ")", Strength::Primary, {axis}, false, true};
   index = assign(axis, index);

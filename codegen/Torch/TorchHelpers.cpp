@@ -54,6 +54,12 @@ constexpr Helper kHelpers[] = {
     # y[i] = x[index[i]] along dim; what is outside is read at the edge, for rows that see no key
     return x.index_select(dim, index.long().clamp(0, x.size(dim) - 1))
 )"},
+    {"read_lags", "", R"(def read_lags(x: Tensor, queries: int, keys: int) -> Tensor:
+    # y[.., t, u] = x[.., t - u + keys], lags along the last dim
+    t = torch.arange(queries, device=x.device).unsqueeze(-1)
+    lag = t - torch.arange(keys, device=x.device) + keys
+    return x.index_select(x.dim() - 1, lag.flatten()).unflatten(-1, [queries, keys])
+)"},
 };
 
 } // namespace

@@ -104,6 +104,17 @@ TorchText SpecPrinter::readAtQueries(TorchText keys) {
   return keys;
 }
 
+TorchText SpecPrinter::readAtPairs(TorchText lags) {
+  if (lags.find("lag") < 0)
+    return lags;
+  scope.useHelper("read_lags");
+  lags.text = "read_lags(" + lags.text + ", " + scope.getSize("t") + ", " + scope.getSize("u") + ")";
+  lags.strength = Strength::Primary;
+  lags.axes.back() = "t"; // tokens follow batch and heads, and a scalar of pairs has no channel
+  lags.axes.push_back("u");
+  return lags;
+}
+
 /// Names that a variable must not take: Python's words, and what the text itself calls.
 static constexpr StringRef kReserved[] = {
     "False",    "None",  "True",     "and",       "as",     "assert", "async",    "await",
@@ -111,7 +122,8 @@ static constexpr StringRef kReserved[] = {
     "for",      "from",  "global",   "if",        "import", "in",     "is",       "lambda",
     "nonlocal", "not",   "or",       "pass",      "raise",  "return", "try",      "while",
     "with",     "yield", "torch",    "Tensor",    "Tuple",  "float",  "int",      "min",
-    "max",      "range", "constant", "positions", "shift",  "rope",   "convolve", "read_at"};
+    "max",      "range", "constant", "positions", "shift",  "rope",   "convolve", "read_at",
+    "read_lags"};
 
 LogicalResult SpecPrinter::printArguments() {
   for (StringRef word : kReserved)
@@ -141,6 +153,8 @@ LogicalResult SpecPrinter::printArguments() {
     scope.sizeSources["h"] = scope.sizeSources["g"];
   for (StringRef axis : {"b", "h", "g", "t", "u"})
     scope.getSize(axis);
+  if (scope.sizeSources.contains("t") && scope.sizeSources.contains("u"))
+    scope.sizeSources["lag"] = scope.getSize("t") + " + " + scope.getSize("u");
   return success();
 }
 

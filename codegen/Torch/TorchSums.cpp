@@ -49,7 +49,7 @@ FailureOr<TorchText> SpecPrinter::printVisible(RecurrencesOp op, Mask mask, Regi
   if (conditions && !conditions->empty()) {
     SmallVector<TorchText> operands;
     for (Value extra : extras)
-      operands.push_back(scope.align(texts[extra], kPairs));
+      operands.push_back(scope.align(readAtPairs(texts[extra]), kPairs));
     FailureOr<SmallVector<TorchText>> body = printRegion(scope, *conditions, operands, kPairs);
     if (failed(body))
       return failure();
@@ -125,7 +125,7 @@ FailureOr<TorchText> SpecPrinter::printSeries(RecurrencesOp op, TorchText x) {
 FailureOr<TorchText> SpecPrinter::printWeight(RecurrencesOp op, TorchText score, TorchText visible) {
   SmallVector<TorchText> arguments{score};
   for (Value extra : op.getExtras())
-    arguments.push_back(scope.align(texts[extra], kPairs));
+    arguments.push_back(scope.align(readAtPairs(texts[extra]), kPairs));
   auto hide = [&](TorchText text, StringRef number) {
     if (visible.text.empty())
       return text;

@@ -95,7 +95,13 @@ void taylor::reference::addTo(Array &sum, Array term, const Rounding &rounding) 
     accumulate(sum.values[i], term.values[i], rounding);
 }
 
+int64_t Environment::position(llvm::StringRef axis, int64_t index) const {
+  return axis == "t" ? offset + index : axis == "lag" ? offset + index - sizeOf("u") : index;
+}
+
 int64_t Environment::sizeOf(llvm::StringRef axis) const {
+  if (axis == "lag")
+    return sizeOf("t") + sizeOf("u");
   auto it = sizes.find(axis);
   return it == sizes.end() ? 1 : it->second;
 }

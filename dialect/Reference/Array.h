@@ -84,9 +84,12 @@ struct Environment {
   /// Heads evaluated at a time; results do not depend on it.
   int threads = 1;
 
+  /// The size of an axis; of lag T + U, of which index 0 belongs to no pair.
   int64_t sizeOf(llvm::StringRef axis) const;
-  /// The value of `taylor.index` at index i: a position on t and u.
-  int64_t position(llvm::StringRef axis, int64_t index) const { return axis == "t" ? offset + index : index; }
+  /// The value of `taylor.index` at index i: a position on t and u, a difference of two on lag.
+  int64_t position(llvm::StringRef axis, int64_t index) const;
+  /// The index along lag of a pair.
+  int64_t lagOf(int64_t t, int64_t u) const { return t - u + sizeOf("u"); }
 };
 
 } // namespace taylor::reference

@@ -309,6 +309,9 @@ FailureOr<Evaluated> taylor::reference::evaluatePairwise(PairwiseOp op, ArrayRef
     case PairOutput::Columns:
       output.kind = PairSums::Kind::Columns;
       break;
+    case PairOutput::Diagonals:
+      output.kind = PairSums::Kind::Diagonals;
+      break;
     case PairOutput::Total:
       output.kind = PairSums::Kind::Total;
       break;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Reference/PairSums.h"
+#include "dialect/Taylor/Axes.h"
 #include <limits>
 #include <optional>
 #include <thread>
@@ -104,7 +105,7 @@ Shape PairSums::batchShape() const {
 PairSums::Layout PairSums::layoutOf(const Shape &shape) const {
   Layout layout;
   for (int64_t i = 0; i < shape.rank(); ++i) {
-    if (shape.axes[i] == "t" || shape.axes[i] == "u")
+    if (taylor::isTokenAxis(shape.axes[i]))
       layout.token = shape.axes[i];
     else if (!isBatchAxis(shape.axes[i]))
       layout.channels.append(shape.axes[i], shape.sizes[i]);
@@ -129,6 +130,8 @@ PairSums::Layout PairSums::outputLayout(const Output &output) const {
     layout.token = "t";
   else if (output.kind == Kind::Columns)
     layout.token = "u";
+  else if (output.kind == Kind::Diagonals)
+    layout.token = "lag";
   return layout;
 }
 
@@ -183,13 +186,15 @@ class Frame {
 public:
   Frame(const PairSums &sums, const PairProgram &part, const std::vector<Matrix> &arrays,
         const std::vector<std::string> &tokens, const Shape &batch, llvm::ArrayRef<int64_t> batchPoint)
-      : part(part), registers(part.program.makeRegisters()), offset(sums.environment.offset) {
+      : part(part), registers(part.program.makeRegisters()), environment(sums.environment) {
     for (auto [number, reg] : llvm::zip(sums.scalars, part.scalars)) {
       const Matrix *matrix = &arrays[number];
       if (tokens[number] == "t")
         rowScalars.push_back({matrix, reg});
       else if (tokens[number] == "u")
         columnScalars.push_back({matrix, reg});
+      else if (tokens[number] == "lag")
+        diagonalScalars.push_back({matrix, reg});
       else
         registers[reg] = *matrix->row(0);
     }
@@ -204,14 +209,18 @@ public:
   }
 
   void setRow(int64_t t) {
+    row = t;
     for (auto [matrix, reg] : rowScalars)
       registers[reg] = *matrix->row(t);
     if (rowIndex >= 0)
-      registers[rowIndex] = offset + t;
+      registers[rowIndex] = environment.position("t", t);
   }
+  /// After the row.
   void setColumn(int64_t u) {
     for (auto [matrix, reg] : columnScalars)
       registers[reg] = *matrix->row(u);
+    for (auto [matrix, reg] : diagonalScalars)
+      registers[reg] = *matrix->row(environment.lagOf(row, u));
     if (columnIndex >= 0)
       registers[columnIndex] = u;
   }
@@ -226,9 +235,10 @@ private:
     const Matrix *matrix;
     int reg;
   };
-  llvm::SmallVector<Scalar> rowScalars, columnScalars;
+  llvm::SmallVector<Scalar> rowScalars, columnScalars, diagonalScalars;
   int rowIndex = -1, columnIndex = -1;
-  int64_t offset;
+  int64_t row = 0;
+  const Environment &environment;
 };
 
 /// What one row t of a head sees: its visible keys, the inner products with them, and the weight of each.
@@ -280,7 +290,7 @@ public:
   /// Evaluates the weight of the j-th visible key.
   void run(size_t j) { runPair(weight, j); }
 
-  /// The axis t, u or none of each array.
+  /// The axis t, u, lag or none of each array.
   const std::vector<std::string> tokens;
   std::vector<int64_t> keys;
   Real runningMaximum = 0;
@@ -309,8 +319,30 @@ private:
 static std::vector<std::string> tokensOf(llvm::ArrayRef<const Array *> arrays) {
   std::vector<std::string> tokens;
   for (const Array *array : arrays)
-    tokens.push_back(array->shape.has("t") ? "t" : array->shape.has("u") ? "u" : "");
+    tokens.push_back(array->shape.has("t")     ? "t"
+                     : array->shape.has("u")   ? "u"
+                     : array->shape.has("lag") ? "lag"
+                                               : "");
   return tokens;
+}
+
+int64_t PairSums::rowOf(Kind kind, int64_t t, int64_t u) const {
+  switch (kind) {
+  case Kind::Rows:
+  case Kind::Maximum:
+    return t;
+  case Kind::Columns:
+    return u;
+  case Kind::Diagonals:
+    return environment.lagOf(t, u);
+  case Kind::Total:
+    return 0;
+  }
+  llvm_unreachable("all kinds of outputs are covered");
+}
+
+int64_t PairSums::rowOf(llvm::StringRef token, int64_t t, int64_t u) const {
+  return token == "t" ? t : token == "u" ? u : token == "lag" ? environment.lagOf(t, u) : 0;
 }
 
 void PairSums::evaluateHead(Head &head) const {
@@ -334,7 +366,7 @@ void PairSums::evaluateHead(Head &head) const {
         if (output.kind == Kind::Maximum)
           continue;
         Real w = row.weight.result(output.yielded);
-        int64_t to = output.kind == Kind::Rows ? t : output.kind == Kind::Columns ? u : 0;
+        int64_t to = rowOf(output.kind, t, u);
         int64_t from = output.kind == Kind::Rows ? u : t;
         if (output.array < 0)
           accumulate(*result.row(to), w, arithmetic.accumulator);
@@ -367,7 +399,7 @@ void PairSums::pullbackHead(Head &head) const {
         const Output &output = outputs[i];
         if (output.kind == Kind::Maximum || !head.hasCotangent[i])
           continue;
-        int64_t to = output.kind == Kind::Rows ? t : output.kind == Kind::Columns ? u : 0;
+        int64_t to = rowOf(output.kind, t, u);
         int64_t from = output.kind == Kind::Rows ? u : t;
         const Matrix &cotangent = head.cotangents[i];
         int reg = weight.program.getResults()[output.yielded];
@@ -393,7 +425,7 @@ void PairSums::pullbackHead(Head &head) const {
           addScaled(db, ds, a.row(t), a.width, arithmetic);
       }
       for (auto [number, reg] : llvm::zip(scalars, weight.scalars))
-        if (Real *dx = gradient(number, row.tokens[number] == "t" ? t : u))
+        if (Real *dx = gradient(number, rowOf(row.tokens[number], t, u)))
           accumulate(*dx, cotangents[reg], arithmetic.accumulator);
     }
   }

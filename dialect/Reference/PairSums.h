@@ -22,7 +22,7 @@ struct PairProgram {
 /// scalar program, and outputs that sum one weight each.
 class PairSums {
 public:
-  enum class Kind { Rows, Columns, Total, Maximum };
+  enum class Kind { Rows, Columns, Diagonals, Total, Maximum };
   struct Product {
     int row, column;
   };
@@ -73,7 +73,7 @@ private:
   struct Head;
   /// [tokens, channels] of an array at one batch point: its token axis first, or one row where it has none.
   struct Layout {
-    /// "t", "u" or none.
+    /// "t", "u", "lag" or none.
     std::string token;
     Shape channels;
   };
@@ -84,6 +84,9 @@ private:
   Head makeHead(llvm::ArrayRef<int64_t> batch) const;
   void evaluateHead(Head &head) const;
   void pullbackHead(Head &head) const;
+  /// Row of an output's matrix, and of an array's on that token axis, that a pair belongs to.
+  int64_t rowOf(Kind kind, int64_t t, int64_t u) const;
+  int64_t rowOf(llvm::StringRef token, int64_t t, int64_t u) const;
 
   std::vector<const Array *> arrays;
   std::vector<bool> differentiable;

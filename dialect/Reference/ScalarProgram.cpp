@@ -229,7 +229,13 @@ FailureOr<int> ScalarProgram::appendOp(Operation &op, ArrayRef<int> operands) {
   if (auto index = dyn_cast<taylor::IndexOp>(op))
     return addIndex(index.getAxis());
   if (auto size = dyn_cast<taylor::SizeOp>(op)) {
-    if (!environment->sizes.contains(size.getAxis()))
+    // A free axis may have another size elsewhere in the specification.
+    Operation *of = op.getParentOp();
+    for (Type type : llvm::concat<const Type>(of->getOperandTypes(), of->getResultTypes()))
+      if (auto array = dyn_cast<taylor::ArrayType>(type))
+        if (int64_t written = array.sizeOf(size.getAxis()); written != taylor::ArrayType::kUnknown)
+          return addConstant(written);
+    if (size.getAxis() != "lag" && !environment->sizes.contains(size.getAxis()))
       return op.emitError("expected the name of an axis in use, but got '") << size.getAxis() << "'";
     return addConstant(environment->sizeOf(size.getAxis()));
   }

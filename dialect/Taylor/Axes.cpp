@@ -5,13 +5,22 @@ using namespace mlir;
 using namespace taylor;
 
 namespace {
-constexpr StringRef kRoles[] = {"b", "h", "g", "t", "u", "d", "e", "f"};
+constexpr StringRef kRoles[] = {"b", "h", "g", "t", "u", "lag", "d", "e", "f"};
 } // namespace
 
 bool taylor::isRoleAxis(StringRef axis) { return llvm::is_contained(kRoles, axis); }
 
 bool taylor::isRuntimeAxis(StringRef axis) {
-  return llvm::is_contained(ArrayRef(kRoles).take_front(5), axis);
+  return llvm::is_contained(ArrayRef(kRoles).take_front(6), axis);
+}
+
+bool taylor::isTokenAxis(StringRef axis) { return axis == "t" || axis == "u" || axis == "lag"; }
+
+StringRef taylor::tokenAxis(ArrayType array) {
+  for (StringAttr axis : array.getAxes())
+    if (isTokenAxis(axis))
+      return axis;
+  return "";
 }
 
 StringRef taylor::channelOf(ArrayType array) {
@@ -48,6 +57,9 @@ FailureOr<ArrayType> taylor::joinArrays(EmitError emitError, MLIRContext *contex
   if (sizes.contains("t") && sizes.contains("u"))
     return emitError()
            << "unsupported mix of query and key tokens: one operand has t, another u; use taylor.align";
+  if (sizes.contains("lag") && (sizes.contains("t") || sizes.contains("u")))
+    return emitError() << "unsupported mix of lags with tokens: one operand has lag, another t or u; an array with lag "
+                          "is read in formulas over pairs";
   if (sizes.contains("h"))
     sizes.erase("g");
 

@@ -10,16 +10,20 @@ namespace taylor {
 
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// True for b, h, g, t, u, d, e, f: the axes whose meaning the dialect knows.
+/// True for b, h, g, t, u, lag, d, e, f: the axes whose meaning the dialect knows.
 bool isRoleAxis(llvm::StringRef axis);
-/// True for b, h, g, t, u: sizes known only at run time.
+/// True for b, h, g, t, u, lag: sizes known only at run time.
 bool isRuntimeAxis(llvm::StringRef axis);
+/// True for t, u, lag: queries, keys, and how far a key lies before a query.
+bool isTokenAxis(llvm::StringRef axis);
+/// The axis t, u or lag of an array, or "".
+llvm::StringRef tokenAxis(ArrayType array);
 
 /// The one axis of an array that is neither a run-time axis nor `f`; empty if there is none or several.
 llvm::StringRef channelOf(ArrayType array);
 
-/// The axes of a broadcast result: the union, in the order b, h, g, t, u, d, e, f, free axes as met; h
-/// absorbs g. Fails, with a message, on t with u, or on one axis with two sizes. `extra` are axes without an
+/// The axes of a broadcast result: the union, in the order b, h, g, t, u, lag, d, e, f, free axes as met; h
+/// absorbs g. Fails, with a message, on two of t, u and lag, or on one axis with two sizes. `extra` are axes without an
 /// array (`t` in a formula).
 mlir::FailureOr<ArrayType> joinArrays(EmitError emitError, mlir::MLIRContext *context,
                                       llvm::ArrayRef<ArrayType> arrays, llvm::ArrayRef<llvm::StringRef> extra,

@@ -134,6 +134,12 @@ LogicalResult taylor::verifyScalars(Operation *op, Region &region) {
   return success();
 }
 
+LogicalResult taylor::verifyPairScalars(Operation *op, Region &region) {
+  if (llvm::is_contained(indexedAxes(region), "lag"))
+    return op->emitOpError("unsupported index 'lag' in a formula over pairs: write t - u");
+  return verifyScalars(op, region);
+}
+
 LogicalResult taylor::verifyBody(Operation *op, Region &region, ValueRange arrays) {
   if (failed(verifyScalars(op, region)))
     return failure();

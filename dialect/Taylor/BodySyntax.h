@@ -54,6 +54,8 @@ void printLiveAndTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, llvm::A
 /// effects, on values of the block. What is differentiated, compared and copied as a formula must be one. An
 /// empty region passes.
 mlir::LogicalResult verifyScalars(mlir::Operation *op, mlir::Region &region);
+/// The same of a formula over pairs, where a lag has no index of its own: it is t - u.
+mlir::LogicalResult verifyPairScalars(mlir::Operation *op, mlir::Region &region);
 /// Checks that the region's arguments are the scalars of `arrays` and that it yields one float.
 mlir::LogicalResult verifyBody(mlir::Operation *op, mlir::Region &region, mlir::ValueRange arrays);
 /// The broadcast of arrays and of the axes a region names.

@@ -228,6 +228,9 @@ LogicalResult SpecOp::verify() {
       return emitOpError("expected arguments of type !taylor.array, but got ") << argument.getType();
     if (!names.insert(text).second)
       return emitOpError("expected distinct argument names, but got '") << text << "' twice";
+    if (array.has("lag"))
+      return emitOpError("unsupported axis lag of the argument '")
+             << text << "': compute it from an array with a free axis, by taylor.map or taylor.reduce";
     SourceKind kind = cast<SourceAttr>(source).getKind();
     if (kind == SourceKind::Projection && !hasTokens(array))
       return emitOpError("requires a token axis (t or u) of the projected argument '") << text << "'";
@@ -265,6 +268,9 @@ LogicalResult SpecOp::verifyRegions() {
     return emitOpError("requires a taylor.yield of at least one array at its end");
   if (failed(verifyYield(yield)))
     return failure();
+  for (Value value : yield.getValues())
+    if (cast<ArrayType>(value.getType()).has("lag"))
+      return yield.emitOpError("unsupported axis lag of a result: it is read in formulas over pairs");
   for (Operation &op : getBody().front())
     if (op.getDialect() != getOperation()->getDialect())
       return op.emitOpError(

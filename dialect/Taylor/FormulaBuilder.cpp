@@ -61,6 +61,7 @@ constexpr RealCall kRealCalls[] = {
     {"rsqrt", 1, buildUnary<math::RsqrtOp>},
     {"tanh", 1, buildUnary<math::TanhOp>},
     {"abs", 1, buildUnary<math::AbsFOp>},
+    {"floor", 1, buildUnary<math::FloorOp>},
     {"sin", 1, buildUnary<math::SinOp>},
     {"cos", 1, buildUnary<math::CosOp>},
     {"sigmoid", 1, buildUnary<SigmoidOp>},

@@ -68,6 +68,7 @@ StringRef getCallName(Operation *op) {
       .Case<math::RsqrtOp>([](auto) { return "rsqrt"; })
       .Case<math::TanhOp>([](auto) { return "tanh"; })
       .Case<math::AbsFOp>([](auto) { return "abs"; })
+      .Case<math::FloorOp>([](auto) { return "floor"; })
       .Case<math::SinOp>([](auto) { return "sin"; })
       .Case<math::CosOp>([](auto) { return "cos"; })
       .Case<math::PowFOp>([](auto) { return "pow"; })

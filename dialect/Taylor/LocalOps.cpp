@@ -172,7 +172,7 @@ LogicalResult ReduceOp::verify() {
   // A specification's own sums over tokens are recurrences and scans.
   if ((*this)->getParentOfType<SpecOp>())
     for (StringAttr axis : getAxes().getAsRange<StringAttr>())
-      if (axis == "t" || axis == "u" || axis == "b")
+      if (isTokenAxis(axis) || axis == "b")
         return emitOpError("unsupported reduction over '")
                << axis.getValue()
                << "' in a specification; sums over tokens are taylor.recurrences or taylor.scan";
@@ -354,7 +354,7 @@ LogicalResult NormalizeOp::verify() {
   if (!array.has(getAxis()))
     return emitOpError("requires axis '")
            << getAxis() << "' of its operand, but got " << array << "; name another with over(..)";
-  if (getAxis() == "t" || getAxis() == "u" || getAxis() == "b")
+  if (isTokenAxis(getAxis()) || getAxis() == "b")
     return emitOpError("unsupported norm over '")
            << getAxis() << "'; a norm reduces channels, heads or a free axis";
   if (getEpsilon().isNegative())

@@ -6,6 +6,7 @@
 //   cotangent
 //             y = columns(w, %a)             p = dot(%a, %dy)                  rows(w, %dy)        a's
 //             y = rows(w), columns(w), total(w)    dw += %dy, a row scalar, column scalar or parameter
+//             y = diagonals(w)                     dw += %dy, a scalar of the diagonal
 //
 //   The region's own derivative at dw gives a cotangent per argument: for s = dot(%a, %b) the outputs
 //   rows(ds, %b) and columns(ds, %a), for a scalar its sum over the axes that it lacks.
@@ -187,6 +188,7 @@ void DerivedPairwise::addOutputs(ArrayRef<Value> argumentCotangents) {
       continue;
     PairOutput kind = type.has("t")   ? PairOutput::Rows
                       : type.has("u") ? PairOutput::Columns
+                      : type.has("lag") ? PairOutput::Diagonals
                                       : PairOutput::Total;
     addOutput(kind, dx, -1, operand);
   }

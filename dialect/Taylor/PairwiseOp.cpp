@@ -106,7 +106,7 @@ ParseResult PairwiseSyntax::parseOutputs() {
       return failure();
     std::optional<PairOutput> kind = symbolizePairOutput(word);
     if (!kind)
-      return parser.emitError(loc, "expected rows(..), columns(..), total(..) or maximum, but got '")
+      return parser.emitError(loc, "expected rows(..), columns(..), diagonals(..), total(..) or maximum, but got '")
              << word << "'";
     Output output{*kind};
     if (*kind != PairOutput::Maximum) {
@@ -117,8 +117,8 @@ ParseResult PairwiseSyntax::parseOutputs() {
       outputFormulas.emplace_back().formula = std::move(*formula);
       if (succeeded(parser.parseOptionalComma())) {
         OpAsmParser::UnresolvedOperand operand;
-        if (*kind == PairOutput::Total)
-          return parser.emitError(loc, "expected total(F): only rows and columns contract with an array");
+        if (*kind == PairOutput::Total || *kind == PairOutput::Diagonals)
+          return parser.emitError(loc, "expected ") << word << "(F): only rows and columns contract with an array";
         if (parser.parseOperand(operand))
           return failure();
         output.array = formulas.addOperand(operand);
@@ -487,7 +487,7 @@ LogicalResult verifyRegion(PairwiseOp op, Region &region, StringRef name, bool w
                            bool withMaximum) {
   if (region.empty())
     return success();
-  if (failed(verifyScalars(op, region)))
+  if (failed(verifyPairScalars(op, region)))
     return failure();
   SmallVector<Type> expected;
   if (withProducts)
@@ -511,10 +511,15 @@ LogicalResult verifyRegion(PairwiseOp op, Region &region, StringRef name, bool w
 }
 
 LogicalResult verifyOutput(PairwiseOp op, PairSumAttr sum, ArrayType result) {
-  StringRef other = sum.getKind() == PairOutput::Columns ? "t" : "u";
-  if (sum.getKind() != PairOutput::Total && result.has(other))
+  bool columns = sum.getKind() == PairOutput::Columns, diagonals = sum.getKind() == PairOutput::Diagonals;
+  StringRef own = columns ? "u" : diagonals ? "lag" : "t", other = columns ? "t" : "u";
+  if (StringRef token = tokenAxis(result);
+      sum.getKind() != PairOutput::Total && !token.empty() && token != own)
     return op.emitOpError("expected an output of ")
-           << stringifyPairOutput(sum.getKind()) << " without axis '" << other << "', but got " << result;
+           << stringifyPairOutput(sum.getKind()) << " without axis '" << token << "', but got " << result;
+  if (diagonals && !result.has(own))
+    return op.emitOpError("expected an output of diagonals with axis 'lag', but got ")
+           << result << "; a sum over all pairs is total(..)";
   if (sum.getKind() == PairOutput::Maximum)
     return op.hasMaximum() ? success() : op.emitOpError("requires a maximum region for the output maximum");
   if (sum.getYielded() < 0 || sum.getYielded() >= op.getWeight().front().getTerminator()->getNumOperands())
@@ -524,7 +529,8 @@ LogicalResult verifyOutput(PairwiseOp op, PairSumAttr sum, ArrayType result) {
       return op.emitOpError("expected an output without channel axis, but got ") << result;
     return success();
   }
-  if (sum.getArray() >= static_cast<int64_t>(op.getArrays().size()) || sum.getKind() == PairOutput::Total)
+  if (sum.getArray() >= static_cast<int64_t>(op.getArrays().size()) ||
+      sum.getKind() == PairOutput::Total || diagonals)
     return op.emitOpError("expected rows or columns contracted with an operand");
   auto array = cast<ArrayType>(op.getArrays()[sum.getArray()].getType());
   if (!array.has(other))

@@ -129,7 +129,7 @@ void RecurrencesOp::print(OpAsmPrinter &printer) {
 
 LogicalResult RecurrencesOp::verify() {
   for (Region *region : {&getScale(), &getScore(), &getWeight(), &getVisible()})
-    if (failed(verifyScalars(*this, *region)))
+    if (failed(verifyPairScalars(*this, *region)))
       return failure();
   if (failed(verifySums(*this, getSums())))
     return failure();

@@ -43,7 +43,8 @@ def Taylor_RopeLayoutAttr : EnumAttr<Taylor_Dialect, Taylor_RopeLayout, "rope_la
 
 def Taylor_PairOutput : Taylor_Enum<"PairOutput", "where a pair's value is summed into", [
   I32EnumAttrCase<"Rows", 0, "rows">, I32EnumAttrCase<"Columns", 1, "columns">,
-  I32EnumAttrCase<"Total", 2, "total">, I32EnumAttrCase<"Maximum", 3, "maximum">]>;
+  I32EnumAttrCase<"Total", 2, "total">, I32EnumAttrCase<"Maximum", 3, "maximum">,
+  I32EnumAttrCase<"Diagonals", 4, "diagonals">]>;
 
 def Taylor_SourceKind : Taylor_Enum<"SourceKind", "where a model gets an argument", [
   I32EnumAttrCase<"Projection", 0, "projection">, I32EnumAttrCase<"Parameter", 1, "parameter">,
@@ -69,7 +70,7 @@ def Taylor_SourceAttr : Taylor_Attr<"Source", "source"> {
 def Taylor_PairSumAttr : Taylor_Attr<"PairSum", "pair_sum"> {
   let summary = "one output of a pairwise operation";
   let description = [{
-    `rows(i)`, `columns(i)`, `total(i)`: yielded scalar i, summed over visible pairs into the axes of the result;
+    `rows(i)`, `columns(i)`, `diagonals(i)`, `total(i)`: yielded scalar i, summed over visible pairs into the axes of the result;
     `rows(i, j)`, `columns(i, j)`: contracted with operand j over u (t), which adds its channel axis to the result;
     `maximum`: the running maximum itself.
   }];

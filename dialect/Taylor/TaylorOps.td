@@ -187,10 +187,11 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
     | `rows(w, %b)`    | y[t,c] = sum_u w b[u,c] | the channel of b |
     | `columns(w, %a)` | y[u,c] = sum_t w a[t,c] | the channel of a |
     | `rows(w)`, `columns(w)`, `total(w)` | sums of scalars into the axes of the result | none |
+    | `diagonals(w)` | y[lag] = sum of w over the pairs whose positions differ by lag, t - u | none |
     | `m = maximum(x, floor)` | m[t] = max(floor, max over visible u of x): usable below its line; **a constant to the derivative** | none |
 
-    An operand's axes say what it is: with t a row scalar, with u a column scalar, with neither a parameter. A channel
-    axis occurs only in `dot` and in outputs. A result type lists the axes that stay; every other of b, h, t, u is
+    An operand's axes say what it is: with t a row scalar, with u a column scalar, with lag a scalar of the diagonal (read
+    at t - u), with none of them a parameter. A channel axis occurs only in `dot` and in outputs. A result type lists the axes that stay; every other of b, h, t, u is
     summed, and h into its group where the result has g. In a tile loop nothing else is needed: the derivative of a
     pairwise operation is a pairwise operation.
 
@@ -230,8 +231,8 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
 def Taylor_MapOp : Taylor_ArrayOp<"map", [AttrSizedOperandSegments, Differentiable]> {
   let summary = "a formula over arrays, broadcast by axis name";
   let description = [{
-    `y[i..] = F(a[i..], b[i..], ..)`: the result has the union of the operands' axes, in the order b, h, g, t, u, d, e, f,
-    free. g meets h by reading the g array at h floordiv (H/G). A bare axis in the formula (`t`, `u`, `h`, `d`, ..) is the
+    `y[i..] = F(a[i..], b[i..], ..)`: the result has the union of the operands' axes, in the order b, h, g, t, u, lag, d, e,
+    f, free. g meets h by reading the g array at h floordiv (H/G). A bare axis in the formula (`t`, `u`, `lag`, `h`, ..) is the
     index along it, as positions for t and u, and adds the axis. `-> type` widens the result.
 
     ```mlir
@@ -407,9 +408,10 @@ def Taylor_StopGradientOp : Taylor_UnaryScalarOp<"stop_gradient"> {
 }
 
 def Taylor_IndexOp : Taylor_ScalarOp<"index"> {
-  let summary = "the index along an axis; for t and u the position";
+  let summary = "the index along an axis; for t and u the position, for lag their difference";
   let description = [{
-    A bare axis name in a formula. Query t stands at offset + t, key u at u; h, g, d, e, b and free axes count from 0.
+    A bare axis name in a formula. Query t stands at offset + t, key u at u; a lag is a query's position less a key's, from
+    offset - U to offset + T - 1; h, g, d, e, b and free axes count from 0.
     `%p = taylor.index "t" : f64`.
   }];
   let arguments = (ins StrAttr:$axis);

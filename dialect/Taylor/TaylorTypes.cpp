@@ -106,14 +106,17 @@ LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError, Ar
       return emitError() << "expected a positive size of axis '" << axis << "', but got " << size;
     if (isRuntimeAxis(axis) && size != kUnknown)
       return emitError() << "unsupported size of axis '" << axis
-                         << "': the sizes of b, h, g, t and u are known at run time only";
+                         << "': the sizes of b, h, g, t, u and lag are known at run time only";
     if (!isRoleAxis(axis) && size == kUnknown)
       return emitError() << "requires a size of the free axis '" << axis << "' (write '" << axis
-                         << " = 4'); axes without one are b, h, g, t, u, d, e and f";
+                         << " = 4'); axes without one are b, h, g, t, u, lag, d, e and f";
   }
   if (seen.contains("t") && seen.contains("u"))
     return emitError() << "unsupported array with both t and u: no T x U buffer is ever materialised; use "
                           "taylor.align to move between key and query tokens";
+  if (seen.contains("lag") && (seen.contains("t") || seen.contains("u")))
+    return emitError() << "unsupported array with lag and " << (seen.contains("t") ? "t" : "u")
+                       << ": no T x U buffer is ever materialised; a lag belongs to a query and a key";
   if (seen.contains("h") && seen.contains("g"))
     return emitError() << "unsupported array with both h and g: a key/value head is read at h floordiv (H/G)";
   if (!elementType.isF64() && !elementType.isF32() && !elementType.isBF16() && !elementType.isF16() &&

@@ -3,6 +3,8 @@
 // Tiles of the operations that are local to tokens, channels and heads.
 #include "passes/LowerToTile/TileEmitter.h"
 
+#include "dialect/Taylor/Axes.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

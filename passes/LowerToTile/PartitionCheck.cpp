@@ -11,6 +11,10 @@ using namespace taylor;
 
 static LogicalResult checkSizes(Operation *op, TypeRange types) {
   for (Type type : types)
+    if (auto array = dyn_cast<ArrayType>(type); array && array.has("lag"))
+      return op->emitOpError() << "unsupported axis lag in kernels: " << array
+                               << "; the reference evaluator has it (taylor-run --device=reference)";
+  for (Type type : types)
     if (auto array = dyn_cast<ArrayType>(type))
       for (auto [name, size] : llvm::zip(array.getAxes(), array.getSizes()))
         if (size == ArrayType::kUnknown && !isRuntimeAxis(name.getValue()))

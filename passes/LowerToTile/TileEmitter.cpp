@@ -3,6 +3,8 @@
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/StateEmitter.h"
 
+#include "dialect/Taylor/Axes.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -14,8 +16,6 @@ using namespace taylor;
 //===----------------------------------------------------------------------===//
 // Small things
 //===----------------------------------------------------------------------===//
-
-StringRef taylor::tokenAxis(ArrayType array) { return array.has("t") ? "t" : array.has("u") ? "u" : ""; }
 
 bool taylor::reducesTokens(ReduceOp op) {
   return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(),

@@ -131,8 +131,6 @@ private:
   llvm::StringMap<int64_t> channelSizes;
 };
 
-/// The first token axis of an array, or "".
-llvm::StringRef tokenAxis(ArrayType array);
 /// Whether a reduction sums over t or u.
 bool reducesTokens(ReduceOp op);
 /// A number that stands for minus infinity: -inf - -inf is NaN. Times log2(e) it is finite too.

@@ -203,3 +203,18 @@ taylor.spec @bidirectional_running_maximum(%q: !q, %k: !k, %v: !v, %a: !row from
   %o = taylor.map %n * exp(%a - stop(%m)) : !taylor.array<[b, h, t, e]>, !row, !row
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }
+
+// -----
+
+// expected-error @below {{'taylor.spec' op unsupported axis lag of the argument 'bias': compute it from an array with a free axis, by taylor.map or taylor.reduce}}
+taylor.spec @argument_with_lag(%q: !taylor.array<[b, h, t, d]>, %bias: !taylor.array<[h, lag]> from input) {
+  taylor.yield %q : !taylor.array<[b, h, t, d]>
+}
+
+// -----
+
+taylor.spec @result_with_lag(%table: !taylor.array<[h, r = 8]> from input) {
+  %bias = taylor.reduce sum over(r) select(r == lag, %table, 0.0) : !taylor.array<[h, r = 8]>
+  // expected-error @below {{'taylor.yield' op unsupported axis lag of a result: it is read in formulas over pairs}}
+  taylor.yield %bias : !taylor.array<[h, lag]>
+}

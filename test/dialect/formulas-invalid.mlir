@@ -21,7 +21,7 @@ taylor.spec @unknown_function(%a: !row) {
 
 !row = !taylor.array<[b, h, t]>
 taylor.spec @foreign_function(%a: !row) {
-  // expected-error @below {{custom op 'taylor.map' unsupported function 'quantize'; known are exp, expm1, log, log1p, sqrt, rsqrt, tanh, abs, sin, cos, sigmoid, softplus, stop, silu, relu, elu, pow, min, max, select, and, or, not, size, infinity}}
+  // expected-error @below {{custom op 'taylor.map' unsupported function 'quantize'; known are exp, expm1, log, log1p, sqrt, rsqrt, tanh, abs, floor, sin, cos, sigmoid, softplus, stop, silu, relu, elu, pow, min, max, select, and, or, not, size, infinity}}
   %o = taylor.map quantize(%a) : !row
   taylor.yield %o : !row
 }

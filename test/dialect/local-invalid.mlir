@@ -327,3 +327,29 @@ taylor.spec @convolution_without_tokens(%q: !q from input, %w: !w from parameter
   %o = taylor.convolve %q, %w : !q, !w
   taylor.yield %o : !q
 }
+
+// -----
+
+taylor.spec @lags_with_tokens(%x: !taylor.array<[b, h, t]>, %table: !taylor.array<[h, r = 8]> from input) {
+  %bias = taylor.reduce sum over(r) select(r == lag, %table, 0.0) : !taylor.array<[h, r = 8]>
+  // expected-error @below {{unsupported mix of lags with tokens: one operand has lag, another t or u; an array with lag is read in formulas over pairs}}
+  %y = taylor.map %x * %bias : !taylor.array<[b, h, t]>, !taylor.array<[h, lag]>
+  taylor.yield %y : !taylor.array<[b, h, t]>
+}
+
+// -----
+
+taylor.spec @sum_over_lags(%table: !taylor.array<[h, r = 8]> from input) {
+  // expected-error @below {{'taylor.reduce' op unsupported reduction over 'lag' in a specification; sums over tokens are taylor.recurrences or taylor.scan}}
+  %y = taylor.reduce sum over(lag) %table * lag : !taylor.array<[h, r = 8]>
+  taylor.yield %y : !taylor.array<[h, r = 8]>
+}
+
+// -----
+
+taylor.spec @scan_over_lags(%table: !taylor.array<[h, r = 8]> from input) {
+  %bias = taylor.reduce sum over(r) select(r == lag, %table, 0.0) : !taylor.array<[h, r = 8]>
+  // expected-error @below {{'taylor.scan' op expected a scan over t or u, but got 'lag'}}
+  %y = taylor.scan sum over(lag) %bias : !taylor.array<[h, lag]>
+  taylor.yield %y : !taylor.array<[h, lag]>
+}

@@ -42,8 +42,8 @@ taylor.spec @maximum_of_nothing(%q: !q, %k: !k, %v: !v) {
 !v = !taylor.array<[b, g, u, e]>
 !o = !taylor.array<[b, h, t, e]>
 taylor.spec @unknown_output(%q: !q, %k: !k, %v: !v) {
-  // expected-error @below {{custom op 'taylor.pairwise' expected rows(..), columns(..), total(..) or maximum, but got 'diagonals'}}
-  %o = taylor.pairwise { s = dot(%q, %k) } -> diagonals(s, %v) : !q, !k, !v -> !o
+  // expected-error @below {{custom op 'taylor.pairwise' expected rows(..), columns(..), diagonals(..), total(..) or maximum, but got 'corners'}}
+  %o = taylor.pairwise { s = dot(%q, %k) } -> corners(s, %v) : !q, !k, !v -> !o
   taylor.yield %o : !o
 }
 
@@ -225,4 +225,54 @@ taylor.spec @condition_as_weight(%q: !q, %k: !k, %v: !v) {
   // expected-error @below {{'taylor.pairwise' op expected numbers from the weight region, but got a condition; write select(condition, 1.0, 0.0)}}
   %o = taylor.pairwise { s = dot(%q, %k) } -> rows(s < 1.0, %v) : !q, !k, !v -> !o
   taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @diagonals_contract(%q: !q, %k: !k) {
+  // expected-error @below {{custom op 'taylor.pairwise' expected diagonals(F): only rows and columns contract with an array}}
+  %o = taylor.pairwise { s = dot(%q, %k) } -> diagonals(s, %k) : !q, !k -> !taylor.array<[h, lag]>
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @diagonals_without_lag(%q: !q, %k: !k) {
+  // expected-error @below {{'taylor.pairwise' op expected an output of diagonals with axis 'lag', but got '!taylor.array<[h]>'; a sum over all pairs is total(..)}}
+  %o = taylor.pairwise { s = dot(%q, %k) } -> diagonals(s) : !q, !k -> !taylor.array<[h]>
+  taylor.yield %o : !taylor.array<[h]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @diagonals_of_rows(%q: !q, %k: !k) {
+  // expected-error @below {{'taylor.pairwise' op expected an output of diagonals without axis 't', but got '!taylor.array<[b, h, t]>'}}
+  %o = taylor.pairwise { s = dot(%q, %k) } -> diagonals(s) : !q, !k -> !taylor.array<[b, h, t]>
+  taylor.yield %o : !taylor.array<[b, h, t]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @rows_of_lags(%q: !q, %k: !k) {
+  // expected-error @below {{'taylor.pairwise' op expected an output of rows without axis 'lag', but got '!taylor.array<[b, h, lag]>'}}
+  %o = taylor.pairwise { s = dot(%q, %k) } -> rows(s) : !q, !k -> !taylor.array<[b, h, lag]>
+  taylor.yield %q : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @index_of_lag(%q: !q, %k: !k) {
+  // expected-error @below {{'taylor.pairwise' op unsupported index 'lag' in a formula over pairs: write t - u}}
+  %o = taylor.pairwise { s = dot(%q, %k) } -> rows(s * lag) : !q, !k -> !taylor.array<[b, h, t]>
+  taylor.yield %o : !taylor.array<[b, h, t]>
 }

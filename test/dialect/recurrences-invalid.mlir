@@ -373,3 +373,14 @@ taylor.spec @state_without_features(%q: !q, %k: !k, %v: !v, %s: !s from input) {
   %o = taylor.recurrence %q, %k, %v order(1) state(%s) causal : !q, !k, !v, !s
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @index_of_lag(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op unsupported index 'lag' in a formula over pairs: write t - u}}
+  %o = taylor.recurrences %q, %k, %v exponential score(s - lag) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}

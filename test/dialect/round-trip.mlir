@@ -153,6 +153,17 @@ taylor.function @pairs.backward of @pairs("input:q" %q: !q, "input:k" %k: !k, "i
   taylor.yield "gradient:q" %dq, "gradient:k" %dk, "gradient:v" %dv, "gradient:h" %dh : !q, !k, !v, !head
 }
 
+// CHECK-LABEL: taylor.function @lags.backward of @lags(
+taylor.function @lags.backward of @lags("input:q" %q: !q, "input:k" %k: !k, "input:table" %table: !taylor.array<[h, r = 8]>) {
+  // CHECK: taylor.reduce sum over(r) select(r == floor(min(max(lag, 0.0), size(r) - 1.0)), %table, 0.0) : !hr
+  %bias = taylor.reduce sum over(r) select(r == floor(min(max(lag, 0.0), size(r) - 1.0)), %table, 0.0) : !taylor.array<[h, r = 8]>
+  // CHECK: taylor.pairwise { s0 = dot(%q, %k) } -> diagonals(s0 * %{{.*}}) : !bhtd, !bgud, !hlag -> !hlag
+  // GENERIC: sums = [#taylor.pair_sum<diagonals, 0, -1>]
+  %db = taylor.pairwise { s = dot(%q, %k) } -> diagonals(s * %bias) : !q, !k, !taylor.array<[h, lag]> -> !taylor.array<[h, lag]>
+  %dt = taylor.reduce sum over(lag) select(r == lag, %db, 0.0) : !taylor.array<[h, lag]> -> !taylor.array<[h, r = 8]>
+  taylor.yield "gradient:table" %dt : !taylor.array<[h, r = 8]>
+}
+
 !qs = !taylor.array<[b, h, t, d = 4]>
 !ks = !taylor.array<[b, g, u, d = 4]>
 !vs = !taylor.array<[b, g, u, e = 5]>

@@ -11,18 +11,28 @@
 
 // -----
 
-// expected-error @below {{unsupported size of axis 't': the sizes of b, h, g, t and u are known at run time only}}
+// expected-error @below {{unsupported size of axis 't': the sizes of b, h, g, t, u and lag are known at run time only}}
 !x = !taylor.array<[t = 4, d]>
 
 // -----
 
-// expected-error @below {{requires a size of the free axis 'j' (write 'j = 4'); axes without one are b, h, g, t, u, d, e and f}}
+// expected-error @below {{requires a size of the free axis 'j' (write 'j = 4'); axes without one are b, h, g, t, u, lag, d, e and f}}
 !x = !taylor.array<[b, j]>
 
 // -----
 
 // expected-error @below {{unsupported array with both t and u: no T x U buffer is ever materialised; use taylor.align to move between key and query tokens}}
 !x = !taylor.array<[b, t, u]>
+
+// -----
+
+// expected-error @below {{unsupported array with lag and t: no T x U buffer is ever materialised; a lag belongs to a query and a key}}
+!x = !taylor.array<[h, t, lag]>
+
+// -----
+
+// expected-error @below {{unsupported array with lag and u: no T x U buffer is ever materialised; a lag belongs to a query and a key}}
+!x = !taylor.array<[h, u, lag]>
 
 // -----
 

@@ -32,6 +32,19 @@ taylor.spec @scalars(%r: !row, %c: !col, %p: !taylor.array<[h]> from parameter(o
   taylor.yield %y : !row
 }
 
+// What is read at a pair's lag gets the sum along that diagonal; a table, the sums of the lags that read each entry.
+// CHECK-LABEL: taylor.function @lags.joint
+// CHECK: %[[B:.*]] = taylor.reduce sum over(r) select(r == max(lag, 0.0), %table, 0.0)
+// CHECK: %[[D:.*]]:3 = taylor.pairwise { s0 = dot(%q, %k), x0 = %y * %[[B]] } -> rows(x0, %k), columns(x0, %q), diagonals(%y * s0)
+// CHECK-SAME: -> !bhtd, !bgud, !hlag
+// CHECK: %[[T:.*]] = taylor.reduce sum over(lag) region(%table, %[[D]]#2)
+// CHECK: taylor.yield {{.*}} "gradient:table" %[[T]]
+taylor.spec @lags(%q: !q from input, %k: !k from input, %table: !taylor.array<[h, r = 8]> from parameter(zeros)) {
+  %bias = taylor.reduce sum over(r) select(r == max(lag, 0.0), %table, 0.0) : !taylor.array<[h, r = 8]>
+  %y = taylor.pairwise { s = dot(%q, %k) } -> rows(s * %bias) : !q, !k, !taylor.array<[h, lag]> -> !row
+  taylor.yield %y : !row
+}
+
 // An operand's cotangent is summed over the axes that it lacks; the group of query heads is one.
 // CHECK-LABEL: taylor.function @broadcasts.joint
 // CHECK: taylor.reduce sum over(b, h, t)
