@@ -313,10 +313,10 @@ def FoldRowFactorsPass : Pass<"taylor-fold-row-factors", "::mlir::ModuleOp"> {
 }
 
 def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
-  let summary = "sums into rows and sums into columns by operations of their own";
+  let summary = "sums into rows, into columns and along diagonals by operations of their own";
   let description = [{
-    Rule: a `taylor.pairwise` with sums into rows and with sums into columns (or totals) becomes two, each with its own outputs and with the products,
-    operands and scalars that these need. Totals stay with the columns.
+    Rule: a `taylor.pairwise` with sums into rows, with sums into columns (or totals) and with sums along diagonals becomes two or three, each with its own
+    outputs and with the products, operands and scalars that these need. Totals stay with the columns. With `diagonals-only` rows stay with them too.
 
     Why: of one operation with both, a kernel can finish only one kind in its blocks; the other is added up over all blocks. Of two operations, one has blocks of queries
     and the other blocks of keys on its grid, and each block finishes what it sums: many blocks, no order to keep, no additions in memory. The price
@@ -332,6 +332,8 @@ def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
     %dk, %dv = taylor.pairwise { s = dot(%q, %k)  p = dot(%dn, %v)  w = exp(s)  ds = w * p } visible(u <= t) -> columns(ds, %q), columns(w, %dn) : ..
     ```
   }];
+  let options = [Option<"diagonalsOnly", "diagonals-only", "bool", /*default=*/"false",
+                        "split sums along diagonals off, and leave all others together">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 

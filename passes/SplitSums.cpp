@@ -13,6 +13,10 @@ namespace taylor {
 namespace {
 
 class SplitSums : public ::taylor::impl::SplitSumsPassBase<SplitSums> {
+public:
+  using SplitSumsPassBase::SplitSumsPassBase;
+
+private:
   void runOnOperation() override;
 };
 
@@ -21,15 +25,18 @@ class SplitSums : public ::taylor::impl::SplitSumsPassBase<SplitSums> {
 void SplitSums::runOnOperation() {
   SmallVector<PairwiseOp> operations(getOperation().getBody().front().getOps<PairwiseOp>());
   for (PairwiseOp op : operations) {
-    SmallVector<bool> rows, others;
+    SmallVector<bool> rows, columns, diagonals;
     for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>()) {
-      rows.push_back(sum.getKind() == PairOutput::Rows);
-      others.push_back(!rows.back());
+      rows.push_back(sum.getKind() == PairOutput::Rows && !diagonalsOnly);
+      diagonals.push_back(sum.getKind() == PairOutput::Diagonals);
+      columns.push_back(!rows.back() && !diagonals.back());
     }
-    if (op.hasMaximum() || !llvm::is_contained(rows, true) || !llvm::is_contained(others, true))
+    SmallVector<SmallVector<bool>> kinds = {rows, columns, diagonals};
+    llvm::erase_if(kinds, [](const SmallVector<bool> &kept) { return !llvm::is_contained(kept, true); });
+    if (op.hasMaximum() || kinds.size() < 2)
       continue;
     OpBuilder builder(op);
-    for (const SmallVector<bool> &kept : {rows, others}) {
+    for (const SmallVector<bool> &kept : kinds) {
       PairwiseOp part = clonePairwise(builder, op, kept);
       auto result = part.getResults().begin();
       for (auto [old, keep] : llvm::zip(op.getResults(), kept))

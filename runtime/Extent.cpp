@@ -56,6 +56,8 @@ Extent Extent::parse(const std::string &text, const std::string &where) {
       if (reader.takeNumber(number)) {
         if (__builtin_mul_overflow(product.factor, number, &product.factor))
           return false;
+      } else if (reader.take("lag")) {
+        ++product.lags;
       } else if (int dim = reader.takeDim(); dim >= 0) {
         ++product.powers[dim];
       } else {
@@ -81,6 +83,11 @@ int64_t Extent::Product::evaluate(const int64_t *dims) const {
   for (int dim = 0; dim < TAYLOR_DIM_OFFSET; ++dim)
     for (int i = 0; i < powers[dim]; ++i)
       over |= __builtin_mul_overflow(value, dims[dim], &value);
+  for (int i = 0; i < lags; ++i) {
+    int64_t sum = 0;
+    over |= __builtin_add_overflow(dims[TAYLOR_DIM_T], dims[TAYLOR_DIM_U], &sum);
+    over |= __builtin_mul_overflow(value, sum, &value);
+  }
   return over ? -1 : value;
 }
 

@@ -14,7 +14,8 @@ using namespace mlir::tile::cpu;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-unsigned mlir::tile::cpu::dimOf(StringRef role) {
+/// Position of a role, or of "offset", in TaylorCall.dims.
+static unsigned dimOf(StringRef role) {
   return llvm::StringSwitch<unsigned>(role)
       .Case("b", TAYLOR_DIM_B)
       .Case("h", TAYLOR_DIM_H)
@@ -28,17 +29,23 @@ static Value i64(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
 }
 
+Value mlir::tile::cpu::emitSize(ImplicitLocOpBuilder &b, StringRef role, ArrayRef<Value> dims) {
+  if (role == "lag")
+    return arith::AddIOp::create(b, dims[TAYLOR_DIM_T], dims[TAYLOR_DIM_U]);
+  return dims[dimOf(role)];
+}
+
 Value mlir::tile::cpu::emitExtent(ImplicitLocOpBuilder &b, ExtentAttr extent, ArrayRef<Value> dims) {
   if (extent.isStatic())
     return i64(b, extent.getSize());
   if (extent.isParts()) {
     auto [batch, heads] = extent.getPartsRoles();
-    Value blocks = arith::MulIOp::create(b, dims[dimOf(batch)], dims[dimOf(heads)]);
+    Value blocks = arith::MulIOp::create(b, emitSize(b, batch, dims), emitSize(b, heads, dims));
     blocks = arith::MaxSIOp::create(b, blocks, i64(b, 1));
     Value rounded = arith::AddIOp::create(b, blocks, i64(b, extent.getSize() - 1));
     return arith::DivUIOp::create(b, rounded, blocks);
   }
-  Value size = dims[dimOf(extent.getRole())];
+  Value size = emitSize(b, extent.getRole(), dims);
   if (extent.getSize() == 1)
     return size;
   Value rounded = arith::AddIOp::create(b, size, i64(b, extent.getSize() - 1));
@@ -84,6 +91,12 @@ Index KernelEmitter::add(Index x, Index y) {
   if (!x.value || !y.value)
     return Index(x.value ? x.value : y.value, x.constant + y.constant);
   return Index(arith::AddIOp::create(b, x.value, y.value), x.constant + y.constant);
+}
+
+Index KernelEmitter::subtract(Index x, Index y) {
+  if (!y.value)
+    return x + -y.constant;
+  return Index(arith::SubIOp::create(b, asValue(Index(x.value)), y.value), x.constant - y.constant);
 }
 
 Index KernelEmitter::multiply(Index x, Index y) {
@@ -308,7 +321,7 @@ void KernelEmitter::emitBlock(Block &block) {
 void KernelEmitter::emitScalar(Operation *op) {
   Value result = op->getResult(0);
   if (auto size = dyn_cast<SizeOp>(op))
-    return scalars.map(result, dims[dimOf(size.getRole())]);
+    return scalars.map(result, emitSize(b, size.getRole(), dims));
   if (auto requested = dyn_cast<RequestedOp>(op)) {
     Value pointer = arrays[requested.getArray()].pointer;
     Value null = LLVM::ZeroOp::create(b, pointer.getType());

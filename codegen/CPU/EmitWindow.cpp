@@ -16,6 +16,14 @@ Window KernelEmitter::makeWindow(Value array, TileType tile, ArrayAttr arrayAxes
   auto type = cast<ArrayType>(array.getType());
   Window window;
   window.element = type.getElementType();
+  auto addStride = [&](StringAttr axis, Index stride) {
+    for (auto &[name, sum] : window.strides)
+      if (name == axis) {
+        sum = add(sum, stride);
+        return;
+      }
+    window.strides.push_back({axis, stride});
+  };
   Index offset = 0;
   for (auto [i, axis] : llvm::enumerate(getWindow(type, tile, arrayAxes, tileAxes, offsets))) {
     Index first = axis.offset ? Index(scalars.lookup(axis.offset)) : Index(0);
@@ -31,26 +39,34 @@ Window KernelEmitter::makeWindow(Value array, TileType tile, ArrayAttr arrayAxes
                                              compare(CmpIPredicate::slt, first, extent)));
       continue;
     }
-    StringAttr name = b.getStringAttr(axis.tileAxis);
-    window.strides.push_back({name, memory.strides[i]});
-    if (!axis.offset && !extent.value && axis.size <= extent.constant)
+    StringAttr name = b.getStringAttr(axis.tileAxis), minus;
+    addStride(name, memory.strides[i]);
+    if (!axis.minusAxis.empty()) {
+      minus = b.getStringAttr(axis.minusAxis);
+      addStride(minus, multiply(memory.strides[i], -1));
+    } else if (!axis.offset && !extent.value && axis.size <= extent.constant) {
       continue;
+    }
     Index negative = axis.offset ? Index(arith::SubIOp::create(b, constant(0), asValue(first))) : Index(0);
     Index end = axis.offset ? Index(arith::SubIOp::create(b, asValue(extent), asValue(first))) : extent;
-    window.bounds.push_back({name, negative, end});
+    window.bounds.push_back({name, minus, negative, end});
   }
   window.pointer = gep(memory.pointer, window.element, offset);
   return window;
 }
 
+Value KernelEmitter::isWithin(const Window::Bound &bound, const Point &point) {
+  Index index = point.along(bound.axis);
+  if (bound.minus)
+    index = subtract(index, point.along(bound.minus));
+  return both(compare(CmpIPredicate::sge, index, bound.first), compare(CmpIPredicate::slt, index, bound.end));
+}
+
 Value KernelEmitter::rowValid(const Window &window, const Point &point) {
   Value valid = window.valid;
   for (const Window::Bound &bound : window.bounds)
-    if (bound.axis != point.lane) {
-      Index index = point.along(bound.axis);
-      valid = both(valid, both(compare(CmpIPredicate::sge, index, bound.first),
-                               compare(CmpIPredicate::slt, index, bound.end)));
-    }
+    if (!bound.has(point.lane))
+      valid = both(valid, isWithin(bound, point));
   return valid;
 }
 
@@ -66,11 +82,21 @@ Value KernelEmitter::laneMask(const Window &window, const Point &point, int64_t 
   Value mask;
   if (size % W)
     mask = arith::CmpIOp::create(b, CmpIPredicate::slt, iota(), clamp(size));
-  for (const Window::Bound &bound : window.bounds)
-    if (bound.axis == point.lane) {
-      mask = both(mask, arith::CmpIOp::create(b, CmpIPredicate::sge, iota(), clamp(bound.first)));
-      mask = both(mask, arith::CmpIOp::create(b, CmpIPredicate::slt, iota(), clamp(bound.end)));
+  for (const Window::Bound &bound : window.bounds) {
+    if (!bound.has(point.lane))
+      continue;
+    // Indices along the lanes that the bound leaves: [first, end).
+    Index first = bound.first, end = bound.end;
+    if (bound.minus && bound.axis == point.lane) {
+      first = add(first, point.along(bound.minus));
+      end = add(end, point.along(bound.minus));
+    } else if (bound.minus) {
+      Index plus = point.along(bound.axis);
+      std::tie(first, end) = std::pair(subtract(plus, end) + 1, subtract(plus, first) + 1);
     }
+    mask = both(mask, arith::CmpIOp::create(b, CmpIPredicate::sge, iota(), clamp(first)));
+    mask = both(mask, arith::CmpIOp::create(b, CmpIPredicate::slt, iota(), clamp(end)));
+  }
   return mask;
 }
 
@@ -142,7 +168,7 @@ void KernelEmitter::storeTile(const View &view, Value vector, Value where) {
 }
 
 static bool isBound(const Window &window, StringAttr axis) {
-  return llvm::any_of(window.bounds, [&](const Window::Bound &bound) { return bound.axis == axis; });
+  return llvm::any_of(window.bounds, [&](const Window::Bound &bound) { return bound.has(axis); });
 }
 
 void KernelEmitter::copyVectors(const Window &window, const View &from, const View &to, const Point &row,
@@ -164,8 +190,8 @@ void KernelEmitter::copyElements(const Window &window, const View &from, const V
       return storeTile(to, read(), address(to, point));
     Value valid;
     for (const Window::Bound &bound : window.bounds)
-      if (bound.axis == to.lane)
-        valid = both(compare(CmpIPredicate::sge, i, bound.first), compare(CmpIPredicate::slt, i, bound.end));
+      if (bound.has(to.lane))
+        valid = both(valid, isWithin(bound, point));
     auto branch = scf::IfOp::create(
         b, valid, [&](OpBuilder &, Location) { scf::YieldOp::create(b, ValueRange{read()}); },
         [&](OpBuilder &, Location) {
@@ -222,8 +248,9 @@ void KernelEmitter::emitWindow(LoadOp op) {
   // In place: every element within bounds, lanes contiguous.
   Value whole = window.valid;
   for (const Window::Bound &bound : window.bounds)
-    whole = both(whole, both(compare(CmpIPredicate::sge, 0, bound.first),
-                             compare(CmpIPredicate::sle, tile.getSize(bound.axis), bound.end)));
+    whole = both(
+        whole, both(compare(CmpIPredicate::sge, bound.minus ? 1 - tile.getSize(bound.minus) : 0, bound.first),
+                    compare(CmpIPredicate::sle, tile.getSize(bound.axis), bound.end)));
   if (Index stride = window.stride(lane); stride.value)
     whole = both(whole, compare(CmpIPredicate::eq, stride, 1));
   View view = scratchView;
@@ -337,8 +364,7 @@ void KernelEmitter::writeVector(Operation *op, Value vector, const Point &point)
     return writeContiguous(window, accumulate, vector, where, valid, mask);
   }
   Index at = point.along(point.lane);
-  bool laneBound =
-      llvm::any_of(window.bounds, [&](const Window::Bound &bound) { return bound.axis == point.lane; });
+  bool laneBound = isBound(window, point.lane);
   int64_t size = tile.getSize(point.lane);
   Value mask = laneBound   ? laneMask(window, point, size)
                : !at.value ? tailMask(point, at.constant / W, size)

@@ -75,11 +75,13 @@ struct ArrayMemory {
 struct Window {
   struct Bound {
     StringAttr axis;
-    Index first, end; // indices along the axis that lie within the array
+    StringAttr minus; // null, or the axis that is subtracted where two lie along one of the array
+    Index first, end; // indices along the axis (differences of two) that lie within the array
+    bool has(StringAttr name) const { return axis == name || (minus && minus == name); }
   };
   Value pointer;                                     // where element 0 of all axes is, or would be
   Type element;                                      // in memory
-  SmallVector<std::pair<StringAttr, Index>> strides; // of the tile's axes, in elements
+  SmallVector<std::pair<StringAttr, Index>> strides; // of the tile's axes, in elements; each once
   SmallVector<Bound, 2> bounds;                      // of axes that may leave the array
   Value valid; // i1; null: the axes that the tile lacks are surely within the array
   Index stride(StringAttr axis) const {
@@ -215,6 +217,8 @@ private:
   /// An element or, with lanes, a vector of a tile in memory, as it is in registers.
   Value loadTile(const View &view, Value where, bool isVector);
   void storeTile(const View &view, Value vector, Value where);
+  /// Whether an element is within a bound.
+  Value isWithin(const Window::Bound &bound, const Point &point);
   Value rowValid(const Window &window, const Point &point);
   Value laneMask(const Window &window, const Point &point, int64_t size);
   void writeVector(Operation *op, Value vector, const Point &point);
@@ -231,6 +235,7 @@ private:
   Value zeroOf(Type type);
   Value asValue(Index index);
   Index add(Index a, Index b);
+  Index subtract(Index a, Index b);
   Index multiply(Index a, Index b);
   Value gep(Value pointer, Type element, Index index);
   Value load(Type type, Value pointer);
@@ -260,8 +265,8 @@ private:
   DenseMap<Operation *, Window> writes; // windows of the stores in the sweep being emitted
 };
 
-/// Position of a role, or of "offset", in TaylorCall.dims.
-unsigned dimOf(StringRef role);
+/// The size of a role, or "offset", as i64; `dims` as below.
+Value emitSize(ImplicitLocOpBuilder &b, StringRef role, ArrayRef<Value> dims);
 /// The extent as i64; `dims` are the sizes in the order of TaylorCall.dims.
 Value emitExtent(ImplicitLocOpBuilder &b, ExtentAttr extent, ArrayRef<Value> dims);
 /// The sizes that `pointer` (TaylorCall.dims) holds.

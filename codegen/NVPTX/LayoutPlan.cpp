@@ -28,6 +28,10 @@ bool LayoutPlan::canCopy(tile::LoadOp load) {
   TileType type = load.getType();
   if (array.getElementType() != type.getElementType())
     return false;
+  // An element of the array is many of the tile's: a buffer of the tile would hold each many times.
+  if (llvm::any_of(tile::getWindow(array, type, load.getArrayAxes(), load.getTileAxes(), load.getOffsets()),
+                   [](const tile::WindowAxis &axis) { return !axis.minusAxis.empty(); }))
+    return false;
   int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   if (bytes >= 4)
     return true;

@@ -44,7 +44,8 @@ public:
 
   /// `H`, `T`, ..: the size of an axis, a Python int. Null text if no argument has the axis.
   std::string getSize(llvm::StringRef axis);
-  /// The indices along an axis, as positions for t and u and their difference for lag: a tensor with this one axis, at least f32.
+  /// The indices along an axis, as positions for t and u and their difference for lag: a tensor with this one
+  /// axis, at least f32.
   TorchText getIndex(llvm::StringRef axis);
 
   /// A tensor with its dimensions in the order of `axes`, of which it may lack some: size 1 there, or no

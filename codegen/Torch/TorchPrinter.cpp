@@ -117,13 +117,12 @@ TorchText SpecPrinter::readAtPairs(TorchText lags) {
 
 /// Names that a variable must not take: Python's words, and what the text itself calls.
 static constexpr StringRef kReserved[] = {
-    "False",    "None",  "True",     "and",       "as",     "assert", "async",    "await",
-    "break",    "class", "continue", "def",       "del",    "elif",   "else",     "except",
-    "for",      "from",  "global",   "if",        "import", "in",     "is",       "lambda",
-    "nonlocal", "not",   "or",       "pass",      "raise",  "return", "try",      "while",
-    "with",     "yield", "torch",    "Tensor",    "Tuple",  "float",  "int",      "min",
-    "max",      "range", "constant", "positions", "shift",  "rope",   "convolve", "read_at",
-    "read_lags"};
+    "False",  "None",     "True",    "and",      "as",    "assert", "async",    "await",     "break",
+    "class",  "continue", "def",     "del",      "elif",  "else",   "except",   "for",       "from",
+    "global", "if",       "import",  "in",       "is",    "lambda", "nonlocal", "not",       "or",
+    "pass",   "raise",    "return",  "try",      "while", "with",   "yield",    "torch",     "Tensor",
+    "Tuple",  "float",    "int",     "min",      "max",   "range",  "constant", "positions", "shift",
+    "rope",   "convolve", "read_at", "read_lags"};
 
 LogicalResult SpecPrinter::printArguments() {
   for (StringRef word : kReserved)

@@ -58,8 +58,9 @@ FailureOr<ArrayType> taylor::joinArrays(EmitError emitError, MLIRContext *contex
     return emitError()
            << "unsupported mix of query and key tokens: one operand has t, another u; use taylor.align";
   if (sizes.contains("lag") && (sizes.contains("t") || sizes.contains("u")))
-    return emitError() << "unsupported mix of lags with tokens: one operand has lag, another t or u; an array with lag "
-                          "is read in formulas over pairs";
+    return emitError()
+           << "unsupported mix of lags with tokens: one operand has lag, another t or u; an array with lag "
+              "is read in formulas over pairs";
   if (sizes.contains("h"))
     sizes.erase("g");
 

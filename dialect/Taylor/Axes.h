@@ -23,8 +23,8 @@ llvm::StringRef tokenAxis(ArrayType array);
 llvm::StringRef channelOf(ArrayType array);
 
 /// The axes of a broadcast result: the union, in the order b, h, g, t, u, lag, d, e, f, free axes as met; h
-/// absorbs g. Fails, with a message, on two of t, u and lag, or on one axis with two sizes. `extra` are axes without an
-/// array (`t` in a formula).
+/// absorbs g. Fails, with a message, on two of t, u and lag, or on one axis with two sizes. `extra` are axes
+/// without an array (`t` in a formula).
 mlir::FailureOr<ArrayType> joinArrays(EmitError emitError, mlir::MLIRContext *context,
                                       llvm::ArrayRef<ArrayType> arrays, llvm::ArrayRef<llvm::StringRef> extra,
                                       mlir::Type elementType);

@@ -106,7 +106,8 @@ ParseResult PairwiseSyntax::parseOutputs() {
       return failure();
     std::optional<PairOutput> kind = symbolizePairOutput(word);
     if (!kind)
-      return parser.emitError(loc, "expected rows(..), columns(..), diagonals(..), total(..) or maximum, but got '")
+      return parser.emitError(
+                 loc, "expected rows(..), columns(..), diagonals(..), total(..) or maximum, but got '")
              << word << "'";
     Output output{*kind};
     if (*kind != PairOutput::Maximum) {
@@ -118,7 +119,8 @@ ParseResult PairwiseSyntax::parseOutputs() {
       if (succeeded(parser.parseOptionalComma())) {
         OpAsmParser::UnresolvedOperand operand;
         if (*kind == PairOutput::Total || *kind == PairOutput::Diagonals)
-          return parser.emitError(loc, "expected ") << word << "(F): only rows and columns contract with an array";
+          return parser.emitError(loc, "expected ")
+                 << word << "(F): only rows and columns contract with an array";
         if (parser.parseOperand(operand))
           return failure();
         output.array = formulas.addOperand(operand);
@@ -529,8 +531,8 @@ LogicalResult verifyOutput(PairwiseOp op, PairSumAttr sum, ArrayType result) {
       return op.emitOpError("expected an output without channel axis, but got ") << result;
     return success();
   }
-  if (sum.getArray() >= static_cast<int64_t>(op.getArrays().size()) ||
-      sum.getKind() == PairOutput::Total || diagonals)
+  if (sum.getArray() >= static_cast<int64_t>(op.getArrays().size()) || sum.getKind() == PairOutput::Total ||
+      diagonals)
     return op.emitOpError("expected rows or columns contracted with an operand");
   auto array = cast<ArrayType>(op.getArrays()[sum.getArray()].getType());
   if (!array.has(other))

@@ -16,6 +16,7 @@ int64_t Sizes::of(StringRef role) const {
       .Case("g", g)
       .Case("t", t)
       .Case("u", u)
+      .Case("lag", t + u)
       .Default(offset);
 }
 
@@ -484,6 +485,8 @@ void Evaluator::forEachInWindow(Memory &memory, TileType type, ArrayRef<WindowAx
       for (auto [tileAxis, n] : llvm::zip(type.getAxes(), at))
         if (tileAxis.getName() == axis.tileAxis)
           position += n;
+        else if (tileAxis.getName() == axis.minusAxis)
+          position -= n;
       inside &= position >= 0 && position < memory.extents[i];
       offset += position * memory.strides[i];
     }

@@ -26,9 +26,10 @@ llvm::SmallVector<Axis> unionAxes(TypeRange tiles);
 
 /// How one axis of an array is addressed by a load, store or accumulate.
 struct WindowAxis {
-  llvm::StringRef tileAxis; // empty: the tile does not have it, one element
-  int64_t size;             // elements of the tile along it, 1 without
-  Value offset;             // null: 0
+  llvm::StringRef tileAxis;       // empty: the tile does not have it, one element
+  int64_t size;                   // elements of the tile along it, 1 without
+  Value offset;                   // null: 0
+  llvm::StringRef minusAxis = {}; // of the tile too: subtracted, `lag as t - u`; empty: none
 };
 
 /// One entry per axis of the array, in its order.

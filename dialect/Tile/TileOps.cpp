@@ -98,7 +98,7 @@ LogicalResult KernelOp::verifyRegions() {
 LogicalResult SizeOp::verify() {
   if (isRole(getRole()) || getRole() == "offset")
     return success();
-  return emitOpError() << "expected one of b, h, g, t, u, offset, but got '" << getRole() << "'";
+  return emitOpError() << "expected one of b, h, g, t, u, lag, offset, but got '" << getRole() << "'";
 }
 
 LogicalResult RequestedOp::verify() {
@@ -112,6 +112,9 @@ LogicalResult RequestedOp::verify() {
 // Windows
 //===----------------------------------------------------------------------===//
 
+/// Between the two axes of a tile that lie along one of the array.
+static constexpr StringLiteral kMinus = " - ";
+
 SmallVector<WindowAxis> mlir::tile::getWindow(ArrayType array, TileType tile, ArrayAttr arrayAxes,
                                               ArrayAttr tileAxes, ValueRange offsets) {
   SmallVector<WindowAxis> window;
@@ -124,8 +127,9 @@ SmallVector<WindowAxis> mlir::tile::getWindow(ArrayType array, TileType tile, Ar
         inTile = renamed.getValue();
         offset = value;
       }
-    int64_t size = tile.getSize(inTile);
-    window.push_back({size ? inTile : StringRef(), size ? size : 1, offset});
+    auto [plus, minus] = inTile.split(kMinus);
+    int64_t size = tile.getSize(plus);
+    window.push_back({size ? plus : StringRef(), size ? size : 1, offset, minus});
   }
   return window;
 }
@@ -140,23 +144,29 @@ LogicalResult mlir::tile::verifyWindow(Operation *op, ArrayType array, TileType 
       return op->emitOpError() << "expected an axis of " << array << ", but got '" << name << "'";
     if (!seen.insert(name).second)
       return op->emitOpError() << "expected distinct axes, but got '" << name << "' twice";
-    if (name != renamed && !tile.hasAxis(renamed))
-      return op->emitOpError() << "expected axis '" << renamed << "' in " << tile;
+    auto [plus, minus] = renamed.split(kMinus);
+    for (StringRef axis : {plus, minus})
+      if (name != axis && !axis.empty() && !tile.hasAxis(axis))
+        return op->emitOpError() << "expected axis '" << axis << "' in " << tile;
+    if (plus == minus)
+      return op->emitOpError() << "expected two axes of the tile, but got '" << renamed << "'";
   }
-  llvm::SmallDenseSet<StringRef> covered;
+  llvm::SmallDenseSet<StringRef> covered, diagonal;
   for (auto [axis, entry] :
        llvm::zip(array.getAxes(), getWindow(array, tile, arrayAxes, tileAxes, offsets))) {
     if (entry.tileAxis.empty()) {
       if (!entry.offset)
         return op->emitOpError() << "requires an element for axis '" << axis.getName()
                                  << "', which the tile does not have";
+    } else if (!entry.minusAxis.empty()) {
+      diagonal.insert_range(ArrayRef({entry.tileAxis, entry.minusAxis}));
     } else if (!covered.insert(entry.tileAxis).second) {
       return op->emitOpError() << "expected one array axis for axis '" << entry.tileAxis
                                << "' of the tile, but got two";
     }
   }
   for (const Axis &axis : tile.getAxes())
-    if (!covered.contains(axis.getName()))
+    if (!covered.contains(axis.getName()) && !diagonal.contains(axis.getName()))
       return op->emitOpError() << "expected axis '" << axis.getName() << "' of the tile in " << array;
   Type element = tile.getElementType(), storage = array.getElementType();
   if (isa<FloatType>(element) != isa<FloatType>(storage) || (!isa<FloatType>(element) && element != storage))

@@ -103,7 +103,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTermina
 }
 
 def Tile_SizeOp : Tile_Op<"size", [Pure]> {
-  let summary = "run-time size of a role: b, h, g, t, u, or `offset`, the position of query 0";
+  let summary = "run-time size of a role: b, h, g, t, u, lag (T + U), or `offset`, the position of query 0";
   let description = [{
     Channels have constant sizes and are never asked for.
 
@@ -141,7 +141,8 @@ class Tile_WindowDescription<string what, string example> {
   string text = "\n    " # what # [{
     A window names array axes: `t = %t0` places the tile's axis t at element %t0 of the array's; an axis that the tile
     does not have takes the one element given; `u as t = %x` places the tile's axis t along the array's axis u. An axis
-    of the tile that is not mentioned starts at 0.
+    of the tile that is not mentioned starts at 0. `lag as t - u = %x` places two axes of the tile along one of the array:
+    the tile's element (t, u) is at %x + t - u, so that all of one diagonal are one element.
 
     ```mlir
     }] # example # [{
@@ -180,7 +181,8 @@ def Tile_AccumulateOp : Tile_WriteOp<"accumulate", [MemRead, MemWrite]> {
   let summary = "adds a tile to a window of an array; nothing happens beyond its bounds";
   let description = Tile_WindowDescription<[{
     `array += tile`, in the array's storage type. Within a block additions happen in program order, and no other block
-    touches the window, so the result does not depend on threads.
+    touches the window, so the result does not depend on threads. Elements of the tile that are one element of the array
+    (of a diagonal) are all added, in a fixed order.
 
     `atomic`: other blocks of the kernel may add to the same elements, each element as if at once. The order of additions is free,
     and with it the last bits of the result. Elements are f32 or f64. }],

@@ -46,8 +46,16 @@ ParseResult mlir::tile::parseWindow(OpAsmParser &parser, ArrayAttr &arrayAxes, A
     if (parseName(parser, axis))
       return failure();
     renamed = axis;
-    if (succeeded(parser.parseOptionalKeyword("as")) && parseName(parser, renamed))
-      return failure();
+    if (succeeded(parser.parseOptionalKeyword("as"))) {
+      StringAttr minus;
+      if (parseName(parser, renamed))
+        return failure();
+      if (succeeded(parser.parseOptionalMinus())) {
+        if (parseName(parser, minus))
+          return failure();
+        renamed = parser.getBuilder().getStringAttr(renamed.getValue() + " - " + minus.getValue());
+      }
+    }
     inArray.push_back(axis);
     inTile.push_back(renamed);
     return failure(parser.parseEqual() || parser.parseOperand(offsets.emplace_back()));

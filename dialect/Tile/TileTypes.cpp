@@ -31,7 +31,7 @@ void mlir::tile::sortByName(MutableArrayRef<Axis> axes) {
   llvm::sort(axes, [](const Axis &a, const Axis &b) { return a.getName() < b.getName(); });
 }
 
-bool mlir::tile::isRole(StringRef name) { return llvm::is_contained({"b", "h", "g", "t", "u"}, name); }
+bool mlir::tile::isRole(StringRef name) { return llvm::is_contained({"b", "h", "g", "t", "u", "lag"}, name); }
 
 //===----------------------------------------------------------------------===//
 // ExtentAttr: `64`, `t`, `ceildiv(t, 64)`
@@ -97,7 +97,7 @@ LogicalResult ExtentAttr::verify(function_ref<InFlightDiagnostic()> emitError, S
                                  int64_t size) {
   auto [batch, heads] = role.getValue().split('*');
   if (!role.empty() && !isRole(role) && !(isRole(batch) && isRole(heads)))
-    return emitError() << "expected one of the roles b, h, g, t, u, but got '" << role.getValue() << "'";
+    return emitError() << "expected one of the roles b, h, g, t, u, lag, but got '" << role.getValue() << "'";
   if (size < 1)
     return emitError() << "expected a positive size, but got " << size;
   return success();

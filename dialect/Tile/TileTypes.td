@@ -10,7 +10,7 @@ def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
   let summary = "a number of elements or of blocks: `64`, `t`, or `ceildiv(t, 64)`";
   let description = [{
     With an empty role the extent is the constant `size`. Otherwise it is ceil(R / size), R the run-time size of the
-    role (one of b, h, g, t, u); size 1 is the role itself. `ceildiv(4, b * g)` is in how many parts a block per b and g is cut so that
+    role (one of b, h, g, t, u, lag; lag is T + U); size 1 is the role itself. `ceildiv(4, b * g)` is in how many parts a block per b and g is cut so that
     there are at least 4 blocks.
   }];
   let parameters = (ins "::mlir::StringAttr":$role, "int64_t":$size);
@@ -99,7 +99,7 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
 def Tile_ArrayType : Tile_Type<"Array", "array"> {
   let summary = "memory with named axes, in the order of its layout";
   let description = [{
-    `!tile.array<[b, h, t, d = 64], bf16>`: an axis is a role of run-time size (b, h, g, t, u), has a constant size, or
+    `!tile.array<[b, h, t, d = 64], bf16>`: an axis is a role of run-time size (b, h, g, t, u, lag), has a constant size, or
     counts blocks, `i = ceildiv(t, 64)`; `x = t` is an axis named x with the size of role t. Strides of tensors are given at run time (the last axis has
     stride 1 if its size is constant); workspace is dense, last axis innermost. Elements are of storage type: f32, f64, bf16, f16, i32.
   }];

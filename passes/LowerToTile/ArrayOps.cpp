@@ -50,6 +50,7 @@ SmallVector<Value> TileEmitter::emitRegion(Region &region, ValueRange arrays, Va
     tiles.push_back(emit(array, frame));
   for (Value count : live)
     counts.push_back(emit(count, frame));
+  noteChannels(region.getParentOp());
   ScalarProgram program(*this, frame);
   SmallVector<Value> arguments = llvm::map_to_vector(tiles, [&](Value tile) { return program.input(tile); });
   SmallVector<Value> results = program.inlineRegion(region, arguments);
@@ -102,7 +103,7 @@ Value TileEmitter::emitReduceBody(ReduceOp op, Frame &frame) {
   SmallVector<tile::Axis> all;
   SmallVector<StringRef> channels;
   for (StringRef axis : bodyAxes(op)) {
-    if (axis == "t" || axis == "u")
+    if (isTokenAxis(axis))
       all.push_back(tile::Axis::get(builder.getContext(), axis, frame.size(axis)));
     else if (!tile::isRole(axis))
       all.push_back(tile::Axis::get(builder.getContext(), axis, channelSize(axis)));
@@ -152,7 +153,7 @@ Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
       bound = "h";
     } else if (axis == "blocks") {
       bound = "block";
-      end = arith::CeilDivSIOp::create(builder, loc, size(llvm::is_contained(axes, "t") ? "t" : "u"),
+      end = arith::CeilDivSIOp::create(builder, loc, size(*llvm::find_if(axes, isTokenAxis)),
                                        constant(sizes.tokens));
     } else {
       end = size(axis);
@@ -171,6 +172,7 @@ Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
     return result;
 
   // The number of elements that a mean is over.
+  noteChannels(op);
   double count = 1;
   Value runtime;
   for (StringRef axis : axes) {
@@ -199,13 +201,13 @@ Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
 Value TileEmitter::emitPartial(ReduceOp op, Frame &frame) {
   Value tile = emitReduceBody(op, frame);
   auto type = cast<tile::TileType>(tile.getType());
-  for (StringRef token : {"t", "u"}) {
+  for (StringRef token : {"t", "u", "lag"}) {
     if (!type.hasAxis(token))
       continue;
     // What lies beyond the last token is no token.
     ScalarProgram program(*this, frame);
     Value value = program.input(tile), position = program.position(token);
-    Value end = token == "t" ? add(size("offset"), size("t")) : size("u");
+    Value end = endPosition(token);
     Value inside = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::slt, position, end);
     Value zero = FloatMath{program.builder(), loc}.number(value.getType(), 0.0);
     Value kept = arith::SelectOp::create(program.builder(), loc, inside, value, zero);
@@ -238,8 +240,7 @@ Value TileEmitter::emitShifted(StringRef token, int64_t amount, Frame &frame,
   Value tile = emitThere(there);
   ScalarProgram program(*this, there);
   Value value = program.input(tile), position = program.position(token);
-  Value first = token == "t" ? size("offset") : constant(0);
-  Value end = add(first, size(token));
+  Value first = firstPosition(token), end = endPosition(token);
   OpBuilder &inner = program.builder();
   Value after = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::sge, position, first);
   Value before = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, position, end);

@@ -48,7 +48,11 @@ private:
   bool hasKeysOnGrid(const KernelPlan &kernel) {
     return PairEmitter::hasKeysOnGrid(cast<PairwiseOp>(kernel.op), sizes);
   }
-  /// The last extent of a kernel of pairs: its blocks of keys, or in how many parts they are cut.
+  bool hasDiagonalsOnGrid(const KernelPlan &kernel) {
+    return PairEmitter::hasDiagonalsOnGrid(cast<PairwiseOp>(kernel.op), sizes);
+  }
+  /// The last extent of a kernel of pairs: its blocks of keys or of diagonals, or in how many parts they are
+  /// cut.
   tile::ExtentAttr partsOf(const KernelPlan &kernel);
   /// What becomes of each result of a kernel of pairs.
   SmallVector<PairResult> planResults(const KernelPlan &kernel, TileEmitter &emitter);
@@ -118,9 +122,15 @@ void ProgramAssembler::declareWorkspace() {
         if (partition.hasMemory(result)) {
           tile::ArrayType type = storageOf(typeOf(result), typeOf(result).getScalarType());
           PairOutput kind = pairs.getSum(result.getResultNumber()).getKind();
-          if (kind == PairOutput::Total || (kind == PairOutput::Rows && !hasKeysOnGrid(kernel))) {
-            // One sum per part of the keys; they are added where they are read.
-            SmallVector<tile::Axis> axes{{builder.getStringAttr("part"), partsOf(kernel)}};
+          bool sumsInMemory = kind == PairOutput::Rows || kind == PairOutput::Diagonals;
+          if (kind == PairOutput::Total || (sumsInMemory && !hasKeysOnGrid(kernel))) {
+            // One sum per part of the keys (or place of a key in its tile); they are added where they are
+            // read.
+            auto parts =
+                hasDiagonalsOnGrid(kernel)
+                    ? tile::ExtentAttr::get(builder.getContext(), PairEmitter::diagonalTile(pairs, sizes))
+                    : partsOf(kernel);
+            SmallVector<tile::Axis> axes{{builder.getStringAttr("part"), parts}};
             llvm::append_range(axes, type.getAxes());
             type = tile::ArrayType::get(builder.getContext(), axes, type.getElementType());
           }
@@ -142,7 +152,7 @@ void ProgramAssembler::declareWorkspace() {
       // One partial sum per block: the kernel's grid, then the channels.
       SmallVector<tile::Axis> axes;
       for (StringRef axis : kernel.axes) {
-        if (axis == "t" || axis == "u")
+        if (isTokenAxis(axis))
           axes.push_back({builder.getStringAttr("block"),
                           tile::ExtentAttr::get(builder.getStringAttr(axis), blockSize(kernel))});
         else
@@ -179,6 +189,9 @@ int64_t ProgramAssembler::blockSize(const KernelPlan &kernel) {
 }
 
 tile::ExtentAttr ProgramAssembler::partsOf(const KernelPlan &kernel) {
+  if (hasDiagonalsOnGrid(kernel))
+    return tile::ExtentAttr::get(builder.getStringAttr("lag"),
+                                 PairEmitter::diagonalTile(cast<PairwiseOp>(kernel.op), sizes));
   if (hasKeysOnGrid(kernel))
     return tile::ExtentAttr::get(builder.getStringAttr("u"),
                                  PairEmitter::columnTile(cast<PairwiseOp>(kernel.op), sizes).keys);
@@ -306,6 +319,8 @@ void ProgramAssembler::emitStatesKernels(KernelPlan &kernel) {
 void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame) {
   auto pairs = cast<PairwiseOp>(kernel.op);
   SmallVector<PairResult> plans = planResults(kernel, emitter);
+  if (hasDiagonalsOnGrid(kernel))
+    return PairEmitter(emitter, pairs).emitDiagonals(frame, emitter.extent(partsOf(kernel)), plans);
   // Where sums into columns are complete, they are stored, and with them what depends on nothing else.
   bool groups = llvm::is_contained(kernel.axes, "g");
   auto finish = [&](Frame &done) {
@@ -323,7 +338,7 @@ void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter,
 
 SmallVector<tile::ExtentAttr> ProgramAssembler::gridOf(ArrayRef<StringRef> axes, int64_t block) {
   return llvm::map_to_vector(axes, [&](StringRef axis) {
-    return tile::ExtentAttr::get(builder.getStringAttr(axis), axis == "t" || axis == "u" ? block : 1);
+    return tile::ExtentAttr::get(builder.getStringAttr(axis), isTokenAxis(axis) ? block : 1);
   });
 }
 
@@ -331,7 +346,7 @@ Frame ProgramAssembler::frameOf(ArrayRef<StringRef> axes, int64_t block, tile::K
                                 TileEmitter &emitter) {
   Frame frame;
   for (auto [axis, index] : llvm::zip(axes, kernel.getBlock()->getArguments())) {
-    if (axis != "t" && axis != "u") {
+    if (!isTokenAxis(axis)) {
       frame.indices[axis] = index;
       continue;
     }

@@ -53,7 +53,7 @@ SmallVector<Value> PairEmitter::forHeads(Frame &block, ValueRange carried,
 
 ScoreTile PairEmitter::columnTile(PairwiseOp op, const TileSizes &sizes) {
   bool sumsScalars = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) {
-    return sum.getArray() < 0 && (sum.getKind() == PairOutput::Columns || sum.getKind() == PairOutput::Total);
+    return sum.getArray() < 0 && sum.getKind() != PairOutput::Rows;
   });
   ScoreTile tile = sizes.columns;
   if (sumsScalars)
@@ -61,10 +61,15 @@ ScoreTile PairEmitter::columnTile(PairwiseOp op, const TileSizes &sizes) {
   return tile;
 }
 
+static bool sumsInto(PairwiseOp op, PairOutput kind) {
+  return llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
+                      [&](PairSumAttr sum) { return sum.getKind() == kind; });
+}
+
 bool PairEmitter::hasKeysOnGrid(PairwiseOp op, const TileSizes &sizes) {
-  bool anyRows = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
-                              [](PairSumAttr sum) { return sum.getKind() == PairOutput::Rows; });
-  return sizes.rowSums == RowSums::Atomic || (sizes.rowSums == RowSums::Separate && !anyRows);
+  return !sumsInto(op, PairOutput::Diagonals) &&
+         (sizes.rowSums == RowSums::Atomic ||
+          (sizes.rowSums == RowSums::Separate && !sumsInto(op, PairOutput::Rows)));
 }
 
 void PairEmitter::zeroKind(PairOutput kind, Frame &frame, ArrayRef<PairResult> results) {
@@ -78,17 +83,19 @@ void PairEmitter::zeroRows(Frame &rows, ArrayRef<PairResult> results) {
 }
 
 void PairEmitter::zeroMemory(Frame &block, ArrayRef<PairResult> results) {
-  bool anyRows = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
-                              [](PairSumAttr sum) { return sum.getKind() == PairOutput::Rows; });
   forHeads(block, {}, [&](Frame &head, ValueRange) {
-    int64_t step = columnTile(op, emitter.sizes).queries;
     zeroKind(PairOutput::Total, head, results);
-    if (anyRows)
-      emitter.loop(emitter.constant(0), emitter.size("t"), step, {}, [&](Value i, ValueRange) {
-        Frame rows = head.at("t", i, step);
-        zeroRows(rows, results);
+    auto zeroTokens = [&](PairOutput kind, StringRef token, int64_t step) {
+      if (!sumsInto(op, kind))
+        return;
+      emitter.loop(emitter.constant(0), emitter.size(token), step, {}, [&](Value i, ValueRange) {
+        Frame tokens = head.at(token, i, step);
+        zeroKind(kind, tokens, results);
         return SmallVector<Value>();
       });
+    };
+    zeroTokens(PairOutput::Rows, "t", columnTile(op, emitter.sizes).queries);
+    zeroTokens(PairOutput::Diagonals, "lag", emitter.sizes.tokens);
     return SmallVector<Value>();
   });
 }
@@ -111,17 +118,20 @@ VisibleRange PairEmitter::visibleQueries(const Frame &columns) {
   return range;
 }
 
-void PairEmitter::addToRowMemory(const Columns &columns, const Frame &pair, ValueRange weights) {
+void PairEmitter::addToMemory(const Columns &columns, const Frame &pair, ValueRange weights) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   for (auto [sum, plan] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), columns.results)) {
-    if (sum.getKind() != PairOutput::Rows)
+    bool isDiagonals = sum.getKind() == PairOutput::Diagonals;
+    if (sum.getKind() != PairOutput::Rows && !isDiagonals)
       continue;
     guarded(plan.requested, [&] {
       Frame inside = pair;
       Value weight = weights[sum.getYielded()];
       Value value;
-      if (sum.getArray() < 0)
+      if (isDiagonals)
+        value = weight; // over [t, u]: elements of one diagonal meet in memory
+      else if (sum.getArray() < 0)
         value = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {"u"});
       else
         value = tile::DotOp::create(builder, loc, weight,
@@ -153,12 +163,12 @@ SmallVector<Value> PairEmitter::addToColumns(const Columns &columns, Frame &pair
       return addContracted(before, weights[sum.getYielded()], row, over);
     }));
   }
-  addToRowMemory(columns, pair, weights);
+  addToMemory(columns, pair, weights);
   return next;
 }
 
 SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, ValueRange groupSums) {
-  emitOperands(head, [](ArrayType type) { return !type.has("t"); });
+  emitOperands(head, [](ArrayType type) { return !varies(type, "t"); });
   SmallVector<Value> carried(groupSums);
   carried.append(zerosOf(columns.ofHead, head));
   int64_t step = columnTile(op, emitter.sizes).queries;
@@ -198,7 +208,7 @@ void PairEmitter::finish(const Columns &columns, ArrayRef<int64_t> results, Valu
 void PairEmitter::emitKeys(const Columns &columns, Frame &keys) {
   SmallVector<Value> zeros = zerosOf(columns.ofGroup, keys);
   if (loopsOverHeads(keys))
-    emitOperands(keys, [](ArrayType type) { return !type.has("t") && !type.has("h"); });
+    emitOperands(keys, [](ArrayType type) { return !varies(type, "t") && !type.has("h"); });
   SmallVector<Value> sums = forHeads(
       keys, zeros, [&](Frame &head, ValueRange carried) { return emitHead(columns, head, carried); });
   this->finish(columns, columns.ofGroup, sums, keys);
@@ -210,7 +220,7 @@ void PairEmitter::emitColumns(Frame &block, Value parts, ArrayRef<PairResult> re
   Columns columns{results, finish, {}, {}, hasKeysOnGrid(op, emitter.sizes)};
   bool heads = loopsOverHeads(block);
   for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>()))
-    if (sum.getKind() != PairOutput::Rows) {
+    if (sum.getKind() == PairOutput::Columns || sum.getKind() == PairOutput::Total) {
       bool perHead = heads && cast<ArrayType>(op.getResult(index).getType()).has("h");
       (perHead ? columns.ofHead : columns.ofGroup).push_back(index);
     }

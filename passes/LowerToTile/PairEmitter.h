@@ -3,7 +3,8 @@
 // Loops over score tiles: a pairwise operation at one block.
 //
 //   rows only:     queries outside, keys inside; sums are carried; a running maximum rescales what is carried
-//   with columns:  keys outside, queries inside; sums into columns are carried, sums into rows go to memory
+//   with columns:  keys outside, queries inside; sums into columns are carried, others go to memory
+//   diagonals:     along them, score tiles are carried
 //
 // Both split their inner loop in masked and full parts (VisibleRanges), or mask in one loop where the mask
 // cuts.
@@ -18,7 +19,7 @@ namespace taylor {
 
 /// What becomes of one result of a pairwise operation with sums into columns.
 struct PairResult {
-  /// Where it is summed (rows) or stored (totals). Null for columns.
+  /// Where it is summed (rows, diagonals) or stored (totals). Null for columns.
   mlir::Value memory;
   /// Whether anybody asks for it, an i1; null: always.
   mlir::Value requested;
@@ -36,6 +37,10 @@ public:
   }
   /// Score tiles of the others.
   static ScoreTile columnTile(PairwiseOp op, const TileSizes &sizes);
+  /// Whether an operation's diagonals are on the grid of a kernel of its own: it sums into nothing else.
+  static bool hasDiagonalsOnGrid(PairwiseOp op, const TileSizes &sizes);
+  /// Queries, and keys, of its score tiles.
+  static int64_t diagonalTile(PairwiseOp op, const TileSizes &sizes);
   /// Whether each block of keys of an operation with sums into columns is a block of the grid.
   static bool hasKeysOnGrid(PairwiseOp op, const TileSizes &sizes);
 
@@ -50,6 +55,9 @@ public:
   /// have more queries.
   void emitColumns(Frame &block, mlir::Value parts, llvm::ArrayRef<PairResult> results,
                    llvm::function_ref<void(Frame &frame)> finish);
+  /// Emits the loops along diagonals, on the grid in `blocks`, of one batch and head; the frame's part is the
+  /// number of the block.
+  void emitDiagonals(Frame &block, mlir::Value blocks, llvm::ArrayRef<PairResult> results);
   /// Zeros where sums into rows are accumulated, for the frame's queries.
   void zeroRows(Frame &rows, llvm::ArrayRef<PairResult> results);
 
@@ -82,6 +90,8 @@ private:
   // PairEmitter.cpp
   ArrayType typeOf(int64_t array) { return typeOf(op.getArrays()[array]); }
   static ArrayType typeOf(mlir::Value array) { return mlir::cast<ArrayType>(array.getType()); }
+  /// Whether an array differs from one token to the next along t or u.
+  static bool varies(ArrayType array, llvm::StringRef token) { return array.has(token) || array.has("lag"); }
   /// Which arrays take part with axis t, with u, with h.
   void emitOperands(Frame &frame, llvm::function_ref<bool(ArrayType)> which);
   llvm::SmallVector<mlir::Value> emitProducts(Frame &pair);
@@ -128,6 +138,10 @@ private:
                                            mlir::ValueRange carried, const Masking &masking);
   bool dependsOnMaximum(int64_t yielded);
 
+  // PairDiagonals.cpp
+  /// One walk along diagonals: all score tiles whose queries less their keys are one number.
+  void emitWalk(Frame &block, mlir::Value walk, llvm::ArrayRef<PairResult> results);
+
   // PairColumns.cpp
   void zeroKind(PairOutput kind, Frame &frame, llvm::ArrayRef<PairResult> results);
   /// Zeros where rows and totals of this block are accumulated.
@@ -135,13 +149,14 @@ private:
   VisibleRange visibleQueries(const Frame &columns);
   /// The last key of a block that there is.
   mlir::Value lastKey(const Frame &columns);
-  /// One score tile: the next value of each carried sum; sums into rows go to memory.
+  /// One score tile: the next value of each carried sum; sums into rows and diagonals go to
+  /// memory.
   llvm::SmallVector<mlir::Value> addToColumns(const Columns &columns, Frame &pair, mlir::ValueRange carried,
                                               const Masking &masking);
   /// Whether what a tile of an operand holds is finite beyond the last key too: what is loaded is 0 there,
   /// what is computed may be anything. That matters where keys are summed over.
   bool isFiniteInColumns(mlir::Value array);
-  void addToRowMemory(const Columns &columns, const Frame &pair, mlir::ValueRange weights);
+  void addToMemory(const Columns &columns, const Frame &pair, mlir::ValueRange weights);
   /// All queries of one head (or group) for one block of keys; returns the group's sums.
   llvm::SmallVector<mlir::Value> emitHead(const Columns &columns, Frame &head, mlir::ValueRange groupSums);
   /// All queries of all heads for one block of keys.

@@ -52,7 +52,7 @@ Value PairEmitter::emitFirstMaximum(Frame &frame) {
   SmallVector<Value> arguments;
   for (auto [place, argument] : llvm::enumerate(region.getArguments())) {
     int64_t scalar = int64_t(place) - op.getNumProducts();
-    if (scalar >= 0 && !typeOf(op.getScalars()[scalar]).has("u"))
+    if (scalar >= 0 && !varies(typeOf(op.getScalars()[scalar]), "u"))
       arguments.push_back(program.input(emitter.emit(op.getArrays()[op.getScalars()[scalar]], frame)));
     else
       arguments.push_back(
@@ -134,7 +134,7 @@ SmallVector<Value> PairEmitter::addToRows(Frame &pair, ArrayRef<int64_t> looped,
 }
 
 void PairEmitter::emitRows(Frame &frame) {
-  emitOperands(frame, [](ArrayType type) { return !type.has("u"); });
+  emitOperands(frame, [](ArrayType type) { return !varies(type, "u"); });
   SmallVector<int64_t> looped;
   Value maximum; // where it is asked for
   for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>())) {

@@ -110,9 +110,11 @@ void Partition::chooseStored() {
   };
   for (Operation &op : function.getBody().front()) {
     if (auto pairs = dyn_cast<PairwiseOp>(op)) {
-      bool rowsOnly = PairEmitter::isRowsOnly(pairs);
+      bool rowsOnly = PairEmitter::isRowsOnly(pairs),
+           diagonals = PairEmitter::hasDiagonalsOnGrid(pairs, sizes);
       for (Value array : pairs.getArrays()) {
-        bool isOuter = !typeOf(array).has(rowsOnly ? "u" : "t");
+        bool isOuter = !typeOf(array).has(rowsOnly ? "u" : "t") && !typeOf(array).has("lag") &&
+                       (!diagonals || tokenAxis(typeOf(array)).empty());
         ScoreTile tile =
             rowsOnly ? PairEmitter::rowTile(pairs, sizes) : PairEmitter::columnTile(pairs, sizes);
         // It is itself there too, before it is rounded, and stays through the loop: it counts a quarter more.
@@ -311,7 +313,7 @@ SmallVector<StringRef> taylor::gridAxes(ArrayRef<Value> arrays, Operation *op) {
       present.push_back(name.getValue());
   if (op)
     op->walk([&](IndexOp index) { present.push_back(index.getAxis()); });
-  for (StringRef axis : {"b", "h", "g", "t", "u"})
+  for (StringRef axis : {"b", "h", "g", "t", "u", "lag"})
     if (llvm::is_contained(present, axis) && !(axis == "g" && llvm::is_contained(present, "h")))
       axes.push_back(axis);
   return axes;
@@ -328,9 +330,9 @@ void Partition::placeRoots() {
       bool groups = llvm::any_of(arrays, [](Value array) { return typeOf(array).has("g"); });
       SmallVector<StringRef> axes = gridAxes(arrays);
       for (StringRef &axis : axes)
-        if (axis == "h" && groups)
+        if (axis == "h" && groups && !PairEmitter::hasDiagonalsOnGrid(pairs, sizes))
           axis = "g";
-      llvm::erase_if(axes, [](StringRef axis) { return axis == "t" || axis == "u"; });
+      llvm::erase_if(axes, isTokenAxis);
       kernelFor(KernelPlan::Kind::Pairs, stageOfPairs(pairs), axes, pairs);
     }
   for (Root &root : roots) {
@@ -345,7 +347,7 @@ void Partition::placeRoots() {
     if (isa_and_nonnull<StatesOp>(op)) {
       root.stage = stageOf(root.value);
       SmallVector<StringRef> axes = gridAxes(root.value);
-      llvm::erase_if(axes, [](StringRef axis) { return axis == "t" || axis == "u"; });
+      llvm::erase_if(axes, isTokenAxis);
       kernelFor(KernelPlan::Kind::States, root.stage, axes, op).roots.push_back(root);
       continue;
     }
@@ -559,22 +561,22 @@ void Partition::nameKernels() {
       name = "states";
       break;
     case KernelPlan::Kind::Pairs:
-      name = "pairs";
+      name = PairEmitter::hasDiagonalsOnGrid(cast<PairwiseOp>(kernel.op), sizes) ? "diagonals" : "pairs";
       break;
     case KernelPlan::Kind::Local: {
       for (const Root &root : kernel.roots) {
         Leaves leaves = leavesOf(root);
         kernel.rowPairs.insert(leaves.rowPairs.begin(), leaves.rowPairs.end());
       }
-      bool rows = llvm::is_contained(kernel.axes, "t"), columns = llvm::is_contained(kernel.axes, "u");
+      auto token = llvm::find_if(kernel.axes, isTokenAxis);
       if (!kernel.rowPairs.empty())
         name = "attend";
-      else if (!rows && !columns)
+      else if (token == kernel.axes.end())
         name = "combine";
-      else if (kernel.stage > firstPairs)
-        name = rows ? "finish_rows" : "finish_columns";
       else
-        name = rows ? "rows" : "columns";
+        name = std::string(kernel.stage > firstPairs ? "finish_" : "") + (*token == "t"   ? "rows"
+                                                                          : *token == "u" ? "columns"
+                                                                                          : "lags");
     }
     }
     int count = used[name]++;

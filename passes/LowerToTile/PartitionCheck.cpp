@@ -11,10 +11,6 @@ using namespace taylor;
 
 static LogicalResult checkSizes(Operation *op, TypeRange types) {
   for (Type type : types)
-    if (auto array = dyn_cast<ArrayType>(type); array && array.has("lag"))
-      return op->emitOpError() << "unsupported axis lag in kernels: " << array
-                               << "; the reference evaluator has it (taylor-run --device=reference)";
-  for (Type type : types)
     if (auto array = dyn_cast<ArrayType>(type))
       for (auto [name, size] : llvm::zip(array.getAxes(), array.getSizes()))
         if (size == ArrayType::kUnknown && !isRuntimeAxis(name.getValue()))
@@ -30,8 +26,8 @@ static LogicalResult checkPairs(PairwiseOp op) {
         "the last key only; sum into rows in an operation of its own");
   for (auto [sum, type] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), op.getResultTypes()))
     if (sum.getKind() == PairOutput::Total && !tokenAxis(cast<ArrayType>(type)).empty())
-      return op.emitOpError() << "expected a total without t and u, but got " << type
-                              << "; use rows or columns";
+      return op.emitOpError() << "expected a total without t, u and lag, but got " << type
+                              << "; use rows, columns or diagonals";
   if (!op.hasMaximum() || op.getMaximum().front().getTerminator()->getNumOperands() < 2)
     return success();
   SmallVector<Value> pending{op.getMaximum().front().getTerminator()->getOperand(1)};
@@ -39,7 +35,9 @@ static LogicalResult checkPairs(PairwiseOp op) {
     Value value = pending.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       int64_t scalar = int64_t(argument.getArgNumber()) - op.getNumProducts();
-      if (scalar < 0 || cast<ArrayType>(op.getArrays()[op.getScalars()[scalar]].getType()).has("u"))
+      auto type =
+          scalar < 0 ? ArrayType() : cast<ArrayType>(op.getArrays()[op.getScalars()[scalar]].getType());
+      if (!type || type.has("u") || type.has("lag"))
         return op.emitOpError("expected a floor of the maximum that is the same for all keys of a row");
     } else {
       if (auto index = value.getDefiningOp<IndexOp>(); index && index.getAxis() == "u")

@@ -22,7 +22,7 @@ ArrayType taylor::makeArray(MLIRContext *context, ArrayRef<StringRef> axes, Arra
     names.push_back(StringAttr::get(context, axis));
     sizes.push_back(size);
   };
-  for (StringRef role : {"b", "h", "g", "t", "u", "d", "e", "f"})
+  for (StringRef role : {"b", "h", "g", "t", "u", "lag", "d", "e", "f"})
     if (llvm::is_contained(axes, role))
       take(role);
   for (StringRef axis : axes)

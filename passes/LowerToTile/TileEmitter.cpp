@@ -18,8 +18,7 @@ using namespace taylor;
 //===----------------------------------------------------------------------===//
 
 bool taylor::reducesTokens(ReduceOp op) {
-  return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(),
-                      [](StringRef axis) { return axis == "t" || axis == "u"; });
+  return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(), isTokenAxis);
 }
 
 double taylor::leastOf(Type type) { return type.isF64() ? -1.0e300 : -2.0e38; }
@@ -27,29 +26,38 @@ double taylor::leastOf(Type type) { return type.isF64() ? -1.0e300 : -2.0e38; }
 Frame Frame::at(StringRef token, Value start, int64_t size) const {
   Frame moved = *this;
   moved.tiles.clear();
-  (token == "t" ? moved.tStart : moved.uStart) = start;
-  (token == "t" ? moved.tSize : moved.uSize) = size;
+  (token == "t" ? moved.tStart : token == "u" ? moved.uStart : moved.lagStart) = start;
+  (token == "t" ? moved.tSize : token == "u" ? moved.uSize : moved.lagSize) = size;
   return moved;
 }
 
 TileEmitter::TileEmitter(OpBuilder &builder, Location loc, const ArrayMemory &memory, const TileSizes &sizes,
                          FunctionOp function)
     : builder(builder), loc(loc), memory(memory), sizes(sizes) {
-  auto note = [&](Type type) {
+  function.walk([&](Operation *op) { noteChannels(op); });
+}
+
+void TileEmitter::noteChannels(Operation *op) {
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (auto array = dyn_cast<ArrayType>(type))
       for (auto [name, size] : llvm::zip(array.getAxes(), array.getSizes()))
         if (size != ArrayType::kUnknown)
           channelSizes[name.getValue()] = size;
-  };
-  for (Value argument : function.getBody().getArguments())
-    note(argument.getType());
-  function.walk([&](Operation *op) { llvm::for_each(op->getResultTypes(), note); });
 }
 
 Value TileEmitter::constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
 Value TileEmitter::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
 Value TileEmitter::size(StringRef role) {
   return tile::SizeOp::create(builder, loc, builder.getIndexType(), role);
+}
+Value TileEmitter::firstPosition(StringRef token) {
+  if (token == "u")
+    return constant(0);
+  Value offset = size("offset");
+  return token == "t" ? offset : Value(arith::SubIOp::create(builder, loc, offset, size("u")));
+}
+Value TileEmitter::endPosition(StringRef token) {
+  return token == "u" ? size("u") : add(size("offset"), size("t"));
 }
 Value TileEmitter::headsPerGroup() { return arith::DivSIOp::create(builder, loc, size("h"), size("g")); }
 
@@ -114,7 +122,10 @@ tile::TileType TileEmitter::tileType(ArrayType array, const Frame &frame) {
   SmallVector<tile::Axis> axes;
   for (auto [name, size] : llvm::zip(array.getAxes(), array.getSizes())) {
     StringRef axis = name.getValue();
-    if (axis == "t" || axis == "u")
+    if (axis == "lag" && !frame.lagSize)
+      for (StringRef token : {"t", "u"})
+        axes.push_back(tile::Axis::get(builder.getContext(), token, frame.size(token)));
+    else if (isTokenAxis(axis))
       axes.push_back(tile::Axis::get(builder.getContext(), axis, frame.size(axis)));
     else if (!tile::isRole(axis))
       axes.push_back(tile::Axis::get(builder.getContext(), axis, size));
@@ -136,14 +147,19 @@ void TileEmitter::window(tile::ArrayType array, tile::TileType tile, const Frame
                          SmallVectorImpl<Value> &offsets) {
   for (const tile::Axis &axis : array.getAxes()) {
     Value offset;
-    if (axis.getName() == "t" || axis.getName() == "u")
+    StringAttr inTile = axis.name;
+    if (axis.getName() == "lag" && !frame.lagSize) {
+      // Query t and key u are at t - u + U.
+      inTile = builder.getStringAttr("t - u");
+      offset = add(arith::SubIOp::create(builder, loc, frame.tStart, frame.uStart), size("u"));
+    } else if (isTokenAxis(axis.getName()))
       offset = frame.start(axis.getName());
     else if (Value index = indexOf(axis.getName(), frame))
       offset = index;
     if (!offset)
       continue;
     axes.push_back(axis.name);
-    tileAxes.push_back(axis.name);
+    tileAxes.push_back(inTile);
     offsets.push_back(offset);
   }
 }
@@ -204,6 +220,17 @@ void TileEmitter::accumulate(Value tile, Value array, const Frame &frame, bool a
   write<tile::AccumulateOp>(tile, array, frame, atomic);
 }
 
+void TileEmitter::storeWalk(Value tile, Value array, const Frame &pair) {
+  SmallVector<Attribute> axes{builder.getStringAttr("part")}, tileAxes{builder.getStringAttr("u")};
+  SmallVector<Value> offsets{constant(0)};
+  Frame place = pair;
+  place.indices.erase("part"); // of the grid
+  window(cast<tile::ArrayType>(array.getType()), cast<tile::TileType>(tile.getType()), place, axes, tileAxes,
+         offsets);
+  tile::StoreOp::create(builder, loc, tile, array, builder.getArrayAttr(axes), builder.getArrayAttr(tileAxes),
+                        offsets);
+}
+
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
@@ -211,8 +238,8 @@ void TileEmitter::accumulate(Value tile, Value array, const Frame &frame, bool a
 Value TileEmitter::positions(StringRef axis, const Frame &frame) {
   Value start = constant(0);
   int64_t count = channelSize(axis);
-  if (axis == "t" || axis == "u") {
-    start = axis == "t" ? add(size("offset"), frame.tStart) : frame.uStart;
+  if (isTokenAxis(axis)) {
+    start = axis == "u" ? frame.uStart : add(firstPosition(axis), frame.start(axis));
     count = frame.size(axis);
   }
   auto type = tile::TileType::get(builder.getContext(), {tile::Axis::get(builder.getContext(), axis, count)},

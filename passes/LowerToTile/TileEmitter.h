@@ -38,12 +38,15 @@ struct ArrayMemory {
 /// far. Copies see what their original has made until then: a loop's body works on a copy.
 struct Frame {
   llvm::StringMap<mlir::Value> indices;
-  mlir::Value tStart, uStart;
-  int64_t tSize = 0, uSize = 0;
+  mlir::Value tStart, uStart, lagStart;
+  /// Without a size of its own, lag is the difference of t and u: an array with lag gives a tile over [t, u].
+  int64_t tSize = 0, uSize = 0, lagSize = 0;
   llvm::DenseMap<mlir::Value, mlir::Value> tiles;
 
-  mlir::Value start(llvm::StringRef token) const { return token == "t" ? tStart : uStart; }
-  int64_t size(llvm::StringRef token) const { return token == "t" ? tSize : uSize; }
+  mlir::Value start(llvm::StringRef token) const {
+    return token == "t" ? tStart : token == "u" ? uStart : lagStart;
+  }
+  int64_t size(llvm::StringRef token) const { return token == "t" ? tSize : token == "u" ? uSize : lagSize; }
   /// Another window; forgets the tiles made so far.
   Frame at(llvm::StringRef token, mlir::Value start, int64_t size) const;
 };
@@ -61,6 +64,8 @@ public:
   mlir::Value load(mlir::Value memory, mlir::tile::TileType type, const Frame &frame);
   void store(mlir::Value tile, mlir::Value memory, const Frame &frame);
   void accumulate(mlir::Value tile, mlir::Value memory, const Frame &frame, bool atomic = false);
+  /// Stores a tile over [t, u] of sums along diagonals: its key j goes to part j.
+  void storeWalk(mlir::Value tile, mlir::Value memory, const Frame &pair);
 
   /// One partial sum: the reduction over what a block of tokens holds.
   mlir::Value emitPartial(ReduceOp op, Frame &frame);
@@ -73,10 +78,14 @@ public:
   // Small things shared by the kernels.
   /// Index of b, h or g where it is fixed, else null; a group's index follows from its head's.
   mlir::Value indexOf(llvm::StringRef axis, const Frame &frame);
-  /// Positions along an axis that tiles have: offset + t, u, or the number of a channel.
+  /// Positions along an axis that tiles have: offset + t, u, their difference, or the number of a channel.
   mlir::Value positions(llvm::StringRef axis, const Frame &frame);
+  /// Of a channel of the operation that is being emitted.
   int64_t channelSize(llvm::StringRef axis) const { return channelSizes.lookup(axis); }
   mlir::Value size(llvm::StringRef role);
+  /// The first position of a token axis, and the one past its last: of t offset and offset + T.
+  mlir::Value firstPosition(llvm::StringRef token);
+  mlir::Value endPosition(llvm::StringRef token);
   mlir::Value constant(int64_t value);
   mlir::Value extent(mlir::tile::ExtentAttr extent);
   mlir::Value add(mlir::Value a, mlir::Value b);
@@ -127,6 +136,10 @@ private:
   mlir::Value loadStored(mlir::Value memory, mlir::tile::TileType type, const Frame &frame,
                          llvm::StringRef from = {}, llvm::StringRef to = {});
   mlir::Value combine(Reduction kind, mlir::Value a, mlir::Value b);
+
+  /// From now on channels have the sizes that they have in an operation: a free axis may have another
+  /// elsewhere.
+  void noteChannels(mlir::Operation *op);
 
   llvm::StringMap<int64_t> channelSizes;
 };

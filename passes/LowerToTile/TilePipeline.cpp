@@ -29,8 +29,8 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
   }
   if (sizes.foldRowFactors)
     manager.addPass(createFoldRowFactorsPass());
-  if (sizes.rowSums == RowSums::Separate)
-    manager.nest<FunctionOp>().addPass(createSplitSumsPass());
+  if (sizes.rowSums != RowSums::Parts)
+    manager.nest<FunctionOp>().addPass(createSplitSumsPass({sizes.rowSums == RowSums::Atomic}));
   manager.addPass(createLowerToTilePass({sizes.str()}));
   manager.addPass(createWidenProjectionsPass());
   if (!sizes.productType.empty())

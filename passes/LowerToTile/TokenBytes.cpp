@@ -9,7 +9,7 @@ using namespace taylor;
 static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
 int64_t taylor::countTokenBytes(ArrayType type, Type element) {
-  if (!type.has("t") && !type.has("u"))
+  if (tokenAxis(type).empty())
     return 0;
   int64_t bytes = bytesOf(element);
   for (auto [name, size] : llvm::zip(type.getAxes(), type.getSizes()))

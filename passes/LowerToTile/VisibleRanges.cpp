@@ -300,6 +300,20 @@ Value VisibleRanges::chunkOf(OpBuilder &builder, Location loc, Value last) const
   return math.add(offset, math.times(number, chunk));
 }
 
+Value VisibleRanges::mayHold(OpBuilder &builder, Location loc, Value least, Value most) const {
+  IndexMath math{builder, loc};
+  Value all;
+  for (const Condition &condition : conditions) {
+    // alpha (p - u) <= kappa
+    if (condition.kind != Condition::Kind::affine || condition.alpha + condition.beta != 0)
+      continue;
+    Value smallest = math.times(condition.alpha > 0 ? least : most, condition.alpha);
+    Value holds = math.isAtMost(smallest, math.number(condition.kappa));
+    all = all ? Value(arith::AndIOp::create(builder, loc, all, holds)) : holds;
+  }
+  return all;
+}
+
 bool VisibleRanges::canCount() const {
   return exact && llvm::all_of(conditions, [](const Condition &c) { return c.beta == 1 || c.beta == -1; });
 }

@@ -49,6 +49,10 @@ public:
   /// on scalars. `keys` is U.
   mlir::Value countOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value p, mlir::Value keys) const;
   bool canCount() const;
+  /// Whether some pair whose query stands `least` to `most` positions after its key may be visible; null: any
+  /// may.
+  mlir::Value mayHold(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value least,
+                      mlir::Value most) const;
   /// First position of the chunk of key `last`, where the operation sums within chunks; else null.
   mlir::Value chunkOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value last) const;
 

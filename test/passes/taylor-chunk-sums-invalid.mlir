@@ -82,9 +82,15 @@ taylor.function @maximum.forward of @maximum("input:q" %q: !q, "input:k" %k: !k,
 taylor.function @mixed.forward of @mixed("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:a" %a: !row, "input:c" %c: !column) sources [projection, projection, projection, input, input] {
   // expected-error @below {{unsupported chunked form: some of its terms decay and others do not; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * exp(%a - %c) + s, %v) : !q, !k, !row, !column, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
 
 // -----
 
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
 taylor.function @lags.forward of @lags("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
   %gain = taylor.map 1.0 + lag -> !taylor.array<[lag]>
   // expected-error @below {{unsupported chunked form: a weight reads an array with lag; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}

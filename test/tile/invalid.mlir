@@ -15,12 +15,12 @@ func.func private @channel_without_size(!tile.array<[b, d], f32>)
 
 // -----
 
-// expected-error @+1 {{expected one of the roles b, h, g, t, u, but got 'd'}}
+// expected-error @+1 {{expected one of the roles b, h, g, t, u, lag, but got 'd'}}
 func.func private @unknown_role(!tile.array<[b, i = ceildiv(d, 64)], f32>)
 
 // -----
 
-// expected-error @+1 {{expected one of the roles b, h, g, t, u, but got 'b*d'}}
+// expected-error @+1 {{expected one of the roles b, h, g, t, u, lag, but got 'b*d'}}
 func.func private @unknown_role_of_parts(!tile.array<[b, p = ceildiv(4, b * d)], f32>)
 
 // -----
@@ -65,7 +65,7 @@ tile.program @same_name_twice {
 
 tile.program @unknown_size {
   tile.kernel @k grid(%b in b) {
-    // expected-error @+1 {{expected one of b, h, g, t, u, offset, but got 'd'}}
+    // expected-error @+1 {{expected one of b, h, g, t, u, lag, offset, but got 'd'}}
     tile.size "d"
   }
 }
@@ -117,6 +117,26 @@ tile.program @two_array_axes_for_one {
   tile.kernel @k grid(%b in b) {
     // expected-error @+1 {{expected one array axis for axis 't' of the tile, but got two}}
     tile.load %x[u as t = %b] : !tile.array<[t, u], f32> -> !tile.tile<[t = 8], f32>
+  }
+}
+
+// -----
+
+tile.program @diagonal_of_one_axis {
+  %x = tile.tensor "input:x" : !tile.array<[lag], f32>
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{expected two axes of the tile, but got 't - t'}}
+    tile.load %x[lag as t - t = %b] : !tile.array<[lag], f32> -> !tile.tile<[t = 8], f32>
+  }
+}
+
+// -----
+
+tile.program @diagonal_of_unknown_axis {
+  %x = tile.tensor "input:x" : !tile.array<[lag], f32>
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{expected axis 'u' in '!tile.tile<[t = 8], f32>'}}
+    tile.load %x[lag as t - u = %b] : !tile.array<[lag], f32> -> !tile.tile<[t = 8], f32>
   }
 }
 

@@ -39,28 +39,34 @@ WindowAccess KernelEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
   Value uniform = code.i64(0), own;
   for (auto [i, axis] : llvm::enumerate(tile::getWindow(type, tile, arrayAxes, tileAxes, offsets))) {
     bool isUnit = values.isContiguous && i + 1 == type.getAxes().size();
-    WindowAccess::Axis access{axis.tileAxis, isUnit ? Value() : values.strides[i], {}, {}, false};
+    bool isDiagonal = !axis.minusAxis.empty();
+    WindowAccess::Axis access{axis.tileAxis, axis.minusAxis, isUnit ? Value() : values.strides[i], {}, {},
+                              false};
     auto scaled = [&](Value elements) { return isUnit ? elements : code.mul(elements, access.stride); };
     Value offset = axis.offset ? scalar(axis.offset) : Value();
     Value first = offset ? code.narrow(offset) : code.i32(0);
     if (offset)
       uniform = code.add(uniform, scaled(offset));
     if (!axis.tileAxis.empty()) {
-      Place place = placeOf(axis.tileAxis);
-      first = code.add(first, place.value);
+      Value plus = placeOf(axis.tileAxis).value, minus = isDiagonal ? placeOf(axis.minusAxis).value : Value();
+      auto placeInAxis = [&] { return minus ? code.sub(plus, minus) : plus; };
+      first = code.add(first, placeInAxis());
       Value part = atStartOfPart([&] {
-        Value wide = arith::ExtUIOp::create(builder, array.getLoc(), builder.getI64Type(), place.value);
+        Value place = placeInAxis();
+        Type i64 = builder.getI64Type();
+        Value wide = isDiagonal ? arith::ExtSIOp::create(builder, array.getLoc(), i64, place).getResult()
+                                : arith::ExtUIOp::create(builder, array.getLoc(), i64, place).getResult();
         return scaled(wide);
       });
       own = own ? atStartOfPart([&] { return code.add(own, part); }) : part;
     }
     ExtentAttr extent = type.getAxes()[i].extent;
-    if (!isInside(axis.offset, axis.size, extent)) {
+    if (isDiagonal || !isInside(axis.offset, axis.size, extent)) {
       Value size = code.narrow(values.sizes[i]);
       if (axis.tileAxis.empty()) {
         window.inside = code.both(window.inside, code.lessUnsigned(first, size));
       } else {
-        access.belowToo = axis.offset && !isNonNegative(axis.offset);
+        access.belowToo = isDiagonal || (axis.offset && !isNonNegative(axis.offset));
         access.size = size;
         access.first = first;
       }
@@ -80,7 +86,7 @@ Value KernelEmitter::pointerAt(const WindowAccess &window, llvm::function_ref<in
   Value moved;
   int64_t constant = 0;
   for (const WindowAccess::Axis &axis : window.axes) {
-    int64_t offset = axis.tileAxis.empty() ? 0 : offsetOf(axis.tileAxis) * window.elementBytes;
+    int64_t offset = WindowAccess::offsetAlong(axis, offsetOf) * int64_t(window.elementBytes);
     if (!axis.stride)
       constant += offset;
     else if (offset)
@@ -96,7 +102,7 @@ Value KernelEmitter::guardAt(const WindowAccess &window, llvm::function_ref<int6
   for (const WindowAccess::Axis &axis : window.axes) {
     if (!axis.size)
       continue;
-    int64_t offset = offsetOf(axis.tileAxis);
+    int64_t offset = WindowAccess::offsetAlong(axis, offsetOf);
     // Where no element is below the array, its end is compared with a constant.
     Value inside = axis.belowToo ? code.lessUnsigned(code.add(axis.first, offset), axis.size)
                                  : code.less(code.i32(offset), code.sub(axis.size, axis.first));
@@ -113,7 +119,7 @@ int64_t KernelEmitter::neighbours(Value array, LayoutAttr layout, TileType tile,
     return 1;
   tile::WindowAxis axis = tile::getWindow(type, tile, arrayAxes, tileAxes, offsets).back();
   int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
-  if (axis.tileAxis.empty())
+  if (axis.tileAxis.empty() || !axis.minusAxis.empty())
     return 1;
   // The first of them is a multiple, too, of what divides offset and size.
   int64_t divisor = std::gcd(leadingRegisters(layout, axis.tileAxis), type.getAxes().back().getSize());

@@ -52,6 +52,7 @@ void KernelEmitter::readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> us
   unsigned next = 0;
   for (StringRef role : kSizeRoles)
     sizes[role] = function.getArgument(next++);
+  sizes["lag"] = code.add(sizes["t"], sizes["u"]);
   for (Value array : used) {
     auto type = cast<ArrayType>(array.getType());
     ArrayRef<Axis> axes = type.getAxes();

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The attentions of examples/specs/beyond in plain PyTorch, written from the formulas of their sources and not from the specifications or the compiler.
 
-Shapes as in formulas.py; a gate per channel [B, H, T, e]; `temperature` and `sink` [H]; norm_weight [e] or [H, e].
+Shapes as in formulas.py; a gate per channel [B, H, T, e]; `temperature` and `sink` [H]; `table` [H, r]; norm_weight [e] or [H, e].
 """
 import functools
 import math
@@ -48,6 +48,21 @@ def query_key_norm(q, k, v, temperature, causal=True):
     unit = functools.partial(F.normalize, dim=-1, eps=1e-12)
     cosine = torch.einsum("bhtd,bhud->bhtu", unit(rope(q, p.t)), p.heads(unit(rope(k, p.u))))
     return over_mass(p, exponential(p, temperature[:, None, None] * cosine), v)
+
+
+def relative_bias(q, k, v, table, causal=True):
+    p = Pairs(q, k, causal)
+    entry = (p.t[:, None] - p.u).clamp(0, table.shape[1] - 1).long()  # [T, U]
+    return over_mass(p, exponential(p, p.score(q, k) + table[:, entry]), v)
+
+
+def relative_buckets(q, k, v, table, causal=True):
+    p = Pairs(q, k, causal)
+    distance = (p.t[:, None] - p.u).clamp(min=0)
+    near, buckets, furthest = 16, 32, 128
+    widening = (distance.clamp(min=near).double() / near).log() / math.log(furthest / near) * (buckets - near)
+    bucket = distance.where(distance < near, (near + widening.floor()).clamp(max=buckets - 1).to(distance.dtype)).long()
+    return over_mass(p, exponential(p, torch.einsum("bhtd,bhud->bhtu", q, p.heads(k)) + table[:, bucket]), v)
 
 
 # ---- Masks.
@@ -137,6 +152,8 @@ BEYOND = {
         "beyond/alibi": alibi,
         "beyond/softmax-soft-cap": softmax_soft_cap,
         "beyond/query-key-norm": query_key_norm,
+        "beyond/relative-bias": relative_bias,
+        "beyond/relative-buckets": relative_buckets,
         "beyond/sliding-window": sliding_window,
         "beyond/prefix": prefix,
     },

@@ -61,7 +61,7 @@ taylor.function @floor.forward of @floor("input:q" %q: !q, "input:k" %k: !k, "in
 !q = !taylor.array<[b, h, t, d = 4], f32>
 !k = !taylor.array<[b, h, u, d = 4], f32>
 taylor.function @total.forward of @total("input:q" %q: !q, "input:k" %k: !k) {
-  // expected-error @below {{'taylor.pairwise' op expected a total without t and u, but got '!taylor.array<[t], f32>'; use rows or columns}}
+  // expected-error @below {{'taylor.pairwise' op expected a total without t, u and lag, but got '!taylor.array<[t], f32>'; use rows, columns or diagonals}}
   %o = taylor.pairwise { s = dot(%q, %k) } -> total(s) : !q, !k -> !taylor.array<[t], f32>
   taylor.yield "output:o" %o : !taylor.array<[t], f32>
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sums along diagonals, in a kernel whose blocks walk along them.
+//
+// Score tiles whose queries less their keys are one number hold the same lags at the same places, so a block
+// adds them up place by place, and stores one tile:
+//
+//               u
+//        +---+---+---+        shift = S (k - (blocks of keys) + 1), for k = -1, 0, 1, ..
+//        | 0 | 1 |   |        tile (t0, t0 - shift): query t0 + i and key t0 - shift + j have lag index
+//      t +---+---+---+            shift + U + i - j
+//        |   | 0 | 1 |        memory [part = S, .., lag]: the place (i, j) of walk k is element
+//        +---+---+---+            part = j, lag = shift + U + i - j
+//        |   |   | 0 |        of one walk alone, since i + shift tells them apart. What is read is summed
+//        over parts,
+//        +---+---+---+        in order.
+//
+// Every element is written: for each j, i + shift takes all values from -S ceil(U / S) on.
+#include "passes/LowerToTile/PairEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace taylor;
+
+bool PairEmitter::hasDiagonalsOnGrid(PairwiseOp op, const TileSizes &sizes) {
+  return sizes.rowSums != RowSums::Parts &&
+         llvm::all_of(op.getSums().getAsRange<PairSumAttr>(),
+                      [](PairSumAttr sum) { return sum.getKind() == PairOutput::Diagonals; });
+}
+
+int64_t PairEmitter::diagonalTile(PairwiseOp op, const TileSizes &sizes) {
+  ScoreTile tile = rowTile(op, sizes);
+  return std::min(tile.queries, tile.keys);
+}
+
+void PairEmitter::emitWalk(Frame &block, Value walk, ArrayRef<PairResult> results) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  int64_t step = diagonalTile(op, emitter.sizes);
+  auto blocksOf = [&](StringRef token) -> Value {
+    return arith::CeilDivSIOp::create(builder, loc, emitter.size(token), emitter.constant(step));
+  };
+  auto times = [&](Value blocks) -> Value {
+    return arith::MulIOp::create(builder, loc, blocks, emitter.constant(step));
+  };
+  auto sub = [&](Value a, Value b) -> Value { return arith::SubIOp::create(builder, loc, a, b); };
+
+  // Blocks of queries [first, last) whose keys are there; none where no pair of the walk is visible.
+  Value shift = emitter.add(sub(walk, blocksOf("u")), emitter.constant(1)); // in blocks
+  Value first = arith::MaxSIOp::create(builder, loc, emitter.constant(0), shift);
+  Value last = arith::MinSIOp::create(builder, loc, blocksOf("t"), emitter.add(walk, emitter.constant(1)));
+  shift = times(shift);
+  Value lag = emitter.add(emitter.size("offset"), shift);
+  Value visible = ranges.mayHold(builder, loc, sub(lag, emitter.constant(step - 1)),
+                                 emitter.add(lag, emitter.constant(step - 1)));
+  if (visible)
+    last = arith::SelectOp::create(builder, loc, visible, last, first);
+
+  auto at = [&](Value queries) {
+    Frame pair = block.at("t", queries, step);
+    return pair.at("u", sub(queries, shift), step);
+  };
+  Masking masking;
+  masking.masked = masking.edgeOfQueries = true;
+  SmallVector<int64_t> summed = llvm::map_to_vector(
+      op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) { return int64_t(sum.getYielded()); });
+  masking.product = findMaskedProduct(op, summed, [](Value) { return true; });
+  Frame origin = at(emitter.constant(0));
+  SmallVector<Value> zeros(op.getNumResults(), emitter.splat(pairType(origin), 0.0));
+  SmallVector<Value> sums =
+      emitter.loop(times(first), times(last), step, zeros, [&](Value queries, ValueRange carried) {
+        Frame pair = at(queries);
+        SmallVector<Value> products = emitProducts(pair), next;
+        Masking ofTile = maskProduct(pair, products, masking);
+        SmallVector<Value> weights = emitWeights(pair, products, /*maximum=*/{}, ofTile);
+        for (auto [sum, before] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), carried))
+          next.push_back(emitter.map({before, weights[sum.getYielded()]},
+                                     [](OpBuilder &inner, Location at, ValueRange s) -> Value {
+                                       return arith::AddFOp::create(inner, at, s[0], s[1]);
+                                     }));
+        return next;
+      });
+  for (auto [sum, plan] : llvm::zip(sums, results))
+    guarded(plan.requested, [&, sum = sum, &plan = plan] { emitter.storeWalk(sum, plan.memory, origin); });
+}
+
+void PairEmitter::emitDiagonals(Frame &block, Value blocks, ArrayRef<PairResult> results) {
+  OpBuilder &builder = emitter.builder;
+  int64_t step = diagonalTile(op, emitter.sizes);
+  // There may be two walks more than blocks: the shortest ones, so one block takes several.
+  Value walks = emitter.constant(1);
+  for (StringRef token : {"t", "u"})
+    walks = emitter.add(
+        walks, arith::CeilDivSIOp::create(builder, emitter.loc, emitter.size(token), emitter.constant(step)));
+  emitter.loop(block.indices.lookup("part"), walks, blocks, {}, [&](Value number, ValueRange) {
+    Frame inside = block;
+    emitWalk(inside, arith::SubIOp::create(builder, emitter.loc, number, emitter.constant(1)), results);
+    return SmallVector<Value>();
+  });
+}
