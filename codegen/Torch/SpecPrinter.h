@@ -63,6 +63,10 @@ private:
   TorchText fillDead(TorchText text, llvm::ArrayRef<std::string> dead, llvm::ArrayRef<llvm::StringRef> axes,
                      llvm::StringRef number);
   llvm::SmallVector<std::string> deadOf(mlir::ValueRange arrays);
+  /// Rows that are dead along an axis that is reduced (a head's, among heads) become `none` in `terms`. Gives
+  /// the masks of the result: it is dead where all its terms are.
+  llvm::SmallVector<std::string> leaveOutDead(ReduceOp op, TorchText &terms,
+                                              llvm::ArrayRef<llvm::StringRef> axes, double none);
   /// Rounds to the type of the first argument where the text may have a wider one.
   TorchText narrow(TorchText text);
 

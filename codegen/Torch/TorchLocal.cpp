@@ -3,6 +3,7 @@
 // Operations local to rows and tokens as PyTorch statements, one or two per operation.
 #include "codegen/Torch/SpecPrinter.h"
 #include "dialect/Taylor/Axes.h"
+#include <limits>
 
 using namespace mlir;
 using namespace taylor;
@@ -30,6 +31,9 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
   if (failed(body))
     return failure();
   TorchText text = *body;
+  bool isMax = op.getKind() == Reduction::Max;
+  SmallVector<std::string> dead =
+      leaveOutDead(op, text, axes, isMax ? -std::numeric_limits<double>::infinity() : 0.0);
 
   std::string dims;
   for (StringAttr axis : op.getAxes().getAsRange<StringAttr>()) {
@@ -50,19 +54,53 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
   SmallVector<StringRef> resultAxes = axesOf(op.getResult().getType());
   if (text.axes != resultAxes)
     text = scope.expand(text, resultAxes);
-  bindRows(op.getResult(), "r", text, op.getArrays());
+  bind(op.getResult(), "r", fillDead(text, dead, resultAxes, "0.0"));
+  deadRows[op.getResult()] = dead;
   return success();
+}
+
+SmallVector<std::string> SpecPrinter::leaveOutDead(ReduceOp op, TorchText &terms, ArrayRef<StringRef> axes,
+                                                   double none) {
+  auto reduced = op.getAxes().getAsValueRange<StringAttr>();
+  auto has = [&](const std::string &mask, StringRef axis) {
+    return llvm::is_contained(deadMasks[mask].axes, axis);
+  };
+  SmallVector<std::string> dead, varying;
+  for (const std::string &name : deadOf(op.getArrays()))
+    (llvm::any_of(reduced, [&](StringRef axis) { return has(name, axis); }) ? varying : dead).push_back(name);
+  if (varying.empty())
+    return dead;
+  terms = fillDead(terms, varying, axes, printNumber(none));
+  SmallVector<StringRef> maskAxes = llvm::filter_to_vector(axes, [&](StringRef axis) {
+    return llvm::any_of(varying, [&](const std::string &name) { return has(name, axis); });
+  });
+  // A term is dead by any of the masks, the result where all terms are.
+  TorchText mask;
+  for (const std::string &name : varying) {
+    TorchText one = scope.align(deadMasks[name], maskAxes);
+    mask = mask.text.empty() ? one
+                             : TorchText{"(" + mask.text + " | " + one.at(Strength::Power) + ")",
+                                         Strength::Primary, maskAxes, false, false};
+  }
+  for (StringRef axis : reduced)
+    if (llvm::is_contained(mask.axes, axis)) {
+      mask.text = mask.at(Strength::Power) + ".all(" + std::to_string(dimension(mask.axes, axis)) + ")";
+      mask.axes = withoutAxis(mask.axes, axis);
+      mask.strength = Strength::Primary;
+    }
+  mask = scope.assign("dead", mask);
+  deadMasks[mask.text] = mask;
+  dead.push_back(mask.text);
+  return dead;
 }
 
 LogicalResult SpecPrinter::print(ScanOp op) {
   SmallVector<StringRef> axes = axesOf(op.getResult().getType());
-  SmallVector<TorchText> operands;
-  for (Value array : op.getArrays())
-    operands.push_back(scope.align(texts[array], axes));
-  FailureOr<TorchText> body = printBody(op.getBody(), operands, axes);
+  FailureOr<TorchText> body = printBody(op.getBody(), readRows(op.getArrays(), axes), axes);
   if (failed(body))
     return failure();
-  TorchText text = *body;
+  // Dead rows are no terms; the result mixes tokens and is alive.
+  TorchText text = fillDead(*body, deadOf(op.getArrays()), axes, printNumber(op.getIdentity()));
   std::string dim = std::to_string(dimension(axes, op.getAxis()));
   auto call = [&](std::string before, std::string after) {
     text.text = before + text.text + after;
@@ -85,7 +123,6 @@ LogicalResult SpecPrinter::print(ScanOp op) {
       shiftBy(1);
   }
   bind(op.getResult(), "c", text);
-  deadRows[op.getResult()] = deadOf(op.getArrays());
   return success();
 }
 
@@ -149,6 +186,7 @@ LogicalResult SpecPrinter::print(RopeOp op) {
   text.strength = Strength::Primary;
   const TorchText &argument = texts[op.getArray()];
   bind(op.getResult(), TorchScope::isName(argument) ? argument.text + "r" : "r", text);
+  deadRows[op.getResult()] = deadOf(op.getArray());
   return success();
 }
 

@@ -8,6 +8,7 @@
 !row = !taylor.array<[b, h, t]>
 !col = !taylor.array<[b, h, u]>
 !head = !taylor.array<[h]>
+!token = !taylor.array<[b, t]>
 !docq = !taylor.array<[b, t], i32>
 !dock = !taylor.array<[b, u], i32>
 
@@ -79,4 +80,40 @@ taylor.spec @conditions(%q: !q, %k: !k, %v: !v, %dq: !docq from input, %dk: !doc
   %n, %c = taylor.recurrences [numerator, count] %q, %k, %v orders(all) causal visible(%dq == %dk) : !q, !k, !v, !docq, !dock
   %o = taylor.map %n / %c : !o, !row
   taylor.yield %o : !o
+}
+
+// Dead rows are no terms of a scan, which is alive: a sum's are 0, as what a sum over keys gives is already; a maximum's are minus infinity.
+// CHECK-LABEL: taylor.spec @scans
+// CHECK: %[[C:.*]] = taylor.map min(max(t + 1.0, 0.0), size(u))
+// CHECK: %[[Z:.*]] = taylor.pairwise
+// CHECK: %[[T:.*]] = taylor.map exp(-%[[Z]]) live(%[[C]])
+// CHECK: %[[A:.*]] = taylor.scan sum over(t) %[[T]]
+// CHECK: %[[B:.*]] = taylor.scan sum over(t) %[[Z]]
+// CHECK: %[[M:.*]] = taylor.map -%[[Z]] live(%[[C]])
+// CHECK: %[[D:.*]] = taylor.scan max over(t) select(0.0 < %[[C]], %[[M]], -infinity())
+// CHECK: taylor.map %[[A]] + %[[B]] + %[[D]] : !bht
+taylor.spec @scans(%q: !q, %k: !k, %v: !v) {
+  %z = taylor.recurrences [mass] %q, %k, %v orders(all) causal : !q, !k, !v
+  %a = taylor.scan sum over(t) exp(-%z) : !row
+  %b = taylor.scan sum over(t) %z : !row
+  %c = taylor.scan max over(t) -%z : !row
+  %o = taylor.map %a + %b + %c : !row, !row, !row
+  taylor.yield %o : !row
+}
+
+// A mask of its own for each head: its count has the axis too. What is reduced over heads is dead where all of them are.
+// CHECK-LABEL: taylor.spec @heads
+// CHECK: %[[C:.*]] = taylor.pairwise { {{ *}}} visible(and(u <= t, u + h <= t)) -> rows(1.0) : {{.*}}-> !ht
+// CHECK: %[[Z:.*]] = taylor.pairwise { s0
+// CHECK: %[[E:.*]] = taylor.reduce max over(h) %[[C]] : !ht
+// CHECK: %[[S:.*]] = taylor.reduce sum over(h) exp(-%[[Z]]) live(%[[C]])
+// CHECK: %[[T:.*]] = taylor.map -%[[Z]] live(%[[C]])
+// CHECK: %[[M:.*]] = taylor.reduce max over(h) select(0.0 < %[[C]], %[[T]], -infinity()) live(%[[E]])
+// CHECK: taylor.map %[[S]] / %[[M]] live(%[[E]])
+taylor.spec @heads(%q: !q, %k: !k, %v: !v) {
+  %z = taylor.recurrences [mass] %q, %k, %v orders(all) causal visible(u + h <= t) : !q, !k, !v
+  %s = taylor.reduce sum over(h) exp(-%z) : !row
+  %m = taylor.reduce max over(h) -%z : !row
+  %o = taylor.map %s / %m : !token, !token
+  taylor.yield %o : !token
 }

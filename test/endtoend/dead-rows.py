@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# REQUIRES: taylorc, torch
+# RUN: %python %s %t %full
+"""Rows that see no key are no terms of what mixes tokens or heads, and do not make it dead: outputs and gradients of the reference, of --emit=torch, of a
+processor's kernels and of PTX are those of formulas written by hand. A row is dead where its mask hides all keys, or before the first key."""
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
+from formulas import Pairs, exponential, gradients, make_inputs, mass, numerator, rope
+
+folder, full = pathlib.Path(sys.argv[1]), sys.argv[2] == "1"
+folder.mkdir(parents=True, exist_ok=True)
+HEADER = """
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+!token = !taylor.array<[b, t]>
+!taps = !taylor.array<[h, e, j = 3]>
+"""
+# The sums of what is behind a row by two keys or more, and of all that it may see, which are p.
+BOTH = """
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal visible(u + 2.0 <= t) : !q, !k, !v
+  %p = taylor.recurrences %q, %k, %v exponential causal : !q, !k, !v"""
+HEADS = """
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal visible(u + 2.0 * (h + 1.0) <= t) : !q, !k, !v"""
+
+MASKS = """
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal visible(u + 2.0 * h <= t) : !q, !k, !v
+  %y = taylor.recurrences [mass] %q, %k, %v exponential causal visible(u + 2.0 * (3.0 - h) <= t) : !q, !k, !v"""
+
+
+def running(x, kind, reverse=False, exclusive=False):
+    """Sums or maxima over the last axis but one, which is t; `exclusive` of what comes before."""
+    x = x.flip(-2) if reverse else x
+    y = x.cumsum(-2) if kind == "sum" else x.cummax(-2)[0]
+    if exclusive:
+        y = torch.cat([torch.full_like(y[..., :1, :], 0 if kind == "sum" else -torch.inf), y[..., :-1, :]], -2)
+    return y.flip(-2) if reverse else y
+
+
+class Sums(Pairs):
+    """n, z and p of BOTH, or n and z of HEADS, with rows as [.., T, 1]."""
+
+    def __init__(self, q, k, v, distance=2):
+        super().__init__(q, k, causal=True)
+        self.p = numerator(self, exponential(self, self.score(q, k)), v)
+        distance = torch.as_tensor(distance).reshape(-1, 1, 1)
+        self.seen = self.visible  # by p
+        self.visible = self.u[None, :] + distance <= self.t[:, None]  # [heads or 1, T, U]
+        self.isAlive = self.visible.any(-1)[..., None]
+        w = exponential(self, self.score(q, k))
+        self.n, self.z = numerator(self, w, v), mass(w)
+
+    def only(self, x, none=0.0):
+        return x.where(self.isAlive, torch.tensor(none, dtype=x.dtype))
+
+    def over_p(self, x):
+        return (x + 0 * self.p).where(self.seen.any(-1)[:, None], torch.zeros((), dtype=x.dtype))
+
+    def inverse(self):
+        return 1 / self.z.where(self.isAlive, torch.ones((), dtype=self.z.dtype))
+
+
+def by_head(q, k, v):
+    return Sums(q, k, v, 2 * (torch.arange(q.shape[1]) + 1))
+
+
+def scanned(kind, **direction):
+    def formula(q, k, v):
+        s = Sums(q, k, v)
+        return s.over_p(s.p * (1 + running(s.only(torch.exp(-s.z)), kind, **direction)))
+
+    return formula
+
+
+def maximum(q, k, v):
+    s = Sums(q, k, v)
+    return s.over_p(s.p * torch.exp(0.1 * running(s.only(-s.z, -torch.inf), "max").detach()))
+
+
+def shifted(q, k, v):
+    s = Sums(q, k, v)
+    x = s.only(torch.exp(-s.z))
+    return s.over_p(s.p * (1 + torch.cat([x[..., 2:, :], torch.zeros_like(x[..., :2, :])], -2)))
+
+
+def alive(q, k, v):
+    s = Sums(q, k, v)
+    return s.over_p(s.p * running(torch.exp(-0.1 * running(s.only(s.z), "sum", reverse=True)), "sum"))
+
+
+def convolved(q, k, v, w):
+    s = Sums(q, k, v)
+    y = s.only(s.n * s.inverse())
+    rows = torch.nn.functional.pad(y.permute(0, 1, 3, 2).flatten(1, 2), (2, 0))
+    y = torch.nn.functional.conv1d(rows, w.flatten(0, 1)[:, None], groups=rows.shape[1])
+    return torch.exp(y.unflatten(1, (q.shape[1], -1)).permute(0, 1, 3, 2))
+
+
+def second(q, k, v):
+    s = Sums(q, k, v)
+    return s.over_p(Sums(q * s.only(torch.tanh(s.z)), k, v).p + 1)
+
+
+def rotated(q, k, v):
+    s = Sums(q, k, v)
+    return s.only(torch.exp(rope(s.only(s.n * s.inverse()), s.t)))
+
+
+def among_heads(q, k, v):
+    s = by_head(q, k, v)
+    c = torch.exp(s.only(torch.exp(-s.z)).mean(1, keepdim=True)).where(s.isAlive.any(0), torch.zeros((), dtype=q.dtype))
+    return s.only((s.n + 1) * running(c, "sum"))
+
+
+def two_masks(q, k, v):
+    """The first mask hides early rows of the last heads, the second of the first heads."""
+    h = torch.arange(q.shape[1])
+    a, b = Sums(q, k, v, 2 * h), Sums(q, k, v, 2 * (3 - h))
+    isAlive = a.isAlive & b.isAlive
+    zero = torch.zeros((), dtype=q.dtype)
+    c = torch.exp(torch.exp(-a.z - b.z).where(isAlive, zero).sum(1, keepdim=True)).where(isAlive.any(0), zero)
+    return (a.n * c).where(a.isAlive, zero).where(isAlive.any(0), zero)
+
+
+def loudest_head(q, k, v):
+    s = by_head(q, k, v)
+    r = s.only(torch.arange(q.shape[1])[:, None, None] - s.z, -torch.inf).amax(1, keepdim=True)
+    return s.only((s.n + 1) * torch.exp(0.1 * r.where(s.isAlive.any(0), torch.zeros((), dtype=q.dtype))))
+
+
+# Name: the sums, what is made of them, the formula, whether PTX runs it, on the first shape, without --full.
+CASES = {
+    "running_sum": (BOTH, "%c = taylor.scan sum over(t) exp(-%z) : !row\n %o = taylor.map %p * (1.0 + %c) : !o, !row", scanned("sum"), True),
+    "sum_of_later": (BOTH, "%c = taylor.scan sum exclusive reverse over(t) exp(-%z) : !row\n %o = taylor.map %p * (1.0 + %c) : !o, !row",
+                     scanned("sum", reverse=True, exclusive=True), False),
+    "maximum": (BOTH, "%c = taylor.scan max over(t) -%z : !row\n %o = taylor.map %p * exp(0.1 * stop(%c)) : !o, !row", maximum, True),
+    "shifted": (BOTH, "%c = taylor.scan shift(2) reverse over(t) exp(-%z) : !row\n %o = taylor.map %p * (1.0 + %c) : !o, !row", shifted, False),
+    "alive": (BOTH, "%c = taylor.scan sum reverse over(t) %z : !row\n %x = taylor.scan sum over(t) exp(-0.1 * %c) : !row\n"
+                    " %o = taylor.map %p * %x : !o, !row", alive, False),
+    "convolved": (BOTH, "%y = taylor.map %n / %z : !o, !row\n %c = taylor.convolve %y, %w : !o, !taps\n %o = taylor.map exp(%c) : !o", convolved, False),
+    "second": (BOTH, "%r = taylor.map %q * tanh(%z) : !q, !row\n %s = taylor.recurrences %r, %k, %v exponential causal : !q, !k, !v\n"
+                     " %o = taylor.map %s + 1.0 : !o", second, False),
+    "rotated": (BOTH, "%y = taylor.map %n / %z : !o, !row\n %c = taylor.rope %y : !o\n %o = taylor.map exp(%c) : !o", rotated, False),
+    "among_heads": (HEADS, "%r = taylor.reduce mean over(h) exp(-%z) : !row\n %c = taylor.scan sum over(t) exp(%r) : !token\n"
+                           " %o = taylor.map (%n + 1.0) * %c : !o, !token", among_heads, False),
+    "two_masks": (MASKS, "%r = taylor.reduce sum over(h) exp(-%z - %y) : !row, !row\n %c = taylor.map exp(%r) : !token\n"
+                         " %o = taylor.map %n * %c : !o, !token", two_masks, False),
+    "loudest_head": (HEADS, "%r = taylor.reduce max over(h) h - %z : !row\n %c = taylor.map exp(0.1 * %r) : !token\n"
+                            " %o = taylor.map (%n + 1.0) * %c : !o, !token", loudest_head, False),
+}
+SHAPES = [  # b, h, g, t, u, d, e
+    (1, 4, 2, 9, 6, 16, 16),  # three rows before the first key
+    (2, 2, 2, 70, 70, 16, 32),  # more than a block
+]
+DEVICES = [("reference", "f64", 1e-9), ("cpu", "f64", 1e-9), ("cpu", "f32", 2e-4), ("ptx", "f32", 2e-4)]
+
+
+def compare(what, got, want, tolerance):
+    error = np.linalg.norm(got - want)
+    assert error <= tolerance * np.linalg.norm(want) + 1e-12, f"{what}: error {error}, norm {np.linalg.norm(want)}"
+
+
+def compare_all(what, got, want, tolerance):
+    for name in want:
+        compare(f"{what}, {name}", got[name], want[name], tolerance)
+
+
+def run_device(spec, device, dtype, inputs, cotangent):
+    arguments = ["--cotangent", f"o={folder}/cotangent.npy", "--output", f"o={folder}/o.npy", "--grad"]
+    np.save(folder / "cotangent.npy", cotangent)
+    for name, x in inputs.items():
+        np.save(folder / f"{name}.npy", x.detach().numpy())
+        arguments += ["--input", f"{name}={folder}/{name}.npy", "--output-grad", f"{name}={folder}/d{name}.npy"]
+    run = subprocess.run(["taylor-run", spec, f"--device={device}", f"--dtype={dtype}", *arguments], capture_output=True, text=True)
+    assert run.returncode == 0, (device, dtype, run.stderr)
+    return {name: np.load(folder / f"{name}.npy") for name in ["o"] + [f"d{n}" for n in inputs]}
+
+
+def evaluate(function, inputs, cotangent):
+    """Output and gradients in fp64."""
+    o = function(*inputs.values())
+    grads = gradients(o, inputs, torch.from_numpy(cotangent))
+    return {"o": o.detach().numpy()} | {f"d{n}": torch.zeros_like(x).numpy() if g is None else g.numpy() for (n, x), g in zip(inputs.items(), grads)}
+
+
+def check(name, shape):
+    sums, rest, formula, is_quick = CASES[name]
+    taps = ", %w: !taps from parameter(uniform(-0.5, 0.5))" if "%w" in rest else ""
+    spec = folder / f"{name}.mlir"
+    spec.write_text(f"{HEADER}taylor.spec @{name}(%q: !q, %k: !k, %v: !v{taps}) {{{sums}\n {rest}\n taylor.yield %o : !o\n}}\n")
+    sizes = dict(zip("bhgtude", shape)) | {"j": 3}
+    inputs = make_inputs("softmax", sizes, more={"w": "hej"} if taps else {})
+    cotangent = np.random.default_rng(1).standard_normal([sizes[a] for a in "bhte"])
+    want = evaluate(formula, inputs, cotangent)
+
+    text = subprocess.run(["taylorc", spec, "--emit=torch"], check=True, capture_output=True, text=True).stdout
+    names = {"torch": torch, "Tensor": torch.Tensor}
+    exec(text, names)
+    compare_all(f"{name} {shape} torch", evaluate(names[name], inputs, cotangent), want, 1e-9)
+    for device, dtype, tolerance in DEVICES:
+        if device != "ptx" or full or (is_quick and shape == SHAPES[0]):
+            compare_all(f"{name} {shape} {device} {dtype}", run_device(spec, device, dtype, inputs, cotangent), want, tolerance)
+
+
+torch.set_num_threads(1)
+for name in CASES:
+    for shape in SHAPES:
+        check(name, shape)
+print(f"{len(CASES)} specifications")
