@@ -158,6 +158,23 @@ void printKernels(llvm::json::OStream &json, ArrayRef<ManifestKernel> kernels) {
   });
 }
 
+void printCode(llvm::json::OStream &json, const ManifestCode &code) {
+  json.attribute("form", code.form);
+  json.attributeObject("cost", [&] {
+    json.attribute("call", code.cost.call);
+    json.attribute("pair", code.cost.pair);
+    json.attribute("query", code.cost.query);
+    json.attribute("key", code.cost.key);
+  });
+  if (code.cost.features)
+    json.attributeObject("state", [&] {
+      json.attribute("features", code.cost.features);
+      json.attribute("channels", code.cost.channels);
+    });
+  printKernels(json, code.kernels);
+  printWorkspace(json, code.workspace);
+}
+
 void printTarget(llvm::json::OStream &json, const ManifestTarget &target) {
   json.attribute("name", target.name);
   json.attribute("kind", target.kind);
@@ -170,11 +187,23 @@ void printTarget(llvm::json::OStream &json, const ManifestTarget &target) {
       json.attribute(axis, size);
   });
   json.attributeObject("functions", [&] {
-    for (const ManifestCode &code : target.functions)
+    for (const ManifestCode &code : target.functions) {
+      if (code.name != code.function)
+        continue;
       json.attributeObject(code.name, [&] {
-        printKernels(json, code.kernels);
-        printWorkspace(json, code.workspace);
+        if (!code.reason.empty())
+          json.attribute("reason", code.reason);
+        printCode(json, code);
+        auto isAlternative = [&](const ManifestCode &other) {
+          return other.function == code.function && other.name != code.name;
+        };
+        if (llvm::any_of(target.functions, isAlternative))
+          json.attributeArray("alternatives", [&] {
+            for (const ManifestCode &other : llvm::make_filter_range(target.functions, isAlternative))
+              json.object([&] { printCode(json, other); });
+          });
       });
+    }
   });
 }
 
@@ -256,7 +285,7 @@ void Manifest::addFunctions(ModuleOp module) {
   }
 }
 
-LogicalResult Manifest::addPrograms(ModuleOp module, ManifestTarget &target) {
+LogicalResult Manifest::addPrograms(ModuleOp module, const FormPlan &form, ManifestTarget &target) {
   for (auto program : module.getOps<tile::ProgramOp>()) {
     ManifestFunction function{program.getSymName().str(), {}};
     for (auto tensor : program.getBlock()->getOps<tile::TensorOp>())
@@ -267,7 +296,17 @@ LogicalResult Manifest::addPrograms(ModuleOp module, ManifestTarget &target) {
     else if (known->tensors != function.tensors)
       return program.emitError("requires the same tensors on every target, but got others for ")
              << target.name;
-    ManifestCode code{function.name, {}, {}};
+    ManifestCode code;
+    code.function = code.name = function.name;
+    code.form = form.name;
+    if (auto cost = form.costs.find(function.name); cost != form.costs.end())
+      code.cost = cost->second;
+    if (auto reason = form.reasons.find(function.name); reason != form.reasons.end())
+      code.reason = reason->second;
+    if (form.isAlternative) {
+      code.name += "_" + form.name;
+      program.setSymName(code.name);
+    }
     for (auto kernel : program.getBlock()->getOps<tile::KernelOp>())
       code.kernels.push_back(describe(kernel));
     for (auto workspace : program.getBlock()->getOps<tile::WorkspaceOp>())

@@ -6,6 +6,7 @@
 #ifndef TAYLOR_CODEGEN_MANIFEST_H
 #define TAYLOR_CODEGEN_MANIFEST_H
 
+#include "codegen/CostModel.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <map>
@@ -66,9 +67,15 @@ struct ManifestKernel {
   int64_t shared = 0;
 };
 
-/// A function's code for one target.
+/// A function's code for one target in one form.
 struct ManifestCode {
+  /// Of the program: the function's in the first form, behind that with the form's: "forward_chunked".
   std::string name;
+  /// Of the function, and of the form: "parallel" or "chunked".
+  std::string function, form = "parallel";
+  FormCost cost;
+  /// Of a function's first form: why which form runs, in words.
+  std::string reason;
   std::vector<ManifestKernel> kernels;
   std::vector<ManifestWorkspace> workspace;
 };
@@ -80,6 +87,16 @@ struct ManifestTarget {
   std::vector<std::string> features;
   std::map<std::string, int64_t> tiles;
   std::vector<ManifestCode> functions;
+};
+
+/// A form of a target's programs.
+struct FormPlan {
+  std::string name = "parallel";
+  /// Beside another one: programs are called by it too.
+  bool isAlternative = false;
+  /// By function: its cost, and why which form runs, in words.
+  std::map<std::string, FormCost> costs;
+  std::map<std::string, std::string> reasons;
 };
 
 struct Manifest {
@@ -97,9 +114,10 @@ struct Manifest {
   void addSpecification(SpecOp spec);
   /// Saved arrays and gradients of the derived functions in `module`.
   void addFunctions(mlir::ModuleOp module);
-  /// Kernels and workspace of a target's tile programs, and the tensors that all targets' programs take: a
-  /// program of another target that takes other tensors is an error.
-  mlir::LogicalResult addPrograms(mlir::ModuleOp module, ManifestTarget &target);
+  /// Kernels and workspace of a target's tile programs in one form, and the tensors that all programs of a
+  /// function take: one that takes other tensors is an error. A form beside the first one gives programs
+  /// their names in `module`.
+  mlir::LogicalResult addPrograms(mlir::ModuleOp module, const FormPlan &form, ManifestTarget &target);
   /// The JSON text, indented, with a line break at its end.
   std::string print() const;
 };

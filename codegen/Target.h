@@ -39,8 +39,7 @@ struct TargetProblem {
   std::string dtype = "f32";
   /// `fma` or `tf32`, and `separate` or `atomic`: as in CompileOptions.
   std::string f32Products = "fma", rowSums = "separate";
-  /// `parallel` or `chunked`, and queries of a chunk or 0: as in CompileOptions.
-  std::string form = "parallel";
+  /// Queries of a chunk, or 0: as in CompileOptions.
   int64_t chunk = 0;
 };
 
@@ -67,8 +66,10 @@ public:
   virtual llvm::StringRef getKind() const = 0;
   /// What of the problem the target cannot do, as a message; empty if nothing.
   virtual std::string check(const TargetProblem &problem) const { return ""; }
-  /// How tile programs are made.
-  virtual TileSizes planTiles(const TargetProblem &problem) const = 0;
+  /// How tile programs are made, in the parallel or the chunked form.
+  virtual TileSizes planTiles(const TargetProblem &problem, bool chunked) const = 0;
+  /// What operations cost on it.
+  virtual CostRates getRates(const TargetProblem &problem) const = 0;
   /// Fields of the manifest that say which machines run the code.
   virtual void describe(ManifestTarget &manifest) const {}
 

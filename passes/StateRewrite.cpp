@@ -153,11 +153,10 @@ LogicalResult StateRewrite::plan() {
         reason = ("a sum loses the axis '" + Twine(axis) + "' of the array that it is read for").str();
         return failure();
       }
-  if (!Features{
-          cast<ArrayType>(side.reader.getType()).sizeOf(channelOf(cast<ArrayType>(side.reader.getType()))),
-          first, last, block}
-           .count()) {
-    reason = "its state has too many features";
+  auto reader = cast<ArrayType>(side.reader.getType());
+  std::optional<int64_t> count = Features{reader.sizeOf(channelOf(reader)), first, last, block}.count();
+  if (!count || *count > std::numeric_limits<int32_t>::max()) {
+    reason = "its state has more than 2^31 - 1 features";
     return failure();
   }
   return success();

@@ -4,6 +4,7 @@
 #include "runtime/Cpu.h"
 #include "runtime/DeviceCode.h"
 #include "runtime/Error.h"
+#include "runtime/Forms.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -93,21 +94,21 @@ int privateCopy(const std::string &bytes, const std::string &name) {
   return descriptor;
 }
 
-void checkFunction(const FunctionInfo &info, const TargetFunction &code, const TaylorFunction &entry) {
+void checkFunction(const std::string &name, const FormCode &code, const TaylorFunction &entry) {
   if (!entry.workspace || !entry.blocks || !entry.run || entry.kernels < 0 || entry.scratch < 0)
-    fail("requires workspace, blocks and run of function '", info.name, "'");
+    fail("requires workspace, blocks and run of function '", name, "'");
   if (int64_t(code.kernels.size()) != entry.kernels)
-    fail("expected ", code.kernels.size(), " kernels of function '", info.name,
-         "' as in the manifest, but got ", entry.kernels);
+    fail("expected ", code.kernels.size(), " kernels of function '", name, "' as in the manifest, but got ",
+         entry.kernels);
 }
 
 /// The table's entry of a function for a target of the manifest.
 const TaylorFunction &findFunction(const TaylorArtifact &table, const TargetInfo &target,
-                                   const FunctionInfo &info) {
+                                   const std::string &name) {
   for (int64_t i = 0; i < table.function_count; ++i)
-    if (target.name == table.functions[i].target && info.name == table.functions[i].name)
+    if (target.name == table.functions[i].target && name == table.functions[i].name)
       return table.functions[i];
-  fail("requires function '", info.name, "' for target '", target.name, "', which the manifest names");
+  fail("requires function '", name, "' for target '", target.name, "', which the manifest names");
 }
 
 /// The images, each of a target of the manifest that is a GPU, and one at least for each such target.
@@ -202,33 +203,41 @@ void Artifact::chooseProcessor(const TaylorArtifact &table) {
   for (const TargetInfo &target : contents.targets) {
     if (target.kind != TargetInfo::Kind::Cpu)
       continue;
-    std::vector<const TaylorFunction *> functions;
-    for (size_t i = 0; i < contents.functions.size(); ++i) {
-      functions.push_back(&findFunction(table, target, contents.functions[i]));
-      checkFunction(contents.functions[i], target.functions[i], *functions.back());
-    }
+    std::vector<std::vector<const TaylorFunction *>> functions(contents.functions.size());
+    for (size_t i = 0; i < functions.size(); ++i)
+      for (const FormCode &code : target.functions[i].forms) {
+        // The first form has the function's name, others their own behind it.
+        std::string name = contents.functions[i].name + (functions[i].empty() ? "" : "_" + code.name);
+        functions[i].push_back(&findFunction(table, target, name));
+        checkFunction(name, code, *functions[i].back());
+      }
     std::string feature = missingFeature(target.features);
-    if (feature.empty() && (entries.empty() || target.features.size() > best)) {
+    if (feature.empty() && (!processor || target.features.size() > best)) {
+      processor = &target;
       entries = functions;
       best = target.features.size();
     }
     if (missing.empty())
       missing = feature;
   }
-  if (entries.empty() && !missing.empty() && !code)
+  if (!processor && !missing.empty() && !code)
     fail("expected a processor with '", missing, "', but ", cpuName(),
          " lacks it: compile with --target=native here");
 }
 
-const TaylorFunction &Artifact::function(int i) const {
-  if (entries.empty()) {
+Artifact::HostCode Artifact::function(int i, const Dims &dims, std::string_view form) const {
+  if (!processor) {
     std::vector<std::string> names;
     for (const TargetInfo &target : contents.targets)
       names.push_back(target.name);
     fail("expected code for this processor in '", file, "', but got code for ", join(names, ", "),
          ": compile with --target=native, or run it in the interpreter (--device=ptx)");
   }
-  return *entries[size_t(i)];
+  auto index = size_t(i);
+  const TargetFunction &code = processor->functions[index];
+  auto number =
+      size_t(chooseForm(code, contents, dims, form, contents.functions[index].name, processor->name));
+  return {&code.forms[number], entries[index][number]};
 }
 
 DeviceCode &Artifact::device() const {

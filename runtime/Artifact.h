@@ -2,6 +2,7 @@
 // An artifact file, checked and loaded.
 #pragma once
 #include "runtime/Manifest.h"
+#include <array>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,9 @@ namespace taylor::runtime {
 uint64_t wordChecksum(const void *data, size_t size);
 
 class DeviceCode;
+
+/// Run-time sizes in the order of TaylorDim.
+using Dims = std::array<int64_t, TAYLOR_DIM_COUNT>;
 
 /// A loaded artifact. Immutable after load, so any number of threads may use it.
 class Artifact {
@@ -28,9 +32,15 @@ public:
   Artifact &operator=(const Artifact &) = delete;
 
   const Manifest &manifest() const { return contents; }
-  /// Entry points of manifest().functions[i] for this processor: of the targets that it can run, the one that
-  /// asks for most of it. Throws Error where there is none.
-  const TaylorFunction &function(int i) const;
+  /// A function's code for this processor.
+  struct HostCode {
+    const FormCode *code;
+    const TaylorFunction *entry;
+  };
+  /// Code of manifest().functions[i] for this processor: of the targets that it can run, the one that asks
+  /// for most of it; for calls of these sizes, in `form` where that is not empty (chooseForm). Throws Error
+  /// where there is none.
+  HostCode function(int i, const Dims &dims, std::string_view form) const;
   /// Code for GPUs, loaded when it is first run. Throws Error where there is none.
   DeviceCode &device() const;
   /// Whether there is code for GPUs.
@@ -44,7 +54,9 @@ private:
   int descriptor = -1;
   Manifest contents;
   void chooseProcessor(const TaylorArtifact &table);
-  std::vector<const TaylorFunction *> entries; ///< Empty where no target is for this processor.
+  const TargetInfo *processor = nullptr; ///< Null where no target is for this processor.
+  /// By function and form.
+  std::vector<std::vector<const TaylorFunction *>> entries;
   std::unique_ptr<DeviceCode> code;
 };
 

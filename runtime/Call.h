@@ -11,9 +11,6 @@ namespace ptx {
 struct Profile;
 }
 
-/// Run-time sizes in the order of TaylorDim.
-using Dims = std::array<int64_t, TAYLOR_DIM_COUNT>;
-
 /// At most this many tensors in one function; more are refused on load.
 constexpr int maxTensors = 64;
 
@@ -54,12 +51,15 @@ struct Executor {
   void *context = nullptr;
   void *workspace = nullptr; ///< null: the runtime's own.
   int64_t workspaceSize = 0;
-  void *stream = nullptr; ///< CUstream
+  void *stream = nullptr;     ///< CUstream
+  std::string_view form = {}; ///< Of the function's code; empty: the cheapest by its cost.
   PtxSettings ptx = {};
 };
 
-/// Bytes of workspace for these sizes.
-int64_t workspaceSize(const Artifact &artifact, int function, const Dims &dims, TaylorDevice device);
+/// Bytes of workspace for these sizes on the executor's device, in its form.
+int64_t workspaceSize(const Artifact &artifact, int function, const Dims &dims, const Executor &executor);
+/// Name of the form that run() takes for these sizes.
+const std::string &formOf(const Artifact &artifact, int function, const Dims &dims, const Executor &executor);
 
 /// Runs all kernels of a function in order, on the executor's device. On a GPU it returns when they are on
 /// the stream.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/DeviceCode.h"
 #include "runtime/Error.h"
+#include "runtime/Forms.h"
 #include <algorithm>
 
 namespace taylor::runtime {
 
-WorkspaceLayout::WorkspaceLayout(const TargetFunction &function, const Dims &dims) {
-  for (const WorkspaceInfo &array : function.workspace) {
+WorkspaceLayout::WorkspaceLayout(const FormCode &code, const Dims &dims) {
+  for (const WorkspaceInfo &array : code.workspace) {
     int64_t count = dtypeSize(array.dtype);
     bool over = false;
     for (const Extent &extent : array.sizes) {
@@ -55,12 +56,27 @@ KernelLaunch::KernelLaunch(const KernelInfo &kernel, const Manifest &manifest, c
 DeviceCode::DeviceCode(const std::string &name, const Manifest &manifest, std::vector<cuda::Image> given)
     : name(name), manifest(manifest), images(std::move(given)), program(name, images) {}
 
-int64_t DeviceCode::workspaceSize(int function, const Dims &dims) const {
+const FormCode &DeviceCode::codeOf(const TargetInfo &target, int function, const Dims &dims,
+                                   std::string_view form) const {
+  const TargetFunction &code = target.functions[size_t(function)];
+  return code.forms[size_t(
+      chooseForm(code, manifest, dims, form, manifest.functions[size_t(function)].name, target.name))];
+}
+
+int64_t DeviceCode::workspaceSize(int function, const Dims &dims, std::string_view form) const {
   int64_t size = 0;
   for (const TargetInfo &target : manifest.targets)
     if (target.kind == TargetInfo::Kind::Ptx)
-      size = std::max(size, WorkspaceLayout(target.functions[size_t(function)], dims).size);
+      size = std::max(size, WorkspaceLayout(codeOf(target, function, dims, form), dims).size);
   return size;
+}
+
+const std::string &DeviceCode::formOf(int function, const Dims &dims, const Executor &executor) {
+  const TargetInfo &target =
+      executor.device == TAYLOR_PTX
+          ? *parsed().target
+          : *manifest.target(program.image(static_cast<cuda::Stream>(executor.stream)).target);
+  return codeOf(target, function, dims, executor.form).name;
 }
 
 } // namespace taylor::runtime

@@ -15,7 +15,7 @@ struct WorkspaceLayout {
   std::vector<int64_t> offsets, bytes;
   int64_t size = 0;
   /// Throws Error where the size passes 2^63.
-  WorkspaceLayout(const TargetFunction &function, const Dims &dims);
+  WorkspaceLayout(const FormCode &code, const Dims &dims);
 };
 
 /// One launch: a kernel, its blocks, and its parameters, 8 bytes each (artifact.h).
@@ -34,15 +34,20 @@ public:
   /// `manifest` and the images' bytes outlive this.
   DeviceCode(const std::string &name, const Manifest &manifest, std::vector<cuda::Image> images);
 
-  /// Bytes of workspace that suffice for every target.
-  int64_t workspaceSize(int function, const Dims &dims) const;
+  /// Bytes of workspace that suffice for every target. `form`: as Executor's.
+  int64_t workspaceSize(int function, const Dims &dims, std::string_view form) const;
   /// Runs a function's kernels in the interpreter of PTX (runtime/ptx), on the host's memory. Throws Error
   /// for a fault: it names kernel, line, thread and address.
   void interpret(int function, const BoundCall &call, const Executor &executor);
   /// Puts a function's kernels on the executor's stream. All tensors are memory of one GPU. Throws Error.
   void launch(int function, const BoundCall &call, const Executor &executor);
 
+  /// Name of the form that runs a call: in the interpreter, or on the GPU of `stream`.
+  const std::string &formOf(int function, const Dims &dims, const Executor &executor);
+
 private:
+  const FormCode &codeOf(const TargetInfo &target, int function, const Dims &dims,
+                         std::string_view form) const;
   /// PTX text that the interpreter takes.
   struct Interpreted {
     const TargetInfo *target;

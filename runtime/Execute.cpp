@@ -105,9 +105,16 @@ void runOnHost(const TaylorFunction &function, const BoundCall &bound, const Exe
   }
 }
 
-int64_t workspaceSize(const Artifact &artifact, int function, const Dims &dims, TaylorDevice device) {
-  return device == TAYLOR_CPU ? hostWorkspaceSize(artifact.function(function), dims)
-                              : artifact.device().workspaceSize(function, dims);
+int64_t workspaceSize(const Artifact &artifact, int function, const Dims &dims, const Executor &executor) {
+  return executor.device == TAYLOR_CPU
+             ? hostWorkspaceSize(*artifact.function(function, dims, executor.form).entry, dims)
+             : artifact.device().workspaceSize(function, dims, executor.form);
+}
+
+const std::string &formOf(const Artifact &artifact, int function, const Dims &dims,
+                          const Executor &executor) {
+  return executor.device == TAYLOR_CPU ? artifact.function(function, dims, executor.form).code->name
+                                       : artifact.device().formOf(function, dims, executor);
 }
 
 void checkWorkspace(int64_t size, const Executor &executor) {
@@ -120,7 +127,7 @@ void checkWorkspace(int64_t size, const Executor &executor) {
 void run(const Artifact &artifact, int function, const BoundCall &call, const Executor &executor) {
   switch (executor.device) {
   case TAYLOR_CPU:
-    return runOnHost(artifact.function(function), call, executor);
+    return runOnHost(*artifact.function(function, call.dims, executor.form).entry, call, executor);
   case TAYLOR_CUDA:
     return artifact.device().launch(function, call, executor);
   case TAYLOR_PTX:

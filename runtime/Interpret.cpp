@@ -67,7 +67,7 @@ const DeviceCode::Interpreted &DeviceCode::parsed() {
 void DeviceCode::interpret(int function, const BoundCall &call, const Executor &executor) {
   const auto &[target, module] = parsed();
   const FunctionInfo &info = manifest.functions[size_t(function)];
-  const TargetFunction &code = target->functions[size_t(function)];
+  const FormCode &code = codeOf(*target, function, call.dims, executor.form);
   WorkspaceLayout layout(code, call.dims);
   Workspace own;
   auto *workspace = static_cast<char *>(chooseWorkspace(layout.size, executor, [&] {

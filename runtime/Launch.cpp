@@ -20,7 +20,7 @@ void DeviceCode::launch(int function, const BoundCall &call, const Executor &exe
 
   auto stream = static_cast<cuda::Stream>(executor.stream);
   const TargetInfo &target = *manifest.target(program.image(stream).target);
-  const TargetFunction &code = target.functions[size_t(function)];
+  const FormCode &code = codeOf(target, function, call.dims, executor.form);
   WorkspaceLayout layout(code, call.dims);
   cuda::StreamMemory own;
   void *workspace = chooseWorkspace(layout.size, executor, [&] {

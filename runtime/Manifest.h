@@ -88,10 +88,27 @@ struct KernelInfo {
   std::vector<KernelArgument> arguments;
 };
 
-/// A function's code for one target.
-struct TargetFunction {
-  std::vector<KernelInfo> kernels; ///< Run in order.
+/// What a call costs, as the compiler estimates it, in picoseconds of one core or of a whole GPU; only ratios
+/// matter.
+struct FormCost {
+  double call = 0;  ///< Of every call.
+  double pair = 0;  ///< Of each pair of a query and a key that it sees, in each of B H heads.
+  double query = 0; ///< Of each of B H T queries.
+  double key = 0;   ///< Of each of B G U keys.
+};
+
+/// A function's code for one target in one form.
+struct FormCode {
+  std::string name; ///< "parallel" or "chunked".
+  FormCost cost;
+  int64_t features = 0, channels = 0; ///< Rows and columns of its first state; 0 without states.
+  std::vector<KernelInfo> kernels;    ///< Run in order.
   std::vector<WorkspaceInfo> workspace;
+};
+
+/// A function's code for one target. All forms take the function's tensors and give the same results.
+struct TargetFunction {
+  std::vector<FormCode> forms; ///< At least one.
 };
 
 struct TargetInfo {

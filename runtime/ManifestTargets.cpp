@@ -4,6 +4,7 @@
 #include "runtime/Error.h"
 #include "runtime/ManifestJson.h"
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace taylor::runtime {
@@ -45,7 +46,7 @@ WorkspaceInfo parseWorkspace(const Json &json, const std::string &function) {
 /// Reads one kernel of a GPU.
 class KernelParser {
 public:
-  KernelParser(FunctionInfo &function, const TargetFunction &code, std::string functionText)
+  KernelParser(FunctionInfo &function, const FormCode &code, std::string functionText)
       : function(function), code(code), functionText(std::move(functionText)) {}
 
   KernelInfo parse(const Json &json) {
@@ -100,14 +101,38 @@ private:
   }
 
   FunctionInfo &function;
-  const TargetFunction &code;
+  const FormCode &code;
   std::string functionText, where;
 };
 
-TargetFunction parseFunction(const Json &json, FunctionInfo &function, const TargetInfo &target) {
-  std::string where = "function '" + function.name + "' of target '" + target.name + "'";
-  checkFields(json, {"kernels", "workspace"}, where);
-  TargetFunction code;
+FormCost parseCost(const Json &json, const std::string &where) {
+  checkFields(json, {"call", "pair", "query", "key"}, where);
+  FormCost cost;
+  auto read = [&](const char *key, double &value) {
+    value = get<double>(json, key, where, 0.0);
+    if (!(value >= 0) || !std::isfinite(value))
+      fail("expected a cost of at least 0 in field '", key, "' in ", where, " of the manifest, but got ",
+           value);
+  };
+  read("call", cost.call);
+  read("pair", cost.pair);
+  read("query", cost.query);
+  read("key", cost.key);
+  return cost;
+}
+
+FormCode parseForm(const Json &json, FunctionInfo &function, const TargetInfo &target,
+                   const std::string &where) {
+  FormCode code;
+  code.name = get<std::string>(json, "form", where, "parallel");
+  if (json.contains("cost"))
+    code.cost = parseCost(json["cost"], "the cost of " + where);
+  if (json.contains("state")) {
+    std::string state = "the state of " + where;
+    checkFields(json["state"], {"features", "channels"}, state);
+    code.features = get<int64_t>(json["state"], "features", state);
+    code.channels = get<int64_t>(json["state"], "channels", state);
+  }
   if (json.contains("workspace"))
     for (const Json &workspace : json["workspace"])
       code.workspace.push_back(parseWorkspace(workspace, where));
@@ -117,6 +142,24 @@ TargetFunction parseFunction(const Json &json, FunctionInfo &function, const Tar
       code.kernels.push_back(parser.parse(kernel));
     else
       code.kernels.emplace_back().name = convert<std::string>(kernel, "kernels", where);
+  }
+  return code;
+}
+
+TargetFunction parseFunction(const Json &json, FunctionInfo &function, const TargetInfo &target) {
+  std::string where = "function '" + function.name + "' of target '" + target.name + "'";
+  checkFields(json, {"form", "reason", "cost", "state", "kernels", "workspace", "alternatives"}, where);
+  TargetFunction code;
+  code.forms.push_back(parseForm(json, function, target, where));
+  if (!json.contains("alternatives"))
+    return code;
+  for (const Json &alternative : json["alternatives"]) {
+    std::string other = "an alternative of " + where;
+    checkFields(alternative, {"form", "cost", "state", "kernels", "workspace"}, other);
+    FormCode form = parseForm(alternative, function, target, other);
+    if (std::ranges::find(code.forms, form.name, &FormCode::name) != code.forms.end())
+      fail("expected each form of ", where, " of the manifest once, but got '", form.name, "' twice");
+    code.forms.push_back(std::move(form));
   }
   return code;
 }
@@ -160,10 +203,11 @@ void parseTargets(const Json &list, Manifest &manifest) {
   for (const TargetInfo &target : manifest.targets) {
     std::set<std::string> entries;
     for (const TargetFunction &function : target.functions)
-      for (const KernelInfo &kernel : function.kernels)
-        if (target.kind == TargetInfo::Kind::Ptx && !entries.insert(kernel.entry).second)
-          fail("expected an entry for each kernel of target '", target.name, "' of the manifest, but got '",
-               kernel.entry, "' twice");
+      for (const FormCode &form : function.forms)
+        for (const KernelInfo &kernel : form.kernels)
+          if (target.kind == TargetInfo::Kind::Ptx && !entries.insert(kernel.entry).second)
+            fail("expected an entry for each kernel of target '", target.name, "' of the manifest, but got '",
+                 kernel.entry, "' twice");
   }
 }
 

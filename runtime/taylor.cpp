@@ -107,6 +107,30 @@ PtxSettings settingsOf(const TaylorPtxOptions *given) {
   return settings;
 }
 
+/// The arguments of a call, checked.
+struct Request {
+  Request(const TaylorKernel *kernel, const char *name, const TaylorTensor *tensors, int64_t count,
+          const TaylorRunOptions *options, bool shapesOnly)
+      : artifact(artifactOf(kernel)), function(functionOf(artifact, name)) {
+    TaylorRunOptions how = optionsOf(options);
+    executor = {.device = deviceOf(how, tensors, count),
+                .threads = how.threads,
+                .parallelFor = how.parallel_for,
+                .context = how.parallel_context,
+                .workspace = how.workspace,
+                .workspaceSize = how.workspace_size,
+                .stream = how.stream,
+                .form = how.form ? how.form : ""};
+    bind(artifact.manifest(), function, tensors, count, how.offset, executor.device, call, shapesOnly);
+    if (executor.device == TAYLOR_PTX)
+      executor.ptx = settingsOf(how.ptx);
+  }
+  const Artifact &artifact;
+  int function;
+  Executor executor;
+  BoundCall call;
+};
+
 } // namespace
 
 int taylor_load(const char *path, TaylorKernel **kernel) {
@@ -170,32 +194,28 @@ const char *taylor_tensor_name(const TaylorKernel *kernel, const char *function,
 int taylor_workspace(const TaylorKernel *kernel, const char *function, const TaylorTensor *tensors,
                      int64_t count, const TaylorRunOptions *options, int64_t *bytes) {
   return guarded([&] {
-    const Artifact &artifact = artifactOf(kernel);
-    int index = functionOf(artifact, function);
     if (!bytes)
       fail("requires a place for the bytes, but got a null pointer");
-    TaylorRunOptions how = optionsOf(options);
-    TaylorDevice device = deviceOf(how, tensors, count);
-    BoundCall call;
-    bind(artifact.manifest(), index, tensors, count, how.offset, device, call, /*shapesOnly=*/true);
-    *bytes = workspaceSize(artifact, index, call.dims, device);
+    Request request(kernel, function, tensors, count, options, /*shapesOnly=*/true);
+    *bytes = workspaceSize(request.artifact, request.function, request.call.dims, request.executor);
+  });
+}
+
+int taylor_form(const TaylorKernel *kernel, const char *function, const TaylorTensor *tensors, int64_t count,
+                const TaylorRunOptions *options, const char **form) {
+  return guarded([&] {
+    if (!form)
+      fail("requires a place for the form's name, but got a null pointer");
+    Request request(kernel, function, tensors, count, options, /*shapesOnly=*/true);
+    *form = formOf(request.artifact, request.function, request.call.dims, request.executor).c_str();
   });
 }
 
 int taylor_run(const TaylorKernel *kernel, const char *function, const TaylorTensor *tensors, int64_t count,
                const TaylorRunOptions *options) {
   return guarded([&] {
-    const Artifact &artifact = artifactOf(kernel);
-    int index = functionOf(artifact, function);
-    TaylorRunOptions how = optionsOf(options);
-    TaylorDevice device = deviceOf(how, tensors, count);
-    BoundCall call;
-    bind(artifact.manifest(), index, tensors, count, how.offset, device, call);
-    Executor executor{device,        how.threads,        how.parallel_for, how.parallel_context,
-                      how.workspace, how.workspace_size, how.stream,       {}};
-    if (device == TAYLOR_PTX)
-      executor.ptx = settingsOf(how.ptx);
-    run(artifact, index, call, executor);
+    Request request(kernel, function, tensors, count, options, /*shapesOnly=*/false);
+    run(request.artifact, request.function, request.call, request.executor);
   });
 }
 

@@ -95,6 +95,8 @@ typedef struct TaylorRunOptions {
   void *stream;                /* of the GPU (CUstream, cudaStream_t); NULL: its default stream */
   const TaylorPtxOptions *ptx; /* NULL: the seed of $TAYLOR_PTX_SEED, or 0; checks unless
                                   $TAYLOR_PTX_CHECKS is 0; no profile */
+  const char *form; /* "parallel", "chunked": of those that the artifact has; NULL: the cheapest by the
+                       manifest's costs */
 } TaylorRunOptions;
 
 /* Loads an artifact. Refuses truncated, damaged and foreign files, another ABI, and code for other processors
@@ -124,6 +126,11 @@ const char *taylor_tensor_name(const TaylorKernel *kernel, const char *function,
  * NULL. */
 int taylor_workspace(const TaylorKernel *kernel, const char *function, const TaylorTensor *tensors,
                      int64_t count, const TaylorRunOptions *options, int64_t *bytes);
+
+/* Name of the form that a call on these tensors runs; lives as long as the kernel. Checks shapes; data may be
+ * NULL. */
+int taylor_form(const TaylorKernel *kernel, const char *function, const TaylorTensor *tensors, int64_t count,
+                const TaylorRunOptions *options, const char **form);
 
 /* Runs a function on `count` tensors in the order of taylor_tensor_name. On a GPU it returns when the kernels
  * are on the stream; a kernel's first run in a context loads its code, so it comes before the capture of a

@@ -17,8 +17,11 @@ std::string CompileOptions::getKey() const {
     key += " f32-products=" + f32Products;
   if (rowSums != "separate")
     key += " row-sums=" + rowSums;
-  if (form != "parallel")
+  if (form != "auto")
     key += " form=" + form;
+  for (const CostSample &sample : formCosts)
+    key +=
+        llvm::formatv(" {0}:{1}x{2}={3}", sample.function, sample.features, sample.channels, sample.factor);
   if (chunk)
     key += " chunk=" + std::to_string(chunk);
   for (const ParameterSetting &setting : sorted)
@@ -37,8 +40,8 @@ std::string CompileOptions::check() const {
            ", whose products have no operands of f32";
   if (rowSums != "separate" && rowSums != "atomic")
     return "expected --row-sums=separate or atomic, but got '" + rowSums + "'";
-  if (form != "parallel" && form != "chunked")
-    return "expected --form=parallel or chunked, but got '" + form + "'";
+  if (form != "auto" && form != "parallel" && form != "chunked")
+    return "expected --form=auto, parallel or chunked, but got '" + form + "'";
   if (chunk && form != "chunked")
     return "requires --form=chunked for --chunk=" + std::to_string(chunk);
   if (chunk < 0 || chunk % 64 || chunk > 1 << 20)

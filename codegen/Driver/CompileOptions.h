@@ -4,6 +4,7 @@
 #ifndef TAYLOR_CODEGEN_DRIVER_COMPILEOPTIONS_H
 #define TAYLOR_CODEGEN_DRIVER_COMPILEOPTIONS_H
 
+#include "codegen/CostModel.h"
 #include "dialect/Taylor/Parameters.h"
 #include <optional>
 #include <string>
@@ -29,11 +30,15 @@ struct CompileOptions {
   /// How GPUs sum into rows where pairs are summed into columns too: `separate`, in a kernel of their own and
   /// always to the same bits; or `atomic`, in any order.
   std::string rowSums = "separate";
-  /// How sums over pairs are computed: `parallel`, over all pairs; or `chunked`, over those of a chunk, with
-  /// states between chunks (finite sums of powers only).
-  std::string form = "parallel";
+  /// How sums over pairs are computed: `parallel`, over all pairs; `chunked`, over those of a chunk, with
+  /// states between chunks (finite sums of powers only); or `auto`, both where the second may cost less, of
+  /// which each call takes the cheaper one. Levels that are printed have one form: of `auto` the parallel
+  /// one.
+  std::string form = "auto";
   /// Queries of a chunk; 0: the target's choice.
   int64_t chunk = 0;
+  /// Measured factors in place of the target's own (taylor-bench forms --calibrate); empty: the target's.
+  std::vector<CostSample> formCosts;
   /// Which specification of a file with several; empty: the only one.
   std::string spec;
 

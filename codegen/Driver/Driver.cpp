@@ -122,16 +122,47 @@ void Driver::beginPhase() {
             phases[phasesBegun - 1]);
 }
 
-/// A stage is a phase; when it ends the next phase begins.
-LogicalResult Driver::runStage(ModuleOp module, StringRef stage, function_ref<void(OpPassManager &)> build) {
+LogicalResult Driver::runPasses(ModuleOp module, function_ref<void(OpPassManager &)> build) {
   PassManager manager(&context, ModuleOp::getOperationName());
   build(manager);
-  if (failed(manager.run(module)))
-    return failure();
+  return manager.run(module);
+}
+
+/// Shows the module to who watches; the next phase begins.
+void Driver::observe(StringRef stage, ModuleOp module) {
   if (onStage)
     onStage(stage, module);
   beginPhase();
+}
+
+/// A stage is a phase.
+LogicalResult Driver::runStage(ModuleOp module, StringRef stage, function_ref<void(OpPassManager &)> build) {
+  if (failed(runPasses(module, build)))
+    return failure();
+  observe(stage, module);
   return success();
+}
+
+/// Calls `attempt` and keeps the first error that it reports in `message`, up to its first semicolon, from
+/// the caller's handlers.
+template <typename Attempt> auto Driver::captureErrors(std::string &message, Attempt attempt) {
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+      return failure();
+    if (message.empty())
+      message = StringRef(diagnostic.str()).split(';').first.str();
+    return success();
+  });
+  return attempt();
+}
+
+/// Whether two programs declare the same arrays of the caller.
+static bool takeSameTensors(tile::ProgramOp a, tile::ProgramOp b) {
+  auto namesOf = [](tile::ProgramOp program) {
+    return llvm::map_to_vector(program.getBlock()->getOps<tile::TensorOp>(),
+                               [](tile::TensorOp tensor) { return tensor.getName(); });
+  };
+  return namesOf(a) == namesOf(b);
 }
 
 static std::string printModule(ModuleOp module) {
@@ -162,13 +193,72 @@ std::string Driver::stageOf(StringRef stage, const Target &target) const {
   return targets.size() == 1 ? stage.str() : (stage + "-" + target.getName()).str();
 }
 
-/// Tile programs of a target, made from a copy of the functions.
-FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, ManifestTarget &described) {
+/// Tile programs of a target in one form, made from a copy of the functions, and what they cost.
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPlan &form) {
   OwningOpRef<ModuleOp> programs = module->clone();
-  TileSizes sizes = target.planTiles(getProblem());
-  if (failed(runStage(*programs, stageOf("tile", target),
-                      [&](OpPassManager &manager) { buildTilePipeline(manager, sizes); })))
+  TileSizes sizes = target.planTiles(getProblem(), form.name == "chunked");
+  if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildFormPipeline(manager, sizes); })))
     return failure();
+  CostRates rates = target.getRates(getProblem());
+  if (!options.formCosts.empty())
+    rates.samples = options.formCosts;
+  for (auto function : programs->getOps<FunctionOp>()) {
+    StringRef name = function.getSymName().rsplit('.').second;
+    form.costs[name.str()] = estimateCost(function, name, sizes, rates);
+  }
+  if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })))
+    return failure();
+  return programs;
+}
+
+/// The chunked form beside the parallel one, for those functions where it pays; else null, and why in
+/// `first`.
+OwningOpRef<ModuleOp> Driver::lowerAlternative(const Target &target, ModuleOp programs, FormPlan &first,
+                                               FormPlan &other) {
+  other.name = "chunked";
+  other.isAlternative = true;
+  std::string refusal;
+  FailureOr<OwningOpRef<ModuleOp>> lowered = captureErrors(refusal, [&] { return lowerForm(target, other); });
+  for (auto program : llvm::make_early_inc_range(programs.getOps<tile::ProgramOp>())) {
+    std::string name = program.getSymName().str(), &reason = first.reasons[name];
+    reason = "parallel: ";
+    if (failed(lowered)) {
+      reason += refusal;
+      continue;
+    }
+    auto twin = (*lowered)->lookupSymbol<tile::ProgramOp>(name);
+    std::optional<int64_t> crossover =
+        findCrossover(first.costs[name], other.costs[name], manifest.mask == "causal");
+    if (crossover && takeSameTensors(program, twin)) {
+      reason = "chunked from about " + std::to_string(*crossover) +
+               " tokens on (one head that attends to itself), parallel below, by the costs of both";
+      continue;
+    }
+    reason +=
+        crossover ? "the chunked form takes other tensors" : "the chunked form costs more at 1048576 tokens";
+    twin.erase();
+  }
+  if (failed(lowered) || (*lowered)->getOps<tile::ProgramOp>().empty())
+    return {};
+  return std::move(*lowered);
+}
+
+/// Tile programs of a target: in the form that was asked for, or where none was also in others that may cost
+/// less.
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, ManifestTarget &described,
+                                                     bool withAlternatives, const std::string &refusal) {
+  FormPlan first, other;
+  first.name = options.form == "chunked" ? "chunked" : "parallel";
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerForm(target, first);
+  if (failed(programs))
+    return failure();
+  OwningOpRef<ModuleOp> alternative;
+  if (withAlternatives)
+    alternative = lowerAlternative(target, **programs, first, other);
+  for (auto program : (*programs)->getOps<tile::ProgramOp>())
+    if (std::string &reason = first.reasons[program.getSymName().str()]; reason.empty())
+      reason = options.form == "auto" ? "parallel: " + refusal : "--form=" + options.form;
+  TileSizes sizes = target.planTiles(getProblem(), first.name == "chunked");
   described.name = target.getName();
   described.kind = target.getKind().str();
   described.tiles = {{"t", sizes.rows.queries},
@@ -176,15 +266,22 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, Manif
                      {"outer_u", sizes.columns.keys},
                      {"tokens", sizes.tokens}};
   target.describe(described);
-  if (failed(manifest.addPrograms(*programs, described)))
+  if (failed(manifest.addPrograms(**programs, first, described)))
     return failure();
+  if (alternative) {
+    if (failed(manifest.addPrograms(*alternative, other, described)))
+      return failure();
+    Block *body = (*programs)->getBody();
+    body->getOperations().splice(body->end(), alternative->getBody()->getOperations());
+  }
+  observe(stageOf("tile", target), **programs);
   return programs;
 }
 
 FailureOr<std::string> Driver::printTargetLevel(Emission emission) {
   const Target &target = *targets.front();
   ManifestTarget described;
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described);
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described, /*withAlternatives=*/false);
   if (failed(programs))
     return failure();
   if (emission == Emission::Tile)
@@ -200,7 +297,7 @@ FailureOr<std::string> Driver::report(bool json) {
   std::unique_ptr<KernelReports> reports;
   for (const std::unique_ptr<Target> &target : targets) {
     ManifestTarget described;
-    FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(*target, described);
+    FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(*target, described, /*withAlternatives=*/false);
     if (failed(programs))
       return failure();
     auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
@@ -224,7 +321,7 @@ FailureOr<std::string> Driver::explain() {
     return failure();
   explanation.addModule("pairwise", "Forward and backward", *module);
   ManifestTarget described;
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described);
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described, /*withAlternatives=*/false);
   if (failed(programs))
     return failure();
   explanation.addModule("tile", "Tile programs", **programs);
@@ -243,16 +340,34 @@ FailureOr<std::string> Driver::explain() {
 }
 
 LogicalResult Driver::compileTarget(const Target &target, Emission emission, ArtifactCode &code) {
+  Manifest before = manifest;
   ManifestTarget described;
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described);
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerToTile(target, described, options.form == "auto");
   if (failed(programs))
     return failure();
+  bool hasAlternatives = llvm::any_of(
+      described.functions, [](const ManifestCode &function) { return function.name != function.function; });
+  if (!hasAlternatives)
+    return emitTarget(target, **programs, emission, described, code);
+  // A form that nobody asked for, and that has no code, is done without.
+  std::string refusal;
+  auto emit = [&] { return emitTarget(target, **programs, emission, described, code); };
+  if (succeeded(captureErrors(refusal, emit)))
+    return success();
+  manifest = before;
+  described = {};
+  programs = lowerToTile(target, described, /*withAlternatives=*/false, refusal);
+  return success(succeeded(programs) && succeeded(emit()));
+}
+
+LogicalResult Driver::emitTarget(const Target &target, ModuleOp programs, Emission emission,
+                                 ManifestTarget &described, ArtifactCode &code) {
   // How a GPU's kernels are launched is known when their code is made.
   bool needsCode = emission == Emission::Artifact || target.getKind() != "cpu";
   auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
-    return runStage(**programs, stageOf(stage, target), build);
+    return runStage(programs, stageOf(stage, target), build);
   };
-  if (needsCode && failed(target.emit(**programs, getProblem(), run, code, described)))
+  if (needsCode && failed(target.emit(programs, getProblem(), run, code, described)))
     return failure();
   manifest.targets.push_back(std::move(described));
   if (needsCode)
@@ -310,6 +425,7 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
                                                                              "\n" + getVersion("taylorc"))),
                               /*LowerCase=*/true);
   manifest.dtype = options.dtype;
+  manifest.form = options.form;
   if (failed(lowerToPairwise()))
     return failure();
   if (emission == Emission::Pairwise) {

@@ -50,20 +50,31 @@ private:
   void planPhases(Emission emission);
   void beginPhase();
   mlir::FailureOr<SpecOp> selectSpec();
+  mlir::LogicalResult runPasses(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> build);
+  void observe(llvm::StringRef stage, mlir::ModuleOp module);
+  template <typename Attempt> auto captureErrors(std::string &message, Attempt attempt);
   mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
                                llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
   TargetProblem getProblem() const {
-    return {options.headDim, options.getValueDim(), options.dtype, options.f32Products,
-            options.rowSums, options.form,          options.chunk};
+    return {options.headDim,     options.getValueDim(), options.dtype,
+            options.f32Products, options.rowSums,       options.chunk};
   }
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerForm(const Target &target, FormPlan &form);
+  mlir::OwningOpRef<mlir::ModuleOp> lowerAlternative(const Target &target, mlir::ModuleOp programs,
+                                                     FormPlan &first, FormPlan &other);
+  /// `refusal`: why there is no alternative, where that is known.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToTile(const Target &target,
-                                                                 ManifestTarget &described);
+                                                                 ManifestTarget &described,
+                                                                 bool withAlternatives,
+                                                                 const std::string &refusal = "");
   std::string stageOf(llvm::StringRef stage, const Target &target) const;
   mlir::FailureOr<std::string> printTargetLevel(Emission emission);
   mlir::FailureOr<std::string> explain();
   mlir::FailureOr<std::string> report(bool json);
   mlir::LogicalResult compileTarget(const Target &target, Emission emission, ArtifactCode &code);
+  mlir::LogicalResult emitTarget(const Target &target, mlir::ModuleOp programs, Emission emission,
+                                 ManifestTarget &described, ArtifactCode &code);
   mlir::FailureOr<std::string> linkArtifact(const ArtifactCode &code);
 
   mlir::MLIRContext &context;

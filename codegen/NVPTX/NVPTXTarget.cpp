@@ -26,7 +26,8 @@ public:
   std::string getName() const override { return target.name.str(); }
   StringRef getKind() const override { return "ptx"; }
   std::string check(const taylor::TargetProblem &problem) const override;
-  taylor::TileSizes planTiles(const taylor::TargetProblem &problem) const override;
+  taylor::TileSizes planTiles(const taylor::TargetProblem &problem, bool chunked) const override;
+  taylor::CostRates getRates(const taylor::TargetProblem &problem) const override;
   std::vector<std::string> getPhases() const override {
     return {"layouts and copies", "code of one thread", "PTX", "ptxas"};
   }
@@ -56,18 +57,30 @@ std::string NVPTXTarget::check(const taylor::TargetProblem &problem) const {
   return "";
 }
 
-taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem) const {
+taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, bool chunked) const {
   bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
   int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
   TileProblem tiles{problem.headDim, problem.valueDim, bytes};
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
-  if (problem.form == "chunked")
+  if (chunked)
     chooseChunks(target, tiles, problem.chunk, sizes);
   if (isNarrow)
     sizes.productType = problem.dtype;
   if (problem.rowSums == "atomic")
     sizes.rowSums = taylor::RowSums::Atomic;
   return sizes;
+}
+
+/// Not measured on a GPU: features take 1.8 times the instructions per operation of pairs (counted by the
+/// interpreter, 2 orders, d = e = 64), and a byte as much time as 60 operations on matrix units.
+taylor::CostRates NVPTXTarget::getRates(const taylor::TargetProblem &problem) const {
+  taylor::CostRates rates;
+  bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
+  rates.pair = isNarrow ? 0.005 : 0.04;
+  rates.feature = 1.8 * rates.pair;
+  rates.byte = 0.3;
+  rates.kernel = 4e6;
+  return rates;
 }
 
 LogicalResult NVPTXTarget::lowerToThreads(const taylor::TargetProblem &problem,

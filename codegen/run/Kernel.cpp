@@ -39,7 +39,7 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     arguments.push_back("--mask=" + options.mask);
   if (options.f32Products != "fma")
     arguments.push_back("--f32-products=" + options.f32Products);
-  if (options.form != "parallel")
+  if (options.form != "auto")
     arguments.push_back("--form=" + options.form);
   if (options.chunk)
     arguments.push_back("--chunk=" + std::to_string(options.chunk));
@@ -161,8 +161,9 @@ private:
   std::vector<std::pair<llvm::MutableArrayRef<unsigned char>, std::unique_ptr<runtime::cuda::Buffer>>> copies;
 };
 
+/// Runs a function, and notes in which form.
 LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors, const Problem &problem,
-                   const Options &how) {
+                   const Options &how, Evaluated &results) {
   int64_t count = taylor_tensor_count(kernel, function);
   if (count < 0)
     return fail(taylor_last_error());
@@ -194,8 +195,11 @@ LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors,
     ptx.profile = printProfile;
   if (how.ptxProfile || how.ptxSeedGiven)
     options.ptx = &ptx;
-  if (taylor_run(kernel, function, arguments.data(), count, &options))
+  const char *form = nullptr;
+  if (taylor_run(kernel, function, arguments.data(), count, &options) ||
+      taylor_form(kernel, function, arguments.data(), count, &options, &form))
     return fail(taylor_last_error());
+  results.forms.emplace_back(function, form);
   onGpu.download();
   return success();
 }
@@ -224,12 +228,16 @@ FailureOr<Evaluated> runOnDevice(const Problem &problem, const Options &options,
   };
   if (failed(writeArguments(problem, withGradients, write)))
     return failure();
-  if (failed(call(kernel->get(), "forward", tensors, problem, options)) ||
-      (withGradients && failed(call(kernel->get(), "backward", tensors, problem, options))) ||
+  Evaluated ran;
+  if (failed(call(kernel->get(), "forward", tensors, problem, options, ran)) ||
+      (withGradients && failed(call(kernel->get(), "backward", tensors, problem, options, ran))) ||
       failed(tensors.checkSurroundings("kernels")))
     return failure();
 
-  return tensors.readResults(problem, "kernel", withGradients);
+  FailureOr<Evaluated> results = tensors.readResults(problem, "kernel", withGradients);
+  if (succeeded(results))
+    results->forms = ran.forms;
+  return results;
 }
 
 } // namespace

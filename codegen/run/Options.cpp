@@ -96,9 +96,10 @@ Error setDtype(Options &options, StringRef text) {
   return Error::success();
 }
 
-Error setChoice(std::string &field, StringRef option, StringRef first, StringRef second, StringRef text) {
-  if (text != first && text != second)
-    return error("expected --" + option + "=" + first + " or " + second + ", but got '" + text + "'");
+Error setChoice(std::string &field, StringRef option, ArrayRef<StringRef> choices, StringRef text) {
+  if (!llvm::is_contained(choices, text))
+    return error("expected --" + option + "=" + llvm::join(choices.drop_back(), ", ") + " or " +
+                 choices.back() + ", but got '" + text + "'");
   field = text.str();
   return Error::success();
 }
@@ -177,6 +178,8 @@ const std::vector<OptionRow> &optionRows() {
        "does not need it, and not compared",
        setAbsentGradient},
       {"print", "", "prints every element of what comes out", flag(&O::print)},
+      {"print-form", "", "with compiled kernels: prints in which form each function ran",
+       flag(&O::printForm)},
       {"grad", "", "evaluates gradients too", flag(&O::gradient)},
       {"check", "",
        "with kernels (cpu, ptx, cuda, tile): compares every output and gradient with the reference;\n"
@@ -198,16 +201,16 @@ const std::vector<OptionRow> &optionRows() {
       {"set", "NAME=VALUE", "a parameter of the specification, such as order=10",
        [](O &o, S t) { return setNamed(o.parameters, "set", t); }},
       {"mask", "causal|bidirectional", "overrides the mask written in the specification",
-       [](O &o, S t) { return setChoice(o.mask, "mask", "causal", "bidirectional", t); }},
+       [](O &o, S t) { return setChoice(o.mask, "mask", {"causal", "bidirectional"}, t); }},
       {"offset", "N", "position of query 0 (default: u - t)",
        [](O &o, S t) { return setInteger(o.offset, "offset", t); }},
       {"dtype", "f32|bf16|f16|f64",
        "storage type: inputs are rounded to it (default: f32; none with --device=reference)", setDtype},
       {"f32-products", "fma|tf32",
        "how GPUs, or eager code, multiply in f32 (default: fma); tf32: operands rounded to 11 bits",
-       [](O &o, S t) { return setChoice(o.f32Products, "f32-products", "fma", "tf32", t); }},
-      {"form", "parallel|chunked", "form of compiled kernels, as in taylorc (default: parallel)",
-       [](O &o, S t) { return setChoice(o.form, "form", "parallel", "chunked", t); }},
+       [](O &o, S t) { return setChoice(o.f32Products, "f32-products", {"fma", "tf32"}, t); }},
+      {"form", "auto|parallel|chunked", "form of compiled kernels, as in taylorc (default: auto)",
+       [](O &o, S t) { return setChoice(o.form, "form", {"auto", "parallel", "chunked"}, t); }},
       {"chunk", "N", "with --form=chunked: queries of a chunk",
        [](O &o, S t) { return setInteger(o.chunk, "chunk", t); }},
       {"seed", "N", "of random inputs (default: 0)", [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
@@ -215,7 +218,7 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return setNumber(o.scale, "scale", t); }},
       {"threads", "N", "threads (default: one per processor)", setThreads},
       {"layout", "bhtc|bthc", "order in memory of tensors given to kernels (default: bhtc)",
-       [](O &o, S t) { return setChoice(o.layout, "layout", "bhtc", "bthc", t); }},
+       [](O &o, S t) { return setChoice(o.layout, "layout", {"bhtc", "bthc"}, t); }},
       {"poison", "", "surrounds the tensors given to kernels by NaN, and checks that it stays",
        flag(&O::poison)},
       {"ptx-seed", "N", "with --device=ptx: seed of the order in which warps run (default: 0)",
@@ -275,8 +278,9 @@ Error validate(const Options &options) {
           "requires --device=ptx, cuda or eager, or --references, for --f32-products=tf32: elsewhere "
           "operands are not rounded");
   }
-  if ((options.form != "parallel" || options.chunk) && !onKernels)
-    return error("requires --device=cpu, ptx or cuda for --form and --chunk; --tiles=chunk=N is for tiles");
+  if ((options.form != "auto" || options.chunk || options.printForm) && !onKernels)
+    return error("requires --device=cpu, ptx or cuda for --form, --chunk and --print-form; --tiles=chunk=N "
+                 "is for tiles");
   if (options.tilesGiven && !onTiles)
     return error("requires --device=tile for --tiles; compiled kernels choose by the target");
   if ((options.poison || options.layout != "bhtc") && !onKernels && !onTiles)

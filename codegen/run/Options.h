@@ -40,7 +40,7 @@ struct Options {
   /// `name=value` as given, for the compiler too.
   std::map<std::string, std::string> parameters;
   std::optional<Dtype> dtype;
-  std::string mask, layout = "bhtc", f32Products = "fma", form = "parallel";
+  std::string mask, layout = "bhtc", f32Products = "fma", form = "auto";
   std::optional<int64_t> offset;
   /// With --form=chunked: tokens of a chunk; 0: chosen.
   int64_t chunk = 0;
@@ -54,8 +54,8 @@ struct Options {
   TileSizes tiles;
   bool tilesGiven = false;
   int64_t threads = 0;
-  bool gradient = false, check = false, forwardOnly = false, poison = false, print = false, help = false,
-       version = false;
+  bool gradient = false, check = false, forwardOnly = false, poison = false, print = false, printForm = false,
+       help = false, version = false;
 };
 
 /// Reads the arguments after the program's name. Errors name the option and what it expects.

@@ -55,7 +55,6 @@ public:
 
   FailureOr<Problem> build() {
     problem.dtype = options.dtype.value_or(Dtype::F32);
-    problem.chunked = options.form == "chunked";
     problem.tf32Products = options.f32Products == "tf32" && problem.dtype == Dtype::F32;
     problem.environment.threads =
         options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());

@@ -33,8 +33,6 @@ struct Problem {
   Dtype dtype = Dtype::F32;
   /// With f32: products round their operands to tf32.
   bool tf32Products = false;
-  /// Kernels of the chunked form, which the contract judges by a bound of its own.
-  bool chunked = false;
   /// Eager code's arithmetic in this type; `draw`: another draw of its rounding.
   reference::Arithmetic eager(uint64_t draw = 0) const {
     return reference::Arithmetic::eager(dtype, tf32Products, draw);
@@ -69,6 +67,12 @@ std::vector<Array> arraysOf(llvm::ArrayRef<NamedArray> arrays);
 /// Outputs and, where asked for, gradients of a problem (one per argument; without elements for integers).
 struct Evaluated {
   std::vector<Array> outputs, gradients;
+  /// Of compiled kernels: the form of each function that ran, "forward" first.
+  std::vector<std::pair<std::string, std::string>> forms;
+  /// Some function ran in the chunked form, which the contract judges by a bound of its own.
+  bool isChunked() const {
+    return llvm::any_of(forms, [](const auto &form) { return form.second == "chunked"; });
+  }
 };
 /// Evaluates with the arithmetic given: exact, or eager in a type.
 mlir::FailureOr<Evaluated> evaluate(Problem &problem, reference::Arithmetic arithmetic, bool withGradients);

@@ -6,6 +6,7 @@
 #include "codegen/run/Npy.h"
 #include "codegen/run/Report.h"
 #include "codegen/run/TileProgram.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -92,7 +93,7 @@ ComparisonTable judgeAll(const Problem &problem, const Evaluated &evaluated, con
 /// Every output and gradient of the kernels against the reference, by the contract.
 LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, const Options &options,
                           bool withGradients) {
-  FailureOr<Expectation> expectation = Expectation::evaluate(problem, withGradients);
+  FailureOr<Expectation> expectation = Expectation::evaluate(problem, withGradients, evaluated.isChunked());
   if (failed(expectation))
     return failure();
   ComparisonTable table = judgeAll(problem, evaluated, options, *expectation);
@@ -114,6 +115,12 @@ LogicalResult runKernels(SpecOp spec, const Options &options) {
                                        : runKernel(*problem, options, withGradients);
   if (failed(evaluated) || failed(report(*problem, *evaluated, options)))
     return failure();
+  if (options.printForm) {
+    std::vector<std::string> forms;
+    for (auto &[function, form] : evaluated->forms)
+      forms.push_back(function + " " + form);
+    llvm::outs() << "form: " << llvm::join(forms, ", ") << "\n";
+  }
   return options.check ? checkKernel(*problem, *evaluated, options, withGradients) : success();
 }
 

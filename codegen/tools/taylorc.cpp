@@ -67,11 +67,17 @@ struct CommandLine {
   cl::opt<std::string> form{
       "form",
       cl::desc(
-          "how sums over pairs are computed: parallel (default), over all pairs; or chunked, over those of "
-          "a chunk, with states between chunks, for finite sums of powers"),
-      cl::init("parallel"), cl::cat(category)};
+          "how sums over pairs are computed: parallel, over all pairs; chunked, over those of a chunk, with "
+          "states between chunks, for finite sums of powers; or auto (default), both where the second may "
+          "pay, "
+          "and each call takes the cheaper one; the manifest says why; --emit shows the parallel one"),
+      cl::init("auto"), cl::cat(category)};
   cl::opt<int64_t> chunk{"chunk", cl::desc("queries of a chunk (default: the target's choice)"), cl::init(0),
                          cl::cat(category)};
+  cl::opt<std::string> formCosts{
+      "form-costs",
+      cl::desc("file of this machine's costs, as taylor-bench forms --calibrate writes it, for --form=auto"),
+      cl::value_desc("FILE.json"), cl::cat(category)};
   cl::opt<std::string> report{
       "report",
       cl::desc("print registers, shared memory, spills, occupancy and instructions of each kernel "
@@ -126,6 +132,16 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
   options.rowSums = line.rowSums;
   options.form = line.form;
   options.chunk = line.chunk;
+  if (!line.formCosts.empty()) {
+    auto file = llvm::MemoryBuffer::getFile(line.formCosts);
+    if (!file)
+      return "requires the file of --form-costs, '" + line.formCosts + "': " + file.getError().message();
+    llvm::Expected<std::vector<CostSample>> samples = parseCostSamples((*file)->getBuffer());
+    if (!samples)
+      return "expected costs of forms in '" + line.formCosts +
+             "', as taylor-bench forms --calibrate writes them: " + llvm::toString(samples.takeError());
+    options.formCosts = *samples;
+  }
   options.spec = line.spec;
   if (line.valueDim.getNumOccurrences() && line.valueDim == 0)
     return "expected --value-dim from 1 to 1024, but got 0";

@@ -24,6 +24,11 @@ namespace taylor {
 /// the target's table; it says whether taylor-split-sums comes before, and taylor-narrow-products behind.
 void buildTilePipeline(mlir::OpPassManager &manager, const TileSizes &sizes = {});
 
+/// Its two halves: what decides the form of sums over pairs, functions over arrays still; and from these to
+/// tile programs.
+void buildFormPipeline(mlir::OpPassManager &manager, const TileSizes &sizes);
+void buildProgramPipeline(mlir::OpPassManager &manager, const TileSizes &sizes);
+
 /// Makes `buildTilePipeline` known as `taylor-tile-pipeline`.
 void registerTilePipeline();
 

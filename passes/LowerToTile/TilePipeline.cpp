@@ -17,7 +17,7 @@ struct TilePipelineOptions : PassPipelineOptions<TilePipelineOptions> {
 };
 } // namespace
 
-void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
+void taylor::buildFormPipeline(OpPassManager &manager, const TileSizes &sizes) {
   if (sizes.productType == "f16")
     manager.nest<FunctionOp>().addPass(createCheckHalfWeightsPass());
   if (sizes.chunked) {
@@ -27,6 +27,9 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
     functions.addPass(createCanonicalizerPass());
     functions.addPass(createCSEPass());
   }
+}
+
+void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes) {
   if (sizes.foldRowFactors)
     manager.addPass(createFoldRowFactorsPass());
   if (sizes.rowSums != RowSums::Parts)
@@ -43,6 +46,11 @@ void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createLoopInvariantCodeMotionPass());
   manager.addPass(createCSEPass());
+}
+
+void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {
+  buildFormPipeline(manager, sizes);
+  buildProgramPipeline(manager, sizes);
 }
 
 void taylor::registerTilePipeline() {

@@ -10,6 +10,22 @@ namespace taylor::bench {
 nlohmann::json benchAttention(const Request &request, const std::vector<std::string> &directions,
                               const std::vector<std::string> &opponents);
 
+/// What `forms` runs.
+struct FormsOptions {
+  std::vector<std::string> forms, directions, opponents;
+  std::vector<int64_t> orders; ///< Values of the parameter `order`; empty: the specification as it is.
+};
+
+/// Times both forms of the specification, whose parameter `order` takes 1, 2 and 3, where the costs of both
+/// are expected to be equal, for d = e = 16 and 64 as far as that takes seconds; gives the samples of a file
+/// for taylorc's
+/// --form-costs.
+nlohmann::json calibrateForms(const Request &request);
+
+/// The forms of a specification, and opponents, interleaved in this process: rows as of benchAttention, for
+/// each form, with `form`, `order`, and for `auto` what it chose.
+nlohmann::json benchForms(const FormsOptions &options, const Request &request);
+
 /// What a call through torch costs beyond the C interface: T = 1, one thread, no gradient.
 nlohmann::json benchOverhead(const Request &request);
 

@@ -22,7 +22,8 @@ struct DirectCall {
   TaylorKernel *kernel = nullptr;
   std::vector<at::Tensor> outputs;
   std::vector<TaylorTensor> tensors;
-  TaylorRunOptions options = {sizeof(options), nullptr, 1, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
+  TaylorRunOptions options = {sizeof(options), nullptr, 1,      nullptr, nullptr, nullptr, 0, 0,
+                              nullptr,         nullptr, nullptr};
 
   DirectCall(const Request &request, const Manifest &manifest, const std::vector<at::Tensor> &inputs) {
     std::vector<std::string> list;

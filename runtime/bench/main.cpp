@@ -23,6 +23,7 @@ Examples:
   taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,16,1024,64 --against sdpa --json softmax.json
   taylor-bench attention --spec mine.mlir --shape 1,16,1024,64 --dtype bf16 --against sdpa,eager
   taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,4,4096,64 --mask bidirectional --direction forward --threads 1
+  taylor-bench forms --spec examples/specs/softmax-taylor.mlir --orders 1,2,3 --shape 1,2,2048,16 --against sdpa
   taylor-bench call-overhead --spec examples/specs/softmax.mlir
   taylor-bench compile --spec examples/specs/softmax.mlir
   python runtime/bench/triton_attention.py build/triton && taylor-bench ptx --plans build/triton
@@ -35,7 +36,7 @@ struct Arguments {
   std::string json;
 };
 
-void addCommon(CLI::App *command, Arguments &arguments) {
+void addCommon(CLI::App *command, Arguments &arguments, bool withForm = true) {
   command
       ->add_option("--spec", arguments.specs,
                    "specification: a .mlir file (compiled on first use) or a compiled .so; several by comma")
@@ -46,9 +47,11 @@ void addCommon(CLI::App *command, Arguments &arguments) {
       ->add_option("--set", arguments.request.settings,
                    "a free parameter of the specification: order=10 (repeatable)")
       ->take_all();
-  command
-      ->add_option("--form", arguments.request.form, "parallel or chunked, instead of the compiler's choice")
-      ->check(CLI::IsMember({"parallel", "chunked"}));
+  if (withForm)
+    command
+        ->add_option("--form", arguments.request.form,
+                     "parallel or chunked, instead of the compiler's choice")
+        ->check(CLI::IsMember({"auto", "parallel", "chunked"}));
   command->add_option("--mask", arguments.request.mask, "causal or bidirectional, instead of what is written")
       ->check(CLI::IsMember({"causal", "bidirectional"}));
   command->add_option("--seconds", arguments.request.seconds, "time for each row; at least 3 rounds are run")
@@ -66,22 +69,27 @@ void addShape(CLI::App *command, Arguments &arguments, const std::string &fallba
       ->capture_default_str();
 }
 
+void addOpponents(CLI::App *command, std::vector<std::string> &directions,
+                  std::vector<std::string> &opponents) {
+  command->add_option("--direction", directions, "forward, backward, both")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"forward", "backward", "both"}))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--against", opponents,
+          "opponents: sdpa (torch's scaled_dot_product_attention: softmax, whatever the "
+          "specification), eager (the specification as plain PyTorch code, from taylorc --emit=torch)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"sdpa", "eager"}));
+}
+
 CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
   CLI::App *command = app.add_subcommand(
       "attention", "time forward, backward and both, beside opponents in the same process");
   addCommon(command, arguments);
   addShape(command, arguments, "1,16,1024,64");
-  command->add_option("--direction", arguments.directions, "forward, backward, both")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"forward", "backward", "both"}))
-      ->capture_default_str();
-  command
-      ->add_option("--against", arguments.opponents,
-                   "opponents: sdpa (torch's scaled_dot_product_attention: softmax, whatever the "
-                   "specification), eager (the "
-                   "specification as plain PyTorch code, from taylorc --emit=torch)")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"sdpa", "eager"}));
+  addOpponents(command, arguments.directions, arguments.opponents);
   command->add_option("--threads", arguments.request.threads, "threads of torch's pool; 0: all processors")
       ->capture_default_str();
   command
@@ -104,6 +112,33 @@ CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
                   "pairs (2d+2e forward, 6d+4e backward);\npeak_fraction is of the fused multiply-adds "
                   "measured between the runs; "
                   "memory_mb is the peak beyond inputs, output and gradients.");
+  return command;
+}
+
+CLI::App *addForms(CLI::App &app, Arguments &arguments, FormsOptions &options, std::string &calibration) {
+  CLI::App *command = app.add_subcommand(
+      "forms", "time the forms of a specification, beside each other and opponents in the same process");
+  addCommon(command, arguments, /*withForm=*/false);
+  addShape(command, arguments, "1,4,4096,64");
+  options.forms = {"auto", "parallel", "chunked"};
+  command
+      ->add_option("--forms", options.forms,
+                   "auto (what the compiler chooses), parallel, chunked: each is compiled for itself")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"auto", "parallel", "chunked"}))
+      ->capture_default_str();
+  command->add_option("--orders", options.orders, "values of the specification's parameter `order`: 1,2,3")
+      ->delimiter(',');
+  command->add_option(
+      "--calibrate", calibration,
+      "time both forms of a specification with a parameter `order` instead, and write this machine's "
+      "costs to this file, for taylorc --form-costs");
+  options.directions = {"both"};
+  addOpponents(command, options.directions, options.opponents);
+  command->add_option("--threads", arguments.request.threads, "threads of torch's pool; 0: all processors")
+      ->capture_default_str();
+  command->footer("\nRows are those of `attention`, one for each form, with its name and order; ratio is the "
+                  "others' time over its own.\nThe row of auto says in which form it runs.");
   return command;
 }
 
@@ -210,6 +245,10 @@ int run(int argc, char **argv) {
   app.require_subcommand(1);
 
   CLI::App *attention = addAttention(app, attentionArguments);
+  Arguments formsArguments;
+  FormsOptions formsOptions;
+  std::string calibration;
+  CLI::App *forms = addForms(app, formsArguments, formsOptions, calibration);
   CLI::App *overhead = app.add_subcommand(
       "call-overhead",
       "what a call through torch costs beyond the C interface (T = 1, one thread, no gradient)");
@@ -241,12 +280,22 @@ int run(int argc, char **argv) {
       writeJson(countJson, rows);
     return 0;
   }
+  if (*forms && !calibration.empty()) {
+    checkJson(calibration);
+    Request request = formsArguments.request;
+    request.spec = formsArguments.specs.front();
+    request.shape = Shape::parse(formsArguments.shapes.front());
+    writeJson(calibration, calibrateForms(request));
+    return 0;
+  }
   const Arguments &arguments = *attention  ? attentionArguments
+                               : *forms    ? formsArguments
                                : *overhead ? overheadArguments
                                            : compileArguments;
   checkJson(arguments.json);
   nlohmann::json rows = forEach(arguments, [&](const Request &request) {
     return *attention  ? benchAttention(request, arguments.directions, arguments.opponents)
+           : *forms    ? benchForms(formsOptions, request)
            : *overhead ? benchOverhead(request)
                        : benchCompile(request);
   });

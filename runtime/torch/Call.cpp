@@ -122,7 +122,7 @@ struct Kernel {
     if (runner != TAYLOR_CUDA)
       return runtime::run(artifact, function, call, executor);
     // Of torch's allocator, which knows what streams and CUDA graphs still use.
-    int64_t bytes = runtime::workspaceSize(artifact, function, call.dims, runner);
+    int64_t bytes = runtime::workspaceSize(artifact, function, call.dims, executor);
     at::Tensor workspace = at::empty({bytes}, at::TensorOptions().dtype(at::kByte).device(device));
     if (bytes > 0)
       executor.workspace = workspace.data_ptr();

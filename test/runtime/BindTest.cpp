@@ -203,7 +203,8 @@ TEST_F(Bind, InterleavedGradients) { // dq and dk in one packed buffer [b, t, he
 
 TEST_F(Bind, Offset) {
   int64_t far = int64_t(1) << 60;
-  TaylorRunOptions options = {sizeof(options), &far, 1, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
+  TaylorRunOptions options = {sizeof(options), &far,    1,      nullptr, nullptr, nullptr, 0, 0,
+                              nullptr,         nullptr, nullptr};
   expectError("unsupported sizes: kernels count to 2147482624, but got offset = 1152921504606846976; use "
               "shorter pieces",
               "forward", forward, &options);
@@ -213,7 +214,8 @@ TEST_F(Bind, AlignedOffset) {
   kernel = loadFixture("aligned");
   forward.erase(forward.begin() + Gate, forward.begin() + O);
   int64_t late = 3;
-  TaylorRunOptions options = {sizeof(options), &late, 1, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
+  TaylorRunOptions options = {sizeof(options), &late,   1,      nullptr, nullptr, nullptr, 0, 0,
+                              nullptr,         nullptr, nullptr};
   expectError("requires 0 <= offset and offset + T <= U, as this specification reads key arrays at query "
               "positions, but "
               "got offset 3, T = 5, U = 7",
@@ -223,8 +225,8 @@ TEST_F(Bind, AlignedOffset) {
 }
 
 TEST_F(Bind, Threads) {
-  TaylorRunOptions options = {sizeof(options), nullptr, -2, nullptr, nullptr,
-                              nullptr,         0,       0,  nullptr, nullptr};
+  TaylorRunOptions options = {sizeof(options), nullptr, -2,     nullptr, nullptr, nullptr, 0, 0,
+                              nullptr,         nullptr, nullptr};
   expectError("expected a number of threads of at least 0, but got -2", "forward", forward, &options);
 }
 
@@ -243,8 +245,8 @@ TEST_F(Bind, Workspace) {
       0);
   EXPECT_EQ(bytes, 2 * 4 * (5 + 4) * 4); // [B, H, T] and [B, H, E] floats
   alignas(64) char memory[512];
-  TaylorRunOptions options = {sizeof(options), nullptr, 1, nullptr, nullptr,
-                              memory,          100,     0, nullptr, nullptr};
+  TaylorRunOptions options = {sizeof(options), nullptr, 1,      nullptr, nullptr, memory, 100, 0,
+                              nullptr,         nullptr, nullptr};
   expectError("expected a workspace of at least 288 bytes, but got 100", "backward", backward, &options);
   options.workspace_size = 288;
   EXPECT_EQ(run(kernel, "backward", backward, &options), 0) << taylor_last_error();
@@ -270,7 +272,8 @@ TEST_F(Bind, WorkspaceTooLarge) {
   std::vector<TaylorTensor> backward = problem.backward();
   backward[GradientQ] = backward[GradientQ + Gate] = TaylorTensor{}; // written, so without such a view
   int64_t offset = 0;
-  TaylorRunOptions options = {sizeof(options), &offset, 1, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
+  TaylorRunOptions options = {sizeof(options), &offset, 1,      nullptr, nullptr, nullptr, 0, 0,
+                              nullptr,         nullptr, nullptr};
   EXPECT_EQ(run(kernel, "backward", backward, &options), 1);
   EXPECT_STREQ(taylor_last_error(), "could not allocate a workspace of 144115188612726784 bytes");
 }

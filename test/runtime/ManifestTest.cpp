@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Manifest.h"
 #include "runtime/Error.h"
+#include "runtime/Forms.h"
 #include <gtest/gtest.h>
 
 namespace taylor::runtime {
@@ -67,12 +68,12 @@ TEST(Manifest, Targets) {
   ASSERT_EQ(manifest.targets.size(), 2u);
   EXPECT_EQ(manifest.targets[0].kind, TargetInfo::Kind::Cpu);
   EXPECT_EQ(manifest.targets[0].features, std::vector<std::string>{"avx2"});
-  EXPECT_EQ(manifest.targets[0].functions[forward].kernels[0].name, "attend");
+  EXPECT_EQ(manifest.targets[0].functions[forward].forms[0].kernels[0].name, "attend");
   EXPECT_EQ(manifest.target("sm_90"), nullptr);
   const TargetInfo *gpu = manifest.target("sm_80");
   ASSERT_TRUE(gpu);
   EXPECT_EQ(gpu->kind, TargetInfo::Kind::Ptx);
-  const TargetFunction &code = gpu->functions[forward];
+  const FormCode &code = gpu->functions[forward].forms[0];
   const KernelInfo &kernel = code.kernels[0];
   EXPECT_EQ(kernel.entry, "forward_attend");
   EXPECT_EQ(kernel.threads, 128);
@@ -142,6 +143,73 @@ void expectError(const std::string &text, const std::string &message) {
   } catch (const Error &error) {
     EXPECT_EQ(error.what(), message);
   }
+}
+
+/// A processor's forward in two forms: one pays for pairs, the other for queries and keys.
+std::string manifestWithForms(const std::string &parallel, const std::string &chunked) {
+  return manifestWith(
+      "\"forward\": {\"kernels\": [\"attend\"], \"workspace\": []}",
+      "\"forward\": {\"reason\": \"r\", \"form\": \"parallel\", " + parallel +
+          ", \"kernels\": [\"attend\"], \"alternatives\": [{" + chunked +
+          ", \"state\": {\"features\": 3, \"channels\": 2}, \"kernels\": [\"states\", \"attend\"]}]}");
+}
+
+TEST(Manifest, Forms) {
+  Manifest manifest = Manifest::parse(manifestWithForms(
+      R"("cost": {"pair": 2})", R"("form": "chunked", "cost": {"call": 8, "query": 10, "key": 20})"));
+  size_t forward = size_t(manifest.function("forward"));
+  const TargetFunction &code = manifest.targets[0].functions[forward];
+  ASSERT_EQ(code.forms.size(), 2u);
+  EXPECT_EQ(code.forms[1].kernels.size(), 2u);
+  EXPECT_EQ(code.forms[1].features, 3);
+  EXPECT_EQ(code.forms[1].channels, 2);
+  EXPECT_EQ(manifest.target("sm_80")->functions[forward].forms[0].name, "parallel"); // where nothing is said
+  auto choose = [&](Dims dims, const char *form = "") {
+    return chooseForm(code, manifest, dims, form, "forward", "native");
+  };
+  // b h g t u offset: 2 pairs T (T + 1) / 2 heads against 8 + 10 T heads + 20 U groups.
+  EXPECT_EQ(choose({1, 1, 1, 29, 29, 0}), 0);
+  EXPECT_EQ(choose({1, 1, 1, 30, 30, 0}), 1);
+  EXPECT_EQ(choose({1, 4, 1, 16, 16, 0}), 1); // keys count once for four heads
+  EXPECT_EQ(choose({1, 1, 1, 1, 1000, 999}), 0);
+  EXPECT_EQ(choose({1, 1, 1, 30, 30, -30}), 0); // sees nothing
+  EXPECT_EQ(choose({1, 1, 1, 4096, 4096, 0}, "parallel"), 0);
+  EXPECT_EQ(choose({1, 1, 1, 1, 1, 0}, "chunked"), 1);
+  try {
+    choose({1, 1, 1, 1, 1, 0}, "recurrent");
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(),
+                 "expected a form of 'forward' for target 'native' (parallel, chunked), but got "
+                 "'recurrent': compile with --form=recurrent");
+  }
+}
+
+TEST(Manifest, VisiblePairs) {
+  for (int64_t queries : {1, 3, 7})
+    for (int64_t keys : {1, 4, 9})
+      for (int64_t offset : {-9, -2, 0, 3, 20}) {
+        int64_t pairs = 0;
+        for (int64_t t = 0; t < queries; ++t)
+          for (int64_t u = 0; u < keys; ++u)
+            pairs += u <= offset + t;
+        Dims dims = {1, 1, 1, queries, keys, offset};
+        EXPECT_EQ(visiblePairs(dims, true), double(pairs)) << queries << " " << keys << " " << offset;
+        EXPECT_EQ(visiblePairs(dims, false), double(queries * keys));
+      }
+}
+
+TEST(Manifest, ContradictoryForms) {
+  const std::string where = "function 'forward' of target 'native'";
+  expectError(manifestWithForms(R"("cost": {"pair": -2})", R"("form": "chunked")"),
+              "expected a cost of at least 0 in field 'pair' in the cost of " + where +
+                  " of the manifest, but got -2");
+  expectError(manifestWithForms(R"("cost": {"pairs": 2})", R"("form": "chunked")"),
+              "unsupported field 'pairs' in the cost of " + where + " of the manifest");
+  expectError(manifestWithForms(R"("cost": {})", R"("form": "parallel")"),
+              "expected each form of " + where + " of the manifest once, but got 'parallel' twice");
+  expectError(manifestWithForms(R"("cost": {})", R"("form": "chunked", "alternatives": [])"),
+              "unsupported field 'alternatives' in an alternative of " + where + " of the manifest");
 }
 
 TEST(Manifest, ContradictoryTargets) {

@@ -27,8 +27,8 @@ TEST(Run, OffsetMovesTheMask) {
   Kernel kernel = loadFixture("gated");
   Problem<float> problem;
   for (int64_t offset : {-3, 0, 1, 100}) {
-    TaylorRunOptions options = {sizeof(options), &offset, 1, nullptr, nullptr,
-                                nullptr,         0,       0, nullptr, nullptr};
+    TaylorRunOptions options = {sizeof(options), &offset, 1,      nullptr, nullptr, nullptr, 0, 0,
+                                nullptr,         nullptr, nullptr};
     ASSERT_EQ(run(kernel, "forward", problem.forward(), &options), 0) << taylor_last_error();
     EXPECT_LT(problem.worstError(offset), 1e-6) << offset;
   }
@@ -124,7 +124,8 @@ TEST(Run, EmptySizes) {
 TEST(Run, ThreadsDoNotChangeBits) {
   Kernel kernel = loadFixture("gated");
   Problem<float> one(Shape{.b = 3, .t = 33, .u = 41}), many = one;
-  TaylorRunOptions options = {sizeof(options), nullptr, 1, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
+  TaylorRunOptions options = {sizeof(options), nullptr, 1,      nullptr, nullptr, nullptr, 0, 0,
+                              nullptr,         nullptr, nullptr};
   ASSERT_EQ(run(kernel, "forward", one.forward(), &options), 0);
   ASSERT_EQ(run(kernel, "backward", one.backward(), &options), 0);
   for (int64_t threads : {2, 3, 8, 64}) {
@@ -152,8 +153,8 @@ TEST(Run, CallersThreads) {
     for (int64_t i = tasks; i-- > 0;)
       task(taskContext, i);
   };
-  TaylorRunOptions options = {sizeof(options), nullptr, 3, backwards, &counter,
-                              nullptr,         0,       0, nullptr,   nullptr};
+  TaylorRunOptions options = {sizeof(options), nullptr, 3,      backwards, &counter, nullptr, 0, 0,
+                              nullptr,         nullptr, nullptr};
   ASSERT_EQ(run(kernel, "forward", problem.forward(), &options), 0) << taylor_last_error();
   EXPECT_EQ(counter.calls, 1);
   EXPECT_EQ(counter.tasks, 3);
@@ -164,7 +165,8 @@ TEST(Run, CallersThreadsThatDoNothing) {
   Kernel kernel = loadFixture("gated");
   Problem<float> problem;
   auto lazy = [](void *, int64_t, void (*)(void *, int64_t), void *) {};
-  TaylorRunOptions options = {sizeof(options), nullptr, 2, lazy, nullptr, nullptr, 0, 0, nullptr, nullptr};
+  TaylorRunOptions options = {sizeof(options), nullptr, 2,      lazy, nullptr, nullptr, 0, 0,
+                              nullptr,         nullptr, nullptr};
   EXPECT_EQ(run(kernel, "forward", problem.forward(), &options), 1);
   EXPECT_STREQ(taylor_last_error(), "expected parallel_for to run 2 tasks, but it left 8 of 8 blocks undone");
 }
@@ -194,7 +196,7 @@ TEST(Run, ManyThreadsAtOnce) {
       for (int repeat = 0; repeat < 20; ++repeat) {
         Problem<float> problem(expected.shape);
         TaylorRunOptions options = {
-            sizeof(options), nullptr, 1 + (i + repeat) % 4, nullptr, nullptr, nullptr, 0, 0,
+            sizeof(options), nullptr, 1 + (i + repeat) % 4, nullptr, nullptr, nullptr, 0, 0, nullptr,
             nullptr,         nullptr};
         wrong += run(kernel, "forward", problem.forward(), &options) ||
                  run(kernel, "backward", problem.backward(), &options);
@@ -219,7 +221,8 @@ TEST(Run, ManyThreadsAtOnce) {
 TEST(Run, CallersFloatingPointModeCountsForNothing) {
   Kernel kernel = loadFixture("gated");
   Problem<float> usual, odd;
-  TaylorRunOptions options = {sizeof(options), nullptr, 1, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
+  TaylorRunOptions options = {sizeof(options), nullptr, 1,      nullptr, nullptr, nullptr, 0, 0,
+                              nullptr,         nullptr, nullptr};
   ASSERT_EQ(run(kernel, "forward", usual.forward(), &options), 0);
   unsigned before = _mm_getcsr(), towardsZero = (before & ~0x6000u) | 0x6000u;
   _mm_setcsr(towardsZero);

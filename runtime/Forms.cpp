@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/Forms.h"
+#include "runtime/Error.h"
+#include <algorithm>
+
+namespace taylor::runtime {
+
+double visiblePairs(const Dims &dims, bool causal) {
+  int64_t queries = dims[TAYLOR_DIM_T], keys = dims[TAYLOR_DIM_U], offset = dims[TAYLOR_DIM_OFFSET];
+  if (!causal)
+    return double(queries) * double(keys);
+  // Queries below `first` see nothing, those from `full` on see all keys, query t between them offset + t
+  // + 1.
+  int64_t first = std::clamp<int64_t>(-offset - 1, 0, queries);
+  int64_t full = std::clamp<int64_t>(keys - offset - 1, first, queries);
+  double between = double(full - first);
+  return between * (double(offset + first + 1) + double(offset + full)) / 2 +
+         double(queries - full) * double(keys);
+}
+
+double costOf(const FormCode &code, const Manifest &manifest, const Dims &dims) {
+  double batch = double(dims[TAYLOR_DIM_B]), heads = batch * double(dims[TAYLOR_DIM_H]);
+  return code.cost.call + code.cost.pair * heads * visiblePairs(dims, manifest.mask != "bidirectional") +
+         code.cost.query * heads * double(dims[TAYLOR_DIM_T]) +
+         code.cost.key * batch * double(dims[TAYLOR_DIM_G]) * double(dims[TAYLOR_DIM_U]);
+}
+
+int chooseForm(const TargetFunction &code, const Manifest &manifest, const Dims &dims, std::string_view form,
+               const std::string &function, const std::string &target) {
+  int best = 0;
+  if (!form.empty()) {
+    std::vector<std::string> names;
+    for (const FormCode &one : code.forms)
+      names.push_back(one.name);
+    auto named = std::ranges::find(code.forms, form, &FormCode::name);
+    if (named == code.forms.end())
+      fail("expected a form of '", function, "' for target '", target, "' (", join(names, ", "),
+           "), but got '", std::string(form), "': compile with --form=", std::string(form));
+    return int(named - code.forms.begin());
+  }
+  if (code.forms.size() == 1)
+    return 0;
+  for (size_t i = 1; i < code.forms.size(); ++i)
+    if (costOf(code.forms[i], manifest, dims) < costOf(code.forms[size_t(best)], manifest, dims))
+      best = int(i);
+  return best;
+}
+
+} // namespace taylor::runtime

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A function's forms (parallel, chunked) on one target, and which of them runs a call.
+#pragma once
+#include "runtime/Call.h"
+
+namespace taylor::runtime {
+
+/// Pairs that queries see of keys, in one head: all of them, or where `causal` those with u <= offset + t.
+double visiblePairs(const Dims &dims, bool causal);
+
+/// What a call of these sizes costs in a form, by FormCost.
+double costOf(const FormCode &code, const Manifest &manifest, const Dims &dims);
+
+/// Number of the form of `code` that runs a call of these sizes: the cheapest by FormCost, the first of equal
+/// ones; or, where `form` is not empty, the one of that name. Throws Error where there is none: `function`
+/// and `target` say of what.
+int chooseForm(const TargetFunction &code, const Manifest &manifest, const Dims &dims, std::string_view form,
+               const std::string &function, const std::string &target);
+
+} // namespace taylor::runtime

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/bench/Measure.h"
+#include "runtime/Memory.h"
+#include "runtime/bench/Allocations.h"
+#include "runtime/bench/Peak.h"
+#include <ATen/Parallel.h>
+#include <ATen/ops/randn_like.h>
+#include <algorithm>
+#include <c10/core/GradMode.h>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <torch/csrc/autograd/autograd.h>
+
+namespace taylor::bench {
+namespace {
+
+/// Seconds of the wall, or of this process's threads together, which a busy machine disturbs less.
+double now(bool cpu) {
+  timespec time;
+  clock_gettime(cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+
+} // namespace
+
+Runner::Runner(const Contender &contender, const std::vector<at::Tensor> &inputs, bool cpuClock)
+    : contender(contender), inputs(inputs), cpuClock(cpuClock) {
+  for (const at::Tensor &input : inputs)
+    if (input.requires_grad())
+      differentiable.push_back(input);
+  at::NoGradGuard guard;
+  cotangent = at::randn_like(contender.forward(inputs));
+}
+
+double Runner::time(const std::string &direction) {
+  prepare(direction);
+  double begin = now(cpuClock);
+  auto results = run(direction);
+  return 1e3 * (now(cpuClock) - begin);
+}
+
+int64_t Runner::memory(const std::string &direction) {
+  prepare(direction);
+  int64_t kept = int64_t(runtime::keptMemory());
+  AllocationCount count;
+  auto results = run(direction);
+  int64_t owned = 0;
+  for (const at::Tensor &result : results)
+    owned += int64_t(result.nbytes());
+  // What the runtime kept from earlier calls serves this one without being allocated again.
+  return std::max<int64_t>(0, count.peak() + kept - owned);
+}
+
+void Runner::prepare(const std::string &direction) {
+  if (direction == "backward")
+    output = contender.forward(inputs);
+}
+
+/// Output and gradients.
+std::vector<at::Tensor> Runner::run(const std::string &direction) {
+  if (direction == "forward") {
+    at::NoGradGuard guard;
+    return {contender.forward(inputs)};
+  }
+  std::vector<at::Tensor> results;
+  if (direction == "both")
+    output = contender.forward(inputs);
+  // Inputs that an opponent does not read (a gate, for sdpa) have no gradient there.
+  results = torch::autograd::grad({output}, differentiable, {cotangent}, /*retain_graph=*/false,
+                                  /*create_graph=*/false,
+                                  /*allow_unused=*/true);
+  results.erase(
+      std::remove_if(results.begin(), results.end(), [](const at::Tensor &x) { return !x.defined(); }),
+      results.end());
+  if (direction == "both")
+    results.push_back(output);
+  output.reset();
+  return results;
+}
+
+double round3(double x) { return std::round(x * 1000) / 1000; }
+
+double Rounds::ratio(size_t contender, size_t over) const {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < ms[contender].size(); ++i)
+    ratios.push_back(ms[contender][i] / ms[over][i]);
+  return median(ratios);
+}
+
+Rounds measure(const Request &request, const std::string &direction, std::vector<Runner> &runners) {
+  Rounds rounds;
+  for (Runner &runner : runners)
+    rounds.memory.push_back(runner.memory(direction)); // also warms up
+  rounds.ms.resize(runners.size());
+  TaylorDtype dtype = request.dtype == "f64" ? TAYLOR_F64 : TAYLOR_F32;
+  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(request.seconds);
+  for (int round = 0; round < 3 || (std::chrono::steady_clock::now() < end && round < 1000); ++round) {
+    rounds.peaks.push_back(measurePeak(dtype, at::get_num_threads(), request.clock == "cpu"));
+    for (size_t i = 0; i < runners.size(); ++i)
+      rounds.ms[i].push_back(runners[i].time(direction));
+  }
+  return rounds;
+}
+
+} // namespace taylor::bench

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Contenders timed in turn.
+#pragma once
+#include "runtime/bench/Opponents.h"
+
+namespace taylor::bench {
+
+/// Runs one contender on inputs that outlive it.
+class Runner {
+public:
+  Runner(const Contender &contender, const std::vector<at::Tensor> &inputs, bool cpuClock);
+  /// Milliseconds of one run of `forward`, `backward` or `both`; what is not timed is prepared before.
+  double time(const std::string &direction);
+  /// Peak bytes of one run beyond inputs, output and gradients.
+  int64_t memory(const std::string &direction);
+
+private:
+  void prepare(const std::string &direction);
+  std::vector<at::Tensor> run(const std::string &direction);
+
+  const Contender &contender;
+  const std::vector<at::Tensor> &inputs;
+  bool cpuClock;
+  std::vector<at::Tensor> differentiable;
+  at::Tensor cotangent, output;
+};
+
+/// What rounds gave, by contender and round.
+struct Rounds {
+  std::vector<std::vector<double>> ms;
+  std::vector<int64_t> memory; ///< Peak bytes of the first run.
+  std::vector<double> peaks;   ///< GFLOP/s of the machine's multiply-adds, in each round.
+
+  /// The median over rounds of one contender's time over another's.
+  double ratio(size_t contender, size_t over) const;
+};
+
+/// Rounds of all contenders in turn, for the request's seconds and at least three, with the machine's peak
+/// measured in each: what else the machine does falls on all alike.
+Rounds measure(const Request &request, const std::string &direction, std::vector<Runner> &runners);
+
+/// To three digits behind the point.
+double round3(double x);
+
+} // namespace taylor::bench

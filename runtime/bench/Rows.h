@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Measured times as rows of a table.
+#pragma once
+#include "runtime/bench/Measure.h"
+#include <nlohmann/json_fwd.hpp>
+
+namespace taylor::bench {
+
+/// The row of contender `own` as JSON: its time, share of the peak and memory, beside those of the others.
+nlohmann::json describeRow(const Request &request, const std::string &direction, const std::string &mask,
+                           const Rounds &rounds, const std::vector<Contender> &contenders, size_t own);
+
+/// The same for people, on one line.
+void printRow(const nlohmann::json &row);
+
+} // namespace taylor::bench
