@@ -292,6 +292,8 @@ bool DegreeAnalysis::visitArrayOp(Operation &op) {
   }
   if (isa<RopeOp>(op)) {
     // A rotation of each row.
+    if (op.getNumOperands() > 1 && !requireZero(lookup(op.getOperand(1))))
+      return false;
     degrees[op.getResult(0)] = lookup(op.getOperand(0));
     return true;
   }

@@ -170,13 +170,19 @@ LogicalResult SpecPrinter::print(NormalizeOp op) {
 }
 
 LogicalResult SpecPrinter::print(RopeOp op) {
-  StringRef token = op.getArray().getType().has("t") ? "t" : "u";
+  StringRef token = op.getToken();
   SmallVector<StringRef> axes = axesOf(op.getArray().getType());
   axes = withoutAxis(withoutAxis(axes, token), op.getChannel());
   axes.append({token, op.getChannel()});
   TorchText text = scope.align(texts[op.getArray()], axes);
   scope.useHelper("rope");
-  std::string position = scope.getIndex(token).text;
+  std::string position;
+  if (Value given = op.getPositions())
+    position = (texts[given].isNumber ? scope.expand(texts[given], {token})
+                                      : scope.align(texts[given], withoutAxis(axes, op.getChannel())))
+                   .at(Strength::Sum);
+  else
+    position = scope.getIndex(token).text;
   if (int64_t offset = op.getOffset())
     position += (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
   if (op.getInverse())

@@ -217,9 +217,11 @@ FailureOr<Evaluated> taylor::reference::evaluateNormalize(NormalizeOp op, ArrayR
 namespace {
 
 struct Rotation {
-  std::string token, channel;
+  std::string channel;
   RopeLayout layout;
-  /// cosine and sine of [tokens, pairs]
+  /// Of the positions: of one row of tokens, or of one per batch.
+  Shape positions;
+  /// cosine and sine of [positions, pairs]
   std::vector<Real> cosine, sine;
 
   Array apply(const Array &x, bool inverse, const Rounding &rounding) const {
@@ -227,13 +229,13 @@ struct Rotation {
     Shape lines = x.shape.without(StringRef(channel));
     Walk walk(x.shape, lines);
     int64_t pairs = x.shape.sizeOf(channel) / 2, stride = Lines(x.shape, channel).stride;
-    int64_t token = lines.find(this->token);
+    Walk atPosition(positions, lines);
     forEachPoint(lines, [&](ArrayRef<int64_t> point) {
-      int64_t begin = walk(point);
+      int64_t begin = walk(point), angles = atPosition(point) * pairs;
       for (int64_t i = 0; i < pairs; ++i) {
         int64_t first = layout == RopeLayout::Half ? i : 2 * i;
         int64_t second = layout == RopeLayout::Half ? i + pairs : 2 * i + 1;
-        Real c = cosine[point[token] * pairs + i], s = sine[point[token] * pairs + i] * (inverse ? -1 : 1);
+        Real c = cosine[angles + i], s = sine[angles + i] * (inverse ? -1 : 1);
         Real a = x.values[begin + first * stride], b = x.values[begin + second * stride];
         y.values[begin + first * stride] = rounding(rounding(a * c) - rounding(b * s));
         y.values[begin + second * stride] = rounding(rounding(a * s) + rounding(b * c));
@@ -249,7 +251,6 @@ FailureOr<Evaluated> taylor::reference::evaluateRope(RopeOp op, ArrayRef<Operand
                                                      const Environment &environment) {
   const Array &x = *operands[0].array;
   Rotation rotation;
-  rotation.token = x.shape.has("t") ? "t" : "u";
   rotation.channel = op.getChannel().str();
   rotation.layout = op.getLayout();
   const Rounding &rounding = environment.arithmetic.value;
@@ -258,8 +259,15 @@ FailureOr<Evaluated> taylor::reference::evaluateRope(RopeOp op, ArrayRef<Operand
     return op.emitOpError("requires an even number of channels to rotate in pairs, but got ")
            << rotation.channel << " = " << channels;
   Real theta = op.getTheta().convertToDouble();
-  for (int64_t token = 0; token < x.shape.sizeOf(rotation.token); ++token) {
-    Real position = environment.position(rotation.token, token) + static_cast<int64_t>(op.getOffset());
+  const Array *given = op.getPositions() ? operands[1].array : nullptr;
+  StringRef token = op.getToken();
+  if (given)
+    rotation.positions = given->shape;
+  else
+    rotation.positions.append(token, x.shape.sizeOf(token));
+  for (int64_t number = 0, count = rotation.positions.count(); number < count; ++number) {
+    Real position = (given ? given->values[number] : Real(environment.position(token, number))) +
+                    static_cast<int64_t>(op.getOffset());
     for (int64_t i = 0; i < channels / 2; ++i) {
       // Angles depend on positions alone: exact, then cosine and sine are rounded as tables in the type are.
       Real angle = position * std::pow(theta, -2 * Real(i) / channels);
@@ -268,11 +276,14 @@ FailureOr<Evaluated> taylor::reference::evaluateRope(RopeOp op, ArrayRef<Operand
     }
   }
   bool inverse = op.getInverse();
+  size_t operandCount = operands.size();
   Evaluated evaluated;
   evaluated.results.push_back(rotation.apply(x, inverse, rounding));
   evaluated.dead.push_back(operands[0].dead ? *operands[0].dead : Array());
   evaluated.pullback = [=](ArrayRef<Array> cotangents) {
-    return std::vector<Array>{rotation.apply(cotangents[0], !inverse, rounding)};
+    std::vector<Array> gradients = {rotation.apply(cotangents[0], !inverse, rounding)};
+    gradients.resize(operandCount);
+    return gradients;
   };
   return evaluated;
 }

@@ -171,8 +171,10 @@ LogicalResult RopeOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange 
   // A rotation: its transpose is its inverse.
   ArrayType type = arrayTypeOf(results[0]);
   cotangents.push_back(RopeOp::create(builder, getLoc(), type.clone(type.getScalarType()), results[0],
-                                      getThetaAttr(), getLayoutAttr(), getOffsetAttr(),
+                                      getPositions(), getThetaAttr(), getLayoutAttr(), getOffsetAttr(),
                                       getInverse() ? UnitAttr() : builder.getUnitAttr()));
+  if (getPositions())
+    cotangents.push_back(Value());
   return success();
 }
 

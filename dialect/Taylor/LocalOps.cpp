@@ -382,11 +382,14 @@ StringRef RopeOp::getChannel() {
 ParseResult RopeOp::parse(OpAsmParser &parser, OperationState &result) {
   auto &properties = result.getOrAddProperties<Properties>();
   Builder &builder = parser.getBuilder();
-  OpAsmParser::UnresolvedOperand operand;
+  OpAsmParser::UnresolvedOperand operand, positions;
   double theta = 10000.0;
   RopeLayout layout = RopeLayout::Half;
   int64_t offset = 0;
   if (parser.parseOperand(operand))
+    return failure();
+  bool hasPositions = succeeded(parser.parseOptionalKeyword("at"));
+  if (hasPositions && parser.parseOperand(positions))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("theta")) &&
       (parser.parseLParen() || parser.parseFloat(theta) || parser.parseRParen()))
@@ -406,9 +409,12 @@ ParseResult RopeOp::parse(OpAsmParser &parser, OperationState &result) {
   }
   if (succeeded(parser.parseOptionalKeyword("inverse")))
     properties.inverse = builder.getUnitAttr();
-  ArrayType type;
+  ArrayType type, positionsType;
   if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
       parser.resolveOperand(operand, type, result.operands))
+    return failure();
+  if (hasPositions && (parser.parseComma() || parser.parseType(positionsType) ||
+                       parser.resolveOperand(positions, positionsType, result.operands)))
     return failure();
   properties.theta = builder.getF64FloatAttr(theta);
   properties.layout = RopeLayoutAttr::get(parser.getContext(), layout);
@@ -419,6 +425,8 @@ ParseResult RopeOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void RopeOp::print(OpAsmPrinter &printer) {
   printer << " " << getArray();
+  if (getPositions())
+    printer << " at " << getPositions();
   if (getTheta().convertToDouble() != 10000.0)
     printer << " theta(" << formatNumber(getTheta().convertToDouble()) << ")";
   if (getLayout() != RopeLayout::Half)
@@ -429,6 +437,8 @@ void RopeOp::print(OpAsmPrinter &printer) {
     printer << " inverse";
   printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
   printer << " : " << getArray().getType();
+  if (getPositions())
+    printer << ", " << getPositions().getType();
 }
 
 LogicalResult RopeOp::verify() {
@@ -443,6 +453,20 @@ LogicalResult RopeOp::verify() {
            << channel << " = " << size;
   if (!(getTheta().convertToDouble() > 0))
     return emitOpError("expected theta > 0, but got ") << formatNumber(getTheta().convertToDouble());
+  if (!getPositions())
+    return success();
+  ArrayType positions = getPositions().getType();
+  if (!positions.has(getToken()))
+    return emitOpError("requires positions over axis '")
+           << getToken() << "', as the array has it, but got " << positions;
+  for (StringAttr axis : positions.getAxes())
+    if (axis != getToken() && (axis != "b" || !array.has("b")))
+      return emitOpError("expected positions over '")
+             << getToken() << (array.has("b") ? "' and perhaps 'b'" : "'") << ", but got axis '"
+             << axis.getValue() << "'";
+  if (isa<IntegerType>(positions.getElementType()))
+    return emitOpError("expected positions that are real numbers, but got ")
+           << positions << "; convert them with taylor.map";
   return success();
 }
 

@@ -208,7 +208,7 @@ OpFoldResult RopeOp::fold(FoldAdaptor) {
   auto inner = getArray().getDefiningOp<RopeOp>();
   if (!inner || inner.getInverse() == getInverse() || inner.getTheta() != getTheta() ||
       inner.getLayout() != getLayout() || inner.getOffset() != getOffset() ||
-      inner.getArray().getType() != getResult().getType())
+      inner.getPositions() != getPositions() || inner.getArray().getType() != getResult().getType())
     return {};
   return inner.getArray();
 }

@@ -342,20 +342,25 @@ def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
     (Su et al., RoFormer, equation 34). `layout(half)` pairs channel i with i + d/2 (Llama), `layout(interleaved)` 2 i with
     2 i + 1. `inverse` rotates back: the adjoint. The channel axis is d, or the only channel there is; its size is even.
 
+    Positions are those of the tokens (`taylor.index`), or with `at` an array of real numbers over the token axis and perhaps b, which is a
+    constant to the derivative. What a program stores for an input has its type: 16 bits hold no position above 256 (bf16) or 2048 (f16).
+
     ```mlir
     %qr = taylor.rope %q : !q
     %kr = taylor.rope %k theta(500000.0) layout(interleaved) offset(16) : !k
+    %kp = taylor.rope %k at %p : !k, !taylor.array<[b, u]>
     ```
     Canonical form: a rotation and its inverse, one after the other, are the array.
   }];
-  let arguments = (ins Taylor_ArrayType:$array, DefaultValuedAttr<F64Attr, "10000.0">:$theta,
+  let arguments = (ins Taylor_ArrayType:$array, Optional<Taylor_ArrayType>:$positions, DefaultValuedAttr<F64Attr, "10000.0">:$theta,
                        DefaultValuedAttr<Taylor_RopeLayoutAttr, "::taylor::RopeLayout::Half">:$layout,
                        DefaultValuedAttr<I64Attr, "0">:$offset, UnitAttr:$inverse);
   let results = (outs Taylor_ArrayType:$result);
   let hasFolder = 1;
   let extraClassDeclaration = [{
-    /// The channel axis that is rotated.
+    /// The channel axis that is rotated, and the token axis whose positions say by how much.
     ::llvm::StringRef getChannel();
+    ::llvm::StringRef getToken() { return getArray().getType().has("t") ? "t" : "u"; }
   }];
 }
 

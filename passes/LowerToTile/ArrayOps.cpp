@@ -306,8 +306,18 @@ std::pair<Value, Value> TileEmitter::emitScan(ScanOp op, Value carry, Frame &fra
 
 AngleTable AngleTable::of(RopeOp op) {
   auto type = cast<ArrayType>(op.getType());
-  return {tokenAxis(type), type.sizeOf(op.getChannel()), op.getTheta().convertToDouble(),
-          int64_t(op.getOffset()), type.getScalarType()};
+  return {op.getToken(),
+          op.getPositions(),
+          type.sizeOf(op.getChannel()),
+          op.getTheta().convertToDouble(),
+          int64_t(op.getOffset()),
+          type.getScalarType()};
+}
+
+SmallVector<StringRef> AngleTable::axes() const {
+  if (positions && cast<ArrayType>(positions.getType()).has("b"))
+    return {"b", token};
+  return {token};
 }
 
 Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
@@ -319,10 +329,15 @@ Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
                           {tile::Axis::get(builder.getContext(), wanted.token, frame.size(wanted.token)),
                            tile::Axis::get(builder.getContext(), channel, wanted.channels / 2)},
                           wanted.elementType);
+  SmallVector<StringRef> axes = wanted.axes(), tileAxes = axes;
+  SmallVector<Value> offsets = llvm::map_to_vector(
+      axes, [&](StringRef axis) { return axis == wanted.token ? frame.start(axis) : indexOf(axis, frame); });
+  axes.push_back("c");
+  tileAxes.push_back(channel);
+  offsets.push_back(constant(0));
   auto loadTable = [&](Value table) -> Value {
-    return tile::LoadOp::create(builder, loc, tableType, table, builder.getStrArrayAttr({wanted.token, "c"}),
-                                builder.getStrArrayAttr({wanted.token, channel}),
-                                ValueRange{frame.start(wanted.token), constant(0)});
+    return tile::LoadOp::create(builder, loc, tableType, table, builder.getStrArrayAttr(axes),
+                                builder.getStrArrayAttr(tileAxes), offsets);
   };
   Value cosines = loadTable(std::get<1>(*entry)), sines = loadTable(std::get<2>(*entry));
 
@@ -330,11 +345,11 @@ Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
   bool half = op.getLayout() == RopeLayout::Half;
   int64_t pairs = wanted.channels / 2;
   auto xType = cast<tile::TileType>(x.getType());
-  SmallVector<tile::Axis> axes(xType.getAxes());
-  for (tile::Axis &axis : axes)
+  SmallVector<tile::Axis> partAxes(xType.getAxes());
+  for (tile::Axis &axis : partAxes)
     if (axis.getName() == channel)
       axis = tile::Axis::get(builder.getContext(), channel, pairs);
-  auto part = tile::TileType::get(builder.getContext(), axes, xType.getElementType());
+  auto part = tile::TileType::get(builder.getContext(), partAxes, xType.getElementType());
   auto slice = [&](int64_t which) -> Value {
     return tile::SliceOp::create(builder, loc, part, x, channel, half ? which * pairs : which, pairs,
                                  half ? 1 : 2);
@@ -353,7 +368,7 @@ Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
   return tile::ConcatOp::create(builder, loc, xType, y0, y1, channel, !half);
 }
 
-void TileEmitter::emitAngles(const AngleTable &table, Value cosines, Value sines, const Frame &frame) {
+void TileEmitter::emitAngles(const AngleTable &table, Value cosines, Value sines, Frame &frame) {
   MLIRContext *context = builder.getContext();
   auto channelType = tile::TileType::get(context, {tile::Axis::get(context, "c", table.channels / 2)},
                                          builder.getIndexType());
@@ -369,11 +384,16 @@ void TileEmitter::emitAngles(const AngleTable &table, Value cosines, Value sines
                               math.number(f64, -2.0 / double(table.channels) * std::log(table.theta)));
     return math::ExpOp::create(inner, where, exponent);
   });
-  Value position =
-      map(positions(table.token, frame), [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
-        FloatMath math{inner, where};
-        return math.add(toFloat(inner, where, s[0]), math.number(f64, double(table.offset)));
-      });
+  Value tokens = table.positions ? emit(table.positions, frame) : positions(table.token, frame);
+  Value position = map(tokens, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    FloatMath math{inner, where};
+    Value number = s[0];
+    if (!table.positions)
+      number = toFloat(inner, where, number);
+    else if (!number.getType().isF64())
+      number = arith::ExtFOp::create(inner, where, f64, number);
+    return math.add(number, math.number(f64, double(table.offset)));
+  });
   auto both = tile::MapOp::create(
       builder, loc, {position, frequency}, [&](OpBuilder &inner, Location where, ValueRange s) {
         Value angle = FloatMath{inner, where}.mul(s[0], s[1]);

@@ -107,12 +107,11 @@ void ProgramAssembler::declareWorkspace() {
     auto nextName = [&] { return kernel.name + "." + std::to_string(count++); };
     if (kernel.angles) {
       MLIRContext *context = builder.getContext();
-      auto type = tile::ArrayType::get(
-          context,
-          {tile::Axis{builder.getStringAttr(kernel.angles->token),
-                      tile::ExtentAttr::get(builder.getStringAttr(kernel.angles->token))},
-           tile::Axis::get(context, "c", kernel.angles->channels / 2)},
-          kernel.angles->elementType);
+      SmallVector<tile::Axis> axes = llvm::map_to_vector(kernel.angles->axes(), [&](StringRef axis) {
+        return tile::Axis{builder.getStringAttr(axis), tile::ExtentAttr::get(builder.getStringAttr(axis))};
+      });
+      axes.push_back(tile::Axis::get(context, "c", kernel.angles->channels / 2));
+      auto type = tile::ArrayType::get(context, axes, kernel.angles->elementType);
       Value cosines = declare(function.getLoc(), kernel.name + ".cos", type);
       Value sines = declare(function.getLoc(), kernel.name + ".sin", type);
       memory.angles.push_back({*kernel.angles, cosines, sines});

@@ -155,6 +155,8 @@ void Partition::chooseStored() {
       AngleTable table = AngleTable::of(rope);
       if (!llvm::is_contained(angles, table))
         angles.push_back(table);
+      if (table.positions)
+        store(table.positions);
     }
   }
 }
@@ -183,7 +185,11 @@ void Partition::collect(Value value, Leaves &leaves, bool top) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     leaves.loops |= reducesBlocks(reduce);
   leaves.loops |= isa<ScanOp, AlignOp, EdgeOp, ConvolveOp, ReadStatesOp, ContractStatesOp>(op);
-  leaves.angles |= isa<RopeOp>(op);
+  if (auto rope = dyn_cast<RopeOp>(op)) {
+    // Its positions are read by the kernel that makes the table.
+    leaves.angles = std::max(leaves.angles, stageOfAngles(AngleTable::of(rope)));
+    return collect(rope.getArray(), leaves, /*top=*/false);
+  }
   if (isa<PairwiseOp>(op))
     leaves.rowPairs.insert(op);
   collectOperands(op, leaves);
@@ -199,7 +205,7 @@ Partition::Leaves Partition::leavesOf(const Root &root) {
 }
 
 int64_t Partition::stageOf(const Leaves &leaves) {
-  int64_t stage = leaves.angles ? 0 : -1;
+  int64_t stage = leaves.angles;
   for (Value value : leaves.values)
     stage = std::max(stage, stageOf(value));
   for (Operation *op : leaves.partials)
@@ -221,6 +227,10 @@ int64_t Partition::stageOfPartial(Operation *op) {
   Leaves leaves;
   collectOperands(op, leaves);
   return operationStages[op] = 1 + stageOf(leaves);
+}
+
+int64_t Partition::stageOfAngles(const AngleTable &table) {
+  return table.positions && stored.contains(table.positions) ? 1 + stageOf(table.positions) : 0;
 }
 
 int64_t Partition::stageOf(Value value) {
@@ -258,7 +268,7 @@ PairwiseOp Partition::fusedInto(Value value, const Leaves &leaves) {
       return {};
   if (!fitsBlock(value, PairEmitter::columnTile(pairs, sizes).keys))
     return {};
-  return leaves.angles && stage < 1 ? PairwiseOp() : pairs;
+  return leaves.angles >= stage ? PairwiseOp() : pairs;
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,8 +330,11 @@ SmallVector<StringRef> taylor::gridAxes(ArrayRef<Value> arrays, Operation *op) {
 }
 
 void Partition::placeRoots() {
-  for (AngleTable table : angles)
-    kernelFor(KernelPlan::Kind::Angles, 0, {table.token}).angles.emplace(table);
+  for (const AngleTable &table : angles) {
+    kernels.emplace_back(KernelPlan{KernelPlan::Kind::Angles, stageOfAngles(table)});
+    kernels.back().axes = table.axes();
+    kernels.back().angles.emplace(table);
+  }
   for (Operation &op : function.getBody().front())
     if (auto pairs = dyn_cast<PairwiseOp>(op); pairs && !PairEmitter::isRowsOnly(pairs)) {
       // Groups where some array has them, so that their sums stay in one block; else heads.
@@ -396,6 +409,8 @@ void Partition::delayRoots() {
   for (KernelPlan &kernel : kernels) {
     for (Root &root : kernel.roots)
       note(leavesOf(root), kernel.stage);
+    if (kernel.angles && kernel.angles->positions)
+      firstRead.try_emplace(kernel.angles->positions, kernel.stage);
     if (kernel.op) {
       Leaves leaves;
       collectOperands(kernel.op, leaves);
@@ -531,6 +546,8 @@ void Partition::propagateDemand() {
       ask(leavesOf(root), root.demand);
       all.join(root.demand);
     }
+    if (kernel.angles && kernel.angles->positions)
+      demands[kernel.angles->positions].always = true;
     if (!kernel.op)
       continue;
     if (auto pairs = dyn_cast<PairwiseOp>(kernel.op))

@@ -96,7 +96,8 @@ private:
   struct Leaves {
     llvm::SetVector<mlir::Value> values; // with memory, or results of pairs with columns
     llvm::SetVector<mlir::Operation *> partials, rowPairs;
-    bool angles = false, loops = false;
+    int64_t angles = -1; // the stage after which all tables of angles are there
+    bool loops = false;
   };
   /// What computing a value (or, for a stored one, computing it anew) reads.
   void collect(mlir::Value value, Leaves &leaves, bool top);
@@ -106,6 +107,7 @@ private:
   int64_t stageOf(mlir::Value value);
   int64_t stageOfPairs(PairwiseOp op);
   int64_t stageOfPartial(mlir::Operation *op);
+  int64_t stageOfAngles(const AngleTable &table);
   /// The operation with columns into whose kernel a root fits, or null.
   PairwiseOp fusedInto(mlir::Value value, const Leaves &leaves);
   static PairwiseOp columnPairs(mlir::Value value);

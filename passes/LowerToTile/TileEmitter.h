@@ -13,15 +13,19 @@
 
 namespace taylor {
 
-/// Tables of the rotations of one token axis: cos and sin of every angle, [token, channel / 2].
+/// Tables of the rotations of one token axis: cos and sin of every angle, [token, channel / 2], or
+/// [b, token, channel / 2] where each batch has positions of its own.
 struct AngleTable {
   llvm::StringRef token; // "t" or "u"
+  mlir::Value positions; // null: the tokens' own
   int64_t channels;
   double theta;
   int64_t offset;
   mlir::Type elementType;
   bool operator==(const AngleTable &other) const = default;
   static AngleTable of(RopeOp op);
+  /// Run-time axes, in the order of memory.
+  llvm::SmallVector<llvm::StringRef> axes() const;
 };
 
 /// Where arrays lie.
@@ -70,7 +74,7 @@ public:
   /// One partial sum: the reduction over what a block of tokens holds.
   mlir::Value emitPartial(ReduceOp op, Frame &frame);
   /// Writes the tables of cos and sin for one block of tokens.
-  void emitAngles(const AngleTable &table, mlir::Value cosines, mlir::Value sines, const Frame &frame);
+  void emitAngles(const AngleTable &table, mlir::Value cosines, mlir::Value sines, Frame &frame);
   /// One block of a running sum or maximum, combined with `carry`; and the new carry. Beyond the axis' end
   /// there are no terms.
   std::pair<mlir::Value, mlir::Value> emitScan(ScanOp op, mlir::Value carry, Frame &frame);

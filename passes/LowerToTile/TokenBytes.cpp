@@ -36,7 +36,8 @@ int64_t taylor::countTokenBytes(Value value, const llvm::SetVector<Value> &store
         tables.push_back(table);
         bytes += table.channels * bytesOf(table.elementType);
       }
-    for (Value operand : op->getOperands())
+    // Positions are read where the tables are made.
+    for (Value operand : isa<RopeOp>(op) ? op->getOperands().take_front() : op->getOperands())
       if (seen.insert(operand).second)
         open.push_back(operand);
   }

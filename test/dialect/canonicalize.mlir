@@ -55,8 +55,10 @@ taylor.spec @stops(%x: !row) {
 // CHECK-NEXT: %[[LAYOUT:.+]] = taylor.rope %q layout(interleaved) : !bhtd
 // CHECK-NEXT: %[[C:.+]] = taylor.rope %[[LAYOUT]] inverse : !bhtd
 // CHECK-NEXT: %[[TWICE:.+]] = taylor.rope %[[THETA]] : !bhtd
-// CHECK-NEXT: taylor.yield "x" %q, "y" %q, "a" %[[A]], "b" %[[B]], "c" %[[C]], "d" %[[TWICE]]
-taylor.spec @rotations(%q: !q) {
+// CHECK-NEXT: %[[PLACED:.+]] = taylor.rope %q at %p : !bhtd, !bt
+// CHECK-NEXT: %[[E:.+]] = taylor.rope %[[PLACED]] inverse : !bhtd
+// CHECK-NEXT: taylor.yield "x" %q, "y" %q, "a" %[[A]], "b" %[[B]], "c" %[[C]], "d" %[[TWICE]], "z" %q, "e" %[[E]]
+taylor.spec @rotations(%q: !q, %p: !taylor.array<[b, t]> from input) {
   %0 = taylor.rope %q : !q
   %x = taylor.rope %0 inverse : !q
   %1 = taylor.rope %q theta(500.0) layout(interleaved) offset(-2) inverse : !q
@@ -67,7 +69,10 @@ taylor.spec @rotations(%q: !q) {
   %3 = taylor.rope %q layout(interleaved) : !q
   %c = taylor.rope %3 inverse : !q
   %d = taylor.rope %0 : !q
-  taylor.yield %x, %y, %a, %b, %c, %d : !q, !q, !q, !q, !q, !q
+  %4 = taylor.rope %q at %p : !q, !taylor.array<[b, t]>
+  %z = taylor.rope %4 at %p inverse : !q, !taylor.array<[b, t]>
+  %e = taylor.rope %4 inverse : !q
+  taylor.yield %x, %y, %a, %b, %c, %d, %z, %e : !q, !q, !q, !q, !q, !q, !q, !q
 }
 
 // A norm of a norm is the norm, if the first is exact and the second adds nothing.

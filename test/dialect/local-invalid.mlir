@@ -293,6 +293,46 @@ taylor.spec @theta(%q: !q) {
 // -----
 
 !q = !taylor.array<[b, h, t, d]>
+!p = !taylor.array<[b, u]>
+taylor.spec @positions_of_keys(%q: !q, %p: !p from input) {
+  // expected-error @below {{'taylor.rope' op requires positions over axis 't', as the array has it, but got '!taylor.array<[b, u]>'}}
+  %o = taylor.rope %q at %p : !q, !p
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!p = !taylor.array<[h, t]>
+taylor.spec @positions_of_heads(%q: !q, %p: !p from input) {
+  // expected-error @below {{'taylor.rope' op expected positions over 't' and perhaps 'b', but got axis 'h'}}
+  %o = taylor.rope %q at %p : !q, !p
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[h, t, d]>
+!p = !taylor.array<[b, t]>
+taylor.spec @positions_of_batches(%q: !q, %p: !p from input) {
+  // expected-error @below {{'taylor.rope' op expected positions over 't', but got axis 'b'}}
+  %o = taylor.rope %q at %p : !q, !p
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!p = !taylor.array<[b, t], i32>
+taylor.spec @whole_positions(%q: !q, %p: !p from input) {
+  // expected-error @below {{'taylor.rope' op expected positions that are real numbers, but got '!taylor.array<[b, t], i32>'; convert them with taylor.map}}
+  %o = taylor.rope %q at %p : !q, !p
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
 taylor.spec @rope_layout(%q: !q) {
   // expected-error @below {{custom op 'taylor.rope' expected half or interleaved, but got 'thirds'}}
   %o = taylor.rope %q layout(thirds) : !q

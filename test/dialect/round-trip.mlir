@@ -124,6 +124,9 @@ taylor.spec @local(%q: !q, %k: !k, %n: !o, %l: !col, %w: !channel from parameter
   %13 = taylor.rope %q : !q
   // CHECK: taylor.rope %k theta(500000.0) layout(interleaved) offset(-16) inverse : !bgud
   %14 = taylor.rope %k theta(500000.0) layout(interleaved) offset(-16) inverse : !k
+  %p14 = taylor.map 2.0 * u -> !taylor.array<[b, u]>
+  // CHECK: taylor.rope %k at %{{.*}} theta(500.0) inverse : !bgud, !bu
+  %a14 = taylor.rope %k at %p14 theta(500.0) inverse : !k, !taylor.array<[b, u]>
   // CHECK: taylor.convolve %q, %c : !bhtd, !hdj
   %15 = taylor.convolve %q, %c : !q, !taylor.array<[h, d, j = 4]>
   // CHECK: taylor.convolve %q, %c reverse : !bhtd, !hdj

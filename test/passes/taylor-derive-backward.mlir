@@ -133,3 +133,15 @@ taylor.spec @other_series(%x: !row) {
   %y = taylor.map (%x * 3.0 + 2.0) * %x + 1.0 : !row
   taylor.yield %y : !row
 }
+
+// A rotation at given positions is turned back at the same ones, which are constants.
+// CHECK-LABEL: taylor.function @placed.joint
+// CHECK: %[[P:.*]] = taylor.map %s * 2.0 : !bt
+// CHECK: taylor.rope %q at %[[P]] theta(500.0) : !bhtd, !bt
+// CHECK: %[[D:.*]] = taylor.rope %o at %[[P]] theta(500.0) inverse : !bhtd, !bt
+// CHECK: "gradient:q" %[[D]], "gradient:s"
+taylor.spec @placed(%q: !q, %s: !taylor.array<[b, t]>) {
+  %p = taylor.map 2.0 * %s : !taylor.array<[b, t]>
+  %o = taylor.rope %q at %p theta(500.0) : !q, !taylor.array<[b, t]>
+  taylor.yield %o : !q
+}

@@ -95,7 +95,9 @@ taylor.spec @f(%x: !o, %w: !channel from parameter(ones), %c: !channel from para
     {"RopeHalf", R"(
 taylor.spec @f(%q: !q, %k: !k) {
   %o = taylor.rope %q : !q
-  %p = taylor.rope %k theta(100.0) layout(interleaved) offset(3) : !k
+  %i = taylor.map 0.5 * u * u -> !taylor.array<[b, u]>
+  %k1 = taylor.rope %k at %i : !k, !taylor.array<[b, u]>
+  %p = taylor.rope %k1 theta(100.0) layout(interleaved) offset(3) : !k
   taylor.yield %o, %p : !q, !k
 })"},
     {"Convolve", R"(

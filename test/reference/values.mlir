@@ -139,7 +139,9 @@ taylor.spec @rope() {
   %h = taylor.rope %q : !q
   %i = taylor.rope %q layout(interleaved) offset(-1) : !q
   %j = taylor.rope %h inverse : !q
-  taylor.yield %h, %i, %j : !q, !q, !q
+  %p = taylor.map t - 1.0 -> !taylor.array<[t]>
+  %a = taylor.rope %q at %p layout(interleaved) : !q, !taylor.array<[t]>
+  taylor.yield %h, %i, %j, %a : !q, !q, !q, !q
 }
 // half: channels 0, 2 turn by p and 1, 3 by p / 100.
 // CHECK:      h [t = 2, d = 4]:
@@ -151,6 +153,10 @@ taylor.spec @rope() {
 // CHECK-NEXT: {{^}}  1 2 3 4{{$}}
 // CHECK:      j [t = 2, d = 4]:
 // CHECK-NEXT: {{^}}  1 2 3 4{{$}}
+// CHECK-NEXT: {{^}}  1 2 3 4{{$}}
+// As i, whose offset is -1.
+// CHECK:      a [t = 2, d = 4]:
+// CHECK-NEXT: {{^}}  2.223244275 0.2391336269 3.039849335 3.969800502{{$}}
 // CHECK-NEXT: {{^}}  1 2 3 4{{$}}
 
 //--- convolve.mlir
