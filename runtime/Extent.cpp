@@ -86,6 +86,7 @@ int64_t Extent::Product::evaluate(const int64_t *dims) const {
   for (int i = 0; i < lags; ++i) {
     int64_t sum = 0;
     over |= __builtin_add_overflow(dims[TAYLOR_DIM_T], dims[TAYLOR_DIM_U], &sum);
+    over |= __builtin_add_overflow(sum, int64_t(2 * TAYLOR_LAG_MARGIN), &sum);
     over |= __builtin_mul_overflow(value, sum, &value);
   }
   return over ? -1 : value;

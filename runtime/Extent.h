@@ -7,7 +7,7 @@
 namespace taylor::runtime {
 
 /// A number, a run-time size, or a quotient of them rounded up: `64`, `t`, `b * g`, `ceildiv(t, 64)`,
-/// `ceildiv(4, b * g)`. `lag` stands for t + u. A divisor counts as at least 1.
+/// `ceildiv(4, b * g)`. `lag` stands for t + u + 2 TAYLOR_LAG_MARGIN. A divisor counts as at least 1.
 class Extent {
 public:
   Extent() = default;
@@ -20,7 +20,7 @@ private:
   struct Product {
     int64_t factor = 1;
     int powers[TAYLOR_DIM_OFFSET] = {}; ///< Of b, h, g, t and u.
-    int lags = 0;                       ///< Power of t + u.
+    int lags = 0;                       ///< Power of lag.
     int64_t evaluate(const int64_t *dims) const;
   };
   Product numerator, divisor;

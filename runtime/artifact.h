@@ -42,6 +42,10 @@ enum TaylorDim {
   TAYLOR_DIM_COUNT = 8
 };
 
+/* An extent `lag` is T + U + 2 TAYLOR_LAG_MARGIN: all differences of positions of queries and keys, and so
+ * many more at either end. */
+enum { TAYLOR_LAG_MARGIN = 128 };
+
 /* One call of a function. Tensor i of the manifest's list for this function has data[i] (element 0; null
  * where the tensor is an optional result that nobody asks for: a saved tensor or a gradient) and its strides,
  * in elements, at strides[i * TAYLOR_MAX_RANK + j] for its j-th axis in the manifest's order. The last axis

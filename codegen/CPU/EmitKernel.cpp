@@ -30,8 +30,11 @@ static Value i64(ImplicitLocOpBuilder &b, int64_t value) {
 }
 
 Value mlir::tile::cpu::emitSize(ImplicitLocOpBuilder &b, StringRef role, ArrayRef<Value> dims) {
-  if (role == "lag")
-    return arith::AddIOp::create(b, dims[TAYLOR_DIM_T], dims[TAYLOR_DIM_U]);
+  static_assert(kLagMargin == TAYLOR_LAG_MARGIN, "the compiler and the runtime agree on the size of lag");
+  if (role == "lag") {
+    Value tokens = arith::AddIOp::create(b, dims[TAYLOR_DIM_T], dims[TAYLOR_DIM_U]);
+    return arith::AddIOp::create(b, tokens, i64(b, 2 * kLagMargin));
+  }
   return dims[dimOf(role)];
 }
 

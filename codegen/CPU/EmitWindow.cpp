@@ -240,6 +240,10 @@ void KernelEmitter::emitWindow(LoadOp op) {
   const Place &place = *plan.placeOf(op.getResult(), lane);
   View scratchView = placeView(place, lane);
   Window window = makeWindow(op.getArray(), tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
+  if (op.getInside()) {
+    window.bounds.clear();
+    window.valid = {};
+  }
   if (!plan.mayReadInPlace(op)) {
     copyWindow(window, tile, scratchView);
     views[op.getResult()].push_back(scratchView);

@@ -16,7 +16,7 @@ int64_t Sizes::of(StringRef role) const {
       .Case("g", g)
       .Case("t", t)
       .Case("u", u)
-      .Case("lag", t + u)
+      .Case("lag", lagSize(t, u))
       .Default(offset);
 }
 
@@ -501,10 +501,17 @@ LogicalResult Evaluator::runLoad(LoadOp load) {
   if (!memory.data)
     return load.emitError("expected a tensor, but got null: guard it with tile.requested");
   Elements &result = define(load.getResult());
+  size_t found = 0;
   forEachInWindow(
       memory, load.getType(),
       getWindow(memory.type, load.getType(), load.getArrayAxes(), load.getTileAxes(), load.getOffsets()),
-      [&](int64_t element, int64_t offset) { result[element] = memory.read(offset); });
+      [&](int64_t element, int64_t offset) {
+        result[element] = memory.read(offset);
+        ++found;
+      });
+  if (load.getInside() && found < result.size())
+    return load.emitError("expected a window inside of the array, but ")
+           << result.size() - found << " of its elements are not";
   return success();
 }
 

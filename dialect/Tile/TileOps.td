@@ -103,7 +103,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTermina
 }
 
 def Tile_SizeOp : Tile_Op<"size", [Pure]> {
-  let summary = "run-time size of a role: b, h, g, t, u, lag (T + U), or `offset`, the position of query 0";
+  let summary = "run-time size of a role: b, h, g, t, u, lag (T + U + 256), or `offset`, the position of query 0";
   let description = [{
     Channels have constant sizes and are never asked for.
 
@@ -152,12 +152,15 @@ class Tile_WindowDescription<string what, string example> {
 
 def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "window of an array as a tile; 0 beyond its bounds";
-  let description = Tile_WindowDescription<"Converts the storage type to the tile's (bf16 to f32). ",
+  let description = Tile_WindowDescription<[{
+    Converts the storage type to the tile's (bf16 to f32). `inside`: the program knows that all of the window lies within the array, and no
+    element needs to be compared with its bounds. }],
     "%K = tile.load %k[b = %b, g = %g, u = %j] : !tile.array<[b, g, u, d = 64], bf16> -> !tile.tile<[u = 128, d = 64], f32>">.text;
-  let arguments = (ins Tile_ArrayType:$array, StrArrayAttr:$arrayAxes, StrArrayAttr:$tileAxes, Variadic<Index>:$offsets);
+  let arguments = (ins Tile_ArrayType:$array, StrArrayAttr:$arrayAxes, StrArrayAttr:$tileAxes, Variadic<Index>:$offsets,
+                       UnitAttr:$inside);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
-    $array custom<Window>($arrayAxes, $tileAxes, $offsets) attr-dict `:` qualified(type($array)) `->` qualified(type($result))
+    $array custom<Window>($arrayAxes, $tileAxes, $offsets) (`inside` $inside^)? attr-dict `:` qualified(type($array)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }

@@ -39,8 +39,14 @@ double identityOf(ReductionKind kind);
 
 void sortByName(llvm::MutableArrayRef<Axis> axes);
 
-/// "b", "h", "g", "t", "u": roles with a run-time size.
+/// "b", "h", "g", "t", "u", "lag": roles with a run-time size.
 bool isRole(llvm::StringRef name);
+
+/// Elements of an axis with role lag before that of query 0 with key U, and behind those of the last query: a
+/// tile of at most so many tokens that begins within T and U lies within it.
+inline constexpr int64_t kLagMargin = 128;
+/// The size of role lag: T + U, and both margins.
+inline int64_t lagSize(int64_t t, int64_t u) { return t + u + 2 * kLagMargin; }
 
 /// `64`, `t`, `ceildiv(t, 64)` or `ceildiv(4, b * g)`, as arrays and grids write it; null after a diagnostic.
 ExtentAttr parseExtent(AsmParser &parser);

@@ -10,7 +10,7 @@ def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
   let summary = "a number of elements or of blocks: `64`, `t`, or `ceildiv(t, 64)`";
   let description = [{
     With an empty role the extent is the constant `size`. Otherwise it is ceil(R / size), R the run-time size of the
-    role (one of b, h, g, t, u, lag; lag is T + U); size 1 is the role itself. `ceildiv(4, b * g)` is in how many parts a block per b and g is cut so that
+    role (one of b, h, g, t, u, lag; lag is T + U + 256); size 1 is the role itself. `ceildiv(4, b * g)` is in how many parts a block per b and g is cut so that
     there are at least 4 blocks.
   }];
   let parameters = (ins "::mlir::StringAttr":$role, "int64_t":$size);

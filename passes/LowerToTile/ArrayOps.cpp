@@ -182,7 +182,7 @@ Value TileEmitter::emitReduce(ReduceOp op, Frame &frame) {
       count *= channelSize(axis);
       continue;
     }
-    Value factor = sums(op, axis) ? size(axis) : headsPerGroup();
+    Value factor = !sums(op, axis) ? headsPerGroup() : axis == "lag" ? add(size("t"), size("u")) : size(axis);
     runtime = runtime ? Value(arith::MulIOp::create(builder, loc, runtime, factor)) : factor;
   }
   Type element = type.getElementType();
@@ -207,8 +207,13 @@ Value TileEmitter::emitPartial(ReduceOp op, Frame &frame) {
     // What lies beyond the last token is no token.
     ScalarProgram program(*this, frame);
     Value value = program.input(tile), position = program.position(token);
-    Value end = endPosition(token);
-    Value inside = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::slt, position, end);
+    Value inside = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::slt, position,
+                                         endPosition(token));
+    if (token == "lag") {
+      Value first = firstPosition(token);
+      Value after = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::sge, position, first);
+      inside = arith::AndIOp::create(program.builder(), loc, inside, after);
+    }
     Value zero = FloatMath{program.builder(), loc}.number(value.getType(), 0.0);
     Value kept = arith::SelectOp::create(program.builder(), loc, inside, value, zero);
     tile =

@@ -124,7 +124,9 @@ static SmallVector<Limit> limitsOf(PairwiseOp op, Region &region, const MaskedPr
       auto [row, column] = op.getProduct(number);
       limit.finite = isFinite(row) && isFinite(column);
     } else if (scalar < int64_t(op.getScalars().size())) {
-      limit.finite = isFinite(op.getArrays()[op.getScalars()[scalar]]);
+      // An array with lag holds what its formula gives for pairs that nobody sees, too.
+      Value array = op.getArrays()[op.getScalars()[scalar]];
+      limit.finite = !cast<ArrayType>(array.getType()).has("lag") && isFinite(array);
     }
     limits.set(argument, limit);
   }

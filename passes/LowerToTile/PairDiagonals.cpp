@@ -8,14 +8,15 @@
 //               u
 //        +---+---+---+        shift = S (k - (blocks of keys) + 1), for k = -1, 0, 1, ..
 //        | 0 | 1 |   |        tile (t0, t0 - shift): query t0 + i and key t0 - shift + j have lag index
-//      t +---+---+---+            shift + U + i - j
+//      t +---+---+---+            shift + U + i - j, behind the margin
 //        |   | 0 | 1 |        memory [part = S, .., lag]: the place (i, j) of walk k is element
 //        +---+---+---+            part = j, lag = shift + U + i - j
 //        |   |   | 0 |        of one walk alone, since i + shift tells them apart. What is read is summed
 //        over parts,
 //        +---+---+---+        in order.
 //
-// Every element is written: for each j, i + shift takes all values from -S ceil(U / S) on.
+// Every element but the margins is written: for each j, i + shift takes all values from -S ceil(U / S) on.
+// Sums over lags leave the margins out.
 #include "passes/LowerToTile/PairEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

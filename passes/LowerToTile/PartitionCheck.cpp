@@ -48,7 +48,19 @@ static LogicalResult checkPairs(PairwiseOp op) {
   return success();
 }
 
+/// Callers know no size of lag.
+static LogicalResult checkTensors(FunctionOp function) {
+  auto yield = function.getBody().front().getTerminator();
+  for (Type type : llvm::concat<const Type>(function.getBody().getArgumentTypes(), yield->getOperandTypes()))
+    if (cast<ArrayType>(type).has("lag"))
+      return function.emitOpError() << "unsupported axis lag of an argument or a result in kernels: " << type
+                                    << "; make it of an array with a free axis, or reduce it to one";
+  return success();
+}
+
 LogicalResult Partition::check() {
+  if (failed(checkTensors(function)))
+    return failure();
   if (failed(checkSizes(function, function.getBody().getArgumentTypes())))
     return failure();
   WalkResult result = function.walk([&](Operation *op) -> WalkResult {

@@ -98,6 +98,8 @@ Value ScalarProgram::translate(Operation *op, ValueRange operands) {
       .Case([&](SizeOp size) -> Value {
         if (!tile::isRole(size.getAxis()))
           return constantOf(inner, loc, type, emitter.channelSize(size.getAxis()));
+        if (size.getAxis() == "lag")
+          return toFloat(outer, loc, emitter.add(emitter.size("t"), emitter.size("u")), type);
         return toFloat(outer, loc, emitter.size(size.getAxis()), type);
       })
       .Case([&](arith::CmpFOp compare) -> Value {

@@ -56,6 +56,10 @@ Value TileEmitter::firstPosition(StringRef token) {
   Value offset = size("offset");
   return token == "t" ? offset : Value(arith::SubIOp::create(builder, loc, offset, size("u")));
 }
+Value TileEmitter::lagStart(const Frame &pair) {
+  Value lag = arith::SubIOp::create(builder, loc, pair.tStart, pair.uStart);
+  return add(lag, add(size("u"), constant(tile::kLagMargin)));
+}
 Value TileEmitter::endPosition(StringRef token) {
   return token == "u" ? size("u") : add(size("offset"), size("t"));
 }
@@ -149,9 +153,8 @@ void TileEmitter::window(tile::ArrayType array, tile::TileType tile, const Frame
     Value offset;
     StringAttr inTile = axis.name;
     if (axis.getName() == "lag" && !frame.lagSize) {
-      // Query t and key u are at t - u + U.
       inTile = builder.getStringAttr("t - u");
-      offset = add(arith::SubIOp::create(builder, loc, frame.tStart, frame.uStart), size("u"));
+      offset = lagStart(frame);
     } else if (isTokenAxis(axis.getName()))
       offset = frame.start(axis.getName());
     else if (Value index = indexOf(axis.getName(), frame))
@@ -168,8 +171,11 @@ Value TileEmitter::load(Value array, tile::TileType type, const Frame &frame) {
   SmallVector<Attribute> axes, tileAxes;
   SmallVector<Value> offsets;
   window(cast<tile::ArrayType>(array.getType()), type, frame, axes, tileAxes, offsets);
+  // Where pairs read lags they begin at a query and a key that there are.
+  bool readsPairs = cast<tile::ArrayType>(array.getType()).find("lag") >= 0 && !frame.lagSize;
+  bool inside = readsPairs && std::max(frame.tSize, frame.uSize) <= tile::kLagMargin;
   return tile::LoadOp::create(builder, loc, type, array, builder.getArrayAttr(axes),
-                              builder.getArrayAttr(tileAxes), offsets);
+                              builder.getArrayAttr(tileAxes), offsets, inside);
 }
 
 Value TileEmitter::loadStored(Value array, tile::TileType type, const Frame &frame, StringRef from,
@@ -240,6 +246,8 @@ Value TileEmitter::positions(StringRef axis, const Frame &frame) {
   int64_t count = channelSize(axis);
   if (isTokenAxis(axis)) {
     start = axis == "u" ? frame.uStart : add(firstPosition(axis), frame.start(axis));
+    if (axis == "lag")
+      start = add(start, constant(-tile::kLagMargin));
     count = frame.size(axis);
   }
   auto type = tile::TileType::get(builder.getContext(), {tile::Axis::get(builder.getContext(), axis, count)},

@@ -90,6 +90,8 @@ public:
   /// The first position of a token axis, and the one past its last: of t offset and offset + T.
   mlir::Value firstPosition(llvm::StringRef token);
   mlir::Value endPosition(llvm::StringRef token);
+  /// Where an array with lag has the lag of the first query and key of a tile: t - u + U, behind the margin.
+  mlir::Value lagStart(const Frame &pair);
   mlir::Value constant(int64_t value);
   mlir::Value extent(mlir::tile::ExtentAttr extent);
   mlir::Value add(mlir::Value a, mlir::Value b);

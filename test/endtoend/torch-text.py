@@ -9,6 +9,7 @@ import sys
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
+import beyond
 import formulas
 
 BIN, SOURCE = sys.argv[1:3]
@@ -102,6 +103,9 @@ def hard():
     a, b = formulas.make_inputs("softmax", s), formulas.make_inputs("softmax", s, seed=5, more={"l": "h", "w": "e"})
     inputs = {"q1": a["q"], "k1": a["k"], "q2": b["q"], "k2": b["k"], "v": a["v"], "l": b["l"], "w": b["w"]}
     check("differential", path, "differential", formulas.differential, inputs, ["--spec=differential"])
+    for name, entries in (("relative_bias", 64), ("relative_buckets", 32)):
+        inputs = formulas.make_inputs("softmax", s | {"t": 140, "u": 150, "r": entries}, more={"table": "hr"})
+        check(name, f"{SOURCE}/examples/specs/beyond/{name.replace('_', '-')}.mlir", name, getattr(beyond, name), inputs)
 
 
 main()

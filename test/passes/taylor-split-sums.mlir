@@ -1,5 +1,6 @@
 // Sums into rows and sums into columns by operations of their own.
 // RUN: taylor-opt --taylor-split-sums %s | FileCheck %s
+// RUN: taylor-opt --taylor-split-sums=diagonals-only %s | FileCheck %s --check-prefix=DIAGONALS
 
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
@@ -37,4 +38,17 @@ taylor.function @nothing_to_split of @f("input:q" %q: !q, "input:k" %k: !k, "inp
   %n, %z, %m = taylor.pairwise { s = dot(%q, %k), m = maximum(s), w = exp(s - m) } -> rows(w, %v), rows(w), maximum : !q, !k, !v -> !o, !row, !row
   %x, %y = taylor.pairwise { s = dot(%q, %k) } -> columns(s, %q), columns(s) : !q, !k -> !k, !taylor.array<[b, g, u]>
   taylor.yield "output:n" %n, "output:z" %z, "output:m" %m, "output:x" %x, "output:y" %y : !o, !row, !row, !k, !taylor.array<[b, g, u]>
+}
+
+// Sums along diagonals have an operation of their own too.
+// CHECK-LABEL: taylor.function @diagonals
+// CHECK-NEXT: taylor.pairwise {{.*}} -> rows(s0, %k)
+// CHECK-NEXT: taylor.pairwise {{.*}} -> columns(s0, %q), total(s0)
+// CHECK-NEXT: taylor.pairwise {{.*}} -> diagonals(s0)
+// DIAGONALS-LABEL: taylor.function @diagonals
+// DIAGONALS-NEXT: taylor.pairwise {{.*}} -> rows(s0, %k), columns(s0, %q), total(s0)
+// DIAGONALS-NEXT: taylor.pairwise {{.*}} -> diagonals(s0)
+taylor.function @diagonals of @f("input:q" %q: !q, "input:k" %k: !k) {
+  %dq, %dl, %dk, %da = taylor.pairwise { s = dot(%q, %k) } -> rows(s, %k), diagonals(s), columns(s, %q), total(s) : !q, !k -> !q, !taylor.array<[h, lag]>, !k, !head
+  taylor.yield "gradient:q" %dq, "gradient:l" %dl, "gradient:k" %dk, "gradient:a" %da : !q, !taylor.array<[h, lag]>, !k, !head
 }

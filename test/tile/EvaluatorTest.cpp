@@ -42,6 +42,20 @@ TEST(TileEvaluator, StepsOfLoopsArePositive) {
   EXPECT_EQ(refusal(body, {}, {.t = -3}), "6: expected a positive step, but got -3");
 }
 
+TEST(TileEvaluator, WindowsThatAreSaidToBeInsideAre) {
+  float numbers[4] = {};
+  HostArray array{numbers, {1}};
+  const char *body = R"(
+    %x = tile.tensor "input:x" : !tile.array<[t], f32>
+    tile.kernel @k grid(%b in b) {
+      %at = tile.size "u"
+      %y = tile.load %x[t = %at] inside : !tile.array<[t], f32> -> !tile.tile<[t = 3], f32>
+    })";
+  EXPECT_EQ(refusal(body, {array}, {.t = 4, .u = 1}), "");
+  EXPECT_EQ(refusal(body, {array}, {.t = 4, .u = 2}),
+            "6: expected a window inside of the array, but 1 of its elements are not");
+}
+
 TEST(TileEvaluator, NullTensorsAreNotTouched) {
   float number = 0;
   HostArray array{&number, {1}}, null{nullptr, {1}};

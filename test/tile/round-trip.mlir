@@ -50,6 +50,8 @@ tile.program @forward {
     %W = tile.load %lags[h = %h, lag as t - u = %U] : !tile.array<[h, lag], f32> -> !tile.tile<[t = 64, u = 128], f32>
     // CHECK: tile.accumulate %{{.*}}, %{{.*}} [h = %{{.*}}, lag as t - u = %{{.*}}] : !tile.tile<[t = 64, u = 128], f32>, !tile.array<[h, lag], f32>
     tile.accumulate %W, %lags[h = %h, lag as t - u = %U] : !tile.tile<[t = 64, u = 128], f32>, !tile.array<[h, lag], f32>
+    // CHECK: tile.load %{{.*}}[h = %{{.*}}, lag as t - u = %{{.*}}] inside : !tile.array<[h, lag], f32> -> !tile.tile<[t = 64, u = 128], f32>
+    %I = tile.load %lags[h = %h, lag as t - u = %U] inside : !tile.array<[h, lag], f32> -> !tile.tile<[t = 64, u = 128], f32>
     // A walk along diagonals keeps the keys apart.
     // CHECK: tile.store %{{.*}}, %{{.*}} [part as u = %{{.*}}, h = %{{.*}}, lag as t - u = %{{.*}}] : !tile.tile<[t = 64, u = 128], f32>, !tile.array<[part = 128, h, lag], f32>
     tile.store %W, %walks[part as u = %i, h = %h, lag as t - u = %U] : !tile.tile<[t = 64, u = 128], f32>, !tile.array<[part = 128, h, lag], f32>

@@ -111,7 +111,9 @@ LogicalResult KernelEmitter::emitMap(tile::MapOp op) {
       if (place < 0)
         return op.emitOpError() << "expected an operand in the layout of the result, but got "
                                 << input.getType();
-      arguments.push_back(element(tileOf(input), place, op.getLoc()));
+      auto load = loadedByReaders.find(input);
+      arguments.push_back(load == loadedByReaders.end() ? element(tileOf(input), place, op.getLoc())
+                                                        : load->second(place));
     }
     for (auto [result, value] : llvm::zip(results, body.emit(arguments)))
       result.push_back(value);

@@ -159,6 +159,20 @@ SmallVector<Value> mlir::simt::wordsOfElements(Code code, ArrayRef<Value> elemen
   return values;
 }
 
+/// Whether only maps read a tile of one number per diagonal. They load each where they need it: all at once
+/// would be a score tile more in registers.
+static bool isLoadedByReaders(tile::LoadOp op) {
+  auto isDiagonal = [](const tile::WindowAxis &axis) { return !axis.minusAxis.empty(); };
+  bool isWritten = llvm::any_of(op.getArray().getUsers(), [&](Operation *user) {
+    return isa<tile::StoreOp, tile::AccumulateOp>(user) &&
+           user->getParentOfType<tile::KernelOp>() == op->getParentOfType<tile::KernelOp>();
+  });
+  return !isWritten && llvm::all_of(op->getUsers(), llvm::IsaPred<tile::MapOp>) &&
+         llvm::any_of(tile::getWindow(op.getArray().getType(), op.getType(), op.getArrayAxes(),
+                                      op.getTileAxes(), op.getOffsets()),
+                      isDiagonal);
+}
+
 LogicalResult KernelEmitter::emitLoad(tile::LoadOp op) {
   Code code = at(op);
   Value array = op.getArray();
@@ -169,17 +183,31 @@ LogicalResult KernelEmitter::emitLoad(tile::LoadOp op) {
     code.barrier();
   WindowAccess window = openWindow(array, op.getType(), op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
                                    [&](StringRef axis) { return placeOf(layout, axis); });
+  if (op.getInside()) {
+    window.inside = {};
+    for (WindowAccess::Axis &axis : window.axes)
+      axis.size = {};
+  }
   int64_t together =
       neighbours(array, layout, op.getType(), op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
   Words words = wordsOf(together, window.elementBytes);
-  SmallVector<Value> values;
-  for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together) {
+  auto loadFrom = [=, this](int64_t i) {
     auto offsetOf = [&](StringRef axis) { return layout.getOffset(i, axis); };
-    SmallVector<Value> loaded =
-        code.load(pointerAt(window, offsetOf), Space::global, words, guardAt(window, offsetOf));
-    for (Value value : elementsOfWords(code, loaded, storage))
-      values.push_back(isa<FloatType>(element) ? code.convert(value, element) : value);
+    SmallVector<Value> values = elementsOfWords(
+        code, code.load(pointerAt(window, offsetOf), Space::global, words, guardAt(window, offsetOf)),
+        storage);
+    if (isa<FloatType>(element))
+      for (Value &value : values)
+        value = code.convert(value, element);
+    return values;
+  };
+  if (isLoadedByReaders(op)) {
+    loadedByReaders[op] = [=](int64_t i) { return loadFrom(i).front(); };
+    return success();
   }
+  SmallVector<Value> values;
+  for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together)
+    llvm::append_range(values, loadFrom(i));
   setTile(op, values);
   return success();
 }

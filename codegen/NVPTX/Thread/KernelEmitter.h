@@ -183,6 +183,8 @@ private:
   llvm::StringMap<Value> sizes; ///< i64, by role
   llvm::DenseMap<Value, Value> scalars;
   llvm::DenseMap<Value, Registers> tiles;
+  /// Tiles that are loaded one register after the other where maps read them.
+  llvm::DenseMap<Value, std::function<Value(int64_t)>> loadedByReaders;
   llvm::DenseMap<Value, Slot> slots;
   llvm::DenseMap<Value, ArrayValues> arrays;
 };

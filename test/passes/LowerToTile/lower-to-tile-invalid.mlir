@@ -73,3 +73,11 @@ taylor.function @free.forward of @free("input:x" %x: !taylor.array<[b, h, t], f3
   %y = taylor.map %x * w : !taylor.array<[b, h, t], f32>
   taylor.yield "output:y" %y : !taylor.array<[b, h, t], f32>
 }
+
+// -----
+
+// expected-error @below {{'taylor.function' op unsupported axis lag of an argument or a result in kernels: '!taylor.array<[h, lag], f32>'; make it of an array with a free axis, or reduce it to one}}
+taylor.function @lags.forward of @lags("input:x" %x: !taylor.array<[b, h, t], f32>) {
+  %y = taylor.map lag * h -> !taylor.array<[h, lag], f32>
+  taylor.yield "output:y" %y : !taylor.array<[h, lag], f32>
+}
