@@ -13,6 +13,8 @@ from specifications import select
 
 folder, extra, full = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3] == "1"
 SPILLS = 64  # bytes per thread that a kernel may store, and as many that it may load
+# backward_pairs at d = 128: numbers per lag beside two accumulators per key.
+MORE_SPILLS = {"relative-bias": 84, "relative-buckets": 84}
 REFUSED = "the largest number of f16"  # weights without a bound: they have no code in f16
 
 
@@ -32,7 +34,7 @@ def find_faults(problem, report):
     faults = list(report["warnings"])
     for name, kernel in kernels.items():
         assert kernel["registers"] > 0, f"{name}: no word of ptxas"
-        if max(kernel["spill_stores"], kernel["spill_loads"]) > SPILLS:
+        if max(kernel["spill_stores"], kernel["spill_loads"]) > MORE_SPILLS.get(spec.stem, SPILLS):
             faults.append(f"{name} spills {kernel['spill_stores']} bytes and loads {kernel['spill_loads']}")
         if kernel["blocks_per_sm"] == 0:
             faults.append(f"{name} cannot be launched")
