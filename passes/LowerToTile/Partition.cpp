@@ -102,6 +102,15 @@ static bool isFinished(Value value) {
   });
 }
 
+/// Whether sums over tokens, which a block makes for its own place alone, are among what it is computed from.
+bool Partition::readsSums(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || stored.contains(value))
+    return false;
+  return isa<PairwiseOp, ReadStatesOp, ContractStatesOp>(op) ||
+         llvm::any_of(op->getOperands(), [&](Value operand) { return readsSums(operand); });
+}
+
 void Partition::chooseStored() {
   auto onlyYielded = [](Value value) {
     return llvm::all_of(value.getUsers(), [](Operation *user) {
@@ -141,6 +150,10 @@ void Partition::chooseStored() {
     } else if (auto scan = dyn_cast<ScanOp>(op)) {
       if (!scan.isShift())
         store(scan);
+      else // read at another place, where a block may lie across chunks
+        for (Value array : scan.getArrays())
+          if (readsSums(array))
+            store(array);
     } else if (auto states = dyn_cast<StatesOp>(op)) {
       for (Value state : states.getResults())
         store(state);

@@ -83,6 +83,7 @@ private:
   bool storeCrowdedRows();
   /// Sums into columns, where others that wait for their turn leave no room.
   bool storeCrowdedColumns();
+  bool readsSums(mlir::Value value) const;
   /// Whether a block of so many tokens holds all that a value is computed from, beside `waiting` bytes of
   /// each.
   bool fitsBlock(mlir::Value value, int64_t tokens, int64_t waiting = 0) const;
