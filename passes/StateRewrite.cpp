@@ -128,6 +128,14 @@ SmallVector<StringRef> StateRewrite::lostAxes(int64_t result) const {
   return lost;
 }
 
+bool StateRewrite::summedHasHeads() const {
+  auto hasHeads = [](Value array) {
+    return array && (arrayTypeOf(array).has("h") || arrayTypeOf(array).has("g"));
+  };
+  return hasHeads(side.summed) ||
+         llvm::any_of(stateValues, [&](const StateValue &value) { return hasHeads(value.array); });
+}
+
 LogicalResult StateRewrite::plan() {
   SmallVector<ArrayType> sumTypes;
   for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>())) {
@@ -141,6 +149,9 @@ LogicalResult StateRewrite::plan() {
   if (pieces.empty())
     return success();
   resultHeads = finestHeads(sumTypes);
+  // States of heads that no result has are those of groups, and what is read from them is added.
+  if (!resultHeads.has("h") && !resultHeads.has("g") && summedHasHeads())
+    resultHeads = finestHeads({resultHeads, joinAxes({}, op.getRealType(), {"g"})});
   // The reader must have no axis that its sums lose.
   SmallVector<Value> readers{side.reader};
   for (const Piece &piece : pieces)
@@ -162,7 +173,7 @@ LogicalResult StateRewrite::plan() {
   return success();
 }
 
-ArrayType StateRewrite::stateType(Value value) {
+ArrayType StateRewrite::stateType(Value value, ValueRange values) {
   MLIRContext *context = builder.getContext();
   SmallVector<StringAttr> axes;
   SmallVector<int64_t> sizes;
@@ -170,9 +181,10 @@ ArrayType StateRewrite::stateType(Value value) {
     axes.push_back(StringAttr::get(context, name));
     sizes.push_back(size);
   };
+  // All of them are made in one place: what one has of b, h and g, all have.
   auto has = [&](StringRef axis) {
-    return cast<ArrayType>(side.summed.getType()).has(axis) ||
-           (value && cast<ArrayType>(value.getType()).has(axis));
+    return arrayTypeOf(side.summed).has(axis) ||
+           llvm::any_of(values, [&](Value array) { return arrayTypeOf(array).has(axis); });
   };
   if (has("b"))
     append("b", ArrayType::kUnknown);
@@ -203,11 +215,12 @@ void StateRewrite::buildStates() {
     }
     order.push_back(number);
     values.push_back(buildProduct(value.factors, {value.array, summedDecay}));
-    types.push_back(stateType(values.back()));
   }
+  for (Value value : values)
+    types.push_back(stateType(value, values));
   if (mass) {
     order.push_back(*mass);
-    types.push_back(stateType({}));
+    types.push_back(stateType({}, values));
   }
   auto built = StatesOp::create(builder, loc, types, side.summed, values, edges, mass.has_value(), first,
                                 last, block, chunk);

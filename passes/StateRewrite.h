@@ -78,7 +78,8 @@ private:
   }
   /// A product of factors and arrays, those that are not null.
   mlir::Value buildProduct(llvm::ArrayRef<mlir::Value> factors, llvm::ArrayRef<mlir::Value> arrays);
-  ArrayType stateType(mlir::Value value);
+  bool summedHasHeads() const;
+  ArrayType stateType(mlir::Value value, mlir::ValueRange values);
   void buildStates();
   /// Pieces that one operation reads: their weights agree; contracted ones are of one result, others of
   /// different results.
