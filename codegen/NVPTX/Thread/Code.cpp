@@ -83,7 +83,7 @@ static std::string instruction(StringRef name, Space space, Words words) {
   return text + ".b" + std::to_string(words.bits);
 }
 
-SmallVector<Value> Code::load(Value pointer, Space space, Words words, Value guard) const {
+SmallVector<Value> Code::load(Value pointer, Space space, Words words, Value guard, bool alone) const {
   Type word = builder.getIntegerType(words.bits);
   if (guard) {
     std::string text = "{\n", constraints;
@@ -95,6 +95,15 @@ SmallVector<Value> Code::load(Value pointer, Space space, Words words, Value gua
             wordList(0, words.count) + ", [$" + std::to_string(words.count) + "];\n}";
     constraints += space == Space::global ? "l,b" : "r,b";
     return assembly(text, constraints, SmallVector<Type>(words.count, word), {pointer, guard});
+  }
+  if (alone) {
+    std::string constraints;
+    for (unsigned i = 0; i < words.count; ++i)
+      constraints += std::string("=") + constraintOf(words.bits) + ",";
+    std::string text = instruction("ld", space, words) + " " + wordList(0, words.count) + ", [$" +
+                       std::to_string(words.count) + "];";
+    return assembly(text, constraints + (space == Space::global ? "l" : "r"),
+                    SmallVector<Type>(words.count, word), {pointer});
   }
   if (words.count == 1)
     return {LLVM::LoadOp::create(builder, loc, word, pointer, words.bytes())};

@@ -55,8 +55,8 @@ public:
   Value offset(Value pointer, Value bytes) const;
   Value offset(Value pointer, int64_t bytes) const;
   /// Words at an address aligned to all of them. Where `guard` (may be null) is false they are 0 and nothing
-  /// is read.
-  SmallVector<Value> load(Value pointer, Space space, Words words, Value guard) const;
+  /// is read. `alone`: LLVM joins it with no other load.
+  SmallVector<Value> load(Value pointer, Space space, Words words, Value guard, bool alone = false) const;
   void store(ValueRange values, Value pointer, Space space, Words words, Value guard) const;
   void barrier() const;
   /// Reads of memory are not moved across; no instruction.

@@ -191,10 +191,13 @@ LogicalResult KernelEmitter::emitLoad(tile::LoadOp op) {
   int64_t together =
       neighbours(array, layout, op.getType(), op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
   Words words = wordsOf(together, window.elementBytes);
+  bool alone = llvm::any_of(layout.getRegisters(), [&](const Digit &digit) {
+    return leavesOddWords(digit.count, window.elementBytes);
+  });
   auto loadFrom = [=, this](int64_t i) {
     auto offsetOf = [&](StringRef axis) { return layout.getOffset(i, axis); };
     SmallVector<Value> values = elementsOfWords(
-        code, code.load(pointerAt(window, offsetOf), Space::global, words, guardAt(window, offsetOf)),
+        code, code.load(pointerAt(window, offsetOf), Space::global, words, guardAt(window, offsetOf), alone),
         storage);
     if (isa<FloatType>(element))
       for (Value &value : values)

@@ -208,6 +208,8 @@ Value cloneScalar(OpBuilder &builder, Operation *op, const IRMapping &mapping, T
 
 /// Registers 0, 1, .. that step by 1 along the axis, each group of so many starting at a multiple.
 int64_t leadingRegisters(LayoutAttr layout, StringRef axis);
+/// Whether loads of a run of neighbours must not be joined by LLVM, which would read past them.
+bool leavesOddWords(int64_t run, int64_t elementBytes);
 
 /// What is known of a scalar of the tile program: whether it is never negative, and a number that divides it
 /// (0: it is 0).

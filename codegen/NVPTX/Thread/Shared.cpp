@@ -30,6 +30,13 @@ static int64_t neighboursIn(BufferType buffer, LayoutAttr layout) {
   return count;
 }
 
+/// LLVM joins what is left of a run of neighbours, where it is no power of two, to as many words as one is:
+/// three to four. The last may be memory of nobody, or one that another thread writes.
+bool mlir::simt::leavesOddWords(int64_t run, int64_t elementBytes) {
+  int64_t left = run % (16 / elementBytes);
+  return left && !llvm::isPowerOf2_64(uint64_t(left));
+}
+
 /// The axes of a fragment of 16-bit numbers that ldmatrix can fill.
 static std::optional<FragmentAxes> matrixAxes(BufferType buffer, LayoutAttr layout) {
   std::optional<FragmentAxes> axes = getFragmentAxes(layout);
@@ -57,10 +64,12 @@ LogicalResult KernelEmitter::emitRead(ReadOp op) {
   BufferAddress address(*this, op.getLoc(), slot, [&](StringRef axis) { return placeOf(layout, axis); });
   int64_t together = neighboursIn(slot.type, layout);
   Words words = wordsOf(together, slot.type.getElementBytes());
+  bool alone =
+      leavesOddWords(leadingRegisters(layout, slot.type.getRow().getName()), slot.type.getElementBytes());
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together) {
     Value pointer = address.at([&](StringRef axis) { return layout.getOffset(i, axis); });
-    llvm::append_range(values,
-                       elementsOfWords(code, code.load(pointer, Space::shared, words, Value()), element));
+    llvm::append_range(
+        values, elementsOfWords(code, code.load(pointer, Space::shared, words, Value(), alone), element));
   }
   setTile(op, values);
   return success();
