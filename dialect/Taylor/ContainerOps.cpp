@@ -216,6 +216,25 @@ void SpecOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setNam
   nameArguments(region, getArgNames(), setName);
 }
 
+/// Kernels know an axis by its name alone, so a free axis has one size in all of a specification.
+static LogicalResult verifyFreeAxes(SpecOp spec) {
+  llvm::StringMap<std::pair<int64_t, StringRef>> known;
+  for (auto [argument, name] :
+       llvm::zip(spec.getBody().getArguments(), spec.getArgNames().getAsValueRange<StringAttr>())) {
+    auto array = cast<ArrayType>(argument.getType());
+    for (auto [axis, size] : llvm::zip(array.getAxes(), array.getSizes())) {
+      if (isRoleAxis(axis))
+        continue;
+      auto [size0, name0] = known.try_emplace(axis.getValue(), size, name).first->second;
+      if (size0 != size)
+        return spec.emitOpError("expected size ")
+               << size0 << " of the free axis '" << axis.getValue() << "' of '" << name << "', as of '"
+               << name0 << "', but got " << size << ": give it a name of its own";
+    }
+  }
+  return success();
+}
+
 LogicalResult SpecOp::verify() {
   if (getArgNames().size() != getBody().getNumArguments() ||
       getSources().size() != getBody().getNumArguments())
@@ -239,7 +258,7 @@ LogicalResult SpecOp::verify() {
     if (kind != SourceKind::Input && !isa<FloatType>(array.getElementType()))
       return emitOpError("requires 'from input' for the integer argument '") << text << "'";
   }
-  return success();
+  return verifyFreeAxes(*this);
 }
 
 /// A running sum or maximum over tokens is of the past of each; beside a sum over all keys it would mean one

@@ -218,3 +218,13 @@ taylor.spec @result_with_lag(%table: !taylor.array<[h, r = 8]> from input) {
   // expected-error @below {{'taylor.yield' op unsupported axis lag of a result: it is read in formulas over pairs}}
   taylor.yield %bias : !taylor.array<[h, lag]>
 }
+
+// -----
+
+// expected-error @below {{'taylor.spec' op expected size 4 of the free axis 'j' of 'w', as of 'v', but got 3: give it a name of its own}}
+taylor.spec @free_axis_of_two_sizes(%q: !taylor.array<[b, h, t, d]>, %v: !taylor.array<[h, j = 4]> from parameter(ones),
+                                    %w: !taylor.array<[h, j = 3]> from parameter(ones)) {
+  %x = taylor.convolve %q, %v : !taylor.array<[b, h, t, d]>, !taylor.array<[h, j = 4]>
+  %y = taylor.convolve %x, %w : !taylor.array<[b, h, t, d]>, !taylor.array<[h, j = 3]>
+  taylor.yield %y : !taylor.array<[b, h, t, d]>
+}
