@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A seed -> one valid specification, as a user would write it, and the ways to compile and check it.
+
+usage: generate.py SEED [DECISION=INDEX ..]      prints the specification and, as comments, the commands that check it
+"""
+import sys
+from dataclasses import dataclass
+
+from choices import Choices
+from specification import Specification
+
+CPU_TYPES = ["f32", "f32", "f64", "bf16", "f16"]
+PTX_TYPES = ["f32", "bf16", "bf16", "tf32", "f16"]
+MATRIX_UNITS = (8, 16)  # channels on a GPU are a multiple of 8, from 16 on
+TILES = "tokens=8,queries=8,keys=16,edge-keys=8,derived-queries=8,derived-keys=8,outer-queries=8,outer-keys=8"
+CHUNKED_TILES = f"{TILES},form=chunked,chunk=16,read-features=16"
+# How states of the chunked form are divided: in one piece of features, or in blocks of them on the grid, as on GPUs.
+STATES = ["state-features=8", "state-features=16,feature-block=8,states=grid,row-sums=separate,loops=single"]
+
+
+@dataclass
+class Case:
+    """One specification, and arguments of taylor-run by the name of the run: DEVICE-FORM."""
+    seed: int
+    choices: Choices
+    specification: Specification
+    runs: dict
+
+    @property
+    def text(self):
+        return self.specification.text
+
+
+def sizes(choices, specification):
+    choose = choices.choose
+    heads, groups = choose("heads", [(1, 1), (2, 1), (2, 2), (4, 2), (3, 1), (3, 3), (4, 1)])
+    t = choose("t", [1, 2, 3, 5, 8, 13, 16, 17, 31, 33, 40, 64, 65, 70, 100, 129, 150])
+    more = choose("u", [0, 0, 0, 1, 7, 40, 70, -1])
+    u = max(1, t // 2) if more < 0 else t + more
+    if specification.keys_at_queries:
+        u = max(t, u)
+    channels = [2, 3, 4, 5, 7, 8, 12, 16, 20, 24, 32, 33, 40, 48, 64]
+    d = choose("d", channels)
+    e = choose("e", [d, d] + channels)
+    return {"b": choose("b", [1, 1, 2]), "h": heads, "g": groups, "t": t, "u": u, "d": d, "e": e}
+
+
+# The most channels of a score by the order of a series in the chunked form, whose states have C(d + order, order) rows.
+MOST_CHANNELS = [64, 64, 20, 8, 6, 4]
+
+
+def fit(shape, even, multiple=1, least=1):
+    """The channels that a target can take, up from those of the shape."""
+    def up(channel):
+        step = max(multiple, 2 if channel in even else 1)
+        return max(-(-shape[channel] // step) * step, least)
+    return shape | {channel: up(channel) for channel in ("d", "e")}
+
+
+def generate(seed, given=None):
+    choices = Choices(seed, given)
+    specification = Specification(choices)
+    shape = sizes(choices, specification)
+    even = specification.even_channels
+    common = ["--check", "--grad", "--threads=1", f"--seed={seed % 1000}", f"--scale={choices.choose('scale', ['1', '1', '4'])}"]
+    # Queries that do not end at the last key.
+    if choices.seldom("offset", 6):
+        common.append(f"--offset={choices.choose('offset.keys', [0, 1, 5]) if shape['u'] - shape['t'] > 5 else 0}")
+    text = lambda shape: "--shape=" + ",".join(f"{axis}={size}" for axis, size in shape.items())
+    storage = lambda types, name: choices.choose(name, types if specification.bounded else [t for t in types if t != "f16"])
+    dtype = lambda name: ["--dtype=f32", "--f32-products=tf32"] if name == "tf32" else [f"--dtype={name}"]
+    memory = ["--poison", f"--layout={choices.choose('layout', ['bhtc', 'bthc'])}"]
+    chunk = [f"--chunk={choices.choose('chunk', [64, 128])}"]
+
+    cpu = common + memory + [text(fit(shape, even)), "--device=cpu"] + dtype(storage(CPU_TYPES, "cpu.type"))
+    cpu += [f"--target={choices.choose('cpu.target', ['native', 'native', 'x86-64-v3'])}"]
+    ptx = common + memory + [text(fit(shape, even, *MATRIX_UNITS)), "--device=ptx"] + dtype(storage(PTX_TYPES, "ptx.type"))
+    tile = common + [text(fit(shape, even)), "--device=tile", "--dtype=f64"]
+    runs = {"cpu-parallel": cpu + ["--form=parallel"], "tile-parallel": tile + [f"--tiles={TILES}"], "ptx-parallel": ptx + ["--form=parallel"]}
+    if specification.finite is not None and not specification.parallel_only:
+        shape["d"] = min(shape["d"], MOST_CHANNELS[specification.finite])
+        chunked = lambda run, *units: [a if not a.startswith("--shape") else text(fit(shape, even, *units)) for a in run]
+        states = choices.choose("tile.states", STATES)
+        runs |= {"cpu-chunked": chunked(cpu) + ["--form=chunked"] + chunk, "tile-chunked": chunked(tile) + [f"--tiles={CHUNKED_TILES},{states}"],
+                 "ptx-chunked": chunked(ptx, *MATRIX_UNITS) + ["--form=chunked"] + chunk}
+    return Case(seed, choices, specification, runs)
+
+
+def main():
+    if len(sys.argv) < 2 or not sys.argv[1].isdigit() or any("=" not in a for a in sys.argv[2:]):
+        sys.exit(__doc__)
+    case = generate(int(sys.argv[1]), {name: int(index) for name, index in (a.split("=") for a in sys.argv[2:])})
+    for run in case.runs.values():
+        print(f"// taylor-run FILE {' '.join(run)}")
+    print(case.text, end="")
+
+
+if __name__ == "__main__":
+    main()

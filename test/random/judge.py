@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs taylor-run on a case and says what came of it."""
+import itertools
+import os
+import re
+import subprocess
+from typing import NamedTuple
+
+# What the compiler and the runtime refuse with a message, and say how to mend: no failure. Each is documented where the message is.
+REFUSALS = ["unsupported chunked form: ", "expected weights of at most 65504, the largest number of f16"]
+SECONDS = 120
+
+
+class Verdict(NamedTuple):
+    kind: str      # passed, refused, failed
+    reason: str    # the same for the same cause: numbers and names are taken out
+    output: str
+
+
+def normal(message):
+    """A message without what differs from case to case."""
+    message = re.sub(r"^.*?error: |'/[^']*\.so' ", "", message)
+    message = re.sub(r"0x[0-9a-f]+|\d[\d.e+-]*", "N", message)
+    message = re.sub(r"!taylor\.array<[^>]*>", "ARRAY", message)
+    return re.sub(r"%\w+|'[\w.]*_[\w.]*'", "X", message)[:160]
+
+
+def judge(status, output):
+    failed = [line for line in output.splitlines() if "FAILED" in line]
+    if status == 0 and not failed:
+        return Verdict("passed", "", output)
+    errors = [line for line in output.splitlines() if "error: " in line] or \
+        [line for line in output.splitlines() if line.startswith("taylor-run: ")]
+    if status is None:
+        return Verdict("failed", f"takes more than {SECONDS} s", output)
+    if status < 0 or status >= 128 or "Stack dump" in output or "ended by signal" in output:
+        where = re.findall(r"Assertion .*|Running pass \"[\w-]+", output)
+        return Verdict("failed", "crash: " + (normal(where[-1]) if where else "a signal"), output)
+    if failed:
+        bad = [re.split(r"\s{2,}", line.strip()) for line in failed]
+        unreal = any(re.search(r"nan|inf", " ".join(columns[1:])) for columns in bad)
+        return Verdict("failed", "not finite" if unreal else "wrong", output)
+    message = errors[0] if errors else output.strip().splitlines()[-1] if output.strip() else f"status {status}"
+    for refusal in REFUSALS:
+        if refusal in message:
+            return Verdict("refused", refusal.strip() + normal(message.split(refusal, 1)[1]), output)
+    return Verdict("failed", normal(message), output)
+
+
+class Judge:
+    def __init__(self, bin_dir, folder):
+        self.program = os.path.join(bin_dir, "taylor-run")
+        self.folder, self.numbers = folder, itertools.count()
+        # The interpreter reads the PTX text: no cubin.
+        self.environment = os.environ | {"TAYLOR_PTXAS": "", "XDG_CACHE_HOME": os.path.join(folder, "cache")}
+
+    def run(self, case, run):
+        path = os.path.join(self.folder, f"{next(self.numbers)}.mlir")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(case.text)
+        try:
+            done = subprocess.run([self.program, path, *case.runs[run]], capture_output=True, text=True, errors="replace",
+                                  env=self.environment, timeout=SECONDS)
+            return judge(done.returncode, (done.stdout + done.stderr).replace(path, "FILE"))
+        except subprocess.TimeoutExpired:
+            return judge(None, "")
+        finally:
+            os.remove(path)

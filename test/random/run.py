@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random specifications, compiled and checked, forward and backward, against the reference: in every form, on processors, as tile programs
+and as PTX in the interpreter. What fails is shrunk.
+
+usage: run.py [--seed=N] [--count=N | --minutes=M] [options]
+
+  --seed=N        the first specification's seed; those after it count up (default: 0)
+  --count=N       how many specifications (default: 50)
+  --minutes=M     as many as start within M minutes, instead
+  --runs=REGEX    which runs of each: cpu-parallel, cpu-chunked, tile-.., ptx-.. (default: all)
+  --ptx-every=N   ptx runs of every Nth specification only (default: 1)
+  --jobs=N        specifications at a time (default: 2)
+  --out=FOLDER    where shrunk failures go (default: random-failures)
+  --bin=FOLDER    where taylor-run is (default: build/bin)
+  --no-shrink     failures as they are
+"""
+import concurrent.futures
+import os
+import re
+import sys
+import tempfile
+import threading
+import time
+
+from generate import generate
+from judge import Judge
+from shrink import shrink
+
+DEFAULTS = {"seed": "0", "count": "50", "minutes": None, "runs": "", "ptx-every": "1", "jobs": "2", "out": "random-failures",
+            "bin": "build/bin"}
+
+
+def parse(arguments):
+    options = dict(DEFAULTS) | {"no-shrink": False}
+    for argument in arguments:
+        name, equals, value = argument.removeprefix("--").partition("=")
+        if argument == "--no-shrink":
+            options["no-shrink"] = True
+        elif argument.startswith("--") and equals and name in DEFAULTS:
+            options[name] = value
+        else:
+            sys.exit(f"run.py: error: unsupported option '{argument}'\n{__doc__}")
+    for name in ("seed", "count", "minutes", "ptx-every", "jobs"):
+        if options[name] is not None:
+            try:
+                options[name] = float(options[name]) if name == "minutes" else int(options[name])
+            except ValueError:
+                sys.exit(f"run.py: error: expected a number for --{name}, but got '{options[name]}'")
+    return options
+
+
+class Session:
+    def __init__(self, options, judge):
+        self.options, self.judge = options, judge
+        self.lock = threading.Lock()
+        self.tally, self.refusals, self.failures, self.specifications = {}, {}, {}, 0
+
+    def wanted(self, case):
+        skip_ptx = case.seed % self.options["ptx-every"] != 0
+        return [run for run in case.runs if re.search(self.options["runs"], run) and not (skip_ptx and run.startswith("ptx"))]
+
+    def check(self, seed):
+        case = generate(seed)
+        for run in self.wanted(case):
+            verdict = self.judge.run(case, run)
+            with self.lock:
+                counts = self.tally.setdefault(run, {"passed": 0, "refused": 0, "failed": 0})
+                counts[verdict.kind] += 1
+                if verdict.kind == "refused":
+                    self.refusals[verdict.reason] = self.refusals.get(verdict.reason, 0) + 1
+            if verdict.kind == "failed":
+                self.report(case, run, verdict)
+        with self.lock:
+            self.specifications += 1
+
+    def report(self, case, run, verdict):
+        key = (run, verdict.reason)
+        with self.lock:
+            known = self.failures.setdefault(key, [])
+            known.append(case.seed)
+        print(f"FAILED: seed {case.seed}, {run}: {verdict.reason}", flush=True)
+        if len(known) > 1:
+            print(f"  as seed {known[0]}, not shrunk again", flush=True)
+            return
+        if not self.options["no-shrink"]:
+            case, verdict = shrink(self.judge, case, run, verdict)
+        os.makedirs(self.options["out"], exist_ok=True)
+        path = os.path.join(self.options["out"], f"seed-{case.seed}-{run}.mlir")
+        given = " ".join(f"{name}={index}" for name, index in case.choices.given.items())
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(f"// {verdict.reason}\n// taylor-run {path} {' '.join(case.runs[run])}\n// generate.py {case.seed} {given}\n{case.text}")
+        print(f"  {path}:\n{case.text}\n  taylor-run {path} {' '.join(case.runs[run])}\n{verdict.output}", flush=True)
+
+    def seeds(self):
+        first, minutes = self.options["seed"], self.options["minutes"]
+        if minutes is None:
+            yield from range(first, first + self.options["count"])
+            return
+        end, seed = time.monotonic() + 60 * minutes, first
+        while time.monotonic() < end:
+            yield seed
+            seed += 1
+
+    def work(self):
+        start, printed = time.monotonic(), 0
+        with concurrent.futures.ThreadPoolExecutor(self.options["jobs"]) as pool:
+            pending = set()
+            for seed in self.seeds():
+                pending.add(pool.submit(self.check, seed))
+                if len(pending) >= self.options["jobs"]:
+                    done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
+                    for future in done:
+                        future.result()
+                if self.specifications >= printed + 25:
+                    printed = self.specifications
+                    print(f"{printed} specifications, {time.monotonic() - start:.0f} s, {len(self.failures)} kinds of failures", flush=True)
+            for future in pending:
+                future.result()
+
+    def summary(self):
+        for run in sorted(self.tally):
+            print(f"{run}: " + ", ".join(f"{n} {kind}" for kind, n in self.tally[run].items()))
+        for reason, count in sorted(self.refusals.items(), key=lambda item: -item[1]):
+            print(f"refused {count} times: {reason}")
+        for (run, reason), seeds in self.failures.items():
+            print(f"{run} failed: {reason}: seeds {' '.join(map(str, seeds))}")
+        total = {kind: sum(counts[kind] for counts in self.tally.values()) for kind in ("passed", "refused", "failed")}
+        runs = sum(total.values())
+        share = 100 * total["refused"] / max(1, runs)
+        print(f"{self.specifications} specifications from seed {self.options['seed']} on, {runs} runs: {total['passed']} passed, "
+              f"{total['refused']} refused ({share:.0f} %), {total['failed']} failed")
+        return total
+
+
+def main():
+    options = parse(sys.argv[1:])
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(options, Judge(os.path.abspath(options["bin"]), folder))
+        session.work()
+        total = session.summary()
+    return 1 if total["failed"] or not total["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
