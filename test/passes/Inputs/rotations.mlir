@@ -1,4 +1,4 @@
-// Rotations of one kind of token that share no table of angles: of keys and of values, whose channels may differ in number, by other bases and offsets.
+// Keys rotated twice, by other bases and offsets: two tables of angles of one kind of token.
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
@@ -9,8 +9,7 @@ taylor.spec @rotations(%q: !q, %k: !k, %v: !v) {
   %qr = taylor.rope %q : !q
   %kr = taylor.rope %k : !k
   %kl = taylor.rope %kr theta(500.0) offset(3) : !k
-  %vr = taylor.rope %v : !v
-  %n, %z = taylor.recurrences [numerator, mass] %qr, %kl, %vr exponential causal : !q, !k, !v
+  %n, %z = taylor.recurrences [numerator, mass] %qr, %kl, %v exponential causal : !q, !k, !v
   %o = taylor.map %n / %z : !o, !row
   taylor.yield %o : !o
 }
