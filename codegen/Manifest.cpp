@@ -3,6 +3,7 @@
 
 #include "TaylorVersion.h"
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/Carried.h"
 #include "dialect/Tile/TileDialect.h"
 #include "runtime/artifact.h"
 
@@ -23,7 +24,7 @@ std::string getDtypeName(Type type) {
 }
 
 ManifestTensor describe(StringRef name, ArrayType array) {
-  ManifestTensor tensor{name.str(), {}, getDtypeName(array.getElementType())};
+  ManifestTensor tensor{name.str(), {}, getDtypeName(array.getElementType()), isCarried(name)};
   for (auto [axis, size] : llvm::zip(array.getAxes(), array.getSizes()))
     tensor.axes.push_back({axis.getValue().str(), size});
   return tensor;
@@ -111,6 +112,8 @@ void printTensor(llvm::json::OStream &json, const ManifestTensor &tensor) {
       json.value(axis);
   });
   json.attribute("dtype", tensor.dtype);
+  if (tensor.optional)
+    json.attribute("optional", true);
   // What runtime/artifact.h asks of strides.
   json.attributeObject("layout", [&] {
     json.attribute("strides", "any");
@@ -260,13 +263,16 @@ void Manifest::addSpecification(SpecOp op) {
   parameters = op.getParameters();
   mask = getMask(op);
   aligned = readsKeysAtQueries(op);
+}
+
+void Manifest::addInterface(SpecOp op) {
   for (auto [argument, name, source] :
        llvm::zip(op.getBody().getArguments(), op.getArgNames(), op.getSources())) {
     ManifestInput input;
     auto array = cast<ArrayType>(argument.getType());
     static_cast<ManifestTensor &>(input) = describe(cast<StringAttr>(name).getValue(), array);
     input.source = cast<SourceAttr>(source);
-    input.gradient = input.source.getKind() != SourceKind::Input && isa<FloatType>(array.getElementType());
+    input.gradient = isa<FloatType>(array.getElementType());
     inputs.push_back(input);
   }
   auto yield = cast<YieldOp>(op.getBody().front().getTerminator());

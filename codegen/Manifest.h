@@ -20,6 +20,8 @@ struct ManifestTensor {
   std::string name;
   std::vector<std::pair<std::string, int64_t>> axes;
   std::string dtype;
+  /// A caller may leave it out: 0 where it is read.
+  bool optional = false;
 };
 
 struct ManifestInput : ManifestTensor {
@@ -109,9 +111,10 @@ struct Manifest {
   std::vector<ManifestFunction> functions;
   std::vector<ManifestTarget> targets;
 
-  /// Inputs, outputs, parameters and mask of a specification (after specialisation: with sizes and storage
-  /// types).
+  /// Name, parameters and mask of a specification.
   void addSpecification(SpecOp spec);
+  /// Its inputs and outputs, with sizes and storage types; those that calls hand on included.
+  void addInterface(SpecOp spec);
   /// Saved arrays and gradients of the derived functions in `module`.
   void addFunctions(mlir::ModuleOp module);
   /// Kernels and workspace of a target's tile programs in one form, and the tensors that all programs of a

@@ -39,8 +39,9 @@ struct TargetProblem {
   std::string dtype = "f32";
   /// `fma` or `tf32`, and `separate` or `atomic`: as in CompileOptions.
   std::string f32Products = "fma", rowSums = "separate";
-  /// Queries of a chunk, or 0: as in CompileOptions.
+  /// Queries of a chunk, or 0, and whether there are states before and after a call: as in CompileOptions.
   int64_t chunk = 0;
+  bool states = false;
 };
 
 /// Runs a pipeline on the module and shows the result to who watches the stages.

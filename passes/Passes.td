@@ -381,4 +381,35 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::taylor::FunctionOp"> {
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
+def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
+  let summary = "arguments and results by which a sequence goes on where another call ended";
+  let description = [{
+    Rule: each causal sum of finitely many powers of an inner product of a specification also sums over the keys of earlier calls, which its states hold
+    (`taylor.states` without chunks). The states before the call are arguments `initial.state0`, .., those after it results `final.state0`, ..; sums of
+    constants and formulas that read a place among the tokens take the number of earlier keys, `initial.position` [b], and give it as `final.position`. All are arrays
+    like any other: the backward that is derived behind this pass gives the gradients of initial states from those of final ones. A sequence in pieces,
+    each with the final states of the one before, gives what the whole gives.
+
+    Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal, without a decay; no scan, convolution or rotation.
+
+    ```mlir
+    taylor.spec @linear("q" %q: !q, "k" %k: !k, "v" %v: !v) {
+      %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : ..
+      taylor.yield "o" %n : !o
+    }
+    // becomes
+    taylor.spec @linear(.., "initial.state0" %s: !taylor.array<[b, g, f = 4, e = 5], f32> from input) {
+      %n0 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : ..
+      %n = taylor.read_states %q from %s into %n0 orders(1 to 1) weights [1.0] : ..
+      %s1 = taylor.states %k, %v initial %s orders(1 to 1) : ..
+      taylor.yield "o" %n, "final.state0" %s1 : ..
+    }
+    ```
+  }];
+  let options = [
+    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "features come in whole blocks of so many components, as in taylor-chunk-sums">
+  ];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
 #endif

@@ -30,10 +30,22 @@ void taylor::buildPairwisePipeline(OpPassManager &manager, const PairwiseOptions
   buildSpecializedToPairwisePipeline(manager);
 }
 
-void taylor::buildSpecializedToPairwisePipeline(OpPassManager &manager) {
+void taylor::buildSpecializedToPairsPipeline(OpPassManager &manager, std::optional<int64_t> stateBlock) {
   manager.addPass(createExpandNormalizePass());
   manager.addPass(createRecurrencesToPairwisePass());
   cleanUp(manager);
+  if (!stateBlock)
+    return;
+  manager.addPass(createCarryStatesPass({*stateBlock}));
+  cleanUp(manager);
+}
+
+void taylor::buildSpecializedToPairwisePipeline(OpPassManager &manager) {
+  buildSpecializedToPairsPipeline(manager, std::nullopt);
+  buildPairsToPairwisePipeline(manager);
+}
+
+void taylor::buildPairsToPairwisePipeline(OpPassManager &manager) {
   manager.addPass(createDeriveBackwardPass());
   cleanUp(manager);
   OpPassManager &functions = manager.nest<FunctionOp>();

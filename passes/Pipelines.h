@@ -7,6 +7,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
+#include <optional>
 
 namespace taylor {
 
@@ -25,6 +26,12 @@ struct PairwiseOptions : mlir::PassPipelineOptions<PairwiseOptions> {
 
 /// From a specialised `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`.
 void buildSpecializedToPairwisePipeline(mlir::OpPassManager &manager);
+
+/// Its first half: a specification whose sums over keys are `taylor.pairwise`; with `stateBlock`,
+/// taylor-carry-states with features in blocks of so many components.
+void buildSpecializedToPairsPipeline(mlir::OpPassManager &manager, std::optional<int64_t> stateBlock);
+/// Its second half: the backward, and both functions simplified.
+void buildPairsToPairwisePipeline(mlir::OpPassManager &manager);
 
 /// From `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`: taylor-specialize, then the
 /// above.

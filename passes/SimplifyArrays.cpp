@@ -210,6 +210,48 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
   }
 };
 
+/// What an addition `x + state`, the only reader of the state, adds; null for anything else.
+static Value addedTo(OpResult state) {
+  auto sum = state.hasOneUse() ? dyn_cast<MapOp>(*state.getUsers().begin()) : MapOp();
+  if (!sum || sum.getArrays().size() != 2 || !sum.getLive().empty() ||
+      sum.getResult().getType() != state.getType())
+    return {};
+  auto add = sum.getBody().front().getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!add || !isa<BlockArgument>(add.getLhs()) || !isa<BlockArgument>(add.getRhs()) ||
+      add.getLhs() == add.getRhs())
+    return {};
+  return sum.getArrays()[sum.getArrays()[0] == state ? 1 : 0];
+}
+
+/// Sums of whole states with arrays of their axes begin from these.
+struct BeginStates : OpRewritePattern<StatesOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(StatesOp op, PatternRewriter &rewriter) const override {
+    if (op.getChunk() || !op.getInitial().empty())
+      return failure();
+    SmallVector<Value> initial;
+    for (OpResult state : op->getResults()) {
+      Value begin = addedTo(state);
+      if (!begin || arrayTypeOf(begin).getAxes() != arrayTypeOf(state).getAxes())
+        return failure();
+      initial.push_back(begin);
+    }
+    // All that is added must be there.
+    Operation *last = op;
+    for (Value begin : initial)
+      if (Operation *made = begin.getDefiningOp(); made && last->isBeforeInBlock(made))
+        last = made;
+    rewriter.setInsertionPointAfter(last);
+    auto begun = StatesOp::create(rewriter, op.getLoc(), op.getResultTypes(), op.getVectors(), op.getValues(),
+                                  initial, op.getDecay(), op.getMass(), op.getFirst(), op.getLast(),
+                                  op.getWeightsAttr(), op.getBlock(), 0);
+    for (auto [state, sum] : llvm::zip(op->getResults(), begun.getResults()))
+      rewriter.replaceOp(*state.getUsers().begin(), sum);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 /// Whether the arrays give the sizes of all free axes that a body reads the index of.
 static bool haveSizes(ArrayRef<Value> arrays, ArrayRef<StringRef> indexed) {
   return llvm::all_of(indexed, [&](StringRef axis) {
@@ -344,7 +386,7 @@ class SimplifyArrays : public ::taylor::impl::SimplifyArraysPassBase<SimplifyArr
 
 void SimplifyArrays::runOnOperation() {
   RewritePatternSet patterns(&getContext());
-  patterns.add<DropUnusedOutputs, MoveFactorOutOfPairs, MoveFactorOutOfReduction, FuseMap<MapOp>,
+  patterns.add<BeginStates, DropUnusedOutputs, MoveFactorOutOfPairs, MoveFactorOutOfReduction, FuseMap<MapOp>,
                FuseMap<ReduceOp>, FuseMap<ScanOp>, DropOperands<MapOp>, DropOperands<ReduceOp>,
                CancelFactors<MapOp>, CancelFactors<ReduceOp>>(&getContext());
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

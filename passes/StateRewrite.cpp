@@ -202,8 +202,9 @@ ArrayType StateRewrite::stateType(Value value, ValueRange values) {
   return ArrayType::get(context, axes, sizes, op.getRealType());
 }
 
-void StateRewrite::buildStates() {
-  SmallVector<Value> values;
+/// Sums each value, in order; each begins from one of `initial`, where there are any.
+SmallVector<Value> StateRewrite::buildSums(ArrayRef<Value> initial) {
+  SmallVector<Value> values, begin;
   SmallVector<Type> types;
   // The mass is the last result.
   SmallVector<size_t> order;
@@ -222,11 +223,30 @@ void StateRewrite::buildStates() {
     order.push_back(*mass);
     types.push_back(stateType({}, values));
   }
-  auto built = StatesOp::create(builder, loc, types, side.summed, values, edges, mass.has_value(), first,
-                                last, block, chunk);
-  states.resize(stateValues.size());
-  for (auto [number, state] : llvm::zip(order, built.getResults()))
-    states[number] = state;
+  if (!initial.empty())
+    for (size_t number : order)
+      begin.push_back(initial[number]);
+  auto built = StatesOp::create(builder, loc, types, side.summed, values, begin, edges, mass.has_value(),
+                                first, last, ArrayAttr(), block, chunk);
+  SmallVector<Value> sums(stateValues.size());
+  for (auto [number, sum] : llvm::zip(order, built.getResults()))
+    sums[number] = sum;
+  return sums;
+}
+
+SmallVector<ArrayType> StateRewrite::stateTypes() {
+  SmallVector<Value> products = llvm::map_to_vector(
+      stateValues, [&](const StateValue &value) { return buildProduct(value.factors, {value.array}); });
+  SmallVector<Value> present;
+  llvm::copy_if(products, std::back_inserter(present), [](Value product) { return bool(product); });
+  return llvm::map_to_vector(products, [&](Value product) { return stateType(product, present); });
+}
+
+SmallVector<Value> StateRewrite::buildCarried(llvm::MapVector<int64_t, Value> &within,
+                                              ArrayRef<Value> initial) {
+  states.assign(initial.begin(), initial.end());
+  buildAllReads(within);
+  return buildSums(initial);
 }
 
 SmallVector<double> StateRewrite::weightsOf(const Piece &piece) const {
@@ -261,7 +281,11 @@ void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkO
   // What decays in a head's own time is a head's own state.
   if (edges && arrayTypeOf(edges).has("h"))
     resultHeads = resultHeads.renamed("g", "h");
-  buildStates();
+  states = buildSums({});
+  buildAllReads(within);
+}
+
+void StateRewrite::buildAllReads(llvm::MapVector<int64_t, Value> &within) {
   for (ArrayRef<const Piece *> group : groupPieces()) {
     if (group.front()->derivative)
       buildContraction(group, within);

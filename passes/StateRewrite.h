@@ -37,6 +37,12 @@ public:
   /// The operation's results in this direction: `within` (one per result, null where all pairs are in the
   /// states) plus what is read. `decay` is there where the operation's terms decay.
   void build(llvm::MapVector<int64_t, mlir::Value> &within, int64_t chunkOrWhole, const ChunkDecay &decay);
+  /// The states of the sums, over all keys.
+  llvm::SmallVector<ArrayType> stateTypes();
+  /// Adds to the operation's results in `within` what is read from `initial`, one array per state; gives each
+  /// state with this operation's tokens added.
+  llvm::SmallVector<mlir::Value> buildCarried(llvm::MapVector<int64_t, mlir::Value> &within,
+                                              llvm::ArrayRef<mlir::Value> initial);
   /// Of all states of one chunk, batch and head.
   double getStateBytes() const;
   std::string reason;
@@ -80,7 +86,8 @@ private:
   mlir::Value buildProduct(llvm::ArrayRef<mlir::Value> factors, llvm::ArrayRef<mlir::Value> arrays);
   bool summedHasHeads() const;
   ArrayType stateType(mlir::Value value, mlir::ValueRange values);
-  void buildStates();
+  llvm::SmallVector<mlir::Value> buildSums(llvm::ArrayRef<mlir::Value> initial);
+  void buildAllReads(llvm::MapVector<int64_t, mlir::Value> &within);
   /// Pieces that one operation reads: their weights agree; contracted ones are of one result, others of
   /// different results.
   std::vector<llvm::SmallVector<const Piece *>> groupPieces() const;

@@ -73,6 +73,47 @@ int64_t hostWorkspaceSize(const TaylorFunction &function, const Dims &dims) {
   return size;
 }
 
+/// Gives zeros to the optional tensors that a call reads and that its caller left out.
+class ZeroFilled {
+public:
+  ZeroFilled(const Manifest &manifest, int function, const BoundCall &given, TaylorDevice device)
+      : call(given) {
+    const FunctionInfo &info = manifest.functions[size_t(function)];
+    for (size_t i = 0; i < info.slots.size(); ++i) {
+      const Slot &slot = info.slots[i];
+      if (call.data[i] || !slot.optional || slot.written)
+        continue;
+      const TensorInfo &tensor = manifest.tensor(slot);
+      if (device == TAYLOR_CUDA)
+        fail("requires data of '", slot.label, "' on a GPU, but got none; give zeros");
+      int64_t elements = 1;
+      for (size_t axis = tensor.axes.size(); axis-- > 0;) {
+        call.strides[i * TAYLOR_MAX_RANK + axis] = elements;
+        const Axis &one = tensor.axes[axis];
+        if (__builtin_mul_overflow(elements, one.isChannel() ? one.size : call.dims[size_t(one.dim)],
+                                   &elements))
+          fail("unsupported sizes: '", slot.label, "' would pass 2^63 elements");
+      }
+      zeros.emplace_back(size_t(elements * dtypeSize(tensor.dtype)));
+      std::memset(zeros.back().data(), 0, size_t(elements * dtypeSize(tensor.dtype)));
+      call.data[i] = zeros.back().data();
+    }
+  }
+  BoundCall call;
+
+private:
+  std::vector<Workspace> zeros;
+};
+
+/// Whether the call leaves out a tensor that its kernels read.
+bool leavesOut(const Manifest &manifest, int function, const BoundCall &call) {
+  const FunctionInfo &info = manifest.functions[size_t(function)];
+  for (size_t i = 0; i < info.slots.size(); ++i)
+    if (info.slots[i].optional && !info.slots[i].written && !call.data[i])
+      return true;
+  return false;
+}
+
 } // namespace
 
 void runOnHost(const TaylorFunction &function, const BoundCall &bound, const Executor &executor) {
@@ -124,7 +165,8 @@ void checkWorkspace(int64_t size, const Executor &executor) {
     fail("expected a workspace aligned to 64 bytes, but got address ", executor.workspace);
 }
 
-void run(const Artifact &artifact, int function, const BoundCall &call, const Executor &executor) {
+static void runBound(const Artifact &artifact, int function, const BoundCall &call,
+                     const Executor &executor) {
   switch (executor.device) {
   case TAYLOR_CPU:
     return runOnHost(*artifact.function(function, call.dims, executor.form).entry, call, executor);
@@ -133,6 +175,13 @@ void run(const Artifact &artifact, int function, const BoundCall &call, const Ex
   case TAYLOR_PTX:
     return artifact.device().interpret(function, call, executor);
   }
+}
+
+void run(const Artifact &artifact, int function, const BoundCall &call, const Executor &executor) {
+  if (!leavesOut(artifact.manifest(), function, call))
+    return runBound(artifact, function, call, executor);
+  ZeroFilled filled(artifact.manifest(), function, call, executor.device);
+  runBound(artifact, function, filled.call, executor);
 }
 
 PtxSettings PtxSettings::fromEnvironment() {

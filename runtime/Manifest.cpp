@@ -77,6 +77,7 @@ TensorInfo parseTensor(const Json &json, bool input, const Manifest &manifest, b
   if (info.axes.size() > TAYLOR_MAX_RANK)
     fail("expected at most ", TAYLOR_MAX_RANK, " axes in ", where, " of the manifest, but got ",
          info.axes.size());
+  info.optional = json.contains("optional") && get<bool>(json, "optional", where);
   if (input) {
     info.source = parseSource(field(json, "source", where), where);
     info.gradient = json.contains("gradient") && get<bool>(json, "gradient", where);
@@ -115,7 +116,7 @@ Slot parseSlot(const std::string &label, const std::string &function, const Mani
       Slot slot{label, kind.role, int(i)};
       slot.written =
           forward ? kind.role == Role::Output || kind.role == Role::Saved : kind.role == Role::Gradient;
-      slot.optional = slot.written && kind.role != Role::Output;
+      slot.optional = kind.list[i].optional || (slot.written && kind.role != Role::Output);
       return slot;
     }
   }

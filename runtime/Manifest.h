@@ -42,6 +42,7 @@ struct TensorInfo {
   TaylorDtype dtype = TAYLOR_F32;
   Source source;         ///< Of an input.
   bool gradient = false; ///< Of an input: the backward can give its gradient.
+  bool optional = false; ///< May be absent: 0 where it is read, not computed where it is written.
 };
 
 /// What a function does with one of its tensors.

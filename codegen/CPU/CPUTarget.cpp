@@ -29,8 +29,9 @@ public:
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, bool chunked) const override {
     int64_t bytes = problem.dtype == "f64" ? 8 : 4;
     taylor::TileSizes sizes = cpu::chooseTileSizes(target, {problem.headDim, problem.valueDim, bytes});
-    if (chunked)
+    if (chunked || problem.states)
       cpu::chooseChunks(target, {problem.headDim, problem.valueDim, bytes}, problem.chunk, sizes);
+    sizes.chunked = chunked;
     if (problem.dtype == "bf16" && target.fastPairs)
       sizes.productType = "bf16";
     return sizes;

@@ -22,6 +22,8 @@ std::string CompileOptions::getKey() const {
   for (const CostSample &sample : formCosts)
     key +=
         llvm::formatv(" {0}:{1}x{2}={3}", sample.function, sample.features, sample.channels, sample.factor);
+  if (states)
+    key += " states";
   if (chunk)
     key += " chunk=" + std::to_string(chunk);
   for (const ParameterSetting &setting : sorted)

@@ -39,6 +39,8 @@ struct CompileOptions {
   int64_t chunk = 0;
   /// Measured factors in place of the target's own (taylor-bench forms --calibrate); empty: the target's.
   std::vector<CostSample> formCosts;
+  /// States before and after a call as arguments and results (taylor-carry-states).
+  bool states = false;
   /// Which specification of a file with several; empty: the only one.
   std::string spec;
 

@@ -181,8 +181,19 @@ LogicalResult Driver::lowerToPairwise() {
                       [&](OpPassManager &manager) { manager.addPass(createSpecializePass(specialize)); })))
     return failure();
   manifest.addSpecification(*module->getOps<SpecOp>().begin());
+  std::optional<int64_t> stateBlock;
+  if (options.states) {
+    // One layout of states for all targets.
+    stateBlock = 1;
+    for (const std::unique_ptr<Target> &target : targets)
+      stateBlock = std::max(*stateBlock, target->planTiles(getProblem(), /*chunked=*/true).featureBlock);
+  }
+  if (failed(runPasses(
+          *module, [&](OpPassManager &manager) { buildSpecializedToPairsPipeline(manager, stateBlock); })))
+    return failure();
+  manifest.addInterface(*module->getOps<SpecOp>().begin());
   if (failed(runStage(*module, "pairwise",
-                      [&](OpPassManager &manager) { buildSpecializedToPairwisePipeline(manager); })))
+                      [&](OpPassManager &manager) { buildPairsToPairwisePipeline(manager); })))
     return failure();
   manifest.addFunctions(*module);
   return success();

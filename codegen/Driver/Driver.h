@@ -57,8 +57,8 @@ private:
                                llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
   TargetProblem getProblem() const {
-    return {options.headDim,     options.getValueDim(), options.dtype,
-            options.f32Products, options.rowSums,       options.chunk};
+    return {options.headDim, options.getValueDim(), options.dtype, options.f32Products,
+            options.rowSums, options.chunk,         options.states};
   }
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerForm(const Target &target, FormPlan &form);
   mlir::OwningOpRef<mlir::ModuleOp> lowerAlternative(const Target &target, mlir::ModuleOp programs,

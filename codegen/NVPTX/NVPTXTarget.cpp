@@ -62,8 +62,9 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, b
   int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
   TileProblem tiles{problem.headDim, problem.valueDim, bytes};
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
-  if (chunked)
+  if (chunked || problem.states)
     chooseChunks(target, tiles, problem.chunk, sizes);
+  sizes.chunked = chunked;
   if (isNarrow)
     sizes.productType = problem.dtype;
   if (problem.rowSums == "atomic")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Kernel.h"
 #include "codegen/run/TensorBuffer.h"
+#include "dialect/Taylor/Carried.h"
 #include "runtime/Error.h"
 #include "runtime/cuda/Memory.h"
 #include "llvm/Support/JSON.h"
@@ -171,6 +172,11 @@ LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors,
   DeviceTensors onGpu;
   for (int64_t i = 0; i < count; ++i) {
     StringRef role = taylor_tensor_name(kernel, function, i);
+    // A call by itself: nothing comes before, and nobody goes on.
+    if (isCarried(role.split(':').second)) {
+      arguments.push_back({});
+      continue;
+    }
     if (role.starts_with("gradient:") && how.absentGradients.contains(role.split(':').second.str())) {
       arguments.push_back({});
       continue;

@@ -74,6 +74,12 @@ struct CommandLine {
       cl::init("auto"), cl::cat(category)};
   cl::opt<int64_t> chunk{"chunk", cl::desc("queries of a chunk (default: the target's choice)"), cl::init(0),
                          cl::cat(category)};
+  cl::opt<bool> states{
+      "states",
+      cl::desc(
+          "add the states of the sums before and after a call as optional inputs and outputs, initial.* and "
+          "final.*, with gradients: a sequence in pieces gives what the whole gives"),
+      cl::cat(category)};
   cl::opt<std::string> formCosts{
       "form-costs",
       cl::desc("file of this machine's costs, as taylor-bench forms --calibrate writes it, for --form=auto"),
@@ -132,6 +138,7 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
   options.rowSums = line.rowSums;
   options.form = line.form;
   options.chunk = line.chunk;
+  options.states = line.states;
   if (!line.formCosts.empty()) {
     auto file = llvm::MemoryBuffer::getFile(line.formCosts);
     if (!file)

@@ -206,14 +206,18 @@ FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Ope
                                                        const Environment &environment) {
   StringRef token = op.getToken(), reader = op.getReader();
   ChunkNumbers chunks(environment, op.getChunk());
-  FeatureList features(op.getFeatures());
+  FeatureList features(op.getFeatures(), op.getWeightValues());
   SmallVector<const Array *> arrays;
   for (const Operand &operand : operands)
     arrays.push_back(operand.array);
   TokenLoop loop(arrays, token, environment);
   std::vector<Array> states;
-  for (Value result : op.getResults())
+  size_t firstInitial = 1 + op.getValues().size();
+  for (auto [number, result] : llvm::enumerate(op.getResults())) {
     states.emplace_back(stateShape(result, reader, chunks.count, environment));
+    if (!op.getInitial().empty())
+      states.back() = *arrays[firstInitial + number];
+  }
   forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
     int64_t edge = chunks.edgeOf(token, loop.token(point));
     if (edge >= chunks.count)

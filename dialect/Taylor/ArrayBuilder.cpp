@@ -68,9 +68,16 @@ Value taylor::buildReduce(OpBuilder &builder, Location loc, Reduction kind, Arra
 }
 
 Value taylor::buildSum(OpBuilder &builder, Location loc, Value a, Value b) {
-  return buildMap(builder, loc, {a, b}, {}, [](OpBuilder &builder, Location loc, ValueRange x) {
-    return arith::AddFOp::create(builder, loc, x[0], x[1]).getResult();
-  });
+  // Axes in their order where both have one and the same.
+  ArrayType type = arrayTypeOf(a).getAxes() == arrayTypeOf(b).getAxes()
+                       ? arrayTypeOf(a).clone(arrayTypeOf(a).getScalarType())
+                       : ArrayType();
+  return buildMap(
+      builder, loc, {a, b}, {},
+      [](OpBuilder &builder, Location loc, ValueRange x) {
+        return arith::AddFOp::create(builder, loc, x[0], x[1]).getResult();
+      },
+      type);
 }
 
 Value taylor::buildConversion(OpBuilder &builder, Location loc, Value array, Type elementType) {

@@ -24,10 +24,13 @@ StringRef StatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
 StringRef ReadStatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
 StringRef ContractStatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
 
-static SmallVector<double> numbersOf(ArrayAttr numbers) {
-  return llvm::map_to_vector(numbers.getAsValueRange<FloatAttr>(),
+static SmallVector<double> numbersOf(std::optional<ArrayAttr> numbers) {
+  if (!numbers)
+    return {};
+  return llvm::map_to_vector(numbers->getAsValueRange<FloatAttr>(),
                              [](const APFloat &number) { return number.convertToDouble(); });
 }
+SmallVector<double> StatesOp::getWeightValues() { return numbersOf(getWeights()); }
 SmallVector<double> ReadStatesOp::getWeightValues() { return numbersOf(getWeights()); }
 SmallVector<double> ContractStatesOp::getWeightValues() { return numbersOf(getWeights()); }
 
@@ -51,6 +54,10 @@ template <typename Op> static LogicalResult verifyVectors(Op op) {
     return op.emitOpError("unsupported orders up to ")
            << features.last << " of " << features.channels
            << " channels: their state has more than 2^31 - 1 features; use lower orders";
+  int64_t orders = features.last - features.first + 1;
+  if (op.getWeights() && int64_t(op.getWeights()->size()) != orders)
+    return op.emitOpError("expected a weight per order, ")
+           << orders << ", but got " << op.getWeights()->size();
   return success();
 }
 
@@ -96,6 +103,13 @@ LogicalResult StatesOp::verify() {
   if (getResults().size() != getValues().size() + getMass())
     return emitOpError("expected a result per value, and one for the mass, ")
            << getValues().size() + getMass() << ", but got " << getResults().size();
+  if (!getInitial().empty() && (getChunk() || getInitial().size() != getResults().size()))
+    return emitOpError("expected one array per result to begin from, without chunks, or none, but got ")
+           << getInitial().size() << (getChunk() ? " and chunks" : "");
+  for (auto [initial, result] : llvm::zip(getInitial(), getResults()))
+    if (typeOf(initial).clone(typeOf(result).getElementType()) != result.getType())
+      return emitOpError("expected to begin from an array of the result's axes, ")
+             << result.getType() << ", but got " << initial.getType();
   for (Value value : getValues())
     if (tokenOf(typeOf(value)) != getToken())
       return emitOpError("expected values over the tokens '")
@@ -115,10 +129,6 @@ template <typename Op> static LogicalResult verifyReader(Op op) {
   if (failed(verifyVectors(op)))
     return failure();
   Features features = op.getFeatures();
-  int64_t orders = features.last - features.first + 1;
-  if (int64_t(op.getWeights().size()) != orders)
-    return op.emitOpError("expected a weight per order, ")
-           << orders << ", but got " << op.getWeights().size();
   for (Value state : op.getStates())
     if (failed(verifyState(op, typeOf(state), op.getToken(), op.getChunk() != 0, features)))
       return failure();

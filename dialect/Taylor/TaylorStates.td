@@ -27,7 +27,7 @@ def Taylor_EdgeOp : Taylor_StateOp<"edge"> {
   let assemblyFormat = "$array `chunk` `(` $chunk `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments]> {
+def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differentiable]> {
   let summary = "sums of features times values over the tokens before each chunk, or after it";
   let description = [{
     phi(x), of `orders(first to last)`, are the distinct monomials of x (`dialect/Features/Features.h`), D of them. Over keys (x has u), for
@@ -43,6 +43,10 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments]> {
     With `decay(%L)`, L over u, a state is as its edge sees it: what was summed up to the edge before (over queries: behind the edge behind) is
     multiplied by exp(L[e(c)] - L[e(c - 1)]) (exp(L[e(c + 1)] - L[e(c)])), e as in `taylor.edge`.
 
+    With `weights`, feature f counts weight(f) times, as in `taylor.read_states`: the derivative of a read, by the state.
+
+    Without `chunk` the sum of every state may begin from an array of its type (`initial`): a sequence that goes on.
+
     A result has the reader's token axis, t or u, though it holds one state per chunk: [b, g, t, f, e]. Where it has g and operands have h,
     the heads of a group are added.
 
@@ -50,12 +54,12 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments]> {
     %H, %z = taylor.states %k, %v mass orders(0 to 2) chunk(512) : (!k, !v) -> (!H, !z)
     ```
   }];
-  let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$values,
+  let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$values, Variadic<Taylor_ArrayType>:$initial,
                        Optional<Taylor_ArrayType>:$decay, UnitAttr:$mass, I64Attr:$first, I64Attr:$last,
-                       DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk);
+                       OptionalAttr<F64ArrayAttr>:$weights, DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let assemblyFormat = [{
-    $vectors (`,` $values^)? (`decay` `(` $decay^ `)`)? (`mass` $mass^)? `orders` `(` $first `to` $last `)` (`block` `(` $block^ `)`)?
+    $vectors (`,` $values^)? (`initial` $initial^)? (`decay` `(` $decay^ `)`)? (`mass` $mass^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)? (`block` `(` $block^ `)`)?
     (`chunk` `(` $chunk^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
@@ -63,13 +67,16 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments]> {
     /// The token axis that is summed over, and that of the reader.
     ::llvm::StringRef getToken();
     ::llvm::StringRef getReader() { return getToken() == "t" ? "u" : "t"; }
+    /// One weight per order, from the first on; empty where each feature counts once.
+    ::llvm::SmallVector<double> getWeightValues();
   }];
 }
 
-def Taylor_ReadStatesOp : Taylor_StateOp<"read_states", [AttrSizedOperandSegments]> {
+def Taylor_ReadStatesOp : Taylor_StateOp<"read_states", [AttrSizedOperandSegments, Differentiable]> {
   let summary = "sums over pairs, read from states";
   let description = [{
-    With weight(f) = weights[n - first] times the multiplicity of feature f, n its order:
+    With weight(f) = weights[n - first] times the multiplicity of feature f, n its order, or 1 without `weights` (the derivative of a state, by
+    its values):
 
         y[t, e] = into[t, e] + sum over f of weight(f) phi(x[t])[f] H[chunk of t][f, e]
 
@@ -83,17 +90,17 @@ def Taylor_ReadStatesOp : Taylor_StateOp<"read_states", [AttrSizedOperandSegment
     ```
   }];
   let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$states, Variadic<Taylor_ArrayType>:$into,
-                       I64Attr:$first, I64Attr:$last, F64ArrayAttr:$weights, DefaultValuedAttr<I64Attr, "1">:$block,
+                       I64Attr:$first, I64Attr:$last, OptionalAttr<F64ArrayAttr>:$weights, DefaultValuedAttr<I64Attr, "1">:$block,
                        DefaultValuedAttr<I64Attr, "0">:$chunk);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let assemblyFormat = [{
-    $vectors `from` $states (`into` $into^)? `orders` `(` $first `to` $last `)` `weights` $weights (`block` `(` $block^ `)`)?
+    $vectors `from` $states (`into` $into^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)? (`block` `(` $block^ `)`)?
     (`chunk` `(` $chunk^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     ::taylor::Features getFeatures();
     ::llvm::StringRef getToken();
-    /// One weight per order, from the first on.
+    /// One weight per order, from the first on; empty where each feature counts once.
     ::llvm::SmallVector<double> getWeightValues();
   }];
 }
@@ -113,17 +120,17 @@ def Taylor_ContractStatesOp : Taylor_StateOp<"contract_states", [AttrSizedOperan
     ```
   }];
   let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$states, Variadic<Taylor_ArrayType>:$values,
-                       Optional<Taylor_ArrayType>:$into, I64Attr:$first, I64Attr:$last, F64ArrayAttr:$weights,
+                       Optional<Taylor_ArrayType>:$into, I64Attr:$first, I64Attr:$last, OptionalAttr<F64ArrayAttr>:$weights,
                        DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk);
   let results = (outs Taylor_ArrayType:$result);
   let assemblyFormat = [{
-    $vectors `from` $states `with` $values (`into` $into^)? `orders` `(` $first `to` $last `)` `weights` $weights
+    $vectors `from` $states `with` $values (`into` $into^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)?
     (`block` `(` $block^ `)`)? (`chunk` `(` $chunk^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     ::taylor::Features getFeatures();
     ::llvm::StringRef getToken();
-    /// One weight per order, from the first on.
+    /// One weight per order, from the first on; empty where each feature counts once.
     ::llvm::SmallVector<double> getWeightValues();
   }];
 }

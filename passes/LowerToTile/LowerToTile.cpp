@@ -141,6 +141,11 @@ void ProgramAssembler::declareWorkspace() {
       ArrayType type = typeOf(root.value);
       Location loc = root.value.getLoc();
       if (auto states = root.value.getDefiningOp<StatesOp>()) {
+        // A result that nothing else reads is summed up in its place.
+        if (llvm::all_of(root.value.getUsers(), llvm::IsaPred<YieldOp>)) {
+          homes[root.value] = results[root.results.front()];
+          continue;
+        }
         homes[root.value] = declare(loc, nextName(), StateEmitter::memoryType(states, type));
         continue;
       }

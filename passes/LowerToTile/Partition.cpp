@@ -6,6 +6,7 @@
 #include "passes/LowerToTile/TokenBytes.h"
 
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/Carried.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -30,7 +31,7 @@ static PairOutput sumKind(Value value) {
 bool Partition::isOptional(unsigned result) const {
   auto yield = cast<YieldOp>(FunctionOp(function).getBody().front().getTerminator());
   StringRef name = cast<StringAttr>((*yield.getNames())[result]).getValue();
-  return !name.starts_with("output:");
+  return !name.consume_front("output:") || isCarried(name);
 }
 
 LogicalResult Partition::run() {
@@ -159,6 +160,13 @@ void Partition::chooseStored() {
         store(state);
       if (states.getDecay())
         store(states.getDecay());
+      for (Value initial : states.getInitial())
+        store(initial);
+    } else if (isa<ReadStatesOp, ContractStatesOp>(op)) {
+      // A panel of features at a time.
+      for (Value operand : op.getOperands())
+        if (typeOf(operand).has("f"))
+          store(operand);
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       if (reducesTokens(reduce))
         partials.insert(reduce);

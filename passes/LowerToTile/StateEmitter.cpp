@@ -118,7 +118,7 @@ SmallVector<Value> StateEmitter::addTokens(StatesOp op, Frame &tokens, Value end
                                            ValueRange sums) {
   StringRef token = op.getToken();
   Value vectors = emitter.emit(op.getVectors(), tokens);
-  Value panel = expand(vectors, op.getFeatures(), start, size, {});
+  Value panel = expand(vectors, op.getFeatures(), start, size, op.getWeightValues());
   // Tokens of the next chunk, or past the last, count as nothing.
   Value positions = positionsOf(token, tokens);
   Type real = typeOf(op.getResult(0)).getScalarType();
@@ -171,9 +171,17 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
       return ofHead(inside, carried);
     });
   };
+  // What sums of a panel begin from.
+  auto beginAt = [&](const Frame &frame, Value start) {
+    if (op.getInitial().empty())
+      return zeros(memory, size);
+    return llvm::map_to_vector(op.getInitial(), [&](Value array) {
+      return loadPanel(emitter.memory.values.lookup(array), frame, start, size);
+    });
+  };
   if (emitter.sizes.featuresOnGrid) {
     Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup("panel"), emitter.constant(size));
-    SmallVector<Value> sums = forTokens(zeros(memory, size), [&](Frame &tokens, ValueRange carried) {
+    SmallVector<Value> sums = forTokens(beginAt(frame, start), [&](Frame &tokens, ValueRange carried) {
       return addTokens(op, tokens, past, start, size, carried);
     });
     Frame at = panelAt(frame, start);
@@ -184,8 +192,8 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
   Value count = emitter.constant(*op.getFeatures().count());
   emitter.loop(emitter.constant(0), count, size, {}, [&](Value start, ValueRange) {
     Frame at = panelAt(frame, start);
-    for (auto [array, zero] : llvm::zip(memory, zeros(memory, size)))
-      emitter.store(zero, array, at);
+    for (auto [array, sum] : llvm::zip(memory, beginAt(frame, start)))
+      emitter.store(sum, array, at);
     return SmallVector<Value>();
   });
   forTokens({}, [&](Frame &tokens, ValueRange) {
@@ -400,8 +408,9 @@ Value StateEmitter::emitContract(ContractStatesOp op, Frame &frame) {
         return s.size() < 3 ? product : Value(arith::AddFOp::create(inner, where, s[2], product));
       });
     }
-    return tile::ContractOp::create(builder, loc, vectors.getType(), cotangent, "f", attributeOf(features),
-                                    start, vectors, channel, builder.getF64ArrayAttr(weights), carried);
+    return tile::ContractOp::create(
+        builder, loc, vectors.getType(), cotangent, "f", attributeOf(features), start, vectors, channel,
+        weights.empty() ? ArrayAttr() : builder.getF64ArrayAttr(weights), carried);
   };
   auto addPanels = [&](const Frame &at, ValueRange carried) {
     return emitter.loop(emitter.constant(0), emitter.constant(*features.count()), size, carried,

@@ -357,3 +357,36 @@ func.func @decay_of_heads(%k: !k, %v: !v, %x: !taylor.array<[b, h, u]>) {
   %0 = taylor.states %k, %v decay(%x) orders(0 to 2) chunk(64) : (!k, !v, !taylor.array<[b, h, u]>) -> !taylor.array<[b, g, t, f = 15, e = 5]>
   return
 }
+
+// -----
+
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!H = !taylor.array<[b, g, f = 15, e = 5]>
+func.func @initial_of_one(%k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.states' op expected one array per result to begin from, without chunks, or none, but got 1}}
+  %0, %1 = taylor.states %k, %v initial %x mass orders(0 to 2) : (!k, !v, !H) -> (!H, !taylor.array<[b, g, f = 15]>)
+  return
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!H = !taylor.array<[b, g, f = 15, e = 5]>
+func.func @initial_of_chunks(%k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.states' op expected one array per result to begin from, without chunks, or none, but got 1 and chunks}}
+  %0 = taylor.states %k, %v initial %x orders(0 to 2) chunk(64) : (!k, !v, !H) -> !taylor.array<[b, g, t, f = 15, e = 5]>
+  return
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!H = !taylor.array<[b, g, f = 15, e = 5]>
+func.func @initial_of_heads(%k: !k, %v: !v, %x: !taylor.array<[b, h, f = 15, e = 5]>) {
+  // expected-error @below {{'taylor.states' op expected to begin from an array of the result's axes, '!taylor.array<[b, g, f = 15, e = 5]>', but got '!taylor.array<[b, h, f = 15, e = 5]>'}}
+  %0 = taylor.states %k, %v initial %x orders(0 to 2) : (!k, !v, !taylor.array<[b, h, f = 15, e = 5]>) -> !H
+  return
+}

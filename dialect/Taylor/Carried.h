@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Names of what one call hands on to the next.
+#ifndef TAYLOR_DIALECT_TAYLOR_CARRIED_H
+#define TAYLOR_DIALECT_TAYLOR_CARRIED_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace taylor {
+
+/// Whether an argument or result of a specification is from taylor-carry-states, which alone gives such
+/// names: "initial.state0", "final.position".
+inline bool isCarried(llvm::StringRef name) {
+  return name.starts_with("initial.") || name.starts_with("final.");
+}
+
+} // namespace taylor
+
+#endif

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# A sequence in pieces, each with the final states of the one before, is the whole sequence: outputs and the gradients of every input, through the states,
+# in both forms. The whole is compiled without states, so both sides have little in common.
+# RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s
+# REQUIRES: torch, taylorc
+# UNSUPPORTED: sanitizer
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import torch
+
+import taylor_attention  # loads the operator
+
+ARRAYS = """
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+!head = !taylor.array<[h]>
+"""
+SPECS = {
+    # Orders 0 to 2 over their mass.
+    "series": """
+taylor.spec @series(%q: !q, %k: !k, %v: !v) {
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 2) scale(rsqrt(size(d))) causal : !q, !k, !v
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}""",
+    # A gate of keys, a gate of queries, a count, and a formula that reads the place of a query.
+    "gates": """
+taylor.spec @gates(%q: !q, %k: !k, %v: !v, %in_gate: !column from projection(bias), %out_gate: !row from projection(bias), %power: !head from parameter(constant(0.5))) {
+  %qf = taylor.map relu(%q) : !q
+  %kf = taylor.map relu(%k) : !k
+  %hv = taylor.map sigmoid(%in_gate) * %v : !column, !v
+  %n, %c = taylor.recurrences [numerator, count] %qf, %kf, %hv orders(1 to 1) causal : !q, !k, !v
+  %o = taylor.map sigmoid(%out_gate) * %n / pow(%c, sigmoid(%power)) + 0.01 * t : !row, !o, !row, !head
+  taylor.yield %o : !o
+}""",
+}
+
+
+def describe(path, *options):
+    text = subprocess.run([os.environ["TAYLORC"], path, "--emit=manifest", *(o for o in options if not o.startswith("--device"))],
+                          capture_output=True, text=True, check=True).stdout
+    return json.loads(text)
+
+
+def call(path, inputs, options=""):
+    """All outputs."""
+    return torch.ops.taylor.attention(inputs, str(path), options, None)
+
+
+class States(unittest.TestCase):
+    def check(self, name, form, cuts, size=300, dtype=torch.float64, width=8, batch=2, heads=4):
+        path = pathlib.Path(self.folder.name) / f"{name}.mlir"
+        path.write_text(ARRAYS + SPECS[name])
+        manifest = describe(str(path), "--states", f"--head-dim={width}", f"--value-dim={width + 8}", *form.split())
+        sizes = {"b": batch, "h": heads, "g": heads // 2, "t": size, "u": size, **manifest["sizes"]}
+        generator = torch.Generator().manual_seed(3)
+        inputs, carried, tokens = [], [], []
+        for array in manifest["tensors"]["inputs"]:
+            shape = [sizes[axis] for axis in array["axes"]]
+            if array["name"].startswith("initial."):
+                self.assertTrue(array["optional"])
+                carried.append(torch.zeros(shape, dtype=dtype))
+                continue
+            real = torch.float32 if array["source"]["kind"] == "parameter" else dtype
+            inputs.append(torch.randn(shape, generator=generator, dtype=torch.float64).to(real).requires_grad_())
+            tokens.append(next((i for i, axis in enumerate(array["axes"]) if axis in "tu"), None))
+        finals = [array["name"] for array in manifest["tensors"]["outputs"]][1:]
+        self.assertEqual([n.replace("final.", "initial.") for n in finals], [a["name"] for a in manifest["tensors"]["inputs"][len(inputs):]])
+
+        (whole,) = call(path, inputs, "--device=ptx --target=sm_80" if "ptx" in form else "")
+        cotangent = torch.randn(whole.shape, generator=generator, dtype=torch.float64).to(dtype)
+        expected = torch.autograd.grad(whole, inputs, cotangent)
+
+        begun = [state.clone().requires_grad_() for state in carried]
+        states, outputs = begun, []
+        for begin, end in zip([0, *cuts], [*cuts, size]):
+            piece = [x if axis is None else x.narrow(axis, begin, end - begin) for x, axis in zip(inputs, tokens)]
+            o, *states = call(path, [*piece, *states], "--states" + form)
+            outputs.append(o)
+        pieces = torch.cat(outputs, dim=2)
+        gradients = torch.autograd.grad(pieces, [*inputs, *begun], cotangent)
+        self.assertLess(((pieces - whole).norm() / whole.norm()).item(), 1e-12 if dtype == torch.float64 else 1e-5)
+        self.assertTrue(all(g.isfinite().all() for g in gradients))
+        for want, got, x in zip(expected, gradients, inputs):
+            bound = 1e-11 if x.dtype == torch.float64 else 2e-5
+            self.assertLess(((got - want).norm() / want.norm()).item(), bound)
+        if dtype != torch.float64:
+            return
+        # The gradient of the states before the first token, by differences.
+        for i, state in enumerate(begun):
+            direction = torch.randn(state.shape, generator=generator, dtype=torch.float64)
+            with torch.no_grad():
+                moved = []
+                for step in (1e-4, -1e-4):
+                    states = [s + step * direction if j == i else s for j, s in enumerate(begun)]
+                    total = 0
+                    for begin, end in zip([0, *cuts], [*cuts, size]):
+                        piece = [x if axis is None else x.narrow(axis, begin, end - begin) for x, axis in zip(inputs, tokens)]
+                        o, *states = call(path, [*piece, *states], "--states" + form)
+                        total += (o * cotangent.narrow(2, begin, end - begin)).sum().item()
+                    moved.append(total)
+            measured = (moved[0] - moved[1]) / 2e-4
+            self.assertAlmostEqual(measured, (gradients[len(inputs) + i] * direction).sum().item(), delta=2e-5 * (1 + abs(measured)))
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_parallel(self):
+        for name in SPECS:
+            with self.subTest(name):
+                self.check(name, " --form=parallel", [100, 101])
+
+    def test_chunked(self):
+        for name in SPECS:
+            with self.subTest(name):
+                self.check(name, " --form=chunked --chunk=64", [37, 128])
+
+    def test_gpu(self):
+        for name, form in (("series", "chunked --chunk=64"), ("gates", "parallel")):
+            with self.subTest(name):
+                self.check(name, f" --device=ptx --target=sm_80 --form={form}", [40], size=80, dtype=torch.float32, width=16, batch=1, heads=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
