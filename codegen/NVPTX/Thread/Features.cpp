@@ -37,7 +37,16 @@ Value ComponentRows::pointer(int64_t tokens, Value column, int64_t component) {
       return std::pair(begin, place);
     });
   auto [begin, place] = found->second;
-  Value inRow = swizzled ? code.bitXor(column, place) : code.add(column, place);
+  // A line of 128 bytes that holds several rows flips them too: then the place is not the row's own, and only
+  // the column's bits within its panel meet it.
+  bool sharesLine = swizzled && rowBytes < 128 && type.getRow().getSize() * type.getElementBytes() > rowBytes;
+  Value inRow;
+  if (sharesLine) {
+    Value inPanel = code.bitAnd(column, code.i32(rowBytes - 1));
+    inRow = code.add(code.sub(column, inPanel), code.bitXor(inPanel, place));
+  } else {
+    inRow = swizzled ? code.bitXor(column, place) : code.add(column, place);
+  }
   int64_t constant = (tokens - beside) * rowBytes + bytes - chunk * chunkBytes;
   Value own = code.offset(code.offset(emitter.sharedBase, slot.bytes), begin);
   return code.offset(code.offset(own, inRow), constant);
