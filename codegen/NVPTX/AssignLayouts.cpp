@@ -132,12 +132,13 @@ void Rewriter::demand(OpOperand &operand, LayoutAttr layout) {
 Value Rewriter::convert(Value value, LayoutAttr layout) {
   if (layoutOf(value.getType()) == layout)
     return value;
-  Value &made = conversions[{value, layout}];
-  if (!made) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfterValue(value);
-    made = makeConversion(value, layout);
-  }
+  if (Value made = conversions.lookup({value, layout}))
+    return made;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(value);
+  // What it converts on the way is remembered in the same place.
+  Value made = makeConversion(value, layout);
+  conversions[{value, layout}] = made;
   return made;
 }
 
@@ -151,6 +152,15 @@ Value Rewriter::makeConversion(Value value, LayoutAttr layout) {
     Operation *copy = builder.clone(*def);
     copy->getResult(0).setType(type);
     return copy->getResult(0);
+  }
+  if (auto map = dyn_cast_or_null<tile::MapOp>(def); map && type.getElementType().isIndex()) {
+    // Positions have no size in memory; what is computed from them is computed again.
+    auto copy = cast<tile::MapOp>(builder.clone(*map));
+    for (OpResult result : copy->getResults())
+      result.setType(typeOf(result).withLayout(layout.project(typeOf(result).getAxes())));
+    for (OpOperand &operand : copy->getOpOperands())
+      operand.set(convert(operand.get(), layout.project(typeOf(operand.get()).getAxes())));
+    return copy->getResult(cast<OpResult>(value).getResultNumber());
   }
   if (isa_and_present<ReadOp>(def) && type.getElementType() == typeOf(value).getElementType())
     return ReadOp::create(builder, loc, type, cast<ReadOp>(def).getBuffer());
