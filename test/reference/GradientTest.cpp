@@ -101,9 +101,9 @@ taylor.spec @f(%q: !q, %k: !k) {
   taylor.yield %o, %p : !q, !k
 })"},
     {"Convolve", R"(
-taylor.spec @f(%q: !q, %w: !taylor.array<[h, d, j = 3]> from parameter(ones), %k: !k, %c: !taylor.array<[j = 2]> from parameter(ones)) {
+taylor.spec @f(%q: !q, %w: !taylor.array<[h, d, j = 3]> from parameter(ones), %k: !k, %c: !taylor.array<[i = 2]> from parameter(ones)) {
   %o = taylor.convolve %q, %w : !q, !taylor.array<[h, d, j = 3]>
-  %p = taylor.convolve %k, %c reverse : !k, !taylor.array<[j = 2]>
+  %p = taylor.convolve %k, %c reverse : !k, !taylor.array<[i = 2]>
   taylor.yield %o, %p : !q, !k
 })"},
     {"RecurrencesExponential", R"(
