@@ -126,6 +126,20 @@ double FormCost::ofTokens(double tokens, bool causal) const {
   return call + tokens * (pair * (causal ? (tokens + 1) / 2 : tokens) + query + key);
 }
 
+/// Of the nearest sample; 1 without any.
+static double factorOf(ArrayRef<CostSample> samples, StringRef function, int64_t features, int64_t channels) {
+  double factor = 1, nearest = std::numeric_limits<double>::infinity();
+  for (const CostSample &sample : samples) {
+    double distance = std::abs(std::log(double(sample.features) / double(std::max<int64_t>(features, 1)))) +
+                      std::abs(std::log(double(sample.channels) / double(std::max<int64_t>(channels, 1))));
+    if (sample.function == function && distance < nearest) {
+      nearest = distance;
+      factor = sample.factor;
+    }
+  }
+  return factor;
+}
+
 FormCost taylor::estimateCost(FunctionOp op, StringRef function, const TileSizes &sizes,
                               const CostRates &rates) {
   int64_t features = 0, channels = 0;
@@ -142,21 +156,9 @@ FormCost taylor::estimateCost(FunctionOp op, StringRef function, const TileSizes
   cost.channels = channels;
   if (features)
     for (double *part : {&cost.call, &cost.pair, &cost.query, &cost.key})
-      *part *= rates.getFactor(function, features, channels);
+      *part *= factorOf(rates.samples, function, features, channels) *
+               factorOf(rates.machine, function, features, channels);
   return cost;
-}
-
-double CostRates::getFactor(StringRef function, int64_t features, int64_t channels) const {
-  double factor = 1, nearest = std::numeric_limits<double>::infinity();
-  for (const CostSample &sample : samples) {
-    double distance = std::abs(std::log(double(sample.features) / double(std::max<int64_t>(features, 1)))) +
-                      std::abs(std::log(double(sample.channels) / double(std::max<int64_t>(channels, 1))));
-    if (sample.function == function && distance < nearest) {
-      nearest = distance;
-      factor = sample.factor;
-    }
-  }
-  return factor;
 }
 
 llvm::Expected<std::vector<CostSample>> taylor::parseCostSamples(StringRef text) {

@@ -33,11 +33,9 @@ struct CostRates {
   double byte = 100;
   /// Of starting a kernel.
   double kernel = 2e6;
-  /// A function with states costs its count times the factor of the nearest sample, by the logarithms of both
-  /// sizes.
-  std::vector<CostSample> samples;
-
-  double getFactor(llvm::StringRef function, int64_t features, int64_t channels) const;
+  /// A function with states costs its count times the factor of the nearest of the target's samples, by the
+  /// logarithms of both sizes, and times that of this machine's, which were measured against the product.
+  std::vector<CostSample> samples, machine;
 };
 
 /// Reads samples from the text of a JSON file as taylor-bench forms --calibrate writes it. Errors say what

@@ -115,9 +115,8 @@ LogicalResult StateCarrier::carry(PairwiseOp op) {
   SmallVector<int64_t> wanted;
   SmallVector<bool> counted;
   for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>()) {
-    bool constant = sum.getArray() < 0 && matchPattern(yield->getOperand(sum.getYielded()), m_Constant());
-    counted.push_back(constant);
-    if (!constant)
+    counted.push_back(isCount(op, sum));
+    if (!counted.back())
       wanted.push_back(sum.getYielded());
   }
   SeparableSums sums(op);
@@ -144,9 +143,8 @@ LogicalResult StateCarrier::carry(PairwiseOp op) {
         return refuse(op.getLoc(),
                       "its states have " + Twine(type.sizeOf("f")) + " features, others " + Twine(features));
       features = type.sizeOf("f");
-    }
-    for (ArrayType type : rows.stateTypes())
       initial.push_back(addInput("state" + std::to_string(finals.size() + initial.size()), type));
+    }
     size_t first = finals.size();
     for (auto [index, sum] : llvm::enumerate(rows.buildCarried(whole, initial)))
       finals.emplace_back("state" + std::to_string(first + index), sum);

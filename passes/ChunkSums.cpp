@@ -10,7 +10,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -156,11 +155,10 @@ LogicalResult ChunkSums::rewrite(PairwiseOp op) {
     builder.setInsertionPoint(op);
   }
   // A sum of constants is counted, and stays as it is.
-  Operation *yield = op.getWeight().front().getTerminator();
   SmallVector<int64_t> wanted;
   SmallVector<bool> chunked;
   for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>()) {
-    bool constant = sum.getArray() < 0 && matchPattern(yield->getOperand(sum.getYielded()), m_Constant());
+    bool constant = isCount(op, sum);
     chunked.push_back(!constant);
     if (constant)
       continue;

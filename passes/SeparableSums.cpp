@@ -28,6 +28,11 @@ void addTerm(SmallVector<SeparableTerm> &sum, const SeparableTerm &term) {
 
 } // namespace
 
+bool taylor::isCount(PairwiseOp op, PairSumAttr sum) {
+  Operation *yield = op.getWeight().front().getTerminator();
+  return sum.getArray() < 0 && matchPattern(yield->getOperand(sum.getYielded()), m_Constant());
+}
+
 std::nullopt_t SeparableSums::refuse(Location loc, const Twine &why) {
   if (reason.empty()) {
     reason = why.str();

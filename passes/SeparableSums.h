@@ -26,6 +26,9 @@ struct SplitScalar {
   mlir::Value row, column;
 };
 
+/// Whether a sum of the operation adds up a constant: it counts pairs.
+bool isCount(PairwiseOp op, PairSumAttr sum);
+
 /// The weight region of one operation, taken apart.
 class SeparableSums {
 public:

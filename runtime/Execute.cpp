@@ -73,6 +73,17 @@ int64_t hostWorkspaceSize(const TaylorFunction &function, const Dims &dims) {
   return size;
 }
 
+/// Whether a call leaves out a tensor that its kernels read.
+bool isLeftOut(const Slot &slot, const void *data) { return slot.optional && !slot.written && !data; }
+
+bool leavesOut(const Manifest &manifest, int function, const BoundCall &call) {
+  const FunctionInfo &info = manifest.functions[size_t(function)];
+  for (size_t i = 0; i < info.slots.size(); ++i)
+    if (isLeftOut(info.slots[i], call.data[i]))
+      return true;
+  return false;
+}
+
 /// Gives zeros to the optional tensors that a call reads and that its caller left out.
 class ZeroFilled {
 public:
@@ -81,7 +92,7 @@ public:
     const FunctionInfo &info = manifest.functions[size_t(function)];
     for (size_t i = 0; i < info.slots.size(); ++i) {
       const Slot &slot = info.slots[i];
-      if (call.data[i] || !slot.optional || slot.written)
+      if (!isLeftOut(slot, call.data[i]))
         continue;
       const TensorInfo &tensor = manifest.tensor(slot);
       if (device == TAYLOR_CUDA)
@@ -104,15 +115,6 @@ public:
 private:
   std::vector<Workspace> zeros;
 };
-
-/// Whether the call leaves out a tensor that its kernels read.
-bool leavesOut(const Manifest &manifest, int function, const BoundCall &call) {
-  const FunctionInfo &info = manifest.functions[size_t(function)];
-  for (size_t i = 0; i < info.slots.size(); ++i)
-    if (info.slots[i].optional && !info.slots[i].written && !call.data[i])
-      return true;
-  return false;
-}
 
 } // namespace
 

@@ -37,9 +37,8 @@ public:
     return sizes;
   }
 
-  /// Products over pairs and over features run at much the same share of the peak. Factors: two runs of
-  /// `taylor-bench forms --spec examples/specs/softmax-taylor.mlir --shape 1,4,64,64 --calibrate FILE`,
-  /// 2026-11-22, AMD EPYC (Zen 4), two threads, f32.
+  /// Products over pairs and over features run at much the same share of the peak; README.md says how the
+  /// factors were measured.
   taylor::CostRates getRates(const taylor::TargetProblem &) const override {
     taylor::CostRates rates;
     rates.samples = {{"forward", 17, 17, 1.40},   {"backward", 16, 17, 1.03},   {"forward", 65, 65, 1.20},

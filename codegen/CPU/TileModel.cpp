@@ -21,7 +21,6 @@ taylor::TileSizes mlir::tile::cpu::chooseTileSizes(const Target &target, const T
 
 void mlir::tile::cpu::chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk,
                                    taylor::TileSizes &sizes) {
-  sizes.chunked = true;
   sizes.chunk = chunk;
   sizes.tokens = sizes.rows.queries;
   // A chunk holds whole blocks of keys, and may be as short as one of queries.

@@ -37,7 +37,7 @@ struct CompileOptions {
   std::string form = "auto";
   /// Queries of a chunk; 0: the target's choice.
   int64_t chunk = 0;
-  /// Measured factors in place of the target's own (taylor-bench forms --calibrate); empty: the target's.
+  /// Measured factors that correct the target's costs (taylor-bench forms --calibrate).
   std::vector<CostSample> formCosts;
   /// States before and after a call as arguments and results (taylor-carry-states).
   bool states = false;

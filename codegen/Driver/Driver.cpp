@@ -211,8 +211,7 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPla
   if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildFormPipeline(manager, sizes); })))
     return failure();
   CostRates rates = target.getRates(getProblem());
-  if (!options.formCosts.empty())
-    rates.samples = options.formCosts;
+  rates.machine = options.formCosts;
   for (auto function : programs->getOps<FunctionOp>()) {
     StringRef name = function.getSymName().rsplit('.').second;
     form.costs[name.str()] = estimateCost(function, name, sizes, rates);

@@ -67,7 +67,6 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
 
 void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk,
                               taylor::TileSizes &sizes) {
-  sizes.chunked = true;
   sizes.chunk = chunk;
   sizes.featuresOnGrid = true;
   int64_t widest = std::max(problem.headDim, problem.valueDim);

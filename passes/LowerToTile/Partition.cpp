@@ -13,7 +13,7 @@ using namespace taylor;
 
 static ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); }
 
-static bool reducesBlocks(ReduceOp op) {
+bool Partition::reducesBlocks(ReduceOp op) {
   return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(),
                       [](StringRef axis) { return isRuntimeAxis(axis) || axis == "group"; });
 }
@@ -23,7 +23,7 @@ PairwiseOp Partition::columnPairs(Value value) {
   return op && !PairEmitter::isRowsOnly(op) ? op : PairwiseOp();
 }
 
-static PairOutput sumKind(Value value) {
+PairOutput Partition::sumKind(Value value) {
   auto result = cast<OpResult>(value);
   return cast<PairwiseOp>(result.getOwner()).getSum(result.getResultNumber()).getKind();
 }
@@ -56,130 +56,6 @@ LogicalResult Partition::run() {
   propagateDemand();
   nameKernels();
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// What gets memory
-//===----------------------------------------------------------------------===//
-
-void Partition::store(Value value) {
-  if (!isa<BlockArgument>(value))
-    stored.insert(value);
-}
-
-bool Partition::fitsBlock(Value value, int64_t tokens, int64_t waiting) const {
-  return !sizes.blockBytes || (countTokenBytes(value, stored) + waiting) * tokens <= sizes.blockBytes;
-}
-
-/// 16-bit keys and values are converted once, not for every block of queries.
-void Partition::convertKeys() {
-  OpBuilder builder(function.getContext());
-  builder.setInsertionPointToStart(&function.getBody().front());
-  for (BlockArgument argument : function.getBody().getArguments()) {
-    ArrayType type = typeOf(argument);
-    Type scalar = type.getScalarType();
-    if (scalar == type.getElementType() || !type.has("u"))
-      continue;
-    SmallVector<OpOperand *> uses;
-    for (OpOperand &use : argument.getUses())
-      if (auto pairs = dyn_cast<PairwiseOp>(use.getOwner()); pairs && PairEmitter::isRowsOnly(pairs))
-        uses.push_back(&use);
-    if (uses.empty())
-      continue;
-    auto op =
-        MapOp::create(builder, argument.getLoc(), type.clone(scalar), ValueRange{argument}, ValueRange{});
-    OpBuilder::InsertionGuard guard(builder);
-    Block *block = builder.createBlock(&op.getBody(), {}, {scalar}, {argument.getLoc()});
-    YieldOp::create(builder, argument.getLoc(), block->getArgument(0), ArrayAttr());
-    for (OpOperand *use : uses)
-      use->set(op);
-  }
-}
-
-/// Whether nothing but maps stands between the value and the function's results.
-static bool isFinished(Value value) {
-  return llvm::all_of(value.getUsers(), [](Operation *user) {
-    return isa<YieldOp>(user) || (isa<MapOp>(user) && isFinished(user->getResult(0)));
-  });
-}
-
-/// Whether sums over tokens, which a block makes for its own place alone, are among what it is computed from.
-bool Partition::readsSums(Value value) const {
-  Operation *op = value.getDefiningOp();
-  if (!op || stored.contains(value))
-    return false;
-  return isa<PairwiseOp, ReadStatesOp, ContractStatesOp>(op) ||
-         llvm::any_of(op->getOperands(), [&](Value operand) { return readsSums(operand); });
-}
-
-void Partition::chooseStored() {
-  auto onlyYielded = [](Value value) {
-    return llvm::all_of(value.getUsers(), [](Operation *user) {
-      return isa<YieldOp>(user) && isa<FunctionOp>(user->getParentOp());
-    });
-  };
-  for (Operation &op : function.getBody().front()) {
-    if (auto pairs = dyn_cast<PairwiseOp>(op)) {
-      bool rowsOnly = PairEmitter::isRowsOnly(pairs),
-           diagonals = PairEmitter::hasDiagonalsOnGrid(pairs, sizes);
-      for (Value array : pairs.getArrays()) {
-        bool isOuter = !typeOf(array).has(rowsOnly ? "u" : "t") && !typeOf(array).has("lag") &&
-                       (!diagonals || tokenAxis(typeOf(array)).empty());
-        ScoreTile tile =
-            rowsOnly ? PairEmitter::rowTile(pairs, sizes) : PairEmitter::columnTile(pairs, sizes);
-        // It is itself there too, before it is rounded, and stays through the loop: it counts a quarter more.
-        int64_t result = countTokenBytes(typeOf(array), typeOf(array).getScalarType());
-        if (isOuter && fitsBlock(array, rowsOnly ? tile.queries : tile.keys, result + result / 4))
-          continue;
-        if (rowProducts.contains(array.getDefiningOp()))
-          store(cast<MapOp>(array.getDefiningOp()).getArrays()[1]);
-        else
-          store(array);
-      }
-      if (!rowsOnly)
-        for (Value result : pairs.getResults())
-          if (sumKind(result) != PairOutput::Columns)
-            store(result);
-    } else if (auto align = dyn_cast<AlignOp>(op)) {
-      store(align.getArray());
-    } else if (auto edge = dyn_cast<EdgeOp>(op)) {
-      store(edge.getArray());
-    } else if (auto convolve = dyn_cast<ConvolveOp>(op)) {
-      store(convolve.getArray()); // read once per tap
-      if (!isFinished(convolve))
-        store(convolve);
-    } else if (auto scan = dyn_cast<ScanOp>(op)) {
-      if (!scan.isShift())
-        store(scan);
-      else // read at another place, where a block may lie across chunks
-        for (Value array : scan.getArrays())
-          if (readsSums(array))
-            store(array);
-    } else if (auto states = dyn_cast<StatesOp>(op)) {
-      for (Value state : states.getResults())
-        store(state);
-      if (states.getDecay())
-        store(states.getDecay());
-      for (Value initial : states.getInitial())
-        store(initial);
-    } else if (isa<ReadStatesOp, ContractStatesOp>(op)) {
-      // A panel of features at a time.
-      for (Value operand : op.getOperands())
-        if (typeOf(operand).has("f"))
-          store(operand);
-    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      if (reducesTokens(reduce))
-        partials.insert(reduce);
-      if (reducesBlocks(reduce) && !onlyYielded(reduce))
-        store(reduce);
-    } else if (auto rope = dyn_cast<RopeOp>(op)) {
-      AngleTable table = AngleTable::of(rope);
-      if (!llvm::is_contained(angles, table))
-        angles.push_back(table);
-      if (table.positions)
-        store(table.positions);
-    }
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -352,9 +228,11 @@ SmallVector<StringRef> taylor::gridAxes(ArrayRef<Value> arrays, Operation *op) {
 
 void Partition::placeRoots() {
   for (const AngleTable &table : angles) {
-    kernels.emplace_back(KernelPlan{KernelPlan::Kind::Angles, stageOfAngles(table)});
-    kernels.back().axes = table.axes();
-    kernels.back().angles.emplace(table);
+    KernelPlan &kernel = kernels.emplace_back();
+    kernel.kind = KernelPlan::Kind::Angles;
+    kernel.stage = stageOfAngles(table);
+    kernel.axes = table.axes();
+    kernel.angles.emplace(table);
   }
   for (Operation &op : function.getBody().front())
     if (auto pairs = dyn_cast<PairwiseOp>(op); pairs && !PairEmitter::isRowsOnly(pairs)) {
@@ -460,81 +338,6 @@ void Partition::delayRoots() {
   llvm::erase_if(kernels, [](const KernelPlan &kernel) {
     return kernel.kind == KernelPlan::Kind::Local && kernel.roots.empty();
   });
-}
-
-bool Partition::storeResults(Operation *op) {
-  bool any = false;
-  for (Value result : op->getResults())
-    if (!result.use_empty())
-      any |= stored.insert(result);
-  return any;
-}
-
-bool Partition::storeSharedRows() {
-  DenseMap<Operation *, const KernelPlan *> computedIn;
-  bool shared = false;
-  for (const KernelPlan &kernel : kernels) {
-    Leaves leaves;
-    for (const Root &root : kernel.roots) {
-      Leaves ofRoot = leavesOf(root);
-      leaves.rowPairs.insert(ofRoot.rowPairs.begin(), ofRoot.rowPairs.end());
-    }
-    for (Operation *op : leaves.rowPairs) {
-      auto [it, fresh] = computedIn.try_emplace(op, &kernel);
-      if (fresh || it->second == &kernel)
-        continue;
-      shared |= storeResults(op);
-    }
-  }
-  return shared;
-}
-
-bool Partition::storeCrowdedRows() {
-  bool crowded = false;
-  for (const KernelPlan &kernel : kernels)
-    for (const Root &root : kernel.roots) {
-      auto operations = leavesOf(root).rowPairs;
-      if (isa_and_nonnull<PairwiseOp>(root.value.getDefiningOp()))
-        continue;
-      // Sums of one loop wait while the next one runs with its own, beside a score tile.
-      int64_t sums = 0;
-      for (Value sum : findSums(root.value, stored))
-        sums += countTokenBytes(sum, stored);
-      for (Operation *op : operations) {
-        ScoreTile tile = PairEmitter::rowTile(cast<PairwiseOp>(op), sizes);
-        bool waits = operations.size() > 1 && sizes.blockBytes &&
-                     (sums + sums / 4 + 4 * tile.keys) * tile.queries > sizes.blockBytes;
-        if (!waits && fitsBlock(root.value, tile.queries))
-          continue;
-        crowded |= storeResults(op);
-      }
-    }
-  return crowded;
-}
-
-bool Partition::storeCrowdedColumns() {
-  for (const KernelPlan &kernel : kernels) {
-    auto pairs = dyn_cast_or_null<PairwiseOp>(kernel.op);
-    if (!pairs)
-      continue;
-    for (auto root = kernel.roots.begin(); root != kernel.roots.end(); ++root) {
-      auto sums = findSums(root->value, stored);
-      llvm::SmallSetVector<Value, 4> later;
-      for (auto next = std::next(root); next != kernel.roots.end(); ++next)
-        later.insert_range(findSums(next->value, stored));
-      int64_t waiting = 0;
-      for (Value sum : later)
-        if (!sums.contains(sum))
-          waiting += countTokenBytes(sum, stored);
-      // As in a loop, what waits can neither be computed again nor in parts: it counts a quarter more.
-      if (sums.contains(root->value) ||
-          fitsBlock(root->value, PairEmitter::columnTile(pairs, sizes).keys, waiting + waiting / 4))
-        continue;
-      finishedElsewhere.insert_range(sums);
-      return true;
-    }
-  }
-  return false;
 }
 
 //===----------------------------------------------------------------------===//

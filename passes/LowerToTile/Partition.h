@@ -112,6 +112,8 @@ private:
   /// The operation with columns into whose kernel a root fits, or null.
   PairwiseOp fusedInto(mlir::Value value, const Leaves &leaves);
   static PairwiseOp columnPairs(mlir::Value value);
+  static PairOutput sumKind(mlir::Value value);
+  static bool reducesBlocks(ReduceOp op);
 
   FunctionOp function;
   const TileSizes &sizes;

@@ -24,9 +24,7 @@ Json benchAttention(const Request &request, const std::vector<std::string> &dire
       {"taylor", [&](const std::vector<at::Tensor> &tensors) { return attention.call(tensors); }});
   for (const std::string &name : opponents)
     contenders.push_back(makeOpponent(name, manifest, request));
-  std::vector<Runner> runners;
-  for (const Contender &contender : contenders)
-    runners.emplace_back(contender, inputs, request.clock == "cpu");
+  std::vector<Runner> runners = makeRunners(contenders, inputs, request.clock == "cpu");
 
   Json rows = Json::array();
   for (const std::string &direction : directions) {

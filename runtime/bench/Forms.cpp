@@ -15,47 +15,51 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The form that a function takes on a processor for these sizes.
-std::string chosenForm(const Manifest &manifest, const char *function, const Shape &shape) {
-  runtime::Dims dims = {shape.b, shape.h, shape.g, shape.t, shape.u, shape.u - shape.t};
-  auto index = size_t(manifest.function(function));
-  const runtime::TargetInfo &target = manifest.targets.front();
-  const runtime::TargetFunction &code = target.functions[index];
-  return code.forms[size_t(runtime::chooseForm(code, manifest, dims, "", function, target.name))].name;
+/// A function's forms on the processor.
+const runtime::TargetFunction &codeOf(const Manifest &manifest, const std::string &function) {
+  return manifest.targets.front().functions[size_t(manifest.function(function))];
+}
+
+/// The form that it takes for these sizes.
+const runtime::FormCode &chosenForm(const Manifest &manifest, const std::string &function,
+                                    const Shape &shape) {
+  const runtime::TargetFunction &code = codeOf(manifest, function);
+  return code.forms[size_t(
+      runtime::chooseForm(code, manifest, shape.dims(), "", function, manifest.targets.front().name))];
+}
+
+/// The request's specification in a form.
+Contender makeForm(Request request, const std::string &form) {
+  request.form = form;
+  return {form, [attention = Attention(request.attention())](const std::vector<at::Tensor> &tensors) {
+            return attention.call(tensors);
+          }};
 }
 
 /// All forms of one order, or of the specification as it is.
 Json benchOrder(const FormsOptions &options, const Request &request, const Json &order) {
-  std::vector<Attention> attentions;
-  for (const std::string &form : options.forms) {
-    Request compiled = request;
-    compiled.form = form;
-    attentions.emplace_back(compiled.attention());
-  }
-  const Manifest &manifest = attentions.front().manifest();
+  Request automatic = request;
+  automatic.form = "auto";
+  const Attention attention(automatic.attention());
+  const Manifest &manifest = attention.manifest();
   std::vector<at::Tensor> inputs = makeInputs(manifest, request);
   std::vector<Contender> contenders;
-  for (size_t i = 0; i < attentions.size(); ++i)
-    contenders.push_back(
-        {options.forms[i], [attention = attentions[i]](const std::vector<at::Tensor> &tensors) {
-           return attention.call(tensors);
-         }});
+  for (const std::string &form : options.forms)
+    contenders.push_back(makeForm(request, form));
   for (const std::string &name : options.opponents)
     contenders.push_back(makeOpponent(name, manifest, request));
-  std::vector<Runner> runners;
-  for (const Contender &contender : contenders)
-    runners.emplace_back(contender, inputs, request.clock == "cpu");
+  std::vector<Runner> runners = makeRunners(contenders, inputs, request.clock == "cpu");
 
   Json rows = Json::array();
   for (const std::string &direction : options.directions) {
     Rounds rounds = measure(request, direction, runners);
-    for (size_t i = 0; i < attentions.size(); ++i) {
+    for (size_t i = 0; i < options.forms.size(); ++i) {
       Json row = describeRow(request, direction, manifest.mask, rounds, contenders, i);
       row["form"] = options.forms[i];
       row["order"] = order;
       if (options.forms[i] == "auto")
-        row["chosen"] = {{"forward", chosenForm(attentions[i].manifest(), "forward", request.shape)},
-                         {"backward", chosenForm(attentions[i].manifest(), "backward", request.shape)}};
+        row["chosen"] = {{"forward", chosenForm(manifest, "forward", request.shape).name},
+                         {"backward", chosenForm(manifest, "backward", request.shape).name}};
       printRow(row);
       rows.push_back(std::move(row));
     }
@@ -63,49 +67,32 @@ Json benchOrder(const FormsOptions &options, const Request &request, const Json 
   return rows;
 }
 
-/// Tokens of one head from which the second form of a function should cost less than the first; nothing where
-/// that is above `most`.
-std::optional<int64_t> findCrossover(const Manifest &manifest, int function, int64_t most) {
-  const runtime::TargetInfo &target = manifest.targets.front();
-  const runtime::TargetFunction &code = target.functions[size_t(function)];
-  if (code.forms.size() < 2)
-    return std::nullopt;
-  for (int64_t tokens = 64; tokens <= most; tokens += 32)
-    if (runtime::chooseForm(code, manifest, {1, 1, 1, tokens, tokens, 0}, "", "", target.name) > 0)
-      return tokens;
+/// Tokens of one head from which a function's second form should cost less than the first; nothing where that
+/// is above `most`.
+std::optional<int64_t> findCrossover(const Manifest &manifest, const std::string &function, int64_t most) {
+  const runtime::FormCode &first = codeOf(manifest, function).forms.front();
+  for (Shape shape{.t = 64, .u = 64}; shape.t <= most; shape.t += 32, shape.u += 32)
+    if (&chosenForm(manifest, function, shape) != &first)
+      return shape.t;
   return std::nullopt;
 }
 
 /// The factor of the chunked form's cost that makes the costs of both forms as far apart as their times.
-Json calibrate(const Request &request, const Attention &automatic, const std::string &direction,
+Json calibrate(const Request &request, const Manifest &manifest, const std::string &direction,
                int64_t tokens) {
   Request sized = request;
   sized.shape.t = sized.shape.u = tokens;
-  std::vector<at::Tensor> inputs = makeInputs(automatic.manifest(), sized);
-  std::vector<Contender> contenders;
-  for (const char *form : {"parallel", "chunked"}) {
-    sized.form = form;
-    contenders.push_back(
-        {form, [attention = Attention(sized.attention())](const std::vector<at::Tensor> &tensors) {
-           return attention.call(tensors);
-         }});
-  }
-  std::vector<Runner> runners;
-  for (const Contender &contender : contenders)
-    runners.emplace_back(contender, inputs, /*cpuClock=*/false);
+  std::vector<at::Tensor> inputs = makeInputs(manifest, sized);
+  std::vector<Contender> contenders = {makeForm(sized, "parallel"), makeForm(sized, "chunked")};
+  std::vector<Runner> runners = makeRunners(contenders, inputs, /*cpuClock=*/false);
   Rounds rounds = measure(sized, direction, runners);
   auto least = [&](size_t i) { return *std::ranges::min_element(rounds.ms[i]); };
 
-  const Manifest &manifest = automatic.manifest();
-  const runtime::TargetFunction &code =
-      manifest.targets.front().functions[size_t(manifest.function(direction))];
-  const Shape &s = sized.shape;
-  runtime::Dims dims = {s.b, s.h, s.g, s.t, s.u, 0};
-  double expected =
-      runtime::costOf(code.forms[1], manifest, dims) / runtime::costOf(code.forms[0], manifest, dims);
-  double measured = least(1) / least(0);
-  printf("%-8s order %s d %ld T %ld: chunked over parallel %.3f, expected %.3f\n", direction.c_str(),
-         request.settings.back().c_str() + 6, long(s.d), long(tokens), measured, expected);
+  const runtime::TargetFunction &code = codeOf(manifest, direction);
+  auto cost = [&](size_t i) { return runtime::costOf(code.forms[i], manifest, sized.shape.dims()); };
+  double expected = cost(1) / cost(0), measured = least(1) / least(0);
+  printf("%-8s %s d %ld T %ld: chunked over parallel %.3f, expected %.3f\n", direction.c_str(),
+         request.settings.back().c_str(), long(sized.shape.d), long(tokens), measured, expected);
   fflush(stdout);
   return {{"function", direction},
           {"features", code.forms[1].features},
@@ -126,11 +113,10 @@ Json calibrateForms(const Request &request) {
       one.form = "auto";
       one.settings.push_back("order=" + std::to_string(order));
       one.shape.d = one.shape.e = channels;
-      Attention automatic(one.attention());
+      const Attention automatic(one.attention());
       for (const char *direction : {"forward", "backward"})
-        if (std::optional<int64_t> tokens =
-                findCrossover(automatic.manifest(), automatic.manifest().function(direction), mostTokens))
-          samples.push_back(calibrate(one, automatic, direction, *tokens));
+        if (std::optional<int64_t> tokens = findCrossover(automatic.manifest(), direction, mostTokens))
+          samples.push_back(calibrate(one, automatic.manifest(), direction, *tokens));
     }
   if (samples.empty())
     runtime::fail(

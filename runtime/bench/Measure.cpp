@@ -81,6 +81,14 @@ std::vector<at::Tensor> Runner::run(const std::string &direction) {
 
 double round3(double x) { return std::round(x * 1000) / 1000; }
 
+std::vector<Runner> makeRunners(const std::vector<Contender> &contenders,
+                                const std::vector<at::Tensor> &inputs, bool cpuClock) {
+  std::vector<Runner> runners;
+  for (const Contender &contender : contenders)
+    runners.emplace_back(contender, inputs, cpuClock);
+  return runners;
+}
+
 double Rounds::ratio(size_t contender, size_t over) const {
   std::vector<double> ratios;
   for (size_t i = 0; i < ms[contender].size(); ++i)

@@ -25,6 +25,10 @@ private:
   at::Tensor cotangent, output;
 };
 
+/// A runner for each.
+std::vector<Runner> makeRunners(const std::vector<Contender> &contenders,
+                                const std::vector<at::Tensor> &inputs, bool cpuClock);
+
 /// What rounds gave, by contender and round.
 struct Rounds {
   std::vector<std::vector<double>> ms;

@@ -137,12 +137,7 @@ std::vector<std::string> compilerCommand(const Request &request) {
 }
 
 int64_t visiblePairs(const Shape &shape, const std::string &mask) {
-  if (mask == "bidirectional")
-    return shape.t * shape.u;
-  int64_t pairs = 0;
-  for (int64_t t = 0; t < shape.t; ++t)
-    pairs += std::clamp<int64_t>(shape.u - shape.t + t + 1, 0, shape.u);
-  return pairs;
+  return int64_t(runtime::visiblePairs(shape.dims(), mask != "bidirectional"));
 }
 
 double operations(const Shape &shape, const std::string &mask, bool forward, bool backward) {
@@ -157,8 +152,7 @@ std::vector<at::Tensor> makeInputs(const Manifest &manifest, const Request &requ
     std::vector<int64_t> sizes;
     bool queries = false, tokens = false;
     for (const Axis &axis : info.axes) {
-      const int64_t dims[] = {shape.b, shape.h, shape.g, shape.t, shape.u};
-      sizes.push_back(axis.isChannel() ? axis.size : dims[axis.dim]);
+      sizes.push_back(axis.isChannel() ? axis.size : shape.dims()[size_t(axis.dim)]);
       queries |= axis.name == "d";
       tokens |= axis.dim == TAYLOR_DIM_T;
     }

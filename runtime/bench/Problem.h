@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is measured: sizes, inputs from a manifest, and the arithmetic that the visible pairs demand.
 #pragma once
+#include "runtime/Forms.h"
 #include "runtime/Manifest.h"
 #include "runtime/torch/Attention.h"
 #include <ATen/core/Tensor.h>
@@ -16,6 +17,8 @@ struct Shape {
   /// runtime::Error.
   static Shape parse(const std::string &text);
   std::string text() const;
+  /// In the order of TaylorDim; position 0 of the queries is u - t.
+  runtime::Dims dims() const { return {b, h, g, t, u, u - t}; }
 };
 
 /// Options that all commands share.

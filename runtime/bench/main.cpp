@@ -23,7 +23,7 @@ Examples:
   taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,16,1024,64 --against sdpa --json softmax.json
   taylor-bench attention --spec mine.mlir --shape 1,16,1024,64 --dtype bf16 --against sdpa,eager
   taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,4,4096,64 --mask bidirectional --direction forward --threads 1
-  taylor-bench forms --spec examples/specs/softmax-taylor.mlir --orders 1,2,3 --shape 1,2,2048,16 --against sdpa
+  taylor-bench forms --spec series.mlir --orders 1,2,3 --shape 1,2,2048,16 --against sdpa
   taylor-bench call-overhead --spec examples/specs/softmax.mlir
   taylor-bench compile --spec examples/specs/softmax.mlir
   python runtime/bench/triton_attention.py build/triton && taylor-bench ptx --plans build/triton
