@@ -94,6 +94,19 @@ int privateCopy(const std::string &bytes, const std::string &name) {
   return descriptor;
 }
 
+/// What the table points to; numbers and names are compared with the manifest later.
+void checkPointers(const TaylorArtifact &table) {
+  if (!table.manifest || table.manifest_size < 0 || table.function_count < 0 || table.image_count < 0 ||
+      (table.function_count > 0 && !table.functions) || (table.image_count > 0 && !table.images))
+    fail("requires a manifest, functions and images in '", TAYLOR_ARTIFACT_SYMBOL, "'");
+  for (int64_t i = 0; i < table.function_count; ++i)
+    if (!table.functions[i].target || !table.functions[i].name)
+      fail("requires a target and a name of function ", i, " in '", TAYLOR_ARTIFACT_SYMBOL, "'");
+  for (int64_t i = 0; i < table.image_count; ++i)
+    if (!table.images[i].target)
+      fail("requires a target of image ", i, " in '", TAYLOR_ARTIFACT_SYMBOL, "'");
+}
+
 void checkFunction(const std::string &name, const FormCode &code, const TaylorFunction &entry) {
   if (!entry.workspace || !entry.blocks || !entry.run || entry.kernels < 0 || entry.scratch < 0)
     fail("requires workspace, blocks and run of function '", name, "'");
@@ -175,25 +188,41 @@ std::shared_ptr<const Artifact> Artifact::load(const std::string &path) {
     auto *table = static_cast<const TaylorArtifact *>(dlsym(artifact->library, TAYLOR_ARTIFACT_SYMBOL));
     if (!table)
       fail("requires the symbol '", TAYLOR_ARTIFACT_SYMBOL, "'");
-    if (table->magic != TAYLOR_ARTIFACT_MAGIC)
-      fail("expected magic ", hex(TAYLOR_ARTIFACT_MAGIC), " in '", TAYLOR_ARTIFACT_SYMBOL, "', but got ",
-           hex(table->magic));
-    if (table->abi != TAYLOR_ARTIFACT_ABI)
-      fail("expected ABI ", TAYLOR_ARTIFACT_ABI, ", but got ABI ", table->abi,
-           ": compile it again with the taylorc of this version");
-    artifact->contents = Manifest::parse({table->manifest, size_t(table->manifest_size)});
-
-    for (const FunctionInfo &info : artifact->contents.functions)
-      if (info.slots.size() > maxTensors)
-        fail("expected at most ", maxTensors, " tensors of function '", info.name, "', but got ",
-             info.slots.size());
-    if (std::vector<cuda::Image> images = readImages(*table, artifact->contents); !images.empty())
-      artifact->code = std::make_unique<DeviceCode>(path, artifact->contents, std::move(images));
-    artifact->chooseProcessor(*table);
+    artifact->readTable(*table);
   } catch (const Error &error) {
     fail("'", path, "': ", error.what());
   }
   return artifact;
+}
+
+std::shared_ptr<const Artifact> Artifact::fromTable(const std::string &path, const TaylorArtifact &table) {
+  std::shared_ptr<Artifact> artifact(new Artifact());
+  artifact->file = path;
+  try {
+    artifact->readTable(table);
+  } catch (const Error &error) {
+    fail("'", path, "': ", error.what());
+  }
+  return artifact;
+}
+
+void Artifact::readTable(const TaylorArtifact &table) {
+  if (table.magic != TAYLOR_ARTIFACT_MAGIC)
+    fail("expected magic ", hex(TAYLOR_ARTIFACT_MAGIC), " in '", TAYLOR_ARTIFACT_SYMBOL, "', but got ",
+         hex(table.magic));
+  if (table.abi != TAYLOR_ARTIFACT_ABI)
+    fail("expected ABI ", TAYLOR_ARTIFACT_ABI, ", but got ABI ", table.abi,
+         ": compile it again with the taylorc of this version");
+  checkPointers(table);
+  contents = Manifest::parse({table.manifest, size_t(table.manifest_size)});
+
+  for (const FunctionInfo &info : contents.functions)
+    if (info.slots.size() > maxTensors)
+      fail("expected at most ", maxTensors, " tensors of function '", info.name, "', but got ",
+           info.slots.size());
+  if (std::vector<cuda::Image> images = readImages(table, contents); !images.empty())
+    code = std::make_unique<DeviceCode>(file, contents, std::move(images));
+  chooseProcessor(table);
 }
 
 /// Looks at the functions of every processor, so that a damaged artifact is refused on all machines alike.

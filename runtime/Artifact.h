@@ -24,6 +24,10 @@ public:
   /// have code for this one. Throws Error that begins with the path.
   static std::shared_ptr<const Artifact> load(const std::string &path);
 
+  /// What `load` does with the table that the file brings: checks it and its manifest, functions and images.
+  /// The table outlives the artifact. Throws Error that begins with `path`, a name for messages.
+  static std::shared_ptr<const Artifact> fromTable(const std::string &path, const TaylorArtifact &table);
+
   /// True if the file ends in a trailer that fits its contents; loads nothing.
   static bool intact(const std::string &path);
 
@@ -53,6 +57,7 @@ private:
   void *library = nullptr;
   int descriptor = -1;
   Manifest contents;
+  void readTable(const TaylorArtifact &table);
   void chooseProcessor(const TaylorArtifact &table);
   const TargetInfo *processor = nullptr; ///< Null where no target is for this processor.
   /// By function and form.

@@ -6,16 +6,16 @@
 namespace taylor::runtime {
 
 double visiblePairs(const Dims &dims, bool causal) {
-  int64_t queries = dims[TAYLOR_DIM_T], keys = dims[TAYLOR_DIM_U], offset = dims[TAYLOR_DIM_OFFSET];
+  // In doubles, where no size or offset overflows.
+  double queries = double(dims[TAYLOR_DIM_T]), keys = double(dims[TAYLOR_DIM_U]),
+         offset = double(dims[TAYLOR_DIM_OFFSET]);
   if (!causal)
-    return double(queries) * double(keys);
+    return queries * keys;
   // Queries below `first` see nothing, those from `full` on see all keys, query t between them offset + t
   // + 1.
-  int64_t first = std::clamp<int64_t>(-offset - 1, 0, queries);
-  int64_t full = std::clamp<int64_t>(keys - offset - 1, first, queries);
-  double between = double(full - first);
-  return between * (double(offset + first + 1) + double(offset + full)) / 2 +
-         double(queries - full) * double(keys);
+  double first = std::clamp(-offset - 1, 0.0, queries);
+  double full = std::clamp(keys - offset - 1, first, queries);
+  return (full - first) * ((offset + first + 1) + (offset + full)) / 2 + (queries - full) * keys;
 }
 
 double costOf(const FormCode &code, const Manifest &manifest, const Dims &dims) {

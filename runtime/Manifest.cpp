@@ -4,6 +4,9 @@
 
 namespace taylor::runtime {
 
+/// Far beyond what a manifest needs; messages print values, with a stack frame for each level.
+constexpr int mostDepth = 64;
+
 TaylorDtype parseDtype(const std::string &name, const std::string &where) {
   for (int dtype : {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F16, TAYLOR_F64, TAYLOR_I32})
     if (name == dtypeName(dtype))
@@ -126,17 +129,24 @@ Slot parseSlot(const std::string &label, const std::string &function, const Mani
 } // namespace
 
 Manifest Manifest::parse(std::string_view text, bool partial) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  bool deep = false;
+  auto watch = [&](int depth, Json::parse_event_t, Json &) {
+    deep |= depth > mostDepth;
+    return !deep;
+  };
+  Json json = Json::parse(text, watch, /*allow_exceptions=*/false);
+  if (deep)
+    fail("expected at most ", mostDepth, " lists and objects inside each other in the manifest");
   if (json.is_discarded() || !json.is_object())
     fail("expected a JSON object as manifest, but got ", text.size(), " bytes that are none");
   Manifest manifest;
   manifest.text = std::string(text);
   const std::string top = "the top level";
   manifest.version = get<std::string>(field(json, "taylor", top), "version", "'taylor'");
-  manifest.hash = json.value("hash", "");
+  manifest.hash = get<std::string>(json, "hash", top, "");
   manifest.spec = get<std::string>(json, "spec", top);
-  manifest.mask = json.value("mask", "");
-  manifest.form = json.value("form", "");
+  manifest.mask = get<std::string>(json, "mask", top, "");
+  manifest.form = get<std::string>(json, "form", top, "");
   manifest.dtype = parseDtype(get<std::string>(json, "dtype", top), top);
   if (json.contains("parameters"))
     for (auto &[name, value] : json["parameters"].items())
@@ -147,7 +157,7 @@ Manifest Manifest::parse(std::string_view text, bool partial) {
       fail("expected a positive size of axis '", name, "' in the manifest, but got ", value.dump());
     manifest.sizes[name] = value.get<int64_t>();
   }
-  manifest.aligned = json.value("aligned", false);
+  manifest.aligned = get<bool>(json, "aligned", top, false);
 
   const Json &tensors = field(json, "tensors", top);
   manifest.inputs = parseTensors(tensors, "inputs", /*input=*/true, manifest, partial);

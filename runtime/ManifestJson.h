@@ -19,10 +19,12 @@ inline const Json &field(const Json &object, const char *key, const std::string 
 /// A value as T; a wrong JSON type becomes a message.
 template <typename T> T convert(const Json &value, const char *key, const std::string &where) {
   try {
-    return value.get<T>();
+    // JSON's numbers become integers by a cast, which not every number survives.
+    if (!std::is_same_v<T, int64_t> || value.is_number_integer())
+      return value.get<T>();
   } catch (const Json::exception &) {
-    fail("unsupported value ", value.dump(), " of field '", key, "' in ", where, " of the manifest");
   }
+  fail("unsupported value ", value.dump(), " of field '", key, "' in ", where, " of the manifest");
 }
 
 template <typename T> T get(const Json &object, const char *key, const std::string &where) {

@@ -24,8 +24,9 @@ uint64_t parseInteger(Lexer &lexer, std::string_view what) {
   return lexer.take().value;
 }
 
-/// Of one array: a text must not ask for more memory than a machine has.
-constexpr uint64_t mostBytes = uint64_t(1) << 28;
+/// Of one array, and of all variables of a module with their alignments: a text must not ask for more memory
+/// than a machine has.
+constexpr uint64_t mostBytes = uint64_t(1) << 28, mostVariableBytes = uint64_t(1) << 29;
 
 Declaration parseDeclaration(Lexer &lexer, bool parameter) {
   Declaration d{{}, Type::None, 0, 1};
@@ -176,6 +177,10 @@ private:
     } else if (d.open) {
       lexer.failAt(d.name, "expected a size or values, but got neither for " + Lexer::describe(d.name));
     }
+    variableBytes += bytes + d.align;
+    if (variableBytes > mostVariableBytes)
+      lexer.failAt(d.name, "expected variables of at most " + std::to_string(mostVariableBytes) +
+                               " bytes in a module, but got " + std::to_string(variableBytes));
     auto memory = std::make_unique<std::byte[]>(bytes + d.align);
     std::byte *data =
         reinterpret_cast<std::byte *>(alignTo(reinterpret_cast<uintptr_t>(memory.get()), d.align));
@@ -270,7 +275,7 @@ private:
   Lexer lexer;
   std::shared_ptr<Program> program;
   Names names;
-  size_t sharedBytes = 0;
+  size_t sharedBytes = 0, variableBytes = 0;
 };
 
 struct TypeName {

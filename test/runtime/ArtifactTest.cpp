@@ -3,6 +3,7 @@
 // runs.
 #include "runtime/Artifact.h"
 #include "runtime/Cpu.h"
+#include "runtime/Error.h"
 #include "test/runtime/Fixture.h"
 #include <cstring>
 #include <elf.h>
@@ -191,6 +192,47 @@ TEST_F(ArtifactFile, LaterChangesOfTheFileDoNotReachALoadedKernel) {
   taylor_unload(first);
   EXPECT_EQ(taylor_tensor_count(second, "forward"), 8);
   taylor_unload(second);
+}
+
+/// A table as no file can bring it without a compiler that wrote it so.
+TEST(ArtifactTable, PointersAndNumbers) {
+  auto message = [](const TaylorArtifact &table) -> std::string {
+    try {
+      runtime::Artifact::fromTable("x", table);
+      return "none";
+    } catch (const runtime::Error &error) {
+      return error.what();
+    }
+  };
+  const char manifest[] = "{}";
+  const TaylorArtifact sound = {
+      TAYLOR_ARTIFACT_MAGIC, TAYLOR_ARTIFACT_ABI, manifest, 2, nullptr, 0, nullptr, 0};
+  EXPECT_EQ(message(sound), "'x': requires field 'taylor' in the top level of the manifest");
+  const std::string missing = "'x': requires a manifest, functions and images in 'taylor_artifact'";
+  TaylorArtifact table = sound;
+  table.manifest = nullptr;
+  EXPECT_EQ(message(table), missing);
+  table = sound;
+  table.manifest_size = -1;
+  EXPECT_EQ(message(table), missing);
+  table = sound;
+  table.function_count = 1;
+  EXPECT_EQ(message(table), missing);
+  table = sound;
+  table.image_count = -1;
+  EXPECT_EQ(message(table), missing);
+  TaylorFunction functions[2] = {};
+  functions[0].target = functions[1].target = "native";
+  functions[0].name = "forward";
+  table = sound;
+  table.functions = functions;
+  table.function_count = 2;
+  EXPECT_EQ(message(table), "'x': requires a target and a name of function 1 in 'taylor_artifact'");
+  TaylorImage image = {};
+  table = sound;
+  table.images = &image;
+  table.image_count = 1;
+  EXPECT_EQ(message(table), "'x': requires a target of image 0 in 'taylor_artifact'");
 }
 
 } // namespace

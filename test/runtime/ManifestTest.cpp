@@ -197,6 +197,9 @@ TEST(Manifest, VisiblePairs) {
         EXPECT_EQ(visiblePairs(dims, true), double(pairs)) << queries << " " << keys << " " << offset;
         EXPECT_EQ(visiblePairs(dims, false), double(queries * keys));
       }
+  double most = 9223372036854775807.0;
+  EXPECT_EQ(visiblePairs({1, 1, 1, INT64_MAX, INT64_MAX, INT64_MAX}, true), most * most);
+  EXPECT_EQ(visiblePairs({1, 1, 1, INT64_MAX, INT64_MAX, INT64_MIN}, true), 0);
 }
 
 TEST(Manifest, ContradictoryForms) {
@@ -206,6 +209,9 @@ TEST(Manifest, ContradictoryForms) {
                   " of the manifest, but got -2");
   expectError(manifestWithForms(R"("cost": {"pairs": 2})", R"("form": "chunked")"),
               "unsupported field 'pairs' in the cost of " + where + " of the manifest");
+  expectError(manifestWith("\"kernels\": [\"attend\"]",
+                           "\"state\": {\"features\": 1e300, \"channels\": 2}, \"kernels\": [\"attend\"]"),
+              "unsupported value 1e+300 of field 'features' in the state of " + where + " of the manifest");
   expectError(manifestWithForms(R"("cost": {})", R"("form": "parallel")"),
               "expected each form of " + where + " of the manifest once, but got 'parallel' twice");
   expectError(manifestWithForms(R"("cost": {})", R"("form": "chunked", "alternatives": [])"),
@@ -274,6 +280,15 @@ TEST(Manifest, Errors) {
               "requires field 'spec' in the top level of the manifest");
   expectError(manifestWith("\"spec\": \"s\"", "\"spec\": 3"),
               "unsupported value 3 of field 'spec' in the top level of the manifest");
+  expectError(manifestWith("\"hash\": \"ab\"", "\"hash\": 5"),
+              "unsupported value 5 of field 'hash' in the top level of the manifest");
+  expectError(manifestWith("\"mask\": \"causal\"", "\"mask\": []"),
+              "unsupported value [] of field 'mask' in the top level of the manifest");
+  expectError(manifestWith("\"hash\": \"ab\"", "\"aligned\": 1"),
+              "unsupported value 1 of field 'aligned' in the top level of the manifest");
+  std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  expectError(manifestWith("\"spec\": \"s\"", "\"spec\": " + deep),
+              "expected at most 64 lists and objects inside each other in the manifest");
   expectError(manifestWith("\"dtype\": \"bf16\"", "\"dtype\": \"f8\""),
               "expected dtype f32, bf16, f16, f64 or i32 in the top level of the manifest, but got 'f8'");
   expectError(manifestWith("\"j\": 4", "\"j\": 0"),

@@ -143,6 +143,8 @@ TEST(PtxParser, Messages) {
             "t.ptx:6:12: expected at most 524288 bytes of local memory in a kernel, but got 524289");
   EXPECT_EQ(errorOf(header + ".global .b64 g[33554433];"),
             "t.ptx:4:16: expected an array of at most 268435456 bytes, but got '33554433' elements");
+  EXPECT_EQ(errorOf(header + ".global .b8 a[268435456];\n.global .b8 b[268435456];"),
+            "t.ptx:5:13: expected variables of at most 536870912 bytes in a module, but got 536870914");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r<4>;\nld.shared.v4.b32 {%r0, %r1}, [%r2];")),
             "t.ptx:7:18: expected 4 operands, but got 2");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r<4>;\nld.shared.b32 %r0, %r1;")),
