@@ -46,11 +46,11 @@ private:
   int64_t chooseChunk(StateRewrite &rows, StateRewrite &columns, PairwiseOp op);
 };
 
-/// The largest x so far, of an array over keys.
-static Value buildRunningMaximum(OpBuilder &builder, Value array) {
+/// The largest x so far, of an array over keys; within its document, if there are any.
+static Value buildRunningMaximum(OpBuilder &builder, Value array, Value within) {
   ArrayType type = arrayTypeOf(array);
   auto scan = ScanOp::create(
-      builder, array.getLoc(), type, array, ScanKindAttr::get(builder.getContext(), ScanKind::Max),
+      builder, array.getLoc(), type, array, within, ScanKindAttr::get(builder.getContext(), ScanKind::Max),
       builder.getStringAttr("u"), UnitAttr(), UnitAttr(), builder.getI64IntegerAttr(0));
   OpBuilder::InsertionGuard guard(builder);
   Block *block = addBlock(scan.getBody(), type.getScalarType(), array.getLoc());
@@ -74,7 +74,7 @@ Value ChunkSums::buildMaximum(OpBuilder &builder, PairwiseOp op) {
   if (!parts || !parts->column || failed(sums.readMask()) || !sums.causal)
     return {};
   Location loc = op.getLoc();
-  Value largest = buildRunningMaximum(builder, buildFactor(builder, op, parts->column, {}));
+  Value largest = buildRunningMaximum(builder, buildFactor(builder, op, parts->column, {}), sums.documents);
   largest = AlignOp::create(builder, loc, arrayTypeOf(largest).renamed("u", "t"), largest,
                             builder.getStringAttr("t"));
   SmallVector<Value> arrays{largest};
@@ -93,25 +93,47 @@ Value ChunkSums::buildMaximum(OpBuilder &builder, PairwiseOp op) {
 }
 
 /// exp(a[t] - c[u]) for a key u before the chunk of t: both see what is between them and the chunk's edge,
-/// where the least c so far stands, so that no factor is above 1.
+/// where the least c so far stands, so that no factor is above 1. A key of another document than the edge's
+/// is not seen there, nor is the edge by a query of another.
 ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums,
                                  int64_t chunk) {
-  if (!sums.columnExponent)
+  if (!sums.columnExponent && !sums.documents)
     return {};
   Location loc = op.getLoc();
-  auto expOfDifference = [&](OpBuilder &b, Location where, ValueRange x) -> Value {
-    return math::ExpOp::create(b, where, arith::SubFOp::create(b, where, x[0], x[1]));
+  // exp(x[0] - x[1]), if there is a decay, where the last two numbers are equal, if there are documents.
+  auto factor = [&](OpBuilder &b, Location where, ValueRange x) -> Value {
+    Value decay = buildNumber(b, where, x[0].getType(), 1.0);
+    if (sums.columnExponent)
+      decay = math::ExpOp::create(b, where, arith::SubFOp::create(b, where, x[0], x[1]));
+    if (!sums.documents)
+      return decay;
+    Value same = arith::CmpFOp::create(b, where, arith::CmpFPredicate::OEQ, x.take_back(2)[0], x.back());
+    return arith::SelectOp::create(b, where, same, decay, buildNumber(b, where, x[0].getType(), 0.0));
   };
   auto readFor = [&](Value array, StringRef token) -> Value {
     return EdgeOp::create(builder, loc, arrayTypeOf(array).renamed("u", token), array, chunk);
   };
-  Value column = buildFactor(builder, op, sums.columnExponent, {});
-  Value edges = buildNegation(builder, buildRunningMaximum(builder, buildNegation(builder, column)));
   ChunkDecay decay;
-  decay.edges = edges;
-  Value row = buildFactor(builder, op, sums.rowExponent, {});
-  decay.row = buildMap(builder, loc, {row, readFor(edges, "t")}, {}, expOfDifference);
-  decay.column = buildMap(builder, loc, {readFor(edges, "u"), column}, {}, expOfDifference);
+  decay.documents = sums.documents;
+  Value column, keys = sums.documents;
+  SmallVector<Value> ofRow, ofColumn;
+  if (sums.columnExponent) {
+    column = buildFactor(builder, op, sums.columnExponent, {});
+    Value largest = buildRunningMaximum(builder, buildNegation(builder, column), sums.documents);
+    decay.edges = buildNegation(builder, largest);
+    ofRow = {buildFactor(builder, op, sums.rowExponent, {}), readFor(decay.edges, "t")};
+  }
+  if (keys) {
+    Value queries =
+        AlignOp::create(builder, loc, arrayTypeOf(keys).renamed("u", "t"), keys, builder.getStringAttr("t"));
+    ofRow.append({queries, readFor(keys, "t")});
+  }
+  decay.row = buildMap(builder, loc, ofRow, {}, factor);
+  if (column)
+    ofColumn = {readFor(decay.edges, "u"), column};
+  if (keys)
+    ofColumn.append({readFor(keys, "u"), keys});
+  decay.column = buildMap(builder, loc, ofColumn, {}, factor);
   return decay;
 }
 

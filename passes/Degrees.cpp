@@ -280,7 +280,8 @@ bool DegreeAnalysis::visitArrayOp(Operation &op) {
     if (!visitBody(body))
       return false;
     Degree degree = lookup(body.getTerminator()->getOperand(0));
-    if (isa<ScanOp>(op) && !requireZero(degree))
+    if (auto scan = dyn_cast<ScanOp>(op);
+        scan && (!requireZero(degree) || (scan.getWithin() && !requireZero(lookup(scan.getWithin())))))
       return false;
     // A sum over rows of unlike maxima.
     if (auto reduce = dyn_cast<ReduceOp>(op))

@@ -22,6 +22,35 @@ def SetParametersPass : Pass<"taylor-set-parameters", "::mlir::ModuleOp"> {
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
+def AddDocumentsPass : Pass<"taylor-add-documents", "::mlir::ModuleOp"> {
+  let summary = "attention within each of the documents of a packed sequence";
+  let description = [{
+    Rule: every specification gets an input `documents`, i32 over (b, u): the number of each key's document. Numbers ascend (a number below
+    one before it counts as that), gaps are allowed, and every query stands at a key. The result is that of each document by itself: pairs of
+    two documents are invisible; positions in formulas and of rope count from the document's first token; running sums and
+    maxima begin again there, and shifts and convolutions see 0 before it. A formula over pairs that only compares positions, or reads
+    their difference, keeps them.
+
+    Requires: no argument `documents`, no `size(t)` or `size(u)`, no single recurrence, no `within(..)`; those are errors where they stand.
+
+    ```mlir
+    taylor.spec @f(%q: !q, %k: !k, %v: !v) {
+      %qr = taylor.rope %q : !q
+      %n = taylor.recurrences %qr, %k, %v exponential causal : !q, !k, !v
+    // becomes
+    taylor.spec @f(%q: !q, %k: !k, %v: !v, %documents: !taylor.array<[b, u], i32> from input) {
+      %d = taylor.scan max over(u) %documents : !taylor.array<[b, u], i32>
+      %first = taylor.scan max over(u) select(%d == %before, 0.0, u) : !bu, !bu       // %before: %d shifted by 1
+      %p = taylor.map u - stop(%first) : !bu
+      %dt = taylor.align %d to t : !bu
+      %pt = taylor.align %p to t : !bu
+      %qr = taylor.rope %q at %pt : !q, !bt
+      %n = taylor.recurrences %qr, %k, %v exponential causal visible(%dt == %d) : !q, !k, !v, !bt, !bu
+    ```
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::arith::ArithDialect"];
+}
+
 def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
   let summary = "fix channel sizes, parameters, mask and types of every specification";
   let description = [{

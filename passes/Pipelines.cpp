@@ -26,6 +26,8 @@ void taylor::buildPairwisePipeline(OpPassManager &manager, const PairwiseOptions
   specialize.dtype = options.dtype;
   specialize.parameters = options.parameters;
   specialize.mask = options.mask;
+  if (options.documents)
+    manager.addPass(createAddDocumentsPass());
   manager.addPass(createSpecializePass(specialize));
   buildSpecializedToPairwisePipeline(manager);
 }

@@ -22,6 +22,8 @@ struct PairwiseOptions : mlir::PassPipelineOptions<PairwiseOptions> {
   Option<std::string> mask{*this, "mask",
                            llvm::cl::desc("causal or bidirectional in place of what is written"),
                            llvm::cl::init("")};
+  Option<bool> documents{*this, "documents", llvm::cl::desc("sequences of several documents"),
+                         llvm::cl::init(false)};
 };
 
 /// From a specialised `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`.

@@ -41,21 +41,55 @@ std::nullopt_t SeparableSums::refuse(Location loc, const Twine &why) {
   return std::nullopt;
 }
 
-LogicalResult SeparableSums::readMask() {
-  if (op.getVisible().empty())
-    return success();
-  Value condition = op.getVisible().front().getTerminator()->getOperand(0);
+/// The array over keys of which a mask compares a query's and a key's element, if it is a running maximum: it
+/// ascends, so that equal ones stand together. Else null.
+static Value readSameNumber(PairwiseOp op, arith::CmpFOp compare) {
+  auto read = [&](Value scalar) -> Value {
+    auto argument = dyn_cast<BlockArgument>(scalar);
+    return argument ? op.getArrays()[op.getScalars()[argument.getArgNumber()]] : Value();
+  };
+  Value row = read(compare.getLhs()), column = read(compare.getRhs());
+  if (!row || !column || compare.getPredicate() != arith::CmpFPredicate::OEQ)
+    return {};
+  if (!row.getDefiningOp<AlignOp>())
+    std::swap(row, column);
+  auto queries = row.getDefiningOp<AlignOp>();
+  auto ascending = column.getDefiningOp<ScanOp>();
+  bool same = queries && queries.getAxis() == "t" && queries.getArray() == column;
+  return same && ascending && ascending.getKind() == ScanKind::Max && !ascending.getReverse() &&
+                 !ascending.getWithin()
+             ? column
+             : Value();
+}
+
+bool SeparableSums::readCondition(Value condition) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return readCondition(both.getLhs()) && readCondition(both.getRhs());
   auto compare = condition.getDefiningOp<arith::CmpFOp>();
   auto isIndex = [](Value value, StringRef axis) {
     auto index = value.getDefiningOp<IndexOp>();
     return index && index.getAxis() == axis;
   };
   if (compare && compare.getPredicate() == arith::CmpFPredicate::OLE && isIndex(compare.getLhs(), "u") &&
-      isIndex(compare.getRhs(), "t")) {
-    causal = true;
+      isIndex(compare.getRhs(), "t"))
+    return causal = true;
+  Value numbers = compare ? readSameNumber(op, compare) : Value();
+  if (!numbers || (documents && documents != numbers))
+    return false;
+  documents = numbers;
+  return true;
+}
+
+LogicalResult SeparableSums::readMask() {
+  if (op.getVisible().empty())
     return success();
-  }
-  refuse(condition.getLoc(), "what a query sees is more than u <= t");
+  Value condition = op.getVisible().front().getTerminator()->getOperand(0);
+  if (!readCondition(condition))
+    refuse(condition.getLoc(), "what a query sees is more than u <= t");
+  else if (documents && !causal)
+    refuse(condition.getLoc(), "a query sees all keys of its document");
+  else
+    return success();
   return failure();
 }
 

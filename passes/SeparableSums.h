@@ -41,23 +41,27 @@ public:
   /// Terms of each yielded scalar.
   llvm::SmallVector<llvm::SmallVector<SeparableTerm>> yielded;
 
-  /// Fails where a yielded scalar in `wanted` is no such sum, or the mask is more than u <= t; `reason` then
-  /// says why, and `at` where.
+  /// Fails where a yielded scalar in `wanted` is no such sum, or the mask is more than `readMask` reads;
+  /// `reason` then says why, and `at` where.
   mlir::LogicalResult run(llvm::ArrayRef<int64_t> wanted);
   std::string reason;
   mlir::Location at;
   /// The scalar of one of the operation's regions, taken apart by sums and products with what depends on
   /// neither side; new operations go in front of its own. Empty where it has no such form.
   std::optional<SplitScalar> split(mlir::Value scalar);
-  /// Sets `causal`; fails where the mask is more than u <= t.
+  /// Sets `causal` and `documents`; fails where the mask is more than u <= t and one document.
   mlir::LogicalResult readMask();
   /// Whether the mask is u <= t; else every pair is visible.
   bool causal = false;
+  /// Where only pairs of one document are visible: the array over keys that is equal in one, and ascends.
+  /// Else null.
+  mlir::Value documents;
 
 private:
   using Terms = llvm::SmallVector<SeparableTerm>;
   enum Dependence : unsigned { None = 0, Products = 1, Rows = 2, Columns = 4 };
 
+  bool readCondition(mlir::Value condition);
   unsigned dependenceOf(mlir::Value scalar);
   std::optional<Terms> read(mlir::Value scalar);
   std::optional<Terms> compute(mlir::Value scalar);

@@ -226,8 +226,8 @@ SmallVector<Value> StateRewrite::buildSums(ArrayRef<Value> initial) {
   if (!initial.empty())
     for (size_t number : order)
       begin.push_back(initial[number]);
-  auto built = StatesOp::create(builder, loc, types, side.summed, values, begin, edges, mass.has_value(),
-                                first, last, ArrayAttr(), block, chunk);
+  auto built = StatesOp::create(builder, loc, types, side.summed, values, begin, edges, documents,
+                                mass.has_value(), first, last, ArrayAttr(), block, chunk);
   SmallVector<Value> sums(stateValues.size());
   for (auto [number, sum] : llvm::zip(order, built.getResults()))
     sums[number] = sum;
@@ -278,6 +278,7 @@ void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkO
   readerDecay = rows ? decay.row : decay.column;
   summedDecay = rows ? decay.column : decay.row;
   edges = decay.edges;
+  documents = decay.documents;
   // What decays in a head's own time is a head's own state.
   if (edges && arrayTypeOf(edges).has("h"))
     resultHeads = resultHeads.renamed("g", "h");

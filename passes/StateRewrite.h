@@ -17,9 +17,10 @@ mlir::Value buildFactor(mlir::OpBuilder &builder, PairwiseOp op, llvm::ArrayRef<
                         mlir::ValueRange arrays);
 
 /// A decay exp(a[t] - c[u]) taken apart at the edges of chunks: what a token sees of it up to its edge, and
-/// the array that is read at edges. All null: none.
+/// the array that is read at edges. Where pairs are of one document, `row` and `column` are 0 where the edge
+/// is of another, and `documents` is read at edges too. All null: none.
 struct ChunkDecay {
-  mlir::Value row, column, edges;
+  mlir::Value row, column, edges, documents;
 };
 
 /// One operation's sums in one direction (into rows, or into columns) as reads of states.
@@ -111,7 +112,7 @@ private:
   int64_t chunk = 0;
   int64_t block;
   /// Null where there is none.
-  mlir::Value readerDecay, summedDecay, edges;
+  mlir::Value readerDecay, summedDecay, edges, documents;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   Side side;

@@ -140,27 +140,35 @@ void KernelEmitter::emitScan(ScanOp scan) {
   // Along the lanes element by element, else a vector of independent scans.
   auto scanFrom = [&](const Point &start) {
     Type carry = alongLanes ? to.element : vectorOf(to.element);
+    Value none = identity(scan.getKind(), carry);
+    // The sum so far, and of which document it is; the first needs none.
     auto loop = scf::ForOp::create(b, constant(0), constant(size), constant(1),
-                                   ValueRange{identity(scan.getKind(), carry)});
+                                   scan.getWithin() ? ValueRange{none, none} : ValueRange{none});
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     Value n = loop.getInductionVar();
     if (scan.getReverse())
       n = arith::SubIOp::create(b, constant(size - 1), n);
     Point point = start.with(axis, Index(n));
-    Value x;
-    if (const View *from = findView(scan.getInput(), {}); alongLanes && from) {
-      x = load(to.element, address(*from, point));
-    } else {
+    auto read = [&](Value tile) -> Value {
+      if (const View *from = findView(tile, {}); alongLanes && from)
+        return load(to.element, address(*from, point));
       Locals locals;
-      x = fetch(scan.getInput(), point, locals);
-      if (alongLanes)
-        x = vector::ExtractOp::create(b, x, int64_t(0));
-    }
+      Value x = fetch(tile, point, locals);
+      return alongLanes ? Value(vector::ExtractOp::create(b, x, int64_t(0))) : x;
+    };
+    Value x = read(scan.getInput());
     Value before = loop.getRegionIterArg(0);
+    SmallVector<Value> next;
+    if (scan.getWithin()) {
+      next.push_back(read(scan.getWithin()));
+      Value same = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, next[0], loop.getRegionIterArg(1));
+      before = arith::SelectOp::create(b, same, before, none);
+    }
     Value after = combine(scan.getKind(), before, x);
     store(scan.getExclusive() ? before : after, address(to, point));
-    scf::YieldOp::create(b, ValueRange{after});
+    next.insert(next.begin(), after);
+    scf::YieldOp::create(b, next);
   };
   loopOver(type.getAxes(), {lane, axis}, Point{lane, {}}, [&](const Point &row) {
     if (alongLanes)

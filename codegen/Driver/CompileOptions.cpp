@@ -15,6 +15,8 @@ std::string CompileOptions::getKey() const {
                     headDim, getValueDim(), mask ? stringifyMask(*mask) : "as written", spec);
   if (f32Products != "fma")
     key += " f32-products=" + f32Products;
+  if (documents)
+    key += " documents";
   if (rowSums != "separate")
     key += " row-sums=" + rowSums;
   if (form != "auto")
@@ -50,6 +52,9 @@ std::string CompileOptions::check() const {
     return "expected a multiple of 64 up to 1048576 for --chunk, in which tiles of queries lie whole, but "
            "got " +
            std::to_string(chunk);
+  if (states && documents)
+    return "unsupported --states with --documents: a packed sequence begins and ends with whole documents; "
+           "use --states for each document by itself, or pack whole ones";
   auto checkSize = [](llvm::StringRef option, int64_t size) -> std::string {
     // Larger heads would not fit the register and cache model; no published model has them.
     if (size >= 1 && size <= 1024)

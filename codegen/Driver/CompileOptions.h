@@ -23,6 +23,8 @@ struct CompileOptions {
   int64_t valueDim = 0;
   /// Overrides `causal` and `bidirectional` in the specification.
   std::optional<Mask> mask;
+  /// Whether sequences are of several documents, which an input numbers.
+  bool documents = false;
   /// Values of free parameters, over the defaults of the specification.
   std::vector<ParameterSetting> parameters;
   /// How GPUs multiply numbers of f32: `fma`, or `tf32` on matrix units, operands rounded to 11 bits.

@@ -7,6 +7,7 @@
 #include "codegen/Torch/TorchPrinter.h"
 
 #include "dialect/Taylor/Parameters.h"
+#include "passes/AddDocuments.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
@@ -34,7 +35,8 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
   if (succeeded(spec))
     (*module)->setLoc(spec->getLoc());
   if (failed(spec) || failed(setParameters(*spec, options.parameters)) ||
-      (options.mask && failed(setMask(*spec, *options.mask))))
+      (options.mask && failed(setMask(*spec, *options.mask))) ||
+      (options.documents && failed(addDocuments(*spec))))
     return failure();
   return success();
 }

@@ -105,7 +105,8 @@ void Rewriter::rewrite(Operation *op) {
       .Case([&](tile::LoadOp load) { stage(load); })
       .Case([&](tile::ScanOp scan) {
         LayoutAttr serial = getSerialLayout(scan.getType(), scan.getAxis(), options.warps);
-        demand(scan.getInputMutable(), serial);
+        for (OpOperand &operand : scan->getOpOperands())
+          demand(operand, serial);
         scan.getResult().setType(scan.getType().withLayout(serial));
       })
       .Case([&](scf::ForOp loop) {

@@ -330,7 +330,10 @@ void LayoutPlan::toUser(OpOperand &use, LayoutAttr layout) {
             extendLayout(layout, {concat.getAxis(), 0, size, concat.getInterleaved() ? 2 : 1},
                          concat.getType().getSize(concat.getAxis())));
       })
-      .Case([&](tile::ScanOp scan) { set(scan.getResult(), layout); })
+      .Case([&](tile::ScanOp scan) {
+        if (use.get() == scan.getInput())
+          set(scan.getResult(), layout);
+      })
       .Case([&](tile::ContractOp contract) {
         if (use.get() == contract.getC())
           set(contract.getResult(), layout);

@@ -95,6 +95,8 @@ SmallVector<std::string> SpecPrinter::leaveOutDead(ReduceOp op, TorchText &terms
 }
 
 LogicalResult SpecPrinter::print(ScanOp op) {
+  if (op.getWithin())
+    return op.emitError("unsupported documents in PyTorch code; print it without --documents");
   SmallVector<StringRef> axes = axesOf(op.getResult().getType());
   FailureOr<TorchText> body = printBody(op.getBody(), readRows(op.getArrays(), axes), axes);
   if (failed(body))
@@ -202,6 +204,8 @@ LogicalResult SpecPrinter::print(ConvolveOp op) {
   SmallVector<StringRef> tapAxes = axes;
   tapAxes.push_back(op.getTapAxis());
   TorchText taps = scope.align(texts[op.getTaps()], tapAxes);
+  if (op.getWithin())
+    return op.emitError("unsupported documents in PyTorch code; print it without --documents");
   if (op.getReverse())
     return op.emitError(
         "unsupported reverse convolution in PyTorch code; it arises in derived functions only");

@@ -38,6 +38,8 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     arguments.push_back("--set=" + name + "=" + value);
   if (!options.mask.empty())
     arguments.push_back("--mask=" + options.mask);
+  if (options.documents)
+    arguments.push_back("--documents");
   if (options.f32Products != "fma")
     arguments.push_back("--f32-products=" + options.f32Products);
   if (options.form != "auto")

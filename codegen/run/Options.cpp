@@ -202,6 +202,11 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return setNamed(o.parameters, "set", t); }},
       {"mask", "causal|bidirectional", "overrides the mask written in the specification",
        [](O &o, S t) { return setChoice(o.mask, "mask", {"causal", "bidirectional"}, t); }},
+      {"documents", "",
+       "sequences of several documents, as in taylorc: their numbers are the input 'documents', three "
+       "documents\n"
+       "where no file gives it",
+       flag(&O::documents)},
       {"offset", "N", "position of query 0 (default: u - t)",
        [](O &o, S t) { return setInteger(o.offset, "offset", t); }},
       {"dtype", "f32|bf16|f16|f64",

@@ -40,6 +40,7 @@ struct Options {
   /// `name=value` as given, for the compiler too.
   std::map<std::string, std::string> parameters;
   std::optional<Dtype> dtype;
+  bool documents = false;
   std::string mask, layout = "bhtc", f32Products = "fma", form = "auto";
   std::optional<int64_t> offset;
   /// With --form=chunked: tokens of a chunk; 0: chosen.

@@ -4,6 +4,7 @@
 #include "codegen/run/RandomArray.h"
 #include "dialect/Taylor/Parameters.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/AddDocuments.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -58,6 +59,8 @@ public:
     problem.tf32Products = options.f32Products == "tf32" && problem.dtype == Dtype::F32;
     problem.environment.threads =
         options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+    if (options.documents && failed(addDocuments(problem.spec)))
+      return failure();
     if (failed(setParameters()) || failed(loadInputs()) || failed(setSizes()))
       return failure();
     if (!options.mask.empty() && failed(setMask(problem.spec, *symbolizeMask(options.mask))))

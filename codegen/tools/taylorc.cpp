@@ -94,6 +94,9 @@ struct CommandLine {
   cl::opt<std::string> mask{"mask",
                             cl::desc("causal or bidirectional, in place of what the specification says"),
                             cl::cat(category)};
+  cl::opt<bool> documents{"documents",
+                          cl::desc("sequences of several documents, which an input 'documents' numbers"),
+                          cl::cat(category)};
   cl::opt<std::string> spec{"spec", cl::desc("which specification of a file with several"),
                             cl::value_desc("name"), cl::cat(category)};
   cl::opt<Emission, false, EmissionParser> emit{
@@ -157,6 +160,7 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
     if (!options.mask)
       return "expected --mask=causal or bidirectional, but got '" + line.mask + "'";
   }
+  options.documents = line.documents;
   for (const std::string &text : line.set) {
     std::string error;
     mlir::FailureOr<ParameterSetting> setting = parseParameterSetting(text, error);

@@ -160,21 +160,25 @@ Evaluated finish(std::vector<Array> results, const Environment &environment) {
 }
 
 /// Adds to each state what those before it hold (over queries: those behind it), made smaller by the decay
-/// between their edges.
-void passStates(Array &state, StringRef reader, const ChunkNumbers &chunks, const Array *decay) {
+/// between their edges; nothing where a document ends between them.
+void passStates(Array &state, StringRef reader, const ChunkNumbers &chunks, const Array *decay,
+                const Array *within) {
   bool forward = reader == "t";
   Shape batch = state.shape.without({reader, "f", channelOf(state.shape)});
   int64_t perChunk = state.shape.sizeOf("f") * state.shape.sizeOf(channelOf(state.shape)),
           count = chunks.count;
-  std::optional<Walk> ofDecay;
-  int64_t keys = decay ? decay->shape.sizeOf("u") : 0, first = 0;
-  if (decay)
-    ofDecay.emplace(decay->shape.without({"u"}), batch);
+  int64_t first = 0;
   forEachPoint(batch, [&](ArrayRef<int64_t> point) {
-    auto edge = [&](int64_t c) { return decay->values[(*ofDecay)(point)*keys + chunks.edgeKey(c, keys)]; };
+    auto atEdge = [&](const Array &array, int64_t c) {
+      int64_t keys = array.shape.sizeOf("u");
+      return array.values[Walk(array.shape.without({"u"}), batch)(point) * keys + chunks.edgeKey(c, keys)];
+    };
+    auto edge = [&](int64_t c) { return atEdge(*decay, c); };
     for (int64_t step = 1; step < count; ++step) {
       int64_t to = forward ? step : count - 1 - step, from = forward ? to - 1 : to + 1;
       Real kept = !decay ? Real(1) : std::exp(forward ? edge(to) - edge(from) : edge(from) - edge(to));
+      if (within && atEdge(*within, from) != atEdge(*within, to))
+        kept = 0;
       for (int64_t i = 0; i < perChunk; ++i)
         state.values[first + to * perChunk + i] += kept * state.values[first + from * perChunk + i];
     }
@@ -236,10 +240,11 @@ FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Ope
     }
   });
   // So far each token is in the state at its edge only.
-  const Array *decay = op.getDecay() ? arrays.back() : nullptr;
+  const Array *decay = op.getDecay() ? arrays[1 + op.getValues().size()] : nullptr;
+  const Array *within = op.getWithin() ? arrays.back() : nullptr;
   for (Array &state : states)
     if (state.shape.has(reader))
-      passStates(state, reader, chunks, decay);
+      passStates(state, reader, chunks, decay, within);
   return finish(std::move(states), environment);
 }
 

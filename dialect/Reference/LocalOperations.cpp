@@ -284,14 +284,21 @@ struct ScanRule {
   ScanKind kind;
   bool exclusive, reverse;
   int64_t amount;
+  /// The document of each element; empty: all are of one.
+  std::vector<Real> documents;
 
   /// Calls `visit(length, element)` for each line, where element(i) is the place of the i-th in the order of
-  /// the scan.
+  /// the scan. The elements of a document are a line of their own.
   template <typename Visit> void forEachLine(const Shape &shape, StringRef axis, Visit visit) const {
     Lines lines(shape, axis);
     lines.forEach([&](int64_t begin) {
-      visit(lines.length,
-            [&](int64_t i) { return begin + (reverse ? lines.length - 1 - i : i) * lines.stride; });
+      auto place = [&](int64_t i) { return begin + (reverse ? lines.length - 1 - i : i) * lines.stride; };
+      for (int64_t first = 0, past; first < lines.length; first = past) {
+        for (past = first + 1; past < lines.length; ++past)
+          if (!documents.empty() && documents[place(past)] != documents[place(first)])
+            break;
+        visit(past - first, [&](int64_t i) { return place(first + i); });
+      }
     });
   }
 
@@ -350,9 +357,17 @@ FailureOr<Evaluated> taylor::reference::evaluateScan(ScanOp op, ArrayRef<Operand
                                                      const Environment &environment) {
   Shape shape = shapeOf(op.getResult().getType(), environment);
   auto body = std::make_shared<Body>(environment, shape);
-  if (failed(body->build(op.getBody(), operands, {})))
+  size_t operandCount = operands.size();
+  if (failed(body->build(op.getBody(), operands.take_front(op.getArrays().size()), {})))
     return failure();
-  ScanRule rule = {op.getKind(), op.getExclusive(), op.getReverse(), static_cast<int64_t>(op.getAmount())};
+  ScanRule rule = {
+      op.getKind(), op.getExclusive(), op.getReverse(), static_cast<int64_t>(op.getAmount()), {}};
+  if (op.getWithin()) {
+    const Array &within = *operands.back().array;
+    Walk walk(within.shape, shape);
+    forEachPoint(shape,
+                 [&](ArrayRef<int64_t> point) { rule.documents.push_back(within.values[walk(point)]); });
+  }
   std::string axis = op.getAxis().str();
 
   Array result(shape);
@@ -375,7 +390,7 @@ FailureOr<Evaluated> taylor::reference::evaluateScan(ScanOp op, ArrayRef<Operand
   evaluated.results.push_back(std::move(result));
   // A row mixes tokens: dead ones add nothing to it, and do not make it dead.
   evaluated.dead.emplace_back();
-  evaluated.pullback = [body, rule, axis, maxima](ArrayRef<Array> cotangents) {
+  evaluated.pullback = [body, rule, axis, maxima, operandCount](ArrayRef<Array> cotangents) {
     const Arithmetic &arithmetic = body->environment.arithmetic;
     Array cotangent = cotangents[0];
     if (rule.kind == ScanKind::Max) {
@@ -387,7 +402,10 @@ FailureOr<Evaluated> taylor::reference::evaluateScan(ScanOp op, ArrayRef<Operand
       transposed.apply(cotangent, axis, arithmetic);
     }
     Walk walk(cotangent.shape, body->loop);
-    return body->pullbackAll([&](ArrayRef<int64_t> point) { return cotangent.values[walk(point)]; });
+    std::vector<Array> gradients =
+        body->pullbackAll([&](ArrayRef<int64_t> point) { return cotangent.values[walk(point)]; });
+    gradients.resize(operandCount);
+    return gradients;
   };
   return evaluated;
 }

@@ -293,18 +293,24 @@ FailureOr<Evaluated> taylor::reference::evaluateRope(RopeOp op, ArrayRef<Operand
 //===----------------------------------------------------------------------===//
 
 /// Calls visit(y, x, w) for every product y += w x, all by element.
-static void forEachTap(const Shape &array, const Shape &taps, StringRef tapAxis, bool reverse,
-                       llvm::function_ref<void(int64_t y, int64_t x, int64_t w)> visit) {
+static void forEachTap(const Shape &array, const Shape &taps, StringRef tapAxis, const Array *within,
+                       bool reverse, llvm::function_ref<void(int64_t y, int64_t x, int64_t w)> visit) {
   StringRef token = array.has("t") ? "t" : "u";
   int64_t count = taps.sizeOf(tapAxis), stride = Lines(array, token).stride, tokens = array.sizeOf(token);
   Shape loop = array;
   loop.append(tapAxis, count);
   Walk atArray(array, loop), atTaps(taps, loop);
-  int64_t tokenPlace = array.find(token);
+  std::optional<Walk> atDocument;
+  if (within)
+    atDocument.emplace(within->shape, loop);
+  int64_t tokenPlace = array.find(token), nextDocument = within ? Lines(within->shape, token).stride : 0;
   forEachPoint(loop, [&](ArrayRef<int64_t> point) {
     int64_t back = count - 1 - point.back(), shift = reverse ? back : -back;
     int64_t source = point[tokenPlace] + shift;
-    if (source >= 0 && source < tokens)
+    if (source < 0 || source >= tokens)
+      return;
+    int64_t document = within ? (*atDocument)(point) : 0;
+    if (!within || within->values[document] == within->values[document + shift * nextDocument])
       visit(atArray(point), atArray(point) + shift * stride, atTaps(point));
   });
 }
@@ -312,27 +318,30 @@ static void forEachTap(const Shape &array, const Shape &taps, StringRef tapAxis,
 FailureOr<Evaluated> taylor::reference::evaluateConvolve(ConvolveOp op, ArrayRef<Operand> operands,
                                                          const Environment &environment) {
   const Array &x = *operands[0].array, &taps = *operands[1].array;
+  const Array *within = op.getWithin() ? operands[2].array : nullptr;
   std::string tapAxis = op.getTapAxis().str();
   bool reverse = op.getReverse();
   Arithmetic arithmetic = environment.arithmetic;
   Array y(x.shape);
-  forEachTap(x.shape, taps.shape, tapAxis, reverse, [&](int64_t to, int64_t from, int64_t tap) {
+  forEachTap(x.shape, taps.shape, tapAxis, within, reverse, [&](int64_t to, int64_t from, int64_t tap) {
     accumulate(y.values[to], taps.values[tap] * x.values[from], arithmetic.accumulator);
   });
   roundAll(y, arithmetic.value);
   Evaluated evaluated;
   evaluated.results.push_back(std::move(y));
   evaluated.dead.emplace_back();
-  evaluated.pullback = [&x, &taps, tapAxis, reverse, arithmetic](ArrayRef<Array> cotangents) {
+  evaluated.pullback = [&x, &taps, tapAxis, within, reverse, arithmetic](ArrayRef<Array> cotangents) {
     Array dx(x.shape), dTaps(taps.shape);
-    forEachTap(x.shape, taps.shape, tapAxis, reverse, [&](int64_t to, int64_t from, int64_t tap) {
+    forEachTap(x.shape, taps.shape, tapAxis, within, reverse, [&](int64_t to, int64_t from, int64_t tap) {
       Real dy = cotangents[0].values[to];
       accumulate(dx.values[from], taps.values[tap] * dy, arithmetic.accumulator);
       accumulate(dTaps.values[tap], x.values[from] * dy, arithmetic.accumulator);
     });
     roundAll(dx, arithmetic.value);
     roundAll(dTaps, arithmetic.value);
-    return std::vector<Array>{std::move(dx), std::move(dTaps)};
+    std::vector<Array> gradients = {std::move(dx), std::move(dTaps)};
+    gradients.resize(within ? 3 : 2);
+    return gradients;
   };
   return evaluated;
 }

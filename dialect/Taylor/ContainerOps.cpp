@@ -261,6 +261,23 @@ LogicalResult SpecOp::verify() {
   return verifyFreeAxes(*this);
 }
 
+/// Whether a value is computed from any real argument: what comes of integers alone (numbers of documents,
+/// positions) is no content of tokens.
+static bool dependsOnReals(Operation *op) {
+  llvm::SmallDenseSet<Value> seen;
+  SmallVector<Value> open(op->getOperands());
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (Operation *from = value.getDefiningOp())
+      open.append(from->operand_begin(), from->operand_end());
+    else if (auto type = dyn_cast<ArrayType>(value.getType()); !type || isa<FloatType>(type.getElementType()))
+      return true;
+  }
+  return false;
+}
+
 /// A running sum or maximum over tokens is of the past of each; beside a sum over all keys it would mean one
 /// order of tokens only.
 static LogicalResult verifyRunningScans(SpecOp spec) {
@@ -271,7 +288,7 @@ static LogicalResult verifyRunningScans(SpecOp spec) {
       bidirectional |= sums.getMask() == Mask::Bidirectional;
     else if (auto sum = dyn_cast<RecurrenceOp>(op))
       bidirectional |= sum.getMask() == Mask::Bidirectional;
-    else if (auto scan = dyn_cast<ScanOp>(op); scan && !scan.isShift() && !runs)
+    else if (auto scan = dyn_cast<ScanOp>(op); scan && !scan.isShift() && !runs && dependsOnReals(scan))
       runs = scan;
   }
   if (!bidirectional || !runs)

@@ -147,14 +147,18 @@ LogicalResult ScanOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange 
     return emitError("unsupported derivative of a running maximum; where it only shifts exponents it needs "
                      "none: read it as stop(..)");
   // The adjoint of a running sum is the running sum from the other end; of a shift, the shift back.
-  auto adjoint =
-      ScanOp::create(builder, getLoc(), results[0].getType(), results[0], getKindAttr(), getAxisAttr(),
-                     getExclusiveAttr(), getReverse() ? UnitAttr() : builder.getUnitAttr(), getAmountAttr());
+  auto adjoint = ScanOp::create(builder, getLoc(), results[0].getType(), results[0], getWithin(),
+                                getKindAttr(), getAxisAttr(), getExclusiveAttr(),
+                                getReverse() ? UnitAttr() : builder.getUnitAttr(), getAmountAttr());
   Block *block = addBlock(adjoint.getBody(), scalarTypesOf(results[0]), getLoc());
   OpBuilder inner = OpBuilder::atBlockEnd(block);
   YieldOp::create(inner, getLoc(), block->getArgument(0), ArrayAttr());
-  return pullBack(builder, {getLoc(), getArrays(), {}, getBody()}, adjoint.getResult(),
-                  indexedAxes(getBody()), passOn, cotangents);
+  if (failed(pullBack(builder, {getLoc(), getArrays(), {}, getBody()}, adjoint.getResult(),
+                      indexedAxes(getBody()), passOn, cotangents)))
+    return failure();
+  if (getWithin())
+    cotangents.push_back(Value());
+  return success();
 }
 
 LogicalResult AlignOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange results,
@@ -186,13 +190,13 @@ LogicalResult ConvolveOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRa
   ArrayType arrayType = arrayTypeOf(getArray());
   Type real = arrayType.getScalarType();
   cotangents.push_back(ConvolveOp::create(builder, getLoc(), arrayType.clone(real), dy, getTaps(),
-                                          getReverse() ? UnitAttr() : builder.getUnitAttr()));
+                                          getWithin(), getReverse() ? UnitAttr() : builder.getUnitAttr()));
 
   int64_t taps = getNumTaps();
   StringRef axis = arrayType.has("t") ? "t" : "u";
   SmallVector<Value> arrays = {dy, getTaps()};
   for (int64_t j = 0; j < taps; ++j) {
-    auto shift = ScanOp::create(builder, getLoc(), arrayType.clone(real), getArray(),
+    auto shift = ScanOp::create(builder, getLoc(), arrayType.clone(real), getArray(), getWithin(),
                                 ScanKindAttr::get(getContext(), ScanKind::Shift), builder.getStringAttr(axis),
                                 UnitAttr(), getReverseAttr(), builder.getI64IntegerAttr(taps - 1 - j));
     Block *block = addBlock(shift.getBody(), scalarTypesOf(getArray()), getLoc());
@@ -213,5 +217,7 @@ LogicalResult ConvolveOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRa
                     }
                     return arith::MulFOp::create(builder, loc, x[0], chosen);
                   }));
+  if (getWithin())
+    cotangents.push_back(Value());
   return success();
 }

@@ -179,6 +179,38 @@ LogicalResult ReduceOp::verify() {
   return verifyWidened(*this, *inferred);
 }
 
+/// Checks numbers of tokens: real, over `token` and perhaps b, where the array that they are of has it.
+static LogicalResult verifyNumbers(Operation *op, StringRef what, ArrayType numbers, StringRef token,
+                                   ArrayType array) {
+  if (!numbers.has(token))
+    return op->emitOpError("requires ")
+           << what << " over axis '" << token << "', as the array has it, but got " << numbers;
+  for (StringAttr axis : numbers.getAxes())
+    if (axis != token && (axis != "b" || !array.has("b")))
+      return op->emitOpError("expected ")
+             << what << " over '" << token << (array.has("b") ? "' and perhaps 'b'" : "'")
+             << ", but got axis '" << axis.getValue() << "'";
+  if (isa<IntegerType>(numbers.getElementType()))
+    return op->emitOpError("expected ")
+           << what << " that are real numbers, but got " << numbers << "; convert them with taylor.map";
+  return success();
+}
+
+/// within(%D : type), or nothing.
+static ParseResult parseWithin(OpAsmParser &parser, SmallVectorImpl<Value> &within) {
+  OpAsmParser::UnresolvedOperand operand;
+  ArrayType type;
+  if (failed(parser.parseOptionalKeyword("within")))
+    return success();
+  return failure(parser.parseLParen() || parser.parseOperand(operand) || parser.parseColonType(type) ||
+                 parser.parseRParen() || parser.resolveOperand(operand, type, within));
+}
+
+static void printWithin(OpAsmPrinter &printer, Value within) {
+  if (within)
+    printer << " within(" << within << " : " << within.getType() << ")";
+}
+
 //===----------------------------------------------------------------------===//
 // ScanOp
 //===----------------------------------------------------------------------===//
@@ -197,11 +229,15 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
     properties.exclusive = parser.getBuilder().getUnitAttr();
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     properties.reverse = parser.getBuilder().getUnitAttr();
+  SmallVector<Value> within;
   if (parser.parseKeyword("over") || parser.parseLParen() || parseAxisName(parser, properties.axis) ||
-      parser.parseRParen() || body.parseBody() || body.parseLive() || body.parseTypes())
+      parser.parseRParen() || parseWithin(parser, within) || body.parseBody() || body.parseLive() ||
+      body.parseTypes())
     return failure();
   if (body.numLive())
     return parser.emitError(parser.getNameLoc(), "unsupported guard live(..) on a scan");
+  result.addOperands(within);
+  properties.operandSegmentSizes = {body.numArrays(), int32_t(within.size())};
   properties.kind = ScanKindAttr::get(parser.getContext(), kind);
   properties.amount = parser.getBuilder().getI64IntegerAttr(amount);
   result.addTypes(body.explicitResult ? body.explicitResult : body.joined);
@@ -214,6 +250,7 @@ void ScanOp::print(OpAsmPrinter &printer) {
     printer << "(" << getAmountAttr().getInt() << ")";
   printer << (getExclusive() ? " exclusive" : "") << (getReverse() ? " reverse" : "") << " over(" << getAxis()
           << ")";
+  printWithin(printer, getWithin());
   SmallVector<Value> order = printBody(printer, getBody(), getArrays());
   FailureOr<ArrayType> inferred = joinBody(emitterFor(*this), getBody(), getArrays());
   printLiveAndTypes(printer, *this, order, {}, succeeded(inferred) ? *inferred : ArrayType());
@@ -232,6 +269,8 @@ LogicalResult ScanOp::verify() {
   if (isShift() && (getAmountAttr().getInt() < 0 || getExclusive()))
     return emitOpError("expected shift(n) with n >= 0, and not exclusive, but got ")
            << (getExclusive() ? "exclusive shift(" : "shift(") << getAmountAttr().getInt() << ")";
+  if (getWithin())
+    return verifyNumbers(*this, "documents", getWithin().getType(), getAxis(), getResult().getType());
   return success();
 }
 
@@ -455,19 +494,7 @@ LogicalResult RopeOp::verify() {
     return emitOpError("expected theta > 0, but got ") << formatNumber(getTheta().convertToDouble());
   if (!getPositions())
     return success();
-  ArrayType positions = getPositions().getType();
-  if (!positions.has(getToken()))
-    return emitOpError("requires positions over axis '")
-           << getToken() << "', as the array has it, but got " << positions;
-  for (StringAttr axis : positions.getAxes())
-    if (axis != getToken() && (axis != "b" || !array.has("b")))
-      return emitOpError("expected positions over '")
-             << getToken() << (array.has("b") ? "' and perhaps 'b'" : "'") << ", but got axis '"
-             << axis.getValue() << "'";
-  if (isa<IntegerType>(positions.getElementType()))
-    return emitOpError("expected positions that are real numbers, but got ")
-           << positions << "; convert them with taylor.map";
-  return success();
+  return verifyNumbers(*this, "positions", getPositions().getType(), getToken(), array);
 }
 
 //===----------------------------------------------------------------------===//
@@ -486,7 +513,9 @@ int64_t ConvolveOp::getNumTaps() { return getTaps().getType().sizeOf(getTapAxis(
 ParseResult ConvolveOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::UnresolvedOperand array, taps;
   ArrayType arrayType, tapsType;
-  if (parser.parseOperand(array) || parser.parseComma() || parser.parseOperand(taps))
+  SmallVector<Value> within;
+  if (parser.parseOperand(array) || parser.parseComma() || parser.parseOperand(taps) ||
+      parseWithin(parser, within))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     result.getOrAddProperties<Properties>().reverse = parser.getBuilder().getUnitAttr();
@@ -495,12 +524,15 @@ ParseResult ConvolveOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.resolveOperand(array, arrayType, result.operands) ||
       parser.resolveOperand(taps, tapsType, result.operands))
     return failure();
+  result.addOperands(within);
   result.addTypes(arrayType.clone(arrayType.getScalarType()));
   return success();
 }
 
 void ConvolveOp::print(OpAsmPrinter &printer) {
-  printer << " " << getArray() << ", " << getTaps() << (getReverse() ? " reverse" : "");
+  printer << " " << getArray() << ", " << getTaps();
+  printWithin(printer, getWithin());
+  printer << (getReverse() ? " reverse" : "");
   printer.printOptionalAttrDict(llvm::to_vector((*this)->getDiscardableAttrs()));
   printer << " : " << getArray().getType() << ", " << getTaps().getType();
 }
@@ -513,5 +545,8 @@ LogicalResult ConvolveOp::verify() {
   for (StringAttr axis : getTaps().getType().getAxes())
     if (axis != getTapAxis() && !getArray().getType().has(axis))
       return emitOpError("expected taps over axes of the array, but got axis '") << axis.getValue() << "'";
+  if (getWithin())
+    return verifyNumbers(*this, "documents", getWithin().getType(), getArray().getType().has("t") ? "t" : "u",
+                         getArray().getType());
   return success();
 }

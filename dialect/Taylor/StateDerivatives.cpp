@@ -83,7 +83,7 @@ LogicalResult ReadStatesOp::buildVectorJacobianProduct(OpBuilder &builder, Value
       builder, getLoc(), joinTokens(arrays, getToken(), getVectors(), real), getVectors(), states, given,
       Value(), getFirst(), getLast(), getWeightsAttr(), getBlock(), 0);
   cotangents.push_back(sumTo(builder, vectors, arrayTypeOf(getVectors())));
-  auto sums = StatesOp::create(builder, getLoc(), types, getVectors(), given, ValueRange(), Value(),
+  auto sums = StatesOp::create(builder, getLoc(), types, getVectors(), given, ValueRange(), Value(), Value(),
                                /*mass=*/false, getFirst(), getLast(), getWeightsAttr(), getBlock(), 0);
   auto sum = sums.getResults().begin();
   for (Value cotangent : results)

@@ -100,6 +100,11 @@ LogicalResult StatesOp::verify() {
           return emitOpError("expected states with the axis '")
                  << axis << "' of their decay, but got " << result.getType();
   }
+  if (Value within = getWithin())
+    if (ArrayType type = typeOf(within);
+        tokenOf(type) != "u" || !type.without({"b", "u"}).getAxes().empty() || !getChunk())
+      return emitOpError("expected documents over u and perhaps b, between chunks, but got ")
+             << type << (getChunk() ? "" : " and no chunk");
   if (getResults().size() != getValues().size() + getMass())
     return emitOpError("expected a result per value, and one for the mass, ")
            << getValues().size() + getMass() << ", but got " << getResults().size();

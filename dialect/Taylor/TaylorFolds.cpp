@@ -168,7 +168,7 @@ LogicalResult ScanOp::canonicalize(ScanOp op, PatternRewriter &rewriter) {
   }
   // Zeros come in at the same end, whether once or twice.
   auto inner = op.getArrays().size() == 1 ? op.getArrays()[0].getDefiningOp<ScanOp>() : ScanOp();
-  if (!inner || !inner.isShift() || inner.getAxis() != op.getAxis() ||
+  if (!inner || !inner.isShift() || inner.getAxis() != op.getAxis() || inner.getWithin() != op.getWithin() ||
       inner.getReverse() != op.getReverse() || !isIdentity(op.getBody()) ||
       inner.getResult().getType() != op.getResult().getType())
     return failure();

@@ -268,7 +268,7 @@ def Taylor_ReduceOp : Taylor_ArrayOp<"reduce", [AttrSizedOperandSegments, Differ
   let regions = (region SizedRegion<1>:$body);
 }
 
-def Taylor_ScanOp : Taylor_ArrayOp<"scan", [Differentiable]> {
+def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differentiable]> {
   let summary = "a running sum, a running maximum, or a shift, over tokens";
   let description = [{
     `sum over(u) F`: y[u] = sum_{j <= u} F[j]; `exclusive`: j < u; `reverse`: from the end, j >= u or j > u.
@@ -280,12 +280,18 @@ def Taylor_ScanOp : Taylor_ArrayOp<"scan", [Differentiable]> {
     %m = taylor.scan max over(u) %a : !col
     %w = taylor.map exp(%a - stop(%m)) : !col, !col                 // at most 1
     ```
+    `within(%D : type)`, D over the axis and perhaps b: only tokens of the same document count, those with the same D. D ascends, so that
+    tokens of a document stand together; sums begin again where a document does, and a shift gives 0 across its edge.
+
+    ```mlir
+    %L = taylor.scan sum over(u) within(%D : !taylor.array<[b, u]>) log(%gate) : !col
+    ```
     The adjoint of a sum or a shift is the same from the other end. A maximum has none: it is there to shift exponents, which
     changes no result, and `stop(..)` says so; a gradient that reaches it is refused.
 
     Canonical form: `shift(0)` is a `taylor.map`; a shift of a shift in the same direction is one shift.
   }];
-  let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, Taylor_ScanKindAttr:$kind, StrAttr:$axis,
+  let arguments = (ins Variadic<Taylor_ArrayType>:$arrays, Optional<Taylor_ArrayType>:$within, Taylor_ScanKindAttr:$kind, StrAttr:$axis,
                        UnitAttr:$exclusive, UnitAttr:$reverse, DefaultValuedAttr<I64Attr, "0">:$amount);
   let results = (outs Taylor_ArrayType:$result);
   let regions = (region SizedRegion<1>:$body);
@@ -368,13 +374,14 @@ def Taylor_ConvolveOp : Taylor_ArrayOp<"convolve", [Differentiable]> {
   let summary = "causal depthwise convolution over tokens";
   let description = [{
     `y[t] = sum_j w[j] x[t - J + 1 + j]`, x before the start 0; the taps j are the free axis of w that x lacks.
-    `reverse` is the adjoint: `y[t] = sum_j w[j] x[t + J - 1 - j]`, x past the end 0.
+    `reverse` is the adjoint: `y[t] = sum_j w[j] x[t + J - 1 - j]`, x past the end 0. `within(%D : type)`: tokens of other documents are 0,
+    too, as in `taylor.scan`.
 
     ```mlir
     %q1 = taylor.convolve %q, %cq : !q, !taylor.array<[h, d, j = 4]>
     ```
   }];
-  let arguments = (ins Taylor_ArrayType:$array, Taylor_ArrayType:$taps, UnitAttr:$reverse);
+  let arguments = (ins Taylor_ArrayType:$array, Taylor_ArrayType:$taps, Optional<Taylor_ArrayType>:$within, UnitAttr:$reverse);
   let results = (outs Taylor_ArrayType:$result);
   let extraClassDeclaration = [{
     /// The axis of the taps, and their number.

@@ -41,7 +41,8 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differ
     all tokens are summed. A value without channel axis gives a result without one.
 
     With `decay(%L)`, L over u, a state is as its edge sees it: what was summed up to the edge before (over queries: behind the edge behind) is
-    multiplied by exp(L[e(c)] - L[e(c - 1)]) (exp(L[e(c + 1)] - L[e(c)])), e as in `taylor.edge`.
+    multiplied by exp(L[e(c)] - L[e(c - 1)]) (exp(L[e(c + 1)] - L[e(c)])), e as in `taylor.edge`. With `within(%D)`, D over u, it is
+    kept only where D is equal at both edges: a state ends with its document.
 
     With `weights`, feature f counts weight(f) times, as in `taylor.read_states`: the derivative of a read, by the state.
 
@@ -55,11 +56,11 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differ
     ```
   }];
   let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$values, Variadic<Taylor_ArrayType>:$initial,
-                       Optional<Taylor_ArrayType>:$decay, UnitAttr:$mass, I64Attr:$first, I64Attr:$last,
+                       Optional<Taylor_ArrayType>:$decay, Optional<Taylor_ArrayType>:$within, UnitAttr:$mass, I64Attr:$first, I64Attr:$last,
                        OptionalAttr<F64ArrayAttr>:$weights, DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let assemblyFormat = [{
-    $vectors (`,` $values^)? (`initial` $initial^)? (`decay` `(` $decay^ `)`)? (`mass` $mass^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)? (`block` `(` $block^ `)`)?
+    $vectors (`,` $values^)? (`initial` $initial^)? (`decay` `(` $decay^ `)`)? (`within` `(` $within^ `)`)? (`mass` $mass^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)? (`block` `(` $block^ `)`)?
     (`chunk` `(` $chunk^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{

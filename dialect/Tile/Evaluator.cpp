@@ -384,12 +384,19 @@ void Evaluator::runScan(ScanOp scan) {
   int64_t size = scan.getType().getSize(scan.getAxis());
   forEachIndex(others, [&](const Index &at) {
     Scalar before = {identityOf(scan.getKind()), 0};
+    std::optional<Scalar> document;
     for (int64_t n = 0; n < size; ++n) {
       Index full;
       for (const Axis &axis : axes)
         full.push_back(axis.getName() == scan.getAxis() ? (scan.getReverse() ? size - 1 - n : n)
                                                         : at[llvm::find(others, axis) - others.begin()]);
       int64_t i = linearIndex(scan.getType(), axes, full);
+      if (scan.getWithin()) {
+        Scalar next = tile(scan.getWithin())[i];
+        if (document && document->real != next.real)
+          before = {identityOf(scan.getKind()), 0};
+        document = next;
+      }
       Scalar after = combine(scan.getKind(), before, tile(scan.getInput())[i]);
       result[i] = scan.getExclusive() ? before : after;
       before = after;

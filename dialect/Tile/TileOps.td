@@ -324,17 +324,20 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure, SameOperandsAndResultType]> {
   let summary = "running sum, max or min along an axis of the tile";
   let description = [{
     `y[t] = sum (max, min) over t' <= t of x[t']`; exclusive: t' < t, of no elements 0 (-inf, +inf); reverse: t' >= t, or t' > t.
-    A sequence of tiles carries its sum in a loop: `carry + scan`, then `carry + reduce`.
+    A sequence of tiles carries its sum in a loop: `carry + scan`, then `carry + reduce`. `within(%d)`, of the same type: only elements
+    with the same d, which stand together, so that the scan begins again where d changes.
 
     ```mlir
     %L = tile.scan sum %f over(t) exclusive : !tile.tile<[t = 64], f32>
     %m = tile.scan max %f over(t) : !tile.tile<[t = 64], f32>
+    %s = tile.scan sum %f over(t) within(%d) : !tile.tile<[t = 64], f32>
     ```
   }];
-  let arguments = (ins Tile_ReductionKind:$kind, Tile_TileType:$input, StrAttr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
+  let arguments = (ins Tile_ReductionKind:$kind, Tile_TileType:$input, Optional<Tile_TileType>:$within, StrAttr:$axis, UnitAttr:$exclusive,
+                       UnitAttr:$reverse);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
-    $kind $input `over` `(` custom<Name>($axis) `)` (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` qualified(type($result))
+    $kind $input `over` `(` custom<Name>($axis) `)` (`within` `(` $within^ `)`)? (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }

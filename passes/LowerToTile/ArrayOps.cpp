@@ -238,11 +238,14 @@ Value TileEmitter::emitAlign(AlignOp op, Frame &frame) {
   return loadStored(memory.values.lookup(op.getArray()), tileType(type, there), there, from, to);
 }
 
-Value TileEmitter::emitShifted(StringRef token, int64_t amount, Frame &frame,
+Value TileEmitter::emitShifted(StringRef token, int64_t amount, Value documents, Frame &frame,
                                function_ref<Value(Frame &)> emitThere) {
   Value start = arith::SubIOp::create(builder, loc, frame.start(token), constant(amount));
   Frame there = frame.at(token, start, frame.size(token));
   Value tile = emitThere(there);
+  SmallVector<Value> ends;
+  if (documents)
+    ends = {emit(documents, frame), emit(documents, there)};
   ScalarProgram program(*this, there);
   Value value = program.input(tile), position = program.position(token);
   Value first = firstPosition(token), end = endPosition(token);
@@ -250,6 +253,11 @@ Value TileEmitter::emitShifted(StringRef token, int64_t amount, Frame &frame,
   Value after = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::sge, position, first);
   Value before = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, position, end);
   Value inside = arith::AndIOp::create(inner, loc, after, before);
+  if (documents) {
+    Value same = arith::CmpFOp::create(inner, loc, arith::CmpFPredicate::OEQ, program.input(ends[0]),
+                                       program.input(ends[1]));
+    inside = arith::AndIOp::create(inner, loc, inside, same);
+  }
   Value zero = FloatMath{inner, loc}.number(value.getType(), 0.0);
   return program.emit(ValueRange{arith::SelectOp::create(inner, loc, inside, value, zero)}).front();
 }
@@ -257,7 +265,7 @@ Value TileEmitter::emitShifted(StringRef token, int64_t amount, Frame &frame,
 Value TileEmitter::emitShift(ScanOp op, Frame &frame) {
   // y[u] = F[u - n]: the formula at a window further back.
   return emitShifted(
-      op.getAxis(), op.getReverse() ? -op.getAmount() : op.getAmount(), frame,
+      op.getAxis(), op.getReverse() ? -op.getAmount() : op.getAmount(), op.getWithin(), frame,
       [&](Frame &there) { return emitRegion(op.getBody(), op.getArrays(), {}, there).front(); });
 }
 
@@ -270,8 +278,8 @@ Value TileEmitter::emitConvolve(ConvolveOp op, Frame &frame) {
   Value sum = splat(type, 0.0);
   for (int64_t j = 0; j < count; ++j) {
     int64_t back = count - 1 - j;
-    Value x = emitShifted(tokenAxis(cast<ArrayType>(op.getType())), op.getReverse() ? -back : back, frame,
-                          [&](Frame &there) { return emit(op.getArray(), there); });
+    Value x = emitShifted(tokenAxis(cast<ArrayType>(op.getType())), op.getReverse() ? -back : back,
+                          op.getWithin(), frame, [&](Frame &there) { return emit(op.getArray(), there); });
     SmallVector<tile::Axis> axes(cast<tile::TileType>(weights.getType()).getAxes());
     for (tile::Axis &axis : axes)
       if (axis.getName() == taps)
@@ -286,7 +294,17 @@ Value TileEmitter::emitConvolve(ConvolveOp op, Frame &frame) {
   return sum;
 }
 
-std::pair<Value, Value> TileEmitter::emitScan(ScanOp op, Value carry, Frame &frame) {
+SmallVector<Value> TileEmitter::emitFirstCarry(ScanOp op, const Frame &frame) {
+  auto without = [&](Value array) {
+    return tileType(cast<ArrayType>(array.getType()), frame).without({op.getAxis()});
+  };
+  SmallVector<Value> first{splat(without(op), op.getIdentity())};
+  if (op.getWithin())
+    first.push_back(splat(without(op.getWithin()), 0.0));
+  return first;
+}
+
+std::pair<Value, SmallVector<Value>> TileEmitter::emitScan(ScanOp op, ValueRange carried, Frame &frame) {
   StringRef token = op.getAxis();
   Value tile = emitRegion(op.getBody(), op.getArrays(), {}, frame).front();
   tile = broadcastTile(builder, loc, tile, tileType(cast<ArrayType>(op.getType()), frame));
@@ -299,10 +317,50 @@ std::pair<Value, Value> TileEmitter::emitScan(ScanOp op, Value carry, Frame &fra
       program.emit(ValueRange{arith::SelectOp::create(program.builder(), loc, inside, value, none)}).front();
 
   Reduction kind = op.getKind() == ScanKind::Max ? Reduction::Max : Reduction::Sum;
-  Value within = tile::ScanOp::create(builder, loc, term.getType(), tileKind(kind), term, token,
-                                      op.getExclusive(), op.getReverse());
-  Value whole = tile::ReduceOp::create(builder, loc, tileKind(kind), term, {token});
-  return {combine(kind, within, carry), combine(kind, carry, whole)};
+  Value carry = carried.front(), document, last;
+  if (op.getWithin()) {
+    // The documents of a block, of its last token (the first, from the end), and of what is carried: there is
+    // only as much of it as the document goes on.
+    bool reverse = op.getReverse();
+    document = emit(op.getWithin(), frame);
+    ScalarProgram numbers(*this, frame);
+    Value number = numbers.input(document);
+    Value isThere = arith::CmpIOp::create(numbers.builder(), loc, arith::CmpIPredicate::slt,
+                                          numbers.position(token), end);
+    Value outside = FloatMath{numbers.builder(), loc}.number(
+        number.getType(), reverse ? -leastOf(number.getType()) : leastOf(number.getType()));
+    Value known =
+        numbers.emit(ValueRange{arith::SelectOp::create(numbers.builder(), loc, isThere, number, outside)})
+            .front();
+    last = tile::ReduceOp::create(builder, loc, reverse ? tile::ReductionKind::min : tile::ReductionKind::max,
+                                  known, {token});
+    document = broadcastTile(builder, loc, known, cast<tile::TileType>(term.getType()));
+  }
+  auto selectSame = [&](Value x, Value ofX, Value wanted) -> Value {
+    return op.getWithin()
+               ? map({x, ofX, wanted},
+                     [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+                       Value same =
+                           arith::CmpFOp::create(inner, where, arith::CmpFPredicate::OEQ, s[1], s[2]);
+                       Value none = FloatMath{inner, where}.number(s[0].getType(), op.getIdentity());
+                       return arith::SelectOp::create(inner, where, same, s[0], none);
+                     })
+               : x;
+  };
+  Value scanned = tile::ScanOp::create(builder, loc, term.getType(), tileKind(kind), term, document, token,
+                                       op.getExclusive(), op.getReverse());
+  Value before = carry;
+  if (op.getWithin())
+    before = selectSame(broadcastTile(builder, loc, carry, cast<tile::TileType>(term.getType())), document,
+                        carried[1]);
+  Value rest = selectSame(term, document, last);
+  Value whole = tile::ReduceOp::create(builder, loc, tileKind(kind), rest, {token});
+  Value result = combine(kind, scanned, before);
+  SmallVector<Value> next{
+      combine(kind, selectSame(carry, last, op.getWithin() ? carried[1] : Value()), whole)};
+  if (op.getWithin())
+    next.push_back(last);
+  return {result, next};
 }
 
 //===----------------------------------------------------------------------===//

@@ -235,19 +235,20 @@ void ProgramAssembler::emitScanKernel(KernelPlan &kernel, TileEmitter &emitter, 
   Value blocks = arith::CeilDivSIOp::create(emitter.builder, emitter.loc, emitter.size(token),
                                             emitter.constant(sizes.tokens));
   Frame probe = frame.at(token, emitter.constant(0), sizes.tokens);
-  tile::TileType carryType = emitter.tileType(typeOf(scan), probe).without({token});
-  Value none = emitter.splat(carryType, scan.getIdentity());
-  emitter.loop(emitter.constant(0), blocks, 1, none, [&](Value index, ValueRange carried) {
-    if (scan.getReverse()) {
-      Value last = arith::SubIOp::create(emitter.builder, emitter.loc, blocks, emitter.constant(1));
-      index = arith::SubIOp::create(emitter.builder, emitter.loc, last, index);
-    }
-    Value start = arith::MulIOp::create(emitter.builder, emitter.loc, index, emitter.constant(sizes.tokens));
-    Frame block = frame.at(token, start, sizes.tokens);
-    auto [tile, carry] = emitter.emitScan(scan, carried.front(), block);
-    storeRoot(root, tile, emitter, block);
-    return SmallVector<Value>{carry};
-  });
+  emitter.loop(emitter.constant(0), blocks, 1, emitter.emitFirstCarry(scan, probe),
+               [&](Value index, ValueRange carried) {
+                 if (scan.getReverse()) {
+                   Value last =
+                       arith::SubIOp::create(emitter.builder, emitter.loc, blocks, emitter.constant(1));
+                   index = arith::SubIOp::create(emitter.builder, emitter.loc, last, index);
+                 }
+                 Value start = arith::MulIOp::create(emitter.builder, emitter.loc, index,
+                                                     emitter.constant(sizes.tokens));
+                 Frame block = frame.at(token, start, sizes.tokens);
+                 auto [tile, next] = emitter.emitScan(scan, carried, block);
+                 storeRoot(root, tile, emitter, block);
+                 return next;
+               });
 }
 
 SmallVector<PairResult> ProgramAssembler::planResults(const KernelPlan &kernel, TileEmitter &emitter) {

@@ -98,6 +98,8 @@ void Partition::chooseStored() {
       store(edge.getArray());
     } else if (auto convolve = dyn_cast<ConvolveOp>(op)) {
       store(convolve.getArray()); // read once per tap
+      if (convolve.getWithin())
+        store(convolve.getWithin());
       if (!isFinished(convolve))
         store(convolve);
     } else if (auto scan = dyn_cast<ScanOp>(op)) {
@@ -107,11 +109,14 @@ void Partition::chooseStored() {
         for (Value array : scan.getArrays())
           if (readsSums(array))
             store(array);
+      if (scan.getWithin())
+        store(scan.getWithin());
     } else if (auto states = dyn_cast<StatesOp>(op)) {
       for (Value state : states.getResults())
         store(state);
-      if (states.getDecay())
-        store(states.getDecay());
+      for (Value atEdges : {states.getDecay(), states.getWithin()})
+        if (atEdges)
+          store(atEdges);
       for (Value initial : states.getInitial())
         store(initial);
     } else if (isa<ReadStatesOp, ContractStatesOp>(op)) {

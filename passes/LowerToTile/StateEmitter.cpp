@@ -226,7 +226,7 @@ void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
     Frame at = panelAt(frame, start);
     at.indices["c"] = number;
     Value kept;
-    if (op.getDecay()) {
+    if (op.getDecay() || op.getWithin()) {
       // Nothing has been summed before the first of them, which stands for its own neighbour.
       Value from = op.getToken() == "t"
                        ? emitter.add(number, emitter.constant(1))
@@ -270,12 +270,25 @@ Value StateEmitter::loadEdge(Value array, int64_t chunk, Value slot, const Frame
 }
 
 Value StateEmitter::loadDecay(StatesOp op, Value from, Value to, const Frame &frame) {
-  Value before = loadEdge(op.getDecay(), op.getChunk(), from, frame);
-  Value after = loadEdge(op.getDecay(), op.getChunk(), to, frame);
   if (op.getToken() == "t")
-    std::swap(before, after); // queries behind both edges
-  return emitter.map({after, before}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
-    return math::ExpOp::create(inner, where, arith::SubFOp::create(inner, where, s[0], s[1]));
+    std::swap(from, to); // queries behind both edges
+  SmallVector<Value> numbers;
+  for (Value array : {op.getDecay(), op.getWithin()})
+    if (array)
+      for (Value slot : {to, from})
+        numbers.push_back(loadEdge(array, op.getChunk(), slot, frame));
+  return emitter.map(numbers, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    auto number = [&](double x) -> Value {
+      return arith::ConstantOp::create(inner, where, inner.getFloatAttr(s[0].getType(), x));
+    };
+    Value kept = number(1.0);
+    if (op.getDecay())
+      kept = math::ExpOp::create(inner, where, arith::SubFOp::create(inner, where, s[0], s[1]));
+    if (!op.getWithin())
+      return kept;
+    ValueRange documents = s.take_back(2);
+    Value same = arith::CmpFOp::create(inner, where, arith::CmpFPredicate::OEQ, documents[0], documents[1]);
+    return arith::SelectOp::create(inner, where, same, kept, number(0.0));
   });
 }
 

@@ -75,9 +75,12 @@ public:
   mlir::Value emitPartial(ReduceOp op, Frame &frame);
   /// Writes the tables of cos and sin for one block of tokens.
   void emitAngles(const AngleTable &table, mlir::Value cosines, mlir::Value sines, Frame &frame);
-  /// One block of a running sum or maximum, combined with `carry`; and the new carry. Beyond the axis' end
-  /// there are no terms.
-  std::pair<mlir::Value, mlir::Value> emitScan(ScanOp op, mlir::Value carry, Frame &frame);
+  /// One block of a running sum or maximum, combined with what is carried, and what is carried on: the last
+  /// result, and, within documents, the number of the last token's. Beyond the axis' end there are no terms.
+  std::pair<mlir::Value, llvm::SmallVector<mlir::Value>> emitScan(ScanOp op, mlir::ValueRange carried,
+                                                                  Frame &frame);
+  /// What is carried at first.
+  llvm::SmallVector<mlir::Value> emitFirstCarry(ScanOp op, const Frame &frame);
 
   // Small things shared by the kernels.
   /// Index of b, h or g where it is fixed, else null; a group's index follows from its head's.
@@ -124,8 +127,8 @@ private:
   mlir::Value emitShift(ScanOp op, Frame &frame);
   mlir::Value emitConvolve(ConvolveOp op, Frame &frame);
   /// `amount` tokens back (or ahead, if negative): what `emitThere` makes at that window, 0 outside of the
-  /// array.
-  mlir::Value emitShifted(llvm::StringRef token, int64_t amount, Frame &frame,
+  /// array, and, if there are documents, in another one.
+  mlir::Value emitShifted(llvm::StringRef token, int64_t amount, mlir::Value documents, Frame &frame,
                           llvm::function_ref<mlir::Value(Frame &there)> emitThere);
   /// The formula of a reduction at one frame, summed over the channels it is reduced over.
   mlir::Value emitReduceBody(ReduceOp op, Frame &frame);

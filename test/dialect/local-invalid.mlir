@@ -292,6 +292,26 @@ taylor.spec @theta(%q: !q) {
 
 // -----
 
+!col = !taylor.array<[b, h, u]>
+!p = !taylor.array<[b, t]>
+taylor.spec @documents_of_queries(%x: !col, %p: !p from input) {
+  // expected-error @below {{'taylor.scan' op requires documents over axis 'u', as the array has it, but got '!taylor.array<[b, t]>'}}
+  %o = taylor.scan sum over(u) within(%p : !p) %x : !col
+  taylor.yield %o : !col
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d]>
+!p = !taylor.array<[b, u], i32>
+taylor.spec @whole_documents(%x: !k, %w: !taylor.array<[d, j = 4]> from parameter(ones), %p: !p from input) {
+  // expected-error @below {{'taylor.convolve' op expected documents that are real numbers, but got '!taylor.array<[b, u], i32>'; convert them with taylor.map}}
+  %o = taylor.convolve %x, %w within(%p : !p) : !k, !taylor.array<[d, j = 4]>
+  taylor.yield %o : !k
+}
+
+// -----
+
 !q = !taylor.array<[b, h, t, d]>
 !p = !taylor.array<[b, u]>
 taylor.spec @positions_of_keys(%q: !q, %p: !p from input) {

@@ -106,6 +106,9 @@ taylor.spec @local(%q: !q, %k: !k, %n: !o, %l: !col, %w: !channel from parameter
   %m0 = taylor.scan max over(u) -%l : !col
   // CHECK: taylor.scan max exclusive reverse over(u) %l : !bhu
   %m1 = taylor.scan max exclusive reverse over(u) %l : !col
+  // CHECK: taylor.scan sum exclusive over(u) within(%{{.*}} : !bu) %l / 2.0 : !bhu
+  %docs = taylor.map 0.0 * u -> !taylor.array<[b, u]>
+  %m2 = taylor.scan sum exclusive over(u) within(%docs : !taylor.array<[b, u]>) %l / 2.0 : !col
   // CHECK: taylor.scan shift(2) over(u) %l : !bhu
   %6 = taylor.scan shift(2) over(u) %l : !col
   // CHECK: taylor.scan shift(2) reverse over(u) %l : !bhu
@@ -127,6 +130,9 @@ taylor.spec @local(%q: !q, %k: !k, %n: !o, %l: !col, %w: !channel from parameter
   %p14 = taylor.map 2.0 * u -> !taylor.array<[b, u]>
   // CHECK: taylor.rope %k at %{{.*}} theta(500.0) inverse : !bgud, !bu
   %a14 = taylor.rope %k at %p14 theta(500.0) inverse : !k, !taylor.array<[b, u]>
+  // CHECK: taylor.convolve %k, %{{.*}} within(%{{.*}} : !bu) reverse : !bgud, !gdj
+  %g15 = taylor.map 0.5 -> !taylor.array<[g, d, j = 4]>
+  %b15 = taylor.convolve %k, %g15 within(%docs : !taylor.array<[b, u]>) reverse : !k, !taylor.array<[g, d, j = 4]>
   // CHECK: taylor.convolve %q, %c : !bhtd, !hdj
   %15 = taylor.convolve %q, %c : !q, !taylor.array<[h, d, j = 4]>
   // CHECK: taylor.convolve %q, %c reverse : !bhtd, !hdj
@@ -187,6 +193,9 @@ taylor.function @chunks.forward of @chunks("input:q" %q: !qs, "input:k" %k: !ks,
   %eu = taylor.edge %decay chunk(64) : (!taylor.array<[b, g, u]>) -> !taylor.array<[b, g, u]>
   // CHECK: taylor.states %k, %v decay(%decay) orders(0 to 2) chunk(64) :
   %Hd = taylor.states %k, %v decay(%decay) orders(0 to 2) chunk(64) : (!ks, !vs, !taylor.array<[b, g, u]>) -> !H
+  // CHECK: taylor.states %k, %v decay(%decay) within(%{{.*}}) orders(0 to 2) chunk(64) :
+  %within = taylor.map 0.0 * u -> !taylor.array<[b, u]>
+  %He = taylor.states %k, %v decay(%decay) within(%within) orders(0 to 2) chunk(64) : (!ks, !vs, !taylor.array<[b, g, u]>, !taylor.array<[b, u]>) -> !H
   // CHECK: taylor.states %k mass orders(1 to 2) block(4) : (!bgud1) -> !bgf
   %w = taylor.states %k mass orders(1 to 2) block(4) : (!ks) -> !taylor.array<[b, g, f = 20]>
   // CHECK: taylor.read_states %q from %{{.*}}, %{{.*}} into %{{.*}}, %{{.*}} orders(0 to 2) weights [1.000000e+00, 1.000000e-01, 5.000000e-01] chunk(64) :

@@ -352,6 +352,16 @@ func.func @decay_without_chunks(%k: !k, %v: !v, %x: !taylor.array<[b, g, u]>) {
 
 !k = !taylor.array<[b, g, u, d = 4]>
 !v = !taylor.array<[b, g, u, e = 5]>
+func.func @documents_of_groups(%k: !k, %v: !v, %x: !taylor.array<[b, g, u]>) {
+  // expected-error @below {{'taylor.states' op expected documents over u and perhaps b, between chunks, but got '!taylor.array<[b, g, u]>'}}
+  %0 = taylor.states %k, %v within(%x) orders(0 to 2) chunk(64) : (!k, !v, !taylor.array<[b, g, u]>) -> !taylor.array<[b, g, t, f = 15, e = 5]>
+  return
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
 func.func @decay_of_heads(%k: !k, %v: !v, %x: !taylor.array<[b, h, u]>) {
   // expected-error @below {{'taylor.states' op expected states with the axis 'h' of their decay, but got '!taylor.array<[b, g, t, f = 15, e = 5]>'}}
   %0 = taylor.states %k, %v decay(%x) orders(0 to 2) chunk(64) : (!k, !v, !taylor.array<[b, h, u]>) -> !taylor.array<[b, g, t, f = 15, e = 5]>

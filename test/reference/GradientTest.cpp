@@ -53,7 +53,10 @@ taylor.spec @f(%x: !col) {
   %e = taylor.scan sum exclusive over(u) %x / 3.0 : !col
   %r = taylor.scan sum reverse over(u) %x : !col
   %x4 = taylor.scan sum exclusive reverse over(u) exp(%x) : !col
-  taylor.yield %i, %e, %r, %x4 : !col, !col, !col, !col
+  %d = taylor.map select(u < 2.0, 0.0, 1.0) -> !taylor.array<[u]>
+  %x5 = taylor.scan sum over(u) within(%d : !taylor.array<[u]>) exp(%x) : !col
+  %x6 = taylor.scan shift(1) over(u) within(%d : !taylor.array<[u]>) %x * %x : !col
+  taylor.yield %i, %e, %r, %x4, %x5, %x6 : !col, !col, !col, !col, !col, !col
 })"},
     {"ScanMax", R"(
 taylor.spec @f(%x: !col) {
@@ -103,7 +106,9 @@ taylor.spec @f(%q: !q, %k: !k) {
     {"Convolve", R"(
 taylor.spec @f(%q: !q, %w: !taylor.array<[h, d, j = 3]> from parameter(ones), %k: !k, %c: !taylor.array<[i = 2]> from parameter(ones)) {
   %o = taylor.convolve %q, %w : !q, !taylor.array<[h, d, j = 3]>
-  %p = taylor.convolve %k, %c reverse : !k, !taylor.array<[i = 2]>
+  %n = taylor.map select(u < 2.0, 0.0, 1.0) -> !taylor.array<[u]>
+  %k1 = taylor.convolve %k, %c within(%n : !taylor.array<[u]>) : !k, !taylor.array<[i = 2]>
+  %p = taylor.convolve %k1, %c reverse : !k, !taylor.array<[i = 2]>
   taylor.yield %o, %p : !q, !k
 })"},
     {"RecurrencesExponential", R"(

@@ -69,7 +69,13 @@ taylor.spec @scan() {
   %we = taylor.scan max exclusive over(u) abs(%x - 2.25) : !x
   %wr = taylor.scan max reverse over(u) abs(%x - 2.25) : !x
   %wq = taylor.scan max exclusive reverse over(u) abs(%x - 2.25) : !x
-  taylor.yield %i, %e, %r, %q, %s, %p, %wi, %we, %wr, %wq : !x, !x, !x, !x, !x, !x, !x, !x, !x, !x
+  %d = taylor.map select(u < 1.0, 0.0, 5.0) -> !x
+  %di = taylor.scan sum over(u) within(%d : !x) %x : !x
+  %dq = taylor.scan sum exclusive reverse over(u) within(%d : !x) %x : !x
+  %ds = taylor.scan shift(1) over(u) within(%d : !x) %x : !x
+  %dp = taylor.scan shift(1) reverse over(u) within(%d : !x) %x : !x
+  %dm = taylor.scan max over(u) within(%d : !x) -%x : !x
+  taylor.yield %i, %e, %r, %q, %s, %p, %wi, %we, %wr, %wq, %di, %dq, %ds, %dp, %dm : !x, !x, !x, !x, !x, !x, !x, !x, !x, !x, !x, !x, !x, !x, !x
 }
 // CHECK:      i [u = 4]:
 // CHECK-NEXT: {{^}}  1 3 6 10{{$}}
@@ -91,6 +97,17 @@ taylor.spec @scan() {
 // CHECK-NEXT: {{^}}  1.75 1.75 1.75 1.75{{$}}
 // CHECK:      wq [u = 4]:
 // CHECK-NEXT: {{^}}  1.75 1.75 1.75 -inf{{$}}
+// 1, then 2, 3, 4: two documents.
+// CHECK:      di [u = 4]:
+// CHECK-NEXT: {{^}}  1 2 5 9{{$}}
+// CHECK:      dq [u = 4]:
+// CHECK-NEXT: {{^}}  0 7 4 0{{$}}
+// CHECK:      ds [u = 4]:
+// CHECK-NEXT: {{^}}  0 0 2 3{{$}}
+// CHECK:      dp [u = 4]:
+// CHECK-NEXT: {{^}}  0 3 4 0{{$}}
+// CHECK:      dm [u = 4]:
+// CHECK-NEXT: {{^}}  -1 -2 -2 -2{{$}}
 
 //--- align.mlir
 // Queries stand at positions 2 and 3 of 4 keys.

@@ -85,6 +85,8 @@ tile.program @forward {
     }
     // CHECK: tile.scan sum %{{.*}} over(t) exclusive reverse :
     %scan = tile.scan sum %max over(t) exclusive reverse : !t
+    // CHECK: tile.scan sum %{{.*}} over(t) within(%{{.*}}) reverse :
+    %some = tile.scan sum %max over(t) within(%scan) reverse : !t
     // CHECK: tile.scan max %{{.*}} over(t) :
     %most = tile.scan max %scan over(t) : !t
     // CHECK: tile.scan min %{{.*}} over(t) exclusive :

@@ -70,10 +70,18 @@ LogicalResult KernelEmitter::emitScan(tile::ScanOp op) {
   for (int64_t start = 0; start < count; ++start) {
     if (layout.getOffset(start, axis) != 0)
       continue;
-    Value combined;
+    Value combined, document;
     for (int64_t step = 0; step < size; ++step) {
       int64_t place = layout.findRegister(layout, start, axis, op.getReverse() ? size - 1 - step : step);
       Value value = element(registers, place, op.getLoc());
+      if (op.getWithin()) {
+        Value next = element(tileOf(op.getWithin()), place, op.getLoc());
+        if (document) {
+          Value same = arith::CmpFOp::create(builder, op.getLoc(), arith::CmpFPredicate::OEQ, next, document);
+          combined = arith::SelectOp::create(builder, op.getLoc(), same, combined, none);
+        }
+        document = next;
+      }
       Value before = combined ? combined : none;
       combined = combined ? combine(op.getKind(), combined, value) : value;
       results[place] = op.getExclusive() ? before : combined;
