@@ -3,6 +3,7 @@
 
 q is [B, H, T, d], k [B, G, U, d] and v [B, G, U, e], in any strides; further inputs of a specification (gates, learned
 weights) follow v in its order. `spec` is the path of a .mlir file or its text, `options` are taylorc's: "--set order=6".
+`documents`, integers [B, U], numbers the document of each key of a packed sequence, from below: each is attended to by itself.
 """
 import os
 import pathlib
@@ -19,10 +20,16 @@ if LIBRARY is None:
 torch.ops.load_library(LIBRARY)
 
 
-def attention(q, k, v, *more, spec, options="", offset=None):
+def attention(q, k, v, *more, spec, options="", offset=None, documents=None):
     inputs = [q, k, v, *more]
     for number, tensor in enumerate(inputs):
         if not isinstance(tensor, torch.Tensor):
             name = "qkv"[number] if number < 3 else f"input {number}"
             raise TypeError(f"expected a tensor for {name}, but got {type(tensor).__name__}")
+    if documents is not None:
+        if not isinstance(documents, torch.Tensor) or documents.dtype not in (torch.int32, torch.int64):
+            kind = documents.dtype if isinstance(documents, torch.Tensor) else type(documents).__name__
+            raise TypeError(f"expected a tensor of int32 or int64 for documents, but got {kind}")
+        inputs.append(documents.to(torch.int32))
+        options += " --documents"
     return torch.ops.taylor.attention(inputs, str(spec), options, offset)[0]

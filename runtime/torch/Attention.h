@@ -39,6 +39,8 @@ struct AttentionOptions {
   TaylorDevice device = TAYLOR_CPU;
   std::string form = {}; ///< "parallel", "chunked", or "" for the compiler's default.
   std::string mask = {}; ///< "causal", "bidirectional", or "" as written.
+  /// Packed sequences: one more input, after all others, numbers the document of each key, i32 [B, U].
+  bool documents = false;
 };
 
 /// One specification. Copies share everything; any thread may call any of them.

@@ -295,6 +295,8 @@ Attention::Attention(const AttentionOptions &given) {
     options += (options.empty() ? "--form=" : " --form=") + given.form;
   if (!given.mask.empty())
     options += (options.empty() ? "--mask=" : " --mask=") + given.mask;
+  if (given.documents)
+    options += options.empty() ? "--documents" : " --documents";
   if (given.device == TAYLOR_PTX)
     options += options.empty() ? "--device=ptx" : " --device=ptx";
   checked([&] {
