@@ -216,22 +216,35 @@ void SpecOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setNam
   nameArguments(region, getArgNames(), setName);
 }
 
-/// Kernels know an axis by its name alone, so a free axis has one size in all of a specification.
-static LogicalResult verifyFreeAxes(SpecOp spec) {
-  llvm::StringMap<std::pair<int64_t, StringRef>> known;
-  for (auto [argument, name] :
-       llvm::zip(spec.getBody().getArguments(), spec.getArgNames().getAsValueRange<StringAttr>())) {
-    auto array = cast<ArrayType>(argument.getType());
-    for (auto [axis, size] : llvm::zip(array.getAxes(), array.getSizes())) {
-      if (isRoleAxis(axis))
-        continue;
-      auto [size0, name0] = known.try_emplace(axis.getValue(), size, name).first->second;
-      if (size0 != size)
-        return spec.emitOpError("expected size ")
-               << size0 << " of the free axis '" << axis.getValue() << "' of '" << name << "', as of '"
-               << name0 << "', but got " << size << ": give it a name of its own";
-    }
-  }
+/// Kernels know an axis by its name alone, so a free axis has one size in all of a container.
+static LogicalResult verifyFreeAxes(Operation *container, Block &body, ArrayAttr names) {
+  struct Known {
+    int64_t size;
+    StringRef argument; // empty for a result
+  };
+  llvm::StringMap<Known> known;
+  auto conflict = [&](ArrayType array, StringRef argument) -> std::optional<std::pair<StringRef, Known>> {
+    for (auto [axis, size] : llvm::zip(array.getAxes(), array.getSizes()))
+      if (!isRoleAxis(axis)) {
+        Known first = known.try_emplace(axis.getValue(), Known{size, argument}).first->second;
+        if (first.size != size)
+          return std::pair(axis.getValue(), first);
+      }
+    return std::nullopt;
+  };
+  for (auto [argument, name] : llvm::zip(body.getArguments(), names.getAsValueRange<StringAttr>()))
+    if (auto array = cast<ArrayType>(argument.getType()); auto found = conflict(array, name))
+      return container->emitOpError("expected size ")
+             << found->second.size << " of the free axis '" << found->first << "' of '" << name
+             << "', as of '" << found->second.argument << "', but got " << array.sizeOf(found->first)
+             << ": give it a name of its own";
+  for (Operation &op : body)
+    for (Type type : op.getResultTypes())
+      if (auto array = dyn_cast<ArrayType>(type))
+        if (auto found = conflict(array, ""))
+          return op.emitOpError("expected size ")
+                 << found->second.size << " of the free axis '" << found->first << "', as before it, but got "
+                 << array.sizeOf(found->first) << ": give it a name of its own";
   return success();
 }
 
@@ -258,7 +271,7 @@ LogicalResult SpecOp::verify() {
     if (kind != SourceKind::Input && !isa<FloatType>(array.getElementType()))
       return emitOpError("requires 'from input' for the integer argument '") << text << "'";
   }
-  return verifyFreeAxes(*this);
+  return verifyFreeAxes(*this, getBody().front(), getArgNames());
 }
 
 /// Whether a value is computed from any real argument: what comes of integers alone (numbers of documents,
@@ -404,6 +417,8 @@ LogicalResult FunctionOp::verify() {
       return emitOpError("expected an argument named input:, output:, saved: or cotangent:, but got ")
              << name;
   }
+  if (failed(verifyFreeAxes(*this, getBody().front(), getArgNames())))
+    return failure();
   if (auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
       !yield || !yield.getNames() || yield.getNames()->size() != yield.getValues().size())
     return emitOpError("requires a taylor.yield with a name for each result at its end");

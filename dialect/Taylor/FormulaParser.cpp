@@ -3,6 +3,7 @@
 // Formulas from text to trees.
 #include "dialect/Taylor/Formula.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -18,10 +19,14 @@ FormulaPtr makeFormula(Formula::Kind kind, SMLoc loc, StringRef name = "") {
   return formula;
 }
 
-/// The text at a place up to the next blank, for messages.
+/// The text at a place up to the next blank, for messages. A source ends in a zero byte.
 StringRef textAt(SMLoc loc) {
-  StringRef rest(loc.getPointer());
-  return rest.take_until([](char c) { return isspace(c); }).take_front(16);
+  constexpr size_t most = 16;
+  const char *begin = loc.getPointer();
+  size_t size = 0;
+  while (size < most && begin[size] && !llvm::isSpace(begin[size]))
+    ++size;
+  return {begin, size};
 }
 
 /// Operators of other languages, which would end the formula and leave a message about what follows.
@@ -37,11 +42,13 @@ ParseResult rejectForeignOperator(OpAsmParser &parser) {
 
 /// `1e-4`, which MLIR's lexer takes for the number 1 and the name e.
 bool isExponentWithoutPoint(SMLoc loc) {
-  StringRef rest = StringRef(loc.getPointer()).ltrim("0123456789");
-  if (!rest.consume_front("e") && !rest.consume_front("E"))
+  const char *rest = loc.getPointer();
+  while (llvm::isDigit(*rest))
+    ++rest;
+  if (*rest != 'e' && *rest != 'E')
     return false;
-  (void)(rest.consume_front("-") || rest.consume_front("+"));
-  return !rest.empty() && isdigit(rest.front());
+  ++rest;
+  return llvm::isDigit(*rest == '-' || *rest == '+' ? rest[1] : *rest);
 }
 
 /// Far beyond what anyone writes, far below what a stack holds.
@@ -211,7 +218,7 @@ FailureOr<FormulaPtr> FormulaParser::parsePrimary() {
   if (succeeded(parser.parseOptionalKeyword(&name)))
     return parseNameOrCall(name.str(), loc);
 
-  if (!isdigit(*loc.getPointer())) {
+  if (!llvm::isDigit(*loc.getPointer())) {
     parser.emitError(loc, "expected a value, a number, a name or '(' in a formula, but got '")
         << textAt(loc) << "'";
     return failure();

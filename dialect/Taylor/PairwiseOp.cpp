@@ -522,11 +522,13 @@ LogicalResult verifyOutput(PairwiseOp op, PairSumAttr sum, ArrayType result) {
   if (diagonals && !result.has(own))
     return op.emitOpError("expected an output of diagonals with axis 'lag', but got ")
            << result << "; a sum over all pairs is total(..)";
-  if (sum.getKind() == PairOutput::Maximum)
-    return op.hasMaximum() ? success() : op.emitOpError("requires a maximum region for the output maximum");
-  if (sum.getYielded() < 0 || sum.getYielded() >= op.getWeight().front().getTerminator()->getNumOperands())
+  bool maximum = sum.getKind() == PairOutput::Maximum;
+  if (maximum && !op.hasMaximum())
+    return op.emitOpError("requires a maximum region for the output maximum");
+  if (!maximum &&
+      (sum.getYielded() < 0 || sum.getYielded() >= op.getWeight().front().getTerminator()->getNumOperands()))
     return op.emitOpError("expected an output of a yielded scalar, but got number ") << sum.getYielded();
-  if (sum.getArray() < 0) {
+  if (maximum || sum.getArray() < 0) {
     if (hasChannel(result))
       return op.emitOpError("expected an output without channel axis, but got ") << result;
     return success();
@@ -542,6 +544,9 @@ LogicalResult verifyOutput(PairwiseOp op, PairSumAttr sum, ArrayType result) {
     if (!isRuntimeAxis(axis) && !result.has(axis))
       return op.emitOpError("expected the channel axis '")
              << axis.getValue() << "' in the output, but got " << result;
+  for (auto [axis, size] : llvm::zip(result.getAxes(), result.getSizes()))
+    if (!isRuntimeAxis(axis) && (!array.has(axis) || array.sizeOf(axis) != size))
+      return op.emitOpError("expected the channel axes of ") << array << " in the output, but got " << result;
   return success();
 }
 

@@ -228,3 +228,11 @@ taylor.spec @free_axis_of_two_sizes(%q: !taylor.array<[b, h, t, d]>, %v: !taylor
   %y = taylor.convolve %x, %w : !taylor.array<[b, h, t, d]>, !taylor.array<[h, j = 3]>
   taylor.yield %y : !taylor.array<[b, h, t, d]>
 }
+
+// -----
+
+taylor.spec @free_axis_of_two_sizes_inside(%q: !taylor.array<[b, h, t, d]>, %v: !taylor.array<[h, j = 4]> from parameter(ones)) {
+  // expected-error @below {{'taylor.map' op expected size 4 of the free axis 'j', as before it, but got 3: give it a name of its own}}
+  %w = taylor.map %q : !taylor.array<[b, h, t, d]> -> !taylor.array<[b, h, t, d, j = 3]>
+  taylor.yield %w : !taylor.array<[b, h, t, d, j = 3]>
+}

@@ -276,3 +276,39 @@ taylor.spec @index_of_lag(%q: !q, %k: !k) {
   %o = taylor.pairwise { s = dot(%q, %k) } -> rows(s * lag) : !q, !k -> !taylor.array<[b, h, t]>
   taylor.yield %o : !taylor.array<[b, h, t]>
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e = 8]>
+!o = !taylor.array<[b, h, t, e = 7]>
+taylor.spec @output_of_another_size(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.pairwise' op expected the channel axes of '!taylor.array<[b, g, u, e = 8]>' in the output, but got '!taylor.array<[b, h, t, e = 7]>'}}
+  %o = taylor.pairwise { s = dot(%q, %k) } -> rows(s, %v) : !q, !k, !v -> !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e, j = 2]>
+taylor.spec @output_with_another_axis(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.pairwise' op expected the channel axes of '!taylor.array<[b, g, u, e]>' in the output, but got '!taylor.array<[b, h, t, e, j = 2]>'}}
+  %o = taylor.pairwise { s = dot(%q, %k) } -> rows(s, %v) : !q, !k, !v -> !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!m = !taylor.array<[b, h, t, e]>
+taylor.spec @maximum_with_channels(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.pairwise' op expected an output without channel axis, but got '!taylor.array<[b, h, t, e]>'}}
+  %o, %m = taylor.pairwise { s = dot(%q, %k), m = maximum(s) } -> rows(s, %v), maximum : !q, !k, !v -> !m, !m
+  taylor.yield %o : !m
+}

@@ -59,7 +59,8 @@ OwningOpRef<ModuleOp> ModuleReader::read(llvm::StringRef text) {
     module = parseSourceString<ModuleOp>(source, context.get(), "fuzz");
     return bool(module);
   };
-  if (!attempt("the text", [&] { return parse(text); }))
+  std::string source = text.str(); // ends in a zero byte, as the programs' do
+  if (!attempt("the text", [&] { return parse(source); }))
     return nullptr;
   std::string printed;
   llvm::raw_string_ostream(printed) << *module;

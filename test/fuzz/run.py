@@ -117,28 +117,32 @@ def fuzz(name, program, out, seconds):
     before = set(folder.glob("found-*"))
     _, length, dictionary = FUZZERS[name]
     begin = shown = time.monotonic()
-    # A process of its own for the inputs, so that the run goes on behind a crash.
-    process = start(program, [
-        folder / "corpus", folder / "seeds", "-fork=1", "-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1", f"-max_total_time={seconds}",
-        f"-timeout={SECONDS_PER_INPUT}", f"-rss_limit_mb={MEGABYTES}", f"-max_len={length}", f"-dict={HERE / 'dictionaries' / dictionary}.dict",
-        f"-artifact_prefix={folder}/found-"])
     runs = edges = 0
     with open(folder / "log", "w") as log:
-        for line in process.stdout:
-            log.write(line)
-            if match := re.match(r"#(\d+): cov: (\d+)", line):
-                runs, edges = map(int, match.groups())
-            if time.monotonic() - shown > 30:
-                shown = time.monotonic()
-                print(f"{name}: {shown - begin:.0f} s, {runs} runs, {edges} edges, {len(set(folder.glob('found-*')) - before)} found", flush=True)
-    process.wait()
+        # What crashes ends the process: another one takes the corpus up.
+        while (left := int(seconds - (time.monotonic() - begin))) > 0:
+            process = start(program, [
+                folder / "corpus", folder / "seeds", f"-max_total_time={left}", f"-timeout={SECONDS_PER_INPUT}", f"-rss_limit_mb={MEGABYTES}",
+                f"-max_len={length}", f"-dict={HERE / 'dictionaries' / dictionary}.dict", f"-artifact_prefix={folder}/found-"])
+            of_process = 0
+            for line in process.stdout:
+                log.write(line)
+                if match := re.match(r"#(\d+)\s.* cov: (\d+)", line):
+                    of_process, edges = int(match[1]), max(edges, int(match[2]))
+                if time.monotonic() - shown > 30:
+                    shown = time.monotonic()
+                    found = len(set(folder.glob("found-*")) - before)
+                    print(f"{name}: {shown - begin:.0f} s, {runs + of_process} runs, {edges} edges, {found} found", flush=True)
+            runs += of_process
+            if process.wait() != 0 and of_process == 0:
+                break
     found = sorted(set(folder.glob("found-*")) - before)
     print(f"{name}: {(time.monotonic() - begin) / 60:.1f} minutes, {runs} runs, {edges} edges, {len(found)} found", flush=True)
     for path in found:
         print(f"  {path}")
-    if runs == 0:
-        print(f"  nothing ran: {folder / 'log'}")
-    return runs > 0 and not found
+    if process.returncode != 0 and of_process == 0:
+        print(f"  ended before its first run: {folder / 'log'}")
+    return not found and process.returncode == 0
 
 
 def main(arguments):
