@@ -542,6 +542,10 @@ LogicalResult ConvolveOp::verify() {
     return emitOpError("requires a token axis t or u, but got ") << getArray().getType();
   if (getTapAxis().empty())
     return emitOpError("requires one free axis of taps, such as j = 4, but got ") << getTaps().getType();
+  constexpr int64_t kMostTaps = 64;
+  if (getNumTaps() > kMostTaps)
+    return emitOpError("expected at most ")
+           << kMostTaps << " taps, for which kernels have code one by one, but got " << getNumTaps();
   for (StringAttr axis : getTaps().getType().getAxes())
     if (axis != getTapAxis() && !getArray().getType().has(axis))
       return emitOpError("expected taps over axes of the array, but got axis '") << axis.getValue() << "'";

@@ -373,7 +373,7 @@ def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
 def Taylor_ConvolveOp : Taylor_ArrayOp<"convolve", [Differentiable]> {
   let summary = "causal depthwise convolution over tokens";
   let description = [{
-    `y[t] = sum_j w[j] x[t - J + 1 + j]`, x before the start 0; the taps j are the free axis of w that x lacks.
+    `y[t] = sum_j w[j] x[t - J + 1 + j]`, x before the start 0; the taps j, at most 64, are the free axis of w that x lacks.
     `reverse` is the adjoint: `y[t] = sum_j w[j] x[t + J - 1 - j]`, x past the end 0. `within(%D : type)`: tokens of other documents are 0,
     too, as in `taylor.scan`.
 

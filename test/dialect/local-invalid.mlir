@@ -413,3 +413,13 @@ taylor.spec @scan_over_lags(%table: !taylor.array<[h, r = 8]> from input) {
   %y = taylor.scan sum over(lag) %bias : !taylor.array<[h, lag]>
   taylor.yield %y : !taylor.array<[h, lag]>
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!w = !taylor.array<[h, j = 65]>
+taylor.spec @too_many_taps(%q: !q, %w: !w from parameter(ones)) {
+  // expected-error @below {{'taylor.convolve' op expected at most 64 taps, for which kernels have code one by one, but got 65}}
+  %o = taylor.convolve %q, %w : !q, !w
+  taylor.yield %o : !q
+}
