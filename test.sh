@@ -11,8 +11,9 @@ usage: ./test.sh [--full] [--preset=release|dev|asan] [--filter=REGEX] [--style]
 Installs what is missing (as ./quickstart.sh does), builds everything and runs every test: lit with FileCheck, GoogleTest, end to end.
 About 25 minutes at most from a clean clone on two cores. The last line counts: `N passed, N failed`.
 
-  --full           the three-way cover of shapes, types and masks instead of the pairwise one (at most 60 minutes)
-  --preset=NAME    release (default), dev (assertions), asan (address and undefined-behaviour sanitizers)
+  --full           the three-way cover of shapes, types and masks instead of the pairwise one (at most 60 minutes); of the release build, without --filter,
+                   the tests run on a build with sanitizers too (test/README.md), in build-asan
+  --preset=NAME    release (default), dev (assertions), asan (assertions, address and undefined-behaviour sanitizers)
   --filter=REGEX   only tests whose name matches, for example --filter=runtime/
   --style          checks the format of C++ files only, and prints the line that mends them
 END
@@ -22,9 +23,9 @@ preset=release
 lit_args=()
 for argument in "$@"; do
   case $argument in
-    --full) lit_args+=(-Dfull=1) ;;
+    --full) full=1 ;;
     --preset=release | --preset=dev | --preset=asan) preset=${argument#*=} ;;
-    --filter=?*) lit_args+=("$argument") ;;
+    --filter=?*) filter=1 lit_args+=("$argument") ;;
     --style) style=1 ;;
     -h | --help) usage; exit 0 ;;
     *) usage >&2; printf "\nerror: unsupported argument '%s'\n" "$argument" >&2; exit 2 ;;
@@ -50,16 +51,29 @@ folder=build
 [ $preset = release ] || folder=build-$preset
 
 # A build that fails is a test that fails: the closing line says so, whatever the reason.
-result=$folder/test-results.json
-rm -f $result
+# With --full a second suite follows, of the build with sanitizers, without the larger cover.
+suites=("$preset:$folder")
+if [ -n "${full:-}" ]; then
+  lit_args+=(-Dfull=1)
+  [ $preset != release ] || [ -n "${filter:-}" ] || suites+=(asan:build-asan)
+fi
+for suite in "${suites[@]}"; do
+  rm -f "${suite#*:}/test-results.json"
+done
 trap 'status=$?; [ -n "${counted:-}" ] || echo "0 passed, 1 failed"; exit $status' EXIT
 
 taylor_requirements
-taylor_build $preset $folder all
-
-status=0
 lit_python=$taylor_venv/bin/python3
-"$lit_python" /usr/lib/llvm-22/bin/lit -v --no-progress-bar "${lit_args[@]}" -j "$(nproc)" --output $result $folder/test $folder/unittests </dev/null || status=$?
-echo "Tests took $(taylor_clock) with the build; results in $result"
+results=()
+for suite in "${suites[@]}"; do
+  folder=${suite#*:}
+  result=$folder/test-results.json
+  taylor_build "${suite%:*}" "$folder" all
+  status=0
+  "$lit_python" /usr/lib/llvm-22/bin/lit -v --no-progress-bar "${lit_args[@]}" -j "$(nproc)" --output "$result" "$folder/test" "$folder/unittests" </dev/null || status=$?
+  results+=("$result" $status)
+  echo "Tests took $(taylor_clock) with the build; results in $result"
+  lit_args=("${lit_args[@]/-Dfull=1/-Dfull=}")
+done
 counted=1
-"$lit_python" cmake/count_tests.py $result $status
+"$lit_python" cmake/count_tests.py "${results[@]}"

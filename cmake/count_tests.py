@@ -1,5 +1,5 @@
-"""count_tests.py RESULTS.json STATUS: prints `N passed, N failed` from lit's JSON and exits 0 only if some test passed, none
-failed and lit's own exit status was 0. What was neither passed nor failed is listed before that line."""
+"""count_tests.py RESULTS.json STATUS [RESULTS.json STATUS ..]: prints `N passed, N failed` from the JSON of runs of lit and exits 0 only if
+in each some test passed, none failed and lit's own exit status was 0. What was neither passed nor failed is listed before that line."""
 import collections
 import json
 import sys
@@ -8,16 +8,21 @@ PASSED = {"PASS", "FLAKYPASS", "XFAIL"}
 NOT_RUN = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
 
 
-def main(path, status):
+def read(path):
     try:
         with open(path, encoding="utf-8") as f:
-            tests = json.load(f)["tests"]
+            return json.load(f)["tests"]
     except (OSError, ValueError, KeyError) as error:
         print(f"error: expected lit's results in {path}, but got {error}")
-        tests = []
+        return []
+
+
+def count(path, status):
+    """Passed and failed tests of one run, whose other tests are listed."""
+    tests = read(path)
     codes = collections.Counter(test["code"] for test in tests)
     passed = sum(codes[code] for code in PASSED)
-    failed = sum(count for code, count in codes.items() if code not in PASSED | NOT_RUN)
+    failed = sum(number for code, number in codes.items() if code not in PASSED | NOT_RUN)
     for test in tests:
         if test["code"] not in PASSED | NOT_RUN:
             print(f"{test['code']}: {test['name']}")
@@ -30,9 +35,15 @@ def main(path, status):
         # Nothing ran, or lit failed beside its tests: never a success.
         print(f"error: expected tests to run, but lit exited with {status} and {passed} passed")
         failed = 1
+    return passed, failed
+
+
+def main(arguments):
+    counts = [count(path, int(status)) for path, status in zip(arguments[::2], arguments[1::2])]
+    passed, failed = map(sum, zip(*counts))
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], int(sys.argv[2])))
+    sys.exit(main(sys.argv[1:]))
