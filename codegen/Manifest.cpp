@@ -288,12 +288,27 @@ void Manifest::addFunctions(ModuleOp module) {
       if (role == "saved")
         saved.push_back(describe(name, cast<ArrayType>(value.getType())));
     }
+    addCarried(function);
   }
+}
+
+void Manifest::addCarried(FunctionOp function) {
+  auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
+  auto &pairs = carried[function.getSymName().rsplit('.').second.str()];
+  for (auto steps : function.getBody().front().getOps<StepStatesOp>())
+    for (auto [before, behind] : llvm::zip(steps.getInitial(), steps.getStates())) {
+      auto argument = dyn_cast<BlockArgument>(before);
+      auto result = llvm::find(yield.getValues(), behind);
+      if (argument && result != yield.getValues().end())
+        pairs.emplace_back(cast<StringAttr>(function.getArgNames()[argument.getArgNumber()]).str(),
+                           cast<StringAttr>((*yield.getNames())[result - yield.getValues().begin()]).str());
+    }
 }
 
 LogicalResult Manifest::addPrograms(ModuleOp module, const FormPlan &form, ManifestTarget &target) {
   for (auto program : module.getOps<tile::ProgramOp>()) {
-    ManifestFunction function{program.getSymName().str(), {}};
+    ManifestFunction function{program.getSymName().str(), {}, {}};
+    function.carried = carried[function.name];
     for (auto tensor : program.getBlock()->getOps<tile::TensorOp>())
       function.tensors.push_back(tensor.getName().str());
     auto known = llvm::find_if(functions, [&](const auto &other) { return other.name == function.name; });
@@ -364,7 +379,18 @@ std::string Manifest::print() const {
     });
     json.attributeObject("functions", [&] {
       for (const ManifestFunction &function : functions)
-        json.attributeObject(function.name, [&] { printStrings(json, "tensors", function.tensors); });
+        json.attributeObject(function.name, [&] {
+          printStrings(json, "tensors", function.tensors);
+          if (function.carried.empty())
+            return;
+          json.attributeArray("carried", [&] {
+            for (const auto &[before, behind] : function.carried)
+              json.array([&] {
+                json.value(before);
+                json.value(behind);
+              });
+          });
+        });
     });
     json.attributeArray("targets", [&] {
       for (const ManifestTarget &target : targets)

@@ -43,6 +43,8 @@ struct ManifestFunction {
   std::string name;
   /// Role and name of each tensor, in the order of TaylorCall.data.
   std::vector<std::string> tensors;
+  /// States before a call and behind it, where a recurrence works in place.
+  std::vector<std::pair<std::string, std::string>> carried;
 };
 
 /// One array that a kernel reads or writes.
@@ -110,6 +112,8 @@ struct Manifest {
   std::vector<ManifestTensor> outputs, saved;
   std::vector<ManifestFunction> functions;
   std::vector<ManifestTarget> targets;
+  /// By function, what becomes ManifestFunction::carried.
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> carried;
 
   /// Name, parameters and mask of a specification.
   void addSpecification(SpecOp spec);
@@ -117,6 +121,8 @@ struct Manifest {
   void addInterface(SpecOp spec);
   /// Saved arrays and gradients of the derived functions in `module`.
   void addFunctions(mlir::ModuleOp module);
+  /// The states that a function carries in place, where its sums are recurrences.
+  void addCarried(FunctionOp function);
   /// Kernels and workspace of a target's tile programs in one form, and the tensors that all programs of a
   /// function take: one that takes other tensors is an error. A form beside the first one gives programs
   /// their names in `module`.

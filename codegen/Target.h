@@ -44,6 +44,16 @@ struct TargetProblem {
   bool states = false;
 };
 
+/// What tiles are for.
+enum class TileUse {
+  Parallel,
+  Chunked,
+  /// One new token or a few: sums over keys are recurrences.
+  Steps,
+  /// The same over all keys.
+  FewQueries
+};
+
 /// Runs a pipeline on the module and shows the result to who watches the stages.
 using StageRunner = llvm::function_ref<mlir::LogicalResult(
     llvm::StringRef stage, llvm::function_ref<void(mlir::OpPassManager &)> build)>;
@@ -67,8 +77,8 @@ public:
   virtual llvm::StringRef getKind() const = 0;
   /// What of the problem the target cannot do, as a message; empty if nothing.
   virtual std::string check(const TargetProblem &problem) const { return ""; }
-  /// How tile programs are made, in the parallel or the chunked form.
-  virtual TileSizes planTiles(const TargetProblem &problem, bool chunked) const = 0;
+  /// How tile programs are made.
+  virtual TileSizes planTiles(const TargetProblem &problem, TileUse use) const = 0;
   /// What operations cost on it.
   virtual CostRates getRates(const TargetProblem &problem) const = 0;
   /// Fields of the manifest that say which machines run the code.

@@ -41,8 +41,8 @@ bool readsPlace(Region &region) {
 /// Adds states to one specification, whose sums over keys are `taylor.pairwise`.
 class StateCarrier {
 public:
-  StateCarrier(SpecOp spec, int64_t block)
-      : spec(spec), block(block), builder(spec.getContext()), loc(spec.getLoc()) {}
+  StateCarrier(SpecOp spec, int64_t block, bool recurrent)
+      : spec(spec), block(block), recurrent(recurrent), builder(spec.getContext()), loc(spec.getLoc()) {}
 
   LogicalResult run() {
     if (failed(check()))
@@ -56,7 +56,7 @@ public:
 
 private:
   LogicalResult refuse(Location at, const Twine &why) {
-    return emitError(at, "unsupported --states: ")
+    return emitError(at, recurrent ? "unsupported recurrent form: " : "unsupported --states: ")
            << why
            << "; states carry causal sums of finitely many powers of one inner product, with factors of the "
            << "query and of the key";
@@ -89,6 +89,9 @@ private:
   }
 
   LogicalResult carry(PairwiseOp op);
+  /// The operation's results in `whole`, with what `initial` holds; and the states behind the last token.
+  FailureOr<SmallVector<Value>> buildStates(StateRewrite &rows, PairwiseOp op,
+                                            llvm::MapVector<int64_t, Value> &whole, ArrayRef<Value> initial);
   LogicalResult carryPosition();
   LogicalResult finish();
 
@@ -102,6 +105,7 @@ private:
 
   SpecOp spec;
   int64_t block;
+  bool recurrent;
   OpBuilder builder;
   Location loc;
   Value position;
@@ -109,6 +113,17 @@ private:
   int64_t features = 0;
   SmallVector<std::pair<std::string, Value>> finals;
 };
+
+FailureOr<SmallVector<Value>> StateCarrier::buildStates(StateRewrite &rows, PairwiseOp op,
+                                                        llvm::MapVector<int64_t, Value> &whole,
+                                                        ArrayRef<Value> initial) {
+  if (!recurrent)
+    return rows.buildCarried(whole, initial);
+  for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>()))
+    if (!isCount(op, sum))
+      whole[index] = {};
+  return rows.buildSteps(whole, initial);
+}
 
 LogicalResult StateCarrier::carry(PairwiseOp op) {
   Operation *yield = op.getWeight().front().getTerminator();
@@ -146,7 +161,10 @@ LogicalResult StateCarrier::carry(PairwiseOp op) {
       initial.push_back(addInput("state" + std::to_string(finals.size() + initial.size()), type));
     }
     size_t first = finals.size();
-    for (auto [index, sum] : llvm::enumerate(rows.buildCarried(whole, initial)))
+    FailureOr<SmallVector<Value>> states = buildStates(rows, op, whole, initial);
+    if (failed(states))
+      return refuse(op.getLoc(), rows.reason);
+    for (auto [index, sum] : llvm::enumerate(*states))
       finals.emplace_back("state" + std::to_string(first + index), sum);
   }
   for (auto [index, isCount] : llvm::enumerate(counted))
@@ -247,7 +265,7 @@ struct CarryStates : taylor::impl::CarryStatesPassBase<CarryStates> {
 
   void runOnOperation() override {
     for (SpecOp spec : getOperation().getOps<SpecOp>())
-      if (failed(StateCarrier(spec, featureBlock).run()))
+      if (failed(StateCarrier(spec, featureBlock, recurrent).run()))
         return signalPassFailure();
   }
 };

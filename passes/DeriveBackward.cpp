@@ -81,7 +81,7 @@ Value buildZeros(OpBuilder &builder, Location loc, ArrayType type) {
       type);
 }
 
-LogicalResult deriveFunction(SpecOp spec) {
+LogicalResult deriveFunction(SpecOp spec, bool forwardOnly) {
   OpBuilder builder(spec);
   Location loc = spec.getLoc();
   Block &body = spec.getBody().front();
@@ -95,7 +95,7 @@ LogicalResult deriveFunction(SpecOp spec) {
   for (Attribute name : spec.getArgNames())
     argumentNames.push_back(role("input", name));
   for (auto [name, value] : llvm::zip_equal(outputNames, specYield.getValues()))
-    if (isReal(value))
+    if (isReal(value) && !forwardOnly)
       argumentNames.push_back(role("cotangent", name));
 
   auto function =
@@ -116,7 +116,7 @@ LogicalResult deriveFunction(SpecOp spec) {
   for (auto [name, value] : llvm::zip_equal(outputNames, specYield.getValues())) {
     yielded.push_back(values.lookupOrDefault(value));
     yieldedNames.push_back(role("output", name));
-    if (isReal(value))
+    if (isReal(value) && !forwardOnly)
       backward.add(yielded.back(), block->addArgument(value.getType(), loc));
   }
   for (Operation *op : llvm::reverse(forward))
@@ -124,7 +124,7 @@ LogicalResult deriveFunction(SpecOp spec) {
       return failure();
 
   for (auto [name, argument] : llvm::zip(spec.getArgNames(), block->getArguments())) {
-    if (!isReal(argument))
+    if (!isReal(argument) || forwardOnly)
       continue;
     ArrayType type = arrayTypeOf(argument);
     Value gradient = backward.lookup(argument);
@@ -138,6 +138,10 @@ LogicalResult deriveFunction(SpecOp spec) {
 }
 
 class DeriveBackward : public ::taylor::impl::DeriveBackwardPassBase<DeriveBackward> {
+public:
+  using DeriveBackwardPassBase::DeriveBackwardPassBase;
+
+private:
   void runOnOperation() override;
 };
 
@@ -145,6 +149,6 @@ class DeriveBackward : public ::taylor::impl::DeriveBackwardPassBase<DeriveBackw
 
 void DeriveBackward::runOnOperation() {
   for (SpecOp spec : llvm::make_early_inc_range(getOperation().getOps<SpecOp>()))
-    if (failed(deriveFunction(spec)))
+    if (failed(deriveFunction(spec, forwardOnly)))
       return signalPassFailure();
 }

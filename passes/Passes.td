@@ -194,7 +194,7 @@ def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
     graph from the results and calls each operation's own rule (DifferentiableOpInterface); cotangents of several uses add up; what is
     identically zero is never built. Forward and backward stay together so that the stabilisation sees both; `taylor-split-backward` parts them.
 
-    Requires operations that have a rule: no `taylor.recurrences`, no `taylor.normalize`.
+    Requires operations that have a rule: no `taylor.recurrences`, no `taylor.normalize`. With `forward-only` there are no cotangents and no gradients.
 
     ```mlir
     taylor.spec @f(%q: !q, %k: !k, %v: !v) {
@@ -209,6 +209,9 @@ def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "no derivative">
+  ];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -298,7 +301,7 @@ def SplitBackwardPass : Pass<"taylor-split-backward", "::mlir::ModuleOp"> {
   let description = [{
     Rule: `@f.joint` becomes `@f.forward` (inputs to outputs and saved arrays) and `@f.backward` (inputs, outputs, saved arrays and cotangents to
     gradients). Saved is the cheapest cut between the sums over keys and what the backward reads: elements per row
-    are the cost, outputs are free, and what inputs alone give (rotations, feature maps, scans) is computed again.
+    are the cost, outputs are free, and what inputs alone give (rotations, feature maps, scans) is computed again. A function without gradients has no backward.
 
     ```mlir
     taylor.function @f.joint of @f(.., "cotangent:o" %do: !o) .. {
@@ -433,10 +436,13 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
       %s1 = taylor.states %k, %v initial %s orders(1 to 1) : ..
       taylor.yield "o" %n, "final.state0" %s1 : ..
     }
+    // with `recurrent`, becomes
+      %n, %s1 = taylor.step_states %q with %k, %v from %s reads [0] orders(1 to 1) weights [[1.0]] : ..
     ```
   }];
   let options = [
-    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "features come in whole blocks of so many components, as in taylor-chunk-sums">
+    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "features come in whole blocks of so many components, as in taylor-chunk-sums">,
+    Option<"recurrent", "recurrent", "bool", /*default=*/"false", "sums over all keys from the recurrence itself, token after token: `taylor.step_states`, which has no derivative">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }

@@ -32,13 +32,13 @@ void taylor::buildPairwisePipeline(OpPassManager &manager, const PairwiseOptions
   buildSpecializedToPairwisePipeline(manager);
 }
 
-void taylor::buildSpecializedToPairsPipeline(OpPassManager &manager, std::optional<int64_t> stateBlock) {
+void taylor::buildSpecializedToPairsPipeline(OpPassManager &manager, std::optional<CarriedStates> states) {
   manager.addPass(createExpandNormalizePass());
   manager.addPass(createRecurrencesToPairwisePass());
   cleanUp(manager);
-  if (!stateBlock)
+  if (!states)
     return;
-  manager.addPass(createCarryStatesPass({*stateBlock}));
+  manager.addPass(createCarryStatesPass({states->block, states->recurrent}));
   cleanUp(manager);
 }
 
@@ -47,8 +47,8 @@ void taylor::buildSpecializedToPairwisePipeline(OpPassManager &manager) {
   buildPairsToPairwisePipeline(manager);
 }
 
-void taylor::buildPairsToPairwisePipeline(OpPassManager &manager) {
-  manager.addPass(createDeriveBackwardPass());
+void taylor::buildPairsToPairwisePipeline(OpPassManager &manager, bool forwardOnly) {
+  manager.addPass(createDeriveBackwardPass({forwardOnly}));
   cleanUp(manager);
   OpPassManager &functions = manager.nest<FunctionOp>();
   // Before factors leave their sums: a gate cancels only next to the sum it scales.

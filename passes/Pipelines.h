@@ -29,11 +29,18 @@ struct PairwiseOptions : mlir::PassPipelineOptions<PairwiseOptions> {
 /// From a specialised `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`.
 void buildSpecializedToPairwisePipeline(mlir::OpPassManager &manager);
 
-/// Its first half: a specification whose sums over keys are `taylor.pairwise`; with `stateBlock`,
-/// taylor-carry-states with features in blocks of so many components.
-void buildSpecializedToPairsPipeline(mlir::OpPassManager &manager, std::optional<int64_t> stateBlock);
-/// Its second half: the backward, and both functions simplified.
-void buildPairsToPairwisePipeline(mlir::OpPassManager &manager);
+/// States before and after a call (taylor-carry-states): features in blocks of so many components, and
+/// whether sums over keys are recurrences.
+struct CarriedStates {
+  int64_t block = 1;
+  bool recurrent = false;
+};
+
+/// Its first half: a specification whose sums over keys are `taylor.pairwise`, with states where there are
+/// any.
+void buildSpecializedToPairsPipeline(mlir::OpPassManager &manager, std::optional<CarriedStates> states);
+/// Its second half: the backward, if not `forwardOnly`, and both functions simplified.
+void buildPairsToPairwisePipeline(mlir::OpPassManager &manager, bool forwardOnly = false);
 
 /// From `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`: taylor-specialize, then the
 /// above.

@@ -198,7 +198,8 @@ void Splitter::run() {
   llvm::append_range(backwardArguments, saved);
   llvm::append_range(backwardArguments, argumentsOf("cotangent"));
   build("forward", inputs, forwardResults, /*keepAllArguments=*/true);
-  build("backward", backwardArguments, resultsOf("gradient"), /*keepAllArguments=*/false);
+  if (SmallVector<Tensor> gradients = resultsOf("gradient"); !gradients.empty())
+    build("backward", backwardArguments, gradients, /*keepAllArguments=*/false);
   joint.erase();
 }
 

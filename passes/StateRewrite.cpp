@@ -202,36 +202,69 @@ ArrayType StateRewrite::stateType(Value value, ValueRange values) {
   return ArrayType::get(context, axes, sizes, op.getRealType());
 }
 
-/// Sums each value, in order; each begins from one of `initial`, where there are any.
-SmallVector<Value> StateRewrite::buildSums(ArrayRef<Value> initial) {
-  SmallVector<Value> values, begin;
-  SmallVector<Type> types;
-  // The mass is the last result.
-  SmallVector<size_t> order;
+StateRewrite::Summed StateRewrite::collectSummed() {
+  Summed summed;
   std::optional<size_t> mass;
   for (auto [number, value] : llvm::enumerate(stateValues)) {
     if (!value.array && value.factors.empty() && !summedDecay) {
       mass = number;
       continue;
     }
-    order.push_back(number);
-    values.push_back(buildProduct(value.factors, {value.array, summedDecay}));
+    summed.order.push_back(number);
+    summed.values.push_back(buildProduct(value.factors, {value.array, summedDecay}));
   }
-  for (Value value : values)
-    types.push_back(stateType(value, values));
+  for (Value value : summed.values)
+    summed.types.push_back(stateType(value, summed.values));
   if (mass) {
-    order.push_back(*mass);
-    types.push_back(stateType({}, values));
+    summed.mass = true;
+    summed.order.push_back(*mass);
+    summed.types.push_back(stateType({}, summed.values));
   }
+  return summed;
+}
+
+/// Each begins from one of `initial`, where there are any.
+SmallVector<Value> StateRewrite::buildSums(ArrayRef<Value> initial) {
+  Summed summed = collectSummed();
+  SmallVector<Value> begin;
   if (!initial.empty())
-    for (size_t number : order)
+    for (size_t number : summed.order)
       begin.push_back(initial[number]);
-  auto built = StatesOp::create(builder, loc, types, side.summed, values, begin, edges, documents,
-                                mass.has_value(), first, last, ArrayAttr(), block, chunk);
+  auto built = StatesOp::create(builder, loc, summed.types, side.summed, summed.values, begin, edges,
+                                documents, summed.mass, first, last, ArrayAttr(), block, chunk);
   SmallVector<Value> sums(stateValues.size());
-  for (auto [number, sum] : llvm::zip(order, built.getResults()))
+  for (auto [number, sum] : llvm::zip(summed.order, built.getResults()))
     sums[number] = sum;
   return sums;
+}
+
+FailureOr<SmallVector<Value>> StateRewrite::buildSteps(llvm::MapVector<int64_t, Value> &within,
+                                                       ArrayRef<Value> initial) {
+  if (llvm::any_of(pieces, [](const Piece &piece) { return piece.derivative; })) {
+    reason = "a sum of the vectors that its own score reads";
+    return failure();
+  }
+  Summed summed = collectSummed();
+  SmallVector<Value> begin =
+      llvm::map_to_vector(summed.order, [&](size_t number) { return initial[number]; });
+  SmallVector<int64_t> reads;
+  SmallVector<Attribute> weights;
+  SmallVector<Type> types;
+  states.assign(initial.begin(), initial.end());
+  for (const Piece &piece : pieces) {
+    reads.push_back(llvm::find(summed.order, piece.state) - summed.order.begin());
+    weights.push_back(builder.getF64ArrayAttr(weightsOf(piece)));
+    types.push_back(readType(piece));
+  }
+  types.append(summed.types);
+  auto steps = StepStatesOp::create(builder, loc, types, side.reader, side.summed, summed.values, begin,
+                                    summed.mass, reads, first, last, builder.getArrayAttr(weights), block);
+  for (auto [piece, row] : llvm::zip(pieces, steps.getRows()))
+    addRead(piece, row, within);
+  SmallVector<Value> behind(stateValues.size());
+  for (auto [number, state] : llvm::zip(summed.order, steps.getStates()))
+    behind[number] = state;
+  return behind;
 }
 
 SmallVector<ArrayType> StateRewrite::stateTypes() {
@@ -365,13 +398,25 @@ ArrayType StateRewrite::withChannelOf(Value array) {
   return ArrayType::get(builder.getContext(), axes, sizes, op.getRealType());
 }
 
+Type StateRewrite::readType(const Piece &piece) {
+  return isPlain(piece) ? op.getResult(piece.result).getType() : Type(withChannelOf(states[piece.state]));
+}
+
+void StateRewrite::addRead(const Piece &piece, Value term, llvm::MapVector<int64_t, Value> &within) {
+  if (piece.array) // <the reader's array, what it reads>
+    term = buildReduce(builder, loc, Reduction::Sum, channelOf(arrayTypeOf(piece.array)), {piece.array, term},
+                       {}, [](OpBuilder &b, Location where, ValueRange x) {
+                         return arith::MulFOp::create(b, where, x[0], x[1]).getResult();
+                       });
+  add(within, piece.result, buildProduct(piece.factors, {term, readerDecay}));
+}
+
 void StateRewrite::buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int64_t, Value> &within) {
   bool plain = isPlain(*group.front());
   SmallVector<Value> into;
   SmallVector<Type> types;
   for (const Piece *piece : group) {
-    types.push_back(plain ? op.getResult(piece->result).getType()
-                          : Type(withChannelOf(states[piece->state])));
+    types.push_back(readType(*piece));
     if (plain && within[piece->result])
       into.push_back(within[piece->result]);
   }
@@ -385,12 +430,6 @@ void StateRewrite::buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int
       within[piece->result] = result;
       continue;
     }
-    Value term = result;
-    if (piece->array) // <the reader's array, what it reads>
-      term = buildReduce(builder, loc, Reduction::Sum, channelOf(arrayTypeOf(piece->array)),
-                         {piece->array, term}, {}, [](OpBuilder &b, Location where, ValueRange x) {
-                           return arith::MulFOp::create(b, where, x[0], x[1]).getResult();
-                         });
-    add(within, piece->result, buildProduct(piece->factors, {term, readerDecay}));
+    addRead(*piece, result, within);
   }
 }

@@ -44,6 +44,11 @@ public:
   /// state with this operation's tokens added.
   llvm::SmallVector<mlir::Value> buildCarried(llvm::MapVector<int64_t, mlir::Value> &within,
                                               llvm::ArrayRef<mlir::Value> initial);
+  /// Begins the operation's results in `within` with what queries read of states that their own token was
+  /// added to, token after token from `initial` on (one array per state); gives the states behind the last.
+  /// Fails, with a reason, where a sum has no such form.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> buildSteps(llvm::MapVector<int64_t, mlir::Value> &within,
+                                                             llvm::ArrayRef<mlir::Value> initial);
   /// Of all states of one chunk, batch and head.
   double getStateBytes() const;
   std::string reason;
@@ -87,6 +92,15 @@ private:
   mlir::Value buildProduct(llvm::ArrayRef<mlir::Value> factors, llvm::ArrayRef<mlir::Value> arrays);
   bool summedHasHeads() const;
   ArrayType stateType(mlir::Value value, mlir::ValueRange values);
+  /// What an operation that sums takes: a value per state, but none for the mass, which comes last.
+  struct Summed {
+    llvm::SmallVector<mlir::Value> values;
+    llvm::SmallVector<mlir::Type> types;
+    /// Numbers of states, in the operation's order.
+    llvm::SmallVector<size_t> order;
+    bool mass = false;
+  };
+  Summed collectSummed();
   llvm::SmallVector<mlir::Value> buildSums(llvm::ArrayRef<mlir::Value> initial);
   void buildAllReads(llvm::MapVector<int64_t, mlir::Value> &within);
   /// Pieces that one operation reads: their weights agree; contracted ones are of one result, others of
@@ -94,6 +108,9 @@ private:
   std::vector<llvm::SmallVector<const Piece *>> groupPieces() const;
   void buildContraction(llvm::ArrayRef<const Piece *> group, llvm::MapVector<int64_t, mlir::Value> &within);
   void buildReads(llvm::ArrayRef<const Piece *> group, llvm::MapVector<int64_t, mlir::Value> &within);
+  /// Adds to a result what is read of a state, times the reader's factors.
+  void addRead(const Piece &piece, mlir::Value term, llvm::MapVector<int64_t, mlir::Value> &within);
+  mlir::Type readType(const Piece &piece);
   llvm::SmallVector<mlir::Value> statesOf(llvm::ArrayRef<const Piece *> group) const;
   /// What is read, before the reader's factors: over its heads and tokens, and the channels of `array`.
   ArrayType withChannelOf(mlir::Value array);

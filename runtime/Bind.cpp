@@ -3,6 +3,7 @@
 #include "runtime/Call.h"
 #include "runtime/Error.h"
 #include "runtime/Overlap.h"
+#include <algorithm>
 
 namespace taylor::runtime {
 namespace {
@@ -166,6 +167,14 @@ void checkKind(const TensorInfo &info, const std::string &label, const TaylorTen
     fail("expected device ", deviceName(memory), " of '", label, "', but got ", deviceName(tensor.device));
 }
 
+/// Whether two slots of a call may be the same memory: states that are carried in place, element by element.
+bool sharesMemory(const FunctionInfo &info, int64_t written, int64_t other, const View &a, const View &b) {
+  for (auto [before, behind] : info.carried)
+    if (behind == written && before == other)
+      return a.data == b.data && std::equal(a.strides, a.strides + a.rank, b.strides);
+  return false;
+}
+
 } // namespace
 
 void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, int64_t count,
@@ -201,12 +210,19 @@ void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, i
     call.data[i] = tensors[i].data;
   }
   dims.finish(offset, manifest.aligned);
+  if (int64_t queries = call.dims[TAYLOR_DIM_T], keys = call.dims[TAYLOR_DIM_U],
+      first = call.dims[TAYLOR_DIM_OFFSET];
+      !info.carried.empty() && (queries != keys || first != 0))
+    fail("requires queries and keys of the same tokens (T = U, offset 0) of '", info.name,
+         "', as it adds them to its states one after the other, but got T = ", queries, ", U = ", keys,
+         ", offset ", first);
 
   for (int64_t i = 0; i < count; ++i) {
     if (!info.slots[i].written || views[i].rank < 0)
       continue;
     for (int64_t j = 0; j < count; ++j)
-      if (j != i && views[j].rank >= 0 && overlap(views[i], views[j]))
+      if (j != i && views[j].rank >= 0 && !sharesMemory(info, i, j, views[i], views[j]) &&
+          !sharesMemory(info, j, i, views[j], views[i]) && overlap(views[i], views[j]))
         fail("requires memory of '", info.slots[i].label, "' that no other tensor uses, but it overlaps '",
              info.slots[j].label, "'");
   }

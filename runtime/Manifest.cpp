@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Manifest.h"
 #include "runtime/ManifestJson.h"
+#include <algorithm>
 
 namespace taylor::runtime {
 
@@ -108,7 +109,7 @@ Slot parseSlot(const std::string &label, const std::string &function, const Mani
                         {"saved:", Role::Saved, manifest.saved},
                         {"cotangent:", Role::Cotangent, manifest.outputs},
                         {"gradient:", Role::Gradient, manifest.inputs}};
-  bool forward = function == "forward";
+  bool forward = function != "backward";
   for (const Kind &kind : kinds) {
     if (label.rfind(kind.prefix, 0) != 0)
       continue;
@@ -124,6 +125,31 @@ Slot parseSlot(const std::string &label, const std::string &function, const Mani
     }
   }
   fail("expected tensors of the manifest in function '", function, "', but got '", label, "'");
+}
+
+FunctionInfo parseFunction(const Json &json, const std::string &name, const Manifest &manifest) {
+  using Labels = std::vector<std::string>;
+  std::string where = "function '" + name + "'";
+  checkFields(json, {"tensors", "carried"}, where);
+  FunctionInfo function{name, {}, {}};
+  for (const std::string &label : get<Labels>(json, "tensors", where))
+    function.slots.push_back(parseSlot(label, name, manifest));
+  auto find = [&](const std::string &label, Role role) {
+    auto slot = std::ranges::find(function.slots, label, &Slot::label);
+    if (slot == function.slots.end() || slot->role != role)
+      fail("expected an input and an output of ", where, " in its field 'carried' of the manifest, but got '",
+           label, "'");
+    return slot;
+  };
+  for (const Labels &pair : get<std::vector<Labels>>(json, "carried", where, {})) {
+    if (pair.size() != 2)
+      fail("expected pairs of tensors in field 'carried' of ", where, " of the manifest, but got ",
+           pair.size());
+    auto before = find(pair[0], Role::Input), behind = find(pair[1], Role::Output);
+    behind->optional = false;
+    function.carried.emplace_back(before - function.slots.begin(), behind - function.slots.begin());
+  }
+  return function;
 }
 
 } // namespace
@@ -165,11 +191,7 @@ Manifest Manifest::parse(std::string_view text, bool partial) {
   manifest.saved = parseTensors(tensors, "saved", /*input=*/false, manifest, partial);
   if (json.contains("functions"))
     for (auto &[name, value] : json["functions"].items()) {
-      FunctionInfo function{name, {}};
-      for (const std::string &label :
-           get<std::vector<std::string>>(value, "tensors", "function '" + name + "'"))
-        function.slots.push_back(parseSlot(label, name, manifest));
-      manifest.functions.push_back(std::move(function));
+      manifest.functions.push_back(parseFunction(value, name, manifest));
     }
   if (!partial)
     parseTargets(field(json, "targets", top), manifest);

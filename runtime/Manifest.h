@@ -64,6 +64,9 @@ struct Slot {
 struct FunctionInfo {
   std::string name;
   std::vector<Slot> slots;
+  /// Slots of states before a call and of those behind it, which may be the same memory: tokens are added one
+  /// after the other, so queries and keys are the same tokens (T = U, offset 0). Else empty.
+  std::vector<std::pair<int, int>> carried;
 };
 
 /// One dense array that the kernels of a call share.

@@ -36,6 +36,9 @@ template <typename T> T get(const Json &object, const char *key, const std::stri
   return object.is_object() && object.contains(key) ? get<T>(object, key, where) : fallback;
 }
 
+/// Refuses fields that have no meaning here: misspelt ones, or those of a later version.
+void checkFields(const Json &object, std::initializer_list<const char *> known, const std::string &where);
+
 TaylorDtype parseDtype(const std::string &name, const std::string &where);
 
 /// The list `targets` of a manifest whose tensors and functions are known; sets which of their slots must be

@@ -8,13 +8,7 @@
 #include <set>
 
 namespace taylor::runtime {
-namespace {
 
-constexpr int64_t mostThreads = 1024;                  // of a block, on every GPU
-constexpr int64_t mostShared = 1 << 20;                // bytes; no GPU has as much
-constexpr size_t mostExtents = 8, mostArguments = 128; // of a kernel
-
-/// Fields that have no meaning here are misspelt ones, or those of a later version.
 void checkFields(const Json &object, std::initializer_list<const char *> known, const std::string &where) {
   if (!object.is_object())
     fail("expected an object as ", where, " of the manifest, but got ", object.dump());
@@ -22,6 +16,12 @@ void checkFields(const Json &object, std::initializer_list<const char *> known, 
     if (std::ranges::find(known, name) == known.end())
       fail("unsupported field '", name, "' in ", where, " of the manifest");
 }
+
+namespace {
+
+constexpr int64_t mostThreads = 1024;                  // of a block, on every GPU
+constexpr int64_t mostShared = 1 << 20;                // bytes; no GPU has as much
+constexpr size_t mostExtents = 8, mostArguments = 128; // of a kernel
 
 std::vector<Extent> parseExtents(const Json &object, const char *key, const std::string &where) {
   std::vector<Extent> extents;

@@ -26,12 +26,14 @@ public:
     return "";
   }
 
-  taylor::TileSizes planTiles(const taylor::TargetProblem &problem, bool chunked) const override {
+  taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override {
     int64_t bytes = problem.dtype == "f64" ? 8 : 4;
     taylor::TileSizes sizes = cpu::chooseTileSizes(target, {problem.headDim, problem.valueDim, bytes});
-    if (chunked || problem.states)
+    sizes.chunked = use == taylor::TileUse::Chunked;
+    if (sizes.chunked || problem.states)
       cpu::chooseChunks(target, {problem.headDim, problem.valueDim, bytes}, problem.chunk, sizes);
-    sizes.chunked = chunked;
+    if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
+      cpu::chooseSteps(sizes);
     if (problem.dtype == "bf16" && target.fastPairs)
       sizes.productType = "bf16";
     return sizes;

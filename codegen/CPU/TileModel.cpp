@@ -31,3 +31,9 @@ void mlir::tile::cpu::chooseChunks(const Target &target, const TileProblem &prob
   sizes.readFeatures = std::max<int64_t>(rows / 8 * 8, 8);
   sizes.stateFeatures = 24;
 }
+
+void mlir::tile::cpu::chooseSteps(taylor::TileSizes &sizes) {
+  sizes.tokens = sizes.stepTokens = 1;
+  sizes.rows.queries = sizes.derivedRows.queries = 1;
+  sizes.readsOnce = true;
+}

@@ -28,5 +28,8 @@ taylor::TileSizes chooseTileSizes(const Target &target, const TileProblem &probl
 /// The same for the chunked form: queries of a chunk (0: chosen here), panels of features.
 void chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk, taylor::TileSizes &sizes);
 
+/// The same for few queries, one at a time: lanes are channels.
+void chooseSteps(taylor::TileSizes &sizes);
+
 } // namespace mlir::tile::cpu
 #endif

@@ -26,6 +26,8 @@ std::string CompileOptions::getKey() const {
         llvm::formatv(" {0}:{1}x{2}={3}", sample.function, sample.features, sample.channels, sample.factor);
   if (states)
     key += " states";
+  if (!decode.empty())
+    key += " decode=" + decode;
   if (chunk)
     key += " chunk=" + std::to_string(chunk);
   for (const ParameterSetting &setting : sorted)
@@ -44,8 +46,12 @@ std::string CompileOptions::check() const {
            ", whose products have no operands of f32";
   if (rowSums != "separate" && rowSums != "atomic")
     return "expected --row-sums=separate or atomic, but got '" + rowSums + "'";
-  if (form != "auto" && form != "parallel" && form != "chunked")
-    return "expected --form=auto, parallel or chunked, but got '" + form + "'";
+  if (form != "auto" && form != "parallel" && form != "chunked" && form != "recurrent")
+    return "expected --form=auto, parallel, chunked or recurrent, but got '" + form + "'";
+  if (!decode.empty() && decode != "auto" && decode != "state" && decode != "cache")
+    return "expected --decode=auto, state or cache, but got '" + decode + "'";
+  if (!decode.empty() && form == "recurrent")
+    return "expected --decode or --form=recurrent, which makes the same of the forward, but got both";
   if (chunk && form != "chunked")
     return "requires --form=chunked for --chunk=" + std::to_string(chunk);
   if (chunk < 0 || chunk % 64 || chunk > 1 << 20)

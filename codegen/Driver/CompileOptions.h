@@ -35,7 +35,7 @@ struct CompileOptions {
   /// How sums over pairs are computed: `parallel`, over all pairs; `chunked`, over those of a chunk, with
   /// states between chunks (finite sums of powers only); or `auto`, both where the second may cost less, of
   /// which each call takes the cheaper one. Levels that are printed have one form: of `auto` the parallel
-  /// one.
+  /// one. `recurrent`: token after token, with states as arguments and results; forward only.
   std::string form = "auto";
   /// Queries of a chunk; 0: the target's choice.
   int64_t chunk = 0;
@@ -43,6 +43,10 @@ struct CompileOptions {
   std::vector<CostSample> formCosts;
   /// States before and after a call as arguments and results (taylor-carry-states).
   bool states = false;
+  /// A function `step` for few new tokens: none where empty; `state`: the recurrent form, with states as
+  /// above; `cache`: over all keys and values, which the caller keeps; `auto`: `state` where the sums over
+  /// keys have finitely many orders, else `cache`.
+  std::string decode;
   /// Which specification of a file with several; empty: the only one.
   std::string spec;
 

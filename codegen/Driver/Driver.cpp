@@ -145,28 +145,6 @@ LogicalResult Driver::runStage(ModuleOp module, StringRef stage, function_ref<vo
   return success();
 }
 
-/// Calls `attempt` and keeps the first error that it reports in `message`, up to its first semicolon, from
-/// the caller's handlers.
-template <typename Attempt> auto Driver::captureErrors(std::string &message, Attempt attempt) {
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
-      return failure();
-    if (message.empty())
-      message = StringRef(diagnostic.str()).split(';').first.str();
-    return success();
-  });
-  return attempt();
-}
-
-/// Whether two programs declare the same arrays of the caller.
-static bool takeSameTensors(tile::ProgramOp a, tile::ProgramOp b) {
-  auto namesOf = [](tile::ProgramOp program) {
-    return llvm::map_to_vector(program.getBlock()->getOps<tile::TensorOp>(),
-                               [](tile::TensorOp tensor) { return tensor.getName(); });
-  };
-  return namesOf(a) == namesOf(b);
-}
-
 static std::string printModule(ModuleOp module) {
   std::string printed;
   llvm::raw_string_ostream stream(printed);
@@ -174,120 +152,9 @@ static std::string printModule(ModuleOp module) {
   return printed + "\n";
 }
 
-LogicalResult Driver::lowerToPairwise() {
-  SpecializePassOptions specialize;
-  specialize.headDim = options.headDim;
-  specialize.valueDim = options.getValueDim();
-  specialize.dtype = options.dtype;
-  if (failed(runStage(*module, "specialized",
-                      [&](OpPassManager &manager) { manager.addPass(createSpecializePass(specialize)); })))
-    return failure();
-  manifest.addSpecification(*module->getOps<SpecOp>().begin());
-  std::optional<int64_t> stateBlock;
-  if (options.states) {
-    // One layout of states for all targets.
-    stateBlock = 1;
-    for (const std::unique_ptr<Target> &target : targets)
-      stateBlock = std::max(*stateBlock, target->planTiles(getProblem(), /*chunked=*/true).featureBlock);
-  }
-  if (failed(runPasses(
-          *module, [&](OpPassManager &manager) { buildSpecializedToPairsPipeline(manager, stateBlock); })))
-    return failure();
-  manifest.addInterface(*module->getOps<SpecOp>().begin());
-  if (failed(runStage(*module, "pairwise",
-                      [&](OpPassManager &manager) { buildPairsToPairwisePipeline(manager); })))
-    return failure();
-  manifest.addFunctions(*module);
-  return success();
-}
-
 /// What the observer calls a stage: with several targets, each has its own.
 std::string Driver::stageOf(StringRef stage, const Target &target) const {
   return targets.size() == 1 ? stage.str() : (stage + "-" + target.getName()).str();
-}
-
-/// Tile programs of a target in one form, made from a copy of the functions, and what they cost.
-FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPlan &form) {
-  OwningOpRef<ModuleOp> programs = module->clone();
-  TileSizes sizes = target.planTiles(getProblem(), form.name == "chunked");
-  if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildFormPipeline(manager, sizes); })))
-    return failure();
-  CostRates rates = target.getRates(getProblem());
-  rates.machine = options.formCosts;
-  for (auto function : programs->getOps<FunctionOp>()) {
-    StringRef name = function.getSymName().rsplit('.').second;
-    form.costs[name.str()] = estimateCost(function, name, sizes, rates);
-  }
-  if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })))
-    return failure();
-  return programs;
-}
-
-/// The chunked form beside the parallel one, for those functions where it pays; else null, and why in
-/// `first`.
-OwningOpRef<ModuleOp> Driver::lowerAlternative(const Target &target, ModuleOp programs, FormPlan &first,
-                                               FormPlan &other) {
-  other.name = "chunked";
-  other.isAlternative = true;
-  std::string refusal;
-  FailureOr<OwningOpRef<ModuleOp>> lowered = captureErrors(refusal, [&] { return lowerForm(target, other); });
-  for (auto program : llvm::make_early_inc_range(programs.getOps<tile::ProgramOp>())) {
-    std::string name = program.getSymName().str(), &reason = first.reasons[name];
-    reason = "parallel: ";
-    if (failed(lowered)) {
-      reason += refusal;
-      continue;
-    }
-    auto twin = (*lowered)->lookupSymbol<tile::ProgramOp>(name);
-    std::optional<int64_t> crossover =
-        findCrossover(first.costs[name], other.costs[name], manifest.mask == "causal");
-    if (crossover && takeSameTensors(program, twin)) {
-      reason = "chunked from about " + std::to_string(*crossover) +
-               " tokens on (one head that attends to itself), parallel below, by the costs of both";
-      continue;
-    }
-    reason +=
-        crossover ? "the chunked form takes other tensors" : "the chunked form costs more at 1048576 tokens";
-    twin.erase();
-  }
-  if (failed(lowered) || (*lowered)->getOps<tile::ProgramOp>().empty())
-    return {};
-  return std::move(*lowered);
-}
-
-/// Tile programs of a target: in the form that was asked for, or where none was also in others that may cost
-/// less.
-FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, ManifestTarget &described,
-                                                     bool withAlternatives, const std::string &refusal) {
-  FormPlan first, other;
-  first.name = options.form == "chunked" ? "chunked" : "parallel";
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerForm(target, first);
-  if (failed(programs))
-    return failure();
-  OwningOpRef<ModuleOp> alternative;
-  if (withAlternatives)
-    alternative = lowerAlternative(target, **programs, first, other);
-  for (auto program : (*programs)->getOps<tile::ProgramOp>())
-    if (std::string &reason = first.reasons[program.getSymName().str()]; reason.empty())
-      reason = options.form == "auto" ? "parallel: " + refusal : "--form=" + options.form;
-  TileSizes sizes = target.planTiles(getProblem(), first.name == "chunked");
-  described.name = target.getName();
-  described.kind = target.getKind().str();
-  described.tiles = {{"t", sizes.rows.queries},
-                     {"u", sizes.rows.keys},
-                     {"outer_u", sizes.columns.keys},
-                     {"tokens", sizes.tokens}};
-  target.describe(described);
-  if (failed(manifest.addPrograms(**programs, first, described)))
-    return failure();
-  if (alternative) {
-    if (failed(manifest.addPrograms(*alternative, other, described)))
-      return failure();
-    Block *body = (*programs)->getBody();
-    body->getOperations().splice(body->end(), alternative->getBody()->getOperations());
-  }
-  observe(stageOf("tile", target), **programs);
-  return programs;
 }
 
 FailureOr<std::string> Driver::printTargetLevel(Emission emission) {

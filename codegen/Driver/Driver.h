@@ -52,10 +52,23 @@ private:
   mlir::FailureOr<SpecOp> selectSpec();
   mlir::LogicalResult runPasses(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> build);
   void observe(llvm::StringRef stage, mlir::ModuleOp module);
-  template <typename Attempt> auto captureErrors(std::string &message, Attempt attempt);
+  /// Calls `attempt` and keeps the first error that it reports in `message`, up to its first semicolon, from
+  /// the caller's handlers.
+  template <typename Attempt> auto captureErrors(std::string &message, Attempt attempt) {
+    mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+        return mlir::failure();
+      if (message.empty())
+        message = llvm::StringRef(diagnostic.str()).split(';').first.str();
+      return mlir::success();
+    });
+    return attempt();
+  }
   mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
                                llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
+  mlir::LogicalResult prepareSteps();
+  int64_t stateBlock() const;
   TargetProblem getProblem() const {
     return {options.headDim, options.getValueDim(), options.dtype, options.f32Products,
             options.rowSums, options.chunk,         options.states};
@@ -63,6 +76,7 @@ private:
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerForm(const Target &target, FormPlan &form);
   mlir::OwningOpRef<mlir::ModuleOp> lowerAlternative(const Target &target, mlir::ModuleOp programs,
                                                      FormPlan &first, FormPlan &other);
+  mlir::LogicalResult addSteps(const Target &target, mlir::ModuleOp programs, ManifestTarget &described);
   /// `refusal`: why there is no alternative, where that is known.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToTile(const Target &target,
                                                                  ManifestTarget &described,
@@ -80,6 +94,10 @@ private:
   mlir::MLIRContext &context;
   CompileOptions options;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// The function `step`, where there is one, beside the module's; whether it is a recurrence, and why.
+  mlir::OwningOpRef<mlir::ModuleOp> steps;
+  bool isRecurrence = false;
+  std::string stepReason;
   std::vector<std::unique_ptr<Target>> targets;
   Manifest manifest;
   std::vector<std::string> phases;

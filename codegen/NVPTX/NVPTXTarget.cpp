@@ -26,7 +26,7 @@ public:
   std::string getName() const override { return target.name.str(); }
   StringRef getKind() const override { return "ptx"; }
   std::string check(const taylor::TargetProblem &problem) const override;
-  taylor::TileSizes planTiles(const taylor::TargetProblem &problem, bool chunked) const override;
+  taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override;
   taylor::CostRates getRates(const taylor::TargetProblem &problem) const override;
   std::vector<std::string> getPhases() const override {
     return {"layouts and copies", "code of one thread", "PTX", "ptxas"};
@@ -57,14 +57,16 @@ std::string NVPTXTarget::check(const taylor::TargetProblem &problem) const {
   return "";
 }
 
-taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, bool chunked) const {
+taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const {
   bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
   int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
   TileProblem tiles{problem.headDim, problem.valueDim, bytes};
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
-  if (chunked || problem.states)
+  sizes.chunked = use == taylor::TileUse::Chunked;
+  if (sizes.chunked || problem.states)
     chooseChunks(target, tiles, problem.chunk, sizes);
-  sizes.chunked = chunked;
+  if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
+    chooseSteps(sizes);
   if (isNarrow)
     sizes.productType = problem.dtype;
   if (problem.rowSums == "atomic")

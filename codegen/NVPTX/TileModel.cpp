@@ -82,3 +82,10 @@ void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, 
   for (int64_t *tokens : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys})
     *tokens = std::min(*tokens, most);
 }
+
+void mlir::simt::chooseSteps(taylor::TileSizes &sizes) {
+  sizes.tokens = sizes.stepTokens = 16;
+  sizes.rows.queries = sizes.derivedRows.queries = 16;
+  sizes.blocks = 512;
+  sizes.readsOnce = true;
+}

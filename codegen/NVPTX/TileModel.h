@@ -22,6 +22,8 @@ taylor::TileSizes chooseTileSizes(const Target &target, const TileProblem &probl
 /// `TileSizes::chunk` says), panels of features whose states lie twice in a quarter of shared memory, tiles
 /// of tokens whose vectors and their sums lie in half of it.
 void chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk, taylor::TileSizes &sizes);
+/// The same for few queries: the fewest rows that a product has.
+void chooseSteps(taylor::TileSizes &sizes);
 
 } // namespace mlir::simt
 #endif

@@ -44,6 +44,8 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     arguments.push_back("--f32-products=" + options.f32Products);
   if (options.form != "auto")
     arguments.push_back("--form=" + options.form);
+  if (!options.decode.empty())
+    arguments.push_back("--decode=" + options.decode);
   if (options.chunk)
     arguments.push_back("--chunk=" + std::to_string(options.chunk));
   if (!options.target.empty())
@@ -83,6 +85,16 @@ public:
     if (dtype != nameOf(problem.dtype))
       return fail("expected --dtype=" + dtype + ", as --kernel has it, but got " + nameOf(problem.dtype));
     return success();
+  }
+
+  /// Whether a function works in the memory of an output.
+  bool isInPlace(StringRef function, StringRef role) {
+    const json::Object *of = manifest.getAsObject()->getObject("functions")->getObject(function);
+    const json::Array *pairs = of ? of->getArray("carried") : nullptr;
+    return llvm::any_of(pairs ? *pairs : json::Array(), [&](const json::Value &pair) {
+      const json::Array *roles = pair.getAsArray();
+      return roles && roles->size() == 2 && roles->back().getAsString() == role;
+    });
   }
 
   /// The tensor of a role, made on first use with all bits set.
@@ -175,7 +187,7 @@ LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors,
   for (int64_t i = 0; i < count; ++i) {
     StringRef role = taylor_tensor_name(kernel, function, i);
     // A call by itself: nothing comes before, and nobody goes on.
-    if (isCarried(role.split(':').second)) {
+    if (isCarried(role.split(':').second) && !tensors.isInPlace(function, role)) {
       arguments.push_back({});
       continue;
     }
@@ -237,7 +249,8 @@ FailureOr<Evaluated> runOnDevice(const Problem &problem, const Options &options,
   if (failed(writeArguments(problem, withGradients, write)))
     return failure();
   Evaluated ran;
-  if (failed(call(kernel->get(), "forward", tensors, problem, options, ran)) ||
+  const char *forward = options.decode.empty() ? "forward" : "step";
+  if (failed(call(kernel->get(), forward, tensors, problem, options, ran)) ||
       (withGradients && failed(call(kernel->get(), "backward", tensors, problem, options, ran))) ||
       failed(tensors.checkSurroundings("kernels")))
     return failure();

@@ -214,8 +214,14 @@ const std::vector<OptionRow> &optionRows() {
       {"f32-products", "fma|tf32",
        "how GPUs, or eager code, multiply in f32 (default: fma); tf32: operands rounded to 11 bits",
        [](O &o, S t) { return setChoice(o.f32Products, "f32-products", {"fma", "tf32"}, t); }},
-      {"form", "auto|parallel|chunked", "form of compiled kernels, as in taylorc (default: auto)",
-       [](O &o, S t) { return setChoice(o.form, "form", {"auto", "parallel", "chunked"}, t); }},
+      {"form", "auto|parallel|chunked|recurrent",
+       "form of compiled kernels, as in taylorc (default: auto); recurrent with --forward-only",
+       [](O &o, S t) { return setChoice(o.form, "form", {"auto", "parallel", "chunked", "recurrent"}, t); }},
+      {"decode", "state|cache",
+       "with --forward-only: runs the function 'step' that taylorc --decode adds; state takes t = u tokens "
+       "one "
+       "after the other, cache takes any queries over all keys",
+       [](O &o, S t) { return setChoice(o.decode, "decode", {"state", "cache"}, t); }},
       {"chunk", "N", "with --form=chunked: queries of a chunk",
        [](O &o, S t) { return setInteger(o.chunk, "chunk", t); }},
       {"seed", "N", "of random inputs (default: 0)", [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
@@ -283,9 +289,11 @@ Error validate(const Options &options) {
           "requires --device=ptx, cuda or eager, or --references, for --f32-products=tf32: elsewhere "
           "operands are not rounded");
   }
-  if ((options.form != "auto" || options.chunk || options.printForm) && !onKernels)
-    return error("requires --device=cpu, ptx or cuda for --form, --chunk and --print-form; --tiles=chunk=N "
-                 "is for tiles");
+  if ((options.form != "auto" || options.chunk || options.printForm || !options.decode.empty()) && !onKernels)
+    return error("requires --device=cpu, ptx or cuda for --form, --chunk, --decode and --print-form; "
+                 "--tiles=chunk=N is for tiles");
+  if ((options.form == "recurrent" || !options.decode.empty()) && !options.forwardOnly)
+    return error("requires --forward-only for --form=recurrent and --decode: they have no derivative");
   if (options.tilesGiven && !onTiles)
     return error("requires --device=tile for --tiles; compiled kernels choose by the target");
   if ((options.poison || options.layout != "bhtc") && !onKernels && !onTiles)

@@ -42,6 +42,8 @@ struct Options {
   std::optional<Dtype> dtype;
   bool documents = false;
   std::string mask, layout = "bhtc", f32Products = "fma", form = "auto";
+  /// "state" or "cache": the function `step` that taylorc --decode=.. adds, in place of the forward.
+  std::string decode;
   std::optional<int64_t> offset;
   /// With --form=chunked: tokens of a chunk; 0: chosen.
   int64_t chunk = 0;

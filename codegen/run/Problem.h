@@ -69,9 +69,9 @@ struct Evaluated {
   std::vector<Array> outputs, gradients;
   /// Of compiled kernels: the form of each function that ran, "forward" first.
   std::vector<std::pair<std::string, std::string>> forms;
-  /// Some function ran in the chunked form, which the contract judges by a bound of its own.
-  bool isChunked() const {
-    return llvm::any_of(forms, [](const auto &form) { return form.second == "chunked"; });
+  /// Some function ran in the chunked or the recurrent form, which the contract judges by a bound of its own.
+  bool hasStates() const {
+    return llvm::any_of(forms, [](const auto &form) { return form.second != "parallel"; });
   }
 };
 /// Evaluates with the arithmetic given: exact, or eager in a type.

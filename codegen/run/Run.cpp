@@ -93,7 +93,7 @@ ComparisonTable judgeAll(const Problem &problem, const Evaluated &evaluated, con
 /// Every output and gradient of the kernels against the reference, by the contract.
 LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, const Options &options,
                           bool withGradients) {
-  FailureOr<Expectation> expectation = Expectation::evaluate(problem, withGradients, evaluated.isChunked());
+  FailureOr<Expectation> expectation = Expectation::evaluate(problem, withGradients, evaluated.hasStates());
   if (failed(expectation))
     return failure();
   ComparisonTable table = judgeAll(problem, evaluated, options, *expectation);

@@ -70,7 +70,8 @@ struct CommandLine {
           "how sums over pairs are computed: parallel, over all pairs; chunked, over those of a chunk, with "
           "states between chunks, for finite sums of powers; or auto (default), both where the second may "
           "pay, "
-          "and each call takes the cheaper one; the manifest says why; --emit shows the parallel one"),
+          "and each call takes the cheaper one; the manifest says why; --emit shows the parallel one; or "
+          "recurrent, token after token, with states as of --states, forward only"),
       cl::init("auto"), cl::cat(category)};
   cl::opt<int64_t> chunk{"chunk", cl::desc("queries of a chunk (default: the target's choice)"), cl::init(0),
                          cl::cat(category)};
@@ -80,6 +81,12 @@ struct CommandLine {
           "add the states of the sums before and after a call as optional inputs and outputs, initial.* and "
           "final.*, with gradients: a sequence in pieces gives what the whole gives"),
       cl::cat(category)};
+  cl::opt<std::string> decode{
+      "decode",
+      cl::desc("add a function 'step' for one new token or a few: state, in the recurrent form, with states "
+               "as of --states; cache, over all keys and values, which the caller keeps; auto (default), "
+               "state where sums have finitely many orders"),
+      cl::value_desc("auto|state|cache"), cl::ValueOptional, cl::cat(category)};
   cl::opt<std::string> formCosts{
       "form-costs",
       cl::desc("file of this machine's costs, as taylor-bench forms --calibrate writes it, for --form=auto"),
@@ -140,6 +147,8 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
   options.f32Products = line.f32Products;
   options.rowSums = line.rowSums;
   options.form = line.form;
+  if (line.decode.getNumOccurrences())
+    options.decode = line.decode.empty() ? "auto" : line.decode.getValue();
   options.chunk = line.chunk;
   options.states = line.states;
   if (!line.formCosts.empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// States at the edges of chunks, and what is read from them: the operations of the chunked form.
+// States at the edges of chunks or token after token, and what is read from them: the operations of the
+// chunked form and of the recurrent one.
 #include "dialect/Reference/Vectors.h"
 
 #include "dialect/Features/Features.h"
@@ -319,4 +320,71 @@ FailureOr<Evaluated> taylor::reference::evaluateContractStates(ContractStatesOp 
     addVector(results[0], loop.shape, point, dx);
   });
   return finish(std::move(results), environment);
+}
+
+FailureOr<Evaluated> taylor::reference::evaluateStepStates(StepStatesOp op, ArrayRef<Operand> operands,
+                                                           const Environment &environment) {
+  int64_t tokens = environment.sizeOf("t");
+  if (environment.sizeOf("u") != tokens || environment.offset != 0)
+    return op.emitOpError("requires tokens that are queries and keys at once (t = u, offset 0), but got ")
+           << tokens << " queries and " << environment.sizeOf("u") << " keys from " << -environment.offset
+           << " on";
+  size_t values = op.getValues().size(), reads = op.getReads().size();
+  FeatureList features(op.getFeatures());
+  std::vector<FeatureList> weighted;
+  for (size_t r = 0; r < reads; ++r)
+    weighted.emplace_back(op.getFeatures(), op.getWeightValues(r));
+  std::vector<Array> rows, states;
+  for (Value row : op.getRows())
+    rows.emplace_back(shapeOf(cast<ArrayType>(row.getType()), environment));
+  for (size_t j = 0; j < op.getInitial().size(); ++j)
+    states.push_back(*operands[2 + values + j].array);
+  SmallVector<const Array *> summed{operands[1].array}, read{operands[0].array};
+  for (size_t j = 0; j < values; ++j)
+    summed.push_back(operands[2 + j].array);
+  for (const Array &row : rows)
+    read.push_back(&row);
+  TokenLoop keys(summed, "u", environment), queries(read, "t", environment);
+  Shape keysOfOne = StateWalk::withoutToken(keys), queriesOfOne = StateWalk::withoutToken(queries);
+  for (int64_t token = 0; token < tokens; ++token) {
+    auto at = [&](ArrayRef<int64_t> batch, const TokenLoop &loop) {
+      SmallVector<int64_t> point(batch);
+      point.insert(point.begin() + loop.tokenAxis, token);
+      return point;
+    };
+    forEachPoint(keysOfOne, [&](ArrayRef<int64_t> batch) {
+      SmallVector<int64_t> point = at(batch, keys);
+      std::vector<Real> x = readVector(*operands[1].array, keys.shape, point);
+      for (auto [number, state] : llvm::enumerate(states)) {
+        std::vector<Real> value = {1};
+        if (number < values)
+          value = readVector(*operands[2 + number].array, keys.shape, point);
+        int64_t begin = StateWalk(state, "t", keys)(point, keys.tokenAxis, 0);
+        for (size_t f = 0; f < features.size(); ++f) {
+          Real phi = features.evaluate(f, x);
+          for (size_t e = 0; e < value.size(); ++e)
+            state.values[begin + f * value.size() + e] += phi * value[e];
+        }
+      }
+    });
+    forEachPoint(queriesOfOne, [&](ArrayRef<int64_t> batch) {
+      SmallVector<int64_t> point = at(batch, queries);
+      std::vector<Real> x = readVector(*operands[0].array, queries.shape, point);
+      for (auto [r, row] : llvm::enumerate(rows)) {
+        const Array &state = states[op.getReads()[r]];
+        StateWalk walk(state, "t", queries);
+        int64_t begin = walk(point, queries.tokenAxis, 0);
+        std::vector<Real> y(walk.channels, 0);
+        for (size_t f = 0; f < features.size(); ++f) {
+          Real phi = weighted[r].evaluate(f, x);
+          for (size_t e = 0; e < y.size(); ++e)
+            y[e] += phi * state.values[begin + f * y.size() + e];
+        }
+        addVector(row, queries.shape, point, y);
+      }
+    });
+  }
+  for (Array &state : states)
+    rows.push_back(std::move(state));
+  return finish(std::move(rows), environment);
 }

@@ -52,6 +52,7 @@ FailureOr<Evaluated> Evaluation::evaluate(Operation *op, ArrayRef<Operand> opera
       .Case([&](StatesOp op) { return evaluateStates(op, operands, environment); })
       .Case([&](ReadStatesOp op) { return evaluateReadStates(op, operands, environment); })
       .Case([&](ContractStatesOp op) { return evaluateContractStates(op, operands, environment); })
+      .Case([&](StepStatesOp op) { return evaluateStepStates(op, operands, environment); })
       .Case([&](MapOp op) { return evaluateMap(op, operands, environment); })
       .Case([&](ReduceOp op) { return evaluateReduce(op, operands, environment); })
       .Case([&](ScanOp op) { return evaluateScan(op, operands, environment); })

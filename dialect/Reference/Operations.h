@@ -58,6 +58,8 @@ mlir::FailureOr<Evaluated> evaluateReadStates(ReadStatesOp op, llvm::ArrayRef<Op
                                               const Environment &environment);
 mlir::FailureOr<Evaluated> evaluateContractStates(ContractStatesOp op, llvm::ArrayRef<Operand> operands,
                                                   const Environment &environment);
+mlir::FailureOr<Evaluated> evaluateStepStates(StepStatesOp op, llvm::ArrayRef<Operand> operands,
+                                              const Environment &environment);
 mlir::FailureOr<Evaluated> evaluatePairwise(PairwiseOp op, llvm::ArrayRef<Operand> operands,
                                             const Environment &environment);
 

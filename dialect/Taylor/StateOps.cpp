@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// taylor.states, taylor.read_states, taylor.contract_states: what their operands and results must be.
+// taylor.states, taylor.read_states, taylor.contract_states, taylor.step_states: what their operands and
+// results must be.
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/TaylorDialect.h"
 
@@ -20,6 +21,7 @@ template <typename Op> static Features featuresOf(Op op) {
 Features StatesOp::getFeatures() { return featuresOf(*this); }
 Features ReadStatesOp::getFeatures() { return featuresOf(*this); }
 Features ContractStatesOp::getFeatures() { return featuresOf(*this); }
+Features StepStatesOp::getFeatures() { return featuresOf(*this); }
 StringRef StatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
 StringRef ReadStatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
 StringRef ContractStatesOp::getToken() { return tokenOf(typeOf(getVectors())); }
@@ -33,10 +35,12 @@ static SmallVector<double> numbersOf(std::optional<ArrayAttr> numbers) {
 SmallVector<double> StatesOp::getWeightValues() { return numbersOf(getWeights()); }
 SmallVector<double> ReadStatesOp::getWeightValues() { return numbersOf(getWeights()); }
 SmallVector<double> ContractStatesOp::getWeightValues() { return numbersOf(getWeights()); }
+SmallVector<double> StepStatesOp::getWeightValues(size_t read) {
+  return numbersOf(cast<ArrayAttr>(getWeights()[read]));
+}
 
-/// What the three have in common: vectors over tokens with one channel, and orders of a countable number of
-/// features.
-template <typename Op> static LogicalResult verifyVectors(Op op) {
+/// Vectors over tokens with one channel, and orders of a countable number of features.
+template <typename Op> static LogicalResult verifyFeatures(Op op) {
   ArrayType vectors = typeOf(op.getVectors());
   int64_t channels = llvm::count_if(vectors.getAxes(), [](StringAttr axis) { return !isRuntimeAxis(axis); });
   if (tokenOf(vectors).empty() || channels != 1)
@@ -45,8 +49,8 @@ template <typename Op> static LogicalResult verifyVectors(Op op) {
   if (features.first < 0 || features.last < features.first)
     return op.emitOpError("expected orders 0 <= first <= last, but got ")
            << features.first << " to " << features.last;
-  if (features.block < 1 || int64_t(op.getChunk()) < 0)
-    return op.emitOpError("expected a positive block and chunk");
+  if (features.block < 1)
+    return op.emitOpError("expected a positive block, but got ") << features.block;
   if (features.channels == ArrayType::kUnknown)
     return op.emitOpError("requires the size of the channel of ")
            << vectors << ": run taylor-specialize before";
@@ -54,11 +58,23 @@ template <typename Op> static LogicalResult verifyVectors(Op op) {
     return op.emitOpError("unsupported orders up to ")
            << features.last << " of " << features.channels
            << " channels: their state has more than 2^31 - 1 features; use lower orders";
-  int64_t orders = features.last - features.first + 1;
-  if (op.getWeights() && int64_t(op.getWeights()->size()) != orders)
-    return op.emitOpError("expected a weight per order, ")
-           << orders << ", but got " << op.getWeights()->size();
   return success();
+}
+
+static LogicalResult verifyWeights(Operation *op, const Features &features, ArrayAttr weights) {
+  int64_t orders = features.last - features.first + 1;
+  if (weights && int64_t(weights.size()) != orders)
+    return op->emitOpError("expected a weight per order, ") << orders << ", but got " << weights.size();
+  return success();
+}
+
+/// What those have in common that may have chunks.
+template <typename Op> static LogicalResult verifyVectors(Op op) {
+  if (failed(verifyFeatures(op)))
+    return failure();
+  if (int64_t(op.getChunk()) < 0)
+    return op.emitOpError("expected no negative chunk, but got ") << int64_t(op.getChunk());
+  return verifyWeights(op, op.getFeatures(), op.getWeights().value_or(ArrayAttr()));
 }
 
 /// A state has one feature axis, of the size that the orders give, and the token axis of its reader.
@@ -175,5 +191,55 @@ LogicalResult ContractStatesOp::verify() {
   if (getInto() && getInto().getType() != result)
     return emitOpError("expected to add to an array of the result's type, ")
            << result << ", but got " << getInto().getType();
+  return success();
+}
+
+LogicalResult StepStatesOp::verify() {
+  if (failed(verifyFeatures(*this)))
+    return failure();
+  ArrayType readers = typeOf(getReaders()), vectors = typeOf(getVectors());
+  if (tokenOf(readers) != "t" || tokenOf(vectors) != "u")
+    return emitOpError("expected vectors over t that read and vectors over u that are summed, but got ")
+           << readers << " and " << vectors;
+  if (channelOf(readers).empty() || readers.sizeOf(channelOf(readers)) != getFeatures().channels)
+    return emitOpError("expected vectors of ")
+           << getFeatures().channels << " components on both sides, but got " << readers;
+  size_t states = getValues().size() + getMass();
+  if (getInitial().size() != states || getResults().size() != getReads().size() + states)
+    return emitOpError("expected a state before and one after per value and for the mass, ")
+           << states << ", but got " << getInitial().size() << " and "
+           << int64_t(getResults().size()) - int64_t(getReads().size());
+  for (Value value : getValues())
+    if (tokenOf(typeOf(value)) != "u")
+      return emitOpError("expected values over the tokens 'u', but got ") << value.getType();
+  for (auto [number, state] : llvm::enumerate(getStates())) {
+    ArrayType type = typeOf(state);
+    if (failed(verifyState(*this, type, "t", /*chunked=*/false, getFeatures())))
+      return failure();
+    if (channelOf(type) != (number < getValues().size() ? channelOf(typeOf(getValues()[number])) : ""))
+      return emitOpError("expected a state with the channel of its value, but got ") << type;
+    if (typeOf(getInitial()[number]).clone(type.getElementType()) != type)
+      return emitOpError("expected to begin from an array of the state's axes, ")
+             << type << ", but got " << getInitial()[number].getType();
+  }
+  if (getWeights().size() != getReads().size())
+    return emitOpError("expected weights for each read, ")
+           << getReads().size() << ", but got " << getWeights().size();
+  for (auto [row, state, weights] : llvm::zip(getRows(), getReads(), getWeights())) {
+    if (state < 0 || size_t(state) >= states)
+      return emitOpError("expected reads of states 0 to ") << int64_t(states) - 1 << ", but got " << state;
+    if (!isa<ArrayAttr>(weights) || !llvm::all_of(cast<ArrayAttr>(weights), llvm::IsaPred<FloatAttr>))
+      return emitOpError("expected numbers as weights, but got ") << weights;
+    if (failed(verifyWeights(*this, getFeatures(), cast<ArrayAttr>(weights))))
+      return failure();
+    ArrayType type = typeOf(row), read = typeOf(getStates()[state]);
+    if (tokenOf(type) != "t" || channelOf(type) != channelOf(read))
+      return emitOpError("expected rows over t with the channel of their state, but got ") << type;
+    for (StringRef axis : {"b", "h", "g"})
+      if ((read.has(axis) && !type.has(axis) && !(axis == "g" && type.has("h"))) ||
+          (axis == "b" && type.has(axis) && !read.has(axis)))
+        return emitOpError("expected rows and states of the same batches and heads, but got ")
+               << type << " of " << read;
+  }
   return success();
 }

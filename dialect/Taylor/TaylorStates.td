@@ -136,4 +136,40 @@ def Taylor_ContractStatesOp : Taylor_StateOp<"contract_states", [AttrSizedOperan
   }];
 }
 
+def Taylor_StepStatesOp : Taylor_StateOp<"step_states", [AttrSizedOperandSegments]> {
+  let summary = "the recurrence itself: states, token after token, and what each query reads of them";
+  let description = [{
+    For tokens u = 0, 1, .. that are queries and keys at once (T = U, `offset` 0), with H_j[-1] = initial_j:
+
+        H_j[u][f, e] = H_j[u - 1][f, e] + phi(k[u])[f] v_j[u, e]                    one state per value
+        z[u][f]      = z[u - 1][f] + phi(k[u])[f]                                   `mass`, the last state
+        y_r[t, e]    = sum over f of weight_r(f) phi(q[t])[f] H_j[t][f, e]          j = reads[r]
+
+    (paper, equation 3, without what is equal in its states), with features and weight_r = weights[r] as in `taylor.read_states`. Results are
+    the rows y and the states behind the last token. Work and memory of a token do not depend on how many were before. There is no derivative: the forms
+    that have one read states at the edges of chunks.
+
+    ```mlir
+    %N, %Z, %H1, %z1 = taylor.step_states %q with %k, %v mass from %H, %z reads [0, 1] orders(0 to 1) weights [[1.0, 0.5], [1.0, 0.5]]
+                       : (!q, !k, !v, !H, !z) -> (!o, !row, !H, !z)
+    ```
+  }];
+  let arguments = (ins Taylor_ArrayType:$readers, Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$values, Variadic<Taylor_ArrayType>:$initial,
+                       UnitAttr:$mass, DenseI64ArrayAttr:$reads, I64Attr:$first, I64Attr:$last, ArrayAttr:$weights,
+                       DefaultValuedAttr<I64Attr, "1">:$block);
+  let results = (outs Variadic<Taylor_ArrayType>:$results);
+  let assemblyFormat = [{
+    $readers `with` $vectors (`,` $values^)? (`mass` $mass^)? `from` $initial `reads` $reads `orders` `(` $first `to` $last `)` `weights` $weights
+    (`block` `(` $block^ `)`)? attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    ::taylor::Features getFeatures();
+    /// What queries read, and the states behind the last token.
+    ::mlir::ResultRange getRows() { return getResults().take_front(getReads().size()); }
+    ::mlir::ResultRange getStates() { return getResults().drop_front(getReads().size()); }
+    /// One weight per order of a read, from the first on.
+    ::llvm::SmallVector<double> getWeightValues(size_t read);
+  }];
+}
+
 #endif

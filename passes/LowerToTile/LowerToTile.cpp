@@ -31,6 +31,8 @@ public:
 
 private:
   tile::ArrayType storageOf(ArrayType type, Type elementType);
+  /// The memory of one sum per part, which are added where they are read.
+  tile::ArrayType inParts(Value array, tile::ExtentAttr parts);
   void declareTensors();
   void declareWorkspace();
   Location locationOf(const KernelPlan &kernel);
@@ -56,6 +58,7 @@ private:
   tile::ExtentAttr partsOf(const KernelPlan &kernel);
   /// What becomes of each result of a kernel of pairs.
   SmallVector<PairResult> planResults(const KernelPlan &kernel, TileEmitter &emitter);
+  void emitStepsKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame);
   /// The kernel that sums each chunk, and the one that sums over chunks.
   void emitStatesKernels(KernelPlan &kernel);
   /// From now on what the kernel computes is read from memory.
@@ -80,6 +83,13 @@ tile::ArrayType ProgramAssembler::storageOf(ArrayType type, Type elementType) {
     axes.push_back({name, isRuntimeAxis(name.getValue()) ? tile::ExtentAttr::get(name)
                                                          : tile::ExtentAttr::get(context, size)});
   return tile::ArrayType::get(context, axes, elementType);
+}
+
+tile::ArrayType ProgramAssembler::inParts(Value array, tile::ExtentAttr parts) {
+  tile::ArrayType type = storageOf(typeOf(array), typeOf(array).getScalarType());
+  SmallVector<tile::Axis> axes{{builder.getStringAttr("part"), parts}};
+  llvm::append_range(axes, type.getAxes());
+  return tile::ArrayType::get(builder.getContext(), axes, type.getElementType());
 }
 
 void ProgramAssembler::declareTensors() {
@@ -129,17 +139,24 @@ void ProgramAssembler::declareWorkspace() {
                 hasDiagonalsOnGrid(kernel)
                     ? tile::ExtentAttr::get(builder.getContext(), PairEmitter::diagonalTile(pairs, sizes))
                     : partsOf(kernel);
-            SmallVector<tile::Axis> axes{{builder.getStringAttr("part"), parts}};
-            llvm::append_range(axes, type.getAxes());
-            type = tile::ArrayType::get(builder.getContext(), axes, type.getElementType());
+            type = inParts(result, parts);
           }
           homes[result] = declare(pairs.getLoc(), nextName(), type);
         }
+    if (auto steps = dyn_cast_or_null<StepStatesOp>(kernel.op))
+      for (Value row : steps.getRows())
+        homes[row] = declare(steps.getLoc(), nextName(), inParts(row, partsOf(kernel)));
     for (Root &root : kernel.roots) {
       if (!root.workspace)
         continue;
       ArrayType type = typeOf(root.value);
       Location loc = root.value.getLoc();
+      if (isa_and_nonnull<StepStatesOp>(root.value.getDefiningOp())) {
+        homes[root.value] = root.results.empty()
+                                ? declare(loc, nextName(), storageOf(type, type.getScalarType()))
+                                : results[root.results.front()];
+        continue;
+      }
       if (auto states = root.value.getDefiningOp<StatesOp>()) {
         // A result that nothing else reads is summed up in its place.
         if (llvm::all_of(root.value.getUsers(), llvm::IsaPred<YieldOp>)) {
@@ -193,10 +210,11 @@ int64_t ProgramAssembler::blockSize(const KernelPlan &kernel) {
 }
 
 tile::ExtentAttr ProgramAssembler::partsOf(const KernelPlan &kernel) {
-  if (hasDiagonalsOnGrid(kernel))
+  bool isPairs = kernel.kind == KernelPlan::Kind::Pairs;
+  if (isPairs && hasDiagonalsOnGrid(kernel))
     return tile::ExtentAttr::get(builder.getStringAttr("lag"),
                                  PairEmitter::diagonalTile(cast<PairwiseOp>(kernel.op), sizes));
-  if (hasKeysOnGrid(kernel))
+  if (isPairs && hasKeysOnGrid(kernel))
     return tile::ExtentAttr::get(builder.getStringAttr("u"),
                                  PairEmitter::columnTile(cast<PairwiseOp>(kernel.op), sizes).keys);
   if (kernel.axes.size() < 2)
@@ -321,6 +339,15 @@ void ProgramAssembler::emitStatesKernels(KernelPlan &kernel) {
   remember(kernel);
 }
 
+void ProgramAssembler::emitStepsKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame) {
+  auto op = cast<StepStatesOp>(kernel.op);
+  auto memoryOf = [&](ResultRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return homes[value]; });
+  };
+  StateEmitter(emitter).emitSteps(op, frame, emitter.extent(partsOf(kernel)), memoryOf(op.getRows()),
+                                  memoryOf(op.getStates()));
+}
+
 void ProgramAssembler::emitPairsKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame) {
   auto pairs = cast<PairwiseOp>(kernel.op);
   SmallVector<PairResult> plans = planResults(kernel, emitter);
@@ -380,7 +407,8 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
   int64_t block = blockSize(kernel);
   SmallVector<tile::ExtentAttr> grid = gridOf(kernel.axes, block);
   Location loc = locationOf(kernel);
-  if (kernel.kind == KernelPlan::Kind::Pairs)
+  bool inParts = kernel.kind == KernelPlan::Kind::Pairs || kernel.kind == KernelPlan::Kind::Steps;
+  if (inParts)
     grid.push_back(partsOf(kernel));
   auto op = tile::KernelOp::create(builder, loc, kernel.name, grid);
   OpBuilder inside = OpBuilder::atBlockEnd(op.getBlock());
@@ -398,7 +426,7 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
 
   TileEmitter emitter(inside, loc, memory, sizes, function);
   Frame frame = frameOf(kernel.axes, block, op, emitter);
-  if (kernel.kind == KernelPlan::Kind::Pairs)
+  if (inParts)
     frame.indices["part"] = op.getBlock()->getArguments().back();
   switch (kernel.kind) {
   case KernelPlan::Kind::Angles: {
@@ -413,6 +441,9 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
     break;
   case KernelPlan::Kind::Scan:
     emitScanKernel(kernel, emitter, frame);
+    break;
+  case KernelPlan::Kind::Steps:
+    emitStepsKernel(kernel, emitter, frame);
     break;
   case KernelPlan::Kind::Pairs:
     emitPairsKernel(kernel, emitter, frame);
@@ -430,6 +461,9 @@ void ProgramAssembler::remember(KernelPlan &kernel) {
       memory.partials[root.value.getDefiningOp()] = partialHomes[root.value.getDefiningOp()];
     else if (root.workspace)
       memory.values[root.value] = homes[root.value];
+  if (auto steps = dyn_cast_or_null<StepStatesOp>(kernel.op))
+    for (Value row : steps.getRows())
+      memory.values[row] = homes[row];
   if (auto pairs = dyn_cast_or_null<PairwiseOp>(kernel.op))
     for (Value result : pairs.getResults())
       if (homes.contains(result))

@@ -23,6 +23,11 @@ PairwiseOp Partition::columnPairs(Value value) {
   return op && !PairEmitter::isRowsOnly(op) ? op : PairwiseOp();
 }
 
+bool Partition::isSummedApart(Value value) {
+  auto steps = value.getDefiningOp<StepStatesOp>();
+  return columnPairs(value) || (steps && llvm::is_contained(steps.getRows(), value));
+}
+
 PairOutput Partition::sumKind(Value value) {
   auto result = cast<OpResult>(value);
   return cast<PairwiseOp>(result.getOwner()).getSum(result.getResultNumber()).getKind();
@@ -30,6 +35,9 @@ PairOutput Partition::sumKind(Value value) {
 
 bool Partition::isOptional(unsigned result) const {
   auto yield = cast<YieldOp>(FunctionOp(function).getBody().front().getTerminator());
+  // A recurrence works in the memory of its states.
+  if (yield.getValues()[result].getDefiningOp<StepStatesOp>())
+    return false;
   StringRef name = cast<StringAttr>((*yield.getNames())[result]).getValue();
   return !name.consume_front("output:") || isCarried(name);
 }
@@ -39,7 +47,7 @@ LogicalResult Partition::run() {
     return failure();
   widenPairSums(function);
   rowProducts = splitRowFactors(function);
-  if (sizes.productType.empty())
+  if (sizes.productType.empty() && !sizes.readsOnce)
     convertKeys();
   chooseStored();
   do {
@@ -70,7 +78,7 @@ void Partition::collectOperands(Operation *op, Leaves &leaves) {
 void Partition::collect(Value value, Leaves &leaves, bool top) {
   if (isa<BlockArgument>(value))
     return;
-  if ((stored.contains(value) && !top) || columnPairs(value)) {
+  if ((stored.contains(value) && !top) || isSummedApart(value)) {
     leaves.values.insert(value);
     return;
   }
@@ -110,7 +118,7 @@ int64_t Partition::stageOf(const Leaves &leaves) {
   return stage;
 }
 
-int64_t Partition::stageOfPairs(PairwiseOp op) {
+int64_t Partition::stageOfOperands(Operation *op) {
   if (auto it = operationStages.find(op); it != operationStages.end())
     return it->second;
   Leaves leaves;
@@ -118,21 +126,17 @@ int64_t Partition::stageOfPairs(PairwiseOp op) {
   return operationStages[op] = 1 + stageOf(leaves);
 }
 
-int64_t Partition::stageOfPartial(Operation *op) {
-  if (auto it = operationStages.find(op); it != operationStages.end())
-    return it->second;
-  Leaves leaves;
-  collectOperands(op, leaves);
-  return operationStages[op] = 1 + stageOf(leaves);
-}
+int64_t Partition::stageOfPairs(PairwiseOp op) { return stageOfOperands(op); }
+
+int64_t Partition::stageOfPartial(Operation *op) { return stageOfOperands(op); }
 
 int64_t Partition::stageOfAngles(const AngleTable &table) {
   return table.positions && stored.contains(table.positions) ? 1 + stageOf(table.positions) : 0;
 }
 
 int64_t Partition::stageOf(Value value) {
-  if (PairwiseOp pairs = columnPairs(value))
-    return stageOfPairs(pairs);
+  if (isSummedApart(value))
+    return stageOfOperands(value.getDefiningOp());
   if (auto it = stages.find(value); it != stages.end())
     return it->second;
   Leaves leaves;
@@ -183,7 +187,7 @@ void Partition::addRoots() {
     root->results.push_back(index);
   }
   for (Value value : stored) {
-    if (columnPairs(value))
+    if (isSummedApart(value))
       continue;
     auto root = llvm::find_if(roots, [&](const Root &root) { return root.value == value; });
     if (root == roots.end()) {
@@ -256,11 +260,13 @@ void Partition::placeRoots() {
       kernelFor(KernelPlan::Kind::Scan, root.stage, axes, op).roots.push_back(root);
       continue;
     }
-    if (isa_and_nonnull<StatesOp>(op)) {
+    bool isSteps = isa_and_nonnull<StepStatesOp>(op) && !isSummedApart(root.value);
+    if (isSteps || isa_and_nonnull<StatesOp>(op)) {
       root.stage = stageOf(root.value);
       SmallVector<StringRef> axes = gridAxes(root.value);
       llvm::erase_if(axes, isTokenAxis);
-      kernelFor(KernelPlan::Kind::States, root.stage, axes, op).roots.push_back(root);
+      auto kind = isSteps ? KernelPlan::Kind::Steps : KernelPlan::Kind::States;
+      kernelFor(kind, root.stage, axes, op).roots.push_back(root);
       continue;
     }
     Leaves leaves = leavesOf(root);
@@ -400,6 +406,9 @@ void Partition::nameKernels() {
       break;
     case KernelPlan::Kind::States:
       name = "states";
+      break;
+    case KernelPlan::Kind::Steps:
+      name = "steps";
       break;
     case KernelPlan::Kind::Pairs:
       name = PairEmitter::hasDiagonalsOnGrid(cast<PairwiseOp>(kernel.op), sizes) ? "diagonals" : "pairs";

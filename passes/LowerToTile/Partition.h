@@ -37,14 +37,14 @@ struct Root {
 };
 
 struct KernelPlan {
-  enum class Kind { Angles, Local, Scan, States, Pairs } kind;
+  enum class Kind { Angles, Local, Scan, States, Steps, Pairs } kind;
   int64_t stage = 0;
   /// Order among kernels of one stage and kind.
   size_t number = 0;
   std::string name;
   /// Grid: run-time axes of what is computed, a token axis in blocks.
   llvm::SmallVector<llvm::StringRef> axes;
-  /// The scan, the states or the pairwise operation.
+  /// The scan, the states, the steps or the pairwise operation.
   mlir::Operation *op = nullptr;
   std::optional<AngleTable> angles;
   /// Loops over keys: what it computes sums into rows.
@@ -107,11 +107,15 @@ private:
   int64_t stageOf(const Leaves &leaves);
   int64_t stageOf(mlir::Value value);
   int64_t stageOfPairs(PairwiseOp op);
+  int64_t stageOfOperands(mlir::Operation *op);
   int64_t stageOfPartial(mlir::Operation *op);
   int64_t stageOfAngles(const AngleTable &table);
   /// The operation with columns into whose kernel a root fits, or null.
   PairwiseOp fusedInto(mlir::Value value, const Leaves &leaves);
   static PairwiseOp columnPairs(mlir::Value value);
+  /// What an operation's kernel sums up in memory, in parts, and others read: rows of a recurrence, results
+  /// of pairs with columns.
+  static bool isSummedApart(mlir::Value value);
   static PairOutput sumKind(mlir::Value value);
   static bool reducesBlocks(ReduceOp op);
 

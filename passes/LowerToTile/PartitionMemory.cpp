@@ -75,8 +75,8 @@ void Partition::chooseStored() {
       bool rowsOnly = PairEmitter::isRowsOnly(pairs),
            diagonals = PairEmitter::hasDiagonalsOnGrid(pairs, sizes);
       for (Value array : pairs.getArrays()) {
-        bool isOuter = !typeOf(array).has(rowsOnly ? "u" : "t") && !typeOf(array).has("lag") &&
-                       (!diagonals || tokenAxis(typeOf(array)).empty());
+        bool isOuter = (sizes.readsOnce || !typeOf(array).has(rowsOnly ? "u" : "t")) &&
+                       !typeOf(array).has("lag") && (!diagonals || tokenAxis(typeOf(array)).empty());
         ScoreTile tile =
             rowsOnly ? PairEmitter::rowTile(pairs, sizes) : PairEmitter::columnTile(pairs, sizes);
         // It is itself there too, before it is rounded, and stays through the loop: it counts a quarter more.
@@ -119,6 +119,14 @@ void Partition::chooseStored() {
           store(atEdges);
       for (Value initial : states.getInitial())
         store(initial);
+    } else if (auto steps = dyn_cast<StepStatesOp>(op)) {
+      for (Value result : steps.getResults())
+        store(result);
+      for (Value initial : steps.getInitial())
+        store(initial);
+      // One for every head of a group, panel after panel.
+      if (typeOf(steps.getReaders()).has("h") && !typeOf(steps.getStates().front()).has("h"))
+        store(steps.getReaders());
     } else if (isa<ReadStatesOp, ContractStatesOp>(op)) {
       // A panel of features at a time.
       for (Value operand : op.getOperands())

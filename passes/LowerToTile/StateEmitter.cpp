@@ -114,14 +114,19 @@ std::pair<Value, Value> StateEmitter::tokensOf(StatesOp op, const Frame &frame) 
           arith::MinSIOp::create(builder, loc, past, end)};
 }
 
-SmallVector<Value> StateEmitter::addTokens(StatesOp op, Frame &tokens, Value end, Value start, int64_t size,
-                                           ValueRange sums) {
-  StringRef token = op.getToken();
-  Value vectors = emitter.emit(op.getVectors(), tokens);
-  Value panel = expand(vectors, op.getFeatures(), start, size, op.getWeightValues());
+StateEmitter::Summed StateEmitter::summedBy(StatesOp op) {
+  return {op.getVectors(),      op.getValues(), op.getFeatures(),
+          op.getWeightValues(), op.getToken(),  typeOf(op.getResult(0)).getScalarType()};
+}
+
+SmallVector<Value> StateEmitter::addTokens(const Summed &op, Frame &tokens, Value end, Value start,
+                                           int64_t size, ValueRange sums) {
+  StringRef token = op.token;
+  Value vectors = emitter.emit(op.vectors, tokens);
+  Value panel = expand(vectors, op.features, start, size, op.weights);
   // Tokens of the next chunk, or past the last, count as nothing.
   Value positions = positionsOf(token, tokens);
-  Type real = typeOf(op.getResult(0)).getScalarType();
+  Type real = op.real;
   auto within = [&](OpBuilder &inner, Location where, Value position, Value value) -> Value {
     Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, position, end);
     Value zero = arith::ConstantOp::create(inner, where, inner.getFloatAttr(real, 0.0));
@@ -130,9 +135,9 @@ SmallVector<Value> StateEmitter::addTokens(StatesOp op, Frame &tokens, Value end
   SmallVector<Value> next;
   for (auto [number, sum] : llvm::enumerate(sums)) {
     Value value;
-    if (number < op.getValues().size())
+    if (number < op.values.size())
       value = emitter.map(
-          {positions, emitter.emit(op.getValues()[number], tokens)},
+          {positions, emitter.emit(op.values[number], tokens)},
           [&](OpBuilder &inner, Location where, ValueRange s) { return within(inner, where, s[0], s[1]); });
     else
       value = emitter.map(positions, [&](OpBuilder &inner, Location where, ValueRange s) {
@@ -142,6 +147,21 @@ SmallVector<Value> StateEmitter::addTokens(StatesOp op, Frame &tokens, Value end
     next.push_back(addProduct(sum, panel, value, token));
   }
   return next;
+}
+
+SmallVector<Value> StateEmitter::forHeads(const Frame &frame, ValueRange carried,
+                                          function_ref<SmallVector<Value>(const Frame &, ValueRange)> body) {
+  Value first = emitter.constant(0), count = emitter.size("h");
+  if (Value group = emitter.indexOf("g", frame)) {
+    count = emitter.headsPerGroup();
+    first = arith::MulIOp::create(builder, emitter.loc, group, count);
+  }
+  return emitter.loop(first, emitter.add(first, count), 1, carried, [&](Value head, ValueRange carried) {
+    Frame inside = frame;
+    inside.tiles.clear();
+    inside.indices["h"] = head;
+    return body(inside, carried);
+  });
 }
 
 void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
@@ -160,16 +180,7 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
         return body(tokens, carried);
       });
     };
-    if (!heads)
-      return ofHead(frame, carried);
-    Value count = emitter.headsPerGroup();
-    Value first = arith::MulIOp::create(builder, loc, emitter.indexOf("g", frame), count);
-    return emitter.loop(first, emitter.add(first, count), 1, carried, [&](Value head, ValueRange carried) {
-      Frame inside = frame;
-      inside.tiles.clear();
-      inside.indices["h"] = head;
-      return ofHead(inside, carried);
-    });
+    return heads ? forHeads(frame, carried, ofHead) : ofHead(frame, carried);
   };
   // What sums of a panel begin from.
   auto beginAt = [&](const Frame &frame, Value start) {
@@ -182,7 +193,7 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
   if (emitter.sizes.featuresOnGrid) {
     Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup("panel"), emitter.constant(size));
     SmallVector<Value> sums = forTokens(beginAt(frame, start), [&](Frame &tokens, ValueRange carried) {
-      return addTokens(op, tokens, past, start, size, carried);
+      return addTokens(summedBy(op), tokens, past, start, size, carried);
     });
     Frame at = panelAt(frame, start);
     for (auto [array, sum] : llvm::zip(memory, sums))
@@ -203,7 +214,7 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
       emitter.emit(value, tokens);
     emitter.loop(emitter.constant(0), count, size, {}, [&](Value start, ValueRange) {
       Frame inside = tokens;
-      SmallVector<Value> added = addTokens(op, inside, past, start, size, zeros(memory, size));
+      SmallVector<Value> added = addTokens(summedBy(op), inside, past, start, size, zeros(memory, size));
       Frame at = panelAt(inside, start);
       for (auto [array, sum] : llvm::zip(memory, added))
         emitter.accumulate(sum, array, at);

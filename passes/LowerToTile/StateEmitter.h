@@ -6,6 +6,8 @@
 //   states_pass   a block per panel of features: running sums over the chunks
 //   read          in a block of readers: a loop over panels of features, P = expand(x), y += P^T H
 //   contract      the same with dP = H g and dx += its adjoint
+//   step          a block per group, and part of the features: token after token, adds to each panel of the
+//                 states what the token brings and to the rows what it reads
 //
 // The chunks of keys are aligned with those of queries: chunk c of the keys begins at offset + c C. Slot c of
 // a state over keys holds what lies before chunk c (the keys before query 0 are in slot 0), slot c of a state
@@ -30,6 +32,11 @@ public:
   void emitSums(StatesOp op, Frame &frame, mlir::ValueRange memory);
   /// Running sums over the chunks, for one panel: frame has b, g (or h) and "panel".
   void emitPass(StatesOp op, Frame &frame, mlir::ValueRange memory);
+
+  /// The recurrence of a group (or head), for every `parts`-th panel from frame's "part" on. `rows` and
+  /// `states` are memory, [part, b, h, t, e] and [b, g, f, e].
+  void emitSteps(StepStatesOp op, Frame &frame, mlir::Value parts, mlir::ValueRange rows,
+                 mlir::ValueRange states);
 
   mlir::Value emitEdge(EdgeOp op, Frame &frame);
   /// Makes tiles of all results at the frame.
@@ -59,9 +66,27 @@ private:
   std::pair<mlir::Value, mlir::Value> tokensOf(StatesOp op, const Frame &frame);
   /// sum + a b over an axis; b alone has channels or not.
   mlir::Value addProduct(mlir::Value sum, mlir::Value panel, mlir::Value other, llvm::StringRef over);
-  /// What one tile of tokens adds to each state, for one panel.
-  llvm::SmallVector<mlir::Value> addTokens(StatesOp op, Frame &tokens, mlir::Value end, mlir::Value start,
-                                           int64_t size, mlir::ValueRange sums);
+  /// What is summed over tokens: features times each value, and features alone as the `mass`.
+  struct Summed {
+    mlir::Value vectors;
+    mlir::ValueRange values;
+    Features features;
+    llvm::SmallVector<double> weights;
+    llvm::StringRef token;
+    mlir::Type real;
+  };
+  static Summed summedBy(StatesOp op);
+  static Summed summedBy(StepStatesOp op);
+  /// What one tile of tokens, up to `end`, adds to each state, for one panel.
+  llvm::SmallVector<mlir::Value> addTokens(const Summed &op, Frame &tokens, mlir::Value end,
+                                           mlir::Value start, int64_t size, mlir::ValueRange sums);
+  /// One token of the recurrence: states come from the memory `before` and go to `states`.
+  void emitStep(StepStatesOp op, const Frame &frame, mlir::Value parts, mlir::Value token,
+                mlir::ValueRange before, mlir::ValueRange rows, mlir::ValueRange states);
+  /// Calls `body` for every head of the frame's group (of all, where it has none).
+  llvm::SmallVector<mlir::Value>
+  forHeads(const Frame &frame, mlir::ValueRange carried,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &, mlir::ValueRange)> body);
   /// Tiles of one panel of states.
   mlir::tile::TileType panelType(mlir::Value memory, int64_t size);
   llvm::SmallVector<mlir::Value> zeros(mlir::ValueRange memory, int64_t size);

@@ -36,7 +36,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
   static const StringRef rowSums[] = {"parts", "separate", "atomic"}, products[] = {"f32", "bf16", "f16"},
                          loops[] = {"split", "single"}, factors[] = {"operands", "weights"},
                          exponents[] = {"natural", "binary"}, states[] = {"loop", "grid"},
-                         forms[] = {"parallel", "chunked"};
+                         forms[] = {"parallel", "chunked"}, keys[] = {"stored", "computed"};
   auto number = [](StringRef name, int64_t &value, int64_t least = 1) {
     return Field{name, &value, least, {}, {}, std::to_string(value)};
   };
@@ -67,6 +67,8 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       number("feature-block", sizes.featureBlock),
       number("read-features", sizes.readFeatures),
       number("state-features", sizes.stateFeatures),
+      number("step-tokens", sizes.stepTokens),
+      choice("loop-operands", keys, sizes.readsOnce, [&](unsigned word) { sizes.readsOnce = word; }),
       choice("states", states, sizes.featuresOnGrid, [&](unsigned word) { sizes.featuresOnGrid = word; }),
       choice("products", products,
              sizes.productType.empty() ? 0 : unsigned(llvm::find(products, sizes.productType) - products),

@@ -65,6 +65,11 @@ struct TileSizes {
   /// Features of a panel that is contracted with a state, and of one that is summed over tokens or is a
   /// product with a state.
   int64_t readFeatures = 144, stateFeatures = 24;
+  /// Tokens of a tile in the recurrent form, of which the first counts: what the target's products need.
+  int64_t stepTokens = 1;
+  /// A call has few queries, so that what a loop over keys reads is read about once: none of it is stored for
+  /// that.
+  bool readsOnce = false;
   /// Panels of features on the grid where states are summed; else in the loop over tokens.
   bool featuresOnGrid = false;
   /// Where not empty, bf16 or f16: operands of products have this type (taylor-narrow-products).

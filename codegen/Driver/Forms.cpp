@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which functions a specification becomes, and in which forms each has tile programs.
+#include "codegen/Driver/Driver.h"
+
+#include "passes/LowerToTile/Passes.h"
+#include "passes/Passes.h"
+#include "passes/Pipelines.h"
+
+using namespace mlir;
+using namespace taylor;
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// One layout of states for all targets.
+int64_t Driver::stateBlock() const {
+  TargetProblem problem = getProblem();
+  problem.states = true;
+  int64_t block = 1;
+  for (const std::unique_ptr<Target> &target : targets)
+    block = std::max(block, target->planTiles(problem, TileUse::Chunked).featureBlock);
+  return block;
+}
+
+/// Makes `steps` of the specialised specification: the recurrence, where its sums have that form, else its
+/// forward.
+LogicalResult Driver::prepareSteps() {
+  auto lower = [&](std::optional<CarriedStates> states) -> LogicalResult {
+    steps = module->clone();
+    return runPasses(*steps, [&](OpPassManager &manager) {
+      buildSpecializedToPairsPipeline(manager, states);
+      buildPairsToPairwisePipeline(manager, /*forwardOnly=*/true);
+    });
+  };
+  std::string refusal;
+  auto carry = [&] { return lower(CarriedStates{stateBlock(), /*recurrent=*/true}); };
+  if (options.decode == "auto" && !options.states)
+    isRecurrence = succeeded(captureErrors(refusal, carry));
+  else if (options.decode != "cache")
+    isRecurrence = succeeded(carry());
+  if (isRecurrence) {
+    options.states = true;
+    stepReason = "--decode=" + options.decode + ": its sums are recurrences";
+  } else if (options.decode == "state" || (options.decode == "auto" && options.states) ||
+             failed(lower(std::nullopt))) {
+    return failure();
+  } else {
+    stepReason = "--decode=" + options.decode + (refusal.empty() ? "" : ", over all keys: " + refusal);
+  }
+  for (auto function : steps->getOps<FunctionOp>()) {
+    function.setSymName((function.getSpecName() + ".step").str());
+    manifest.addCarried(function);
+  }
+  return success();
+}
+
+LogicalResult Driver::lowerToPairwise() {
+  SpecializePassOptions specialize;
+  specialize.headDim = options.headDim;
+  specialize.valueDim = options.getValueDim();
+  specialize.dtype = options.dtype;
+  if (failed(runStage(*module, "specialized",
+                      [&](OpPassManager &manager) { manager.addPass(createSpecializePass(specialize)); })))
+    return failure();
+  manifest.addSpecification(*module->getOps<SpecOp>().begin());
+  if (!options.decode.empty() && failed(prepareSteps()))
+    return failure();
+  bool recurrent = options.form == "recurrent";
+  options.states |= recurrent;
+  std::optional<CarriedStates> states;
+  if (options.states)
+    states = {stateBlock(), recurrent};
+  if (failed(runPasses(*module,
+                       [&](OpPassManager &manager) { buildSpecializedToPairsPipeline(manager, states); })))
+    return failure();
+  manifest.addInterface(*module->getOps<SpecOp>().begin());
+  if (failed(runStage(*module, "pairwise", [&](OpPassManager &manager) {
+        buildPairsToPairwisePipeline(manager, /*forwardOnly=*/recurrent);
+      })))
+    return failure();
+  manifest.addFunctions(*module);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+static TileUse useOf(StringRef form) {
+  return form == "chunked" ? TileUse::Chunked : form == "recurrent" ? TileUse::Steps : TileUse::Parallel;
+}
+
+/// Whether two programs declare the same arrays of the caller.
+static bool takeSameTensors(tile::ProgramOp a, tile::ProgramOp b) {
+  auto namesOf = [](tile::ProgramOp program) {
+    return llvm::map_to_vector(program.getBlock()->getOps<tile::TensorOp>(),
+                               [](tile::TensorOp tensor) { return tensor.getName(); });
+  };
+  return namesOf(a) == namesOf(b);
+}
+
+/// Tile programs of a target in one form, made from a copy of the functions, and what they cost.
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPlan &form) {
+  OwningOpRef<ModuleOp> programs = module->clone();
+  TileSizes sizes = target.planTiles(getProblem(), useOf(form.name));
+  if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildFormPipeline(manager, sizes); })))
+    return failure();
+  CostRates rates = target.getRates(getProblem());
+  rates.machine = options.formCosts;
+  for (auto function : programs->getOps<FunctionOp>()) {
+    StringRef name = function.getSymName().rsplit('.').second;
+    form.costs[name.str()] = estimateCost(function, name, sizes, rates);
+  }
+  if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })))
+    return failure();
+  return programs;
+}
+
+/// The chunked form beside the parallel one, for those functions where it pays; else null, and why in
+/// `first`.
+OwningOpRef<ModuleOp> Driver::lowerAlternative(const Target &target, ModuleOp programs, FormPlan &first,
+                                               FormPlan &other) {
+  other.name = "chunked";
+  other.isAlternative = true;
+  std::string refusal;
+  FailureOr<OwningOpRef<ModuleOp>> lowered = captureErrors(refusal, [&] { return lowerForm(target, other); });
+  for (auto program : llvm::make_early_inc_range(programs.getOps<tile::ProgramOp>())) {
+    std::string name = program.getSymName().str(), &reason = first.reasons[name];
+    reason = "parallel: ";
+    if (failed(lowered)) {
+      reason += refusal;
+      continue;
+    }
+    auto twin = (*lowered)->lookupSymbol<tile::ProgramOp>(name);
+    std::optional<int64_t> crossover =
+        findCrossover(first.costs[name], other.costs[name], manifest.mask == "causal");
+    if (crossover && takeSameTensors(program, twin)) {
+      reason = "chunked from about " + std::to_string(*crossover) +
+               " tokens on (one head that attends to itself), parallel below, by the costs of both";
+      continue;
+    }
+    reason +=
+        crossover ? "the chunked form takes other tensors" : "the chunked form costs more at 1048576 tokens";
+    twin.erase();
+  }
+  if (failed(lowered) || (*lowered)->getOps<tile::ProgramOp>().empty())
+    return {};
+  return std::move(*lowered);
+}
+
+/// Tile programs of a target: in the form that was asked for, or where none was also in others that may cost
+/// less.
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, ManifestTarget &described,
+                                                     bool withAlternatives, const std::string &refusal) {
+  FormPlan first, other;
+  first.name = options.form == "auto" ? "parallel" : options.form;
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerForm(target, first);
+  if (failed(programs))
+    return failure();
+  OwningOpRef<ModuleOp> alternative;
+  if (withAlternatives)
+    alternative = lowerAlternative(target, **programs, first, other);
+  for (auto program : (*programs)->getOps<tile::ProgramOp>())
+    if (std::string &reason = first.reasons[program.getSymName().str()]; reason.empty())
+      reason = options.form == "auto" ? "parallel: " + refusal : "--form=" + options.form;
+  TileSizes sizes = target.planTiles(getProblem(), useOf(first.name));
+  described.name = target.getName();
+  described.kind = target.getKind().str();
+  described.tiles = {{"t", sizes.rows.queries},
+                     {"u", sizes.rows.keys},
+                     {"outer_u", sizes.columns.keys},
+                     {"tokens", sizes.tokens}};
+  target.describe(described);
+  if (failed(manifest.addPrograms(**programs, first, described)))
+    return failure();
+  if (alternative) {
+    if (failed(manifest.addPrograms(*alternative, other, described)))
+      return failure();
+    Block *body = (*programs)->getBody();
+    body->getOperations().splice(body->end(), alternative->getBody()->getOperations());
+  }
+  if (steps && failed(addSteps(target, **programs, described)))
+    return failure();
+  observe(stageOf("tile", target), **programs);
+  return programs;
+}
+
+/// The function `step`, beside the programs of the others.
+LogicalResult Driver::addSteps(const Target &target, ModuleOp programs, ManifestTarget &described) {
+  FormPlan form;
+  form.name = isRecurrence ? "recurrent" : "parallel";
+  form.reasons["step"] = stepReason;
+  OwningOpRef<ModuleOp> lowered = steps->clone();
+  TileSizes sizes = target.planTiles(getProblem(), isRecurrence ? TileUse::Steps : TileUse::FewQueries);
+  if (failed(runPasses(*lowered, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })) ||
+      failed(manifest.addPrograms(*lowered, form, described)))
+    return failure();
+  Block *body = programs.getBody();
+  body->getOperations().splice(body->end(), lowered->getBody()->getOperations());
+  return success();
+}
