@@ -51,7 +51,7 @@ public:
     for (PairwiseOp op : operations)
       if (failed(carry(op)))
         return failure();
-    return failed(carryPosition()) ? failure() : finish();
+    return failed(carryRotations()) || failed(carryPosition()) ? failure() : finish();
   }
 
 private:
@@ -65,7 +65,7 @@ private:
   /// What reads its place among the tokens, or earlier tokens, beside the sums.
   LogicalResult check() {
     for (Operation &op : spec.getBody().front()) {
-      if (isa<ScanOp, ConvolveOp, RopeOp>(op))
+      if (isa<ScanOp, ConvolveOp>(op))
         return refuse(op.getLoc(),
                       "'" + Twine(op.getName().getStringRef()) + "' depends on the piece before");
       auto pairs = dyn_cast<PairwiseOp>(op);
@@ -92,6 +92,7 @@ private:
   /// The operation's results in `whole`, with what `initial` holds; and the states behind the last token.
   FailureOr<SmallVector<Value>> buildStates(StateRewrite &rows, PairwiseOp op,
                                             llvm::MapVector<int64_t, Value> &whole, ArrayRef<Value> initial);
+  LogicalResult carryRotations();
   LogicalResult carryPosition();
   LogicalResult finish();
 
@@ -109,6 +110,8 @@ private:
   OpBuilder builder;
   Location loc;
   Value position;
+  /// Operations that count from the first token of all already.
+  llvm::SmallDenseSet<Operation *> moved;
   /// Rows of all states; 0: none yet.
   int64_t features = 0;
   SmallVector<std::pair<std::string, Value>> finals;
@@ -218,13 +221,40 @@ static void addPosition(OpBuilder &builder, MapOp op, Value position) {
   op.erase();
 }
 
+/// Rotations go on at the tokens' places in the whole sequence.
+LogicalResult StateCarrier::carryRotations() {
+  llvm::StringMap<Value> places;
+  for (RopeOp rope : llvm::make_early_inc_range(spec.getBody().front().getOps<RopeOp>())) {
+    if (rope.getPositions())
+      continue;
+    if (!arrayTypeOf(rope.getArray()).has("b"))
+      return refuse(rope.getLoc(), "'taylor.rope' rotates an array without batches, each of which has a "
+                                   "position of its own");
+    StringRef token = rope.getToken();
+    Value &place = places[token];
+    if (!place) {
+      builder.setInsertionPoint(rope);
+      place = buildMap(
+          builder, loc, getPosition(), {},
+          [&](OpBuilder &b, Location where, ValueRange x) -> Value {
+            Value index = IndexOp::create(b, where, real(), builder.getStringAttr(token));
+            return arith::AddFOp::create(b, where, index, x[0]);
+          },
+          joinAxes({}, real(), {"b", token}));
+    }
+    rope.getPositionsMutable().assign(place);
+    moved.insert(place.getDefiningOp());
+  }
+  return success();
+}
+
 LogicalResult StateCarrier::carryPosition() {
   auto gains = [](Operation *op) {
     return llvm::any_of(op->getOperands(), [](Value x) { return arrayTypeOf(x).has("b"); }) &&
            llvm::any_of(op->getResults(), [](Value y) { return !arrayTypeOf(y).has("b"); });
   };
   for (Operation &op : llvm::make_early_inc_range(spec.getBody().front().without_terminator())) {
-    if (isa<PairwiseOp>(op) ||
+    if (isa<PairwiseOp>(op) || moved.contains(&op) ||
         (llvm::none_of(op.getRegions(), readsPlace) && !(isa<MapOp>(op) && gains(&op))))
       continue;
     auto map = dyn_cast<MapOp>(op);

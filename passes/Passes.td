@@ -422,7 +422,7 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     like any other: the backward that is derived behind this pass gives the gradients of initial states from those of final ones. A sequence in pieces,
     each with the final states of the one before, gives what the whole gives.
 
-    Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal, without a decay; no scan, convolution or rotation.
+    Rotations get the places of the whole sequence (`at`). Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal, without a decay; no scan or convolution.
 
     ```mlir
     taylor.spec @linear("q" %q: !q, "k" %k: !k, "v" %v: !v) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/AttentionKernel.h"
-#include "runtime/torch/Attention.h"
 #include "runtime/torch/Cuda.h"
+#include "runtime/torch/Decoder.h"
 #include "trainer/Error.h"
 #include "trainer/Files.h"
 #include "trainer/Progress.h"
@@ -49,6 +49,19 @@ AttentionKernel compileAttention(const AttentionConfig &attention, const ModelCo
   kernel.function.inputs = manifest.inputs;
   kernel.function.output = manifest.outputs[0];
   kernel.function.call = [compiled](const std::vector<at::Tensor> &inputs) { return compiled.call(inputs); };
+  // Compiled when somebody first continues a text.
+  auto decoder = std::make_shared<std::optional<Decoder>>();
+  auto makeDecoder = [=]() -> const Decoder & {
+    if (!*decoder) {
+      Elapsed elapsed("compiling " + path.string() + " for new tokens");
+      decoder->emplace(options);
+    }
+    return **decoder;
+  };
+  kernel.function.extend = [=](const std::vector<at::Tensor> &inputs, Decoder::Memory &memory) {
+    return makeDecoder().extend(inputs, memory);
+  };
+  kernel.function.memoryGrows = [=] { return makeDecoder().kind() != Decoder::Kind::State; };
   return kernel;
 }
 

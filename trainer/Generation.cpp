@@ -23,6 +23,34 @@ std::string_view wholeCharacters(std::string_view text) {
   return text;
 }
 
+// A text on its way: what the model keeps of it, and how much of it that is.
+class Continuation {
+public:
+  explicit Continuation(const LoadedModel &loaded)
+      : model(loaded.model), context(std::max<int64_t>(loaded.description.context, 2)) {}
+
+  // The hidden state [C] of the last token of a text that the one of the call before begins.
+  at::Tensor extend(const std::vector<int> &tokens) {
+    auto size = int64_t(tokens.size());
+    bool first = memory.empty();
+    if (first)
+      begin = seen = std::max<int64_t>(size - context, 0);
+    else if (model.memoryGrows() && size - begin > context) {
+      memory.clear();
+      begin = seen = size - context / 2;
+    }
+    at::Tensor input = at::tensor(at::ArrayRef<int>(tokens).slice(size_t(seen)), at::kLong).unsqueeze(0);
+    at::Tensor hidden = model.extend(input.to(model.device()), memory);
+    seen = size;
+    return hidden.select(1, -1).squeeze(0);
+  }
+
+private:
+  const Model &model;
+  int64_t context, begin = 0, seen = 0; // tokens of the text: seen from `begin` up to `seen`
+  std::vector<Decoder::Memory> memory;
+};
+
 } // namespace
 
 void GenerationOptions::check() const {
@@ -83,11 +111,9 @@ Generated generate(const GenerationOptions &options, const std::function<void(co
   auto start = std::chrono::steady_clock::now();
   show(false);
   catchInterrupts();
+  Continuation continuation(loaded);
   for (int64_t i = 0; i < options.tokens && !interrupted(); ++i) {
-    int64_t seen = std::min<int64_t>(tokens.size(), std::max<int64_t>(loaded.description.context, 1));
-    at::Tensor input =
-        at::tensor(at::ArrayRef<int>(tokens).slice(tokens.size() - seen), at::kLong).unsqueeze(0);
-    at::Tensor last = loaded.model.hidden(input.to(loaded.model.device())).select(1, seen - 1).squeeze(0);
+    at::Tensor last = continuation.extend(tokens);
     at::Tensor logits = loaded.model.logits(last).cpu(); // drawn from there on every device: the same choices
     if (!logits.isfinite().all().item<bool>())
       fail("expected finite logits, but token ", i + 1,

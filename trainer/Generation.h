@@ -31,8 +31,10 @@ struct Generated {
 };
 
 // Continues the prompt up to `tokens` tokens or the end of the document. `stream` gets the text in order as
-// it comes, the prompt first, in whole UTF-8 characters. Every token is computed from the whole text so far,
-// of which the newest as many tokens as the model was trained on are seen. Throws Error.
+// it comes, the prompt first, in whole UTF-8 characters. A token is computed from what earlier ones left:
+// their states, whose size does not depend on how many there were, or their keys and values. Of a prompt
+// longer than the model was trained on, the newest such tokens are seen; where keys and values are kept, a
+// text that grows beyond that is begun again from its newest half. Throws Error.
 Generated generate(const GenerationOptions &options, const std::function<void(const std::string &)> &stream);
 
 // One token from logits [V]: those not among the topK largest, and those after the smallest set of likeliest

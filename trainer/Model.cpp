@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/Model.h"
-#include "runtime/torch/Attention.h"
 #include "trainer/Error.h"
 #include "trainer/Files.h"
 #include <ATen/ATen.h>
@@ -211,7 +210,7 @@ at::Tensor Model::norm(const at::Tensor &x, const at::Tensor &weight) const {
   return at::rms_norm(x, weight.sizes(), weight, config.normEpsilon);
 }
 
-at::Tensor Model::attend(const at::Tensor &x, const Layer &layer) const {
+at::Tensor Model::attend(const at::Tensor &x, const Layer &layer, Decoder::Memory *memory) const {
   std::vector<at::Tensor> inputs;
   for (size_t i = 0; i < attention.inputs.size(); ++i) {
     const TensorInfo &info = attention.inputs[i];
@@ -226,15 +225,24 @@ at::Tensor Model::attend(const at::Tensor &x, const Layer &layer) const {
     at::Tensor projected = linear(x, layer.projections[i]).view(shape).permute(placesOfAxes(info));
     inputs.push_back(projected.to(scalarType(info.dtype)));
   }
-  at::Tensor output = attention.call(inputs).permute(inverse(placesOfAxes(attention.output)));
+  at::Tensor output = memory ? attention.extend(inputs, *memory) : attention.call(inputs);
+  output = output.permute(inverse(placesOfAxes(attention.output)));
   return linear(output.flatten(2), layer.output);
 }
 
-at::Tensor Model::hidden(const at::Tensor &tokens) const {
+at::Tensor Model::hidden(const at::Tensor &tokens) const { return run(tokens, nullptr); }
+
+at::Tensor Model::extend(const at::Tensor &tokens, std::vector<Decoder::Memory> &memory) const {
+  memory.resize(layers.size());
+  return run(tokens, &memory);
+}
+
+at::Tensor Model::run(const at::Tensor &tokens, std::vector<Decoder::Memory> *memory) const {
   AutocastGuard autocast(bf16, attention.device.type());
   at::Tensor x = at::embedding(embedding, tokens);
-  for (const Layer &layer : layers) {
-    x = x + attend(norm(x, layer.inputNorm), layer);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Layer &layer = layers[i];
+    x = x + attend(norm(x, layer.inputNorm), layer, memory ? &(*memory)[i] : nullptr);
     at::Tensor y = norm(x, layer.postAttentionNorm);
     x = x + linear(at::silu(linear(y, layer.gate)) * linear(y, layer.up), layer.down);
   }

@@ -5,7 +5,7 @@
 // Shapes: B batch, T tokens, C model.hidden, V vocabulary.
 #ifndef TAYLOR_TRAINER_MODEL_H
 #define TAYLOR_TRAINER_MODEL_H
-#include "runtime/Manifest.h"
+#include "runtime/torch/Decoder.h"
 #include "trainer/Config.h"
 #include <ATen/core/Tensor.h>
 #include <functional>
@@ -21,7 +21,11 @@ struct AttentionFunction {
   std::vector<runtime::TensorInfo> inputs;
   runtime::TensorInfo output;
   std::function<at::Tensor(const std::vector<at::Tensor> &)> call; // differentiable
-  at::Device device = at::kCPU;                                    // of its tensors, and so of the model's
+  // The same without gradients, of tokens behind those that the memory has, which it adds to it.
+  std::function<at::Tensor(const std::vector<at::Tensor> &, Decoder::Memory &)> extend;
+  // Whether a memory grows with its tokens; asked after the first call of `extend`.
+  std::function<bool()> memoryGrows;
+  at::Device device = at::kCPU; // of its tensors, and so of the model's
 };
 
 struct Parameter {
@@ -43,6 +47,11 @@ public:
   at::Device device() const { return attention.device; }
   // tokens [B, T] int64 -> [B, T, C] fp32, after the last norm.
   at::Tensor hidden(const at::Tensor &tokens) const;
+  // The same of tokens behind those in `memory`, one of each layer (none before the first): as if all had
+  // come in one call.
+  at::Tensor extend(const at::Tensor &tokens, std::vector<Decoder::Memory> &memory) const;
+  // Whether that memory grows with its tokens.
+  bool memoryGrows() const { return attention.memoryGrows(); }
   // [.., C] -> [.., V], fp32 whatever the precision.
   at::Tensor logits(const at::Tensor &hidden) const;
   // Mean cross entropy over the targets [B, T] that are not -100.
@@ -69,7 +78,9 @@ private:
   Layer createLayer(int64_t index);
   at::Tensor linear(const at::Tensor &x, const Linear &linear) const;
   at::Tensor norm(const at::Tensor &x, const at::Tensor &weight) const;
-  at::Tensor attend(const at::Tensor &x, const Layer &layer) const;
+  // `memory`: null, or that of the layer.
+  at::Tensor attend(const at::Tensor &x, const Layer &layer, Decoder::Memory *memory) const;
+  at::Tensor run(const at::Tensor &tokens, std::vector<Decoder::Memory> *memory) const;
   int64_t axisSize(const runtime::Axis &axis) const;
 
   ModelConfig config;

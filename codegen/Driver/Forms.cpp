@@ -24,6 +24,17 @@ int64_t Driver::stateBlock() const {
   return block;
 }
 
+/// Queries of a call know nothing of those before them: what mixes queries of several tokens has no step.
+static LogicalResult checkQueriesApart(ModuleOp module) {
+  for (auto function : module.getOps<FunctionOp>())
+    for (Operation &op : function.getBody().front())
+      if (isa<ScanOp, ConvolveOp>(op) && cast<ArrayType>(op.getResult(0).getType()).has("t"))
+        return op.emitError("unsupported --decode: '")
+               << op.getName().getStringRef()
+               << "' reads queries of earlier tokens; it can mix keys, of which a call has all";
+  return success();
+}
+
 /// Makes `steps` of the specialised specification: the recurrence, where its sums have that form, else its
 /// forward.
 LogicalResult Driver::prepareSteps() {
@@ -44,7 +55,7 @@ LogicalResult Driver::prepareSteps() {
     options.states = true;
     stepReason = "--decode=" + options.decode + ": its sums are recurrences";
   } else if (options.decode == "state" || (options.decode == "auto" && options.states) ||
-             failed(lower(std::nullopt))) {
+             failed(lower(std::nullopt)) || failed(checkQueriesApart(*steps))) {
     return failure();
   } else {
     stepReason = "--decode=" + options.decode + (refusal.empty() ? "" : ", over all keys: " + refusal);

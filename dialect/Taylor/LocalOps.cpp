@@ -309,7 +309,9 @@ LogicalResult AlignOp::verify() {
   StringRef from = getAxis() == "t" ? "u" : "t";
   if (!getArray().getType().has(from))
     return emitOpError("requires axis '") << from << "' of its operand, but got " << getArray().getType();
-  if (getResult().getType() != getArray().getType().renamed(from, getAxis()))
+  // Storage of 16 bits is read in the type that is computed in.
+  ArrayType result = getResult().getType();
+  if (result != getArray().getType().renamed(from, getAxis()).clone(result.getElementType()))
     return emitOpError("expected a result with '") << from << "' renamed to '" << getAxis() << "'";
   return success();
 }

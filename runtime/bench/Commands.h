@@ -26,6 +26,10 @@ nlohmann::json calibrateForms(const Request &request);
 /// each form, with `form`, `order`, and for `auto` what it chose.
 nlohmann::json benchForms(const FormsOptions &options, const Request &request);
 
+/// One step of decoding (`kind`: taylorc --decode) beside a plain loop that reads, and for states writes, as
+/// much memory, interleaved: bandwidth_fraction is the median of the loop's time over the step's.
+nlohmann::json benchDecode(const Request &request, const std::string &kind);
+
 /// What a call through torch costs beyond the C interface: T = 1, one thread, no gradient.
 nlohmann::json benchOverhead(const Request &request);
 

@@ -24,6 +24,7 @@ Examples:
   taylor-bench attention --spec mine.mlir --shape 1,16,1024,64 --dtype bf16 --against sdpa,eager
   taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,4,4096,64 --mask bidirectional --direction forward --threads 1
   taylor-bench forms --spec series.mlir --orders 1,2,3 --shape 1,2,2048,16 --against sdpa
+  taylor-bench decode --spec series.mlir --set order=2 --shape b=8,h=16,t=1,d=64
   taylor-bench call-overhead --spec examples/specs/softmax.mlir
   taylor-bench compile --spec examples/specs/softmax.mlir
   python runtime/bench/triton_attention.py build/triton && taylor-bench ptx --plans build/triton
@@ -142,6 +143,25 @@ CLI::App *addForms(CLI::App &app, Arguments &arguments, FormsOptions &options, s
   return command;
 }
 
+CLI::App *addDecode(CLI::App &app, Arguments &arguments, std::string &kind) {
+  CLI::App *command =
+      app.add_subcommand("decode", "time one step of decoding, beside a plain loop over as much memory");
+  addCommon(command, arguments, /*withForm=*/false);
+  addShape(command, arguments, "b=8,h=16,t=1,d=64");
+  command
+      ->add_option("--kind", kind,
+                   "state: the recurrent form; cache: over u keys; auto: state where sums have finitely "
+                   "many orders")
+      ->check(CLI::IsMember({"auto", "state", "cache"}))
+      ->capture_default_str();
+  command->add_option("--threads", arguments.request.threads, "threads of torch's pool; 0: all processors")
+      ->capture_default_str();
+  command->footer(
+      "\nbandwidth_fraction: the median over rounds of the plain loop's time (states are read and "
+      "written, keys and values read) over the step's.");
+  return command;
+}
+
 CLI::App *addCounts(CLI::App &app, CountOptions &options, std::string &json) {
   CLI::App *command =
       app.add_subcommand("ptx", "what PTX kernels execute, counted by the interpreter: needs no GPU");
@@ -249,6 +269,9 @@ int run(int argc, char **argv) {
   FormsOptions formsOptions;
   std::string calibration;
   CLI::App *forms = addForms(app, formsArguments, formsOptions, calibration);
+  Arguments decodeArguments;
+  std::string decodeKind = "auto";
+  CLI::App *decode = addDecode(app, decodeArguments, decodeKind);
   CLI::App *overhead = app.add_subcommand(
       "call-overhead",
       "what a call through torch costs beyond the C interface (T = 1, one thread, no gradient)");
@@ -290,12 +313,14 @@ int run(int argc, char **argv) {
   }
   const Arguments &arguments = *attention  ? attentionArguments
                                : *forms    ? formsArguments
+                               : *decode   ? decodeArguments
                                : *overhead ? overheadArguments
                                            : compileArguments;
   checkJson(arguments.json);
   nlohmann::json rows = forEach(arguments, [&](const Request &request) {
     return *attention  ? benchAttention(request, arguments.directions, arguments.opponents)
            : *forms    ? benchForms(formsOptions, request)
+           : *decode   ? benchDecode(request, decodeKind)
            : *overhead ? benchOverhead(request)
                        : benchCompile(request);
   });

@@ -39,6 +39,8 @@ struct AttentionOptions {
   TaylorDevice device = TAYLOR_CPU;
   std::string form = {}; ///< "parallel", "chunked", or "" for the compiler's default.
   std::string mask = {}; ///< "causal", "bidirectional", or "" as written.
+  /// "auto", "state" or "cache": step() is there, for few new tokens (taylorc --decode).
+  std::string decode = {};
   /// Packed sequences: one more input, after all others, numbers the document of each key, i32 [B, U].
   bool documents = false;
 };
@@ -64,6 +66,13 @@ public:
   /// All outputs.
   std::vector<at::Tensor> callAll(const std::vector<at::Tensor> &inputs,
                                   std::optional<int64_t> offset = std::nullopt) const;
+
+  /// All outputs but states, of new tokens: the function `step` of options.decode, without gradients. Inputs
+  /// are those of the manifest but for initial.*. `states` are these, in the manifest's order, and become
+  /// those behind the last token, in their memory; without any (a cache), inputs over keys have all keys so
+  /// far, the new ones last.
+  std::vector<at::Tensor> step(const std::vector<at::Tensor> &inputs, const std::vector<at::Tensor> &states,
+                               std::optional<int64_t> offset = std::nullopt) const;
 
 private:
   std::string spec, options; ///< As the operator takes them.

@@ -332,4 +332,60 @@ Tensors runBackward(Program &program, at::TensorList inputs, at::TensorList outp
   return results;
 }
 
+/// "initial.state0" -> "final.state0".
+static std::string finalOf(const std::string &initial) {
+  return "final." + initial.substr(std::string_view("initial.").size());
+}
+
+Tensors runStep(Program &program, at::TensorList inputs, at::TensorList states,
+                std::optional<int64_t> offset) {
+  Tensors all(inputs.begin(), inputs.end());
+  all.insert(all.end(), states.begin(), states.end());
+  Kernel kernel = kernelFor(program, all);
+  const Manifest &manifest = kernel.artifact.manifest();
+  c10::OptionalDeviceGuard guard(kernel.device);
+  int function = functionOf(kernel.artifact, "step");
+  const FunctionInfo &info = manifest.functions[function];
+  // States are worked on where they are, whatever their strides.
+  for (auto [before, behind] : info.carried) {
+    const Slot &slot = info.slots[before];
+    const TensorInfo &state = manifest.inputs[slot.index];
+    const at::Tensor &tensor = all[slot.index];
+    bool strided =
+        tensor.dim() > 0 && state.axes.back().isChannel() && tensor.size(-1) > 1 && tensor.stride(-1) != 1;
+    if (strided || (kernel.aligned(slot) && !isAligned16(tensor, state)))
+      fail("requires states that the kernel can work on where they are, but '", state.name,
+           "' has other strides or another alignment; give it contiguous");
+  }
+  Inputs ready(kernel, function, all, pointer(offset));
+  // By its name, the place of each result: an initial state's own memory, or a new tensor.
+  std::vector<at::Tensor> outputs;
+  for (const TensorInfo &output : manifest.outputs) {
+    at::Tensor result;
+    for (auto [before, behind] : info.carried)
+      if (&manifest.outputs[info.slots[behind].index] == &output)
+        result = ready.tensors[info.slots[before].index];
+    outputs.push_back(result.defined() ? result : allocate(output, ready.dims, kernel.device, nullptr));
+  }
+  c10::SmallVector<TaylorTensor, 16> tensors;
+  for (const Slot &slot : info.slots)
+    tensors.push_back(describe(slot.role == Role::Input ? ready.tensors[slot.index] : outputs[slot.index]));
+  kernel.run(function, tensors.data(), int64_t(tensors.size()), pointer(offset));
+  // The position, which other kernels of the call read, is behind all of them.
+  Tensors results;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string &name = manifest.outputs[i].name;
+    bool isFinal = false;
+    for (size_t j = inputs.size(); j < all.size(); ++j)
+      if (finalOf(manifest.inputs[j].name) == name) {
+        isFinal = true;
+        if (!outputs[i].is_same(all[j]))
+          all[j].copy_(outputs[i]);
+      }
+    if (!isFinal)
+      results.push_back(outputs[i]);
+  }
+  return results;
+}
+
 } // namespace taylor

@@ -30,6 +30,11 @@ Tensors runForward(Program &program, at::TensorList inputs, std::optional<int64_
 Tensors runBackward(Program &program, at::TensorList inputs, at::TensorList outputs, at::TensorList saved,
                     at::TensorList cotangents, std::optional<int64_t> offset, c10::IntArrayRef wanted);
 
+/// Outputs but final states, of the function `step`. `inputs` are those of the manifest that are no initial
+/// states; `states` are these, which become the final ones in their memory.
+Tensors runStep(Program &program, at::TensorList inputs, at::TensorList states,
+                std::optional<int64_t> offset);
+
 /// Whether the backward reads any output or saved tensor, so that others need not be kept.
 bool backwardReads(const runtime::Manifest &manifest, runtime::Role role);
 

@@ -60,6 +60,10 @@ Tensors attentionRun(at::TensorList inputs, Text spec, Text options, Offset offs
   return checked([&] { return runForward(*Program::find(spec, options), inputs, offset, /*save=*/false); });
 }
 
+Tensors stepRun(at::TensorList inputs, at::TensorList states, Text spec, Text options, Offset offset) {
+  return checked([&] { return runStep(*Program::find(spec, options), inputs, states, offset); });
+}
+
 Tensors forwardRun(at::TensorList inputs, Text spec, Text options, Offset offset) {
   return checked([&] { return runForward(*Program::find(spec, options), inputs, offset, /*save=*/true); });
 }
@@ -246,6 +250,7 @@ Tensors attentionAutocast(at::TensorList inputs, Text spec, Text options, Offset
 
 TORCH_LIBRARY(taylor, m) {
   m.def("attention(Tensor[] inputs, str spec, str options=\"\", int? offset=None) -> Tensor[]");
+  m.def("step(Tensor[] inputs, Tensor(a!)[] states, str spec, str options, int? offset=None) -> Tensor[]");
   m.def("forward(Tensor[] inputs, str spec, str options, int? offset) -> Tensor[]");
   m.def("backward(Tensor[] inputs, Tensor[] outputs, Tensor[] saved, Tensor[] cotangents, str spec, str "
         "options, "
@@ -253,12 +258,14 @@ TORCH_LIBRARY(taylor, m) {
 }
 
 TORCH_LIBRARY_IMPL(taylor, CPU, m) {
+  m.impl("step", stepRun);
   m.impl("attention", attentionRun);
   m.impl("forward", forwardRun);
   m.impl("backward", backwardRun);
 }
 
 TORCH_LIBRARY_IMPL(taylor, CUDA, m) {
+  m.impl("step", stepRun);
   m.impl("attention", attentionRun);
   m.impl("forward", forwardRun);
   m.impl("backward", backwardRun);
@@ -293,6 +300,8 @@ Attention::Attention(const AttentionOptions &given) {
     options += (options.empty() ? "--set " : " --set ") + name + "=" + value;
   if (!given.form.empty())
     options += (options.empty() ? "--form=" : " --form=") + given.form;
+  if (!given.decode.empty())
+    options += (options.empty() ? "--decode=" : " --decode=") + given.decode;
   if (!given.mask.empty())
     options += (options.empty() ? "--mask=" : " --mask=") + given.mask;
   if (given.documents)
@@ -323,6 +332,12 @@ Attention::Attention(const AttentionOptions &given) {
 std::vector<at::Tensor> Attention::callAll(const std::vector<at::Tensor> &inputs,
                                            std::optional<int64_t> offset) const {
   return attentionOperator().call(inputs, spec, options, offset);
+}
+
+std::vector<at::Tensor> Attention::step(const std::vector<at::Tensor> &inputs,
+                                        const std::vector<at::Tensor> &states,
+                                        std::optional<int64_t> offset) const {
+  return stepRun(inputs, states, spec, options, offset);
 }
 
 at::Tensor Attention::call(const std::vector<at::Tensor> &inputs, std::optional<int64_t> offset) const {

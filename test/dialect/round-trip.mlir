@@ -204,5 +204,11 @@ taylor.function @chunks.forward of @chunks("input:q" %q: !qs, "input:k" %k: !ks,
   %dq = taylor.contract_states %q from %H, %z with %y, %c into %q orders(0 to 2) weights [0.0, 1.0, 0.5] chunk(64) : (!qs, !H, !z, !os, !row, !qs) -> !qs
   // CHECK: taylor.contract_states %q from %{{.*}} with %{{.*}} orders(1 to 2) weights [1.000000e+00, 5.000000e-01] block(4) :
   %dx = taylor.contract_states %q from %w with %c orders(1 to 2) weights [1.0, 0.5] block(4) : (!qs, !taylor.array<[b, g, f = 20]>, !row) -> !qs
+  %H0, %z0 = taylor.states %k, %v mass orders(0 to 2) : (!ks, !vs) -> (!taylor.array<[b, g, f = 15, e = 5]>, !taylor.array<[b, g, f = 15]>)
+  // CHECK: taylor.step_states %q with %k, %v mass from %{{.*}}, %{{.*}} reads [0, 1, 0] orders(0 to 2) weights {{\[\[}}1.000000e+00, 1.000000e-01, 5.000000e-01], [1.000000e+00, 0.000000e+00, 0.000000e+00], [0.000000e+00, 1.000000e+00, 0.000000e+00]] :
+  %rows:5 = taylor.step_states %q with %k, %v mass from %H0, %z0 reads [0, 1, 0] orders(0 to 2) weights [[1.0, 0.1, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+            : (!qs, !ks, !vs, !taylor.array<[b, g, f = 15, e = 5]>, !taylor.array<[b, g, f = 15]>) -> (!os, !row, !os, !taylor.array<[b, g, f = 15, e = 5]>, !taylor.array<[b, g, f = 15]>)
+  // CHECK: taylor.step_states %q with %k mass from %{{.*}} reads [] orders(1 to 2) weights [] block(4) :
+  %w1 = taylor.step_states %q with %k mass from %w reads [] orders(1 to 2) weights [] block(4) : (!qs, !ks, !taylor.array<[b, g, f = 20]>) -> !taylor.array<[b, g, f = 20]>
   taylor.yield "output:o" %y, "saved:c" %c, "saved:dq" %dq, "saved:dx" %dx : !os, !row, !qs, !qs
 }

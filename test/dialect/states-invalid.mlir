@@ -39,7 +39,7 @@ func.func @orders_backwards(%k: !k) {
 !H = !taylor.array<[b, g, t, f = 15, e = 5]>
 !z = !taylor.array<[b, g, t, f = 15]>
 func.func @negative_block(%k: !k) {
-  // expected-error @below {{'taylor.states' op expected a positive block and chunk}}
+  // expected-error @below {{'taylor.states' op expected a positive block, but got 0}}
   %0 = taylor.states %k mass orders(0 to 2) block(0) : (!k) -> !taylor.array<[b, g, f = 15]>
   return
 }
@@ -398,5 +398,104 @@ func.func @initial_of_chunks(%k: !k, %v: !v, %x: !H) {
 func.func @initial_of_heads(%k: !k, %v: !v, %x: !taylor.array<[b, h, f = 15, e = 5]>) {
   // expected-error @below {{'taylor.states' op expected to begin from an array of the result's axes, '!taylor.array<[b, g, f = 15, e = 5]>', but got '!taylor.array<[b, h, f = 15, e = 5]>'}}
   %0 = taylor.states %k, %v initial %x orders(0 to 2) : (!k, !v, !taylor.array<[b, h, f = 15, e = 5]>) -> !H
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!H = !taylor.array<[b, g, f = 5, e = 5]>
+func.func @steps_of_keys(%k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.step_states' op expected vectors over t that read and vectors over u that are summed, but got '!taylor.array<[b, g, u, d = 4]>' and '!taylor.array<[b, g, u, d = 4]>'}}
+  %0 = taylor.step_states %k with %k, %v from %x reads [] orders(0 to 1) weights [] : (!k, !k, !v, !H) -> !H
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 3]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!H = !taylor.array<[b, g, f = 5, e = 5]>
+func.func @steps_of_three(%q: !q, %k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.step_states' op expected vectors of 4 components on both sides, but got '!taylor.array<[b, h, t, d = 3]>'}}
+  %0 = taylor.step_states %q with %k, %v from %x reads [] orders(0 to 1) weights [] : (!q, !k, !v, !H) -> !H
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!H = !taylor.array<[b, g, f = 5, e = 5]>
+func.func @steps_of_no_mass(%q: !q, %k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.step_states' op expected a state before and one after per value and for the mass, 2, but got 1 and 1}}
+  %0 = taylor.step_states %q with %k, %v mass from %x reads [] orders(0 to 1) weights [] : (!q, !k, !v, !H) -> !H
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!H = !taylor.array<[b, g, f = 5, e = 5]>
+func.func @read_of_another(%q: !q, %k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.step_states' op expected reads of states 0 to 0, but got 1}}
+  %0, %1 = taylor.step_states %q with %k, %v from %x reads [1] orders(0 to 1) weights [[1.0, 1.0]] : (!q, !k, !v, !H) -> (!o, !H)
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!H = !taylor.array<[b, g, f = 5, e = 5]>
+func.func @weights_of_one_order(%q: !q, %k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.step_states' op expected a weight per order, 2, but got 1}}
+  %0, %1 = taylor.step_states %q with %k, %v from %x reads [0] orders(0 to 1) weights [[1.0]] : (!q, !k, !v, !H) -> (!o, !H)
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!H = !taylor.array<[b, g, f = 5, e = 5]>
+func.func @weights_of_none(%q: !q, %k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.step_states' op expected weights for each read, 1, but got 0}}
+  %0, %1 = taylor.step_states %q with %k, %v from %x reads [0] orders(0 to 1) weights [] : (!q, !k, !v, !H) -> (!o, !H)
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!H = !taylor.array<[b, g, f = 5, e = 5]>
+func.func @rows_without_channel(%q: !q, %k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.step_states' op expected rows over t with the channel of their state, but got '!taylor.array<[b, h, t]>'}}
+  %0, %1 = taylor.step_states %q with %k, %v from %x reads [0] orders(0 to 1) weights [[1.0, 1.0]] : (!q, !k, !v, !H) -> (!taylor.array<[b, h, t]>, !H)
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!H = !taylor.array<[b, g, f = 5, e = 5]>
+func.func @rows_of_all_batches(%q: !q, %k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.step_states' op expected rows and states of the same batches and heads, but got '!taylor.array<[h, t, e = 5]>' of '!taylor.array<[b, g, f = 5, e = 5]>'}}
+  %0, %1 = taylor.step_states %q with %k, %v from %x reads [0] orders(0 to 1) weights [[1.0, 1.0]] : (!q, !k, !v, !H) -> (!taylor.array<[h, t, e = 5]>, !H)
   return
 }

@@ -55,9 +55,12 @@ def logits(tokens):
     return norm(x[-1], "model.norm.weight") @ weights["lm_head.weight"].T
 
 
-tokens = result["prompt_tokens"]
+tokens, context = result["prompt_tokens"], config["max_position_embeddings"]
+begin = max(len(tokens) - context, 0)
 for number, token in enumerate(result["tokens"]):
-    scores = logits(tokens[-config["max_position_embeddings"] :])
+    if len(tokens) - begin > context:  # begun again from the newest half
+        begin = len(tokens) - context // 2
+    scores = logits(tokens[begin:])
     # Rounding may choose between two that are as good as equal.
     assert scores.max() - scores[token] < 1e-4, f"token {number}: expected {scores.argmax()}, but got {token}"
     tokens = tokens + [token]

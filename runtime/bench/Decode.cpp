@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A step of decoding beside a plain loop over as much memory: what it must read, and write, takes that long.
+#include "runtime/Error.h"
+#include "runtime/bench/Commands.h"
+#include "runtime/bench/Measure.h"
+#include <ATen/Parallel.h>
+#include <ATen/ops/zeros.h>
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+namespace taylor::bench {
+namespace {
+
+using Json = nlohmann::json;
+
+// Compiled for the vectors of each machine: the loop must be bound by memory.
+#define TAYLOR_VECTORS __attribute__((target_clones("default", "avx2", "avx512f")))
+
+/// Reads and writes every number.
+TAYLOR_VECTORS void readAndWrite(float *x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    x[i] = x[i] * 0.999f + 1e-3f;
+}
+
+/// Reads every number.
+TAYLOR_VECTORS float readOnly(const float *x, int64_t count) {
+  constexpr int lanes = 64;
+  float sums[lanes] = {};
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int j = 0; j < lanes; ++j)
+      sums[j] += x[i + j];
+  for (; i < count; ++i)
+    sums[0] += x[i];
+  float sum = 0;
+  for (float one : sums)
+    sum += one;
+  return sum;
+}
+
+/// One pass over tensors of f32 (or of what has as many bytes), by torch's threads.
+void stream(const std::vector<at::Tensor> &tensors, bool writes) {
+  for (const at::Tensor &tensor : tensors) {
+    auto *data = static_cast<float *>(tensor.data_ptr());
+    auto count = int64_t(tensor.nbytes() / sizeof(float));
+    at::parallel_for(0, count, std::max<int64_t>(count / at::get_num_threads(), 1),
+                     [&](int64_t begin, int64_t end) {
+                       if (writes)
+                         return readAndWrite(data + begin, end - begin);
+                       volatile float sink = readOnly(data + begin, end - begin);
+                       (void)sink;
+                     });
+  }
+}
+
+template <typename Body> double microseconds(Body body) {
+  auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+} // namespace
+
+Json benchDecode(const Request &request, const std::string &kind) {
+  if (request.threads > 0)
+    at::set_num_threads(int(request.threads));
+  AttentionOptions options = request.attention();
+  options.decode = kind;
+  const Attention attention(options);
+  const Manifest &manifest = attention.manifest();
+  std::vector<at::Tensor> inputs, states, memory;
+  for (at::Tensor &input : makeInputs(manifest, request)) {
+    const TensorInfo &info = manifest.inputs[inputs.size() + states.size()];
+    input = input.detach();
+    if (info.name.starts_with("initial.")) {
+      states.push_back(input.fill_(0.01));
+      memory.push_back(states.back());
+      continue;
+    }
+    inputs.push_back(input);
+  }
+  bool isState = !states.empty();
+  if (!isState) // keys and values
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (std::ranges::any_of(manifest.inputs[i].axes,
+                              [](const Axis &axis) { return axis.dim == TAYLOR_DIM_U; }))
+        memory.push_back(inputs[i]);
+  double bytes = 0;
+  for (const at::Tensor &tensor : memory)
+    bytes += double(tensor.nbytes()) * (isState ? 2 : 1);
+
+  std::vector<double> steps, streams, ratios;
+  double passed = 0;
+  for (int round = 0; round < 5 || passed < request.seconds * 1e6; ++round) {
+    double step = microseconds([&] { attention.step(inputs, states); });
+    double plain = microseconds([&] { stream(memory, isState); });
+    passed += step + plain;
+    if (round < 2)
+      continue;
+    steps.push_back(step);
+    streams.push_back(plain);
+    ratios.push_back(plain / step);
+  }
+  double step = median(steps), plain = median(streams);
+  Json row = {{"command", "decode"},
+              {"spec", request.spec},
+              {"shape", request.shape.text()},
+              {"dtype", request.dtype},
+              {"form", isState ? "recurrent" : "parallel"},
+              {"threads", at::get_num_threads()},
+              {"rounds", steps.size()},
+              {"us", round3(step)},
+              {"mebibytes", round3(bytes / (1 << 20))},
+              {"gigabytes_per_s", round3(bytes / step * 1e-3)},
+              {"plain_gigabytes_per_s", round3(bytes / plain * 1e-3)},
+              {"bandwidth_fraction", round3(median(ratios))}};
+  if (request.settings.size())
+    row["settings"] = request.settings;
+  printf("%-40s %-10s %10.1f us  %9.2f MiB  %7.1f GB/s of %7.1f: %5.1f %%\n", request.shape.text().c_str(),
+         isState ? "recurrent" : "parallel", step, bytes / (1 << 20), bytes / step * 1e-3,
+         bytes / plain * 1e-3, 100 * median(ratios));
+  fflush(stdout);
+  return Json::array({row});
+}
+
+} // namespace taylor::bench

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/torch/Decoder.h"
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <algorithm>
+#include <c10/core/GradMode.h>
+
+namespace taylor {
+namespace {
+
+/// Up to so many tokens are stepped through; more are one call of the forward.
+constexpr int64_t mostSteps = 8;
+
+bool isState(const TensorInfo &info) {
+  return info.name.starts_with("initial.") || info.name.starts_with("final.");
+}
+
+/// Place of an input's token axis, or -1.
+int64_t tokenAxis(const TensorInfo &info) {
+  for (size_t i = 0; i < info.axes.size(); ++i)
+    if (info.axes[i].dim == TAYLOR_DIM_T || info.axes[i].dim == TAYLOR_DIM_U)
+      return int64_t(i);
+  return -1;
+}
+
+/// Bytes of the states of one group of heads.
+double stateBytes(const Manifest &manifest) {
+  double bytes = 0;
+  for (const TensorInfo &info : manifest.inputs) {
+    if (!isState(info))
+      continue;
+    double size = double(runtime::dtypeSize(info.dtype));
+    for (const Axis &axis : info.axes)
+      size *= axis.isChannel() ? double(axis.size) : 1;
+    bytes += size;
+  }
+  return bytes;
+}
+
+/// The attention with a function `step`, on states where it has some that are no larger than the keys and
+/// values of a million tokens, else over all keys; or without where it has neither.
+Attention compileSteps(AttentionOptions options) {
+  double mostBytes = 1e6 * double(options.headDim + std::max(options.valueDim, options.headDim)) * 4;
+  for (const char *decode : {"state", "cache"}) {
+    options.decode = decode;
+    try {
+      Attention attention(options);
+      if (stateBytes(attention.manifest()) <= mostBytes)
+        return attention;
+    } catch (const c10::Error &) {
+      // What is wrong with the specification itself is said again below.
+    }
+  }
+  options.decode.clear();
+  return Attention(options);
+}
+
+} // namespace
+
+Decoder::Decoder(AttentionOptions options) : attention(compileSteps(std::move(options))), how(Kind::Whole) {
+  const Manifest &manifest = attention.manifest();
+  for (const TensorInfo &info : manifest.inputs)
+    if (!isState(info))
+      given.push_back(info);
+  for (const TensorInfo &info : manifest.outputs)
+    if (!isState(info))
+      made.push_back(info);
+  if (int step = manifest.function("step"); step >= 0)
+    how = manifest.functions[size_t(step)].carried.empty() ? Kind::Cache : Kind::State;
+}
+
+at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory) const {
+  TORCH_CHECK(inputs.size() == given.size(), "taylor: expected ", given.size(), " inputs, but got ",
+              inputs.size());
+  c10::NoGradGuard noGrad;
+  int64_t tokens = -1;
+  for (size_t i = 0; i < given.size(); ++i) {
+    int64_t axis = tokenAxis(given[i]);
+    if (axis < 0)
+      continue;
+    TORCH_CHECK(inputs[i].dim() == int64_t(given[i].axes.size()), "taylor: expected rank ",
+                given[i].axes.size(), " of '", given[i].name, "', but got rank ", inputs[i].dim());
+    if (tokens < 0)
+      tokens = inputs[i].size(axis);
+    TORCH_CHECK(inputs[i].size(axis) == tokens, "taylor: expected ", tokens, " new tokens of '",
+                given[i].name, "', as of the first input, but got ", inputs[i].size(axis));
+  }
+  at::Tensor output = how == Kind::State ? extendStates(inputs, memory) : extendCache(inputs, memory);
+  memory.tokens += std::max<int64_t>(tokens, 0);
+  return output;
+}
+
+at::Tensor Decoder::extendStates(const std::vector<at::Tensor> &inputs, Memory &memory) const {
+  const Manifest &manifest = attention.manifest();
+  if (memory.tensors.empty()) {
+    int64_t sizes[TAYLOR_DIM_COUNT] = {};
+    for (size_t i = 0; i < given.size(); ++i)
+      for (size_t j = 0; j < given[i].axes.size(); ++j)
+        if (given[i].axes[j].dim >= 0)
+          sizes[given[i].axes[j].dim] = inputs[i].size(int64_t(j));
+    for (const TensorInfo &info : manifest.inputs) {
+      if (!isState(info))
+        continue;
+      std::vector<int64_t> shape;
+      for (const Axis &axis : info.axes)
+        shape.push_back(axis.isChannel() ? axis.size : sizes[axis.dim]);
+      memory.tensors.push_back(
+          at::zeros(shape, inputs.front().options().dtype(scalarType(info.dtype)).requires_grad(false)));
+    }
+  }
+  int64_t first = 0;
+  while (first < int64_t(given.size()) && tokenAxis(given[size_t(first)]) < 0)
+    ++first;
+  if (inputs[size_t(first)].size(tokenAxis(given[size_t(first)])) <= mostSteps)
+    return attention.step(inputs, memory.tensors).front();
+  std::vector<at::Tensor> all = inputs;
+  all.insert(all.end(), memory.tensors.begin(), memory.tensors.end());
+  std::vector<at::Tensor> results = attention.callAll(all);
+  std::copy(results.begin() + long(made.size()), results.end(), memory.tensors.begin());
+  return results.front();
+}
+
+at::Tensor Decoder::extendCache(const std::vector<at::Tensor> &inputs, Memory &memory) const {
+  bool fresh = memory.tensors.empty();
+  std::vector<at::Tensor> all;
+  int64_t added = 0;
+  for (size_t i = 0; i < given.size(); ++i) {
+    int64_t axis = tokenAxis(given[i]);
+    if (fresh)
+      memory.tensors.emplace_back();
+    bool kept = axis >= 0 && (how == Kind::Whole || given[i].axes[size_t(axis)].dim == TAYLOR_DIM_U);
+    if (axis >= 0)
+      added = inputs[i].size(axis);
+    if (!kept) {
+      all.push_back(inputs[i]);
+      continue;
+    }
+    at::Tensor &cache = memory.tensors[i];
+    int64_t size = memory.tokens + added;
+    if (!cache.defined() || cache.size(axis) < size) {
+      std::vector<int64_t> shape = inputs[i].sizes().vec();
+      shape[size_t(axis)] = std::max<int64_t>(2 * size, 64);
+      at::Tensor larger = at::empty(shape, inputs[i].options());
+      if (memory.tokens > 0)
+        larger.narrow(axis, 0, memory.tokens).copy_(cache.narrow(axis, 0, memory.tokens));
+      cache = larger;
+    }
+    cache.narrow(axis, memory.tokens, added).copy_(inputs[i]);
+    all.push_back(cache.narrow(axis, 0, size));
+  }
+  if (how == Kind::Cache && added <= mostSteps)
+    return attention.step(all, {}).front();
+  at::Tensor output = attention.callAll(all).front();
+  int64_t axis = tokenAxis(made.front());
+  return how == Kind::Whole && axis >= 0 ? output.narrow(axis, memory.tokens, added) : output;
+}
+
+} // namespace taylor

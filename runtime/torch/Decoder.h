@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attention over a sequence that grows: what earlier tokens left is kept, so that new ones cost what they
+// add.
+//
+//   taylor::Decoder decoder({.spec = "examples/specs/softmax.mlir", .headDim = 64});
+//   taylor::Decoder::Memory memory;
+//   at::Tensor o = decoder.extend({q, k, v}, memory);      // a prompt of any length
+//   o = decoder.extend({q1, k1, v1}, memory);              // and one token after the other
+#pragma once
+#include "runtime/torch/Attention.h"
+
+namespace taylor {
+
+class Decoder {
+public:
+  enum class Kind {
+    State, ///< Sums of finitely many orders are states: a token's time and memory do not depend on the
+           ///< prefix.
+    Cache, ///< Inputs over keys are kept, and new queries see all of them.
+    Whole, ///< All inputs are kept, and everything is computed anew: what mixes queries of several tokens.
+  };
+
+  /// What one sequence's (or batch's) earlier tokens left; empty before the first.
+  struct Memory {
+    std::vector<at::Tensor> tensors; ///< States; or one per input, with room for more tokens than it has.
+    int64_t tokens = 0;
+  };
+
+  /// Compiles as Attention does, with the function `step`. Throws c10::Error.
+  explicit Decoder(AttentionOptions options);
+
+  Kind kind() const { return how; }
+  /// Inputs that extend() takes, and outputs: without states.
+  const std::vector<TensorInfo> &inputs() const { return given; }
+  const std::vector<TensorInfo> &outputs() const { return made; }
+
+  /// The first output, [B, H, T, e] for an attention, of T new tokens, which are queries and keys at once
+  /// (inputs as Attention::call takes them, without a gradient), behind those in `memory`; adds them to it.
+  at::Tensor extend(const std::vector<at::Tensor> &inputs, Memory &memory) const;
+
+private:
+  at::Tensor extendStates(const std::vector<at::Tensor> &inputs, Memory &memory) const;
+  at::Tensor extendCache(const std::vector<at::Tensor> &inputs, Memory &memory) const;
+
+  Attention attention;
+  Kind how;
+  std::vector<TensorInfo> given, made;
+};
+
+} // namespace taylor

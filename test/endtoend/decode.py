@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# A prompt and then one token after the other through the function `step`, in the memory of its states or over a cache of keys and values, gives what one
+# call of all tokens gives.
+# RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s
+# REQUIRES: torch, taylorc
+# UNSUPPORTED: sanitizer
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import torch
+
+import taylor_attention  # loads the operator
+
+ARRAYS = """
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+!head = !taylor.array<[h]>
+!hcolumn = !taylor.array<[b, h, u]>
+"""
+STATE = {
+    "series": """
+taylor.spec @series(%q: !q, %k: !k, %v: !v) {
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 2) scale(rsqrt(size(d))) causal : !q, !k, !v
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}""",
+    # Other weights for numerator and mass, a gate of keys and of queries, a count, a formula that reads a place.
+    "gates": """
+taylor.spec @gates(%q: !q, %k: !k, %v: !v, %in_gate: !column from projection(bias), %out_gate: !row from projection(bias), %power: !head from parameter(constant(0.5))) {
+  %qf = taylor.map relu(%q) : !q
+  %kf = taylor.map relu(%k) : !k
+  %hv = taylor.map sigmoid(%in_gate) * %v : !column, !v
+  %n, %c = taylor.recurrences [numerator, count] %qf, %kf, %hv orders(1 to 2) causal : !q, !k, !v
+  %o = taylor.map sigmoid(%out_gate) * %n / pow(%c, sigmoid(%power)) + 0.01 * t : !row, !o, !row, !head
+  taylor.yield %o : !o
+}""",
+    # Keys and values without heads.
+    "shared": """
+!sk = !taylor.array<[b, u, d]>
+!sv = !taylor.array<[b, u, e]>
+taylor.spec @shared(%q: !q, %k: !sk, %v: !sv) {
+  %n = taylor.recurrences [numerator] %q, %k, %v orders(0 to 1) causal : !q, !sk, !sv
+  taylor.yield %n : !o
+}""",
+}
+CACHE = {
+    "rotated": """
+taylor.spec @rotated(%q: !q, %k: !k, %v: !v) {
+  %rq = taylor.rope %q : !q
+  %rk = taylor.rope %k : !k
+  %n, %z = taylor.recurrences [numerator, mass] %rq, %rk, %v exponential causal : !q, !k, !v
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}""",
+    # Keys that are mixed with their neighbours, and a running sum of a gate.
+    "mixed": """
+!taps = !taylor.array<[g, d, r = 3]>
+taylor.spec @mixed(%q: !q, %k: !k, %v: !v, %gate: !column from projection, %taps: !taps from parameter(normal(0.0, 0.5))) {
+  %kc = taylor.convolve %k, %taps : !k, !taps
+  %L = taylor.scan sum over(u) %gate / 8.0 : !column
+  %n = taylor.recurrences [numerator] %q, %kc, %v exponential decay(%L) causal : !q, !k, !v, !column
+  taylor.yield %n : !o
+}""",
+}
+
+
+class Decode(unittest.TestCase):
+    def check(self, name, text, options="", prompt=5, size=12, dtype=torch.float64, width=8, batch=2, heads=4, groups=2, limit=1e-12):
+        path = pathlib.Path(self.folder.name) / f"{name}.mlir"
+        path.write_text(ARRAYS + text)
+        described = [o for o in options.split() if not o.startswith("--device")]
+        command = [os.environ["TAYLORC"], path, "--emit=manifest", "--decode", f"--head-dim={width}", f"--value-dim={width + 8}", *described]
+        manifest = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        sizes = {"b": batch, "h": heads, "g": groups, "t": size, "u": size, **manifest["sizes"]}
+        generator = torch.Generator().manual_seed(5)
+        inputs, states, tokens = [], [], []
+        for array in manifest["tensors"]["inputs"]:
+            shape = [sizes[axis] for axis in array["axes"]]
+            if array["name"].startswith("initial."):
+                states.append(torch.zeros(shape, dtype=torch.float64 if dtype == torch.float64 else torch.float32))
+                continue
+            real = torch.float32 if array["source"]["kind"] == "parameter" and dtype != torch.float64 else dtype
+            inputs.append(torch.randn(shape, generator=generator, dtype=torch.float64).to(real))
+            tokens.append(next((i for i, axis in enumerate(array["axes"]) if axis in "tu"), None))
+        self.assertEqual(bool(states), name in STATE)
+        queries = ["t" in array["axes"] for array in manifest["tensors"]["inputs"]]
+        (whole,) = torch.ops.taylor.attention(inputs, str(path), options, None)
+
+        def part(begin, end, all_keys):
+            return [x if axis is None else x.narrow(axis, 0 if all_keys and not query else begin, end if all_keys and not query else end - begin)
+                    for x, axis, query in zip(inputs, tokens, queries)]
+
+        decode = f"--decode {options}"
+        outputs = []
+        for begin, end in [(0, prompt), *((i, i + 1) for i in range(prompt, size))]:
+            if states and begin == 0:
+                o, *states = torch.ops.taylor.attention([*part(begin, end, False), *states], str(path), decode, None)
+            else:
+                before = [state.data_ptr() for state in states]
+                (o,) = torch.ops.taylor.step(part(begin, end, not states), states, str(path), decode)
+                self.assertEqual(before, [state.data_ptr() for state in states])
+            outputs.append(o)
+        pieces = torch.cat(outputs, dim=2)
+        self.assertLess(((pieces - whole).norm() / whole.norm()).item(), limit)
+        if states:  # several tokens in one step
+            again = [torch.zeros_like(state) for state in states]
+            (o,) = torch.ops.taylor.step(inputs, again, str(path), decode)
+            self.assertLess(((o - whole).norm() / whole.norm()).item(), limit)
+            for one, other in zip(states, again):
+                self.assertLess(((one - other).norm() / other.norm()).item(), limit)
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_processor(self):
+        for name, text in {**STATE, **CACHE}.items():
+            with self.subTest(name):
+                self.check(name, text)
+
+    def test_one_group_in_parts(self):
+        self.check("series", STATE["series"], batch=1, heads=3, groups=1)
+
+    def test_types(self):
+        for name in ("series", "rotated"):
+            for dtype, limit in ((torch.float32, 1e-5), (torch.bfloat16, 1e-2)):
+                with self.subTest(f"{name} {dtype}"):
+                    self.check(name, {**STATE, **CACHE}[name], dtype=dtype, limit=limit)
+
+    def test_gpu(self):
+        for name in ("series", "rotated"):
+            with self.subTest(name):
+                self.check(name, {**STATE, **CACHE}[name], "--device=ptx --target=sm_80", dtype=torch.float32, width=16, batch=1, heads=2, groups=1, prompt=3, size=6,
+                           limit=1e-5)
+
+    def test_refusals(self):
+        path = pathlib.Path(self.folder.name) / "series.mlir"
+        path.write_text(ARRAYS + STATE["series"])
+        q, k, v = (torch.randn(1, 2, n, 8) for n in (2, 3, 3))
+        states = [torch.zeros(1, 2, 45, 8), torch.zeros(1, 2, 45), torch.zeros(1)]
+        with self.assertRaisesRegex(RuntimeError, r"requires queries and keys of the same tokens \(T = U, offset 0\) of 'step'"):
+            torch.ops.taylor.step([q, k, v], states, str(path), "--decode")
+        strided = [torch.zeros(1, 2, 45, 16)[..., ::2], *states[1:]]
+        with self.assertRaisesRegex(RuntimeError, "requires states that the kernel can work on where they are, but 'initial.state0' has other strides"):
+            torch.ops.taylor.step([q[:, :, :1], k[:, :, :1], v[:, :, :1]], strided, str(path), "--decode")
+        with self.assertRaisesRegex(RuntimeError, "expected 6 inputs"):
+            torch.ops.taylor.step([q, k, v], [], str(path), "--decode")
+
+
+if __name__ == "__main__":
+    unittest.main()

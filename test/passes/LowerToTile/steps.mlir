@@ -1,0 +1,47 @@
+// The recurrence: one kernel takes a panel of the states at a time, adds what a token brings, stores it, and adds to the rows of every head of the group
+// what its query reads. The first token reads where the states come from, the others where they are.
+// RUN: taylor-opt %s --taylor-lower-to-tile="tiles=tokens=1,step-tokens=1,state-features=4,blocks=2" | FileCheck %s
+// RUN: taylor-opt %s --taylor-lower-to-tile="tiles=tokens=16,step-tokens=16,state-features=4,blocks=2" | FileCheck %s --check-prefix=WIDE
+
+!q = !taylor.array<[b, h, t, d = 2], f32>
+!k = !taylor.array<[b, g, u, d = 2], f32>
+!v = !taylor.array<[b, g, u, e = 5], f32>
+!o = !taylor.array<[b, h, t, e = 5], f32>
+!row = !taylor.array<[b, h, t], f32>
+!H = !taylor.array<[b, g, f = 6, e = 5], f32>
+!z = !taylor.array<[b, g, f = 6], f32>
+
+// CHECK-LABEL: tile.program @forward
+// CHECK: %[[H0:.*]] = tile.tensor "input:H0"
+// CHECK: %[[Z0:.*]] = tile.tensor "input:z0"
+// CHECK: %[[O:.*]] = tile.tensor "output:o"
+// CHECK: %[[H:.*]] = tile.tensor "output:final.state0" :
+// CHECK: %[[Z:.*]] = tile.tensor "output:final.state1" :
+// CHECK: %[[NUMERATOR:.*]] = tile.workspace "steps.0" : !tile.array<[part = ceildiv(2, b * g), b, h, t, e = 5], f32>
+// CHECK: %[[MASS:.*]] = tile.workspace "steps.1"
+// CHECK: tile.kernel @steps grid({{.*}} in b, {{.*}} in g, %[[PART:.*]] in ceildiv(2, b * g))
+// CHECK:   tile.store {{.*}}, %[[NUMERATOR]] [part = %[[PART]]
+// CHECK:   scf.for %[[PANEL:.*]] =
+// CHECK:     tile.load %[[H0]] {{.*}} f = %[[PANEL]]]
+// CHECK:     tile.load %[[Z0]]
+// CHECK:     tile.expand {{.*}} <2, orders 0 to 2> from %[[PANEL]] to(f) : !tile.tile<[d = 2, u = 1], f32>
+// CHECK:     %[[NEXT:.*]] = tile.dot {{.*}} over(u) into
+// CHECK:     tile.store %[[NEXT]], %[[H]]
+// CHECK:     tile.store {{.*}}, %[[Z]]
+// CHECK:     scf.for
+// CHECK:       tile.expand {{.*}} weights [1.000000e+00, 1.000000e+00, 5.000000e-01]
+// CHECK:       tile.dot {{.*}}, %[[NEXT]] over(f)
+// CHECK:       tile.accumulate {{.*}}, %[[NUMERATOR]]
+// CHECK:       tile.accumulate {{.*}}, %[[MASS]]
+// CHECK: scf.for
+// CHECK:   scf.for
+// CHECK:     tile.load %[[H]]
+// CHECK: tile.kernel @rows grid({{.*}} in b, {{.*}} in h, {{.*}} in t)
+// CHECK:   tile.load %[[NUMERATOR]] [part =
+// CHECK:   tile.store {{.*}}, %[[O]]
+// WIDE: tile.expand {{.*}} : !tile.tile<[d = 2, u = 16], f32>
+taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:H0" %H0: !H, "input:z0" %z0: !z) {
+  %n, %z, %H1, %z1 = taylor.step_states %q with %k, %v mass from %H0, %z0 reads [0, 1] orders(0 to 2) weights [[1.0, 1.0, 0.5], [1.0, 1.0, 0.5]] : (!q, !k, !v, !H, !z) -> (!o, !row, !H, !z)
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield "output:o" %o, "output:final.state0" %H1, "output:final.state1" %z1 : !o, !H, !z
+}
