@@ -19,7 +19,7 @@ struct KernelEmitter::FeatureRun {
   int64_t order;
   Value place;                   // in the panel
   SmallVector<Value> components; // their numbers, i64
-  Value weight;                  // a vector; null: 1
+  Value weight;                  // null: 1
 };
 
 Value KernelEmitter::table(const Twine &name, Type element, DenseElementsAttr values) {
@@ -92,7 +92,7 @@ void KernelEmitter::forFeatures(FeaturesAttr features, ArrayRef<double> weights,
     for (int64_t i = 0; i < order; ++i)
       run.components.push_back(arith::ExtSIOp::create(b, b.getI64Type(), load(i32, gep(row, i32, i))));
     if (weightTable)
-      run.weight = splat(load(element, gep(weightTable, element, Index(number))));
+      run.weight = load(element, gep(weightTable, element, Index(number)));
     body(run);
     first = past;
   }
@@ -108,7 +108,41 @@ SmallVector<Value> KernelEmitter::loadComponent(const View &view, StringAttr axi
   return loaded;
 }
 
+/// Of one vector: a number after the other.
+void KernelEmitter::emitExpandOne(ExpandOp expand) {
+  StringAttr axis = expand.getAxisAttr(), to = expand.getToAttr();
+  definePlace(expand.getResult(), to);
+  const View panel = ownView(expand.getResult()), vector = *findView(expand.getInput(), axis);
+  Type element = expand.getType().getElementType();
+  int64_t size = expand.getType().getSize(to);
+  Value start = scalars.lookup(expand.getStart());
+  Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0.0));
+  auto at = [&](const View &view, StringAttr along, Value place) {
+    return address(view, Point{along, {{along, Index(place)}}});
+  };
+  // Past the last feature too: whole vectors of them are read.
+  auto clear = scf::ForOp::create(b, constant(0), constant(llvm::alignTo(size, W)), constant(W));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(clear.getBody()->getTerminator());
+    storeTile(panel, splat(zero), at(panel, to, clear.getInductionVar()));
+  }
+  forFeatures(expand.getFeatures(), expand.getWeightValues(), start, size, element,
+              [&](const FeatureRun &run) {
+                Value product = run.weight;
+                for (Value component : run.components) {
+                  Value x = loadTile(vector, at(vector, axis, component), /*isVector=*/false);
+                  product = product ? arith::MulFOp::create(b, product, x).getResult() : x;
+                }
+                if (!product)
+                  product = arith::ConstantOp::create(b, b.getFloatAttr(element, 1.0));
+                store(product, at(panel, to, run.place));
+              });
+}
+
 void KernelEmitter::emitExpand(ExpandOp expand) {
+  if (expand.getType().getAxes().size() == 1)
+    return emitExpandOne(expand);
   StringAttr lane = plan.laneOf(expand.getResult()), axis = expand.getAxisAttr(), to = expand.getToAttr();
   definePlace(expand.getResult(), lane);
   const View panel = ownView(expand.getResult()), vectors = *findView(expand.getInput(), lane);
@@ -121,7 +155,7 @@ void KernelEmitter::emitExpand(ExpandOp expand) {
   };
   forFeatures(expand.getFeatures(), expand.getWeightValues(), start, size, element,
               [&](const FeatureRun &run) {
-                SmallVector<Value> row(count, run.weight);
+                SmallVector<Value> row(count, run.weight ? splat(run.weight) : Value());
                 for (Value component : run.components)
                   for (auto [product, x] : llvm::zip(row, loadComponent(vectors, axis, component, count)))
                     product = product ? arith::MulFOp::create(b, product, x).getResult() : x;
@@ -157,7 +191,7 @@ void KernelEmitter::emitContract(ContractOp contract) {
                 SmallVector<Value> cotangent = loadComponent(panel, contract.getFromAttr(), run.place, count);
                 if (run.weight)
                   for (Value &x : cotangent)
-                    x = arith::MulFOp::create(b, x, run.weight);
+                    x = arith::MulFOp::create(b, x, splat(run.weight));
                 SmallVector<SmallVector<Value>> factors;
                 if (run.order > 1)
                   for (Value component : run.components)

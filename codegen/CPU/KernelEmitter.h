@@ -196,6 +196,7 @@ private:
   // EmitFeatures.cpp: monomials of vectors, tokens in lanes
   struct FeatureRun;
   void emitExpand(ExpandOp expand);
+  void emitExpandOne(ExpandOp expand);
   void emitContract(ContractOp contract);
   /// Calls `body` for the features of a panel, order by order.
   void forFeatures(FeaturesAttr features, ArrayRef<double> weights, Value start, int64_t size, Type element,

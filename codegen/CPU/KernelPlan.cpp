@@ -247,6 +247,8 @@ void KernelPlan::planProduct(DotOp dot, std::vector<Step> &list) {
 
 void KernelPlan::planFeatures(Operation *op, std::vector<Step> &list) {
   StringAttr lane = laneOf(op->getResult(0));
+  if (auto expand = dyn_cast<ExpandOp>(op); expand && expand.getType().getAxes().size() == 1)
+    lane = expand.getAxisAttr(); // of one vector
   for (Value operand : op->getOperands())
     if (isa<TileType>(operand.getType()) && (isInline(operand) || laneOf(operand) != lane))
       requirePack({operand, lane});

@@ -222,7 +222,18 @@ LogicalResult LayoutPlan::planProducts() {
   vote();
   for (auto &[op, plan] : products) {
     auto dot = cast<tile::DotOp>(op);
-    if (rowsOf(plan.rows, plan.columns, plan.rows) == plan.columns) {
+    // Fragments have 16 rows, or all there are.
+    auto canBeRows = [&](StringRef axis) {
+      int64_t size = dot.getType().getSize(axis);
+      return size % 16 == 0 || size == 8;
+    };
+    bool wanted = rowsOf(plan.rows, plan.columns, plan.rows) == plan.columns;
+    if (!canBeRows(wanted ? plan.columns : plan.rows))
+      wanted = !wanted;
+    if (!canBeRows(wanted ? plan.columns : plan.rows))
+      return dot.emitOpError() << "unsupported on this target: a product of " << dot.getType()
+                               << "; expected a multiple of 16 along one of its axes";
+    if (wanted) {
       std::swap(plan.rows, plan.columns);
       std::swap(plan.left, plan.right);
     }

@@ -124,9 +124,15 @@ void Partition::chooseStored() {
         store(result);
       for (Value initial : steps.getInitial())
         store(initial);
-      // One for every head of a group, panel after panel.
-      if (typeOf(steps.getReaders()).has("h") && !typeOf(steps.getStates().front()).has("h"))
+      // One for every head of a group, panel after panel; one token is read where it lies.
+      bool ofGroup = typeOf(steps.getReaders()).has("h") && !typeOf(steps.getStates().front()).has("h");
+      if (ofGroup || sizes.stepTokens == 1)
         store(steps.getReaders());
+      if (sizes.stepTokens == 1) {
+        store(steps.getVectors());
+        for (Value value : steps.getValues())
+          store(value);
+      }
     } else if (isa<ReadStatesOp, ContractStatesOp>(op)) {
       // A panel of features at a time.
       for (Value operand : op.getOperands())

@@ -80,6 +80,9 @@ private:
   /// What one tile of tokens, up to `end`, adds to each state, for one panel.
   llvm::SmallVector<mlir::Value> addTokens(const Summed &op, Frame &tokens, mlir::Value end,
                                            mlir::Value start, int64_t size, mlir::ValueRange sums);
+  /// What one token, at a window without a size, adds to each state, where `isThere`.
+  llvm::SmallVector<mlir::Value> addToken(const Summed &op, Frame &token, mlir::Value isThere,
+                                          mlir::Value start, int64_t size, mlir::ValueRange sums);
   /// One token of the recurrence: states come from the memory `before` and go to `states`.
   void emitStep(StepStatesOp op, const Frame &frame, mlir::Value parts, mlir::Value token,
                 mlir::ValueRange before, mlir::ValueRange rows, mlir::ValueRange states);

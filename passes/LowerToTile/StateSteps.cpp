@@ -7,6 +7,7 @@
 #include "dialect/Taylor/Axes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -22,10 +23,37 @@ StateEmitter::Summed StateEmitter::summedBy(StepStatesOp op) {
           typeOf(op.getStates().front()).getScalarType()};
 }
 
+/// sum + a b, element by element.
+static Value multiplyAdd(TileEmitter &emitter, Value a, Value b, Value sum) {
+  return emitter.map({a, b, sum}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    return math::FmaOp::create(inner, where, s[0], s[1], s[2]);
+  });
+}
+
+SmallVector<Value> StateEmitter::addToken(const Summed &op, Frame &token, Value isThere, Value start,
+                                          int64_t size, ValueRange sums) {
+  Value panel = expand(emitter.emit(op.vectors, token), op.features, start, size, {});
+  // Without tokens there is none to add.
+  panel = emitter.map(panel, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    Value zero = arith::ConstantOp::create(inner, where, inner.getFloatAttr(op.real, 0.0));
+    return arith::SelectOp::create(inner, where, isThere, s[0], zero);
+  });
+  SmallVector<Value> next;
+  for (auto [number, sum] : llvm::enumerate(sums))
+    if (number < op.values.size())
+      next.push_back(multiplyAdd(emitter, panel, emitter.emit(op.values[number], token), sum));
+    else
+      next.push_back(emitter.map({panel, sum}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+        return arith::AddFOp::create(inner, where, s[0], s[1]);
+      }));
+  return next;
+}
+
 void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Value token, ValueRange before,
                             ValueRange rows, ValueRange states) {
   Location loc = emitter.loc;
   int64_t size = emitter.sizes.stateFeatures, width = emitter.sizes.stepTokens;
+  bool oneToken = width == 1;
   Features features = op.getFeatures();
   Value step = emitter.constant(size);
   Value first = arith::MulIOp::create(builder, loc, frame.indices.lookup("part"), step);
@@ -33,20 +61,22 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
   // The tokens behind it in the tile are none of its own, and their rows are written by their own steps.
   Value past =
       arith::MinSIOp::create(builder, loc, emitter.add(token, emitter.constant(1)), emitter.size("u"));
+  Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, token, emitter.size("u"));
+  bool heads = !frame.indices.contains("h") && typeOf(op.getReaders()).has("h");
   auto forEachHead = [&](const Frame &at, function_ref<void(Frame &)> body) {
     auto ofHead = [&](const Frame &head, ValueRange) {
       Frame inside = head;
       body(inside);
       return SmallVector<Value>();
     };
-    bool heads = !at.indices.contains("h") && typeOf(op.getReaders()).has("h");
     heads ? forHeads(at, {}, ofHead) : ofHead(at, {});
   };
-  Frame queries = frame.at("t", token, width), keys = frame.at("u", token, width);
+  Frame queries = frame.at("t", token, oneToken ? 0 : width),
+        keys = frame.at("u", token, oneToken ? 0 : width);
   forEachHead(queries, [&](Frame &head) {
     for (auto [row, memory] : llvm::zip(op.getRows(), rows))
       emitter.store(emitter.splat(emitter.tileType(typeOf(row), head), 0.0), memory, head);
-    if (!head.indices.contains("h") || frame.indices.contains("h"))
+    if (!heads)
       queries.tiles[op.getReaders()] = emitter.emit(op.getReaders(), head);
   });
   // Once per token, not once per panel.
@@ -57,21 +87,56 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
     Frame tokens = keys, at = panelAt(frame, start);
     SmallVector<Value> sums =
         llvm::map_to_vector(before, [&](Value memory) { return loadPanel(memory, frame, start, size); });
-    sums = addTokens(summedBy(op), tokens, past, start, size, sums);
+    sums = oneToken ? addToken(summedBy(op), tokens, isThere, start, size, sums)
+                    : addTokens(summedBy(op), tokens, past, start, size, sums);
     for (auto [sum, memory] : llvm::zip(sums, states))
       emitter.store(sum, memory, at);
-    forEachHead(queries, [&](Frame &head) {
+    auto read = [&](Frame &head, ValueRange panels) {
       Value vectors = emitter.emit(op.getReaders(), head);
-      std::vector<std::pair<SmallVector<double>, Value>> panels;
+      std::vector<std::pair<SmallVector<double>, Value>> expanded;
       for (auto [r, row] : llvm::enumerate(op.getRows())) {
         SmallVector<double> weights = op.getWeightValues(r);
-        auto panel = llvm::find_if(panels, [&](auto &known) { return known.first == weights; });
-        if (panel == panels.end())
-          panel = panels.insert(panel, {weights, expand(vectors, features, start, size, weights)});
-        Value none = emitter.splat(emitter.tileType(typeOf(row), head), 0.0);
-        emitter.accumulate(addProduct(none, panel->second, sums[op.getReads()[r]], "f"), rows[r], head);
+        auto known = llvm::find_if(expanded, [&](auto &one) { return one.first == weights; });
+        if (known == expanded.end())
+          known = expanded.insert(known, {weights, expand(vectors, features, start, size, weights)});
+        Value panel = panels[op.getReads()[r]], sum;
+        if (oneToken) {
+          Value product = emitter.map({known->second, panel},
+                                      [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+                                        return arith::MulFOp::create(inner, where, s[0], s[1]);
+                                      });
+          sum = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, product, {"f"});
+        } else {
+          Value none = emitter.splat(emitter.tileType(typeOf(row), head), 0.0);
+          sum = addProduct(none, known->second, panel, "f");
+        }
+        emitter.accumulate(sum, rows[r], head);
       }
-    });
+    };
+    if (!heads || !oneToken) {
+      forEachHead(queries, [&](Frame &head) { read(head, sums); });
+      return SmallVector<Value>();
+    }
+    // The first head reads the panel in registers, the others where it was stored.
+    Value group = emitter.indexOf("g", frame), from = emitter.constant(0), count = emitter.size("h");
+    if (group) {
+      count = emitter.headsPerGroup();
+      from = arith::MulIOp::create(builder, loc, group, count);
+    }
+    Frame head = queries;
+    head.tiles.clear();
+    head.indices["h"] = from;
+    read(head, sums);
+    emitter.loop(emitter.add(from, emitter.constant(1)), emitter.add(from, count), 1, {},
+                 [&](Value index, ValueRange) {
+                   Frame other = queries;
+                   other.tiles.clear();
+                   other.indices["h"] = index;
+                   SmallVector<Value> panels = llvm::map_to_vector(
+                       states, [&](Value memory) { return loadPanel(memory, frame, start, size); });
+                   read(other, panels);
+                   return SmallVector<Value>();
+                 });
     return SmallVector<Value>();
   });
 }

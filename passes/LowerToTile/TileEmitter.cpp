@@ -129,9 +129,10 @@ tile::TileType TileEmitter::tileType(ArrayType array, const Frame &frame) {
     if (axis == "lag" && !frame.lagSize)
       for (StringRef token : {"t", "u"})
         axes.push_back(tile::Axis::get(builder.getContext(), token, frame.size(token)));
-    else if (isTokenAxis(axis))
-      axes.push_back(tile::Axis::get(builder.getContext(), axis, frame.size(axis)));
-    else if (!tile::isRole(axis))
+    else if (isTokenAxis(axis)) {
+      if (frame.size(axis)) // else one token
+        axes.push_back(tile::Axis::get(builder.getContext(), axis, frame.size(axis)));
+    } else if (!tile::isRole(axis))
       axes.push_back(tile::Axis::get(builder.getContext(), axis, size));
   }
   return tile::TileType::get(builder.getContext(), axes, array.getScalarType());

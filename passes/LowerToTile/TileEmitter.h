@@ -44,6 +44,7 @@ struct Frame {
   llvm::StringMap<mlir::Value> indices;
   mlir::Value tStart, uStart, lagStart;
   /// Without a size of its own, lag is the difference of t and u: an array with lag gives a tile over [t, u].
+  /// A window of t or u without a size is one token of arrays in memory, whose tiles have no such axis.
   int64_t tSize = 0, uSize = 0, lagSize = 0;
   llvm::DenseMap<mlir::Value, mlir::Value> tiles;
 

@@ -24,22 +24,31 @@
 // CHECK:   scf.for %[[PANEL:.*]] =
 // CHECK:     tile.load %[[H0]] {{.*}} f = %[[PANEL]]]
 // CHECK:     tile.load %[[Z0]]
-// CHECK:     tile.expand {{.*}} <2, orders 0 to 2> from %[[PANEL]] to(f) : !tile.tile<[d = 2, u = 1], f32>
-// CHECK:     %[[NEXT:.*]] = tile.dot {{.*}} over(u) into
+// CHECK:     %[[FEATURES:.*]] = tile.expand {{.*}} <2, orders 0 to 2> from %[[PANEL]] to(f) : !tile.tile<[d = 2], f32> -> !tile.tile<[f = 4], f32>
+// CHECK:     arith.select
+// CHECK:     %[[NEXT:.*]] = tile.map {{.*}} -> !tile.tile<[e = 5, f = 4], f32>
+// CHECK:       math.fma
 // CHECK:     tile.store %[[NEXT]], %[[H]]
 // CHECK:     tile.store {{.*}}, %[[Z]]
+// The first head of the group reads the panel as it is, the others where it was stored.
+// CHECK:     tile.expand {{.*}} weights [1.000000e+00, 1.000000e+00, 5.000000e-01]
+// CHECK:     tile.map ({{.*}}, {{.*}} = %[[NEXT]])
+// CHECK:     tile.reduce sum {{.*}} over(f)
+// CHECK:     tile.accumulate {{.*}}, %[[NUMERATOR]]
+// CHECK:     tile.accumulate {{.*}}, %[[MASS]]
 // CHECK:     scf.for
-// CHECK:       tile.expand {{.*}} weights [1.000000e+00, 1.000000e+00, 5.000000e-01]
-// CHECK:       tile.dot {{.*}}, %[[NEXT]] over(f)
-// CHECK:       tile.accumulate {{.*}}, %[[NUMERATOR]]
-// CHECK:       tile.accumulate {{.*}}, %[[MASS]]
+// CHECK:       tile.load %[[H]]
 // CHECK: scf.for
 // CHECK:   scf.for
 // CHECK:     tile.load %[[H]]
 // CHECK: tile.kernel @rows grid({{.*}} in b, {{.*}} in h, {{.*}} in t)
 // CHECK:   tile.load %[[NUMERATOR]] [part =
 // CHECK:   tile.store {{.*}}, %[[O]]
+// WIDE-LABEL: tile.kernel @steps
 // WIDE: tile.expand {{.*}} : !tile.tile<[d = 2, u = 16], f32>
+// WIDE: %[[SUM:.*]] = tile.dot {{.*}} over(u) into
+// WIDE: scf.for
+// WIDE:   tile.dot {{.*}}, %[[SUM]] over(f)
 taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:H0" %H0: !H, "input:z0" %z0: !z) {
   %n, %z, %H1, %z1 = taylor.step_states %q with %k, %v mass from %H0, %z0 reads [0, 1] orders(0 to 2) weights [[1.0, 1.0, 0.5], [1.0, 1.0, 0.5]] : (!q, !k, !v, !H, !z) -> (!o, !row, !H, !z)
   %o = taylor.map %n / %z : !o, !row
