@@ -51,6 +51,8 @@ taylor.spec @shared(%q: !q, %k: !sk, %v: !sv) {
   taylor.yield %n : !o
 }""",
 }
+# States go on with rotations at the tokens' places in the whole sequence.
+STATE["turned"] = STATE["series"].replace("@series", "@turned").replace("{\n", "{\n  %rq = taylor.rope %q : !q\n  %rk = taylor.rope %k layout(interleaved) offset(3) : !k\n", 1).replace("mass] %q, %k", "mass] %rq, %rk")
 CACHE = {
     "rotated": """
 taylor.spec @rotated(%q: !q, %k: !k, %v: !v) {

@@ -42,6 +42,15 @@ taylor.spec @gates(%q: !q, %k: !k, %v: !v, %in_gate: !column from projection(bia
   %o = taylor.map sigmoid(%out_gate) * %n / pow(%c, sigmoid(%power)) + 0.01 * t : !row, !o, !row, !head
   taylor.yield %o : !o
 }""",
+    # Rotations at the tokens' places in the whole sequence.
+    "turned": """
+taylor.spec @turned(%q: !q, %k: !k, %v: !v) {
+  %rq = taylor.rope %q : !q
+  %rk = taylor.rope %k : !k
+  %n, %z = taylor.recurrences [numerator, mass] %rq, %rk, %v orders(0 to 2) scale(rsqrt(size(d))) causal : !q, !k, !v
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}""",
 }
 
 

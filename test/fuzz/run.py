@@ -81,7 +81,7 @@ def collect_seeds(name, folder):
             label = str(path.relative_to(SOURCE)).replace("/", "-")
             for number, piece in enumerate(split(path.read_text())):
                 (folder / f"{label}-{number}").write_text(piece)
-    for path in sorted((HERE / "corpus" / name).iterdir()):
+    for path in sorted((HERE / "corpus" / name).glob("*")):
         (folder / path.name).write_bytes(path.read_bytes())
     return sorted(folder.iterdir())
 
