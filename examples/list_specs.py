@@ -3,8 +3,11 @@
 """usage: list_specs.py [--check] [FOLDER]: writes the tables of all specifications into README.md of the folder (default: this one), from the
 comments in its specs/ and specs/beyond/; --check only says whether the tables are those.
 
+Forms and times are those of measured.json (measure_specs.py).
+
 A comment opens with a sentence; the lines indented further are the formulas, those on one line apart by spaces; `Figure 6, left` names a figure
 of the paper."""
+import json
 import pathlib
 import re
 import sys
@@ -26,14 +29,21 @@ def read(path):
     return sorted(set(figures)), formulas
 
 
-def table(folder, specs):
+def facts(entry):
+    """The cells of a specification's forms and time, without what was not measured."""
+    time = f"{entry['time']:.2f}" if "time" in entry else ""
+    return f" {', '.join(entry.get('forms', ['parallel']))} | {time} |\n"
+
+
+def table(folder, specs, measured):
     rows = sorted((figures[-1:] or ["~"], path.stem, figures, formulas) for path in (folder / specs).glob("*.mlir") for figures, formulas in [read(path)])
     of_paper = any(figures for _, _, figures, _ in rows)
     text = "| specification | formula |" + (" figure of the paper |" if of_paper else "") + " forms |\n|---|---|---|" + ("---|\n" if of_paper else "\n")
     for _, name, figures, formulas in rows:
         # A bar ends a cell of a table, also within code.
         code = "<br>".join("`" + formula.replace("|", "\\|") + "`" for formula in formulas)
-        text += f"| [{name}]({specs}/{name}.mlir) | {code} |" + (f" {'; '.join(figures)} |" if of_paper else "") + " parallel |\n"
+        text += f"| [{name}]({specs}/{name}.mlir) | {code} |" + (f" {'; '.join(figures)} |" if of_paper else "")
+        text += facts(measured.get(f"{specs}/{name}".removeprefix("specs/"), {}))
     return text
 
 
@@ -46,12 +56,14 @@ def main(arguments):
     readme = folder / "README.md"
     text = readme.read_text(encoding="utf-8")
     wanted = text
+    facts_file = folder / "measured.json"
+    measured = json.loads(facts_file.read_text(encoding="utf-8")) if facts_file.exists() else {}
     for specs in ("specs", "specs/beyond"):
         begin, end = BEGIN.format(specs), END.format(specs)
         if begin not in wanted or end not in wanted:
             sys.exit(f"error: expected the lines '{begin}' and '{end}' in {readme}")
         before, rest = wanted.split(begin, 1)
-        wanted = f"{before}{begin}\n{table(folder, specs)}{end}{rest.split(end, 1)[1]}"
+        wanted = f"{before}{begin}\n{table(folder, specs, measured)}{end}{rest.split(end, 1)[1]}"
     if wanted == text:
         return 0
     if check:

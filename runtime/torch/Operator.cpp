@@ -26,6 +26,7 @@ using Offset = std::optional<int64_t>;
 using Text = std::string_view;
 
 using Forward = Tensors(at::TensorList, Text, Text, Offset);
+using Step = Tensors(at::TensorList, at::TensorList, Text, Text, Offset);
 using Backward = Tensors(at::TensorList, at::TensorList, at::TensorList, at::TensorList, Text, Text, Offset,
                          at::IntArrayRef);
 
@@ -38,6 +39,10 @@ const auto &attentionOperator() {
 }
 const auto &forwardOperator() {
   static auto op = findOperator<Forward>("taylor::forward");
+  return op;
+}
+const auto &stepOperator() {
+  static auto op = findOperator<Step>("taylor::step");
   return op;
 }
 const auto &backwardOperator() {
@@ -123,6 +128,14 @@ Tensors attentionMeta(at::TensorList inputs, Text spec, Text options, Offset) {
   return describeForward(inputs, spec, options, /*save=*/false);
 }
 
+Tensors stepMeta(at::TensorList inputs, at::TensorList states, Text spec, Text options, Offset offset) {
+  Tensors all(inputs.begin(), inputs.end());
+  all.insert(all.end(), states.begin(), states.end());
+  Tensors results = attentionMeta(all, spec, options, offset);
+  results.resize(results.size() - std::min(states.size(), results.size())); // final states come last
+  return results;
+}
+
 Tensors forwardMeta(at::TensorList inputs, Text spec, Text options, Offset) {
   return describeForward(inputs, spec, options, /*save=*/true);
 }
@@ -201,6 +214,15 @@ Tensors attentionAutograd(at::TensorList inputs, Text spec, Text options, Offset
   return attentionOperator().call(inputs, spec, options, offset);
 }
 
+/// New tokens go on from what lies in memory, which has no derivative.
+Tensors stepAutograd(at::TensorList inputs, at::TensorList states, Text spec, Text options, Offset offset) {
+  TORCH_CHECK(!needsGradient(inputs) && !needsGradient(states),
+              "taylor: unsupported gradient of taylor::step; call it under torch.no_grad(), or "
+              "taylor::attention with --states, which is differentiable");
+  at::AutoDispatchBelowADInplaceOrView guard;
+  return stepOperator().call(inputs, states, spec, options, offset);
+}
+
 /// The backward's own derivative: refused, but only when somebody asks for it.
 class BackwardFunction : public torch::autograd::Function<BackwardFunction> {
 public:
@@ -272,6 +294,7 @@ TORCH_LIBRARY_IMPL(taylor, CUDA, m) {
 }
 
 TORCH_LIBRARY_IMPL(taylor, Meta, m) {
+  m.impl("step", stepMeta);
   m.impl("attention", attentionMeta);
   m.impl("forward", forwardMeta);
   m.impl("backward", backwardMeta);
@@ -279,6 +302,7 @@ TORCH_LIBRARY_IMPL(taylor, Meta, m) {
 
 TORCH_LIBRARY_IMPL(taylor, Autograd, m) {
   m.impl("attention", attentionAutograd);
+  m.impl("step", stepAutograd);
   m.impl("forward", torch::autograd::autogradNotImplementedFallback());
   m.impl("backward", backwardAutograd);
 }

@@ -155,6 +155,11 @@ class Decode(unittest.TestCase):
         strided = [torch.zeros(1, 2, 45, 16)[..., ::2], *states[1:]]
         with self.assertRaisesRegex(RuntimeError, "requires states that the kernel can work on where they are, but 'initial.state0' has other strides"):
             torch.ops.taylor.step([q[:, :, :1], k[:, :, :1], v[:, :, :1]], strided, str(path), "--decode")
+        with self.assertRaisesRegex(RuntimeError, "unsupported gradient of taylor::step"):
+            torch.ops.taylor.step([q[:, :, :1].requires_grad_(), k[:, :, :1], v[:, :, :1]], states, str(path), "--decode")
+        with torch.device("meta"):
+            described = torch.ops.taylor.step([q[:, :, :1].to("meta"), k[:, :, :1].to("meta"), v[:, :, :1].to("meta")], [s.to("meta") for s in states], str(path), "--decode")
+        self.assertEqual([o.shape for o in described], [torch.Size([1, 2, 1, 8])])
         with self.assertRaisesRegex(RuntimeError, "expected 6 inputs"):
             torch.ops.taylor.step([q, k, v], [], str(path), "--decode")
 

@@ -1,6 +1,6 @@
-"""plain_model.py CHECKPOINT OUTPUT [llama]: the likeliest continuation by a Llama in plain PyTorch, written from the names and shapes in the
-checkpoint alone, equals what taylor-generate --temperature 0 --json gave. The attention is Llama's, or the hand-written one of
-test/runtime/artifact-fixture: softmax without rotation, times a gate and a learned weight."""
+"""plain_model.py CHECKPOINT OUTPUT [llama|linear]: the likeliest continuation by a Llama in plain PyTorch, written from the names and shapes in the
+checkpoint alone, equals what taylor-generate --temperature 0 --json gave. The attention is Llama's, or linear-relu.mlir's, which sees the whole text, or the
+hand-written one of test/runtime/artifact-fixture: softmax without rotation, times a gate and a learned weight."""
 import json
 import os
 import sys
@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from safetensors.torch import load_file
 
 folder, output = sys.argv[1:3]
-llama = sys.argv[3:] == ["llama"]
+kind = "".join(sys.argv[3:])
 with open(os.path.join(folder, "config.json")) as f:
     config = json.load(f)
 with open(output) as f:
@@ -34,11 +34,15 @@ def attend(x, prefix):
         return (x @ weights[f"{prefix}{name}_proj.weight"].T).view(len(x), count, d).transpose(0, 1)
 
     q, k, v = project("q", heads), project("k", groups), project("v", groups)
-    if llama:
+    if kind:
         q, k = rotate(q), rotate(k)
     k, v = (y.repeat_interleave(heads // groups, 0) for y in (k, v))
-    o = F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
-    if not llama:
+    if kind == "linear":
+        w = (F.relu(q) @ F.relu(k).transpose(1, 2)).tril()
+        o = w @ v / (w.sum(-1, keepdim=True) + 1e-8)
+    else:
+        o = F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
+    if not kind:
         gate = torch.sigmoid(x @ weights[prefix + "out_gate_proj.weight"].T + weights[prefix + "out_gate_proj.bias"])
         o = o * gate.T[..., None] * weights[prefix + "norm_weight"]
     return o.transpose(0, 1).reshape(len(x), heads * d) @ weights[prefix + "o_proj.weight"].T
@@ -58,7 +62,7 @@ def logits(tokens):
 tokens, context = result["prompt_tokens"], config["max_position_embeddings"]
 begin = max(len(tokens) - context, 0)
 for number, token in enumerate(result["tokens"]):
-    if len(tokens) - begin > context:  # begun again from the newest half
+    if kind != "linear" and len(tokens) - begin > context:  # begun again from the newest half
         begin = len(tokens) - context // 2
     scores = logits(tokens[begin:])
     # Rounding may choose between two that are as good as equal.
