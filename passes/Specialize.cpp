@@ -2,6 +2,7 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Parameters.h"
+#include "dialect/Taylor/RecurrenceSyntax.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -110,9 +111,6 @@ void Specializer::warnOddOrder(RecurrencesOp op) {
       << " can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order";
 }
 
-/// Horner's rule is a chain of operations as long as the order. 1/n! is 0 in fp64 from n = 178 on.
-constexpr int64_t maximalOrder = 256;
-
 LogicalResult Specializer::setOrders(RecurrencesOp op) {
   if (!op.getFirstOrder())
     return success();
@@ -127,9 +125,8 @@ LogicalResult Specializer::setOrders(RecurrencesOp op) {
   int64_t a = first.getInt(), b = last.getInt();
   if (b < a)
     return op.emitError() << "expected orders(a to b) with a <= b, but got " << a << " to " << b;
-  if (b > maximalOrder)
-    return op.emitError() << "unsupported order " << b << ", expected at most " << maximalOrder
-                          << "; for the whole series write orders(all)";
+  if (failed(verifyOrder(op, a)) || failed(verifyOrder(op, b)))
+    return failure();
   if (auto coefficients = op.getCoefficients();
       coefficients && static_cast<int64_t>(coefficients->size()) != b - a + 1)
     return op.emitError() << "expected " << b - a + 1 << " coefficients, one per order, but got "

@@ -6,6 +6,9 @@
 using namespace taylor;
 
 static constexpr int64_t kMost = int64_t(1) << 62;
+/// Far beyond what has a use. One component has a monomial of every order, however high, and orders are
+/// counted one by one.
+static constexpr int64_t kMostOrder = 1000;
 
 static std::optional<int64_t> multiply(int64_t a, int64_t b) {
   if (a != 0 && b > kMost / a)
@@ -13,7 +16,7 @@ static std::optional<int64_t> multiply(int64_t a, int64_t b) {
   return a * b;
 }
 
-static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 std::optional<int64_t> Features::countOf(int64_t order) const {
   if (order == 0)
@@ -33,6 +36,8 @@ std::optional<int64_t> Features::countOf(int64_t order) const {
 }
 
 std::optional<int64_t> Features::count() const {
+  if (last > kMostOrder)
+    return std::nullopt;
   int64_t sum = 0;
   for (int64_t order = first; order <= last; ++order) {
     std::optional<int64_t> some = countOf(order);

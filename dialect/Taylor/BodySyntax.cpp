@@ -135,8 +135,14 @@ LogicalResult taylor::verifyScalars(Operation *op, Region &region) {
 }
 
 LogicalResult taylor::verifyPairScalars(Operation *op, Region &region) {
-  if (llvm::is_contained(indexedAxes(region), "lag"))
-    return op->emitOpError("unsupported index 'lag' in a formula over pairs: write t - u");
+  for (StringRef axis : indexedAxes(region)) {
+    if (axis == "lag")
+      return op->emitOpError("unsupported index 'lag' in a formula over pairs: write t - u");
+    if (!isRuntimeAxis(axis))
+      return op->emitOpError("unsupported index '")
+             << axis << "' in a formula over pairs, which have no channels: write size(" << axis
+             << ") for their number";
+  }
   return verifyScalars(op, region);
 }
 

@@ -156,9 +156,11 @@ LogicalResult RecurrencesOp::verify() {
       failed(verifyYielded(*this, getWeight(), "weight", /*isCondition=*/false)) ||
       failed(verifyYielded(*this, getVisible(), "visible", /*isCondition=*/true)))
     return failure();
+  for (std::optional<Attribute> bound : {getFirstOrder(), getLastOrder()})
+    if (auto order = dyn_cast_or_null<IntegerAttr>(bound.value_or(Attribute()));
+        order && failed(verifyOrder(*this, order.getInt())))
+      return failure();
   if (auto first = dyn_cast_or_null<IntegerAttr>(getFirstOrder().value_or(Attribute()))) {
-    if (first.getInt() < 0)
-      return emitOpError("expected orders >= 0, but got ") << first.getInt();
     auto last = dyn_cast<IntegerAttr>(*getLastOrder());
     if (last && last.getInt() < first.getInt())
       return emitOpError("expected orders(a to b) with a <= b, but got ")
@@ -273,8 +275,8 @@ LogicalResult RecurrenceOp::verify() {
     return failure();
   if (getResults().size() != inferred->size())
     return emitOpError("expected ") << inferred->size() << " results, but got " << getResults().size();
-  if (int64_t order = getOrderAttr().getInt(); order < 0)
-    return emitOpError("expected an order >= 0, but got ") << order;
+  if (failed(verifyOrder(*this, getOrderAttr().getInt())))
+    return failure();
   if (failed(verifyScale(*this, getScale())))
     return failure();
   if (getDecay() && getMask() == Mask::Bidirectional)

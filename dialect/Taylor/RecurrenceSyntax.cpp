@@ -104,6 +104,16 @@ LogicalResult taylor::verifySums(Operation *op, ArrayAttr sums) {
   return success();
 }
 
+LogicalResult taylor::verifyOrder(Operation *op, int64_t order) {
+  constexpr int64_t most = 256;
+  if (order < 0)
+    return op->emitOpError("expected orders >= 0, but got ") << order;
+  if (order > most)
+    return op->emitOpError("unsupported order ")
+           << order << ", expected at most " << most << "; for the whole series write orders(all)";
+  return success();
+}
+
 LogicalResult taylor::verifyYielded(Operation *op, Region &region, StringRef clause, bool isCondition) {
   if (region.empty())
     return success();

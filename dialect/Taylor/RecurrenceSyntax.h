@@ -25,6 +25,10 @@ void printSums(mlir::OpAsmPrinter &printer, mlir::ArrayAttr sums);
 /// Refuses a sum that is named twice.
 mlir::LogicalResult verifySums(mlir::Operation *op, mlir::ArrayAttr sums);
 
+/// Refuses an order beyond 256: Horner's rule is a chain of operations as long as the order, and 1/n! is 0 in
+/// fp64 from n = 178 on.
+mlir::LogicalResult verifyOrder(mlir::Operation *op, int64_t order);
+
 /// Refuses a formula that yields a number where `clause` takes a condition, or the other way round.
 mlir::LogicalResult verifyYielded(mlir::Operation *op, mlir::Region &region, llvm::StringRef clause,
                                   bool isCondition);

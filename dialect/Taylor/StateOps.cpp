@@ -57,7 +57,7 @@ template <typename Op> static LogicalResult verifyFeatures(Op op) {
   if (!features.count() || *features.count() > std::numeric_limits<int32_t>::max())
     return op.emitOpError("unsupported orders up to ")
            << features.last << " of " << features.channels
-           << " channels: their state has more than 2^31 - 1 features; use lower orders";
+           << " channels: they pass order 1000, or their state 2^31 - 1 features; use lower orders";
   return success();
 }
 

@@ -95,6 +95,9 @@ void ArrayType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+/// Of an axis: kernels count in 32 bits.
+static constexpr int64_t kMostSize = std::numeric_limits<int32_t>::max();
+
 LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<StringAttr> axes,
                                 ArrayRef<int64_t> sizes, Type elementType) {
   llvm::SmallDenseSet<StringRef> seen;
@@ -104,6 +107,9 @@ LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError, Ar
       return emitError() << "expected distinct axes, but got '" << axis << "' twice";
     if (size != kUnknown && size <= 0)
       return emitError() << "expected a positive size of axis '" << axis << "', but got " << size;
+    if (size > kMostSize)
+      return emitError() << "expected a size of axis '" << axis << "' of at most " << kMostSize
+                         << ", but got " << size;
     if (isRuntimeAxis(axis) && size != kUnknown)
       return emitError() << "unsupported size of axis '" << axis
                          << "': the sizes of b, h, g, t, u and lag are known at run time only";

@@ -333,7 +333,7 @@ LogicalResult SliceOp::verify() {
   if (!size)
     return emitOpError() << "expected axis '" << getAxis() << "' in " << input;
   int64_t offset = getOffset(), count = getSize(), stride = getStride();
-  if (offset < 0 || count < 1 || stride < 1 || offset + (count - 1) * stride >= size)
+  if (offset < 0 || offset >= size || count < 1 || stride < 1 || count - 1 > (size - 1 - offset) / stride)
     return emitOpError() << "expected elements within 0 to " << size << " of axis '" << getAxis()
                          << "', but got " << count << " from " << offset << " by " << stride;
   return verifyResultType(*this, withSize(input, getAxis(), getSize()), getType());
@@ -347,6 +347,10 @@ LogicalResult ConcatOp::verify() {
                          << " and " << b;
   if (getInterleaved() && sizeA != sizeB)
     return emitOpError() << "expected equal sizes to interleave, but got " << sizeA << " and " << sizeB;
+  // Before a type of it is made: the sum may be more than an axis holds.
+  if (getType().getSize(getAxis()) != sizeA + sizeB)
+    return emitOpError() << "expected size " << sizeA + sizeB << " of axis '" << getAxis() << "', but got "
+                         << getType();
   return verifyResultType(*this, withSize(a, getAxis(), sizeA + sizeB), getType());
 }
 

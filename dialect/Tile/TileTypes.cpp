@@ -93,6 +93,9 @@ void ExtentAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+/// Beyond every memory; sums and small multiples of sizes fit 64 bits.
+static constexpr int64_t kMostSize = int64_t(1) << 40;
+
 LogicalResult ExtentAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr role,
                                  int64_t size) {
   auto [batch, heads] = role.getValue().split('*');
@@ -100,6 +103,8 @@ LogicalResult ExtentAttr::verify(function_ref<InFlightDiagnostic()> emitError, S
     return emitError() << "expected one of the roles b, h, g, t, u, lag, but got '" << role.getValue() << "'";
   if (size < 1)
     return emitError() << "expected a positive size, but got " << size;
+  if (size > kMostSize)
+    return emitError() << "expected a size of at most " << kMostSize << ", but got " << size;
   return success();
 }
 
@@ -122,7 +127,7 @@ LogicalResult FeaturesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   std::optional<int64_t> count = taylor::Features{channels, first, last, block}.count();
   if (!count || *count > std::numeric_limits<int32_t>::max())
     return emitError() << "unsupported orders up to " << last << " of " << channels
-                       << " components: they have more than 2^31 - 1 monomials; use lower orders";
+                       << " components: they pass order 1000, or 2^31 - 1 monomials; use lower orders";
   return success();
 }
 

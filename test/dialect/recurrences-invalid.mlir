@@ -334,7 +334,7 @@ taylor.spec @too_few_types(%q: !q, %k: !k, %v: !v) {
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
 taylor.spec @order_of_one(%q: !q, %k: !k, %v: !v) {
-  // expected-error @below {{'taylor.recurrence' op expected an order >= 0, but got -1}}
+  // expected-error @below {{'taylor.recurrence' op expected orders >= 0, but got -1}}
   %o = taylor.recurrence %q, %k, %v order(-1) causal : !q, !k, !v
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }
@@ -382,5 +382,38 @@ taylor.spec @state_without_features(%q: !q, %k: !k, %v: !v, %s: !s from input) {
 taylor.spec @index_of_lag(%q: !q, %k: !k, %v: !v) {
   // expected-error @below {{'taylor.recurrences' op unsupported index 'lag' in a formula over pairs: write t - u}}
   %o = taylor.recurrences %q, %k, %v exponential score(s - lag) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @order_without_end(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrence' op unsupported order 257, expected at most 256; for the whole series write orders(all)}}
+  %o = taylor.recurrence %q, %k, %v order(257) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @orders_without_end(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op unsupported order 9223372036854775807, expected at most 256; for the whole series write orders(all)}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to 9223372036854775807) coefficients(1.0) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @channel_of_a_pair(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op unsupported index 'd' in a formula over pairs, which have no channels: write size(d) for their number}}
+  %o = taylor.recurrences %q, %k, %v exponential causal visible(t - u < d) : !q, !k, !v
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }

@@ -83,3 +83,10 @@
 
 // expected-error @below {{expected '('}}
 #x = #taylor.source<parameter(constant)>
+
+// -----
+
+// expected-error @below {{expected a size of axis 'j' of at most 2147483647, but got 2147483648}}
+taylor.spec @endless_axis(%q: !taylor.array<[b, h, t, j = 2147483648]>) {
+  taylor.yield %q : !taylor.array<[b, h, t, d]>
+}

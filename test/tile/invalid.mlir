@@ -404,7 +404,7 @@ func.func private @features_without_blocks() attributes { f = #tile.features<4, 
 
 // -----
 
-// expected-error @+1 {{unsupported orders up to 8 of 128 components: they have more than 2^31 - 1 monomials; use lower orders}}
+// expected-error @+1 {{unsupported orders up to 8 of 128 components: they pass order 1000, or 2^31 - 1 monomials; use lower orders}}
 func.func private @too_many_features() attributes { f = #tile.features<128, orders 0 to 8> }
 
 // -----
@@ -462,3 +462,33 @@ func.func @contract_into_another_shape(%p: !tile.tile<[f = 15, t = 4], f32>, %x:
   %0 = tile.contract %p over(f) #tile.features<4, orders 0 to 2> from %f at %x over(d) into %c : !tile.tile<[f = 15, t = 4], f32>, !tile.tile<[d = 4, t = 4], f32>, !tile.tile<[d = 4], f32> -> !tile.tile<[d = 4, t = 4], f32>
   return
 }
+
+// -----
+
+// A size past 64 bits in the middle of the check.
+func.func @slice_past_all_numbers(%x: !tile.tile<[d = 4], f32>) {
+  // expected-error @+1 {{'tile.slice' op expected elements within 0 to 4 of axis 'd', but got 2 from 1 by 9223372036854775807}}
+  %0 = tile.slice %x[d = 1, 2 step 9223372036854775807] : !tile.tile<[d = 4], f32> -> !tile.tile<[d = 2], f32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected a size of at most 1099511627776, but got 1099511627777}}
+func.func @endless_tile(%x: !tile.tile<[d = 1099511627777], f32>) {
+  return
+}
+
+// -----
+
+func.func @concat_to_another_size(%x: !tile.tile<[d = 1099511627776], f32>) {
+  // expected-error @+1 {{'tile.concat' op expected size 2199023255552 of axis 'd', but got '!tile.tile<[d = 8], f32>'}}
+  %0 = tile.concat %x, %x along d : !tile.tile<[d = 1099511627776], f32>, !tile.tile<[d = 1099511627776], f32> -> !tile.tile<[d = 8], f32>
+  return
+}
+
+// -----
+
+// One component has one monomial of each order, and a billion orders.
+// expected-error @+1 {{unsupported orders up to 1000000000 of 1 components: they pass order 1000, or 2^31 - 1 monomials; use lower orders}}
+#features = #tile.features<1, orders 0 to 1000000000>
