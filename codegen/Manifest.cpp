@@ -265,7 +265,7 @@ void Manifest::addSpecification(SpecOp op) {
   aligned = readsKeysAtQueries(op);
 }
 
-void Manifest::addInterface(SpecOp op) {
+void Manifest::addInterface(SpecOp op, StringRef ascending) {
   for (auto [argument, name, source] :
        llvm::zip(op.getBody().getArguments(), op.getArgNames(), op.getSources())) {
     ManifestInput input;
@@ -273,6 +273,7 @@ void Manifest::addInterface(SpecOp op) {
     static_cast<ManifestTensor &>(input) = describe(cast<StringAttr>(name).getValue(), array);
     input.source = cast<SourceAttr>(source);
     input.gradient = isa<FloatType>(array.getElementType());
+    input.ascending = input.name == ascending;
     inputs.push_back(input);
   }
   auto yield = cast<YieldOp>(op.getBody().front().getTerminator());
@@ -372,6 +373,8 @@ std::string Manifest::print() const {
             printTensor(json, input);
             ::printSource(json, input.source);
             json.attribute("gradient", input.gradient);
+            if (input.ascending)
+              json.attribute("ascending", true);
           });
       });
       printTensors(json, "outputs", outputs);

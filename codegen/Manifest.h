@@ -28,6 +28,8 @@ struct ManifestInput : ManifestTensor {
   SourceAttr source;
   /// The backward can give its gradient.
   bool gradient = false;
+  /// Its elements must ascend along the last axis.
+  bool ascending = false;
 };
 
 /// One dense array that lives between the kernels of a call.
@@ -118,7 +120,8 @@ struct Manifest {
   /// Name, parameters and mask of a specification.
   void addSpecification(SpecOp spec);
   /// Its inputs and outputs, with sizes and storage types; those that calls hand on included.
-  void addInterface(SpecOp spec);
+  /// `ascending` (may be empty) names the input whose elements must ascend.
+  void addInterface(SpecOp spec, llvm::StringRef ascending);
   /// Saved arrays and gradients of the derived functions in `module`.
   void addFunctions(mlir::ModuleOp module);
   /// The states that a function carries in place, where its sums are recurrences.

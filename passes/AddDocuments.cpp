@@ -57,7 +57,7 @@ private:
   OpBuilder builder;
   Type real;
   Value argument;
-  /// The number of each token's document, the token's position in it, and how many keys it has.
+  /// What a document is known by: where it starts. The token's position in it, and how many keys it has.
   TokenNumbers documents, positions, lengths;
 };
 
@@ -117,7 +117,7 @@ void addCondition(Region &visible, ArrayRef<Type> arguments, Location loc,
 
 LogicalResult DocumentAdder::addArgument() {
   SmallVector<Attribute> names(spec.getArgNames().getValue()), sources(spec.getSources().getValue());
-  StringAttr name = builder.getStringAttr("documents");
+  StringAttr name = builder.getStringAttr(kDocumentsInput);
   if (llvm::is_contained(names, name))
     return spec.emitError(
         "unsupported argument 'documents': the numbers of documents are an input of this name; rename it, or "
@@ -185,12 +185,12 @@ void DocumentAdder::buildNumbers() {
         Value start = StopGradientOp::create(b, loc, x[0]);
         return arith::SubFOp::create(b, loc, index(b, loc), start);
       });
-  Value last = buildReverseMaximum(position, document);
+  Value last = buildReverseMaximum(position, first);
   Value length =
       buildMap(builder, spec.getLoc(), last, {}, [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
         return arith::AddFOp::create(b, loc, x[0], buildNumber(b, loc, real, 1.0));
       });
-  documents = withQueries(document);
+  documents = withQueries(first);
   lengths = withQueries(length);
   positions = withQueries(position);
 }

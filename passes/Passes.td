@@ -26,8 +26,8 @@ def AddDocumentsPass : Pass<"taylor-add-documents", "::mlir::ModuleOp"> {
   let summary = "attention within each of the documents of a packed sequence";
   let description = [{
     Rule: every specification gets an input `documents`, i32 over (b, u): the number of each key's document. Numbers ascend (a number below
-    one before it counts as that), gaps are allowed, and every query stands at a key. The result is that of each document by itself: pairs of
-    two documents are invisible; positions in formulas and of rope count from the document's first token; running sums and
+    one before it counts as that; the runtime refuses it where it sees it), gaps are allowed, and every query stands at a key. A document is
+    known by the position of its first token. The result is that of each document by itself: pairs of two documents are invisible; positions in formulas and of rope count from the document's first token; running sums and
     maxima begin again there, and shifts and convolutions see 0 before it. A formula over pairs that only compares positions, or reads
     their difference, keeps them.
 
@@ -42,10 +42,10 @@ def AddDocumentsPass : Pass<"taylor-add-documents", "::mlir::ModuleOp"> {
       %d = taylor.scan max over(u) %documents : !taylor.array<[b, u], i32>
       %first = taylor.scan max over(u) select(%d == %before, 0.0, u) : !bu, !bu       // %before: %d shifted by 1
       %p = taylor.map u - stop(%first) : !bu
-      %dt = taylor.align %d to t : !bu
+      %dt = taylor.align %first to t : !bu
       %pt = taylor.align %p to t : !bu
       %qr = taylor.rope %q at %pt : !q, !bt
-      %n = taylor.recurrences %qr, %k, %v exponential causal visible(%dt == %d) : !q, !k, !v, !bt, !bu
+      %n = taylor.recurrences %qr, %k, %v exponential causal visible(%dt == %first) : !q, !k, !v, !bt, !bu
     ```
   }];
   let dependentDialects = ["::taylor::TaylorDialect", "::mlir::arith::ArithDialect"];

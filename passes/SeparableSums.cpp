@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/SeparableSums.h"
+#include "passes/DocumentMask.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -41,27 +42,6 @@ std::nullopt_t SeparableSums::refuse(Location loc, const Twine &why) {
   return std::nullopt;
 }
 
-/// The array over keys of which a mask compares a query's and a key's element, if it is a running maximum: it
-/// ascends, so that equal ones stand together. Else null.
-static Value readSameNumber(PairwiseOp op, arith::CmpFOp compare) {
-  auto read = [&](Value scalar) -> Value {
-    auto argument = dyn_cast<BlockArgument>(scalar);
-    return argument ? op.getArrays()[op.getScalars()[argument.getArgNumber()]] : Value();
-  };
-  Value row = read(compare.getLhs()), column = read(compare.getRhs());
-  if (!row || !column || compare.getPredicate() != arith::CmpFPredicate::OEQ)
-    return {};
-  if (!row.getDefiningOp<AlignOp>())
-    std::swap(row, column);
-  auto queries = row.getDefiningOp<AlignOp>();
-  auto ascending = column.getDefiningOp<ScanOp>();
-  bool same = queries && queries.getAxis() == "t" && queries.getArray() == column;
-  return same && ascending && ascending.getKind() == ScanKind::Max && !ascending.getReverse() &&
-                 !ascending.getWithin()
-             ? column
-             : Value();
-}
-
 bool SeparableSums::readCondition(Value condition) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
     return readCondition(both.getLhs()) && readCondition(both.getRhs());
@@ -73,10 +53,10 @@ bool SeparableSums::readCondition(Value condition) {
   if (compare && compare.getPredicate() == arith::CmpFPredicate::OLE && isIndex(compare.getLhs(), "u") &&
       isIndex(compare.getRhs(), "t"))
     return causal = true;
-  Value numbers = compare ? readSameNumber(op, compare) : Value();
-  if (!numbers || (documents && documents != numbers))
+  std::optional<DocumentCondition> same = readDocuments(op, condition);
+  if (!same || (documents && documents != same->keys))
     return false;
-  documents = numbers;
+  documents = same->keys;
   return true;
 }
 

@@ -157,6 +157,33 @@ void checkAlignment(const TensorInfo &info, const std::string &label, const Tayl
            "; copy it to a contiguous tensor");
 }
 
+/// TensorInfo::ascending, of data on the host. Kernels compare the numbers as f32.
+void checkAscending(const TensorInfo &info, const std::string &label, const TaylorTensor &tensor,
+                    const int64_t *strides) {
+  constexpr int32_t limit = 1 << 24;
+  const auto *data = static_cast<const int32_t *>(tensor.data);
+  int64_t last = tensor.rank - 1, lines = 1;
+  for (int64_t i = 0; i < last; ++i)
+    lines *= tensor.sizes[i];
+  for (int64_t line = 0; line < lines; ++line) {
+    int64_t rest = line, begin = 0;
+    for (int64_t i = last - 1; i >= 0; --i) {
+      begin += rest % tensor.sizes[i] * strides[i];
+      rest /= tensor.sizes[i];
+    }
+    for (int64_t j = 0; j < tensor.sizes[last]; ++j) {
+      int32_t number = data[begin + j * strides[last]];
+      if (number < -limit || number > limit)
+        fail("expected numbers from ", -limit, " to ", limit, " in '", label, "', but got ", number,
+             " at place ", j, " of axis ", info.axes[size_t(last)].name);
+      if (j > 0 && number < data[begin + (j - 1) * strides[last]])
+        fail("expected ascending numbers in '", label, "', but got ", number, " after ",
+             data[begin + (j - 1) * strides[last]], " at place ", j, " of axis ",
+             info.axes[size_t(last)].name, "; number them in the order in which they stand");
+    }
+  }
+}
+
 void checkKind(const TensorInfo &info, const std::string &label, const TaylorTensor &tensor,
                TaylorDevice device) {
   if (tensor.dtype != info.dtype)
@@ -205,6 +232,8 @@ void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, i
       continue;
     int64_t *strides = &call.strides[size_t(i) * TAYLOR_MAX_RANK];
     views[i] = checkMemory(tensor, slot, tensors[i], strides);
+    if (tensor.ascending && device != TAYLOR_CUDA && views[i].rank >= 0)
+      checkAscending(tensor, slot.label, tensors[i], strides);
     if (device != TAYLOR_CPU && slot.aligned16 && views[i].rank >= 0)
       checkAlignment(tensor, slot.label, tensors[i], strides);
     call.data[i] = tensors[i].data;

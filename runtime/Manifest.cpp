@@ -85,6 +85,9 @@ TensorInfo parseTensor(const Json &json, bool input, const Manifest &manifest, b
   if (input) {
     info.source = parseSource(field(json, "source", where), where);
     info.gradient = json.contains("gradient") && get<bool>(json, "gradient", where);
+    info.ascending = json.contains("ascending") && get<bool>(json, "ascending", where);
+    if (info.ascending && (info.dtype != TAYLOR_I32 || info.axes.empty()))
+      fail("expected dtype i32 and an axis of the ascending input '", info.name, "' of the manifest");
   }
   return info;
 }

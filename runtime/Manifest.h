@@ -43,6 +43,8 @@ struct TensorInfo {
   Source source;         ///< Of an input.
   bool gradient = false; ///< Of an input: the backward can give its gradient.
   bool optional = false; ///< May be absent: 0 where it is read, not computed where it is written.
+  /// Of an i32 input: no element is below the one before it along the last axis, nor beyond 2^24.
+  bool ascending = false;
 };
 
 /// What a function does with one of its tensors.

@@ -320,6 +320,27 @@ void KernelEmitter::emitBlock(Block &block) {
   }
 }
 
+Value KernelEmitter::emitLookup(LookupOp op) {
+  const ArrayMemory &memory = arrays[op.getArray()];
+  Type element = op.getArray().getType().getElementType();
+  Index offset = 0;
+  Value inside = arith::ConstantOp::create(b, b.getBoolAttr(true));
+  for (auto [i, place] : llvm::enumerate(op.getPlace())) {
+    Index at = scalars.lookup(place);
+    offset = add(offset, multiply(at, memory.strides[i]));
+    inside = both(inside, both(compare(arith::CmpIPredicate::sge, at, 0),
+                               compare(arith::CmpIPredicate::slt, at, memory.extents[i])));
+  }
+  auto branch = scf::IfOp::create(b, TypeRange{b.getI64Type()}, inside, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value number = load(element, gep(memory.pointer, element, offset));
+  scf::YieldOp::create(b, ValueRange{arith::FPToSIOp::create(b, b.getI64Type(), number)});
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, ValueRange{constant(0)});
+  return branch.getResult(0);
+}
+
 /// Clones a scalar op; an index has 64 bits from here on.
 void KernelEmitter::emitScalar(Operation *op) {
   Value result = op->getResult(0);
@@ -330,6 +351,8 @@ void KernelEmitter::emitScalar(Operation *op) {
     Value null = LLVM::ZeroOp::create(b, pointer.getType());
     return scalars.map(result, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, pointer, null));
   }
+  if (auto lookup = dyn_cast<LookupOp>(op))
+    return scalars.map(result, emitLookup(lookup));
   Type type = result.getType().isIndex() ? b.getI64Type() : result.getType();
   if (auto attribute = dyn_cast<arith::ConstantOp>(op)) {
     auto number = dyn_cast<IntegerAttr>(attribute.getValue());

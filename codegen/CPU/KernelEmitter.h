@@ -111,6 +111,7 @@ private:
   void loadArrays(Value call);
   void emitBlock(Block &block);
   void emitScalar(Operation *op);
+  Value emitLookup(LookupOp op);
   void emitFor(scf::ForOp loop);
   void emitIf(scf::IfOp branch);
   void copyTile(Value from, View to);

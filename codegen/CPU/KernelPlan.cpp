@@ -120,7 +120,8 @@ LogicalResult KernelPlan::planBlock(Block &block) {
                 "unsupported loop that hands on a carried tile as another; copy it with a tile.map");
       list.push_back({Step::Control, &op});
       segment = front = list.size();
-    } else if (op.getDialect() && isa<TileDialect>(op.getDialect()) && !isa<SizeOp, RequestedOp>(op)) {
+    } else if (op.getDialect() && isa<TileDialect>(op.getDialect()) &&
+               !isa<SizeOp, RequestedOp, LookupOp>(op)) {
       if (failed(planTileOp(&op, list, segment, front)))
         return failure();
     } else if (op.getNumRegions()) {

@@ -3,6 +3,7 @@
 // Which functions a specification becomes, and in which forms each has tile programs.
 #include "codegen/Driver/Driver.h"
 
+#include "passes/AddDocuments.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
@@ -86,7 +87,7 @@ LogicalResult Driver::lowerToPairwise() {
   if (failed(runPasses(*module,
                        [&](OpPassManager &manager) { buildSpecializedToPairsPipeline(manager, states); })))
     return failure();
-  manifest.addInterface(*module->getOps<SpecOp>().begin());
+  manifest.addInterface(*module->getOps<SpecOp>().begin(), options.documents ? kDocumentsInput : "");
   if (failed(runStage(*module, "pairwise", [&](OpPassManager &manager) {
         buildPairsToPairwisePipeline(manager, /*forwardOnly=*/recurrent);
       })))

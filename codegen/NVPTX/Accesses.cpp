@@ -33,7 +33,7 @@ SmallVector<Access> mlir::simt::getAccesses(Operation *op) {
         reads(getBuffer(contract.getSums()));
         writes(getBuffer(contract.getSums()));
       })
-      .Case([&](tile::LoadOp load) { reads(load.getArray()); })
+      .Case<tile::LoadOp, tile::LookupOp>([&](auto load) { reads(load.getArray()); })
       .Case([&](tile::StoreOp store) { writes(store.getArray()); })
       .Case([&](tile::AccumulateOp accumulate) { writes(accumulate.getArray()); });
   return accesses;

@@ -127,6 +127,7 @@ private:
   void runScan(ScanOp scan);
   void runExpand(ExpandOp expand);
   void runContract(ContractOp contract);
+  void runLookup(LookupOp lookup);
   LogicalResult runLoad(LoadOp load);
   template <typename Op> LogicalResult runWrite(Op op, bool accumulate);
   LogicalResult runFor(scf::ForOp loop);
@@ -231,6 +232,7 @@ LogicalResult Evaluator::runOp(Operation *op) {
         slots[requested.getResult()].scalar.integer = arrays[requested.getArray()].data != nullptr;
         return success();
       })
+      .Case([&](LookupOp lookup) { return runLookup(lookup), success(); })
       .Case([&](LoadOp load) { return runLoad(load); })
       .Case([&](StoreOp store) { return runWrite(store, false); })
       .Case([&](AccumulateOp accumulate) { return runWrite(accumulate, true); })
@@ -501,6 +503,17 @@ void Evaluator::forEachInWindow(Memory &memory, TileType type, ArrayRef<WindowAx
       visit(next, offset);
     ++next;
   });
+}
+
+void Evaluator::runLookup(LookupOp lookup) {
+  Memory &memory = arrays[lookup.getArray()];
+  int64_t offset = 0;
+  bool inside = true;
+  for (auto [i, place] : llvm::enumerate(lookup.getPlace())) {
+    inside &= index(place) >= 0 && index(place) < memory.extents[i];
+    offset += index(place) * memory.strides[i];
+  }
+  slots[lookup.getResult()].scalar.integer = inside ? int64_t(memory.read(offset).real) : 0;
 }
 
 LogicalResult Evaluator::runLoad(LoadOp load) {

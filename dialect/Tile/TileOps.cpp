@@ -174,6 +174,20 @@ LogicalResult mlir::tile::verifyWindow(Operation *op, ArrayType array, TileType 
   return success();
 }
 
+LogicalResult LookupOp::verify() {
+  ArrayType type = getArray().getType();
+  if (getPlace().size() != type.getAxes().size())
+    return emitOpError() << "expected a place along each axis of " << type << ", but got "
+                         << getPlace().size();
+  if (!type.getElementType().isF32() && !type.getElementType().isF64())
+    return emitOpError() << "expected elements of f32 or f64, but got " << type.getElementType();
+  for (Operation *user : getArray().getUsers())
+    if (isa<StoreOp, AccumulateOp>(user) &&
+        user->getParentOfType<KernelOp>() == (*this)->getParentOfType<KernelOp>())
+      return emitOpError("requires an array that its kernel does not write");
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
   return verifyWindow(*this, getArray().getType(), getResult().getType(), getArrayAxes(), getTileAxes(),
                       getOffsets());

@@ -165,6 +165,22 @@ def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
   let hasVerifier = 1;
 }
 
+def Tile_LookupOp : Tile_Op<"lookup", [MemoryEffects<[MemRead]>]> {
+  let summary = "one element of an array of whole numbers, as an index; 0 beyond its bounds";
+  let description = [{
+    `x = array[i, ..]`, one place for each of the array's axes, in their order. Bounds of loops are read so: all blocks before the
+    kernel's have written the array, and the kernel does not. Elements are f32 or f64.
+
+    ```mlir
+    %first = tile.lookup %starts[%b, %t0] : !tile.array<[b, u], f32>
+    ```
+  }];
+  let arguments = (ins Tile_ArrayType:$array, Variadic<Index>:$place);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$array `[` $place `]` attr-dict `:` qualified(type($array))";
+  let hasVerifier = 1;
+}
+
 class Tile_WriteOp<string mnemonic, list<MemoryEffect> effects> : Tile_Op<mnemonic, [MemoryEffects<effects>]> {
   let arguments = (ins Tile_TileType:$tile, Tile_ArrayType:$array, StrArrayAttr:$arrayAxes, StrArrayAttr:$tileAxes,
                        Variadic<Index>:$offsets);

@@ -25,14 +25,31 @@ std::optional<double> PairEmitter::countedConstant(PairSumAttr sum) {
 
 Value PairEmitter::emitCount(double constant, tile::TileType type, Frame &frame) {
   Location loc = emitter.loc;
+  SmallVector<Value> starts = llvm::map_to_vector(
+      ranges.rowStarts(), [&](Value array) -> Value { return emitter.emit(array, frame); });
   ScalarProgram program(emitter, frame);
   OpBuilder &inner = program.builder();
-  Value count = ranges.countOf(inner, loc, program.position("t"), emitter.size("u"));
-  Value integer = arith::IndexCastOp::create(inner, loc, inner.getI32Type(), count);
+  auto [low, high] = ranges.intervalOf(inner, loc, program.position("t"), emitter.size("u"));
   // By the result's type: an operation without operands has no other.
-  Value number = arith::SIToFPOp::create(inner, loc, type.getElementType(), integer);
-  Value factor = arith::ConstantOp::create(inner, loc, inner.getFloatAttr(type.getElementType(), constant));
-  Value product = arith::MulFOp::create(inner, loc, number, factor);
+  auto real = [&](Value count) -> Value {
+    Value integer = arith::IndexCastOp::create(inner, loc, inner.getI32Type(), count);
+    return arith::SIToFPOp::create(inner, loc, type.getElementType(), integer);
+  };
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(inner, loc, inner.getFloatAttr(type.getElementType(), value));
+  };
+  Value count;
+  if (starts.empty()) {
+    Value length = arith::SubIOp::create(inner, loc, high, low);
+    count = real(arith::MaxSIOp::create(inner, loc, arith::ConstantIndexOp::create(inner, loc, 0), length));
+  } else {
+    Value begin = real(low);
+    for (Value start : starts)
+      begin = arith::MaximumFOp::create(inner, loc, begin, program.input(start));
+    Value length = arith::SubFOp::create(inner, loc, real(high), begin);
+    count = arith::MaximumFOp::create(inner, loc, number(0.0), length);
+  }
+  Value product = arith::MulFOp::create(inner, loc, count, number(constant));
   return broadcastTile(emitter.builder, loc, program.emit(product).front(), type);
 }
 
@@ -70,7 +87,8 @@ VisibleRange PairEmitter::visibleKeys(const Frame &rows) {
                                      emitter.size("t"));
   Value last =
       arith::SubIOp::create(builder, loc, emitter.add(emitter.size("offset"), end), emitter.constant(1));
-  return ranges.keysOf(builder, loc, first, last);
+  return ranges.keysOf(builder, loc, first, last,
+                       [&](Value array, Value position) { return emitter.lookup(array, position, rows); });
 }
 
 PairEmitter::Rescaling PairEmitter::emitMaximum(Frame &pair, ValueRange products, Value before,

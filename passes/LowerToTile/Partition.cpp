@@ -46,6 +46,7 @@ LogicalResult Partition::run() {
   if (failed(check()))
     return failure();
   widenPairSums(function);
+  addDocumentEnds(function);
   rowProducts = splitRowFactors(function);
   if (sizes.productType.empty() && !sizes.readsOnce)
     convertKeys();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/PreparePairs.h"
+#include "passes/DocumentMask.h"
 #include "passes/LowerToTile/PairEmitter.h"
+#include "passes/PairwiseRewrite.h"
 #include "passes/RowFactors.h"
 
 #include "dialect/Taylor/Axes.h"
@@ -86,6 +88,21 @@ void taylor::widenPairSums(FunctionOp function) {
       result.setType(makeArray(op.getContext(), axes, type, type.getElementType()));
       ReduceOp reduce = buildSum(builder, op.getLoc(), result, type, missing);
       result.replaceAllUsesExcept(reduce.getResult(), reduce);
+    }
+  });
+}
+
+void taylor::addDocumentEnds(FunctionOp function) {
+  llvm::DenseMap<Value, Value> ends;
+  function.walk([&](PairwiseOp op) {
+    for (Value starts : VisibleRanges(op).startsWithoutEnds(!PairEmitter::isRowsOnly(op))) {
+      Value &array = ends[starts];
+      if (!array) {
+        OpBuilder builder(starts.getContext());
+        builder.setInsertionPointAfterValue(starts);
+        array = buildEnds(builder, starts);
+      }
+      addScalarOperand(op, array);
     }
   });
 }

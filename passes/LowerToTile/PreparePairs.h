@@ -13,6 +13,10 @@ namespace taylor {
 /// then a taylor.reduce: a block has one batch and one head or group.
 void widenPairSums(FunctionOp function);
 
+/// Gives operations whose pairs are of one document the operand that says where each document ends, if their
+/// loops need it: those along queries, and those along keys that may be later than the query.
+void addDocumentEnds(FunctionOp function);
+
 /// A row operand x[t,c] * a[t] of an operation with sums into columns is read again for every block of keys.
 /// Its factor a is made a row scalar of its own, so that x itself can be read and no scaled copy be kept.
 /// Returns the maps x * a.

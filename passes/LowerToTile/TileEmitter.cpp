@@ -65,6 +65,14 @@ Value TileEmitter::endPosition(StringRef token) {
 }
 Value TileEmitter::headsPerGroup() { return arith::DivSIOp::create(builder, loc, size("h"), size("g")); }
 
+Value TileEmitter::lookup(Value array, Value key, const Frame &frame) {
+  auto type = cast<ArrayType>(array.getType());
+  SmallVector<Value> place = llvm::map_to_vector(type.getAxes(), [&](StringAttr axis) -> Value {
+    return axis == "u" ? key : frame.indices.lookup(axis.getValue());
+  });
+  return tile::LookupOp::create(builder, loc, builder.getIndexType(), memory.values.lookup(array), place);
+}
+
 Value TileEmitter::splat(tile::TileType type, double value) {
   TypedAttr number = isa<FloatType>(type.getElementType())
                          ? TypedAttr(builder.getFloatAttr(type.getElementType(), value))

@@ -72,6 +72,9 @@ public:
   /// Stores a tile over [t, u] of sums along diagonals: its key j goes to part j.
   void storeWalk(mlir::Value tile, mlir::Value memory, const Frame &pair);
 
+  /// One element, an index, of an array of positions that lies in memory: at a key, in the frame's batch.
+  mlir::Value lookup(mlir::Value array, mlir::Value key, const Frame &frame);
+
   /// One partial sum: the reduction over what a block of tokens holds.
   mlir::Value emitPartial(ReduceOp op, Frame &frame);
   /// Writes the tables of cos and sin for one block of tokens.

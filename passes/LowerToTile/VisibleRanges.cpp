@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/VisibleRanges.h"
+#include "passes/DocumentMask.h"
 
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,10 +92,12 @@ struct Solver {
   IndexMath math;
   /// The block of y, and all there is of x.
   Value first, last, low, high;
-  bool forKeys;
+  bool forKeys, causal;
+  VisibleRanges::Lookup lookup;
 
   VisibleRange everything() const { return {low, low, high, high}; }
   VisibleRange solve(const Condition &condition) const;
+  VisibleRange solveDocument(const Condition &condition) const;
   VisibleRange both(const VisibleRange &a, const VisibleRange &b) const;
   VisibleRange either(const VisibleRange &a, const VisibleRange &b) const;
 };
@@ -134,9 +137,29 @@ VisibleRange Solver::either(const VisibleRange &a, const VisibleRange &b) const 
   return range;
 }
 
+/// Documents stand one behind the other: those of the block reach from the first one's start to the last
+/// one's end, and all of the block see what is between the last one's start and the first one's end.
+VisibleRange Solver::solveDocument(const Condition &condition) const {
+  VisibleRange range = everything();
+  range.begin = math.max(low, lookup(condition.starts, first));
+  range.fullBegin = math.max(low, lookup(condition.starts, last));
+  range.fullFromStart = false;
+  if (condition.ends) {
+    range.fullEnd = math.min(high, lookup(condition.ends, first));
+    range.end = math.min(high, lookup(condition.ends, last));
+  } else if (!forKeys || !causal) {
+    // Where no query sees a later key, those from the last one's start to the first query are of one
+    // document.
+    range.neverFull = true;
+  }
+  return range;
+}
+
 VisibleRange Solver::solve(const Condition &condition) const {
   VisibleRange range = everything();
   switch (condition.kind) {
+  case Condition::Kind::document:
+    return solveDocument(condition);
   case Condition::Kind::unknown:
     range.neverFull = true;
     return range;
@@ -214,13 +237,20 @@ Condition compared(arith::CmpFOp compare) {
   }
 }
 
-Condition conditionOf(Value value) {
+Condition conditionOf(PairwiseOp pairs, Value value) {
   if (matchPattern(value, m_One()))
     return Condition{Condition::Kind::all};
+  if (std::optional<DocumentCondition> same = readDocuments(pairs, value); same && areStarts(same->keys)) {
+    Condition document{Condition::Kind::document};
+    document.starts = same->keys;
+    document.ends = findEnds(pairs, same->keys);
+    document.rowStarts = same->queries;
+    return document;
+  }
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op)) {
     Condition joined{isa<arith::AndIOp>(op) ? Condition::Kind::all : Condition::Kind::any};
-    joined.parts = {conditionOf(op->getOperand(0)), conditionOf(op->getOperand(1))};
+    joined.parts = {conditionOf(pairs, op->getOperand(0)), conditionOf(pairs, op->getOperand(1))};
     return joined;
   }
   auto compare = dyn_cast_if_present<arith::CmpFOp>(op);
@@ -241,12 +271,14 @@ VisibleRanges::VisibleRanges(PairwiseOp op) : chunk(op.getChunk()) {
   if (op.getVisible().empty())
     return;
   for (Value condition : op.getVisible().front().getTerminator()->getOperands())
-    flatten(conditionOf(condition), conditions);
-  exact = llvm::all_of(conditions, [](const Condition &c) { return c.kind == Condition::Kind::affine; });
+    flatten(conditionOf(op, condition), conditions);
+  causal = llvm::any_of(conditions, [](const Condition &c) {
+    return c.kind == Condition::Kind::affine && c.alpha == -1 && c.beta == 1 && c.kappa <= 0;
+  });
 }
 
-VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first, Value last,
-                                  bool forKeys) const {
+VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first, Value last, bool forKeys,
+                                  Lookup lookup) const {
   IndexMath math{builder, loc};
   Value zero = math.number(0);
   Value size = tile::SizeOp::create(builder, loc, builder.getIndexType(), forKeys ? "u" : "t");
@@ -256,7 +288,7 @@ VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first,
     low = offset;
     high = math.add(offset, size);
   }
-  Solver solver{math, first, last, low, high, forKeys};
+  Solver solver{math, first, last, low, high, forKeys, causal, lookup};
   VisibleRange range = solver.everything();
   for (const Condition &condition : conditions)
     range = solver.both(range, solver.solve(condition));
@@ -283,12 +315,14 @@ VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first,
   return range;
 }
 
-VisibleRange VisibleRanges::keysOf(OpBuilder &builder, Location loc, Value first, Value last) const {
-  return solve(builder, loc, first, last, /*forKeys=*/true);
+VisibleRange VisibleRanges::keysOf(OpBuilder &builder, Location loc, Value first, Value last,
+                                   Lookup lookup) const {
+  return solve(builder, loc, first, last, /*forKeys=*/true, lookup);
 }
 
-VisibleRange VisibleRanges::queriesOf(OpBuilder &builder, Location loc, Value first, Value last) const {
-  return solve(builder, loc, first, last, /*forKeys=*/false);
+VisibleRange VisibleRanges::queriesOf(OpBuilder &builder, Location loc, Value first, Value last,
+                                      Lookup lookup) const {
+  return solve(builder, loc, first, last, /*forKeys=*/false, lookup);
 }
 
 Value VisibleRanges::chunkOf(OpBuilder &builder, Location loc, Value last) const {
@@ -315,18 +349,40 @@ Value VisibleRanges::mayHold(OpBuilder &builder, Location loc, Value least, Valu
 }
 
 bool VisibleRanges::canCount() const {
-  return exact && llvm::all_of(conditions, [](const Condition &c) { return c.beta == 1 || c.beta == -1; });
+  return llvm::all_of(conditions, [&](const Condition &c) {
+    return (c.kind == Condition::Kind::affine && (c.beta == 1 || c.beta == -1)) ||
+           (c.kind == Condition::Kind::document && causal);
+  });
 }
 
-Value VisibleRanges::countOf(OpBuilder &builder, Location loc, Value p, Value keys) const {
+std::pair<Value, Value> VisibleRanges::intervalOf(OpBuilder &builder, Location loc, Value p,
+                                                  Value keys) const {
   IndexMath math{builder, loc};
   Value low = math.number(0), high = keys;
   for (const Condition &condition : conditions) {
+    if (condition.kind != Condition::Kind::affine)
+      continue;
     Value bound = math.sub(math.number(condition.kappa), math.times(p, condition.alpha));
     if (condition.beta > 0)
       high = math.min(high, math.plus(bound, 1));
     else
       low = math.max(low, math.sub(math.number(0), bound));
   }
-  return math.max(math.number(0), math.sub(high, low));
+  return {low, high};
+}
+
+SmallVector<Value> VisibleRanges::startsWithoutEnds(bool forQueries) const {
+  SmallVector<Value> arrays;
+  for (const Condition &condition : conditions)
+    if (condition.kind == Condition::Kind::document && !condition.ends && (forQueries || !causal))
+      arrays.push_back(condition.starts);
+  return arrays;
+}
+
+SmallVector<Value> VisibleRanges::rowStarts() const {
+  SmallVector<Value> arrays;
+  for (const Condition &condition : conditions)
+    if (condition.kind == Condition::Kind::document)
+      arrays.push_back(condition.rowStarts);
+  return arrays;
 }

@@ -12,6 +12,9 @@
 // suffices (u <= t, or u in a prefix), it is one interval around all of theirs; two full intervals become one
 // where they meet, else the longer one stays.
 //
+// A condition that a query and a key are of one document (passes/DocumentMask.h) is solved by reading, in
+// memory, where the documents of the block's first and last token start and end.
+//
 // Of an operation over chunks the range ends at the chunk. A block of queries lies in one chunk; one of keys,
 // whose chunks begin at the position of query 0, may lie across the edge of two, and is masked there.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_VISIBLERANGES_H
@@ -34,21 +37,25 @@ class VisibleRanges {
 public:
   explicit VisibleRanges(PairwiseOp op);
 
-  /// Without conditions every pair is visible.
-  bool hasConditions() const { return !conditions.empty(); }
-  /// All conditions are affine, so a row's keys are one interval.
-  bool isExact() const { return exact; }
-
+  /// The element, an index, of an array of positions over keys at one of them.
+  using Lookup = llvm::function_ref<mlir::Value(mlir::Value array, mlir::Value position)>;
   /// Keys for queries at positions first .. last.
-  VisibleRange keysOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first,
-                      mlir::Value last) const;
+  VisibleRange keysOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
+                      Lookup lookup) const;
   /// Queries (as t, not positions) for keys first .. last.
-  VisibleRange queriesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first,
-                         mlir::Value last) const;
-  /// Number of visible keys of the query at position `p`, where all is exact and |beta| = 1: index arithmetic
-  /// on scalars. `keys` is U.
-  mlir::Value countOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value p, mlir::Value keys) const;
+  VisibleRange queriesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
+                         Lookup lookup) const;
+  /// Whether a row's keys are one interval whose bounds are known.
   bool canCount() const;
+  /// That interval, where `canCount`, of the query at position `p`: index arithmetic on scalars. `keys` is U.
+  /// Where there are documents it begins no earlier than each of `rowStarts`.
+  std::pair<mlir::Value, mlir::Value> intervalOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value p,
+                                                 mlir::Value keys) const;
+  /// Arrays over keys, of where their documents start, whose ends are missing: to bound queries, where
+  /// `forQueries`, or keys.
+  llvm::SmallVector<mlir::Value> startsWithoutEnds(bool forQueries) const;
+  /// Arrays over queries, of where the query's document starts.
+  llvm::SmallVector<mlir::Value> rowStarts() const;
   /// Whether some pair whose query stands `least` to `most` positions after its key may be visible; null: any
   /// may.
   mlir::Value mayHold(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value least,
@@ -58,21 +65,25 @@ public:
 
   /// A condition on a pair.
   struct Condition {
-    /// affine: alpha p + beta u <= kappa; any: one of `parts` holds; all: each of them; unknown: no bounds.
-    enum class Kind { affine, any, all, unknown } kind;
+    /// affine: alpha p + beta u <= kappa; document: query and key are of one; any: one of `parts` holds; all:
+    /// each of them; unknown: no bounds.
+    enum class Kind { affine, document, any, all, unknown } kind;
     int64_t alpha = 0, beta = 0, kappa = 0;
     std::vector<Condition> parts = {};
+    /// Of documents: where a key's starts and (null: not known) ends, where a query's starts.
+    mlir::Value starts = {}, ends = {}, rowStarts = {};
   };
 
 private:
   VisibleRange solve(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
-                     bool forKeys) const;
+                     bool forKeys, Lookup lookup) const;
 
   /// All hold.
   llvm::SmallVector<Condition> conditions;
   /// Queries of a chunk, or 0.
   int64_t chunk;
-  bool exact = true;
+  /// No query sees a later key.
+  bool causal = false;
 };
 
 } // namespace taylor

@@ -8,17 +8,17 @@
 !col = !taylor.array<[b, g, u]>
 !slope = !taylor.array<[g]>
 
-// Numbers ascend; positions count from the first token with a new one; a mask compares numbers, and rope turns by positions.
+// Numbers ascend; a document is known by the first token with a new one, from which positions count; a mask compares those, and rope turns by positions.
 // CHECK-LABEL: taylor.spec @softmax(%q: !bhtd, %k: !bgud, %v: !bgue, %documents: !bu_i32 from input)
 // CHECK: %[[D:.*]] = taylor.scan max over(u) %documents : !bu_i32
 // CHECK: %[[BEFORE:.*]] = taylor.scan shift(1) over(u) %[[D]] : !bu
 // CHECK: %[[FIRST:.*]] = taylor.scan max over(u) select(%[[D]] == %[[BEFORE]], 0.0, u) : !bu, !bu
 // CHECK: %[[P:.*]] = taylor.map u - stop(%[[FIRST]]) : !bu
-// CHECK-DAG: %[[DT:.*]] = taylor.align %[[D]] to t : !bu
+// CHECK-DAG: %[[DT:.*]] = taylor.align %[[FIRST]] to t : !bu
 // CHECK-DAG: %[[PT:.*]] = taylor.align %[[P]] to t : !bu
 // CHECK: %[[Q:.*]] = taylor.rope %q at %[[PT]] : !bhtd, !bt
 // CHECK: %[[K:.*]] = taylor.rope %k at %[[P]] : !bgud, !bu
-// CHECK: taylor.recurrences [numerator, mass] %[[Q]], %[[K]], %v {{.*}} causal visible(%[[DT]] == %[[D]]) :
+// CHECK: taylor.recurrences [numerator, mass] %[[Q]], %[[K]], %v {{.*}} causal visible(%[[DT]] == %[[FIRST]]) :
 taylor.spec @softmax(%q: !q, %k: !k, %v: !v) {
   %qr = taylor.rope %q : !q
   %kr = taylor.rope %k : !k
@@ -29,8 +29,9 @@ taylor.spec @softmax(%q: !q, %k: !k, %v: !v) {
 
 // Scans and convolutions stay within documents; what reads u gets the batch of the documents.
 // CHECK-LABEL: taylor.spec @running
-// CHECK: taylor.scan sum over(u) within(%[[D:.*]] : !bu) %f : !bgu
-// CHECK: taylor.convolve %k, %w within(%[[D]] : !bu) : !bgud, !dj
+// CHECK: %[[FIRST:.*]] = taylor.scan max over(u) select(
+// CHECK: taylor.scan sum over(u) within(%[[FIRST]] : !bu) %f : !bgu
+// CHECK: taylor.convolve %k, %w within(%[[FIRST]] : !bu) : !bgud, !dj
 // CHECK: %[[R:.*]] = taylor.map %s * stop(%{{.*}}) : !g, !bu
 // CHECK: taylor.recurrences {{.*}} decay(%[[R]])
 taylor.spec @running(%q: !q, %k: !k, %v: !v, %f: !col, %s: !slope from parameter(ones), %w: !taylor.array<[d, j = 3]> from parameter(ones)) {

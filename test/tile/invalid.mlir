@@ -492,3 +492,36 @@ func.func @concat_to_another_size(%x: !tile.tile<[d = 1099511627776], f32>) {
 // One component has one monomial of each order, and a billion orders.
 // expected-error @+1 {{unsupported orders up to 1000000000 of 1 components: they pass order 1000, or 2^31 - 1 monomials; use lower orders}}
 #features = #tile.features<1, orders 0 to 1000000000>
+
+// -----
+
+tile.program @lookup_without_all_axes {
+  %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{expected a place along each axis of '!tile.array<[b, t], f32>', but got 1}}
+    %0 = tile.lookup %x[%b] : !tile.array<[b, t], f32>
+  }
+}
+
+// -----
+
+tile.program @lookup_of_rounded_numbers {
+  %x = tile.tensor "input:x" : !tile.array<[b], bf16>
+  tile.kernel @k grid(%b in b) {
+    // expected-error @+1 {{expected elements of f32 or f64, but got 'bf16'}}
+    %0 = tile.lookup %x[%b] : !tile.array<[b], bf16>
+  }
+}
+
+// -----
+
+tile.program @lookup_of_what_is_written {
+  %x = tile.tensor "output:x" : !tile.array<[b, t], f32>
+  tile.kernel @k grid(%b in b) {
+    %c0 = arith.constant 0.0 : f32
+    %zero = tile.splat %c0 : f32 -> !tile.tile<[t = 8], f32>
+    // expected-error @+1 {{requires an array that its kernel does not write}}
+    %0 = tile.lookup %x[%b, %b] : !tile.array<[b, t], f32>
+    tile.store %zero, %x[b = %b] : !tile.tile<[t = 8], f32>, !tile.array<[b, t], f32>
+  }
+}

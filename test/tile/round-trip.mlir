@@ -25,6 +25,7 @@ tile.program @forward {
   %parts = tile.workspace "parts" : !tile.array<[part = ceildiv(4, b * g), b, g, t], f32>
   // CHECK: tile.workspace "lags" : !tile.array<[h, lag], f32>
   %lags = tile.workspace "lags" : !tile.array<[h, lag], f32>
+  %places = tile.workspace "places" : !tile.array<[b, x = u], f32>
   %walks = tile.workspace "walks" : !tile.array<[part = 128, h, lag], f32>
   // CHECK: tile.kernel @cut grid(%{{.*}} in b, %{{.*}} in g, %{{.*}} in ceildiv(4, b * g)) {
   tile.kernel @cut grid(%b in b, %g in g, %p in ceildiv(4, b * g)) {
@@ -46,6 +47,8 @@ tile.program @forward {
     tile.store %Q, %qt[b = %b, h = %h, i = %i] : !td, !blocks
     // CHECK: tile.load %{{.*}}[b = %{{.*}}, h = %{{.*}}, x as t = %{{.*}}] : !tile.array<[b, h, x = u], f32> -> !tile.tile<[t = 64], f32>
     %L = tile.load %l[b = %b, h = %h, x as t = %offset] : !tile.array<[b, h, x = u], f32> -> !t
+    // CHECK: tile.lookup %{{.*}}[%{{.*}}, %{{.*}}] : !tile.array<[b, x = u], f32>
+    %first = tile.lookup %places[%b, %t0] : !tile.array<[b, x = u], f32>
     // CHECK: tile.load %{{.*}}[h = %{{.*}}, lag as t - u = %{{.*}}] : !tile.array<[h, lag], f32> -> !tile.tile<[t = 64, u = 128], f32>
     %W = tile.load %lags[h = %h, lag as t - u = %U] : !tile.array<[h, lag], f32> -> !tile.tile<[t = 64, u = 128], f32>
     // CHECK: tile.accumulate %{{.*}}, %{{.*}} [h = %{{.*}}, lag as t - u = %{{.*}}] : !tile.tile<[t = 64, u = 128], f32>, !tile.array<[h, lag], f32>

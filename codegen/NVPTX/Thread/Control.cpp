@@ -53,6 +53,10 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
             arith::CmpIOp::create(builder, op->getLoc(), arith::CmpIPredicate::ne, address, code.i64(0));
         return success();
       })
+      .Case<tile::LookupOp>([&](auto lookup) {
+        emitLookup(lookup);
+        return success();
+      })
       .Case<tile::LoadOp>([&](auto load) { return emitLoad(load); })
       .Case<tile::StoreOp>([&](auto store) { return emitStore(store); })
       .Case<tile::AccumulateOp>([&](auto accumulate) { return emitAccumulate(accumulate); })

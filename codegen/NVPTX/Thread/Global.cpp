@@ -173,6 +173,25 @@ static bool isLoadedByReaders(tile::LoadOp op) {
                       isDiagonal);
 }
 
+/// All threads read the one element.
+void KernelEmitter::emitLookup(tile::LookupOp op) {
+  Code code = at(op);
+  const ArrayValues &values = arrays[op.getArray()];
+  Type element = op.getArray().getType().getElementType();
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  Value offset = code.i64(0), inside;
+  for (auto [i, place] : llvm::enumerate(op.getPlace())) {
+    Value at = scalar(place);
+    offset = code.add(offset, code.mul(at, values.strides[i]));
+    if (!isPlaceOfGrid(place, op.getArray().getType().getAxes()[i].extent))
+      inside = code.both(inside, code.lessUnsigned(at, values.sizes[i]));
+  }
+  Value pointer = code.offset(values.address, code.mul(offset, bytes));
+  Value number =
+      elementsOfWords(code, code.load(pointer, Space::global, wordsOf(1, bytes), inside), element).front();
+  scalars[op] = arith::FPToSIOp::create(builder, op.getLoc(), builder.getI64Type(), number);
+}
+
 LogicalResult KernelEmitter::emitLoad(tile::LoadOp op) {
   Code code = at(op);
   Value array = op.getArray();

@@ -102,6 +102,7 @@ private:
   Value combine(tile::ReductionKind kind, Value a, Value b);
 
   // Global.cpp
+  void emitLookup(tile::LookupOp op);
   LogicalResult emitLoad(tile::LoadOp op);
   LogicalResult emitStore(tile::StoreOp op);
   LogicalResult emitAccumulate(tile::AccumulateOp op);

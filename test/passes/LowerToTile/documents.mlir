@@ -1,0 +1,57 @@
+// Loops over pairs of one document begin and end with the documents of their block: where those start and end is read in memory. A count is none over pairs.
+// RUN: taylor-opt %s --taylor-lower-to-tile | FileCheck %s
+
+!q = !taylor.array<[b, h, t, d = 16], f32>
+!k = !taylor.array<[b, g, u, d = 16], f32>
+!v = !taylor.array<[b, g, u, e = 8], f32>
+!o = !taylor.array<[b, h, t, e = 8], f32>
+!bu = !taylor.array<[b, u], f32>
+!bt = !taylor.array<[b, t], f32>
+
+// Under a causal mask keys end with the query, so only starts are read; a row's count is its position less the start.
+// CHECK-LABEL: tile.program @rows
+// CHECK:         %[[STARTS:.*]] = tile.workspace "scan_2.0" : !tile.array<[b, u], f32>
+// CHECK:         tile.kernel @attend grid
+// CHECK:           %[[FIRST:.*]] = tile.lookup %[[STARTS]]
+// CHECK:           arith.maxsi %{{.*}}, %[[FIRST]]
+// CHECK:           tile.lookup %[[STARTS]]
+// CHECK-NOT:       tile.lookup
+// CHECK:           scf.for
+// CHECK:         tile.kernel @attend_2 grid
+// CHECK-NOT:       scf.for
+// CHECK:           arith.maximumf %{{.*}}, %{{.*}} : f32
+// CHECK-NOT:       scf.for
+taylor.function @rows of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:n" %n: !taylor.array<[b, u], i32>) {
+  %number = taylor.scan max over(u) %n : !taylor.array<[b, u], i32> -> !bu
+  %before = taylor.scan shift(1) over(u) %number : !bu
+  %first = taylor.scan max over(u) select(%number == %before, 0.0, u) : !bu, !bu
+  %rows = taylor.align %first to t : !bu
+  %c = taylor.pairwise { } visible(and(u <= t, %rows == %first)) -> rows(1.0) : !bt, !bu -> !bt
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(and(u <= t, %rows == %first)) -> rows(s, %v) : !q, !k, !bt, !bu, !v -> !o
+  taylor.yield "output:o" %o, "output:c" %c : !o, !bt
+}
+
+// Queries end with the last key's document.
+// CHECK-LABEL: tile.program @columns
+// CHECK:         tile.kernel @scan_3
+// CHECK:           tile.scan max %{{.*}} over(u) within(%{{.*}}) reverse
+// CHECK:         tile.kernel @pairs
+// CHECK-COUNT-4:   tile.lookup
+taylor.function @columns of @f("input:q" %q: !q, "input:k" %k: !k, "input:o" %o: !o, "input:n" %n: !taylor.array<[b, u], i32>) {
+  %number = taylor.scan max over(u) %n : !taylor.array<[b, u], i32> -> !bu
+  %before = taylor.scan shift(1) over(u) %number : !bu
+  %first = taylor.scan max over(u) select(%number == %before, 0.0, u) : !bu, !bu
+  %rows = taylor.align %first to t : !bu
+  %v = taylor.pairwise { s = dot(%q, %k) } visible(and(u <= t, %rows == %first)) -> columns(s, %o) : !q, !k, !bt, !bu, !o -> !v
+  taylor.yield "output:v" %v : !v
+}
+
+// Numbers that are no places bound nothing: all tiles are masked.
+// CHECK-LABEL: tile.program @numbers
+// CHECK-NOT:     tile.lookup
+taylor.function @numbers of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:n" %n: !taylor.array<[b, u], i32>) {
+  %number = taylor.scan max over(u) %n : !taylor.array<[b, u], i32> -> !bu
+  %rows = taylor.align %number to t : !bu
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(and(u <= t, %rows == %number)) -> rows(s, %v) : !q, !k, !bt, !bu, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
