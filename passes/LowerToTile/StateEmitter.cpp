@@ -115,37 +115,42 @@ std::pair<Value, Value> StateEmitter::tokensOf(StatesOp op, const Frame &frame) 
 }
 
 StateEmitter::Summed StateEmitter::summedBy(StatesOp op) {
-  return {op.getVectors(),      op.getValues(), op.getFeatures(),
-          op.getWeightValues(), op.getToken(),  typeOf(op.getResult(0)).getScalarType()};
+  return {op.getVectors(),
+          op.getValues(),
+          op.getFeatures(),
+          op.getWeightValues(),
+          op.getMass(),
+          op.getToken(),
+          typeOf(op.getResult(0)).getScalarType()};
 }
 
-SmallVector<Value> StateEmitter::addTokens(const Summed &op, Frame &tokens, Value end, Value start,
-                                           int64_t size, ValueRange sums) {
-  StringRef token = op.token;
-  Value vectors = emitter.emit(op.vectors, tokens);
-  Value panel = expand(vectors, op.features, start, size, op.weights);
+SmallVector<Value> StateEmitter::maskTokens(const Summed &op, Frame &tokens, Value end) {
   // Tokens of the next chunk, or past the last, count as nothing.
-  Value positions = positionsOf(token, tokens);
-  Type real = op.real;
+  Value positions = positionsOf(op.token, tokens);
   auto within = [&](OpBuilder &inner, Location where, Value position, Value value) -> Value {
     Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, position, end);
-    Value zero = arith::ConstantOp::create(inner, where, inner.getFloatAttr(real, 0.0));
+    Value zero = arith::ConstantOp::create(inner, where, inner.getFloatAttr(op.real, 0.0));
     return arith::SelectOp::create(inner, where, is, value, zero);
   };
+  SmallVector<Value> masked;
+  for (Value value : op.values)
+    masked.push_back(emitter.map(
+        {positions, emitter.emit(value, tokens)},
+        [&](OpBuilder &inner, Location where, ValueRange s) { return within(inner, where, s[0], s[1]); }));
+  if (op.mass)
+    masked.push_back(emitter.map(positions, [&](OpBuilder &inner, Location where, ValueRange s) {
+      Value one = arith::ConstantOp::create(inner, where, inner.getFloatAttr(op.real, 1.0));
+      return within(inner, where, s[0], one);
+    }));
+  return masked;
+}
+
+SmallVector<Value> StateEmitter::addTokens(const Summed &op, Frame &tokens, ValueRange masked, Value start,
+                                           int64_t size, ValueRange sums) {
+  Value panel = expand(emitter.emit(op.vectors, tokens), op.features, start, size, op.weights);
   SmallVector<Value> next;
-  for (auto [number, sum] : llvm::enumerate(sums)) {
-    Value value;
-    if (number < op.values.size())
-      value = emitter.map(
-          {positions, emitter.emit(op.values[number], tokens)},
-          [&](OpBuilder &inner, Location where, ValueRange s) { return within(inner, where, s[0], s[1]); });
-    else
-      value = emitter.map(positions, [&](OpBuilder &inner, Location where, ValueRange s) {
-        Value one = arith::ConstantOp::create(inner, where, inner.getFloatAttr(real, 1.0));
-        return within(inner, where, s[0], one);
-      });
-    next.push_back(addProduct(sum, panel, value, token));
-  }
+  for (auto [sum, value] : llvm::zip(sums, masked))
+    next.push_back(addProduct(sum, panel, value, op.token));
   return next;
 }
 
@@ -193,7 +198,8 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
   if (emitter.sizes.featuresOnGrid) {
     Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup("panel"), emitter.constant(size));
     SmallVector<Value> sums = forTokens(beginAt(frame, start), [&](Frame &tokens, ValueRange carried) {
-      return addTokens(summedBy(op), tokens, past, start, size, carried);
+      SmallVector<Value> masked = maskTokens(summedBy(op), tokens, past);
+      return addTokens(summedBy(op), tokens, masked, start, size, carried);
     });
     Frame at = panelAt(frame, start);
     for (auto [array, sum] : llvm::zip(memory, sums))
@@ -210,11 +216,10 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
   forTokens({}, [&](Frame &tokens, ValueRange) {
     // Once per tile of tokens, not once per panel.
     emitter.emit(op.getVectors(), tokens);
-    for (Value value : op.getValues())
-      emitter.emit(value, tokens);
+    SmallVector<Value> masked = maskTokens(summedBy(op), tokens, past);
     emitter.loop(emitter.constant(0), count, size, {}, [&](Value start, ValueRange) {
       Frame inside = tokens;
-      SmallVector<Value> added = addTokens(summedBy(op), inside, past, start, size, zeros(memory, size));
+      SmallVector<Value> added = addTokens(summedBy(op), inside, masked, start, size, zeros(memory, size));
       Frame at = panelAt(inside, start);
       for (auto [array, sum] : llvm::zip(memory, added))
         emitter.accumulate(sum, array, at);

@@ -72,13 +72,16 @@ private:
     mlir::ValueRange values;
     Features features;
     llvm::SmallVector<double> weights;
+    bool mass;
     llvm::StringRef token;
     mlir::Type real;
   };
   static Summed summedBy(StatesOp op);
   static Summed summedBy(StepStatesOp op);
-  /// What one tile of tokens, up to `end`, adds to each state, for one panel.
-  llvm::SmallVector<mlir::Value> addTokens(const Summed &op, Frame &tokens, mlir::Value end,
+  /// The values in one tile of tokens, and ones for the mass, and 0 from `end` on.
+  llvm::SmallVector<mlir::Value> maskTokens(const Summed &op, Frame &tokens, mlir::Value end);
+  /// What one tile of tokens adds to each state, for one panel.
+  llvm::SmallVector<mlir::Value> addTokens(const Summed &op, Frame &tokens, mlir::ValueRange masked,
                                            mlir::Value start, int64_t size, mlir::ValueRange sums);
   /// What one token, at a window without a size, adds to each state, where `isThere`.
   llvm::SmallVector<mlir::Value> addToken(const Summed &op, Frame &token, mlir::Value isThere,

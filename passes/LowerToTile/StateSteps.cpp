@@ -19,6 +19,7 @@ StateEmitter::Summed StateEmitter::summedBy(StepStatesOp op) {
           op.getValues(),
           op.getFeatures(),
           {},
+          op.getMass(),
           "u",
           typeOf(op.getStates().front()).getScalarType()};
 }
@@ -83,12 +84,13 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
   emitter.emit(op.getVectors(), keys);
   for (Value value : op.getValues())
     emitter.emit(value, keys);
+  SmallVector<Value> masked = oneToken ? SmallVector<Value>() : maskTokens(summedBy(op), keys, past);
   emitter.loop(first, emitter.constant(*features.count()), stride, {}, [&](Value start, ValueRange) {
     Frame tokens = keys, at = panelAt(frame, start);
     SmallVector<Value> sums =
         llvm::map_to_vector(before, [&](Value memory) { return loadPanel(memory, frame, start, size); });
     sums = oneToken ? addToken(summedBy(op), tokens, isThere, start, size, sums)
-                    : addTokens(summedBy(op), tokens, past, start, size, sums);
+                    : addTokens(summedBy(op), tokens, masked, start, size, sums);
     for (auto [sum, memory] : llvm::zip(sums, states))
       emitter.store(sum, memory, at);
     auto read = [&](Frame &head, ValueRange panels) {
