@@ -202,6 +202,36 @@ TEST(Manifest, VisiblePairs) {
   EXPECT_EQ(visiblePairs({1, 1, 1, INT64_MAX, INT64_MAX, INT64_MIN}, true), 0);
 }
 
+TEST(Manifest, CarriedStates) {
+  const std::string tensors = R"("saved:m"]},)";
+  auto carrying = [&](const std::string &pairs) {
+    return manifestWith(tensors, R"("saved:m"], "carried": )" + pairs + "},");
+  };
+  Manifest manifest = Manifest::parse(carrying(R"([["input:q", "output:o"]])"));
+  const FunctionInfo &forward = manifest.functions[size_t(manifest.function("forward"))];
+  EXPECT_EQ(forward.carried, (std::vector<std::pair<int, int>>{{0, 2}}));
+  EXPECT_FALSE(forward.slots[2].optional);
+  const std::string none = "expected an input and an output of function 'forward' in its field 'carried' of "
+                           "the manifest, but got '";
+  expectError(carrying(R"([["input:x", "output:o"]])"), none + "input:x'");
+  expectError(carrying(R"([["input:q", "saved:m"]])"), none + "saved:m'");
+  expectError(
+      carrying(R"([["input:q"]])"),
+      "expected pairs of tensors in field 'carried' of function 'forward' of the manifest, but got 1");
+  expectError(manifestWith(tensors, R"("saved:m"], "carry": []},)"),
+              "unsupported field 'carry' in function 'forward' of the manifest");
+}
+
+TEST(Manifest, Ascending) {
+  auto ascending = [&](const std::string &name, const std::string &axes) {
+    std::string field = "\"name\": \"" + name + "\", \"axes\": " + axes;
+    return manifestWith(field, field + ", \"ascending\": true");
+  };
+  EXPECT_TRUE(Manifest::parse(ascending("x", "[\"b\", \"u\"]")).inputs[2].ascending);
+  expectError(ascending("w", "[\"e\", \"j\"]"),
+              "expected dtype i32 and an axis of the ascending input 'w' of the manifest");
+}
+
 TEST(Manifest, ContradictoryForms) {
   const std::string where = "function 'forward' of target 'native'";
   expectError(manifestWithForms(R"("cost": {"pair": -2})", R"("form": "chunked")"),
