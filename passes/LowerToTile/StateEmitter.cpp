@@ -154,13 +154,17 @@ SmallVector<Value> StateEmitter::addTokens(const Summed &op, Frame &tokens, Valu
   return next;
 }
 
+std::pair<Value, Value> StateEmitter::headsOf(const Frame &frame) {
+  Value group = emitter.indexOf("g", frame);
+  if (!group)
+    return {emitter.constant(0), emitter.size("h")};
+  Value count = emitter.headsPerGroup();
+  return {arith::MulIOp::create(builder, emitter.loc, group, count), count};
+}
+
 SmallVector<Value> StateEmitter::forHeads(const Frame &frame, ValueRange carried,
                                           function_ref<SmallVector<Value>(const Frame &, ValueRange)> body) {
-  Value first = emitter.constant(0), count = emitter.size("h");
-  if (Value group = emitter.indexOf("g", frame)) {
-    count = emitter.headsPerGroup();
-    first = arith::MulIOp::create(builder, emitter.loc, group, count);
-  }
+  auto [first, count] = headsOf(frame);
   return emitter.loop(first, emitter.add(first, count), 1, carried, [&](Value head, ValueRange carried) {
     Frame inside = frame;
     inside.tiles.clear();

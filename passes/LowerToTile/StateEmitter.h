@@ -89,7 +89,9 @@ private:
   /// One token of the recurrence: states come from the memory `before` and go to `states`.
   void emitStep(StepStatesOp op, const Frame &frame, mlir::Value parts, mlir::Value token,
                 mlir::ValueRange before, mlir::ValueRange rows, mlir::ValueRange states);
-  /// Calls `body` for every head of the frame's group (of all, where it has none).
+  /// The first head of the frame's group (of all, where it has none), and how many there are.
+  std::pair<mlir::Value, mlir::Value> headsOf(const Frame &frame);
+  /// Calls `body` for each of them.
   llvm::SmallVector<mlir::Value>
   forHeads(const Frame &frame, mlir::ValueRange carried,
            llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &, mlir::ValueRange)> body);

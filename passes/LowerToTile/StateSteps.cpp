@@ -85,58 +85,70 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
   for (Value value : op.getValues())
     emitter.emit(value, keys);
   SmallVector<Value> masked = oneToken ? SmallVector<Value>() : maskTokens(summedBy(op), keys, past);
+  // Features of a head's query, for each read: those of equal weights once.
+  auto expandQuery = [&](Frame &head, Value start) {
+    Value vectors = emitter.emit(op.getReaders(), head);
+    SmallVector<Value> expanded;
+    for (size_t r = 0; r < op.getReads().size(); ++r) {
+      size_t same = 0;
+      while (op.getWeights()[same] != op.getWeights()[r])
+        ++same;
+      expanded.push_back(same < r ? expanded[same]
+                                  : expand(vectors, features, start, size, op.getWeightValues(r)));
+    }
+    return expanded;
+  };
+  auto read = [&](Frame &head, ValueRange expanded, ValueRange panels) {
+    for (auto [r, row] : llvm::enumerate(op.getRows())) {
+      Value panel = panels[op.getReads()[r]], sum;
+      if (oneToken) {
+        Value product =
+            emitter.map({expanded[r], panel}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+              return arith::MulFOp::create(inner, where, s[0], s[1]);
+            });
+        sum = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, product, {"f"});
+      } else {
+        Value none = emitter.splat(emitter.tileType(typeOf(row), head), 0.0);
+        sum = addProduct(none, expanded[r], panel, "f");
+      }
+      emitter.accumulate(sum, rows[r], head);
+    }
+  };
   emitter.loop(first, emitter.constant(*features.count()), stride, {}, [&](Value start, ValueRange) {
-    Frame tokens = keys, at = panelAt(frame, start);
+    Frame tokens = keys, at = panelAt(frame, start), head = queries;
+    Value ofFirst, count;
+    SmallVector<Value> expanded;
+    if (oneToken) {
+      // The first head reads a panel in the registers where it is added to.
+      if (heads) {
+        std::tie(ofFirst, count) = headsOf(frame);
+        head.tiles.clear();
+        head.indices["h"] = ofFirst;
+      }
+      expanded = expandQuery(head, start);
+    }
     SmallVector<Value> sums =
         llvm::map_to_vector(before, [&](Value memory) { return loadPanel(memory, frame, start, size); });
     sums = oneToken ? addToken(summedBy(op), tokens, isThere, start, size, sums)
                     : addTokens(summedBy(op), tokens, masked, start, size, sums);
     for (auto [sum, memory] : llvm::zip(sums, states))
       emitter.store(sum, memory, at);
-    auto read = [&](Frame &head, ValueRange panels) {
-      Value vectors = emitter.emit(op.getReaders(), head);
-      std::vector<std::pair<SmallVector<double>, Value>> expanded;
-      for (auto [r, row] : llvm::enumerate(op.getRows())) {
-        SmallVector<double> weights = op.getWeightValues(r);
-        auto known = llvm::find_if(expanded, [&](auto &one) { return one.first == weights; });
-        if (known == expanded.end())
-          known = expanded.insert(known, {weights, expand(vectors, features, start, size, weights)});
-        Value panel = panels[op.getReads()[r]], sum;
-        if (oneToken) {
-          Value product = emitter.map({known->second, panel},
-                                      [](OpBuilder &inner, Location where, ValueRange s) -> Value {
-                                        return arith::MulFOp::create(inner, where, s[0], s[1]);
-                                      });
-          sum = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, product, {"f"});
-        } else {
-          Value none = emitter.splat(emitter.tileType(typeOf(row), head), 0.0);
-          sum = addProduct(none, known->second, panel, "f");
-        }
-        emitter.accumulate(sum, rows[r], head);
-      }
-    };
-    if (!heads || !oneToken) {
-      forEachHead(queries, [&](Frame &head) { read(head, sums); });
+    if (!oneToken) {
+      forEachHead(queries, [&](Frame &each) { read(each, expandQuery(each, start), sums); });
       return SmallVector<Value>();
     }
-    // The first head reads the panel in registers, the others where it was stored.
-    Value group = emitter.indexOf("g", frame), from = emitter.constant(0), count = emitter.size("h");
-    if (group) {
-      count = emitter.headsPerGroup();
-      from = arith::MulIOp::create(builder, loc, group, count);
-    }
-    Frame head = queries;
-    head.tiles.clear();
-    head.indices["h"] = from;
-    read(head, sums);
-    emitter.loop(emitter.add(from, emitter.constant(1)), emitter.add(from, count), 1, {},
+    read(head, expanded, sums);
+    if (!heads)
+      return SmallVector<Value>();
+    // The others read it where it was stored.
+    emitter.loop(emitter.add(ofFirst, emitter.constant(1)), emitter.add(ofFirst, count), 1, {},
                  [&](Value index, ValueRange) {
                    Frame other = queries;
                    other.tiles.clear();
                    other.indices["h"] = index;
                    SmallVector<Value> panels = llvm::map_to_vector(
                        states, [&](Value memory) { return loadPanel(memory, frame, start, size); });
-                   read(other, panels);
+                   read(other, expandQuery(other, start), panels);
                    return SmallVector<Value>();
                  });
     return SmallVector<Value>();

@@ -22,6 +22,8 @@
 // CHECK: tile.kernel @steps grid({{.*}} in b, {{.*}} in g, %[[PART:.*]] in ceildiv(2, b * g))
 // CHECK:   tile.store {{.*}}, %[[NUMERATOR]] [part = %[[PART]]
 // CHECK:   scf.for %[[PANEL:.*]] =
+// The first head of the group reads the panel as it is, the others where it was stored.
+// CHECK:     tile.expand {{.*}} weights [1.000000e+00, 1.000000e+00, 5.000000e-01]
 // CHECK:     tile.load %[[H0]] {{.*}} f = %[[PANEL]]]
 // CHECK:     tile.load %[[Z0]]
 // CHECK:     %[[FEATURES:.*]] = tile.expand {{.*}} <2, orders 0 to 2> from %[[PANEL]] to(f) : !tile.tile<[d = 2], f32> -> !tile.tile<[f = 4], f32>
@@ -30,8 +32,6 @@
 // CHECK:       math.fma
 // CHECK:     tile.store %[[NEXT]], %[[H]]
 // CHECK:     tile.store {{.*}}, %[[Z]]
-// The first head of the group reads the panel as it is, the others where it was stored.
-// CHECK:     tile.expand {{.*}} weights [1.000000e+00, 1.000000e+00, 5.000000e-01]
 // CHECK:     tile.map ({{.*}}, {{.*}} = %[[NEXT]])
 // CHECK:     tile.reduce sum {{.*}} over(f)
 // CHECK:     tile.accumulate {{.*}}, %[[NUMERATOR]]
