@@ -64,8 +64,11 @@ Value PairEmitter::emitFirstMaximum(Frame &frame) {
   if (region.front().getTerminator()->getNumOperands() < 2)
     return least;
   // The floor: of rows and parameters only (checked before lowering), so products and columns may be
-  // anything.
-  ScalarProgram program(emitter, frame);
+  // anything, and the place of a key that of any.
+  Frame anyKey = frame;
+  anyKey.uStart = emitter.constant(0);
+  anyKey.uSize = 1;
+  ScalarProgram program(emitter, anyKey);
   SmallVector<Value> arguments;
   for (auto [place, argument] : llvm::enumerate(region.getArguments())) {
     int64_t scalar = int64_t(place) - op.getNumProducts();
