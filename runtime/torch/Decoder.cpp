@@ -73,24 +73,26 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
   TORCH_CHECK(inputs.size() == given.size(), "taylor: expected ", given.size(), " inputs, but got ",
               inputs.size());
   c10::NoGradGuard noGrad;
-  int64_t tokens = -1;
+  std::optional<int64_t> tokens;
   for (size_t i = 0; i < given.size(); ++i) {
     int64_t axis = tokenAxis(given[i]);
     if (axis < 0)
       continue;
     TORCH_CHECK(inputs[i].dim() == int64_t(given[i].axes.size()), "taylor: expected rank ",
                 given[i].axes.size(), " of '", given[i].name, "', but got rank ", inputs[i].dim());
-    if (tokens < 0)
+    if (!tokens)
       tokens = inputs[i].size(axis);
-    TORCH_CHECK(inputs[i].size(axis) == tokens, "taylor: expected ", tokens, " new tokens of '",
+    TORCH_CHECK(inputs[i].size(axis) == *tokens, "taylor: expected ", *tokens, " new tokens of '",
                 given[i].name, "', as of the first input, but got ", inputs[i].size(axis));
   }
-  at::Tensor output = how == Kind::State ? extendStates(inputs, memory) : extendCache(inputs, memory);
-  memory.tokens += std::max<int64_t>(tokens, 0);
+  int64_t added = tokens.value_or(0);
+  at::Tensor output =
+      how == Kind::State ? extendStates(inputs, added, memory) : extendCache(inputs, added, memory);
+  memory.tokens += added;
   return output;
 }
 
-at::Tensor Decoder::extendStates(const std::vector<at::Tensor> &inputs, Memory &memory) const {
+at::Tensor Decoder::extendStates(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const {
   const Manifest &manifest = attention.manifest();
   if (memory.tensors.empty()) {
     int64_t sizes[TAYLOR_DIM_COUNT] = {};
@@ -108,10 +110,7 @@ at::Tensor Decoder::extendStates(const std::vector<at::Tensor> &inputs, Memory &
           at::zeros(shape, inputs.front().options().dtype(scalarType(info.dtype)).requires_grad(false)));
     }
   }
-  int64_t first = 0;
-  while (first < int64_t(given.size()) && tokenAxis(given[size_t(first)]) < 0)
-    ++first;
-  if (inputs[size_t(first)].size(tokenAxis(given[size_t(first)])) <= mostSteps)
+  if (added <= mostSteps)
     return attention.step(inputs, memory.tensors).front();
   std::vector<at::Tensor> all = inputs;
   all.insert(all.end(), memory.tensors.begin(), memory.tensors.end());
@@ -120,17 +119,14 @@ at::Tensor Decoder::extendStates(const std::vector<at::Tensor> &inputs, Memory &
   return results.front();
 }
 
-at::Tensor Decoder::extendCache(const std::vector<at::Tensor> &inputs, Memory &memory) const {
+at::Tensor Decoder::extendCache(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const {
   bool fresh = memory.tensors.empty();
   std::vector<at::Tensor> all;
-  int64_t added = 0;
   for (size_t i = 0; i < given.size(); ++i) {
     int64_t axis = tokenAxis(given[i]);
     if (fresh)
       memory.tensors.emplace_back();
     bool kept = axis >= 0 && (how == Kind::Whole || given[i].axes[size_t(axis)].dim == TAYLOR_DIM_U);
-    if (axis >= 0)
-      added = inputs[i].size(axis);
     if (!kept) {
       all.push_back(inputs[i]);
       continue;

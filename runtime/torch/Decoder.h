@@ -39,8 +39,9 @@ public:
   at::Tensor extend(const std::vector<at::Tensor> &inputs, Memory &memory) const;
 
 private:
-  at::Tensor extendStates(const std::vector<at::Tensor> &inputs, Memory &memory) const;
-  at::Tensor extendCache(const std::vector<at::Tensor> &inputs, Memory &memory) const;
+  /// Of `added` new tokens.
+  at::Tensor extendStates(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;
+  at::Tensor extendCache(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;
 
   Attention attention;
   Kind how;
