@@ -14,34 +14,11 @@ import unittest
 import torch
 
 import taylor_attention  # loads the operator
+from Inputs.carried import ARRAYS, GATES, SERIES
 
-ARRAYS = """
-!q = !taylor.array<[b, h, t, d]>
-!k = !taylor.array<[b, g, u, d]>
-!v = !taylor.array<[b, g, u, e]>
-!o = !taylor.array<[b, h, t, e]>
-!row = !taylor.array<[b, h, t]>
-!column = !taylor.array<[b, g, u]>
-!head = !taylor.array<[h]>
-!hcolumn = !taylor.array<[b, h, u]>
-"""
 STATE = {
-    "series": """
-taylor.spec @series(%q: !q, %k: !k, %v: !v) {
-  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 2) scale(rsqrt(size(d))) causal : !q, !k, !v
-  %o = taylor.map %n / %z : !o, !row
-  taylor.yield %o : !o
-}""",
-    # Other weights for numerator and mass, a gate of keys and of queries, a count, a formula that reads a place.
-    "gates": """
-taylor.spec @gates(%q: !q, %k: !k, %v: !v, %in_gate: !column from projection(bias), %out_gate: !row from projection(bias), %power: !head from parameter(constant(0.5))) {
-  %qf = taylor.map relu(%q) : !q
-  %kf = taylor.map relu(%k) : !k
-  %hv = taylor.map sigmoid(%in_gate) * %v : !column, !v
-  %n, %c = taylor.recurrences [numerator, count] %qf, %kf, %hv orders(1 to 2) causal : !q, !k, !v
-  %o = taylor.map sigmoid(%out_gate) * %n / pow(%c, sigmoid(%power)) + 0.01 * t : !row, !o, !row, !head
-  taylor.yield %o : !o
-}""",
+    "series": SERIES,
+    "gates": GATES.replace("orders(1 to 1)", "orders(1 to 2)"),
     # Keys and values without heads.
     "shared": """
 !sk = !taylor.array<[b, u, d]>
