@@ -18,6 +18,11 @@ target_compile_options(taylor_mlir INTERFACE ${TAYLOR_LLVM_DEFINITIONS})
 if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(taylor_mlir INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 endif()
+if(NOT LLVM_ENABLE_ASSERTIONS)
+  # Builds with assertions of our own; release builds need no header in front, and keep their command lines.
+  target_compile_options(taylor_mlir INTERFACE
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Release,MinSizeRel>>>:-include${CMAKE_SOURCE_DIR}/cmake/LibraryStatistics.h>)
+endif()
 target_link_libraries(taylor_mlir INTERFACE MLIR LLVM)
 
 # taylor_tablegen(TARGET FILE.td  -gen-op-decls OUT.h.inc  -gen-op-defs OUT.cpp.inc ...)

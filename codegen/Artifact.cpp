@@ -11,6 +11,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -122,8 +123,10 @@ class TemporaryFiles {
 public:
   explicit TemporaryFiles(StringRef result) : result(result) {}
   ~TemporaryFiles() {
-    for (const std::string &name : names)
+    for (const std::string &name : names) {
       llvm::sys::fs::remove(name);
+      llvm::sys::DontRemoveFileOnSignal(name);
+    }
   }
 
   /// Makes a file of these bytes.
@@ -133,6 +136,7 @@ public:
     if (std::error_code code = llvm::sys::fs::createUniqueFile(result + "-%%%%%%" + suffix, file, name))
       return llvm::createStringError("cannot write beside '" + result + "': " + code.message());
     names.push_back(std::string(name));
+    llvm::sys::RemoveFileOnSignal(name);
     llvm::raw_fd_ostream stream(file, /*shouldClose=*/true);
     if (llvm::Error error = writeAll(stream, names.back(), bytes))
       return error;

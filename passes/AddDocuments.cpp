@@ -171,7 +171,9 @@ void DocumentAdder::buildNumbers() {
     return arith::SIToFPOp::create(b, loc, real, x[0]);
   });
   Value before = buildScan(
-      ScanKind::Shift, document, [](OpBuilder &, Location, ValueRange x) -> Value { return x[0]; }, 1);
+      ScanKind::Shift, document,
+      [](OpBuilder &b, Location loc, ValueRange x) -> Value { return StopGradientOp::create(b, loc, x[0]); },
+      1);
   auto index = [&](OpBuilder &b, Location loc) -> Value {
     return IndexOp::create(b, loc, real, b.getStringAttr("u"));
   };
@@ -229,15 +231,6 @@ LogicalResult DocumentAdder::restart(Operation *op, Region &region, MutableOpera
                          "t or u");
   replaceReads<SizeOp>(region, "u", append(lengths.over(type.has("t") ? "t" : "u")));
   return success();
-}
-
-/// What depends on documents has their batch.
-static ArrayType withBatch(ArrayType type) {
-  SmallVector<StringAttr> axes{StringAttr::get(type.getContext(), "b")};
-  SmallVector<int64_t> sizes{ArrayType::kUnknown};
-  llvm::append_range(axes, type.getAxes());
-  llvm::append_range(sizes, type.getSizes());
-  return ArrayType::get(type.getContext(), axes, sizes, type.getElementType());
 }
 
 /// An array over the batch of the documents.

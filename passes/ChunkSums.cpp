@@ -34,13 +34,32 @@ struct ChunkSums : taylor::impl::ChunkSumsPassBase<ChunkSums> {
       return signalPassFailure();
     }
     SmallVector<PairwiseOp> operations(getOperation().getBody().front().getOps<PairwiseOp>());
+    llvm::erase_if(operations, [](PairwiseOp op) { return op.getNumProducts() == 0; });
+    SmallVector<Refusal> refusals;
     for (PairwiseOp op : operations)
-      if (op.getNumProducts() > 0 && failed(rewrite(op)))
-        return signalPassFailure();
+      if (std::optional<Refusal> refusal = rewrite(op))
+        refusals.push_back(*refusal);
+    // Where some sums have the form, the others stay over all pairs.
+    bool none = !operations.empty() && refusals.size() == operations.size();
+    for (const Refusal &refusal : refusals) {
+      InFlightDiagnostic diagnostic = none ? emitError(refusal.at) : emitWarning(refusal.at);
+      diagnostic << (none ? "unsupported chunked form: " : "this sum stays over all pairs: ") << refusal.why
+                 << "; it needs sums of finitely many powers of one inner product, with factors of the query "
+                    "and of the key, over all keys or those with u <= t"
+                 << (none ? "; use the parallel form" : "");
+    }
+    if (none)
+      signalPassFailure();
   }
 
 private:
-  LogicalResult rewrite(PairwiseOp op);
+  /// Why a sum has no states.
+  struct Refusal {
+    Location at;
+    std::string why;
+  };
+  /// Nothing where it is done.
+  std::optional<Refusal> rewrite(PairwiseOp op);
   static Value buildMaximum(OpBuilder &builder, PairwiseOp op);
   static ChunkDecay buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, int64_t chunk);
   int64_t chooseChunk(StateRewrite &rows, StateRewrite &columns, PairwiseOp op);
@@ -154,20 +173,14 @@ int64_t ChunkSums::chooseChunk(StateRewrite &rows, StateRewrite &columns, Pairwi
     for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>())
       perPair += sum.getArray() < 0 ? 1 : 2 * channelsOf(op.getArrays()[sum.getArray()]);
     double bytes = rows.getStateBytes() + columns.getStateBytes();
-    wanted = std::sqrt(2 * kMoves * bytes * double(balance) / perPair);
-    wanted = std::exp2(std::round(std::log2(std::clamp(wanted, kSmallest, kLargest))));
+    wanted = std::clamp(std::sqrt(2 * kMoves * bytes * double(balance) / perPair), kSmallest, kLargest);
+    wanted = std::max(std::round(wanted / double(unit)), 1.0) * double(unit);
   }
   return int64_t(llvm::alignTo(uint64_t(wanted), uint64_t(unit)));
 }
 
-LogicalResult ChunkSums::rewrite(PairwiseOp op) {
-  auto refuse = [&](Location loc, const std::string &why) {
-    return emitError(loc, "unsupported chunked form: ")
-           << why
-           << "; it needs sums of finitely many powers of one inner product, with factors of the query and "
-              "of the key, "
-           << "over all keys or those with u <= t; use the parallel form";
-  };
+std::optional<ChunkSums::Refusal> ChunkSums::rewrite(PairwiseOp op) {
+  auto refuse = [](Location loc, const std::string &why) { return Refusal{loc, why}; };
   OpBuilder builder(op);
   if (op.hasMaximum()) {
     Value maximum = buildMaximum(builder, op);
@@ -177,6 +190,7 @@ LogicalResult ChunkSums::rewrite(PairwiseOp op) {
     builder.setInsertionPoint(op);
   }
   // A sum of constants is counted, and stays as it is.
+  bool hasTotals = false;
   SmallVector<int64_t> wanted;
   SmallVector<bool> chunked;
   for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>()) {
@@ -184,15 +198,18 @@ LogicalResult ChunkSums::rewrite(PairwiseOp op) {
     chunked.push_back(!constant);
     if (constant)
       continue;
-    if (sum.getKind() != PairOutput::Rows && sum.getKind() != PairOutput::Columns)
-      return refuse(op.getLoc(), "a sum over all pairs");
+    if (sum.getKind() == PairOutput::Diagonals)
+      return refuse(op.getLoc(), "a sum over the pairs of a distance");
+    hasTotals |= sum.getKind() == PairOutput::Total;
     wanted.push_back(sum.getYielded());
   }
   if (wanted.empty())
-    return success();
+    return std::nullopt;
   SeparableSums sums(op);
   if (failed(sums.run(wanted)))
     return refuse(sums.at, sums.reason);
+  if (hasTotals)
+    return rewrite(replaceTotals(builder, op));
 
   StateRewrite rows(op, sums, PairOutput::Rows, featureBlock, builder);
   StateRewrite columns(op, sums, PairOutput::Columns, featureBlock, builder);
@@ -224,7 +241,7 @@ LogicalResult ChunkSums::rewrite(PairwiseOp op) {
   for (auto [index, result] : llvm::enumerate(op.getResults()))
     result.replaceAllUsesWith(within[index]);
   op.erase();
-  return success();
+  return std::nullopt;
 }
 
 } // namespace

@@ -125,6 +125,18 @@ bool DegreeAnalysis::requireZero(const Degree &degree) {
   return false;
 }
 
+bool DegreeAnalysis::bringToZero(OpOperand &operand) {
+  Degree degree = lookup(operand.get());
+  if (degree.isZero())
+    return true;
+  if (llvm::any_of(degree.p, [](double p) { return p > 0.0; }))
+    return requireZero(degree);
+  for (auto [k, p] : llvm::enumerate(degree.p))
+    exponents[k].floored |= p != 0.0;
+  factors.push_back({&operand, degree, /*ofDeadRows=*/true});
+  return true;
+}
+
 std::optional<Degree> DegreeAnalysis::join(ArrayRef<OpOperand *> operands) {
   Degree largest{true, {}};
   for (OpOperand *operand : operands) {
@@ -164,7 +176,7 @@ std::optional<Degree> DegreeAnalysis::join(ArrayRef<OpOperand *> operands) {
 }
 
 bool DegreeAnalysis::visitExp(math::ExpOp op) {
-  if (!requireZero(lookup(op.getOperand())))
+  if (!bringToZero(op->getOpOperand(0)))
     return false;
   Degree degree = zero();
   auto it = exponentOf.find(op);
@@ -227,7 +239,7 @@ bool DegreeAnalysis::visitScalar(Operation &op) {
         return set(zero());
       })
       .Default([&](Operation *) {
-        return llvm::all_of(op.getOperands(), [&](Value operand) { return requireZero(lookup(operand)); }) &&
+        return llvm::all_of(op.getOpOperands(), [&](OpOperand &operand) { return bringToZero(operand); }) &&
                set(zero());
       });
 }
@@ -236,8 +248,40 @@ bool DegreeAnalysis::visitBody(Block &block) {
   return llvm::all_of(block.without_terminator(), [&](Operation &op) { return visitScalar(op); });
 }
 
+/// Whether a sum has all that its rows have.
+static bool keepsRows(PairwiseOp op, unsigned result) {
+  ArrayType type = arrayTypeOf(op.getResult(result)), rows = rowType(op);
+  return op.getSum(result).getKind() == PairOutput::Rows &&
+         llvm::all_of(rows.getAxes(), [&](StringAttr axis) { return type.has(axis); });
+}
+
+Degree DegreeAnalysis::degreeOf(PairwiseOp op, unsigned result) {
+  PairSumAttr sum = op.getSum(result);
+  Degree degree = lookup(op.getWeight().front().getTerminator()->getOperand(sum.getYielded()));
+  return sum.getArray() < 0 ? degree : add(degree, lookup(op.getArrays()[sum.getArray()]));
+}
+
+/// Where sums join rows of degrees below 0, and no exponential of their own raises them, the arrays come to
+/// 0.
+bool DegreeAnalysis::lowersArrays(PairwiseOp op) const {
+  bool isPlain = llvm::none_of(op.getWeight().getOps<math::ExpOp>(), [&](math::ExpOp exp) {
+    auto it = exponentOf.find(exp);
+    return it != exponentOf.end() && exponents[it->second].enabled;
+  });
+  return isPlain && llvm::any_of(op->getOperands(), [&](Value array) { return !lookup(array).isZero(); }) &&
+         llvm::all_of(op->getOperands(), [&](Value array) {
+           return llvm::none_of(lookup(array).p, [](double p) { return p > 0.0; });
+         });
+}
+
 bool DegreeAnalysis::visitPairwise(PairwiseOp op) {
   Block &weight = op.getWeight().front();
+  if (llvm::any_of(llvm::seq(op.getNumResults()), [&](unsigned i) { return !keepsRows(op, i); }) &&
+      lowersArrays(op)) {
+    for (OpOperand &array : op->getOpOperands())
+      bringToZero(array);
+    return true;
+  }
   for (BlockArgument argument : weight.getArguments()) {
     Degree degree = zero();
     for (Value array : arraysOf(op, argument))
@@ -247,16 +291,10 @@ bool DegreeAnalysis::visitPairwise(PairwiseOp op) {
   if (!visitBody(weight))
     return false;
   for (auto [index, result] : llvm::enumerate(op.getResults())) {
-    PairSumAttr sum = op.getSum(index);
-    if (sum.getKind() == PairOutput::Maximum)
+    if (op.getSum(index).getKind() == PairOutput::Maximum)
       continue;
-    Degree degree = lookup(weight.getTerminator()->getOperand(sum.getYielded()));
-    if (sum.getArray() >= 0)
-      degree = add(degree, lookup(op.getArrays()[sum.getArray()]));
-    ArrayType type = arrayTypeOf(result), rows = rowType(op);
-    bool keepsRows = sum.getKind() == PairOutput::Rows &&
-                     llvm::all_of(rows.getAxes(), [&](StringAttr axis) { return type.has(axis); });
-    if (!keepsRows && !requireZero(degree))
+    Degree degree = degreeOf(op, index);
+    if (!keepsRows(op, index) && !requireZero(degree))
       return false;
     // A tile loop rescales what it carries by exp(m_old - m_new): each output of the provider is linear in
     // exp(-m).
@@ -284,10 +322,15 @@ bool DegreeAnalysis::visitArrayOp(Operation &op) {
         scan && (!requireZero(degree) || (scan.getWithin() && !requireZero(lookup(scan.getWithin())))))
       return false;
     // A sum over rows of unlike maxima.
-    if (auto reduce = dyn_cast<ReduceOp>(op))
-      for (StringAttr axis : reduce.getAxes().getAsRange<StringAttr>())
-        if ((isRuntimeAxis(axis) || axis == "group") && !requireZero(degree))
-          return false;
+    auto reduce = dyn_cast<ReduceOp>(op);
+    bool joinsRows = reduce && llvm::any_of(reduce.getAxes().getAsRange<StringAttr>(), [](StringAttr axis) {
+                       return isRuntimeAxis(axis) || axis == "group";
+                     });
+    if (joinsRows) {
+      if (!bringToZero(body.getTerminator()->getOpOperand(0)))
+        return false;
+      degree = zero();
+    }
     degrees[op.getResult(0)] = degree;
     return true;
   }
@@ -298,7 +341,7 @@ bool DegreeAnalysis::visitArrayOp(Operation &op) {
     degrees[op.getResult(0)] = lookup(op.getOperand(0));
     return true;
   }
-  return llvm::all_of(op.getOperands(), [&](Value operand) { return requireZero(lookup(operand)); });
+  return llvm::all_of(op.getOpOperands(), [&](OpOperand &operand) { return bringToZero(operand); });
 }
 
 bool DegreeAnalysis::run() {

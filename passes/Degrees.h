@@ -43,11 +43,13 @@ public:
   /// Finds the exponentials of a function and its degrees, giving up exponents until what is left cancels.
   explicit DegreeAnalysis(FunctionOp function);
 
-  /// A factor to put on an operand: exp(sum of by.p[k] m_k), all p <= 0. On a logarithm's result it is a
-  /// summand instead.
+  /// A factor to put on an operand, of an operation in a region or of one over arrays: exp(sum of by.p[k]
+  /// m_k), all p <= 0. On a logarithm's result it is a summand instead.
   struct Factor {
     mlir::OpOperand *operand;
     Degree by;
+    /// Whether rows without keys, which have no maximum, take it too.
+    bool ofDeadRows = false;
   };
 
   llvm::SmallVector<Exponent> exponents;
@@ -61,6 +63,9 @@ private:
   bool run();
   bool visitArrayOp(mlir::Operation &op);
   bool visitPairwise(PairwiseOp op);
+  bool lowersArrays(PairwiseOp op) const;
+  /// Of one of its sums, after its weight was visited.
+  Degree degreeOf(PairwiseOp op, unsigned result);
   bool visitBody(mlir::Block &block);
   bool visitScalar(mlir::Operation &op);
   bool visitExp(mlir::math::ExpOp op);
@@ -69,6 +74,8 @@ private:
   std::optional<Degree> join(llvm::ArrayRef<mlir::OpOperand *> operands);
   /// Gives up all exponents that a value depends on, if it does; false then.
   bool requireZero(const Degree &degree);
+  /// The same, but where all degrees are at most 0 a factor on the operand brings them there.
+  bool bringToZero(mlir::OpOperand &operand);
 
   Degree zero() const { return {false, llvm::SmallVector<double, 2>(exponents.size(), 0.0)}; }
   Degree lookup(mlir::Value value) const;

@@ -201,6 +201,31 @@ ArrayType taylor::rowType(PairwiseOp op) {
   return rows.renamed("g", "h");
 }
 
+PairwiseOp taylor::replaceTotals(OpBuilder &builder, PairwiseOp op) {
+  ArrayType ofRows = rowType(op);
+  builder.setInsertionPoint(op);
+  auto rows = cast<PairwiseOp>(builder.clone(*op));
+  SmallVector<Attribute> sums(op.getSums().begin(), op.getSums().end());
+  for (auto [index, result] : llvm::enumerate(op.getResults())) {
+    Value sum = rows.getResult(index);
+    if (PairSumAttr total = op.getSum(index); total.getKind() == PairOutput::Total) {
+      sums[index] = PairSumAttr::get(op.getContext(), PairOutput::Rows, total.getYielded(), total.getArray());
+      sum.setType(ofRows);
+      ArrayType type = arrayTypeOf(result);
+      SmallVector<StringRef> axes;
+      for (StringAttr axis : ofRows.getAxes())
+        if (!type.has(axis))
+          axes.push_back(axis == "h" && type.has("g") ? StringRef("group") : axis.getValue());
+      sum = buildReduce(builder, op.getLoc(), Reduction::Sum, axes, sum, {},
+                        [](OpBuilder &, Location, ValueRange x) { return x[0]; });
+    }
+    result.replaceAllUsesWith(sum);
+  }
+  rows.setSumsAttr(builder.getArrayAttr(sums));
+  op.erase();
+  return rows;
+}
+
 PairwiseOp taylor::addMaximum(OpBuilder &builder, PairwiseOp op, Value exponent, double floor) {
   SmallVector<Type> types(op.getResultTypes());
   types.push_back(rowType(op));

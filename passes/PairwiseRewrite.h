@@ -24,6 +24,9 @@ PairwiseOp addMaximum(mlir::OpBuilder &builder, PairwiseOp op, mlir::Value expon
 /// searching it; so do the users of the result that it was.
 PairwiseOp replaceMaximum(mlir::OpBuilder &builder, PairwiseOp op, mlir::Value maximum);
 
+/// Replaces `op` by one whose totals are sums into rows, which are added up behind it.
+PairwiseOp replaceTotals(mlir::OpBuilder &builder, PairwiseOp op);
+
 /// The axes of a row of `op`: those of its operands without u and channels, g as h.
 ArrayType rowType(PairwiseOp op);
 

@@ -221,8 +221,9 @@ def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
     Rule: an exponential over pairs, exp(x), becomes exp(x - m) with m[t] the maximum of x over the visible keys, and each
     value gets a degree p per maximum, value = exp(p m) value'. Products add degrees, quotients subtract, roots halve; sums,
     extrema and comparisons take the larger degree and multiply the other side by exp((q - p) m) <= 1, for which
-    m >= 0 is needed: floor 0 exactly when such a factor was made (-40 with storage in f16, whose weights would vanish where all exponents of a row are below -17). If all results, and all that leaves a row, have degree 0,
-    nothing of e^m is left and the function is stable; else that exponential stays as it was written, unshifted. Two sums
+    m >= 0 is needed: floor 0 exactly when such a factor was made (-40 with storage in f16, whose weights would vanish where all exponents of a row are below -17). Results, and all that leaves a row
+    (a sum over rows, an argument of tanh), must have degree 0: where theirs is below, as of the gradient of what is added to a mass, they take a factor exp(p m) <= 1. Then
+    nothing of e^m is left and the function is stable; where one is above 0, that exponential stays as it was written, unshifted. Two sums
     that are added at unlike degrees share the larger maximum.
 
     A running maximum is a constant to the derivative, so the pass follows `taylor-derive-backward` and shifts both sides.
@@ -384,6 +385,7 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::taylor::FunctionOp"> {
     | of s^n k[u], k the score's own keys | the derivative by q of the sum of s^(n+1) / (n+1): `taylor.contract_states` |
     | of s^n p k[u], p = dot(g, v) | that derivative with the state of v, contracted with g |
     | of s^n p, p = dot(g, v) | g . the sum of s^n v[u] |
+    | over all pairs | that of rows, added up by `taylor.reduce` |
     | without mask | one state for all queries; no pairs are left |
     | times exp(a[t] - c[u]), a decay | with E the least c up to a chunk's edge (`taylor.edge`): values times exp(E - c[u]), states that `decay(E)`, what is read times exp(a[t] - E) |
 
@@ -394,7 +396,8 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::taylor::FunctionOp"> {
     D = C(d + N, N) features of the orders up to N.
 
     Requires, with a message at the place that does not hold: weights that are finite sums of powers of one inner product, with factors that one side
-    knows alone, and one decay at most; visible(u <= t) or no mask (and then no decay). A clamp, a select or an exponential of a score, a window and documents are refused.
+    knows alone, and one decay at most; visible(u <= t) or no mask (and then no decay). A clamp, a select or an exponential of a score and a window are refused. In a function where
+    other sums have the form, such a sum stays over all pairs, with a warning.
 
     ```mlir
     %N, %Z = taylor.pairwise { s0 = dot(%q, %k), x0 = (s0 * 0.5 + 1.0) * s0 + 1.0 } visible(u <= t) -> rows(x0, %v), rows(x0) : ..
@@ -416,13 +419,26 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::taylor::FunctionOp"> {
 def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
   let summary = "arguments and results by which a sequence goes on where another call ended";
   let description = [{
-    Rule: each causal sum of finitely many powers of an inner product of a specification also sums over the keys of earlier calls, which its states hold
-    (`taylor.states` without chunks). The states before the call are arguments `initial.state0`, .., those after it results `final.state0`, ..; sums of
-    constants and formulas that read a place among the tokens take the number of earlier keys, `initial.position` [b], and give it as `final.position`. All are arrays
-    like any other: the backward that is derived behind this pass gives the gradients of initial states from those of final ones. A sequence in pieces,
-    each with the final states of the one before, gives what the whole gives.
+    Rule: what depends on the tokens of earlier calls goes on from what these left. Arguments `initial.NAME` hold it before the call, results `final.NAME` behind it:
 
-    Rotations get the places of the whole sequence (`at`). Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal, without a decay; no scan or convolution.
+    | argument | what it is |
+    |---|---|
+    | `state0`, .. | of each causal sum of finitely many powers of an inner product, the states over earlier keys (`taylor.states` without chunks) |
+    | `edge0`, .. | where such sums decay by exp(a[t] - c[u]): the least c so far, E. States are as E sees them: a key counts exp(E - c[u]), a query reads exp(a[t] - E), and a call multiplies them by exp(E' - E) |
+    | `sum0`, .. | a running sum, `taylor.scan sum` |
+    | `maximum0`, .. | a running maximum |
+    | `inputs0`, .. | of a convolution or shift, the last tokens that it reads, the oldest first, along an axis of their own |
+    | `position` | [b], how many tokens were before: places, counts and rotations are those of the whole sequence. Where it is 0, an edge or a maximum is none yet, whatever it holds |
+
+    All are 0 where nothing was before, and arrays like any other: the backward that is derived behind this pass gives the gradients of initial ones from those of final ones; an
+    edge and a maximum are constants to it, since no result depends on where they stand. What lacks b gets it: each batch has a past of its own. A sequence in pieces, each with what the
+    one before left, gives what the whole gives. No factor of a decay is above 1 where a and c fall, however long the sequence is.
+
+    With `queries-only` a call has all keys, and its queries are the last of them: only what mixes queries goes on.
+
+    Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal, whose states all have one number of features; no scan or convolution in reverse; no shift by more than 64 tokens; documents, if any, of taylor-add-documents. These
+    go on, too: what the calls before left is read by tokens whose document starts before the call, and what is left is that of the last token's. Masks go on comparing where documents
+    start within the call.
 
     ```mlir
     taylor.spec @linear("q" %q: !q, "k" %k: !k, "v" %v: !v) {
@@ -442,7 +458,8 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "features come in whole blocks of so many components, as in taylor-chunk-sums">,
-    Option<"recurrent", "recurrent", "bool", /*default=*/"false", "sums over all keys from the recurrence itself, token after token: `taylor.step_states`, which has no derivative">
+    Option<"recurrent", "recurrent", "bool", /*default=*/"false", "sums over all keys from the recurrence itself, token after token: `taylor.step_states`, which has no derivative">,
+    Option<"queriesOnly", "queries-only", "bool", /*default=*/"false", "only what mixes queries goes on: each call has all keys, and queries are the last of its tokens">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }

@@ -38,7 +38,7 @@ void taylor::buildSpecializedToPairsPipeline(OpPassManager &manager, std::option
   cleanUp(manager);
   if (!states)
     return;
-  manager.addPass(createCarryStatesPass({states->block, states->recurrent}));
+  manager.addPass(createCarryStatesPass({states->block, states->recurrent, states->queriesOnly}));
   cleanUp(manager);
 }
 

@@ -29,11 +29,12 @@ struct PairwiseOptions : mlir::PassPipelineOptions<PairwiseOptions> {
 /// From a specialised `taylor.spec @f` to `taylor.function @f.forward` and `@f.backward`.
 void buildSpecializedToPairwisePipeline(mlir::OpPassManager &manager);
 
-/// States before and after a call (taylor-carry-states): features in blocks of so many components, and
-/// whether sums over keys are recurrences.
+/// States before and after a call (taylor-carry-states): features in blocks of so many components, whether
+/// sums over keys are recurrences, and whether a call has all keys.
 struct CarriedStates {
   int64_t block = 1;
   bool recurrent = false;
+  bool queriesOnly = false;
 };
 
 /// Its first half: a specification whose sums over keys are `taylor.pairwise`, with states where there are

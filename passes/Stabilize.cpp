@@ -65,10 +65,14 @@ private:
   void shareMaxima();
   void shiftSites();
   void applyFactors();
+  void scaleArray(OpOperand &operand, const Degree &by);
   /// m of a leader as a scalar in the region that holds `scalar`.
   Value maximumIn(Operation *scalar, unsigned leader);
-  /// exp(sum of p[k] m_k), or the sum itself.
-  Value buildExponent(OpBuilder &builder, Operation *scalar, const Degree &degree);
+  /// The sum of p[k] m_k, of maxima that are scalars of a region. Those of dead rows count as the floor.
+  Value sumMaxima(OpBuilder &builder, Location loc, const Degree &degree, bool ofDeadRows,
+                  function_ref<Value(unsigned)> maximumOf);
+  /// The same in the region that holds `scalar`.
+  Value buildExponent(OpBuilder &builder, Operation *scalar, const Degree &degree, bool ofDeadRows = false);
 
   FunctionOp function;
   DegreeAnalysis &analysis;
@@ -149,21 +153,28 @@ Value Shift::maximumIn(Operation *scalar, unsigned leader) {
   return isa<MapOp>(parent) ? addOperand(cast<MapOp>(parent)) : addOperand(cast<ReduceOp>(parent));
 }
 
-Value Shift::buildExponent(OpBuilder &builder, Operation *scalar, const Degree &degree) {
-  Location loc = scalar->getLoc();
+Value Shift::sumMaxima(OpBuilder &builder, Location loc, const Degree &degree, bool ofDeadRows,
+                       function_ref<Value(unsigned)> maximumOf) {
   Value sum;
   for (auto [k, p] : llvm::enumerate(degree.p)) {
     if (p == 0.0)
       continue;
-    Value m = maximumIn(scalar, k);
-    Value term =
-        p == 1.0 ? m
-        : p == -1.0
-            ? arith::NegFOp::create(builder, loc, m).getResult()
-            : arith::MulFOp::create(builder, loc, buildNumber(builder, loc, m.getType(), p), m).getResult();
+    Value m = maximumOf(k);
+    Type type = m.getType();
+    if (ofDeadRows)
+      m = arith::MaximumFOp::create(builder, loc, m, buildNumber(builder, loc, type, floorOf(function)));
+    Value term = p == 1.0 ? m
+                 : p == -1.0
+                     ? arith::NegFOp::create(builder, loc, m).getResult()
+                     : arith::MulFOp::create(builder, loc, buildNumber(builder, loc, type, p), m).getResult();
     sum = sum ? arith::AddFOp::create(builder, loc, sum, term).getResult() : term;
   }
   return sum;
+}
+
+Value Shift::buildExponent(OpBuilder &builder, Operation *scalar, const Degree &degree, bool ofDeadRows) {
+  return sumMaxima(builder, scalar->getLoc(), degree, ofDeadRows,
+                   [&](unsigned leader) { return maximumIn(scalar, leader); });
 }
 
 void Shift::shiftSites() {
@@ -178,13 +189,36 @@ void Shift::shiftSites() {
   }
 }
 
+/// Of an operation over arrays.
+void Shift::scaleArray(OpOperand &operand, const Degree &by) {
+  OpBuilder builder(operand.getOwner());
+  Value array = operand.get();
+  SmallVector<Value> arrays{array};
+  for (auto [k, p] : llvm::enumerate(by.p))
+    if (p != 0.0)
+      arrays.push_back(maxima[k]);
+  operand.set(buildMap(
+      builder, array.getLoc(), arrays, {},
+      [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        unsigned next = 1;
+        auto maximumOf = [&](unsigned) { return x[next++]; };
+        Value sum = sumMaxima(b, loc, by, /*ofDeadRows=*/true, maximumOf);
+        return arith::MulFOp::create(b, loc, x[0], math::ExpOp::create(b, loc, sum));
+      },
+      arrayTypeOf(array)));
+}
+
 void Shift::applyFactors() {
-  for (auto &[operand, by] : analysis.factors) {
+  for (auto &[operand, by, ofDeadRows] : analysis.factors) {
     Operation *owner = operand->getOwner();
+    if (owner->getParentOp() == function.getOperation()) {
+      scaleArray(*operand, by);
+      continue;
+    }
     OpBuilder builder(owner);
     Location loc = owner->getLoc();
     Value value = operand->get();
-    Value factor = math::ExpOp::create(builder, loc, buildExponent(builder, owner, by));
+    Value factor = math::ExpOp::create(builder, loc, buildExponent(builder, owner, by, ofDeadRows));
     Value scaled = arith::MulFOp::create(builder, loc, value, factor);
     // A positive constant, often an epsilon, must not become 0 in f32: it may be all there is to divide by.
     FloatAttr number;

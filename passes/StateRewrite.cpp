@@ -257,7 +257,7 @@ FailureOr<SmallVector<Value>> StateRewrite::buildSteps(llvm::MapVector<int64_t, 
     types.push_back(readType(piece));
   }
   types.append(summed.types);
-  auto steps = StepStatesOp::create(builder, loc, types, side.reader, side.summed, summed.values, begin,
+  auto steps = StepStatesOp::create(builder, loc, types, side.reader, side.summed, summed.values, begin, keep,
                                     summed.mass, reads, first, last, builder.getArrayAttr(weights), block);
   for (auto [piece, row] : llvm::zip(pieces, steps.getRows()))
     addRead(piece, row, within);
@@ -267,9 +267,19 @@ FailureOr<SmallVector<Value>> StateRewrite::buildSteps(llvm::MapVector<int64_t, 
   return behind;
 }
 
+void StateRewrite::setDecay(const CarriedDecay &decay) {
+  readerDecay = decay.row;
+  summedDecay = decay.column;
+  keep = decay.keep;
+  // What decays in a head's own time is a head's own state.
+  if (summedDecay && arrayTypeOf(summedDecay).has("h"))
+    resultHeads = resultHeads.renamed("g", "h");
+}
+
 SmallVector<ArrayType> StateRewrite::stateTypes() {
-  SmallVector<Value> products = llvm::map_to_vector(
-      stateValues, [&](const StateValue &value) { return buildProduct(value.factors, {value.array}); });
+  SmallVector<Value> products = llvm::map_to_vector(stateValues, [&](const StateValue &value) {
+    return buildProduct(value.factors, {value.array, summedDecay});
+  });
   SmallVector<Value> present;
   llvm::copy_if(products, std::back_inserter(present), [](Value product) { return bool(product); });
   return llvm::map_to_vector(products, [&](Value product) { return stateType(product, present); });
@@ -279,7 +289,16 @@ SmallVector<Value> StateRewrite::buildCarried(llvm::MapVector<int64_t, Value> &w
                                               ArrayRef<Value> initial) {
   states.assign(initial.begin(), initial.end());
   buildAllReads(within);
-  return buildSums(initial);
+  SmallVector<Value> kept(initial);
+  if (keep)
+    for (Value &state : kept)
+      state = buildMap(
+          builder, loc, {state, keep}, {},
+          [](OpBuilder &b, Location where, ValueRange x) -> Value {
+            return arith::MulFOp::create(b, where, x[0], x[1]);
+          },
+          arrayTypeOf(state));
+  return buildSums(kept);
 }
 
 SmallVector<double> StateRewrite::weightsOf(const Piece &piece) const {
@@ -312,8 +331,7 @@ void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkO
   summedDecay = rows ? decay.column : decay.row;
   edges = decay.edges;
   documents = decay.documents;
-  // What decays in a head's own time is a head's own state.
-  if (edges && arrayTypeOf(edges).has("h"))
+  if (edges && arrayTypeOf(edges).has("h")) // as in setDecay
     resultHeads = resultHeads.renamed("g", "h");
   states = buildSums({});
   buildAllReads(within);

@@ -23,6 +23,13 @@ struct ChunkDecay {
   mlir::Value row, column, edges, documents;
 };
 
+/// A decay exp(a[t] - c[u]) taken apart at the edge to which states from an earlier call belong: what a query
+/// sees of them, what a key counts in the states behind the call, and what is left there of those before it;
+/// in the recurrent form, behind each token in place of the call. All null: none.
+struct CarriedDecay {
+  mlir::Value row, column, keep;
+};
+
 /// One operation's sums in one direction (into rows, or into columns) as reads of states.
 class StateRewrite {
 public:
@@ -38,6 +45,8 @@ public:
   /// The operation's results in this direction: `within` (one per result, null where all pairs are in the
   /// states) plus what is read. `decay` is there where the operation's terms decay.
   void build(llvm::MapVector<int64_t, mlir::Value> &within, int64_t chunkOrWhole, const ChunkDecay &decay);
+  /// What `stateTypes`, `buildCarried` and `buildSteps` that follow are made with.
+  void setDecay(const CarriedDecay &decay);
   /// The states of the sums, over all keys.
   llvm::SmallVector<ArrayType> stateTypes();
   /// Adds to the operation's results in `within` what is read from `initial`, one array per state; gives each
@@ -129,7 +138,7 @@ private:
   int64_t chunk = 0;
   int64_t block;
   /// Null where there is none.
-  mlir::Value readerDecay, summedDecay, edges, documents;
+  mlir::Value readerDecay, summedDecay, keep, edges, documents;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   Side side;

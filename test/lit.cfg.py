@@ -55,7 +55,7 @@ config.available_features.update(flags & {"avx2", "avx512f", "avx512bw", "avx512
 try:
     import psutil  # lit needs it to kill a test's children
 
-    limit = 3600 if "full" in config.available_features else 900
+    limit = 3600 if config.available_features & {"full", "sanitizer"} else 900
     try:
         lit_config.maxIndividualTestTime = limit
     except AttributeError:  # read-only since lit 23, which has it per suite

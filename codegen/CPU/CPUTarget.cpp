@@ -43,10 +43,10 @@ public:
   /// factors were measured.
   taylor::CostRates getRates(const taylor::TargetProblem &) const override {
     taylor::CostRates rates;
-    rates.samples = {{"forward", 17, 17, 1.40},   {"backward", 16, 17, 1.03},   {"forward", 65, 65, 1.20},
-                     {"backward", 64, 65, 1.14},  {"forward", 153, 17, 1.31},   {"backward", 152, 17, 1.08},
-                     {"forward", 2145, 65, 1.14}, {"backward", 2144, 65, 1.10}, {"forward", 969, 17, 1.39},
-                     {"backward", 968, 17, 1.65}};
+    rates.samples = {{"forward", 17, 17, 1.35},   {"backward", 16, 17, 0.96},   {"forward", 65, 65, 1.07},
+                     {"backward", 64, 65, 1.02},  {"forward", 153, 17, 1.18},   {"backward", 152, 17, 0.89},
+                     {"forward", 2145, 65, 1.06}, {"backward", 2144, 65, 1.00}, {"forward", 969, 17, 1.23},
+                     {"backward", 968, 17, 1.18}};
     return rates;
   }
 

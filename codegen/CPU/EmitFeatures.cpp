@@ -22,6 +22,13 @@ struct KernelEmitter::FeatureRun {
   Value weight;                  // null: 1
 };
 
+/// Constants of the module.
+struct KernelEmitter::FeatureTables {
+  int64_t width;    // components of a feature, those of the highest order
+  Value components; // [feature][component], i32
+  Value weights;    // [feature]; null: 1
+};
+
 Value KernelEmitter::table(const Twine &name, Type element, DenseElementsAttr values) {
   auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
   std::string symbol = name.str();
@@ -36,9 +43,8 @@ Value KernelEmitter::table(const Twine &name, Type element, DenseElementsAttr va
   return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), symbol);
 }
 
-void KernelEmitter::forFeatures(FeaturesAttr features, ArrayRef<double> weights, Value start, int64_t size,
-                                Type element, function_ref<void(const FeatureRun &)> body) {
-  // [feature][component], components of the highest order wide; and a weight per feature.
+KernelEmitter::FeatureTables KernelEmitter::featureTables(FeaturesAttr features, ArrayRef<double> weights,
+                                                          Type element) {
   int64_t width = std::max<int64_t>(features.getLast(), 1);
   SmallVector<int32_t> components;
   SmallVector<double> factors;
@@ -60,10 +66,10 @@ void KernelEmitter::forFeatures(FeaturesAttr features, ArrayRef<double> weights,
                          .str();
   Type i32 = b.getI32Type();
   int64_t count = factors.size();
-  Value componentTable = table(
+  FeatureTables tables{width, {}, {}};
+  tables.components = table(
       name, i32,
       DenseIntElementsAttr::get(RankedTensorType::get({count * width}, i32), ArrayRef<int32_t>(components)));
-  Value weightTable;
   if (weighted) {
     SmallVector<APFloat> numbers;
     for (double factor : factors) {
@@ -72,30 +78,46 @@ void KernelEmitter::forFeatures(FeaturesAttr features, ArrayRef<double> weights,
       number.convert(cast<FloatType>(element).getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
       numbers.push_back(number);
     }
-    weightTable = table(name + ".weights", element,
-                        DenseFPElementsAttr::get(RankedTensorType::get({count}, element), numbers));
+    tables.weights = table(name + ".weights", element,
+                           DenseFPElementsAttr::get(RankedTensorType::get({count}, element), numbers));
   }
+  return tables;
+}
+
+void KernelEmitter::forOrders(FeaturesAttr features, Value start, int64_t size,
+                              function_ref<void(int64_t, Value, Value)> body) {
   int64_t first = 0;
   for (int64_t order = features.getLast(); order >= features.getFirst(); --order) {
     int64_t past = first + *features.get().countOf(order);
-    // The part of the panel [start, start + size) that is of this order.
-    Value begin = arith::MaxSIOp::create(b, start, constant(first));
-    Value end = arith::MinSIOp::create(b, arith::AddIOp::create(b, start, constant(size)), constant(past));
+    body(order, arith::MaxSIOp::create(b, start, constant(first)),
+         arith::MinSIOp::create(b, arith::AddIOp::create(b, start, constant(size)), constant(past)));
+    first = past;
+  }
+}
+
+KernelEmitter::FeatureRun KernelEmitter::loadRun(const FeatureTables &tables, int64_t order, Value number,
+                                                 Value start) {
+  FeatureRun run{order, arith::SubIOp::create(b, number, start), {}, {}};
+  Value row = gep(tables.components, b.getI32Type(), multiply(Index(number), tables.width));
+  for (int64_t i = 0; i < order; ++i)
+    run.components.push_back(
+        arith::ExtSIOp::create(b, b.getI64Type(), load(b.getI32Type(), gep(row, b.getI32Type(), i))));
+  return run;
+}
+
+void KernelEmitter::forFeatures(FeaturesAttr features, ArrayRef<double> weights, Value start, int64_t size,
+                                Type element, function_ref<void(const FeatureRun &)> body) {
+  FeatureTables tables = featureTables(features, weights, element);
+  forOrders(features, start, size, [&](int64_t order, Value begin, Value end) {
     auto loop = scf::ForOp::create(b, begin, end, constant(1));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(loop.getBody()->getTerminator());
     Value number = loop.getInductionVar();
-    FeatureRun run;
-    run.order = order;
-    run.place = arith::SubIOp::create(b, number, start);
-    Value row = gep(componentTable, i32, multiply(Index(number), width));
-    for (int64_t i = 0; i < order; ++i)
-      run.components.push_back(arith::ExtSIOp::create(b, b.getI64Type(), load(i32, gep(row, i32, i))));
-    if (weightTable)
-      run.weight = load(element, gep(weightTable, element, Index(number)));
+    FeatureRun run = loadRun(tables, order, number, start);
+    if (tables.weights)
+      run.weight = load(element, gep(tables.weights, element, Index(number)));
     body(run);
-    first = past;
-  }
+  });
 }
 
 SmallVector<Value> KernelEmitter::loadComponent(const View &view, StringAttr axis, Value component,
@@ -108,36 +130,77 @@ SmallVector<Value> KernelEmitter::loadComponent(const View &view, StringAttr axi
   return loaded;
 }
 
-/// Of one vector: a number after the other.
+Value KernelEmitter::emitRunLanes(const FeatureTables &tables, const FeatureRun &run, Value number,
+                                  Value count, const View &vector, Value components) {
+  Value left = arith::TruncIOp::create(b, b.getI32Type(), count);
+  Value mask = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iota(), splat(left));
+  auto multiply = [&](Value product, Value x) {
+    return product ? arith::MulFOp::create(b, product, x).getResult() : x;
+  };
+  Value product = run.weight ? splat(run.weight) : Value();
+  if (components)
+    product = multiply(product,
+                       fromStorage(loadElements(vectorOf(vector.element), components, mask), vector.element));
+  Type element = registerType(vector.element);
+  if (tables.weights)
+    product =
+        multiply(product, loadElements(vectorOf(element), gep(tables.weights, element, Index(number)), mask));
+  if (product)
+    return product;
+  Value one = arith::ConstantOp::create(b, b.getFloatAttr(element, 1.0));
+  return arith::SelectOp::create(b, mask, splat(one), zeroOf(vectorOf(element)));
+}
+
+/// Of one vector, features lie in lanes: those of one order come in runs whose last component ascends to the
+/// vector's end, and all others are equal. What a run writes past its end is 0, or written by the next one.
 void KernelEmitter::emitExpandOne(ExpandOp expand) {
   StringAttr axis = expand.getAxisAttr(), to = expand.getToAttr();
   definePlace(expand.getResult(), to);
   const View panel = ownView(expand.getResult()), vector = *findView(expand.getInput(), axis);
+  FeaturesAttr features = expand.getFeatures();
   Type element = expand.getType().getElementType();
   int64_t size = expand.getType().getSize(to);
   Value start = scalars.lookup(expand.getStart());
-  Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0.0));
-  auto at = [&](const View &view, StringAttr along, Value place) {
-    return address(view, Point{along, {{along, Index(place)}}});
+  auto at = [&](const View &view, StringAttr along, Index place) {
+    return address(view, Point{along, {{along, place}}});
   };
   // Past the last feature too: whole vectors of them are read.
-  auto clear = scf::ForOp::create(b, constant(0), constant(llvm::alignTo(size, W)), constant(W));
-  {
+  loopBlocks(llvm::alignTo(size, W), W,
+             [&](Index place) { storeTile(panel, zeroOf(vectorOf(element)), at(panel, to, place)); });
+  FeatureTables tables = featureTables(features, expand.getWeightValues(), element);
+  auto emitRun = [&](FeatureRun run, Value number, Value end) {
+    Value first = run.order ? run.components.pop_back_val() : Value();
+    // Order 0 is one feature; whole blocks of components have no runs.
+    Value count = constant(1);
+    if (run.order && features.getBlock() == 1)
+      count = arith::MinSIOp::create(b, arith::SubIOp::create(b, constant(features.getChannels()), first),
+                                     arith::SubIOp::create(b, end, number));
+    for (Value component : run.components) {
+      Value x = loadTile(vector, at(vector, axis, Index(component)), /*isVector=*/false);
+      run.weight = run.weight ? arith::MulFOp::create(b, run.weight, x).getResult() : x;
+    }
+    auto lanes = scf::ForOp::create(b, constant(0), count, constant(W));
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(clear.getBody()->getTerminator());
-    storeTile(panel, splat(zero), at(panel, to, clear.getInductionVar()));
-  }
-  forFeatures(expand.getFeatures(), expand.getWeightValues(), start, size, element,
-              [&](const FeatureRun &run) {
-                Value product = run.weight;
-                for (Value component : run.components) {
-                  Value x = loadTile(vector, at(vector, axis, component), /*isVector=*/false);
-                  product = product ? arith::MulFOp::create(b, product, x).getResult() : x;
-                }
-                if (!product)
-                  product = arith::ConstantOp::create(b, b.getFloatAttr(element, 1.0));
-                store(product, at(panel, to, run.place));
-              });
+    b.setInsertionPoint(lanes.getBody()->getTerminator());
+    Index lane(lanes.getInductionVar());
+    Value product =
+        emitRunLanes(tables, run, asValue(add(Index(number), lane)), asValue(subtract(Index(count), lane)),
+                     vector, first ? at(vector, axis, add(Index(first), lane)) : Value());
+    storeTile(panel, product, at(panel, to, add(Index(run.place), lane)));
+    b.setInsertionPointAfter(lanes);
+    scf::YieldOp::create(b, ValueRange{arith::AddIOp::create(b, number, count)});
+  };
+  forOrders(features, start, size, [&](int64_t order, Value begin, Value end) {
+    scf::WhileOp::create(
+        b, TypeRange{b.getI64Type()}, ValueRange{begin},
+        [&](OpBuilder &, Location, ValueRange number) {
+          Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, number[0], end);
+          scf::ConditionOp::create(b, more, number);
+        },
+        [&](OpBuilder &, Location, ValueRange number) {
+          emitRun(loadRun(tables, order, number[0], start), number[0], end);
+        });
+  });
 }
 
 void KernelEmitter::emitExpand(ExpandOp expand) {

@@ -127,7 +127,7 @@ void KernelEmitter::storeLocal(Value value, const Point &point, Value vector) {
 }
 
 void KernelEmitter::emitOps(const Sweep &sweep, const Point &point, Locals &locals,
-                            DenseMap<Operation *, Value> &reduced) {
+                            llvm::MapVector<Operation *, Value> &reduced) {
   for (Operation *op : sweep.ops) {
     if (auto map = dyn_cast<MapOp>(op)) {
       emitMap(map, point, locals);
@@ -220,34 +220,26 @@ void KernelEmitter::reduceBlock(ReduceOp reduce, const Sweep &sweep, const Point
   ReductionKind kind = reduce.getKind();
   SmallVector<StringRef> over = names(reduce.getOver());
   const View view = ownView(reduce.getResult());
-  bool overRow = row && llvm::is_contained(over, row.getValue());
   bool overLane = !sweep.lane || llvm::is_contained(over, sweep.lane.getValue());
   auto at = [&](int64_t r, int64_t v) { return point.moved(row, r).moved(sweep.lane, v * W); };
-  Block2D sums = block;
-  if (overRow) {
-    for (size_t v = 0; v < block[0].size(); ++v)
-      for (size_t r = 1; r < block.size(); ++r)
-        sums[0][v] = combine(kind, sums[0][v], block[r][v]);
-    sums.resize(1);
-  }
-  for (size_t r = 0; r < sums.size(); ++r) {
+  for (size_t r = 0; r < block.size(); ++r) {
     if (!overLane) {
-      for (size_t v = 0; v < sums[r].size(); ++v) {
+      for (size_t v = 0; v < block[r].size(); ++v) {
         Value where = address(view, at(r, v));
-        store(combine(kind, sums[r][v], load(sums[r][v].getType(), where)), where);
+        store(combine(kind, block[r][v], load(block[r][v].getType(), where)), where);
       }
       continue;
     }
     Value sum;
     if (!sweep.lane) {
-      sum = vector::ExtractOp::create(b, sums[r][0], int64_t(0));
+      sum = vector::ExtractOp::create(b, block[r][0], int64_t(0));
     } else {
       Value vector;
       int64_t size = reduce.getInput().getType().getSize(sweep.lane);
       // Only the last vector of the axis may be short; blocks before it start at a variable index.
       Index first = point.along(sweep.lane);
-      for (size_t v = 0; v < sums[r].size(); ++v) {
-        Value x = sums[r][v];
+      for (size_t v = 0; v < block[r].size(); ++v) {
+        Value x = block[r][v];
         Value mask = first.value ? Value() : tailMask(point, first.constant / W + int64_t(v), size);
         if (mask)
           x = arith::SelectOp::create(b, mask, x, identity(kind, x.getType()));
@@ -356,6 +348,13 @@ KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
   } else {
     vectors = std::min<int64_t>(all, 8);
     rows = std::max<int64_t>(1, 8 / vectors);
+    // Sums over rows go through memory once per block.
+    bool sumsRows = llvm::any_of(sweep.ops, [&](Operation *op) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      return reduce && llvm::is_contained(reduce.getOver().getValue(), shape.row);
+    });
+    if (sumsRows)
+      rows = std::max<int64_t>(rows, 8);
   }
   // Where elements are left out, narrow blocks leave out more.
   shape.skips = shape.row && sweep.lane && !sweep.skips.empty();
@@ -455,12 +454,18 @@ void KernelEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, Strin
         locals[dot.getResult()] = product[r][v];
         storeLocal(dot.getResult(), there, product[r][v]);
       }
-      DenseMap<Operation *, Value> inputs;
+      llvm::MapVector<Operation *, Value> inputs;
       emitOps(sweep, there, locals, inputs);
       for (auto [op, vector] : inputs) {
+        // Rows that are added up take one row's registers.
+        auto reduce = cast<ReduceOp>(op);
+        bool overRow = row && llvm::is_contained(reduce.getOver().getValue(), row);
         Block2D &block = reduced[op];
-        block.resize(rows);
-        block[r].push_back(vector);
+        block.resize(overRow ? 1 : rows);
+        if (overRow && r > 0)
+          block[0][v] = combine(reduce.getKind(), block[0][v], vector);
+        else
+          block[r].push_back(vector);
       }
     }
   for (Operation *op : sweep.ops)

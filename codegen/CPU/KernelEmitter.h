@@ -146,7 +146,8 @@ private:
   Index minimum(Index x, Index y);
   Index maximum(Index x, Index y);
   void emitSweepBlock(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows, int64_t vectors);
-  void emitOps(const Sweep &sweep, const Point &point, Locals &locals, DenseMap<Operation *, Value> &reduced);
+  void emitOps(const Sweep &sweep, const Point &point, Locals &locals,
+               llvm::MapVector<Operation *, Value> &reduced);
   void emitMap(MapOp map, const Point &point, Locals &locals);
   Value emitSlice(SliceOp slice, const Point &point);
   Value fetch(Value value, const Point &point, Locals &locals);
@@ -196,9 +197,19 @@ private:
 
   // EmitFeatures.cpp: monomials of vectors, tokens in lanes
   struct FeatureRun;
+  struct FeatureTables;
   void emitExpand(ExpandOp expand);
   void emitExpandOne(ExpandOp expand);
   void emitContract(ContractOp contract);
+  FeatureTables featureTables(FeaturesAttr features, ArrayRef<double> weights, Type element);
+  /// Calls `body` for each order with the numbers of its features in the panel from `start` on: from, to.
+  void forOrders(FeaturesAttr features, Value start, int64_t size,
+                 function_ref<void(int64_t, Value, Value)> body);
+  FeatureRun loadRun(const FeatureTables &tables, int64_t order, Value number, Value start);
+  /// A vector of features that differ in their last component, from `number` on; `components` points to the
+  /// first of those, null for order 0. Lanes from `count` on are 0.
+  Value emitRunLanes(const FeatureTables &tables, const FeatureRun &run, Value number, Value count,
+                     const View &vector, Value components);
   /// Calls `body` for the features of a panel, order by order.
   void forFeatures(FeaturesAttr features, ArrayRef<double> weights, Value start, int64_t size, Type element,
                    function_ref<void(const FeatureRun &)> body);

@@ -58,12 +58,6 @@ std::string CompileOptions::check() const {
     return "expected a multiple of 64 up to 1048576 for --chunk, in which tiles of queries lie whole, but "
            "got " +
            std::to_string(chunk);
-  if (documents && (form == "recurrent" || !decode.empty()))
-    return "unsupported --documents with " + (decode.empty() ? "--form=recurrent" : "--decode=" + decode) +
-           ": a recurrence has one sequence; give each document a call of its own";
-  if (states && documents)
-    return "unsupported --states with --documents: a packed sequence begins and ends with whole documents; "
-           "use --states for each document by itself, or pack whole ones";
   auto checkSize = [](llvm::StringRef option, int64_t size) -> std::string {
     // Larger heads would not fit the register and cache model; no published model has them.
     if (size >= 1 && size <= 1024)

@@ -20,7 +20,8 @@ static TileType typeOf(Value value) { return cast<TileType>(value.getType()); }
 
 StringRef LayoutPlan::getContiguousAxis(tile::ArrayType array, TileType tile, ArrayAttr arrayAxes,
                                         ArrayAttr tileAxes, ValueRange offsets) {
-  return tile::getWindow(array, tile, arrayAxes, tileAxes, offsets).back().tileAxis;
+  auto window = tile::getWindow(array, tile, arrayAxes, tileAxes, offsets);
+  return window.empty() ? StringRef() : window.back().tileAxis;
 }
 
 bool LayoutPlan::canCopy(tile::LoadOp load) {
@@ -37,8 +38,10 @@ bool LayoutPlan::canCopy(tile::LoadOp load) {
     return true;
   StringRef contiguous =
       getContiguousAxis(array, type, load.getArrayAxes(), load.getTileAxes(), load.getOffsets());
+  if (contiguous.empty())
+    return false;
   bool known = array.getAxes().back().extent.isStatic() || load.getArray().getDefiningOp<tile::WorkspaceOp>();
-  return !contiguous.empty() && known && type.getSize(contiguous) * bytes % 16 == 0;
+  return known && type.getSize(contiguous) * bytes % 16 == 0;
 }
 
 //===----------------------------------------------------------------------===//

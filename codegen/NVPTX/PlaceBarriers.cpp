@@ -92,6 +92,9 @@ std::optional<Spread> spreadOf(Operation *op, Value memory) {
   return llvm::TypeSwitch<Operation *, Spread>(op)
       .Case([&](CopyOp copy) { return spread(copy, copy.getBuffer().getType()); })
       .Case([&](tile::LoadOp load) { return spread(load, load.getType()); })
+      .Case([&](tile::LookupOp lookup) { // no tile: one element, of all threads
+        return Spread{memory, Type(), {}, SmallVector<Value>(lookup.getPlace())};
+      })
       .Case([&](tile::StoreOp store) { return spread(store, store.getTile().getType()); })
       .Case([&](tile::AccumulateOp sum) { return spread(sum, sum.getTile().getType()); });
 }

@@ -10,6 +10,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Regex.h"
+#include "llvm/Support/Signals.h"
 #include <cstdlib>
 
 using namespace mlir;
@@ -82,14 +83,18 @@ std::optional<Assembly> simt::assemble(StringRef ptxas, StringRef ptx, const Tar
   StringRef suffixes[] = {"ptx", "cubin", "log"};
   llvm::scope_exit clean([&] {
     for (StringRef path : paths)
-      if (!path.empty())
+      if (!path.empty()) {
         llvm::sys::fs::remove(path);
+        llvm::sys::DontRemoveFileOnSignal(path);
+      }
   });
-  for (auto [path, suffix] : llvm::zip(paths, suffixes))
+  for (auto [path, suffix] : llvm::zip(paths, suffixes)) {
     if (std::error_code code = llvm::sys::fs::createTemporaryFile("taylor", suffix, path)) {
       error = "requires a folder for temporary files (TMPDIR): " + code.message();
       return std::nullopt;
     }
+    llvm::sys::RemoveFileOnSignal(path);
+  }
   if (llvm::Error failed = llvm::writeToOutput(paths[0], [&](llvm::raw_ostream &stream) {
         stream << ptx;
         return llvm::Error::success();

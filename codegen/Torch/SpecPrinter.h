@@ -41,6 +41,8 @@ private:
   void bindRows(mlir::Value result, llvm::StringRef hint, TorchText text, mlir::ValueRange arrays);
   /// An array over keys, read at the positions of the queries.
   TorchText readAtQueries(TorchText keys);
+  /// Of an array over queries, what stands at each key; 0 where that is no query.
+  TorchText readAtKeys(TorchText queries);
   /// An array over lags, read at all pairs of a query and a key; others as they are.
   TorchText readAtPairs(TorchText lags);
 

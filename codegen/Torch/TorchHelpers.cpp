@@ -54,6 +54,13 @@ constexpr Helper kHelpers[] = {
     # y[i] = x[index[i]] along dim; what is outside is read at the edge, for rows that see no key
     return x.index_select(dim, index.long().clamp(0, x.size(dim) - 1))
 )"},
+    {"at_keys", "", R"(def at_keys(x: Tensor, keys: int, dim: int) -> Tensor:
+    # y[u] = x[u - keys + queries] along dim, 0 where there is no such query
+    missing = keys - x.size(dim)
+    if missing <= 0:
+        return x.narrow(dim, -missing, keys)
+    return torch.cat([torch.zeros_like(x.select(dim, 0)).unsqueeze(dim).repeat_interleave(missing, dim), x], dim)
+)"},
     {"read_lags", "", R"(def read_lags(x: Tensor, queries: int, keys: int) -> Tensor:
     # y[.., t, u] = x[.., t - u + keys], lags along the last dim
     t = torch.arange(queries, device=x.device).unsqueeze(-1)

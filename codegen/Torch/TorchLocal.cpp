@@ -129,9 +129,8 @@ LogicalResult SpecPrinter::print(ScanOp op) {
 }
 
 LogicalResult SpecPrinter::print(AlignOp op) {
-  if (op.getAxis() == "u")
-    return op.emitError("unsupported taylor.align to u in PyTorch code; it arises in derived functions only");
-  bind(op.getResult(), "a", readAtQueries(texts[op.getArray()]));
+  TorchText text = texts[op.getArray()];
+  bind(op.getResult(), "a", op.getAxis() == "u" ? readAtKeys(text) : readAtQueries(text));
   return success();
 }
 

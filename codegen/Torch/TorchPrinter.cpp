@@ -104,6 +104,15 @@ TorchText SpecPrinter::readAtQueries(TorchText keys) {
   return keys;
 }
 
+TorchText SpecPrinter::readAtKeys(TorchText queries) {
+  scope.useHelper("at_keys");
+  int64_t dim = dimension(queries.axes, "t");
+  queries.text = "at_keys(" + queries.text + ", " + scope.getSize("u") + ", " + std::to_string(dim) + ")";
+  queries.strength = Strength::Primary;
+  queries.axes[dim] = "u";
+  return queries;
+}
+
 TorchText SpecPrinter::readAtPairs(TorchText lags) {
   if (lags.find("lag") < 0)
     return lags;
@@ -117,12 +126,12 @@ TorchText SpecPrinter::readAtPairs(TorchText lags) {
 
 /// Names that a variable must not take: Python's words, and what the text itself calls.
 static constexpr StringRef kReserved[] = {
-    "False",  "None",     "True",    "and",      "as",    "assert", "async",    "await",     "break",
-    "class",  "continue", "def",     "del",      "elif",  "else",   "except",   "for",       "from",
-    "global", "if",       "import",  "in",       "is",    "lambda", "nonlocal", "not",       "or",
-    "pass",   "raise",    "return",  "try",      "while", "with",   "yield",    "torch",     "Tensor",
-    "Tuple",  "float",    "int",     "min",      "max",   "range",  "constant", "positions", "shift",
-    "rope",   "convolve", "read_at", "read_lags"};
+    "False",  "None",     "True",    "and",     "as",       "assert", "async",    "await",     "break",
+    "class",  "continue", "def",     "del",     "elif",     "else",   "except",   "for",       "from",
+    "global", "if",       "import",  "in",      "is",       "lambda", "nonlocal", "not",       "or",
+    "pass",   "raise",    "return",  "try",     "while",    "with",   "yield",    "torch",     "Tensor",
+    "Tuple",  "float",    "int",     "min",     "max",      "range",  "constant", "positions", "shift",
+    "rope",   "convolve", "read_at", "at_keys", "read_lags"};
 
 LogicalResult SpecPrinter::printArguments() {
   for (StringRef word : kReserved)
@@ -195,6 +204,8 @@ FailureOr<std::string> SpecPrinter::print() {
   for (char &c : name)
     if (!isalnum(c))
       c = '_';
+  if (llvm::is_contained(kReserved, StringRef(name)))
+    name += "_";
   // TorchScript's parser takes no import; what the text needs stands in the comment.
   std::string text =
       "# Needs `import torch` and `from torch import Tensor`; or torch.jit.CompilationUnit(this text).\n";

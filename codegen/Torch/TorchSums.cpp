@@ -91,8 +91,9 @@ FailureOr<TorchText> SpecPrinter::printSeries(RecurrencesOp op, TorchText x) {
       list += (list.empty() ? "" : ", ") + printNumber(cast<FloatAttr>(coefficient).getValueAsDouble());
     weight.text = "torch.zeros_like(" + x.text + ")";
     weight = scope.assign("w", weight);
-    scope.addLine("for c in [" + list + "]:");
-    scope.addLine("    " + weight.text + " = " + weight.text + " * " + x.text + " + c");
+    std::string coefficient = scope.makeName("c");
+    scope.addLine("for " + coefficient + " in [" + list + "]:");
+    scope.addLine("    " + weight.text + " = " + weight.text + " * " + x.text + " + " + coefficient);
     if (*first)
       scope.addLine(weight.text + " = " + weight.text + " * " + x.text + " ** " + std::to_string(*first));
     return weight;
@@ -115,9 +116,10 @@ FailureOr<TorchText> SpecPrinter::printSeries(RecurrencesOp op, TorchText x) {
   weight.text = term.text;
   weight.text = scope.makeName("w");
   scope.addLine(weight.text + " = " + term.text);
-  scope.addLine("for n in range(" + std::to_string(*first + 1) + ", " + std::to_string(*last + 1) +
-                "):  # term = s^n / n!");
-  scope.addLine("    " + term.text + " = " + term.text + " * " + x.text + " / n");
+  std::string order = scope.makeName("n");
+  scope.addLine("for " + order + " in range(" + std::to_string(*first + 1) + ", " +
+                std::to_string(*last + 1) + "):  # term = s^" + order + " / " + order + "!");
+  scope.addLine("    " + term.text + " = " + term.text + " * " + x.text + " / " + order);
   scope.addLine("    " + weight.text + " = " + weight.text + " + " + term.text);
   return weight;
 }
@@ -213,6 +215,12 @@ template <typename Op> void SpecPrinter::printSum(Op op, int64_t index, TorchTex
     break;
   case Sum::State:
     llvm_unreachable("a state is printed by its recurrence");
+  }
+  // Sums of key/value heads: those of a group's heads are equal.
+  if (int64_t head = sum.find("h"); head >= 0 && type.has("g") && !type.has("h")) {
+    sum.text = sum.at(Strength::Power) + "[:, ::" + scope.getSize("h") + " // " + scope.getSize("g") + "]";
+    sum.strength = Strength::Primary;
+    sum.axes[head] = "g";
   }
   if (sum.axes != axes)
     sum = scope.expand(sum, axes);

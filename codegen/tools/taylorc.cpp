@@ -73,8 +73,9 @@ struct CommandLine {
           "and each call takes the cheaper one; the manifest says why; --emit shows the parallel one; or "
           "recurrent, token after token, with states as of --states, forward only"),
       cl::init("auto"), cl::cat(category)};
-  cl::opt<int64_t> chunk{"chunk", cl::desc("queries of a chunk (default: the target's choice)"), cl::init(0),
-                         cl::cat(category)};
+  cl::opt<int64_t> chunk{"chunk",
+                         cl::desc("queries of a chunk, a multiple of 64 (default: the target's choice)"),
+                         cl::init(0), cl::cat(category)};
   cl::opt<bool> states{
       "states",
       cl::desc(

@@ -187,6 +187,19 @@ void passStates(Array &state, StringRef reader, const ChunkNumbers &chunks, cons
   });
 }
 
+/// What a token leaves of a state.
+void keepState(Array &state, const Array &keep, int64_t token) {
+  Shape batch = state.shape.without({"f", channelOf(state.shape)});
+  Walk atKeep(keep.shape.without({"u"}), batch);
+  int64_t count = state.shape.sizeOf("f") * state.shape.sizeOf(channelOf(state.shape)), first = 0;
+  forEachPoint(batch, [&](ArrayRef<int64_t> point) {
+    Real kept = keep.values[atKeep(point) * keep.shape.sizeOf("u") + token];
+    for (int64_t i = 0; i < count; ++i)
+      state.values[first + i] *= kept;
+    first += count;
+  });
+}
+
 } // namespace
 
 FailureOr<Evaluated> taylor::reference::evaluateEdge(EdgeOp op, ArrayRef<Operand> operands,
@@ -352,6 +365,9 @@ FailureOr<Evaluated> taylor::reference::evaluateStepStates(StepStatesOp op, Arra
       point.insert(point.begin() + loop.tokenAxis, token);
       return point;
     };
+    if (op.getKeep())
+      for (Array &state : states)
+        keepState(state, *operands.back().array, token);
     forEachPoint(keysOfOne, [&](ArrayRef<int64_t> batch) {
       SmallVector<int64_t> point = at(batch, keys);
       std::vector<Real> x = readVector(*operands[1].array, keys.shape, point);

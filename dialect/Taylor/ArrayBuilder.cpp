@@ -21,6 +21,16 @@ ArrayType taylor::joinAxes(ValueRange arrays, Type elementType, ArrayRef<StringR
   return succeeded(type) ? *type : ArrayType();
 }
 
+ArrayType taylor::withBatch(ArrayType type) {
+  if (type.has("b"))
+    return type;
+  SmallVector<StringAttr> axes{StringAttr::get(type.getContext(), "b")};
+  SmallVector<int64_t> sizes{ArrayType::kUnknown};
+  llvm::append_range(axes, type.getAxes());
+  llvm::append_range(sizes, type.getSizes());
+  return ArrayType::get(type.getContext(), axes, sizes, type.getElementType());
+}
+
 Block *taylor::addBlock(Region &region, TypeRange argumentTypes, Location loc) {
   Block *block = new Block;
   region.push_back(block);

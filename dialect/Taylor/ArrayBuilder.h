@@ -21,6 +21,9 @@ ArrayType arrayTypeOf(mlir::Value array);
 ArrayType joinAxes(mlir::ValueRange arrays, mlir::Type elementType,
                    llvm::ArrayRef<llvm::StringRef> extra = {});
 
+/// The type with the axis b in front, where it has none.
+ArrayType withBatch(ArrayType type);
+
 /// Gives `region` one block with arguments of these types.
 mlir::Block *addBlock(mlir::Region &region, mlir::TypeRange argumentTypes, mlir::Location loc);
 

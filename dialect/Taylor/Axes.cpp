@@ -91,6 +91,14 @@ Type taylor::realTypeOf(MLIRContext *context, TypeRange arrays) {
   return narrow ? Type(Float32Type::get(context)) : Type(Float64Type::get(context));
 }
 
+Type taylor::realTypeOf(MLIRContext *context, TypeRange arrays, TypeRange results) {
+  bool anyFloat = llvm::any_of(arrays, [](Type type) {
+    auto array = dyn_cast<ArrayType>(type);
+    return array && isa<FloatType>(array.getElementType());
+  });
+  return realTypeOf(context, anyFloat ? arrays : results);
+}
+
 SmallVector<StringRef> taylor::indexedAxes(Region &region) {
   llvm::SmallSetVector<StringRef, 4> axes;
   region.walk([&](IndexOp op) { axes.insert(op.getAxis()); });

@@ -32,6 +32,9 @@ mlir::FailureOr<ArrayType> joinArrays(EmitError emitError, mlir::MLIRContext *co
 /// f64 if any float array is f64 or there is none, else f32: the type regions compute in.
 mlir::Type realTypeOf(mlir::MLIRContext *context, mlir::TypeRange arrays);
 
+/// The same of an operation whose results are known: theirs where no array is a float array.
+mlir::Type realTypeOf(mlir::MLIRContext *context, mlir::TypeRange arrays, mlir::TypeRange results);
+
 /// The axes that `taylor.index` operations in a region name, each once.
 llvm::SmallVector<llvm::StringRef> indexedAxes(mlir::Region &region);
 

@@ -46,11 +46,10 @@ ParseResult BodySyntax::parseTypes() {
     return failure();
 
   // A formula without operands has the type of its result, if that is written.
-  Type realType = realTypeOf(parser.getContext(), TypeRange(ArrayRef(types).take_front(arrays.size())));
-  bool anyFloat =
-      llvm::any_of(arrays, [](ArrayType array) { return isa<FloatType>(array.getElementType()); });
-  if (!anyFloat && explicitResult)
-    realType = explicitResult.getScalarType();
+  SmallVector<Type> results;
+  if (explicitResult)
+    results.push_back(explicitResult);
+  Type realType = realTypeOf(parser.getContext(), ArrayRef(types).take_front(arrays.size()), results);
   if (!isRegion && buildRegion(realType))
     return failure();
   FailureOr<ArrayType> join = joinArrays([&] { return parser.emitError(parser.getNameLoc()); },

@@ -2,6 +2,7 @@
 //
 // taylor.spec, taylor.function and taylor.yield.
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/NearestName.h"
 #include "dialect/Taylor/TaylorAttrs.h"
 #include "dialect/Taylor/TaylorDialect.h"
 
@@ -105,22 +106,16 @@ LogicalResult verifyYield(YieldOp yield) {
 
 /// A name in a formula that is neither an axis, nor bound, nor a parameter.
 LogicalResult reportUnknownName(SpecOp spec, ParameterOp op) {
-  StringRef nearest;
-  unsigned best = 3;
-  for (NamedAttribute parameter : spec.getParameters()) {
-    StringRef known = parameter.getName();
-    unsigned distance = known.edit_distance(op.getName(), /*AllowReplacements=*/true, best);
-    if (distance < best) {
-      best = distance;
-      nearest = known;
-    }
-  }
+  NearestName nearest(op.getName(), /*limit=*/3);
+  for (NamedAttribute parameter : spec.getParameters())
+    nearest.consider(parameter.getName());
   InFlightDiagnostic diagnostic =
       op->emitError("expected an axis, a bound name or a parameter of the specification, but got '")
       << op.getName() << "'; ";
-  if (nearest.empty())
-    return diagnostic << "declare it as parameters(" << op.getName() << " = 1.0)";
-  return diagnostic << "did you mean '" << nearest << "'?";
+  if (nearest.get().empty())
+    return diagnostic << "declare it as parameters(" << op.getName()
+                      << " = 1.0), or : index = 10 for an integer";
+  return diagnostic << "did you mean '" << nearest.get() << "'?";
 }
 
 /// Orders named by a parameter need an integer one.

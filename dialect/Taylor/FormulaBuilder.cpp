@@ -3,6 +3,7 @@
 // Formulas from trees to regions.
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Formula.h"
+#include "dialect/Taylor/NearestName.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -228,22 +229,14 @@ private:
   }
 
   void reportUnknownCall(const Formula &formula) {
-    StringRef nearest;
-    unsigned best = 3;
-    auto consider = [&](StringRef known) {
-      unsigned distance = known.edit_distance(formula.name, true, best);
-      if (distance < best) {
-        best = distance;
-        nearest = known;
-      }
-    };
+    NearestName nearest(formula.name, /*limit=*/3);
     for (const RealCall &call : kRealCalls)
-      consider(call.name);
+      nearest.consider(call.name);
     for (StringRef known : kOtherCalls)
-      consider(known);
+      nearest.consider(known);
     InFlightDiagnostic diagnostic = error(formula, "unsupported function '" + Twine(formula.name) + "'");
-    if (!nearest.empty()) {
-      diagnostic << "; did you mean '" << nearest << "'?";
+    if (!nearest.get().empty()) {
+      diagnostic << "; did you mean '" << nearest.get() << "'?";
       return;
     }
     diagnostic << "; known are ";

@@ -2,6 +2,7 @@
 //
 // Operations local to rows, tokens and channels: map, reduce, scan, align, normalize, rope, convolve.
 #include "dialect/Taylor/BodySyntax.h"
+#include "dialect/Taylor/Carried.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"
@@ -169,8 +170,10 @@ LogicalResult ReduceOp::verify() {
   FailureOr<ArrayType> inferred = reducedType(emitterFor(*this), *joined, getAxes());
   if (failed(inferred))
     return failure();
-  // A specification's own sums over tokens are recurrences and scans.
-  if ((*this)->getParentOfType<SpecOp>())
+  // A specification's own sums over tokens are recurrences and scans; what it hands on to another call is
+  // summed over those of one.
+  auto spec = (*this)->getParentOfType<SpecOp>();
+  if (spec && llvm::none_of(spec.getArgNames().getAsValueRange<StringAttr>(), isCarried))
     for (StringAttr axis : getAxes().getAsRange<StringAttr>())
       if (isTokenAxis(axis) || axis == "b")
         return emitOpError("unsupported reduction over '")

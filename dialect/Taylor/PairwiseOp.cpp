@@ -283,7 +283,7 @@ ParseResult PairwiseSyntax::parse() {
   if (parser.resolveOperands(formulas.operands, types, loc, result.operands))
     return failure();
   result.addTypes(resultTypes);
-  real = realTypeOf(parser.getContext(), types);
+  real = realTypeOf(parser.getContext(), types, resultTypes);
   if (findProducts() || findScalars() || buildRegions())
     return failure();
   Builder &builder = parser.getBuilder();
@@ -439,7 +439,7 @@ void PairwiseOp::print(OpAsmPrinter &printer) {
   printer << " : " << TypeRange(ValueRange(order)) << " -> " << getResultTypes();
 }
 
-Type PairwiseOp::getRealType() { return realTypeOf(getContext(), getArrays().getTypes()); }
+Type PairwiseOp::getRealType() { return realTypeOf(getContext(), getArrays().getTypes(), getResultTypes()); }
 
 //===----------------------------------------------------------------------===//
 // Verifier
@@ -508,11 +508,17 @@ LogicalResult verifyRegion(PairwiseOp op, Region &region, StringRef name, bool w
     if (name != "visible" && isCondition)
       return op.emitOpError("expected numbers from the ")
              << name << " region, but got a condition; write select(condition, 1.0, 0.0)";
+    if (name != "visible" && value.getType() != op.getRealType())
+      return op.emitOpError("expected numbers of type ")
+             << op.getRealType() << " from the " << name << " region, but got " << value.getType();
   }
   return success();
 }
 
 LogicalResult verifyOutput(PairwiseOp op, PairSumAttr sum, ArrayType result) {
+  if (result.getScalarType() != op.getRealType())
+    return op.emitOpError("expected outputs that are computed in ")
+           << op.getRealType() << ", as the pairs are, but got " << result;
   bool columns = sum.getKind() == PairOutput::Columns, diagonals = sum.getKind() == PairOutput::Diagonals;
   StringRef own = columns ? "u" : diagonals ? "lag" : "t", other = columns ? "t" : "u";
   if (StringRef token = tokenAxis(result);

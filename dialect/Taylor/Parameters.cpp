@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/Parameters.h"
+#include "dialect/Taylor/NearestName.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
@@ -24,22 +25,17 @@ LogicalResult reportUnknown(SpecOp spec, StringRef name) {
   if (spec.getParameters().empty())
     return diagnostic << ", which has none, but got '" << name << "'; declare it as parameters(" << name
                       << " : index = 10)";
-  StringRef nearest;
-  unsigned best = 4;
+  NearestName nearest(name, /*limit=*/4);
   std::string all;
   for (NamedAttribute parameter : spec.getParameters()) {
     StringRef known = parameter.getName();
     all += (all.empty() ? "" : ", ") + known.str();
-    unsigned distance = known.edit_distance(name, /*AllowReplacements=*/true, best);
-    if (distance < best) {
-      best = distance;
-      nearest = known;
-    }
+    nearest.consider(known);
   }
   diagnostic << ", but got '" << name << "'; ";
-  if (nearest.empty())
+  if (nearest.get().empty())
     return diagnostic << "it has " << all;
-  return diagnostic << "did you mean '" << nearest << "'?";
+  return diagnostic << "did you mean '" << nearest.get() << "'?";
 }
 
 } // namespace

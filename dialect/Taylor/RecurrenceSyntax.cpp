@@ -23,9 +23,6 @@ static LogicalResult verifyQueryKeyValue(EmitError emitError, ArrayType query, A
                        << key;
   if (channelOf(value).empty())
     return emitError() << "expected one channel axis of the value, but got " << value;
-  if (channelOf(value) == channel)
-    return emitError() << "expected a channel axis of the value other than that of the score, but got '"
-                       << channel << "'";
   return success();
 }
 

@@ -102,6 +102,16 @@ LogicalResult EdgeOp::verify() {
   return success();
 }
 
+/// States have the batches and heads of what decays them.
+static LogicalResult verifyDecayed(Operation *op, ArrayType decay, ValueRange states) {
+  for (StringRef axis : {"b", "h"})
+    for (Value state : states)
+      if (decay.has(axis) && !typeOf(state).has(axis))
+        return op->emitOpError("expected states with the axis '")
+               << axis << "' of their decay, but got " << state.getType();
+  return success();
+}
+
 LogicalResult StatesOp::verify() {
   if (failed(verifyVectors(*this)))
     return failure();
@@ -110,11 +120,8 @@ LogicalResult StatesOp::verify() {
     if (tokenOf(type) != "u" || !channelOf(type).empty() || !getChunk())
       return emitOpError("expected a decay over u, without a channel, between chunks, but got ")
              << type << (getChunk() ? "" : " and no chunk");
-    for (StringRef axis : {"b", "h"})
-      for (Value result : getResults())
-        if (type.has(axis) && !typeOf(result).has(axis))
-          return emitOpError("expected states with the axis '")
-                 << axis << "' of their decay, but got " << result.getType();
+    if (failed(verifyDecayed(*this, type, getResults())))
+      return failure();
   }
   if (Value within = getWithin())
     if (ArrayType type = typeOf(within);
@@ -221,6 +228,13 @@ LogicalResult StepStatesOp::verify() {
     if (typeOf(getInitial()[number]).clone(type.getElementType()) != type)
       return emitOpError("expected to begin from an array of the state's axes, ")
              << type << ", but got " << getInitial()[number].getType();
+  }
+  if (Value keep = getKeep()) {
+    ArrayType type = typeOf(keep);
+    if (tokenOf(type) != "u" || !channelOf(type).empty())
+      return emitOpError("expected what is kept of states over u, without a channel, but got ") << type;
+    if (failed(verifyDecayed(*this, type, getStates())))
+      return failure();
   }
   if (getWeights().size() != getReads().size())
     return emitOpError("expected weights for each read, ")

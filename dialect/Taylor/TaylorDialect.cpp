@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/TaylorDialect.h"
+#include "dialect/Taylor/NearestName.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -50,6 +51,22 @@ struct KeepNumbersInFormulas : DialectFoldInterface {
 };
 
 } // namespace
+
+static ParseResult reportUnknownOperation(OpAsmParser &parser, OperationState &state) {
+  NearestName nearest(state.name.getStringRef(), /*limit=*/4);
+  for (RegisteredOperationName known : parser.getContext()->getRegisteredOperations())
+    if (known.getDialectNamespace() == "taylor")
+      nearest.consider(known.getStringRef());
+  InFlightDiagnostic diagnostic =
+      parser.emitError(parser.getNameLoc(), "is no operation of the taylor dialect; ");
+  if (nearest.get().empty())
+    return diagnostic << "dialect/Taylor/README.md has examples";
+  return diagnostic << "did you mean '" << nearest.get() << "'?";
+}
+
+std::optional<Dialect::ParseOpHook> TaylorDialect::getParseOperationHook(StringRef) const {
+  return reportUnknownOperation;
+}
 
 void TaylorDialect::initialize() {
   addInterfaces<KeepNumbersInFormulas>();

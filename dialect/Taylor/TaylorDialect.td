@@ -24,6 +24,8 @@ def Taylor_Dialect : Dialect {
     void registerTypes();
     void registerAttributes();
     void registerDerivativeRules();
+    /// Of an operation that is none: the error names the nearest that is one.
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef name) const override;
   }];
 }
 

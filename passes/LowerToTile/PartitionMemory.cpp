@@ -124,6 +124,8 @@ void Partition::chooseStored() {
         store(result);
       for (Value initial : steps.getInitial())
         store(initial);
+      if (steps.getKeep())
+        store(steps.getKeep());
       // One for every head of a group, panel after panel; one token is read where it lies.
       bool ofGroup = typeOf(steps.getReaders()).has("h") && !typeOf(steps.getStates().front()).has("h");
       if (ofGroup || sizes.stepTokens == 1)

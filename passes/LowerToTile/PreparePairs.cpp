@@ -73,7 +73,7 @@ void taylor::widenPairSums(FunctionOp function) {
         require("t");
       if (columns)
         require("u");
-      if (columns && some("g") && !type.has("h"))
+      if (columns && !type.has("h") && (some("g") || type.has("g")))
         require("g"); // a block sums over the heads of its group
       else if (some("h") && type.has("g") && !columns) {
         llvm::erase(axes, "g");

@@ -86,6 +86,18 @@ private:
   /// What one token, at a window without a size, adds to each state, where `isThere`.
   llvm::SmallVector<mlir::Value> addToken(const Summed &op, Frame &token, mlir::Value isThere,
                                           mlir::Value start, int64_t size, mlir::ValueRange sums);
+  /// The number by which a token multiplies the states from before it.
+  mlir::Value loadKept(StepStatesOp op, mlir::Value token, mlir::Value isThere, const Frame &frame);
+  struct Step;
+  /// Calls `body` for each head that reads a step's states.
+  void forReaders(Step &step, llvm::function_ref<void(Frame &)> body);
+  /// Features of a head's query, from `start` on, for each read: those of equal weights once.
+  llvm::SmallVector<mlir::Value> expandReader(StepStatesOp op, Frame &head, mlir::Value start);
+  llvm::SmallVector<mlir::Value> loadPanels(mlir::ValueRange memory, const Frame &frame, mlir::Value start);
+  llvm::SmallVector<mlir::Value> loadBefore(Step &step, mlir::Value start);
+  void readToken(Step &step, Frame &head, mlir::ValueRange expanded, mlir::ValueRange panels);
+  void stepPanel(Step &step, mlir::Value start);
+  void stepPanelOfTile(Step &step, llvm::ArrayRef<mlir::Value> masked, mlir::Value start);
   /// One token of the recurrence: states come from the memory `before` and go to `states`.
   void emitStep(StepStatesOp op, const Frame &frame, mlir::Value parts, mlir::Value token,
                 mlir::ValueRange before, mlir::ValueRange rows, mlir::ValueRange states);

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -22,6 +23,13 @@ StateEmitter::Summed StateEmitter::summedBy(StepStatesOp op) {
           op.getMass(),
           "u",
           typeOf(op.getStates().front()).getScalarType()};
+}
+
+/// a b, element by element.
+static Value multiply(TileEmitter &emitter, Value a, Value b) {
+  return emitter.map({a, b}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    return arith::MulFOp::create(inner, where, s[0], s[1]);
+  });
 }
 
 /// sum + a b, element by element.
@@ -50,107 +58,168 @@ SmallVector<Value> StateEmitter::addToken(const Summed &op, Frame &token, Value 
   return next;
 }
 
+Value StateEmitter::loadKept(StepStatesOp op, Value token, Value isThere, const Frame &frame) {
+  auto number = tile::TileType::get(builder.getContext(), {}, typeOf(op.getKeep()).getScalarType());
+  Value kept =
+      emitter.load(emitter.memory.values.lookup(op.getKeep()), number, frame.at("u", token, /*size=*/1));
+  // Without tokens, all of it.
+  return emitter.map(kept, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    Value one = arith::ConstantOp::create(inner, where, inner.getFloatAttr(s[0].getType(), 1.0));
+    return arith::SelectOp::create(inner, where, isThere, s[0], one);
+  });
+}
+
+/// One token of the recurrence.
+struct StateEmitter::Step {
+  StepStatesOp op;
+  const Frame &frame; // of the group, or head, and the part of its panels
+  Value token;
+  ValueRange before;       // memory of the states that it adds to
+  ValueRange rows, states; // memory of what is read, and of the states with it
+  Frame queries, keys;     // at the token
+  Value isThere;           // whether there is such a token
+  Value kept;              // what is left of the states before it; null: all
+  bool heads;              // whether the heads of a group read the same states
+};
+
+void StateEmitter::forReaders(Step &step, function_ref<void(Frame &)> body) {
+  auto ofHead = [&](const Frame &head, ValueRange) {
+    Frame inside = head;
+    body(inside);
+    return SmallVector<Value>();
+  };
+  if (step.heads)
+    forHeads(step.queries, {}, ofHead);
+  else
+    ofHead(step.queries, {});
+}
+
+SmallVector<Value> StateEmitter::expandReader(StepStatesOp op, Frame &head, Value start) {
+  Value vectors = emitter.emit(op.getReaders(), head);
+  SmallVector<Value> expanded;
+  for (size_t r = 0; r < op.getReads().size(); ++r) {
+    size_t same = 0;
+    while (op.getWeights()[same] != op.getWeights()[r])
+      ++same;
+    expanded.push_back(same < r ? expanded[same]
+                                : expand(vectors, op.getFeatures(), start, emitter.sizes.stateFeatures,
+                                         op.getWeightValues(r)));
+  }
+  return expanded;
+}
+
+SmallVector<Value> StateEmitter::loadPanels(ValueRange memory, const Frame &frame, Value start) {
+  return llvm::map_to_vector(
+      memory, [&](Value states) { return loadPanel(states, frame, start, emitter.sizes.stateFeatures); });
+}
+
+/// What is left of a panel of the states before the step.
+SmallVector<Value> StateEmitter::loadBefore(Step &step, Value start) {
+  SmallVector<Value> panels = loadPanels(step.before, step.frame, start);
+  if (step.kept)
+    for (Value &panel : panels)
+      panel = multiply(emitter, step.kept, panel);
+  return panels;
+}
+
+void StateEmitter::readToken(Step &step, Frame &head, ValueRange expanded, ValueRange panels) {
+  for (auto [read, row, features] : llvm::zip(step.op.getReads(), step.rows, expanded)) {
+    Value products = multiply(emitter, features, panels[read]);
+    Value sum = tile::ReduceOp::create(builder, emitter.loc, tile::ReductionKind::sum, products, {"f"});
+    emitter.accumulate(sum, row, head);
+  }
+}
+
+/// Of a panel, for one token: the first head reads it in the registers where it is added to, the others where
+/// it was stored.
+void StateEmitter::stepPanel(Step &step, Value start) {
+  Frame keys = step.keys, head = step.queries;
+  Value first, count;
+  if (step.heads) {
+    std::tie(first, count) = headsOf(step.frame);
+    head.tiles.clear();
+    head.indices["h"] = first;
+  }
+  SmallVector<Value> expanded = expandReader(step.op, head, start);
+  SmallVector<Value> sums = loadBefore(step, start);
+  sums = addToken(summedBy(step.op), keys, step.isThere, start, emitter.sizes.stateFeatures, sums);
+  for (auto [sum, memory] : llvm::zip(sums, step.states))
+    emitter.store(sum, memory, panelAt(step.frame, start));
+  readToken(step, head, expanded, sums);
+  if (!step.heads)
+    return;
+  Value one = emitter.constant(1);
+  Value others = arith::CmpIOp::create(builder, emitter.loc, arith::CmpIPredicate::sgt, count, one);
+  auto branch = scf::IfOp::create(builder, emitter.loc, others, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> panels = loadPanels(step.states, step.frame, start);
+  emitter.loop(emitter.add(first, one), emitter.add(first, count), 1, {}, [&](Value index, ValueRange) {
+    Frame other = step.queries;
+    other.tiles.clear();
+    other.indices["h"] = index;
+    readToken(step, other, expandReader(step.op, other, start), panels);
+    return SmallVector<Value>();
+  });
+}
+
+/// Of a panel, for a tile of tokens of which the first counts.
+void StateEmitter::stepPanelOfTile(Step &step, ArrayRef<Value> masked, Value start) {
+  Frame keys = step.keys;
+  SmallVector<Value> sums = loadBefore(step, start);
+  sums = addTokens(summedBy(step.op), keys, masked, start, emitter.sizes.stateFeatures, sums);
+  for (auto [sum, memory] : llvm::zip(sums, step.states))
+    emitter.store(sum, memory, panelAt(step.frame, start));
+  forReaders(step, [&](Frame &head) {
+    SmallVector<Value> expanded = expandReader(step.op, head, start);
+    for (auto [r, row] : llvm::enumerate(step.op.getRows())) {
+      Value none = emitter.splat(emitter.tileType(typeOf(row), head), 0.0);
+      emitter.accumulate(addProduct(none, expanded[r], sums[step.op.getReads()[r]], "f"), step.rows[r], head);
+    }
+  });
+}
+
 void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Value token, ValueRange before,
                             ValueRange rows, ValueRange states) {
   Location loc = emitter.loc;
-  int64_t size = emitter.sizes.stateFeatures, width = emitter.sizes.stepTokens;
-  bool oneToken = width == 1;
-  Features features = op.getFeatures();
-  Value step = emitter.constant(size);
-  Value first = arith::MulIOp::create(builder, loc, frame.indices.lookup("part"), step);
-  Value stride = arith::MulIOp::create(builder, loc, parts, step);
-  // The tokens behind it in the tile are none of its own, and their rows are written by their own steps.
-  Value past =
-      arith::MinSIOp::create(builder, loc, emitter.add(token, emitter.constant(1)), emitter.size("u"));
+  bool oneToken = emitter.sizes.stepTokens == 1;
+  int64_t width = oneToken ? 0 : emitter.sizes.stepTokens;
   Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, token, emitter.size("u"));
-  bool heads = !frame.indices.contains("h") && typeOf(op.getReaders()).has("h");
-  auto forEachHead = [&](const Frame &at, function_ref<void(Frame &)> body) {
-    auto ofHead = [&](const Frame &head, ValueRange) {
-      Frame inside = head;
-      body(inside);
-      return SmallVector<Value>();
-    };
-    heads ? forHeads(at, {}, ofHead) : ofHead(at, {});
-  };
-  Frame queries = frame.at("t", token, oneToken ? 0 : width),
-        keys = frame.at("u", token, oneToken ? 0 : width);
-  forEachHead(queries, [&](Frame &head) {
+  Step step{op,
+            frame,
+            token,
+            before,
+            rows,
+            states,
+            frame.at("t", token, width),
+            frame.at("u", token, width),
+            isThere,
+            Value(),
+            !frame.indices.contains("h") && typeOf(op.getReaders()).has("h")};
+  forReaders(step, [&](Frame &head) {
     for (auto [row, memory] : llvm::zip(op.getRows(), rows))
       emitter.store(emitter.splat(emitter.tileType(typeOf(row), head), 0.0), memory, head);
-    if (!heads)
-      queries.tiles[op.getReaders()] = emitter.emit(op.getReaders(), head);
+    if (!step.heads)
+      step.queries.tiles[op.getReaders()] = emitter.emit(op.getReaders(), head);
   });
   // Once per token, not once per panel.
-  emitter.emit(op.getVectors(), keys);
+  emitter.emit(op.getVectors(), step.keys);
   for (Value value : op.getValues())
-    emitter.emit(value, keys);
-  SmallVector<Value> masked = oneToken ? SmallVector<Value>() : maskTokens(summedBy(op), keys, past);
-  // Features of a head's query, for each read: those of equal weights once.
-  auto expandQuery = [&](Frame &head, Value start) {
-    Value vectors = emitter.emit(op.getReaders(), head);
-    SmallVector<Value> expanded;
-    for (size_t r = 0; r < op.getReads().size(); ++r) {
-      size_t same = 0;
-      while (op.getWeights()[same] != op.getWeights()[r])
-        ++same;
-      expanded.push_back(same < r ? expanded[same]
-                                  : expand(vectors, features, start, size, op.getWeightValues(r)));
-    }
-    return expanded;
-  };
-  auto read = [&](Frame &head, ValueRange expanded, ValueRange panels) {
-    for (auto [r, row] : llvm::enumerate(op.getRows())) {
-      Value panel = panels[op.getReads()[r]], sum;
-      if (oneToken) {
-        Value product =
-            emitter.map({expanded[r], panel}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
-              return arith::MulFOp::create(inner, where, s[0], s[1]);
-            });
-        sum = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, product, {"f"});
-      } else {
-        Value none = emitter.splat(emitter.tileType(typeOf(row), head), 0.0);
-        sum = addProduct(none, expanded[r], panel, "f");
-      }
-      emitter.accumulate(sum, rows[r], head);
-    }
-  };
-  emitter.loop(first, emitter.constant(*features.count()), stride, {}, [&](Value start, ValueRange) {
-    Frame tokens = keys, at = panelAt(frame, start), head = queries;
-    Value ofFirst, count;
-    SmallVector<Value> expanded;
-    if (oneToken) {
-      // The first head reads a panel in the registers where it is added to.
-      if (heads) {
-        std::tie(ofFirst, count) = headsOf(frame);
-        head.tiles.clear();
-        head.indices["h"] = ofFirst;
-      }
-      expanded = expandQuery(head, start);
-    }
-    SmallVector<Value> sums =
-        llvm::map_to_vector(before, [&](Value memory) { return loadPanel(memory, frame, start, size); });
-    sums = oneToken ? addToken(summedBy(op), tokens, isThere, start, size, sums)
-                    : addTokens(summedBy(op), tokens, masked, start, size, sums);
-    for (auto [sum, memory] : llvm::zip(sums, states))
-      emitter.store(sum, memory, at);
-    if (!oneToken) {
-      forEachHead(queries, [&](Frame &each) { read(each, expandQuery(each, start), sums); });
-      return SmallVector<Value>();
-    }
-    read(head, expanded, sums);
-    if (!heads)
-      return SmallVector<Value>();
-    // The others read it where it was stored.
-    emitter.loop(emitter.add(ofFirst, emitter.constant(1)), emitter.add(ofFirst, count), 1, {},
-                 [&](Value index, ValueRange) {
-                   Frame other = queries;
-                   other.tiles.clear();
-                   other.indices["h"] = index;
-                   SmallVector<Value> panels = llvm::map_to_vector(
-                       states, [&](Value memory) { return loadPanel(memory, frame, start, size); });
-                   read(other, expandQuery(other, start), panels);
-                   return SmallVector<Value>();
-                 });
+    emitter.emit(value, step.keys);
+  SmallVector<Value> masked;
+  if (!oneToken) {
+    // The tokens behind it in the tile are none of its own, and their rows are written by their own steps.
+    Value past =
+        arith::MinSIOp::create(builder, loc, emitter.add(token, emitter.constant(1)), emitter.size("u"));
+    masked = maskTokens(summedBy(op), step.keys, past);
+  }
+  if (op.getKeep())
+    step.kept = loadKept(op, token, isThere, frame);
+  Value panel = emitter.constant(emitter.sizes.stateFeatures);
+  Value first = arith::MulIOp::create(builder, loc, frame.indices.lookup("part"), panel);
+  Value stride = arith::MulIOp::create(builder, loc, parts, panel);
+  emitter.loop(first, emitter.constant(*op.getFeatures().count()), stride, {}, [&](Value start, ValueRange) {
+    oneToken ? stepPanel(step, start) : stepPanelOfTile(step, masked, start);
     return SmallVector<Value>();
   });
 }

@@ -38,6 +38,10 @@ class Case:
         self.entry, self.kernel, self.device = entry, kernel, device
         self.stored = torch.load(folder.path / entry["file"], weights_only=True)
         self.buffers = {}
+        self.allocate()
+
+    def allocate(self):
+        entry, kernel, device = self.entry, self.kernel, self.device
         for function in ("forward", "backward"):
             for slot in kernel.slots(function):
                 if slot not in self.buffers:
@@ -71,3 +75,43 @@ class Case:
                 verdict = "WRONG: wrote outside of it"
             rows.append({"case": self.entry["name"], "slot": slot, "error": error, **bound, "verdict": verdict})
         return rows
+
+
+class Steps(Case):
+    """Token by token through `step`: with states that each call hands on, or with keys and values of all tokens so far. What the calls give
+    together is held against the results of the whole sequence."""
+
+    def allocate(self):
+        kernel, sizes = self.kernel, self.entry["sizes"]
+        slots = kernel.slots("step")
+        self.carried = {slot: slot.replace("input:initial.", "output:final.") for slot in slots if slot.startswith("input:initial.")}
+        for slot in slots:
+            if slot in self.carried or slot in self.carried.values():
+                shape = kernel.shape(slot, sizes)
+                self.buffers[slot] = Surrounded(kernel.axes(slot), shape, kernel.dtype(slot), self.device, "bhtc")
+            elif slot.startswith("output:"):
+                shape = kernel.shape(slot, sizes)
+                self.buffers[slot] = Surrounded(kernel.axes(slot), shape, kernel.dtype(slot), self.device, self.entry["layout"])
+        self.tensors = {slot: buffer.tensor for slot, buffer in self.buffers.items()}
+        self.whole = {slot: self.stored[slot].to(self.device.torch) for slot in slots if slot.startswith("input:") and slot not in self.carried}
+
+    def of_token(self, slot, tensor, token):
+        """The new token's part of an array; without states, keys of all tokens so far."""
+        for axis, name in enumerate(self.kernel.axes(slot)):
+            if name == "t" or (name == "u" and self.carried):
+                tensor = tensor.narrow(axis, token, 1)
+            elif name == "u":
+                tensor = tensor.narrow(axis, 0, token + 1)
+        return tensor
+
+    def run(self, workspace=None):
+        for slot in self.carried:
+            self.tensors[slot].zero_()  # nothing before the first token
+        for token in range(self.entry["sizes"]["t"]):
+            given = {slot: self.of_token(slot, x, token) for slot, x in self.whole.items()}
+            given |= {slot: x if slot in self.carried or slot in self.carried.values() else self.of_token(slot, x, token)
+                      for slot, x in self.tensors.items()}
+            self.kernel.prepare("step", given, self.device, workspace)(self.device.stream())
+            for initial, final in self.carried.items():
+                self.tensors[initial].copy_(self.tensors[final])
+        self.device.synchronize()

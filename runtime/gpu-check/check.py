@@ -52,7 +52,7 @@ def require_code(folder, load, device):
 
 def check_cases(folder, kernels, device, options, progress):
     """Rows of all results of all cases, and the cases that features are tried on."""
-    from cases import Case
+    from cases import Case, Steps
 
     entries = [e for e in folder.index["cases"] if options.only.search(e["name"]) and (e["quick"] or not options.quick)]
     if not entries:
@@ -61,13 +61,13 @@ def check_cases(folder, kernels, device, options, progress):
     for number, entry in enumerate(entries):
         progress.step(f"case {number + 1} of {len(entries)}: {entry['name']} ...")
         try:
-            case = Case(folder, entry, kernels(entry["artifact"]), device)
+            case = (Steps if folder.index["artifacts"][entry["artifact"]]["decode"] else Case)(folder, entry, kernels(entry["artifact"]), device)
             case.run()
             rows += case.judge()
         except RuntimeError as error:
             rows += [{"case": entry["name"], "slot": "-", "error": float("nan"), "allowed": 0.0, "verdict": f"WRONG: {error}"}]
             continue
-        if len(kept) < 2 and folder.index["artifacts"][entry["artifact"]]["mode"] == "deterministic":
+        if len(kept) < 2 and type(case) is Case and folder.index["artifacts"][entry["artifact"]]["mode"] == "deterministic":
             kept.append(case)
     return rows, kept
 

@@ -31,7 +31,7 @@ PROGRAMS = ["check.py", "cases.py", "clock.py", "contenders.py", "device.py", "d
 SHAPES = [
     {"b": 2, "h": 2, "g": 1, "t": 65, "u": 65, "layout": "bhtc"},
     {"b": 1, "h": 2, "g": 1, "t": 37, "u": 111, "layout": "bthc"},
-    {"b": 1, "h": 1, "g": 1, "t": 299, "u": 299, "layout": "bthc"},
+    {"b": 1, "h": 1, "g": 1, "t": 171, "u": 171, "layout": "bthc"},
     {"b": 1, "h": 2, "g": 2, "t": 129, "u": 64, "layout": "bhtc"},
     {"b": 1, "h": 1, "g": 1, "t": 1, "u": 1, "layout": "bhtc"},
 ]
@@ -41,6 +41,9 @@ OTHER_HEADS = ((16, 48), (192, 192))  # of one specification
 # What is packed unless --specs says more: kernels that differ most from each other; all of them are many times what the folder may have.
 SPECS = ("softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-count-layernorm", "linear-relu", "decay-gates", "softmax-taylor")
 TIMED = ("softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-taylor", "linear-relu")
+# Decoded token by token: with states of a finite order, with keys and values of all tokens.
+DECODED = ({"spec": "softmax-taylor", "set": ["order=2"], "decode": "state"}, {"spec": "softmax", "set": [], "decode": "cache"})
+DECODED_SHAPE = {"b": 2, "h": 4, "g": 2, "t": 19, "u": 19, "layout": "bhtc"}
 MODES = {"deterministic": [], "atomic": ["--row-sums=atomic"]}
 
 
@@ -98,11 +101,13 @@ class Packer:
             if spec not in every:
                 raise Failure(f"expected a specification of examples/specs in --specs, but got '{spec}'")
         types, heads = options.types.split(","), HEADS[: 1 if options.small else None]
-        plain = {"mode": "deterministic", "mask": None, "timed": False}
+        plain = {"mode": "deterministic", "mask": None, "timed": False, "set": [], "decode": None}
         for spec, dtype, (d, e) in itertools.product(specs, types, heads):
             modes = [m for m in MODES if self.has_modes[m]] if spec in TIMED and dtype == types[0] else ["deterministic"]
             for mode in modes:
                 yield {**plain, "spec": spec, "dtype": dtype, "sizes": {"d": d, "e": e}, "mode": mode, "timed": spec in TIMED and dtype == types[0]}
+        for entry, dtype in itertools.product([e for e in DECODED if e["spec"] in specs], types[:1] if options.small else [x for x in types if x != "f16"]):
+            yield {**plain, **entry, "dtype": dtype, "sizes": {"d": heads[0][0], "e": heads[0][1]}}
         if options.small:
             return
         for d, e in OTHER_HEADS:
@@ -112,13 +117,15 @@ class Packer:
 
     def flags(self, entry):
         """Those of taylorc and taylor-run that both know."""
-        return [f"examples/specs/{entry['spec']}.mlir", f"--dtype={entry['dtype']}"] + ([f"--mask={entry['mask']}"] if entry["mask"] else [])
+        return [f"examples/specs/{entry['spec']}.mlir", f"--dtype={entry['dtype']}"] + ([f"--mask={entry['mask']}"] if entry["mask"] else []) + [
+            f"--set={setting}" for setting in entry["set"]]
 
     def compile(self, name, entry):
         """The artifact and the specification as PyTorch code. What the compiler refuses is noted, with its reason."""
         sizes = entry["sizes"]
         file = f"kernels/{name}.so.xz"  # text of PTX becomes a tenth
-        flags = self.flags(entry) + [f"--head-dim={sizes['d']}", f"--value-dim={sizes['e']}"]
+        decode = [f"--decode={entry['decode']}"] if entry["decode"] else []
+        flags = self.flags(entry) + decode + [f"--head-dim={sizes['d']}", f"--value-dim={sizes['e']}"]
         try:
             artifact = self.folder / "kernels" / f"{name}.so"
             self.call("taylorc", *flags, f"--target={self.options.targets}", *MODES[entry["mode"]], "-o", artifact)
@@ -140,7 +147,7 @@ class Packer:
         """Each artifact on two shapes, in turn, so that every specification meets every shape; what reads keys at query positions has no more queries than keys."""
         shapes = SHAPES[: 2 if self.options.small else None]
         for number, (name, entry) in enumerate(self.index["artifacts"].items()):
-            fit = [s for s in shapes if not self.manifests[name].get("aligned") or s["t"] <= s["u"]]
+            fit = [DECODED_SHAPE] if entry["decode"] else [s for s in shapes if not self.manifests[name].get("aligned") or s["t"] <= s["u"]]
             chosen = [fit[number % len(fit)], fit[(number + 2) % len(fit)]] if len(fit) > 2 else fit
             smallest = min(chosen, key=lambda s: s["b"] * s["h"] * s["t"] * s["u"] if s["t"] > 1 else 1e9)
             for shape in chosen:
@@ -154,6 +161,7 @@ class Packer:
         entry = self.index["artifacts"][case["artifact"]]
         shape = ",".join(f"{a}={n}" for a, n in {**case["sizes"], **entry["sizes"]}.items())
         self.call("taylor-run", *self.flags(entry), f"--shape={shape}", "--threads=1", f"--references={scratch}")
+        # What a decoder carries begins at zero, and gradients have no steps: the whole sequence's outputs are what is held against it.
         inputs = {x["name"]: x["dtype"] for x in self.manifests[case["artifact"]]["tensors"]["inputs"]}
         wide = torch.float64 if entry["dtype"] in ("f32", "f64") else torch.float32
         stored = {}
@@ -163,7 +171,7 @@ class Packer:
             stored[f"{kind}:{name}"] = torch.from_numpy(numpy.load(file)).to(dtype)
         torch.save(stored, self.folder / case["file"])
         rows = json.loads((scratch / "contract.json").read_text(encoding="utf-8"))
-        case["contract"] = {f"{row.pop('kind')}:{row.pop('name')}": row for row in rows}
+        case["contract"] = {f"{row.pop('kind')}:{row.pop('name')}": row for row in rows if not entry["decode"] or row["kind"] == "output"}
 
     # ---- Steps
 
@@ -195,7 +203,7 @@ class Packer:
         def compile_one(entry, total):
             sizes, mode, mask = entry["sizes"], entry["mode"], entry["mask"]
             parts = [entry["spec"], entry["dtype"], f"d{sizes['d']}" + (f"e{sizes['e']}" if sizes["e"] != sizes["d"] else "")]
-            name = "-".join(parts + ([mode] if mode != "deterministic" else []) + ([mask] if mask else []))
+            name = "-".join(parts + ([mode] if mode != "deterministic" else []) + ([mask] if mask else []) + (["decode"] if entry["decode"] else []))
             result = self.compile(name, entry)
             self.say(name, total)
             return name, result

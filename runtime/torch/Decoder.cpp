@@ -86,52 +86,55 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
                 given[i].name, "', as of the first input, but got ", inputs[i].size(axis));
   }
   int64_t added = tokens.value_or(0);
-  at::Tensor output =
-      how == Kind::State ? extendStates(inputs, added, memory) : extendCache(inputs, added, memory);
+  if (memory.states.empty())
+    memory.states = makeStates(inputs);
+  std::vector<at::Tensor> all = how == Kind::State ? inputs : keep(inputs, added, memory);
+  at::Tensor output;
+  if (how != Kind::Whole && added <= mostSteps) {
+    output = attention.step(all, memory.states).front();
+  } else {
+    all.insert(all.end(), memory.states.begin(), memory.states.end());
+    std::vector<at::Tensor> results = attention.callAll(all);
+    std::copy(results.begin() + long(made.size()), results.end(), memory.states.begin());
+    output = results.front();
+    if (int64_t axis = tokenAxis(made.front()); how == Kind::Whole && axis >= 0)
+      output = output.narrow(axis, memory.tokens, added);
+  }
   memory.tokens += added;
   return output;
 }
 
-at::Tensor Decoder::extendStates(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const {
-  const Manifest &manifest = attention.manifest();
-  if (memory.tensors.empty()) {
-    int64_t sizes[TAYLOR_DIM_COUNT] = {};
-    for (size_t i = 0; i < given.size(); ++i)
-      for (size_t j = 0; j < given[i].axes.size(); ++j)
-        if (given[i].axes[j].dim >= 0)
-          sizes[given[i].axes[j].dim] = inputs[i].size(int64_t(j));
-    for (const TensorInfo &info : manifest.inputs) {
-      if (!isState(info))
-        continue;
-      std::vector<int64_t> shape;
-      for (const Axis &axis : info.axes)
-        shape.push_back(axis.isChannel() ? axis.size : sizes[axis.dim]);
-      memory.tensors.push_back(
-          at::zeros(shape, inputs.front().options().dtype(scalarType(info.dtype)).requires_grad(false)));
-    }
+std::vector<at::Tensor> Decoder::makeStates(const std::vector<at::Tensor> &inputs) const {
+  int64_t sizes[TAYLOR_DIM_COUNT] = {};
+  for (size_t i = 0; i < given.size(); ++i)
+    for (size_t j = 0; j < given[i].axes.size(); ++j)
+      if (given[i].axes[j].dim >= 0)
+        sizes[given[i].axes[j].dim] = inputs[i].size(int64_t(j));
+  std::vector<at::Tensor> states;
+  for (const TensorInfo &info : attention.manifest().inputs) {
+    if (!isState(info))
+      continue;
+    std::vector<int64_t> shape;
+    for (const Axis &axis : info.axes)
+      shape.push_back(axis.isChannel() ? axis.size : sizes[axis.dim]);
+    states.push_back(
+        at::zeros(shape, inputs.front().options().dtype(scalarType(info.dtype)).requires_grad(false)));
   }
-  if (added <= mostSteps)
-    return attention.step(inputs, memory.tensors).front();
-  std::vector<at::Tensor> all = inputs;
-  all.insert(all.end(), memory.tensors.begin(), memory.tensors.end());
-  std::vector<at::Tensor> results = attention.callAll(all);
-  std::copy(results.begin() + long(made.size()), results.end(), memory.tensors.begin());
-  return results.front();
+  return states;
 }
 
-at::Tensor Decoder::extendCache(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const {
-  bool fresh = memory.tensors.empty();
+std::vector<at::Tensor> Decoder::keep(const std::vector<at::Tensor> &inputs, int64_t added,
+                                      Memory &memory) const {
+  memory.keys.resize(inputs.size());
   std::vector<at::Tensor> all;
   for (size_t i = 0; i < given.size(); ++i) {
     int64_t axis = tokenAxis(given[i]);
-    if (fresh)
-      memory.tensors.emplace_back();
     bool kept = axis >= 0 && (how == Kind::Whole || given[i].axes[size_t(axis)].dim == TAYLOR_DIM_U);
     if (!kept) {
       all.push_back(inputs[i]);
       continue;
     }
-    at::Tensor &cache = memory.tensors[i];
+    at::Tensor &cache = memory.keys[i];
     int64_t size = memory.tokens + added;
     if (!cache.defined() || cache.size(axis) < size) {
       std::vector<int64_t> shape = inputs[i].sizes().vec();
@@ -144,11 +147,7 @@ at::Tensor Decoder::extendCache(const std::vector<at::Tensor> &inputs, int64_t a
     cache.narrow(axis, memory.tokens, added).copy_(inputs[i]);
     all.push_back(cache.narrow(axis, 0, size));
   }
-  if (how == Kind::Cache && added <= mostSteps)
-    return attention.step(all, {}).front();
-  at::Tensor output = attention.callAll(all).front();
-  int64_t axis = tokenAxis(made.front());
-  return how == Kind::Whole && axis >= 0 ? output.narrow(axis, memory.tokens, added) : output;
+  return all;
 }
 
 } // namespace taylor

@@ -16,13 +16,15 @@ public:
   enum class Kind {
     State, ///< Sums of finitely many orders are states: a token's time and memory do not depend on the
            ///< prefix.
-    Cache, ///< Inputs over keys are kept, and new queries see all of them.
-    Whole, ///< All inputs are kept, and everything is computed anew: what mixes queries of several tokens.
+    Cache, ///< Inputs over keys are kept, and new queries see all of them; of queries that are mixed with
+           ///< earlier ones, the last.
+    Whole, ///< All inputs are kept, and everything is computed anew: what reads tokens to come.
   };
 
   /// What one sequence's (or batch's) earlier tokens left; empty before the first.
   struct Memory {
-    std::vector<at::Tensor> tensors; ///< States; or one per input, with room for more tokens than it has.
+    std::vector<at::Tensor> states; ///< What the manifest calls initial.*.
+    std::vector<at::Tensor> keys;   ///< One per input that is kept, with room for more tokens than it has.
     int64_t tokens = 0;
   };
 
@@ -39,9 +41,10 @@ public:
   at::Tensor extend(const std::vector<at::Tensor> &inputs, Memory &memory) const;
 
 private:
-  /// Of `added` new tokens.
-  at::Tensor extendStates(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;
-  at::Tensor extendCache(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;
+  /// States of no tokens, of the batches and heads of these inputs.
+  std::vector<at::Tensor> makeStates(const std::vector<at::Tensor> &inputs) const;
+  /// The inputs with `added` new tokens behind those in memory, where they are kept.
+  std::vector<at::Tensor> keep(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;
 
   Attention attention;
   Kind how;

@@ -93,7 +93,7 @@ taylor.spec @unknown_name(%q: !taylor.array<[b, t]>) parameters(window : index =
 // -----
 
 taylor.spec @undeclared_name(%q: !taylor.array<[b, t]>) {
-  // expected-error @below {{expected an axis, a bound name or a parameter of the specification, but got 'window'; declare it as parameters(window = 1.0)}}
+  // expected-error @below {{expected an axis, a bound name or a parameter of the specification, but got 'window'; declare it as parameters(window = 1.0), or : index = 10 for an integer}}
   %o = taylor.map %q * window : !taylor.array<[b, t]>
   taylor.yield %o : !taylor.array<[b, t]>
 }
@@ -235,4 +235,21 @@ taylor.spec @free_axis_of_two_sizes_inside(%q: !taylor.array<[b, h, t, d]>, %v: 
   // expected-error @below {{'taylor.map' op expected size 4 of the free axis 'j', as before it, but got 3: give it a name of its own}}
   %w = taylor.map %q : !taylor.array<[b, h, t, d]> -> !taylor.array<[b, h, t, d, j = 3]>
   taylor.yield %w : !taylor.array<[b, h, t, d, j = 3]>
+}
+
+// -----
+
+// A misspelt operation; and one like no other.
+taylor.spec @misspelt(%q: !taylor.array<[b, h, t]>) {
+  // expected-error @below {{custom op 'taylor.mapp' is no operation of the taylor dialect; did you mean 'taylor.map'?}}
+  %o = taylor.mapp %q : !taylor.array<[b, h, t]>
+  taylor.yield %o : !taylor.array<[b, h, t]>
+}
+
+// -----
+
+taylor.spec @unlike(%q: !taylor.array<[b, h, t]>) {
+  // expected-error @below {{custom op 'taylor.feedforward' is no operation of the taylor dialect; dialect/Taylor/README.md has examples}}
+  %o = taylor.feedforward %q : !taylor.array<[b, h, t]>
+  taylor.yield %o : !taylor.array<[b, h, t]>
 }

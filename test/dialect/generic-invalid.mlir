@@ -94,6 +94,23 @@ taylor.spec @fewer_sums_than_results(%q: !q, %k: !k) {
 
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
+!row = !taylor.array<[b, h, t]>
+taylor.spec @weight_of_another_type(%q: !q, %k: !k) {
+  // expected-error @below {{'taylor.pairwise' op expected numbers of type 'f64' from the weight region, but got 'f32'}}
+  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, -1>]}> ({
+  }, {
+  }, {
+  ^bb0(%s: f64):
+    %w = arith.constant 1.0 : f32
+    "taylor.yield"(%w) : (f32) -> ()
+  }) : (!q, !k) -> !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
 !o = !taylor.array<[b, h, t, e]>
 taylor.spec @result_type(%q: !q, %k: !k, %v: !v) {

@@ -312,3 +312,37 @@ taylor.spec @maximum_with_channels(%q: !q, %k: !k, %v: !v) {
   %o, %m = taylor.pairwise { s = dot(%q, %k), m = maximum(s) } -> rows(s, %v), maximum : !q, !k, !v -> !m, !m
   taylor.yield %o : !m
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d], f16>
+!k = !taylor.array<[b, g, u, d], f16>
+!v = !taylor.array<[b, g, u, e], f16>
+!o = !taylor.array<[b, h, t, e], f32>
+!row = !taylor.array<[b, h, t]>
+taylor.spec @outputs_of_two_types(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.pairwise' op expected outputs that are computed in 'f32', as the pairs are, but got '!taylor.array<[b, h, t]>'}}
+  %o, %z = taylor.pairwise { s = dot(%q, %k) } -> rows(s, %v), rows(s) : !q, !k, !v -> !o, !row
+  taylor.yield %o : !o
+}
+
+// -----
+
+!document = !taylor.array<[b, u], i32>
+!one = !taylor.array<[b, t], f32>
+!two = !taylor.array<[b, t], f64>
+taylor.spec @counts_of_two_types(%document: !document from input) {
+  // expected-error @below {{'taylor.pairwise' op expected outputs that are computed in 'f64', as the pairs are, but got '!taylor.array<[b, t], f32>'}}
+  %one, %two = taylor.pairwise {} visible(0 < %document) -> rows(1.0), rows(2.0) : !document -> !one, !two
+  taylor.yield %two : !two
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @output_of_whole_numbers(%q: !q, %k: !k) {
+  // expected-error @below {{'taylor.pairwise' op expected outputs that are computed in 'f64', as the pairs are, but got '!taylor.array<[b, h, t], i32>'}}
+  %o = taylor.pairwise { s = dot(%q, %k) } -> rows(s) : !q, !k -> !taylor.array<[b, h, t], i32>
+  taylor.yield %q : !q
+}

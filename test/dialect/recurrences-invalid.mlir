@@ -287,16 +287,6 @@ taylor.spec @other_channels(%q: !q, %k: !k, %v: !v) {
 
 // -----
 
-!q = !taylor.array<[b, h, t, d]>
-!k = !taylor.array<[b, g, u, d]>
-taylor.spec @value_of_score_channels(%q: !q, %k: !k) {
-  // expected-error @below {{custom op 'taylor.recurrences' expected a channel axis of the value other than that of the score, but got 'd'}}
-  %o = taylor.recurrences %q, %k, %k exponential causal : !q, !k, !k
-  taylor.yield %o : !taylor.array<[b, h, t, e]>
-}
-
-// -----
-
 !q = !taylor.array<[b, h, t, d = 8]>
 !k = !taylor.array<[b, g, u, d = 16]>
 !v = !taylor.array<[b, g, u, e]>

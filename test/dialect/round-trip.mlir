@@ -170,7 +170,11 @@ taylor.function @lags.backward of @lags("input:q" %q: !q, "input:k" %k: !k, "inp
   // GENERIC: sums = [#taylor.pair_sum<diagonals, 0, -1>]
   %db = taylor.pairwise { s = dot(%q, %k) } -> diagonals(s * %bias) : !q, !k, !taylor.array<[h, lag]> -> !taylor.array<[h, lag]>
   %dt = taylor.reduce sum over(lag) select(r == lag, %db, 0.0) : !taylor.array<[h, lag]> -> !taylor.array<[h, r = 8]>
-  taylor.yield "gradient:table" %dt : !taylor.array<[h, r = 8]>
+  // Pairs without operands are computed in the type of the results.
+  // CHECK: taylor.pairwise { {{ *}}} visible(u <= t) -> rows(1.0) : -> !t_f32
+  // GENERIC: "taylor.yield"(%{{.*}}) : (f32) -> ()
+  %seen = taylor.pairwise {} visible(u <= t) -> rows(1.0) : -> !taylor.array<[t], f32>
+  taylor.yield "gradient:table" %dt, "saved:seen" %seen : !taylor.array<[h, r = 8]>, !taylor.array<[t], f32>
 }
 
 !qs = !taylor.array<[b, h, t, d = 4]>
@@ -210,5 +214,7 @@ taylor.function @chunks.forward of @chunks("input:q" %q: !qs, "input:k" %k: !ks,
             : (!qs, !ks, !vs, !taylor.array<[b, g, f = 15, e = 5]>, !taylor.array<[b, g, f = 15]>) -> (!os, !row, !os, !taylor.array<[b, g, f = 15, e = 5]>, !taylor.array<[b, g, f = 15]>)
   // CHECK: taylor.step_states %q with %k mass from %{{.*}} reads [] orders(1 to 2) weights [] block(4) :
   %w1 = taylor.step_states %q with %k mass from %w reads [] orders(1 to 2) weights [] block(4) : (!qs, !ks, !taylor.array<[b, g, f = 20]>) -> !taylor.array<[b, g, f = 20]>
+  // CHECK: taylor.step_states %q with %k mass from %{{.*}} keep(%decay) reads [] orders(1 to 2) weights [] block(4) :
+  %w2 = taylor.step_states %q with %k mass from %w keep(%decay) reads [] orders(1 to 2) weights [] block(4) : (!qs, !ks, !taylor.array<[b, g, f = 20]>, !taylor.array<[b, g, u]>) -> !taylor.array<[b, g, f = 20]>
   taylor.yield "output:o" %y, "saved:c" %c, "saved:dq" %dq, "saved:dx" %dx : !os, !row, !qs, !qs
 }

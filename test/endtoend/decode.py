@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A prompt and then one token after the other through the function `step`, in the memory of its states or over a cache of keys and values, gives what one
 # call of all tokens gives.
-# RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s
+# RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc SPEC_DIR=%spec_dir %python %s
 # REQUIRES: torch, taylorc
 # UNSUPPORTED: sanitizer
 import json
@@ -14,11 +14,15 @@ import unittest
 import torch
 
 import taylor_attention  # loads the operator
-from Inputs.carried import ARRAYS, GATES, SERIES
+from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, RETENTION, SERIES
 
 STATE = {
     "series": SERIES,
     "gates": GATES.replace("orders(1 to 1)", "orders(1 to 2)"),
+    "retention": RETENTION,
+    "decayed": DECAYED,
+    "growing": GROWING,
+    "mixed": MIXED,
     # Keys and values without heads.
     "shared": """
 !sk = !taylor.array<[b, u, d]>
@@ -39,10 +43,12 @@ taylor.spec @rotated(%q: !q, %k: !k, %v: !v) {
   %o = taylor.map %n / %z : !o, !row
   taylor.yield %o : !o
 }""",
+    # Queries, keys and values that are mixed with their neighbours: of queries, the last are states.
+    "conv-gates": pathlib.Path(os.environ["SPEC_DIR"], "conv-gates.mlir").read_text(),
     # Keys that are mixed with their neighbours, and a running sum of a gate.
-    "mixed": """
+    "neighbours": """
 !taps = !taylor.array<[g, d, r = 3]>
-taylor.spec @mixed(%q: !q, %k: !k, %v: !v, %gate: !column from projection, %taps: !taps from parameter(normal(0.0, 0.5))) {
+taylor.spec @neighbours(%q: !q, %k: !k, %v: !v, %gate: !column from projection, %taps: !taps from parameter(normal(0.0, 0.5))) {
   %kc = taylor.convolve %k, %taps : !k, !taps
   %L = taylor.scan sum over(u) %gate / 8.0 : !column
   %n = taylor.recurrences [numerator] %q, %kc, %v exponential decay(%L) causal : !q, !k, !v, !column
@@ -52,9 +58,10 @@ taylor.spec @mixed(%q: !q, %k: !k, %v: !v, %gate: !column from projection, %taps
 
 
 class Decode(unittest.TestCase):
-    def check(self, name, text, options="", prompt=5, size=12, dtype=torch.float64, width=8, batch=2, heads=4, groups=2, limit=1e-12):
+    def check(self, name, text, options="", documents=False, prompt=5, size=12, dtype=torch.float64, width=8, batch=2, heads=4, groups=2, limit=1e-12):
         path = pathlib.Path(self.folder.name) / f"{name}.mlir"
-        path.write_text(ARRAYS + text)
+        path.write_text(text if text.startswith("//") else ARRAYS + text)
+        options += " --documents" if documents else ""
         described = [o for o in options.split() if not o.startswith("--device")]
         command = [os.environ["TAYLORC"], path, "--emit=manifest", "--decode", f"--head-dim={width}", f"--value-dim={width + 8}", *described]
         manifest = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -66,10 +73,16 @@ class Decode(unittest.TestCase):
             if array["name"].startswith("initial."):
                 states.append(torch.zeros(shape, dtype=torch.float64 if dtype == torch.float64 else torch.float32))
                 continue
+            if array["name"] == "documents":
+                inputs.append((2 * (torch.rand(shape, generator=generator) < 0.3).cumsum(1)).to(torch.int32))
+                tokens.append(1)
+                continue
             real = torch.float32 if array["source"]["kind"] == "parameter" and dtype != torch.float64 else dtype
             inputs.append(torch.randn(shape, generator=generator, dtype=torch.float64).to(real))
             tokens.append(next((i for i, axis in enumerate(array["axes"]) if axis in "tu"), None))
-        self.assertEqual(bool(states), name in STATE)
+        recurrent = "carried" in next(f for n, f in manifest["functions"].items() if n == "step")
+        self.assertEqual(recurrent, name in STATE)
+        self.assertEqual(bool(states), name in STATE or name == "conv-gates")
         queries = ["t" in array["axes"] for array in manifest["tensors"]["inputs"]]
         (whole,) = torch.ops.taylor.attention(inputs, str(path), options, None)
 
@@ -81,15 +94,15 @@ class Decode(unittest.TestCase):
         outputs = []
         for begin, end in [(0, prompt), *((i, i + 1) for i in range(prompt, size))]:
             if states and begin == 0:
-                o, *states = torch.ops.taylor.attention([*part(begin, end, False), *states], str(path), decode, None)
+                o, *states = torch.ops.taylor.attention([*part(begin, end, not recurrent), *states], str(path), decode, None)
             else:
                 before = [state.data_ptr() for state in states]
-                (o,) = torch.ops.taylor.step(part(begin, end, not states), states, str(path), decode)
+                (o,) = torch.ops.taylor.step(part(begin, end, not recurrent), states, str(path), decode)
                 self.assertEqual(before, [state.data_ptr() for state in states])
             outputs.append(o)
         pieces = torch.cat(outputs, dim=2)
         self.assertLess(((pieces - whole).norm() / whole.norm()).item(), limit)
-        if states:  # several tokens in one step
+        if recurrent:  # several tokens in one step
             again = [torch.zeros_like(state) for state in states]
             (o,) = torch.ops.taylor.step(inputs, again, str(path), decode)
             self.assertLess(((o - whole).norm() / whole.norm()).item(), limit)
@@ -110,8 +123,13 @@ class Decode(unittest.TestCase):
     def test_one_group_in_parts(self):
         self.check("series", STATE["series"], batch=1, heads=3, groups=1)
 
+    def test_documents(self):
+        for name in ("series", "decayed", "mixed", "rotated", "conv-gates"):
+            with self.subTest(name):
+                self.check(name, {**STATE, **CACHE}[name], documents=True)
+
     def test_types(self):
-        for name in ("series", "rotated"):
+        for name in ("series", "decayed", "mixed", "rotated", "conv-gates"):
             for dtype, limit in ((torch.float32, 1e-5), (torch.bfloat16, 1e-2)):
                 with self.subTest(f"{name} {dtype}"):
                     self.check(name, {**STATE, **CACHE}[name], dtype=dtype, limit=limit)

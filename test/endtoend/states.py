@@ -14,11 +14,15 @@ import unittest
 import torch
 
 import taylor_attention  # loads the operator
-from Inputs.carried import ARRAYS, GATES, SERIES
+from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, RETENTION, SERIES
 
 SPECS = {
     "series": SERIES,
     "gates": GATES,
+    "retention": RETENTION,
+    "decayed": DECAYED,
+    "growing": GROWING,
+    "mixed": MIXED,
     # Rotations at the tokens' places in the whole sequence.
     "turned": """
 taylor.spec @turned(%q: !q, %k: !k, %v: !v) {
@@ -43,9 +47,10 @@ def call(path, inputs, options=""):
 
 
 class States(unittest.TestCase):
-    def check(self, name, form, cuts, size=300, dtype=torch.float64, width=8, batch=2, heads=4):
+    def check(self, name, form, cuts, size=300, documents=False, dtype=torch.float64, width=8, batch=2, heads=4):
         path = pathlib.Path(self.folder.name) / f"{name}.mlir"
         path.write_text(ARRAYS + SPECS[name])
+        form += " --documents" if documents else ""
         manifest = describe(str(path), "--states", f"--head-dim={width}", f"--value-dim={width + 8}", *form.split())
         sizes = {"b": batch, "h": heads, "g": heads // 2, "t": size, "u": size, **manifest["sizes"]}
         generator = torch.Generator().manual_seed(3)
@@ -56,46 +61,59 @@ class States(unittest.TestCase):
                 self.assertTrue(array["optional"])
                 carried.append(torch.zeros(shape, dtype=dtype))
                 continue
+            if array["name"] == "documents":  # of one token to forty
+                begins = torch.rand(shape, generator=generator) < torch.linspace(0.5, 0.0, shape[1])
+                inputs.append((3 * begins.cumsum(1)).to(torch.int32))
+                tokens.append(1)
+                continue
             real = torch.float32 if array["source"]["kind"] == "parameter" else dtype
             inputs.append(torch.randn(shape, generator=generator, dtype=torch.float64).to(real).requires_grad_())
             tokens.append(next((i for i, axis in enumerate(array["axes"]) if axis in "tu"), None))
         finals = [array["name"] for array in manifest["tensors"]["outputs"]][1:]
         self.assertEqual([n.replace("final.", "initial.") for n in finals], [a["name"] for a in manifest["tensors"]["inputs"][len(inputs):]])
 
-        (whole,) = call(path, inputs, "--device=ptx --target=sm_80" if "ptx" in form else "")
+        real = [x for x in inputs if x.is_floating_point()]
+        packed = "--documents" if documents else ""
+        (whole,) = call(path, inputs, "--device=ptx --target=sm_80" if "ptx" in form else packed)
         cotangent = torch.randn(whole.shape, generator=generator, dtype=torch.float64).to(dtype)
-        expected = torch.autograd.grad(whole, inputs, cotangent)
+        expected = torch.autograd.grad(whole, real, cotangent)
+
+        def run(states, bounds):
+            outputs = []
+            for begin, end in zip(bounds, bounds[1:]):
+                piece = [x if axis is None else x.narrow(axis, begin, end - begin) for x, axis in zip(inputs, tokens)]
+                o, *states = call(path, [*piece, *states], "--states" + form)
+                outputs.append(o)
+            return torch.cat(outputs, dim=2), states
 
         begun = [state.clone().requires_grad_() for state in carried]
-        states, outputs = begun, []
-        for begin, end in zip([0, *cuts], [*cuts, size]):
-            piece = [x if axis is None else x.narrow(axis, begin, end - begin) for x, axis in zip(inputs, tokens)]
-            o, *states = call(path, [*piece, *states], "--states" + form)
-            outputs.append(o)
-        pieces = torch.cat(outputs, dim=2)
-        gradients = torch.autograd.grad(pieces, [*inputs, *begun], cotangent)
+        bounds = [0, *cuts, size]
+        pieces, _ = run(begun, bounds)
+        gradients = torch.autograd.grad(pieces, [*real, *begun], cotangent)
         self.assertLess(((pieces - whole).norm() / whole.norm()).item(), 1e-12 if dtype == torch.float64 else 1e-5)
         self.assertTrue(all(g.isfinite().all() for g in gradients))
-        for want, got, x in zip(expected, gradients, inputs):
+        for want, got, x in zip(expected, gradients, real):
             bound = 1e-11 if x.dtype == torch.float64 else 2e-5
             self.assertLess(((got - want).norm() / want.norm()).item(), bound)
         if dtype != torch.float64:
             return
-        # The gradient of the states before the first token, by differences.
-        for i, state in enumerate(begun):
+        # The gradient of the states between two pieces, by differences; edges, maxima and (of a rotation) the position are constants to the derivative.
+        with torch.no_grad():
+            _, between = run(carried, bounds[:2])
+        between = [state.detach().requires_grad_() for state in between]
+        rest = cotangent.narrow(2, cuts[0], size - cuts[0])
+        gradients = torch.autograd.grad(run(between, bounds[1:])[0], between, rest)
+        for i, (state, name) in enumerate(zip(between, finals)):
+            if name == "final.position":
+                continue
+            if name.startswith(("final.edge", "final.maximum")):
+                self.assertEqual(gradients[i].abs().max().item(), 0)
+                continue
             direction = torch.randn(state.shape, generator=generator, dtype=torch.float64)
             with torch.no_grad():
-                moved = []
-                for step in (1e-4, -1e-4):
-                    states = [s + step * direction if j == i else s for j, s in enumerate(begun)]
-                    total = 0
-                    for begin, end in zip([0, *cuts], [*cuts, size]):
-                        piece = [x if axis is None else x.narrow(axis, begin, end - begin) for x, axis in zip(inputs, tokens)]
-                        o, *states = call(path, [*piece, *states], "--states" + form)
-                        total += (o * cotangent.narrow(2, begin, end - begin)).sum().item()
-                    moved.append(total)
+                moved = [(run([s + step * direction if j == i else s for j, s in enumerate(between)], bounds[1:])[0] * rest).sum().item() for step in (1e-4, -1e-4)]
             measured = (moved[0] - moved[1]) / 2e-4
-            self.assertAlmostEqual(measured, (gradients[len(inputs) + i] * direction).sum().item(), delta=2e-5 * (1 + abs(measured)))
+            self.assertAlmostEqual(measured, (gradients[i] * direction).sum().item(), delta=2e-5 * (1 + abs(measured)))
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -106,15 +124,20 @@ class States(unittest.TestCase):
     def test_parallel(self):
         for name in SPECS:
             with self.subTest(name):
-                self.check(name, " --form=parallel", [100, 101])
+                self.check(name, " --form=parallel", [100, 101, 103])
 
     def test_chunked(self):
         for name in SPECS:
             with self.subTest(name):
-                self.check(name, " --form=chunked --chunk=64", [37, 128])
+                self.check(name, " --form=chunked --chunk=64", [1, 37, 128])
+
+    def test_documents(self):
+        for name, form in (("series", "parallel"), ("gates", "chunked --chunk=64"), ("retention", "parallel"), ("decayed", "chunked --chunk=64"), ("mixed", "parallel")):
+            with self.subTest(name):
+                self.check(name, f" --form={form}", [1, 2, 40, 170], documents=True)
 
     def test_gpu(self):
-        for name, form in (("series", "chunked --chunk=64"), ("gates", "parallel")):
+        for name, form in (("series", "chunked --chunk=64"), ("gates", "parallel"), ("mixed", "parallel")):
             with self.subTest(name):
                 self.check(name, f" --device=ptx --target=sm_80 --form={form}", [40], size=80, dtype=torch.float32, width=16, batch=1, heads=2)
 

@@ -33,6 +33,21 @@ def compare(what, got, want, tolerance=1e-9):
     assert error <= tolerance * want.norm().item() + 1e-12, f"{what}: error {error}, norm {want.norm().item()}"
 
 
+def names(q, k, v, c, n):
+    """names.mlir of test/passes/Inputs, for no more queries than keys."""
+    p = formulas.Pairs(q, k, causal=True)
+    U, T, groups = k.shape[2], q.shape[2], p.groups
+
+    def attend(q, k, v, weight):
+        w = p.hide(weight(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5))
+        return w @ v / w.sum(-1, keepdim=True)
+
+    series = lambda s: 1 + s + s * s / 2
+    y = torch.nn.functional.pad(attend(k[:, :, U - T:], k, v, series), (0, 0, U - T, 0))
+    k, v = p.heads(k), p.heads(v - y)
+    return attend(q + attend(q, k, k, series), k, v, torch.exp) * c + n
+
+
 def check(label, path, function, formula, inputs, options=(), **keywords):
     want = formula(*inputs.values(), **keywords)
     cotangent = torch.randn(want.shape, generator=torch.Generator().manual_seed(1), dtype=want.dtype)
@@ -100,6 +115,8 @@ def hard():
                  "dk": torch.randint(0, 2, (s["b"], s["u"]), generator=g, dtype=torch.int32)}
     check("window_documents", path, "window_documents", formulas.window_documents, inputs | documents,
           ["--spec=window_documents", "--set", "window=3"], window=3)
+    inputs = formulas.make_inputs("softmax", s, more={"c": "bhte", "n": "bhte"})
+    check("names", f"{SOURCE}/test/passes/Inputs/names.mlir", "lambda_", names, inputs)
     a, b = formulas.make_inputs("softmax", s), formulas.make_inputs("softmax", s, seed=5, more={"l": "h", "w": "e"})
     inputs = {"q1": a["q"], "k1": a["k"], "q2": b["q"], "k2": b["k"], "v": a["v"], "l": b["l"], "w": b["w"]}
     check("differential", path, "differential", formulas.differential, inputs, ["--spec=differential"])

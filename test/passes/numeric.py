@@ -64,7 +64,7 @@ def cases():
             yield check(spec, functions.stdout, "--scale=3", *arguments) if not functions.returncode else functions.stderr
 
 
-CHUNKED = [("softmax-taylor", "order=2"), ("softmax-taylor", "order=3"), ("linear-relu", ""), ("linear-elu", ""), ("gated-series", "")]
+CHUNKED = [("softmax-taylor", "order=2"), ("softmax-taylor", "order=3"), ("linear-relu", ""), ("linear-elu", ""), ("gated-series", ""), ("scaled-series", "")]
 DECAYING = [("decayed-series", ""), ("decay-linear", ""), ("retention", "")]
 
 

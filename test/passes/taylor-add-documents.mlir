@@ -11,7 +11,7 @@
 // Numbers ascend; a document is known by the first token with a new one, from which positions count; a mask compares those, and rope turns by positions.
 // CHECK-LABEL: taylor.spec @softmax(%q: !bhtd, %k: !bgud, %v: !bgue, %documents: !bu_i32 from input)
 // CHECK: %[[D:.*]] = taylor.scan max over(u) %documents : !bu_i32
-// CHECK: %[[BEFORE:.*]] = taylor.scan shift(1) over(u) %[[D]] : !bu
+// CHECK: %[[BEFORE:.*]] = taylor.scan shift(1) over(u) stop(%[[D]]) : !bu
 // CHECK: %[[FIRST:.*]] = taylor.scan max over(u) select(%[[D]] == %[[BEFORE]], 0.0, u) : !bu, !bu
 // CHECK: %[[P:.*]] = taylor.map u - stop(%[[FIRST]]) : !bu
 // CHECK-DAG: %[[DT:.*]] = taylor.align %[[FIRST]] to t : !bu

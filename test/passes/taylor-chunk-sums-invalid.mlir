@@ -97,3 +97,17 @@ taylor.function @lags.forward of @lags("input:q" %q: !q, "input:k" %k: !k, "inpu
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * %gain, %v) : !q, !k, !taylor.array<[lag]>, !v -> !o
   taylor.yield "output:o" %o : !o
 }
+
+// -----
+
+// A window of softmax beside a recurrence over all keys: the recurrence has states, and the window stays.
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+taylor.function @mixture.forward of @mixture("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  // expected-warning @below {{this sum stays over all pairs: what a query sees is more than u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t}}
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t, t < u + 8.0) -> rows(exp(s), %v) : !q, !k, !v -> !o
+  %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : !q, !k, !v -> !o
+  taylor.yield "output:o" %o, "output:n" %n : !o, !o
+}

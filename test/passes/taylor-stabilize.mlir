@@ -197,3 +197,27 @@ taylor.function @half of @f("input:q" %q: !qh, "input:k" %k: !kh) {
   %o = taylor.map %n / sqrt(max(%r, 1.0e-24)) : !oh, !rowh
   taylor.yield "output:o" %o : !oh
 }
+
+// -----
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+!head = !taylor.array<[h]>
+!channel = !taylor.array<[e]>
+
+// What is added up over rows, or leaves the function, at a degree below 0 takes a factor of at most 1, in rows without keys too.
+// CHECK-LABEL: taylor.function @sink.joint
+// CHECK: %[[P:.*]]:3 = taylor.pairwise {{.*}} m = maximum({{.*}}, 0.0)
+// CHECK: %[[D:.*]] = taylor.map %{{.*}} / (%[[P]]#1 + exp(%sink) * exp(-%[[P]]#2))
+// CHECK: %[[V:.*]] = taylor.reduce sum over(b, h, t) %[[D]] * exp(-max(%[[P]]#2, 0.0))
+// CHECK: %[[Y:.*]] = taylor.map %[[D]] * exp(-max(%[[P]]#2, 0.0))
+// CHECK: taylor.yield {{.*}}"gradient:v0" %[[V]], "gradient:r" %[[Y]]
+taylor.function @sink.joint of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:sink" %sink: !head, "cotangent:o" %g: !o) {
+  %n, %z = taylor.pairwise { s = dot(%q, %k) w = exp(s) } -> rows(w, %v), rows(w) : !q, !k, !v -> !o, !row
+  %d = taylor.map %g / (%z + exp(%sink)) : !o, !row, !head
+  %dv0 = taylor.reduce sum over(b, h, t) %d : !o
+  %o = taylor.map %n * %d : !o, !o
+  taylor.yield "output:o" %o, "gradient:v0" %dv0, "gradient:r" %d : !o, !channel, !o
+}

@@ -33,7 +33,9 @@ class Case:
 
 def sizes(choices, specification):
     choose = choices.choose
-    heads, groups = choose("heads", [(1, 1), (2, 1), (2, 2), (4, 2), (3, 1), (3, 3), (4, 1)])
+    least = specification.least
+    heads, groups = choose("heads", [(h, g) for h, g in [(1, 1), (2, 1), (2, 2), (4, 2), (3, 1), (3, 3), (4, 1)]
+                                     if h >= least.get("h", 1) and g >= least.get("g", 1)])
     t = choose("t", [1, 2, 3, 5, 8, 13, 16, 17, 31, 33, 40, 64, 65, 70, 100, 129, 150])
     more = choose("u", [0, 0, 0, 1, 7, 40, 70, -1])
     u = max(1, t // 2) if more < 0 else t + more
@@ -49,11 +51,11 @@ def sizes(choices, specification):
 MOST_CHANNELS = [64, 64, 20, 8, 6, 4]
 
 
-def fit(shape, even, multiple=1, least=1):
-    """The channels that a target can take, up from those of the shape."""
+def fit(shape, specification, multiple=1, least=1):
+    """The channels that a target and the specification can take, up from those of the shape."""
     def up(channel):
-        step = max(multiple, 2 if channel in even else 1)
-        return max(-(-shape[channel] // step) * step, least)
+        step = max(multiple, 2 if channel in specification.even_channels else 1)
+        return -(-max(shape[channel], least, specification.least.get(channel, 1)) // step) * step
     return shape | {channel: up(channel) for channel in ("d", "e")}
 
 
@@ -61,7 +63,6 @@ def generate(seed, given=None):
     choices = Choices(seed, given)
     specification = Specification(choices)
     shape = sizes(choices, specification)
-    even = specification.even_channels
     common = ["--check", "--grad", "--threads=1", f"--seed={seed % 1000}", f"--scale={choices.choose('scale', ['1', '1', '4'])}"]
     # Queries that do not end at the last key.
     if choices.seldom("offset", 6):
@@ -72,14 +73,14 @@ def generate(seed, given=None):
     memory = ["--poison", f"--layout={choices.choose('layout', ['bhtc', 'bthc'])}"]
     chunk = [f"--chunk={choices.choose('chunk', [64, 128])}"]
 
-    cpu = common + memory + [text(fit(shape, even)), "--device=cpu"] + dtype(storage(CPU_TYPES, "cpu.type"))
+    cpu = common + memory + [text(fit(shape, specification)), "--device=cpu"] + dtype(storage(CPU_TYPES, "cpu.type"))
     cpu += [f"--target={choices.choose('cpu.target', ['native', 'native', 'x86-64-v3'])}"]
-    ptx = common + memory + [text(fit(shape, even, *MATRIX_UNITS)), "--device=ptx"] + dtype(storage(PTX_TYPES, "ptx.type"))
-    tile = common + [text(fit(shape, even)), "--device=tile", "--dtype=f64"]
+    ptx = common + memory + [text(fit(shape, specification, *MATRIX_UNITS)), "--device=ptx"] + dtype(storage(PTX_TYPES, "ptx.type"))
+    tile = common + [text(fit(shape, specification)), "--device=tile", "--dtype=f64"]
     runs = {"cpu-parallel": cpu + ["--form=parallel"], "tile-parallel": tile + [f"--tiles={TILES}"], "ptx-parallel": ptx + ["--form=parallel"]}
     if specification.finite is not None and not specification.parallel_only:
         shape["d"] = min(shape["d"], MOST_CHANNELS[specification.finite])
-        chunked = lambda run, *units: [a if not a.startswith("--shape") else text(fit(shape, even, *units)) for a in run]
+        chunked = lambda run, *units: [a if not a.startswith("--shape") else text(fit(shape, specification, *units)) for a in run]
         states = choices.choose("tile.states", STATES)
         runs |= {"cpu-chunked": chunked(cpu) + ["--form=chunked"] + chunk, "tile-chunked": chunked(tile) + [f"--tiles={CHUNKED_TILES},{states}"],
                  "ptx-chunked": chunked(ptx, *MATRIX_UNITS) + ["--form=chunked"] + chunk}

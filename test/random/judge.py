@@ -3,12 +3,14 @@
 import itertools
 import os
 import re
+import signal
 import subprocess
 from typing import NamedTuple
 
 # What the compiler and the runtime refuse with a message, and say how to mend: no failure. Each is documented where the message is.
 REFUSALS = ["unsupported chunked form: ", "expected weights of at most 65504, the largest number of f16"]
-SECONDS = 120
+# Of a processor, for each program that a run starts: other work on the machine does not count. What sleeps is ended later.
+SECONDS, SECONDS_ASLEEP = 120, 1800
 
 
 class Verdict(NamedTuple):
@@ -31,7 +33,7 @@ def judge(status, output):
         return Verdict("passed", "", output)
     errors = [line for line in output.splitlines() if "error: " in line] or \
         [line for line in output.splitlines() if line.startswith("taylor-run: ")]
-    if status is None:
+    if status in (None, -signal.SIGXCPU) or f"ended by signal {signal.SIGXCPU:d} " in output:
         return Verdict("failed", f"takes more than {SECONDS} s", output)
     if status < 0 or status >= 128 or "Stack dump" in output or "ended by signal" in output:
         where = re.findall(r"Assertion .*|Running pass \"[\w-]+", output)
@@ -59,8 +61,8 @@ class Judge:
         with open(path, "w", encoding="utf-8") as out:
             out.write(case.text)
         try:
-            done = subprocess.run([self.program, path, *case.runs[run]], capture_output=True, text=True, errors="replace",
-                                  env=self.environment, timeout=SECONDS)
+            limited = ["sh", "-c", f'ulimit -S -t {SECONDS}; exec "$0" "$@"', self.program, path, *case.runs[run]]
+            done = subprocess.run(limited, capture_output=True, text=True, errors="replace", env=self.environment, timeout=SECONDS_ASLEEP)
             return judge(done.returncode, (done.stdout + done.stderr).replace(path, "FILE"))
         except subprocess.TimeoutExpired:
             return judge(None, "")

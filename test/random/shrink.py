@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes a failing case smaller while it fails for the same reason: decisions go to their simplest option, many at a time first (Zeller and
 Hildebrandt, Simplifying and Isolating Failure-Inducing Input), then one by one and by halves."""
+import time
+
 from generate import generate
 
-TRIES = 200
+TRIES, SECONDS = 200, 600
 
 
 def shrink(judge, case, run, verdict):
-    tries = 0
+    tries, begin = 0, time.monotonic()
 
     def attempt(changes):
         nonlocal case, verdict, tries
         given = {name: index for name, index in (case.choices.taken | changes).items()}
-        if given == case.choices.taken or tries >= TRIES:
+        if given == case.choices.taken or tries >= TRIES or time.monotonic() - begin > SECONDS:
             return False
         tries += 1
         smaller = generate(case.seed, given)

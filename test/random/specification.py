@@ -44,6 +44,7 @@ class Specification:
         self.parallel_only = False    # a sum of all orders, or with conditions on what is visible, is among them: there is no chunked form
         self.bounded = True           # outputs and weights are of order 1, so that f16 may hold them
         self.even_channels = set()    # channel axes that are rotated
+        self.least = {}               # the least size of an axis
         self.name = name
         results = self.outputs()
         self.text = self.to.write(name, results)
@@ -108,6 +109,8 @@ class Specification:
 
     def norm(self, array, label, axes):
         kind, axis = self.choose(f"{label}.norm", ["l2", "rms", "layer"]), self.choose(f"{label}.over", axes[:1] * 3 + axes)
+        # Of fewer, a norm leaves nothing but signs: its derivative is what rounding leaves.
+        self.least[axis] = max(self.least.get(axis, 1), 3 if kind == "layer" else 2)
         if kind == "l2":
             return self.to.normalize(kind, axis, array, self.choose(f"{label}.epsilon", ["1.0e-3", "1.0e-12", "1.0"]))
         kept = self.choose(f"{label}.weights", [[axis], None, [a for a in array.axes if a in ("h", "g", "d", "e")]])

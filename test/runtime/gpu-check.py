@@ -53,11 +53,11 @@ def copy(name):
 
 # ---- All right: two specifications, one of them with learned weights.
 packed = pack("good", "--targets=native", "--types=bf16,f32", "--specs=softmax,softmax-count-layernorm")
-assert "4 artifacts, 8 cases, 0 not compiled" in packed.stdout, packed.stdout
+assert "5 artifacts, 9 cases, 0 not compiled" in packed.stdout, packed.stdout
 done = check("good", "--device=cpu", "--times", "--minutes=100")
 results = json.loads((work / "good" / "results.json").read_text())
 assert results["passed"] and results["machine"]["device"] == "cpu" and results["folder"]["targets"] == ["native"], results
-assert len({row["case"] for row in results["checks"]}) == 8 and len(results["checks"]) == 4 * 4 + 4 * 6, len(results["checks"])
+assert len({row["case"] for row in results["checks"]}) == 9 and len(results["checks"]) == 4 * 4 + 4 * 6 + 1, len(results["checks"])
 assert all(row["verdict"] == "ok" and row["error"] <= row["allowed"] for row in results["checks"])
 verdicts = {row["feature"]: row["verdict"] for row in results["features"]}
 assert verdicts == {"same bits again": "ok", "two at the same time": "ok", "CUDA graph": "skipped: CUDA graphs are the GPU's", "torch operator": "ok",
@@ -66,14 +66,20 @@ timed = {(row["contender"], row["direction"]) for row in results["times"]}
 assert {(c, d) for c in ("SDPA flash", "softmax, deterministic", "softmax, eager") for d in ("forward", "backward")} <= timed, timed
 assert all(row["ms"] > 0 and row["tflops"] > 0 and row["base"] == "SDPA flash" and row["speed"] > 0 for row in results["times"])
 assert {row["contender"] for row in results["skipped"]} == {"SDPA cuDNN", "FlexAttention"} and all(row["reason"] for row in results["skipped"])
-assert "forward, d = 64, causal, bf16: milliseconds (times as fast as SDPA flash)" in done.stdout and "8 cases, 40 results, 0 wrong" in done.stdout, done.stdout
+assert "forward, d = 64, causal, bf16: milliseconds (times as fast as SDPA flash)" in done.stdout and "9 cases, 41 results, 0 wrong" in done.stdout, done.stdout
 quick = check("good", "--device=cpu", "--quick", "--only=^softmax", "--out=quick.json")
-assert "4 cases, 20 results, 0 wrong" in quick.stdout and not json.loads((work / "quick.json").read_text())["times"], quick.stdout
+assert "5 cases, 21 results, 0 wrong" in quick.stdout and not json.loads((work / "quick.json").read_text())["times"], quick.stdout
+
+# ---- Decoding with states, token by token, held against the whole sequence.
+pack("decode", "--targets=native,sm_80", "--types=f32", "--specs=softmax-taylor")
+for device in ("cpu", "ptx"):
+    done = check("decode", f"--device={device}", "--only=decode$|decode ", "--no-times")
+    assert "1 cases, 1 results, 0 wrong" in done.stdout and "features: skipped" in done.stdout + done.stderr, (done.stdout, done.stderr)
 
 # ---- The GPU's code in the interpreter, by the same program; a damaged reference is seen there too.
 pack("ptx", "--targets=sm_80", "--types=bf16", "--specs=softmax,softmax-count-gate")
 interpreted = check("ptx", "--device=ptx", "--quick")
-assert "4 cases, 18 results, 0 wrong" in interpreted.stdout and "for sm_80" in interpreted.stdout, interpreted.stdout
+assert "5 cases, 19 results, 0 wrong" in interpreted.stdout and "for sm_80" in interpreted.stdout, interpreted.stdout
 features = {row["feature"]: row["verdict"] for row in json.loads((work / "ptx" / "results.json").read_text())["features"]}
 assert features["same bits again"] == features["two at the same time"] == "ok", features
 case = next(c for c in json.loads((work / "ptx" / "pack.json").read_text())["cases"] if c["quick"])
@@ -93,7 +99,7 @@ stored["gradient:k"].view(-1)[5] += 2 * case["contract"]["gradient:k"]["allowed"
 torch.save(stored, folder / case["file"])
 wrong = check("damaged", "--device=cpu", status=1)
 rows = json.loads((folder / "results.json").read_text())["checks"]
-assert [(row["case"], row["slot"]) for row in rows if row["verdict"] != "ok"] == [(case["name"], "gradient:k")] and "40 results, 1 wrong" in wrong.stdout
+assert [(row["case"], row["slot"]) for row in rows if row["verdict"] != "ok"] == [(case["name"], "gradient:k")] and "41 results, 1 wrong" in wrong.stdout
 # An argument that is not a number: results are none, and that is wrong.
 stored["gradient:k"].view(-1)[5] -= 2 * case["contract"]["gradient:k"]["allowed"]
 stored["input:v"].view(-1)[0] = float("nan")
@@ -172,7 +178,7 @@ refused(check("good", "--device=cpu", status=2, PYTHONPATH=str(work / "bare")), 
         "or: python3 -m pip install torch")
 refused(check("good", "--device=ptx", status=2), "expected a folder with code for --device=ptx, but it was packed for native; "
         "./gpu-check.sh --targets=sm_80,sm_90 makes one")
-refused(check("good", "--device=cpu", "--only=gelu", status=2), "expected a case that matches --only=gelu, but got none of 8")
+refused(check("good", "--device=cpu", "--only=gelu", status=2), "expected a case that matches --only=gelu, but got none of 9")
 for arguments, message in ((["--only=("], "expected a regular expression in --only, but got '(': missing ), unterminated subpattern at position 0"),
                            (["--device=ptx", "--times"], "unsupported --times with --device=ptx: the interpreter has no times")):
     assert check("good", *arguments, status=2).stderr.endswith(f"check.py: error: {message}\n")

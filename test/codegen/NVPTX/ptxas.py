@@ -19,8 +19,8 @@ REFUSED = "the largest number of f16"  # weights without a bound: they have no c
 
 
 def compile_report(problem):
-    spec, dtype, channels = problem
-    command = ["taylorc", str(spec), "--target=sm_80", f"--dtype={dtype}", f"--head-dim={channels}", "--report=json"]
+    spec, dtype, channels, *options = problem
+    command = ["taylorc", str(spec), "--target=sm_80", f"--dtype={dtype}", f"--head-dim={channels}", "--report=json", *options]
     result = subprocess.run(command, capture_output=True, text=True)
     if dtype == "f16" and REFUSED in result.stderr:
         return None
@@ -29,7 +29,7 @@ def compile_report(problem):
 
 
 def find_faults(problem, report):
-    spec, dtype, channels = problem
+    spec, dtype, channels, *options = problem
     kernels = {kernel["name"]: kernel for kernel in report["kernels"]}
     faults = list(report["warnings"])
     for name, kernel in kernels.items():
@@ -43,7 +43,7 @@ def find_faults(problem, report):
         tile = (kernels[name]["queries"], kernels[name]["keys"])
         if dtype != "f32" and channels <= 128 and min(tile) < 64:
             faults.append(f"{name} has tiles of {tile[0]} queries by {tile[1]} keys")
-    return [f"{spec.name} {dtype} {channels}: {fault}" for fault in faults]
+    return [f"{' '.join([spec.name, dtype, str(channels), *options])}: {fault}" for fault in faults]
 
 
 specs = [*select(folder, sys.argv[3]), extra]
@@ -51,6 +51,10 @@ problems = [(spec, "bf16", channels) for spec in specs for channels in (64, 128,
 problems += [(spec, dtype, 192) for spec in (specs if full else [extra]) for dtype in ("f16", "f32")]
 if full:
     problems += [(spec, "f16", channels) for spec in specs for channels in (64, 128)]
+# The chunked form, and a step of decoding.
+problems += [(folder / "linear-relu.mlir", "bf16", channels, "--form=chunked") for channels in (64, 128)]
+problems += [(folder / "softmax-taylor.mlir", "bf16", channels, "--form=chunked", "--set=order=2") for channels in (64, 128)]
+problems.append((folder / "softmax-taylor.mlir", "bf16", 64, "--decode=state", "--set=order=2"))
 faults, compiled = [], 0
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for problem, report in zip(problems, pool.map(compile_report, problems)):

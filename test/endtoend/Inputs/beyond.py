@@ -80,6 +80,13 @@ def sliding_window(q, k, v, window, causal=True):
     return masked_softmax(p, s, v, p.visible & (p.t[:, None] - p.u < window))
 
 
+def window_and_recurrence(q, k, v, mix, window, causal=True):
+    p = Pairs(q, k, causal)
+    linear = p.hide(torch.einsum("bhtd,bhud->bhtu", F.elu(q) + 1, p.heads(F.elu(k) + 1)))
+    share = torch.sigmoid(mix)[:, None, None]
+    return share * over_mass(p, linear, v) + (1 - share) * sliding_window(q, k, v, window, causal)
+
+
 def prefix(q, k, v, prefix, causal=True):
     p, s = rotated(q, k, causal)
     return masked_softmax(p, s, v, p.visible & ((p.u <= p.t[:, None]) | (p.u < prefix)))
@@ -155,6 +162,7 @@ BEYOND = {
         "beyond/relative-bias": relative_bias,
         "beyond/relative-buckets": relative_buckets,
         "beyond/sliding-window": sliding_window,
+        "beyond/window-and-recurrence": window_and_recurrence,
         "beyond/prefix": prefix,
     },
     "beyond-rows": {
@@ -170,4 +178,4 @@ BEYOND = {
     },
 }
 # Parameters that act within the test's few tokens.
-SETTINGS = {"beyond/sliding-window": {"window": 23}, "beyond/prefix": {"prefix": 23}}
+SETTINGS = {"beyond/sliding-window": {"window": 23}, "beyond/window-and-recurrence": {"window": 23}, "beyond/prefix": {"prefix": 23}}

@@ -8,6 +8,11 @@ ARRAYS = """
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 !head = !taylor.array<[h]>
+!token = !taylor.array<[b, h, u]>
+!decay = !taylor.array<[h, u]>
+!query_taps = !taylor.array<[h, d, j = 4]>
+!key_taps = !taylor.array<[g, d, j = 4]>
+!value_taps = !taylor.array<[g, e, i = 3]>
 """
 # Orders 0 to 2 over their mass.
 SERIES = """
@@ -24,5 +29,43 @@ taylor.spec @gates(%q: !q, %k: !k, %v: !v, %in_gate: !column from projection(bia
   %hv = taylor.map sigmoid(%in_gate) * %v : !column, !v
   %n, %c = taylor.recurrences [numerator, count] %qf, %kf, %hv orders(1 to 1) causal : !q, !k, !v
   %o = taylor.map sigmoid(%out_gate) * %n / pow(%c, sigmoid(%power)) + 0.01 * t : !row, !o, !row, !head
+  taylor.yield %o : !o
+}"""
+# Order 1 that decays with the distance, each head in its own time (a retention), with gates.
+RETENTION = """
+taylor.spec @retention(%q: !q, %k: !k, %v: !v, %in_gate: !column from projection(bias), %out_gate: !row from projection(bias), %slope: !head from parameter(constant(-2.0))) {
+  %D = taylor.map exp(0.5 * %slope - 2.0) * u * -1.0 : !head
+  %hv = taylor.map sigmoid(%in_gate) * %v : !column, !v
+  %n = taylor.recurrences %q, %k, %hv orders(1 to 1) decay(%D) causal : !q, !k, !v, !decay
+  %o = taylor.map sigmoid(%out_gate) * %n : !row, !o
+  taylor.yield %o : !o
+}"""
+# Orders 0 to 2 that decay by learned steps, over their mass.
+DECAYED = """
+taylor.spec @decayed(%q: !q, %k: !k, %v: !v, %step: !column from projection(bias)) {
+  %D = taylor.scan sum over(u) -softplus(%step) : !column
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 2) coefficients(1.0, 0.25, 0.125) decay(%D) causal : !q, !k, !v, !column
+  %o = taylor.map %n / (%z + 0.25) : !o, !row
+  taylor.yield %o : !o
+}"""
+# The same, whose steps go up and down.
+GROWING = DECAYED.replace("@decayed", "@growing").replace("sum over(u) -softplus(%step)", "sum exclusive over(u) 0.25 * %step")
+# Queries, keys and values mixed with those before, rows too, over a running sum of gates and by the largest so far.
+MIXED = """
+taylor.spec @mixed(%q: !q, %k: !k, %v: !v, %gate: !token from projection(bias), %q_conv: !query_taps from parameter(normal(0.0, 0.5)),
+                   %k_conv: !key_taps from parameter(normal(0.0, 0.5)), %v_conv: !value_taps from parameter(normal(0.0, 0.5))) {
+  %qc = taylor.convolve %q, %q_conv : !q, !query_taps
+  %kc = taylor.convolve %k, %k_conv : !k, !key_taps
+  %vc = taylor.convolve %v, %v_conv : !v, !value_taps
+  %qs = taylor.map relu(%qc) : !q
+  %ks = taylor.map relu(%kc) : !k
+  %n = taylor.recurrences %qs, %ks, %vc orders(0 to 1) causal : !q, !k, !v
+  %G = taylor.scan sum over(u) exp(%gate) : !token
+  %m = taylor.scan max over(u) %gate : !token
+  %c = taylor.map %G + exp(stop(%m)) : !token, !token
+  %ct = taylor.align %c to t : !token
+  %y = taylor.map %n / %ct : !o, !row
+  %before = taylor.scan shift(2) over(t) %y : !o
+  %o = taylor.map %y + 0.5 * %before : !o, !o
   taylor.yield %o : !o
 }"""

@@ -36,8 +36,10 @@
 // CHECK:     tile.reduce sum {{.*}} over(f)
 // CHECK:     tile.accumulate {{.*}}, %[[NUMERATOR]]
 // CHECK:     tile.accumulate {{.*}}, %[[MASS]]
-// CHECK:     scf.for
+// CHECK:     scf.if
 // CHECK:       tile.load %[[H]]
+// CHECK:       scf.for
+// CHECK:         tile.expand {{.*}} weights
 // CHECK: scf.for
 // CHECK:   scf.for
 // CHECK:     tile.load %[[H]]
@@ -53,4 +55,21 @@ taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %
   %n, %z, %H1, %z1 = taylor.step_states %q with %k, %v mass from %H0, %z0 reads [0, 1] orders(0 to 2) weights [[1.0, 1.0, 0.5], [1.0, 1.0, 0.5]] : (!q, !k, !v, !H, !z) -> (!o, !row, !H, !z)
   %o = taylor.map %n / %z : !o, !row
   taylor.yield "output:o" %o, "output:final.state0" %H1, "output:final.state1" %z1 : !o, !H, !z
+}
+
+// Of what a decay leaves of the states, a number per token: a panel is multiplied where it is read.
+!keep = !taylor.array<[b, g, u], f32>
+// CHECK-LABEL: tile.program @decayed
+// CHECK: %[[R:.*]] = tile.tensor "input:r"
+// CHECK: tile.kernel @steps
+// CHECK: %[[NUMBER:.*]] = tile.load %[[R]] {{.*}} -> !tile.tile<[], f32>
+// CHECK: %[[KEPT:.*]] = tile.map ({{.*}} = %[[NUMBER]])
+// CHECK:   arith.select
+// CHECK: %[[PANEL:.*]] = tile.load {{.*}} -> !tile.tile<[e = 5, f = 4], f32>
+// CHECK: tile.map ({{.*}} = %[[KEPT]], {{.*}} = %[[PANEL]])
+// CHECK:   arith.mulf
+// CHECK: math.fma
+taylor.function @decayed of @decayed("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:H0" %H0: !H, "input:r" %r: !keep) {
+  %o, %H1 = taylor.step_states %q with %k, %v from %H0 keep(%r) reads [0] orders(0 to 2) weights [[1.0, 1.0, 0.5]] : (!q, !k, !v, !H, !keep) -> (!o, !H)
+  taylor.yield "output:o" %o, "output:final.state0" %H1 : !o, !H
 }

@@ -4,6 +4,7 @@
 // codes are numbers of cuda.h.
 #include "test/runtime/cuda/fake-driver.h"
 #include "runtime/Error.h"
+#include "runtime/cuda/Driver.h"
 #include "runtime/ptx/Interpreter.h"
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +31,12 @@ int called(const std::string &call, const std::string &detail = "") {
   state.calls.push_back(detail.empty() ? call : call + " " + detail);
   auto injected = state.failures.find(call);
   return injected == state.failures.end() ? 0 : injected->second;
+}
+
+// Handles are numbers here.
+uintptr_t numberOf(const void *handle) { return reinterpret_cast<uintptr_t>(handle); }
+template <typename Handle> void assign(Handle *handle, uintptr_t number) {
+  *handle = reinterpret_cast<Handle>(number);
 }
 
 uintptr_t current() { return contexts.empty() ? state.outerContext : contexts.back(); }
@@ -144,8 +151,8 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
   return *value < 0 ? 1 : 0;
 }
 
-int cuCtxGetCurrent(uintptr_t *context) {
-  *context = current();
+int cuCtxGetCurrent(cuda::Context *context) {
+  assign(context, current());
   return called("cuCtxGetCurrent");
 }
 
@@ -154,21 +161,21 @@ int cuCtxGetDevice(int *device) {
   return current() ? 0 : 201;
 }
 
-int cuCtxPushCurrent_v2(uintptr_t context) {
-  int code = called("cuCtxPushCurrent", std::to_string(context));
+int cuCtxPushCurrent_v2(cuda::Context context) {
+  int code = called("cuCtxPushCurrent", std::to_string(numberOf(context)));
   if (!code)
-    contexts.push_back(context);
+    contexts.push_back(numberOf(context));
   return code;
 }
 
-int cuCtxPopCurrent_v2(uintptr_t *context) {
-  *context = current();
+int cuCtxPopCurrent_v2(cuda::Context *context) {
+  assign(context, current());
   contexts.pop_back();
   return called("cuCtxPopCurrent");
 }
 
-int cuDevicePrimaryCtxRetain(uintptr_t *context, int device) {
-  *context = uintptr_t(device) + 1;
+int cuDevicePrimaryCtxRetain(cuda::Context *context, int device) {
+  assign(context, uintptr_t(device) + 1);
   return called("cuDevicePrimaryCtxRetain", std::to_string(device));
 }
 
@@ -192,19 +199,19 @@ int cuPointerGetAttribute(void *value, int, uint64_t pointer) {
   return called("cuPointerGetAttribute");
 }
 
-int cuModuleLoadDataEx(uintptr_t *module, const void *image, unsigned count, int *options, void **values) {
+int cuModuleLoadDataEx(cuda::Module *module, const void *image, unsigned count, int *options, void **values) {
   int code = called("cuModuleLoadDataEx", static_cast<const char *>(image));
   for (unsigned i = 0; code && i < count; ++i)
     if (options[i] == 5)
       std::strcpy(static_cast<char *>(values[i]), "ptx input, line 3; error: unknown opcode\n");
-  *module = 100 * current();
+  assign(module, 100 * current());
   if (!state.capturing.empty())
     return 900;
   auto *text = static_cast<const char *>(image);
   if (code || !std::strstr(text, ".version"))
     return code;
   std::lock_guard lock(state.mutex);
-  *module = reinterpret_cast<uintptr_t>(&modules.emplace_back(FakeModule{ptx::parse(text)}));
+  assign(module, numberOf(&modules.emplace_back(FakeModule{ptx::parse(text)})));
   return 0;
 }
 
@@ -218,13 +225,13 @@ int cuMemFree_v2(uint64_t address) {
   return release(address);
 }
 
-int cuMemAllocAsync(uint64_t *address, size_t bytes, uintptr_t stream) {
-  int code = called("cuMemAllocAsync", std::to_string(bytes) + " stream=" + std::to_string(stream));
+int cuMemAllocAsync(uint64_t *address, size_t bytes, cuda::Stream stream) {
+  int code = called("cuMemAllocAsync", std::to_string(bytes) + " stream=" + std::to_string(numberOf(stream)));
   return code ? code : allocate(address, bytes);
 }
 
-int cuMemFreeAsync(uint64_t address, uintptr_t stream) {
-  called("cuMemFreeAsync", "stream=" + std::to_string(stream));
+int cuMemFreeAsync(uint64_t address, cuda::Stream stream) {
+  called("cuMemFreeAsync", "stream=" + std::to_string(numberOf(stream)));
   return release(address);
 }
 
@@ -242,23 +249,24 @@ int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
   return code;
 }
 
-int cuStreamIsCapturing(uintptr_t stream, int *status) {
-  *status = int(state.capturing.count(stream));
+int cuStreamIsCapturing(cuda::Stream stream, int *status) {
+  *status = int(state.capturing.count(numberOf(stream)));
   return called("cuStreamIsCapturing");
 }
 
-int cuModuleUnload(uintptr_t module) {
-  return called("cuModuleUnload", handleOf(modules, module) ? "ptx" : std::to_string(module));
+int cuModuleUnload(cuda::Module module) {
+  uintptr_t number = numberOf(module);
+  return called("cuModuleUnload", handleOf(modules, number) ? "ptx" : std::to_string(number));
 }
 
-int cuModuleGetFunction(uintptr_t *function, uintptr_t module, const char *name) {
+int cuModuleGetFunction(cuda::Function *function, cuda::Module module, const char *name) {
   int code = called("cuModuleGetFunction", name);
-  *function = module + 1;
-  if (const FakeModule *known = handleOf(modules, module)) {
+  assign(function, numberOf(module) + 1);
+  if (const FakeModule *known = handleOf(modules, numberOf(module))) {
     for (const ptx::KernelInfo &kernel : known->module.kernels())
       if (kernel.name == name) {
         std::lock_guard lock(state.mutex);
-        *function = reinterpret_cast<uintptr_t>(&functions.emplace_back(FakeFunction{known, kernel}));
+        assign(function, numberOf(&functions.emplace_back(FakeFunction{known, kernel})));
         return code;
       }
     return 500;
@@ -266,12 +274,13 @@ int cuModuleGetFunction(uintptr_t *function, uintptr_t module, const char *name)
   return std::strcmp(name, "missing") == 0 ? 500 : code;
 }
 
-int cuFuncSetAttribute(uintptr_t, int attribute, int value) {
+int cuFuncSetAttribute(cuda::Function, int attribute, int value) {
   return called("cuFuncSetAttribute", std::to_string(attribute) + "=" + std::to_string(value));
 }
 
-int cuLaunchKernel(uintptr_t function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
-                   unsigned bz, unsigned shared, uintptr_t stream, void **parameters, void **) {
+int cuLaunchKernel(cuda::Function handle, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
+                   unsigned bz, unsigned shared, cuda::Stream onStream, void **parameters, void **) {
+  uintptr_t function = numberOf(handle), stream = numberOf(onStream);
   if (const FakeFunction *known = handleOf(functions, function)) {
     FakeLaunch launch{known->kernel.name, {x, y, z}, {bx, by, bz}, shared, stream, current(), {}};
     for (size_t i = 0; i < known->kernel.parameters.size(); ++i)

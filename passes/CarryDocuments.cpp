@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Documents that go on in another call. taylor-add-documents knows a document by the position of its first
+// token. In the whole sequence this says which tokens go on from the calls before: those whose document
+// starts before the call's first token. Masks only compare it, so they count within the call, where tiles of
+// other documents are skipped by it.
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/DocumentMask.h"
+#include "passes/StateCarrier.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace taylor;
+
+/// A copy of a value and of all that it is computed from.
+static Value cloneArray(OpBuilder &builder, Value array, IRMapping &copies) {
+  Operation *op = array.getDefiningOp();
+  if (!op || copies.contains(array))
+    return copies.lookupOrDefault(array);
+  for (Value operand : op->getOperands())
+    cloneArray(builder, operand, copies);
+  builder.clone(*op, copies);
+  return copies.lookup(array);
+}
+
+void StateCarrier::partDocuments() {
+  SmallVector<OpOperand *> reads;
+  auto collect = [&](OpOperand &read) {
+    Value array = read.get();
+    if (auto align = array.getDefiningOp<AlignOp>())
+      array = align.getArray();
+    if (!arrayTypeOf(array).has("u") || !areStarts(array) || (documents && documents != array))
+      return;
+    documents = array;
+    reads.push_back(&read);
+  };
+  for (Operation &op : body()) {
+    if (isa<PairwiseOp>(op))
+      for (OpOperand &operand : op.getOpOperands())
+        collect(operand);
+    if (auto scan = dyn_cast<ScanOp>(op); scan && scan.getWithin())
+      collect(op.getOpOperands().back());
+    if (auto convolve = dyn_cast<ConvolveOp>(op); convolve && convolve.getWithin())
+      collect(op.getOpOperands().back());
+  }
+  localDocuments = documents;
+  if (!documents || mode == CarryMode::Queries)
+    return;
+  IRMapping copies;
+  builder.setInsertionPointAfterValue(documents);
+  localDocuments = cloneArray(builder, documents, copies);
+  for (OpOperand *read : reads) {
+    if (auto align = read->get().getDefiningOp<AlignOp>())
+      builder.setInsertionPointAfter(align);
+    read->set(cloneArray(builder, read->get(), copies));
+  }
+}
+
+Value StateCarrier::getStarts(StringRef token) {
+  if (!documents || token == "u")
+    return documents;
+  Value &known = starts;
+  if (!known) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(documents);
+    known = AlignOp::create(builder, loc, arrayTypeOf(documents).renamed("u", "t"), documents,
+                            builder.getStringAttr("t"));
+  }
+  return known;
+}
+
+Value StateCarrier::getLastStart() {
+  if (lastStart)
+    return lastStart;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(documents);
+  // Without tokens, the document of the one before goes on.
+  Value before =
+      buildMap(builder, loc, getPosition(), {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
+        return arith::SubFOp::create(b, at, x[0], buildNumber(b, at, x[0].getType(), 1.0));
+      });
+  return lastStart = buildAtLast(documents, "u", before);
+}
+
+Value StateCarrier::buildStartOf(StringRef token, int64_t number) {
+  return buildReduce(builder, loc, Reduction::Sum, token, getStarts(token), {},
+                     [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+                       Value which = buildNumber(b, at, real(), double(number));
+                       Value is = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ,
+                                                        buildLocalIndex(b, at, token), which);
+                       Value start = StopGradientOp::create(b, at, x[0]);
+                       return arith::SelectOp::create(b, at, is, start, buildNumber(b, at, real(), 0.0));
+                     });
+}
+
+/// x[0] where the predicate holds for x[1] and x[2], else 0.
+static Value chooseIf(OpBuilder &builder, ValueRange arrays, arith::CmpFPredicate predicate) {
+  return buildMap(builder, arrays[0].getLoc(), arrays, {},
+                  [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+                    Value is = arith::CmpFOp::create(b, at, predicate, x[1], x[2]);
+                    return arith::SelectOp::create(b, at, is, x[0], buildNumber(b, at, x[0].getType(), 0.0));
+                  });
+}
+
+Value StateCarrier::keepIfBegun(Value array, Value starts) {
+  return starts ? chooseIf(builder, {array, starts, getPosition()}, arith::CmpFPredicate::OLT) : array;
+}
+
+Value StateCarrier::keepLastDocument(Value array, StringRef token) {
+  return documents ? chooseIf(builder, {array, getStarts(token), getLastStart()}, arith::CmpFPredicate::OEQ)
+                   : array;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Running sums and maxima, shifts and convolutions that go on where another call ended.
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
+#include "passes/StateCarrier.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace taylor;
+
+static constexpr int64_t kMostShifted = 64;
+
+static Value isEqual(OpBuilder &b, Location loc, Value x, Value y) {
+  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, y);
+}
+
+/// x where the condition holds, else 0.
+static Value chooseOrZero(OpBuilder &b, Location loc, Value condition, Value x) {
+  return arith::SelectOp::create(b, loc, condition, x, buildNumber(b, loc, x.getType(), 0.0));
+}
+
+//===----------------------------------------------------------------------===//
+// Running sums and maxima
+//===----------------------------------------------------------------------===//
+
+Value StateCarrier::buildTerms(ScanOp op) {
+  ArrayType type = op.getResult().getType();
+  return buildMap(
+      builder, op.getLoc(), op.getArrays(), {},
+      [&](OpBuilder &b, Location, ValueRange x) {
+        IRMapping values;
+        values.map(op.getBody().getArguments(), x);
+        return cloneScalar(b, op.getBody().front().getTerminator()->getOperand(0), values);
+      },
+      type.clone(type.getScalarType()));
+}
+
+/// Which tokens go on is known of documents that start where their number says.
+LogicalResult StateCarrier::checkWithin(Operation *op, Value within) {
+  auto align = within.getDefiningOp<AlignOp>();
+  if ((align ? align.getArray() : within) == localDocuments)
+    return success();
+  return refuse(op->getLoc(),
+                "'" + Twine(op->getName().getStringRef()) + " within(..)' may begin again in a later call",
+                "compile with --documents instead");
+}
+
+LogicalResult StateCarrier::carryScan(ScanOp op) {
+  if (op.getReverse())
+    return refuse(op.getLoc(), "'taylor.scan reverse' reads tokens of later calls",
+                  "write it over the tokens before, or compile without");
+  if (op.getWithin() && failed(checkWithin(op, op.getWithin())))
+    return failure();
+  builder.setInsertionPointAfter(op);
+  if (op.isShift())
+    return carryShift(op);
+  if (op.getKind() == ScanKind::Max)
+    carryMaximum(op);
+  else
+    carrySum(op);
+  return success();
+}
+
+Value StateCarrier::buildRunningMaximum(Value array, StringRef token, Value within, bool exclusive,
+                                        ScalarBody terms) {
+  ArrayType type = arrayTypeOf(array);
+  auto scan = ScanOp::create(builder, array.getLoc(), type.clone(type.getScalarType()), array, within,
+                             ScanKindAttr::get(builder.getContext(), ScanKind::Max),
+                             builder.getStringAttr(token), exclusive ? builder.getUnitAttr() : UnitAttr(),
+                             UnitAttr(), builder.getI64IntegerAttr(0));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = addBlock(scan.getBody(), type.getScalarType(), array.getLoc());
+  builder.setInsertionPointToStart(block);
+  Value term = terms(builder, array.getLoc(), block->getArguments());
+  YieldOp::create(builder, array.getLoc(), Value(StopGradientOp::create(builder, array.getLoc(), term)),
+                  ArrayAttr());
+  return scan;
+}
+
+Value StateCarrier::buildAtLast(Value array, StringRef token, Value otherwise) {
+  Location where = array.getLoc();
+  auto number = [&](OpBuilder &b, double x) { return buildNumber(b, where, real(), x); };
+  Value last = buildReduce(builder, where, Reduction::Sum, token, array, {},
+                           [&](OpBuilder &b, Location at, ValueRange x) {
+                             Value tokens = SizeOp::create(b, at, real(), builder.getStringAttr(token));
+                             Value index = arith::SubFOp::create(b, at, tokens, number(b, 1.0));
+                             Value isLast = isEqual(b, at, buildLocalIndex(b, at, token), index);
+                             return chooseOrZero(b, at, isLast, StopGradientOp::create(b, at, x[0]));
+                           });
+  return buildMap(builder, where, {last, otherwise}, {},
+                  [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+                    Value tokens = SizeOp::create(b, at, real(), builder.getStringAttr(token));
+                    Value rest = StopGradientOp::create(b, at, x[1]);
+                    return arith::SelectOp::create(b, at, isEqual(b, at, tokens, number(b, 0.0)), rest, x[0]);
+                  });
+}
+
+void StateCarrier::carrySum(ScanOp op) {
+  StringRef token = op.getAxis();
+  ArrayType type = withBatch(op.getResult().getType());
+  Value initial = addInitial("sum", type.without({token}).clone(real()));
+  Value terms = buildTerms(op), before = initial, left = initial;
+  if (op.getWithin()) {
+    before = keepIfBegun(initial, getStarts(token));
+    left = keepIfBegun(initial, getLastStart());
+    terms = keepLastDocument(terms, token);
+  }
+  Value whole = buildSum(builder, op.getLoc(), op.getResult(), before);
+  op.getResult().replaceAllUsesExcept(whole, whole.getDefiningOp());
+  Value added = buildReduce(builder, op.getLoc(), Reduction::Sum, token, terms, {},
+                            [](OpBuilder &, Location, ValueRange x) { return x[0]; });
+  setFinal(initial, buildSum(builder, op.getLoc(), left, added));
+}
+
+void StateCarrier::carryMaximum(ScanOp op) {
+  StringRef token = op.getAxis();
+  ArrayType type = withBatch(op.getResult().getType());
+  Value initial = addInitial("maximum", type.without({token}).clone(real()));
+  // With no token before, 0 is none of the terms. A maximum has no derivative.
+  auto join = [&](Value array) {
+    SmallVector<Value> arrays{array, initial, getPosition()};
+    if (op.getWithin())
+      arrays.push_back(getStarts(token));
+    return buildMap(builder, op.getLoc(), arrays, {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
+      Value before = StopGradientOp::create(b, at, x[1]);
+      Value larger = arith::MaximumFOp::create(b, at, x[0], before);
+      Value first = x.size() > 3 ? x[3] : buildNumber(b, at, x[2].getType(), 0.0);
+      Value goesOn = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OLT, first, x[2]);
+      return arith::SelectOp::create(b, at, goesOn, larger, x[0]);
+    });
+  };
+  Value whole = join(op.getResult());
+  op.getResult().replaceAllUsesExcept(whole, whole.getDefiningOp());
+  if (op.getResult() == documents)
+    documents = whole;
+  Value inclusive = whole;
+  if (op.getExclusive())
+    inclusive = join(buildRunningMaximum(buildTerms(op), token, op.getWithin(), /*exclusive=*/false,
+                                         [](OpBuilder &, Location, ValueRange x) { return x[0]; }));
+  setFinal(initial, buildAtLast(inclusive, token, initial));
+}
+
+//===----------------------------------------------------------------------===//
+// Shifts and convolutions
+//===----------------------------------------------------------------------===//
+
+StringRef StateCarrier::lastAxis(int64_t count) {
+  StringAttr &axis = lastAxes[count];
+  if (axis)
+    return axis;
+  auto isTaken = [&](StringRef name) {
+    auto has = [&](Value array) { return isa<ArrayType>(array.getType()) && arrayTypeOf(array).has(name); };
+    return llvm::any_of(body().getArguments(), has) ||
+           llvm::any_of(body(), [&](Operation &op) { return llvm::any_of(op.getResults(), has); });
+  };
+  std::string name = "last" + std::to_string(count);
+  while (isTaken(name))
+    name += "_";
+  return axis = builder.getStringAttr(name);
+}
+
+Value StateCarrier::carryLast(Value array, StringRef token, int64_t count) {
+  Location where = array.getLoc();
+  StringRef axis = lastAxis(count);
+  ArrayType type = withBatch(arrayTypeOf(array)).without({token});
+  SmallVector<StringAttr> axes(type.getAxes());
+  SmallVector<int64_t> sizes(type.getSizes());
+  axes.push_back(builder.getStringAttr(axis));
+  sizes.push_back(count);
+  Value initial = addInitial("inputs", ArrayType::get(builder.getContext(), axes, sizes, real()));
+  auto indexAlong = [&](OpBuilder &b, Location at) -> Value {
+    return IndexOp::create(b, at, real(), builder.getStringAttr(axis));
+  };
+  auto tokens = [&](OpBuilder &b, Location at) -> Value {
+    return SizeOp::create(b, at, real(), builder.getStringAttr(token));
+  };
+  // Of T tokens, number i is number i - T + count of those that are kept; those that were kept are T further
+  // back.
+  SmallVector<Value> arrays{
+      buildReduce(builder, where, Reduction::Sum, token, {array, initial}, {},
+                  [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+                    Value number = arith::SubFOp::create(b, at, buildLocalIndex(b, at, token), tokens(b, at));
+                    number = arith::AddFOp::create(b, at, number, buildNumber(b, at, real(), double(count)));
+                    return chooseOrZero(b, at, isEqual(b, at, indexAlong(b, at), number), x[0]);
+                  })};
+  for (int64_t kept = 0; kept < count; ++kept)
+    arrays.push_back(buildReduce(builder, where, Reduction::Sum, axis, initial, {},
+                                 [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+                                   Value number = arith::AddFOp::create(
+                                       b, at, tokens(b, at), buildNumber(b, at, real(), double(kept)));
+                                   return chooseOrZero(b, at, isEqual(b, at, indexAlong(b, at), number),
+                                                       x[0]);
+                                 }));
+  setFinal(initial, buildMap(
+                        builder, where, arrays, {},
+                        [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+                          Value sum = x[0];
+                          for (int64_t kept = 0; kept < count; ++kept) {
+                            Value number = buildNumber(b, at, real(), double(kept));
+                            Value old =
+                                chooseOrZero(b, at, isEqual(b, at, indexAlong(b, at), number), x[1 + kept]);
+                            sum = arith::AddFOp::create(b, at, sum, old);
+                          }
+                          return sum;
+                        },
+                        arrayTypeOf(initial)));
+  return initial;
+}
+
+/// What is kept, number i of n at position - n + i, as the call's token of a number sees it.
+Value StateCarrier::lastOf(Value initial, StringRef token, int64_t number, Value within) {
+  if (!within)
+    return initial;
+  StringRef axis = arrayTypeOf(initial).getAxes().back();
+  double count = double(arrayTypeOf(initial).sizeOf(axis));
+  return buildMap(builder, initial.getLoc(), {initial, buildStartOf(token, number), getPosition()}, {},
+                  [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+                    Value index = IndexOp::create(b, at, real(), builder.getStringAttr(axis));
+                    Value place = arith::AddFOp::create(b, at, x[2], index);
+                    Value start = arith::AddFOp::create(b, at, x[1], buildNumber(b, at, real(), count));
+                    Value isOwn = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OLE, start, place);
+                    return chooseOrZero(b, at, isOwn, x[0]);
+                  });
+}
+
+void StateCarrier::addToFirst(Value result, StringRef token, ArrayRef<Value> terms) {
+  SmallVector<Value> arrays{result};
+  llvm::append_range(arrays, terms);
+  ArrayType type = withBatch(arrayTypeOf(result));
+  Value whole = buildMap(
+      builder, result.getLoc(), arrays, {},
+      [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+        Value index = buildLocalIndex(b, at, token), sum = x[0];
+        for (auto [number, term] : llvm::enumerate(x.drop_front())) {
+          Value isToken = isEqual(b, at, index, buildNumber(b, at, real(), double(number)));
+          sum = arith::AddFOp::create(b, at, sum, chooseOrZero(b, at, isToken, term));
+        }
+        return sum;
+      },
+      type.clone(type.getScalarType()));
+  result.replaceAllUsesExcept(whole, whole.getDefiningOp());
+}
+
+LogicalResult StateCarrier::carryShift(ScanOp op) {
+  int64_t amount = op.getAmountAttr().getInt();
+  if (amount > kMostShifted)
+    return refuse(op.getLoc(), "a shift by " + Twine(amount) + " tokens",
+                  "those up to " + std::to_string(kMostShifted) + " are carried");
+  if (amount == 0)
+    return success();
+  Value initial = carryLast(buildTerms(op), op.getAxis(), amount);
+  StringRef axis = lastAxis(amount);
+  SmallVector<Value> terms;
+  for (int64_t number = 0; number < amount; ++number)
+    terms.push_back(buildReduce(
+        builder, op.getLoc(), Reduction::Sum, axis, lastOf(initial, op.getAxis(), number, op.getWithin()), {},
+        [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+          Value index = IndexOp::create(b, at, real(), builder.getStringAttr(axis));
+          Value here = isEqual(b, at, index, buildNumber(b, at, real(), double(number)));
+          return chooseOrZero(b, at, here, x[0]);
+        }));
+  addToFirst(op.getResult(), op.getAxis(), terms);
+  return success();
+}
+
+/// y[i] += sum over j of w[j] x[i - J + 1 + j] over the tokens before the call, i - J + 1 + j < 0: those that
+/// are kept, of which it is number i + j.
+LogicalResult StateCarrier::carryConvolution(ConvolveOp op) {
+  if (op.getReverse())
+    return refuse(op.getLoc(), "'taylor.convolve reverse' reads tokens of later calls",
+                  "write it over the tokens before, or compile without");
+  if (op.getWithin() && failed(checkWithin(op, op.getWithin())))
+    return failure();
+  builder.setInsertionPointAfter(op);
+  int64_t count = op.getNumTaps() - 1;
+  if (count == 0)
+    return success();
+  StringRef token = op.getArray().getType().has("t") ? "t" : "u";
+  Value initial = carryLast(op.getArray(), token, count);
+  StringRef axis = lastAxis(count), tap = op.getTapAxis();
+  SmallVector<Value> terms;
+  for (int64_t number = 0; number < count; ++number)
+    terms.push_back(buildReduce(
+        builder, op.getLoc(), Reduction::Sum, {axis, tap},
+        {lastOf(initial, token, number, op.getWithin()), op.getTaps()}, {},
+        [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+          Value index = IndexOp::create(b, at, real(), builder.getStringAttr(axis));
+          Value tapIndex = IndexOp::create(b, at, real(), builder.getStringAttr(tap));
+          Value here = arith::AddFOp::create(b, at, tapIndex, buildNumber(b, at, real(), double(number)));
+          return chooseOrZero(b, at, isEqual(b, at, index, here), arith::MulFOp::create(b, at, x[0], x[1]));
+        }));
+  addToFirst(op.getResult(), token, terms);
+  return success();
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a sequence that goes on in another call needs of the calls before it, as arguments and results of its
+// specification. A file per kind: CarryPairs.cpp (sums over keys, their decays), CarryTokens.cpp (running
+// sums, shifts, convolutions), CarryDocuments.cpp (where documents go on), CarryStates.cpp (places, and all
+// of it in order).
+#ifndef TAYLOR_PASSES_STATECARRIER_H
+#define TAYLOR_PASSES_STATECARRIER_H
+
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/StateRewrite.h"
+
+namespace taylor {
+
+/// Which tokens a call does not have.
+enum class CarryMode {
+  Pieces,    ///< Those of earlier calls; sums within the call are over pairs.
+  Recurrent, ///< The same; sums are recurrences.
+  Queries,   ///< Earlier queries only: keys are all there.
+};
+
+/// Adds what is carried to one specification, whose sums over keys are `taylor.pairwise`.
+class StateCarrier {
+public:
+  /// Features of states come in blocks of so many components.
+  StateCarrier(SpecOp spec, int64_t block, CarryMode mode);
+
+  mlir::LogicalResult run();
+
+private:
+  /// An error; `wayOut` says what can be done.
+  mlir::LogicalResult refuse(mlir::Location at, const llvm::Twine &why, llvm::StringRef wayOut);
+  mlir::LogicalResult carry(mlir::Operation *op);
+
+  /// Adds an argument "initial.KIND<n>" that the caller brings, and whose gradient there is; `setFinal` says
+  /// what it is behind the call.
+  mlir::Value addInitial(llvm::StringRef kind, ArrayType type, bool numbered = true);
+  void setFinal(mlir::Value initial, mlir::Value final);
+  mlir::LogicalResult finish();
+
+  // Places.
+  /// Tokens of the calls before, [b].
+  mlir::Value getPosition();
+  /// Places in the whole sequence, [b, token].
+  mlir::Value getPlaces(llvm::StringRef token);
+  /// The number of a token within the call, as a scalar of a region.
+  mlir::Value buildLocalIndex(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef token);
+  /// Makes places and sizes that a formula over arrays reads those of the whole sequence.
+  void movePlaces(mlir::Region &formula, mlir::MutableOperandRange arrays);
+  void widen(mlir::Operation *op);
+  void carryRotation(RopeOp op);
+
+  // Documents (CarryDocuments.cpp).
+  /// Finds the number by which masks know a document: where it starts. Masks and within(..) read it within
+  /// the call, from which all count alike; all else reads it in the whole sequence.
+  void partDocuments();
+  /// Of each token, [b, token], where its document starts in the whole sequence; null without documents.
+  mlir::Value getStarts(llvm::StringRef token);
+  /// The same of the last token, [b], and of the call's token of a number.
+  mlir::Value getLastStart();
+  mlir::Value buildStartOf(llvm::StringRef token, int64_t number);
+  /// An array where documents that start there began before the call, else 0; without `starts` the array.
+  mlir::Value keepIfBegun(mlir::Value array, mlir::Value starts);
+  /// What of the call's tokens is of the last one's document, else 0.
+  mlir::Value keepLastDocument(mlir::Value array, llvm::StringRef token);
+
+  // Sums over keys.
+  mlir::LogicalResult carryPairs(PairwiseOp op);
+  mlir::LogicalResult movePlaces(PairwiseOp op);
+  /// Of the sums `counted` says are none of constants; `whole` has the operation's results.
+  mlir::LogicalResult carrySums(PairwiseOp op, llvm::ArrayRef<int64_t> wanted, llvm::ArrayRef<bool> counted,
+                                llvm::MapVector<int64_t, mlir::Value> &whole);
+  CarriedDecay carryDecay(PairwiseOp op, const SeparableSums &sums);
+  CarriedDecay carryDocuments();
+  void carryCount(PairwiseOp op, int64_t result, bool hasDocuments, mlir::Value &whole);
+
+  // Tokens before.
+  mlir::LogicalResult carryScan(ScanOp op);
+  void carrySum(ScanOp op);
+  void carryMaximum(ScanOp op);
+  mlir::LogicalResult carryShift(ScanOp op);
+  mlir::LogicalResult carryConvolution(ConvolveOp op);
+  /// What a scan runs over, as an array of its own.
+  mlir::Value buildTerms(ScanOp op);
+  /// The largest term so far, inclusive or exclusive; a constant to the derivative. `terms` is a scalar of an
+  /// array over `token`.
+  mlir::Value buildRunningMaximum(mlir::Value array, llvm::StringRef token, mlir::Value within,
+                                  bool exclusive, ScalarBody terms);
+  /// An array at the call's last token, or `otherwise` where it has none; a constant to the derivative.
+  mlir::Value buildAtLast(mlir::Value array, llvm::StringRef token, mlir::Value otherwise);
+  /// The last `count` tokens of an array before the call, along an axis of its own; the oldest first.
+  mlir::Value carryLast(mlir::Value array, llvm::StringRef token, int64_t count);
+  llvm::StringRef lastAxis(int64_t count);
+  mlir::Value lastOf(mlir::Value initial, llvm::StringRef token, int64_t number, mlir::Value within);
+  mlir::LogicalResult checkWithin(mlir::Operation *op, mlir::Value within);
+  /// Adds one array to each of the call's first tokens of a result, in place of it.
+  void addToFirst(mlir::Value result, llvm::StringRef token, llvm::ArrayRef<mlir::Value> terms);
+
+  mlir::Type real();
+  mlir::Block &body() { return spec.getBody().front(); }
+
+  struct Carried {
+    std::string name;
+    mlir::Value initial, final;
+  };
+
+  SpecOp spec;
+  int64_t block;
+  CarryMode mode;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  /// Where calls hand it on, it stands for an argument that becomes the last.
+  mlir::Value position;
+  llvm::StringMap<mlir::Value> places;
+  /// Over keys: the numbers that masks compare, and where documents start in the whole sequence.
+  mlir::Value localDocuments, documents;
+  /// `documents` over queries, and at the last token.
+  mlir::Value starts, lastStart;
+  llvm::SmallVector<Carried> carried;
+  llvm::StringMap<int64_t> kinds;
+  llvm::DenseMap<int64_t, mlir::StringAttr> lastAxes;
+  /// Rows of all states; 0: none yet.
+  int64_t features = 0;
+};
+
+} // namespace taylor
+
+#endif
