@@ -30,14 +30,15 @@ public:
   explicit Splitter(FunctionOp joint)
       : joint(joint), builder(joint), graph(joint), block(joint.getBody().front()),
         yield(cast<YieldOp>(block.getTerminator())) {}
-  void run();
+  LogicalResult run();
 
 private:
   void chooseSaved();
   std::string nameOfSaved(Value value);
   /// A function with the operations that `results` need, up to `arguments`; of those only the ones that are
-  /// read.
-  void build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results, bool keepAllArguments);
+  /// read. Fails where results need another argument.
+  LogicalResult build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results,
+                      bool keepAllArguments);
   SmallVector<Tensor> argumentsOf(StringRef role);
   SmallVector<Tensor> resultsOf(StringRef role);
 
@@ -136,8 +137,8 @@ void Splitter::chooseSaved() {
       saved.push_back({builder.getStringAttr("saved:" + nameOfSaved(values[node])), values[node]});
 }
 
-void Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results,
-                     bool keepAllArguments) {
+LogicalResult Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tensor> results,
+                              bool keepAllArguments) {
   llvm::SmallDenseSet<Value> available, read;
   for (const Tensor &argument : arguments)
     available.insert(argument.value);
@@ -151,7 +152,11 @@ void Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tens
       read.insert(value);
       continue;
     }
-    if (Operation *op = value.getDefiningOp(); op && operations.insert(op).second)
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return joint.emitError("unsupported results: those of its ")
+             << suffix << " part need " << joint.getArgNames()[argument.getArgNumber()]
+             << ", which that part does not have";
+    if (Operation *op = value.getDefiningOp(); operations.insert(op).second)
       llvm::append_range(stack, op->getOperands());
   }
 
@@ -187,9 +192,10 @@ void Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, ArrayRef<Tens
   SmallVector<Value> yielded = llvm::map_to_vector(
       results, [&](const Tensor &result) { return mapped.lookupOrDefault(result.value); });
   YieldOp::create(builder, joint.getLoc(), yielded, namesOf(results));
+  return success();
 }
 
-void Splitter::run() {
+LogicalResult Splitter::run() {
   chooseSaved();
   SmallVector<Tensor> inputs = argumentsOf("input"), outputs = resultsOf("output");
   SmallVector<Tensor> forwardResults = outputs, backwardArguments = inputs;
@@ -197,10 +203,14 @@ void Splitter::run() {
   llvm::append_range(backwardArguments, outputs);
   llvm::append_range(backwardArguments, saved);
   llvm::append_range(backwardArguments, argumentsOf("cotangent"));
-  build("forward", inputs, forwardResults, /*keepAllArguments=*/true);
-  if (SmallVector<Tensor> gradients = resultsOf("gradient"); !gradients.empty())
-    build("backward", backwardArguments, gradients, /*keepAllArguments=*/false);
+  if (failed(build("forward", inputs, forwardResults, /*keepAllArguments=*/true)))
+    return failure();
+  SmallVector<Tensor> gradients = resultsOf("gradient");
+  if (!gradients.empty() &&
+      failed(build("backward", backwardArguments, gradients, /*keepAllArguments=*/false)))
+    return failure();
   joint.erase();
+  return success();
 }
 
 class SplitBackward : public ::taylor::impl::SplitBackwardPassBase<SplitBackward> {
@@ -211,6 +221,6 @@ class SplitBackward : public ::taylor::impl::SplitBackwardPassBase<SplitBackward
 
 void SplitBackward::runOnOperation() {
   for (FunctionOp function : llvm::make_early_inc_range(getOperation().getOps<FunctionOp>()))
-    if (function.getSymName().ends_with(".joint"))
-      Splitter(function).run();
+    if (function.getSymName().ends_with(".joint") && failed(Splitter(function).run()))
+      return signalPassFailure();
 }

@@ -191,9 +191,13 @@ struct Problem {
   int64_t d, e; ///< 0 where no input has the axis.
 };
 
-Problem problemOf(const Program &program, at::TensorList inputs) {
+/// Of inputs that may lack optional ones at the end where they need not be `complete`.
+Problem problemOf(const Program &program, at::TensorList inputs, bool complete) {
   const Manifest &signature = program.signature();
-  if (inputs.size() != signature.inputs.size()) {
+  size_t required = signature.inputs.size();
+  while (!complete && required > 0 && signature.inputs[required - 1].optional)
+    --required;
+  if (inputs.size() < required || inputs.size() > signature.inputs.size()) {
     std::vector<std::string> names;
     for (const TensorInfo &info : signature.inputs)
       names.push_back(info.name);
@@ -226,7 +230,7 @@ Problem problemOf(const Program &program, at::TensorList inputs) {
 }
 
 Kernel kernelFor(Program &program, at::TensorList inputs) {
-  auto [dtype, d, e] = problemOf(program, inputs);
+  auto [dtype, d, e] = problemOf(program, inputs, /*complete=*/true);
   c10::Device device = deviceOf(program, inputs);
   Place place = placeOf(program, device);
   return {program.kernel(dtype, d, e, place), device, place.device};
@@ -240,7 +244,7 @@ TaylorTensor describe(const at::Tensor &tensor) {
 }
 
 const Manifest &manifestFor(Program &program, at::TensorList inputs) {
-  auto [dtype, d, e] = problemOf(program, inputs);
+  auto [dtype, d, e] = problemOf(program, inputs, /*complete=*/false);
   return program.manifest(dtype, d, e);
 }
 

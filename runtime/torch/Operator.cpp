@@ -59,32 +59,8 @@ template <typename Body> auto checked(Body body) {
   }
 }
 
-// ---- Processor, interpreter and GPU: where the tensors are, and --device=ptx, say which ----
-
-Tensors attentionRun(at::TensorList inputs, Text spec, Text options, Offset offset) {
-  return checked([&] { return runForward(*Program::find(spec, options), inputs, offset, /*save=*/false); });
-}
-
-Tensors stepRun(at::TensorList inputs, at::TensorList states, Text spec, Text options, Offset offset) {
-  return checked([&] { return runStep(*Program::find(spec, options), inputs, states, offset); });
-}
-
-Tensors forwardRun(at::TensorList inputs, Text spec, Text options, Offset offset) {
-  return checked([&] { return runForward(*Program::find(spec, options), inputs, offset, /*save=*/true); });
-}
-
-Tensors backwardRun(at::TensorList inputs, at::TensorList outputs, at::TensorList saved,
-                    at::TensorList cotangents, Text spec, Text options, Offset offset,
-                    at::IntArrayRef wanted) {
-  return checked([&] {
-    return runBackward(*Program::find(spec, options), inputs, outputs, saved, cotangents, offset, wanted);
-  });
-}
-
-// ---- Meta: shapes, strides and dtypes of the results, for tensors without data and for traced sizes ----
-
-/// A tensor without data of a manifest's description. Run-time sizes are those of the first input that has
-/// the axis.
+/// A tensor of a manifest's description, its elements not set. Run-time sizes are those of the first input
+/// that has the axis.
 at::Tensor describeResult(const Manifest &manifest, const TensorInfo &info, at::TensorList inputs,
                           const at::Tensor *like) {
   Extents<c10::SymInt> sizes;
@@ -108,6 +84,43 @@ at::Tensor describeResult(const Manifest &manifest, const TensorInfo &info, at::
       c10::SymIntArrayRef(sizes.data(), sizes.size()), c10::SymIntArrayRef(strides.data(), strides.size()),
       at::TensorOptions().dtype(scalarType(info.dtype)).device(inputs[0].device()));
 }
+
+/// The inputs, and zeros in place of optional ones that the call leaves out at the end: a sequence without
+/// states of earlier calls begins here.
+Tensors complete(at::TensorList inputs, Text spec, Text options) {
+  return checked([&] {
+    const Manifest &manifest = manifestFor(*Program::find(spec, options), inputs);
+    Tensors all(inputs.begin(), inputs.end());
+    for (size_t i = inputs.size(); i < manifest.inputs.size(); ++i)
+      all.push_back(describeResult(manifest, manifest.inputs[i], inputs, nullptr).zero_());
+    return all;
+  });
+}
+
+// ---- Processor, interpreter and GPU: where the tensors are, and --device=ptx, say which ----
+
+Tensors attentionRun(at::TensorList inputs, Text spec, Text options, Offset offset) {
+  Tensors all = complete(inputs, spec, options);
+  return checked([&] { return runForward(*Program::find(spec, options), all, offset, /*save=*/false); });
+}
+
+Tensors stepRun(at::TensorList inputs, at::TensorList states, Text spec, Text options, Offset offset) {
+  return checked([&] { return runStep(*Program::find(spec, options), inputs, states, offset); });
+}
+
+Tensors forwardRun(at::TensorList inputs, Text spec, Text options, Offset offset) {
+  return checked([&] { return runForward(*Program::find(spec, options), inputs, offset, /*save=*/true); });
+}
+
+Tensors backwardRun(at::TensorList inputs, at::TensorList outputs, at::TensorList saved,
+                    at::TensorList cotangents, Text spec, Text options, Offset offset,
+                    at::IntArrayRef wanted) {
+  return checked([&] {
+    return runBackward(*Program::find(spec, options), inputs, outputs, saved, cotangents, offset, wanted);
+  });
+}
+
+// ---- Meta: shapes, strides and dtypes of the results, for tensors without data and for traced sizes ----
 
 Tensors describeForward(at::TensorList inputs, Text spec, Text options, bool save) {
   return checked([&] {
@@ -208,8 +221,10 @@ public:
 };
 
 Tensors attentionAutograd(at::TensorList inputs, Text spec, Text options, Offset offset) {
-  if (needsGradient(inputs))
-    return AttentionFunction::apply(inputs, spec, options, offset);
+  if (needsGradient(inputs)) {
+    Tensors all = complete(inputs, spec, options);
+    return AttentionFunction::apply(at::TensorList(all), spec, options, offset);
+  }
   at::AutoDispatchBelowADInplaceOrView guard;
   return attentionOperator().call(inputs, spec, options, offset);
 }

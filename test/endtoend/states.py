@@ -131,6 +131,27 @@ class States(unittest.TestCase):
             with self.subTest(name):
                 self.check(name, " --form=chunked --chunk=64", [1, 37, 128])
 
+    def test_left_out(self):
+        """A first piece takes no states: the call begins with zeros, and is differentiable."""
+        path = pathlib.Path(self.folder.name) / "series.mlir"
+        path.write_text(ARRAYS + SERIES)
+        generator = torch.Generator().manual_seed(4)
+        q, k, v = (torch.randn(1, heads, 100, width, generator=generator, dtype=torch.float64, requires_grad=True) for heads, width in ((4, 8), (2, 8), (2, 16)))
+        for options in ("--states --form=parallel", "--states --form=chunked --chunk=64"):
+            with self.subTest(options):
+                begun = call(path, [q, k, v], options)
+                zeros = [torch.zeros_like(state) for state in begun[1:]]
+                given = call(path, [q, k, v, *zeros], options)
+                self.assertEqual(len(begun), len(given))
+                for left, right in zip(begun, given):
+                    self.assertTrue(torch.equal(left, right))
+                for left, right in zip(*(torch.autograd.grad(o.square().sum(), (q, k, v)) for o in (begun[0], given[0]))):
+                    self.assertTrue(torch.equal(left, right))
+                with torch.inference_mode():
+                    self.assertTrue(torch.equal(call(path, [q, k, v], options)[0], begun[0]))
+        with self.assertRaisesRegex(RuntimeError, r"expected \d+ inputs \(q, k, v, initial"):
+            call(path, [q, k], "--states")
+
     def test_documents(self):
         for name, form in (("series", "parallel"), ("gates", "chunked --chunk=64"), ("retention", "parallel"), ("decayed", "chunked --chunk=64"), ("mixed", "parallel")):
             with self.subTest(name):

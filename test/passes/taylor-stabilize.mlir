@@ -219,5 +219,5 @@ taylor.function @sink.joint of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" 
   %d = taylor.map %g / (%z + exp(%sink)) : !o, !row, !head
   %dv0 = taylor.reduce sum over(b, h, t) %d : !o
   %o = taylor.map %n * %d : !o, !o
-  taylor.yield "output:o" %o, "gradient:v0" %dv0, "gradient:r" %d : !o, !channel, !o
+  taylor.yield "gradient:s" %o, "gradient:v0" %dv0, "gradient:r" %d : !o, !channel, !o
 }
