@@ -29,22 +29,25 @@ def read(path):
     return sorted(set(figures)), formulas
 
 
-def facts(entry):
-    """The cells of a specification's forms and time, without what was not measured."""
-    time = f"{entry['time']:.2f}" if "time" in entry else ""
-    return f" {', '.join(entry.get('forms', ['parallel']))} | {time} |\n"
+def line(cells):
+    return f"| {' | '.join(cells)} |\n"
 
 
 def table(folder, specs, measured):
-    rows = sorted((figures[-1:] or ["~"], path.stem, figures, formulas) for path in (folder / specs).glob("*.mlir") for figures, formulas in [read(path)])
-    of_paper = any(figures for _, _, figures, _ in rows)
-    text = "| specification | formula |" + (" figure of the paper |" if of_paper else "") + " forms |\n|---|---|---|" + ("---|\n" if of_paper else "\n")
-    for _, name, figures, formulas in rows:
+    specifications = sorted((figures[-1:] or ["~"], path.stem, figures, formulas) for path in (folder / specs).glob("*.mlir") for figures, formulas in [read(path)])
+    of_paper = any(figures for _, _, figures, _ in specifications)
+    header = ["specification", "formula", "figure of the paper", "forms", "time"]
+    rows = []
+    for _, name, figures, formulas in specifications:
+        entry = measured.get(f"{specs}/{name}".removeprefix("specs/"), {})
         # A bar ends a cell of a table, also within code.
         code = "<br>".join("`" + formula.replace("|", "\\|") + "`" for formula in formulas)
-        text += f"| [{name}]({specs}/{name}.mlir) | {code} |" + (f" {'; '.join(figures)} |" if of_paper else "")
-        text += facts(measured.get(f"{specs}/{name}".removeprefix("specs/"), {}))
-    return text
+        forms = ", ".join(entry.get("forms", ["parallel"]))
+        rows.append([f"[{name}]({specs}/{name}.mlir)", code, "; ".join(figures), forms, f"{entry['time']:.2f}" if "time" in entry else ""])
+    if not of_paper:
+        for cells in [header, *rows]:
+            del cells[2]
+    return line(header) + "|" + "---|" * len(header) + "\n" + "".join(map(line, rows))
 
 
 def main(arguments):
