@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/SeparableSums.h"
+#include "dialect/Taylor/ArrayBuilder.h"
 #include "passes/DocumentMask.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -142,8 +143,8 @@ std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
   }
   // What one side knows alone is a factor, whatever it is.
   unsigned dependence = dependenceOf(scalar);
-  if (dependence == None || dependence == Rows || dependence == Columns) {
-    (dependence == Columns ? one.columns : one.rows).push_back(scalar);
+  if (isOneSided(scalar)) {
+    one.factorsOf(dependence == Columns).push_back(scalar);
     return Terms{one};
   }
   if (auto argument = dyn_cast<BlockArgument>(scalar)) {
@@ -161,6 +162,8 @@ std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
   Operation *from = scalar.getDefiningOp();
   if (isa<math::ExpOp>(from) && !(dependence & Products))
     return computeDecay(scalar);
+  if (auto select = dyn_cast<arith::SelectOp>(from); select && isOneSided(select.getCondition()))
+    return computeSelect(select);
   if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::DivFOp>(from))
     return refuse(from->getLoc(), "'" + Twine(from->getName().getStringRef()) +
                                       "' of a pair is no finite sum of powers of one inner product");
@@ -172,10 +175,17 @@ std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
   if (isa<arith::NegFOp>(from))
     return multiply(*a, {minus}, from->getLoc());
   if (isa<arith::DivFOp>(from)) {
-    FloatAttr divisor;
-    if (!matchPattern(from->getOperand(1), m_Constant(&divisor)))
+    Value divisor = from->getOperand(1);
+    if (matchPattern(divisor, m_Constant(&number))) {
+      one.series = {1.0 / number.getValueAsDouble()};
+    } else if (isOneSided(divisor)) {
+      OpBuilder builder(from);
+      Value unit = buildNumber(builder, from->getLoc(), divisor.getType(), 1.0);
+      one.factorsOf(dependenceOf(divisor) == Columns)
+          .push_back(arith::DivFOp::create(builder, from->getLoc(), unit, divisor));
+    } else {
       return refuse(from->getLoc(), "a weight is divided by what depends on a pair");
-    one.series = {1.0 / divisor.getValueAsDouble()};
+    }
     return multiply(*a, {one}, from->getLoc());
   }
   std::optional<Terms> b = read(from->getOperand(1));
@@ -190,6 +200,44 @@ std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
   Terms sum = *a;
   for (const SeparableTerm &term : *b)
     addTerm(sum, term);
+  return sum;
+}
+
+bool SeparableSums::isOneSided(Value scalar) {
+  unsigned dependence = dependenceOf(scalar);
+  return dependence == None || dependence == Rows || dependence == Columns;
+}
+
+/// What one side knows alone chooses: terms of either branch, of which that side's factors are 0 where it is
+/// not chosen.
+std::optional<SeparableSums::Terms> SeparableSums::computeSelect(arith::SelectOp select) {
+  Location loc = select.getLoc();
+  Value condition = select.getCondition();
+  bool ofColumns = dependenceOf(condition) == Columns;
+  OpBuilder builder(select);
+  Terms sum;
+  for (bool chosen : {true, false}) {
+    Value branch = chosen ? select.getTrueValue() : select.getFalseValue();
+    if (matchPattern(branch, m_AnyZeroFloat()))
+      continue;
+    std::optional<Terms> terms = read(branch);
+    if (!terms)
+      return std::nullopt;
+    Value zero = buildNumber(builder, loc, branch.getType(), 0.0);
+    for (SeparableTerm term : *terms) {
+      // All of that side's factors, since one of them may be no number where it is not chosen.
+      auto &factors = term.factorsOf(ofColumns);
+      Value factor;
+      for (Value x : factors)
+        factor = factor ? arith::MulFOp::create(builder, loc, factor, x).getResult() : x;
+      if (!factor)
+        factor = buildNumber(builder, loc, branch.getType(), 1.0);
+      factor =
+          arith::SelectOp::create(builder, loc, condition, chosen ? factor : zero, chosen ? zero : factor);
+      factors.assign({factor});
+      addTerm(sum, term);
+    }
+  }
   return sum;
 }
 

@@ -7,6 +7,7 @@
 #define TAYLOR_PASSES_SEPARABLESUMS_H
 
 #include "dialect/Taylor/TaylorDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace taylor {
 
@@ -15,6 +16,7 @@ struct SeparableTerm {
   llvm::SmallVector<double> series;
   /// Scalars of the weight region that depend on row scalars only, and on column scalars only.
   llvm::SmallVector<mlir::Value> rows, columns;
+  llvm::SmallVector<mlir::Value> &factorsOf(bool ofColumns) { return ofColumns ? columns : rows; }
   /// The second inner product, to the first power, or -1.
   int64_t product = -1;
   bool decays = false;
@@ -63,9 +65,12 @@ private:
 
   bool readCondition(mlir::Value condition);
   unsigned dependenceOf(mlir::Value scalar);
+  /// Whether it depends on scalars of the row, on scalars of the column, or on neither.
+  bool isOneSided(mlir::Value scalar);
   std::optional<Terms> read(mlir::Value scalar);
   std::optional<Terms> compute(mlir::Value scalar);
   std::optional<Terms> computeDecay(mlir::Value exponential);
+  std::optional<Terms> computeSelect(mlir::arith::SelectOp select);
   std::optional<Terms> multiply(const Terms &a, const Terms &b, mlir::Location loc);
   /// Whether all terms decay, or none does.
   bool decayAlike() const;

@@ -174,6 +174,18 @@ ParseResult Clauses::parseCoefficients() {
   return parser.parseRParen();
 }
 
+ParseResult Clauses::parseDecay() {
+  if (parser.parseLParen())
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  OptionalParseResult array = parser.parseOptionalOperand(decay.emplace());
+  if (!array.has_value())
+    return parser.emitError(loc,
+                            "expected the %name of an array over u in 'decay'; a taylor.map or taylor.scan "
+                            "in front computes one, and 'weight' takes a formula of t and u");
+  return failure(*array || parser.parseRParen());
+}
+
 ParseResult Clauses::parse() {
   auto parseOne = [&](std::vector<Binding> &bindings) -> ParseResult {
     FailureOr<FormulaPtr> formula = failure();
@@ -209,8 +221,7 @@ ParseResult Clauses::parse() {
         return parser.emitError(loc, "expected either causal or bidirectional, but got both");
       mask = symbolizeMask(clause);
     } else if (clause == "decay") {
-      decay.emplace();
-      parsed = failure(parser.parseLParen() || parser.parseOperand(*decay) || parser.parseRParen());
+      parsed = parseDecay();
     } else if (clause == "visible") {
       FailureOr<FormulaPtr> conditions = failure();
       if (parser.parseLParen() || failed(conditions = formulas.parseConditions()) || parser.parseRParen())

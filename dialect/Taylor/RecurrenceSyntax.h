@@ -55,6 +55,7 @@ struct Clauses {
 private:
   mlir::ParseResult parseOrders();
   mlir::ParseResult parseCoefficients();
+  mlir::ParseResult parseDecay();
 };
 
 /// The formula rsqrt(size(CHANNEL)).

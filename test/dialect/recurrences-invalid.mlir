@@ -407,3 +407,15 @@ taylor.spec @channel_of_a_pair(%q: !q, %k: !k, %v: !v) {
   %o = taylor.recurrences %q, %k, %v exponential causal visible(t - u < d) : !q, !k, !v
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!head = !taylor.array<[h]>
+taylor.spec @decay_formula(%q: !q, %k: !k, %v: !v, %rate: !head from parameter(zeros)) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected the %name of an array over u in 'decay'; a taylor.map or taylor.scan in front computes one, and 'weight' takes a formula of t and u}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to 2) decay(-softplus(%rate) * u) causal : !q, !k, !v, !head
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}

@@ -80,3 +80,18 @@ taylor.function @d.forward of @d("input:q" %q: !q, "input:k" %k: !k, "input:v" %
   %n, %m = taylor.pairwise { s = dot(%q, %k), m = maximum(%a - %c), w = s * exp(%a - %c - m) } visible(u <= t) -> rows(w, %v), maximum : !q, !k, !taylor.array<[b, g, t]>, !column, !v -> !o, !row
   taylor.yield "output:n" %n, "saved:m" %m : !o, !row
 }
+
+// A condition and a divisor that one side of a pair knows alone are factors of that side.
+// CHECK-LABEL: taylor.function @one_sided.forward
+// CHECK:      %[[NEAR:.*]] = taylor.pairwise {{.*}} chunk(64) -> rows(select(%c < 0.0, s0 * s0, s0) / %r, %v)
+// CHECK-NEXT: %[[SQUARE:.*]] = taylor.map %v * select(%c < 0.0, 1.0, 0.0)
+// CHECK-NEXT: %[[LINE:.*]] = taylor.map %v * select(%c < 0.0, 0.0, 1.0)
+// CHECK-NEXT: %[[S:.*]]:2 = taylor.states %k, %[[SQUARE]], %[[LINE]] orders(1 to 2) chunk(64)
+// CHECK-NEXT: %[[READ:.*]] = taylor.read_states %q from %[[S]]#0 orders(1 to 2) weights [0.000000e+00, 1.000000e+00] chunk(64)
+// CHECK-NEXT: %[[FAR:.*]] = taylor.map %[[READ]] * (1.0 / %r)
+// CHECK-NEXT: taylor.map %[[NEAR]] + %[[FAR]]
+// CHECK:      taylor.read_states %q from %[[S]]#1 orders(1 to 2) weights [1.000000e+00, 0.000000e+00] chunk(64)
+taylor.function @one_sided.forward of @one_sided("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !column, "input:r" %r: !row) sources [projection, projection, projection, projection, projection] {
+  %n = taylor.pairwise { s = dot(%q, %k) w = select(%c < 0.0, s * s, s) / %r } visible(u <= t) -> rows(w, %v) : !q, !k, !column, !row, !v -> !o
+  taylor.yield "output:n" %n : !o
+}
