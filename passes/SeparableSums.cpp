@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace taylor;
 
@@ -164,6 +166,9 @@ std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
     return computeDecay(scalar);
   if (auto select = dyn_cast<arith::SelectOp>(from); select && isOneSided(select.getCondition()))
     return computeSelect(select);
+  if (FloatAttr exponent; isa<math::PowFOp>(from) && matchPattern(from->getOperand(1), m_Constant(&exponent)))
+    if (double times = exponent.getValueAsDouble(); times >= 0.0 && times == std::floor(times))
+      return computePower(from->getOperand(0), times, from->getLoc());
   if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::DivFOp>(from))
     return refuse(from->getLoc(), "'" + Twine(from->getName().getStringRef()) +
                                       "' of a pair is no finite sum of powers of one inner product");
@@ -206,6 +211,18 @@ std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
 bool SeparableSums::isOneSided(Value scalar) {
   unsigned dependence = dependenceOf(scalar);
   return dependence == None || dependence == Rows || dependence == Columns;
+}
+
+std::optional<SeparableSums::Terms> SeparableSums::computePower(Value base, double times, Location loc) {
+  if (times > kMaximumOrder)
+    return refuse(loc, "its series has orders above " + Twine(kMaximumOrder));
+  std::optional<Terms> factor = read(base);
+  SeparableTerm one;
+  one.series = {1.0};
+  std::optional<Terms> product = Terms{one};
+  for (int64_t i = 0; factor && product && i < int64_t(times); ++i)
+    product = multiply(*product, *factor, loc);
+  return factor ? product : std::nullopt;
 }
 
 /// What one side knows alone chooses: terms of either branch, of which that side's factors are 0 where it is

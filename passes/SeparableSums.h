@@ -70,6 +70,8 @@ private:
   std::optional<Terms> read(mlir::Value scalar);
   std::optional<Terms> compute(mlir::Value scalar);
   std::optional<Terms> computeDecay(mlir::Value exponential);
+  /// base^times, of a whole number of times.
+  std::optional<Terms> computePower(mlir::Value base, double times, mlir::Location loc);
   std::optional<Terms> computeSelect(mlir::arith::SelectOp select);
   std::optional<Terms> multiply(const Terms &a, const Terms &b, mlir::Location loc);
   /// Whether all terms decay, or none does.
