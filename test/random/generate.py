@@ -48,7 +48,7 @@ def sizes(choices, specification):
 
 
 # The most channels of a score by the order of a series in the chunked form, whose states have C(d + order, order) rows.
-MOST_CHANNELS = [64, 64, 20, 8, 6, 4]
+MOST_CHANNELS = [64, 64, 20, 8, 6, 4, 4]
 
 
 def fit(shape, specification, multiple=1, least=1):

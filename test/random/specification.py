@@ -16,7 +16,11 @@ WEIGHTS = [("sigmoid(S)", "positive"), ("softplus(S)", "positive"), ("1.0 + S * 
            ("relu(S)", "nonnegative"), ("1.0 / (1.0 + S * S)", "positive"), ("exp(min(S, 4.0))", "positive"), ("abs(S)", "nonnegative"),
            ("pow(1.0 + S * S, 0.25)", "positive"), ("elu(S) + 1.5", "positive"), ("S", "signed"), ("tanh(S)", "signed"),
            ("S * abs(S)", "signed"), ("S * sigmoid(S)", "signed"), ("sin(S)", "signed"), ("S / (1.0 + S * S)", "signed"),
-           ("2.0 + cos(S)", "positive"), ("log1p(exp(min(S, 8.0)))", "positive"), ("S * exp(-S * S)", "signed")]
+           ("pow(S + 1.0, 2.0)", "nonnegative"), ("pow(S, 3.0)", "signed"), ("2.0 + cos(S)", "positive"), ("log1p(exp(min(S, 8.0)))", "positive"), ("S * exp(-S * S)", "signed")]
+# Weights that are series, and their orders.
+ORDERS = {"1.0 + S * S": 2, "S": 1, "pow(S + 1.0, 2.0)": 2, "pow(S, 3.0)": 3}
+# A weight with what one side of a pair knows alone; all keep a weight's sign.
+SIDED = ["select(X < 0.0, W, 0.5 * W)", "W / (1.0 + relu(X))", "(0.1 + abs(X)) * W", "select(X < 0.0, W, W + 1.0)", "max(X, 0.2) * W"]
 SCALES = ["rsqrt(size(d))", "0.25", "1.0 / size(d)", "0.5 * rsqrt(size(d))", "1.0 / (1.0 + size(d))"]
 # Of a numerator N and a mass Z of each sign, a count C.
 BY_COUNT = ["N", "N / C", "N * rsqrt(C)", "N / pow(C, sigmoid(POWER))", "N / (1.0 + C)"]
@@ -192,10 +196,17 @@ class Specification:
         formula, sign = self.choose(f"{label}.weight", WEIGHTS)
         more, other = self.choose(f"{label}.weight2", WEIGHTS)
         join_by = self.choose(f"{label}.join", ["", "", "+", "*"])
+        orders = [ORDERS.get(f) for f in [formula] + ([more] if join_by else [])]
+        if None not in orders:
+            self.finite = max(sum(orders) if join_by == "*" else max(orders), self.finite or 0)
         if join_by:
             formula = f"({formula}) {join_by} ({more})"
             signs = {sign, other}
             sign = "signed" if "signed" in signs else "positive" if join_by == "+" and "positive" in signs or signs == {"positive"} else "nonnegative"
+        if self.choices.seldom(f"{label}.sided", 4):
+            side = self.choose(f"{label}.side", ["head", "token"])
+            side = self.head(f"side{label}", "normal(0.0, 0.5)") if side == "head" else self.row_or_column(f"side{label}")
+            formula = self.choose(f"{label}.sides", SIDED).replace("X", "%" + side.name).replace("W", f"({formula})")
         if self.choices.seldom(f"{label}.factor", 6):
             gain = self.lags(f"gain{label}")
             formula, sign = f"({formula}) * %{gain.name}", "signed"

@@ -15,7 +15,8 @@ config, specifications, full, out = sys.argv[1:]
 for path in select(specifications, full):
     folder = os.path.join(out, path.stem)
     # A specification that sees later tokens is trained with the mask of a language model.
-    mask = [] if "causal" in path.read_text() else ["--set", "attention.mask=causal"]
+    operations = [line for line in path.read_text().splitlines() if not line.startswith("//")]
+    mask = ["--set", "attention.mask=causal"] if any("bidirectional" in line for line in operations) else []
     subprocess.run(["taylor-train", "--config", config, "--attention", path, "--out", folder, "--overwrite", "--set", "checkpoint.every=1", "--set", "checkpoint.keep=0",
                     "--set", "optimizer.learning_rate=0.01", "--set", "train.batch=8", *mask], check=True)
     with open(os.path.join(folder, "metrics.jsonl")) as f:
