@@ -180,3 +180,14 @@ taylor.spec @two_blocks(%q: !q, %k: !k) {
 ^bb0(%x: !row):
   "taylor.yield"(%x) : (!row) -> ()
 }) : () -> ()
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @empty_formula(%x: !row) {
+  // expected-error @below {{'taylor.map' op expected a formula that ends in taylor.yield, but got an empty one}}
+  %y = taylor.map region(%x) {
+    ^bb0(%r: f64):
+  } : !row
+  taylor.yield %y : !row
+}
