@@ -26,6 +26,7 @@ from generate import generate
 from judge import Judge
 from shrink import shrink
 
+SECONDS_BETWEEN_LINES = 20  # of progress
 DEFAULTS = {"seed": "0", "count": "50", "minutes": None, "runs": "", "ptx-every": "1", "jobs": "2", "out": "random-failures",
             "bin": "build/bin"}
 
@@ -102,7 +103,7 @@ class Session:
             seed += 1
 
     def work(self):
-        start, printed = time.monotonic(), 0
+        start = printed = time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(self.options["jobs"]) as pool:
             pending = set()
             for seed in self.seeds():
@@ -111,9 +112,9 @@ class Session:
                     done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
                     for future in done:
                         future.result()
-                if self.specifications >= printed + 25:
-                    printed = self.specifications
-                    print(f"{printed} specifications, {time.monotonic() - start:.0f} s, {len(self.failures)} kinds of failures", flush=True)
+                if time.monotonic() >= printed + SECONDS_BETWEEN_LINES:
+                    printed = time.monotonic()
+                    print(f"{self.specifications} specifications, {printed - start:.0f} s, {len(self.failures)} kinds of failures", flush=True)
             for future in pending:
                 future.result()
 
