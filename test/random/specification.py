@@ -102,9 +102,9 @@ class Specification:
             gain = self.learned(array.name + "_gain", axes, "ones")
             return to.map(array.name + "g", f"%{array.name} * %{gain.name}"), "signed"
         if kind == "running" and self.causal:
-            # a mean of the past
+            # A mean of the past; queries may stand in front of the first key, where the place is negative.
             sums = to.scan(array.name + "a", "sum" + self.choose(f"{label}.exclusive", ["", " exclusive"]), token, "%" + array.name)
-            return to.map(array.name + "w", f"%{array.name} + %{sums.name} / ({token} + 1.0)", [token]), "signed"
+            return to.map(array.name + "w", f"%{array.name} + %{sums.name} / max({token} + 1.0, 1.0)", [token]), "signed"
         if kind == "position":
             return to.map(array.name + "p", self.choose(f"{label}.formula", [
                 f"%{array.name} * rsqrt(1.0 + {token})", f"%{array.name} + 0.5 * sin({token} * 0.3 + {channel})",
