@@ -148,9 +148,12 @@ CarriedDecay StateCarrier::carryDecay(PairwiseOp op, const SeparableSums &sums) 
   Value keys = sums.documents ? getStarts("u") : Value(), queries = sums.documents ? getStarts("t") : Value();
   // The edge behind a token, or before it.
   auto edgeAt = [&](bool exclusive) {
-    Value largest = buildRunningMaximum(
-        column, "u", sums.documents, exclusive,
-        [](OpBuilder &b, Location at, ValueRange x) -> Value { return arith::NegFOp::create(b, at, x[0]); });
+    // A constant to the derivative.
+    Value largest =
+        buildRunningMaximum(builder, column, "u", sums.documents, exclusive,
+                            [](OpBuilder &b, Location at, ValueRange x) -> Value {
+                              return StopGradientOp::create(b, at, arith::NegFOp::create(b, at, x[0]));
+                            });
     SmallVector<Value> arrays{first, largest};
     if (keys)
       arrays.append({getPosition(), keys});

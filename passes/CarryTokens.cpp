@@ -21,6 +21,10 @@ static Value chooseOrZero(OpBuilder &b, Location loc, Value condition, Value x) 
   return arith::SelectOp::create(b, loc, condition, x, buildNumber(b, loc, x.getType(), 0.0));
 }
 
+static Value buildStopped(OpBuilder &b, Location loc, ValueRange x) {
+  return StopGradientOp::create(b, loc, x[0]);
+}
+
 //===----------------------------------------------------------------------===//
 // Running sums and maxima
 //===----------------------------------------------------------------------===//
@@ -38,20 +42,20 @@ Value StateCarrier::buildTerms(ScanOp op) {
 }
 
 /// Which tokens go on is known of documents that start where their number says.
-LogicalResult StateCarrier::checkWithin(Operation *op, Value within) {
-  auto align = within.getDefiningOp<AlignOp>();
-  if ((align ? align.getArray() : within) == localDocuments)
+LogicalResult StateCarrier::checkOrder(Operation *op, bool reverse, Value within) {
+  std::string name = "'" + op->getName().getStringRef().str();
+  if (reverse)
+    return refuse(op->getLoc(), name + " reverse' reads tokens of later calls",
+                  "write it over the tokens before, or compile without");
+  auto align = within ? within.getDefiningOp<AlignOp>() : AlignOp();
+  if (!within || (align ? align.getArray() : within) == localDocuments)
     return success();
-  return refuse(op->getLoc(),
-                "'" + Twine(op->getName().getStringRef()) + " within(..)' may begin again in a later call",
+  return refuse(op->getLoc(), name + " within(..)' may begin again in a later call",
                 "compile with --documents instead");
 }
 
 LogicalResult StateCarrier::carryScan(ScanOp op) {
-  if (op.getReverse())
-    return refuse(op.getLoc(), "'taylor.scan reverse' reads tokens of later calls",
-                  "write it over the tokens before, or compile without");
-  if (op.getWithin() && failed(checkWithin(op, op.getWithin())))
+  if (failed(checkOrder(op, op.getReverse(), op.getWithin())))
     return failure();
   builder.setInsertionPointAfter(op);
   if (op.isShift())
@@ -61,22 +65,6 @@ LogicalResult StateCarrier::carryScan(ScanOp op) {
   else
     carrySum(op);
   return success();
-}
-
-Value StateCarrier::buildRunningMaximum(Value array, StringRef token, Value within, bool exclusive,
-                                        ScalarBody terms) {
-  ArrayType type = arrayTypeOf(array);
-  auto scan = ScanOp::create(builder, array.getLoc(), type.clone(type.getScalarType()), array, within,
-                             ScanKindAttr::get(builder.getContext(), ScanKind::Max),
-                             builder.getStringAttr(token), exclusive ? builder.getUnitAttr() : UnitAttr(),
-                             UnitAttr(), builder.getI64IntegerAttr(0));
-  OpBuilder::InsertionGuard guard(builder);
-  Block *block = addBlock(scan.getBody(), type.getScalarType(), array.getLoc());
-  builder.setInsertionPointToStart(block);
-  Value term = terms(builder, array.getLoc(), block->getArguments());
-  YieldOp::create(builder, array.getLoc(), Value(StopGradientOp::create(builder, array.getLoc(), term)),
-                  ArrayAttr());
-  return scan;
 }
 
 Value StateCarrier::buildAtLast(Value array, StringRef token, Value otherwise) {
@@ -137,8 +125,8 @@ void StateCarrier::carryMaximum(ScanOp op) {
     documents = whole;
   Value inclusive = whole;
   if (op.getExclusive())
-    inclusive = join(buildRunningMaximum(buildTerms(op), token, op.getWithin(), /*exclusive=*/false,
-                                         [](OpBuilder &, Location, ValueRange x) { return x[0]; }));
+    inclusive = join(buildRunningMaximum(builder, buildTerms(op), token, op.getWithin(), /*exclusive=*/false,
+                                         buildStopped));
   setFinal(initial, buildAtLast(inclusive, token, initial));
 }
 
@@ -268,10 +256,7 @@ LogicalResult StateCarrier::carryShift(ScanOp op) {
 /// y[i] += sum over j of w[j] x[i - J + 1 + j] over the tokens before the call, i - J + 1 + j < 0: those that
 /// are kept, of which it is number i + j.
 LogicalResult StateCarrier::carryConvolution(ConvolveOp op) {
-  if (op.getReverse())
-    return refuse(op.getLoc(), "'taylor.convolve reverse' reads tokens of later calls",
-                  "write it over the tokens before, or compile without");
-  if (op.getWithin() && failed(checkWithin(op, op.getWithin())))
+  if (failed(checkOrder(op, op.getReverse(), op.getWithin())))
     return failure();
   builder.setInsertionPointAfter(op);
   int64_t count = op.getNumTaps() - 1;

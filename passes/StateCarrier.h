@@ -82,17 +82,14 @@ private:
   mlir::LogicalResult carryConvolution(ConvolveOp op);
   /// What a scan runs over, as an array of its own.
   mlir::Value buildTerms(ScanOp op);
-  /// The largest term so far, inclusive or exclusive; a constant to the derivative. `terms` is a scalar of an
-  /// array over `token`.
-  mlir::Value buildRunningMaximum(mlir::Value array, llvm::StringRef token, mlir::Value within,
-                                  bool exclusive, ScalarBody terms);
   /// An array at the call's last token, or `otherwise` where it has none; a constant to the derivative.
   mlir::Value buildAtLast(mlir::Value array, llvm::StringRef token, mlir::Value otherwise);
   /// The last `count` tokens of an array before the call, along an axis of its own; the oldest first.
   mlir::Value carryLast(mlir::Value array, llvm::StringRef token, int64_t count);
   llvm::StringRef lastAxis(int64_t count);
   mlir::Value lastOf(mlir::Value initial, llvm::StringRef token, int64_t number, mlir::Value within);
-  mlir::LogicalResult checkWithin(mlir::Operation *op, mlir::Value within);
+  /// Refuses what reads tokens of later calls, or may begin anew in them.
+  mlir::LogicalResult checkOrder(mlir::Operation *op, bool reverse, mlir::Value within);
   /// Adds one array to each of the call's first tokens of a result, in place of it.
   void addToFirst(mlir::Value result, llvm::StringRef token, llvm::ArrayRef<mlir::Value> terms);
 

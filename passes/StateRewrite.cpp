@@ -271,8 +271,11 @@ void StateRewrite::setDecay(const CarriedDecay &decay) {
   readerDecay = decay.row;
   summedDecay = decay.column;
   keep = decay.keep;
-  // What decays in a head's own time is a head's own state.
-  if (summedDecay && arrayTypeOf(summedDecay).has("h"))
+  separateHeads(summedDecay);
+}
+
+void StateRewrite::separateHeads(Value decay) {
+  if (decay && arrayTypeOf(decay).has("h"))
     resultHeads = resultHeads.renamed("g", "h");
 }
 
@@ -331,8 +334,7 @@ void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkO
   summedDecay = rows ? decay.column : decay.row;
   edges = decay.edges;
   documents = decay.documents;
-  if (edges && arrayTypeOf(edges).has("h")) // as in setDecay
-    resultHeads = resultHeads.renamed("g", "h");
+  separateHeads(edges);
   states = buildSums({});
   buildAllReads(within);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Options.h"
+#include "dialect/Taylor/NearestName.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -7,6 +8,7 @@
 #include <functional>
 
 using namespace llvm;
+using namespace taylor;
 using namespace taylor::run;
 
 static Error error(const Twine &message) { return createStringError(inconvertibleErrorCode(), message); }
@@ -322,19 +324,16 @@ Expected<Options> taylor::run::parseOptions(ArrayRef<const char *> arguments) {
     }
     bool joined = argument.contains('=');
     auto [name, value] = argument.split('=');
-    const OptionRow *found = nullptr, *nearest = nullptr;
-    unsigned best = 4;
+    const OptionRow *found = nullptr;
+    NearestName nearest(name, /*limit=*/4);
     for (const OptionRow &row : optionRows()) {
       if (row.name == name)
         found = &row;
-      if (unsigned distance = row.name.edit_distance(name, true, best); distance < best) {
-        best = distance;
-        nearest = &row;
-      }
+      nearest.consider(row.name);
     }
     if (!found)
-      return error("unsupported option '--" + name + "'" +
-                   (nearest ? "; did you mean '--" + nearest->name + "'?" : Twine("; see --help")).str());
+      return error("unsupported option '--" + name + "'; " +
+                   (nearest.get().empty() ? "see --help" : "did you mean '--" + nearest.get().str() + "'?"));
     if (found->value.empty() && joined)
       return error("expected --" + name + " without a value, but got '" + value + "'");
     if (!found->value.empty() && !joined) {

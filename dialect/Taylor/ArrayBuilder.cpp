@@ -77,6 +77,18 @@ Value taylor::buildReduce(OpBuilder &builder, Location loc, Reduction kind, Arra
   return {};
 }
 
+Value taylor::buildRunningMaximum(OpBuilder &builder, Value array, StringRef token, Value within,
+                                  bool exclusive, ScalarBody term) {
+  Location loc = array.getLoc();
+  ArrayType type = arrayTypeOf(array);
+  auto scan = ScanOp::create(builder, loc, type.clone(type.getScalarType()), array, within,
+                             ScanKindAttr::get(builder.getContext(), ScanKind::Max),
+                             builder.getStringAttr(token), exclusive ? builder.getUnitAttr() : UnitAttr(),
+                             UnitAttr(), builder.getI64IntegerAttr(0));
+  buildBody(builder, loc, scan.getBody(), array, term);
+  return scan;
+}
+
 Value taylor::buildSum(OpBuilder &builder, Location loc, Value a, Value b) {
   // Axes in their order where both have one and the same.
   ArrayType type = arrayTypeOf(a).getAxes() == arrayTypeOf(b).getAxes()

@@ -39,6 +39,11 @@ mlir::Value buildReduce(mlir::OpBuilder &builder, mlir::Location loc, Reduction 
                         llvm::ArrayRef<llvm::StringRef> axes, mlir::ValueRange arrays, mlir::ValueRange live,
                         ScalarBody body);
 
+/// The largest term so far along `token`, from the token itself or, `exclusive`, from those before it; of its
+/// document alone, where `within` numbers them. `term` is a scalar of the array.
+mlir::Value buildRunningMaximum(mlir::OpBuilder &builder, mlir::Value array, llvm::StringRef token,
+                                mlir::Value within, bool exclusive, ScalarBody term);
+
 /// Sum of two arrays of the same axes.
 mlir::Value buildSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a, mlir::Value b);
 
