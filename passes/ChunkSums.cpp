@@ -33,23 +33,10 @@ struct ChunkSums : taylor::impl::ChunkSumsPassBase<ChunkSums> {
       getOperation().emitError("expected a positive unit, balance and feature-block, and no negative chunk");
       return signalPassFailure();
     }
-    SmallVector<PairwiseOp> operations(getOperation().getBody().front().getOps<PairwiseOp>());
-    llvm::erase_if(operations, [](PairwiseOp op) { return op.getNumProducts() == 0; });
-    SmallVector<Refusal> refusals;
-    for (PairwiseOp op : operations)
-      if (std::optional<Refusal> refusal = rewrite(op))
-        refusals.push_back(*refusal);
-    // Where some sums have the form, the others stay over all pairs.
-    bool none = !operations.empty() && refusals.size() == operations.size();
-    for (const Refusal &refusal : refusals) {
-      InFlightDiagnostic diagnostic = none ? emitError(refusal.at) : emitWarning(refusal.at);
-      diagnostic << (none ? "unsupported chunked form: " : "this sum stays over all pairs: ") << refusal.why
-                 << "; it needs sums of finitely many powers of one inner product, with factors of the query "
-                    "and of the key, over all keys or those with u <= t"
-                 << (none ? "; use the parallel form" : "");
-    }
-    if (none)
-      signalPassFailure();
+    llvm::DenseSet<Location> warned;
+    for (FunctionOp function : getOperation().getOps<FunctionOp>())
+      if (failed(rewrite(function, warned)))
+        return signalPassFailure();
   }
 
 private:
@@ -58,6 +45,9 @@ private:
     Location at;
     std::string why;
   };
+  /// Fails where none of the function's sums has the form. `warned`: places of which something was said,
+  /// since the backward's sums are where the forward's are.
+  LogicalResult rewrite(FunctionOp function, llvm::DenseSet<Location> &warned);
   /// Nothing where it is done.
   std::optional<Refusal> rewrite(PairwiseOp op);
   static Value buildMaximum(OpBuilder &builder, PairwiseOp op);
@@ -65,24 +55,36 @@ private:
   int64_t chooseChunk(StateRewrite &rows, StateRewrite &columns, PairwiseOp op);
 };
 
-/// The largest x so far, of an array over keys; within its document, if there are any.
-static Value buildRunningMaximum(OpBuilder &builder, Value array, Value within) {
-  ArrayType type = arrayTypeOf(array);
-  auto scan = ScanOp::create(
-      builder, array.getLoc(), type, array, within, ScanKindAttr::get(builder.getContext(), ScanKind::Max),
-      builder.getStringAttr("u"), UnitAttr(), UnitAttr(), builder.getI64IntegerAttr(0));
-  OpBuilder::InsertionGuard guard(builder);
-  Block *block = addBlock(scan.getBody(), type.getScalarType(), array.getLoc());
-  builder.setInsertionPointToStart(block);
-  YieldOp::create(builder, array.getLoc(), block->getArgument(0), ArrayAttr());
-  return scan;
+LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &warned) {
+  SmallVector<PairwiseOp> operations(function.getBody().front().getOps<PairwiseOp>());
+  llvm::erase_if(operations, [](PairwiseOp op) { return op.getNumProducts() == 0; });
+  SmallVector<Refusal> refusals;
+  for (PairwiseOp op : operations)
+    if (std::optional<Refusal> refusal = rewrite(op))
+      refusals.push_back(*refusal);
+  // Where some sums have the form, the others stay over all pairs.
+  bool none = !operations.empty() && refusals.size() == operations.size();
+  llvm::DenseSet<Location> refused;
+  for (const Refusal &refusal : refusals) {
+    if (!(none ? refused : warned).insert(refusal.at).second)
+      continue;
+    InFlightDiagnostic diagnostic = none ? emitError(refusal.at) : emitWarning(refusal.at);
+    diagnostic << (none ? "unsupported chunked form: " : "this sum stays over all pairs: ") << refusal.why
+               << "; it needs sums of finitely many powers of one inner product, with factors of the query "
+                  "and of the key, over all keys or those with u <= t"
+               << (none ? "; use the parallel form" : "");
+  }
+  return failure(none);
 }
 
-static Value buildNegation(OpBuilder &builder, Value array) {
-  return buildMap(builder, array.getLoc(), array, {},
-                  [](OpBuilder &b, Location where, ValueRange x) -> Value {
-                    return arith::NegFOp::create(b, where, x[0]);
-                  });
+/// The largest so far, of an array over keys.
+static Value buildLargestKey(OpBuilder &builder, Value array, Value within) {
+  return buildRunningMaximum(builder, array, "u", within, /*exclusive=*/false,
+                             [](OpBuilder &, Location, ValueRange x) { return x[0]; });
+}
+
+static Value buildMinus(OpBuilder &b, Location loc, ValueRange x) {
+  return arith::NegFOp::create(b, loc, x[0]);
 }
 
 /// The running maximum of a[t] + c[u] over u <= t is a[t] plus that of c. Null where it is no such sum.
@@ -93,7 +95,7 @@ Value ChunkSums::buildMaximum(OpBuilder &builder, PairwiseOp op) {
   if (!parts || !parts->column || failed(sums.readMask()) || !sums.causal)
     return {};
   Location loc = op.getLoc();
-  Value largest = buildRunningMaximum(builder, buildFactor(builder, op, parts->column, {}), sums.documents);
+  Value largest = buildLargestKey(builder, buildFactor(builder, op, parts->column, {}), sums.documents);
   largest = AlignOp::create(builder, loc, arrayTypeOf(largest).renamed("u", "t"), largest,
                             builder.getStringAttr("t"));
   SmallVector<Value> arrays{largest};
@@ -138,8 +140,9 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
   SmallVector<Value> ofRow, ofColumn;
   if (sums.columnExponent) {
     column = buildFactor(builder, op, sums.columnExponent, {});
-    Value largest = buildRunningMaximum(builder, buildNegation(builder, column), sums.documents);
-    decay.edges = buildNegation(builder, largest);
+    // As buildMaximum has it: the two become one.
+    Value largest = buildLargestKey(builder, buildMap(builder, loc, column, {}, buildMinus), sums.documents);
+    decay.edges = buildMap(builder, loc, largest, {}, buildMinus);
     ofRow = {buildFactor(builder, op, sums.rowExponent, {}), readFor(decay.edges, "t")};
   }
   if (keys) {

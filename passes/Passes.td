@@ -372,7 +372,7 @@ def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
-def ChunkSumsPass : Pass<"taylor-chunk-sums", "::taylor::FunctionOp"> {
+def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
   let summary = "sums over pairs as sums within chunks and states between them";
   let description = [{
     Rule: a sum over the pairs u <= t of sum over n of c[n] s^n * R[t] * C[u] * b[u], s one inner product, is the same sum over the pairs of one chunk,
@@ -397,7 +397,7 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::taylor::FunctionOp"> {
 
     Requires, with a message at the place that does not hold: weights that are finite sums of powers of one inner product, with factors that one side
     knows alone, and one decay at most; visible(u <= t) or no mask (and then no decay). A clamp, a select or an exponential of a score and a window are refused. In a function where
-    other sums have the form, such a sum stays over all pairs, with a warning.
+    other sums have the form, such a sum stays over all pairs, with a warning. What is said of a sum's place is said once, of the forward where it holds there.
 
     ```mlir
     %N, %Z = taylor.pairwise { s0 = dot(%q, %k), x0 = (s0 * 0.5 + 1.0) * s0 + 1.0 } visible(u <= t) -> rows(x0, %v), rows(x0) : ..

@@ -21,9 +21,9 @@ void taylor::buildFormPipeline(OpPassManager &manager, const TileSizes &sizes) {
   if (sizes.productType == "f16")
     manager.nest<FunctionOp>().addPass(createCheckHalfWeightsPass());
   if (sizes.chunked) {
-    OpPassManager &functions = manager.nest<FunctionOp>();
-    functions.addPass(
+    manager.addPass(
         createChunkSumsPass({sizes.chunk, sizes.getChunkUnit(), sizes.balance, sizes.featureBlock}));
+    OpPassManager &functions = manager.nest<FunctionOp>();
     functions.addPass(createCanonicalizerPass());
     functions.addPass(createCSEPass());
   }
