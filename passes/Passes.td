@@ -59,8 +59,9 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
     results get their storage type `dtype`, learned parameters keep f32 in a 16-bit artifact.
 
     Requires: named parameters that the specification declares, an even head dimension where rope rotates it, a causal mask
-    where a decay or a running sum over tokens occurs. Warns where a truncated series with an odd top order is summed into a
-    mass: it can vanish or be negative.
+    where a decay or a running sum over tokens occurs, masks that do not hide every pair whatever the sizes (a window of 0
+    tokens). Warns where a truncated series with an odd top order is summed into a mass, which can vanish or be negative, and
+    of inputs that no result depends on.
 
     ```mlir
     taylor.spec @f(%q: !taylor.array<[b, h, t, d]>) { .. taylor.map %q * rsqrt(size(d)) .. }

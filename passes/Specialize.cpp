@@ -4,6 +4,7 @@
 #include "dialect/Taylor/Parameters.h"
 #include "dialect/Taylor/RecurrenceSyntax.h"
 #include "passes/Passes.h"
+#include "passes/PositionConditions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -89,6 +90,8 @@ public:
 private:
   LogicalResult setOrders(RecurrencesOp op);
   void warnOddOrder(RecurrencesOp op);
+  void warnUnusedInputs();
+  LogicalResult checkMask(Operation *op, Region &visible, bool causal, StringRef parameters);
   FailureOr<ArrayType> sized(Location loc, ArrayType type, Type elementType);
   LogicalResult setTypes();
   void setScalarTypes();
@@ -109,6 +112,52 @@ void Specializer::warnOddOrder(RecurrencesOp op) {
   op.emitWarning()
       << "a series with the odd top order " << last
       << " can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order";
+}
+
+/// Inputs that no result depends on.
+void Specializer::warnUnusedInputs() {
+  Block &body = spec.getBody().front();
+  llvm::SmallDenseSet<Value> used;
+  SmallVector<Value> open(body.getTerminator()->getOperands());
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (!used.insert(value).second)
+      continue;
+    if (Operation *from = value.getDefiningOp())
+      llvm::append_range(open, from->getOperands());
+  }
+  for (auto [argument, name] : llvm::zip(body.getArguments(), spec.getArgNames().getAsRange<StringAttr>()))
+    if (!used.contains(argument))
+      emitWarning(argument.getLoc()) << "no result depends on the input '" << name.getValue()
+                                     << "', and its gradient is zero; use it, or remove it";
+}
+
+/// `window = 0, prefix = 4`: what a formula reads, as it is set.
+static std::string describeParameters(SpecOp spec, Region &formula) {
+  llvm::SetVector<StringRef> names;
+  formula.walk([&](ParameterOp parameter) { names.insert(parameter.getName()); });
+  std::string text;
+  for (StringRef name : names) {
+    Attribute value = spec.getParameters().get(name);
+    auto integer = dyn_cast<IntegerAttr>(value);
+    text += (text.empty() ? "" : ", ") + name.str() + " = " +
+            (integer ? std::to_string(integer.getInt())
+                     : formatNumber(cast<FloatAttr>(value).getValueAsDouble()));
+  }
+  return text;
+}
+
+/// `parameters` describes those that `visible` read.
+LogicalResult Specializer::checkMask(Operation *op, Region &visible, bool causal, StringRef parameters) {
+  if (visible.empty() || !hideEveryPair(visible.front().getTerminator()->getOperands(), causal))
+    return success();
+  InFlightDiagnostic diagnostic = op->emitError("expected a mask by which a query sees some key, but ");
+  diagnostic << (causal ? "causal and visible(..)" : "visible(..)") << " hide" << (causal ? "" : "s")
+             << " every pair";
+  if (parameters.empty())
+    return diagnostic << "; change the condition";
+  return diagnostic << " with " << parameters << "; set it otherwise (--set " << parameters.split(' ').first
+                    << "=..), or change the condition";
 }
 
 LogicalResult Specializer::setOrders(RecurrencesOp op) {
@@ -244,9 +293,21 @@ LogicalResult Specializer::run() {
   for (RecurrencesOp op : spec.getBody().getOps<RecurrencesOp>())
     if (failed(setOrders(op)))
       return failure();
+  warnUnusedInputs();
   if (failed(setTypes()))
     return failure();
+  llvm::DenseMap<Operation *, std::string> parameters;
+  spec.walk([&](RecurrencesOp op) { parameters[op] = describeParameters(spec, op.getVisible()); });
+  spec.walk([&](PairwiseOp op) { parameters[op] = describeParameters(spec, op.getVisible()); });
   replaceNumbers();
+  for (Operation &op : spec.getBody().front()) {
+    auto sums = dyn_cast<RecurrencesOp>(op);
+    auto pairs = dyn_cast<PairwiseOp>(op);
+    if ((sums &&
+         failed(checkMask(sums, sums.getVisible(), sums.getMask() == Mask::Causal, parameters[sums]))) ||
+        (pairs && failed(checkMask(pairs, pairs.getVisible(), /*causal=*/false, parameters[pairs]))))
+      return failure();
+  }
   setScalarTypes();
   return success();
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/VisibleRanges.h"
 #include "passes/DocumentMask.h"
+#include "passes/PositionConditions.h"
 
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace taylor;
@@ -13,52 +13,6 @@ using namespace taylor;
 using Condition = VisibleRanges::Condition;
 
 namespace {
-
-/// alpha p + beta u + constant
-struct Linear {
-  double alpha = 0, beta = 0, constant = 0;
-  Linear plus(const Linear &other, double factor) const {
-    return {alpha + factor * other.alpha, beta + factor * other.beta, constant + factor * other.constant};
-  }
-  Linear times(double factor) const { return {factor * alpha, factor * beta, factor * constant}; }
-  bool isConstant() const { return alpha == 0 && beta == 0; }
-};
-
-std::optional<Linear> linearOf(Value value) {
-  APFloat number(0.0);
-  if (matchPattern(value, m_ConstantFloat(&number)))
-    return Linear{0, 0, number.convertToDouble()};
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return std::nullopt;
-  if (auto index = dyn_cast<IndexOp>(op)) {
-    if (index.getAxis() == "t")
-      return Linear{1, 0, 0};
-    if (index.getAxis() == "u")
-      return Linear{0, 1, 0};
-    return std::nullopt;
-  }
-  SmallVector<Linear> operands;
-  for (Value operand : op->getOperands()) {
-    auto linear = linearOf(operand);
-    if (!linear)
-      return std::nullopt;
-    operands.push_back(*linear);
-  }
-  if (isa<arith::AddFOp>(op))
-    return operands[0].plus(operands[1], 1);
-  if (isa<arith::SubFOp>(op))
-    return operands[0].plus(operands[1], -1);
-  if (isa<arith::NegFOp>(op))
-    return operands[0].times(-1);
-  if (isa<arith::MulFOp>(op) && operands[0].isConstant())
-    return operands[1].times(operands[0].constant);
-  if (isa<arith::MulFOp>(op) && operands[1].isConstant())
-    return operands[0].times(operands[1].constant);
-  return std::nullopt;
-}
-
-bool isSmallInteger(double x) { return x == std::floor(x) && std::abs(x) < 1e6; }
 
 /// Index arithmetic with the constants written as numbers.
 struct IndexMath {
@@ -199,44 +153,6 @@ VisibleRange Solver::solve(const Condition &condition) const {
   return range;
 }
 
-/// lhs - rhs + constant REL 0, as conditions that hold together.
-Condition compared(arith::CmpFOp compare) {
-  Condition unknown{Condition::Kind::unknown};
-  std::optional<Linear> lhs = linearOf(compare.getLhs()), rhs = linearOf(compare.getRhs());
-  if (!lhs || !rhs)
-    return unknown;
-  Linear difference = lhs->plus(*rhs, -1);
-  auto below = [&](Linear form, bool strict) {
-    double bound = strict ? std::ceil(-form.constant) - 1 : std::floor(-form.constant);
-    if (!isSmallInteger(form.alpha) || !isSmallInteger(form.beta) || form.isConstant() ||
-        !(std::abs(bound) < 1e15))
-      return unknown;
-    return Condition{Condition::Kind::affine, int64_t(form.alpha), int64_t(form.beta), int64_t(bound)};
-  };
-  switch (compare.getPredicate()) {
-  case arith::CmpFPredicate::OLE:
-  case arith::CmpFPredicate::ULE:
-    return below(difference, false);
-  case arith::CmpFPredicate::OLT:
-  case arith::CmpFPredicate::ULT:
-    return below(difference, true);
-  case arith::CmpFPredicate::OGE:
-  case arith::CmpFPredicate::UGE:
-    return below(difference.times(-1), false);
-  case arith::CmpFPredicate::OGT:
-  case arith::CmpFPredicate::UGT:
-    return below(difference.times(-1), true);
-  case arith::CmpFPredicate::OEQ:
-  case arith::CmpFPredicate::UEQ: {
-    Condition equal{Condition::Kind::all};
-    equal.parts = {below(difference, false), below(difference.times(-1), false)};
-    return equal;
-  }
-  default:
-    return unknown;
-  }
-}
-
 Condition conditionOf(PairwiseOp pairs, Value value) {
   if (matchPattern(value, m_One()))
     return Condition{Condition::Kind::all};
@@ -254,7 +170,13 @@ Condition conditionOf(PairwiseOp pairs, Value value) {
     return joined;
   }
   auto compare = dyn_cast_if_present<arith::CmpFOp>(op);
-  return compare ? compared(compare) : Condition{Condition::Kind::unknown};
+  auto positions = compare ? readPositions(compare) : std::nullopt;
+  if (!positions)
+    return Condition{Condition::Kind::unknown};
+  Condition all{Condition::Kind::all};
+  for (const PositionCondition &position : *positions)
+    all.parts.push_back({Condition::Kind::affine, position.query, position.key, position.bound});
+  return all;
 }
 
 /// Appends what holds together as single conditions.

@@ -110,3 +110,205 @@ taylor.spec @coefficients_short(%q: !q, %k: !k, %v: !v) parameters(order : index
   %o = taylor.recurrences %q, %k, %v orders(0 to order) coefficients(1.0, 0.5) causal : !q, !k, !v
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }
+
+// -----
+
+// Masks that hide every pair, whatever the sizes: a window of no tokens, by a parameter, by a number and between two bounds; keys before the first; queries before
+// the first, of which causal ones see no key; places that are none; one of several conditions that all must hold.
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @no_window(%q: !q, %k: !k, %v: !v) parameters(window : index = 0) {
+  // expected-error @below {{expected a mask by which a query sees some key, but causal and visible(..) hide every pair with window = 0; set it otherwise (--set window=..), or change the condition}}
+  %o = taylor.recurrences %q, %k, %v exponential causal visible(t - u < window) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @window_of_half_a_token(%q: !q, %k: !k, %v: !v) parameters(window = 0.5) {
+  // expected-error @below {{expected a mask by which a query sees some key, but causal and visible(..) hide every pair with window = 0.5; set it otherwise (--set window=..), or change the condition}}
+  %o = taylor.recurrences %q, %k, %v exponential causal visible(t - u < -window * 0.5) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @between_two_bounds(%q: !q, %k: !k, %v: !v) parameters(first : index = 2, last : index = 2) {
+  // expected-error @below {{expected a mask by which a query sees some key, but visible(..) hides every pair with first = 2, last = 2; set it otherwise (--set first=..), or change the condition}}
+  %o = taylor.recurrences %q, %k, %v exponential bidirectional visible(t - u < first, last <= t - u) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @later_keys(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{expected a mask by which a query sees some key, but causal and visible(..) hide every pair; change the condition}}
+  %o = taylor.recurrences %q, %k, %v exponential causal visible(t + 1 <= u) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @no_keys(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{expected a mask by which a query sees some key, but visible(..) hides every pair; change the condition}}
+  %o = taylor.recurrences %q, %k, %v exponential bidirectional visible(u < 0) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @no_queries(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{expected a mask by which a query sees some key, but causal and visible(..) hide every pair; change the condition}}
+  %o = taylor.recurrences %q, %k, %v exponential causal visible(t < 0) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @between_places(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{expected a mask by which a query sees some key, but visible(..) hides every pair; change the condition}}
+  %o = taylor.recurrences %q, %k, %v exponential bidirectional visible(t - u == 0.5) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @neither(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{expected a mask by which a query sees some key, but causal and visible(..) hide every pair; change the condition}}
+  %o = taylor.recurrences %q, %k, %v exponential causal visible(or(t < u, 2.0 * u < 2.0 * t - 8.0), t - u < 4.0, 1.0 < 2.0) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+// Masks by which some pair is seen.
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @one_token(%q: !q, %k: !k, %v: !v) {
+  %o = taylor.recurrences %q, %k, %v exponential causal visible(t - u < 1) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @the_past_alone(%q: !q, %k: !k, %v: !v) {
+  %o = taylor.recurrences %q, %k, %v exponential bidirectional visible(t + 1 <= u) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @queries_before_the_first(%q: !q, %k: !k, %v: !v) {
+  %o = taylor.recurrences %q, %k, %v exponential bidirectional visible(t < 0) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @either(%q: !q, %k: !k, %v: !v) {
+  %o = taylor.recurrences %q, %k, %v exponential causal visible(or(t < u, t - u < 4.0)) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @multiples(%q: !q, %k: !k, %v: !v) {
+  %o = taylor.recurrences %q, %k, %v exponential causal visible(2.0 * t < 3.0 * u - 8.0) : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+// An input that only another unused value reads; one that a mask reads.
+// expected-warning @+2 {{no result depends on the input 'bias', and its gradient is zero; use it, or remove it}}
+taylor.spec @unused(%q: !q, %k: !k, %v: !v,
+                    %bias: !row, %document: !taylor.array<[b, u], i32> from input) {
+  %gate = taylor.map sigmoid(%bias) : !row
+  %mine = taylor.align %document to t : !taylor.array<[b, u], i32>
+  %o = taylor.recurrences %q, %k, %v exponential causal visible(%mine == %document) : !q, !k, !v, !taylor.array<[b, t], i32>, !taylor.array<[b, u], i32>
+  taylor.yield %o : !o
+}
