@@ -3,6 +3,7 @@
 // taylor.spec, taylor.function and taylor.yield.
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/NearestName.h"
+#include "dialect/Taylor/ParserMessages.h"
 #include "dialect/Taylor/TaylorAttrs.h"
 #include "dialect/Taylor/TaylorDialect.h"
 
@@ -83,7 +84,7 @@ ParseResult parseBody(OpAsmParser &parser, OperationState &result,
              << argument.ssaName.name << "' twice";
   SMLoc loc = parser.getCurrentLocation();
   Region *body = result.addRegion();
-  if (parser.parseRegion(*body, arguments))
+  if (parser.parseRegion(*body, arguments) || rejectUnknownValues(parser, loc, *body, arguments))
     return failure();
   if (body->empty() || body->front().empty() || !isa<YieldOp>(body->front().back()))
     return parser.emitError(loc, "requires a taylor.yield of at least one array at the end of the body");
@@ -122,9 +123,17 @@ LogicalResult reportUnknownName(SpecOp spec, ParameterOp op) {
 LogicalResult verifyOrders(SpecOp spec, RecurrencesOp op) {
   for (std::optional<Attribute> bound : {op.getFirstOrder(), op.getLastOrder()}) {
     auto name = dyn_cast_or_null<StringAttr>(bound.value_or(Attribute()));
-    if (name && !isa_and_nonnull<IntegerAttr>(spec.getParameters().get(name.getValue())))
-      return op.emitOpError("requires an index parameter '")
-             << name.getValue() << "'; declare it as parameters(" << name.getValue() << " : index = 10)";
+    if (!name || isa_and_nonnull<IntegerAttr>(spec.getParameters().get(name.getValue())))
+      continue;
+    NearestName nearest(name.getValue());
+    for (NamedAttribute parameter : spec.getParameters())
+      if (isa<IntegerAttr>(parameter.getValue()))
+        nearest.consider(parameter.getName());
+    InFlightDiagnostic diagnostic = op.emitOpError("requires an index parameter '")
+                                    << name.getValue() << "'; ";
+    if (nearest.get().empty())
+      return diagnostic << "declare it as parameters(" << name.getValue() << " : index = 10)";
+    return diagnostic << "did you mean '" << nearest.get() << "'?";
   }
   return success();
 }

@@ -3,6 +3,7 @@
 // Operations local to rows, tokens and channels: map, reduce, scan, align, normalize, rope, convolve.
 #include "dialect/Taylor/BodySyntax.h"
 #include "dialect/Taylor/Carried.h"
+#include "dialect/Taylor/ParserMessages.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"
@@ -233,9 +234,11 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     properties.reverse = parser.getBuilder().getUnitAttr();
   SmallVector<Value> within;
-  if (parser.parseKeyword("over") || parser.parseLParen() || parseAxisName(parser, properties.axis) ||
-      parser.parseRParen() || parseWithin(parser, within) || body.parseBody() || body.parseLive() ||
-      body.parseTypes())
+  if (failed(parser.parseOptionalKeyword("over")))
+    return failure(rejectUnknownWord(parser, {"exclusive", "reverse", "over(..)"}) ||
+                   parser.parseKeyword("over"));
+  if (parser.parseLParen() || parseAxisName(parser, properties.axis) || parser.parseRParen() ||
+      parseWithin(parser, within) || body.parseBody() || body.parseLive() || body.parseTypes())
     return failure();
   if (body.numLive())
     return parser.emitError(parser.getNameLoc(), "unsupported guard live(..) on a scan");
@@ -353,6 +356,8 @@ ParseResult NormalizeOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     epsilon = value;
   }
+  if (rejectUnknownWord(parser, {"weight(..)", "bias(..)", "epsilon(..)"}))
+    return failure();
   if (!epsilon)
     return parser.emitError(parser.getCurrentLocation(), "requires epsilon(..), for example epsilon(1.0e-5)");
   SmallVector<Type> types;
@@ -454,7 +459,8 @@ ParseResult RopeOp::parse(OpAsmParser &parser, OperationState &result) {
   if (succeeded(parser.parseOptionalKeyword("inverse")))
     properties.inverse = builder.getUnitAttr();
   ArrayType type, positionsType;
-  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
+  if (rejectUnknownWord(parser, {"at", "theta(..)", "layout(..)", "offset(..)", "inverse"}) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
       parser.resolveOperand(operand, type, result.operands))
     return failure();
   if (hasPositions && (parser.parseComma() || parser.parseType(positionsType) ||
@@ -524,7 +530,8 @@ ParseResult ConvolveOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     result.getOrAddProperties<Properties>().reverse = parser.getBuilder().getUnitAttr();
-  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(arrayType) ||
+  if (rejectUnknownWord(parser, {"within(..)", "reverse"}) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(arrayType) ||
       parser.parseComma() || parser.parseType(tapsType) ||
       parser.resolveOperand(array, arrayType, result.operands) ||
       parser.resolveOperand(taps, tapsType, result.operands))

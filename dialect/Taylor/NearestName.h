@@ -5,6 +5,7 @@
 #define TAYLOR_DIALECT_TAYLOR_NEARESTNAME_H
 
 #include "llvm/ADT/StringRef.h"
+#include <algorithm>
 
 namespace taylor {
 
@@ -12,6 +13,9 @@ namespace taylor {
 class NearestName {
 public:
   NearestName(llvm::StringRef wanted, unsigned limit) : wanted(wanted), fewest(limit) {}
+  /// At most two edits, and fewer in a name of three letters or less: any other letter is near to `q`.
+  explicit NearestName(llvm::StringRef wanted)
+      : NearestName(wanted, std::min<unsigned>(wanted.size() / 2 + 1, 3)) {}
 
   void consider(llvm::StringRef known) {
     unsigned distance = known.edit_distance(wanted, /*AllowReplacements=*/true, fewest);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/RecurrenceSyntax.h"
+#include "dialect/Taylor/NearestName.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -155,14 +157,29 @@ ParseResult Clauses::parseOrders() {
     bound = builder.getStringAttr(name);
     return success();
   };
-  return failure(parseBound(first) || parser.parseKeyword("to") || parseBound(last) || parser.parseRParen());
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseBound(first))
+    return failure();
+  if (failed(parser.parseOptionalKeyword("to"))) {
+    InFlightDiagnostic diagnostic =
+        parser.emitError(loc, "expected orders(all) or orders(a to b), but got '");
+    if (auto name = dyn_cast<StringAttr>(first))
+      return diagnostic << name.getValue() << "'";
+    return diagnostic << cast<IntegerAttr>(first).getInt() << "' alone";
+  }
+  return failure(parseBound(last) || parser.parseRParen());
 }
 
 ParseResult Clauses::parseCoefficients() {
   if (parser.parseLParen())
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("factorial")))
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (succeeded(parser.parseOptionalKeyword(&word))) {
+    if (word != "factorial")
+      return parser.emitError(loc, "expected factorial or numbers, but got '") << word << "'";
     return parser.parseRParen();
+  }
   coefficients.emplace();
   do {
     bool negative = succeeded(parser.parseOptionalMinus());
@@ -184,6 +201,19 @@ ParseResult Clauses::parseDecay() {
                             "expected the %name of an array over u in 'decay'; a taylor.map or taylor.scan "
                             "in front computes one, and 'weight' takes a formula of t and u");
   return failure(*array || parser.parseRParen());
+}
+
+static ParseResult rejectClause(OpAsmParser &parser, SMLoc loc, StringRef clause) {
+  static constexpr StringRef known[] = {"orders", "coefficients", "exponential", "weight",        "scale",
+                                        "score",  "decay",        "causal",      "bidirectional", "visible"};
+  NearestName nearest(clause);
+  for (StringRef one : known)
+    nearest.consider(one);
+  InFlightDiagnostic diagnostic = parser.emitError(loc, "expected a clause (")
+                                  << llvm::join(ArrayRef(known), ", ") << "), but got '" << clause << "'";
+  if (!nearest.get().empty())
+    diagnostic << "; did you mean '" << nearest.get() << "'?";
+  return failure();
 }
 
 ParseResult Clauses::parse() {
@@ -228,11 +258,7 @@ ParseResult Clauses::parse() {
         return failure();
       visible.emplace_back().formula = std::move(*conditions);
     } else {
-      return parser.emitError(
-                 loc,
-                 "expected a clause (orders, coefficients, exponential, weight, scale, score, decay, causal, "
-                 "bidirectional, visible), but got '")
-             << clause << "'";
+      return rejectClause(parser, loc, clause);
     }
     if (parsed)
       return failure();

@@ -79,7 +79,14 @@ FailureOr<SourceAttr> taylor::parseSource(AsmParser &parser) {
   Initial initial = Initial::Zeros;
   double values[2] = {0, 0};
   if (*kind == SourceKind::Projection && succeeded(parser.parseOptionalLParen())) {
-    if (parser.parseKeyword("bias") || parser.parseRParen())
+    loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    if (word != "bias") {
+      parser.emitError(loc, "expected projection or projection(bias), but got 'projection(") << word << ")'";
+      return failure();
+    }
+    if (parser.parseRParen())
       return failure();
     bias = true;
   }

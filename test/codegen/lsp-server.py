@@ -135,10 +135,10 @@ version = 1
 for right, wrong, pattern, message in [
     ("sigmoid", "sigmoyd", r"sigmoyd", "custom op 'taylor.map' unsupported function 'sigmoyd'; did you mean 'sigmoid'?"),
     ("min(s, 5.0)", "min(s)", r"\((min)\(s\)", "custom op 'taylor.recurrences' expected 2 arguments of 'min', but got 1"),
-    ("%n / %z :", "%n / %zz :", r"%zz", "use of undeclared SSA value name"),
+    ("%n / %z :", "%n / %zz :", r"%zz", "expected an argument, or a result from above, but got '%zz'; did you mean '%z'?"),
     ("!o = !taylor.array<[b, h, t, e]>", "!o = !taylor.array<[b, h, t, t]>", r"!o = !taylor\.array(<\[)", "expected distinct axes, but got 't' twice"),
     ("causal :", "casual :", r"casual", "custom op 'taylor.recurrences' expected a clause (orders, coefficients, exponential, weight, scale, score, decay, "
-     "causal, bidirectional, visible), but got 'casual'"),
+     "causal, bidirectional, visible), but got 'casual'; did you mean 'causal'?"),
 ]:
     assert GOOD.count(right) == 1, right
     text, version = GOOD.replace(right, wrong), version + 1

@@ -253,3 +253,44 @@ taylor.spec @unlike(%q: !taylor.array<[b, h, t]>) {
   %o = taylor.feedforward %q : !taylor.array<[b, h, t]>
   taylor.yield %o : !taylor.array<[b, h, t]>
 }
+
+// -----
+
+// Values that nothing defines: in a formula, beside two results and on another line, as a result, in a region.
+taylor.spec @misspelt_value(%query: !taylor.array<[b, h, t]>, %gate: !taylor.array<[b, h, t]>) {
+  // expected-error @below {{expected an argument, or a result from above, but got '%gaet'; did you mean '%gate'?}}
+  %o = taylor.map sigmoid(%gaet) * %query : !taylor.array<[b, h, t]>, !taylor.array<[b, h, t]>
+  taylor.yield %o : !taylor.array<[b, h, t]>
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @misspelt_result(%q: !taylor.array<[b, h, t, d]>, %k: !taylor.array<[b, g, u, d]>, %v: !taylor.array<[b, g, u, e]>) {
+  %sum, %mass = taylor.recurrences [numerator, mass]
+      %q, %k, %v exponential causal : !taylor.array<[b, h, t, d]>, !taylor.array<[b, g, u, d]>, !taylor.array<[b, g, u, e]>
+  %o = taylor.map %sum
+  // expected-error @below {{expected an argument, or a result from above, but got '%mas'; did you mean '%mass'?}}
+      / %mas : !taylor.array<[b, h, t, e]>, !row
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+taylor.spec @yields_nothing_known(%q: !taylor.array<[b, h, t]>) {
+  %o = taylor.map 2.0 * %q : !taylor.array<[b, h, t]>
+  // expected-error @below {{expected an argument, or a result from above, but got '%result'; there are %q, %o}}
+  taylor.yield %result : !taylor.array<[b, h, t]>
+}
+
+// -----
+
+taylor.spec @unknown_in_region(%q: !taylor.array<[b, h, t]>) {
+  %o = taylor.map region(%q) {
+  ^bb0(%scalar: f64):
+    // expected-error @below {{expected an argument, or a result from above, but got '%scaler'; there are %q, %o}}
+    %twice = arith.addf %scaler, %scalar : f64
+    taylor.yield %twice : f64
+  } : !taylor.array<[b, h, t]>
+  taylor.yield %o : !taylor.array<[b, h, t]>
+}

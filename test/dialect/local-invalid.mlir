@@ -423,3 +423,51 @@ taylor.spec @too_many_taps(%q: !q, %w: !w from parameter(ones)) {
   %o = taylor.convolve %q, %w : !q, !w
   taylor.yield %o : !q
 }
+
+// -----
+
+!y = !taylor.array<[b, h, t, e]>
+!w = !taylor.array<[e]>
+taylor.spec @misspelt_weight(%y: !y, %w: !w from parameter(ones)) {
+  // expected-error @below {{custom op 'taylor.normalize' expected weight(..), bias(..) or epsilon(..), in this order, but got 'weigth'; did you mean 'weight'?}}
+  %o = taylor.normalize rms %y weigth(%w) epsilon(1.0e-5) : !y, !w
+  taylor.yield %o : !y
+}
+
+// -----
+
+!y = !taylor.array<[b, h, t, e]>
+!w = !taylor.array<[e]>
+taylor.spec @weight_behind(%y: !y, %w: !w from parameter(ones)) {
+  // expected-error @below {{custom op 'taylor.normalize' expected weight(..), bias(..) or epsilon(..), in this order, but got 'weight'}}
+  %o = taylor.normalize rms %y epsilon(1.0e-5) weight(%w) : !y, !w
+  taylor.yield %o : !y
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+taylor.spec @misspelt_layout(%q: !q) {
+  // expected-error @below {{custom op 'taylor.rope' expected at, theta(..), layout(..), offset(..) or inverse, in this order, but got 'laoyut'; did you mean 'layout'?}}
+  %o = taylor.rope %q laoyut(half) : !q
+  taylor.yield %o : !q
+}
+
+// -----
+
+!x = !taylor.array<[b, g, u]>
+taylor.spec @misspelt_exclusive(%x: !x) {
+  // expected-error @below {{custom op 'taylor.scan' expected exclusive, reverse or over(..), in this order, but got 'exclusiv'; did you mean 'exclusive'?}}
+  %o = taylor.scan sum exclusiv over(u) %x : !x
+  taylor.yield %o : !x
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!w = !taylor.array<[h, j = 4]>
+taylor.spec @misspelt_within(%q: !q, %w: !w from parameter(ones)) {
+  // expected-error @below {{custom op 'taylor.convolve' expected within(..) or reverse, in this order, but got 'wihtin'; did you mean 'within'?}}
+  %o = taylor.convolve %q, %w wihtin(%q) : !q, !w
+  taylor.yield %o : !q
+}

@@ -419,3 +419,69 @@ taylor.spec @decay_formula(%q: !q, %k: !k, %v: !v, %rate: !head from parameter(z
   %o = taylor.recurrences %q, %k, %v orders(0 to 2) decay(-softplus(%rate) * u) causal : !q, !k, !v, !head
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @misspelt_clause(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected a clause (orders, coefficients, exponential, weight, scale, score, decay, causal, bidirectional, visible), but got 'exponental'; did you mean 'exponential'?}}
+  %o = taylor.recurrences %q, %k, %v exponental causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @misspelt_order(%q: !q, %k: !k, %v: !v) parameters(order : index = 2, orders = 1.0) {
+  // expected-error @below {{'taylor.recurrences' op requires an index parameter 'ordr'; did you mean 'order'?}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to ordr) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @misspelt_all(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected orders(all) or orders(a to b), but got 'al'}}
+  %o = taylor.recurrences %q, %k, %v orders(al) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @one_order(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected orders(all) or orders(a to b), but got '2' alone}}
+  %o = taylor.recurrences %q, %k, %v orders(2) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @misspelt_coefficients(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected factorial or numbers, but got 'factoral'}}
+  %o = taylor.recurrences %q, %k, %v orders(all) coefficients(factoral) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @unknown_decay(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{expected an argument, or a result from above, but got '%L'; there are %q, %k, %v}}
+  %o = taylor.recurrences %q, %k, %v exponential decay(%L) causal : !q, !k, !v, !taylor.array<[b, g, u]>
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}

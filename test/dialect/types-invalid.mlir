@@ -56,7 +56,7 @@
 
 // -----
 
-// expected-error @below {{expected 'bias'}}
+// expected-error @below {{expected projection or projection(bias), but got 'projection(weight)'}}
 #x = #taylor.source<projection(weight)>
 
 // -----

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/ParserMessages.h"
+#include "dialect/Taylor/NearestName.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace taylor;
+
+ParseResult taylor::rejectUnknownWord(AsmParser &parser, ArrayRef<StringRef> known) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (failed(parser.parseOptionalKeyword(&word)))
+    return success();
+  NearestName nearest(word);
+  for (StringRef one : known)
+    nearest.consider(one.split('(').first);
+  InFlightDiagnostic diagnostic = parser.emitError(loc, "expected ");
+  if (known.size() == 1)
+    diagnostic << known.front();
+  else
+    diagnostic << llvm::join(known.drop_back(), ", ") << " or " << known.back() << ", in this order";
+  diagnostic << ", but got '" << word << "'";
+  if (!nearest.get().empty() && nearest.get() != word) // in another place
+    diagnostic << "; did you mean '" << nearest.get() << "'?";
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Unknown values
+//===----------------------------------------------------------------------===//
+
+static bool isInName(char c) { return llvm::isAlnum(c) || StringRef("_$.-%#").contains(c); }
+
+/// `%name` at the beginning of a text, without a result's number.
+static StringRef nameAt(StringRef text) { return text.take_while(isInName).split('#').first; }
+
+/// The text from `begin` up to a place of the same file; empty if it is none.
+static StringRef textUntil(OpAsmParser &parser, SMLoc begin, Location place) {
+  auto from = dyn_cast<FileLineColLoc>(parser.getEncodedSourceLoc(begin));
+  auto to = dyn_cast<FileLineColLoc>(place);
+  if (!from || !to || to.getFilename() != from.getFilename() || to.getLine() < from.getLine())
+    return {};
+  const char *pointer = begin.getPointer();
+  unsigned column = from.getColumn();
+  for (unsigned line = from.getLine(); line < to.getLine() && *pointer; column = 1)
+    line += *pointer++ == '\n';
+  for (; column < to.getColumn() && *pointer; ++column)
+    ++pointer;
+  return {begin.getPointer(), size_t(pointer - begin.getPointer())};
+}
+
+/// Names at the beginnings of lines, up to an equals sign: `%n, %z = ..`.
+static void appendResults(StringRef text, SmallVectorImpl<StringRef> &names) {
+  for (StringRef line : llvm::split(text, '\n')) {
+    line = line.ltrim();
+    if (!line.starts_with("%") || !line.contains('='))
+      continue;
+    for (StringRef name : llvm::split(line.take_until([](char c) { return c == '='; }), ','))
+      names.push_back(nameAt(name.ltrim().split(':').first));
+  }
+}
+
+ParseResult taylor::rejectUnknownValues(OpAsmParser &parser, SMLoc begin, Region &body,
+                                        ArrayRef<OpAsmParser::Argument> arguments) {
+  // In place of what is not defined yet the parser has operations outside of all blocks.
+  Operation *unknown = nullptr;
+  body.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (Operation *from = operand.getDefiningOp(); from && !from->getBlock()) {
+        unknown = from;
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (!unknown)
+    return success();
+  StringRef before = textUntil(parser, begin, unknown->getLoc());
+  if (before.empty()) // who reads no text
+    return success();
+  StringRef wanted = nameAt(before.end());
+  SmallVector<StringRef> names = llvm::map_to_vector(
+      arguments, [](const OpAsmParser::Argument &argument) { return argument.ssaName.name; });
+  appendResults(before, names);
+  NearestName nearest(wanted.drop_front());
+  for (StringRef name : names)
+    nearest.consider(name.drop_front());
+  InFlightDiagnostic diagnostic =
+      emitError(unknown->getLoc(), "expected an argument, or a result from above, but got '")
+      << wanted << "'; ";
+  if (nearest.get().empty())
+    return diagnostic << "there are " << llvm::join(names, ", ");
+  return diagnostic << "did you mean '%" << nearest.get() << "'?";
+}

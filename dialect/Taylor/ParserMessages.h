@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a parser says of words and values that it does not know.
+#ifndef TAYLOR_DIALECT_TAYLOR_PARSERMESSAGES_H
+#define TAYLOR_DIALECT_TAYLOR_PARSERMESSAGES_H
+
+#include "dialect/Taylor/TaylorDialect.h"
+
+namespace taylor {
+
+/// Fails, with what may stand there, where a word stands behind the optional ones of an operation, which come
+/// in the order of `known`.
+mlir::ParseResult rejectUnknownWord(mlir::AsmParser &parser, llvm::ArrayRef<llvm::StringRef> known);
+
+/// Fails, with a name that may have been meant, where an operation of `body` reads a value that nothing has
+/// defined. MLIR reports it at the end of the file, without its name. `begin` is where the body begins.
+mlir::ParseResult rejectUnknownValues(mlir::OpAsmParser &parser, llvm::SMLoc begin, mlir::Region &body,
+                                      llvm::ArrayRef<mlir::OpAsmParser::Argument> arguments);
+
+} // namespace taylor
+
+#endif
