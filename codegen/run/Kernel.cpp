@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Kernel.h"
+#include "codegen/run/Pieces.h"
 #include "codegen/run/TensorBuffer.h"
 #include "dialect/Taylor/Carried.h"
 #include "runtime/Error.h"
 #include "runtime/cuda/Memory.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <deque>
 #include <memory>
 
 using namespace mlir;
@@ -46,6 +48,8 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     arguments.push_back("--form=" + options.form);
   if (!options.decode.empty())
     arguments.push_back("--decode=" + options.decode);
+  if (!options.pieces.empty())
+    arguments.push_back("--states");
   if (options.chunk)
     arguments.push_back("--chunk=" + std::to_string(options.chunk));
   if (!options.target.empty())
@@ -85,6 +89,15 @@ public:
     if (dtype != nameOf(problem.dtype))
       return fail("expected --dtype=" + dtype + ", as --kernel has it, but got " + nameOf(problem.dtype));
     return success();
+  }
+
+  /// A kernel given by --kernel hands states on where pieces need them.
+  LogicalResult checkStates() {
+    const json::Array *outputs = manifest.getAsObject()->getObject("tensors")->getArray("outputs");
+    for (const json::Value &output : outputs ? *outputs : json::Array())
+      if (isCarried(output.getAsObject()->getString("name").value_or("")))
+        return success();
+    return fail("requires a kernel with states (taylorc --states) for --states, but --kernel has none");
   }
 
   /// Whether a function works in the memory of an output.
@@ -176,9 +189,31 @@ private:
   std::vector<std::pair<llvm::MutableArrayRef<unsigned char>, std::unique_ptr<runtime::cuda::Buffer>>> copies;
 };
 
+/// One piece of the sequence, and its neighbours.
+struct Call {
+  const Problem &problem;
+  Tensors tensors;
+  /// Its forms.
+  Evaluated results = {};
+  bool isFirst = true, isLast = true;
+
+  /// Whether the caller gives, or wants, a tensor. At the sequence's ends nothing comes before, and nobody
+  /// goes on: states are left out there.
+  bool passes(StringRef function, StringRef role, const Options &options) {
+    auto [kind, name] = role.split(':');
+    if (!isCarried(name))
+      return kind != "gradient" || !options.absentGradients.contains(name.str());
+    if (tensors.isInPlace(function, role))
+      return true;
+    bool isWritten = kind == "output" || kind == "gradient";
+    bool isAtEnd = name.starts_with("initial.") ? isFirst : isLast;
+    return !isAtEnd && (isWritten || tensors.find(role.str()));
+  }
+};
+
 /// Runs a function, and notes in which form.
-LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors, const Problem &problem,
-                   const Options &how, Evaluated &results) {
+LogicalResult run(TaylorKernel *kernel, const char *function, Call &call, const Options &how) {
+  const Problem &problem = call.problem;
   int64_t count = taylor_tensor_count(kernel, function);
   if (count < 0)
     return fail(taylor_last_error());
@@ -186,16 +221,11 @@ LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors,
   DeviceTensors onGpu;
   for (int64_t i = 0; i < count; ++i) {
     StringRef role = taylor_tensor_name(kernel, function, i);
-    // A call by itself: nothing comes before, and nobody goes on.
-    if (isCarried(role.split(':').second) && !tensors.isInPlace(function, role)) {
+    if (!call.passes(function, role, how)) {
       arguments.push_back({});
       continue;
     }
-    if (role.starts_with("gradient:") && how.absentGradients.contains(role.split(':').second.str())) {
-      arguments.push_back({});
-      continue;
-    }
-    FailureOr<TensorBuffer *> buffer = tensors.get(role);
+    FailureOr<TensorBuffer *> buffer = call.tensors.get(role);
     if (failed(buffer))
       return failure();
     arguments.push_back(how.device == Device::Cuda ? onGpu.add(**buffer) : (*buffer)->describe());
@@ -219,46 +249,92 @@ LogicalResult call(TaylorKernel *kernel, const char *function, Tensors &tensors,
   if (taylor_run(kernel, function, arguments.data(), count, &options) ||
       taylor_form(kernel, function, arguments.data(), count, &options, &form))
     return fail(taylor_last_error());
-  results.forms.emplace_back(function, form);
+  call.results.forms.emplace_back(function, form);
   onGpu.download();
   return success();
 }
 
+/// Copies what one call left of its states into what another begins from: states behind a piece to the next
+/// one, gradients of states before it to the one before.
+LogicalResult handOn(TaylorKernel *kernel, const char *function, Call &from, StringRef left, Call &to,
+                     StringRef taken) {
+  for (int64_t i = 0; i < taylor_tensor_count(kernel, function); ++i) {
+    StringRef name = taylor_tensor_name(kernel, function, i);
+    TensorBuffer *state = name.consume_front(left) ? from.tensors.find((left + name).str()) : nullptr;
+    if (!state)
+      continue;
+    FailureOr<TensorBuffer *> buffer = to.tensors.get((taken + name).str());
+    if (failed(buffer))
+      return failure();
+    (*buffer)->write(state->read().values);
+  }
+  return success();
+}
+
+LogicalResult writeTensors(Call &call, bool withGradients) {
+  return writeArguments(call.problem, withGradients,
+                        [&](const std::string &role, const Array &array) -> LogicalResult {
+                          FailureOr<TensorBuffer *> buffer = call.tensors.get(role);
+                          if (failed(buffer))
+                            return failure();
+                          if ((*buffer)->getShape().count() != array.shape.count())
+                            return fail("expected '" + role + "' of sizes " + (*buffer)->getShape().str() +
+                                        " as the kernel has it, but got " + array.shape.str());
+                          (*buffer)->write(array.values);
+                          return success();
+                        });
+}
+
+LogicalResult runForward(TaylorKernel *kernel, std::deque<Call> &calls, const Options &options) {
+  const char *function = options.decode.empty() ? "forward" : "step";
+  for (auto [i, call] : llvm::enumerate(calls))
+    if ((i > 0 && failed(handOn(kernel, function, calls[i - 1], "output:final.", call, "input:initial."))) ||
+        failed(run(kernel, function, call, options)))
+      return failure();
+  return success();
+}
+
+LogicalResult runBackward(TaylorKernel *kernel, std::deque<Call> &calls, const Options &options) {
+  for (size_t i = calls.size(); i-- > 0;)
+    if ((i + 1 < calls.size() && failed(handOn(kernel, "backward", calls[i + 1], "gradient:initial.",
+                                               calls[i], "cotangent:final."))) ||
+        failed(run(kernel, "backward", calls[i], options)))
+      return failure();
+  return success();
+}
+
 FailureOr<Evaluated> runOnDevice(const Problem &problem, const Options &options, bool withGradients) {
+  FailureOr<std::vector<Problem>> pieces = cutProblem(problem, options.pieces);
+  if (failed(pieces))
+    return failure();
   std::optional<runtime::cuda::PrimaryContext> context;
   if (options.device == Device::Cuda)
     context.emplace(0);
   FailureOr<KernelPtr> kernel = loadKernel(problem, options);
   if (failed(kernel))
     return failure();
-  Tensors tensors(problem, options);
-  if (failed(tensors.readManifest(taylor_manifest(kernel->get()))))
-    return failure();
-  if (!options.kernel.empty() && failed(tensors.checkProblem(SpecOp(problem.spec).getSymName())))
-    return failure();
-  auto write = [&](const std::string &role, const Array &array) -> LogicalResult {
-    FailureOr<TensorBuffer *> buffer = tensors.get(role);
-    if (failed(buffer))
+  std::deque<Call> calls;
+  for (auto [i, piece] : llvm::enumerate(*pieces)) {
+    Call &call = calls.emplace_back(Call{piece, Tensors(piece, options)});
+    call.isFirst = i == 0;
+    call.isLast = i + 1 == pieces->size();
+    if (failed(call.tensors.readManifest(taylor_manifest(kernel->get()))) ||
+        (!options.kernel.empty() && failed(call.tensors.checkProblem(SpecOp(problem.spec).getSymName()))) ||
+        (!call.isLast && failed(call.tensors.checkStates())) || failed(writeTensors(call, withGradients)))
       return failure();
-    if ((*buffer)->getShape().count() != array.shape.count())
-      return fail("expected '" + role + "' of sizes " + (*buffer)->getShape().str() +
-                  " as the kernel has it, but got " + array.shape.str());
-    (*buffer)->write(array.values);
-    return success();
-  };
-  if (failed(writeArguments(problem, withGradients, write)))
+  }
+  if (failed(runForward(kernel->get(), calls, options)) ||
+      (withGradients && failed(runBackward(kernel->get(), calls, options))))
     return failure();
-  Evaluated ran;
-  const char *forward = options.decode.empty() ? "forward" : "step";
-  if (failed(call(kernel->get(), forward, tensors, problem, options, ran)) ||
-      (withGradients && failed(call(kernel->get(), "backward", tensors, problem, options, ran))) ||
-      failed(tensors.checkSurroundings("kernels")))
-    return failure();
-
-  FailureOr<Evaluated> results = tensors.readResults(problem, "kernel", withGradients);
-  if (succeeded(results))
-    results->forms = ran.forms;
-  return results;
+  std::vector<Evaluated> results;
+  for (Call &call : calls) {
+    FailureOr<Evaluated> result = call.tensors.readResults(call.problem, "kernel", withGradients);
+    if (failed(call.tensors.checkSurroundings("kernels")) || failed(result))
+      return failure();
+    result->forms = call.results.forms;
+    results.push_back(std::move(*result));
+  }
+  return joinPieces(problem, options.pieces, results);
 }
 
 } // namespace

@@ -135,6 +135,16 @@ Error setAbsentGradient(Options &options, StringRef text) {
              : error("expected '" + text + "' once in --absent-grad, but got it twice");
 }
 
+Error setPieces(Options &options, StringRef text) {
+  for (StringRef part : llvm::split(text, ',')) {
+    int64_t token;
+    if (part.trim().getAsInteger(10, token))
+      return error("expected --states=TOKEN,.., at which pieces begin, but got '" + text + "'");
+    options.pieces.push_back(token);
+  }
+  return Error::success();
+}
+
 Error setThreads(Options &options, StringRef text) {
   if (Error failed = setInteger(options.threads, "threads", text))
     return failed;
@@ -224,6 +234,10 @@ const std::vector<OptionRow> &optionRows() {
        "one "
        "after the other, cache takes any queries over all keys",
        [](O &o, S t) { return setChoice(o.decode, "decode", {"state", "cache"}, t); }},
+      {"states", "TOKEN,..",
+       "the sequence (t = u) in pieces that begin at these tokens, each from the states that the one before\n"
+       "left, and gradients back through them, by kernels of taylorc --states; checked as the whole is",
+       setPieces},
       {"chunk", "N", "with --form=chunked: queries of a chunk",
        [](O &o, S t) { return setInteger(o.chunk, "chunk", t); }},
       {"seed", "N", "of random inputs (default: 0)", [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
@@ -296,6 +310,11 @@ Error validate(const Options &options) {
                  "--tiles=chunk=N is for tiles");
   if ((options.form == "recurrent" || !options.decode.empty()) && !options.forwardOnly)
     return error("requires --forward-only for --form=recurrent and --decode: they have no derivative");
+  if (!options.pieces.empty() && !onKernels)
+    return error(
+        "requires --device=cpu, ptx or cuda for --states: the reference takes the sequence as a whole");
+  if (!options.pieces.empty() && options.decode == "cache")
+    return error("expected --states or --decode=cache, which has no states of keys, but got both");
   if (options.tilesGiven && !onTiles)
     return error("requires --device=tile for --tiles; compiled kernels choose by the target");
   if ((options.poison || options.layout != "bhtc") && !onKernels && !onTiles)

@@ -44,6 +44,8 @@ struct Options {
   std::string mask, layout = "bhtc", f32Products = "fma", form = "auto";
   /// "state" or "cache": the function `step` that taylorc --decode=.. adds, in place of the forward.
   std::string decode;
+  /// Tokens at which pieces of the sequence begin, each from the states of the one before; empty: one call.
+  std::vector<int64_t> pieces;
   std::optional<int64_t> offset;
   /// With --form=chunked: tokens of a chunk; 0: chosen.
   int64_t chunk = 0;

@@ -69,9 +69,11 @@ struct Evaluated {
   std::vector<Array> outputs, gradients;
   /// Of compiled kernels: the form of each function that ran, "forward" first.
   std::vector<std::pair<std::string, std::string>> forms;
-  /// Some function ran in the chunked or the recurrent form, which the contract judges by a bound of its own.
+  /// Calls took the tokens in pieces, each from the states of the one before.
+  bool inPieces = false;
+  /// Some sums went through states, which the contract judges by a bound of its own.
   bool hasStates() const {
-    return llvm::any_of(forms, [](const auto &form) { return form.second != "parallel"; });
+    return inPieces || llvm::any_of(forms, [](const auto &form) { return form.second != "parallel"; });
   }
 };
 /// Evaluates with the arithmetic given: exact, or eager in a type.
