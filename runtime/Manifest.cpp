@@ -8,6 +8,9 @@ namespace taylor::runtime {
 /// Far beyond what a manifest needs; messages print values, with a stack frame for each level.
 constexpr int mostDepth = 64;
 
+/// Names of states.
+constexpr std::string_view beforeCall = "initial.", behindCall = "final.";
+
 TaylorDtype parseDtype(const std::string &name, const std::string &where) {
   for (int dtype : {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F16, TAYLOR_F64, TAYLOR_I32})
     if (name == dtypeName(dtype))
@@ -199,6 +202,17 @@ Manifest Manifest::parse(std::string_view text, bool partial) {
   if (!partial)
     parseTargets(field(json, "targets", top), manifest);
   return manifest;
+}
+
+bool TensorInfo::isState() const { return name.starts_with(beforeCall) || name.starts_with(behindCall); }
+
+int Manifest::finalOf(int input) const {
+  const std::string &name = inputs[size_t(input)].name;
+  if (!name.starts_with(beforeCall))
+    return -1;
+  std::string wanted = std::string(behindCall) + name.substr(beforeCall.size());
+  auto found = std::ranges::find(outputs, wanted, &TensorInfo::name);
+  return found == outputs.end() ? -1 : int(found - outputs.begin());
 }
 
 int Manifest::function(std::string_view name) const {

@@ -45,6 +45,9 @@ struct TensorInfo {
   bool optional = false; ///< May be absent: 0 where it is read, not computed where it is written.
   /// Of an i32 input: no element is below the one before it along the last axis, nor beyond 2^24.
   bool ascending = false;
+  /// What a call hands on to the next (taylorc --states, --decode), which its name says: initial.NAME is an
+  /// input, final.NAME the output behind the call.
+  bool isState() const;
 };
 
 /// What a function does with one of its tensors.
@@ -145,6 +148,8 @@ struct Manifest {
   int function(std::string_view name) const;
   /// The target of a name, or null.
   const TargetInfo *target(std::string_view name) const;
+  /// Index of the output that an input is behind the call; -1 where the input is no state.
+  int finalOf(int input) const;
   /// Description of the tensor in a slot.
   const TensorInfo &tensor(const Slot &slot) const;
 };

@@ -3,10 +3,14 @@
 // Which functions a specification becomes, and in which forms each has tile programs.
 #include "codegen/Driver/Driver.h"
 
+#include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/Carried.h"
 #include "passes/AddDocuments.h"
 #include "passes/LowerToTile/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -25,8 +29,27 @@ int64_t Driver::stateBlock() const {
   return block;
 }
 
+/// Larger states than the keys and values of so many tokens are not chosen.
+static constexpr int64_t kMostTokensOfStates = 1'000'000;
+
 /// What calls hand on that have all keys.
 static CarriedStates carriedQueries() { return {1, /*recurrent=*/false, /*queriesOnly=*/true}; }
+
+/// Bytes of the states of one head.
+static double stateBytes(FunctionOp step) {
+  double bytes = 0;
+  for (auto [argument, name] :
+       llvm::zip(step.getBody().getArguments(), step.getArgNames().getAsValueRange<StringAttr>())) {
+    if (!isCarried(name.split(':').second))
+      continue;
+    auto type = cast<ArrayType>(argument.getType());
+    double size = type.getElementType().getIntOrFloatBitWidth() / 8;
+    for (auto [axis, extent] : llvm::zip(type.getAxes(), type.getSizes()))
+      size *= isRuntimeAxis(axis) ? 1.0 : double(extent);
+    bytes += size;
+  }
+  return bytes;
+}
 
 /// Makes `steps` of the specialised specification: the recurrence, where its sums have that form, else its
 /// forward, of queries whose call has all keys.
@@ -40,10 +63,17 @@ LogicalResult Driver::prepareSteps() {
   };
   std::string refusal;
   auto carry = [&] { return lower({stateBlock(), /*recurrent=*/true, /*queriesOnly=*/false}); };
-  if (options.decode == "auto" && !options.states)
+  if (options.decode == "auto" && !options.states) {
     isRecurrence = succeeded(captureErrors(refusal, carry));
-  else if (options.decode != "cache")
+    double bytes = isRecurrence ? stateBytes(*steps->getOps<FunctionOp>().begin()) : 0;
+    if (bytes > 4.0 * kMostTokensOfStates * double(options.headDim + options.getValueDim())) {
+      isRecurrence = false;
+      refusal = llvm::formatv("its states have {0:F1} GB per head, more than keys and values of {1} tokens",
+                              bytes * 1e-9, kMostTokensOfStates);
+    }
+  } else if (options.decode != "cache") {
     isRecurrence = succeeded(carry());
+  }
   if (isRecurrence) {
     options.states = true;
     stepReason = "--decode=" + options.decode + ": its sums are recurrences";

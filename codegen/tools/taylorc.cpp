@@ -86,7 +86,8 @@ struct CommandLine {
       "decode",
       cl::desc("add a function 'step' for one new token or a few: state, in the recurrent form, with states "
                "as of --states; cache, over all keys and values, which the caller keeps; auto (default), "
-               "state where sums have finitely many orders"),
+               "state where sums have finitely many orders, and states that are no larger than keys and "
+               "values of a million tokens"),
       cl::value_desc("auto|state|cache"), cl::ValueOptional, cl::cat(category)};
   cl::opt<std::string> formCosts{
       "form-costs",

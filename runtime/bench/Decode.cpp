@@ -73,7 +73,7 @@ Json benchDecode(const Request &request, const std::string &kind) {
   for (at::Tensor &input : makeInputs(manifest, request)) {
     const TensorInfo &info = manifest.inputs[inputs.size() + states.size()];
     input = input.detach();
-    if (info.name.starts_with("initial.")) {
+    if (info.isState()) {
       states.push_back(input.fill_(0.01));
       memory.push_back(states.back());
       continue;

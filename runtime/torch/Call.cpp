@@ -336,11 +336,6 @@ Tensors runBackward(Program &program, at::TensorList inputs, at::TensorList outp
   return results;
 }
 
-/// "initial.state0" -> "final.state0".
-static std::string finalOf(const std::string &initial) {
-  return "final." + initial.substr(std::string_view("initial.").size());
-}
-
 Tensors runStep(Program &program, at::TensorList inputs, at::TensorList states,
                 std::optional<int64_t> offset) {
   Tensors all(inputs.begin(), inputs.end());
@@ -378,16 +373,13 @@ Tensors runStep(Program &program, at::TensorList inputs, at::TensorList states,
   // The position, which other kernels of the call read, is behind all of them.
   Tensors results;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::string &name = manifest.outputs[i].name;
-    bool isFinal = false;
-    for (size_t j = inputs.size(); j < all.size(); ++j)
-      if (finalOf(manifest.inputs[j].name) == name) {
-        isFinal = true;
-        if (!outputs[i].is_same(all[j]))
-          all[j].copy_(outputs[i]);
-      }
-    if (!isFinal)
+    if (!manifest.outputs[i].isState())
       results.push_back(outputs[i]);
+  }
+  for (size_t j = 0; j < all.size(); ++j) {
+    int final = manifest.finalOf(int(j));
+    if (final >= 0 && !outputs[size_t(final)].is_same(all[j]))
+      all[j].copy_(outputs[size_t(final)]);
   }
   return results;
 }

@@ -11,10 +11,6 @@ namespace {
 /// Up to so many tokens are stepped through; more are one call of the forward.
 constexpr int64_t mostSteps = 8;
 
-bool isState(const TensorInfo &info) {
-  return info.name.starts_with("initial.") || info.name.starts_with("final.");
-}
-
 /// Place of an input's token axis, or -1.
 int64_t tokenAxis(const TensorInfo &info) {
   for (size_t i = 0; i < info.axes.size(); ++i)
@@ -23,36 +19,16 @@ int64_t tokenAxis(const TensorInfo &info) {
   return -1;
 }
 
-/// Bytes of the states of one group of heads.
-double stateBytes(const Manifest &manifest) {
-  double bytes = 0;
-  for (const TensorInfo &info : manifest.inputs) {
-    if (!isState(info))
-      continue;
-    double size = double(runtime::dtypeSize(info.dtype));
-    for (const Axis &axis : info.axes)
-      size *= axis.isChannel() ? double(axis.size) : 1;
-    bytes += size;
-  }
-  return bytes;
-}
-
-/// The attention with a function `step`, on states where it has some that are no larger than the keys and
-/// values of a million tokens, else over all keys; or without where it has neither.
+/// The attention with a function `step`, which the compiler chooses, or without where it has none.
 Attention compileSteps(AttentionOptions options) {
-  double mostBytes = 1e6 * double(options.headDim + std::max(options.valueDim, options.headDim)) * 4;
-  for (const char *decode : {"state", "cache"}) {
-    options.decode = decode;
-    try {
-      Attention attention(options);
-      if (stateBytes(attention.manifest()) <= mostBytes)
-        return attention;
-    } catch (const c10::Error &) {
-      // What is wrong with the specification itself is said again below.
-    }
+  options.decode = "auto";
+  try {
+    return Attention(options);
+  } catch (const c10::Error &) {
+    // What is wrong with the specification itself is said again.
+    options.decode.clear();
+    return Attention(options);
   }
-  options.decode.clear();
-  return Attention(options);
 }
 
 } // namespace
@@ -60,10 +36,10 @@ Attention compileSteps(AttentionOptions options) {
 Decoder::Decoder(AttentionOptions options) : attention(compileSteps(std::move(options))), how(Kind::Whole) {
   const Manifest &manifest = attention.manifest();
   for (const TensorInfo &info : manifest.inputs)
-    if (!isState(info))
+    if (!info.isState())
       given.push_back(info);
   for (const TensorInfo &info : manifest.outputs)
-    if (!isState(info))
+    if (!info.isState())
       made.push_back(info);
   if (int step = manifest.function("step"); step >= 0)
     how = manifest.functions[size_t(step)].carried.empty() ? Kind::Cache : Kind::State;
@@ -112,7 +88,7 @@ std::vector<at::Tensor> Decoder::makeStates(const std::vector<at::Tensor> &input
         sizes[given[i].axes[j].dim] = inputs[i].size(int64_t(j));
   std::vector<at::Tensor> states;
   for (const TensorInfo &info : attention.manifest().inputs) {
-    if (!isState(info))
+    if (!info.isState())
       continue;
     std::vector<int64_t> shape;
     for (const Axis &axis : info.axes)

@@ -14,8 +14,8 @@ namespace taylor {
 class Decoder {
 public:
   enum class Kind {
-    State, ///< Sums of finitely many orders are states: a token's time and memory do not depend on the
-           ///< prefix.
+    State, ///< Sums of finitely many orders are states (taylorc --decode=auto): a token's time and memory do
+           ///< not depend on the prefix.
     Cache, ///< Inputs over keys are kept, and new queries see all of them; of queries that are mixed with
            ///< earlier ones, the last.
     Whole, ///< All inputs are kept, and everything is computed anew: what reads tokens to come.

@@ -222,6 +222,26 @@ TEST(Manifest, CarriedStates) {
               "unsupported field 'carry' in function 'forward' of the manifest");
 }
 
+TEST(Manifest, NamesOfStates) {
+  const std::string outputs = R"("outputs": [{"name": "o", "axes": ["b", "h", "t", "e"], "dtype": "bf16"}])";
+  std::string text =
+      manifestWith(outputs, R"("outputs": [{"name": "o", "axes": ["b", "h", "t", "e"], "dtype": "bf16"},
+      {"name": "final.edge0", "axes": ["b"], "dtype": "f32"}, {"name": "final.state0", "axes": ["b"], "dtype": "f32"}])");
+  const std::string inputs = R"({"name": "x", "axes")";
+  const std::string state =
+      R"({"name": "initial.state0", "axes": ["b"], "dtype": "f32", "source": {"kind": "input"}}, )";
+  Manifest manifest = Manifest::parse(text.replace(text.find(inputs), inputs.size(), state + inputs));
+  ASSERT_EQ(manifest.inputs[2].name, "initial.state0");
+  EXPECT_EQ(manifest.finalOf(2), 2);
+  EXPECT_EQ(manifest.finalOf(0), -1);
+  EXPECT_TRUE(manifest.inputs[2].isState());
+  EXPECT_FALSE(manifest.inputs[3].isState());
+  EXPECT_TRUE(manifest.outputs[1].isState());
+  EXPECT_FALSE(manifest.outputs[0].isState());
+  manifest.inputs[2].name = "initial.state1"; // of which there is none behind
+  EXPECT_EQ(manifest.finalOf(2), -1);
+}
+
 TEST(Manifest, Ascending) {
   auto ascending = [&](const std::string &name, const std::string &axes) {
     std::string field = "\"name\": \"" + name + "\", \"axes\": " + axes;
