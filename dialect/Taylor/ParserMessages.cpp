@@ -56,8 +56,9 @@ static void appendResults(StringRef text, SmallVectorImpl<StringRef> &names) {
     line = line.ltrim();
     if (!line.starts_with("%") || !line.contains('='))
       continue;
-    for (StringRef name : llvm::split(line.take_until([](char c) { return c == '='; }), ','))
-      names.push_back(nameAt(name.ltrim().split(':').first));
+    for (StringRef part : llvm::split(line.take_until([](char c) { return c == '='; }), ','))
+      if (StringRef name = nameAt(part.ltrim().split(':').first); name.starts_with("%"))
+        names.push_back(name);
   }
 }
 
