@@ -3,6 +3,7 @@
 #include "runtime/Error.h"
 #include "runtime/bench/Commands.h"
 #include "runtime/bench/Measure.h"
+#include "runtime/torch/Parallel.h"
 #include <ATen/Parallel.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
@@ -39,18 +40,28 @@ TAYLOR_VECTORS float readOnly(const float *x, int64_t count) {
   return sum;
 }
 
-/// One pass over tensors of f32 (or of what has as many bytes), by torch's threads.
+/// One pass over tensors of f32 (or of what has as many bytes), by the threads that kernels run on.
 void stream(const std::vector<at::Tensor> &tensors, bool writes) {
+  struct Pass {
+    float *data;
+    int64_t count, tasks;
+    bool writes;
+  };
+  auto part = [](void *context, int64_t i) {
+    const Pass &pass = *static_cast<Pass *>(context);
+    int64_t begin = pass.count * i / pass.tasks, end = pass.count * (i + 1) / pass.tasks;
+    if (pass.writes)
+      return readAndWrite(pass.data + begin, end - begin);
+    volatile float sink = readOnly(pass.data + begin, end - begin);
+    (void)sink;
+  };
   for (const at::Tensor &tensor : tensors) {
-    auto *data = static_cast<float *>(tensor.data_ptr());
-    auto count = int64_t(tensor.nbytes() / sizeof(float));
-    at::parallel_for(0, count, std::max<int64_t>(count / at::get_num_threads(), 1),
-                     [&](int64_t begin, int64_t end) {
-                       if (writes)
-                         return readAndWrite(data + begin, end - begin);
-                       volatile float sink = readOnly(data + begin, end - begin);
-                       (void)sink;
-                     });
+    Pass pass{static_cast<float *>(tensor.data_ptr()), int64_t(tensor.nbytes() / sizeof(float)),
+              parallelThreads(), writes};
+    if (pass.tasks == 1)
+      part(&pass, 0);
+    else
+      parallelFor(nullptr, pass.tasks, part, &pass);
   }
 }
 
@@ -66,7 +77,11 @@ Json benchDecode(const Request &request, const std::string &kind) {
   if (request.threads > 0)
     at::set_num_threads(int(request.threads));
   AttentionOptions options = request.attention();
-  options.decode = kind;
+  if (!request.spec.ends_with(".so"))
+    options.decode = kind;
+  else if (kind != "auto")
+    runtime::fail("unsupported --kind=", kind, " with the artifact '", request.spec,
+                  "', whose step is compiled already; leave --kind out");
   const Attention attention(options);
   const Manifest &manifest = attention.manifest();
   std::vector<at::Tensor> inputs, states, memory;
