@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels of a bound call, one after the other, each as a grid of blocks that threads take from a counter.
+// Kernels of a bound call, one after the other, each as a grid of blocks that threads take.
+#include "runtime/Blocks.h"
 #include "runtime/Call.h"
 #include "runtime/DeviceCode.h"
 #include "runtime/Error.h"
@@ -36,23 +37,11 @@ private:
 struct Grid {
   const TaylorFunction &function;
   const TaylorCall &call;
-  int64_t kernel, blocks, threads;
-  std::atomic<int64_t> next{0};
+  int64_t kernel;
+  Blocks blocks;
   std::atomic<bool> outOfMemory{false};
 
-  /// Takes the next range of blocks: long ones first, single ones at the end, so that neighbouring blocks
-  /// mostly share a core's cache and threads still finish together.
-  bool take(int64_t &begin, int64_t &end) {
-    begin = next.load(std::memory_order_relaxed);
-    do {
-      if (begin >= blocks)
-        return false;
-      end = begin + std::max<int64_t>(1, (blocks - begin) / (8 * threads));
-    } while (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed));
-    return true;
-  }
-
-  void work() {
+  void work(int64_t thread) {
     void *scratch = nullptr;
     try {
       scratch = threadScratch(size_t(function.scratch));
@@ -61,7 +50,7 @@ struct Grid {
       return;
     }
     KernelMode mode;
-    for (int64_t begin, end; take(begin, end);)
+    for (int64_t begin, end; blocks.take(thread, begin, end);)
       function.run(&call, kernel, begin, end, scratch);
   }
 };
@@ -127,14 +116,15 @@ void runOnHost(const TaylorFunction &function, const BoundCall &bound, const Exe
   });
   TaylorCall call{bound.dims.data(), bound.data.data(), bound.strides.data(), workspace};
   for (int64_t kernel = 0; kernel < function.kernels; ++kernel) {
-    Grid grid{function, call, kernel, function.blocks(bound.dims.data(), kernel), executor.threads};
-    int64_t tasks = std::min(executor.threads, grid.blocks);
-    if (tasks <= 1) {
-      grid.threads = 1;
-      if (grid.blocks > 0)
-        grid.work();
+    int64_t count = function.blocks(bound.dims.data(), kernel);
+    if (count <= 0)
+      continue;
+    int64_t tasks = std::clamp<int64_t>(executor.threads, 1, count);
+    Grid grid{function, call, kernel, Blocks(count, tasks)};
+    if (tasks == 1) {
+      grid.work(0);
     } else {
-      auto task = [](void *context, int64_t) { static_cast<Grid *>(context)->work(); };
+      auto task = [](void *context, int64_t i) { static_cast<Grid *>(context)->work(i); };
       if (executor.parallelFor)
         executor.parallelFor(executor.context, tasks, task, &grid);
       else
@@ -142,9 +132,9 @@ void runOnHost(const TaylorFunction &function, const BoundCall &bound, const Exe
     }
     if (grid.outOfMemory)
       fail("could not allocate ", function.scratch, " bytes of scratch for each thread");
-    if (grid.next < grid.blocks)
-      fail("expected parallel_for to run ", tasks, " tasks, but it left ", grid.blocks - grid.next, " of ",
-           grid.blocks, " blocks undone");
+    if (int64_t left = grid.blocks.left())
+      fail("expected parallel_for to run ", tasks, " tasks, but it left ", left, " of ", count,
+           " blocks undone");
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The small parts: hashes, processor features, overlap, threads, memory, child processes.
+// The small parts: hashes, processor features, overlap, blocks, threads, memory, child processes.
 #include "runtime/Artifact.h"
+#include "runtime/Blocks.h"
 #include "runtime/Call.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
@@ -119,6 +120,44 @@ TEST(ThreadPool, RunsEachTaskOnce) {
   for (std::thread &caller : callers)
     caller.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST(Blocks, EachIsTakenOnce) {
+  for (int64_t count : {0, 1, 7, 8, 1000})
+    for (int64_t threads : {1, 2, 3, 8}) {
+      Blocks blocks(count, threads);
+      std::vector<std::atomic<int>> taken(static_cast<size_t>(count));
+      std::vector<std::thread> takers;
+      for (int64_t i = 0; i < threads; ++i)
+        takers.emplace_back([&, i] {
+          for (int64_t begin, end; blocks.take(i, begin, end);)
+            for (int64_t block = begin; block < end; ++block)
+              ++taken[size_t(block)];
+        });
+      for (std::thread &taker : takers)
+        taker.join();
+      for (auto &times : taken)
+        EXPECT_EQ(times, 1);
+      EXPECT_EQ(blocks.left(), 0);
+    }
+}
+
+TEST(Blocks, AThreadBeginsWithItsShare) {
+  // 10 blocks, 3 threads: [0, 4), [4, 7), [7, 10). Thread 1 takes its own, then those behind, then those
+  // before.
+  Blocks blocks(10, 3);
+  std::vector<int64_t> order;
+  for (int64_t begin, end; blocks.take(1, begin, end);)
+    for (int64_t block = begin; block < end; ++block)
+      order.push_back(block);
+  EXPECT_EQ(order, (std::vector<int64_t>{4, 5, 6, 7, 8, 9, 0, 1, 2, 3}));
+  // Long ranges first.
+  Blocks many(64, 2);
+  int64_t begin = 0, end = 0;
+  EXPECT_TRUE(many.take(1, begin, end));
+  EXPECT_EQ(begin, 32);
+  EXPECT_EQ(end, 36);
+  EXPECT_EQ(many.left(), 60);
 }
 
 TEST(ThreadPool, AForkedChildHasThreadsOfItsOwn) {
