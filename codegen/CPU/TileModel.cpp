@@ -36,6 +36,7 @@ void mlir::tile::cpu::chooseChunks(const Target &target, const TileProblem &prob
 
 void mlir::tile::cpu::chooseSteps(taylor::TileSizes &sizes) {
   sizes.tokens = sizes.stepTokens = 1;
+  sizes.heads = 16;
   sizes.rows.queries = sizes.derivedRows.queries = 1;
   sizes.readsOnce = true;
 }

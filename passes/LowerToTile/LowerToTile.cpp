@@ -33,6 +33,9 @@ private:
   tile::ArrayType storageOf(ArrayType type, Type elementType);
   /// The memory of one sum per part, which are added where they are read.
   tile::ArrayType inParts(Value array, tile::ExtentAttr parts);
+  /// Numbers that blocks of a processor add to again and again, each in a line of the caches of its own:
+  /// cores that write to one line take it from each other every time.
+  tile::ArrayType apart(tile::ArrayType rows);
   void declareTensors();
   void declareWorkspace();
   Location locationOf(const KernelPlan &kernel);
@@ -56,6 +59,9 @@ private:
   /// The last extent of a kernel of pairs: its blocks of keys or of diagonals, or in how many parts they are
   /// cut.
   tile::ExtentAttr partsOf(const KernelPlan &kernel);
+  /// Calls `body` for each of the heads (or groups) that a block of `sizes.heads` holds.
+  void forHeadsOfBlock(StringRef axis, TileEmitter &emitter, const Frame &frame,
+                       function_ref<void(Frame &)> body);
   /// What becomes of each result of a kernel of pairs.
   SmallVector<PairResult> planResults(const KernelPlan &kernel, TileEmitter &emitter);
   void emitStepsKernel(KernelPlan &kernel, TileEmitter &emitter, Frame &frame);
@@ -90,6 +96,18 @@ tile::ArrayType ProgramAssembler::inParts(Value array, tile::ExtentAttr parts) {
   SmallVector<tile::Axis> axes{{builder.getStringAttr("part"), parts}};
   llvm::append_range(axes, type.getAxes());
   return tile::ArrayType::get(builder.getContext(), axes, type.getElementType());
+}
+
+tile::ArrayType ProgramAssembler::apart(tile::ArrayType rows) {
+  constexpr int64_t lineBits = 64 * 8;
+  bool areNumbers =
+      llvm::all_of(rows.getAxes(), [](const tile::Axis &axis) { return !axis.extent.isStatic(); });
+  if (sizes.stepTokens > 1 || !areNumbers)
+    return rows;
+  SmallVector<tile::Axis> axes(rows.getAxes());
+  axes.push_back(tile::Axis::get(builder.getContext(), TileEmitter::lineAxis,
+                                 lineBits / rows.getElementType().getIntOrFloatBitWidth()));
+  return tile::ArrayType::get(builder.getContext(), axes, rows.getElementType());
 }
 
 void ProgramAssembler::declareTensors() {
@@ -145,7 +163,7 @@ void ProgramAssembler::declareWorkspace() {
         }
     if (auto steps = dyn_cast_or_null<StepStatesOp>(kernel.op))
       for (Value row : steps.getRows())
-        homes[row] = declare(steps.getLoc(), nextName(), inParts(row, partsOf(kernel)));
+        homes[row] = declare(steps.getLoc(), nextName(), apart(inParts(row, partsOf(kernel))));
     for (Root &root : kernel.roots) {
       if (!root.workspace)
         continue;
@@ -403,9 +421,27 @@ Location ProgramAssembler::locationOf(const KernelPlan &kernel) {
   return builder.getFusedLoc(rotations);
 }
 
+void ProgramAssembler::forHeadsOfBlock(StringRef axis, TileEmitter &emitter, const Frame &frame,
+                                       function_ref<void(Frame &)> body) {
+  Value count = emitter.constant(sizes.heads);
+  Value first = arith::MulIOp::create(emitter.builder, emitter.loc, frame.indices.lookup(axis), count);
+  Value past =
+      arith::MinSIOp::create(emitter.builder, emitter.loc, emitter.add(first, count), emitter.size(axis));
+  emitter.loop(first, past, 1, {}, [&](Value head, ValueRange) {
+    Frame inside = frame;
+    inside.indices[axis] = head;
+    body(inside);
+    return SmallVector<Value>();
+  });
+}
+
 void ProgramAssembler::emitKernel(KernelPlan &kernel) {
   int64_t block = blockSize(kernel);
   SmallVector<tile::ExtentAttr> grid = gridOf(kernel.axes, block);
+  auto heads = llvm::find_if(kernel.axes, [](StringRef axis) { return axis == "h" || axis == "g"; });
+  bool manyHeads = kernel.kind == KernelPlan::Kind::Local && sizes.heads > 1 && heads != kernel.axes.end();
+  if (manyHeads)
+    grid[heads - kernel.axes.begin()] = tile::ExtentAttr::get(builder.getStringAttr(*heads), sizes.heads);
   Location loc = locationOf(kernel);
   bool inParts = kernel.kind == KernelPlan::Kind::Pairs || kernel.kind == KernelPlan::Kind::Steps;
   if (inParts)
@@ -435,10 +471,17 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
     emitter.emitAngles(table, cosines, sines, frame);
     break;
   }
-  case KernelPlan::Kind::Local:
-    for (Root &root : kernel.roots)
-      emitRoot(root, emitter, frame);
+  case KernelPlan::Kind::Local: {
+    auto emitRoots = [&](Frame &frame) {
+      for (Root &root : kernel.roots)
+        emitRoot(root, emitter, frame);
+    };
+    if (manyHeads)
+      forHeadsOfBlock(*heads, emitter, frame, emitRoots);
+    else
+      emitRoots(frame);
     break;
+  }
   case KernelPlan::Kind::Scan:
     emitScanKernel(kernel, emitter, frame);
     break;

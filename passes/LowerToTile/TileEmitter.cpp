@@ -166,6 +166,8 @@ void TileEmitter::window(tile::ArrayType array, tile::TileType tile, const Frame
       offset = lagStart(frame);
     } else if (isTokenAxis(axis.getName()))
       offset = frame.start(axis.getName());
+    else if (axis.getName() == lineAxis)
+      offset = constant(0);
     else if (Value index = indexOf(axis.getName(), frame))
       offset = index;
     if (!offset)

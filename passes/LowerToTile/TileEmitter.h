@@ -58,6 +58,9 @@ struct Frame {
 
 class TileEmitter {
 public:
+  /// The last axis of an array of numbers that lie apart: element 0 is the number.
+  static constexpr llvm::StringLiteral lineAxis = "line";
+
   TileEmitter(mlir::OpBuilder &builder, mlir::Location loc, const ArrayMemory &memory, const TileSizes &sizes,
               FunctionOp function);
 

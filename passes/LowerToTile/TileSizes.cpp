@@ -67,6 +67,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       number("feature-block", sizes.featureBlock),
       number("read-features", sizes.readFeatures),
       number("state-features", sizes.stateFeatures),
+      number("heads", sizes.heads),
       number("step-tokens", sizes.stepTokens),
       choice("loop-operands", keys, sizes.readsOnce, [&](unsigned word) { sizes.readsOnce = word; }),
       choice("states", states, sizes.featuresOnGrid, [&](unsigned word) { sizes.featuresOnGrid = word; }),

@@ -65,6 +65,9 @@ struct TileSizes {
   /// Features of a panel that is contracted with a state, and of one that is summed over tokens or is a
   /// product with a state.
   int64_t readFeatures = 144, stateFeatures = 24;
+  /// Heads of a block that works on tokens of a head alone: one token's rows are less than it costs to hand a
+  /// block to another thread.
+  int64_t heads = 1;
   /// Tokens of a tile in the recurrent form, of which the first counts: what the target's products need.
   int64_t stepTokens = 1;
   /// A call has few queries, so that what a loop over keys reads is read about once: none of it is stored for

@@ -2,6 +2,8 @@
 // what its query reads. The first token reads where the states come from, the others where they are.
 // RUN: taylor-opt %s --taylor-lower-to-tile="tiles=tokens=1,step-tokens=1,state-features=4,blocks=2" | FileCheck %s
 // RUN: taylor-opt %s --taylor-lower-to-tile="tiles=tokens=16,step-tokens=16,state-features=4,blocks=2" | FileCheck %s --check-prefix=WIDE
+// Heads in one block where rows of a token are all that it has to do:
+// RUN: taylor-opt %s --taylor-lower-to-tile="tiles=tokens=1,step-tokens=1,state-features=4,heads=16" | FileCheck %s --check-prefix=HEADS
 
 !q = !taylor.array<[b, h, t, d = 2], f32>
 !k = !taylor.array<[b, g, u, d = 2], f32>
@@ -18,7 +20,8 @@
 // CHECK: %[[H:.*]] = tile.tensor "output:final.state0" :
 // CHECK: %[[Z:.*]] = tile.tensor "output:final.state1" :
 // CHECK: %[[NUMERATOR:.*]] = tile.workspace "steps.0" : !tile.array<[part = ceildiv(2, b * g), b, h, t, e = 5], f32>
-// CHECK: %[[MASS:.*]] = tile.workspace "steps.1"
+// Blocks add to masses panel after panel: each is in a line of the caches of its own.
+// CHECK: %[[MASS:.*]] = tile.workspace "steps.1" : !tile.array<[part = ceildiv(2, b * g), b, h, t, line = 16], f32>
 // CHECK: tile.kernel @steps grid({{.*}} in b, {{.*}} in g, %[[PART:.*]] in ceildiv(2, b * g))
 // CHECK:   tile.store {{.*}}, %[[NUMERATOR]] [part = %[[PART]]
 // CHECK:   scf.for %[[PANEL:.*]] =
@@ -35,7 +38,7 @@
 // CHECK:     tile.map ({{.*}}, {{.*}} = %[[NEXT]])
 // CHECK:     tile.reduce sum {{.*}} over(f)
 // CHECK:     tile.accumulate {{.*}}, %[[NUMERATOR]]
-// CHECK:     tile.accumulate {{.*}}, %[[MASS]]
+// CHECK:     tile.accumulate {{.*}}, %[[MASS]] [{{.*}}, line = %{{.*}}] : !tile.tile<[], f32>
 // CHECK:     scf.if
 // CHECK:       tile.load %[[H]]
 // CHECK:       scf.for
@@ -46,6 +49,14 @@
 // CHECK: tile.kernel @rows grid({{.*}} in b, {{.*}} in h, {{.*}} in t)
 // CHECK:   tile.load %[[NUMERATOR]] [part =
 // CHECK:   tile.store {{.*}}, %[[O]]
+// HEADS: tile.kernel @rows grid({{.*}} in b, %[[BLOCK:.*]] in ceildiv(h, 16), {{.*}} in t)
+// HEADS: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %{{.*}} : index
+// HEADS: %[[PAST:.*]] = arith.addi %[[FIRST]]
+// HEADS: %[[H:.*]] = tile.size "h"
+// HEADS: %[[END:.*]] = arith.minsi %[[PAST]], %[[H]]
+// HEADS: scf.for %[[HEAD:[a-z0-9]+]] = %[[FIRST]] to %[[END]]
+// HEADS:   tile.store {{.*}} h = %[[HEAD]],
+// WIDE: tile.workspace "steps.1" : !tile.array<[part = ceildiv(2, b * g), b, h, t], f32>
 // WIDE-LABEL: tile.kernel @steps
 // WIDE: tile.expand {{.*}} : !tile.tile<[d = 2, u = 16], f32>
 // WIDE: %[[SUM:.*]] = tile.dot {{.*}} over(u) into
