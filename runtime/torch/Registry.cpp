@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/torch/Registry.h"
 #include "runtime/Error.h"
+#include <algorithm>
 #include <shared_mutex>
 #include <sstream>
 #include <sys/stat.h>
@@ -10,6 +11,9 @@ namespace taylor {
 namespace {
 
 using runtime::fail;
+
+/// Any GPU's code does for the interpreter.
+constexpr const char *anyGpu = "--target=sm_80";
 
 /// What identifies a file's contents without reading them; all 0 for text.
 struct Stamp {
@@ -58,6 +62,13 @@ std::vector<std::string> splitOptions(const std::string &options) {
     list.push_back(word);
   }
   return list;
+}
+
+/// What a manifest says but for sizes of states no target changes, and a GPU's code would have to be made for
+/// its own.
+std::vector<std::string> withoutTarget(std::vector<std::string> arguments) {
+  std::erase_if(arguments, [](const std::string &word) { return word.rfind("--target=", 0) == 0; });
+  return arguments;
 }
 
 } // namespace
@@ -112,7 +123,7 @@ Program::Program(std::string spec, std::string options, std::string_view name)
     source = runtime::Specification::read(spec);
     if (!name.empty())
       source.name = name;
-    description = runtime::compileManifest(source, arguments);
+    description = runtime::compileManifest(source, withoutTarget(arguments));
   }
   dInput = inputWithAxis("d");
   eInput = inputWithAxis("e");
@@ -163,8 +174,10 @@ const runtime::Manifest &Program::manifest(TaylorDtype dtype, int64_t d, int64_t
     if (matches(known))
       return known.manifest;
   std::vector<std::string> all = sizedArguments(dtype, d, e);
-  // No target changes the tensors, and a GPU's code would have to be made for its manifest.
-  std::erase_if(all, [](const std::string &word) { return word.rfind("--target=", 0) == 0; });
+  if (!std::ranges::any_of(description.inputs, &runtime::TensorInfo::isState))
+    all = withoutTarget(all);
+  else if (interpreted && !namesTarget)
+    all.push_back(anyGpu);
   return signatures.emplace_back(Signature{dtype, d, e, runtime::compileManifest(source, all)}).manifest;
 }
 
@@ -188,9 +201,8 @@ const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e
            fixed->path(), "', but got ", runtime::dtypeName(dtype));
   } else {
     std::vector<std::string> all = sizedArguments(dtype, d, e);
-    // Any GPU's code does for the interpreter.
     if (!namesTarget && place.device != TAYLOR_CPU)
-      all.push_back("--target=" + (place.target ? *place.target : "sm_80"));
+      all.push_back(place.target ? "--target=" + *place.target : anyGpu);
     artifact = runtime::compile({source.text, name.empty() ? source.name : std::string(name)}, all);
   }
   // Kept for the life of the program: there are few, and callers hold references.

@@ -157,6 +157,18 @@ class States(unittest.TestCase):
             with self.subTest(name):
                 self.check(name, f" --form={form}", [1, 2, 40, 170], documents=True)
 
+    def test_described(self):
+        # Without data, or traced: a GPU's states have features in whole blocks.
+        path = pathlib.Path(self.folder.name) / "series.mlir"
+        path.write_text(ARRAYS + SPECS["series"])
+        for options in ("", " --target=sm_80", " --device=ptx"):
+            target = options if "target" in options else " --target=sm_80" if "ptx" in options else ""
+            manifest = describe(str(path), "--states", "--head-dim=16", *target.split())
+            sizes = {"b": 1, "h": 2, "g": 2, "t": 3, "u": 3, **manifest["sizes"]}
+            inputs = [torch.empty([sizes[axis] for axis in array["axes"]], device="meta") for array in manifest["tensors"]["inputs"]]
+            expected = [[sizes[axis] for axis in array["axes"]] for array in manifest["tensors"]["outputs"]]
+            self.assertEqual([list(o.shape) for o in call(path, inputs, "--states" + options)], expected)
+
     def test_gpu(self):
         for name, form in (("series", "chunked --chunk=64"), ("gates", "parallel"), ("mixed", "parallel")):
             with self.subTest(name):
