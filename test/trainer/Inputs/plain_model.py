@@ -1,8 +1,10 @@
-"""plain_model.py CHECKPOINT OUTPUT [llama|linear]: the likeliest continuation by a Llama in plain PyTorch, written from the names and shapes in the
-checkpoint alone, equals what taylor-generate --temperature 0 --json gave. The attention is Llama's, or linear-relu.mlir's, which sees the whole text, or the
-hand-written one of test/runtime/artifact-fixture: softmax without rotation, times a gate and a learned weight."""
+"""plain_model.py CHECKPOINT OUTPUT [llama|linear|whole|whole-states]: the likeliest continuation by a Llama in plain PyTorch, written from the names and shapes in
+the checkpoint alone, equals what taylor-generate --temperature 0 --json gave. The attention is Llama's, or linear-relu.mlir's, which sees the whole text, or the
+hand-written one of test/runtime/artifact-fixture: softmax without rotation, times a gate and a learned weight. Or it is the checkpoint's specification, compiled
+without steps and called with the whole text (whole; whole-states: it goes on from states, and so sees all of it)."""
 import json
 import os
+import subprocess
 import sys
 
 import torch
@@ -16,6 +18,12 @@ with open(os.path.join(folder, "config.json")) as f:
 with open(output) as f:
     result = json.load(f)
 weights = load_file(os.path.join(folder, "model.safetensors"))
+if kind.startswith("whole"):
+    import taylor_attention  # loads the operator
+
+    specification = os.path.join(folder, config["taylor"]["specification"])
+    compiler = [os.environ["TAYLORC"], specification, "--emit=manifest", f"--head-dim={config['head_dim']}", f"--value-dim={config['head_dim']}"]
+    manifest = json.loads(subprocess.run(compiler, check=True, capture_output=True, text=True).stdout)
 heads, groups, d = config["num_attention_heads"], config["num_key_value_heads"], config["head_dim"]
 
 
@@ -29,7 +37,25 @@ def rotate(x):
     return x * cos + torch.cat([-x[..., d // 2 :], x[..., : d // 2]], -1) * sin
 
 
+def call_whole(x, prefix):
+    """The specification's own operator on inputs as the manifest describes them."""
+    inputs, sizes = [], {"h": heads, "g": groups, **manifest["sizes"]}
+    for array in manifest["tensors"]["inputs"]:
+        if array["source"]["kind"] == "parameter":
+            inputs.append(weights[prefix + array["name"]])
+            continue
+        token = next(i for i, axis in enumerate(array["axes"]) if axis in "tu") - 1
+        y = x @ weights[f"{prefix}{array['name']}_proj.weight"].T
+        if array["source"]["bias"]:
+            y = y + weights[f"{prefix}{array['name']}_proj.bias"]
+        inputs.append(y.view(len(x), *(sizes[axis] for axis in array["axes"] if axis not in "btu")).movedim(0, token)[None])
+    return torch.ops.taylor.attention(inputs, specification, "", None)[0][0]
+
+
 def attend(x, prefix):
+    if kind.startswith("whole"):
+        return call_whole(x, prefix).transpose(0, 1).reshape(len(x), -1) @ weights[prefix + "o_proj.weight"].T
+
     def project(name, count):
         return (x @ weights[f"{prefix}{name}_proj.weight"].T).view(len(x), count, d).transpose(0, 1)
 
@@ -62,7 +88,7 @@ def logits(tokens):
 tokens, context = result["prompt_tokens"], config["max_position_embeddings"]
 begin = max(len(tokens) - context, 0)
 for number, token in enumerate(result["tokens"]):
-    if kind != "linear" and len(tokens) - begin > context:  # begun again from the newest half
+    if kind not in ("linear", "whole-states") and len(tokens) - begin > context:  # begun again from the newest half
         begin = len(tokens) - context // 2
     scores = logits(tokens[begin:])
     # Rounding may choose between two that are as good as equal.
