@@ -124,31 +124,30 @@ std::string renamed(std::string text, const std::string &copy, const std::string
   return text;
 }
 
-/// Runs taylorc on arguments[1]; throws with its messages.
-std::string runCompiler(const Specification &spec, const std::vector<std::string> &arguments,
-                        const std::vector<std::string> &options) {
+/// Runs taylorc on arguments[1]; throws with its messages. What it returns has the specification's own name.
+ProcessResult runCompiler(const Specification &spec, const std::vector<std::string> &arguments,
+                          const std::vector<std::string> &options) {
   std::string what = spec.name + (options.empty() ? "" : " (" + join(options, " ") + ")");
   auto begin = std::chrono::steady_clock::now();
   bool told = false;
-  // What it prints is kept for the message of a failure.
   std::vector<std::string> quiet = arguments;
   quiet.push_back("--quiet");
   ProcessResult result = runProcess(quiet, slowSeconds, [&] {
     fprintf(stderr, "taylor: compiling %s ...\n", what.c_str());
     told = true;
   });
+  result.errors = renamed(result.errors, arguments[1], spec.name);
   if (result.signal != 0)
     fail("taylorc was ended by signal ", result.signal, " (", strsignal(result.signal),
-         ") while it compiled ", what, result.errors.empty() ? "" : "\n",
-         renamed(result.errors, arguments[1], spec.name));
+         ") while it compiled ", what, result.errors.empty() ? "" : "\n", result.errors);
   if (result.exitCode != 0)
     fail("taylorc could not compile ", what, "\n",
-         renamed(result.errors.empty() ? result.output : result.errors, arguments[1], spec.name));
+         result.errors.empty() ? renamed(result.output, arguments[1], spec.name) : result.errors);
   if (told) {
     std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     fprintf(stderr, "taylor: compiled %s in %.1f s\n", what.c_str(), seconds.count());
   }
-  return result.output;
+  return result;
 }
 
 std::string pathOf(const fs::path &folder, const std::string &key, const char *suffix) {
@@ -173,8 +172,9 @@ std::shared_ptr<const Artifact> build(const Specification &spec, const std::vect
   std::vector<std::string> arguments = {compiler, source, "-o", partial};
   arguments.insert(arguments.end(), options.begin(), options.end());
   try {
-    runCompiler(spec, arguments, options);
+    std::string warnings = runCompiler(spec, arguments, options).errors;
     Artifact::load(partial); // throws where taylorc wrote something else
+    fputs(warnings.c_str(), stderr);
   } catch (const Error &) {
     fs::remove(partial, ignored);
     fs::remove(partialJson, ignored);
@@ -197,7 +197,7 @@ std::string printLevel(const Specification &spec, const std::string &level,
   writeText(source, spec.text);
   std::vector<std::string> arguments = {compiler, source, "--emit=" + level};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  return runCompiler(spec, arguments, options);
+  return runCompiler(spec, arguments, options).output;
 }
 
 } // namespace

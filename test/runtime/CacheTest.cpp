@@ -18,7 +18,8 @@ protected:
   std::string cache = folder.path + "/cache", log = folder.path + "/log", spec = sourcePath("plain.mlir");
 
   void SetUp() override {
-    for (const char *name : {"FIXTURE_FAIL", "FIXTURE_KILL", "FIXTURE_DELAY", "TAYLOR_CACHE_DIR"})
+    for (const char *name :
+         {"FIXTURE_FAIL", "FIXTURE_WARN", "FIXTURE_KILL", "FIXTURE_DELAY", "TAYLOR_CACHE_DIR"})
       unsetenv(name);
     setenv("XDG_CACHE_HOME", cache.c_str(), 1);
     setenv("FIXTURE_LOG", log.c_str(), 1);
@@ -147,6 +148,16 @@ TEST_F(CacheTest, CompilersMessageIsPassedThrough) {
   EXPECT_EQ(taylor_last_error(), "taylorc could not compile " + spec + " (--dtype=f32)\n" + spec +
                                      ":3:7: error: expected a thing, but got another\n  %a = ...\n  ^\n");
   EXPECT_TRUE(entries(".so").empty());
+}
+
+TEST_F(CacheTest, WarningsAreShownOnce) {
+  setenv("FIXTURE_WARN", "SPEC:3:7: warning: a thing is odd", 1);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(compile({"--dtype=f32"}), 0) << taylor_last_error();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), spec + ":3:7: warning: a thing is odd\n");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(compile({"--dtype=f32"}), 0) << taylor_last_error();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), ""); // from the cache
 }
 
 TEST_F(CacheTest, SlowCompilationSaysSo) {

@@ -6,7 +6,7 @@
 
 A specification that mentions %out_gate gets the gate and the learned weight. Compiles with $CC or clang-22. For tests of
 the runtime: FIXTURE_LOG names a file that gets one line per compilation; FIXTURE_FAIL makes it fail with that text (SPEC stands for its path),
-FIXTURE_KILL kills it half way, FIXTURE_DELAY makes it slow (seconds); --set abi=N, feature=NAME, hash=.. and
+FIXTURE_WARN lets it say that text, FIXTURE_KILL kills it half way, FIXTURE_DELAY makes it slow (seconds); --set abi=N, feature=NAME, hash=.. and
 aligned=1 change the artifact.
 """
 import argparse
@@ -156,6 +156,8 @@ def main():
     if text := os.environ.get("FIXTURE_FAIL"):
         print(text.replace("SPEC", args.spec), file=sys.stderr)
         return 1
+    if text := os.environ.get("FIXTURE_WARN"):
+        print(text.replace("SPEC", args.spec), file=sys.stderr)
     if os.environ.get("FIXTURE_KILL"):
         pathlib.Path(args.output).write_bytes(b"\x7fELF half a file")
         os.kill(os.getpid(), signal.SIGKILL)
