@@ -242,7 +242,9 @@ void Shift::applyFactors() {
 
 unsigned Shift::run() {
   addMaxima();
-  // Factors are on operands within regions, which moved but are the same.
+  // Operands that take factors are in regions, which moved but are the same, or of operations that none of
+  // this rebuilds: what gets a maximum has an exponential of its own, and its arrays take no factor
+  // (lowersArrays).
   shiftSites();
   applyFactors();
   shareMaxima();

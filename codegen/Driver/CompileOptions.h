@@ -45,8 +45,8 @@ struct CompileOptions {
   bool states = false;
   /// A function `step` for few new tokens: none where empty; `state`: the recurrent form, with states as
   /// above; `cache`: over all keys and values, which the caller keeps; `auto`: `state` where the sums over
-  /// keys have finitely many orders, and states no larger than keys and values of a million tokens, else
-  /// `cache`.
+  /// keys have finitely many orders, and states no larger than keys and values of a million tokens in f32,
+  /// else `cache`.
   std::string decode;
   /// Which specification of a file with several; empty: the only one.
   std::string spec;

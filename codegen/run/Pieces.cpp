@@ -66,9 +66,9 @@ FailureOr<std::vector<Problem>> taylor::run::cutProblem(const Problem &problem, 
   int64_t begin = 0;
   for (int64_t i = 0; i <= int64_t(cuts.size()); ++i) {
     int64_t end = i < int64_t(cuts.size()) ? cuts[i] : tokens;
-    if (end <= begin)
+    if (end <= begin || (i < int64_t(cuts.size()) && end >= tokens))
       return fail("expected --states=TOKEN,.. with ascending tokens from 1 to " + Twine(tokens - 1) +
-                  ", where pieces begin, but got " + Twine(i < int64_t(cuts.size()) ? end : begin));
+                  ", where pieces begin, but got " + Twine(end));
     Problem piece = problem;
     for (std::vector<NamedArray> *arrays : {&piece.inputs, &piece.cotangents})
       for (NamedArray &named : *arrays)

@@ -87,7 +87,7 @@ struct CommandLine {
       cl::desc("add a function 'step' for one new token or a few: state, in the recurrent form, with states "
                "as of --states; cache, over all keys and values, which the caller keeps; auto (default), "
                "state where sums have finitely many orders, and states that are no larger than keys and "
-               "values of a million tokens"),
+               "values of a million tokens in f32"),
       cl::value_desc("auto|state|cache"), cl::ValueOptional, cl::cat(category)};
   cl::opt<std::string> formCosts{
       "form-costs",

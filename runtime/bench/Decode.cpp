@@ -40,29 +40,33 @@ TAYLOR_VECTORS float readOnly(const float *x, int64_t count) {
   return sum;
 }
 
-/// One pass over tensors of f32 (or of what has as many bytes), by the threads that kernels run on.
+/// One pass over tensors of f32 (or of what has as many bytes), by the threads that kernels run on; each has
+/// the same part of every tensor.
 void stream(const std::vector<at::Tensor> &tensors, bool writes) {
   struct Pass {
-    float *data;
-    int64_t count, tasks;
+    const std::vector<at::Tensor> &tensors;
+    int64_t tasks;
     bool writes;
   };
   auto part = [](void *context, int64_t i) {
     const Pass &pass = *static_cast<Pass *>(context);
-    int64_t begin = pass.count * i / pass.tasks, end = pass.count * (i + 1) / pass.tasks;
-    if (pass.writes)
-      return readAndWrite(pass.data + begin, end - begin);
-    volatile float sink = readOnly(pass.data + begin, end - begin);
-    (void)sink;
+    for (const at::Tensor &tensor : pass.tensors) {
+      auto *data = static_cast<float *>(tensor.data_ptr());
+      int64_t count = int64_t(tensor.nbytes() / sizeof(float));
+      int64_t begin = count * i / pass.tasks, end = count * (i + 1) / pass.tasks;
+      if (pass.writes) {
+        readAndWrite(data + begin, end - begin);
+        continue;
+      }
+      volatile float sink = readOnly(data + begin, end - begin);
+      (void)sink;
+    }
   };
-  for (const at::Tensor &tensor : tensors) {
-    Pass pass{static_cast<float *>(tensor.data_ptr()), int64_t(tensor.nbytes() / sizeof(float)),
-              parallelThreads(), writes};
-    if (pass.tasks == 1)
-      part(&pass, 0);
-    else
-      parallelFor(nullptr, pass.tasks, part, &pass);
-  }
+  Pass pass{tensors, parallelThreads(), writes};
+  if (pass.tasks == 1)
+    part(&pass, 0);
+  else
+    parallelFor(nullptr, pass.tasks, part, &pass);
 }
 
 template <typename Body> double microseconds(Body body) {
@@ -84,23 +88,23 @@ Json benchDecode(const Request &request, const std::string &kind) {
                   "', whose step is compiled already; leave --kind out");
   const Attention attention(options);
   const Manifest &manifest = attention.manifest();
+  int function = manifest.function("step");
+  bool isState = function >= 0 && !manifest.functions[size_t(function)].carried.empty();
   std::vector<at::Tensor> inputs, states, memory;
   for (at::Tensor &input : makeInputs(manifest, request)) {
     const TensorInfo &info = manifest.inputs[inputs.size() + states.size()];
     input = input.detach();
     if (info.isState()) {
       states.push_back(input.fill_(0.01));
-      memory.push_back(states.back());
+      if (isState)
+        memory.push_back(input);
       continue;
     }
     inputs.push_back(input);
+    bool isKey = std::ranges::any_of(info.axes, [](const Axis &axis) { return axis.dim == TAYLOR_DIM_U; });
+    if (!isState && isKey)
+      memory.push_back(input);
   }
-  bool isState = !states.empty();
-  if (!isState) // keys and values
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (std::ranges::any_of(manifest.inputs[i].axes,
-                              [](const Axis &axis) { return axis.dim == TAYLOR_DIM_U; }))
-        memory.push_back(inputs[i]);
   double bytes = 0;
   for (const at::Tensor &tensor : memory)
     bytes += double(tensor.nbytes()) * (isState ? 2 : 1);

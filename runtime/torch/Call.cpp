@@ -192,18 +192,30 @@ struct Problem {
   int64_t d, e; ///< 0 where no input has the axis.
 };
 
-/// Of inputs that may lack optional ones at the end where they need not be `complete`.
-Problem problemOf(const Program &program, at::TensorList inputs, bool complete) {
-  const Manifest &signature = program.signature();
-  size_t required = signature.inputs.size();
-  while (!complete && required > 0 && signature.inputs[required - 1].optional)
+[[noreturn]] void failCount(const Manifest &manifest, size_t required, size_t given) {
+  std::vector<std::string> names;
+  for (const TensorInfo &info : manifest.inputs)
+    names.push_back(info.name);
+  std::string count = std::to_string(names.size());
+  if (required < names.size())
+    count = std::to_string(required) + " to " + count;
+  fail("expected ", count, " inputs (", runtime::join(names, ", "), "), but got ", given);
+}
+
+/// Optional inputs at the end may be left out unless the list is to be `complete`.
+void checkCount(const Manifest &manifest, at::TensorList inputs, bool complete) {
+  size_t required = manifest.inputs.size();
+  while (!complete && required > 0 && manifest.inputs[required - 1].optional)
     --required;
-  if (inputs.size() < required || inputs.size() > signature.inputs.size()) {
-    std::vector<std::string> names;
-    for (const TensorInfo &info : signature.inputs)
-      names.push_back(info.name);
-    fail("expected ", names.size(), " inputs (", runtime::join(names, ", "), "), but got ", inputs.size());
-  }
+  if (inputs.size() < required || inputs.size() > manifest.inputs.size())
+    failCount(manifest, required, inputs.size());
+}
+
+/// Of inputs as many as tell it.
+Problem problemOf(const Program &program, at::TensorList inputs) {
+  const Manifest &signature = program.signature();
+  if (int64_t(inputs.size()) <= std::max({program.dInput, program.eInput, program.dtypeInput, 0}))
+    checkCount(signature, inputs, /*complete=*/false);
   for (int i : {program.dInput, program.eInput})
     if (i >= 0 && inputs[i].dim() != int64_t(signature.inputs[i].axes.size()))
       fail("expected rank ", signature.inputs[i].axes.size(), " of '", signature.inputs[i].name,
@@ -231,10 +243,12 @@ Problem problemOf(const Program &program, at::TensorList inputs, bool complete) 
 }
 
 Kernel kernelFor(Program &program, at::TensorList inputs) {
-  auto [dtype, d, e] = problemOf(program, inputs, /*complete=*/true);
+  auto [dtype, d, e] = problemOf(program, inputs);
   c10::Device device = deviceOf(program, inputs);
   Place place = placeOf(program, device);
-  return {program.kernel(dtype, d, e, place), device, place.device};
+  Kernel kernel{program.kernel(dtype, d, e, place), device, place.device};
+  checkCount(kernel.artifact.manifest(), inputs, /*complete=*/true);
+  return kernel;
 }
 
 } // namespace
@@ -245,8 +259,10 @@ TaylorTensor describe(const at::Tensor &tensor) {
 }
 
 const Manifest &manifestFor(Program &program, at::TensorList inputs) {
-  auto [dtype, d, e] = problemOf(program, inputs, /*complete=*/false);
-  return program.manifest(dtype, d, e);
+  auto [dtype, d, e] = problemOf(program, inputs);
+  const Manifest &manifest = program.manifest(dtype, d, e);
+  checkCount(manifest, inputs, /*complete=*/false);
+  return manifest;
 }
 
 bool backwardReads(const Manifest &manifest, Role role) {

@@ -19,16 +19,19 @@ int64_t tokenAxis(const TensorInfo &info) {
   return -1;
 }
 
-/// The attention with a function `step`, which the compiler chooses, or without where it has none.
+/// The attention with a function `step` of the kind that the compiler chooses; over all keys where it cannot
+/// compile that; or without where it has none.
 Attention compileSteps(AttentionOptions options) {
-  options.decode = "auto";
-  try {
-    return Attention(options);
-  } catch (const c10::Error &) {
-    // What is wrong with the specification itself is said again.
-    options.decode.clear();
-    return Attention(options);
+  for (const char *kind : {"auto", "cache"}) {
+    options.decode = kind;
+    try {
+      return Attention(options);
+    } catch (const c10::Error &) {
+      // What is wrong with the specification itself is said again below.
+    }
   }
+  options.decode.clear();
+  return Attention(options);
 }
 
 } // namespace
@@ -101,7 +104,7 @@ std::vector<at::Tensor> Decoder::makeStates(const std::vector<at::Tensor> &input
 
 std::vector<at::Tensor> Decoder::keep(const std::vector<at::Tensor> &inputs, int64_t added,
                                       Memory &memory) const {
-  memory.keys.resize(inputs.size());
+  memory.cache.resize(inputs.size());
   std::vector<at::Tensor> all;
   for (size_t i = 0; i < given.size(); ++i) {
     int64_t axis = tokenAxis(given[i]);
@@ -110,7 +113,7 @@ std::vector<at::Tensor> Decoder::keep(const std::vector<at::Tensor> &inputs, int
       all.push_back(inputs[i]);
       continue;
     }
-    at::Tensor &cache = memory.keys[i];
+    at::Tensor &cache = memory.cache[i];
     int64_t size = memory.tokens + added;
     if (!cache.defined() || cache.size(axis) < size) {
       std::vector<int64_t> shape = inputs[i].sizes().vec();

@@ -24,7 +24,7 @@ public:
   /// What one sequence's (or batch's) earlier tokens left; empty before the first.
   struct Memory {
     std::vector<at::Tensor> states; ///< What the manifest calls initial.*.
-    std::vector<at::Tensor> keys;   ///< One per input that is kept, with room for more tokens than it has.
+    std::vector<at::Tensor> cache;  ///< One per input that is kept, with room for more tokens than it has.
     int64_t tokens = 0;
   };
 

@@ -85,23 +85,28 @@ at::Tensor describeResult(const Manifest &manifest, const TensorInfo &info, at::
       at::TensorOptions().dtype(scalarType(info.dtype)).device(inputs[0].device()));
 }
 
-/// The inputs, and zeros in place of optional ones that the call leaves out at the end: a sequence without
-/// states of earlier calls begins here.
-Tensors complete(at::TensorList inputs, Text spec, Text options) {
-  return checked([&] {
-    const Manifest &manifest = manifestFor(*Program::find(spec, options), inputs);
-    Tensors all(inputs.begin(), inputs.end());
-    for (size_t i = inputs.size(); i < manifest.inputs.size(); ++i)
-      all.push_back(describeResult(manifest, manifest.inputs[i], inputs, nullptr).zero_());
-    return all;
-  });
+/// The inputs, and in `all`, where it is empty until then, zeros behind them in place of optional ones that
+/// the call leaves out at the end: a sequence without states of earlier calls begins here.
+at::TensorList complete(Program &program, at::TensorList inputs, Tensors &all) {
+  if (!program.takesOptional)
+    return inputs;
+  const Manifest &manifest = manifestFor(program, inputs);
+  if (inputs.size() == manifest.inputs.size())
+    return inputs;
+  all.assign(inputs.begin(), inputs.end());
+  for (size_t i = inputs.size(); i < manifest.inputs.size(); ++i)
+    all.push_back(describeResult(manifest, manifest.inputs[i], inputs, nullptr).zero_());
+  return all;
 }
 
 // ---- Processor, interpreter and GPU: where the tensors are, and --device=ptx, say which ----
 
 Tensors attentionRun(at::TensorList inputs, Text spec, Text options, Offset offset) {
-  Tensors all = complete(inputs, spec, options);
-  return checked([&] { return runForward(*Program::find(spec, options), all, offset, /*save=*/false); });
+  return checked([&] {
+    auto program = Program::find(spec, options);
+    Tensors all;
+    return runForward(*program, complete(*program, inputs, all), offset, /*save=*/false);
+  });
 }
 
 Tensors stepRun(at::TensorList inputs, at::TensorList states, Text spec, Text options, Offset offset) {
@@ -222,8 +227,9 @@ public:
 
 Tensors attentionAutograd(at::TensorList inputs, Text spec, Text options, Offset offset) {
   if (needsGradient(inputs)) {
-    Tensors all = complete(inputs, spec, options);
-    return AttentionFunction::apply(at::TensorList(all), spec, options, offset);
+    Tensors all;
+    at::TensorList completed = checked([&] { return complete(*Program::find(spec, options), inputs, all); });
+    return AttentionFunction::apply(completed, spec, options, offset);
   }
   at::AutoDispatchBelowADInplaceOrView guard;
   return attentionOperator().call(inputs, spec, options, offset);
@@ -278,7 +284,8 @@ Tensors attentionAutocast(at::TensorList inputs, Text spec, Text options, Offset
   const auto &infos = program->signature().inputs;
   Tensors cast(inputs.begin(), inputs.end());
   for (size_t i = 0; i < cast.size() && i < infos.size(); ++i)
-    if (infos[i].source.kind != runtime::Source::Kind::Parameter && infos[i].dtype != TAYLOR_I32)
+    if (infos[i].source.kind != runtime::Source::Kind::Parameter && infos[i].dtype != TAYLOR_I32 &&
+        !infos[i].isState())
       cast[i] = at::autocast::cached_cast(dtype, cast[i], device);
   return attentionOperator().call(cast, spec, options, offset);
 }

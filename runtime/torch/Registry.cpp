@@ -125,6 +125,7 @@ Program::Program(std::string spec, std::string options, std::string_view name)
       source.name = name;
     description = runtime::compileManifest(source, withoutTarget(arguments));
   }
+  takesOptional = std::ranges::any_of(description.inputs, &runtime::TensorInfo::optional);
   dInput = inputWithAxis("d");
   eInput = inputWithAxis("e");
   // Learned parameters keep fp32 in a 16-bit artifact, so they do not tell.

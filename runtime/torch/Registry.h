@@ -47,6 +47,9 @@ public:
   /// Runs code for GPUs in the interpreter.
   bool interpreted = false;
 
+  /// There are inputs that a call may leave out.
+  bool takesOptional = false;
+
   /// One input that has the axis, or -1.
   int inputWithAxis(const char *axis) const;
   int dInput, eInput, dtypeInput; ///< Inputs that tell d, e and the dtype; -1: none.

@@ -120,6 +120,13 @@ class Decode(unittest.TestCase):
             with self.subTest(name):
                 self.check(name, text)
 
+    def test_sizes_decide(self):
+        """Of order 10, states are kept for 4 channels, and not for the 64 that a description without sizes has."""
+        self.check("series", SERIES.replace("orders(0 to 2)", "orders(0 to 10)"), width=4, limit=1e-11)
+
+    def test_more_heads_than_a_block(self):
+        self.check("series", STATE["series"], batch=1, heads=18, groups=9, size=8)
+
     def test_one_group_in_parts(self):
         self.check("series", STATE["series"], batch=1, heads=3, groups=1)
 

@@ -149,8 +149,24 @@ class States(unittest.TestCase):
                     self.assertTrue(torch.equal(left, right))
                 with torch.inference_mode():
                     self.assertTrue(torch.equal(call(path, [q, k, v], options)[0], begun[0]))
-        with self.assertRaisesRegex(RuntimeError, r"expected \d+ inputs \(q, k, v, initial"):
+        with self.assertRaisesRegex(RuntimeError, r"expected 3 to \d+ inputs \(q, k, v, initial.*but got 2"):
             call(path, [q, k], "--states")
+
+    def test_autocast(self):
+        """Inputs become bf16; states stay what they are, and are taken again."""
+        path = pathlib.Path(self.folder.name) / "series.mlir"
+        path.write_text(ARRAYS + SERIES)
+        q, k, v = (torch.randn(1, heads, 40, 16) for heads in (4, 2, 2))
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            whole = call(path, [q, k, v], "--states")
+            states, outputs = [], []
+            for begin in (0, 25):
+                o, *states = call(path, [*(x[:, :, begin:begin + (25 if begin == 0 else 15)] for x in (q, k, v)), *states], "--states")
+                outputs.append(o)
+        self.assertEqual(outputs[0].dtype, torch.bfloat16)
+        self.assertTrue(all(state.dtype == torch.float32 for state in states))
+        whole, pieces = whole[0].double(), torch.cat(outputs, dim=2).double()
+        self.assertLess(((pieces - whole).norm() / whole.norm()).item(), 1e-2)
 
     def test_documents(self):
         for name, form in (("series", "parallel"), ("gates", "chunked --chunk=64"), ("retention", "parallel"), ("decayed", "chunked --chunk=64"), ("mixed", "parallel")):
