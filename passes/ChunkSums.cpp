@@ -29,8 +29,9 @@ struct ChunkSums : taylor::impl::ChunkSumsPassBase<ChunkSums> {
   using ChunkSumsPassBase::ChunkSumsPassBase;
 
   void runOnOperation() override {
-    if (chunk < 0 || unit < 1 || balance < 1 || featureBlock < 1) {
-      getOperation().emitError("expected a positive unit, balance and feature-block, and no negative chunk");
+    if (chunk < 0 || unit < 1 || balance < 1 || farBalance < 1 || nearBytes < 0 || featureBlock < 1) {
+      getOperation().emitError("expected a positive unit, balance, far-balance and feature-block, and no "
+                               "negative chunk and near-bytes");
       return signalPassFailure();
     }
     llvm::DenseSet<Location> warned;
@@ -176,7 +177,8 @@ int64_t ChunkSums::chooseChunk(StateRewrite &rows, StateRewrite &columns, Pairwi
     for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>())
       perPair += sum.getArray() < 0 ? 1 : 2 * channelsOf(op.getArrays()[sum.getArray()]);
     double bytes = rows.getStateBytes() + columns.getStateBytes();
-    wanted = std::clamp(std::sqrt(2 * kMoves * bytes * double(balance) / perPair), kSmallest, kLargest);
+    double operations = double(bytes > double(nearBytes) ? farBalance : balance);
+    wanted = std::clamp(std::sqrt(2 * kMoves * bytes * operations / perPair), kSmallest, kLargest);
     wanted = std::max(std::round(wanted / double(unit)), 1.0) * double(unit);
   }
   return int64_t(llvm::alignTo(uint64_t(wanted), uint64_t(unit)));

@@ -411,7 +411,9 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
   let options = [
     Option<"chunk", "chunk", "int64_t", /*default=*/"0", "queries of a chunk, rounded up to whole units; 0: where the pairs within chunks cost what the states between them do">,
     Option<"unit", "unit", "int64_t", /*default=*/"1", "a chunk is a multiple of so many queries">,
-    Option<"balance", "balance", "int64_t", /*default=*/"10", "operations that the target does while it moves a byte">,
+    Option<"balance", "balance", "int64_t", /*default=*/"10", "operations that the target does while it moves a byte of states in its caches">,
+    Option<"farBalance", "far-balance", "int64_t", /*default=*/"10", "and of larger states">,
+    Option<"nearBytes", "near-bytes", "int64_t", /*default=*/"0", "bytes of the states of one sum that lie in the caches">,
     Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components that a target multiplies at once: features come in whole blocks of so many">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];

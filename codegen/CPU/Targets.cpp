@@ -32,6 +32,7 @@ static Target avx512() {
           .accumulators = 16,
           .plainAccumulators = 24,
           .productVectors = 4,
+          .farBalance = 12,
           .hasScale = true};
 }
 
@@ -45,6 +46,7 @@ static Target zen4() {
   target.cpu = "znver4";
   llvm::append_range(target.features, extensions);
   target.hasBF16 = target.fastPairs = true;
+  target.farBalance = avx2().farBalance;
   return target;
 }
 
@@ -80,7 +82,10 @@ std::optional<Target> mlir::tile::cpu::findTarget(llvm::StringRef name, std::str
       if (host.lookup(feature))
         target.features.push_back(feature);
     target.hasBF16 = target.hasScale && host.lookup("avx512bf16");
-    target.fastPairs = target.hasBF16 && target.cpu == zen4().cpu;
+    if (target.cpu == zen4().cpu) {
+      target.fastPairs = target.hasBF16;
+      target.farBalance = zen4().farBalance;
+    }
   } else {
     error = "unsupported target '" + name.str() + "'; expected native, x86-64-v3, x86-64-v4 or znver4";
     return std::nullopt;

@@ -21,6 +21,7 @@ struct Target {
       12; // vector registers for a product's accumulators, with work on them after the sum
   unsigned plainAccumulators = 12; // and without
   unsigned productVectors = 2;     // of them, side by side along the lanes
+  int64_t farBalance = 5;          // TileSizes::farBalance; measured (README.md)
   bool hasScale = false;           // vscalefps, vreduceps
   bool hasBF16 = false;            // vcvtneps2bf16
   /// vdpbf16ps multiplies more numbers per second than vfmadd of f32 does, so products of bf16 take it.

@@ -24,6 +24,8 @@ void mlir::tile::cpu::chooseChunks(const Target &target, const TileProblem &prob
   sizes.chunk = chunk;
   // Measured (README.md); the time changes by 2 % from half the chunk to twice as much.
   sizes.balance = 5;
+  sizes.farBalance = target.farBalance;
+  sizes.nearBytes = target.l2Bytes / 8;
   sizes.tokens = sizes.rows.queries;
   // A chunk holds whole blocks of keys, and may be as short as one of queries.
   sizes.columns.keys = sizes.rows.queries;

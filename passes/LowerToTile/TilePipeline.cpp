@@ -21,8 +21,8 @@ void taylor::buildFormPipeline(OpPassManager &manager, const TileSizes &sizes) {
   if (sizes.productType == "f16")
     manager.nest<FunctionOp>().addPass(createCheckHalfWeightsPass());
   if (sizes.chunked) {
-    manager.addPass(
-        createChunkSumsPass({sizes.chunk, sizes.getChunkUnit(), sizes.balance, sizes.featureBlock}));
+    manager.addPass(createChunkSumsPass({sizes.chunk, sizes.getChunkUnit(), sizes.balance, sizes.farBalance,
+                                         sizes.nearBytes, sizes.featureBlock}));
     OpPassManager &functions = manager.nest<FunctionOp>();
     functions.addPass(createCanonicalizerPass());
     functions.addPass(createCSEPass());

@@ -64,6 +64,8 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       choice("form", forms, sizes.chunked, [&](unsigned word) { sizes.chunked = word; }),
       number("chunk", sizes.chunk, 0),
       number("balance", sizes.balance),
+      number("far-balance", sizes.farBalance),
+      number("near-bytes", sizes.nearBytes, 0),
       number("feature-block", sizes.featureBlock),
       number("read-features", sizes.readFeatures),
       number("state-features", sizes.stateFeatures),

@@ -58,8 +58,8 @@ struct TileSizes {
   /// Sums of finitely many powers are states between chunks (taylor-chunk-sums).
   bool chunked = false;
   /// Queries of a chunk; 0: by the work and the bytes of each operation, for a machine that does `balance`
-  /// operations per byte that it moves.
-  int64_t chunk = 0, balance = 10;
+  /// operations per byte that it moves of states of at most `nearBytes`, and `farBalance` of larger ones.
+  int64_t chunk = 0, balance = 10, farBalance = 10, nearBytes = 0;
   /// Components of a vector that are multiplied with one other at once: features come in blocks of so many.
   int64_t featureBlock = 1;
   /// Features of a panel that is contracted with a state, and of one that is summed over tokens or is a

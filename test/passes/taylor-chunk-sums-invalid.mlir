@@ -1,7 +1,7 @@
 // What has no chunked form says so where it stands.
 // RUN: taylor-opt --taylor-chunk-sums="chunk=64" %s --split-input-file --verify-diagnostics
 // RUN: not taylor-opt --taylor-chunk-sums="chunk=-1" %S/taylor-chunk-sums.mlir 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: error: expected a positive unit, balance and feature-block, and no negative chunk
+// OPTION: error: expected a positive unit, balance, far-balance and feature-block, and no negative chunk and near-bytes
 
 !q = !taylor.array<[b, h, t, d = 4]>
 !k = !taylor.array<[b, g, u, d = 4]>
