@@ -386,6 +386,16 @@ SmallVector<Value> StateEmitter::forSlots(StringRef token, int64_t chunk, const 
       });
 }
 
+/// As few panels as the sizes allow, all of about as many features: what the last one lacks is computed for
+/// nothing. Targets that multiply blocks of features want whole panels.
+int64_t StateEmitter::readPanelOf(const Features &features) {
+  int64_t most = emitter.sizes.readFeatures, count = *features.count();
+  if (emitter.sizes.featureBlock > 1)
+    return most;
+  int64_t panels = llvm::divideCeil(count, most);
+  return std::min<int64_t>(most, llvm::alignTo(llvm::divideCeil(count, panels), 8));
+}
+
 void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
   Value vectors = emitter.emit(op.getVectors(), frame);
   SmallVector<Value> sums;
@@ -394,7 +404,7 @@ void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
                                         : emitter.emit(op.getInto()[number], frame));
   Features features = op.getFeatures();
   SmallVector<double> weights = op.getWeightValues();
-  int64_t size = emitter.sizes.readFeatures;
+  int64_t size = readPanelOf(features);
   auto addPanel = [&](const Frame &at, Value start, ValueRange carried) {
     Value panel = expand(vectors, features, start, size, weights);
     SmallVector<Value> next;

@@ -44,6 +44,8 @@ public:
   mlir::Value emitContract(ContractStatesOp op, Frame &frame);
 
 private:
+  /// Features of a panel that a state is read in.
+  int64_t readPanelOf(const Features &features);
   mlir::tile::FeaturesAttr attributeOf(const Features &features);
   mlir::Value expand(mlir::Value vectors, const Features &features, mlir::Value start, int64_t size,
                      llvm::ArrayRef<double> weights);

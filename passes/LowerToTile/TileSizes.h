@@ -62,8 +62,8 @@ struct TileSizes {
   int64_t chunk = 0, balance = 10, farBalance = 10, nearBytes = 0;
   /// Components of a vector that are multiplied with one other at once: features come in blocks of so many.
   int64_t featureBlock = 1;
-  /// Features of a panel that is contracted with a state, and of one that is summed over tokens or is a
-  /// product with a state.
+  /// Most features of a panel that is contracted with a state, and those of one that is summed over tokens or
+  /// is a product with a state.
   int64_t readFeatures = 144, stateFeatures = 24;
   /// Heads of a block that works on tokens of a head alone: one token's rows are less than it costs to hand a
   /// block to another thread.
