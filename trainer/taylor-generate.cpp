@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "TaylorVersion.h"
-#include "trainer/Generation.h"
-#include "trainer/Interrupt.h"
-#include "trainer/Main.h"
+#include "trainer/generation/Generation.h"
+#include "trainer/support/Interrupt.h"
+#include "trainer/support/Main.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 

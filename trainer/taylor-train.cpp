@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "TaylorVersion.h"
-#include "trainer/Config.h"
-#include "trainer/Error.h"
-#include "trainer/Main.h"
-#include "trainer/OrdersCommand.h"
-#include "trainer/Training.h"
+#include "trainer/config/Config.h"
+#include "trainer/orders/OrdersCommand.h"
+#include "trainer/support/Error.h"
+#include "trainer/support/Main.h"
+#include "trainer/training/Training.h"
 #include <CLI/CLI.hpp>
 
 using namespace taylor::trainer;

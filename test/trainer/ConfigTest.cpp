@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/Config.h"
+#include "trainer/config/Config.h"
 #include "Failure.h"
-#include "trainer/Schedule.h"
+#include "trainer/training/Schedule.h"
 
 using namespace taylor::trainer;
 

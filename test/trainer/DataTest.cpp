@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/Data.h"
+#include "trainer/text/Data.h"
 #include "Failure.h"
-#include "trainer/Corpus.h"
+#include "trainer/text/Corpus.h"
 #include <numeric>
 #include <set>
 #include <sys/resource.h>

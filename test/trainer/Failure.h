@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TAYLOR_TEST_TRAINER_FAILURE_H
 #define TAYLOR_TEST_TRAINER_FAILURE_H
-#include "trainer/Error.h"
+#include "trainer/support/Error.h"
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>

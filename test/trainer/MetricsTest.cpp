@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/Metrics.h"
+#include "trainer/report/Metrics.h"
 #include "Failure.h"
-#include "trainer/Files.h"
-#include "trainer/Progress.h"
+#include "trainer/report/Progress.h"
+#include "trainer/support/Files.h"
 #include <cmath>
 
 using namespace taylor::trainer;

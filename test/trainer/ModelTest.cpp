@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/Model.h"
+#include "trainer/model/Model.h"
 #include "Failure.h"
-#include "trainer/Generation.h"
-#include "trainer/HuggingFace.h"
-#include "trainer/Optimizer.h"
+#include "trainer/checkpoint/HuggingFace.h"
+#include "trainer/generation/Generation.h"
+#include "trainer/training/Optimizer.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/GradMode.h>

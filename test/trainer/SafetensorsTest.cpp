@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/Safetensors.h"
+#include "trainer/checkpoint/Safetensors.h"
 #include "Failure.h"
 #include <random>
 

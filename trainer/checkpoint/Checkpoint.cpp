@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/checkpoint/Checkpoint.h"
+#include "trainer/checkpoint/Safetensors.h"
+#include "trainer/support/Error.h"
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <algorithm>
+#include <c10/core/GradMode.h>
+#include <nlohmann/json.hpp>
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+namespace taylor::trainer {
+
+namespace {
+
+const std::string randomState =
+    "random.cpu"; // the state of torch's default generator, among the optimizer's tensors
+
+std::string dtypeOf(const at::Tensor &tensor) {
+  switch (tensor.scalar_type()) {
+  case at::kFloat:
+    return "F32";
+  case at::kByte:
+    return "U8";
+  default:
+    fail("cannot save a tensor of dtype ", toString(tensor.scalar_type()));
+  }
+}
+
+std::optional<at::ScalarType> floatingType(const std::string &dtype) {
+  static const std::map<std::string, at::ScalarType> types = {{"F32", at::kFloat},
+                                                              {"BF16", at::kBFloat16},
+                                                              {"F16", at::kHalf},
+                                                              {"F64", at::kDouble},
+                                                              {"U8", at::kByte}};
+  auto found = types.find(dtype);
+  return found == types.end() ? std::nullopt : std::optional(found->second);
+}
+
+void writeTensors(const fs::path &path, const std::map<std::string, at::Tensor> &tensors) {
+  std::map<std::string, TensorView> views;
+  std::vector<at::Tensor> alive; // contiguous copies on the processor, where one is needed
+  for (const auto &[name, tensor] : tensors) {
+    alive.push_back(tensor.detach().cpu().contiguous());
+    const at::Tensor &dense = alive.back();
+    views[name] = {dtypeOf(dense), dense.sizes().vec(), static_cast<const char *>(dense.const_data_ptr()),
+                   dense.nbytes()};
+  }
+  writeSafetensors(path, views, {{"format", "pt"}});
+}
+
+std::string shapeText(const std::vector<int64_t> &shape) {
+  std::string out = "[";
+  for (int64_t size : shape)
+    out += (out.size() > 1 ? ", " : "") + std::to_string(size);
+  return out + "]";
+}
+
+// Copies the file's tensors into those given, once all of them are known to fit.
+void readTensors(const fs::path &path, const std::map<std::string, at::Tensor> &tensors) {
+  SafetensorsFile file(path);
+  for (const auto &[name, tensor] : tensors) {
+    auto found = file.tensors().find(name);
+    if (found == file.tensors().end())
+      fail("requires tensor '", name, "', but '", path.string(), "' has none of that name");
+    if (found->second.shape != tensor.sizes().vec())
+      fail("expected tensor '", name, "' of shape ", shapeText(tensor.sizes().vec()), ", but in '",
+           path.string(), "' it has shape ", shapeText(found->second.shape));
+    if (!floatingType(found->second.dtype))
+      fail("unsupported dtype ", found->second.dtype, " of tensor '", name, "' in '", path.string(), "'");
+  }
+  for (const auto &[name, view] : file.tensors())
+    if (!tensors.contains(name))
+      fail("unsupported tensor '", name, "' in '", path.string(), "': this model has none of that name");
+  c10::NoGradGuard noGrad;
+  for (const auto &[name, tensor] : tensors) {
+    const TensorView &view = file.tensors().at(name);
+    at::Tensor saved = at::empty(view.shape, *floatingType(view.dtype));
+    if (view.size) // into memory of its own: a tensor in the file may begin anywhere
+      std::memcpy(saved.mutable_data_ptr(), view.data, view.size);
+    tensor.detach().copy_(saved);
+  }
+}
+
+std::map<std::string, at::Tensor> modelTensors(const Model &model) {
+  std::map<std::string, at::Tensor> tensors;
+  for (const Parameter &parameter : model.parameters())
+    tensors[parameter.name] = parameter.value;
+  return tensors;
+}
+
+std::map<int64_t, fs::path> checkpoints(const fs::path &folder) {
+  std::map<int64_t, fs::path> found;
+  std::error_code error;
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder, error)) {
+    std::string name = entry.path().filename().string();
+    if (name.starts_with("step-") && name.size() > 5 && name.size() < 24 &&
+        std::all_of(name.begin() + 5, name.end(), [](char c) { return c >= '0' && c <= '9'; }))
+      found[std::stoll(name.substr(5))] = entry.path();
+  }
+  return found;
+}
+
+// What a killed process left half-written.
+void removeLeftovers(const fs::path &folder) {
+  std::error_code error;
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder, error))
+    if (entry.path().filename().string().starts_with(".step-"))
+      fs::remove_all(entry.path(), error);
+}
+
+} // namespace
+
+fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, const Model &model,
+                        const Optimizer &optimizer, const Tokenizer &tokenizer, int64_t keep) {
+  removeLeftovers(folder);
+  char name[32];
+  std::snprintf(name, sizeof name, "step-%06lld", (long long)checkpoint.state.step);
+  AtomicFolder target(folder / name);
+  writeHuggingFace(target.path(), checkpoint.description, tokenizer);
+  writeDurably(target.path() / checkpoint.description.attention, checkpoint.specification);
+  writeDurably(target.path() / "config.toml", checkpoint.settings);
+  writeTensors(target.path() / "model.safetensors", modelTensors(model));
+  std::map<std::string, at::Tensor> state = optimizer.state();
+  state[randomState] = at::detail::getDefaultCPUGenerator().get_state();
+  writeTensors(target.path() / "optimizer.safetensors", state);
+  const TrainingState &training = checkpoint.state;
+  ordered_json json = {{"step", training.step},
+                       {"seed", training.seed},
+                       {"batch", training.batch},
+                       {"context", training.context},
+                       {"training_tokens", training.trainingTokens},
+                       {"sampler", "packed"}};
+  writeDurably(target.path() / "state.json", json.dump(2) + "\n");
+  target.commit();
+
+  std::map<int64_t, fs::path> all = checkpoints(folder);
+  for (auto oldest = all.begin(); keep > 0 && int64_t(all.size()) > keep; oldest = all.erase(oldest))
+    fs::remove_all(oldest->second);
+  return folder / name;
+}
+
+std::optional<fs::path> newestCheckpoint(const fs::path &folder) {
+  std::map<int64_t, fs::path> all = checkpoints(folder);
+  return all.empty() ? std::nullopt : std::optional(all.rbegin()->second);
+}
+
+void loadModel(const fs::path &checkpoint, const Model &model) {
+  readTensors(checkpoint / "model.safetensors", modelTensors(model));
+}
+
+TrainingState loadTraining(const fs::path &checkpoint, const Optimizer &optimizer,
+                           const TrainingState &expected) {
+  fs::path path = checkpoint / "state.json";
+  json saved = json::parse(readFile(path), nullptr, /*allow_exceptions=*/false);
+  auto get = [&](const char *name) -> int64_t {
+    if (!saved.is_object() || !saved.contains(name) || !saved[name].is_number_integer())
+      fail("requires an integer '", name, "' in '", path.string(), "'");
+    return saved[name];
+  };
+  auto same = [&](const char *name, const char *key, int64_t value) {
+    if (get(name) != value)
+      fail("expected ", key, " to be ", get(name), " as in the checkpoint '", checkpoint.string(),
+           "', but got ", value, "; a run continues with what it began with (--overwrite starts anew)");
+  };
+  same("seed", "run.seed", expected.seed);
+  same("batch", "train.batch", expected.batch);
+  same("context", "train.context", expected.context);
+  same("training_tokens", "the number of training tokens", expected.trainingTokens);
+
+  std::map<std::string, at::Tensor> state = optimizer.state();
+  state[randomState] = at::detail::getDefaultCPUGenerator().get_state();
+  readTensors(checkpoint / "optimizer.safetensors", state);
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  generator.set_state(state[randomState]);
+  TrainingState result = expected;
+  result.step = get("step");
+  return result;
+}
+
+} // namespace taylor::trainer

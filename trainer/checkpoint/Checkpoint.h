@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A checkpoint is a folder: a Hugging Face model (HuggingFace.h), model.safetensors, the specification, and
+// what training needs to go on exactly where it was: optimizer.safetensors and state.json.
+#ifndef TAYLOR_TRAINER_CHECKPOINT_CHECKPOINT_H
+#define TAYLOR_TRAINER_CHECKPOINT_CHECKPOINT_H
+#include "trainer/checkpoint/HuggingFace.h"
+#include "trainer/training/Optimizer.h"
+#include <optional>
+
+namespace taylor::trainer {
+
+// What must be the same for a continued run to be the same run, and how far it is. The sampler needs no more:
+// it is a function of (seed, step, sequence).
+struct TrainingState {
+  int64_t step = 0; // updates done
+  int64_t seed = 0, batch = 0, context = 0, trainingTokens = 0;
+};
+
+struct Checkpoint {
+  ModelDescription description;
+  std::string specification; // content of the file description.attention
+  std::string settings;      // the resolved config.toml
+  TrainingState state;
+};
+
+// Writes FOLDER/step-00000N: under a hidden name first, every file flushed, then renamed, so that a folder of
+// that name is always whole. Removes the oldest beyond `keep` (0: none). Returns its path. Throws Error.
+std::filesystem::path saveCheckpoint(const std::filesystem::path &folder, const Checkpoint &checkpoint,
+                                     const Model &model, const Optimizer &optimizer,
+                                     const Tokenizer &tokenizer, int64_t keep);
+
+// The step-N folder with the largest N, if there is one.
+std::optional<std::filesystem::path> newestCheckpoint(const std::filesystem::path &folder);
+
+// Throws Error unless names and shapes in model.safetensors are those of the model.
+void loadModel(const std::filesystem::path &checkpoint, const Model &model);
+
+// Optimizer and random state; throws Error where `expected` (its step aside) differs from what was saved.
+TrainingState loadTraining(const std::filesystem::path &checkpoint, const Optimizer &optimizer,
+                           const TrainingState &expected);
+
+} // namespace taylor::trainer
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/checkpoint/HuggingFace.h"
+#include "trainer/support/Error.h"
+#include "trainer/support/Files.h"
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <c10/core/GradMode.h>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+namespace taylor::trainer {
+
+namespace {
+
+constexpr double ropeTheta = 10000;
+
+// x [B, H, T, D] turned by position in Hugging Face's layout: channel c pairs with c + D/2.
+at::Tensor rotate(const at::Tensor &x) {
+  int64_t tokens = x.size(2), half = x.size(3) / 2;
+  at::Tensor frequencies = at::pow(ropeTheta, at::arange(half, at::kDouble) * (-1.0 / half));
+  at::Tensor angles = at::outer(at::arange(tokens, at::kDouble), frequencies);
+  at::Tensor cosine = angles.cos().to(at::kFloat), sine = angles.sin().to(at::kFloat);
+  at::Tensor first = x.narrow(3, 0, half), second = x.narrow(3, half, half);
+  return at::cat({first * cosine - second * sine, second * cosine + first * sine}, 3);
+}
+
+bool hasAxes(const runtime::TensorInfo &info, const std::vector<std::string> &names) {
+  std::vector<std::string> axes;
+  for (const runtime::Axis &axis : info.axes)
+    axes.push_back(axis.name);
+  return axes == names;
+}
+
+bool isPlainProjection(const runtime::TensorInfo &info, const char *name,
+                       const std::vector<std::string> &axes) {
+  return info.name == name && info.source.kind == runtime::Source::Kind::Projection && !info.source.bias &&
+         hasAxes(info, axes);
+}
+
+} // namespace
+
+bool computesLlamaAttention(const AttentionFunction &attention, const ModelConfig &config, bool bf16) {
+  if (attention.inputs.size() != 3 || !isPlainProjection(attention.inputs[0], "q", {"b", "h", "t", "d"}) ||
+      !isPlainProjection(attention.inputs[1], "k", {"b", "g", "u", "d"}) ||
+      !isPlainProjection(attention.inputs[2], "v", {"b", "g", "u", "e"}) ||
+      !hasAxes(attention.output, {"b", "h", "t", "e"}) || config.valueWidth() != config.headWidth() ||
+      config.headWidth() % 2 != 0)
+    return false;
+  c10::NoGradGuard noGrad;
+  at::Generator generator = at::detail::createCPUGenerator(1);
+  int64_t tokens = 33, group = config.heads / config.keyValueHeads();
+  auto random = [&](int64_t heads, double deviation) {
+    at::Tensor x = at::empty({2, heads, tokens, config.headWidth()}, at::kFloat);
+    x.normal_(0, deviation, generator);
+    return (bf16 ? x.to(at::kBFloat16) : x).to(attention.device);
+  };
+  // Scores of deviation 4: what clips them, or adds to the mass, shows.
+  at::Tensor q = random(config.heads, 2), k = random(config.keyValueHeads(), 2),
+             v = random(config.keyValueHeads(), 1);
+  at::Tensor output = attention.call({q, k, v}).to(at::kFloat);
+  auto repeated = [&](const at::Tensor &x) { return x.to(at::kFloat).repeat_interleave(group, 1); };
+  at::Tensor expected = at::scaled_dot_product_attention(rotate(q.to(at::kFloat)), rotate(repeated(k)),
+                                                         repeated(v), {}, 0.0, /*is_causal=*/true);
+  double error = (output - expected).norm().item<double>() / expected.norm().item<double>();
+  return error < (bf16 ? 2e-2 : 1e-4);
+}
+
+void writeHuggingFace(const fs::path &folder, const ModelDescription &description,
+                      const Tokenizer &tokenizer) {
+  const ModelConfig &model = description.model;
+  ordered_json taylor = {{"specification", description.attention},
+                         {"parameters", description.attentionParameters},
+                         {"mask", description.attentionMask},
+                         {"value_dim", model.valueWidth()},
+                         {"precision", description.bf16 ? "bf16" : "fp32"}};
+  ordered_json config = {
+      // A model with another attention must not load as a Llama: it would run, and compute something else.
+      {"architectures", {description.isLlama ? "LlamaForCausalLM" : "TaylorForCausalLM"}},
+      {"model_type", description.isLlama ? "llama" : "taylor"},
+      {"vocab_size", description.vocabulary},
+      {"hidden_size", model.hidden},
+      {"intermediate_size", model.intermediate},
+      {"num_hidden_layers", model.layers},
+      {"num_attention_heads", model.heads},
+      {"num_key_value_heads", model.keyValueHeads()},
+      {"head_dim", model.headWidth()},
+      {"max_position_embeddings", description.context},
+      {"rms_norm_eps", model.normEpsilon},
+      {"rope_theta", ropeTheta},
+      {"hidden_act", "silu"},
+      {"attention_bias", false},
+      {"attention_dropout", 0.0},
+      {"mlp_bias", false},
+      {"initializer_range", model.initialDeviation},
+      {"tie_word_embeddings", false},
+      {"bos_token_id", tokenizer.beginning()},
+      {"eos_token_id", tokenizer.end()},
+      {"torch_dtype", "float32"},
+      {"use_cache", true},
+      {"taylor", taylor}};
+  ordered_json generation = {{"bos_token_id", tokenizer.beginning()}, {"eos_token_id", tokenizer.end()}};
+  ordered_json tokens = {{"tokenizer_class", "LlamaTokenizer"},
+                         {"add_bos_token", true},
+                         {"add_eos_token", false},
+                         {"legacy", false},
+                         {"add_prefix_space", false},
+                         {"clean_up_tokenization_spaces", false},
+                         {"bos_token", "<s>"},
+                         {"eos_token", "</s>"},
+                         {"unk_token", "<unk>"},
+                         {"model_max_length", description.context}};
+  ordered_json special = {{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"unk_token", "<unk>"}};
+  writeDurably(folder / "config.json", config.dump(2) + "\n");
+  writeDurably(folder / "generation_config.json", generation.dump(2) + "\n");
+  writeDurably(folder / "tokenizer_config.json", tokens.dump(2) + "\n");
+  writeDurably(folder / "special_tokens_map.json", special.dump(2) + "\n");
+  writeDurably(folder / "tokenizer.model", tokenizer.model());
+}
+
+ModelDescription readHuggingFace(const fs::path &folder) {
+  fs::path path = folder / "config.json";
+  if (!fs::exists(path))
+    fail("expected a checkpoint, but '", folder.string(), "' has no config.json");
+  json config = json::parse(readFile(path), nullptr, /*allow_exceptions=*/false);
+  if (!config.is_object())
+    fail("expected JSON in '", path.string(), "', but it does not parse");
+  auto get = [&](const json &object, const char *name, auto &value) {
+    try {
+      object.at(name).get_to(value);
+    } catch (const json::exception &) {
+      fail("requires '", name, "' of the right type in '", path.string(), "'");
+    }
+  };
+  ModelDescription description;
+  ModelConfig &model = description.model;
+  get(config, "vocab_size", description.vocabulary);
+  get(config, "hidden_size", model.hidden);
+  get(config, "intermediate_size", model.intermediate);
+  get(config, "num_hidden_layers", model.layers);
+  get(config, "num_attention_heads", model.heads);
+  get(config, "num_key_value_heads", model.kvHeads);
+  get(config, "head_dim", model.headDim);
+  get(config, "max_position_embeddings", description.context);
+  get(config, "rms_norm_eps", model.normEpsilon);
+  if (!config.contains("taylor") || !config["taylor"].is_object())
+    fail("requires the object 'taylor' in '", path.string(), "': it says which attention the model has");
+  std::string precision;
+  get(config["taylor"], "specification", description.attention);
+  get(config["taylor"], "parameters", description.attentionParameters);
+  get(config["taylor"], "mask", description.attentionMask);
+  get(config["taylor"], "value_dim", model.valueDim);
+  get(config["taylor"], "precision", precision);
+  description.bf16 = precision == "bf16";
+  if (fs::path(description.attention).filename() != description.attention)
+    fail("expected a file in the checkpoint as 'specification' in '", path.string(), "', but got '",
+         description.attention, "'");
+  model.check();
+  return description;
+}
+
+} // namespace taylor::trainer

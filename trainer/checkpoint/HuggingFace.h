@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_TRAINER_CHECKPOINT_HUGGINGFACE_H
+#define TAYLOR_TRAINER_CHECKPOINT_HUGGINGFACE_H
+#include "trainer/config/Config.h"
+#include "trainer/model/Model.h"
+#include "trainer/text/Tokenizer.h"
+#include <filesystem>
+
+namespace taylor::trainer {
+
+// What a checkpoint's config.json says of the model.
+struct ModelDescription {
+  ModelConfig model;
+  int64_t vocabulary = 0;
+  int64_t context = 0;   // tokens it was trained on at a time
+  std::string attention; // file of the specification, in the checkpoint's folder
+  Parameters attentionParameters;
+  std::string attentionMask;
+  bool bf16 = false;
+  bool isLlama = false; // its attention is Llama's: the folder loads as Hugging Face's LlamaForCausalLM
+};
+
+// The files that make a folder a Hugging Face model: config.json, generation_config.json, tokenizer.model,
+// tokenizer_config.json, special_tokens_map.json.
+void writeHuggingFace(const std::filesystem::path &folder, const ModelDescription &description,
+                      const Tokenizer &tokenizer);
+
+// Reads config.json back. Throws Error that names the field.
+ModelDescription readHuggingFace(const std::filesystem::path &folder);
+
+// Whether a specification computes what Llama's attention does (rotary embedding with theta 10000, causal
+// softmax), found by running both on random heads. A name or a text would not tell: the same function can be
+// written many ways.
+bool computesLlamaAttention(const AttentionFunction &attention, const ModelConfig &config, bool bf16);
+
+} // namespace taylor::trainer
+#endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/config/Config.h"
+#include "trainer/support/Error.h"
+#include <cmath>
+
+namespace taylor::trainer {
+
+namespace {
+
+void require(bool holds, const char *key, const char *expected, const std::string &got) {
+  if (!holds)
+    fail("expected ", key, " to be ", expected, ", but got ", got);
+}
+
+void requireAtLeast(int64_t minimum, const char *key, int64_t value) {
+  require(value >= minimum, key, text("at least ", minimum).c_str(), text(value));
+}
+
+} // namespace
+
+void requireOneOf(const std::vector<std::string> &choices, const char *key, const std::string &value) {
+  std::string list;
+  for (const std::string &choice : choices) {
+    if (choice == value)
+      return;
+    list += (list.empty() ? "'" : " or '") + choice + "'";
+  }
+  fail("expected ", key, " to be ", list, ", but got '", value, "'");
+}
+
+std::vector<std::string> devices() { return {"cpu", "cuda", "ptx"}; }
+
+void Settings::section(std::string name, std::string help) {
+  current = name;
+  sections.push_back({std::move(name), std::move(help)});
+}
+
+//===-- run
+//---------------------------------------------------------------------------------------------------===//
+
+void RunConfig::list(Settings &s) {
+  s.section("run", "where and how");
+  s.addPath("folder", folder, "folder for logs, checkpoints, summary.json and the resolved config.toml");
+  s.add("seed", seed, "initial weights and order of the data follow from it");
+  s.add("threads", threads, "threads to compute with; 0: one per core, or OMP_NUM_THREADS");
+  s.add("device", device,
+        "'cpu'; 'cuda': the first GPU; 'ptx': on the processor, with the attention's GPU code in an "
+        "interpreter "
+        "that checks every access: slow, and needs no GPU");
+}
+
+void RunConfig::check() const {
+  require(!folder.empty(), "run.folder", "a folder", "''");
+  requireAtLeast(0, "run.seed", seed);
+  requireAtLeast(0, "run.threads", threads);
+  requireOneOf(devices(), "run.device", device);
+}
+
+//===-- attention
+//---------------------------------------------------------------------------------------------===//
+
+void AttentionConfig::list(Settings &s) {
+  s.section("attention", "the specification to train with");
+  s.addPath("specification", specification, "file of the taylor dialect, as in examples/specs");
+  s.add("mask", mask, "'causal', or '' for the mask the specification writes");
+  s.add("parameters", parameters,
+        "free parameters of the specification, as in attention.parameters.order = 10");
+}
+
+void AttentionConfig::check() const {
+  if (specification.empty())
+    fail("requires attention.specification: pass --attention SPEC.mlir (examples/specs has some)");
+  requireOneOf({"", "causal"}, "attention.mask", mask);
+}
+
+//===-- model
+//-------------------------------------------------------------------------------------------------===//
+
+void ModelConfig::list(Settings &s) {
+  s.section("model", "a Llama: RMSNorm, attention, RMSNorm, SwiGLU per layer; embeddings are not tied");
+  s.add("hidden", hidden, "width of the residual stream");
+  s.add("intermediate", intermediate, "width inside the SwiGLU");
+  s.add("layers", layers, "number of layers");
+  s.add("heads", heads, "query heads");
+  s.add("kv_heads", kvHeads, "key/value heads, a divisor of heads; 0: as many as heads");
+  s.add("head_dim", headDim, "channels of a query or key; 0: hidden / heads");
+  s.add("value_dim", valueDim, "channels of a value; 0: head_dim");
+  s.add("norm_epsilon", normEpsilon, "epsilon of RMSNorm");
+  s.add("initialization", initialization,
+        "'normal': matrices from N(0, initial_deviation), biases 0; "
+        "'uniform': matrices and biases of the layers from U(+-1/sqrt(inputs)), embeddings from N");
+  s.add("initial_deviation", initialDeviation, "standard deviation of 'normal' and of the embeddings");
+}
+
+void ModelConfig::check() const {
+  requireAtLeast(1, "model.hidden", hidden);
+  requireAtLeast(1, "model.intermediate", intermediate);
+  requireAtLeast(1, "model.layers", layers);
+  requireAtLeast(1, "model.heads", heads);
+  requireAtLeast(0, "model.kv_heads", kvHeads);
+  requireAtLeast(0, "model.head_dim", headDim);
+  requireAtLeast(0, "model.value_dim", valueDim);
+  require(heads % keyValueHeads() == 0, "model.kv_heads", text("a divisor of model.heads = ", heads).c_str(),
+          text(kvHeads));
+  if (headDim == 0)
+    require(hidden % heads == 0, "model.heads",
+            text("a divisor of model.hidden = ", hidden, " (or model.head_dim to be set)").c_str(),
+            text(heads));
+  require(normEpsilon > 0, "model.norm_epsilon", "positive", text(normEpsilon));
+  requireOneOf({"normal", "uniform"}, "model.initialization", initialization);
+  require(initialDeviation > 0, "model.initial_deviation", "positive", text(initialDeviation));
+}
+
+//===-- data
+//--------------------------------------------------------------------------------------------------===//
+
+void DataConfig::list(Settings &s) {
+  s.section("data", "the text");
+  s.addPath("path", path, "a text file or a folder of them; '': the LLVM and MLIR headers of this machine");
+  s.addPath("tokenizer", tokenizer,
+            "a SentencePiece model, such as Llama's; '': train one on the text, once");
+  s.add("vocabulary", vocabulary, "pieces of the tokenizer that is trained");
+  s.add("validation_fraction", validationFraction, "share of the documents that is kept for validation");
+}
+
+void DataConfig::check() const {
+  requireAtLeast(300, "data.vocabulary", vocabulary); // 256 bytes and the special pieces come first
+  require(vocabulary <= 65536, "data.vocabulary", "at most 65536", text(vocabulary));
+  require(validationFraction > 0 && validationFraction < 1, "data.validation_fraction", "between 0 and 1",
+          text(validationFraction));
+}
+
+//===-- train
+//-------------------------------------------------------------------------------------------------===//
+
+void TrainConfig::list(Settings &s) {
+  s.section("train", "the loop");
+  s.add("steps", steps, "step to stop after; the schedule's horizon may lie beyond it");
+  s.add("batch", batch, "sequences per step");
+  s.add("context", context, "tokens per sequence");
+  s.add("precision", precision, "'fp32', or 'bf16': fp32 weights, products and attention in bf16");
+}
+
+void TrainConfig::check() const {
+  requireAtLeast(1, "train.steps", steps);
+  requireAtLeast(1, "train.batch", batch);
+  requireAtLeast(1, "train.context", context);
+  for (const char *half : {"fp16", "f16", "float16", "half"})
+    if (precision == half)
+      fail(
+          "unsupported train.precision '", half,
+          "': gradients below 6e-8 are 0 in it, so its loss would have to be scaled, which taylor-train does "
+          "not do; bf16 is as fast and has the range of fp32 (--set train.precision=bf16)");
+  requireOneOf({"fp32", "bf16"}, "train.precision", precision);
+}
+
+//===-- optimizer
+//---------------------------------------------------------------------------------------------===//
+
+void OptimizerConfig::list(Settings &s) {
+  s.section("optimizer", "AdamW");
+  s.add("learning_rate", learningRate, "peak of the schedule");
+  s.add("beta1", beta1, "decay of the mean gradient");
+  s.add("beta2", beta2, "decay of the mean squared gradient");
+  s.add("epsilon", epsilon, "added to the root of the mean squared gradient");
+  s.add("weight_decay", weightDecay, "decoupled weight decay");
+  s.add("decay", decay, "what decays: 'matrices' (not norms, biases and other vectors) or 'all'");
+  s.add("clip", clip, "largest norm of the whole gradient; 0: not clipped");
+}
+
+void OptimizerConfig::check() const {
+  require(learningRate > 0 && std::isfinite(learningRate), "optimizer.learning_rate", "positive and finite",
+          text(learningRate));
+  require(beta1 >= 0 && beta1 < 1, "optimizer.beta1", "in [0, 1)", text(beta1));
+  require(beta2 >= 0 && beta2 < 1, "optimizer.beta2", "in [0, 1)", text(beta2));
+  require(epsilon > 0, "optimizer.epsilon", "positive", text(epsilon));
+  require(weightDecay >= 0, "optimizer.weight_decay", "at least 0", text(weightDecay));
+  requireOneOf({"matrices", "all"}, "optimizer.decay", decay);
+  require(clip >= 0, "optimizer.clip", "at least 0", text(clip));
+}
+
+//===-- schedule
+//----------------------------------------------------------------------------------------------===//
+
+void ScheduleConfig::list(Settings &s) {
+  s.section("schedule", "the learning rate over the steps");
+  s.add("kind", kind, "after the warm-up: 'linear' or 'cosine' decay, or 'constant'");
+  s.add("warmup", warmup, "steps of linear rise to the peak");
+  s.add("horizon", horizon, "step at which the decay would end; 0: train.steps");
+  s.add("final", final, "share of the peak that the decay ends at");
+}
+
+void ScheduleConfig::check() const {
+  requireOneOf({"linear", "cosine", "constant"}, "schedule.kind", kind);
+  requireAtLeast(0, "schedule.warmup", warmup);
+  requireAtLeast(0, "schedule.horizon", horizon);
+  require(final >= 0 && final <= 1, "schedule.final", "in [0, 1]", text(final));
+}
+
+//===-- evaluation, checkpoint, log
+//---------------------------------------------------------------------------===//
+
+void EvaluationConfig::list(Settings &s) {
+  s.section("evaluation", "the loss on the validation documents");
+  s.add("every", every, "steps between two; 0: only after the last step");
+  s.add("sequences", sequences,
+        "sequences of train.context tokens, spread over the validation text; 0: all of it");
+}
+
+void EvaluationConfig::check() const {
+  requireAtLeast(0, "evaluation.every", every);
+  requireAtLeast(0, "evaluation.sequences", sequences);
+}
+
+void CheckpointConfig::list(Settings &s) {
+  s.section("checkpoint", "saved states that a run continues from and taylor-generate samples from");
+  s.add("every", every, "steps between two; 0: only after the last step");
+  s.add("keep", keep, "newest ones to keep; 0: all");
+}
+
+void CheckpointConfig::check() const {
+  requireAtLeast(0, "checkpoint.every", every);
+  requireAtLeast(0, "checkpoint.keep", keep);
+}
+
+void LogConfig::list(Settings &s) {
+  s.section("log", "metrics.jsonl and events for TensorBoard");
+  s.add("every", every, "steps between two lines");
+  s.add("tensorboard", tensorboard, "write events for TensorBoard");
+}
+
+void LogConfig::check() const { requireAtLeast(1, "log.every", every); }
+
+//===-- all of them
+//-------------------------------------------------------------------------------------------===//
+
+Settings Config::settings() {
+  Settings s;
+  run.list(s);
+  attention.list(s);
+  model.list(s);
+  data.list(s);
+  train.list(s);
+  optimizer.list(s);
+  schedule.list(s);
+  evaluation.list(s);
+  checkpoint.list(s);
+  log.list(s);
+  return s;
+}
+
+void Config::check() const {
+  run.check();
+  attention.check();
+  model.check();
+  data.check();
+  train.check();
+  optimizer.check();
+  schedule.check();
+  evaluation.check();
+  checkpoint.check();
+  log.check();
+}
+
+} // namespace taylor::trainer

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/model/AttentionKernel.h"
+#include "runtime/torch/Cuda.h"
+#include "runtime/torch/Decoder.h"
+#include "trainer/report/Progress.h"
+#include "trainer/support/Error.h"
+#include "trainer/support/Files.h"
+
+namespace fs = std::filesystem;
+
+namespace taylor::trainer {
+
+AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16,
+                                 const std::string &device) {
+  fs::path path = attention.specification;
+  if (!fs::is_regular_file(path))
+    fail("expected a specification, but '", path.string(), "' does not exist; examples/specs has some");
+  AttentionKernel kernel;
+  kernel.text = readFile(path);
+  kernel.file = "attention" + path.extension().string();
+
+  taylor::AttentionOptions options;
+  options.spec = path.string();
+  options.headDim = model.headWidth();
+  options.valueDim = model.valueWidth();
+  options.dtype = bf16 ? at::kBFloat16 : at::kFloat;
+  options.mask = attention.mask;
+  options.device = device == "cuda" ? TAYLOR_CUDA : device == "ptx" ? TAYLOR_PTX : TAYLOR_CPU;
+  if (options.device == TAYLOR_CUDA) {
+    requireCuda();
+    kernel.function.device = at::Device(at::kCUDA, 0);
+  }
+  for (const auto &[name, value] : attention.parameters)
+    options.parameters[name] = formatExactly(value);
+  auto compile = [&] {
+    Elapsed elapsed("compiling " + path.string());
+    return taylor::Attention(options);
+  };
+  taylor::Attention compiled = compile();
+
+  const taylor::Manifest &manifest = compiled.manifest();
+  if (manifest.mask != "causal")
+    fail("requires a causal specification, but '", manifest.spec, "' in '", path.string(),
+         "' has a bidirectional sum, by which a token would see those that it is to predict; write causal "
+         "there, or pass --set attention.mask=causal");
+  if (manifest.outputs.size() != 1)
+    fail("requires a specification with one output, but '", manifest.spec, "' has ", manifest.outputs.size());
+  kernel.name = manifest.spec;
+  kernel.function.inputs = manifest.inputs;
+  kernel.function.output = manifest.outputs[0];
+  kernel.function.call = [compiled](const std::vector<at::Tensor> &inputs) { return compiled.call(inputs); };
+  // Compiled when somebody first continues a text.
+  auto decoder = std::make_shared<std::optional<Decoder>>();
+  auto makeDecoder = [=]() -> const Decoder & {
+    if (!*decoder) {
+      Elapsed elapsed("compiling " + path.string() + " for new tokens");
+      decoder->emplace(options);
+    }
+    return **decoder;
+  };
+  kernel.function.extend = [=](const std::vector<at::Tensor> &inputs, Decoder::Memory &memory) {
+    return makeDecoder().extend(inputs, memory);
+  };
+  kernel.function.memoryGrows = [=] { return makeDecoder().kind() != Decoder::Kind::State; };
+  return kernel;
+}
+
+} // namespace taylor::trainer

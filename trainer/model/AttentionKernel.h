@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_TRAINER_MODEL_ATTENTIONKERNEL_H
+#define TAYLOR_TRAINER_MODEL_ATTENTIONKERNEL_H
+#include "trainer/config/Config.h"
+#include "trainer/model/Model.h"
+
+namespace taylor::trainer {
+
+struct AttentionKernel {
+  std::string name; // of the specification
+  std::string file; // "attention" with the specification's extension: its name in run folders and checkpoints
+  std::string text; // of the specification
+  AttentionFunction function;
+};
+
+// Compiles a specification for a model's head sizes through the runtime's kernel cache, or loads a compiled
+// one (.so). Throws Error if the file is missing or the specification has not one output; the compiler's own
+// errors come as they are.
+// `device` is one of devices(); where there is no such GPU, the runtime's message says what is missing.
+AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16,
+                                 const std::string &device = "cpu");
+
+} // namespace taylor::trainer
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/model/Model.h"
+#include "trainer/support/Error.h"
+#include "trainer/support/Files.h"
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/autocast_mode.h>
+#include <c10/core/GradMode.h>
+#include <cmath>
+
+namespace taylor::trainer {
+
+namespace {
+
+using runtime::Axis;
+using runtime::Initial;
+using runtime::Source;
+using runtime::TensorInfo;
+
+bool isToken(const Axis &axis) { return axis.name == "t" || axis.name == "u"; }
+
+// The order of the array's axes as places in [b, token, the other axes]; for a permute from there.
+std::vector<int64_t> placesOfAxes(const TensorInfo &info) {
+  std::vector<int64_t> places;
+  int64_t next = 2;
+  for (const Axis &axis : info.axes)
+    places.push_back(axis.name == "b" ? 0 : isToken(axis) ? 1 : next++);
+  return places;
+}
+
+std::vector<int64_t> inverse(const std::vector<int64_t> &permutation) {
+  std::vector<int64_t> result(permutation.size());
+  for (size_t i = 0; i < permutation.size(); ++i)
+    result[permutation[i]] = i;
+  return result;
+}
+
+// A projected array has one batch and one token axis: that is what a linear map of [B, T, C] gives.
+void checkProjected(const TensorInfo &info, const char *what) {
+  int batches = 0, tokens = 0;
+  for (const Axis &axis : info.axes) {
+    batches += axis.name == "b";
+    tokens += isToken(axis);
+  }
+  if (batches != 1 || tokens != 1)
+    fail("requires ", what, " '%", info.name,
+         "' of the specification to have the axes b and t or u once each: "
+         "a model projects it from a hidden state of every token");
+}
+
+void checkInput(const TensorInfo &info) {
+  if (info.name == "o" && info.source.kind == Source::Kind::Projection)
+    fail(
+        "unsupported argument name '%o' in the specification: o_proj is the projection behind the attention; "
+        "rename the argument");
+  if (info.source.kind == Source::Kind::Input)
+    fail("unsupported source 'input' of argument '%", info.name,
+         "': taylor-train has nothing to bring for it; "
+         "use 'from projection' or 'from parameter(..)', or train it from your own program");
+  if (info.source.kind == Source::Kind::Projection)
+    return checkProjected(info, "argument");
+  for (const Axis &axis : info.axes)
+    if (axis.name == "b" || isToken(axis))
+      fail("unsupported axis '", axis.name, "' of the learned argument '%", info.name,
+           "': its size is not known when a model is built");
+}
+
+void fill(at::Tensor tensor, const Initial &initial, at::Generator generator) {
+  switch (initial.kind) {
+  case Initial::Kind::Zeros:
+    tensor.zero_();
+    return;
+  case Initial::Kind::Ones:
+    tensor.fill_(1.0);
+    return;
+  case Initial::Kind::Constant:
+    tensor.fill_(initial.value);
+    return;
+  case Initial::Kind::Uniform:
+    tensor.uniform_(initial.low, initial.high, generator);
+    return;
+  case Initial::Kind::Normal:
+    tensor.normal_(initial.mean, initial.deviation, generator);
+    return;
+  }
+}
+
+Initial constant(double value) {
+  Initial initial;
+  initial.kind = Initial::Kind::Constant;
+  initial.value = value;
+  return initial;
+}
+
+Initial uniform(double limit) {
+  Initial initial;
+  initial.kind = Initial::Kind::Uniform;
+  initial.low = -limit;
+  initial.high = limit;
+  return initial;
+}
+
+Initial normal(double deviation) {
+  Initial initial;
+  initial.kind = Initial::Kind::Normal;
+  initial.deviation = deviation;
+  return initial;
+}
+
+} // namespace
+
+//===-- building
+//----------------------------------------------------------------------------------------------===//
+
+Model::Model(const ModelConfig &config, int64_t vocabulary, AttentionFunction theAttention, bool bf16,
+             uint64_t seed)
+    : config(config), attention(std::move(theAttention)), bf16(bf16), seed(seed) {
+  for (const TensorInfo &info : attention.inputs)
+    checkInput(info);
+  checkProjected(attention.output, "output");
+
+  embedding =
+      create("model.embed_tokens.weight", {vocabulary, config.hidden}, normal(config.initialDeviation));
+  for (int64_t i = 0; i < config.layers; ++i)
+    layers.push_back(createLayer(i));
+  finalNorm = create("model.norm.weight", {config.hidden}, constant(1));
+  head.weight = create("lm_head.weight", {vocabulary, config.hidden}, normal(config.initialDeviation));
+}
+
+at::Tensor Model::create(const std::string &name, std::vector<int64_t> shape, const Initial &initial) {
+  c10::NoGradGuard noGrad;
+  at::Tensor tensor = at::empty(shape, at::kFloat);
+  fill(tensor, initial, at::detail::createCPUGenerator(fnv1a(name, fnv1a(text(seed)))));
+  tensor = tensor.to(attention.device); // filled on the processor: the same start everywhere
+  tensor.requires_grad_(true);
+  all.push_back({name, tensor});
+  return tensor;
+}
+
+Model::Linear Model::createLinear(const std::string &name, int64_t inputs, int64_t outputs, bool bias,
+                                  double gain) {
+  double limit = 1 / std::sqrt(double(inputs));
+  bool isUniform = config.initialization == "uniform"; // torch's own for nn.Linear
+  Linear linear;
+  linear.weight = create(name + ".weight", {outputs, inputs},
+                         isUniform ? uniform(limit) : normal(config.initialDeviation * gain));
+  if (bias)
+    linear.bias = create(name + ".bias", {outputs}, isUniform ? uniform(limit) : constant(0));
+  return linear;
+}
+
+Model::Layer Model::createLayer(int64_t index) {
+  std::string prefix = text("model.layers.", index, ".");
+  // What is added to the residual stream starts smaller the more layers add to it.
+  double residualGain = 1 / std::sqrt(2.0 * config.layers);
+  Layer layer;
+  layer.inputNorm = create(prefix + "input_layernorm.weight", {config.hidden}, constant(1));
+  for (const TensorInfo &info : attention.inputs) {
+    std::vector<int64_t> shape;
+    int64_t features = 1;
+    for (const Axis &axis : info.axes) {
+      if (axis.name == "b" || isToken(axis))
+        continue;
+      shape.push_back(axisSize(axis));
+      features *= shape.back();
+    }
+    bool projected = info.source.kind == Source::Kind::Projection;
+    std::string name = prefix + "self_attn." + info.name;
+    layer.projections.push_back(
+        projected ? createLinear(name + "_proj", config.hidden, features, info.source.bias, 1) : Linear());
+    layer.learned.push_back(projected ? at::Tensor() : create(name, shape, info.source.initial));
+  }
+  int64_t features = 1;
+  for (const Axis &axis : attention.output.axes)
+    if (axis.name != "b" && !isToken(axis))
+      features *= axisSize(axis);
+  layer.output = createLinear(prefix + "self_attn.o_proj", features, config.hidden, false, residualGain);
+  layer.postAttentionNorm = create(prefix + "post_attention_layernorm.weight", {config.hidden}, constant(1));
+  layer.gate = createLinear(prefix + "mlp.gate_proj", config.hidden, config.intermediate, false, 1);
+  layer.up = createLinear(prefix + "mlp.up_proj", config.hidden, config.intermediate, false, 1);
+  layer.down =
+      createLinear(prefix + "mlp.down_proj", config.intermediate, config.hidden, false, residualGain);
+  return layer;
+}
+
+int64_t Model::axisSize(const Axis &axis) const {
+  if (axis.isChannel())
+    return axis.size;
+  return axis.name == "h" ? config.heads : config.keyValueHeads();
+}
+
+int64_t Model::parameterCount() const {
+  int64_t count = 0;
+  for (const Parameter &parameter : all)
+    count += parameter.value.numel();
+  return count;
+}
+
+//===-- running
+//-----------------------------------------------------------------------------------------------===//
+
+at::Tensor Model::linear(const at::Tensor &x, const Linear &linear) const {
+  if (!bf16)
+    return at::linear(x, linear.weight, linear.bias);
+  at::Tensor bias = linear.bias.defined() ? linear.bias.to(at::kBFloat16) : at::Tensor();
+  return at::linear(x.to(at::kBFloat16), linear.weight.to(at::kBFloat16), bias);
+}
+
+at::Tensor Model::norm(const at::Tensor &x, const at::Tensor &weight) const {
+  return at::rms_norm(x, weight.sizes(), weight, config.normEpsilon);
+}
+
+at::Tensor Model::attend(const at::Tensor &x, const Layer &layer, Decoder::Memory *memory) const {
+  std::vector<at::Tensor> inputs;
+  for (size_t i = 0; i < attention.inputs.size(); ++i) {
+    const TensorInfo &info = attention.inputs[i];
+    if (layer.learned[i].defined()) {
+      inputs.push_back(layer.learned[i].to(scalarType(info.dtype)));
+      continue;
+    }
+    std::vector<int64_t> shape = {x.size(0), x.size(1)};
+    for (const Axis &axis : info.axes)
+      if (axis.name != "b" && !isToken(axis))
+        shape.push_back(axisSize(axis));
+    at::Tensor projected = linear(x, layer.projections[i]).view(shape).permute(placesOfAxes(info));
+    inputs.push_back(projected.to(scalarType(info.dtype)));
+  }
+  at::Tensor output = memory ? attention.extend(inputs, *memory) : attention.call(inputs);
+  output = output.permute(inverse(placesOfAxes(attention.output)));
+  return linear(output.flatten(2), layer.output);
+}
+
+at::Tensor Model::hidden(const at::Tensor &tokens) const { return run(tokens, nullptr); }
+
+at::Tensor Model::extend(const at::Tensor &tokens, std::vector<Decoder::Memory> &memory) const {
+  memory.resize(layers.size());
+  return run(tokens, &memory);
+}
+
+at::Tensor Model::run(const at::Tensor &tokens, std::vector<Decoder::Memory> *memory) const {
+  AutocastGuard autocast(bf16, attention.device.type());
+  at::Tensor x = at::embedding(embedding, tokens);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Layer &layer = layers[i];
+    x = x + attend(norm(x, layer.inputNorm), layer, memory ? &(*memory)[i] : nullptr);
+    at::Tensor y = norm(x, layer.postAttentionNorm);
+    x = x + linear(at::silu(linear(y, layer.gate)) * linear(y, layer.up), layer.down);
+  }
+  return norm(x, finalNorm);
+}
+
+at::Tensor Model::logits(const at::Tensor &hidden) const {
+  AutocastGuard autocast(bf16, attention.device.type());
+  return linear(hidden, head).to(at::kFloat);
+}
+
+at::Tensor Model::loss(const at::Tensor &tokens, const at::Tensor &targets) const {
+  return at::cross_entropy_loss(logits(hidden(tokens)).flatten(0, 1), targets.flatten());
+}
+
+AutocastGuard::AutocastGuard(bool bf16, at::DeviceType device)
+    : active(bf16), device(device), before(at::autocast::is_autocast_enabled(device)) {
+  if (!active)
+    return;
+  at::autocast::set_autocast_dtype(device, at::kBFloat16);
+  at::autocast::set_autocast_enabled(device, true);
+}
+
+AutocastGuard::~AutocastGuard() {
+  if (!active)
+    return;
+  at::autocast::set_autocast_enabled(device, before);
+  if (!before)
+    at::autocast::clear_cache();
+}
+
+} // namespace taylor::trainer

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/report/Metrics.h"
+#include "trainer/support/Error.h"
+#include "trainer/support/Files.h"
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+namespace taylor::trainer {
+
+namespace {
+
+// The lines of earlier steps; a last line that a kill cut short is dropped like later ones.
+std::string linesUpTo(const std::string &contents, int64_t step) {
+  std::istringstream stream(contents);
+  std::string kept;
+  for (std::string line; std::getline(stream, line);) {
+    auto parsed = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (parsed.is_object() && parsed.contains("step") && parsed["step"].is_number() && parsed["step"] <= step)
+      kept += line + "\n";
+  }
+  return kept;
+}
+
+std::string tag(const std::string &name) {
+  const std::string prefix = "validation_";
+  return name.starts_with(prefix) ? "validation/" + name.substr(prefix.size()) : "train/" + name;
+}
+
+void removeEvents(const fs::path &folder) {
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder))
+    if (entry.path().filename().string().starts_with("events.out.tfevents."))
+      fs::remove(entry.path());
+}
+
+} // namespace
+
+Metrics::Metrics(const fs::path &folder, int64_t step, bool tensorboard) : path(folder / "metrics.jsonl") {
+  std::string kept = step >= 0 && fs::exists(path) ? linesUpTo(readFile(path), step) : "";
+  removeEvents(folder); // written again from the lines that stay, below
+  writeDurably(path, kept);
+  lines.open(path, std::ios::app);
+  if (!lines)
+    fail("cannot write '", path.string(), "': ", std::strerror(errno));
+  if (!tensorboard)
+    return;
+  events = std::make_unique<EventFile>(folder);
+  std::istringstream stream(kept);
+  for (std::string line; std::getline(stream, line);) {
+    ordered_json parsed = ordered_json::parse(line);
+    for (const auto &[name, value] : parsed.items())
+      if (name != "step" && value.is_number())
+        events->scalar(parsed["step"], tag(name), value);
+  }
+}
+
+void Metrics::write(int64_t step, const Measurements &measurements) {
+  ordered_json line = {{"step", step}};
+  for (const auto &[name, value] : measurements) {
+    line[name] = value; // nlohmann writes what is not finite as null
+    if (events)
+      events->scalar(step, tag(name), value);
+  }
+  lines << line.dump() << "\n" << std::flush;
+  if (events)
+    events->flush();
+  if (!lines)
+    fail("cannot write '", path.string(), "': ", std::strerror(errno));
+}
+
+} // namespace taylor::trainer

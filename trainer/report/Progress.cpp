@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/report/Progress.h"
+#include "trainer/support/Error.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace taylor::trainer {
+
+namespace {
+
+constexpr double patience = 2.0;       // seconds before anything is shown
+constexpr double redrawEvery = 0.1;    // on a terminal
+constexpr double plainLineEvery = 5.0; // elsewhere
+
+int64_t terminalColumns() {
+  struct winsize window{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0)
+    return 80;
+  return window.ws_col;
+}
+
+} // namespace
+
+std::string formatBytes(int64_t bytes) {
+  int shift = bytes >= 1 << 20 ? 20 : 10;
+  return text((bytes + (int64_t(1) << shift) - 1) >> shift, shift == 20 ? " MB" : " kB");
+}
+
+std::string formatDuration(double seconds) {
+  int64_t whole = std::llround(std::max(seconds, 0.0));
+  char buffer[64];
+  if (whole >= 3600)
+    std::snprintf(buffer, sizeof buffer, "%lld:%02lld:%02lld", (long long)whole / 3600,
+                  (long long)whole / 60 % 60, (long long)whole % 60);
+  else
+    std::snprintf(buffer, sizeof buffer, "%lld:%02lld", (long long)whole / 60, (long long)whole % 60);
+  return buffer;
+}
+
+Progress::Progress(std::string label, int64_t total, int64_t begin, bool eager)
+    : label(std::move(label)), total(total), begin(begin), done(begin), terminal(::isatty(STDERR_FILENO)),
+      nextDraw(eager ? 0 : patience), start(Clock::now()) {}
+
+Progress::~Progress() {
+  if (drawn && !finished && terminal)
+    std::fputc('\n', stderr); // left by an exception: its message starts on a new line
+}
+
+std::string Progress::line(int64_t columns) const {
+  double share = total > 0 ? std::clamp(double(done) / total, 0.0, 1.0) : 1.0;
+  double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+  std::string tail = note.empty() ? "" : "  " + note;
+  if (done > begin && done < total)
+    tail += "  " + formatDuration(elapsed * (total - done) / (done - begin)) + " left";
+  else if (done >= total)
+    tail += "  " + formatDuration(elapsed);
+  std::string head = text(label, " ", int(100 * share), "%");
+  int64_t width = std::min<int64_t>(30, columns - 4 - int64_t(head.size() + tail.size()));
+  if (!terminal || width < 5)
+    return head + tail;
+  int64_t filled = std::llround(share * width);
+  return head + " [" + std::string(filled, '#') + std::string(width - filled, '-') + "]" + tail;
+}
+
+void Progress::draw(bool last) {
+  if (!terminal) {
+    std::fprintf(stderr, "%s\n", line(1 << 20).c_str());
+    std::fflush(stderr);
+  } else {
+    int64_t columns = terminalColumns();
+    std::fprintf(stderr, "\r\033[K%s%s", line(columns).substr(0, columns - 1).c_str(), last ? "\n" : "");
+    std::fflush(stderr);
+  }
+  drawn = true;
+}
+
+void Progress::update(int64_t nowDone, const std::string &newNote) {
+  done = nowDone;
+  note = newNote;
+  double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+  if (elapsed < nextDraw)
+    return;
+  draw(false);
+  nextDraw = elapsed + (terminal ? redrawEvery : plainLineEvery);
+}
+
+void Progress::message(const std::string &line) {
+  std::fprintf(stderr, "%s%s\n", terminal && drawn ? "\r\033[K" : "", line.c_str());
+  if (terminal && drawn)
+    draw(false);
+}
+
+void Progress::finish() {
+  if (!finished && (drawn || nextDraw == 0))
+    draw(true);
+  finished = true;
+}
+
+Elapsed::Elapsed(std::string label) : label(std::move(label)), watcher([this] { watch(); }) {}
+
+Elapsed::~Elapsed() {
+  {
+    std::lock_guard lock(mutex);
+    done = true;
+  }
+  ended.notify_one();
+  watcher.join();
+}
+
+void Elapsed::watch() {
+  bool terminal = ::isatty(STDERR_FILENO);
+  auto start = std::chrono::steady_clock::now();
+  auto wait = std::chrono::duration<double>(patience);
+  std::unique_lock lock(mutex);
+  bool drawn = false;
+  while (!ended.wait_for(lock, wait, [&] { return done; })) {
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (terminal)
+      std::fprintf(stderr, "\r\033[K%s  %s", label.c_str(), formatDuration(seconds).c_str());
+    else if (!drawn)
+      std::fprintf(stderr, "%s ..\n", label.c_str());
+    std::fflush(stderr);
+    drawn = true;
+    wait = std::chrono::duration<double>(1.0);
+  }
+  if (drawn && terminal)
+    std::fprintf(stderr, "\r\033[K");
+}
+
+} // namespace taylor::trainer

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/support/Files.h"
+#include "trainer/support/Error.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace taylor::trainer {
+
+namespace {
+
+[[noreturn]] void failSystem(const char *verb, const fs::path &path) {
+  fail("cannot ", verb, " '", path.string(), "': ", std::strerror(errno));
+}
+
+// Closes on every way out.
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0)
+      ::close(number);
+  }
+};
+
+void syncFolder(const fs::path &path) {
+  Descriptor folder{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (folder.number < 0 || ::fsync(folder.number) != 0)
+    failSystem("flush", path);
+}
+
+} // namespace
+
+MappedFile::MappedFile(const fs::path &path) {
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  struct stat status;
+  if (file.number < 0 || ::fstat(file.number, &status) != 0)
+    failSystem("read", path);
+  if (!S_ISREG(status.st_mode))
+    fail("expected a file, but '", path.string(), "' is something else");
+  bytes = status.st_size;
+  if (bytes == 0)
+    return;
+  void *mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number, 0);
+  if (mapped == MAP_FAILED)
+    failSystem("map", path);
+  begin = static_cast<const char *>(mapped);
+}
+
+MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
+  std::swap(begin, other.begin);
+  std::swap(bytes, other.bytes);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (begin)
+    ::munmap(const_cast<char *>(begin), bytes);
+}
+
+std::string readFile(const fs::path &path) { return std::string(MappedFile(path).view()); }
+
+void writeDurably(const fs::path &path, std::string_view contents) {
+  Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+  if (file.number < 0)
+    failSystem("write", path);
+  while (!contents.empty()) {
+    ssize_t written = ::write(file.number, contents.data(), contents.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      failSystem("write", path);
+    contents.remove_prefix(written);
+  }
+  if (::fsync(file.number) != 0)
+    failSystem("write", path);
+}
+
+AtomicFolder::AtomicFolder(fs::path where) : target(fs::absolute(where).lexically_normal()) {
+  if (!target.has_filename())
+    target = target.parent_path();
+  std::string prefix = "." + target.filename().string() + ".";
+  temporary = target.parent_path() / text(prefix, ::getpid());
+  std::error_code error;
+  for (const fs::directory_entry &entry : fs::directory_iterator(target.parent_path(), error))
+    if (entry.path().filename().string().starts_with(prefix))
+      fs::remove_all(entry.path(), error);
+  fs::create_directories(temporary, error);
+  if (error)
+    fail("cannot create '", temporary.string(), "': ", error.message());
+}
+
+AtomicFolder::~AtomicFolder() {
+  std::error_code ignored;
+  fs::remove_all(temporary, ignored);
+}
+
+void AtomicFolder::commit() {
+  syncFolder(temporary);
+  // Exchanged in one step where the target exists: at no instant is there neither the old folder nor the new
+  // one.
+  int failed = fs::exists(target)
+                   ? ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE)
+                   : ::rename(temporary.c_str(), target.c_str());
+  if (failed)
+    failSystem("create", target);
+  syncFolder(target.parent_path());
+}
+
+FileLock::FileLock(const fs::path &path, void (*waiting)()) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    failSystem("lock", path);
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    return;
+  waiting();
+  while (::flock(descriptor, LOCK_EX) != 0)
+    if (errno != EINTR)
+      failSystem("lock", path);
+}
+
+FileLock::~FileLock() { ::close(descriptor); }
+
+fs::path cacheFolder() {
+  if (const char *xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg == '/')
+    return fs::path(xdg) / "taylor";
+  const char *home = std::getenv("HOME");
+  if (!home || !*home)
+    fail("requires HOME or XDG_CACHE_HOME to be set: the tokenizer and tokens are cached there");
+  return fs::path(home) / ".cache" / "taylor";
+}
+
+uint64_t fnv1a(std::string_view bytes, uint64_t hash) {
+  for (unsigned char byte : bytes)
+    hash = (hash ^ byte) * 0x100000001b3ULL;
+  return hash;
+}
+
+size_t validUtf8Prefix(std::string_view bytes) {
+  size_t i = 0;
+  auto byte = [&](size_t at) -> unsigned {
+    return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0;
+  };
+  auto continues = [&](size_t at) { return (byte(at) & 0xC0) == 0x80; };
+  while (i < bytes.size()) {
+    unsigned lead = byte(i);
+    if (lead < 0x80) {
+      i += 1;
+    } else if (lead >= 0xC2 && lead <= 0xDF && continues(i + 1)) {
+      i += 2;
+    } else if ((lead & 0xF0) == 0xE0 && continues(i + 1) && continues(i + 2)) {
+      unsigned point = (lead & 0x0F) << 12 | (byte(i + 1) & 0x3F) << 6;
+      if (point < 0x800 || (point >= 0xD800 && point <= 0xDFFF))
+        return i;
+      i += 3;
+    } else if (lead >= 0xF0 && lead <= 0xF4 && continues(i + 1) && continues(i + 2) && continues(i + 3)) {
+      unsigned point = (lead & 0x07) << 18 | (byte(i + 1) & 0x3F) << 12;
+      if (point < 0x10000 || point > 0x10FFFF)
+        return i;
+      i += 4;
+    } else {
+      return i;
+    }
+  }
+  return i;
+}
+
+} // namespace taylor::trainer

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_TRAINER_SUPPORT_FILES_H
+#define TAYLOR_TRAINER_SUPPORT_FILES_H
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace taylor::trainer {
+
+// A file mapped for reading. Throws Error if it cannot be.
+class MappedFile {
+public:
+  MappedFile() = default;
+  explicit MappedFile(const std::filesystem::path &path);
+  MappedFile(MappedFile &&other) noexcept { *this = std::move(other); }
+  MappedFile &operator=(MappedFile &&other) noexcept;
+  ~MappedFile();
+
+  const char *data() const { return begin; }
+  size_t size() const { return bytes; }
+  std::string_view view() const { return {begin, bytes}; }
+
+private:
+  const char *begin = nullptr;
+  size_t bytes = 0;
+};
+
+std::string readFile(const std::filesystem::path &path);
+
+// Writes a file and flushes it to the disk (fsync), so that a rename that follows cannot outlive the
+// contents. Throws Error, for example when the disk is full.
+void writeDurably(const std::filesystem::path &path, std::string_view contents);
+
+// A folder that appears whole or not at all: files are written to `path()`, a hidden sibling of the target,
+// and commit() renames it over the target (what stood there is removed after). Without commit() it is
+// removed; what a killed process left of the same target goes when the next begins. One process at a time may
+// write a target.
+class AtomicFolder {
+public:
+  explicit AtomicFolder(std::filesystem::path target);
+  ~AtomicFolder();
+  AtomicFolder(const AtomicFolder &) = delete;
+  AtomicFolder &operator=(const AtomicFolder &) = delete;
+
+  const std::filesystem::path &path() const { return temporary; }
+  void commit();
+
+private:
+  std::filesystem::path target, temporary;
+};
+
+// Holds an exclusive lock on a file while it lives; `waiting` is called once if another process has it.
+class FileLock {
+public:
+  FileLock(const std::filesystem::path &path, void (*waiting)());
+  ~FileLock();
+  FileLock(const FileLock &) = delete;
+  FileLock &operator=(const FileLock &) = delete;
+
+private:
+  int descriptor;
+};
+
+// $XDG_CACHE_HOME/taylor, or ~/.cache/taylor.
+std::filesystem::path cacheFolder();
+
+// FNV-1a, 64 bit, continued from `hash`.
+uint64_t fnv1a(std::string_view bytes, uint64_t hash = 0xcbf29ce484222325ULL);
+
+// Bytes before the first that is not UTF-8 (RFC 3629: no overlong forms, no surrogates); the size if all is
+// well.
+size_t validUtf8Prefix(std::string_view bytes);
+
+} // namespace taylor::trainer
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_TRAINER_TEXT_TOKENIZER_H
+#define TAYLOR_TRAINER_TEXT_TOKENIZER_H
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sentencepiece {
+class SentencePieceProcessor;
+}
+
+namespace taylor::trainer {
+
+// A SentencePiece model. Thread-safe once loaded.
+class Tokenizer {
+public:
+  // `model` is the content of a tokenizer.model; `origin` names it in errors. Throws Error if it is not one,
+  // has no beginning- or end-of-text piece, or more pieces than a uint16 can number.
+  Tokenizer(std::string model, const std::string &origin);
+  ~Tokenizer();
+
+  int64_t vocabulary() const;
+  int beginning() const; // <s>, put before every document
+  int end() const;       // </s>, put after it
+  std::vector<int> encode(std::string_view text) const;
+  std::string decode(const std::vector<int> &tokens) const;
+  const std::string &model() const { return serialized; }
+
+private:
+  std::string serialized;
+  std::unique_ptr<sentencepiece::SentencePieceProcessor> processor;
+};
+
+// Trains a byte-pair encoding of that many pieces on the texts and returns the model. White space is kept as
+// it is and runs of blanks may become pieces, so that source code survives a round trip; unknown characters
+// fall back to bytes. About one second per 1.5 MB. Throws Error, for example when the text is too short for
+// so many pieces.
+std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t vocabulary);
+
+} // namespace taylor::trainer
+#endif
