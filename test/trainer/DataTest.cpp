@@ -2,118 +2,11 @@
 #include "trainer/text/Data.h"
 #include "Failure.h"
 #include "trainer/text/Corpus.h"
-#include <numeric>
-#include <set>
 #include <sys/resource.h>
 
 using namespace taylor::trainer;
 
 namespace {
-
-// Tokens 0, 1, 2, .. in documents of 10, written as prepareData does.
-TokenFile countingTokens(const TemporaryFolder &folder, int64_t count) {
-  std::vector<uint16_t> tokens(count);
-  std::iota(tokens.begin(), tokens.end(), 0);
-  std::vector<uint64_t> documents;
-  for (int64_t i = 0; i < count; i += 10)
-    documents.push_back(i);
-  documents.push_back(count);
-  folder.write("t.tokens", std::string(reinterpret_cast<char *>(tokens.data()), 2 * count));
-  folder.write("t.documents", std::string(reinterpret_cast<char *>(documents.data()), 8 * documents.size()));
-  return TokenFile(folder.path, "t");
-}
-
-TEST(Sampler, PermutationsArePermutations) {
-  for (int64_t count : {1, 2, 3, 7, 64, 1000}) {
-    std::set<int64_t> seen;
-    for (int64_t i = 0; i < count; ++i)
-      seen.insert(permute(i, count, 42));
-    EXPECT_EQ(int64_t(seen.size()), count);
-    EXPECT_EQ(*seen.begin(), 0);
-    EXPECT_EQ(*seen.rbegin(), count - 1);
-  }
-  std::vector<int64_t> first, second;
-  for (int64_t i = 0; i < 1000; ++i) {
-    first.push_back(permute(i, 1000, 1));
-    second.push_back(permute(i, 1000, 2));
-  }
-  EXPECT_NE(first, second);
-  int64_t fixed = 0; // of a random permutation about 1 element stays
-  for (int64_t i = 0; i < 1000; ++i)
-    fixed += first[i] == i;
-  EXPECT_LT(fixed, 10);
-}
-
-TEST(Sampler, APassVisitsEverySequenceOnce) {
-  TemporaryFolder folder;
-  TokenFile tokens = countingTokens(folder, 1003);
-  const int64_t context = 7, batch = 3;
-  PackedSampler sampler(tokens, context, batch, 5);
-  int64_t count = sampler.sequences();
-  EXPECT_EQ(count, (1003 - 7) / 7);
-  std::vector<int64_t> inputs(context), targets(context);
-  for (int64_t pass = 0; pass < 3; ++pass) {
-    std::set<int64_t> starts;
-    for (int64_t n = pass * count; n < (pass + 1) * count; ++n) {
-      sampler.sample(n / batch, n % batch, inputs.data(), targets.data());
-      for (int64_t t = 0; t < context; ++t) {
-        EXPECT_EQ(inputs[t], inputs[0] + t); // the tokens count up, so do the sequences
-        EXPECT_EQ(targets[t], inputs[t] + 1);
-      }
-      starts.insert(inputs[0]);
-    }
-    EXPECT_EQ(int64_t(starts.size()), count);
-    EXPECT_LE(*starts.rbegin() + context, 1002);
-  }
-}
-
-TEST(Sampler, DependsOnSeedAndStepAlone) {
-  TemporaryFolder folder;
-  TokenFile tokens = countingTokens(folder, 5000);
-  PackedSampler a(tokens, 10, 4, 1), same(tokens, 10, 4, 1), other(tokens, 10, 4, 2);
-  std::vector<int64_t> x(10), y(10), z(10), ignored(10);
-  int64_t equal = 0;
-  for (int64_t step : {300, 0, 17}) { // in any order
-    a.sample(step, 3, x.data(), ignored.data());
-    same.sample(step, 3, y.data(), ignored.data());
-    other.sample(step, 3, z.data(), ignored.data());
-    EXPECT_EQ(x, y);
-    equal += x == z;
-  }
-  EXPECT_LT(equal, 3);
-}
-
-TEST(Sampler, RefusesTextShorterThanASequence) {
-  TemporaryFolder folder;
-  TokenFile tokens = countingTokens(folder, 32);
-  PackedSampler exact(tokens, 31, 1, 1);
-  EXPECT_EQ(exact.sequences(), 1);
-  EXPECT_EQ(failure([&] { PackedSampler(tokens, 32, 1, 1); }),
-            "requires at least train.context + 1 = 33 tokens of training text, but there are 32; "
-            "lower train.context or give more text");
-  EXPECT_EQ(failure([&] { evaluationStarts(tokens, 32, 1); }),
-            "requires at least train.context + 1 = 33 tokens of validation text, but there are 32; "
-            "lower train.context, raise data.validation_fraction or give more text");
-}
-
-TEST(Sampler, EvaluationIsSpreadOverTheText) {
-  TemporaryFolder folder;
-  TokenFile tokens = countingTokens(folder, 101);
-  EXPECT_EQ(evaluationStarts(tokens, 10, 0).size(), 10u);
-  EXPECT_EQ(evaluationStarts(tokens, 10, 4), (std::vector<int64_t>{0, 20, 50, 70}));
-  EXPECT_EQ(evaluationStarts(tokens, 10, 99).size(), 10u);
-}
-
-TEST(TokenFile, RefusesAnIndexThatDoesNotFit) {
-  TemporaryFolder folder;
-  TokenFile tokens = countingTokens(folder, 25);
-  EXPECT_EQ(tokens.documents(), 3);
-  EXPECT_EQ(tokens.document(2).size(), 5u);
-  EXPECT_EQ(tokens.document(1)[0], 10);
-  folder.write("t.tokens", std::string(20, 'x'));
-  EXPECT_NE(failure([&] { TokenFile(folder.path, "t"); }).find("expected tokens with an index that fits"),
-            std::string::npos);
-}
 
 TEST(Corpus, LongTextIsCutBehindLineEnds) {
   EXPECT_EQ(cutDocuments("ab\ncd\nef", 100), (std::vector<std::string_view>{"ab\ncd\nef"}));

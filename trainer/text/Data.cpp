@@ -20,7 +20,7 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr int cacheFormat = 1;               // part of the key: raise when the files' meaning changes
+constexpr int cacheFormat = 2;               // part of the key: raise when the files' meaning changes
 constexpr int64_t tokenizerSample = 8 << 20; // bytes of text; 5 s of training
 constexpr int64_t blockSize = 4 << 20;       // bytes of text tokenized at once
 
@@ -81,8 +81,8 @@ std::string trainOnSample(const Corpus &corpus, int64_t vocabulary) {
 class SplitWriter {
 public:
   SplitWriter(const fs::path &folder, const std::string &name)
-      : tokens(folder / (name + ".tokens"), std::ios::binary),
-        documents(folder / (name + ".documents"), std::ios::binary) {
+      : tokens(folder / (shardName(name, 0) + ".tokens"), std::ios::binary),
+        documents(folder / (shardName(name, 0) + ".documents"), std::ios::binary) {
     write(documents, &position, 8);
   }
   void add(const std::vector<int> &document, int beginning, int end) {
@@ -171,8 +171,8 @@ std::optional<Data> readCache(const fs::path &folder) {
     data.title = description.at("title");
     data.tokenizer =
         std::make_unique<Tokenizer>(readFile(folder / "tokenizer.model"), folder / "tokenizer.model");
-    data.training = TokenFile(folder, "training");
-    data.validation = TokenFile(folder, "validation");
+    data.training = Tokens(folder, "training", 1);
+    data.validation = Tokens(folder, "validation", 1);
     if (data.training.size() != description.at("training_tokens") ||
         data.validation.size() != description.at("validation_tokens") ||
         data.tokenizer->vocabulary() != description.at("vocabulary"))
@@ -184,23 +184,6 @@ std::optional<Data> readCache(const fs::path &folder) {
 }
 
 } // namespace
-
-TokenFile::TokenFile(const fs::path &folder, const std::string &name)
-    : tokenFile(folder / (name + ".tokens")), documentFile(folder / (name + ".documents")) {
-  auto *starts = reinterpret_cast<const uint64_t *>(documentFile.data());
-  int64_t count = documentFile.size() / 8;
-  bool fits =
-      documentFile.size() % 8 == 0 && count >= 2 && starts[0] == 0 && starts[count - 1] == uint64_t(size());
-  for (int64_t i = 1; fits && i < count; ++i)
-    fits = starts[i - 1] <= starts[i];
-  if (!fits)
-    fail("expected tokens with an index that fits, but '", (folder / name).string(), ".documents' does not");
-}
-
-std::span<const uint16_t> TokenFile::document(int64_t i) const {
-  auto *starts = reinterpret_cast<const uint64_t *>(documentFile.data());
-  return tokens().subspan(starts[i], starts[i + 1] - starts[i]);
-}
 
 Data prepareData(const DataConfig &config, int64_t threads) {
   Corpus corpus = findCorpus(config.path);

@@ -7,6 +7,7 @@
 #include "trainer/support/Error.h"
 #include "trainer/support/Interrupt.h"
 #include "trainer/text/Data.h"
+#include "trainer/text/Sampler.h"
 #include "trainer/training/Optimizer.h"
 #include "trainer/training/Schedule.h"
 #include <ATen/ATen.h>
@@ -238,8 +239,8 @@ double Run::evaluate() const {
     int64_t batch = std::min(config.train.batch, count - begin);
     at::Tensor tokens = at::empty({batch, context + 1}, at::kLong);
     for (int64_t i = 0; i < batch; ++i)
-      std::copy_n(data.validation.tokens().data() + evaluationSequences[begin + i], context + 1,
-                  tokens.mutable_data_ptr<int64_t>() + i * (context + 1));
+      data.validation.copy(evaluationSequences[begin + i], context + 1,
+                           tokens.mutable_data_ptr<int64_t>() + i * (context + 1));
     tokens = tokens.to(model.device());
     at::Tensor loss = model.loss(tokens.narrow(1, 0, context), tokens.narrow(1, 1, context).contiguous());
     total += loss.item<double>() * batch;
