@@ -23,17 +23,29 @@ void requireCuda() {
          "(--device=cpu)");
 }
 
-const std::string &targetOfGpu(c10::DeviceIndex index) {
+namespace {
+
+struct Gpu {
+  std::string name, target;
+};
+
+const Gpu &gpuAt(c10::DeviceIndex index) {
   static std::mutex mutex;
-  static std::deque<std::string> targets; // in the driver's order, which is libtorch's
+  static std::deque<Gpu> gpus; // in the driver's order, which is libtorch's
   std::lock_guard lock(mutex);
-  if (targets.empty())
+  if (gpus.empty())
     for (const runtime::cuda::DeviceInfo &device : runtime::cuda::Driver::get().devices())
-      targets.push_back("sm_" + std::to_string(device.capability));
-  if (index < 0 || size_t(index) >= targets.size())
-    fail("expected a GPU from 0 to ", targets.size() - 1, ", but got ", int(index));
-  return targets[size_t(index)];
+      gpus.push_back({device.name, "sm_" + std::to_string(device.capability)});
+  if (index < 0 || size_t(index) >= gpus.size())
+    fail("expected a GPU from 0 to ", gpus.size() - 1, ", but got ", int(index));
+  return gpus[size_t(index)];
 }
+
+} // namespace
+
+const std::string &targetOfGpu(c10::DeviceIndex index) { return gpuAt(index).target; }
+
+const std::string &nameOfGpu(c10::DeviceIndex index) { return gpuAt(index).name; }
 
 void *currentStream(c10::Device device) {
   // c10/cuda/CUDAStream.h needs a CUDA toolkit to compile. The class holds a c10::Stream and nothing else.

@@ -13,6 +13,9 @@ void requireCuda();
 /// The target of taylorc for a GPU by its number: "sm_80". Throws runtime::Error.
 const std::string &targetOfGpu(c10::DeviceIndex index);
 
+/// Its name as the driver tells it: "NVIDIA H200". Throws runtime::Error.
+const std::string &nameOfGpu(c10::DeviceIndex index);
+
 /// libtorch's current stream on a GPU, as the driver takes it. Throws runtime::Error.
 void *currentStream(c10::Device device);
 

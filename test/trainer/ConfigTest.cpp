@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/config/Config.h"
 #include "Failure.h"
-#include "trainer/training/Schedule.h"
+#include "trainer/optimization/Schedule.h"
 
 using namespace taylor::trainer;
 
@@ -22,6 +22,56 @@ TEST(Config, FileThenOverridesOverDefaults) {
   EXPECT_EQ(config.attention.parameters, (Parameters{{"order", 10.0}, {"c", 0.5}}));
   EXPECT_EQ(config.run.folder, "1e4");
   EXPECT_FALSE(config.log.tensorboard);
+}
+
+TEST(Config, BasePresetAndOwnSettingsInThatOrder) {
+  TemporaryFolder folder;
+  folder.write("base.toml",
+               "preset = \"paper\"\n[train]\nbatch = 5\n[model]\nlayers = 3\n[data]\npath = \"a.txt\"\n");
+  std::filesystem::create_directory(folder.path / "deeper");
+  std::string file = folder.write("deeper/a.toml", "base = \"../base.toml\"\n[model]\nlayers = 4\n");
+  Config config = readConfig(file, {"optimizer.clip=1"});
+  EXPECT_EQ(config.model.layers, 4);
+  EXPECT_EQ(config.train.batch, 5);
+  EXPECT_EQ(config.data.path, folder.path / "a.txt");
+  EXPECT_EQ(config.optimizer.clip, 1.0);
+  // The paper's code: the first updates' rates are 0, 0, 1e-8, 2e-8; at the end it is 0.909 of the peak.
+  EXPECT_EQ(config.optimizer.epsilon, 1e-7);
+  EXPECT_EQ(config.optimizer.decay, "all");
+  EXPECT_EQ(config.schedule.horizon, 1000000);
+  auto rate = [&](int64_t update) {
+    return config.optimizer.learningRate * learningRateFactor(config.schedule, config.train.steps, update);
+  };
+  EXPECT_EQ(rate(0), 0);
+  EXPECT_EQ(rate(1), 0);
+  EXPECT_NEAR(rate(2), 1e-8, 1e-20);
+  EXPECT_NEAR(rate(3), 2e-8, 1e-20);
+  EXPECT_NEAR(rate(100000), 0.909e-4, 1e-7);
+  // A preset in a file says more than its base.
+  config = readConfig(folder.write("b.toml", "base = \"base.toml\"\npreset = \"paper\"\n"), {});
+  EXPECT_EQ(config.train.batch, 36);
+  EXPECT_EQ(config.model.layers, 20);
+  // What a run saves has neither, and gives the same.
+  std::string written = writeConfig(config);
+  EXPECT_EQ(written.find("preset"), std::string::npos);
+  EXPECT_EQ(writeConfig(readConfig(folder.write("c.toml", written), {})), written);
+}
+
+TEST(Config, BasesAndPresetsThatAreNone) {
+  TemporaryFolder folder;
+  auto message = [&](const std::string &contents) {
+    std::string file = folder.write("a.toml", contents), text = failure([&] { readConfig(file, {}); });
+    return text.starts_with(file) ? text.substr(file.size()) : text;
+  };
+  EXPECT_EQ(message("\npreset = \"papre\"\n"), ":2:10: unsupported preset 'papre'; expected 'paper'");
+  EXPECT_EQ(message("preset = 3\n"), ":1:10: expected a string for preset, but got 3");
+  std::string none = folder.path / "none.toml";
+  EXPECT_EQ(message("base = \"none.toml\"\n"),
+            ":1:8: expected base to name a configuration file, but '" + none + "' does not exist");
+  std::string own = folder.path / "a.toml";
+  std::string other = folder.write("b.toml", "base = \"a.toml\"\n");
+  EXPECT_EQ(failure([&] { readConfig(folder.write("a.toml", "base = \"b.toml\"\n"), {}); }),
+            other + ":1:8: expected base to name another file, but '" + own + "' leads back to this one");
 }
 
 TEST(Config, PathsInAFileAreMeantFromItsFolder) {

@@ -3,7 +3,9 @@
 #include "Failure.h"
 #include "trainer/checkpoint/HuggingFace.h"
 #include "trainer/generation/Generation.h"
-#include "trainer/training/Optimizer.h"
+#include "trainer/model/Cost.h"
+#include "trainer/optimization/Optimizer.h"
+#include "trainer/optimization/Updates.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/GradMode.h>
@@ -111,9 +113,9 @@ TEST(Model, EveryParameterLearnsAndTheLossIsCausal) {
         input.dtype = TAYLOR_BF16;
     Model model(tiny(), 50, attention, bf16, 1);
     at::Tensor tokens = at::randint(50, {2, 9}, at::kLong), targets = at::randint(50, {2, 9}, at::kLong);
-    at::Tensor loss = model.loss(tokens, targets);
+    at::Tensor loss = model.lossSum(tokens, targets);
     EXPECT_EQ(loss.scalar_type(), at::kFloat);
-    EXPECT_NEAR(loss.item<double>(), std::log(50.0), 0.2);
+    EXPECT_NEAR(loss.item<double>() / 18, std::log(50.0), 0.2);
     loss.backward();
     for (const Parameter &parameter : model.parameters()) {
       ASSERT_TRUE(parameter.value.grad().defined()) << parameter.name;
@@ -130,9 +132,160 @@ TEST(Model, EveryParameterLearnsAndTheLossIsCausal) {
 TEST(Model, IgnoredTargetsDoNotCount) {
   Model model(tiny(), 50, madeUp(), false, 1);
   at::Tensor tokens = at::randint(50, {1, 6}, at::kLong), targets = at::randint(50, {1, 6}, at::kLong);
-  at::Tensor first = model.loss(tokens.narrow(1, 0, 3), targets.narrow(1, 0, 3));
+  at::Tensor first = model.lossSum(tokens.narrow(1, 0, 3), targets.narrow(1, 0, 3));
   targets.narrow(1, 3, 3).fill_(-100);
-  EXPECT_NEAR(model.loss(tokens, targets).item<double>(), first.item<double>(), 1e-5);
+  EXPECT_NEAR(model.lossSum(tokens, targets).item<double>(), first.item<double>(), 1e-5);
+}
+
+TEST(Model, ActivationCheckpointingChangesNoBit) {
+  for (bool bf16 : {false, true}) {
+    AttentionFunction attention = madeUp();
+    int calls = 0;
+    attention.call = [&calls, call = attention.call](const std::vector<at::Tensor> &inputs) {
+      ++calls;
+      return call(inputs);
+    };
+    if (bf16)
+      for (runtime::TensorInfo &input : attention.inputs)
+        input.dtype = TAYLOR_BF16;
+    Model model(tiny(), 50, attention, bf16, 1);
+    at::Tensor tokens = at::randint(50, {2, 9}, at::kLong), targets = at::randint(50, {2, 9}, at::kLong);
+    std::vector<std::vector<at::Tensor>> gradients;
+    std::vector<double> losses;
+    std::vector<int> counts;
+    for (bool recomputes : {false, true}) {
+      model.setActivationCheckpointing(recomputes);
+      calls = 0;
+      at::Tensor loss = model.lossSum(tokens, targets);
+      loss.backward();
+      losses.push_back(loss.item<double>());
+      counts.push_back(calls);
+      gradients.emplace_back();
+      for (const Parameter &parameter : model.parameters()) {
+        gradients.back().push_back(parameter.value.grad().clone());
+        parameter.value.mutable_grad() = at::Tensor();
+      }
+    }
+    EXPECT_EQ(losses[0], losses[1]);
+    EXPECT_EQ(counts[0], 2);
+    EXPECT_EQ(counts[1], 4); // each layer once more
+    for (size_t i = 0; i < gradients[0].size(); ++i)
+      EXPECT_TRUE(at::equal(gradients[0][i], gradients[1][i])) << model.parameters()[i].name;
+    // Without gradients nothing is computed twice.
+    c10::NoGradGuard noGrad;
+    calls = 0;
+    model.lossSum(tokens, targets);
+    EXPECT_EQ(calls, 2);
+  }
+}
+
+TEST(Model, CostsAreCountedFromShapesAlone) {
+  AttentionFunction attention = madeUp();
+  attention.device = at::kMeta;
+  Model model(tiny(), 50, attention, false, 1);
+  EXPECT_TRUE(model.parameters()[0].value.is_meta());
+  ModelCost cost = costOf(model, 9);
+  EXPECT_EQ(cost.parameters, Model(tiny(), 50, madeUp(), false, 1).parameterCount());
+  // q k v gate swapped o, gate up down, in two layers, and the head.
+  int64_t layer = 32 * 32 + 16 * 32 + 12 * 32 + 4 * 32 + 4 * 32 + 32 * 24 + 3 * 48 * 32;
+  EXPECT_EQ(cost.multiplied, 2 * layer + 50 * 32);
+  EXPECT_EQ(cost.attentionPerToken, 2 * (8 + 6) * 5 * 4 * 2); // five pairs on average, four heads, two layers
+  EXPECT_EQ(cost.trainingPerToken(), 6.0 * cost.multiplied + 3 * cost.attentionPerToken);
+}
+
+TEST(Updates, MicroBatchesGiveTheWholeBatchsGradient) {
+  at::Tensor tokens = at::randint(50, {5, 9}, at::kLong), targets = at::randint(50, {5, 9}, at::kLong);
+  targets.narrow(0, 3, 2).narrow(1, 2, 7).fill_(-100); // micro-batches of different numbers of targets
+  std::vector<std::vector<at::Tensor>> weights;
+  std::vector<UpdateResult> results;
+  for (int64_t size : {0, 2}) {
+    Config config;
+    config.train.microBatch = size;
+    config.schedule.warmup = 0;
+    config.optimizer.epsilon = 1e-3; // a step is then no mere sign of the gradient
+    Model model(tiny(), 50, madeUp(), false, 1);
+    Optimizer optimizer(config.optimizer, model.parameters());
+    Updates updates(config, model, optimizer);
+    results.push_back(updates.update({tokens, targets, 31}, 0));
+    weights.emplace_back();
+    for (const Parameter &parameter : model.parameters())
+      weights.back().push_back(parameter.value.detach());
+  }
+  EXPECT_NEAR(results[0].loss, std::log(50.0), 0.2);
+  EXPECT_NEAR(results[0].loss, results[1].loss, 1e-6);
+  EXPECT_NEAR(results[0].gradientNorm, results[1].gradientNorm, 1e-5);
+  for (size_t i = 0; i < weights[0].size(); ++i)
+    EXPECT_LT((weights[0][i] - weights[1][i]).abs().max().item<double>(), 1e-6);
+}
+
+TEST(Updates, WhatIsNotFiniteOrUnusualIsLeftOut) {
+  Config config;
+  config.train.onNonFinite = "skip";
+  config.train.skipAbove = 6;
+  config.schedule.warmup = 0;
+  bool spoiled = false;
+  AttentionFunction attention = madeUp();
+  attention.call = [&spoiled, call = attention.call](const std::vector<at::Tensor> &inputs) {
+    at::Tensor output = call(inputs);
+    return spoiled ? output * NAN : output;
+  };
+  Model model(tiny(), 50, attention, false, 1);
+  Optimizer optimizer(config.optimizer, model.parameters());
+  Updates updates(config, model, optimizer);
+  at::Tensor tokens = at::randint(50, {1, 4}, at::kLong), targets = at::randint(50, {1, 4}, at::kLong);
+  auto weight = [&] { return model.parameters()[0].value.detach().clone(); };
+  at::Tensor before = weight();
+  spoiled = true;
+  EXPECT_TRUE(updates.update({tokens, targets, 4}, 0).skipped);
+  EXPECT_TRUE(at::equal(before, weight()));
+  EXPECT_EQ(updates.state().skipped, 1);
+  EXPECT_TRUE(updates.state().losses.empty());
+  spoiled = false;
+  // A window of norms far below this batch's: an outlier, which joins the window.
+  UpdateState state;
+  for (size_t i = 0; i < OutlierDetector::size; ++i) {
+    state.losses.push_back(4 + 0.1 * (i % 3));
+    state.norms.push_back(1e-3 * (1 + 0.1 * (i % 3)));
+  }
+  updates.restore(state);
+  EXPECT_TRUE(updates.update({tokens, targets, 4}, 1).skipped);
+  EXPECT_TRUE(at::equal(before, weight()));
+  EXPECT_EQ(updates.state().norms.size(), OutlierDetector::size);
+  EXPECT_GT(updates.state().norms.back(), 0.01);
+  config.train.onNonFinite = "stop";
+  spoiled = true;
+  EXPECT_EQ(failure([&] { updates.update({tokens, targets, 4}, 1); }).substr(0, 56),
+            "expected a finite loss, but got nan at step 2 (learning ");
+}
+
+struct CountingSampler : Sampler {
+  CountingSampler() : Sampler(8) {}
+  int64_t length() const override { return 2; }
+  void documents(int64_t, int64_t, int32_t *) const override {}
+  int64_t counted(int64_t, int64_t begin, int64_t end) const override { return end - begin; }
+  void sample(int64_t step, int64_t i, int64_t *inputs, int64_t *targets) const override {
+    if (step == 3)
+      fail("no step 3");
+    inputs[0] = step;
+    inputs[1] = i;
+    targets[0] = i;
+    targets[1] = -100;
+  }
+};
+
+TEST(BatchLoader, GivesAShareOfEachStepInOrder) {
+  CountingSampler sampler;
+  double waited = 0;
+  BatchLoader loader(sampler, 4, 3, 1, 5);
+  for (int64_t step : {1, 2}) {
+    Batch batch = loader.next(waited);
+    EXPECT_TRUE(at::equal(batch.inputs,
+                          at::tensor({step, int64_t(4), step, int64_t(5), step, int64_t(6)}).view({3, 2})));
+    EXPECT_EQ(batch.counted, 8); // of all processes
+  }
+  EXPECT_GE(waited, 0);
+  EXPECT_EQ(failure([&] { loader.next(waited); }), "no step 3");
+  BatchLoader unused(sampler, 0, 3, 0, 3); // ends while batches are ready that nobody takes
 }
 
 TEST(Model, StartsDependOnSeedAndNameAlone) {

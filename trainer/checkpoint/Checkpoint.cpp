@@ -133,7 +133,13 @@ fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, co
                        {"batch", training.batch},
                        {"context", training.context},
                        {"training_tokens", training.trainingTokens},
-                       {"sampler", "packed"}};
+                       {"sampler", "packed"},
+                       {"skipped_updates", training.updates.skipped},
+                       {"recent_losses", training.updates.losses},
+                       {"recent_gradient_norms", training.updates.norms},
+                       {"evaluations", training.evaluations.count},
+                       {"best_validation_loss", training.evaluations.best},
+                       {"evaluations_since_best", training.evaluations.since}};
   writeDurably(target.path() / "state.json", json.dump(2) + "\n");
   target.commit();
 
@@ -156,10 +162,20 @@ TrainingState loadTraining(const fs::path &checkpoint, const Optimizer &optimize
                            const TrainingState &expected) {
   fs::path path = checkpoint / "state.json";
   json saved = json::parse(readFile(path), nullptr, /*allow_exceptions=*/false);
-  auto get = [&](const char *name) -> int64_t {
-    if (!saved.is_object() || !saved.contains(name) || !saved[name].is_number_integer())
-      fail("requires an integer '", name, "' in '", path.string(), "'");
+  auto require = [&](const char *name, const char *what, auto is) {
+    if (!saved.is_object() || !saved.contains(name) || !is(saved[name]))
+      fail("requires ", what, " '", name, "' in '", path.string(), "'");
     return saved[name];
+  };
+  auto isNumber = [](const json &value) { return value.is_number(); };
+  auto get = [&](const char *name) -> int64_t {
+    return require(name, "an integer", [](const json &value) { return value.is_number_integer(); });
+  };
+  auto numbers = [&](const char *name) -> std::vector<double> {
+    return require(name, "a list of numbers", [&](const json &value) {
+      return value.is_array() && std::all_of(value.begin(), value.end(), isNumber) &&
+             value.size() <= OutlierDetector::size;
+    });
   };
   auto same = [&](const char *name, const char *key, int64_t value) {
     if (get(name) != value)
@@ -178,6 +194,9 @@ TrainingState loadTraining(const fs::path &checkpoint, const Optimizer &optimize
   generator.set_state(state[randomState]);
   TrainingState result = expected;
   result.step = get("step");
+  result.updates = {get("skipped_updates"), numbers("recent_losses"), numbers("recent_gradient_norms")};
+  result.evaluations = {require("best_validation_loss", "a number", isNumber), get("evaluations"),
+                        get("evaluations_since_best")};
   return result;
 }
 

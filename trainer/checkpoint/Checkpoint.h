@@ -5,7 +5,9 @@
 #ifndef TAYLOR_TRAINER_CHECKPOINT_CHECKPOINT_H
 #define TAYLOR_TRAINER_CHECKPOINT_CHECKPOINT_H
 #include "trainer/checkpoint/HuggingFace.h"
-#include "trainer/training/Optimizer.h"
+#include "trainer/optimization/Evaluation.h"
+#include "trainer/optimization/Optimizer.h"
+#include "trainer/optimization/Updates.h"
 #include <optional>
 
 namespace taylor::trainer {
@@ -15,6 +17,8 @@ namespace taylor::trainer {
 struct TrainingState {
   int64_t step = 0; // updates done
   int64_t seed = 0, batch = 0, context = 0, trainingTokens = 0;
+  UpdateState updates;
+  Evaluation::State evaluations;
 };
 
 struct Checkpoint {

@@ -136,15 +136,30 @@ void DataConfig::check() const {
 void TrainConfig::list(Settings &s) {
   s.section("train", "the loop");
   s.add("steps", steps, "step to stop after; the schedule's horizon may lie beyond it");
-  s.add("batch", batch, "sequences per step");
+  s.add("batch", batch, "sequences per step, of all processes together");
   s.add("context", context, "tokens per sequence");
+  s.add("micro_batch", microBatch,
+        "sequences that a process computes at once; gradients of a step are summed over them; 0: all of its "
+        "share of the batch");
   s.add("precision", precision, "'fp32', or 'bf16': fp32 weights, products and attention in bf16");
+  s.add("activation_checkpointing", activationCheckpointing,
+        "keep one activation per layer and compute the others again in the backward: less memory, a third "
+        "more work");
+  s.add("on_nonfinite", onNonFinite,
+        "at a loss or gradient that is not finite: 'stop', or 'skip': leave this update out and go on");
+  s.add(
+      "skip_above", skipAbove,
+      "leave out updates whose loss or gradient norm lies so many standard deviations above the mean of the "
+      "last 128; 0: none");
 }
 
 void TrainConfig::check() const {
   requireAtLeast(1, "train.steps", steps);
   requireAtLeast(1, "train.batch", batch);
   requireAtLeast(1, "train.context", context);
+  requireAtLeast(0, "train.micro_batch", microBatch);
+  requireOneOf({"stop", "skip"}, "train.on_nonfinite", onNonFinite);
+  require(skipAbove >= 0, "train.skip_above", "at least 0", text(skipAbove));
   for (const char *half : {"fp16", "f16", "float16", "half"})
     if (precision == half)
       fail(
@@ -188,6 +203,7 @@ void ScheduleConfig::list(Settings &s) {
   s.add("warmup", warmup, "steps of linear rise to the peak");
   s.add("horizon", horizon, "step at which the decay would end; 0: train.steps");
   s.add("final", final, "share of the peak that the decay ends at");
+  s.add("lag", lag, "updates by which the rate is late; the first ones have rate 0");
 }
 
 void ScheduleConfig::check() const {
@@ -195,6 +211,7 @@ void ScheduleConfig::check() const {
   requireAtLeast(0, "schedule.warmup", warmup);
   requireAtLeast(0, "schedule.horizon", horizon);
   require(final >= 0 && final <= 1, "schedule.final", "in [0, 1]", text(final));
+  requireAtLeast(0, "schedule.lag", lag);
 }
 
 //===-- evaluation, checkpoint, log
@@ -205,11 +222,13 @@ void EvaluationConfig::list(Settings &s) {
   s.add("every", every, "steps between two; 0: only after the last step");
   s.add("sequences", sequences,
         "sequences of train.context tokens, spread over the validation text; 0: all of it");
+  s.add("patience", patience, "stop after so many evaluations in a row without a lower loss; 0: never");
 }
 
 void EvaluationConfig::check() const {
   requireAtLeast(0, "evaluation.every", every);
   requireAtLeast(0, "evaluation.sequences", sequences);
+  requireAtLeast(0, "evaluation.patience", patience);
 }
 
 void CheckpointConfig::list(Settings &s) {
@@ -224,12 +243,23 @@ void CheckpointConfig::check() const {
 }
 
 void LogConfig::list(Settings &s) {
-  s.section("log", "metrics.jsonl and events for TensorBoard");
+  s.section("log", "metrics.jsonl, metrics.csv, events for TensorBoard, a profile");
   s.add("every", every, "steps between two lines");
   s.add("tensorboard", tensorboard, "write events for TensorBoard");
+  s.add("csv", csv, "write metrics.csv");
+  s.add("peak", peak,
+        "floating-point operations per second that a device can do, by which the model's share of them (mfu) "
+        "is told; 0: from a table of GPUs, or measured on a processor");
+  s.add("profile_from", profileFrom, "first step of a profile, written as a Chrome trace");
+  s.add("profile_steps", profileSteps, "its steps; 0: no profile");
 }
 
-void LogConfig::check() const { requireAtLeast(1, "log.every", every); }
+void LogConfig::check() const {
+  requireAtLeast(1, "log.every", every);
+  require(peak >= 0, "log.peak", "at least 0", text(peak));
+  requireAtLeast(0, "log.profile_from", profileFrom);
+  requireAtLeast(0, "log.profile_steps", profileSteps);
+}
 
 //===-- all of them
 //-------------------------------------------------------------------------------------------===//

@@ -97,7 +97,11 @@ struct TrainConfig {
   int64_t steps = 1000;
   int64_t batch = 8;
   int64_t context = 256;
+  int64_t microBatch = 0; // sequences computed at once; 0: all of a process's share of the batch
   std::string precision = "fp32";
+  bool activationCheckpointing = false;
+  std::string onNonFinite = "stop"; // or "skip"
+  double skipAbove = 0;             // standard deviations; 0: nothing is skipped
   void list(Settings &);
   void check() const;
 };
@@ -119,6 +123,7 @@ struct ScheduleConfig {
   int64_t warmup = 100;
   int64_t horizon = 0; // 0: train.steps
   double final = 0.0;
+  int64_t lag = 0;
   void list(Settings &);
   void check() const;
 };
@@ -126,6 +131,7 @@ struct ScheduleConfig {
 struct EvaluationConfig {
   int64_t every = 200;
   int64_t sequences = 64;
+  int64_t patience = 0; // 0: no early stop
   void list(Settings &);
   void check() const;
 };
@@ -140,6 +146,11 @@ struct CheckpointConfig {
 struct LogConfig {
   int64_t every = 1;
   bool tensorboard = true;
+  bool csv = true;
+  double peak =
+      0; // operations per second of a device, for the share of it that is used; 0: known or measured
+  int64_t profileFrom = 0;
+  int64_t profileSteps = 0; // 0: no profile
   void list(Settings &);
   void check() const;
 };
@@ -160,9 +171,10 @@ struct Config {
   void check() const;
 };
 
-// Reads a TOML file over the defaults, then the overrides ("key=value", in order). Throws Error, with file,
-// line and column where there is one; unknown keys are refused with the nearest known one. Does not call
-// check().
+// Reads a TOML file over the defaults, then the overrides ("key=value", in order). In front of its sections a
+// file may say `base = "FILE.toml"`, another file that is read first, and `preset = "NAME"` (Preset.h), which
+// comes behind the base and before the file's own settings. Throws Error, with file, line and column where
+// there is one; unknown keys are refused with the nearest known one. Does not call check().
 Config readConfig(const std::string &file, const std::vector<std::string> &overrides);
 
 // The text of a TOML file that gives exactly this configuration, with each field's help as a comment.

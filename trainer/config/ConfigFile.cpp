@@ -2,10 +2,12 @@
 //
 // Configurations as text: TOML files, key=value overrides, the resolved file in the run's folder.
 #include "trainer/config/Config.h"
+#include "trainer/config/Preset.h"
 #include "trainer/support/Error.h"
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <optional>
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
@@ -155,6 +157,50 @@ void readOverride(const std::string &assignment, const Settings &settings) {
              found->value);
 }
 
+// A top-level string of a file, which is taken out of the table; nothing where the file has none.
+std::optional<std::pair<std::string, std::string>> takeWord(toml::table &table, const char *key,
+                                                            const std::string &file) {
+  const toml::node *node = table.get(key);
+  if (!node)
+    return std::nullopt;
+  std::string where = place(file, node->source());
+  if (!node->is_string())
+    fail(where, "expected a string for ", key, ", but got ", describe(*node));
+  std::string word = node->as_string()->get();
+  table.erase(key);
+  return std::pair(word, where);
+}
+
+// The file's base, its preset and its own settings over what `config` has. `readers`: the files that lead
+// here.
+void readFileOver(const std::string &file, Config &config, std::vector<std::string> readers) {
+  if (!std::filesystem::is_regular_file(file))
+    fail("expected a configuration file, but '", file, "' does not exist");
+  readers.push_back(std::filesystem::weakly_canonical(file));
+  try {
+    toml::table table = toml::parse_file(file);
+    if (auto base = takeWord(table, "base", file)) {
+      std::string path = std::filesystem::path(file).parent_path() / base->first;
+      if (!std::filesystem::is_regular_file(path))
+        fail(base->second, "expected base to name a configuration file, but '", path, "' does not exist");
+      if (std::find(readers.begin(), readers.end(), std::filesystem::weakly_canonical(path).string()) !=
+          readers.end())
+        fail(base->second, "expected base to name another file, but '", path, "' leads back to this one");
+      readFileOver(path, config, readers);
+    }
+    if (auto preset = takeWord(table, "preset", file)) {
+      std::vector<std::string> known = presets();
+      if (std::find(known.begin(), known.end(), preset->first) == known.end())
+        fail(preset->second, "unsupported preset '", preset->first, "'; expected '",
+             nearestName(preset->first, known), "'");
+      applyPreset(preset->first, config);
+    }
+    readTable(table, "", config.settings(), file);
+  } catch (const toml::parse_error &error) {
+    fail(place(file, error.source()), "expected TOML, but got an error: ", error.description());
+  }
+}
+
 std::string writeValue(const Setting &setting) {
   std::ostringstream stream;
   std::visit(
@@ -185,15 +231,8 @@ std::string writeValue(const Setting &setting) {
 Config readConfig(const std::string &file, const std::vector<std::string> &overrides) {
   Config config;
   Settings settings = config.settings();
-  if (!file.empty()) {
-    if (!std::filesystem::is_regular_file(file))
-      fail("expected a configuration file, but '", file, "' does not exist");
-    try {
-      readTable(toml::parse_file(file), "", settings, file);
-    } catch (const toml::parse_error &error) {
-      fail(place(file, error.source()), "expected TOML, but got an error: ", error.description());
-    }
-  }
+  if (!file.empty())
+    readFileOver(file, config, {});
   for (const std::string &assignment : overrides)
     readOverride(assignment, settings);
   return config;

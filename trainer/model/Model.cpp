@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/model/Model.h"
+#include "trainer/model/Recompute.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include <ATen/ATen.h>
@@ -129,9 +130,12 @@ Model::Model(const ModelConfig &config, int64_t vocabulary, AttentionFunction th
 
 at::Tensor Model::create(const std::string &name, std::vector<int64_t> shape, const Initial &initial) {
   c10::NoGradGuard noGrad;
-  at::Tensor tensor = at::empty(shape, at::kFloat);
-  fill(tensor, initial, at::detail::createCPUGenerator(fnv1a(name, fnv1a(text(seed)))));
-  tensor = tensor.to(attention.device); // filled on the processor: the same start everywhere
+  bool isShape = attention.device.is_meta();
+  at::Tensor tensor = at::empty(shape, at::TensorOptions(isShape ? at::kMeta : at::kCPU).dtype(at::kFloat));
+  if (!isShape) {
+    fill(tensor, initial, at::detail::createCPUGenerator(fnv1a(name, fnv1a(text(seed)))));
+    tensor = tensor.to(attention.device); // filled on the processor: the same start everywhere
+  }
   tensor.requires_grad_(true);
   all.push_back({name, tensor});
   return tensor;
@@ -237,14 +241,22 @@ at::Tensor Model::extend(const at::Tensor &tokens, std::vector<Decoder::Memory> 
   return run(tokens, &memory);
 }
 
+at::Tensor Model::runLayer(const at::Tensor &x, const Layer &layer, Decoder::Memory *memory) const {
+  AutocastGuard autocast(bf16, attention.device.type());
+  at::Tensor attended = x + attend(norm(x, layer.inputNorm), layer, memory);
+  at::Tensor y = norm(attended, layer.postAttentionNorm);
+  return attended + linear(at::silu(linear(y, layer.gate)) * linear(y, layer.up), layer.down);
+}
+
 at::Tensor Model::run(const at::Tensor &tokens, std::vector<Decoder::Memory> *memory) const {
   AutocastGuard autocast(bf16, attention.device.type());
   at::Tensor x = at::embedding(embedding, tokens);
   for (size_t i = 0; i < layers.size(); ++i) {
     const Layer &layer = layers[i];
-    x = x + attend(norm(x, layer.inputNorm), layer, memory ? &(*memory)[i] : nullptr);
-    at::Tensor y = norm(x, layer.postAttentionNorm);
-    x = x + linear(at::silu(linear(y, layer.gate)) * linear(y, layer.up), layer.down);
+    if (recomputes && x.requires_grad())
+      x = recomputed(x, [this, &layer](const at::Tensor &x) { return runLayer(x, layer, nullptr); });
+    else
+      x = runLayer(x, layer, memory ? &(*memory)[i] : nullptr);
   }
   return norm(x, finalNorm);
 }
@@ -254,8 +266,9 @@ at::Tensor Model::logits(const at::Tensor &hidden) const {
   return linear(hidden, head).to(at::kFloat);
 }
 
-at::Tensor Model::loss(const at::Tensor &tokens, const at::Tensor &targets) const {
-  return at::cross_entropy_loss(logits(hidden(tokens)).flatten(0, 1), targets.flatten());
+at::Tensor Model::lossSum(const at::Tensor &tokens, const at::Tensor &targets) const {
+  return at::cross_entropy_loss(logits(hidden(tokens)).flatten(0, 1), targets.flatten(), {},
+                                at::Reduction::Sum);
 }
 
 AutocastGuard::AutocastGuard(bool bf16, at::DeviceType device)

@@ -39,8 +39,8 @@ public:
   // with source projection becomes self_attn.x_proj, a linear map of the hidden state with one feature per
   // index of x's axes other than b, t, u; with source parameter it becomes self_attn.x. The start of each
   // tensor depends on the seed and the tensor's name, so two models that differ in their attention alone
-  // start equal in all they share. Throws Error for a specification that no model can serve, naming the
-  // argument.
+  // start equal in all they share. On the device `meta` the model has shapes and no numbers, and cannot run.
+  // Throws Error for a specification that no model can serve, naming the argument.
   Model(const ModelConfig &config, int64_t vocabulary, AttentionFunction attention, bool bf16, uint64_t seed);
 
   // Where tokens and targets must be, and weights are.
@@ -54,11 +54,14 @@ public:
   bool memoryGrows() const { return attention.memoryGrows(); }
   // [.., C] -> [.., V], fp32 whatever the precision.
   at::Tensor logits(const at::Tensor &hidden) const;
-  // Mean cross entropy over the targets [B, T] that are not -100.
-  at::Tensor loss(const at::Tensor &tokens, const at::Tensor &targets) const;
+  // Cross entropy summed over the targets [B, T] that are not -100; fp32, a scalar.
+  at::Tensor lossSum(const at::Tensor &tokens, const at::Tensor &targets) const;
+  // Whether only the input of each layer is kept for the backward, where the rest is computed again.
+  void setActivationCheckpointing(bool on) { recomputes = on; }
 
   const std::vector<Parameter> &parameters() const { return all; }
   int64_t parameterCount() const;
+  const ModelConfig &settings() const { return config; }
   // What each call of the attention is given, in this order.
   const std::vector<runtime::TensorInfo> &attentionInputs() const { return attention.inputs; }
 
@@ -80,12 +83,14 @@ private:
   at::Tensor norm(const at::Tensor &x, const at::Tensor &weight) const;
   // `memory`: null, or that of the layer.
   at::Tensor attend(const at::Tensor &x, const Layer &layer, Decoder::Memory *memory) const;
+  at::Tensor runLayer(const at::Tensor &x, const Layer &layer, Decoder::Memory *memory) const;
   at::Tensor run(const at::Tensor &tokens, std::vector<Decoder::Memory> *memory) const;
   int64_t axisSize(const runtime::Axis &axis) const;
 
   ModelConfig config;
   AttentionFunction attention;
   bool bf16;
+  bool recomputes = false;
   uint64_t seed;
   at::Tensor embedding, finalNorm;
   Linear head;

@@ -38,23 +38,52 @@ void removeEvents(const fs::path &folder) {
 
 } // namespace
 
-Metrics::Metrics(const fs::path &folder, int64_t step, bool tensorboard) : path(folder / "metrics.jsonl") {
+std::string Metrics::tableRow(int64_t step, const Measurements &measurements) const {
+  std::string row = std::to_string(step);
+  for (const std::string &column : columns) {
+    row += ',';
+    for (const auto &[name, value] : measurements)
+      if (name == column && std::isfinite(value))
+        row += ordered_json(value).dump();
+  }
+  return row + "\n";
+}
+
+Metrics::Metrics(const fs::path &folder, int64_t step, bool tensorboard, std::vector<std::string> theColumns)
+    : path(folder / "metrics.jsonl"), columns(std::move(theColumns)) {
   std::string kept = step >= 0 && fs::exists(path) ? linesUpTo(readFile(path), step) : "";
   removeEvents(folder); // written again from the lines that stay, below
   writeDurably(path, kept);
   lines.open(path, std::ios::app);
   if (!lines)
     fail("cannot write '", path.string(), "': ", std::strerror(errno));
-  if (!tensorboard)
-    return;
-  events = std::make_unique<EventFile>(folder);
+  if (tensorboard)
+    events = std::make_unique<EventFile>(folder);
+  std::string rows = "step";
+  for (const std::string &column : columns)
+    rows += "," + column;
+  rows += "\n";
   std::istringstream stream(kept);
   for (std::string line; std::getline(stream, line);) {
     ordered_json parsed = ordered_json::parse(line);
+    Measurements measurements;
     for (const auto &[name, value] : parsed.items())
       if (name != "step" && value.is_number())
+        measurements.push_back({name, value});
+    rows += tableRow(parsed["step"], measurements);
+    for (const auto &[name, value] : measurements)
+      if (events)
         events->scalar(parsed["step"], tag(name), value);
   }
+  fs::path tablePath = folder / "metrics.csv";
+  if (columns.empty()) {
+    fs::remove(tablePath);
+    return;
+  }
+  writeDurably(tablePath, rows);
+  table.open(tablePath, std::ios::app);
+  if (!table)
+    fail("cannot write '", tablePath.string(), "': ", std::strerror(errno));
 }
 
 void Metrics::write(int64_t step, const Measurements &measurements) {
@@ -65,9 +94,11 @@ void Metrics::write(int64_t step, const Measurements &measurements) {
       events->scalar(step, tag(name), value);
   }
   lines << line.dump() << "\n" << std::flush;
+  if (table.is_open())
+    table << tableRow(step, measurements) << std::flush;
   if (events)
     events->flush();
-  if (!lines)
+  if (!lines || !table)
     fail("cannot write '", path.string(), "': ", std::strerror(errno));
 }
 

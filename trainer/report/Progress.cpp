@@ -24,6 +24,15 @@ int64_t terminalColumns() {
 
 } // namespace
 
+std::string formatCount(int64_t count) {
+  char buffer[32];
+  double value = count;
+  const char *unit = value >= 1e9 ? " G" : value >= 1e6 ? " M" : value >= 1e3 ? " k" : "";
+  value /= value >= 1e9 ? 1e9 : value >= 1e6 ? 1e6 : value >= 1e3 ? 1e3 : 1;
+  std::snprintf(buffer, sizeof buffer, "%.*f%s", *unit ? 2 : 0, value, unit);
+  return buffer;
+}
+
 std::string formatBytes(int64_t bytes) {
   int shift = bytes >= 1 << 20 ? 20 : 10;
   return text((bytes + (int64_t(1) << shift) - 1) >> shift, shift == 20 ? " MB" : " kB");

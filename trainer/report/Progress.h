@@ -61,6 +61,9 @@ private:
 // "4:07" or "1:02:03".
 std::string formatDuration(double seconds);
 
+// "5.32 M", for counts of parameters and tokens; units of 1000.
+std::string formatCount(int64_t count);
+
 // "8 MB", or "11 kB" below 1 MB; rounded up, units of 1024.
 std::string formatBytes(int64_t bytes);
 

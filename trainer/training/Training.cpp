@@ -2,27 +2,28 @@
 #include "trainer/training/Training.h"
 #include "trainer/checkpoint/Checkpoint.h"
 #include "trainer/model/AttentionKernel.h"
+#include "trainer/model/Cost.h"
+#include "trainer/optimization/Batches.h"
+#include "trainer/optimization/Evaluation.h"
+#include "trainer/optimization/Optimizer.h"
+#include "trainer/optimization/Updates.h"
 #include "trainer/report/Metrics.h"
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Interrupt.h"
 #include "trainer/text/Data.h"
 #include "trainer/text/Sampler.h"
-#include "trainer/training/Optimizer.h"
-#include "trainer/training/Schedule.h"
+#include "trainer/training/Profile.h"
+#include "trainer/training/RunFolder.h"
+#include "trainer/training/Speed.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
-#include <c10/core/GradMode.h>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <deque>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <sys/resource.h>
-#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -38,16 +39,6 @@ double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// "5.32 M", for counts of parameters and tokens.
-std::string formatCount(int64_t count) {
-  char buffer[32];
-  double value = count;
-  const char *unit = value >= 1e9 ? " G" : value >= 1e6 ? " M" : value >= 1e3 ? " k" : "";
-  value /= value >= 1e9 ? 1e9 : value >= 1e6 ? 1e6 : value >= 1e3 ? 1e3 : 1;
-  std::snprintf(buffer, sizeof buffer, "%.*f%s", *unit ? 2 : 0, value, unit);
-  return buffer;
-}
-
 std::string formatNumber(const char *format, double value) {
   char buffer[64];
   std::snprintf(buffer, sizeof buffer, format, value);
@@ -56,36 +47,6 @@ std::string formatNumber(const char *format, double value) {
 
 double mean(const std::deque<double> &values) {
   return values.empty() ? NAN : std::accumulate(values.begin(), values.end(), 0.0) / values.size();
-}
-
-// Refuses a folder with a run in it, and one that cannot be made or written; leaves everything as it is.
-fs::path checkFolder(const fs::path &folder, Existing existing) {
-  std::error_code error;
-  fs::path nearest = fs::absolute(folder);
-  while (!fs::exists(nearest, error) && nearest.has_relative_path())
-    nearest = nearest.parent_path();
-  if (!fs::is_directory(nearest, error))
-    fail("requires a folder for the run, but '", nearest.string(),
-         "' is a file; name another with --out FOLDER");
-  if (::access(nearest.c_str(), W_OK | X_OK) != 0)
-    fail("requires a folder that can be written for the run, but got '", folder.string(), "': '",
-         nearest.string(), "': ", std::strerror(errno), "; name another with --out FOLDER");
-  if (existing == Existing::Refuse && fs::exists(folder / "metrics.jsonl", error))
-    fail("expected an empty run folder, but '", folder.string(),
-         "' has a run; pass --resume to continue it, "
-         "--overwrite to begin anew, or --out FOLDER");
-  return folder;
-}
-
-// Makes the folder, or empties it of what a run leaves there.
-void claimFolder(const fs::path &folder, Existing existing) {
-  std::error_code error;
-  if (existing == Existing::Overwrite)
-    for (const char *name : {"checkpoints", "metrics.jsonl", "summary.json", "config.toml"})
-      fs::remove_all(folder / name, error);
-  fs::create_directories(folder, error);
-  if (error)
-    fail("cannot create the run folder '", folder.string(), "': ", error.message());
 }
 
 // One run from its configuration: builds everything in its constructor, so that whatever is wrong is said at
@@ -98,11 +59,12 @@ public:
 private:
   void describe() const;
   void resume();
-  Measurements update(int64_t step);
-  double evaluate() const;
-  void evaluateAndLog(int64_t step);
+  // One step, from 1: batch, update, measurements.
+  Measurements advance(int64_t step);
+  // Whether to stop.
+  bool evaluateAndLog(int64_t step);
   fs::path save(int64_t step);
-  void finish();
+  void finish(int64_t step);
   std::string note(const Measurements &measurements) const;
 
   Config config;
@@ -113,16 +75,26 @@ private:
   Model model;
   Optimizer optimizer;
   PackedSampler sampler;
-  std::vector<int64_t> evaluationSequences;
+  Updates updates;
+  Evaluation evaluation;
   Checkpoint checkpoint;
+  ModelCost cost;
+  double peak; // operations per second; 0: unknown
+  Profile profile;
   std::unique_ptr<Metrics> metrics;
-  int64_t lastSaved = -1, lastEvaluated = -1;
+  std::unique_ptr<BatchLoader> batches;
+  int64_t lastEvaluated = -1;
   double validationLoss = NAN;
   bool warm = false;         // after this process's first step, which pays for pages and caches
   double trainedSeconds = 0; // of warm steps
-  int64_t trainedSteps = 0;
+  int64_t trainedTokens = 0;
+  double waitedSeconds = 0; // for data, of warm steps
   std::deque<double> losses;
 };
+
+// What metrics.csv has, in this order.
+const std::vector<std::string> columns = {"loss",      "lr",        "grad_norm", "tokens_per_second", "mfu",
+                                          "data_wait", "memory_mb", "skipped",   "validation_loss"};
 
 // First what takes no time, then the specification and the text: what is most often wrong.
 Run::Run(const Config &theConfig, Existing existing)
@@ -133,9 +105,11 @@ Run::Run(const Config &theConfig, Existing existing)
       model(config.model, data.tokenizer->vocabulary(), attention.function, bf16, config.run.seed),
       optimizer(config.optimizer, model.parameters()),
       sampler(data.training, config.train.context, config.train.batch, config.run.seed),
-      evaluationSequences(
-          evaluationStarts(data.validation, config.train.context, config.evaluation.sequences)) {
+      updates(config, model, optimizer), evaluation(config, model, data.validation),
+      cost(costOf(model, config.train.context)), peak(peakOf(config, model.device())),
+      profile(config.log, folder, model.device()) {
   claimFolder(folder, existing);
+  model.setActivationCheckpointing(config.train.activationCheckpointing);
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   generator.set_current_seed(config.run.seed);
   checkpoint.description = {config.model,
@@ -148,12 +122,16 @@ Run::Run(const Config &theConfig, Existing existing)
                             computesLlamaAttention(attention.function, config.model, bf16)};
   checkpoint.specification = attention.text;
   checkpoint.settings = writeConfig(config);
-  checkpoint.state = {0, config.run.seed, config.train.batch, config.train.context, data.training.size()};
+  checkpoint.state.seed = config.run.seed;
+  checkpoint.state.batch = config.train.batch;
+  checkpoint.state.context = config.train.context;
+  checkpoint.state.trainingTokens = data.training.size();
   if (existing == Existing::Resume)
     resume();
   // No earlier than here: an error above leaves an old run's files as they were.
   metrics = std::make_unique<Metrics>(folder, checkpoint.state.step > 0 ? checkpoint.state.step : -1,
-                                      config.log.tensorboard);
+                                      config.log.tensorboard,
+                                      config.log.csv ? columns : std::vector<std::string>());
   writeDurably(folder / "config.toml", checkpoint.settings);
   writeDurably(folder / attention.file, attention.text);
   describe();
@@ -181,84 +159,54 @@ void Run::resume() {
     return;
   loadModel(*newest, model);
   checkpoint.state = loadTraining(*newest, optimizer, checkpoint.state);
-  lastSaved = checkpoint.state.step;
+  updates.restore(checkpoint.state.updates);
+  evaluation.restore(checkpoint.state.evaluations);
   std::fprintf(stderr, "resuming   %s\n", newest->c_str());
 }
 
-// One optimizer step; `step` counts from 1.
-Measurements Run::update(int64_t step) {
+Measurements Run::advance(int64_t step) {
   Clock::time_point start = Clock::now();
-  int64_t batch = config.train.batch, context = config.train.context;
-  at::Tensor inputs = at::empty({batch, context}, at::kLong),
-             targets = at::empty({batch, context}, at::kLong);
-  for (int64_t i = 0; i < batch; ++i)
-    sampler.sample(step - 1, i, inputs.mutable_data_ptr<int64_t>() + i * context,
-                   targets.mutable_data_ptr<int64_t>() + i * context);
-  double learningRate =
-      config.optimizer.learningRate * learningRateFactor(config.schedule, config.train.steps, step - 1);
-
-  at::Tensor loss = model.loss(inputs.to(model.device()), targets.to(model.device()));
-  double lossValue = loss.item<double>();
-  auto requireFinite = [&](double value, const char *what) {
-    if (!std::isfinite(value))
-      fail(
-          "expected a finite ", what, ", but got ", value, " at step ", step, " (learning rate ",
-          learningRate,
-          "); the run stops before that update. A lower optimizer.learning_rate, a longer schedule.warmup or "
-          "optimizer.clip = 1 may prevent it");
-  };
-  requireFinite(lossValue, "loss");
-  optimizer.zeroGradients();
-  loss.backward();
-  double gradientNorm = optimizer.clipGradients();
-  requireFinite(gradientNorm, "gradient norm");
-  optimizer.step(learningRate);
-
+  double waited = 0;
+  Batch batch = batches->next(waited);
+  profile.begin(step);
+  UpdateResult result = updates.update(batch, step - 1);
   double seconds = secondsSince(start);
+  if (fs::path trace = profile.end(step, step == config.train.steps); !trace.empty())
+    std::fprintf(stderr, "profile    %s\n", trace.c_str());
   if (warm) {
     trainedSeconds += seconds;
-    ++trainedSteps;
+    trainedTokens += batch.counted;
+    waitedSeconds += waited;
   }
   warm = true;
-  losses.push_back(lossValue);
+  losses.push_back(result.loss);
   if (losses.size() > lossWindow)
     losses.pop_front();
-  return {{"loss", lossValue},
-          {"lr", learningRate},
-          {"grad_norm", gradientNorm},
-          {"tokens_per_second", batch * context / seconds}};
+  double speed = batch.counted / seconds;
+  Measurements measurements = {{"loss", result.loss},
+                               {"lr", result.learningRate},
+                               {"grad_norm", result.gradientNorm},
+                               {"tokens_per_second", speed}};
+  if (peak > 0)
+    measurements.push_back({"mfu", speed * cost.trainingPerToken() / peak});
+  measurements.push_back({"data_wait", waited});
+  measurements.push_back({"memory_mb", double(peakMemory(model.device()) >> 20)});
+  if (int64_t skipped = updates.state().skipped)
+    measurements.push_back({"skipped", double(skipped)});
+  return measurements;
 }
 
-// The mean over all tokens, so the last batch counts as much as its sequences do.
-double Run::evaluate() const {
-  c10::NoGradGuard noGrad;
-  int64_t context = config.train.context, count = evaluationSequences.size();
-  double total = 0;
-  Progress progress("evaluating", count);
-  for (int64_t begin = 0; begin < count; begin += config.train.batch) {
-    int64_t batch = std::min(config.train.batch, count - begin);
-    at::Tensor tokens = at::empty({batch, context + 1}, at::kLong);
-    for (int64_t i = 0; i < batch; ++i)
-      data.validation.copy(evaluationSequences[begin + i], context + 1,
-                           tokens.mutable_data_ptr<int64_t>() + i * (context + 1));
-    tokens = tokens.to(model.device());
-    at::Tensor loss = model.loss(tokens.narrow(1, 0, context), tokens.narrow(1, 1, context).contiguous());
-    total += loss.item<double>() * batch;
-    progress.update(begin + batch, "");
-  }
-  progress.finish();
-  return total / count;
-}
-
-void Run::evaluateAndLog(int64_t step) {
-  validationLoss = evaluate();
+bool Run::evaluateAndLog(int64_t step) {
+  validationLoss = evaluation.run();
   lastEvaluated = step;
   metrics->write(step, {{"validation_loss", validationLoss}});
+  return evaluation.stopsAt(validationLoss);
 }
 
 fs::path Run::save(int64_t step) {
   checkpoint.state.step = step;
-  lastSaved = step;
+  checkpoint.state.updates = updates.state();
+  checkpoint.state.evaluations = evaluation.state();
   return saveCheckpoint(folder / "checkpoints", checkpoint, model, optimizer, *data.tokenizer,
                         config.checkpoint.keep);
 }
@@ -277,15 +225,23 @@ int Run::loop() {
                  (long long)first, (long long)steps);
     return 0;
   }
+  int64_t patience = config.evaluation.patience;
+  if (patience > 0 && evaluation.state().since >= patience) {
+    std::fprintf(stderr,
+                 "nothing to do: the run stopped at step %lld, %lld evaluations behind its best; raise "
+                 "evaluation.patience to go on\n",
+                 (long long)first, (long long)evaluation.state().since);
+    return 0;
+  }
   auto isDue = [](int64_t step, int64_t every) { return every > 0 && step % every == 0; };
   catchInterrupts();
+  batches = std::make_unique<BatchLoader>(sampler, 0, config.train.batch, first, steps);
   Progress progress("training", steps, first, /*eager=*/true);
   for (int64_t step = first + 1; step <= steps; ++step) {
-    Measurements measurements = update(step);
+    Measurements measurements = advance(step);
     if (isDue(step, config.log.every) || step == steps)
       metrics->write(step, measurements);
-    if (isDue(step, config.evaluation.every) && step < steps)
-      evaluateAndLog(step);
+    bool stops = isDue(step, config.evaluation.every) && step < steps && evaluateAndLog(step);
     progress.update(step, text("step ", step, "/", steps, "  ", note(measurements)));
     if (int signal = interrupted()) {
       fs::path saved = save(step);
@@ -293,31 +249,39 @@ int Run::loop() {
                             "', and --resume goes on from there"));
       return 128 + signal;
     }
+    if (stops) {
+      progress.message(text("stopped after step ", step, ": ", patience,
+                            " evaluations in a row without a lower loss than ",
+                            formatNumber("%.4f", evaluation.state().best)));
+      finish(step);
+      return 0;
+    }
     if (isDue(step, config.checkpoint.every) && step < steps)
       save(step);
   }
   progress.finish();
-  finish();
+  finish(steps);
   return 0;
 }
 
-void Run::finish() {
-  int64_t steps = config.train.steps;
-  evaluateAndLog(steps);
-  fs::path saved = save(steps);
-  struct rusage usage;
-  ::getrusage(RUSAGE_SELF, &usage);
-  double speed =
-      trainedSteps ? trainedSteps * config.train.batch * config.train.context / trainedSeconds : NAN;
+void Run::finish(int64_t step) {
+  if (lastEvaluated != step)
+    evaluateAndLog(step);
+  fs::path saved = save(step);
+  double speed = trainedTokens ? trainedTokens / trainedSeconds : NAN;
+  double mfu = peak > 0 ? speed * cost.trainingPerToken() / peak : NAN;
   nlohmann::ordered_json summary = {{"spec", attention.name},
                                     {"specification", config.attention.specification},
                                     {"parameters", model.parameterCount()},
-                                    {"steps", steps},
-                                    {"tokens", steps * config.train.batch * config.train.context},
+                                    {"steps", step},
+                                    {"tokens", step * config.train.batch * config.train.context},
                                     {"tokens_per_second", speed},
+                                    {"mfu", mfu},
+                                    {"data_wait_share", trainedTokens ? waitedSeconds / trainedSeconds : NAN},
+                                    {"skipped_updates", updates.state().skipped},
                                     {"train_loss", mean(losses)},
                                     {"validation_loss", validationLoss},
-                                    {"peak_memory_mb", usage.ru_maxrss / 1024},
+                                    {"peak_memory_mb", peakMemory(model.device()) >> 20},
                                     {"seed", config.run.seed},
                                     {"precision", config.train.precision},
                                     {"device", config.run.device},

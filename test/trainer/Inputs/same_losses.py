@@ -1,4 +1,4 @@
-"""same_losses.py RUN RUN [TOLERANCE]: metrics of two runs are the same but for the time they took; with a tolerance, their losses alone, up
+"""same_losses.py RUN RUN [TOLERANCE]: metrics of two runs are the same but for the time and memory they took; with a tolerance, their losses alone, up
 to that relative difference."""
 import json
 import math
@@ -9,7 +9,8 @@ def read(folder):
     with open(folder + "/metrics.jsonl") as f:
         lines = [json.loads(line) for line in f]
     for line in lines:
-        line.pop("tokens_per_second", None)
+        for measured in ("tokens_per_second", "mfu", "data_wait", "memory_mb"):
+            line.pop(measured, None)
     return lines
 
 

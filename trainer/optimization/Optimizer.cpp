@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/training/Optimizer.h"
+#include "trainer/optimization/Optimizer.h"
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 

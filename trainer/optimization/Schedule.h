@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TAYLOR_TRAINER_TRAINING_SCHEDULE_H
-#define TAYLOR_TRAINER_TRAINING_SCHEDULE_H
+#ifndef TAYLOR_TRAINER_OPTIMIZATION_SCHEDULE_H
+#define TAYLOR_TRAINER_OPTIMIZATION_SCHEDULE_H
 #include "trainer/config/Config.h"
 
 namespace taylor::trainer {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TAYLOR_TRAINER_TRAINING_OPTIMIZER_H
-#define TAYLOR_TRAINER_TRAINING_OPTIMIZER_H
+#ifndef TAYLOR_TRAINER_OPTIMIZATION_OPTIMIZER_H
+#define TAYLOR_TRAINER_OPTIMIZATION_OPTIMIZER_H
 #include "trainer/config/Config.h"
 #include "trainer/model/Model.h"
 #include <map>

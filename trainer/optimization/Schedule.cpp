@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "trainer/training/Schedule.h"
+#include "trainer/optimization/Schedule.h"
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -7,6 +7,9 @@
 namespace taylor::trainer {
 
 double learningRateFactor(const ScheduleConfig &config, int64_t steps, int64_t step) {
+  step -= config.lag;
+  if (step < 0)
+    return 0;
   if (step < config.warmup)
     return double(step + 1) / config.warmup;
   int64_t horizon = config.horizon ? config.horizon : steps;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a model costs, counted from its shapes alone.
+#ifndef TAYLOR_TRAINER_MODEL_COST_H
+#define TAYLOR_TRAINER_MODEL_COST_H
+#include "trainer/model/Model.h"
+
+namespace taylor::trainer {
+
+struct ModelCost {
+  int64_t parameters = 0;
+  int64_t multiplied = 0; // parameters that multiply every token: matrices of the layers, and the head
+  // Operations of attention in a forward, of one token and all layers: 2 (d + e) for each pair that a causal
+  // mask leaves, (context + 1) / 2 of them for each head. Every specification is counted as if it were
+  // computed over pairs, so that a share of the peak (mfu) means the same for all.
+  double attentionPerToken = 0;
+
+  // Floating-point operations of a forward and a backward, which is twice a forward; what is computed again
+  // (activation checkpointing) does not count, as is the custom with "model FLOPs utilization" (PaLM, arXiv
+  // 2204.02311, appendix B).
+  double trainingPerToken() const { return 3 * (2.0 * multiplied + attentionPerToken); }
+};
+
+ModelCost costOf(const Model &model, int64_t context);
+
+} // namespace taylor::trainer
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/optimization/Batches.h"
+#include <ATen/ATen.h>
+#include <algorithm>
+#include <chrono>
+
+namespace taylor::trainer {
+
+BatchLoader::BatchLoader(const Sampler &sampler, int64_t begin, int64_t count, int64_t first, int64_t end)
+    : sampler(sampler), begin(begin), count(count), thread([this, first, end] { work(first, end); }) {}
+
+BatchLoader::~BatchLoader() {
+  {
+    std::lock_guard lock(mutex);
+    stopped = true;
+  }
+  changed.notify_all();
+  thread.join();
+}
+
+Batch BatchLoader::make(int64_t step) const {
+  int64_t length = sampler.length();
+  Batch batch{at::empty({count, length}, at::kLong), at::empty({count, length}, at::kLong),
+              sampler.counted(step)};
+  auto *inputs = batch.inputs.mutable_data_ptr<int64_t>(),
+       *targets = batch.targets.mutable_data_ptr<int64_t>();
+  for (int64_t i = 0; i < count; ++i)
+    sampler.sample(step, begin + i, inputs + i * length, targets + i * length);
+  return batch;
+}
+
+void BatchLoader::work(int64_t first, int64_t end) {
+  for (int64_t step = first; step < end; ++step) {
+    Batch batch;
+    std::exception_ptr caught;
+    try {
+      batch = make(step);
+    } catch (...) {
+      caught = std::current_exception();
+    }
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return stopped || ready.size() < ahead; });
+    if (stopped)
+      return;
+    failure = caught;
+    if (!caught)
+      ready.push_back(std::move(batch));
+    changed.notify_all();
+    if (caught)
+      return;
+  }
+}
+
+Batch BatchLoader::next(double &waited) {
+  auto start = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return !ready.empty() || failure; });
+  waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (ready.empty())
+    std::rethrow_exception(failure);
+  Batch batch = std::move(ready.front());
+  ready.pop_front();
+  changed.notify_all();
+  return batch;
+}
+
+} // namespace taylor::trainer

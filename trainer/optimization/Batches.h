@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_TRAINER_OPTIMIZATION_BATCHES_H
+#define TAYLOR_TRAINER_OPTIMIZATION_BATCHES_H
+#include "trainer/text/Sampler.h"
+#include <ATen/core/Tensor.h>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace taylor::trainer {
+
+// A process's share of a step's sequences, on the processor. B sequences of T tokens.
+struct Batch {
+  at::Tensor inputs, targets; // [B, T] int64; a target of -100 is not learned
+  int64_t counted = 0;        // targets to learn, of all processes' shares together
+};
+
+// Makes the batches of coming steps in a thread of its own, so that a step finds its tokens in memory: text
+// that is mapped from a disk is read while the step before computes.
+class BatchLoader {
+public:
+  // Steps count from `first` to `end` (not included). `count` sequences from `begin` on of each step's batch.
+  BatchLoader(const Sampler &sampler, int64_t begin, int64_t count, int64_t first, int64_t end);
+  ~BatchLoader();
+  BatchLoader(const BatchLoader &) = delete;
+  BatchLoader &operator=(const BatchLoader &) = delete;
+
+  // The next step's batch. Adds to `waited` the seconds until it was there. Throws what reading threw.
+  Batch next(double &waited);
+
+private:
+  void work(int64_t first, int64_t end);
+  Batch make(int64_t step) const;
+
+  static constexpr size_t ahead = 2; // batches that are ready
+  const Sampler &sampler;
+  int64_t begin, count;
+  std::deque<Batch> ready;
+  std::exception_ptr failure;
+  bool stopped = false;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::thread thread;
+};
+
+} // namespace taylor::trainer
+#endif

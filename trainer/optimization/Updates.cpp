@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/optimization/Updates.h"
+#include "trainer/optimization/Schedule.h"
+#include "trainer/support/Error.h"
+#include <ATen/ATen.h>
+#include <cmath>
+
+namespace taylor::trainer {
+
+Updates::Updates(const Config &config, const Model &model, Optimizer &optimizer)
+    : config(config), model(model), optimizer(optimizer) {}
+
+void Updates::restore(UpdateState state) {
+  skipped = state.skipped;
+  losses.restore(std::move(state.losses));
+  norms.restore(std::move(state.norms));
+}
+
+double Updates::backward(const Batch &batch) {
+  int64_t count = batch.inputs.size(0);
+  int64_t size = config.train.microBatch ? std::min(config.train.microBatch, count) : count;
+  // Micro-batches may hold different numbers of targets: each gives its sum, not its mean.
+  double weight = 1.0 / std::max<int64_t>(batch.counted, 1);
+  at::Tensor total = at::zeros({}, at::TensorOptions(model.device()).dtype(at::kDouble));
+  for (int64_t begin = 0; begin < count; begin += size) {
+    int64_t length = std::min(size, count - begin);
+    at::Tensor loss = model.lossSum(batch.inputs.narrow(0, begin, length).to(model.device()),
+                                    batch.targets.narrow(0, begin, length).to(model.device())) *
+                      weight;
+    total += loss.detach();
+    loss.backward();
+  }
+  return total.item<double>();
+}
+
+bool Updates::accepts(const UpdateResult &result, int64_t step) {
+  for (auto [value, what] : {std::pair{result.loss, "loss"}, {result.gradientNorm, "gradient norm"}}) {
+    if (std::isfinite(value))
+      continue;
+    if (config.train.onNonFinite == "skip")
+      return false;
+    fail("expected a finite ", what, ", but got ", value, " at step ", step + 1, " (learning rate ",
+         result.learningRate,
+         "); the run stops before that update. A lower optimizer.learning_rate, a longer schedule.warmup or "
+         "optimizer.clip = 1 may prevent it; train.on_nonfinite = skip leaves such updates out");
+  }
+  double most = config.train.skipAbove;
+  if (most == 0)
+    return true;
+  bool usual = losses.score(result.loss) <= most;
+  return (norms.score(result.gradientNorm) <= most) && usual;
+}
+
+UpdateResult Updates::update(const Batch &batch, int64_t step) {
+  UpdateResult result;
+  result.learningRate =
+      config.optimizer.learningRate * learningRateFactor(config.schedule, config.train.steps, step);
+  optimizer.zeroGradients();
+  result.loss = backward(batch);
+  result.gradientNorm = optimizer.clipGradients();
+  result.skipped = !accepts(result, step);
+  if (result.skipped)
+    ++skipped;
+  else
+    optimizer.step(result.learningRate);
+  return result;
+}
+
+} // namespace taylor::trainer

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_TRAINER_OPTIMIZATION_UPDATES_H
+#define TAYLOR_TRAINER_OPTIMIZATION_UPDATES_H
+#include "trainer/optimization/Batches.h"
+#include "trainer/optimization/Optimizer.h"
+#include "trainer/optimization/Outliers.h"
+
+namespace taylor::trainer {
+
+// What an update leaves for the next ones, besides weights and the optimizer's moments.
+struct UpdateState {
+  int64_t skipped = 0;               // updates left out so far
+  std::vector<double> losses, norms; // OutlierDetector::values()
+};
+
+struct UpdateResult {
+  double loss = 0;         // mean over the batch's targets
+  double gradientNorm = 0; // before clipping
+  double learningRate = 0;
+  bool skipped = false;
+};
+
+// One step of training: gradients of the mean loss over a batch's targets, summed over micro-batches; what is
+// done where they are not finite or unusually large; the optimizer's update.
+class Updates {
+public:
+  Updates(const Config &config, const Model &model, Optimizer &optimizer);
+
+  // `step` counts from 0. Throws Error at a loss or gradient that is not finite, before the update, unless
+  // these are to be skipped.
+  UpdateResult update(const Batch &batch, int64_t step);
+
+  UpdateState state() const { return {skipped, losses.values(), norms.values()}; }
+  void restore(UpdateState state);
+
+private:
+  // Adds the gradients of all micro-batches; the batch's mean loss.
+  double backward(const Batch &batch);
+  // Whether the update is to be made.
+  bool accepts(const UpdateResult &result, int64_t step);
+
+  const Config &config;
+  const Model &model;
+  Optimizer &optimizer;
+  OutlierDetector losses, norms;
+  int64_t skipped = 0;
+};
+
+} // namespace taylor::trainer
+#endif

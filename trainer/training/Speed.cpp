@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/training/Speed.h"
+#include "runtime/bench/Peak.h"
+#include "runtime/torch/Cuda.h"
+#include "trainer/model/Gpus.h"
+#include <ATen/Parallel.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <sys/resource.h>
+
+namespace taylor::trainer {
+
+double peakOf(const Config &config, c10::Device device) {
+  if (config.log.peak > 0)
+    return config.log.peak;
+  if (!device.is_cuda())
+    return 1e9 * bench::measurePeak(TAYLOR_F32, at::get_num_threads());
+  const Gpu *gpu = findGpu(nameOfGpu(device.index()));
+  return !gpu ? 0 : config.train.precision == "bf16" ? gpu->bf16 : gpu->fp32;
+}
+
+int64_t peakMemory(c10::Device device) {
+  if (device.is_cuda()) {
+    using c10::CachingAllocator::StatType;
+    auto stats = at::getDeviceAllocator(device.type())->getDeviceStats(device.index());
+    return stats.reserved_bytes[size_t(StatType::AGGREGATE)].peak;
+  }
+  struct rusage usage;
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+} // namespace taylor::trainer
