@@ -174,6 +174,10 @@ def RecurrencesToPairwisePass : Pass<"taylor-recurrences-to-pairwise"> {
     Every map and reduction that depends on a sum gets the guard `live(%count)`: rows that see no key give 0. Such rows are no terms of
     a scan over tokens or of a maximum over heads: its formula becomes a guarded map, and a maximum reads minus infinity where a count is 0.
     What mixes tokens (a scan, a convolution, another sum over keys) is itself alive; what reduces heads is dead where all of them are.
+
+    A map or reduction over queries that sums over keys alone read gets the guard too, where it may give what is no finite number, or have such a
+    derivative (`%q / (t + 1.0)`, a root, a logarithm): 0 times infinity would be in the products of its derivative. `max` of the counts, where
+    several sums read it. What is finite wherever its arrays are (rotations, relu, norms with an epsilon) stays as it is.
     Requires specialised orders.
 
     ```mlir

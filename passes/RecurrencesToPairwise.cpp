@@ -3,6 +3,7 @@
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/RegionDerivative.h"
 #include "passes/Passes.h"
+#include "passes/RowGuards.h"
 #include "passes/Series.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -252,116 +253,6 @@ FailureOr<SumOverKeys> readSum(RecurrenceOp op) {
                      nullptr, nullptr,       series};
 }
 
-/// Guards all that depends on a sum with the counts of the rows it came from. A row is dead where one of its
-/// counts is 0, and its value is 0 there. What mixes tokens or keys reads dead rows and is itself alive.
-class Guards {
-public:
-  void start(Value value, Value count) { counts[value].insert(count); }
-
-  void propagate(Block &block) {
-    for (Operation &op : block) {
-      Counts dependsOn;
-      for (Value operand : op.getOperands())
-        if (auto it = counts.find(operand); it != counts.end())
-          dependsOn.insert_range(it->second);
-      if (dependsOn.empty())
-        continue;
-      if (auto map = dyn_cast<MapOp>(op)) {
-        guard(map.getLiveMutable(), dependsOn.getArrayRef());
-        counts[map.getResult()].insert_range(dependsOn);
-      } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-        Counts reduced = reduceCounts(reduce, dependsOn);
-        if (reduce.getKind() == Reduction::Max && reduced != dependsOn) {
-          ArrayType domain = joinAxes(reduce.getArrays(), reduce.getResult().getType().getElementType(),
-                                      indexedAxes(reduce.getBody()));
-          leaveOutDead(reduce, domain, dependsOn.getArrayRef(), -std::numeric_limits<double>::infinity());
-          guard(reduce.getLiveMutable(), reduced.getArrayRef());
-        } else {
-          guard(reduce.getLiveMutable(), dependsOn.getArrayRef());
-        }
-        counts[reduce.getResult()] = reduced;
-      } else if (auto scan = dyn_cast<ScanOp>(op)) {
-        leaveOutDead(scan, scan.getResult().getType(), dependsOn.getArrayRef(), scan.getIdentity());
-      } else if (isa<RopeOp, NormalizeOp>(op)) {
-        counts[op.getResult(0)].insert_range(dependsOn);
-      }
-    }
-  }
-
-private:
-  using Counts = llvm::SmallSetVector<Value, 2>;
-
-  static void guard(MutableOperandRange live, ArrayRef<Value> wanted) {
-    Counts values;
-    for (OpOperand &operand : live)
-      values.insert(operand.get());
-    values.insert_range(wanted);
-    live.assign(values.getArrayRef());
-  }
-
-  /// A reduction is dead where all its terms are, and a term is where one of its counts is 0.
-  Counts reduceCounts(ReduceOp reduce, const Counts &terms) {
-    auto varies = [](Value count, StringRef axis) {
-      return arrayTypeOf(count).has(axis == "group" ? "h" : axis);
-    };
-    SmallVector<StringRef> axes;
-    for (StringRef axis : reduce.getAxes().getAsValueRange<StringAttr>())
-      if (llvm::any_of(terms, [&](Value count) { return varies(count, axis); }))
-        axes.push_back(axis);
-    Counts result;
-    SmallVector<Value> varying;
-    for (Value count : terms)
-      if (llvm::any_of(axes, [&](StringRef axis) { return varies(count, axis); }))
-        varying.push_back(count);
-      else
-        result.insert(count);
-    if (varying.empty())
-      return result;
-    OpBuilder builder(reduce);
-    Value &known = reducedCounts[builder.getStrArrayAttr(axes)][varying];
-    if (!known)
-      known = buildReduce(builder, reduce.getLoc(), Reduction::Max, axes, varying, {},
-                          [](OpBuilder &b, Location loc, ValueRange x) {
-                            Value least = x.front();
-                            for (Value count : x.drop_front())
-                              least = arith::MinimumFOp::create(b, loc, least, count);
-                            return least;
-                          });
-    result.insert(known);
-    return result;
-  }
-
-  /// The formula over `domain` becomes a guarded map, and where that is dead `none` is read in its place: no
-  /// term of the scan or reduction that follows.
-  template <typename Op>
-  static void leaveOutDead(Op op, ArrayType domain, ArrayRef<Value> wanted, double none) {
-    bool isArray = op.getArrays().size() == 1 && op.getBody().front().without_terminator().empty();
-    if (isArray && none == 0)
-      return;
-    OpBuilder builder(op);
-    Location loc = op.getLoc();
-    auto map = MapOp::create(builder, loc, domain.clone(domain.getScalarType()), op.getArrays(), wanted);
-    map.getBody().takeBody(op.getBody());
-    SmallVector<Value> arrays = {map.getResult()};
-    if (none != 0)
-      llvm::append_range(arrays, wanted);
-    op.getArraysMutable().assign(arrays);
-    Block *block = addBlock(op.getBody(), scalarTypesOf(arrays), loc);
-    builder.setInsertionPointToEnd(block);
-    Value term = block->getArgument(0);
-    for (Value count : block->getArguments().drop_front()) {
-      Value isAlive = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
-                                            buildNumber(builder, loc, count.getType(), 0.0), count);
-      term = arith::SelectOp::create(builder, loc, isAlive, term,
-                                     buildNumber(builder, loc, term.getType(), none));
-    }
-    YieldOp::create(builder, loc, term, ArrayAttr());
-  }
-
-  DenseMap<Value, Counts> counts;
-  DenseMap<Attribute, DenseMap<SmallVector<Value>, Value>> reducedCounts; // by axes, then counts of terms
-};
-
 class RecurrencesToPairwise : public ::taylor::impl::RecurrencesToPairwisePassBase<RecurrencesToPairwise> {
   void runOnOperation() override;
   LogicalResult lower(Block &block);
@@ -370,7 +261,7 @@ class RecurrencesToPairwise : public ::taylor::impl::RecurrencesToPairwisePassBa
 } // namespace
 
 LogicalResult RecurrencesToPairwise::lower(Block &block) {
-  Guards guards;
+  RowGuards guards;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!isa<RecurrencesOp, RecurrenceOp>(op))
       continue;
@@ -391,7 +282,8 @@ LogicalResult RecurrencesToPairwise::lower(Block &block) {
             guards.start(result, lowering.count);
     op.erase();
   }
-  guards.propagate(block);
+  guards.guardResults(block);
+  guards.guardOperands(block);
   return success();
 }
 

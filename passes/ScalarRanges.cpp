@@ -148,6 +148,29 @@ Range rangeOfSum(PairwiseOp op, unsigned result) {
   return sumOf(sum.getArray() < 0 ? term : term * rangeOfArray(op.getArrays()[sum.getArray()]));
 }
 
+/// Whether a function of finite numbers in these ranges is finite, and so is its derivative.
+bool staysFinite(Operation &op, function_ref<Range(unsigned)> range) {
+  // Above, exp overflows f32.
+  constexpr double kLargestExponent = 88;
+  return TypeSwitch<Operation *, bool>(&op)
+      .Case([&](arith::DivFOp) { return range(1).low > 0 || range(1).high < 0; })
+      .Case<math::SqrtOp, math::RsqrtOp, math::LogOp>([&](Operation *) { return range(0).low > 0; })
+      .Case([&](math::Log1pOp) { return range(0).low > -1; })
+      .Case<math::ExpOp, math::ExpM1Op>([&](Operation *) { return range(0).high <= kLargestExponent; })
+      .Case([&](math::PowFOp) {
+        Range power = range(1);
+        bool isWhole = power.low == power.high && power.low >= 1 && std::floor(power.low) == power.low;
+        return isWhole || range(0).low > 0;
+      })
+      .Case<arith::ConstantOp, arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::MaximumFOp,
+            arith::MaxNumFOp, arith::MinimumFOp, arith::MinNumFOp, arith::CmpFOp, arith::CmpIOp,
+            arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SelectOp, arith::ExtFOp, arith::TruncFOp,
+            arith::SIToFPOp, IndexOp, SizeOp, ParameterOp, StopGradientOp, SigmoidOp, SoftplusOp,
+            math::TanhOp, math::ErfOp, math::SinOp, math::CosOp, math::AbsFOp, math::FloorOp, YieldOp>(
+          [](Operation *) { return true; })
+      .Default([](Operation *) { return false; });
+}
+
 /// The value that @NAME.forward yields for the argument `saved:x` of @NAME.backward; null if there is none.
 Value savedBy(BlockArgument argument) {
   auto function = dyn_cast<FunctionOp>(argument.getOwner()->getParentOp());
@@ -181,6 +204,17 @@ Range taylor::rangeOfArray(Value array) {
   if (auto pairwise = array.getDefiningOp<PairwiseOp>())
     return rangeOfSum(pairwise, cast<OpResult>(array).getResultNumber());
   return {};
+}
+
+bool taylor::staysFinite(Operation *mapOrReduction) {
+  auto map = dyn_cast<MapOp>(mapOrReduction);
+  auto reduce = dyn_cast<ReduceOp>(mapOrReduction);
+  OperandRange arrays = map ? map.getArrays() : reduce.getArrays();
+  auto argument = [&](BlockArgument given) { return rangeOfArray(arrays[given.getArgNumber()]); };
+  Ranges ranges(argument);
+  return llvm::all_of(map ? map.getBody().front() : reduce.getBody().front(), [&](Operation &op) {
+    return ::staysFinite(op, [&](unsigned i) { return ranges.of(op.getOperand(i)); });
+  });
 }
 
 Range taylor::rangeOfWeight(PairwiseOp op, int64_t yielded) {

@@ -9,6 +9,7 @@
 !col = !taylor.array<[b, h, u]>
 !head = !taylor.array<[h]>
 !token = !taylor.array<[b, t]>
+!at = !taylor.array<[t]>
 !docq = !taylor.array<[b, t], i32>
 !dock = !taylor.array<[b, u], i32>
 
@@ -116,4 +117,30 @@ taylor.spec @heads(%q: !q, %k: !k, %v: !v) {
   %m = taylor.reduce max over(h) -%z : !row
   %o = taylor.map %s / %m : !token, !token
   taylor.yield %o : !token
+}
+
+// What only sums over keys read is guarded where it may be no finite number, or have such a derivative, but not what is finite (%s, %f), nor what others read too
+// (%y). Of two sums with masks of their own, one that sees a key is enough.
+// CHECK-LABEL: taylor.spec @operands
+// CHECK-DAG: %[[C:.*]] = taylor.map min(max(t + 1.0, 0.0), size(u))
+// CHECK-DAG: %[[D:.*]] = taylor.pairwise { {{ *}}} visible(and(u <= t, u + 2.0 <= t)) -> rows(1.0)
+// CHECK: %[[A:.*]] = taylor.map max(%[[D]], %[[C]])
+// CHECK: %[[R:.*]] = taylor.map %q / (t + 1.0) live(%[[A]])
+// CHECK: %[[S:.*]] = taylor.map %[[R]] * 0.5 : !bhtd
+// CHECK: %[[L:.*]] = taylor.reduce sum over(d) log(%q) live(%[[C]])
+// CHECK: %[[F:.*]] = taylor.map %q / (max(%{{.*}}, 1.0) + 1.0) :
+// CHECK: %[[Y:.*]] = taylor.map sqrt(t){{$}}
+// CHECK: taylor.pairwise {{.*}}dot(%[[S]], %k)
+taylor.spec @operands(%q: !q, %k: !k, %v: !v) {
+  %r = taylor.map %q / (t + 1.0) : !q
+  %s = taylor.map %r * 0.5 : !q
+  %l = taylor.reduce sum over(d) log(%q) : !q
+  %f = taylor.map %q / (max(%l, 1.0) + 1.0) : !q, !row
+  %y = taylor.map sqrt(t) -> !at
+  %n = taylor.recurrences %s, %k, %v exponential score(s + %y) causal : !q, !k, !v, !at
+  %m = taylor.recurrences %s, %k, %v exponential causal visible(u + 2.0 <= t) : !q, !k, !v
+  %p = taylor.recurrences %f, %k, %v exponential causal : !q, !k, !v
+  %c = taylor.scan sum over(t) %y : !at
+  %o = taylor.map %n + %m + %p + %c : !o, !o, !o, !at
+  taylor.yield %o : !o
 }
