@@ -96,7 +96,7 @@ LogicalResult StateCarrier::carrySums(PairwiseOp op, ArrayRef<int64_t> wanted, A
   if (failed(sums.run(wanted)))
     return refuse(sums.at, sums.reason, kWhatStatesHold);
   StateRewrite rows(op, sums, PairOutput::Rows, block, builder);
-  if (failed(rows.plan()))
+  if (failed(rows.plan(/*contracts=*/false)))
     return refuse(op.getLoc(), rows.reason, kWhatStatesHold);
   if (sums.columnExponent)
     rows.setDecay(carryDecay(op, sums));
@@ -111,7 +111,7 @@ LogicalResult StateCarrier::carrySums(PairwiseOp op, ArrayRef<int64_t> wanted, A
     features = type.sizeOf("f");
     initial.push_back(addInitial("state", type));
   }
-  FailureOr<SmallVector<Value>> states;
+  SmallVector<Value> states;
   if (mode == CarryMode::Recurrent) {
     for (auto [index, isCount] : llvm::enumerate(counted))
       if (!isCount)
@@ -120,9 +120,7 @@ LogicalResult StateCarrier::carrySums(PairwiseOp op, ArrayRef<int64_t> wanted, A
   } else {
     states = rows.buildCarried(whole, initial);
   }
-  if (failed(states))
-    return refuse(op.getLoc(), rows.reason, kWhatStatesHold);
-  for (auto [before, behind] : llvm::zip(initial, *states))
+  for (auto [before, behind] : llvm::zip(initial, states))
     setFinal(before, behind);
   return success();
 }

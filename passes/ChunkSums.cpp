@@ -219,7 +219,7 @@ std::optional<ChunkSums::Refusal> ChunkSums::rewrite(PairwiseOp op) {
   StateRewrite rows(op, sums, PairOutput::Rows, featureBlock, builder);
   StateRewrite columns(op, sums, PairOutput::Columns, featureBlock, builder);
   for (StateRewrite *rewrite : {&rows, &columns})
-    if (failed(rewrite->plan()))
+    if (failed(rewrite->plan(/*contracts=*/true)))
       return refuse(op.getLoc(), rewrite->reason);
   int64_t chunk = sums.causal ? chooseChunk(rows, columns, op) : 0;
 

@@ -79,7 +79,7 @@ LogicalResult StateRewrite::planTerm(int64_t result, PairSumAttr sum, const Sepa
     piece.array = kind == PairOutput::Rows ? row : column;
     other = kind == PairOutput::Rows ? column : row;
   }
-  if (array && array == side.summed) {
+  if (contracts && array && array == side.summed) {
     // sum over u of p(s) x[u] is the derivative by the reader's vector of the sum of p's integral.
     piece.derivative = true;
     piece.weights.assign(1, 0.0);
@@ -136,7 +136,8 @@ bool StateRewrite::summedHasHeads() const {
          llvm::any_of(stateValues, [&](const StateValue &value) { return hasHeads(value.array); });
 }
 
-LogicalResult StateRewrite::plan() {
+LogicalResult StateRewrite::plan(bool withContractions) {
+  contracts = withContractions;
   SmallVector<ArrayType> sumTypes;
   for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>())) {
     if (sum.getKind() != kind)
@@ -238,12 +239,8 @@ SmallVector<Value> StateRewrite::buildSums(ArrayRef<Value> initial) {
   return sums;
 }
 
-FailureOr<SmallVector<Value>> StateRewrite::buildSteps(llvm::MapVector<int64_t, Value> &within,
-                                                       ArrayRef<Value> initial) {
-  if (llvm::any_of(pieces, [](const Piece &piece) { return piece.derivative; })) {
-    reason = "a sum of the vectors that its own score reads";
-    return failure();
-  }
+SmallVector<Value> StateRewrite::buildSteps(llvm::MapVector<int64_t, Value> &within,
+                                            ArrayRef<Value> initial) {
   Summed summed = collectSummed();
   SmallVector<Value> begin =
       llvm::map_to_vector(summed.order, [&](size_t number) { return initial[number]; });

@@ -41,7 +41,9 @@ public:
     side = rows ? Side{row, column, "t"} : Side{column, row, "u"};
   }
 
-  mlir::LogicalResult plan();
+  /// `contracts`: sums of the very vectors that their score reads are contractions with states that others
+  /// read too, which have no derivative; else these vectors are values as any others.
+  mlir::LogicalResult plan(bool contracts);
   /// The operation's results in this direction: `within` (one per result, null where all pairs are in the
   /// states) plus what is read. `decay` is there where the operation's terms decay.
   void build(llvm::MapVector<int64_t, mlir::Value> &within, int64_t chunkOrWhole, const ChunkDecay &decay);
@@ -55,9 +57,8 @@ public:
                                               llvm::ArrayRef<mlir::Value> initial);
   /// Begins the operation's results in `within` with what queries read of states that their own token was
   /// added to, token after token from `initial` on (one array per state); gives the states behind the last.
-  /// Fails, with a reason, where a sum has no such form.
-  mlir::FailureOr<llvm::SmallVector<mlir::Value>> buildSteps(llvm::MapVector<int64_t, mlir::Value> &within,
-                                                             llvm::ArrayRef<mlir::Value> initial);
+  llvm::SmallVector<mlir::Value> buildSteps(llvm::MapVector<int64_t, mlir::Value> &within,
+                                            llvm::ArrayRef<mlir::Value> initial);
   /// Of all states of one chunk, batch and head.
   double getStateBytes() const;
   std::string reason;
@@ -144,6 +145,7 @@ private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   Side side;
+  bool contracts = false;
   llvm::SmallVector<StateValue> stateValues;
   llvm::SmallVector<Piece> pieces;
   llvm::SmallVector<mlir::Value> states;

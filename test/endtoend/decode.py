@@ -14,7 +14,7 @@ import unittest
 import torch
 
 import taylor_attention  # loads the operator
-from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, RETENTION, SERIES
+from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, RECALLED, RETENTION, SERIES, channels
 
 STATE = {
     "series": SERIES,
@@ -23,6 +23,7 @@ STATE = {
     "decayed": DECAYED,
     "growing": GROWING,
     "mixed": MIXED,
+    "recalled": RECALLED,
     # Keys and values without heads.
     "shared": """
 !sk = !taylor.array<[b, u, d]>
@@ -63,7 +64,7 @@ class Decode(unittest.TestCase):
         path.write_text(text if text.startswith("//") else ARRAYS + text)
         options += " --documents" if documents else ""
         described = [o for o in options.split() if not o.startswith("--device")]
-        command = [os.environ["TAYLORC"], path, "--emit=manifest", "--decode", f"--head-dim={width}", f"--value-dim={width + 8}", *described]
+        command = [os.environ["TAYLORC"], path, "--emit=manifest", "--decode", *channels(text, width), *described]
         manifest = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         sizes = {"b": batch, "h": heads, "g": groups, "t": size, "u": size, **manifest["sizes"]}
         generator = torch.Generator().manual_seed(5)

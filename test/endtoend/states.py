@@ -14,7 +14,7 @@ import unittest
 import torch
 
 import taylor_attention  # loads the operator
-from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, RETENTION, SERIES
+from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, RECALLED, RETENTION, SERIES, channels
 
 SPECS = {
     "series": SERIES,
@@ -23,6 +23,7 @@ SPECS = {
     "decayed": DECAYED,
     "growing": GROWING,
     "mixed": MIXED,
+    "recalled": RECALLED,
     # Rotations at the tokens' places in the whole sequence.
     "turned": """
 taylor.spec @turned(%q: !q, %k: !k, %v: !v) {
@@ -51,7 +52,7 @@ class States(unittest.TestCase):
         path = pathlib.Path(self.folder.name) / f"{name}.mlir"
         path.write_text(ARRAYS + SPECS[name])
         form += " --documents" if documents else ""
-        manifest = describe(str(path), "--states", f"--head-dim={width}", f"--value-dim={width + 8}", *form.split())
+        manifest = describe(str(path), "--states", *channels(SPECS[name], width), *form.split())
         sizes = {"b": batch, "h": heads, "g": heads // 2, "t": size, "u": size, **manifest["sizes"]}
         generator = torch.Generator().manual_seed(3)
         inputs, carried, tokens = [], [], []

@@ -3,17 +3,6 @@
 
 !q = !taylor.array<[b, h, t, d = 4], f32>
 !k = !taylor.array<[b, g, u, d = 4], f32>
-!o = !taylor.array<[b, h, t, d = 4], f32>
-taylor.spec @keys(%q: !q, %k: !k) {
-  // expected-error @below {{unsupported recurrent form: a sum of the vectors that its own score reads; states carry}}
-  %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %k) : !q, !k -> !o
-  taylor.yield %o : !o
-}
-
-// -----
-
-!q = !taylor.array<[b, h, t, d = 4], f32>
-!k = !taylor.array<[b, g, u, d = 4], f32>
 !v = !taylor.array<[b, g, u, e = 5], f32>
 !o = !taylor.array<[b, h, t, e = 5], f32>
 taylor.spec @exponential(%q: !q, %k: !k, %v: !v) {

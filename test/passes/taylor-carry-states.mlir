@@ -132,3 +132,14 @@ taylor.spec @tokens(%a: !keys) {
   %o = taylor.map %s + stop(%m) + %p : !keys, !keys, !keys
   taylor.yield %o : !keys
 }
+
+// Values that are the keys are values as any others: a contraction with the states of others would have no derivative.
+// CHECK-LABEL: taylor.spec @recalled
+// CHECK: taylor.read_states %q from %initial.state0 into %{{.*}} orders(1 to 1) weights [1.000000e+00]
+// CHECK: taylor.states %k, %k initial %initial.state0 orders(1 to 1)
+// STEPS-LABEL: taylor.spec @recalled
+// STEPS: taylor.step_states %q with %k, %k from %initial.state0 reads [0] orders(1 to 1) weights {{\[\[}}1.000000e+00]]
+taylor.spec @recalled(%q: !q, %k: !k) {
+  %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %k) : !q, !k -> !q
+  taylor.yield %n : !q
+}

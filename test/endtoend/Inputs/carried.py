@@ -14,12 +14,26 @@ ARRAYS = """
 !key_taps = !taylor.array<[g, d, j = 4]>
 !value_taps = !taylor.array<[g, e, i = 3]>
 """
+
+
+def channels(text, width):
+    """Options of taylorc: sizes of d and, where a specification has values of their own, e."""
+    return [f"--head-dim={width}", *([f"--value-dim={width + 8}"] if "%v" in text else [])]
+
+
 # Orders 0 to 2 over their mass.
 SERIES = """
 taylor.spec @series(%q: !q, %k: !k, %v: !v) {
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 2) scale(rsqrt(size(d))) causal : !q, !k, !v
   %o = taylor.map %n / %z : !o, !row
   taylor.yield %o : !o
+}"""
+# The same, whose values are the keys.
+RECALLED = """
+taylor.spec @recalled(%q: !q, %k: !k) {
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %k orders(0 to 2) scale(rsqrt(size(d))) causal : !q, !k, !k
+  %o = taylor.map %n / %z : !q, !row
+  taylor.yield %o : !q
 }"""
 # Order 1; a gate of keys, a gate of queries, a count, and a formula that reads the place of a query.
 GATES = """
