@@ -105,9 +105,11 @@ Json benchDecode(const Request &request, const std::string &kind) {
     if (!isState && isKey)
       memory.push_back(input);
   }
-  double bytes = 0;
+  // Of states, what is read and written; else what is read.
+  int64_t moved = 0;
   for (const at::Tensor &tensor : memory)
-    bytes += double(tensor.nbytes()) * (isState ? 2 : 1);
+    moved += int64_t(tensor.nbytes()) * (isState ? 2 : 1);
+  auto bytes = double(moved);
 
   std::vector<double> steps, streams, ratios;
   double passed = 0;
@@ -130,6 +132,7 @@ Json benchDecode(const Request &request, const std::string &kind) {
               {"threads", at::get_num_threads()},
               {"rounds", steps.size()},
               {"us", round3(step)},
+              {"bytes", moved},
               {"mebibytes", round3(bytes / (1 << 20))},
               {"gigabytes_per_s", round3(bytes / step * 1e-3)},
               {"plain_gigabytes_per_s", round3(bytes / plain * 1e-3)},
