@@ -3,16 +3,11 @@
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/Parameters.h"
 #include "dialect/Taylor/RecurrenceSyntax.h"
+#include "passes/MaskCheck.h"
 #include "passes/Passes.h"
-#include "passes/PositionConditions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-
-#include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringExtras.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace taylor;
@@ -91,11 +86,9 @@ private:
   LogicalResult setOrders(RecurrencesOp op);
   void warnOddOrder(RecurrencesOp op);
   void warnUnusedInputs();
-  LogicalResult checkMask(Operation *op, Region &visible, bool causal, StringRef parameters);
   FailureOr<ArrayType> sized(Location loc, ArrayType type, Type elementType);
   LogicalResult setTypes();
   void setScalarTypes();
-  void replaceNumbers();
 
   SpecOp spec;
   const Choices &choices;
@@ -130,34 +123,6 @@ void Specializer::warnUnusedInputs() {
     if (!used.contains(argument))
       emitWarning(argument.getLoc()) << "no result depends on the input '" << name.getValue()
                                      << "', and its gradient is zero; use it, or remove it";
-}
-
-/// `window = 0, prefix = 4`: what a formula reads, as it is set.
-static std::string describeParameters(SpecOp spec, Region &formula) {
-  llvm::SetVector<StringRef> names;
-  formula.walk([&](ParameterOp parameter) { names.insert(parameter.getName()); });
-  std::string text;
-  for (StringRef name : names) {
-    Attribute value = spec.getParameters().get(name);
-    auto integer = dyn_cast<IntegerAttr>(value);
-    text += (text.empty() ? "" : ", ") + name.str() + " = " +
-            (integer ? std::to_string(integer.getInt())
-                     : formatNumber(cast<FloatAttr>(value).getValueAsDouble()));
-  }
-  return text;
-}
-
-/// `parameters` describes those that `visible` read.
-LogicalResult Specializer::checkMask(Operation *op, Region &visible, bool causal, StringRef parameters) {
-  if (visible.empty() || !hideEveryPair(visible.front().getTerminator()->getOperands(), causal))
-    return success();
-  InFlightDiagnostic diagnostic = op->emitError("expected a mask by which a query sees some key, but ");
-  diagnostic << (causal ? "causal and visible(..)" : "visible(..)") << " hide" << (causal ? "" : "s")
-             << " every pair";
-  if (parameters.empty())
-    return diagnostic << "; change the condition";
-  return diagnostic << " with " << parameters << "; set it otherwise (--set " << parameters.split(' ').first
-                    << "=..), or change the condition";
 }
 
 LogicalResult Specializer::setOrders(RecurrencesOp op) {
@@ -257,35 +222,6 @@ void Specializer::setScalarTypes() {
   });
 }
 
-void Specializer::replaceNumbers() {
-  spec.walk([&](Operation *op) {
-    std::optional<double> number;
-    // The one function of a size in common use that math does not fold: 1 / sqrt(d). Here it is still f64.
-    FloatAttr known;
-    if (isa<math::RsqrtOp>(op) && matchPattern(op->getOperand(0), m_Constant(&known)) &&
-        known.getValueAsDouble() > 0.0)
-      number = 1.0 / std::sqrt(known.getValueAsDouble());
-    if (auto parameter = dyn_cast<ParameterOp>(op)) {
-      Attribute value = spec.getParameters().get(parameter.getName());
-      if (auto integer = dyn_cast<IntegerAttr>(value))
-        number = static_cast<double>(integer.getInt());
-      else
-        number = cast<FloatAttr>(value).getValueAsDouble();
-    } else if (auto size = dyn_cast<SizeOp>(op)) {
-      if (size.getAxis() == "d")
-        number = static_cast<double>(choices.headDim);
-      else if (size.getAxis() == "e")
-        number = static_cast<double>(choices.valueDim);
-    }
-    if (!number)
-      return;
-    OpBuilder builder(op);
-    op->getResult(0).replaceAllUsesWith(
-        buildNumber(builder, op->getLoc(), op->getResult(0).getType(), *number));
-    op->erase();
-  });
-}
-
 LogicalResult Specializer::run() {
   if (failed(setParameters(spec, choices.parameters)) ||
       (choices.mask && failed(setMask(spec, *choices.mask))))
@@ -296,18 +232,9 @@ LogicalResult Specializer::run() {
   warnUnusedInputs();
   if (failed(setTypes()))
     return failure();
-  llvm::DenseMap<Operation *, std::string> parameters;
-  spec.walk([&](RecurrencesOp op) { parameters[op] = describeParameters(spec, op.getVisible()); });
-  spec.walk([&](PairwiseOp op) { parameters[op] = describeParameters(spec, op.getVisible()); });
-  replaceNumbers();
-  for (Operation &op : spec.getBody().front()) {
-    auto sums = dyn_cast<RecurrencesOp>(op);
-    auto pairs = dyn_cast<PairwiseOp>(op);
-    if ((sums &&
-         failed(checkMask(sums, sums.getVisible(), sums.getMask() == Mask::Causal, parameters[sums]))) ||
-        (pairs && failed(checkMask(pairs, pairs.getVisible(), /*causal=*/false, parameters[pairs]))))
-      return failure();
-  }
+  if (failed(checkMasks(spec, {choices.headDim, choices.valueDim})))
+    return failure();
+  replaceNumbers(spec, spec.getParameters(), {choices.headDim, choices.valueDim});
   setScalarTypes();
   return success();
 }

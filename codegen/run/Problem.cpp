@@ -5,6 +5,7 @@
 #include "dialect/Taylor/Parameters.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/AddDocuments.h"
+#include "passes/MaskCheck.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -65,6 +66,9 @@ public:
       return failure();
     if (!options.mask.empty() && failed(setMask(problem.spec, *symbolizeMask(options.mask))))
       return failure();
+    llvm::StringMap<int64_t> &sizes = problem.environment.sizes;
+    if (failed(checkMasks(problem.spec, {sizes.lookup("d"), sizes.lookup("e")})))
+      return failure();
     if (failed(makeInputs()) || failed(makeCotangents()))
       return failure();
     return std::move(problem);
@@ -89,6 +93,7 @@ private:
 
 LogicalResult ProblemBuilder::setParameters() {
   std::string known;
+  SmallVector<ParameterSetting> settings;
   for (NamedAttribute parameter : problem.spec.getParameters()) {
     std::string name = parameter.getName().str();
     known += (known.empty() ? "" : ", ") + name;
@@ -103,6 +108,7 @@ LogicalResult ProblemBuilder::setParameters() {
         return fail("expected " + Twine(integer ? "an integer" : "a number") + " in --set " + name +
                     "=.., but got '" + it->second + "'");
       value = integer ? Real(asInteger) : Real(asNumber);
+      settings.push_back({name, it->second});
     }
     problem.environment.parameters[name] = value;
   }
@@ -110,7 +116,7 @@ LogicalResult ProblemBuilder::setParameters() {
     if (!problem.environment.parameters.contains(name))
       return fail("unsupported parameter '" + name + "' in --set: @" + problem.spec.getSymName() +
                   (known.empty() ? " has none" : " has " + known));
-  return success();
+  return taylor::setParameters(problem.spec, settings);
 }
 
 /// `option`: with what follows it.
