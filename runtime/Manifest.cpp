@@ -193,6 +193,14 @@ Manifest Manifest::parse(std::string_view text, bool partial) {
 
   const Json &tensors = field(json, "tensors", top);
   manifest.inputs = parseTensors(tensors, "inputs", /*input=*/true, manifest, partial);
+  // Calls leave out the end of the list.
+  auto late =
+      std::ranges::adjacent_find(manifest.inputs, [](const TensorInfo &before, const TensorInfo &input) {
+        return before.optional && !input.optional;
+      });
+  if (late != manifest.inputs.end())
+    fail("expected optional inputs behind all others in the manifest, but got '", late[1].name, "' behind '",
+         late->name, "'");
   manifest.outputs = parseTensors(tensors, "outputs", /*input=*/false, manifest, partial);
   manifest.saved = parseTensors(tensors, "saved", /*input=*/false, manifest, partial);
   if (json.contains("functions"))

@@ -211,7 +211,7 @@ void checkCount(const Manifest &manifest, at::TensorList inputs, bool complete) 
     failCount(manifest, required, inputs.size());
 }
 
-/// Of inputs as many as tell it.
+/// Of inputs as many as tell it, none of which is optional: behind the check there are so many.
 Problem problemOf(const Program &program, at::TensorList inputs) {
   const Manifest &signature = program.signature();
   if (int64_t(inputs.size()) <= std::max({program.dInput, program.eInput, program.dtypeInput, 0}))

@@ -64,6 +64,12 @@ std::vector<std::string> splitOptions(const std::string &options) {
   return list;
 }
 
+/// Whether an input says what a call is: it is there in each, and has the call's dtype, while learned
+/// parameters keep fp32 in a 16-bit artifact.
+bool tells(const runtime::TensorInfo &input) {
+  return !input.optional && input.source.kind != runtime::Source::Kind::Parameter;
+}
+
 /// What a manifest says but for sizes of states no target changes, and a GPU's code would have to be made for
 /// its own.
 std::vector<std::string> withoutTarget(std::vector<std::string> arguments) {
@@ -128,11 +134,9 @@ Program::Program(std::string spec, std::string options, std::string_view name)
   takesOptional = std::ranges::any_of(description.inputs, &runtime::TensorInfo::optional);
   dInput = inputWithAxis("d");
   eInput = inputWithAxis("e");
-  // Learned parameters keep fp32 in a 16-bit artifact, so they do not tell.
   dtypeInput = -1;
   for (int i = int(description.inputs.size()) - 1; i >= 0; --i)
-    if (description.inputs[i].source.kind != runtime::Source::Kind::Parameter &&
-        description.inputs[i].dtype != TAYLOR_I32)
+    if (tells(description.inputs[i]) && description.inputs[i].dtype != TAYLOR_I32)
       dtypeInput = i;
 }
 
@@ -146,7 +150,7 @@ Program::~Program() {
 
 int Program::inputWithAxis(const char *axis) const {
   for (size_t i = 0; i < description.inputs.size(); ++i)
-    if (description.inputs[i].source.kind != runtime::Source::Kind::Parameter)
+    if (tells(description.inputs[i]))
       for (const runtime::Axis &candidate : description.inputs[i].axes)
         if (candidate.name == axis)
           return int(i);

@@ -50,9 +50,9 @@ public:
   /// There are inputs that a call may leave out.
   bool takesOptional = false;
 
-  /// One input that has the axis, or -1.
+  /// One input that has the axis and that no call leaves out, or -1.
   int inputWithAxis(const char *axis) const;
-  int dInput, eInput, dtypeInput; ///< Inputs that tell d, e and the dtype; -1: none.
+  int dInput, eInput, dtypeInput; ///< Such inputs that tell d, e and the dtype; -1: none.
 
 private:
   struct Entry {

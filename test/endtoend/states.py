@@ -153,6 +153,28 @@ class States(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, r"expected 3 to \d+ inputs \(q, k, v, initial.*but got 2"):
             call(path, [q, k], "--states")
 
+    def test_learned(self):
+        """Where learned arrays alone have channels, the states that a call leaves out are not asked for their sizes."""
+        path = pathlib.Path(self.folder.name) / "learned.mlir"
+        path.write_text(ARRAYS + """
+!query = !taylor.array<[h, d]>
+!key = !taylor.array<[g, d]>
+!value = !taylor.array<[g, e]>
+taylor.spec @learned(%a: !row from projection, %c: !column from projection, %x: !query from parameter(ones), %y: !key from parameter(ones), %z: !value from parameter(ones)) {
+  %q = taylor.map %a * %x : !row, !query
+  %k = taylor.map %c * %y : !column, !key
+  %v = taylor.map %c * %z : !column, !value
+  %n = taylor.recurrences %q, %k, %v orders(1 to 2) scale(rsqrt(size(d))) causal : !q, !k, !v
+  taylor.yield %n : !o
+}""")
+        generator = torch.Generator().manual_seed(6)
+        inputs = [torch.randn(shape, generator=generator) for shape in ((1, 4, 20), (1, 2, 20), (4, 64), (2, 64), (2, 64))]
+        whole, begun = call(path, inputs), call(path, inputs, "--states")
+        self.assertLess(((begun[0] - whole[0]).norm() / whole[0].norm()).item(), 1e-5)
+        again = call(path, [*inputs, *(torch.zeros_like(state) for state in begun[1:])], "--states")
+        for left, right in zip(begun, again):
+            self.assertTrue(torch.equal(left, right))
+
     def test_autocast(self):
         """Inputs become bf16; states stay what they are, and are taken again."""
         path = pathlib.Path(self.folder.name) / "series.mlir"

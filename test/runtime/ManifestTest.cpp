@@ -242,6 +242,14 @@ TEST(Manifest, NamesOfStates) {
   EXPECT_EQ(manifest.finalOf(2), -1);
 }
 
+TEST(Manifest, OptionalInputs) {
+  const std::string x = R"({"name": "x", "axes": ["b", "u"], "dtype": "i32", )";
+  EXPECT_TRUE(Manifest::parse(manifestWith(x, x + R"("optional": true, )")).inputs[2].optional);
+  const std::string w = R"({"name": "w", "axes": ["e", "j"], "dtype": "f32", )";
+  expectError(manifestWith(w, w + R"("optional": true, )"),
+              "expected optional inputs behind all others in the manifest, but got 'x' behind 'w'");
+}
+
 TEST(Manifest, Ascending) {
   auto ascending = [&](const std::string &name, const std::string &axes) {
     std::string field = "\"name\": \"" + name + "\", \"axes\": " + axes;
