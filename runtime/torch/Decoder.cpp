@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/torch/Decoder.h"
+#include "runtime/torch/Describe.h"
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 #include <algorithm>
 #include <c10/core/GradMode.h>
 
@@ -65,8 +65,11 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
                 given[i].name, "', as of the first input, but got ", inputs[i].size(axis));
   }
   int64_t added = tokens.value_or(0);
-  if (memory.states.empty())
-    memory.states = makeStates(inputs);
+  if (memory.states.empty()) {
+    std::vector<at::Tensor> begun = inputs;
+    appendAbsent(attention.manifest(), begun);
+    memory.states.assign(begun.begin() + long(given.size()), begun.end());
+  }
   std::vector<at::Tensor> all = how == Kind::State ? inputs : keep(inputs, added, memory);
   at::Tensor output;
   if (how != Kind::Whole && added <= mostSteps) {
@@ -81,25 +84,6 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
   }
   memory.tokens += added;
   return output;
-}
-
-std::vector<at::Tensor> Decoder::makeStates(const std::vector<at::Tensor> &inputs) const {
-  int64_t sizes[TAYLOR_DIM_COUNT] = {};
-  for (size_t i = 0; i < given.size(); ++i)
-    for (size_t j = 0; j < given[i].axes.size(); ++j)
-      if (given[i].axes[j].dim >= 0)
-        sizes[given[i].axes[j].dim] = inputs[i].size(int64_t(j));
-  std::vector<at::Tensor> states;
-  for (const TensorInfo &info : attention.manifest().inputs) {
-    if (!info.isState())
-      continue;
-    std::vector<int64_t> shape;
-    for (const Axis &axis : info.axes)
-      shape.push_back(axis.isChannel() ? axis.size : sizes[axis.dim]);
-    states.push_back(
-        at::zeros(shape, inputs.front().options().dtype(scalarType(info.dtype)).requires_grad(false)));
-  }
-  return states;
 }
 
 std::vector<at::Tensor> Decoder::keep(const std::vector<at::Tensor> &inputs, int64_t added,

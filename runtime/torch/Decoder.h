@@ -41,8 +41,6 @@ public:
   at::Tensor extend(const std::vector<at::Tensor> &inputs, Memory &memory) const;
 
 private:
-  /// States of no tokens, of the batches and heads of these inputs.
-  std::vector<at::Tensor> makeStates(const std::vector<at::Tensor> &inputs) const;
   /// The inputs with `added` new tokens behind those in memory, where they are kept.
   std::vector<at::Tensor> keep(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;
 

@@ -5,11 +5,10 @@
 #include "runtime/torch/Attention.h"
 #include "runtime/torch/Call.h"
 #include "runtime/torch/Cuda.h"
-#include "runtime/torch/Layout.h"
+#include "runtime/torch/Describe.h"
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty_strided.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -59,32 +58,6 @@ template <typename Body> auto checked(Body body) {
   }
 }
 
-/// A tensor of a manifest's description, its elements not set. Run-time sizes are those of the first input
-/// that has the axis.
-at::Tensor describeResult(const Manifest &manifest, const TensorInfo &info, at::TensorList inputs,
-                          const at::Tensor *like) {
-  Extents<c10::SymInt> sizes;
-  for (const runtime::Axis &axis : info.axes) {
-    c10::SymInt size = axis.isChannel() ? axis.size : 1;
-    bool found = axis.isChannel();
-    for (size_t i = 0; i < inputs.size() && !found; ++i) {
-      const auto &axes = manifest.inputs[i].axes;
-      TORCH_CHECK(inputs[i].dim() == int64_t(axes.size()), "taylor: expected rank ", axes.size(), " of '",
-                  manifest.inputs[i].name, "', but got rank ", inputs[i].dim());
-      for (size_t j = 0; j < axes.size() && !found; ++j)
-        if (axes[j].dim == axis.dim) {
-          size = inputs[i].sym_size(int64_t(j));
-          found = true;
-        }
-    }
-    sizes.push_back(size);
-  }
-  Extents<c10::SymInt> strides = denseStrides(sizes, like ? like->sym_strides() : c10::SymIntArrayRef());
-  return at::empty_strided_symint(
-      c10::SymIntArrayRef(sizes.data(), sizes.size()), c10::SymIntArrayRef(strides.data(), strides.size()),
-      at::TensorOptions().dtype(scalarType(info.dtype)).device(inputs[0].device()));
-}
-
 /// The inputs, and in `all`, where it is empty until then, zeros behind them in place of optional ones that
 /// the call leaves out at the end: a sequence without states of earlier calls begins here.
 at::TensorList complete(Program &program, at::TensorList inputs, Tensors &all) {
@@ -94,8 +67,7 @@ at::TensorList complete(Program &program, at::TensorList inputs, Tensors &all) {
   if (inputs.size() == manifest.inputs.size())
     return inputs;
   all.assign(inputs.begin(), inputs.end());
-  for (size_t i = inputs.size(); i < manifest.inputs.size(); ++i)
-    all.push_back(describeResult(manifest, manifest.inputs[i], inputs, nullptr).zero_());
+  appendAbsent(manifest, all);
   return all;
 }
 
@@ -183,12 +155,13 @@ bool needsGradient(at::TensorList tensors) {
 
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
 public:
-  static variable_list forward(AutogradContext *context, at::TensorList inputs, Text spec, Text options,
-                               Offset offset) {
+  /// `program` is that of spec and options.
+  static variable_list forward(AutogradContext *context, at::TensorList inputs, Program *program, Text spec,
+                               Text options, Offset offset) {
     at::AutoDispatchBelowADInplaceOrView guard;
     Tensors results = forwardOperator().call(inputs, spec, options, offset);
     auto [outputCount, readsOutputs] = checked([&] {
-      const Manifest &manifest = manifestFor(*Program::find(spec, options), inputs);
+      const Manifest &manifest = manifestFor(*program, inputs);
       return std::make_pair(manifest.outputs.size(), backwardReads(manifest, Role::Output));
     });
     variable_list outputs(results.begin(), results.begin() + outputCount);
@@ -218,7 +191,7 @@ public:
         all.slice(0, inputs), all.slice(inputs, outputs), all.slice(inputs + outputs), cotangents,
         context->saved_data["spec"].toStringView(), context->saved_data["options"].toStringView(),
         context->saved_data["offset"].toOptional<int64_t>(), wanted);
-    variable_list results(inputs + 3); // spec, options and offset have none
+    variable_list results(inputs + 4); // program, spec, options and offset have none
     for (size_t i = 0; i < wanted.size(); ++i)
       results[size_t(wanted[i])] = gradients[i];
     return results;
@@ -227,9 +200,10 @@ public:
 
 Tensors attentionAutograd(at::TensorList inputs, Text spec, Text options, Offset offset) {
   if (needsGradient(inputs)) {
+    auto program = checked([&] { return Program::find(spec, options); });
     Tensors all;
-    at::TensorList completed = checked([&] { return complete(*Program::find(spec, options), inputs, all); });
-    return AttentionFunction::apply(completed, spec, options, offset);
+    at::TensorList completed = checked([&] { return complete(*program, inputs, all); });
+    return AttentionFunction::apply(completed, program.get(), spec, options, offset);
   }
   at::AutoDispatchBelowADInplaceOrView guard;
   return attentionOperator().call(inputs, spec, options, offset);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/torch/Describe.h"
+#include "runtime/torch/Call.h"
+#include "runtime/torch/Layout.h"
+#include <ATen/ops/empty_strided.h>
+#include <c10/util/Exception.h>
+
+namespace taylor {
+
+at::Tensor describeResult(const runtime::Manifest &manifest, const runtime::TensorInfo &info,
+                          at::TensorList inputs, const at::Tensor *like) {
+  Extents<c10::SymInt> sizes;
+  for (const runtime::Axis &axis : info.axes) {
+    c10::SymInt size = axis.isChannel() ? axis.size : 1;
+    bool found = axis.isChannel();
+    for (size_t i = 0; i < inputs.size() && !found; ++i) {
+      const auto &axes = manifest.inputs[i].axes;
+      TORCH_CHECK(inputs[i].dim() == int64_t(axes.size()), "taylor: expected rank ", axes.size(), " of '",
+                  manifest.inputs[i].name, "', but got rank ", inputs[i].dim());
+      for (size_t j = 0; j < axes.size() && !found; ++j)
+        if (axes[j].dim == axis.dim) {
+          size = inputs[i].sym_size(int64_t(j));
+          found = true;
+        }
+    }
+    sizes.push_back(size);
+  }
+  Extents<c10::SymInt> strides = denseStrides(sizes, like ? like->sym_strides() : c10::SymIntArrayRef());
+  return at::empty_strided_symint(
+      c10::SymIntArrayRef(sizes.data(), sizes.size()), c10::SymIntArrayRef(strides.data(), strides.size()),
+      at::TensorOptions().dtype(scalarType(info.dtype)).device(inputs[0].device()));
+}
+
+void appendAbsent(const runtime::Manifest &manifest, std::vector<at::Tensor> &inputs) {
+  size_t given = inputs.size();
+  for (size_t i = given; i < manifest.inputs.size(); ++i)
+    inputs.push_back(
+        describeResult(manifest, manifest.inputs[i], at::TensorList(inputs).slice(0, given), nullptr)
+            .zero_());
+}
+
+} // namespace taylor

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensors as a manifest describes them, beside the inputs of a call: for tensors without data and for traced
+// sizes too.
+#pragma once
+#include "runtime/Manifest.h"
+#include <ATen/core/Tensor.h>
+#include <vector>
+
+namespace taylor {
+
+/// A tensor of a manifest's description, its elements not set, laid out like `like` where that is not null.
+/// Run-time sizes are those of the first of the `inputs` that has the axis. Throws c10::Error where an input
+/// has another rank than described.
+at::Tensor describeResult(const runtime::Manifest &manifest, const runtime::TensorInfo &info,
+                          at::TensorList inputs, const at::Tensor *like);
+
+/// Puts zeros behind the inputs of a call, for those of the manifest that it leaves out at the end: a
+/// sequence without states of earlier calls begins here.
+void appendAbsent(const runtime::Manifest &manifest, std::vector<at::Tensor> &inputs);
+
+} // namespace taylor
