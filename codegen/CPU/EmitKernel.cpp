@@ -42,11 +42,14 @@ Value mlir::tile::cpu::emitExtent(ImplicitLocOpBuilder &b, ExtentAttr extent, Ar
   if (extent.isStatic())
     return i64(b, extent.getSize());
   if (extent.isParts()) {
-    auto [batch, heads] = extent.getPartsRoles();
-    Value blocks = arith::MulIOp::create(b, emitSize(b, batch, dims), emitSize(b, heads, dims));
-    blocks = arith::MaxSIOp::create(b, blocks, i64(b, 1));
-    Value rounded = arith::AddIOp::create(b, blocks, i64(b, extent.getSize() - 1));
-    return arith::DivUIOp::create(b, rounded, blocks);
+    Value divisor;
+    for (StringRef role : extent.getDivisors()) {
+      Value size = emitSize(b, role, dims);
+      divisor = divisor ? Value(arith::MulIOp::create(b, divisor, size)) : size;
+    }
+    divisor = arith::MaxSIOp::create(b, divisor, i64(b, 1));
+    Value rounded = arith::AddIOp::create(b, divisor, i64(b, extent.getSize() - 1));
+    return arith::DivUIOp::create(b, rounded, divisor);
   }
   Value size = emitSize(b, extent.getRole(), dims);
   if (extent.getSize() == 1)

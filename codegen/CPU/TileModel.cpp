@@ -39,6 +39,7 @@ void mlir::tile::cpu::chooseChunks(const Target &target, const TileProblem &prob
 void mlir::tile::cpu::chooseSteps(taylor::TileSizes &sizes) {
   sizes.tokens = sizes.stepTokens = 1;
   sizes.heads = 16;
+  sizes.lineBytes = 64;
   sizes.rows.queries = sizes.derivedRows.queries = 1;
   sizes.readsOnce = true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -34,7 +35,7 @@ void mlir::tile::sortByName(MutableArrayRef<Axis> axes) {
 bool mlir::tile::isRole(StringRef name) { return llvm::is_contained({"b", "h", "g", "t", "u", "lag"}, name); }
 
 //===----------------------------------------------------------------------===//
-// ExtentAttr: `64`, `t`, `ceildiv(t, 64)`
+// ExtentAttr: `64`, `t`, `ceildiv(t, 64)`, `ceildiv(4, b * g)`
 //===----------------------------------------------------------------------===//
 
 ExtentAttr mlir::tile::parseExtent(AsmParser &parser) {
@@ -55,11 +56,17 @@ ExtentAttr mlir::tile::parseExtent(AsmParser &parser) {
     return {};
   isNumber = parser.parseOptionalInteger(size);
   if (isNumber.has_value()) {
-    StringRef heads;
-    if (failed(*isNumber) || parser.parseComma() || parser.parseKeyword(&role) || parser.parseStar() ||
-        parser.parseKeyword(&heads) || parser.parseRParen())
+    SmallVector<StringRef, 2> divisors;
+    if (failed(*isNumber) || parser.parseComma())
       return {};
-    return ExtentAttr::getChecked(diagnose, context, StringAttr::get(context, role + "*" + heads), size);
+    do
+      if (parser.parseKeyword(&divisors.emplace_back()))
+        return {};
+    while (divisors.size() < 2 && succeeded(parser.parseOptionalStar()));
+    if (parser.parseRParen())
+      return {};
+    return ExtentAttr::getChecked(diagnose, context,
+                                  StringAttr::get(context, ExtentAttr::getDivisorsText(divisors)), size);
   }
   if (parser.parseKeyword(&role) || parser.parseComma() || parser.parseInteger(size) || parser.parseRParen())
     return {};
@@ -70,8 +77,7 @@ void mlir::tile::printExtent(llvm::raw_ostream &stream, ExtentAttr extent) {
   if (extent.isStatic())
     stream << extent.getSize();
   else if (extent.isParts())
-    stream << "ceildiv(" << extent.getSize() << ", " << extent.getPartsRoles().first << " * "
-           << extent.getPartsRoles().second << ")";
+    stream << "ceildiv(" << extent.getSize() << ", " << llvm::join(extent.getDivisors(), " * ") << ")";
   else if (extent.getSize() == 1)
     stream << extent.getRole().getValue();
   else
@@ -98,9 +104,11 @@ static constexpr int64_t kMostSize = int64_t(1) << 40;
 
 LogicalResult ExtentAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr role,
                                  int64_t size) {
-  auto [batch, heads] = role.getValue().split('*');
-  if (!role.empty() && !isRole(role) && !(isRole(batch) && isRole(heads)))
-    return emitError() << "expected one of the roles b, h, g, t, u, lag, but got '" << role.getValue() << "'";
+  SmallVector<StringRef, 2> roles;
+  role.getValue().split(roles, '*', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef one : roles)
+    if (!isRole(one))
+      return emitError() << "expected one of the roles b, h, g, t, u, lag, but got '" << one << "'";
   if (size < 1)
     return emitError() << "expected a positive size, but got " << size;
   if (size > kMostSize)
@@ -108,10 +116,20 @@ LogicalResult ExtentAttr::verify(function_ref<InFlightDiagnostic()> emitError, S
   return success();
 }
 
+SmallVector<StringRef, 2> ExtentAttr::getDivisors() const {
+  SmallVector<StringRef, 2> roles;
+  getRole().getValue().split(roles, '*', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  return roles;
+}
+
+std::string ExtentAttr::getDivisorsText(ArrayRef<StringRef> roles) { return "*" + llvm::join(roles, "*"); }
+
 int64_t ExtentAttr::evaluate(function_ref<int64_t(StringRef)> sizeOf) const {
   if (isParts()) {
-    int64_t blocks = sizeOf(getPartsRoles().first) * sizeOf(getPartsRoles().second);
-    return llvm::divideCeil(uint64_t(getSize()), uint64_t(std::max<int64_t>(blocks, 1)));
+    int64_t divisor = 1;
+    for (StringRef role : getDivisors())
+      divisor *= sizeOf(role);
+    return llvm::divideCeil(uint64_t(getSize()), uint64_t(std::max<int64_t>(divisor, 1)));
   }
   return isStatic() ? getSize() : llvm::divideCeil(uint64_t(sizeOf(getRole())), uint64_t(getSize()));
 }

@@ -11,7 +11,7 @@ def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
   let description = [{
     With an empty role the extent is the constant `size`. Otherwise it is ceil(R / size), R the run-time size of the
     role (one of b, h, g, t, u, lag; lag is T + U + 256); size 1 is the role itself. `ceildiv(4, b * g)` is in how many parts a block per b and g is cut so that
-    there are at least 4 blocks.
+    there are at least 4 blocks, and `ceildiv(16, t)` how many times T numbers are at least 16. A role of size 0 counts as 1 there.
   }];
   let parameters = (ins "::mlir::StringAttr":$role, "int64_t":$size);
   let builders = [
@@ -20,13 +20,17 @@ def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
     }]>,
     AttrBuilder<(ins "int64_t":$size), [{
       return $_get($_ctxt, ::mlir::StringAttr::get($_ctxt, ""), size);
+    }]>,
+    AttrBuilder<(ins "int64_t":$size, "::llvm::ArrayRef<::llvm::StringRef>":$divisors), [{
+      return $_get($_ctxt, ::mlir::StringAttr::get($_ctxt, getDivisorsText(divisors)), size);
     }]>
   ];
   let extraClassDeclaration = [{
     bool isStatic() const { return getRole().empty(); }
-    /// ceildiv(size, x * y)
-    bool isParts() const { return getRole().getValue().contains('*'); }
-    std::pair<::llvm::StringRef, ::llvm::StringRef> getPartsRoles() const { return getRole().getValue().split('*'); }
+    /// ceildiv(size, x * y), of which `getRole` is "*x*y", or ceildiv(size, x).
+    bool isParts() const { return getRole().getValue().starts_with("*"); }
+    ::llvm::SmallVector<::llvm::StringRef, 2> getDivisors() const;
+    static std::string getDivisorsText(::llvm::ArrayRef<::llvm::StringRef> roles);
     /// The extent for given run-time sizes.
     int64_t evaluate(::llvm::function_ref<int64_t(::llvm::StringRef role)> sizeOf) const;
   }];

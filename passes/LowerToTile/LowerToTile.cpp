@@ -33,8 +33,8 @@ private:
   tile::ArrayType storageOf(ArrayType type, Type elementType);
   /// The memory of one sum per part, which are added where they are read.
   tile::ArrayType inParts(Value array, tile::ExtentAttr parts);
-  /// Numbers that blocks of a processor add to again and again, each in a line of the caches of its own:
-  /// cores that write to one line take it from each other every time.
+  /// Numbers of tokens, where each block adds to one of them again and again: those of different heads lie
+  /// `TileSizes::lineBytes` or more apart.
   tile::ArrayType apart(tile::ArrayType rows);
   void declareTensors();
   void declareWorkspace();
@@ -99,15 +99,23 @@ tile::ArrayType ProgramAssembler::inParts(Value array, tile::ExtentAttr parts) {
 }
 
 tile::ArrayType ProgramAssembler::apart(tile::ArrayType rows) {
-  constexpr int64_t lineBits = 64 * 8;
-  bool areNumbers =
-      llvm::all_of(rows.getAxes(), [](const tile::Axis &axis) { return !axis.extent.isStatic(); });
-  if (sizes.stepTokens > 1 || !areNumbers)
+  bool areNumbers = llvm::all_of(rows.getAxes(), [](const tile::Axis &axis) {
+    return !axis.extent.isStatic() || axis.getName() == "part";
+  });
+  if (!sizes.lineBytes || !areNumbers)
     return rows;
-  SmallVector<tile::Axis> axes(rows.getAxes());
-  axes.push_back(tile::Axis::get(builder.getContext(), TileEmitter::lineAxis,
-                                 lineBits / rows.getElementType().getIntOrFloatBitWidth()));
-  return tile::ArrayType::get(builder.getContext(), axes, rows.getElementType());
+  // The tokens of a head lie side by side, since its block adds to one after the other. They have their
+  // memory as many times as fills a line: 16 times for one token of f32, once for 16 or more.
+  MLIRContext *context = builder.getContext();
+  SmallVector<tile::Axis> axes, tokens;
+  for (const tile::Axis &axis : rows.getAxes())
+    (isTokenAxis(axis.getName()) ? tokens : axes).push_back(axis);
+  uint64_t perLine =
+      llvm::divideCeil(uint64_t(sizes.lineBytes), rows.getElementType().getIntOrFloatBitWidth() / 8);
+  axes.push_back({builder.getStringAttr(TileEmitter::lineAxis),
+                  tile::ExtentAttr::get(context, int64_t(perLine), tokens.front().getName())});
+  llvm::append_range(axes, tokens);
+  return tile::ArrayType::get(context, axes, rows.getElementType());
 }
 
 void ProgramAssembler::declareTensors() {
@@ -237,7 +245,8 @@ tile::ExtentAttr ProgramAssembler::partsOf(const KernelPlan &kernel) {
                                  PairEmitter::columnTile(cast<PairwiseOp>(kernel.op), sizes).keys);
   if (kernel.axes.size() < 2)
     return tile::ExtentAttr::get(builder.getContext(), kernel.axes.empty() ? sizes.blocks : 1);
-  return tile::ExtentAttr::get(builder.getStringAttr(kernel.axes[0] + "*" + kernel.axes[1]), sizes.blocks);
+  return tile::ExtentAttr::get(builder.getContext(), sizes.blocks,
+                               {StringRef(kernel.axes[0]), StringRef(kernel.axes[1])});
 }
 
 void ProgramAssembler::storeRoot(Root &root, Value tile, TileEmitter &emitter, Frame &frame) {

@@ -104,8 +104,11 @@ Value TileEmitter::extent(tile::ExtentAttr extent) {
     return extent.getSize() == 1 ? size(extent.getRole())
                                  : Value(arith::CeilDivSIOp::create(builder, loc, size(extent.getRole()),
                                                                     constant(extent.getSize())));
-  auto [batch, heads] = extent.getPartsRoles();
-  Value blocks = arith::MulIOp::create(builder, loc, size(batch), size(heads));
+  SmallVector<Value> sizes =
+      llvm::map_to_vector(extent.getDivisors(), [&](StringRef role) { return size(role); });
+  Value blocks = sizes.front();
+  for (Value other : llvm::drop_begin(sizes))
+    blocks = arith::MulIOp::create(builder, loc, blocks, other);
   return arith::CeilDivSIOp::create(builder, loc, constant(extent.getSize()), blocks);
 }
 

@@ -58,7 +58,7 @@ struct Frame {
 
 class TileEmitter {
 public:
-  /// The last axis of an array of numbers that lie apart: element 0 is the number.
+  /// An axis for which numbers lie apart (TileSizes::lineBytes): all of them are at its place 0.
   static constexpr llvm::StringLiteral lineAxis = "line";
 
   TileEmitter(mlir::OpBuilder &builder, mlir::Location loc, const ArrayMemory &memory, const TileSizes &sizes,

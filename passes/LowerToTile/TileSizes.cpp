@@ -71,6 +71,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       number("state-features", sizes.stateFeatures),
       number("heads", sizes.heads),
       number("step-tokens", sizes.stepTokens),
+      number("line-bytes", sizes.lineBytes, 0),
       choice("loop-operands", keys, sizes.readsOnce, [&](unsigned word) { sizes.readsOnce = word; }),
       choice("states", states, sizes.featuresOnGrid, [&](unsigned word) { sizes.featuresOnGrid = word; }),
       choice("products", products,

@@ -70,6 +70,9 @@ struct TileSizes {
   int64_t heads = 1;
   /// Tokens of a tile in the recurrent form, of which the first counts: what the target's products need.
   int64_t stepTokens = 1;
+  /// Bytes of a line of the caches, which cores that write to it take from each other: numbers that blocks of
+  /// the recurrent form add to again and again lie so far apart; 0: as close as they may be.
+  int64_t lineBytes = 0;
   /// A call has few queries, so that what a loop over keys reads is read about once: none of it is stored for
   /// that.
   bool readsOnce = false;

@@ -252,3 +252,30 @@ tile.program @monomials {
     }
   }
 }
+
+// Memory of which one axis is there for its size alone: as many times T as makes 64 numbers, of which the first T are used. Beyond them, though in memory, there are no tokens.
+!apart = !tile.array<[b, line = ceildiv(64, t), t], f32>
+tile.program @apart {
+  %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
+  %y = tile.tensor "output:y" : !tile.array<[b, t], f32>
+  %w = tile.workspace "w" : !apart
+  tile.kernel @put grid(%b in b, %i in ceildiv(t, 16)) {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %t0 = arith.muli %i, %c16 : index
+    %v = tile.load %x[b = %b, t = %t0] : !tile.array<[b, t], f32> -> !tile.tile<[t = 16], f32>
+    tile.store %v, %w[b = %b, line = %c0, t = %t0] : !tile.tile<[t = 16], f32>, !apart
+  }
+  tile.kernel @get grid(%b in b, %i in ceildiv(t, 16)) {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %t0 = arith.muli %i, %c16 : index
+    %v = tile.load %w[b = %b, line = %c0, t = %t0] : !apart -> !tile.tile<[t = 16], f32>
+    %sum = tile.reduce sum %v over(t) : !tile.tile<[t = 16], f32> -> !tile.tile<[], f32>
+    %r = tile.map (%a = %v, %s = %sum) : (!tile.tile<[t = 16], f32>, !tile.tile<[], f32>) -> !tile.tile<[t = 16], f32> {
+      %d = arith.addf %a, %s : f32
+      tile.yield %d : f32
+    }
+    tile.store %r, %y[b = %b, t = %t0] : !tile.tile<[t = 16], f32>, !tile.array<[b, t], f32>
+  }
+}

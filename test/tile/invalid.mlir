@@ -20,7 +20,7 @@ func.func private @unknown_role(!tile.array<[b, i = ceildiv(d, 64)], f32>)
 
 // -----
 
-// expected-error @+1 {{expected one of the roles b, h, g, t, u, lag, but got 'b*d'}}
+// expected-error @+1 {{expected one of the roles b, h, g, t, u, lag, but got 'd'}}
 func.func private @unknown_role_of_parts(!tile.array<[b, p = ceildiv(4, b * d)], f32>)
 
 // -----

@@ -23,6 +23,8 @@ tile.program @forward {
   %qt = tile.workspace "qt" : !blocks
   // CHECK: tile.workspace "parts" : !tile.array<[part = ceildiv(4, b * g), b, g, t], f32>
   %parts = tile.workspace "parts" : !tile.array<[part = ceildiv(4, b * g), b, g, t], f32>
+  // CHECK: tile.workspace "apart" : !tile.array<[b, h, line = ceildiv(16, t), t], f32>
+  %apart = tile.workspace "apart" : !tile.array<[b, h, line = ceildiv(16, t), t], f32>
   // CHECK: tile.workspace "lags" : !tile.array<[h, lag], f32>
   %lags = tile.workspace "lags" : !tile.array<[h, lag], f32>
   %places = tile.workspace "places" : !tile.array<[b, x = u], f32>

@@ -40,8 +40,10 @@ Value KernelEmitter::extentValue(ExtentAttr extent) {
     return code.i64(extent.getSize());
   auto ceilDivide = [&](Value a, Value b) { return code.divide(code.sub(code.add(a, b), code.i64(1)), b); };
   if (extent.isParts()) {
-    auto [x, y] = extent.getPartsRoles();
-    return ceilDivide(code.i64(extent.getSize()), code.mul(sizes.lookup(x.trim()), sizes.lookup(y.trim())));
+    Value divisor;
+    for (StringRef role : extent.getDivisors())
+      divisor = divisor ? code.mul(divisor, sizes.lookup(role)) : sizes.lookup(role);
+    return ceilDivide(code.i64(extent.getSize()), divisor);
   }
   Value size = sizes.lookup(extent.getRole().getValue());
   return extent.getSize() == 1 ? size : ceilDivide(size, code.i64(extent.getSize()));

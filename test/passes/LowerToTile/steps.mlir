@@ -1,6 +1,6 @@
 // The recurrence: one kernel takes a panel of the states at a time, adds what a token brings, stores it, and adds to the rows of every head of the group
 // what its query reads. The first token reads where the states come from, the others where they are.
-// RUN: taylor-opt %s --taylor-lower-to-tile="tiles=tokens=1,step-tokens=1,state-features=4,blocks=2" | FileCheck %s
+// RUN: taylor-opt %s --taylor-lower-to-tile="tiles=tokens=1,step-tokens=1,line-bytes=64,state-features=4,blocks=2" | FileCheck %s
 // RUN: taylor-opt %s --taylor-lower-to-tile="tiles=tokens=16,step-tokens=16,state-features=4,blocks=2" | FileCheck %s --check-prefix=WIDE
 // Heads in one block where rows of a token are all that it has to do:
 // RUN: taylor-opt %s --taylor-lower-to-tile="tiles=tokens=1,step-tokens=1,state-features=4,heads=16" | FileCheck %s --check-prefix=HEADS
@@ -20,8 +20,8 @@
 // CHECK: %[[H:.*]] = tile.tensor "output:final.state0" :
 // CHECK: %[[Z:.*]] = tile.tensor "output:final.state1" :
 // CHECK: %[[NUMERATOR:.*]] = tile.workspace "steps.0" : !tile.array<[part = ceildiv(2, b * g), b, h, t, e = 5], f32>
-// Blocks add to masses panel after panel: each is in a line of the caches of its own.
-// CHECK: %[[MASS:.*]] = tile.workspace "steps.1" : !tile.array<[part = ceildiv(2, b * g), b, h, t, line = 16], f32>
+// Blocks add to masses panel after panel: those of different heads lie a line of the caches apart.
+// CHECK: %[[MASS:.*]] = tile.workspace "steps.1" : !tile.array<[part = ceildiv(2, b * g), b, h, line = ceildiv(16, t), t], f32>
 // CHECK: tile.kernel @steps grid({{.*}} in b, {{.*}} in g, %[[PART:.*]] in ceildiv(2, b * g))
 // CHECK:   tile.store {{.*}}, %[[NUMERATOR]] [part = %[[PART]]
 // CHECK:   scf.for %[[PANEL:.*]] =
@@ -38,7 +38,7 @@
 // CHECK:     tile.map ({{.*}}, {{.*}} = %[[NEXT]])
 // CHECK:     tile.reduce sum {{.*}} over(f)
 // CHECK:     tile.accumulate {{.*}}, %[[NUMERATOR]]
-// CHECK:     tile.accumulate {{.*}}, %[[MASS]] [{{.*}}, line = %{{.*}}] : !tile.tile<[], f32>
+// CHECK:     tile.accumulate {{.*}}, %[[MASS]] [{{.*}}, line = %{{.*}}, t = %{{.*}}] : !tile.tile<[], f32>
 // CHECK:     scf.if
 // CHECK:       tile.load %[[H]]
 // CHECK:       scf.for
@@ -49,6 +49,7 @@
 // CHECK: tile.kernel @rows grid({{.*}} in b, {{.*}} in h, {{.*}} in t)
 // CHECK:   tile.load %[[NUMERATOR]] [part =
 // CHECK:   tile.store {{.*}}, %[[O]]
+// HEADS: tile.workspace "steps.1" : !tile.array<[part = ceildiv(4, b * g), b, h, t], f32>
 // HEADS: tile.kernel @rows grid({{.*}} in b, %[[BLOCK:.*]] in ceildiv(h, 16), {{.*}} in t)
 // HEADS: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %{{.*}} : index
 // HEADS: %[[PAST:.*]] = arith.addi %[[FIRST]]
@@ -83,4 +84,13 @@ taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %
 taylor.function @decayed of @decayed("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:H0" %H0: !H, "input:r" %r: !keep) {
   %o, %H1 = taylor.step_states %q with %k, %v from %H0 keep(%r) reads [0] orders(0 to 2) weights [[1.0, 1.0, 0.5]] : (!q, !k, !v, !H, !keep) -> (!o, !H)
   taylor.yield "output:o" %o, "output:final.state0" %H1 : !o, !H
+}
+
+// Tokens become the last axis of such an array, however the row has them.
+!late = !taylor.array<[b, t, h], f32>
+// CHECK-LABEL: tile.program @heads_behind_tokens
+// CHECK: tile.workspace "steps.0" : !tile.array<[part = ceildiv(2, b * g), b, h, line = ceildiv(16, t), t], f32>
+taylor.function @heads_behind_tokens of @heads_behind_tokens("input:q" %q: !q, "input:k" %k: !k, "input:z0" %z0: !z) {
+  %n, %z1 = taylor.step_states %q with %k mass from %z0 reads [0] orders(0 to 2) weights [[1.0, 1.0, 0.5]] : (!q, !k, !z) -> (!late, !z)
+  taylor.yield "output:o" %n, "output:final.state0" %z1 : !late, !z
 }
