@@ -90,24 +90,25 @@ Value StateCarrier::buildStartOf(StringRef token, int64_t number) {
                        Value is = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ,
                                                         buildLocalIndex(b, at, token), which);
                        Value start = StopGradientOp::create(b, at, x[0]);
-                       return arith::SelectOp::create(b, at, is, start, buildNumber(b, at, real(), 0.0));
+                       return buildOrZero(b, at, is, start);
                      });
 }
 
-/// x[0] where the predicate holds for x[1] and x[2], else 0.
-static Value chooseIf(OpBuilder &builder, ValueRange arrays, arith::CmpFPredicate predicate) {
-  return buildMap(builder, arrays[0].getLoc(), arrays, {},
-                  [&](OpBuilder &b, Location at, ValueRange x) -> Value {
-                    Value is = arith::CmpFOp::create(b, at, predicate, x[1], x[2]);
-                    return arith::SelectOp::create(b, at, is, x[0], buildNumber(b, at, x[0].getType(), 0.0));
+Value StateCarrier::keepWhere(arith::CmpFPredicate predicate, Value x, Value y, Value array) {
+  SmallVector<Value> arrays{x, y};
+  if (array)
+    arrays.insert(arrays.begin(), array);
+  return buildMap(builder, arrays.front().getLoc(), arrays, {},
+                  [&](OpBuilder &b, Location at, ValueRange s) -> Value {
+                    Value is = arith::CmpFOp::create(b, at, predicate, s.drop_back().back(), s.back());
+                    return buildOrZero(b, at, is, array ? s[0] : buildNumber(b, at, real(), 1.0));
                   });
 }
 
 Value StateCarrier::keepIfBegun(Value array, Value starts) {
-  return starts ? chooseIf(builder, {array, starts, getPosition()}, arith::CmpFPredicate::OLT) : array;
+  return starts ? keepWhere(arith::CmpFPredicate::OLT, starts, getPosition(), array) : array;
 }
 
 Value StateCarrier::keepLastDocument(Value array, StringRef token) {
-  return documents ? chooseIf(builder, {array, getStarts(token), getLastStart()}, arith::CmpFPredicate::OEQ)
-                   : array;
+  return documents ? keepWhere(arith::CmpFPredicate::OEQ, getStarts(token), getLastStart(), array) : array;
 }

@@ -173,11 +173,7 @@ CarriedDecay StateCarrier::carryDecay(PairwiseOp op, const SeparableSums &sums) 
       Value exponent = arith::SubFOp::create(b, at, s[0], s[1]);
       if (s.size() == 2)
         return math::ExpOp::create(b, at, exponent);
-      // What is not chosen may be infinite.
-      Value zero = buildNumber(b, at, exponent.getType(), 0.0);
-      Value is = arith::CmpFOp::create(b, at, predicate, s[2], s[3]);
-      exponent = arith::SelectOp::create(b, at, is, exponent, zero);
-      return arith::SelectOp::create(b, at, is, math::ExpOp::create(b, at, exponent), zero);
+      return buildExpOrZero(b, at, arith::CmpFOp::create(b, at, predicate, s[2], s[3]), exponent);
     });
   };
   auto ifDocuments = [&](Value x, Value y) { return keys ? SmallVector<Value>{x, y} : SmallVector<Value>(); };
@@ -199,17 +195,10 @@ CarriedDecay StateCarrier::carryDecay(PairwiseOp op, const SeparableSums &sums) 
 
 /// Without a decay, a document keeps all or nothing.
 CarriedDecay StateCarrier::carryDocuments() {
-  auto indicator = [&](arith::CmpFPredicate predicate, Value x, Value y) {
-    return buildMap(builder, loc, {x, y}, {}, [&](OpBuilder &b, Location at, ValueRange s) -> Value {
-      Value is = arith::CmpFOp::create(b, at, predicate, s[0], s[1]);
-      return arith::SelectOp::create(b, at, is, buildNumber(b, at, real(), 1.0),
-                                     buildNumber(b, at, real(), 0.0));
-    });
-  };
   using Predicate = arith::CmpFPredicate;
   if (mode == CarryMode::Recurrent)
-    return {Value(), Value(), indicator(Predicate::OLT, getStarts("u"), getPlaces("u"))};
-  return {indicator(Predicate::OLT, getStarts("t"), getPosition()),
-          indicator(Predicate::OEQ, getStarts("u"), getLastStart()),
-          indicator(Predicate::OLT, getLastStart(), getPosition())};
+    return {Value(), Value(), keepWhere(Predicate::OLT, getStarts("u"), getPlaces("u"))};
+  return {keepWhere(Predicate::OLT, getStarts("t"), getPosition()),
+          keepWhere(Predicate::OEQ, getStarts("u"), getLastStart()),
+          keepWhere(Predicate::OLT, getLastStart(), getPosition())};
 }

@@ -16,11 +16,6 @@ static Value isEqual(OpBuilder &b, Location loc, Value x, Value y) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, y);
 }
 
-/// x where the condition holds, else 0.
-static Value chooseOrZero(OpBuilder &b, Location loc, Value condition, Value x) {
-  return arith::SelectOp::create(b, loc, condition, x, buildNumber(b, loc, x.getType(), 0.0));
-}
-
 static Value buildStopped(OpBuilder &b, Location loc, ValueRange x) {
   return StopGradientOp::create(b, loc, x[0]);
 }
@@ -75,7 +70,7 @@ Value StateCarrier::buildAtLast(Value array, StringRef token, Value otherwise) {
                              Value tokens = SizeOp::create(b, at, real(), builder.getStringAttr(token));
                              Value index = arith::SubFOp::create(b, at, tokens, number(b, 1.0));
                              Value isLast = isEqual(b, at, buildLocalIndex(b, at, token), index);
-                             return chooseOrZero(b, at, isLast, StopGradientOp::create(b, at, x[0]));
+                             return buildOrZero(b, at, isLast, StopGradientOp::create(b, at, x[0]));
                            });
   return buildMap(builder, where, {last, otherwise}, {},
                   [&](OpBuilder &b, Location at, ValueRange x) -> Value {
@@ -171,15 +166,14 @@ Value StateCarrier::carryLast(Value array, StringRef token, int64_t count) {
                   [&](OpBuilder &b, Location at, ValueRange x) -> Value {
                     Value number = arith::SubFOp::create(b, at, buildLocalIndex(b, at, token), tokens(b, at));
                     number = arith::AddFOp::create(b, at, number, buildNumber(b, at, real(), double(count)));
-                    return chooseOrZero(b, at, isEqual(b, at, indexAlong(b, at), number), x[0]);
+                    return buildOrZero(b, at, isEqual(b, at, indexAlong(b, at), number), x[0]);
                   })};
   for (int64_t kept = 0; kept < count; ++kept)
     arrays.push_back(buildReduce(builder, where, Reduction::Sum, axis, initial, {},
                                  [&](OpBuilder &b, Location at, ValueRange x) -> Value {
                                    Value number = arith::AddFOp::create(
                                        b, at, tokens(b, at), buildNumber(b, at, real(), double(kept)));
-                                   return chooseOrZero(b, at, isEqual(b, at, indexAlong(b, at), number),
-                                                       x[0]);
+                                   return buildOrZero(b, at, isEqual(b, at, indexAlong(b, at), number), x[0]);
                                  }));
   setFinal(initial, buildMap(
                         builder, where, arrays, {},
@@ -188,7 +182,7 @@ Value StateCarrier::carryLast(Value array, StringRef token, int64_t count) {
                           for (int64_t kept = 0; kept < count; ++kept) {
                             Value number = buildNumber(b, at, real(), double(kept));
                             Value old =
-                                chooseOrZero(b, at, isEqual(b, at, indexAlong(b, at), number), x[1 + kept]);
+                                buildOrZero(b, at, isEqual(b, at, indexAlong(b, at), number), x[1 + kept]);
                             sum = arith::AddFOp::create(b, at, sum, old);
                           }
                           return sum;
@@ -209,7 +203,7 @@ Value StateCarrier::lastOf(Value initial, StringRef token, int64_t number, Value
                     Value place = arith::AddFOp::create(b, at, x[2], index);
                     Value start = arith::AddFOp::create(b, at, x[1], buildNumber(b, at, real(), count));
                     Value isOwn = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OLE, start, place);
-                    return chooseOrZero(b, at, isOwn, x[0]);
+                    return buildOrZero(b, at, isOwn, x[0]);
                   });
 }
 
@@ -223,7 +217,7 @@ void StateCarrier::addToFirst(Value result, StringRef token, ArrayRef<Value> ter
         Value index = buildLocalIndex(b, at, token), sum = x[0];
         for (auto [number, term] : llvm::enumerate(x.drop_front())) {
           Value isToken = isEqual(b, at, index, buildNumber(b, at, real(), double(number)));
-          sum = arith::AddFOp::create(b, at, sum, chooseOrZero(b, at, isToken, term));
+          sum = arith::AddFOp::create(b, at, sum, buildOrZero(b, at, isToken, term));
         }
         return sum;
       },
@@ -247,7 +241,7 @@ LogicalResult StateCarrier::carryShift(ScanOp op) {
         [&](OpBuilder &b, Location at, ValueRange x) -> Value {
           Value index = IndexOp::create(b, at, real(), builder.getStringAttr(axis));
           Value here = isEqual(b, at, index, buildNumber(b, at, real(), double(number)));
-          return chooseOrZero(b, at, here, x[0]);
+          return buildOrZero(b, at, here, x[0]);
         }));
   addToFirst(op.getResult(), op.getAxis(), terms);
   return success();
@@ -274,7 +268,7 @@ LogicalResult StateCarrier::carryConvolution(ConvolveOp op) {
           Value index = IndexOp::create(b, at, real(), builder.getStringAttr(axis));
           Value tapIndex = IndexOp::create(b, at, real(), builder.getStringAttr(tap));
           Value here = arith::AddFOp::create(b, at, tapIndex, buildNumber(b, at, real(), double(number)));
-          return chooseOrZero(b, at, isEqual(b, at, index, here), arith::MulFOp::create(b, at, x[0], x[1]));
+          return buildOrZero(b, at, isEqual(b, at, index, here), arith::MulFOp::create(b, at, x[0], x[1]));
         }));
   addToFirst(op.getResult(), token, terms);
   return success();

@@ -130,7 +130,7 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
     if (!sums.documents)
       return decay;
     Value same = arith::CmpFOp::create(b, where, arith::CmpFPredicate::OEQ, x.take_back(2)[0], x.back());
-    return arith::SelectOp::create(b, where, same, decay, buildNumber(b, where, x[0].getType(), 0.0));
+    return buildOrZero(b, where, same, decay);
   };
   auto readFor = [&](Value array, StringRef token) -> Value {
     return EdgeOp::create(builder, loc, arrayTypeOf(array).renamed("u", token), array, chunk);

@@ -165,8 +165,7 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
           // hold.
           Value product = buildMapped(b, loc, outer, values, scalar.getType());
           for (Value condition : conditions)
-            product = arith::SelectOp::create(b, loc, cloneScalar(b, condition, values), product,
-                                              buildNumber(b, loc, scalar.getType(), 0.0));
+            product = buildOrZero(b, loc, cloneScalar(b, condition, values), product);
           return arith::MulFOp::create(b, loc, x.back(), product);
         },
         op.getResult().getType());

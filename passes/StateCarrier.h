@@ -59,6 +59,9 @@ private:
   /// The same of the last token, [b], and of the call's token of a number.
   mlir::Value getLastStart();
   mlir::Value buildStartOf(llvm::StringRef token, int64_t number);
+  /// An array, or 1 without it, where the predicate holds of the numbers x and y; else 0.
+  mlir::Value keepWhere(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y,
+                        mlir::Value array = {});
   /// An array where documents that start there began before the call, else 0; without `starts` the array.
   mlir::Value keepIfBegun(mlir::Value array, mlir::Value starts);
   /// What of the call's tokens is of the last one's document, else 0.

@@ -3,6 +3,7 @@
 
 #include "dialect/Taylor/Axes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -122,4 +123,14 @@ Value taylor::cloneScalar(OpBuilder &builder, Value scalar, IRMapping &values) {
 
 Value taylor::buildNumber(OpBuilder &builder, Location loc, Type type, double value) {
   return arith::ConstantOp::create(builder, loc, FloatAttr::get(type, value));
+}
+
+Value taylor::buildOrZero(OpBuilder &builder, Location loc, Value condition, Value x) {
+  return arith::SelectOp::create(builder, loc, condition, x, buildNumber(builder, loc, x.getType(), 0.0));
+}
+
+Value taylor::buildExpOrZero(OpBuilder &builder, Location loc, Value condition, Value x) {
+  // The derivative multiplies by exp(x), and an infinity times 0 is no number: so x is chosen first.
+  Value chosen = buildOrZero(builder, loc, condition, x);
+  return buildOrZero(builder, loc, condition, math::ExpOp::create(builder, loc, chosen));
 }

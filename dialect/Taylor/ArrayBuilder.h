@@ -58,6 +58,14 @@ mlir::Value cloneScalar(mlir::OpBuilder &builder, mlir::Value scalar, mlir::IRMa
 /// A floating-point constant in a region.
 mlir::Value buildNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type, double value);
 
+/// In a region: x where the condition holds, else 0.
+mlir::Value buildOrZero(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition, mlir::Value x);
+
+/// In a region: exp(x) where the condition holds, else 0. Where it does not hold, exp(x) may be infinite and
+/// the derivative is 0 all the same.
+mlir::Value buildExpOrZero(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition,
+                           mlir::Value x);
+
 } // namespace taylor
 
 #endif

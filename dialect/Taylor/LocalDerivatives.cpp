@@ -114,8 +114,7 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
     // Ties share: cotangent / number of them.
     auto isMaximum = [&](OpBuilder &builder, Location loc, Value value, Value maximum, Value then) -> Value {
       Value equal = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, value, maximum);
-      return arith::SelectOp::create(builder, loc, equal, then,
-                                     buildNumber(builder, loc, then.getType(), 0.0));
+      return buildOrZero(builder, loc, equal, then);
     };
     SmallVector<Value> arrays(getArrays());
     arrays.push_back(getResult());

@@ -3,6 +3,7 @@
 // Tiles of the operations that are local to tokens, channels and heads.
 #include "passes/LowerToTile/TileEmitter.h"
 
+#include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,8 +40,7 @@ static void selectLive(ScalarProgram &program, Location loc, ValueRange counts,
     Value alive = arith::CmpFOp::create(program.builder(), loc, arith::CmpFPredicate::OGT, count,
                                         math.number(count.getType(), 0.0));
     for (Value &result : results)
-      result =
-          arith::SelectOp::create(program.builder(), loc, alive, result, math.number(result.getType(), 0.0));
+      result = buildOrZero(program.builder(), loc, alive, result);
   }
 }
 
@@ -214,8 +214,7 @@ Value TileEmitter::emitPartial(ReduceOp op, Frame &frame) {
       Value after = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::sge, position, first);
       inside = arith::AndIOp::create(program.builder(), loc, inside, after);
     }
-    Value zero = FloatMath{program.builder(), loc}.number(value.getType(), 0.0);
-    Value kept = arith::SelectOp::create(program.builder(), loc, inside, value, zero);
+    Value kept = buildOrZero(program.builder(), loc, inside, value);
     tile =
         tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, program.emit(kept).front(), {token});
   }
@@ -258,8 +257,7 @@ Value TileEmitter::emitShifted(StringRef token, int64_t amount, Value documents,
                                        program.input(ends[1]));
     inside = arith::AndIOp::create(inner, loc, inside, same);
   }
-  Value zero = FloatMath{inner, loc}.number(value.getType(), 0.0);
-  return program.emit(ValueRange{arith::SelectOp::create(inner, loc, inside, value, zero)}).front();
+  return program.emit(ValueRange{buildOrZero(inner, loc, inside, value)}).front();
 }
 
 Value TileEmitter::emitShift(ScanOp op, Frame &frame) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/StateEmitter.h"
 
+#include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -129,8 +130,7 @@ SmallVector<Value> StateEmitter::maskTokens(const Summed &op, Frame &tokens, Val
   Value positions = positionsOf(op.token, tokens);
   auto within = [&](OpBuilder &inner, Location where, Value position, Value value) -> Value {
     Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, position, end);
-    Value zero = arith::ConstantOp::create(inner, where, inner.getFloatAttr(op.real, 0.0));
-    return arith::SelectOp::create(inner, where, is, value, zero);
+    return buildOrZero(inner, where, is, value);
   };
   SmallVector<Value> masked;
   for (Value value : op.values)
@@ -298,17 +298,14 @@ Value StateEmitter::loadDecay(StatesOp op, Value from, Value to, const Frame &fr
       for (Value slot : {to, from})
         numbers.push_back(loadEdge(array, op.getChunk(), slot, frame));
   return emitter.map(numbers, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
-    auto number = [&](double x) -> Value {
-      return arith::ConstantOp::create(inner, where, inner.getFloatAttr(s[0].getType(), x));
-    };
-    Value kept = number(1.0);
+    Value kept = buildNumber(inner, where, s[0].getType(), 1.0);
     if (op.getDecay())
       kept = math::ExpOp::create(inner, where, arith::SubFOp::create(inner, where, s[0], s[1]));
     if (!op.getWithin())
       return kept;
     ValueRange documents = s.take_back(2);
     Value same = arith::CmpFOp::create(inner, where, arith::CmpFPredicate::OEQ, documents[0], documents[1]);
-    return arith::SelectOp::create(inner, where, same, kept, number(0.0));
+    return buildOrZero(inner, where, same, kept);
   });
 }
 

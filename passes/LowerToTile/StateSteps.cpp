@@ -4,6 +4,7 @@
 // with what the queries of its heads read, so that it passes through memory once.
 #include "passes/LowerToTile/StateEmitter.h"
 
+#include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,8 +45,7 @@ SmallVector<Value> StateEmitter::addToken(const Summed &op, Frame &token, Value 
   Value panel = expand(emitter.emit(op.vectors, token), op.features, start, size, {});
   // Without tokens there is none to add.
   panel = emitter.map(panel, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
-    Value zero = arith::ConstantOp::create(inner, where, inner.getFloatAttr(op.real, 0.0));
-    return arith::SelectOp::create(inner, where, isThere, s[0], zero);
+    return buildOrZero(inner, where, isThere, s[0]);
   });
   SmallVector<Value> next;
   for (auto [number, sum] : llvm::enumerate(sums))
