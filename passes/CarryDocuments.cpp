@@ -94,21 +94,22 @@ Value StateCarrier::buildStartOf(StringRef token, int64_t number) {
                      });
 }
 
-Value StateCarrier::keepWhere(arith::CmpFPredicate predicate, Value x, Value y, Value array) {
-  SmallVector<Value> arrays{x, y};
+Value StateCarrier::keepWhere(const Where &where, Value array) {
+  SmallVector<Value> arrays{where.x, where.y};
   if (array)
     arrays.insert(arrays.begin(), array);
-  return buildMap(builder, arrays.front().getLoc(), arrays, {},
+  return buildMap(builder, array ? array.getLoc() : loc, arrays, {},
                   [&](OpBuilder &b, Location at, ValueRange s) -> Value {
-                    Value is = arith::CmpFOp::create(b, at, predicate, s.drop_back().back(), s.back());
+                    ValueRange compared = s.take_back(2);
+                    Value is = arith::CmpFOp::create(b, at, where.predicate, compared[0], compared[1]);
                     return buildOrZero(b, at, is, array ? s[0] : buildNumber(b, at, real(), 1.0));
                   });
 }
 
 Value StateCarrier::keepIfBegun(Value array, Value starts) {
-  return starts ? keepWhere(arith::CmpFPredicate::OLT, starts, getPosition(), array) : array;
+  return starts ? keepWhere(goesOn(starts), array) : array;
 }
 
 Value StateCarrier::keepLastDocument(Value array, StringRef token) {
-  return documents ? keepWhere(arith::CmpFPredicate::OEQ, getStarts(token), getLastStart(), array) : array;
+  return documents ? keepWhere(isLast(getStarts(token)), array) : array;
 }

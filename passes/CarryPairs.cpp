@@ -125,17 +125,10 @@ LogicalResult StateCarrier::carrySums(PairwiseOp op, ArrayRef<int64_t> wanted, A
   return success();
 }
 
-/// Of exp(a[t] - c[u]), states hold what keys count at the edge E, the least c so far: exp(E - c[u]), so that
-/// no factor is above 1 where a and c fall. Where no token was before, there is no edge yet: it stands above
-/// all c, and nothing of the states is read or kept.
-CarriedDecay StateCarrier::carryDecay(PairwiseOp op, const SeparableSums &sums) {
-  Location where = op.getLoc();
-  Value column = buildFactor(builder, op, sums.columnExponent, {});
-  Value row = buildFactor(builder, op, sums.rowExponent, {});
-  ArrayType type = withBatch(arrayTypeOf(column).without({"u"})).clone(real());
-  Value initial = addInitial("edge", type);
-  Value first = buildMap(
-      builder, where, {initial, getPosition()}, {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
+/// Where no token was before, it stands above all c, and nothing of the states is read or kept.
+Value StateCarrier::buildFirstEdge(Location at, Value initial) {
+  return buildMap(
+      builder, at, {initial, getPosition()}, {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
         Type real = x[0].getType();
         Value none =
             arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, x[1], buildNumber(b, at, real, 0.0));
@@ -143,62 +136,70 @@ CarriedDecay StateCarrier::carryDecay(PairwiseOp op, const SeparableSums &sums) 
         Value edge = StopGradientOp::create(b, at, x[0]);
         return arith::SelectOp::create(b, at, none, above, edge);
       });
-  Value keys = sums.documents ? getStarts("u") : Value(), queries = sums.documents ? getStarts("t") : Value();
-  // The edge behind a token, or before it.
-  auto edgeAt = [&](bool exclusive) {
-    // A constant to the derivative.
-    Value largest =
-        buildRunningMaximum(builder, column, "u", sums.documents, exclusive,
-                            [](OpBuilder &b, Location at, ValueRange x) -> Value {
-                              return StopGradientOp::create(b, at, arith::NegFOp::create(b, at, x[0]));
-                            });
-    SmallVector<Value> arrays{first, largest};
-    if (keys)
-      arrays.append({getPosition(), keys});
-    return buildMap(builder, where, arrays, {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
-      Value own = arith::NegFOp::create(b, at, x[1]);
-      Value least = arith::MinimumFOp::create(b, at, x[0], own);
-      if (x.size() > 2) {
-        Value goesOn = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OLT, x[3], x[2]);
-        least = arith::SelectOp::create(b, at, goesOn, least, own);
-      }
-      return StopGradientOp::create(b, at, least);
-    });
-  };
-  // exp(x - y), and 0 where the predicate does not hold of the other two.
-  auto factor = [&](Value x, Value y, arith::CmpFPredicate predicate = {}, ValueRange others = {}) {
-    SmallVector<Value> arrays{x, y};
-    llvm::append_range(arrays, others);
-    return buildMap(builder, where, arrays, {}, [&](OpBuilder &b, Location at, ValueRange s) -> Value {
-      Value exponent = arith::SubFOp::create(b, at, s[0], s[1]);
-      if (s.size() == 2)
-        return math::ExpOp::create(b, at, exponent);
-      return buildExpOrZero(b, at, arith::CmpFOp::create(b, at, predicate, s[2], s[3]), exponent);
-    });
-  };
-  auto ifDocuments = [&](Value x, Value y) { return keys ? SmallVector<Value>{x, y} : SmallVector<Value>(); };
-  using Predicate = arith::CmpFPredicate;
-  Value edge = edgeAt(/*exclusive=*/false), last = buildAtLast(edge, "u", first);
+}
+
+/// The least c so far: of the document alone, if it began in this call. A constant to the derivative.
+Value StateCarrier::buildEdges(Location at, Value column, Value first, Value within, bool exclusive) {
+  Value largest = buildRunningMaximum(
+      builder, column, "u", within, exclusive, [](OpBuilder &b, Location at, ValueRange x) -> Value {
+        return StopGradientOp::create(b, at, arith::NegFOp::create(b, at, x[0]));
+      });
+  SmallVector<Value> arrays{first, largest};
+  if (within)
+    arrays.append({getPosition(), getStarts("u")});
+  return buildMap(builder, at, arrays, {}, [](OpBuilder &b, Location at, ValueRange x) -> Value {
+    Value own = arith::NegFOp::create(b, at, x[1]);
+    Value least = arith::MinimumFOp::create(b, at, x[0], own);
+    if (x.size() > 2) {
+      Value goesOn = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OLT, x[3], x[2]);
+      least = arith::SelectOp::create(b, at, goesOn, least, own);
+    }
+    return StopGradientOp::create(b, at, least);
+  });
+}
+
+Value StateCarrier::buildDecay(Location at, Value x, Value y, const Where &where) {
+  SmallVector<Value> arrays{x, y};
+  if (where.x)
+    arrays.append({where.x, where.y});
+  return buildMap(builder, at, arrays, {}, [&](OpBuilder &b, Location at, ValueRange s) -> Value {
+    Value exponent = arith::SubFOp::create(b, at, s[0], s[1]);
+    if (!where.x)
+      return math::ExpOp::create(b, at, exponent);
+    return buildExpOrZero(b, at, arith::CmpFOp::create(b, at, where.predicate, s[2], s[3]), exponent);
+  });
+}
+
+/// Of exp(a[t] - c[u]), states hold what keys count at the edge E, the least c so far: exp(E - c[u]), so that
+/// no factor is above 1 where a and c fall.
+CarriedDecay StateCarrier::carryDecay(PairwiseOp op, const SeparableSums &sums) {
+  Location at = op.getLoc();
+  Value column = buildFactor(builder, op, sums.columnExponent, {});
+  Value row = buildFactor(builder, op, sums.rowExponent, {});
+  Value initial = addInitial("edge", withBatch(arrayTypeOf(column).without({"u"})).clone(real()));
+  Value first = buildFirstEdge(at, initial);
+  Value edge = buildEdges(at, column, first, sums.documents, /*exclusive=*/false);
+  Value last = buildAtLast(edge, "u", first);
   setFinal(initial, last);
   if (mode == CarryMode::Recurrent) { // from token to token
-    Value atQuery = AlignOp::create(builder, where, arrayTypeOf(edge).renamed("u", "t"), edge,
-                                    builder.getStringAttr("t"));
-    return {factor(row, atQuery), factor(edge, column),
-            factor(edge, edgeAt(/*exclusive=*/true), Predicate::OLT,
-                   keys ? ifDocuments(keys, getPlaces("u")) : SmallVector<Value>())};
+    Value atQuery =
+        AlignOp::create(builder, at, arrayTypeOf(edge).renamed("u", "t"), edge, builder.getStringAttr("t"));
+    return {buildDecay(at, row, atQuery, {}), buildDecay(at, edge, column, {}),
+            buildDecay(at, edge, buildEdges(at, column, first, sums.documents, /*exclusive=*/true),
+                       sums.documents ? goesOnAtKey() : Where())};
   }
-  Value lastKey = keys ? getLastStart() : Value();
-  return {factor(row, first, Predicate::OLT, ifDocuments(queries, getPosition())),
-          factor(last, column, Predicate::OEQ, ifDocuments(keys, lastKey)),
-          factor(last, first, Predicate::OLT, ifDocuments(lastKey, getPosition()))};
+  if (!sums.documents)
+    return {buildDecay(at, row, first, {}), buildDecay(at, last, column, {}),
+            buildDecay(at, last, first, {})};
+  return {buildDecay(at, row, first, goesOn(getStarts("t"))),
+          buildDecay(at, last, column, isLast(getStarts("u"))),
+          buildDecay(at, last, first, goesOn(getLastStart()))};
 }
 
 /// Without a decay, a document keeps all or nothing.
 CarriedDecay StateCarrier::carryDocuments() {
-  using Predicate = arith::CmpFPredicate;
   if (mode == CarryMode::Recurrent)
-    return {Value(), Value(), keepWhere(Predicate::OLT, getStarts("u"), getPlaces("u"))};
-  return {keepWhere(Predicate::OLT, getStarts("t"), getPosition()),
-          keepWhere(Predicate::OEQ, getStarts("u"), getLastStart()),
-          keepWhere(Predicate::OLT, getLastStart(), getPosition())};
+    return {Value(), Value(), keepWhere(goesOnAtKey())};
+  return {keepWhere(goesOn(getStarts("t"))), keepWhere(isLast(getStarts("u"))),
+          keepWhere(goesOn(getLastStart()))};
 }

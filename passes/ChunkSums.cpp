@@ -54,6 +54,10 @@ private:
   static Value buildMaximum(OpBuilder &builder, PairwiseOp op);
   static ChunkDecay buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, int64_t chunk);
   int64_t chooseChunk(StateRewrite &rows, StateRewrite &columns, PairwiseOp op);
+  /// Puts sums within chunks and reads of states in place of those results that `chunked` chooses, and in
+  /// place of the others sums over pairs of their own.
+  void replaceByStates(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, ArrayRef<bool> chunked,
+                       StateRewrite &rows, StateRewrite &columns);
 };
 
 LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &warned) {
@@ -185,68 +189,71 @@ int64_t ChunkSums::chooseChunk(StateRewrite &rows, StateRewrite &columns, Pairwi
 }
 
 std::optional<ChunkSums::Refusal> ChunkSums::rewrite(PairwiseOp op) {
-  auto refuse = [](Location loc, const std::string &why) { return Refusal{loc, why}; };
   OpBuilder builder(op);
   if (op.hasMaximum()) {
     Value maximum = buildMaximum(builder, op);
     if (!maximum)
-      return refuse(op.getLoc(), "its weights are shifted by a running maximum");
+      return Refusal{op.getLoc(), "its weights are shifted by a running maximum"};
     op = replaceMaximum(builder, op, maximum);
     builder.setInsertionPoint(op);
   }
-  // A sum of constants is counted, and stays as it is.
-  bool hasTotals = false;
-  SmallVector<int64_t> wanted;
-  SmallVector<bool> chunked;
-  for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>()) {
-    bool constant = isCount(op, sum);
-    chunked.push_back(!constant);
-    if (constant)
-      continue;
-    if (sum.getKind() == PairOutput::Diagonals)
-      return refuse(op.getLoc(), "a sum over the pairs of a distance");
-    hasTotals |= sum.getKind() == PairOutput::Total;
-    wanted.push_back(sum.getYielded());
-  }
-  if (wanted.empty())
+  SmallVector<bool> chunked = llvm::map_to_vector(op.getSums().getAsRange<PairSumAttr>(),
+                                                  [&](PairSumAttr sum) { return !isCount(op, sum); });
+  auto hasSumInto = [&](PairOutput kind) {
+    return llvm::any_of(llvm::zip(op.getSums().getAsRange<PairSumAttr>(), chunked), [&](auto entry) {
+      return std::get<1>(entry) && std::get<0>(entry).getKind() == kind;
+    });
+  };
+  if (!llvm::is_contained(chunked, true))
     return std::nullopt;
+  if (hasSumInto(PairOutput::Diagonals))
+    return Refusal{op.getLoc(), "a sum over the pairs of a distance"};
+  SmallVector<int64_t> wanted;
+  for (auto [sum, is] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), chunked))
+    if (is)
+      wanted.push_back(sum.getYielded());
   SeparableSums sums(op);
   if (failed(sums.run(wanted)))
-    return refuse(sums.at, sums.reason);
-  if (hasTotals)
+    return Refusal{sums.at, sums.reason};
+  if (hasSumInto(PairOutput::Total))
     return rewrite(replaceTotals(builder, op));
 
   StateRewrite rows(op, sums, PairOutput::Rows, featureBlock, builder);
   StateRewrite columns(op, sums, PairOutput::Columns, featureBlock, builder);
   for (StateRewrite *rewrite : {&rows, &columns})
     if (failed(rewrite->plan(/*contracts=*/true)))
-      return refuse(op.getLoc(), rewrite->reason);
-  int64_t chunk = sums.causal ? chooseChunk(rows, columns, op) : 0;
-
-  llvm::MapVector<int64_t, Value> within;
-  SmallVector<bool> counted = llvm::map_to_vector(chunked, [](bool is) { return !is; });
-  if (sums.causal) {
-    PairwiseOp near = clonePairwise(builder, op, chunked);
-    near.setChunk(chunk);
-    auto result = near.getResults().begin();
-    for (auto [index, is] : llvm::enumerate(chunked))
-      if (is)
-        within[index] = *result++;
-  }
-  ChunkDecay decay = buildDecay(builder, op, sums, chunk);
-  rows.build(within, chunk, decay);
-  columns.build(within, chunk, decay);
-  if (llvm::is_contained(counted, true)) {
-    PairwiseOp counts = clonePairwise(builder, op, counted);
-    auto result = counts.getResults().begin();
-    for (auto [index, is] : llvm::enumerate(counted))
-      if (is)
-        within[index] = *result++;
-  }
-  for (auto [index, result] : llvm::enumerate(op.getResults()))
-    result.replaceAllUsesWith(within[index]);
-  op.erase();
+      return Refusal{op.getLoc(), rewrite->reason};
+  replaceByStates(builder, op, sums, chunked, rows, columns);
   return std::nullopt;
+}
+
+/// Sums over pairs of those results that `keep` chooses; they become the entries of `results`.
+static PairwiseOp buildPairs(OpBuilder &builder, PairwiseOp op, ArrayRef<bool> keep,
+                             llvm::MapVector<int64_t, Value> &results) {
+  PairwiseOp kept = clonePairwise(builder, op, keep);
+  auto result = kept.getResults().begin();
+  for (auto [index, is] : llvm::enumerate(keep))
+    if (is)
+      results[index] = *result++;
+  return kept;
+}
+
+void ChunkSums::replaceByStates(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums,
+                                ArrayRef<bool> chunked, StateRewrite &rows, StateRewrite &columns) {
+  int64_t chunk = sums.causal ? chooseChunk(rows, columns, op) : 0;
+  llvm::MapVector<int64_t, Value> results;
+  if (sums.causal)
+    buildPairs(builder, op, chunked, results).setChunk(chunk);
+  ChunkDecay decay = buildDecay(builder, op, sums, chunk);
+  rows.build(results, chunk, decay);
+  columns.build(results, chunk, decay);
+  // A sum of constants is counted, over all pairs.
+  SmallVector<bool> counted = llvm::map_to_vector(chunked, [](bool is) { return !is; });
+  if (llvm::is_contained(counted, true))
+    buildPairs(builder, op, counted, results);
+  for (auto [index, result] : llvm::enumerate(op.getResults()))
+    result.replaceAllUsesWith(results[index]);
+  op.erase();
 }
 
 } // namespace

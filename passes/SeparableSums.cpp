@@ -30,6 +30,12 @@ void addTerm(SmallVector<SeparableTerm> &sum, const SeparableTerm &term) {
   sum.push_back(term);
 }
 
+SeparableTerm numberTerm(double number) {
+  SeparableTerm term;
+  term.series = {number};
+  return term;
+}
+
 } // namespace
 
 bool taylor::isCount(PairwiseOp op, PairSumAttr sum) {
@@ -136,76 +142,79 @@ std::optional<SeparableSums::Terms> SeparableSums::read(Value scalar) {
 }
 
 std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
-  SeparableTerm one;
-  one.series = {1.0};
-  FloatAttr number;
-  if (matchPattern(scalar, m_Constant(&number))) {
-    one.series = {number.getValueAsDouble()};
-    return Terms{one};
-  }
+  if (FloatAttr number; matchPattern(scalar, m_Constant(&number)))
+    return Terms{numberTerm(number.getValueAsDouble())};
   // What one side knows alone is a factor, whatever it is.
-  unsigned dependence = dependenceOf(scalar);
-  if (isOneSided(scalar)) {
-    one.factorsOf(dependence == Columns).push_back(scalar);
-    return Terms{one};
-  }
-  if (auto argument = dyn_cast<BlockArgument>(scalar)) {
-    int64_t product = argument.getArgNumber();
-    if (product >= op.getNumProducts())
-      return refuse(op.getLoc(), scalar == argument.getOwner()->getArguments().back() && op.hasMaximum()
-                                     ? "its weights are shifted by a running maximum"
-                                     : "a weight reads an array with lag");
-    if (product == score)
-      one.series = {0.0, 1.0};
-    else
-      one.product = product;
-    return Terms{one};
-  }
+  if (isOneSided(scalar))
+    return Terms{factorTerm(scalar)};
+  if (auto argument = dyn_cast<BlockArgument>(scalar))
+    return computeArgument(argument);
   Operation *from = scalar.getDefiningOp();
-  if (isa<math::ExpOp>(from) && !(dependence & Products))
+  if (isa<math::ExpOp>(from) && !(dependenceOf(scalar) & Products))
     return computeDecay(scalar);
   if (auto select = dyn_cast<arith::SelectOp>(from); select && isOneSided(select.getCondition()))
     return computeSelect(select);
   if (FloatAttr exponent; isa<math::PowFOp>(from) && matchPattern(from->getOperand(1), m_Constant(&exponent)))
     if (double times = exponent.getValueAsDouble(); times >= 0.0 && times == std::floor(times))
       return computePower(from->getOperand(0), times, from->getLoc());
+  return computeArithmetic(from);
+}
+
+SeparableTerm SeparableSums::factorTerm(Value scalar) {
+  SeparableTerm term = numberTerm(1.0);
+  term.factorsOf(dependenceOf(scalar) == Columns).push_back(scalar);
+  return term;
+}
+
+/// An inner product; the other arguments are factors, or have no such form.
+std::optional<SeparableSums::Terms> SeparableSums::computeArgument(BlockArgument argument) {
+  int64_t product = argument.getArgNumber();
+  if (product >= op.getNumProducts())
+    return refuse(op.getLoc(), argument == argument.getOwner()->getArguments().back() && op.hasMaximum()
+                                   ? "its weights are shifted by a running maximum"
+                                   : "a weight reads an array with lag");
+  SeparableTerm term = numberTerm(1.0);
+  if (product == score)
+    term.series = {0.0, 1.0};
+  else
+    term.product = product;
+  return Terms{term};
+}
+
+std::optional<SeparableSums::Terms> SeparableSums::computeArithmetic(Operation *from) {
   if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::DivFOp>(from))
     return refuse(from->getLoc(), "'" + Twine(from->getName().getStringRef()) +
                                       "' of a pair is no finite sum of powers of one inner product");
   std::optional<Terms> a = read(from->getOperand(0));
   if (!a)
     return std::nullopt;
-  SeparableTerm minus;
-  minus.series = {-1.0};
   if (isa<arith::NegFOp>(from))
-    return multiply(*a, {minus}, from->getLoc());
-  if (isa<arith::DivFOp>(from)) {
-    Value divisor = from->getOperand(1);
-    if (matchPattern(divisor, m_Constant(&number))) {
-      one.series = {1.0 / number.getValueAsDouble()};
-    } else if (isOneSided(divisor)) {
-      OpBuilder builder(from);
-      Value unit = buildNumber(builder, from->getLoc(), divisor.getType(), 1.0);
-      one.factorsOf(dependenceOf(divisor) == Columns)
-          .push_back(arith::DivFOp::create(builder, from->getLoc(), unit, divisor));
-    } else {
-      return refuse(from->getLoc(), "a weight is divided by what depends on a pair");
-    }
-    return multiply(*a, {one}, from->getLoc());
-  }
-  std::optional<Terms> b = read(from->getOperand(1));
-  if (!b)
-    return std::nullopt;
-  if (isa<arith::MulFOp>(from))
+    return multiply(*a, {numberTerm(-1.0)}, from->getLoc());
+  std::optional<Terms> b =
+      isa<arith::DivFOp>(from) ? computeInverse(from->getOperand(1), from) : read(from->getOperand(1));
+  if (b && isa<arith::MulFOp, arith::DivFOp>(from))
     return multiply(*a, *b, from->getLoc());
-  if (isa<arith::SubFOp>(from))
-    b = multiply(*b, {minus}, from->getLoc());
+  if (b && isa<arith::SubFOp>(from))
+    b = multiply(*b, {numberTerm(-1.0)}, from->getLoc());
   if (!b)
     return std::nullopt;
   Terms sum = *a;
   for (const SeparableTerm &term : *b)
     addTerm(sum, term);
   return sum;
+}
+
+std::optional<SeparableSums::Terms> SeparableSums::computeInverse(Value divisor, Operation *from) {
+  if (FloatAttr number; matchPattern(divisor, m_Constant(&number)))
+    return Terms{numberTerm(1.0 / number.getValueAsDouble())};
+  if (!isOneSided(divisor))
+    return refuse(from->getLoc(), "a weight is divided by what depends on a pair");
+  OpBuilder builder(from);
+  Value one = buildNumber(builder, from->getLoc(), divisor.getType(), 1.0);
+  SeparableTerm term = numberTerm(1.0);
+  term.factorsOf(dependenceOf(divisor) == Columns)
+      .push_back(arith::DivFOp::create(builder, from->getLoc(), one, divisor));
+  return Terms{term};
 }
 
 bool SeparableSums::isOneSided(Value scalar) {
@@ -217,9 +226,7 @@ std::optional<SeparableSums::Terms> SeparableSums::computePower(Value base, doub
   if (times > kMaximumOrder)
     return refuse(loc, "its series has orders above " + Twine(kMaximumOrder));
   std::optional<Terms> factor = read(base);
-  SeparableTerm one;
-  one.series = {1.0};
-  std::optional<Terms> product = Terms{one};
+  std::optional<Terms> product = Terms{numberTerm(1.0)};
   for (int64_t i = 0; factor && product && i < int64_t(times); ++i)
     product = multiply(*product, *factor, loc);
   return factor ? product : std::nullopt;
@@ -305,8 +312,7 @@ std::optional<SplitScalar> SeparableSums::split(Value scalar) {
 
 std::optional<SeparableSums::Terms> SeparableSums::computeDecay(Value exponential) {
   Operation *from = exponential.getDefiningOp();
-  SeparableTerm decay;
-  decay.series = {1.0};
+  SeparableTerm decay = numberTerm(1.0);
   decay.decays = true;
   if (exponent == from->getOperand(0))
     return Terms{decay};

@@ -69,6 +69,13 @@ private:
   bool isOneSided(mlir::Value scalar);
   std::optional<Terms> read(mlir::Value scalar);
   std::optional<Terms> compute(mlir::Value scalar);
+  /// What one side knows alone, as a factor of that side.
+  SeparableTerm factorTerm(mlir::Value scalar);
+  std::optional<Terms> computeArgument(mlir::BlockArgument argument);
+  /// Sums, products and quotients.
+  std::optional<Terms> computeArithmetic(mlir::Operation *from);
+  /// 1 / divisor, new operations in front of `from`.
+  std::optional<Terms> computeInverse(mlir::Value divisor, mlir::Operation *from);
   std::optional<Terms> computeDecay(mlir::Value exponential);
   /// base^times, of a whole number of times.
   std::optional<Terms> computePower(mlir::Value base, double times, mlir::Location loc);

@@ -59,9 +59,18 @@ private:
   /// The same of the last token, [b], and of the call's token of a number.
   mlir::Value getLastStart();
   mlir::Value buildStartOf(llvm::StringRef token, int64_t number);
-  /// An array, or 1 without it, where the predicate holds of the numbers x and y; else 0.
-  mlir::Value keepWhere(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y,
-                        mlir::Value array = {});
+  /// Where the predicate holds of two arrays' numbers; everywhere without them.
+  struct Where {
+    mlir::arith::CmpFPredicate predicate = {};
+    mlir::Value x, y;
+  };
+  /// Where documents that start there go on from before the call, or are the last token's.
+  Where goesOn(mlir::Value starts) { return {mlir::arith::CmpFPredicate::OLT, starts, getPosition()}; }
+  Where isLast(mlir::Value starts) { return {mlir::arith::CmpFPredicate::OEQ, starts, getLastStart()}; }
+  /// Where the document of the token before goes on.
+  Where goesOnAtKey() { return {mlir::arith::CmpFPredicate::OLT, getStarts("u"), getPlaces("u")}; }
+  /// An array, or 1 without it, there; elsewhere 0.
+  mlir::Value keepWhere(const Where &where, mlir::Value array = {});
   /// An array where documents that start there began before the call, else 0; without `starts` the array.
   mlir::Value keepIfBegun(mlir::Value array, mlir::Value starts);
   /// What of the call's tokens is of the last one's document, else 0.
@@ -74,6 +83,14 @@ private:
   mlir::LogicalResult carrySums(PairwiseOp op, llvm::ArrayRef<int64_t> wanted, llvm::ArrayRef<bool> counted,
                                 llvm::MapVector<int64_t, mlir::Value> &whole);
   CarriedDecay carryDecay(PairwiseOp op, const SeparableSums &sums);
+  /// The edge of the states that the call begins from.
+  mlir::Value buildFirstEdge(mlir::Location at, mlir::Value initial);
+  /// The edge behind each key or, `exclusive`, before it: `column` is c, `first` the edge before all,
+  /// `within` numbers documents or is null.
+  mlir::Value buildEdges(mlir::Location at, mlir::Value column, mlir::Value first, mlir::Value within,
+                         bool exclusive);
+  /// exp(x - y) there; elsewhere 0.
+  mlir::Value buildDecay(mlir::Location at, mlir::Value x, mlir::Value y, const Where &where);
   CarriedDecay carryDocuments();
   void carryCount(PairwiseOp op, int64_t result, bool hasDocuments, mlir::Value &whole);
 

@@ -75,47 +75,62 @@ template <typename Body> double microseconds(Body body) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
 }
 
-} // namespace
-
-Json benchDecode(const Request &request, const std::string &kind) {
-  if (request.threads > 0)
-    at::set_num_threads(int(request.threads));
+Attention makeAttention(const Request &request, const std::string &kind) {
   AttentionOptions options = request.attention();
   if (!request.spec.ends_with(".so"))
     options.decode = kind;
   else if (kind != "auto")
     runtime::fail("unsupported --kind=", kind, " with the artifact '", request.spec,
                   "', whose step is compiled already; leave --kind out");
-  const Attention attention(options);
-  const Manifest &manifest = attention.manifest();
-  int function = manifest.function("step");
-  bool isState = function >= 0 && !manifest.functions[size_t(function)].carried.empty();
-  std::vector<at::Tensor> inputs, states, memory;
-  for (at::Tensor &input : makeInputs(manifest, request)) {
-    const TensorInfo &info = manifest.inputs[inputs.size() + states.size()];
-    input = input.detach();
-    if (info.isState()) {
-      states.push_back(input.fill_(0.01));
-      if (isState)
-        memory.push_back(input);
-      continue;
-    }
-    inputs.push_back(input);
-    bool isKey = std::ranges::any_of(info.axes, [](const Axis &axis) { return axis.dim == TAYLOR_DIM_U; });
-    if (!isState && isKey)
-      memory.push_back(input);
-  }
-  // Of states, what is read and written; else what is read.
-  int64_t moved = 0;
-  for (const at::Tensor &tensor : memory)
-    moved += int64_t(tensor.nbytes()) * (isState ? 2 : 1);
-  auto bytes = double(moved);
+  return Attention(options);
+}
 
+/// What a step is called with.
+struct StepCall {
+  std::vector<at::Tensor> inputs, states;
+  /// Of these, what grows with the tokens before or stands for them: states, which a step writes too, or
+  /// keys.
+  std::vector<at::Tensor> memory;
+  bool isRecurrent;
+
+  /// That a step must move: of states, what is read and written; else what is read.
+  int64_t bytes() const {
+    int64_t bytes = 0;
+    for (const at::Tensor &tensor : memory)
+      bytes += int64_t(tensor.nbytes()) * (isRecurrent ? 2 : 1);
+    return bytes;
+  }
+};
+
+StepCall makeCall(const Manifest &manifest, const Request &request) {
+  StepCall call;
+  int function = manifest.function("step");
+  call.isRecurrent = function >= 0 && !manifest.functions[size_t(function)].carried.empty();
+  for (at::Tensor &input : makeInputs(manifest, request)) {
+    const TensorInfo &info = manifest.inputs[call.inputs.size() + call.states.size()];
+    input = input.detach();
+    bool isKey = std::ranges::any_of(info.axes, [](const Axis &axis) { return axis.dim == TAYLOR_DIM_U; });
+    if (info.isState())
+      input.fill_(0.01);
+    (info.isState() ? call.states : call.inputs).push_back(input);
+    if (call.isRecurrent ? info.isState() : isKey && !info.isState())
+      call.memory.push_back(input);
+  }
+  return call;
+}
+
+/// Medians in microseconds, and of the loop's time over the step's beside it.
+struct StepTimes {
+  double step, plain, fraction;
+  size_t rounds;
+};
+
+StepTimes measureSteps(const Attention &attention, const StepCall &call, double seconds) {
   std::vector<double> steps, streams, ratios;
   double passed = 0;
-  for (int round = 0; round < 5 || passed < request.seconds * 1e6; ++round) {
-    double step = microseconds([&] { attention.step(inputs, states); });
-    double plain = microseconds([&] { stream(memory, isState); });
+  for (int round = 0; round < 5 || passed < seconds * 1e6; ++round) {
+    double step = microseconds([&] { attention.step(call.inputs, call.states); });
+    double plain = microseconds([&] { stream(call.memory, call.isRecurrent); });
     passed += step + plain;
     if (round < 2)
       continue;
@@ -123,25 +138,38 @@ Json benchDecode(const Request &request, const std::string &kind) {
     streams.push_back(plain);
     ratios.push_back(plain / step);
   }
-  double step = median(steps), plain = median(streams);
+  return {median(steps), median(streams), median(ratios), steps.size()};
+}
+
+} // namespace
+
+Json benchDecode(const Request &request, const std::string &kind) {
+  if (request.threads > 0)
+    at::set_num_threads(int(request.threads));
+  const Attention attention = makeAttention(request, kind);
+  const StepCall call = makeCall(attention.manifest(), request);
+  const StepTimes times = measureSteps(attention, call, request.seconds);
+  const char *form = call.isRecurrent ? "recurrent" : "parallel";
+  auto bytes = double(call.bytes());
+  double mebibytes = bytes / (1 << 20);
+  double speed = bytes / times.step * 1e-3, plainSpeed = bytes / times.plain * 1e-3;
   Json row = {{"command", "decode"},
               {"spec", request.spec},
               {"shape", request.shape.text()},
               {"dtype", request.dtype},
-              {"form", isState ? "recurrent" : "parallel"},
+              {"form", form},
               {"threads", at::get_num_threads()},
-              {"rounds", steps.size()},
-              {"us", round3(step)},
-              {"bytes", moved},
-              {"mebibytes", round3(bytes / (1 << 20))},
-              {"gigabytes_per_s", round3(bytes / step * 1e-3)},
-              {"plain_gigabytes_per_s", round3(bytes / plain * 1e-3)},
-              {"bandwidth_fraction", round3(median(ratios))}};
+              {"rounds", times.rounds},
+              {"us", round3(times.step)},
+              {"bytes", call.bytes()},
+              {"mebibytes", round3(mebibytes)},
+              {"gigabytes_per_s", round3(speed)},
+              {"plain_gigabytes_per_s", round3(plainSpeed)},
+              {"bandwidth_fraction", round3(times.fraction)}};
   if (request.settings.size())
     row["settings"] = request.settings;
   printf("%-40s %-10s %10.1f us  %9.2f MiB  %7.1f GB/s of %7.1f: %5.1f %%\n", request.shape.text().c_str(),
-         isState ? "recurrent" : "parallel", step, bytes / (1 << 20), bytes / step * 1e-3,
-         bytes / plain * 1e-3, 100 * median(ratios));
+         form, times.step, mebibytes, speed, plainSpeed, 100 * times.fraction);
   fflush(stdout);
   return Json::array({row});
 }
