@@ -113,7 +113,7 @@ TEST(Model, EveryParameterLearnsAndTheLossIsCausal) {
         input.dtype = TAYLOR_BF16;
     Model model(tiny(), 50, attention, bf16, 1);
     at::Tensor tokens = at::randint(50, {2, 9}, at::kLong), targets = at::randint(50, {2, 9}, at::kLong);
-    at::Tensor loss = model.lossSum(tokens, targets);
+    at::Tensor loss = model.losses(tokens, targets).sum();
     EXPECT_EQ(loss.scalar_type(), at::kFloat);
     EXPECT_NEAR(loss.item<double>() / 18, std::log(50.0), 0.2);
     loss.backward();
@@ -132,9 +132,9 @@ TEST(Model, EveryParameterLearnsAndTheLossIsCausal) {
 TEST(Model, IgnoredTargetsDoNotCount) {
   Model model(tiny(), 50, madeUp(), false, 1);
   at::Tensor tokens = at::randint(50, {1, 6}, at::kLong), targets = at::randint(50, {1, 6}, at::kLong);
-  at::Tensor first = model.lossSum(tokens.narrow(1, 0, 3), targets.narrow(1, 0, 3));
+  at::Tensor first = model.losses(tokens.narrow(1, 0, 3), targets.narrow(1, 0, 3)).sum();
   targets.narrow(1, 3, 3).fill_(-100);
-  EXPECT_NEAR(model.lossSum(tokens, targets).item<double>(), first.item<double>(), 1e-5);
+  EXPECT_NEAR(model.losses(tokens, targets).sum().item<double>(), first.item<double>(), 1e-5);
 }
 
 TEST(Model, ActivationCheckpointingChangesNoBit) {
@@ -156,7 +156,7 @@ TEST(Model, ActivationCheckpointingChangesNoBit) {
     for (bool recomputes : {false, true}) {
       model.setActivationCheckpointing(recomputes);
       calls = 0;
-      at::Tensor loss = model.lossSum(tokens, targets);
+      at::Tensor loss = model.losses(tokens, targets).sum();
       loss.backward();
       losses.push_back(loss.item<double>());
       counts.push_back(calls);
@@ -174,9 +174,32 @@ TEST(Model, ActivationCheckpointingChangesNoBit) {
     // Without gradients nothing is computed twice.
     c10::NoGradGuard noGrad;
     calls = 0;
-    model.lossSum(tokens, targets);
+    model.losses(tokens, targets).sum();
     EXPECT_EQ(calls, 2);
   }
+}
+
+TEST(Model, NumbersOfDocumentsReachEveryLayer) {
+  AttentionFunction attention = madeUp();
+  attention.documents = true;
+  std::vector<at::Tensor> seen;
+  attention.call = [&seen, call = attention.call](std::vector<at::Tensor> inputs) {
+    seen.push_back(inputs.back());
+    inputs.pop_back();
+    return call(inputs);
+  };
+  Model model(tiny(), 50, attention, false, 1);
+  model.setActivationCheckpointing(true);
+  at::Tensor tokens = at::randint(50, {1, 3}, at::kLong),
+             numbers = at::tensor({0, 0, 1}, at::kInt).view({1, 3});
+  model.losses(tokens, tokens, numbers).sum().backward();
+  ASSERT_EQ(seen.size(), 4u);
+  for (const at::Tensor &documents : seen)
+    EXPECT_TRUE(at::equal(documents, numbers));
+  seen.clear();
+  model.hidden(tokens); // one document
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_TRUE(at::equal(seen[0], at::zeros({1, 3}, at::kInt)));
 }
 
 TEST(Model, CostsAreCountedFromShapesAlone) {
@@ -206,7 +229,7 @@ TEST(Updates, MicroBatchesGiveTheWholeBatchsGradient) {
     Model model(tiny(), 50, madeUp(), false, 1);
     Optimizer optimizer(config.optimizer, model.parameters());
     Updates updates(config, model, optimizer);
-    results.push_back(updates.update({tokens, targets, 31}, 0));
+    results.push_back(updates.update({tokens, targets, {}, at::full({5}, 1.0 / 31), 31}, 0));
     weights.emplace_back();
     for (const Parameter &parameter : model.parameters())
       weights.back().push_back(parameter.value.detach());
@@ -236,7 +259,7 @@ TEST(Updates, WhatIsNotFiniteOrUnusualIsLeftOut) {
   auto weight = [&] { return model.parameters()[0].value.detach().clone(); };
   at::Tensor before = weight();
   spoiled = true;
-  EXPECT_TRUE(updates.update({tokens, targets, 4}, 0).skipped);
+  EXPECT_TRUE(updates.update({tokens, targets, {}, at::full({1}, 0.25), 4}, 0).skipped);
   EXPECT_TRUE(at::equal(before, weight()));
   EXPECT_EQ(updates.state().skipped, 1);
   EXPECT_TRUE(updates.state().losses.empty());
@@ -248,20 +271,20 @@ TEST(Updates, WhatIsNotFiniteOrUnusualIsLeftOut) {
     state.norms.push_back(1e-3 * (1 + 0.1 * (i % 3)));
   }
   updates.restore(state);
-  EXPECT_TRUE(updates.update({tokens, targets, 4}, 1).skipped);
+  EXPECT_TRUE(updates.update({tokens, targets, {}, at::full({1}, 0.25), 4}, 1).skipped);
   EXPECT_TRUE(at::equal(before, weight()));
   EXPECT_EQ(updates.state().norms.size(), OutlierDetector::size);
   EXPECT_GT(updates.state().norms.back(), 0.01);
   config.train.onNonFinite = "stop";
   spoiled = true;
-  EXPECT_EQ(failure([&] { updates.update({tokens, targets, 4}, 1); }).substr(0, 56),
+  EXPECT_EQ(failure([&] { updates.update({tokens, targets, {}, at::full({1}, 0.25), 4}, 1); }).substr(0, 56),
             "expected a finite loss, but got nan at step 2 (learning ");
 }
 
 struct CountingSampler : Sampler {
   CountingSampler() : Sampler(8) {}
   int64_t length() const override { return 2; }
-  void documents(int64_t, int64_t, int32_t *) const override {}
+  void documents(int64_t, int64_t i, int32_t *numbers) const override { numbers[0] = numbers[1] = i; }
   int64_t counted(int64_t, int64_t begin, int64_t end) const override { return end - begin; }
   void sample(int64_t step, int64_t i, int64_t *inputs, int64_t *targets) const override {
     if (step == 3)
@@ -276,16 +299,18 @@ struct CountingSampler : Sampler {
 TEST(BatchLoader, GivesAShareOfEachStepInOrder) {
   CountingSampler sampler;
   double waited = 0;
-  BatchLoader loader(sampler, 4, 3, 1, 5);
+  BatchLoader loader(sampler, true, 4, 3, 1, 5);
   for (int64_t step : {1, 2}) {
     Batch batch = loader.next(waited);
     EXPECT_TRUE(at::equal(batch.inputs,
                           at::tensor({step, int64_t(4), step, int64_t(5), step, int64_t(6)}).view({3, 2})));
     EXPECT_EQ(batch.counted, 8); // of all processes
+    EXPECT_TRUE(at::equal(batch.weights, at::full({3}, 0.125)));
+    EXPECT_TRUE(at::equal(batch.documents.select(1, 0), at::arange(4, 7).to(at::kInt)));
   }
   EXPECT_GE(waited, 0);
   EXPECT_EQ(failure([&] { loader.next(waited); }), "no step 3");
-  BatchLoader unused(sampler, 0, 3, 0, 3); // ends while batches are ready that nobody takes
+  BatchLoader unused(sampler, false, 0, 3, 0, 3); // ends while batches are ready that nobody takes
 }
 
 TEST(Model, StartsDependOnSeedAndNameAlone) {

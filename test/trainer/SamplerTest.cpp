@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/Sampler.h"
 #include "Failure.h"
+#include "trainer/text/Validation.h"
 #include <numeric>
 #include <set>
 
@@ -120,17 +121,54 @@ TEST(Sampler, RefusesTextShorterThanASequence) {
   EXPECT_EQ(failure([&] { PackedSampler(tokens, 32, 1, 1); }),
             "requires at least train.context + 1 = 33 tokens of training text, but there are 32; "
             "lower train.context or give more text");
-  EXPECT_EQ(failure([&] { evaluationStarts(tokens, 32, 1); }),
+  EXPECT_EQ(failure([&] { ValidationText(tokens, 32, 1, false, 2); }),
             "requires at least train.context + 1 = 33 tokens of validation text, but there are 32; "
             "lower train.context, raise data.validation_fraction or give more text");
 }
 
-TEST(Sampler, EvaluationIsSpreadOverTheText) {
+TEST(Validation, SequencesAreSpreadOverTheText) {
   TemporaryFolder folder;
   Tokens tokens = countingTokens(folder, 101);
-  EXPECT_EQ(evaluationStarts(tokens, 10, 0).size(), 10u);
-  EXPECT_EQ(evaluationStarts(tokens, 10, 4), (std::vector<int64_t>{0, 20, 50, 70}));
-  EXPECT_EQ(evaluationStarts(tokens, 10, 99).size(), 10u);
+  std::vector<int64_t> inputs(10), targets(10);
+  std::vector<int32_t> numbers(10);
+  auto begins = [&](int64_t wanted) {
+    ValidationText text(tokens, 10, wanted, false, 2);
+    EXPECT_EQ(text.length(), 10);
+    std::vector<int64_t> found;
+    for (int64_t i = 0; i < text.count(); ++i) {
+      text.get(i, inputs.data(), targets.data(), numbers.data());
+      found.push_back(inputs[0]);
+      EXPECT_EQ(targets[9], inputs[0] + 10);
+    }
+    return found;
+  };
+  EXPECT_EQ(begins(0).size(), 10u);
+  EXPECT_EQ(begins(4), (std::vector<int64_t>{0, 20, 50, 70}));
+  EXPECT_EQ(begins(99).size(), 10u);
+}
+
+TEST(Validation, DocumentsAreCutAndPaddedAsTheSamplerDoes) {
+  TemporaryFolder folder;
+  Tokens tokens = lengthTokens(folder, {3, 0, 7, 2, 1}, 100);
+  ValidationText text(tokens, 5, 0, true, end);
+  EXPECT_EQ(text.length(), 4);
+  using Row = std::vector<int64_t>;
+  // Without </s>, which is padding; the empty document has nothing to predict.
+  std::vector<std::pair<Row, Row>> expected = {{{1, 101, 102, 103}, {101, 102, 103, -100}},
+                                               {{1, 301, 302, 303}, {301, 302, 303, 304}},
+                                               {{1, 401, 402, 2}, {401, 402, -100, -100}},
+                                               {{1, 501, 2, 2}, {501, -100, -100, -100}}};
+  ASSERT_EQ(text.count(), 4);
+  for (int64_t i = 0; i < 4; ++i) {
+    Row inputs(4), targets(4);
+    text.get(i, inputs.data(), targets.data(), nullptr);
+    EXPECT_EQ(inputs, expected[i].first);
+    EXPECT_EQ(targets, expected[i].second);
+  }
+  Tokens empty = lengthTokens(folder, {0, 0}, 100);
+  EXPECT_EQ(failure([&] { ValidationText(empty, 5, 0, true, end); }),
+            "requires a validation document of two tokens or more, but there is none; raise "
+            "data.validation_fraction or give more text");
 }
 
 TEST(Tokens, RefusesAnIndexThatDoesNotFit) {

@@ -133,7 +133,8 @@ fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, co
                        {"batch", training.batch},
                        {"context", training.context},
                        {"training_tokens", training.trainingTokens},
-                       {"sampler", "packed"},
+                       {"sampler", training.sampler},
+                       {"groups", training.groups},
                        {"skipped_updates", training.updates.skipped},
                        {"recent_losses", training.updates.losses},
                        {"recent_gradient_norms", training.updates.norms},
@@ -177,14 +178,20 @@ TrainingState loadTraining(const fs::path &checkpoint, const Optimizer &optimize
              value.size() <= OutlierDetector::size;
     });
   };
-  auto same = [&](const char *name, const char *key, int64_t value) {
-    if (get(name) != value)
-      fail("expected ", key, " to be ", get(name), " as in the checkpoint '", checkpoint.string(),
-           "', but got ", value, "; a run continues with what it began with (--overwrite starts anew)");
+  auto same = [&](const char *name, const char *key, const json &value) {
+    json before = require(name, value.is_string() ? "a string" : "an integer", [&](const json &found) {
+      return value.is_string() ? found.is_string() : found.is_number_integer();
+    });
+    if (before != value)
+      fail("expected ", key, " to be ", before.dump(), " as in the checkpoint '", checkpoint.string(),
+           "', but got ", value.dump(),
+           "; a run continues with what it began with (--overwrite starts anew)");
   };
   same("seed", "run.seed", expected.seed);
   same("batch", "train.batch", expected.batch);
   same("context", "train.context", expected.context);
+  same("sampler", "data.sampler", expected.sampler);
+  same("groups", "data.groups", expected.groups);
   same("training_tokens", "the number of training tokens", expected.trainingTokens);
 
   std::map<std::string, at::Tensor> state = optimizer.state();

@@ -61,7 +61,10 @@ bool computesLlamaAttention(const AttentionFunction &attention, const ModelConfi
   // Scores of deviation 4: what clips them, or adds to the mass, shows.
   at::Tensor q = random(config.heads, 2), k = random(config.keyValueHeads(), 2),
              v = random(config.keyValueHeads(), 1);
-  at::Tensor output = attention.call({q, k, v}).to(at::kFloat);
+  std::vector<at::Tensor> inputs = {q, k, v};
+  if (attention.documents) // all of one
+    inputs.push_back(at::zeros({2, tokens}, at::TensorOptions(attention.device).dtype(at::kInt)));
+  at::Tensor output = attention.call(inputs).to(at::kFloat);
   auto repeated = [&](const at::Tensor &x) { return x.to(at::kFloat).repeat_interleave(group, 1); };
   at::Tensor expected = at::scaled_dot_product_attention(rotate(q.to(at::kFloat)), rotate(repeated(k)),
                                                          repeated(v), {}, 0.0, /*is_causal=*/true);

@@ -121,11 +121,22 @@ void DataConfig::list(Settings &s) {
             "a SentencePiece model, such as Llama's; '': train one on the text, once");
   s.add("vocabulary", vocabulary, "pieces of the tokenizer that is trained");
   s.add("validation_fraction", validationFraction, "share of the documents that is kept for validation");
+  s.add(
+      "sampler", sampler,
+      "'packed': sequences cut from the stream of all documents; 'documents': of each a document at random, "
+      "cut or padded to the context, whose last token is a target alone");
+  s.add("document_mask", documentMask,
+        "in packed sequences a token sees only its own document, where positions and states begin anew");
+  s.add("groups", groups,
+        "equal parts of a batch of documents, each padded to its longest one and averaged for itself, as by "
+        "GPUs that do not count each other's tokens");
 }
 
 void DataConfig::check() const {
   requireAtLeast(300, "data.vocabulary", vocabulary); // 256 bytes and the special pieces come first
   require(vocabulary <= 65536, "data.vocabulary", "at most 65536", text(vocabulary));
+  requireOneOf({"packed", "documents"}, "data.sampler", sampler);
+  requireAtLeast(1, "data.groups", groups);
   require(validationFraction > 0 && validationFraction < 1, "data.validation_fraction", "between 0 and 1",
           text(validationFraction));
 }

@@ -89,6 +89,10 @@ struct DataConfig {
   std::string tokenizer;
   int64_t vocabulary = 4096;
   double validationFraction = 0.02;
+  std::string sampler = "packed"; // or "documents"
+  bool documentMask = true;       // of packed sequences
+  int64_t groups = 1;             // of a batch of documents
+  bool usesDocuments() const { return sampler == "packed" && documentMask; }
   void list(Settings &);
   void check() const;
 };

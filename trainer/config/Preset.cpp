@@ -6,9 +6,9 @@ namespace taylor::trainer {
 namespace {
 
 // As the paper's published code trains (arXiv 2507.23632, its train.py), where that and its appendix D differ
-// too: updates count from 0 to 100 000 (one more than there are steps), and the rate falls towards a horizon
-// of a million steps. Its loss scale, which bf16 does not need, leaves updates out whose gradients are not
-// finite. Gated variants add optimizer.clip = 1.
+// too: one GPU's half of the batch is a group, updates count from 0 to 100 000 (one more than there are
+// steps), and the rate falls towards a horizon of a million steps. Its loss scale, which bf16 does not need,
+// leaves updates out whose gradients are not finite. Gated variants add optimizer.clip = 1.
 void applyPaper(Config &config) {
   ModelConfig &model = config.model;
   model.hidden = 1024;
@@ -25,6 +25,8 @@ void applyPaper(Config &config) {
   train.precision = "bf16";
   train.activationCheckpointing = true;
   train.onNonFinite = "skip";
+  config.data.sampler = "documents";
+  config.data.groups = 2;
   OptimizerConfig &optimizer = config.optimizer;
   optimizer.learningRate = 1e-4;
   optimizer.beta1 = 0.9;

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 namespace taylor::trainer {
 
 AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16,
-                                 const std::string &device) {
+                                 const std::string &device, bool documents) {
   fs::path path = attention.specification;
   if (!fs::is_regular_file(path))
     fail("expected a specification, but '", path.string(), "' does not exist; examples/specs has some");
@@ -32,6 +32,7 @@ AttentionKernel compileAttention(const AttentionConfig &attention, const ModelCo
   }
   for (const auto &[name, value] : attention.parameters)
     options.parameters[name] = formatExactly(value);
+  options.documents = documents;
   auto compile = [&] {
     Elapsed elapsed("compiling " + path.string());
     return taylor::Attention(options);
@@ -47,9 +48,13 @@ AttentionKernel compileAttention(const AttentionConfig &attention, const ModelCo
     fail("requires a specification with one output, but '", manifest.spec, "' has ", manifest.outputs.size());
   kernel.name = manifest.spec;
   kernel.function.inputs = manifest.inputs;
+  if (documents) // the last one, which no module makes
+    kernel.function.inputs.pop_back();
+  kernel.function.documents = documents;
   kernel.function.output = manifest.outputs[0];
   kernel.function.call = [compiled](const std::vector<at::Tensor> &inputs) { return compiled.call(inputs); };
   // Compiled when somebody first continues a text.
+  options.documents = false; // a text that is continued is one document
   auto decoder = std::make_shared<std::optional<Decoder>>();
   auto makeDecoder = [=]() -> const Decoder & {
     if (!*decoder) {

@@ -16,9 +16,10 @@ struct AttentionKernel {
 // Compiles a specification for a model's head sizes through the runtime's kernel cache, or loads a compiled
 // one (.so). Throws Error if the file is missing or the specification has not one output; the compiler's own
 // errors come as they are.
+// `documents`: the kernel keeps documents apart, and its function takes their numbers.
 // `device` is one of devices(); where there is no such GPU, the runtime's message says what is missing.
 AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16,
-                                 const std::string &device = "cpu");
+                                 const std::string &device = "cpu", bool documents = false);
 
 } // namespace taylor::trainer
 #endif

@@ -214,7 +214,8 @@ at::Tensor Model::norm(const at::Tensor &x, const at::Tensor &weight) const {
   return at::rms_norm(x, weight.sizes(), weight, config.normEpsilon);
 }
 
-at::Tensor Model::attend(const at::Tensor &x, const Layer &layer, Decoder::Memory *memory) const {
+at::Tensor Model::attend(const at::Tensor &x, const Layer &layer, const at::Tensor &documents,
+                         Decoder::Memory *memory) const {
   std::vector<at::Tensor> inputs;
   for (size_t i = 0; i < attention.inputs.size(); ++i) {
     const TensorInfo &info = attention.inputs[i];
@@ -229,34 +230,43 @@ at::Tensor Model::attend(const at::Tensor &x, const Layer &layer, Decoder::Memor
     at::Tensor projected = linear(x, layer.projections[i]).view(shape).permute(placesOfAxes(info));
     inputs.push_back(projected.to(scalarType(info.dtype)));
   }
+  if (attention.documents && !memory)
+    inputs.push_back(documents);
   at::Tensor output = memory ? attention.extend(inputs, *memory) : attention.call(inputs);
   output = output.permute(inverse(placesOfAxes(attention.output)));
   return linear(output.flatten(2), layer.output);
 }
 
-at::Tensor Model::hidden(const at::Tensor &tokens) const { return run(tokens, nullptr); }
+at::Tensor Model::hidden(const at::Tensor &tokens, const at::Tensor &documents) const {
+  return run(tokens, documents, nullptr);
+}
 
 at::Tensor Model::extend(const at::Tensor &tokens, std::vector<Decoder::Memory> &memory) const {
   memory.resize(layers.size());
-  return run(tokens, &memory);
+  return run(tokens, {}, &memory);
 }
 
-at::Tensor Model::runLayer(const at::Tensor &x, const Layer &layer, Decoder::Memory *memory) const {
+at::Tensor Model::runLayer(const at::Tensor &x, const Layer &layer, const at::Tensor &documents,
+                           Decoder::Memory *memory) const {
   AutocastGuard autocast(bf16, attention.device.type());
-  at::Tensor attended = x + attend(norm(x, layer.inputNorm), layer, memory);
+  at::Tensor attended = x + attend(norm(x, layer.inputNorm), layer, documents, memory);
   at::Tensor y = norm(attended, layer.postAttentionNorm);
   return attended + linear(at::silu(linear(y, layer.gate)) * linear(y, layer.up), layer.down);
 }
 
-at::Tensor Model::run(const at::Tensor &tokens, std::vector<Decoder::Memory> *memory) const {
+at::Tensor Model::run(const at::Tensor &tokens, at::Tensor documents,
+                      std::vector<Decoder::Memory> *memory) const {
   AutocastGuard autocast(bf16, attention.device.type());
+  if (attention.documents && !documents.defined())
+    documents = at::zeros(tokens.sizes(), tokens.options().dtype(at::kInt));
   at::Tensor x = at::embedding(embedding, tokens);
   for (size_t i = 0; i < layers.size(); ++i) {
     const Layer &layer = layers[i];
     if (recomputes && x.requires_grad())
-      x = recomputed(x, [this, &layer](const at::Tensor &x) { return runLayer(x, layer, nullptr); });
+      x = recomputed(
+          x, [=, this, &layer](const at::Tensor &x) { return runLayer(x, layer, documents, nullptr); });
     else
-      x = runLayer(x, layer, memory ? &(*memory)[i] : nullptr);
+      x = runLayer(x, layer, documents, memory ? &(*memory)[i] : nullptr);
   }
   return norm(x, finalNorm);
 }
@@ -266,9 +276,12 @@ at::Tensor Model::logits(const at::Tensor &hidden) const {
   return linear(hidden, head).to(at::kFloat);
 }
 
-at::Tensor Model::lossSum(const at::Tensor &tokens, const at::Tensor &targets) const {
-  return at::cross_entropy_loss(logits(hidden(tokens)).flatten(0, 1), targets.flatten(), {},
-                                at::Reduction::Sum);
+at::Tensor Model::losses(const at::Tensor &tokens, const at::Tensor &targets,
+                         const at::Tensor &documents) const {
+  at::Tensor scores = logits(hidden(tokens, documents)).flatten(0, 1);
+  return at::cross_entropy_loss(scores, targets.flatten(), {}, at::Reduction::None)
+      .view(targets.sizes())
+      .sum(1);
 }
 
 AutocastGuard::AutocastGuard(bool bf16, at::DeviceType device)

@@ -21,6 +21,9 @@ struct AttentionFunction {
   std::vector<runtime::TensorInfo> inputs;
   runtime::TensorInfo output;
   std::function<at::Tensor(const std::vector<at::Tensor> &)> call; // differentiable
+  // `call` takes one more tensor, behind those of `inputs`: the number of each token's document, ascending,
+  // i32 [B, T].
+  bool documents = false;
   // The same without gradients, of tokens behind those that the memory has, which it adds to it.
   std::function<at::Tensor(const std::vector<at::Tensor> &, Decoder::Memory &)> extend;
   // Whether a memory grows with its tokens; asked after the first call of `extend`.
@@ -45,8 +48,9 @@ public:
 
   // Where tokens and targets must be, and weights are.
   at::Device device() const { return attention.device; }
-  // tokens [B, T] int64 -> [B, T, C] fp32, after the last norm.
-  at::Tensor hidden(const at::Tensor &tokens) const;
+  // tokens [B, T] int64 -> [B, T, C] fp32, after the last norm. `documents` [B, T] i32, for an attention that
+  // keeps them apart: undefined means that each sequence is one.
+  at::Tensor hidden(const at::Tensor &tokens, const at::Tensor &documents = {}) const;
   // The same of tokens behind those in `memory`, one of each layer (none before the first): as if all had
   // come in one call.
   at::Tensor extend(const at::Tensor &tokens, std::vector<Decoder::Memory> &memory) const;
@@ -54,8 +58,9 @@ public:
   bool memoryGrows() const { return attention.memoryGrows(); }
   // [.., C] -> [.., V], fp32 whatever the precision.
   at::Tensor logits(const at::Tensor &hidden) const;
-  // Cross entropy summed over the targets [B, T] that are not -100; fp32, a scalar.
-  at::Tensor lossSum(const at::Tensor &tokens, const at::Tensor &targets) const;
+  // Cross entropy summed over each sequence's targets that are not -100: tokens, targets [B, T] -> [B] fp32.
+  at::Tensor losses(const at::Tensor &tokens, const at::Tensor &targets,
+                    const at::Tensor &documents = {}) const;
   // Whether only the input of each layer is kept for the backward, where the rest is computed again.
   void setActivationCheckpointing(bool on) { recomputes = on; }
 
@@ -82,9 +87,11 @@ private:
   at::Tensor linear(const at::Tensor &x, const Linear &linear) const;
   at::Tensor norm(const at::Tensor &x, const at::Tensor &weight) const;
   // `memory`: null, or that of the layer.
-  at::Tensor attend(const at::Tensor &x, const Layer &layer, Decoder::Memory *memory) const;
-  at::Tensor runLayer(const at::Tensor &x, const Layer &layer, Decoder::Memory *memory) const;
-  at::Tensor run(const at::Tensor &tokens, std::vector<Decoder::Memory> *memory) const;
+  at::Tensor attend(const at::Tensor &x, const Layer &layer, const at::Tensor &documents,
+                    Decoder::Memory *memory) const;
+  at::Tensor runLayer(const at::Tensor &x, const Layer &layer, const at::Tensor &documents,
+                      Decoder::Memory *memory) const;
+  at::Tensor run(const at::Tensor &tokens, at::Tensor documents, std::vector<Decoder::Memory> *memory) const;
   int64_t axisSize(const runtime::Axis &axis) const;
 
   ModelConfig config;

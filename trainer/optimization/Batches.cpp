@@ -6,8 +6,10 @@
 
 namespace taylor::trainer {
 
-BatchLoader::BatchLoader(const Sampler &sampler, int64_t begin, int64_t count, int64_t first, int64_t end)
-    : sampler(sampler), begin(begin), count(count), thread([this, first, end] { work(first, end); }) {}
+BatchLoader::BatchLoader(const Sampler &sampler, bool documents, int64_t begin, int64_t count, int64_t first,
+                         int64_t end)
+    : sampler(sampler), documents(documents), begin(begin), count(count),
+      thread([this, first, end] { work(first, end); }) {}
 
 BatchLoader::~BatchLoader() {
   {
@@ -20,12 +22,20 @@ BatchLoader::~BatchLoader() {
 
 Batch BatchLoader::make(int64_t step) const {
   int64_t length = sampler.length();
-  Batch batch{at::empty({count, length}, at::kLong), at::empty({count, length}, at::kLong),
-              sampler.counted(step)};
-  auto *inputs = batch.inputs.mutable_data_ptr<int64_t>(),
-       *targets = batch.targets.mutable_data_ptr<int64_t>();
-  for (int64_t i = 0; i < count; ++i)
-    sampler.sample(step, begin + i, inputs + i * length, targets + i * length);
+  Batch batch;
+  batch.inputs = at::empty({count, length}, at::kLong);
+  batch.targets = at::empty({count, length}, at::kLong);
+  batch.weights = at::empty({count}, at::kFloat);
+  if (documents)
+    batch.documents = at::empty({count, length}, at::kInt);
+  for (int64_t i = 0; i < count; ++i) {
+    sampler.sample(step, begin + i, batch.inputs.mutable_data_ptr<int64_t>() + i * length,
+                   batch.targets.mutable_data_ptr<int64_t>() + i * length);
+    if (documents)
+      sampler.documents(step, begin + i, batch.documents.mutable_data_ptr<int32_t>() + i * length);
+    batch.weights.mutable_data_ptr<float>()[i] = sampler.weight(step, begin + i);
+  }
+  batch.counted = sampler.counted(step);
   return batch;
 }
 

@@ -13,7 +13,9 @@ namespace taylor::trainer {
 // A process's share of a step's sequences, on the processor. B sequences of T tokens.
 struct Batch {
   at::Tensor inputs, targets; // [B, T] int64; a target of -100 is not learned
-  int64_t counted = 0;        // targets to learn, of all processes' shares together
+  at::Tensor documents;       // [B, T] i32, the number of each token's document; undefined if nobody asks
+  at::Tensor weights;  // [B] fp32: of each sequence's targets in the mean over all processes' sequences
+  int64_t counted = 0; // targets to learn in all of these
 };
 
 // Makes the batches of coming steps in a thread of its own, so that a step finds its tokens in memory: text
@@ -21,7 +23,9 @@ struct Batch {
 class BatchLoader {
 public:
   // Steps count from `first` to `end` (not included). `count` sequences from `begin` on of each step's batch.
-  BatchLoader(const Sampler &sampler, int64_t begin, int64_t count, int64_t first, int64_t end);
+  // `documents`: whether batches have them.
+  BatchLoader(const Sampler &sampler, bool documents, int64_t begin, int64_t count, int64_t first,
+              int64_t end);
   ~BatchLoader();
   BatchLoader(const BatchLoader &) = delete;
   BatchLoader &operator=(const BatchLoader &) = delete;
@@ -35,6 +39,7 @@ private:
 
   static constexpr size_t ahead = 2; // batches that are ready
   const Sampler &sampler;
+  bool documents;
   int64_t begin, count;
   std::deque<Batch> ready;
   std::exception_ptr failure;

@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/optimization/Evaluation.h"
 #include "trainer/report/Progress.h"
-#include "trainer/text/Sampler.h"
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
 namespace taylor::trainer {
 
-Evaluation::Evaluation(const Config &config, const Model &model, const Tokens &text)
-    : config(config), model(model), text(text),
-      starts(evaluationStarts(text, config.train.context, config.evaluation.sequences)) {}
+Evaluation::Evaluation(const Config &config, const Model &model, const ValidationText &text)
+    : config(config), model(model), text(text) {}
 
 double Evaluation::run() const {
   c10::NoGradGuard noGrad;
-  int64_t context = config.train.context, count = starts.size();
+  int64_t length = text.length(), count = text.count(), counted = 0;
   int64_t most = config.train.microBatch ? config.train.microBatch : config.train.batch;
+  bool documents = config.data.usesDocuments();
   double total = 0;
   Progress progress("evaluating", count);
   for (int64_t begin = 0; begin < count; begin += most) {
     int64_t batch = std::min(most, count - begin);
-    at::Tensor tokens = at::empty({batch, context + 1}, at::kLong);
+    at::Tensor inputs = at::empty({batch, length}, at::kLong),
+               targets = at::empty({batch, length}, at::kLong);
+    at::Tensor numbers = documents ? at::empty({batch, length}, at::kInt) : at::Tensor();
     for (int64_t i = 0; i < batch; ++i)
-      text.copy(starts[begin + i], context + 1, tokens.mutable_data_ptr<int64_t>() + i * (context + 1));
-    tokens = tokens.to(model.device());
-    total += model.lossSum(tokens.narrow(1, 0, context), tokens.narrow(1, 1, context)).item<double>();
+      text.get(begin + i, inputs.mutable_data_ptr<int64_t>() + i * length,
+               targets.mutable_data_ptr<int64_t>() + i * length,
+               documents ? numbers.mutable_data_ptr<int32_t>() + i * length : nullptr);
+    counted += (targets != -100).sum().item<int64_t>();
+    auto there = [&](const at::Tensor &tensor) {
+      return tensor.defined() ? tensor.to(model.device()) : tensor;
+    };
+    total += model.losses(there(inputs), there(targets), there(numbers)).sum().item<double>();
     progress.update(begin + batch, "");
   }
   progress.finish();
-  return total / (count * context);
+  return total / counted;
 }
 
 bool Evaluation::stopsAt(double loss) {

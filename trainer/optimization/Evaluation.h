@@ -2,16 +2,16 @@
 #ifndef TAYLOR_TRAINER_OPTIMIZATION_EVALUATION_H
 #define TAYLOR_TRAINER_OPTIMIZATION_EVALUATION_H
 #include "trainer/model/Model.h"
-#include "trainer/text/Tokens.h"
+#include "trainer/text/Validation.h"
 
 namespace taylor::trainer {
 
 // The loss on the validation text, and whether it still falls.
 class Evaluation {
 public:
-  Evaluation(const Config &config, const Model &model, const Tokens &text);
+  Evaluation(const Config &config, const Model &model, const ValidationText &text);
 
-  // The mean over all tokens, so the last batch counts as much as its sequences do.
+  // The mean over all targets, so a batch counts as much as its targets do.
   double run() const;
 
   struct State {
@@ -27,8 +27,7 @@ public:
 private:
   const Config &config;
   const Model &model;
-  const Tokens &text;
-  std::vector<int64_t> starts;
+  const ValidationText &text;
   State current;
 };
 

@@ -19,14 +19,14 @@ void Updates::restore(UpdateState state) {
 double Updates::backward(const Batch &batch) {
   int64_t count = batch.inputs.size(0);
   int64_t size = config.train.microBatch ? std::min(config.train.microBatch, count) : count;
-  // Micro-batches may hold different numbers of targets: each gives its sum, not its mean.
-  double weight = 1.0 / std::max<int64_t>(batch.counted, 1);
   at::Tensor total = at::zeros({}, at::TensorOptions(model.device()).dtype(at::kDouble));
   for (int64_t begin = 0; begin < count; begin += size) {
-    int64_t length = std::min(size, count - begin);
-    at::Tensor loss = model.lossSum(batch.inputs.narrow(0, begin, length).to(model.device()),
-                                    batch.targets.narrow(0, begin, length).to(model.device())) *
-                      weight;
+    auto part = [&](const at::Tensor &whole) {
+      return whole.defined() ? whole.narrow(0, begin, std::min(size, count - begin)).to(model.device())
+                             : whole;
+    };
+    at::Tensor losses = model.losses(part(batch.inputs), part(batch.targets), part(batch.documents));
+    at::Tensor loss = (losses * part(batch.weights)).sum();
     total += loss.detach();
     loss.backward();
   }
@@ -39,8 +39,8 @@ bool Updates::accepts(const UpdateResult &result, int64_t step) {
       continue;
     if (config.train.onNonFinite == "skip")
       return false;
-    fail("expected a finite ", what, ", but got ", value, " at step ", step + 1, " (learning rate ",
-         result.learningRate,
+    fail("expected a finite ", what, ", but got ", std::isnan(value) ? "nan" : text(value), " at step ",
+         step + 1, " (learning rate ", result.learningRate,
          "); the run stops before that update. A lower optimizer.learning_rate, a longer schedule.warmup or "
          "optimizer.clip = 1 may prevent it; train.on_nonfinite = skip leaves such updates out");
   }

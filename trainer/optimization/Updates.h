@@ -14,14 +14,14 @@ struct UpdateState {
 };
 
 struct UpdateResult {
-  double loss = 0;         // mean over the batch's targets
+  double loss = 0;         // weighted mean over the batch's targets
   double gradientNorm = 0; // before clipping
   double learningRate = 0;
   bool skipped = false;
 };
 
-// One step of training: gradients of the mean loss over a batch's targets, summed over micro-batches; what is
-// done where they are not finite or unusually large; the optimizer's update.
+// One step of training: gradients of the mean loss over a batch's targets (Batch::weights), summed over
+// micro-batches; what is done where they are not finite or unusually large; the optimizer's update.
 class Updates {
 public:
   Updates(const Config &config, const Model &model, Optimizer &optimizer);

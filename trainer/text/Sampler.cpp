@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/Sampler.h"
 #include "trainer/support/Error.h"
+#include "trainer/text/Validation.h"
 
 namespace taylor::trainer {
 
@@ -60,15 +61,7 @@ void PackedSampler::sample(int64_t step, int64_t i, int64_t *inputs, int64_t *ta
 }
 
 void PackedSampler::documents(int64_t step, int64_t i, int32_t *numbers) const {
-  int64_t begin = position(step, i), next = tokens.documentAt(begin).next;
-  int32_t number = 0;
-  for (int64_t t = 0; t < context; ++t) {
-    if (begin + t >= next) {
-      next = tokens.documentAt(begin + t).next;
-      ++number;
-    }
-    numbers[t] = number;
-  }
+  numberDocuments(tokens, position(step, i), context, numbers);
 }
 
 DocumentSampler::DocumentSampler(const Tokens &tokens, int64_t context, int64_t batch, int64_t groups,
@@ -134,16 +127,9 @@ int64_t DocumentSampler::counted(int64_t step, int64_t first, int64_t last) cons
   return sum;
 }
 
-std::vector<int64_t> evaluationStarts(const Tokens &tokens, int64_t context, int64_t wanted) {
-  int64_t fit = (tokens.size() - 1) / context;
-  if (fit < 1)
-    fail("requires at least train.context + 1 = ", context + 1, " tokens of validation text, but there are ",
-         tokens.size(), "; lower train.context, raise data.validation_fraction or give more text");
-  int64_t count = wanted == 0 ? fit : std::min(wanted, fit);
-  std::vector<int64_t> starts;
-  for (int64_t i = 0; i < count; ++i)
-    starts.push_back(i * fit / count * context);
-  return starts;
+double DocumentSampler::weight(int64_t step, int64_t i) const {
+  int64_t first = i / groupSize * groupSize, groups = batch / groupSize;
+  return 1.0 / (double(groups) * std::max<int64_t>(counted(step, first, first + groupSize), 1));
 }
 
 } // namespace taylor::trainer

@@ -26,6 +26,9 @@ public:
   virtual int64_t counted(int64_t step, int64_t begin, int64_t end) const = 0;
   // The same for the whole batch.
   int64_t counted(int64_t step) const { return counted(step, 0, batch); }
+  // What each target of a sequence counts in the step's loss: one over the number of targets that are
+  // averaged with it.
+  virtual double weight(int64_t step, int64_t i) const { return 1.0 / counted(step); }
 
 protected:
   explicit Sampler(int64_t batch) : batch(batch) {}
@@ -60,7 +63,7 @@ private:
 // padding are not learned, nor what lies behind the longest document of the group, so that the others learn
 // one </s>. Where that leaves nothing of the group out, the last target of its first sequence is left out
 // instead (the paper's code does it to escape a fault of transformers). A group whose documents are all empty
-// learns nothing.
+// learns nothing. The loss is the mean of the groups' means.
 class DocumentSampler : public Sampler {
 public:
   // `end` is </s>. Throws Error if `groups` does not divide `batch`, or there is no document or no second
@@ -72,6 +75,7 @@ public:
   void documents(int64_t step, int64_t i, int32_t *numbers) const override; // all 0
   using Sampler::counted;
   int64_t counted(int64_t step, int64_t begin, int64_t end) const override;
+  double weight(int64_t step, int64_t i) const override;
 
 private:
   std::span<const uint16_t> draw(int64_t step, int64_t i) const; // cut to the context
@@ -87,10 +91,6 @@ private:
   uint64_t seed;
   int64_t end;
 };
-
-// Where the sequences of an evaluation begin: up to `wanted` (0: all that fit) of context + 1 tokens, spread
-// evenly.
-std::vector<int64_t> evaluationStarts(const Tokens &tokens, int64_t context, int64_t wanted);
 
 // A permutation of [0, count) chosen by key: where element i goes.
 int64_t permute(int64_t i, int64_t count, uint64_t key);

@@ -49,6 +49,14 @@ double mean(const std::deque<double> &values) {
   return values.empty() ? NAN : std::accumulate(values.begin(), values.end(), 0.0) / values.size();
 }
 
+std::unique_ptr<Sampler> makeSampler(const Config &config, const Data &data) {
+  if (config.data.sampler == "documents")
+    return std::make_unique<DocumentSampler>(data.training, config.train.context, config.train.batch,
+                                             config.data.groups, config.run.seed, data.tokenizer->end());
+  return std::make_unique<PackedSampler>(data.training, config.train.context, config.train.batch,
+                                         config.run.seed);
+}
+
 // One run from its configuration: builds everything in its constructor, so that whatever is wrong is said at
 // once.
 class Run {
@@ -74,7 +82,8 @@ private:
   bool bf16;
   Model model;
   Optimizer optimizer;
-  PackedSampler sampler;
+  std::unique_ptr<Sampler> sampler;
+  ValidationText validationText;
   Updates updates;
   Evaluation evaluation;
   Checkpoint checkpoint;
@@ -100,12 +109,13 @@ const std::vector<std::string> columns = {"loss",      "lr",        "grad_norm",
 Run::Run(const Config &theConfig, Existing existing)
     : config(theConfig), folder(checkFolder(config.run.folder, existing)),
       attention(compileAttention(config.attention, config.model, config.train.precision == "bf16",
-                                 config.run.device)),
+                                 config.run.device, config.data.usesDocuments())),
       data(prepareData(config.data, at::get_num_threads())), bf16(config.train.precision == "bf16"),
       model(config.model, data.tokenizer->vocabulary(), attention.function, bf16, config.run.seed),
-      optimizer(config.optimizer, model.parameters()),
-      sampler(data.training, config.train.context, config.train.batch, config.run.seed),
-      updates(config, model, optimizer), evaluation(config, model, data.validation),
+      optimizer(config.optimizer, model.parameters()), sampler(makeSampler(config, data)),
+      validationText(data.validation, config.train.context, config.evaluation.sequences,
+                     config.data.sampler == "documents", data.tokenizer->end()),
+      updates(config, model, optimizer), evaluation(config, model, validationText),
       cost(costOf(model, config.train.context)), peak(peakOf(config, model.device())),
       profile(config.log, folder, model.device()) {
   claimFolder(folder, existing);
@@ -125,6 +135,8 @@ Run::Run(const Config &theConfig, Existing existing)
   checkpoint.state.seed = config.run.seed;
   checkpoint.state.batch = config.train.batch;
   checkpoint.state.context = config.train.context;
+  checkpoint.state.sampler = config.data.sampler;
+  checkpoint.state.groups = config.data.groups;
   checkpoint.state.trainingTokens = data.training.size();
   if (existing == Existing::Resume)
     resume();
@@ -235,7 +247,8 @@ int Run::loop() {
   }
   auto isDue = [](int64_t step, int64_t every) { return every > 0 && step % every == 0; };
   catchInterrupts();
-  batches = std::make_unique<BatchLoader>(sampler, 0, config.train.batch, first, steps);
+  batches = std::make_unique<BatchLoader>(*sampler, config.data.usesDocuments(), 0, config.train.batch, first,
+                                          steps);
   Progress progress("training", steps, first, /*eager=*/true);
   for (int64_t step = first + 1; step <= steps; ++step) {
     Measurements measurements = advance(step);
