@@ -11,13 +11,14 @@ taylor_packages=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools
   cmake ninja-build ccache pkg-config
   libsentencepiece-dev                   # tokenizer
+  zlib1g-dev libzstd-dev                 # compressed text
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev
   libgtest-dev
   gnuplot-nox                            # loss curves
   python3-venv
 )
-# As pip takes them. torch brings libtorch, which the trainer links, and ptxas.
-taylor_python_packages=(torch==2.11.0 numpy safetensors psutil)
+# As pip takes them. torch brings libtorch, which the trainer links, and ptxas; pyarrow brings Arrow, with which it reads Parquet.
+taylor_python_packages=(torch==2.11.0 numpy safetensors psutil pyarrow==26.0.1)
 
 # Gigabytes (10^9 bytes), measured on Debian 12 and rounded up.
 taylor_disk_packages=3   # 155 packages on a minimal system: 2.1 installed, 0.3 of archives

@@ -4,6 +4,7 @@
 #include "trainer/orders/OrdersCommand.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Main.h"
+#include "trainer/text/PrepareCommand.h"
 #include "trainer/training/Training.h"
 #include <CLI/CLI.hpp>
 
@@ -15,6 +16,7 @@ static const char *const description =
   taylor-train --config examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir --out runs/softmax
   taylor-train --config runs/softmax/config.toml --resume --set train.steps=2000
   taylor-train --attention mine.mlir --data ~/books --set order=4 --set train.precision=bf16
+  taylor-train prepare ~/fineweb --tokenizer tokenizer.model --out tokens/fineweb
   taylor-train orders runs/softmax
 
 Settings come from their defaults, then the file, then --set and the other flags. The run's folder gets config.toml (all
@@ -58,6 +60,8 @@ int main(int argc, char **argv) {
   app.add_flag("--help-settings", helpSettings, "list every setting with its default, and exit");
   OrdersOptions ordersOptions;
   CLI::App *orders = addOrdersCommand(app, ordersOptions);
+  PreparationOptions preparationOptions;
+  CLI::App *prepare = addPrepareCommand(app, preparationOptions);
   app.set_version_flag("--version", "taylor-train " TAYLOR_VERSION " (" TAYLOR_GIT_HASH ")");
   try {
     app.parse(argc, argv);
@@ -66,12 +70,15 @@ int main(int argc, char **argv) {
   }
 
   return runGuarded([&] {
-    if (*orders) {
+    for (const CLI::App *command : app.get_subcommands())
       for (const CLI::Option *option : app.get_options())
         if (option->count() > 0)
-          fail("unsupported ", option->get_name(),
-               " in front of orders, which trains nothing: its own options ",
-               "come behind it (taylor-train orders --help)");
+          fail("unsupported ", option->get_name(), " in front of ", command->get_name(),
+               ", which trains nothing: its own options come behind it (taylor-train ", command->get_name(),
+               " --help)");
+    if (*prepare)
+      return prepareText(preparationOptions);
+    if (*orders) {
       measureOrders(ordersOptions);
       return 0;
     }

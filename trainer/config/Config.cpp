@@ -116,7 +116,9 @@ void ModelConfig::check() const {
 
 void DataConfig::list(Settings &s) {
   s.section("data", "the text");
-  s.addPath("path", path, "a text file or a folder of them; '': the LLVM and MLIR headers of this machine");
+  s.addPath("path", path,
+            "a text file or a folder of them, or a folder that taylor-train prepare made (which has its own "
+            "tokenizer and split); '': the LLVM and MLIR headers of this machine");
   s.addPath("tokenizer", tokenizer,
             "a SentencePiece model, such as Llama's; '': train one on the text, once");
   s.add("vocabulary", vocabulary, "pieces of the tokenizer that is trained");
@@ -130,6 +132,7 @@ void DataConfig::list(Settings &s) {
   s.add("groups", groups,
         "equal parts of a batch of documents, each padded to its longest one and averaged for itself, as by "
         "GPUs that do not count each other's tokens");
+  s.add("verify", verify, "check prepared text against its checksums before training");
 }
 
 void DataConfig::check() const {

@@ -93,6 +93,7 @@ struct DataConfig {
   bool documentMask = true;       // of packed sequences
   int64_t groups = 1;             // of a batch of documents
   bool usesDocuments() const { return sampler == "packed" && documentMask; }
+  bool verify = false;
   void list(Settings &);
   void check() const;
 };

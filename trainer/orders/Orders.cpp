@@ -7,6 +7,7 @@
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/text/Corpus.h"
+#include "trainer/text/PreparedText.h"
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <algorithm>
@@ -55,9 +56,23 @@ struct Text {
   std::vector<int64_t> tokens; // documents one after another, each <s> ... </s>
 };
 
+// Of prepared text what was kept for validation, where there is such.
+Text readPreparedTokens(const std::string &path, const Tokenizer &tokenizer, int64_t wanted) {
+  PreparedText prepared = readPreparedText(path, /*verify=*/false, /*threads=*/1);
+  if (prepared.tokenizer->model() != tokenizer.model())
+    fail("expected text that was prepared with the model's tokenizer, but '", path,
+         "' was prepared with another; pass --data with the text itself");
+  const Tokens &tokens = prepared.validation.size() ? prepared.validation : prepared.training;
+  Text text{path, std::vector<int64_t>(std::min(wanted, tokens.size()))};
+  tokens.copy(0, text.tokens.size(), text.tokens.data());
+  return text;
+}
+
 // As many tokens as wanted, or all there are, from files in an order given by their names' hashes: the first
 // ones of a folder may all be of one kind.
 Text readTokens(const std::string &path, const Tokenizer &tokenizer, int64_t wanted) {
+  if (!path.empty() && isPreparedText(path))
+    return readPreparedTokens(path, tokenizer, wanted);
   Corpus corpus = findCorpus(path);
   std::sort(corpus.files.begin(), corpus.files.end(), [](const Corpus::File &a, const Corpus::File &b) {
     return std::pair(fnv1a(a.name), a.name) < std::pair(fnv1a(b.name), b.name);

@@ -81,6 +81,14 @@ void writeDurably(const fs::path &path, std::string_view contents) {
     failSystem("write", path);
 }
 
+void replaceDurably(const fs::path &path, std::string_view contents) {
+  fs::path hidden = path.parent_path() / ("." + path.filename().string() + ".new");
+  writeDurably(hidden, contents);
+  if (::rename(hidden.c_str(), path.c_str()) != 0)
+    failSystem("create", path);
+  syncFolder(fs::absolute(path).parent_path());
+}
+
 AtomicFolder::AtomicFolder(fs::path where) : target(fs::absolute(where).lexically_normal()) {
   if (!target.has_filename())
     target = target.parent_path();

@@ -32,6 +32,10 @@ std::string readFile(const std::filesystem::path &path);
 // contents. Throws Error, for example when the disk is full.
 void writeDurably(const std::filesystem::path &path, std::string_view contents);
 
+// The same, but at no instant is there less than the old file or the new one: written under a hidden name,
+// then renamed.
+void replaceDurably(const std::filesystem::path &path, std::string_view contents);
+
 // A folder that appears whole or not at all: files are written to `path()`, a hidden sibling of the target,
 // and commit() renames it over the target (what stood there is removed after). Without commit() it is
 // removed; what a killed process left of the same target goes when the next begins. One process at a time may

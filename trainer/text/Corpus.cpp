@@ -98,9 +98,12 @@ Corpus findCorpus(const std::string &path) {
                              fs::last_write_time(file.path).time_since_epoch().count(), '\0');
     corpus.fingerprint = fnv1a(entry, corpus.fingerprint);
   }
-  // About 200 documents at least, so that a split by documents comes near the fraction asked for.
-  corpus.pieceSize = std::clamp<int64_t>(corpus.size / 200, 1 << 10, 1 << 20);
+  corpus.pieceSize = documentPieceSize(corpus.size);
   return corpus;
+}
+
+int64_t documentPieceSize(int64_t textBytes) {
+  return std::clamp<int64_t>(textBytes / 200, 1 << 10, 1 << 20);
 }
 
 std::vector<std::string_view> cutDocuments(std::string_view text, int64_t pieceSize) {

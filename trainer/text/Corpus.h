@@ -28,6 +28,10 @@ struct Corpus {
 // files are left out of a folder. Throws Error if there is no text.
 Corpus findCorpus(const std::string &path);
 
+// The longest document where there is so much text: short enough for about 200 documents at least, so that a
+// split by documents comes near the fraction asked for.
+int64_t documentPieceSize(int64_t textBytes);
+
 // The documents of a file's text: the text, cut behind a line end into pieces of at most pieceSize bytes
 // where it is longer. (A book in one file must not be one document: it would be all training or all
 // validation.)

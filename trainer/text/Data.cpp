@@ -2,25 +2,22 @@
 #include "trainer/text/Data.h"
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
+#include "trainer/support/Parallel.h"
+#include "trainer/support/Sha256.h"
 #include "trainer/text/Corpus.h"
+#include "trainer/text/PreparedText.h"
 #include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <exception>
-#include <fstream>
-#include <mutex>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace taylor::trainer {
 
 namespace {
 
-constexpr int cacheFormat = 2;               // part of the key: raise when the files' meaning changes
+constexpr int cacheFormat = 3;               // part of the key: raise when the files' meaning changes
 constexpr int64_t tokenizerSample = 8 << 20; // bytes of text; 5 s of training
 constexpr int64_t blockSize = 4 << 20;       // bytes of text tokenized at once
 
@@ -30,31 +27,6 @@ std::string_view readText(const Corpus::File &file, MappedFile &mapped) {
   if (valid != mapped.size())
     fail("expected UTF-8 text, but '", file.path.string(), "' has something else at byte ", valid);
   return mapped.view();
-}
-
-// Calls work(i) for i in [0, count) on some threads; the first exception is thrown again here.
-template <typename Work> void parallelFor(int64_t count, int64_t threads, Work work) {
-  std::atomic<int64_t> next = 0;
-  std::exception_ptr failure;
-  std::mutex mutex;
-  auto run = [&] {
-    try {
-      for (int64_t i; (i = next++) < count;)
-        work(i);
-    } catch (...) {
-      std::lock_guard lock(mutex);
-      failure = std::current_exception();
-      next = count;
-    }
-  };
-  std::vector<std::thread> pool;
-  for (int64_t i = 1; i < std::min(threads, count); ++i)
-    pool.emplace_back(run);
-  run();
-  for (std::thread &thread : pool)
-    thread.join();
-  if (failure)
-    std::rethrow_exception(failure);
 }
 
 // Documents from all over the corpus, in an order given by their hashes, up to the sample's size.
@@ -77,40 +49,6 @@ std::string trainOnSample(const Corpus &corpus, int64_t vocabulary) {
   return trainTokenizer(sample, vocabulary);
 }
 
-// Appends one split's documents to its two files.
-class SplitWriter {
-public:
-  SplitWriter(const fs::path &folder, const std::string &name)
-      : tokens(folder / (shardName(name, 0) + ".tokens"), std::ios::binary),
-        documents(folder / (shardName(name, 0) + ".documents"), std::ios::binary) {
-    write(documents, &position, 8);
-  }
-  void add(const std::vector<int> &document, int beginning, int end) {
-    std::vector<uint16_t> narrow{uint16_t(beginning)};
-    narrow.insert(narrow.end(), document.begin(), document.end());
-    narrow.push_back(uint16_t(end));
-    write(tokens, narrow.data(), 2 * narrow.size());
-    position += narrow.size();
-    write(documents, &position, 8);
-    ++count;
-  }
-  void close() {
-    tokens.close();
-    documents.close();
-    if (!tokens || !documents)
-      fail("cannot write the token cache in '", cacheFolder().string(), "': ", std::strerror(errno));
-  }
-  uint64_t position = 0; // tokens so far
-  int64_t count = 0;     // documents so far
-
-private:
-  void write(std::ofstream &file, const void *data, size_t size) {
-    if (!file.write(static_cast<const char *>(data), size))
-      fail("cannot write the token cache in '", cacheFolder().string(), "': ", std::strerror(errno));
-  }
-  std::ofstream tokens, documents;
-};
-
 // The largest document position that is kept for validation: the fraction, but never nothing and never
 // everything.
 double validationLimit(const Corpus &corpus, double fraction) {
@@ -130,9 +68,10 @@ double validationLimit(const Corpus &corpus, double fraction) {
 }
 
 void tokenize(const Corpus &corpus, const Tokenizer &tokenizer, double fraction, int64_t threads,
-              const fs::path &folder, json &description) {
+              const fs::path &folder) {
   double limit = validationLimit(corpus, fraction);
-  SplitWriter training(folder, "training"), validation(folder, "validation");
+  constexpr int64_t oneShard = std::numeric_limits<int64_t>::max();
+  SplitWriter training(folder, "training", oneShard), validation(folder, "validation", oneShard);
   Progress progress("tokenizing " + corpus.title, corpus.size);
   int64_t done = 0;
   for (size_t next = 0; next < corpus.files.size();) {
@@ -145,47 +84,55 @@ void tokenize(const Corpus &corpus, const Tokenizer &tokenizer, double fraction,
         documents.push_back(document);
       block += corpus.files[next].size;
     }
-    std::vector<std::vector<int>> tokens(documents.size());
-    parallelFor(documents.size(), threads, [&](int64_t i) { tokens[i] = tokenizer.encode(documents[i]); });
+    std::vector<std::vector<uint16_t>> tokens(documents.size());
+    parallelFor(documents.size(), threads,
+                [&](int64_t i) { tokens[i] = tokenizer.encodeDocument(documents[i]); });
     for (size_t i = 0; i < documents.size(); ++i) {
-      bool validates = documentPosition(documents[i]) < limit;
-      (validates ? validation : training).add(tokens[i], tokenizer.beginning(), tokenizer.end());
+      (documentPosition(documents[i]) < limit ? validation : training).add(tokens[i]);
       done += documents[i].size();
     }
-    progress.update(done, text((training.position + validation.position) / 1000, "k tokens"));
+    progress.update(done,
+                    text((training.state().allTokens() + validation.state().allTokens()) / 1000, "k tokens"));
   }
   progress.finish();
-  training.close();
-  validation.close();
-  description["training_tokens"] = training.position;
-  description["training_documents"] = training.count;
-  description["validation_tokens"] = validation.position;
-  description["validation_documents"] = validation.count;
+  for (SplitWriter *split : {&training, &validation}) {
+    split->finishShard();
+    split->publish();
+  }
+  writeDescription(folder, {{"title", corpus.title}, {"bytes", corpus.size}}, tokenizer, training.state(),
+                   validation.state());
+}
+
+Data dataOf(PreparedText text) {
+  return {std::move(text.title), std::move(text.tokenizer), std::move(text.training),
+          std::move(text.validation)};
 }
 
 // Reads a cache entry; nothing if it is missing or damaged.
-std::optional<Data> readCache(const fs::path &folder) {
+std::optional<Data> readCache(const fs::path &folder, bool verify, int64_t threads) {
   try {
-    json description = json::parse(readFile(folder / "description.json"));
-    Data data;
-    data.title = description.at("title");
-    data.tokenizer =
-        std::make_unique<Tokenizer>(readFile(folder / "tokenizer.model"), folder / "tokenizer.model");
-    data.training = Tokens(folder, "training", 1);
-    data.validation = Tokens(folder, "validation", 1);
-    if (data.training.size() != description.at("training_tokens") ||
-        data.validation.size() != description.at("validation_tokens") ||
-        data.tokenizer->vocabulary() != description.at("vocabulary"))
-      return std::nullopt;
-    return data;
-  } catch (const std::exception &) {
+    return dataOf(readPreparedText(folder, verify, threads));
+  } catch (const Error &) {
     return std::nullopt;
   }
+}
+
+// What taylor-train prepare made; its tokenizer is that of the tokens.
+Data readPrepared(const DataConfig &config, int64_t threads) {
+  PreparedText prepared = readPreparedText(config.path, config.verify, threads);
+  if (!config.tokenizer.empty())
+    if (std::string hash = sha256(readFile(config.tokenizer)); hash != prepared.tokenizerHash)
+      fail("expected the tokenizer that '", config.path, "' was prepared with, but data.tokenizer = '",
+           config.tokenizer, "' is another; leave it out, or prepare the text with it");
+  prepared.title = config.path;
+  return dataOf(std::move(prepared));
 }
 
 } // namespace
 
 Data prepareData(const DataConfig &config, int64_t threads) {
+  if (!config.path.empty() && isPreparedText(config.path))
+    return readPrepared(config, threads);
   Corpus corpus = findCorpus(config.path);
   std::string model = config.tokenizer.empty() ? "" : readFile(config.tokenizer);
   std::string key = text(cacheFormat, ' ', corpus.fingerprint, ' ', config.validationFraction, ' ',
@@ -194,24 +141,21 @@ Data prepareData(const DataConfig &config, int64_t threads) {
   std::snprintf(hash, sizeof hash, "%016llx", (unsigned long long)fnv1a(key));
   fs::path folder = cacheFolder() / "data" / hash;
 
-  if (std::optional<Data> cached = readCache(folder))
+  if (std::optional<Data> cached = readCache(folder, config.verify, threads))
     return std::move(*cached);
   FileLock lock(cacheFolder() / "data" / text(hash, ".lock"),
                 [] { std::fprintf(stderr, "waiting for another process that prepares the same text\n"); });
-  if (std::optional<Data> cached = readCache(folder))
+  if (std::optional<Data> cached = readCache(folder, config.verify, threads))
     return std::move(*cached);
 
   AtomicFolder entry(folder);
   if (model.empty())
     model = trainOnSample(corpus, config.vocabulary);
   Tokenizer tokenizer(model, config.tokenizer);
-  json description = {
-      {"title", corpus.title}, {"vocabulary", tokenizer.vocabulary()}, {"bytes", corpus.size}};
-  tokenize(corpus, tokenizer, config.validationFraction, threads, entry.path(), description);
   writeDurably(entry.path() / "tokenizer.model", model);
-  writeDurably(entry.path() / "description.json", description.dump(2) + "\n");
+  tokenize(corpus, tokenizer, config.validationFraction, threads, entry.path());
   entry.commit();
-  std::optional<Data> made = readCache(folder);
+  std::optional<Data> made = readCache(folder, /*verify=*/false, threads);
   if (!made)
     fail("cannot read the token cache just written to '", folder.string(), "'");
   return std::move(*made);

@@ -16,9 +16,9 @@ struct Data {
   Tokens training, validation;
 };
 
-// Finds the text, trains or loads the tokenizer and tokenizes, or takes all that from the cache, where an
-// entry stands under a hash of the files' names, sizes and times and of the settings. A damaged entry is made
-// again. Throws Error.
+// Reads what taylor-train prepare made where the path is such a folder. Otherwise finds the text, trains or
+// loads the tokenizer and tokenizes, or takes all that from the cache, where an entry stands under a hash of
+// the files' names, sizes and times and of the settings. A damaged entry is made again. Throws Error.
 Data prepareData(const DataConfig &config, int64_t threads);
 
 } // namespace taylor::trainer

@@ -72,6 +72,14 @@ std::vector<int> Tokenizer::encode(std::string_view text) const {
   return tokens;
 }
 
+std::vector<uint16_t> Tokenizer::encodeDocument(std::string_view text) const {
+  std::vector<int> tokens = encode(text);
+  std::vector<uint16_t> document{uint16_t(beginning())};
+  document.insert(document.end(), tokens.begin(), tokens.end());
+  document.push_back(uint16_t(end()));
+  return document;
+}
+
 std::string Tokenizer::decode(const std::vector<int> &tokens) const {
   std::string text;
   sentencepiece::util::Status status = processor->Decode(tokens, &text);
@@ -80,7 +88,8 @@ std::string Tokenizer::decode(const std::vector<int> &tokens) const {
   return text;
 }
 
-std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t vocabulary) {
+std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t vocabulary,
+                           const std::string &setting) {
   Lines lines(texts);
   std::string model;
   std::unordered_map<std::string, std::string> options = {
@@ -97,7 +106,7 @@ std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t v
   };
   sentencepiece::util::Status status = sentencepiece::SentencePieceTrainer::Train(options, &lines, &model);
   if (!status.ok())
-    fail("cannot train a tokenizer of data.vocabulary = ", vocabulary,
+    fail("cannot train a tokenizer of ", setting, " = ", vocabulary,
          " pieces on this text: ", reason(status));
   return model;
 }

@@ -25,6 +25,7 @@ public:
   int beginning() const; // <s>, put before every document
   int end() const;       // </s>, put after it
   std::vector<int> encode(std::string_view text) const;
+  std::vector<uint16_t> encodeDocument(std::string_view text) const; // <s> .. </s>
   std::string decode(const std::vector<int> &tokens) const;
   const std::string &model() const { return serialized; }
 
@@ -36,8 +37,9 @@ private:
 // Trains a byte-pair encoding of that many pieces on the texts and returns the model. White space is kept as
 // it is and runs of blanks may become pieces, so that source code survives a round trip; unknown characters
 // fall back to bytes. About one second per 1.5 MB. Throws Error, for example when the text is too short for
-// so many pieces.
-std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t vocabulary);
+// so many pieces; `setting` names what asked for them.
+std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t vocabulary,
+                           const std::string &setting = "data.vocabulary");
 
 } // namespace taylor::trainer
 #endif

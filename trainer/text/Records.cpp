@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/text/Records.h"
+#include "trainer/support/Error.h"
+#include "trainer/support/Files.h"
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace fs = std::filesystem;
+
+namespace taylor::trainer {
+
+namespace {
+
+// Reads ahead into a string.
+class Ahead {
+public:
+  Ahead(const InputFile &file, Cursor from) : bytes(openBytes(file.path, file.compression)) {
+    bytes->skip(from.offset);
+  }
+  // Appends some bytes, or notes the end.
+  void more(std::string &to) {
+    constexpr size_t step = 1 << 18;
+    size_t old = to.size();
+    to.resize(old + step);
+    size_t count = bytes->read(to.data() + old, step);
+    to.resize(old + count);
+    ended = count == 0;
+  }
+  bool ended = false;
+  std::unique_ptr<Bytes> bytes;
+};
+
+// A line is a record. The last one need not end.
+class LineSource : public RecordSource {
+public:
+  LineSource(const InputFile &file, Cursor from) : ahead(file, from), position(from) {}
+
+  bool next(Block &block) override {
+    block.records.clear();
+    block.bytes = std::move(rest);
+    rest.clear();
+    size_t end = std::string::npos; // behind the last whole line
+    for (size_t searched = 0, newline = end; end == std::string::npos;) {
+      if (const void *found = ::memrchr(block.bytes.data() + searched, '\n', block.bytes.size() - searched))
+        newline = static_cast<const char *>(found) - block.bytes.data();
+      searched = block.bytes.size();
+      if (int64_t(searched) >= blockBytes) {
+        if (newline != std::string::npos)
+          end = newline + 1;
+        else if (int64_t(searched) > longestRecord)
+          return skipLine(block);
+      }
+      if (end == std::string::npos)
+        ahead.more(block.bytes);
+      if (ahead.ended)
+        end = block.bytes.size();
+    }
+    rest = block.bytes.substr(end);
+    block.bytes.resize(end);
+    for (size_t begin = 0; begin < end;) {
+      size_t newline = std::min(block.bytes.find('\n', begin), end);
+      ++position.number;
+      if (block.bytes.find_first_not_of(" \t\r\n", begin) < newline)
+        block.records.push_back(
+            {begin, newline - begin, position.number,
+             int64_t(newline - begin) > longestRecord ? Block::Record::TooLong : Block::Record::Whole});
+      begin = newline + 1;
+    }
+    position.offset += end;
+    finish(block);
+    return end > 0;
+  }
+
+private:
+  // Of a line without an end in sight nothing is kept.
+  bool skipLine(Block &block) {
+    size_t newline = std::string::npos;
+    while (newline == std::string::npos && !ahead.ended) {
+      position.offset += block.bytes.size();
+      block.bytes.clear();
+      ahead.more(block.bytes);
+      newline = block.bytes.find('\n');
+    }
+    size_t end = newline == std::string::npos ? block.bytes.size() : newline + 1;
+    position.offset += end;
+    ++position.number;
+    rest = block.bytes.substr(end);
+    block.bytes.clear();
+    block.records.push_back({0, 0, position.number, Block::Record::TooLong});
+    finish(block);
+    return true;
+  }
+  void finish(Block &block) {
+    block.next = position;
+    block.consumed = ahead.bytes->consumed();
+  }
+
+  Ahead ahead;
+  Cursor position; // of what `rest` holds
+  std::string rest;
+};
+
+// A piece as cutDocuments cuts them is a record; its number is that of its first line.
+class PieceSource : public RecordSource {
+public:
+  PieceSource(const InputFile &file, int64_t pieceSize, Cursor from)
+      : ahead(file, from), pieceSize(pieceSize), position(from) {}
+
+  bool next(Block &block) override {
+    block.bytes.clear();
+    block.records.clear();
+    while (int64_t(block.bytes.size()) < blockBytes) {
+      std::string_view piece = nextPiece();
+      if (piece.empty())
+        break;
+      block.records.push_back({block.bytes.size(), piece.size(), position.number + 1});
+      block.bytes += piece;
+      position.number += std::count(piece.begin(), piece.end(), '\n');
+      position.offset += piece.size();
+      used += piece.size();
+    }
+    block.next = position;
+    block.consumed = ahead.bytes->consumed();
+    return !block.records.empty();
+  }
+
+private:
+  std::string_view left() const { return std::string_view(rest).substr(used); }
+  void more() {
+    rest.erase(0, used);
+    used = 0;
+    ahead.more(rest);
+  }
+  // Empty at the end.
+  std::string_view nextPiece() {
+    while (int64_t(left().size()) <= pieceSize && !ahead.ended)
+      more();
+    if (int64_t(left().size()) <= pieceSize)
+      return left();
+    size_t newline = left().rfind('\n', pieceSize - 1);
+    for (size_t from = pieceSize; newline == std::string::npos;) {
+      newline = left().find('\n', from);
+      from = left().size();
+      if (newline != std::string::npos || ahead.ended || int64_t(left().size()) > longestRecord)
+        break;
+      more();
+    }
+    size_t end = newline == std::string::npos ? left().size() : newline + 1;
+    return left().substr(0, int64_t(end) > longestRecord ? characterEnd(longestRecord) : end);
+  }
+  // The last end of a character up to there: for a line without an end in sight.
+  size_t characterEnd(size_t end) const {
+    while (end > 1 && (left()[end] & 0xC0) == 0x80)
+      --end;
+    return end;
+  }
+
+  Ahead ahead;
+  int64_t pieceSize;
+  Cursor position;
+  std::string rest;
+  size_t used = 0;
+};
+
+// Keeps the string under one key of the outermost object.
+class FieldReader : public nlohmann::json_sax<nlohmann::json> {
+public:
+  explicit FieldReader(const std::string &field) : field(field) {}
+  bool null() override { return other(); }
+  bool boolean(bool) override { return other(); }
+  bool number_integer(number_integer_t) override { return other(); }
+  bool number_unsigned(number_unsigned_t) override { return other(); }
+  bool number_float(number_float_t, const string_t &) override { return other(); }
+  bool binary(binary_t &) override { return other(); }
+  bool string(string_t &value) override {
+    if (!wanted())
+      return other();
+    text = std::move(value);
+    result = Result::Text;
+    return true;
+  }
+  bool start_object(std::size_t) override { return open(true); }
+  bool start_array(std::size_t) override { return open(false); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t &name) override {
+    keyMatches = depth == 1 && name == field;
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string &, const nlohmann::detail::exception &) override {
+    return false;
+  }
+
+  enum class Result { NotAnObject, Absent, Text, Other } result = Result::NotAnObject;
+  std::string text;
+
+private:
+  bool wanted() const { return depth == 1 && keyMatches; }
+  bool other() {
+    if (wanted())
+      result = Result::Other;
+    return true;
+  }
+  bool open(bool object) {
+    other();
+    if (depth == 0 && object)
+      result = Result::Absent;
+    ++depth;
+    return true;
+  }
+  bool close() {
+    --depth;
+    return true;
+  }
+
+  const std::string &field;
+  int64_t depth = 0;
+  bool keyMatches = false;
+};
+
+} // namespace
+
+InputFile describeInput(const fs::path &path, int64_t size) {
+  std::string name = path.filename().string();
+  auto strip = [&](std::string_view ending) {
+    if (!name.ends_with(ending))
+      return false;
+    name.resize(name.size() - ending.size());
+    return true;
+  };
+  if (strip(".parquet"))
+    return {path, Format::Parquet, Compression::None, size};
+  Compression compression = strip(".gz")    ? Compression::Gzip
+                            : strip(".zst") ? Compression::Zstd
+                                            : Compression::None;
+  bool lines = strip(".jsonl") || strip(".ndjson") || strip(".json");
+  return {path, lines ? Format::JsonLines : Format::Text, compression, size};
+}
+
+std::unique_ptr<RecordSource> openRecords(const InputFile &file, const RecordOptions &options, Cursor from) {
+  switch (file.format) {
+  case Format::JsonLines:
+    return std::make_unique<LineSource>(file, from);
+  case Format::Parquet:
+    return openParquet(file, options, from);
+  case Format::Text:
+    break;
+  }
+  return std::make_unique<PieceSource>(file, options.pieceSize, from);
+}
+
+std::string describeDefect(Defect defect, const std::string &field) {
+  switch (defect) {
+  case Defect::NotJson:
+    return "not JSON";
+  case Defect::NotAnObject:
+    return "no JSON object";
+  case Defect::NoField:
+    return "no field '" + field + "'";
+  case Defect::NotText:
+    return "field '" + field + "' is no string";
+  case Defect::NotUtf8:
+    return "not UTF-8";
+  case Defect::TooLong:
+    break;
+  }
+  return text("longer than ", longestRecord >> 20, " MB");
+}
+
+RecordText readRecord(Format format, const std::string &field, const Block &block,
+                      const Block::Record &record) {
+  std::string_view bytes = block.of(record);
+  if (record.state == Block::Record::Missing)
+    return {"", Defect::NotText};
+  if (record.state == Block::Record::TooLong)
+    return {"", Defect::TooLong};
+  if (validUtf8Prefix(bytes) != bytes.size())
+    return {"", Defect::NotUtf8};
+  if (format != Format::JsonLines)
+    return {std::string(bytes), std::nullopt};
+  FieldReader reader(field);
+  if (!nlohmann::json::sax_parse(bytes, &reader))
+    return {"", Defect::NotJson};
+  switch (reader.result) {
+  case FieldReader::Result::Text:
+    return {std::move(reader.text), std::nullopt};
+  case FieldReader::Result::NotAnObject:
+    return {"", Defect::NotAnObject};
+  case FieldReader::Result::Absent:
+    return {"", Defect::NoField};
+  case FieldReader::Result::Other:
+    break;
+  }
+  return {"", Defect::NotText};
+}
+
+} // namespace taylor::trainer
