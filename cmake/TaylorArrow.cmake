@@ -1,6 +1,7 @@
 # taylor_arrow: Arrow and its Parquet reader from the pyarrow wheel, where TAYLOR_PYTHON has one; without it Parquet files are refused.
 # The wheel has versioned libraries alone, and no package for CMake.
 option(TAYLOR_ARROW "Read Parquet files with Arrow, where the pyarrow wheel is installed" ON)
+set(TAYLOR_ARROW_FOUND OFF CACHE INTERNAL "Whether this build reads Parquet files")
 if(TAYLOR_ARROW)
   include(TaylorPython)
   execute_process(
@@ -11,6 +12,7 @@ if(TAYLOR_ARROW)
   list(LENGTH taylor_arrow_library taylor_arrow_count)
   if(taylor_arrow_count EQUAL 1 AND taylor_parquet_library AND EXISTS ${taylor_arrow_dir}/include/parquet/arrow/reader.h)
     message(STATUS "Arrow: ${taylor_arrow_library}")
+    set(TAYLOR_ARROW_FOUND ON CACHE INTERNAL "Whether this build reads Parquet files")
     add_library(taylor_arrow INTERFACE)
     target_include_directories(taylor_arrow SYSTEM INTERFACE ${taylor_arrow_dir}/include)
     target_compile_definitions(taylor_arrow INTERFACE TAYLOR_ARROW)

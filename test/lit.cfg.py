@@ -26,7 +26,7 @@ for name in ("HOME", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "ASAN_OPTIONS", 
         config.environment[name] = os.environ[name]
 
 features = config.taylor_features
-for name in ("compiler", "torch"):
+for name in ("compiler", "torch", "arrow"):
     if features[name].upper() in ("ON", "TRUE", "YES", "1"):
         config.available_features.add(name)
 if "compiler" in config.available_features:
@@ -40,8 +40,6 @@ if features["sanitizer"]:
     config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
 if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "triton", "__init__.py")):  # comes with torch for CUDA
     config.available_features.add("triton")
-if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "pyarrow", "__init__.py")):  # optional: reads Parquet
-    config.available_features.add("pyarrow")
 # The wheel's ptxas comes first: its version is known.
 ptxas = shutil.which(os.path.join(config.taylor_torch_dir, "bin", "ptxas")) or shutil.which("ptxas")
 if ptxas:

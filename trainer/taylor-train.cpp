@@ -46,7 +46,8 @@ int main(int argc, char **argv) {
   app.add_option("--attention", attention, "the specification to train with (attention.specification)")
       ->type_name("SPEC")
       ->take_last();
-  app.add_option("--data", data, "text to train on instead of LLVM's headers (data.path)")
+  app.add_option("--data", data,
+                 "text to train on instead of LLVM's headers, or a folder that prepare made (data.path)")
       ->type_name("FILE_OR_FOLDER")
       ->take_last();
   app.add_option("--out", out, "the run's folder (run.folder)")->type_name("FOLDER")->take_last();

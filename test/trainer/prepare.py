@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The same records in every format give the same tokens, on any number of threads, and after any number of kills.
-# REQUIRES: pyarrow
+# REQUIRES: arrow
 # RUN: %python %s %t
 import gzip
 import json
