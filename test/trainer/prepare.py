@@ -82,9 +82,12 @@ for kind in ("jsonl", "gz", "zst", "parquet", "large"):
     assert contents(root / f"{kind}.out") == want, kind
 
 # Killed again and again: the same command goes on, and nothing tells.
-for number in (signal.SIGKILL, signal.SIGTERM):
-    big = root / f"killed-{number}.jsonl"
-    big.write_text(lines(texts * 6))
+for number, kind in ((signal.SIGKILL, "jsonl"), (signal.SIGTERM, "parquet")):
+    big = root / f"killed-{number}.{kind}"
+    if kind == "jsonl":
+        big.write_text(lines(texts * 6))
+    else:
+        pyarrow.parquet.write_table(pyarrow.table({"text": texts * 6}), big, row_group_size=1700)
     prepare(root / "whole", big, shard_tokens=100000, overwrite=True)
     out, kills, resumed = root / f"killed-{number}", 0, 0
 

@@ -117,6 +117,21 @@ std::optional<Data> readCache(const fs::path &folder, bool verify, int64_t threa
   }
 }
 
+// Records are no text: their braces and keys would be learned.
+void refuseRecords(const Corpus &corpus) {
+  auto isRecords = [](const Corpus::File &file) {
+    std::string_view name = file.name;
+    for (std::string_view packed : {".gz", ".zst"})
+      if (name.ends_with(packed))
+        name.remove_suffix(packed.size());
+    return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".parquet");
+  };
+  if (std::all_of(corpus.files.begin(), corpus.files.end(), isRecords))
+    fail("expected text, but '", corpus.title,
+         "' has records; make tokens of them with 'taylor-train prepare ", corpus.title,
+         " --train-tokenizer 32000 --out FOLDER', and train with --data FOLDER");
+}
+
 // What taylor-train prepare made; its tokenizer is that of the tokens.
 Data readPrepared(const DataConfig &config, int64_t threads) {
   PreparedText prepared = readPreparedText(config.path, config.verify, threads);
@@ -134,6 +149,7 @@ Data prepareData(const DataConfig &config, int64_t threads) {
   if (!config.path.empty() && isPreparedText(config.path))
     return readPrepared(config, threads);
   Corpus corpus = findCorpus(config.path);
+  refuseRecords(corpus);
   std::string model = config.tokenizer.empty() ? "" : readFile(config.tokenizer);
   std::string key = text(cacheFormat, ' ', corpus.fingerprint, ' ', config.validationFraction, ' ',
                          config.tokenizer.empty() ? config.vocabulary : 0, ' ', fnv1a(model));
