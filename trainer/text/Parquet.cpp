@@ -29,6 +29,7 @@ public:
     try {
       parquet::ReaderProperties properties = parquet::default_reader_properties();
       properties.enable_buffered_stream();
+      properties.set_page_checksum_verification(true); // where the file has them
       parquet::arrow::FileReaderBuilder builder;
       check(builder.Open(valueOf(arrow::io::ReadableFile::Open(path)), properties));
       parquet::ArrowReaderProperties arrowProperties;

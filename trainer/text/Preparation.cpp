@@ -367,8 +367,9 @@ void Preparation::finish() {
   bool wantsValidation = !options.validationFiles.empty() || options.validationFraction > 0;
   if (training->state().allDocuments() == 0 || (wantsValidation && validation->state().allDocuments() == 0))
     fail("requires a document to ", training->state().allDocuments() == 0 ? "train on" : "validate with",
-         ", but of ", training->state().allDocuments() + validation->state().allDocuments(),
-         " there is none; pass ", "--overwrite with ",
+         ", but the split keeps none of ",
+         training->state().allDocuments() + validation->state().allDocuments(), " for it; pass ",
+         "--overwrite with ",
          options.validationFiles.empty() ? "another --validation-fraction" : "other --validation-files",
          ", or more text");
   ordered_json leftOut = ordered_json::object();
