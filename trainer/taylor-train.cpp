@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "TaylorVersion.h"
 #include "trainer/config/Config.h"
+#include "trainer/figures/FigureCommand.h"
 #include "trainer/orders/OrdersCommand.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Main.h"
@@ -18,8 +19,9 @@ static const char *const description =
   taylor-train --attention mine.mlir --data ~/books --set order=4 --set train.precision=bf16
   taylor-train prepare ~/fineweb --tokenizer tokenizer.model --out tokens/fineweb
   taylor-train orders runs/softmax
+  taylor-train figure 4 --scale=tiny
 
-Settings come from their defaults, then the file, then --set and the other flags. The run's folder gets config.toml (all
+Settings come from their defaults, then the files in order, then --set and the other flags. The run's folder gets config.toml (all
 settings as used), metrics.jsonl, events for TensorBoard, checkpoints/ and summary.json.
 )";
 
@@ -31,12 +33,13 @@ int main(int argc, char **argv) {
   CLI::App app(description, "taylor-train");
   app.footer(footer);
   app.get_formatter()->column_width(34);
-  std::string config, attention, data, out, device;
-  std::vector<std::string> overrides;
+  std::string attention, data, out, device;
+  std::vector<std::string> configs, overrides;
   bool resume = false, overwrite = false, helpSettings = false;
-  app.add_option("--config", config, "TOML file of settings, as in examples/experiments")
+  app.add_option("--config", configs, "TOML file of settings, as in examples/experiments; repeatable")
       ->type_name("FILE")
-      ->take_last();
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--set", overrides,
                  "one setting, such as train.steps=500, or a free parameter of the specification, order=10; "
                  "repeatable")
@@ -63,6 +66,8 @@ int main(int argc, char **argv) {
   CLI::App *orders = addOrdersCommand(app, ordersOptions);
   PreparationOptions preparationOptions;
   CLI::App *prepare = addPrepareCommand(app, preparationOptions);
+  FigureOptions figureOptions;
+  CLI::App *figure = addFigureCommand(app, figureOptions);
   app.set_version_flag("--version", "taylor-train " TAYLOR_VERSION " (" TAYLOR_GIT_HASH ")");
   try {
     app.parse(argc, argv);
@@ -75,14 +80,15 @@ int main(int argc, char **argv) {
       for (const CLI::Option *option : app.get_options())
         if (option->count() > 0)
           fail("unsupported ", option->get_name(), " in front of ", command->get_name(),
-               ", which trains nothing: its own options come behind it (taylor-train ", command->get_name(),
-               " --help)");
+               ": its own options come behind it (taylor-train ", command->get_name(), " --help)");
     if (*prepare)
       return prepareText(preparationOptions);
     if (*orders) {
       measureOrders(ordersOptions);
       return 0;
     }
+    if (*figure)
+      return makeFigure(figureOptions);
     if (helpSettings) {
       std::fputs(describeSettings().c_str(), stdout);
       return 0;
@@ -93,10 +99,10 @@ int main(int argc, char **argv) {
                               {"run.device=", device}})
       if (!value.empty())
         overrides.push_back(key + value);
-    if (config.empty() && overrides.empty())
+    if (configs.empty() && overrides.empty())
       fail("requires --config FILE.toml or --attention SPEC.mlir; taylor-train --help tells more");
-    return train(readConfig(config, overrides), resume      ? Existing::Resume
-                                                : overwrite ? Existing::Overwrite
-                                                            : Existing::Refuse);
+    return train(readConfig(configs, overrides), resume      ? Existing::Resume
+                                                 : overwrite ? Existing::Overwrite
+                                                             : Existing::Refuse);
   });
 }

@@ -12,8 +12,8 @@ TEST(Config, FileThenOverridesOverDefaults) {
   std::string file =
       folder.write("a.toml", "[train]\nsteps = 1_000\nbatch = 3\n[optimizer]\nlearning_rate = 1\n"
                              "[attention.parameters]\norder = 4\n[log]\ntensorboard = false\n");
-  Config config = readConfig(file, {"train.steps=7", "attention.parameters.order=10",
-                                    "attention.parameters.c=0.5", "run.folder=1e4", "optimizer.clip=0"});
+  Config config = readConfig({file}, {"train.steps=7", "attention.parameters.order=10",
+                                      "attention.parameters.c=0.5", "run.folder=1e4", "optimizer.clip=0"});
   EXPECT_EQ(config.train.steps, 7);
   EXPECT_EQ(config.train.batch, 3);
   EXPECT_EQ(config.train.context, TrainConfig().context);
@@ -30,7 +30,7 @@ TEST(Config, BasePresetAndOwnSettingsInThatOrder) {
                "preset = \"paper\"\n[train]\nbatch = 5\n[model]\nlayers = 3\n[data]\npath = \"a.txt\"\n");
   std::filesystem::create_directory(folder.path / "deeper");
   std::string file = folder.write("deeper/a.toml", "base = \"../base.toml\"\n[model]\nlayers = 4\n");
-  Config config = readConfig(file, {"optimizer.clip=1"});
+  Config config = readConfig({file}, {"optimizer.clip=1"});
   EXPECT_EQ(config.model.layers, 4);
   EXPECT_EQ(config.train.batch, 5);
   EXPECT_EQ(config.data.path, folder.path / "a.txt");
@@ -48,19 +48,19 @@ TEST(Config, BasePresetAndOwnSettingsInThatOrder) {
   EXPECT_NEAR(rate(3), 2e-8, 1e-20);
   EXPECT_NEAR(rate(100000), 0.909e-4, 1e-7);
   // A preset in a file says more than its base.
-  config = readConfig(folder.write("b.toml", "base = \"base.toml\"\npreset = \"paper\"\n"), {});
+  config = readConfig({folder.write("b.toml", "base = \"base.toml\"\npreset = \"paper\"\n")}, {});
   EXPECT_EQ(config.train.batch, 36);
   EXPECT_EQ(config.model.layers, 20);
   // What a run saves has neither, and gives the same.
   std::string written = writeConfig(config);
   EXPECT_EQ(written.find("preset"), std::string::npos);
-  EXPECT_EQ(writeConfig(readConfig(folder.write("c.toml", written), {})), written);
+  EXPECT_EQ(writeConfig(readConfig({folder.write("c.toml", written)}, {})), written);
 }
 
 TEST(Config, BasesAndPresetsThatAreNone) {
   TemporaryFolder folder;
   auto message = [&](const std::string &contents) {
-    std::string file = folder.write("a.toml", contents), text = failure([&] { readConfig(file, {}); });
+    std::string file = folder.write("a.toml", contents), text = failure([&] { readConfig({file}, {}); });
     return text.starts_with(file) ? text.substr(file.size()) : text;
   };
   EXPECT_EQ(message("\npreset = \"papre\"\n"), ":2:10: unsupported preset 'papre'; expected 'paper'");
@@ -70,14 +70,14 @@ TEST(Config, BasesAndPresetsThatAreNone) {
             ":1:8: expected base to name a configuration file, but '" + none + "' does not exist");
   std::string own = folder.path / "a.toml";
   std::string other = folder.write("b.toml", "base = \"a.toml\"\n");
-  EXPECT_EQ(failure([&] { readConfig(folder.write("a.toml", "base = \"b.toml\"\n"), {}); }),
+  EXPECT_EQ(failure([&] { readConfig({folder.write("a.toml", "base = \"b.toml\"\n")}, {}); }),
             other + ":1:8: expected base to name another file, but '" + own + "' leads back to this one");
 }
 
 TEST(Config, PathsInAFileAreMeantFromItsFolder) {
   TemporaryFolder folder;
   std::string file = folder.write("a.toml", "[data]\npath = \"text/a.txt\"\n[run]\nfolder = \"/absolute\"\n");
-  Config config = readConfig(file, {"attention.specification=here.mlir"});
+  Config config = readConfig({file}, {"attention.specification=here.mlir"});
   EXPECT_EQ(config.data.path, folder.path / "text/a.txt");
   EXPECT_EQ(config.run.folder, "/absolute");
   EXPECT_EQ(config.attention.specification, "here.mlir");
@@ -85,11 +85,11 @@ TEST(Config, PathsInAFileAreMeantFromItsFolder) {
 
 TEST(Config, WrittenFileReadsBackAsItself) {
   Config config =
-      readConfig("", {"train.steps=12", "optimizer.learning_rate=0.1", "attention.parameters.order=3",
+      readConfig({}, {"train.steps=12", "optimizer.learning_rate=0.1", "attention.parameters.order=3",
                       "run.folder=/tmp/\"quoted\" folder", "data.validation_fraction=0.30000000000000004"});
   TemporaryFolder folder;
   std::string text = writeConfig(config);
-  Config again = readConfig(folder.write("a.toml", text), {});
+  Config again = readConfig({folder.write("a.toml", text)}, {});
   EXPECT_EQ(writeConfig(again), text);
   EXPECT_EQ(again.data.validationFraction, 0.30000000000000004);
   EXPECT_EQ(again.run.folder, "/tmp/\"quoted\" folder");
@@ -164,14 +164,14 @@ TEST(Config, ChecksNameTheField) {
       {"checkpoint.every=-1", "expected checkpoint.every to be at least 0, but got -1"},
       {"checkpoint.keep=-1", "expected checkpoint.keep to be at least 0, but got -1"},
       {"log.every=0", "expected log.every to be at least 1, but got 0"}};
-  readConfig("", {"attention.specification=a.mlir"}).check();
+  readConfig({}, {"attention.specification=a.mlir"}).check();
   for (const auto &[assignment, message] : rows)
-    EXPECT_EQ(failure([&] { readConfig("", {"attention.specification=a.mlir", assignment}).check(); }),
+    EXPECT_EQ(failure([&] { readConfig({}, {"attention.specification=a.mlir", assignment}).check(); }),
               message);
 }
 
 TEST(Config, OverridesThatDoNotParse) {
-  auto message = [](const std::string &assignment) { return failure([&] { readConfig("", {assignment}); }); };
+  auto message = [](const std::string &assignment) { return failure([&] { readConfig({}, {assignment}); }); };
   EXPECT_EQ(message("train.steps"), "expected --set key=value, but got 'train.steps'");
   EXPECT_EQ(message("train.steps=many"), "--set: expected an integer for train.steps, but got 'many'");
   EXPECT_EQ(message("train.steps=1.5"), "--set: expected an integer for train.steps, but got '1.5'");
@@ -179,7 +179,7 @@ TEST(Config, OverridesThatDoNotParse) {
   EXPECT_EQ(message("log.tensorboard=1"), "--set: expected true or false for log.tensorboard, but got '1'");
   EXPECT_EQ(message("attention.parameters.order=x"),
             "--set: expected a number for attention.parameters.order, but got 'x'");
-  EXPECT_EQ(readConfig("", {"order=3"}).attention.parameters, (Parameters{{"order", 3.0}}));
+  EXPECT_EQ(readConfig({}, {"order=3"}).attention.parameters, (Parameters{{"order", 3.0}}));
   EXPECT_EQ(message("order=x"), "--set: expected a number for attention.parameters.order, but got 'x'");
   EXPECT_EQ(message("attention=3"), "--set: unsupported key 'attention'; did you mean 'attention.mask'? "
                                     "taylor-train --help-settings lists all");
@@ -192,7 +192,7 @@ TEST(Config, OverridesThatDoNotParse) {
 TEST(Config, FilesThatDoNotParse) {
   TemporaryFolder folder;
   auto message = [&](const std::string &contents) {
-    std::string file = folder.write("a.toml", contents), text = failure([&] { readConfig(file, {}); });
+    std::string file = folder.write("a.toml", contents), text = failure([&] { readConfig({file}, {}); });
     return text.starts_with(file) ? text.substr(file.size()) : text;
   };
   EXPECT_EQ(message("[train]\nsteps = \"many\"\n"),
@@ -214,7 +214,7 @@ TEST(Config, FilesThatDoNotParse) {
             ":1:2: unsupported key 'optimiser'; did you mean 'optimizer'? "
             "taylor-train --help-settings lists all");
   EXPECT_EQ(message("[train\nsteps = 3\n").substr(0, 40), ":1:7: expected TOML, but got an error: E");
-  EXPECT_EQ(failure([] { readConfig("nowhere.toml", {}); }),
+  EXPECT_EQ(failure([] { readConfig({"nowhere.toml"}, {}); }),
             "expected a configuration file, but 'nowhere.toml' does not exist");
 }
 

@@ -176,11 +176,12 @@ struct Config {
   void check() const;
 };
 
-// Reads a TOML file over the defaults, then the overrides ("key=value", in order). In front of its sections a
-// file may say `base = "FILE.toml"`, another file that is read first, and `preset = "NAME"` (Preset.h), which
-// comes behind the base and before the file's own settings. Throws Error, with file, line and column where
-// there is one; unknown keys are refused with the nearest known one. Does not call check().
-Config readConfig(const std::string &file, const std::vector<std::string> &overrides);
+// Reads TOML files over the defaults, one over the other, then the overrides ("key=value", in order). In
+// front of its sections a file may say `base = "FILE.toml"`, another file that is read first, and `preset =
+// "NAME"` (Preset.h), which comes behind the base and before the file's own settings. Throws Error, with
+// file, line and column where there is one; unknown keys are refused with the nearest known one. Does not
+// call check().
+Config readConfig(const std::vector<std::string> &files, const std::vector<std::string> &overrides);
 
 // The text of a TOML file that gives exactly this configuration, with each field's help as a comment.
 std::string writeConfig(Config config);

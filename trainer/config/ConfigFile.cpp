@@ -228,10 +228,10 @@ std::string writeValue(const Setting &setting) {
 
 } // namespace
 
-Config readConfig(const std::string &file, const std::vector<std::string> &overrides) {
+Config readConfig(const std::vector<std::string> &files, const std::vector<std::string> &overrides) {
   Config config;
   Settings settings = config.settings();
-  if (!file.empty())
+  for (const std::string &file : files)
     readFileOver(file, config, {});
   for (const std::string &assignment : overrides)
     readOverride(assignment, settings);

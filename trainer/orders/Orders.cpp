@@ -3,6 +3,7 @@
 #include "trainer/checkpoint/LoadedModel.h"
 #include "trainer/orders/OrderStatistics.h"
 #include "trainer/orders/OrdersReport.h"
+#include "trainer/report/Gnuplot.h"
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
@@ -103,7 +104,7 @@ std::string findText(const OrdersOptions &options, const fs::path &checkpoint) {
   if (!fs::is_regular_file(checkpoint / "config.toml"))
     fail("requires text: '", checkpoint.string(),
          "' has no config.toml that says what it was trained on; pass --data FILE_OR_FOLDER");
-  std::string path = readConfig(checkpoint / "config.toml", {}).data.path;
+  std::string path = readConfig({(checkpoint / "config.toml").string()}, {}).data.path;
   if (!path.empty() && !fs::exists(path))
     fail("requires text, but that of the training, '", path,
          "', does not exist any more; pass --data FILE_OR_FOLDER");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/orders/OrdersReport.h"
-#include "runtime/Error.h"
-#include "runtime/Process.h"
+#include "trainer/report/Gnuplot.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include <algorithm>
@@ -58,16 +57,6 @@ std::pair<double, double> colourRange(const OrdersTable &table, std::vector<doub
   return {low < high ? low : high / 10, high};
 }
 
-// The last lines of what gnuplot says tell what is wrong; it leaves status 0 at times.
-void draw(const fs::path &script, const fs::path &picture, const fs::path &csv) {
-  runtime::ProcessResult result =
-      runtime::runProcess({"gnuplot", "-c", script.string(), picture.string(), csv.string()}, 1e9, [] {});
-  std::error_code error;
-  if (result.exitCode != 0 || !fs::is_regular_file(picture, error) || fs::file_size(picture, error) == 0)
-    fail("gnuplot could not draw '", picture.filename().string(), "': ", result.errors,
-         "; --no-plots leaves the heat maps out");
-}
-
 // The same for all tables; what differs is assigned above it.
 constexpr const char *plotScript = R"(set encoding utf8
 csv = ARGC < 2 ? "orders.csv" : ARG2
@@ -116,14 +105,6 @@ std::string shortened(const std::string &title) {
   return ".." + title.substr(begin);
 }
 
-// A gnuplot string in single quotes, in which nothing is replaced but a quote that is doubled.
-std::string quoted(const std::string &text) {
-  std::string result = "'";
-  for (char c : text)
-    result += c == '\'' ? "''" : std::string(1, c == '\n' ? ' ' : c);
-  return result + "'";
-}
-
 } // namespace
 
 std::string printOrders(const OrdersTable &table) {
@@ -153,26 +134,17 @@ std::string printOrdersPlot(const OrdersTable &table, const std::string &title) 
   return text(
       "# Heat maps of orders.csv: gnuplot -c orders.gp OUTPUT.png|OUTPUT.svg [CSV]\n",
       "# Darker is larger; white is 0 or no number. Values below the lowest of a scale have its colour.\n",
-      "title = ", quoted(shortened(title)), "\nheads = ", table[0].size(), "\nrows = ", rows,
+      "title = ", quotedForPlot(shortened(title)), "\nheads = ", table[0].size(), "\nrows = ", rows,
       "\norders = ", table[0][0].magnitude.size() - 1,
       "\nheight = ", std::clamp<size_t>(160 + 20 * rows, 400, 1400), "\nmagnitude_low = ", magnitudeLow,
       "\nmagnitude_high = ", magnitudeHigh, "\nerror_low = ", errorLow, "\nerror_high = ", errorHigh, "\n",
       plotScript);
 }
 
-void requireGnuplot() {
-  try {
-    if (runtime::runProcess({"gnuplot", "--version"}, 1e9, [] {}).exitCode == 0)
-      return;
-  } catch (const runtime::Error &) { // it could not be started
-  }
-  fail("requires gnuplot for the heat maps (Debian package gnuplot-nox); or pass --no-plots");
-}
-
 void plotOrders(const fs::path &folder, const OrdersTable &table, const std::string &title) {
   writeDurably(folder / "orders.gp", printOrdersPlot(table, title));
   for (const char *picture : {"orders.png", "orders.svg"})
-    draw(folder / "orders.gp", folder / picture, folder / "orders.csv");
+    drawPlot(folder / "orders.gp", folder / picture, folder / "orders.csv");
 }
 
 } // namespace taylor::trainer

@@ -22,9 +22,6 @@ std::string printOrdersCsv(const OrdersTable &table);
 // A gnuplot script that draws orders.csv beside it: gnuplot -c orders.gp OUTPUT.png|OUTPUT.svg [CSV].
 std::string printOrdersPlot(const OrdersTable &table, const std::string &title);
 
-// Throws Error, with a way out, where there is no gnuplot.
-void requireGnuplot();
-
 // Writes orders.gp, orders.png and orders.svg into a folder that has orders.csv. Throws Error.
 void plotOrders(const std::filesystem::path &folder, const OrdersTable &table, const std::string &title);
 

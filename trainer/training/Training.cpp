@@ -231,14 +231,21 @@ std::string Run::note(const Measurements &measurements) const {
 }
 
 int Run::loop() {
-  int64_t steps = config.train.steps, first = checkpoint.state.step;
+  int64_t steps = config.train.steps, first = checkpoint.state.step, patience = config.evaluation.patience;
+  bool stopped = patience > 0 && evaluation.state().since >= patience;
+  if ((first >= steps || stopped) && !fs::exists(folder / "summary.json")) {
+    // Ended between its last checkpoint, in front of which its evaluation was logged, and its summary.
+    validationLoss = evaluation.run();
+    lastEvaluated = first;
+    finish(first);
+    return 0;
+  }
   if (first >= steps) {
     std::fprintf(stderr, "nothing to do: the run is at step %lld of %lld; raise train.steps to go on\n",
                  (long long)first, (long long)steps);
     return 0;
   }
-  int64_t patience = config.evaluation.patience;
-  if (patience > 0 && evaluation.state().since >= patience) {
+  if (stopped) {
     std::fprintf(stderr,
                  "nothing to do: the run stopped at step %lld, %lld evaluations behind its best; raise "
                  "evaluation.patience to go on\n",

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A figure of the paper as a list of runs.
+#ifndef TAYLOR_TRAINER_FIGURES_FIGURE_H
+#define TAYLOR_TRAINER_FIGURES_FIGURE_H
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace taylor::trainer {
+
+struct FigureRun {
+  std::string label;            // of its line in the picture
+  std::filesystem::path config; // a configuration file
+  // The run's name, by which panels and figures share it: the configuration's without ending.
+  std::string name() const { return config.stem(); }
+};
+
+struct FigurePanel {
+  std::string title;
+  std::vector<std::string> scales; // at which the panel is drawn; empty: at all
+  std::vector<FigureRun> runs;
+};
+
+struct Figure {
+  std::string title;
+  std::vector<FigurePanel> panels;
+};
+
+// Reads a figure from a TOML file:
+//
+//   title = "Figure 4: ..."
+//   [[panel]]
+//   title = "FineWeb"
+//   scales = ["paper"]                                     # where it is not for all
+//   runs = [ { label = "softmax", config = "../paper/fineweb-softmax.toml" } ]
+//
+// with paths from the file's folder. Panels that are not for `scale` are left out. Throws Error with file,
+// line and column.
+Figure readFigure(const std::filesystem::path &file, const std::string &scale);
+
+} // namespace taylor::trainer
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/figures/FigureCommand.h"
+#include "trainer/config/Config.h"
+#include "trainer/figures/FigureData.h"
+#include "trainer/figures/Queue.h"
+#include "trainer/report/Gnuplot.h"
+#include "trainer/support/Error.h"
+#include "trainer/support/Files.h"
+#include <set>
+
+namespace fs = std::filesystem;
+
+namespace taylor::trainer {
+
+static const char *const footer = R"(
+Examples:
+  taylor-train figure 4 --scale=tiny
+  taylor-train figure 2 --scale=tiny --seeds 5
+  taylor-train figure 5 --scale=paper --set run.device=cuda --set data.path=/data/fineweb
+
+A figure is a list of runs, FOLDER/figures/figure-NAME.toml, each a configuration of its own; a scale is a file of settings
+that come on top, FOLDER/scales/SCALE.toml, and --set comes last. Each run is trained in a process and a folder of its own,
+one after the other; runs that are done are not made again, so the same command goes on after an interruption, and more
+seeds are added by asking for more. Figures share runs of the same configuration and seed where they share --out.
+
+The folder gets figure.png and figure.svg (train and test loss against steps, a line per variant, with the range over
+seeds), curves.csv (what is drawn), results.md (a table), figure.gp (the gnuplot script) and the runs.)";
+
+CLI::App *addFigureCommand(CLI::App &app, FigureOptions &options) {
+  CLI::App *command = app.add_subcommand("figure", "train all runs of a figure of the paper, and draw it");
+  command->footer(footer);
+  command->add_option("FIGURE", options.name, "2, 3, 4, 5 or 6, or the name of another figure's file")
+      ->required();
+  command
+      ->add_option("--scale", options.scale,
+                   "tiny: each run takes two cores three minutes at most; paper: the paper's sizes, for GPUs")
+      ->type_name("NAME")
+      ->take_last()
+      ->capture_default_str();
+  command->add_option("--seeds", options.seeds, "runs of each configuration, with the seeds 1 to N")
+      ->type_name("N")
+      ->take_last()
+      ->capture_default_str();
+  command
+      ->add_option("--experiments", options.experiments, "the folder of figures, scales and configurations")
+      ->type_name("FOLDER")
+      ->take_last()
+      ->capture_default_str();
+  command->add_option("--out", options.out, "folder of runs and results; by default runs/figure-FIGURE-SCALE")
+      ->type_name("FOLDER")
+      ->take_last();
+  command
+      ->add_option("--set", options.overrides,
+                   "one setting of every run, such as train.steps=500; repeatable")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--list", options.list, "name the runs and whether they are done, and train nothing");
+  command->add_flag("--plot-only", options.plotOnly, "draw what is there, and train nothing");
+  command->add_flag("--no-plots", options.noPlots, "tables and CSV alone, without gnuplot");
+  return command;
+}
+
+static fs::path requireFile(const fs::path &path, const char *what) {
+  if (fs::is_regular_file(path))
+    return path;
+  std::string names;
+  std::set<std::string> found;
+  std::error_code error;
+  for (const fs::directory_entry &entry : fs::directory_iterator(path.parent_path(), error))
+    if (entry.path().extension() == ".toml")
+      found.insert(entry.path().stem());
+  for (const std::string &name : found)
+    names += (names.empty() ? "" : ", ") + name;
+  fail("expected ", what, " '", path.string(), "', which does not exist; ",
+       names.empty() ? "name the folder of experiments with --experiments FOLDER" : "there is " + names);
+}
+
+int makeFigure(const FigureOptions &options) {
+  if (options.seeds < 1)
+    fail("expected --seeds to be at least 1, but got ", options.seeds);
+  fs::path experiments = options.experiments;
+  fs::path scale = requireFile(experiments / "scales" / (options.scale + ".toml"), "a scale");
+  Figure figure = readFigure(
+      requireFile(experiments / "figures" / ("figure-" + options.name + ".toml"), "a figure"), options.scale);
+  fs::path out = options.out.empty() ? fs::path("runs") / text("figure-", options.name, "-", options.scale)
+                                     : fs::path(options.out);
+  if (!options.noPlots && !options.list)
+    requireGnuplot();
+
+  std::vector<QueuedRun> queue;
+  std::set<fs::path> queued;
+  std::vector<std::vector<std::vector<fs::path>>> folders; // [panel][run][seed]
+  // Seed by seed, so that a figure can be drawn as soon as every run has one.
+  for (const FigurePanel &panel : figure.panels)
+    folders.emplace_back(panel.runs.size());
+  for (int64_t seed = 1; seed <= options.seeds; ++seed)
+    for (size_t p = 0; p < figure.panels.size(); ++p)
+      for (size_t r = 0; r < figure.panels[p].runs.size(); ++r) {
+        const FigureRun &run = figure.panels[p].runs[r];
+        fs::path folder = out / text(run.name(), "-seed", seed);
+        folders[p][r].push_back(folder);
+        if (!queued.insert(folder).second)
+          continue;
+        QueuedRun made{
+            text(run.label, ", seed ", seed),
+            folder,
+            {"--config", run.config.string(), "--config", scale.string(), "--set", text("run.seed=", seed)}};
+        for (const std::string &setting : options.overrides)
+          made.arguments.insert(made.arguments.end(), {"--set", setting});
+        // Whatever is wrong with any of them is said before the first is trained.
+        std::vector<std::string> overrides = options.overrides;
+        overrides.push_back("run.folder=" + folder.string());
+        readConfig({run.config.string(), scale.string()}, overrides).check();
+        queue.push_back(std::move(made));
+      }
+  if (options.list) {
+    for (const QueuedRun &run : queue)
+      std::printf("%-8s%s\n", fs::exists(run.folder / "summary.json") ? "done" : "missing",
+                  run.folder.c_str());
+    return 0;
+  }
+  if (!options.plotOnly)
+    if (int status = makeRuns(queue))
+      return status;
+
+  std::vector<std::vector<Curve>> curves;
+  for (size_t p = 0; p < figure.panels.size(); ++p)
+    curves.push_back(readCurves(figure.panels[p], folders[p], /*bins=*/100));
+  std::string results = printResults(figure, curves);
+  writeDurably(out / "curves.csv", printCurves(figure, curves));
+  writeDurably(out / "results.md", results);
+  if (!options.noPlots) {
+    writeDurably(out / "figure.gp", printFigurePlot(figure, curves));
+    for (const char *picture : {"figure.png", "figure.svg"})
+      drawPlot(out / "figure.gp", out / picture, out / "curves.csv");
+  }
+  std::printf("%s\n%s\n", figure.title.c_str(), results.c_str());
+  std::fprintf(stderr, "results    %s\n", (out / "results.md").c_str());
+  return 0;
+}
+
+} // namespace taylor::trainer

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/figures/FigureData.h"
+#include "trainer/report/Gnuplot.h"
+#include "trainer/support/Error.h"
+#include "trainer/support/Files.h"
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
+
+namespace fs = std::filesystem;
+
+namespace taylor::trainer {
+
+namespace {
+
+using Series = std::map<int64_t, double>; // loss by step
+
+struct Losses {
+  Series train, test;
+};
+
+Losses readLosses(const fs::path &folder) {
+  fs::path path = folder / "metrics.jsonl";
+  std::istringstream stream(readFile(path));
+  Losses losses;
+  for (std::string line; std::getline(stream, line);) {
+    auto parsed = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!parsed.is_object() || !parsed.contains("step") || !parsed["step"].is_number_integer())
+      fail("expected lines with a step in '", path.string(), "', but got '", line, "'");
+    for (auto [name, series] : {std::pair{"loss", &losses.train}, {"validation_loss", &losses.test}})
+      if (parsed.contains(name) && parsed[name].is_number()) // null where it was not finite
+        (*series)[parsed["step"]] = parsed[name];
+  }
+  if (losses.test.empty())
+    fail("requires an evaluation in '", path.string(), "', but there is none");
+  return losses;
+}
+
+// Means over bins of `width` steps; a bin stands at its last step.
+Series binned(const Series &series, int64_t width) {
+  std::map<int64_t, std::pair<double, int64_t>> sums;
+  for (auto [step, loss] : series) {
+    auto &[sum, count] = sums[(step + width - 1) / width * width];
+    sum += loss;
+    ++count;
+  }
+  Series means;
+  for (auto [step, sum] : sums)
+    means[step] = sum.first / sum.second;
+  return means;
+}
+
+// Steps that all seeds have.
+std::vector<CurvePoint> overSeeds(const std::vector<Series> &seeds) {
+  std::vector<CurvePoint> points;
+  for (auto [step, first] : seeds[0]) {
+    CurvePoint point{step, 0, first, first};
+    bool all = true;
+    for (const Series &series : seeds) {
+      auto found = series.find(step);
+      all &= found != series.end();
+      if (!all)
+        break;
+      point.mean += found->second / double(seeds.size());
+      point.least = std::min(point.least, found->second);
+      point.largest = std::max(point.largest, found->second);
+    }
+    if (all)
+      points.push_back(point);
+  }
+  return points;
+}
+
+double mean(const std::vector<double> &values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+}
+
+std::string format(const char *pattern, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, pattern, value);
+  return buffer;
+}
+
+// A field of a CSV file (RFC 4180).
+std::string field(const std::string &text) {
+  if (text.find_first_of(",\"\n") == std::string::npos)
+    return text;
+  std::string result = "\"";
+  for (char c : text)
+    result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + "\"";
+}
+
+} // namespace
+
+std::vector<Curve> readCurves(const FigurePanel &panel, const std::vector<std::vector<fs::path>> &folders,
+                              int64_t bins) {
+  std::vector<Curve> curves;
+  for (size_t run = 0; run < panel.runs.size(); ++run) {
+    std::vector<Series> train, test;
+    Curve curve{panel.runs[run].label, {}, {}, {}};
+    for (const fs::path &folder : folders[run]) {
+      Losses losses = readLosses(folder);
+      int64_t steps = losses.train.empty() ? 1 : losses.train.rbegin()->first;
+      train.push_back(binned(losses.train, std::max<int64_t>(steps / bins, 1)));
+      curve.finalTest.push_back(losses.test.rbegin()->second);
+      test.push_back(std::move(losses.test));
+    }
+    curve.train = overSeeds(train);
+    curve.test = overSeeds(test);
+    curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+std::string printCurves(const Figure &figure, const std::vector<std::vector<Curve>> &curves) {
+  std::string out = "panel,label,kind,step,mean,least,largest\n";
+  for (size_t panel = 0; panel < curves.size(); ++panel)
+    for (const Curve &curve : curves[panel])
+      for (auto [kind, points] : {std::pair{"train", &curve.train}, {"test", &curve.test}})
+        for (const CurvePoint &point : *points)
+          out += field(figure.panels[panel].title) + "," + field(curve.label) + "," + kind + "," +
+                 std::to_string(point.step) + "," + format("%.6g", point.mean) + "," +
+                 format("%.6g", point.least) + "," + format("%.6g", point.largest) + "\n";
+  return out;
+}
+
+std::string printResults(const Figure &figure, const std::vector<std::vector<Curve>> &curves) {
+  std::string out;
+  for (size_t panel = 0; panel < curves.size(); ++panel) {
+    out += text(panel ? "\n" : "", "**", figure.panels[panel].title, "**\n\n",
+                "| run | test loss | over seeds | above ", curves[panel][0].label,
+                " | train loss |\n|---|---|---|---|---|\n");
+    double first = mean(curves[panel][0].finalTest);
+    for (const Curve &curve : curves[panel]) {
+      auto [least, largest] = std::minmax_element(curve.finalTest.begin(), curve.finalTest.end());
+      out += text("| ", curve.label, " | ", format("%.4f", mean(curve.finalTest)), " | ",
+                  format("%.4f", *least), " to ", format("%.4f", *largest), " (", curve.finalTest.size(),
+                  ") | ", format("%+.4f", mean(curve.finalTest) - first), " | ",
+                  curve.train.empty() ? "" : format("%.4f", curve.train.back().mean), " |\n");
+    }
+  }
+  return out;
+}
+
+// Each curve is a block of numbers in the script, so that a picture needs no other file; a band shows the
+// range over seeds.
+std::string printFigurePlot(const Figure &figure, const std::vector<std::vector<Curve>> &curves) {
+  std::string out = text(R"(# gnuplot -c figure.gp OUTPUT.png|OUTPUT.svg
+set encoding utf8
+columns = )",
+                         curves.size(), R"(
+if (ARG1[strlen(ARG1) - 3:] eq ".png") {
+  set terminal pngcairo size 200 + 620 * columns, 1000 font "Sans,11"
+} else {
+  set terminal svg size 200 + 620 * columns, 1000 font "Sans,13" background "white"
+}
+set output ARG1
+set logscale y
+set format y "%.2f"
+set xlabel "step"
+set grid
+set key top right
+)");
+  auto block = [](size_t panel, size_t curve, const char *kind) {
+    return text("$", kind, "_", panel, "_", curve);
+  };
+  for (size_t panel = 0; panel < curves.size(); ++panel)
+    for (size_t i = 0; i < curves[panel].size(); ++i)
+      for (auto [kind, points] :
+           {std::pair{"train", &curves[panel][i].train}, {"test", &curves[panel][i].test}}) {
+        out += block(panel, i, kind) + " << END\n";
+        for (const CurvePoint &point : *points)
+          out += text(point.step, " ", point.mean, " ", point.least, " ", point.largest, "\n");
+        out += "END\n";
+      }
+  out += text("set multiplot layout 2, columns title ", quotedForPlot(figure.title), " noenhanced\n");
+  for (const char *kind : {"train", "test"})
+    for (size_t panel = 0; panel < curves.size(); ++panel) {
+      out += text("set title ", quotedForPlot(figure.panels[panel].title), " noenhanced\nset ylabel '", kind,
+                  " loss'\nplot ");
+      const char *separator = "";
+      for (size_t i = 0; i < curves[panel].size(); ++i) {
+        std::string data = block(panel, i, kind);
+        if (curves[panel][i].finalTest.size() > 1)
+          out += text(separator, data, " using 1:3:4 with filledcurves linetype ", i + 1,
+                      " fillstyle transparent solid 0.15 noborder notitle"),
+              separator = ", \\\n  ";
+        out += text(separator, data, " using 1:2 with lines linetype ", i + 1, " linewidth 2 title ",
+                    quotedForPlot(curves[panel][i].label), " noenhanced");
+        separator = ", \\\n  ";
+      }
+      out += "\n";
+    }
+  return out + "unset multiplot\n";
+}
+
+} // namespace taylor::trainer

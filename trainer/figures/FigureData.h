@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TAYLOR_TRAINER_FIGURES_FIGUREDATA_H
+#define TAYLOR_TRAINER_FIGURES_FIGUREDATA_H
+#include "trainer/figures/Figure.h"
+#include <cstdint>
+#include <map>
+
+namespace taylor::trainer {
+
+// One point of a curve: a mean over seeds, and the least and the largest of them.
+struct CurvePoint {
+  int64_t step = 0;
+  double mean = 0, least = 0, largest = 0;
+};
+
+struct Curve {
+  std::string label;
+  std::vector<CurvePoint> train, test;
+  // Of the last evaluation of each seed.
+  std::vector<double> finalTest;
+};
+
+// The curves of a panel from the runs' metrics.jsonl. `folders`: of each run's seeds, in the order of
+// `panel.runs`. Losses of training are means over bins of steps, about `bins` of them, so that a line can be
+// seen. Throws Error where a file lacks what it needs.
+std::vector<Curve> readCurves(const FigurePanel &panel,
+                              const std::vector<std::vector<std::filesystem::path>> &folders, int64_t bins);
+
+// panel,label,kind,step,mean,least,largest; kind is train or test.
+std::string printCurves(const Figure &figure, const std::vector<std::vector<Curve>> &curves);
+
+// A table for people, in Markdown: per panel and run the last test loss, mean and range over seeds, and how
+// much it lies above the first run's.
+std::string printResults(const Figure &figure, const std::vector<std::vector<Curve>> &curves);
+
+// A gnuplot script that draws the curves beside it: panels as columns, train losses above test losses.
+std::string printFigurePlot(const Figure &figure, const std::vector<std::vector<Curve>> &curves);
+
+} // namespace taylor::trainer
+#endif
