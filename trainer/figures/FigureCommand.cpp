@@ -24,7 +24,7 @@ one after the other; runs that are done are not made again, so the same command 
 seeds are added by asking for more. Figures share runs of the same configuration and seed where they share --out.
 
 The folder gets figure.png and figure.svg (train and test loss against steps, a line per variant, with the range over
-seeds), curves.csv (what is drawn), results.md (a table), figure.gp (the gnuplot script) and the runs.)";
+seeds), curves.csv (what is drawn), results.txt (a table), figure.gp (the gnuplot script) and the runs.)";
 
 CLI::App *addFigureCommand(CLI::App &app, FigureOptions &options) {
   CLI::App *command = app.add_subcommand("figure", "train all runs of a figure of the paper, and draw it");
@@ -129,14 +129,14 @@ int makeFigure(const FigureOptions &options) {
     curves.push_back(readCurves(figure.panels[p], folders[p], /*bins=*/100));
   std::string results = printResults(figure, curves);
   writeDurably(out / "curves.csv", printCurves(figure, curves));
-  writeDurably(out / "results.md", results);
+  writeDurably(out / "results.txt", results);
   if (!options.noPlots) {
     writeDurably(out / "figure.gp", printFigurePlot(figure, curves));
     for (const char *picture : {"figure.png", "figure.svg"})
       drawPlot(out / "figure.gp", out / picture, out / "curves.csv");
   }
   std::printf("%s\n%s\n", figure.title.c_str(), results.c_str());
-  std::fprintf(stderr, "results    %s\n", (out / "results.md").c_str());
+  std::fprintf(stderr, "results    %s\n", (out / "results.txt").c_str());
   return 0;
 }
 
