@@ -3,6 +3,7 @@
 #include "trainer/config/Config.h"
 #include "trainer/figures/FigureCommand.h"
 #include "trainer/orders/OrdersCommand.h"
+#include "trainer/plan/PlanCommand.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Main.h"
 #include "trainer/text/PrepareCommand.h"
@@ -17,6 +18,7 @@ static const char *const description =
   taylor-train --config examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir --out runs/softmax
   taylor-train --config runs/softmax/config.toml --resume --set train.steps=2000
   taylor-train --attention mine.mlir --data ~/books --set order=4 --set train.precision=bf16
+  taylor-train plan --config examples/experiments/paper/fineweb-norm.toml --gpu A100 --gpus 2
   taylor-train prepare ~/fineweb --tokenizer tokenizer.model --out tokens/fineweb
   taylor-train orders runs/softmax
   taylor-train figure 4 --scale=tiny
@@ -66,6 +68,8 @@ int main(int argc, char **argv) {
   CLI::App *orders = addOrdersCommand(app, ordersOptions);
   PreparationOptions preparationOptions;
   CLI::App *prepare = addPrepareCommand(app, preparationOptions);
+  PlanOptions planOptions;
+  CLI::App *plan = addPlanCommand(app, planOptions);
   FigureOptions figureOptions;
   CLI::App *figure = addFigureCommand(app, figureOptions);
   app.set_version_flag("--version", "taylor-train " TAYLOR_VERSION " (" TAYLOR_GIT_HASH ")");
@@ -85,6 +89,10 @@ int main(int argc, char **argv) {
       return prepareText(preparationOptions);
     if (*orders) {
       measureOrders(ordersOptions);
+      return 0;
+    }
+    if (*plan) {
+      printPlan(planOptions);
       return 0;
     }
     if (*figure)

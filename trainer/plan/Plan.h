@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a run needs, counted before anything runs.
+#ifndef TAYLOR_TRAINER_PLAN_PLAN_H
+#define TAYLOR_TRAINER_PLAN_PLAN_H
+#include "trainer/model/Cost.h"
+#include "trainer/model/Gpus.h"
+#include <string>
+
+namespace taylor::trainer {
+
+// Bytes of one device.
+struct MemoryPlan {
+  double weights = 0, gradients = 0, optimizer = 0;
+  double halves = 0;      // bf16 copies of matrices, which a step keeps for its backward
+  double activations = 0; // of the layers: all, or the input of each and one layer's
+  double logits = 0;      // scores of a micro-batch, in fp32 and in bf16, and their gradient
+  double total() const { return weights + gradients + optimizer + halves + activations + logits; }
+};
+
+struct Plan {
+  int64_t parameters = 0;
+  int64_t devices = 1;
+  int64_t microBatch = 1;       // sequences of one device at once
+  int64_t tokensPerStep = 0;    // positions of all sequences
+  double operationsPerStep = 0; // floating-point, of all devices
+  MemoryPlan memory;
+};
+
+// `devices` share each batch. Throws Error where the batch cannot be shared equally.
+Plan makePlan(const Config &config, const Model &model, int64_t vocabulary, int64_t devices);
+
+// Seconds of a run of `steps` on `devices` GPUs at a share of their peak.
+double secondsOf(const Plan &plan, const Config &config, const Gpu &gpu, double share);
+
+} // namespace taylor::trainer
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/plan/PlanCommand.h"
+#include "trainer/model/AttentionKernel.h"
+#include "trainer/plan/Plan.h"
+#include "trainer/report/Progress.h"
+#include "trainer/support/Error.h"
+#include "trainer/support/Files.h"
+#include "trainer/text/Tokenizer.h"
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace taylor::trainer {
+
+static const char *const footer = R"(
+Examples:
+  taylor-train plan --config examples/experiments/paper/fineweb-large-norm.toml --gpu A100 --gpus 4
+  taylor-train plan --config examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir
+
+Parameters, operations and tokens are counted. Memory is an estimate of what lies in a device at once, without what the allocator
+and the driver keep; --set train.micro_batch=N and --set train.activation_checkpointing=true are what lowers it. Time is the
+operations (with those that activation checkpointing does again) over a share of the GPU's peak, --share: 0.4 is usual.
+Where the tokenizer's file is not there yet, Llama-2's 32,000 pieces are assumed.)";
+
+CLI::App *addPlanCommand(CLI::App &app, PlanOptions &options) {
+  CLI::App *command = app.add_subcommand(
+      "plan", "tell what a run needs before it runs: parameters, memory, operations, time");
+  command->footer(footer);
+  command->add_option("--config", options.configs, "TOML file of settings; repeatable")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--set", options.overrides, "one setting; repeatable")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--attention", options.attention, "the specification (attention.specification)")
+      ->type_name("SPEC")
+      ->take_last();
+  command->add_option("--gpu", options.gpu, "a GPU's name or a part of it")
+      ->type_name("NAME")
+      ->take_last()
+      ->capture_default_str();
+  command->add_option("--gpus", options.gpus, "how many share each batch")
+      ->type_name("N")
+      ->take_last()
+      ->capture_default_str();
+  command->add_option("--share", options.share, "share of the GPU's peak that is reached, in (0, 1]")
+      ->take_last()
+      ->capture_default_str();
+  return command;
+}
+
+static int64_t vocabularyOf(const DataConfig &data, std::string &note) {
+  if (data.tokenizer.empty())
+    return data.vocabulary;
+  if (fs::is_regular_file(data.tokenizer))
+    return Tokenizer(readFile(data.tokenizer), data.tokenizer).vocabulary();
+  note = text(" ('", data.tokenizer, "' is not there: 32,000 pieces are assumed)");
+  return 32000;
+}
+
+static std::string gigabytes(double bytes) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.2f GB", bytes / 1e9);
+  return buffer;
+}
+
+void printPlan(const PlanOptions &options) {
+  std::vector<std::string> overrides = options.overrides;
+  if (!options.attention.empty())
+    overrides.push_back("attention.specification=" + options.attention);
+  Config config = readConfig(options.configs, overrides);
+  config.check();
+  const Gpu *gpu = findGpu(options.gpu);
+  if (!gpu) {
+    std::string names;
+    for (const Gpu &known : knownGpus())
+      names += (names.empty() ? "" : ", ") + known.name;
+    fail("unsupported --gpu '", options.gpu, "'; expected one of ", names);
+  }
+  if (!(options.share > 0 && options.share <= 1))
+    fail("expected --share to be in (0, 1], but got ", options.share);
+  std::string note;
+  int64_t vocabulary = vocabularyOf(config.data, note);
+  bool bf16 = config.train.precision == "bf16";
+  AttentionFunction attention =
+      compileAttention(config.attention, config.model, bf16, "cpu", config.data.usesDocuments()).function;
+  attention.device = at::kMeta;
+  Model model(config.model, vocabulary, attention, bf16, 0);
+  Plan plan = makePlan(config, model, vocabulary, options.gpus);
+
+  const MemoryPlan &memory = plan.memory;
+  std::printf("parameters        %s%s\n", formatCount(plan.parameters).c_str(), note.c_str());
+  std::printf("a step            %s tokens, %.3g operations; %lld sequences at once in each of %lld\n",
+              formatCount(plan.tokensPerStep).c_str(), plan.operationsPerStep, (long long)plan.microBatch,
+              (long long)plan.devices);
+  std::printf("the run           %lld steps, %s tokens, %.3g operations\n", (long long)config.train.steps,
+              formatCount(plan.tokensPerStep * config.train.steps).c_str(),
+              plan.operationsPerStep * config.train.steps);
+  std::printf("memory            %s of %s in each %s%s\n", gigabytes(memory.total()).c_str(),
+              gigabytes(gpu->memory).c_str(), gpu->name.c_str(),
+              memory.total() > gpu->memory ? ": TOO MUCH; lower train.micro_batch" : "");
+  for (auto [name, bytes] : {std::pair{"weights", memory.weights},
+                             {"gradients", memory.gradients},
+                             {"optimizer", memory.optimizer},
+                             {"bf16 copies", memory.halves},
+                             {"activations", memory.activations},
+                             {"token scores", memory.logits}})
+    std::printf("  %-16s%s\n", name, gigabytes(bytes).c_str());
+  std::printf("time              %s on %lld %s at %.0f %% of %.0f TFLOP/s\n",
+              formatDuration(secondsOf(plan, config, *gpu, options.share)).c_str(), (long long)plan.devices,
+              gpu->name.c_str(), 100 * options.share, (bf16 ? gpu->bf16 : gpu->fp32) / 1e12);
+}
+
+} // namespace taylor::trainer
