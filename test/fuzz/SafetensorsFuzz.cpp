@@ -2,8 +2,8 @@
 //
 // Safetensors. Every byte of every tensor lies in the file.
 #include "test/fuzz/MemoryFile.h"
-#include "trainer/support/Error.h"
 #include "trainer/checkpoint/Safetensors.h"
+#include "trainer/support/Error.h"
 
 using namespace taylor::trainer;
 
