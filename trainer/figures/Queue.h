@@ -10,7 +10,7 @@ namespace taylor::trainer {
 // One training run to be made: taylor-train with these arguments, which leaves `folder`/summary.json when
 // done.
 struct QueuedRun {
-  std::string title; // for people: "linear-relu, seed 2"
+  std::string title; // for people: its label and its seed
   std::filesystem::path folder;
   std::vector<std::string> arguments; // without --out and --resume
 };
