@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/figures/FigureData.h"
 #include "trainer/report/Gnuplot.h"
+#include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include <algorithm>
@@ -77,12 +78,6 @@ double mean(const std::vector<double> &values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
 
-std::string format(const char *pattern, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, pattern, value);
-  return buffer;
-}
-
 // A field of a CSV file (RFC 4180).
 std::string field(const std::string &text) {
   if (text.find_first_of(",\"\n") == std::string::npos)
@@ -122,8 +117,8 @@ std::string printCurves(const Figure &figure, const std::vector<std::vector<Curv
       for (auto [kind, points] : {std::pair{"train", &curve.train}, {"test", &curve.test}})
         for (const CurvePoint &point : *points)
           out += field(figure.panels[panel].title) + "," + field(curve.label) + "," + kind + "," +
-                 std::to_string(point.step) + "," + format("%.6g", point.mean) + "," +
-                 format("%.6g", point.least) + "," + format("%.6g", point.largest) + "\n";
+                 std::to_string(point.step) + "," + formatNumber("%.6g", point.mean) + "," +
+                 formatNumber("%.6g", point.least) + "," + formatNumber("%.6g", point.largest) + "\n";
   return out;
 }
 
@@ -136,10 +131,10 @@ std::string printResults(const Figure &figure, const std::vector<std::vector<Cur
     double first = mean(curves[panel][0].finalTest);
     for (const Curve &curve : curves[panel]) {
       auto [least, largest] = std::minmax_element(curve.finalTest.begin(), curve.finalTest.end());
-      out += text("| ", curve.label, " | ", format("%.4f", mean(curve.finalTest)), " | ",
-                  format("%.4f", *least), " to ", format("%.4f", *largest), " (", curve.finalTest.size(),
-                  ") | ", format("%+.4f", mean(curve.finalTest) - first), " | ",
-                  curve.train.empty() ? "" : format("%.4f", curve.train.back().mean), " |\n");
+      out += text("| ", curve.label, " | ", formatNumber("%.4f", mean(curve.finalTest)), " | ",
+                  formatNumber("%.4f", *least), " to ", formatNumber("%.4f", *largest), " (",
+                  curve.finalTest.size(), ") | ", formatNumber("%+.4f", mean(curve.finalTest) - first), " | ",
+                  curve.train.empty() ? "" : formatNumber("%.4f", curve.train.back().mean), " |\n");
     }
   }
   return out;

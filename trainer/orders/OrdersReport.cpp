@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/orders/OrdersReport.h"
 #include "trainer/report/Gnuplot.h"
+#include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include <algorithm>
@@ -11,12 +12,6 @@ namespace fs = std::filesystem;
 namespace taylor::trainer {
 
 namespace {
-
-std::string format(const char *pattern, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, pattern, value);
-  return buffer;
-}
 
 std::string right(const std::string &cell, size_t width) {
   return std::string(width > cell.size() ? width - cell.size() : 0, ' ') + cell;
@@ -33,7 +28,7 @@ std::string printTable(const OrdersTable &table, const std::string &title,
     for (size_t head = 0; head < table[layer].size(); ++head) {
       text += right(std::to_string(layer), 5) + right(std::to_string(head), 6);
       for (double value : table[layer][head].*values)
-        text += right(value == 0 ? "0" : format("%.2e", value), width);
+        text += right(value == 0 ? "0" : formatNumber("%.2e", value), width);
       text += "\n";
     }
   return text;
@@ -121,8 +116,9 @@ std::string printOrdersCsv(const OrdersTable &table) {
       const HeadOrders &values = table[layer][head];
       for (size_t n = 0; n < values.magnitude.size(); ++n)
         text += std::to_string(layer) + "," + std::to_string(head) + "," + std::to_string(n) + "," +
-                format("%.17g", values.magnitude[n]) + "," + format("%.17g", values.weightError[n]) + "," +
-                format("%.17g", values.outputError[n]) + "\n";
+                formatNumber("%.17g", values.magnitude[n]) + "," +
+                formatNumber("%.17g", values.weightError[n]) + "," +
+                formatNumber("%.17g", values.outputError[n]) + "\n";
     }
   return text;
 }

@@ -60,11 +60,7 @@ static int64_t vocabularyOf(const DataConfig &data, std::string &note) {
   return 32000;
 }
 
-static std::string gigabytes(double bytes) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.2f GB", bytes / 1e9);
-  return buffer;
-}
+static std::string gigabytes(double bytes) { return formatNumber("%.2f GB", bytes / 1e9); }
 
 void printPlan(const PlanOptions &options) {
   std::vector<std::string> overrides = options.overrides;

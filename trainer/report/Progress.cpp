@@ -24,13 +24,17 @@ int64_t terminalColumns() {
 
 } // namespace
 
+std::string formatNumber(const char *pattern, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, pattern, value);
+  return buffer;
+}
+
 std::string formatCount(int64_t count) {
-  char buffer[32];
   double value = count;
   const char *unit = value >= 1e9 ? " G" : value >= 1e6 ? " M" : value >= 1e3 ? " k" : "";
   value /= value >= 1e9 ? 1e9 : value >= 1e6 ? 1e6 : value >= 1e3 ? 1e3 : 1;
-  std::snprintf(buffer, sizeof buffer, "%.*f%s", *unit ? 2 : 0, value, unit);
-  return buffer;
+  return formatNumber(*unit ? "%.2f" : "%.0f", value) + unit;
 }
 
 std::string formatBytes(int64_t bytes) {

@@ -61,6 +61,9 @@ private:
 // "4:07" or "1:02:03".
 std::string formatDuration(double seconds);
 
+// printf of one number.
+std::string formatNumber(const char *pattern, double value);
+
 // "5.32 M", for counts of parameters and tokens; units of 1000.
 std::string formatCount(int64_t count);
 

@@ -39,12 +39,6 @@ double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::string formatNumber(const char *format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
-
 double mean(const std::deque<double> &values) {
   return values.empty() ? NAN : std::accumulate(values.begin(), values.end(), 0.0) / values.size();
 }
