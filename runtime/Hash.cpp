@@ -44,16 +44,22 @@ void compress(uint32_t state[8], const unsigned char *block) {
 
 } // namespace
 
-std::string sha256(const std::string &bytes) {
+std::string sha256(std::string_view bytes) {
   uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::string padded = bytes;
-  padded += '\x80';
-  padded.append((120 - padded.size() % 64) % 64, '\0');
+  auto compressAll = [&](std::string_view blocks) {
+    for (size_t i = 0; i < blocks.size(); i += 64)
+      compress(state, reinterpret_cast<const unsigned char *>(blocks.data()) + i);
+  };
+  size_t whole = bytes.size() / 64 * 64;
+  compressAll(bytes.substr(0, whole));
+  // A bit, zeros and the number of bits fill up the last block, or the last two.
+  std::string last(bytes.substr(whole));
+  last += '\x80';
+  last.append((120 - last.size() % 64) % 64, '\0');
   for (int shift = 56; shift >= 0; shift -= 8)
-    padded += char(uint64_t(bytes.size()) * 8 >> shift);
-  for (size_t i = 0; i < padded.size(); i += 64)
-    compress(state, reinterpret_cast<const unsigned char *>(padded.data()) + i);
+    last += char(uint64_t(bytes.size()) * 8 >> shift);
+  compressAll(last);
   std::string text;
   for (uint32_t word : state)
     for (int shift = 28; shift >= 0; shift -= 4)

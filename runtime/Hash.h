@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 #include <string>
+#include <string_view>
 
 namespace taylor::runtime {
 
-/// SHA-256 (FIPS 180-4) of the bytes, as 64 lower-case hexadecimal digits.
-std::string sha256(const std::string &bytes);
+/// SHA-256 (FIPS 180-4) of the bytes, as 64 lower-case hexadecimal digits. Copies none of them: they may be a
+/// mapped file.
+std::string sha256(std::string_view bytes);
 
 } // namespace taylor::runtime

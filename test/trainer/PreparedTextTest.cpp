@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/PreparedText.h"
 #include "Failure.h"
-#include "trainer/support/Sha256.h"
+#include "runtime/Hash.h"
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
 using namespace taylor::trainer;
 using nlohmann::ordered_json;
+using taylor::runtime::sha256;
 
 namespace {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/Data.h"
+#include "runtime/Hash.h"
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Parallel.h"
-#include "trainer/support/Sha256.h"
 #include "trainer/text/Corpus.h"
 #include "trainer/text/PreparedText.h"
 #include <algorithm>
@@ -136,7 +136,7 @@ void refuseRecords(const Corpus &corpus) {
 Data readPrepared(const DataConfig &config, int64_t threads) {
   PreparedText prepared = readPreparedText(config.path, config.verify, threads);
   if (!config.tokenizer.empty())
-    if (std::string hash = sha256(readFile(config.tokenizer)); hash != prepared.tokenizerHash)
+    if (std::string hash = runtime::sha256(readFile(config.tokenizer)); hash != prepared.tokenizerHash)
       fail("expected the tokenizer that '", config.path, "' was prepared with, but data.tokenizer = '",
            config.tokenizer, "' is another; leave it out, or prepare the text with it");
   prepared.title = config.path;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/Preparation.h"
+#include "runtime/Hash.h"
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
-#include "trainer/support/Sha256.h"
 #include "trainer/text/Corpus.h"
 #include "trainer/text/PreparedText.h"
 #include "trainer/text/RecordPipeline.h"
@@ -48,7 +48,7 @@ ordered_json describeRequest(const PreparationOptions &options, const std::vecto
   if (options.trainTokenizer)
     request["--train-tokenizer"] = options.trainTokenizer;
   else
-    request["--tokenizer"] = sha256(readFile(options.tokenizer));
+    request["--tokenizer"] = runtime::sha256(readFile(options.tokenizer));
   if (!options.validationFiles.empty())
     request["--validation-files"] = options.validationFiles;
   else

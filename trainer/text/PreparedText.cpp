@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/PreparedText.h"
+#include "runtime/Hash.h"
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Parallel.h"
-#include "trainer/support/Sha256.h"
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -73,7 +73,7 @@ void checkHashes(const std::vector<File> &files, int64_t threads) {
   Progress progress("verifying", total);
   std::mutex mutex;
   parallelFor(files.size(), threads, [&](int64_t i) {
-    std::string hash = sha256(MappedFile(files[i].path).view());
+    std::string hash = runtime::sha256(MappedFile(files[i].path).view());
     if (hash != files[i].hash)
       fail("expected the checksum ", files[i].hash, " of '", files[i].path.string(), "', but it is ", hash,
            "; copy it again, or prepare the text again");
@@ -130,7 +130,8 @@ void writeDescription(const fs::path &folder, const ordered_json &about, const T
                       const SplitState &training, const SplitState &validation) {
   ordered_json description = {{"format", formatName}};
   description.update(about);
-  description["tokenizer"] = {{"sha256", sha256(tokenizer.model())}, {"vocabulary", tokenizer.vocabulary()}};
+  description["tokenizer"] = {{"sha256", runtime::sha256(tokenizer.model())},
+                              {"vocabulary", tokenizer.vocabulary()}};
   description["training"] = describeShards(training);
   description["validation"] = describeShards(validation);
   replaceDurably(folder / descriptionFile, description.dump(2) + "\n");
@@ -150,7 +151,7 @@ PreparedText readPreparedText(const fs::path &folder, bool verify, int64_t threa
   text.title = stringOf(description, "title", origin);
   text.tokenizerHash = stringOf(member(description, "tokenizer", origin), "sha256", origin);
   std::string model = readFile(folder / "tokenizer.model");
-  if (std::string hash = sha256(model); hash != text.tokenizerHash)
+  if (std::string hash = runtime::sha256(model); hash != text.tokenizerHash)
     fail("expected the tokenizer that the text was prepared with, of checksum ", text.tokenizerHash,
          ", but '", (folder / "tokenizer.model").string(), "' has ", hash,
          "; copy it again, or prepare the text again");

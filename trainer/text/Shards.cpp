@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/Shards.h"
+#include "runtime/Hash.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
-#include "trainer/support/Sha256.h"
 #include "trainer/text/Tokens.h"
 #include <cerrno>
 #include <cstring>
@@ -132,8 +132,8 @@ void SplitWriter::finishShard() {
   close(documents);
   int64_t number = current.shards.size();
   current.shards.push_back({current.tokens, current.documents,
-                            sha256(MappedFile(pathOf(number, ".tokens", true)).view()),
-                            sha256(MappedFile(pathOf(number, ".documents", true)).view())});
+                            runtime::sha256(MappedFile(pathOf(number, ".tokens", true)).view()),
+                            runtime::sha256(MappedFile(pathOf(number, ".documents", true)).view())});
   current.tokens = current.documents = 0;
   isOpen = false;
 }
