@@ -40,6 +40,8 @@ if features["sanitizer"]:
     config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
 if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "triton", "__init__.py")):  # comes with torch for CUDA
     config.available_features.add("triton")
+if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "transformers", "__init__.py")):  # test.sh installs it
+    config.available_features.add("transformers")
 # The wheel's ptxas comes first: its version is known.
 ptxas = shutil.which(os.path.join(config.taylor_torch_dir, "bin", "ptxas")) or shutil.which("ptxas")
 if ptxas:

@@ -120,7 +120,7 @@ fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, co
   char name[32];
   std::snprintf(name, sizeof name, "step-%06lld", (long long)checkpoint.state.step);
   AtomicFolder target(folder / name);
-  writeHuggingFace(target.path(), checkpoint.description, tokenizer);
+  writeHuggingFace(target.path(), checkpoint.description, checkpoint.specification, model, tokenizer);
   writeDurably(target.path() / checkpoint.description.attention, checkpoint.specification);
   writeDurably(target.path() / "config.toml", checkpoint.settings);
   writeTensors(target.path() / "model.safetensors", modelTensors(model));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/checkpoint/HuggingFace.h"
+#include "trainer/checkpoint/HuggingFaceFiles.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include <ATen/ATen.h>
@@ -28,17 +29,66 @@ at::Tensor rotate(const at::Tensor &x) {
   return at::cat({first * cosine - second * sine, second * cosine + first * sine}, 3);
 }
 
-bool hasAxes(const runtime::TensorInfo &info, const std::vector<std::string> &names) {
-  std::vector<std::string> axes;
+std::vector<std::string> axisNames(const runtime::TensorInfo &info) {
+  std::vector<std::string> names;
   for (const runtime::Axis &axis : info.axes)
-    axes.push_back(axis.name);
-  return axes == names;
+    names.push_back(axis.name);
+  return names;
+}
+
+bool hasAxes(const runtime::TensorInfo &info, const std::vector<std::string> &names) {
+  return axisNames(info) == names;
 }
 
 bool isPlainProjection(const runtime::TensorInfo &info, const char *name,
                        const std::vector<std::string> &axes) {
   return info.name == name && info.source.kind == runtime::Source::Kind::Projection && !info.source.bias &&
          hasAxes(info, axes);
+}
+
+ordered_json describeInitial(const runtime::Initial &initial) {
+  using Kind = runtime::Initial::Kind;
+  switch (initial.kind) {
+  case Kind::Zeros:
+    return {{"kind", "zeros"}};
+  case Kind::Ones:
+    return {{"kind", "ones"}};
+  case Kind::Constant:
+    return {{"kind", "constant"}, {"value", initial.value}};
+  case Kind::Uniform:
+    return {{"kind", "uniform"}, {"low", initial.low}, {"high", initial.high}};
+  case Kind::Normal:
+    return {{"kind", "normal"}, {"mean", initial.mean}, {"deviation", initial.deviation}};
+  }
+  return {};
+}
+
+// What a model is built from: the manifest's description of the arguments, which Python then needs no
+// compiler for.
+ordered_json describeInputs(const Model &model) {
+  ordered_json inputs = ordered_json::array();
+  for (const runtime::TensorInfo &info : model.attentionInputs()) {
+    ordered_json source;
+    if (info.source.kind == runtime::Source::Kind::Projection)
+      source = {{"kind", "projection"}, {"bias", info.source.bias}};
+    else
+      source = {{"kind", "parameter"}, {"initial", describeInitial(info.source.initial)}};
+    inputs.push_back({{"name", info.name}, {"axes", axisNames(info)}, {"source", source}});
+  }
+  return inputs;
+}
+
+ordered_json describeSizes(const Model &model) {
+  ordered_json sizes = {{"h", model.settings().heads}, {"g", model.settings().keyValueHeads()}};
+  auto add = [&](const runtime::TensorInfo &info) {
+    for (const runtime::Axis &axis : info.axes)
+      if (axis.isChannel())
+        sizes[axis.name] = axis.size;
+  };
+  for (const runtime::TensorInfo &info : model.attentionInputs())
+    add(info);
+  add(model.attentionOutput());
+  return sizes;
 }
 
 } // namespace
@@ -48,7 +98,7 @@ bool computesLlamaAttention(const AttentionFunction &attention, const ModelConfi
       !isPlainProjection(attention.inputs[1], "k", {"b", "g", "u", "d"}) ||
       !isPlainProjection(attention.inputs[2], "v", {"b", "g", "u", "e"}) ||
       !hasAxes(attention.output, {"b", "h", "t", "e"}) || config.valueWidth() != config.headWidth() ||
-      config.headWidth() % 2 != 0)
+      config.headWidth() % 2 != 0 || config.hidden % config.heads != 0) // which LlamaConfig refuses
     return false;
   c10::NoGradGuard noGrad;
   at::Generator generator = at::detail::createCPUGenerator(1);
@@ -73,13 +123,21 @@ bool computesLlamaAttention(const AttentionFunction &attention, const ModelConfi
 }
 
 void writeHuggingFace(const fs::path &folder, const ModelDescription &description,
-                      const Tokenizer &tokenizer) {
+                      const std::string &specification, const Model &built, const Tokenizer &tokenizer) {
   const ModelConfig &model = description.model;
   ordered_json taylor = {{"specification", description.attention},
                          {"parameters", description.attentionParameters},
                          {"mask", description.attentionMask},
                          {"value_dim", model.valueWidth()},
                          {"precision", description.bf16 ? "bf16" : "fp32"}};
+  if (!description.isLlama) {
+    bool isText = fs::path(description.attention).extension() != ".so";
+    // The text too: what `transformers` copies or saves of a model is its configuration.
+    taylor["text"] = isText ? ordered_json(specification) : ordered_json();
+    taylor["inputs"] = describeInputs(built);
+    taylor["output"] = axisNames(built.attentionOutput());
+    taylor["sizes"] = describeSizes(built);
+  }
   ordered_json config = {
       // A model with another attention must not load as a Llama: it would run, and compute something else.
       {"architectures", {description.isLlama ? "LlamaForCausalLM" : "TaylorForCausalLM"}},
@@ -103,9 +161,15 @@ void writeHuggingFace(const fs::path &folder, const ModelDescription &descriptio
       {"bos_token_id", tokenizer.beginning()},
       {"eos_token_id", tokenizer.end()},
       {"torch_dtype", "float32"},
-      {"use_cache", true},
+      {"use_cache", description.isLlama},
       {"taylor", taylor}};
-  ordered_json generation = {{"bos_token_id", tokenizer.beginning()}, {"eos_token_id", tokenizer.end()}};
+  if (!description.isLlama)
+    config["auto_map"] = {{"AutoConfig", "configuration_taylor.TaylorConfig"},
+                          {"AutoModel", "modeling_taylor.TaylorModel"},
+                          {"AutoModelForCausalLM", "modeling_taylor.TaylorForCausalLM"}};
+  ordered_json generation = {{"bos_token_id", tokenizer.beginning()},
+                             {"eos_token_id", tokenizer.end()},
+                             {"use_cache", description.isLlama}};
   ordered_json tokens = {{"tokenizer_class", "LlamaTokenizer"},
                          {"add_bos_token", true},
                          {"add_eos_token", false},
@@ -122,6 +186,10 @@ void writeHuggingFace(const fs::path &folder, const ModelDescription &descriptio
   writeDurably(folder / "tokenizer_config.json", tokens.dump(2) + "\n");
   writeDurably(folder / "special_tokens_map.json", special.dump(2) + "\n");
   writeDurably(folder / "tokenizer.model", tokenizer.model());
+  if (!description.isLlama) {
+    writeDurably(folder / "configuration_taylor.py", configurationFile);
+    writeDurably(folder / "modeling_taylor.py", modelingFile);
+  }
 }
 
 ModelDescription readHuggingFace(const fs::path &folder) {

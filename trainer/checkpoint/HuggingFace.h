@@ -21,9 +21,11 @@ struct ModelDescription {
 };
 
 // The files that make a folder a Hugging Face model: config.json, generation_config.json, tokenizer.model,
-// tokenizer_config.json, special_tokens_map.json.
+// tokenizer_config.json, special_tokens_map.json; and, where it is no Llama, the Python files with which
+// `transformers` loads it (modeling_taylor.py). `specification`: the content of the file
+// description.attention.
 void writeHuggingFace(const std::filesystem::path &folder, const ModelDescription &description,
-                      const Tokenizer &tokenizer);
+                      const std::string &specification, const Model &model, const Tokenizer &tokenizer);
 
 // Reads config.json back. Throws Error that names the field.
 ModelDescription readHuggingFace(const std::filesystem::path &folder);

@@ -69,6 +69,7 @@ public:
   const ModelConfig &settings() const { return config; }
   // What each call of the attention is given, in this order.
   const std::vector<runtime::TensorInfo> &attentionInputs() const { return attention.inputs; }
+  const runtime::TensorInfo &attentionOutput() const { return attention.output; }
 
 private:
   struct Linear {

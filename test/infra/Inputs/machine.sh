@@ -71,7 +71,7 @@ chmod +x "$folder/bin/python3"
 END
 # A virtual environment that has everything.
 site=$machine/venv/lib/python3.11/site-packages
-for package in torch-2.11.0 numpy-2.0 safetensors-0.8 psutil-7.0 pyarrow-26.0.1; do
+for package in torch-2.11.0 numpy-2.0 safetensors-0.8 psutil-7.0 pyarrow-26.0.1 transformers-5.23.0 sentencepiece-0.2.3 protobuf-7.36.2; do
   mkdir -p "$site/$package.dist-info"
   touch "$site/$package.dist-info/RECORD"
 done
