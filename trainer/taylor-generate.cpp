@@ -1,43 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "TaylorVersion.h"
 #include "trainer/generation/Generation.h"
+#include "trainer/generation/Prompts.h"
 #include "trainer/support/Interrupt.h"
 #include "trainer/support/Main.h"
 #include <CLI/CLI.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 
 using namespace taylor::trainer;
 
-static const char *const description = R"(Continues a text with a model that taylor-train saved.
+static const char *const description = R"(Continues texts with a model that taylor-train saved.
 
   taylor-generate --checkpoint runs/softmax --prompt "// Returns true if"
   taylor-generate --checkpoint runs/softmax/checkpoints/step-000320 --prompt "class" --temperature 0 --json
+  taylor-generate --checkpoint runs/softmax --prompts prompts.jsonl --batch 32 --top-p 0.9 --json > texts.jsonl
+
+A text is printed as it comes; of several prompts one after the other, in their order, under a line
+`==> N <==`, although they are computed together.
 )";
+
+namespace {
+
+// Prints texts that grow at the same time, each as it comes once those in front of it are whole.
+class InOrder {
+public:
+  explicit InOrder(bool titled) : titled(titled) {}
+  void piece(size_t number, const std::string &text) {
+    waiting[number].text += text;
+    print();
+  }
+  void finished(size_t number) {
+    waiting[number].whole = true;
+    print();
+  }
+
+private:
+  struct Text {
+    std::string text;
+    bool begun = false, whole = false;
+  };
+  void print() {
+    for (auto first = waiting.begin(); first != waiting.end() && first->first == next;) {
+      Text &text = first->second;
+      if (titled && !text.begun)
+        std::printf("%s==> %zu <==\n", next > 0 ? "\n" : "", next + 1);
+      text.begun = true;
+      std::fputs(text.text.c_str(), stdout);
+      text.text.clear();
+      if (!text.whole)
+        break;
+      std::puts("");
+      first = waiting.erase(first);
+      ++next;
+    }
+    std::fflush(stdout);
+  }
+  bool titled;
+  size_t next = 0;
+  std::map<size_t, Text> waiting;
+};
+
+void printJson(const GeneratedText &text, double tokensPerSecond) {
+  nlohmann::ordered_json object = {{"prompt", text.number},
+                                   {"prompt_tokens", text.prompt},
+                                   {"tokens", text.tokens},
+                                   {"text", text.text},
+                                   {"tokens_per_second", tokensPerSecond}};
+  std::puts(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::fflush(stdout);
+}
+
+} // namespace
 
 int main(int argc, char **argv) {
   CLI::App app(description, "taylor-generate");
   app.get_formatter()->column_width(34);
   GenerationOptions options;
+  std::string prompts;
   bool json = false;
   app.add_option("--checkpoint", options.checkpoint, "a checkpoint, or a run's folder for its newest one")
       ->type_name("FOLDER")
       ->required();
-  app.add_option("--prompt", options.prompt, "the text to continue; without one a new document begins")
-      ->type_name("TEXT");
-  app.add_option("--tokens", options.tokens, "tokens to sample at most")->capture_default_str();
-  app.add_option("--temperature", options.temperature, "0: always the likeliest; 1: as the model was trained")
+  auto *prompt = app.add_option("--prompt", options.prompts,
+                                "a text to continue, given once or more; without one a new document begins")
+                     ->type_name("TEXT")
+                     ->allow_extra_args(false);
+  app.add_option("--prompts", prompts,
+                 "texts to continue: a line each, or of FILE.jsonl the field \"prompt\" of each object")
+      ->type_name("FILE")
+      ->excludes(prompt);
+  app.add_option("--tokens", options.tokens, "tokens to sample at most, of each text")->capture_default_str();
+  app.add_option("--batch", options.batch, "texts to compute at a time, at most")->capture_default_str();
+  app.add_option("--temperature", options.sampling.temperature,
+                 "0: always the likeliest; 1: as the model was trained")
       ->capture_default_str();
-  app.add_option("--top-k", options.topK, "only among the K likeliest; 0: all")->capture_default_str();
-  app.add_option("--top-p", options.topP, "only among the likeliest that hold a share P together")
+  app.add_option("--top-k", options.sampling.topK, "only among the K likeliest; 0: all")
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "of the random choices")->capture_default_str();
+  app.add_option("--top-p", options.sampling.topP, "only among the likeliest that hold a share P together")
+      ->capture_default_str();
+  app.add_option("--seed", options.seed,
+                 "of the random choices; the second prompt draws with SEED + 1, and so on")
+      ->capture_default_str();
   app.add_option("--threads", options.threads, "threads to compute with; 0: one per core, or OMP_NUM_THREADS")
       ->capture_default_str();
   app.add_option("--device", options.device,
                  "cpu, cuda (a GPU), or ptx (GPU code in the interpreter: slow, checked, without a GPU)")
       ->capture_default_str();
-  app.add_flag("--json", json,
-               "print one JSON object (prompt_tokens, tokens, text, tokens_per_second) at the end");
+  app.add_flag(
+      "--json", json,
+      "print one JSON object (prompt, prompt_tokens, tokens, text, tokens_per_second) for each text, "
+      "when it ends");
+  app.add_option("--logits", options.logits,
+                 "also write the logits that each token was drawn from: safetensors, logits [tokens, "
+                 "vocabulary], of several texts logits.0 and so on")
+      ->type_name("FILE");
   app.set_version_flag("--version", "taylor-generate " TAYLOR_VERSION " (" TAYLOR_GIT_HASH ")");
   try {
     app.parse(argc, argv);
@@ -46,21 +123,29 @@ int main(int argc, char **argv) {
   }
 
   return runGuarded([&] {
-    Generated result = generate(options, [&](const std::string &piece) {
+    if (!prompts.empty())
+      options.prompts = readPrompts(prompts);
+    if (options.prompts.empty())
+      options.prompts.emplace_back();
+    InOrder output(options.prompts.size() > 1);
+    GenerationListener listener;
+    listener.piece = [&](size_t number, const std::string &piece) {
       if (!json)
-        std::fputs(piece.c_str(), stdout), std::fflush(stdout);
-    });
-    if (json) {
-      nlohmann::ordered_json object = {{"prompt_tokens", result.prompt},
-                                       {"tokens", result.tokens},
-                                       {"text", result.text},
-                                       {"tokens_per_second", result.tokens.size() / result.seconds}};
-      std::puts(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-    } else {
-      std::puts("");
-      std::fprintf(stderr, "%zu tokens, %.1f tokens/s\n", result.tokens.size(),
-                   result.tokens.size() / result.seconds);
-    }
+        output.piece(number, piece);
+    };
+    listener.finished = [&](const GeneratedText &text) {
+      if (json)
+        printJson(text, text.tokens.size() / text.seconds);
+      else
+        output.finished(text.number);
+    };
+    GenerationSpeed speed = generate(options, listener);
+    std::fprintf(stderr, "%lld tokens of %zu prompt%s in %.3f s, %lld tokens", (long long)speed.promptTokens,
+                 options.prompts.size(), options.prompts.size() == 1 ? "" : "s", speed.promptSeconds,
+                 (long long)speed.tokens);
+    if (speed.stepTokens > 0)
+      std::fprintf(stderr, ", %.1f tokens/s", speed.stepTokens / speed.stepSeconds);
+    std::fprintf(stderr, ", from %s\n", speed.keepsStates ? "states" : "keys and values");
     return interrupted() ? 128 + interrupted() : 0;
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/torch/Decoder.h"
 #include "runtime/torch/Describe.h"
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <algorithm>
 #include <c10/core/GradMode.h>
@@ -15,6 +16,14 @@ constexpr int64_t mostSteps = 8;
 int64_t tokenAxis(const TensorInfo &info) {
   for (size_t i = 0; i < info.axes.size(); ++i)
     if (info.axes[i].dim == TAYLOR_DIM_T || info.axes[i].dim == TAYLOR_DIM_U)
+      return int64_t(i);
+  return -1;
+}
+
+/// Place of the batch's axis, or -1.
+int64_t batchAxis(const TensorInfo &info) {
+  for (size_t i = 0; i < info.axes.size(); ++i)
+    if (info.axes[i].dim == TAYLOR_DIM_B)
       return int64_t(i);
   return -1;
 }
@@ -39,8 +48,7 @@ Attention compileSteps(AttentionOptions options) {
 Decoder::Decoder(AttentionOptions options) : attention(compileSteps(std::move(options))), how(Kind::Whole) {
   const Manifest &manifest = attention.manifest();
   for (const TensorInfo &info : manifest.inputs)
-    if (!info.isState())
-      given.push_back(info);
+    (info.isState() ? states : given).push_back(info);
   for (const TensorInfo &info : manifest.outputs)
     if (!info.isState())
       made.push_back(info);
@@ -84,6 +92,47 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
   }
   memory.tokens += added;
   return output;
+}
+
+bool Decoder::joinsAnyLength() const {
+  return how == Kind::State && std::all_of(states.begin(), states.end(),
+                                           [](const TensorInfo &info) { return batchAxis(info) >= 0; });
+}
+
+Decoder::Memory Decoder::gather(const std::vector<Place> &places) const {
+  TORCH_CHECK(!places.empty(), "taylor: expected sequences to gather, but got none");
+  Memory result;
+  for (const Place &place : places) {
+    TORCH_CHECK(joinsAnyLength() || place.memory->tokens == places[0].memory->tokens,
+                "taylor: expected sequences of ", places[0].memory->tokens, " tokens, as the first, but got ",
+                place.memory->tokens);
+    result.tokens = std::max(result.tokens, place.memory->tokens);
+  }
+  // One tensor of each sequence, along `axis`; what the batch shares is as in the first.
+  auto collect = [&](const TensorInfo &info, auto tensorOf) {
+    int64_t axis = batchAxis(info);
+    if (axis < 0)
+      return tensorOf(*places[0].memory);
+    std::vector<at::Tensor> rows;
+    for (const Place &place : places)
+      rows.push_back(tensorOf(*place.memory).narrow(axis, place.row, 1));
+    return at::cat(rows, axis);
+  };
+  for (size_t i = 0; i < places[0].memory->states.size(); ++i)
+    result.states.push_back(collect(states[i], [i](const Memory &memory) { return memory.states[i]; }));
+  for (size_t i = 0; i < places[0].memory->cache.size(); ++i) {
+    at::Tensor first = places[0].memory->cache[i];
+    if (!first.defined()) {
+      result.cache.emplace_back();
+      continue;
+    }
+    int64_t axis = tokenAxis(given[i]), room = first.size(axis);
+    for (const Place &place : places)
+      room = std::min(room, place.memory->cache[i].size(axis));
+    result.cache.push_back(
+        collect(given[i], [=](const Memory &memory) { return memory.cache[i].narrow(axis, 0, room); }));
+  }
+  return result;
 }
 
 std::vector<at::Tensor> Decoder::keep(const std::vector<at::Tensor> &inputs, int64_t added,

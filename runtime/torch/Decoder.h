@@ -40,13 +40,25 @@ public:
   /// (inputs as Attention::call takes them, without a gradient), behind those in `memory`; adds them to it.
   at::Tensor extend(const std::vector<at::Tensor> &inputs, Memory &memory) const;
 
+  /// One sequence of a batch's memory.
+  struct Place {
+    const Memory *memory;
+    int64_t row; ///< Along the axis b.
+  };
+  /// Whether sequences of any lengths can be one batch: all that is kept are states, of each sequence its
+  /// own.
+  bool joinsAnyLength() const;
+  /// The memory of a batch of these sequences, in this order. They have equally many tokens, unless
+  /// joinsAnyLength().
+  Memory gather(const std::vector<Place> &places) const;
+
 private:
   /// The inputs with `added` new tokens behind those in memory, where they are kept.
   std::vector<at::Tensor> keep(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;
 
   Attention attention;
   Kind how;
-  std::vector<TensorInfo> given, made;
+  std::vector<TensorInfo> given, made, states;
 };
 
 } // namespace taylor

@@ -2,7 +2,7 @@
 #include "trainer/model/Model.h"
 #include "Failure.h"
 #include "trainer/checkpoint/HuggingFace.h"
-#include "trainer/generation/Generation.h"
+#include "trainer/generation/Sampling.h"
 #include "trainer/model/Cost.h"
 #include "trainer/optimization/Optimizer.h"
 #include "trainer/optimization/Updates.h"
@@ -10,6 +10,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/GradMode.h>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 using namespace taylor;
@@ -427,7 +428,7 @@ TEST(Generation, SamplesFromTheKeptTokensOnly) {
   at::Tensor logits = at::tensor({0.0f, 3.0f, 2.0f, 1.0f});
   at::Generator generator = at::detail::createCPUGenerator(1);
   auto drawn = [&](double temperature, int64_t topK, double topP) {
-    GenerationOptions options;
+    SamplingOptions options;
     options.temperature = temperature;
     options.topK = topK;
     options.topP = topP;
@@ -442,6 +443,67 @@ TEST(Generation, SamplesFromTheKeptTokensOnly) {
   EXPECT_EQ(drawn(1, 0, 0.7), (std::set<int64_t>{1, 2})); // 0.64 and 0.24 of the probability
   EXPECT_EQ(drawn(1, 0, 1e-9), (std::set<int64_t>{1}));
   EXPECT_EQ(drawn(0.01, 0, 1), (std::set<int64_t>{1}));
+  EXPECT_EQ(drawn(1e-300, 0, 1), (std::set<int64_t>{1}));
+}
+
+// What each token's probability is, by the definition and in double precision.
+std::vector<double> exactProbabilities(const std::vector<float> &logits, const SamplingOptions &options) {
+  std::vector<size_t> order(logits.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return logits[a] > logits[b]; });
+  if (options.topK > 0)
+    order.resize(std::min(order.size(), size_t(options.topK)));
+  auto sum = [&] {
+    double total = 0;
+    for (size_t token : order)
+      total += std::exp(double(logits[token]) / options.temperature);
+    return total;
+  };
+  double total = sum(), held = 0;
+  size_t kept = 0;
+  while (kept < order.size() && held < options.topP)
+    held += std::exp(double(logits[order[kept++]]) / options.temperature) / total;
+  order.resize(kept);
+  std::vector<double> result(logits.size());
+  for (total = sum(); size_t token : order)
+    result[token] = std::exp(double(logits[token]) / options.temperature) / total;
+  return result;
+}
+
+// Draws against the exact distribution by Pearson's chi-square. Bounds: the statistic's 0.999 quantile for as
+// many degrees of freedom as there are tokens kept, less one; seeds are fixed, so this either holds always or
+// never.
+TEST(Generation, DrawsFromTheExactDistribution) {
+  const std::vector<float> logits = {1.5f, -0.5f, 0.25f, 3.0f, 2.9f, -2.0f, 0.0f, 1.0f};
+  const double quantile[] = {0, 10.83, 13.82, 16.27, 18.47, 20.52, 22.46, 24.32};
+  at::Tensor tensor = at::tensor(logits);
+  struct Case {
+    double temperature;
+    int64_t topK;
+    double topP;
+    size_t kept;
+  };
+  for (auto [temperature, topK, topP, kept] :
+       {Case{1, 0, 1, 8}, Case{0.5, 0, 1, 8}, Case{2, 0, 1, 8}, Case{1, 3, 1, 3}, Case{1, 100, 1, 8},
+        Case{1, 0, 0.9, 4}, Case{1.5, 6, 0.8, 3}, Case{2, 5, 0.95, 5}}) {
+    SamplingOptions options{temperature, topK, topP};
+    std::vector<double> exact = exactProbabilities(logits, options);
+    ASSERT_EQ(size_t(std::count_if(exact.begin(), exact.end(), [](double p) { return p > 0; })), kept)
+        << temperature << " " << topK << " " << topP;
+    at::Generator generator = at::detail::createCPUGenerator(7);
+    constexpr int draws = 20000;
+    std::vector<int> counts(logits.size());
+    for (int i = 0; i < draws; ++i)
+      ++counts[size_t(sampleToken(tensor, options, generator))];
+    double statistic = 0;
+    for (size_t token = 0; token < logits.size(); ++token) {
+      if (exact[token] == 0)
+        EXPECT_EQ(counts[token], 0) << token;
+      else
+        statistic += std::pow(counts[token] - draws * exact[token], 2) / (draws * exact[token]);
+    }
+    EXPECT_LT(statistic, quantile[kept - 1]) << temperature << " " << topK << " " << topP;
+  }
 }
 
 } // namespace

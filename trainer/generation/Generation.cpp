@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/generation/Generation.h"
 #include "trainer/checkpoint/LoadedModel.h"
+#include "trainer/checkpoint/Safetensors.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
@@ -9,10 +10,18 @@
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 #include <chrono>
+#include <map>
+#include <memory>
 
 namespace taylor::trainer {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // The text without a character that its last tokens begin and do not end. (Pieces may be single bytes; an
 // unfinished character is decoded as U+FFFD.)
@@ -23,111 +32,259 @@ std::string_view wholeCharacters(std::string_view text) {
   return text;
 }
 
-// A text on its way: what the model keeps of it, and how much of it that is.
-class Continuation {
-public:
-  explicit Continuation(const LoadedModel &loaded)
-      : model(loaded.model), context(std::max<int64_t>(loaded.description.context, 2)) {}
+// A text on its way.
+struct Continuation {
+  GeneratedText result;
+  std::vector<int> tokens; // prompt and continuation, without </s>
+  at::Generator generator;
+  Clock::time_point begin = Clock::now();
+  size_t streamed = 0; // bytes
+  bool ended = false;
+};
 
-  // The hidden state [C] of the last token of a text that the one of the call before begins.
-  at::Tensor extend(const std::vector<int> &tokens) {
-    auto size = int64_t(tokens.size());
-    bool first = memory.empty();
-    if (first)
-      begin = seen = std::max<int64_t>(size - context, 0);
-    else if (model.memoryGrows() && size - begin > context) {
-      memory.clear();
-      begin = seen = size - context / 2;
-    }
-    at::Tensor input = at::tensor(at::ArrayRef<int>(tokens).slice(size_t(seen)), at::kLong).unsqueeze(0);
-    at::Tensor hidden = model.extend(input.to(model.device()), memory);
-    seen = size;
-    return hidden.select(1, -1).squeeze(0);
+// Texts of which the model has seen equally many tokens (any number, where their states can be joined).
+struct Group {
+  std::vector<std::shared_ptr<Continuation>> texts;
+  SequenceGroup memory;
+  int64_t seen = 0; // the newest tokens of each text but for `fresh`
+  int64_t fresh = 0;
+};
+
+void writeLogits(const std::string &path, const std::map<size_t, std::vector<at::Tensor>> &rows) {
+  std::map<std::string, TensorView> views;
+  std::vector<at::Tensor> alive;
+  for (const auto &[number, logits] : rows) {
+    alive.push_back(at::stack(logits).contiguous());
+    const at::Tensor &all = alive.back();
+    views[rows.size() == 1 ? std::string("logits") : text("logits.", number)] = {
+        "F32", all.sizes().vec(), static_cast<const char *>(all.const_data_ptr()), all.nbytes()};
   }
+  writeSafetensors(path, views, {});
+}
+
+class Generator {
+public:
+  Generator(const GenerationOptions &options, const GenerationListener &listener);
+  GenerationSpeed run();
 
 private:
+  // Prompts in the places of texts that ended.
+  void admit();
+  // Computes the hidden state of each text's last token, [texts, C], and samples from it.
+  void advance(std::vector<Group *> some);
+  void append(Continuation &text, const at::Tensor &logits);
+  void show(Continuation &text);
+  // Leaves ended texts out, joins what can be, and begins those again that have outgrown the context.
+  void regroup();
+  Group join(const std::vector<const Group *> &some) const;
+
+  const GenerationOptions &options;
+  const GenerationListener &listener;
+  LoadedModel loaded;
   const Model &model;
-  int64_t context, begin = 0, seen = 0; // tokens of the text: seen from `begin` up to `seen`
-  std::vector<Decoder::Memory> memory;
+  int64_t context;
+  bool joins;
+  size_t next = 0; // prompt
+  std::vector<Group> groups;
+  std::map<size_t, std::vector<at::Tensor>> rows; // of logits
+  GenerationSpeed speed;
 };
+
+Generator::Generator(const GenerationOptions &options, const GenerationListener &listener)
+    : options(options), listener(listener), loaded(findCheckpoint(options.checkpoint), options.device),
+      model(loaded.model), context(std::max<int64_t>(loaded.description.context, 2)),
+      joins(model.decoder().joinsAnyLength()) {
+  speed.keepsStates = model.decoder().kind() == Decoder::Kind::State;
+}
+
+GenerationSpeed Generator::run() {
+  while (!interrupted()) {
+    admit();
+    if (groups.empty())
+      break;
+    Clock::time_point start = Clock::now();
+    // Many tokens of one group at a time, then one of each other text together.
+    std::vector<Group *> single;
+    for (Group &group : groups) {
+      if (group.fresh == 1)
+        single.push_back(&group);
+      else
+        advance({&group});
+    }
+    bool reads = single.size() < groups.size();
+    speed.promptSeconds += reads ? secondsSince(start) : 0;
+    start = Clock::now();
+    int64_t before = speed.tokens;
+    if (!single.empty())
+      advance(single);
+    speed.stepSeconds += secondsSince(start);
+    speed.stepTokens += speed.tokens - before;
+    regroup();
+  }
+  for (Group &group : groups)
+    for (auto &text : group.texts) {
+      text->ended = true;
+      show(*text);
+    }
+  if (!options.logits.empty() && !rows.empty())
+    writeLogits(options.logits, rows);
+  return speed;
+}
+
+void Generator::admit() {
+  size_t active = 0;
+  for (const Group &group : groups)
+    active += group.texts.size();
+  std::map<int64_t, Group> byLength;
+  const Tokenizer &tokenizer = loaded.tokenizer;
+  for (; active < size_t(options.batch) && next < options.prompts.size(); ++next, ++active) {
+    auto text = std::make_shared<Continuation>();
+    text->result.number = next;
+    text->tokens = tokenizer.encode(options.prompts[next]);
+    text->tokens.insert(text->tokens.begin(), tokenizer.beginning());
+    text->result.prompt = text->tokens;
+    text->generator = at::detail::createCPUGenerator(uint64_t(options.seed) + next);
+    speed.promptTokens += int64_t(text->tokens.size());
+    show(*text);
+    Group &group = byLength[std::min<int64_t>(int64_t(text->tokens.size()), context)];
+    group.texts.push_back(text);
+  }
+  for (auto &[length, group] : byLength) {
+    group.fresh = length;
+    group.memory.size = int64_t(group.texts.size());
+    groups.push_back(std::move(group));
+  }
+}
+
+void Generator::advance(std::vector<Group *> some) {
+  std::vector<int64_t> tokens;
+  std::vector<SequenceGroup *> memories;
+  std::vector<Continuation *> texts;
+  int64_t fresh = some[0]->fresh;
+  for (Group *group : some) {
+    memories.push_back(&group->memory);
+    for (auto &text : group->texts) {
+      texts.push_back(text.get());
+      tokens.insert(tokens.end(), text->tokens.end() - fresh, text->tokens.end());
+    }
+    group->seen += fresh;
+  }
+  at::Tensor input = at::tensor(tokens, at::kLong).view({int64_t(texts.size()), fresh});
+  at::Tensor hidden = model.extend(input.to(model.device()), memories).select(1, -1);
+  at::Tensor logits = model.logits(hidden).cpu(); // drawn from there on every device: the same choices
+  for (size_t i = 0; i < texts.size(); ++i)
+    append(*texts[i], logits[int64_t(i)]);
+}
+
+void Generator::append(Continuation &text, const at::Tensor &logits) {
+  GeneratedText &result = text.result;
+  if (!logits.isfinite().all().item<bool>())
+    fail("expected finite logits, but token ", result.tokens.size() + 1,
+         " got others: the checkpoint's weights are not sound");
+  if (!options.logits.empty())
+    rows[result.number].push_back(logits.clone());
+  int token = sampleToken(logits, options.sampling, text.generator);
+  result.tokens.push_back(token);
+  ++speed.tokens;
+  text.ended = token == loaded.tokenizer.end() || int64_t(result.tokens.size()) == options.tokens;
+  if (token != loaded.tokenizer.end())
+    text.tokens.push_back(token);
+  show(text);
+}
+
+void Generator::show(Continuation &text) {
+  GeneratedText &result = text.result;
+  result.text = loaded.tokenizer.decode(text.tokens);
+  std::string_view shown = text.ended ? result.text : wholeCharacters(result.text);
+  if (shown.size() > text.streamed) {
+    listener.piece(result.number, std::string(shown.substr(text.streamed)));
+    text.streamed = shown.size();
+  }
+  if (!text.ended)
+    return;
+  result.seconds = secondsSince(text.begin);
+  listener.finished(result);
+}
+
+void Generator::regroup() {
+  std::vector<Group> kept;
+  if (joins) {
+    std::vector<const Group *> all;
+    for (const Group &group : groups)
+      all.push_back(&group);
+    kept.push_back(join(all));
+  } else {
+    for (const Group &group : groups)
+      kept.push_back(join({&group}));
+  }
+  std::erase_if(kept, [](const Group &group) { return group.texts.empty(); });
+  for (Group &group : kept) {
+    group.fresh = 1;
+    if (!speed.keepsStates && group.seen + 1 > context) {
+      group.memory.layers.clear();
+      group.seen = 0;
+      group.fresh = context / 2;
+    }
+  }
+  groups = std::move(kept);
+}
+
+Group Generator::join(const std::vector<const Group *> &some) const {
+  std::vector<std::pair<const Group *, int64_t>> places;
+  Group result;
+  int64_t size = 0;
+  for (const Group *group : some) {
+    size += group->memory.size;
+    result.seen = std::max(result.seen, group->seen);
+    for (size_t row = 0; row < group->texts.size(); ++row)
+      if (!group->texts[row]->ended) {
+        places.push_back({group, int64_t(row)});
+        result.texts.push_back(group->texts[row]);
+      }
+  }
+  if (some.size() == 1 && int64_t(places.size()) == size)
+    return *some[0];
+  result.memory.size = int64_t(places.size());
+  for (size_t layer = 0; !places.empty() && layer < some[0]->memory.layers.size(); ++layer) {
+    std::vector<Decoder::Place> of;
+    for (auto [group, row] : places)
+      of.push_back({&group->memory.layers[layer], row});
+    result.memory.layers.push_back(model.decoder().gather(of));
+  }
+  return result;
+}
 
 } // namespace
 
 void GenerationOptions::check() const {
   if (tokens < 1)
     fail("expected --tokens to be at least 1, but got ", tokens);
-  if (!(temperature >= 0 && temperature <= 1e6))
-    fail("expected --temperature to be at least 0, but got ", temperature);
-  if (topK < 0)
-    fail("expected --top-k to be at least 0, but got ", topK);
-  if (!(topP > 0 && topP <= 1))
-    fail("expected --top-p to be in (0, 1], but got ", topP);
+  if (batch < 1)
+    fail("expected --batch to be at least 1, but got ", batch);
+  if (!(sampling.temperature >= 0 && sampling.temperature <= 1e6))
+    fail("expected --temperature to be at least 0, but got ", sampling.temperature);
+  if (sampling.topK < 0)
+    fail("expected --top-k to be at least 0, but got ", sampling.topK);
+  if (!(sampling.topP > 0 && sampling.topP <= 1))
+    fail("expected --top-p to be in (0, 1], but got ", sampling.topP);
   if (seed < 0)
     fail("expected --seed to be at least 0, but got ", seed);
   if (threads < 0)
     fail("expected --threads to be at least 0, but got ", threads);
   requireOneOf(devices(), "--device", device);
-  if (size_t valid = validUtf8Prefix(prompt); valid != prompt.size())
-    fail("expected --prompt to be UTF-8, but byte ", valid, " is not");
+  for (const std::string &prompt : prompts)
+    if (size_t valid = validUtf8Prefix(prompt); valid != prompt.size())
+      fail("expected --prompt to be UTF-8, but byte ", valid, " is not");
 }
 
-int64_t sampleToken(const at::Tensor &logits, const GenerationOptions &options, at::Generator generator) {
-  if (options.temperature == 0)
-    return logits.argmax().item<int64_t>();
-  auto [sorted, order] = (logits / options.temperature).sort(/*dim=*/0, /*descending=*/true);
-  int64_t kept = options.topK > 0 ? std::min(options.topK, sorted.size(0)) : sorted.size(0);
-  at::Tensor probabilities = sorted.narrow(0, 0, kept).softmax(0);
-  if (options.topP < 1) {
-    at::Tensor before = probabilities.cumsum(0) - probabilities; // the first is always kept
-    probabilities = probabilities.masked_fill(before.ge(options.topP), 0);
-  }
-  int64_t choice = probabilities.multinomial(1, false, generator).item<int64_t>();
-  return order[choice].item<int64_t>();
-}
-
-Generated generate(const GenerationOptions &options, const std::function<void(const std::string &)> &stream) {
+GenerationSpeed generate(const GenerationOptions &options, const GenerationListener &listener) {
   options.check();
   if (options.threads)
     at::set_num_threads(options.threads);
-  LoadedModel loaded(findCheckpoint(options.checkpoint), options.device);
-  const Tokenizer &tokenizer = loaded.tokenizer;
-
-  Generated result;
-  result.prompt = tokenizer.encode(options.prompt);
-  result.prompt.insert(result.prompt.begin(), tokenizer.beginning());
-  std::vector<int> tokens = result.prompt;
-  size_t streamed = 0;
-  auto show = [&](bool last) {
-    result.text = tokenizer.decode(tokens);
-    std::string_view shown = last ? result.text : wholeCharacters(result.text);
-    if (shown.size() > streamed) {
-      stream(std::string(shown.substr(streamed)));
-      streamed = shown.size();
-    }
-  };
-
   c10::NoGradGuard noGrad;
-  at::Generator generator = at::detail::createCPUGenerator(options.seed);
-  auto start = std::chrono::steady_clock::now();
-  show(false);
+  Generator generator(options, listener);
   catchInterrupts();
-  Continuation continuation(loaded);
-  for (int64_t i = 0; i < options.tokens && !interrupted(); ++i) {
-    at::Tensor last = continuation.extend(tokens);
-    at::Tensor logits = loaded.model.logits(last).cpu(); // drawn from there on every device: the same choices
-    if (!logits.isfinite().all().item<bool>())
-      fail("expected finite logits, but token ", i + 1,
-           " got others: the checkpoint's weights are not sound");
-    int token = sampleToken(logits, options, generator);
-    result.tokens.push_back(token);
-    if (token == tokenizer.end())
-      break;
-    tokens.push_back(token);
-    show(i + 1 == options.tokens);
-  }
-  show(true);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
+  return generator.run();
 }
 
 } // namespace taylor::trainer

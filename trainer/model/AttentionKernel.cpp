@@ -66,7 +66,7 @@ AttentionKernel compileAttention(const AttentionConfig &attention, const ModelCo
   kernel.function.extend = [=](const std::vector<at::Tensor> &inputs, Decoder::Memory &memory) {
     return makeDecoder().extend(inputs, memory);
   };
-  kernel.function.memoryGrows = [=] { return makeDecoder().kind() != Decoder::Kind::State; };
+  kernel.function.decoder = makeDecoder;
   return kernel;
 }
 

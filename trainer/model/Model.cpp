@@ -20,6 +20,13 @@ using runtime::TensorInfo;
 
 bool isToken(const Axis &axis) { return axis.name == "t" || axis.name == "u"; }
 
+int64_t batchAxis(const TensorInfo &info) {
+  for (size_t i = 0; i < info.axes.size(); ++i)
+    if (info.axes[i].name == "b")
+      return int64_t(i);
+  return -1;
+}
+
 // The order of the array's axes as places in [b, token, the other axes]; for a permute from there.
 std::vector<int64_t> placesOfAxes(const TensorInfo &info) {
   std::vector<int64_t> places;
@@ -215,7 +222,7 @@ at::Tensor Model::norm(const at::Tensor &x, const at::Tensor &weight) const {
 }
 
 at::Tensor Model::attend(const at::Tensor &x, const Layer &layer, const at::Tensor &documents,
-                         Decoder::Memory *memory) const {
+                         const Groups *groups) const {
   std::vector<at::Tensor> inputs;
   for (size_t i = 0; i < attention.inputs.size(); ++i) {
     const TensorInfo &info = attention.inputs[i];
@@ -230,9 +237,10 @@ at::Tensor Model::attend(const at::Tensor &x, const Layer &layer, const at::Tens
     at::Tensor projected = linear(x, layer.projections[i]).view(shape).permute(placesOfAxes(info));
     inputs.push_back(projected.to(scalarType(info.dtype)));
   }
-  if (attention.documents && !memory)
+  if (attention.documents && !groups)
     inputs.push_back(documents);
-  at::Tensor output = memory ? attention.extend(inputs, *memory) : attention.call(inputs);
+  at::Tensor output =
+      groups ? extendGroups(inputs, size_t(&layer - layers.data()), *groups) : attention.call(inputs);
   output = output.permute(inverse(placesOfAxes(attention.output)));
   return linear(output.flatten(2), layer.output);
 }
@@ -241,32 +249,49 @@ at::Tensor Model::hidden(const at::Tensor &tokens, const at::Tensor &documents) 
   return run(tokens, documents, nullptr);
 }
 
-at::Tensor Model::extend(const at::Tensor &tokens, std::vector<Decoder::Memory> &memory) const {
-  memory.resize(layers.size());
-  return run(tokens, {}, &memory);
+at::Tensor Model::extend(const at::Tensor &tokens, const std::vector<SequenceGroup *> &groups) const {
+  for (SequenceGroup *group : groups)
+    group->layers.resize(layers.size());
+  return run(tokens, {}, &groups);
+}
+
+at::Tensor Model::extendGroups(const std::vector<at::Tensor> &inputs, size_t layer,
+                               const Groups &groups) const {
+  if (groups.size() == 1)
+    return attention.extend(inputs, groups[0]->layers[layer]);
+  std::vector<at::Tensor> outputs;
+  int64_t begin = 0;
+  for (SequenceGroup *group : groups) {
+    std::vector<at::Tensor> share;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      int64_t axis = batchAxis(attention.inputs[i]);
+      share.push_back(axis < 0 ? inputs[i] : inputs[i].narrow(axis, begin, group->size));
+    }
+    outputs.push_back(attention.extend(share, group->layers[layer]));
+    begin += group->size;
+  }
+  return at::cat(outputs, batchAxis(attention.output));
 }
 
 at::Tensor Model::runLayer(const at::Tensor &x, const Layer &layer, const at::Tensor &documents,
-                           Decoder::Memory *memory) const {
+                           const Groups *groups) const {
   AutocastGuard autocast(bf16, attention.device.type());
-  at::Tensor attended = x + attend(norm(x, layer.inputNorm), layer, documents, memory);
+  at::Tensor attended = x + attend(norm(x, layer.inputNorm), layer, documents, groups);
   at::Tensor y = norm(attended, layer.postAttentionNorm);
   return attended + linear(at::silu(linear(y, layer.gate)) * linear(y, layer.up), layer.down);
 }
 
-at::Tensor Model::run(const at::Tensor &tokens, at::Tensor documents,
-                      std::vector<Decoder::Memory> *memory) const {
+at::Tensor Model::run(const at::Tensor &tokens, at::Tensor documents, const Groups *groups) const {
   AutocastGuard autocast(bf16, attention.device.type());
   if (attention.documents && !documents.defined())
     documents = at::zeros(tokens.sizes(), tokens.options().dtype(at::kInt));
   at::Tensor x = at::embedding(embedding, tokens);
-  for (size_t i = 0; i < layers.size(); ++i) {
-    const Layer &layer = layers[i];
+  for (const Layer &layer : layers) {
     if (recomputes && x.requires_grad())
       x = recomputed(
           x, [=, this, &layer](const at::Tensor &x) { return runLayer(x, layer, documents, nullptr); });
     else
-      x = runLayer(x, layer, documents, memory ? &(*memory)[i] : nullptr);
+      x = runLayer(x, layer, documents, groups);
   }
   return norm(x, finalNorm);
 }

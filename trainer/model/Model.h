@@ -26,14 +26,20 @@ struct AttentionFunction {
   bool documents = false;
   // The same without gradients, of tokens behind those that the memory has, which it adds to it.
   std::function<at::Tensor(const std::vector<at::Tensor> &, Decoder::Memory &)> extend;
-  // Whether a memory grows with its tokens; asked after the first call of `extend`.
-  std::function<bool()> memoryGrows;
+  // What `extend` is and keeps; compiled when first asked for.
+  std::function<const Decoder &()> decoder;
   at::Device device = at::kCPU; // of its tensors, and so of the model's
 };
 
 struct Parameter {
   std::string name; // as Hugging Face's Llama has it; "model.layers.0.self_attn.q_proj.weight"
   at::Tensor value; // fp32, a leaf
+};
+
+// Sequences of equally many tokens, and what these left in each layer (nothing before the first).
+struct SequenceGroup {
+  int64_t size = 1; // sequences
+  std::vector<Decoder::Memory> layers;
 };
 
 class Model {
@@ -51,11 +57,11 @@ public:
   // tokens [B, T] int64 -> [B, T, C] fp32, after the last norm. `documents` [B, T] i32, for an attention that
   // keeps them apart: undefined means that each sequence is one.
   at::Tensor hidden(const at::Tensor &tokens, const at::Tensor &documents = {}) const;
-  // The same of tokens behind those in `memory`, one of each layer (none before the first): as if all had
-  // come in one call.
-  at::Tensor extend(const at::Tensor &tokens, std::vector<Decoder::Memory> &memory) const;
-  // Whether that memory grows with its tokens.
-  bool memoryGrows() const { return attention.memoryGrows(); }
+  // The same of tokens behind those that the groups have, as if all had come in one call. Sequences stand in
+  // the order of the groups, and each group attends by itself: they may be of different lengths.
+  at::Tensor extend(const at::Tensor &tokens, const std::vector<SequenceGroup *> &groups) const;
+  // What keeps earlier tokens.
+  const Decoder &decoder() const { return attention.decoder(); }
   // [.., C] -> [.., V], fp32 whatever the precision.
   at::Tensor logits(const at::Tensor &hidden) const;
   // Cross entropy summed over each sequence's targets that are not -100: tokens, targets [B, T] -> [B] fp32.
@@ -87,12 +93,15 @@ private:
   Layer createLayer(int64_t index);
   at::Tensor linear(const at::Tensor &x, const Linear &linear) const;
   at::Tensor norm(const at::Tensor &x, const at::Tensor &weight) const;
-  // `memory`: null, or that of the layer.
+  // `groups`: null, or those whose tokens go on.
+  using Groups = std::vector<SequenceGroup *>;
   at::Tensor attend(const at::Tensor &x, const Layer &layer, const at::Tensor &documents,
-                    Decoder::Memory *memory) const;
+                    const Groups *groups) const;
+  // The attention of each group's share of the inputs.
+  at::Tensor extendGroups(const std::vector<at::Tensor> &inputs, size_t layer, const Groups &groups) const;
   at::Tensor runLayer(const at::Tensor &x, const Layer &layer, const at::Tensor &documents,
-                      Decoder::Memory *memory) const;
-  at::Tensor run(const at::Tensor &tokens, at::Tensor documents, std::vector<Decoder::Memory> *memory) const;
+                      const Groups *groups) const;
+  at::Tensor run(const at::Tensor &tokens, at::Tensor documents, const Groups *groups) const;
   int64_t axisSize(const runtime::Axis &axis) const;
 
   ModelConfig config;
