@@ -30,14 +30,16 @@ std::string dtypeOf(const at::Tensor &tensor) {
   }
 }
 
-std::optional<at::ScalarType> floatingType(const std::string &dtype) {
-  static const std::map<std::string, at::ScalarType> types = {{"F32", at::kFloat},
-                                                              {"BF16", at::kBFloat16},
-                                                              {"F16", at::kHalf},
-                                                              {"F64", at::kDouble},
-                                                              {"U8", at::kByte}};
-  auto found = types.find(dtype);
-  return found == types.end() ? std::nullopt : std::optional(found->second);
+// The type of a saved tensor that may be read into one of dtype `wanted`: the same, or for weights one that
+// f32 holds exactly.
+std::optional<at::ScalarType> readableAs(const std::string &saved, const std::string &wanted, bool widens) {
+  if (saved == wanted)
+    return wanted == "F32" ? at::kFloat : at::kByte;
+  if (widens && wanted == "F32" && saved == "BF16")
+    return at::kBFloat16;
+  if (widens && wanted == "F32" && saved == "F16")
+    return at::kHalf;
+  return std::nullopt;
 }
 
 void writeTensors(const fs::path &path, const std::map<std::string, at::Tensor> &tensors) {
@@ -59,8 +61,9 @@ std::string shapeText(const std::vector<int64_t> &shape) {
   return out + "]";
 }
 
-// Copies the file's tensors into those given, once all of them are known to fit.
-void readTensors(const fs::path &path, const std::map<std::string, at::Tensor> &tensors) {
+// Copies the file's tensors into those given, once all of them are known to fit; `widens`: also from bf16 and
+// fp16.
+void readTensors(const fs::path &path, const std::map<std::string, at::Tensor> &tensors, bool widens) {
   SafetensorsFile file(path);
   for (const auto &[name, tensor] : tensors) {
     auto found = file.tensors().find(name);
@@ -69,8 +72,9 @@ void readTensors(const fs::path &path, const std::map<std::string, at::Tensor> &
     if (found->second.shape != tensor.sizes().vec())
       fail("expected tensor '", name, "' of shape ", shapeText(tensor.sizes().vec()), ", but in '",
            path.string(), "' it has shape ", shapeText(found->second.shape));
-    if (!floatingType(found->second.dtype))
-      fail("unsupported dtype ", found->second.dtype, " of tensor '", name, "' in '", path.string(), "'");
+    if (!readableAs(found->second.dtype, dtypeOf(tensor), widens))
+      fail("expected tensor '", name, "' of dtype ", dtypeOf(tensor), widens ? ", BF16 or F16" : "",
+           ", but in '", path.string(), "' it has dtype ", found->second.dtype);
   }
   for (const auto &[name, view] : file.tensors())
     if (!tensors.contains(name))
@@ -78,7 +82,7 @@ void readTensors(const fs::path &path, const std::map<std::string, at::Tensor> &
   c10::NoGradGuard noGrad;
   for (const auto &[name, tensor] : tensors) {
     const TensorView &view = file.tensors().at(name);
-    at::Tensor saved = at::empty(view.shape, *floatingType(view.dtype));
+    at::Tensor saved = at::empty(view.shape, *readableAs(view.dtype, dtypeOf(tensor), widens));
     if (view.size) // into memory of its own: a tensor in the file may begin anywhere
       std::memcpy(saved.mutable_data_ptr(), view.data, view.size);
     tensor.detach().copy_(saved);
@@ -112,14 +116,18 @@ void removeLeftovers(const fs::path &folder) {
       fs::remove_all(entry.path(), error);
 }
 
+// Under a hidden name first: a kill leaves nothing that looks like a checkpoint and is none.
+void removeCheckpoint(const fs::path &path) {
+  fs::path hidden = path.parent_path() / ("." + path.filename().string() + ".old");
+  fs::rename(path, hidden);
+  fs::remove_all(hidden);
+}
+
 } // namespace
 
-fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, const Model &model,
-                        const Optimizer &optimizer, const Tokenizer &tokenizer, int64_t keep) {
-  removeLeftovers(folder);
-  char name[32];
-  std::snprintf(name, sizeof name, "step-%06lld", (long long)checkpoint.state.step);
-  AtomicFolder target(folder / name);
+static void writeCheckpoint(const fs::path &path, const Checkpoint &checkpoint, const Model &model,
+                            const Optimizer &optimizer, const Tokenizer &tokenizer) {
+  AtomicFolder target(path);
   writeHuggingFace(target.path(), checkpoint.description, checkpoint.specification, model, tokenizer);
   writeDurably(target.path() / checkpoint.description.attention, checkpoint.specification);
   writeDurably(target.path() / "config.toml", checkpoint.settings);
@@ -143,10 +151,24 @@ fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, co
                        {"evaluations_since_best", training.evaluations.since}};
   writeDurably(target.path() / "state.json", json.dump(2) + "\n");
   target.commit();
+}
 
+fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, const Model &model,
+                        const Optimizer &optimizer, const Tokenizer &tokenizer, int64_t keep) {
+  removeLeftovers(folder);
+  char name[32];
+  std::snprintf(name, sizeof name, "step-%06lld", (long long)checkpoint.state.step);
+  try {
+    writeCheckpoint(folder / name, checkpoint, model, optimizer, tokenizer);
+  } catch (const Error &error) {
+    std::optional<fs::path> before = newestCheckpoint(folder);
+    if (!before)
+      throw;
+    fail(error.what(), "; '", before->string(), "' is whole, and --resume goes on from there");
+  }
   std::map<int64_t, fs::path> all = checkpoints(folder);
   for (auto oldest = all.begin(); keep > 0 && int64_t(all.size()) > keep; oldest = all.erase(oldest))
-    fs::remove_all(oldest->second);
+    removeCheckpoint(oldest->second);
   return folder / name;
 }
 
@@ -156,7 +178,7 @@ std::optional<fs::path> newestCheckpoint(const fs::path &folder) {
 }
 
 void loadModel(const fs::path &checkpoint, const Model &model) {
-  readTensors(checkpoint / "model.safetensors", modelTensors(model));
+  readTensors(checkpoint / "model.safetensors", modelTensors(model), /*widens=*/true);
 }
 
 TrainingState loadTraining(const fs::path &checkpoint, const Optimizer &optimizer,
@@ -196,7 +218,7 @@ TrainingState loadTraining(const fs::path &checkpoint, const Optimizer &optimize
 
   std::map<std::string, at::Tensor> state = optimizer.state();
   state[randomState] = at::detail::getDefaultCPUGenerator().get_state();
-  readTensors(checkpoint / "optimizer.safetensors", state);
+  readTensors(checkpoint / "optimizer.safetensors", state, /*widens=*/false);
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   generator.set_state(state[randomState]);
   TrainingState result = expected;

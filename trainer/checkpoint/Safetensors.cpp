@@ -133,10 +133,11 @@ void writeSafetensors(const std::filesystem::path &path, const std::map<std::str
   contents.resize((contents.size() + 7) / 8 * 8, ' '); // tensors begin at a multiple of 8
   uint64_t length = contents.size();
   contents.insert(0, reinterpret_cast<const char *>(&length), sizeof length);
-  contents.reserve(contents.size() + position);
+  DurableFile file(path);
+  file.write(contents);
   for (const auto &[name, view] : tensors)
-    contents.append(view.data, view.size);
-  writeDurably(path, contents);
+    file.write({view.data, view.size});
+  file.finish();
 }
 
 } // namespace taylor::trainer

@@ -18,7 +18,8 @@ public:
   // A new file in the folder. Throws Error.
   explicit EventFile(const std::filesystem::path &folder);
   void scalar(int64_t step, const std::string &tag, float value);
-  void flush() { file.flush(); }
+  // Whether all of it was written.
+  bool flush() { return bool(file.flush()); }
 
 private:
   void record(const std::string &event);

@@ -53,7 +53,7 @@ Metrics::Metrics(const fs::path &folder, int64_t step, bool tensorboard, std::ve
     : path(folder / "metrics.jsonl"), columns(std::move(theColumns)) {
   std::string kept = step >= 0 && fs::exists(path) ? linesUpTo(readFile(path), step) : "";
   removeEvents(folder); // written again from the lines that stay, below
-  writeDurably(path, kept);
+  replaceDurably(path, kept);
   lines.open(path, std::ios::app);
   if (!lines)
     fail("cannot write '", path.string(), "': ", std::strerror(errno));
@@ -80,7 +80,7 @@ Metrics::Metrics(const fs::path &folder, int64_t step, bool tensorboard, std::ve
     fs::remove(tablePath);
     return;
   }
-  writeDurably(tablePath, rows);
+  replaceDurably(tablePath, rows);
   table.open(tablePath, std::ios::app);
   if (!table)
     fail("cannot write '", tablePath.string(), "': ", std::strerror(errno));
@@ -96,9 +96,8 @@ void Metrics::write(int64_t step, const Measurements &measurements) {
   lines << line.dump() << "\n" << std::flush;
   if (table.is_open())
     table << tableRow(step, measurements) << std::flush;
-  if (events)
-    events->flush();
-  if (!lines || !table)
+  bool written = !events || events->flush();
+  if (!lines || !table || !written)
     fail("cannot write '", path.string(), "': ", std::strerror(errno));
 }
 

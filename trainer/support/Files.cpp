@@ -65,20 +65,34 @@ MappedFile::~MappedFile() {
 
 std::string readFile(const fs::path &path) { return std::string(MappedFile(path).view()); }
 
-void writeDurably(const fs::path &path, std::string_view contents) {
-  Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-  if (file.number < 0)
+DurableFile::DurableFile(const fs::path &path)
+    : path(path), descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  if (descriptor < 0)
     failSystem("write", path);
+}
+
+DurableFile::~DurableFile() { ::close(descriptor); }
+
+void DurableFile::write(std::string_view contents) {
   while (!contents.empty()) {
-    ssize_t written = ::write(file.number, contents.data(), contents.size());
+    ssize_t written = ::write(descriptor, contents.data(), contents.size());
     if (written < 0 && errno == EINTR)
       continue;
     if (written <= 0)
       failSystem("write", path);
     contents.remove_prefix(written);
   }
-  if (::fsync(file.number) != 0)
+}
+
+void DurableFile::finish() {
+  if (::fsync(descriptor) != 0)
     failSystem("write", path);
+}
+
+void writeDurably(const fs::path &path, std::string_view contents) {
+  DurableFile file(path);
+  file.write(contents);
+  file.finish();
 }
 
 void replaceDurably(const fs::path &path, std::string_view contents) {

@@ -28,8 +28,24 @@ private:
 
 std::string readFile(const std::filesystem::path &path);
 
-// Writes a file and flushes it to the disk (fsync), so that a rename that follows cannot outlive the
-// contents. Throws Error, for example when the disk is full.
+// A file that is written piece by piece and flushed to the disk (fsync) at the end, so that a rename that
+// follows cannot outlive the contents. Throws Error, for example when the disk is full.
+class DurableFile {
+public:
+  explicit DurableFile(const std::filesystem::path &path);
+  ~DurableFile();
+  DurableFile(const DurableFile &) = delete;
+  DurableFile &operator=(const DurableFile &) = delete;
+
+  void write(std::string_view contents);
+  void finish();
+
+private:
+  std::filesystem::path path;
+  int descriptor;
+};
+
+// The same of contents that are there.
 void writeDurably(const std::filesystem::path &path, std::string_view contents);
 
 // The same, but at no instant is there less than the old file or the new one: written under a hidden name,

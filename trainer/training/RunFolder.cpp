@@ -29,9 +29,14 @@ fs::path checkFolder(const fs::path &folder, Existing existing) {
 
 void claimFolder(const fs::path &folder, Existing existing) {
   std::error_code error;
-  if (existing == Existing::Overwrite)
+  if (existing == Existing::Overwrite) {
+    // Hidden before it is emptied: a kill leaves no half of a checkpoint that a run could be resumed from.
+    fs::remove_all(folder / ".checkpoints.old", error);
+    fs::rename(folder / "checkpoints", folder / ".checkpoints.old", error);
+    fs::remove_all(folder / ".checkpoints.old", error);
     for (const char *name : {"checkpoints", "metrics.jsonl", "metrics.csv", "summary.json", "config.toml"})
       fs::remove_all(folder / name, error);
+  }
   fs::create_directories(folder, error);
   if (error)
     fail("cannot create the run folder '", folder.string(), "': ", error.message());

@@ -138,8 +138,8 @@ Run::Run(const Config &theConfig, Existing existing)
   metrics = std::make_unique<Metrics>(folder, checkpoint.state.step > 0 ? checkpoint.state.step : -1,
                                       config.log.tensorboard,
                                       config.log.csv ? columns : std::vector<std::string>());
-  writeDurably(folder / "config.toml", checkpoint.settings);
-  writeDurably(folder / attention.file, attention.text);
+  replaceDurably(folder / "config.toml", checkpoint.settings);
+  replaceDurably(folder / attention.file, attention.text);
   describe();
 }
 
@@ -247,6 +247,7 @@ int Run::loop() {
     return 0;
   }
   auto isDue = [](int64_t step, int64_t every) { return every > 0 && step % every == 0; };
+  fs::remove(folder / "summary.json"); // of an earlier end: the run goes on behind it
   catchInterrupts();
   batches = std::make_unique<BatchLoader>(*sampler, config.data.usesDocuments(), 0, config.train.batch, first,
                                           steps);
@@ -300,7 +301,7 @@ void Run::finish(int64_t step) {
                                     {"precision", config.train.precision},
                                     {"device", config.run.device},
                                     {"checkpoint", saved.string()}};
-  writeDurably(folder / "summary.json", summary.dump(2) + "\n");
+  replaceDurably(folder / "summary.json", summary.dump(2) + "\n");
   std::fprintf(stderr,
                "done       train loss %.4f (mean of %zu steps), validation loss %.4f, %.0f tokens/s; %s\n",
                mean(losses), losses.size(), validationLoss, speed, saved.c_str());

@@ -14,13 +14,14 @@ def read(folder):
     return lines
 
 
-first, second = map(read, sys.argv[1:3])
-assert len(first) > 3, first
-if len(sys.argv) == 3:
-    assert first == second, f"{first}\n{second}"
-else:
-    tolerance = float(sys.argv[3])
-    for a, b in zip(first, second, strict=True):
-        assert a.keys() == b.keys() and a["step"] == b["step"], f"{a}\n{b}"
-        for key in ("loss", "validation_loss"):
-            assert key not in a or math.isclose(a[key], b[key], rel_tol=tolerance), f"{a}\n{b}"
+if __name__ == "__main__":
+    first, second = map(read, sys.argv[1:3])
+    assert len(first) > 3, first
+    if len(sys.argv) == 3:
+        assert first == second, f"{first}\n{second}"
+    else:
+        tolerance = float(sys.argv[3])
+        for a, b in zip(first, second, strict=True):
+            assert a.keys() == b.keys() and a["step"] == b["step"], f"{a}\n{b}"
+            for key in ("loss", "validation_loss"):
+                assert key not in a or math.isclose(a[key], b[key], rel_tol=tolerance), f"{a}\n{b}"
