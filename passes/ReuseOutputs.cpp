@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/Carried.h"
 #include "dialect/Taylor/RegionDerivative.h"
 #include "passes/FunctionGraph.h"
 #include "passes/Passes.h"
@@ -184,6 +185,6 @@ void ReuseOutputs::runOnOperation() {
   FunctionGraph graph(getOperation());
   auto yield = cast<YieldOp>(getOperation().getBody().front().getTerminator());
   for (auto [name, value] : llvm::zip_equal(*yield.getNames(), yield.getValues()))
-    if (cast<StringAttr>(name).getValue().starts_with("output:"))
+    if (StringRef role = cast<StringAttr>(name); role.starts_with("output:") && !isCarriedOutput(role))
       reuse(value, graph);
 }

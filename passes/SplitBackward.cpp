@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/Carried.h"
 #include "passes/FunctionGraph.h"
 #include "passes/MinimumCut.h"
 #include "passes/Passes.h"
@@ -41,6 +42,8 @@ private:
                       bool keepAllArguments);
   SmallVector<Tensor> argumentsOf(StringRef role);
   SmallVector<Tensor> resultsOf(StringRef role);
+  /// The outputs that every backward gets.
+  SmallVector<Tensor> outputsToRead();
 
   FunctionOp joint;
   OpBuilder builder;
@@ -67,6 +70,12 @@ SmallVector<Tensor> Splitter::resultsOf(StringRef role) {
   return tensors;
 }
 
+SmallVector<Tensor> Splitter::outputsToRead() {
+  SmallVector<Tensor> outputs = resultsOf("output");
+  llvm::erase_if(outputs, [](const Tensor &output) { return isCarriedOutput(output.name); });
+  return outputs;
+}
+
 /// Elements per row of queries, as far as sizes are known.
 double costOf(ArrayType type) {
   constexpr double kUnknownChannels = 64.0, kSharedByRows = 1e-3;
@@ -91,7 +100,7 @@ void Splitter::chooseSaved() {
   // An output is there already; reading it is cheaper than anything that must be written for the purpose.
   constexpr double kOutputCost = 1e-6;
   llvm::SmallDenseSet<Value> outputs, needed;
-  for (const Tensor &output : resultsOf("output"))
+  for (const Tensor &output : outputsToRead())
     outputs.insert(output.value);
 
   // Only what a gradient needs may force something to be saved.
@@ -197,8 +206,8 @@ LogicalResult Splitter::build(StringRef suffix, ArrayRef<Tensor> arguments, Arra
 
 LogicalResult Splitter::run() {
   chooseSaved();
-  SmallVector<Tensor> inputs = argumentsOf("input"), outputs = resultsOf("output");
-  SmallVector<Tensor> forwardResults = outputs, backwardArguments = inputs;
+  SmallVector<Tensor> inputs = argumentsOf("input"), outputs = outputsToRead();
+  SmallVector<Tensor> forwardResults = resultsOf("output"), backwardArguments = inputs;
   llvm::append_range(forwardResults, saved);
   llvm::append_range(backwardArguments, outputs);
   llvm::append_range(backwardArguments, saved);

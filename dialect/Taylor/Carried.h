@@ -14,6 +14,10 @@ inline bool isCarried(llvm::StringRef name) {
   return name.starts_with("initial.") || name.starts_with("final.");
 }
 
+/// Whether a result of a function may be absent from a call, "output:final.state0": a backward that gets it
+/// could not tell whether it is there, so it must not read it.
+inline bool isCarriedOutput(llvm::StringRef role) { return role.consume_front("output:") && isCarried(role); }
+
 } // namespace taylor
 
 #endif

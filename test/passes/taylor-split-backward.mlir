@@ -6,6 +6,7 @@
 !v = !taylor.array<[b, g, u, e]>
 !o = !taylor.array<[b, h, t, e]>
 !row = !taylor.array<[b, h, t]>
+!col = !taylor.array<[b, g, u]>
 
 // A row scalar is saved before an array with channels; an output is free; what inputs give is computed again; arguments that the
 // backward does not read are not its own.
@@ -41,4 +42,23 @@ taylor.function @g.joint of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" %v:
   %o = taylor.map tanh(%n / %z) : !o, !row
   %dq = taylor.pairwise { s = dot(%q, %k) p = dot(%do, %v) t = dot(%n, %v) } -> rows((p + t) * exp(s - %m) / %z, %k) : !q, !k, !o, !v, !o, !row, !row -> !q
   taylor.yield "output:o" %o, "gradient:q" %dq : !o, !q
+}
+
+// What calls hand on may be left out of one, so the backward computes it again, or saves it where it follows from sums.
+// CHECK-LABEL: taylor.function @h.forward
+// CHECK: %[[E:.*]] = taylor.reduce sum over(u) %x
+// CHECK: %[[Z:.*]] = taylor.pairwise
+// CHECK: %[[S:.*]] = taylor.map exp(%[[Z]])
+// CHECK: taylor.yield "output:o" %{{.*}}, "output:final.edge0" %[[E]], "output:final.sum0" %[[S]], "saved:{{.*}}" %{{.*}} :
+// CHECK-LABEL: taylor.function @h.backward of @h("input:x" %x: !bgu, "saved:{{.*}}" %{{.*}}: !bht, "cotangent:o" %{{.*}}: !bht)
+// CHECK: taylor.reduce sum over(u) %x
+taylor.function @h.joint of @h("input:q" %q: !q, "input:k" %k: !k, "input:x" %x: !col, "cotangent:o" %do: !row) sources [projection, projection, projection] {
+  %e = taylor.reduce sum over(u) %x : !col
+  %z = taylor.pairwise { s = dot(%q, %k) } -> rows(s) : !q, !k -> !row
+  %s = taylor.map exp(%z) : !row
+  %o = taylor.map %s * %s : !row
+  %t = taylor.map %do * %s : !row, !row
+  %n = taylor.reduce sum over(t, h) %t : !row
+  %dx = taylor.map exp(%x - %e) * %n : !col, !taylor.array<[b, g]>, !taylor.array<[b]>
+  taylor.yield "output:o" %o, "output:final.edge0" %e, "output:final.sum0" %s, "gradient:x" %dx : !row, !taylor.array<[b, g]>, !row, !col
 }
