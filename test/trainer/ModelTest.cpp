@@ -417,6 +417,9 @@ TEST(HuggingFace, LlamasAttentionIsKnownByWhatItComputes) {
     return at::matmul(w / w.sum(3, true), x[2].repeat_interleave(2, 1));
   };
   EXPECT_TRUE(computesLlamaAttention(attention, config, false));
+  ModelConfig uneven = config; // which transformers' Llama refuses
+  uneven.hidden = config.hidden + 1;
+  EXPECT_FALSE(computesLlamaAttention(attention, uneven, false));
   clamped = true;
   EXPECT_FALSE(computesLlamaAttention(attention, config, false));
   clamped = turned = false;

@@ -2,7 +2,8 @@
 # Checkpoints in Hugging Face's transformers: softmax attention as a plain Llama, all others by the files that lie beside them, with the logits that
 # taylor-generate has; also for padded batches, in bf16, with gates, learned weights, convolutions and series, and after save_pretrained.
 # REQUIRES: taylorc, transformers
-# RUN: env HF_HUB_OFFLINE=1 HF_HOME=%t.cache TAYLOR_LIB=%lib_dir %python %s %tiny %spec_dir %S/Inputs %fixture/gated.mlir %t
+# RUN: env HF_HUB_OFFLINE=1 HF_HOME=%t.cache TAYLOR_LIB=%lib_dir %python %s %tiny %spec_dir %fixture/gated.mlir %t
+import copy
 import json
 import os
 import pathlib
@@ -14,7 +15,7 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
-config, specifications, inputs, gated, out = sys.argv[1:]
+config, specifications, gated, out = sys.argv[1:]
 out = pathlib.Path(out)
 shutil.rmtree(out, ignore_errors=True)
 transformers.logging.set_verbosity_error()
@@ -52,12 +53,13 @@ def compare(folder, model, tolerance, prompt="You may"):
     got = model(torch.tensor([prompt + tokens[:-1]])).logits[0, len(prompt) - 1:]
     error = (got - want).abs().max().item() / want.abs().max().item()
     assert got.dtype == torch.float32 and error <= tolerance, (folder, error)
-    # One token after the other: prompt and steps of transformers' own loop.
-    made = model.generate(torch.tensor([prompt]), max_new_tokens=16, do_sample=False, output_logits=True, return_dict_in_generate=True)
-    assert made.sequences[0].tolist() == prompt + tokens, (folder, made.sequences, tokens)
-    error = (torch.cat(made.logits) - want).abs().max().item() / want.abs().max().item()
-    assert error <= tolerance, (folder, error)
-    return error
+    # One token after the other by transformers' own loop, from what earlier ones left and from the whole text.
+    for use_cache in (True, False):
+        made = model.generate(torch.tensor([prompt]), max_new_tokens=16, do_sample=False, output_logits=True, return_dict_in_generate=True, use_cache=use_cache)
+        assert made.sequences[0].tolist() == prompt + tokens, (folder, made.sequences, tokens)
+        error = (torch.cat(made.logits) - want).abs().max().item() / want.abs().max().item()
+        assert error <= tolerance, (folder, use_cache, error)
+        assert type(made.past_key_values).__name__ == ("NoneType" if not use_cache else "DynamicCache" if "softmax" in str(folder) else "TaylorCache")
 
 
 faster = ("--set", "optimizer.learning_rate=0.01", "--set", "schedule.warmup=0")  # logits far from 0
@@ -69,9 +71,7 @@ tokenizer = transformers.AutoTokenizer.from_pretrained(softmax)
 assert tokenizer("You may reproduce").input_ids == ours(softmax, "You may reproduce")[0]
 
 parameters = pathlib.Path(specifications, "softmax-taylor.mlir"), "--set", "order=2"
-cases = {"norm": (f"{specifications}/softmax-norm-l2.mlir",), "taylor": parameters, "gated": (gated,), "conv": (f"{specifications}/conv-gates.mlir",),
-         "decay": (f"{specifications}/decay-gates.mlir",), "linear": (f"{specifications}/linear-relu.mlir",),
-         "learned": (f"{inputs}/softplus-squared.mlir",)}
+cases = {"norm": (f"{specifications}/softmax-norm-l2.mlir",), "taylor": parameters, "gated": (gated,), "conv": (f"{specifications}/conv-gates.mlir",)}
 for name, (spec, *more) in cases.items():
     folder = train(name, spec, *more, *faster)
     model = load(folder)
@@ -92,12 +92,16 @@ for name, (spec, *more) in cases.items():
     first = model.generate(tokens[1:2, 6:], max_new_tokens=5, do_sample=False)[0, 15:]
     padded = model.generate(tokens[:2], attention_mask=mask[:2], max_new_tokens=5, do_sample=False)[1, 21:]
     assert first.tolist() == padded.tolist(), name
-# Beams, which reorder what is kept between tokens: here nothing is.
-beams = model.generate(tokens[:1], num_beams=3, max_new_tokens=5, do_sample=False)
-assert beams.shape == (1, 26)
+    # Beams, which reorder what is kept between tokens; several texts.
+    beams = [model.generate(tokens, num_beams=3, max_new_tokens=5, do_sample=False, eos_token_id=None, use_cache=use_cache) for use_cache in (True, False)]
+    assert beams[0].shape == (3, 26) and beams[0].equal(beams[1]), (name, beams)
+
+copied = copy.deepcopy(model)
+assert copied.generate(tokens, max_new_tokens=2, do_sample=False).equal(model.generate(tokens, max_new_tokens=2, do_sample=False))
 
 # A mask that no padding gives, and inputs that are none.
 for options, message in ((dict(attention_mask=torch.tensor([[1, 0, 1]])), "unsupported attention_mask: padding between tokens of a text"),
+                         (dict(attention_mask=torch.tensor([[0, 1, 1]]), use_cache=True), "unsupported use_cache for a batch that is padded in front of its texts"),
                          (dict(attention_mask=torch.ones(1, 2)), "expected attention_mask of shape [1, 3], but got [1, 2]")):
     try:
         model(tokens[:1, :3], **options)

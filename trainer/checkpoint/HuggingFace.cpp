@@ -161,7 +161,7 @@ void writeHuggingFace(const fs::path &folder, const ModelDescription &descriptio
       {"bos_token_id", tokenizer.beginning()},
       {"eos_token_id", tokenizer.end()},
       {"torch_dtype", "float32"},
-      {"use_cache", description.isLlama},
+      {"use_cache", true},
       {"taylor", taylor}};
   if (!description.isLlama)
     config["auto_map"] = {{"AutoConfig", "configuration_taylor.TaylorConfig"},
@@ -169,7 +169,7 @@ void writeHuggingFace(const fs::path &folder, const ModelDescription &descriptio
                           {"AutoModelForCausalLM", "modeling_taylor.TaylorForCausalLM"}};
   ordered_json generation = {{"bos_token_id", tokenizer.beginning()},
                              {"eos_token_id", tokenizer.end()},
-                             {"use_cache", description.isLlama}};
+                             {"use_cache", true}};
   ordered_json tokens = {{"tokenizer_class", "LlamaTokenizer"},
                          {"add_bos_token", true},
                          {"add_eos_token", false},

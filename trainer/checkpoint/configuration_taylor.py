@@ -13,13 +13,14 @@ class TaylorConfig(PretrainedConfig):
     inputs         its arguments in order: name, axes, and source as in the manifest (projection or parameter)
     output         the axes of its result
     sizes          of every axis but b, t and u
+    value_dim      channels of a value
     """
 
     model_type = "taylor"
 
     def __init__(self, vocab_size=32000, hidden_size=1024, intermediate_size=2048, num_hidden_layers=20, num_attention_heads=16,
                  num_key_value_heads=None, head_dim=None, max_position_embeddings=1024, rms_norm_eps=1e-5, initializer_range=0.02,
-                 use_cache=False, taylor=None, **more):
+                 use_cache=True, taylor=None, **more):
         self.vocab_size = vocab_size
         self.hidden_size = hidden_size
         self.intermediate_size = intermediate_size

@@ -5,12 +5,13 @@
 
 The attention is the torch operator of Taylor, libtaylor_torch.so, which compiles the specification at its first call. It is looked for in
 $TAYLOR_LIB, else in ../lib beside the compiler ($TAYLORC, or `taylorc` in the PATH). Modules follow from the configuration's `taylor.inputs`, as
-taylor-train builds them. generate() computes every token from the whole text: nothing is kept between tokens, and so any way of sampling
-and of padding gives what one call on the same tokens gives. taylor-generate keeps states, or keys and values.
+taylor-train builds them. generate() keeps what earlier tokens left, states or keys and values, by Taylor's own decoder; a batch that is padded in front is computed
+from its whole texts for every token.
 
 Shapes: B batch, T tokens, C hidden_size, V vocab_size.
 """
 import contextlib
+import functools
 import math
 import os
 import pathlib
@@ -20,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from transformers import GenerationMixin, PreTrainedModel
-from transformers.modeling_outputs import BaseModelOutput, CausalLMOutputWithPast
+from transformers.modeling_outputs import BaseModelOutputWithPast, CausalLMOutputWithPast
 from transformers.utils import cached_file
 
 from .configuration_taylor import TaylorConfig
@@ -41,6 +42,12 @@ def load_operator():
     if not library.exists():
         raise ImportError(f"expected libtaylor_torch.so in '{folder}', but it is not there; set TAYLOR_LIB to the folder that has it")
     torch.ops.load_library(str(library))
+
+
+@functools.lru_cache
+def make_decoder(specification, parameters, mask, head_dim, value_dim, dtype):
+    """One for all layers; compiled, or read from the kernel cache, when a text is first continued."""
+    return torch.classes.taylor.Decoder(specification, dict(parameters), mask, head_dim, value_dim, dtype)
 
 
 def features(axes):
@@ -67,6 +74,23 @@ def documents_of(attention_mask, tokens):
     if ((begun - mask).diff(dim=1) < 0).any():
         raise ValueError("unsupported attention_mask: padding between tokens of a text; pad in front of it or behind it")
     return begun
+
+
+class TaylorCache:
+    """What the tokens of a batch left in each layer: `memories`, which torch.classes.taylor.Decoder makes of states, or of keys and values."""
+
+    is_compileable = False
+
+    def __init__(self, layers):
+        self.memories = [torch.classes.taylor.Memory() for _ in range(layers)]
+        self.decoder = None
+
+    def get_seq_length(self, layer=0):
+        return self.memories[layer].tokens()
+
+    def reorder_cache(self, rows):
+        """Sequences of the batch in another order, some of them more than once: those that a beam search goes on with."""
+        self.memories = [self.decoder.gather(memory, rows.tolist()) for memory in self.memories]
 
 
 class TaylorRMSNorm(nn.Module):
@@ -109,10 +133,11 @@ class TaylorAttention(nn.Module):
                 self.register_parameter(name, nn.Parameter(torch.empty(self.shapes[name])))
         self.o_proj = nn.Linear(math.prod(taylor["sizes"][axis] for axis in features(self.output_axes)), config.hidden_size, bias=False)
         self.specification = taylor.get("text") or cached_file(config.name_or_path, taylor["specification"])
-        self.options = " ".join([f"--set {name}={value:.17g}" for name, value in taylor["parameters"].items()]
-                                + ([f"--mask={taylor['mask']}"] if taylor["mask"] else []))
+        parameters = tuple((name, f"{value:.17g}") for name, value in taylor["parameters"].items())
+        self.described = self.specification, parameters, taylor["mask"], config.head_dim, taylor["value_dim"]
+        self.options = " ".join([f"--set {name}={value}" for name, value in parameters] + ([f"--mask={taylor['mask']}"] if taylor["mask"] else []))
 
-    def forward(self, x, documents=None):
+    def forward(self, x, documents=None, cache=None, layer=0):
         inputs = []
         for array in self.inputs:
             name = array["name"]
@@ -121,11 +146,14 @@ class TaylorAttention(nn.Module):
                 inputs.append(y.view(*x.shape[:2], *self.shapes[name]).permute(places(array["axes"])))
             else:
                 inputs.append(getattr(self, name))
-        options = self.options
-        if documents is not None:
-            inputs.append(documents)
-            options += " --documents"
-        output = torch.ops.taylor.attention(inputs, self.specification, options, None)[0]
+        if cache is not None:
+            dtype = next(y.dtype for y, array in zip(inputs, self.inputs) if array["source"]["kind"] == "projection")
+            cache.decoder = make_decoder(*self.described, dtype)
+            output = cache.decoder.extend([y.detach() for y in inputs], cache.memories[layer])
+        elif documents is not None:
+            output = torch.ops.taylor.attention([*inputs, documents], self.specification, self.options + " --documents", None)[0]
+        else:
+            output = torch.ops.taylor.attention(inputs, self.specification, self.options, None)[0]
         order = places(self.output_axes)
         return self.o_proj(output.permute([order.index(i) for i in range(len(order))]).flatten(2))
 
@@ -138,8 +166,8 @@ class TaylorDecoderLayer(nn.Module):
         self.input_layernorm = TaylorRMSNorm(config.hidden_size, config.rms_norm_eps)
         self.post_attention_layernorm = TaylorRMSNorm(config.hidden_size, config.rms_norm_eps)
 
-    def forward(self, x, documents=None):
-        x = x + self.self_attn(self.input_layernorm(x), documents)
+    def forward(self, x, documents=None, cache=None, layer=0):
+        x = x + self.self_attn(self.input_layernorm(x), documents, cache, layer)
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
@@ -193,16 +221,26 @@ class TaylorModel(TaylorPreTrainedModel):
     def set_input_embeddings(self, value):
         self.embed_tokens = value
 
-    def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None, **unused):
-        """input_ids [B, T] or inputs_embeds [B, T, C] -> last_hidden_state [B, T, C], after the last norm."""
+    def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None, past_key_values=None, use_cache=False, **unused):
+        """input_ids [B, T] or inputs_embeds [B, T, C] -> last_hidden_state [B, T, C], after the last norm. With use_cache also past_key_values, a
+        TaylorCache; T are then the tokens behind those that the one given has seen, and nothing has a gradient."""
         if (input_ids is None) == (inputs_embeds is None):
             raise ValueError("expected input_ids or inputs_embeds, but got " + ("neither" if input_ids is None else "both"))
         x = self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds
-        documents = documents_of(attention_mask, x)
-        with self._precision(x):
-            for layer in self.layers:
-                x = layer(x, documents)
-            return BaseModelOutput(last_hidden_state=self.norm(x))
+        cache = None
+        if use_cache:
+            cache = TaylorCache(len(self.layers)) if past_key_values is None else past_key_values
+        elif past_key_values is not None:
+            raise ValueError("expected use_cache with past_key_values: its tokens are not seen otherwise")
+        documents = None
+        if cache is None or cache.get_seq_length() == 0:
+            documents = documents_of(attention_mask, x)
+        if cache is not None and documents is not None:
+            raise ValueError("unsupported use_cache for a batch that is padded in front of its texts; pass use_cache=False")
+        with self._precision(x), torch.set_grad_enabled(torch.is_grad_enabled() and cache is None):
+            for number, layer in enumerate(self.layers):
+                x = layer(x, documents, cache, number)
+            return BaseModelOutputWithPast(last_hidden_state=self.norm(x), past_key_values=cache)
 
 
 class TaylorForCausalLM(TaylorPreTrainedModel, GenerationMixin):
@@ -219,15 +257,24 @@ class TaylorForCausalLM(TaylorPreTrainedModel, GenerationMixin):
     def set_output_embeddings(self, value):
         self.lm_head = value
 
-    def prepare_inputs_for_generation(self, input_ids, attention_mask=None, **unused):
-        return {"input_ids": input_ids, "attention_mask": attention_mask, "use_cache": False}
+    @classmethod
+    def _supports_default_dynamic_cache(cls):
+        return False  # a TaylorCache, which forward() makes
 
-    def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None, labels=None, use_cache=None, logits_to_keep=0, return_dict=None, **more):
-        """-> logits [B, T, V], float32 whatever the precision, of the last `logits_to_keep` tokens (0: of all)."""
-        x = self.model(input_ids, attention_mask, inputs_embeds).last_hidden_state
+    def prepare_inputs_for_generation(self, input_ids, past_key_values=None, attention_mask=None, use_cache=False, **unused):
+        if past_key_values is None and documents_of(attention_mask, input_ids) is not None:
+            use_cache = False  # padded in front: the whole texts for every token
+        seen = past_key_values.get_seq_length() if past_key_values is not None else 0
+        return {"input_ids": input_ids[:, seen:], "attention_mask": attention_mask, "past_key_values": past_key_values, "use_cache": bool(use_cache)}
+
+    def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None, past_key_values=None, labels=None, use_cache=False, logits_to_keep=0,
+                return_dict=None, **more):
+        """-> logits [B, T, V], float32 whatever the precision, of the last `logits_to_keep` tokens (0: of all). `use_cache` as in TaylorModel."""
+        outputs = self.model(input_ids, attention_mask, inputs_embeds, past_key_values, bool(use_cache))
+        x = outputs.last_hidden_state
         keep = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) and logits_to_keep else slice(None)
         with self._precision(x):
             logits = self.lm_head(x[:, keep] if isinstance(logits_to_keep, int) else x[:, logits_to_keep]).float()
         loss = None if labels is None else self.loss_function(logits=logits, labels=labels, vocab_size=self.config.vocab_size, **more)
-        output = CausalLMOutputWithPast(loss=loss, logits=logits)
+        output = CausalLMOutputWithPast(loss=loss, logits=logits, past_key_values=outputs.past_key_values)
         return output if return_dict is not False else output.to_tuple()
