@@ -98,9 +98,9 @@ LogicalResult StateCarrier::carrySums(PairwiseOp op, ArrayRef<int64_t> wanted, A
   StateRewrite rows(op, sums, PairOutput::Rows, block, builder);
   if (failed(rows.plan(/*contracts=*/false)))
     return refuse(op.getLoc(), rows.reason, kWhatStatesHold);
-  if (sums.columnExponent)
+  if (rows.hasStates() && sums.columnExponent)
     rows.setDecay(carryDecay(op, sums));
-  else if (sums.documents)
+  else if (rows.hasStates() && sums.documents)
     rows.setDecay(carryDocuments());
   SmallVector<Value> initial;
   for (ArrayType type : rows.stateTypes()) {

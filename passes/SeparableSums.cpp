@@ -17,17 +17,32 @@ namespace {
 /// Terms beyond these are no recurrence that anybody wants to run.
 constexpr size_t kMaximumTerms = 64, kMaximumOrder = 64;
 
-/// -x as a term's factor, and sums of series of terms that have the same factors.
+/// Adds a term: series of terms that have the same factors are added up. A term that is 0 is none, so that no
+/// state is made of it.
 void addTerm(SmallVector<SeparableTerm> &sum, const SeparableTerm &term) {
-  for (SeparableTerm &other : sum)
-    if (other.rows == term.rows && other.columns == term.columns && other.product == term.product &&
-        other.decays == term.decays) {
-      other.series.resize(std::max(other.series.size(), term.series.size()), 0.0);
-      for (auto [n, coefficient] : llvm::enumerate(term.series))
-        other.series[n] += coefficient;
-      return;
-    }
-  sum.push_back(term);
+  auto *entry = llvm::find_if(sum, [&](const SeparableTerm &other) {
+    return other.rows == term.rows && other.columns == term.columns && other.product == term.product &&
+           other.decays == term.decays;
+  });
+  if (entry == sum.end()) {
+    sum.push_back(term);
+    entry = std::prev(sum.end());
+  } else {
+    entry->series.resize(std::max(entry->series.size(), term.series.size()), 0.0);
+    for (auto [n, coefficient] : llvm::enumerate(term.series))
+      entry->series[n] += coefficient;
+  }
+  while (!entry->series.empty() && entry->series.back() == 0.0)
+    entry->series.pop_back();
+  if (entry->series.empty())
+    sum.erase(entry);
+}
+
+/// A product with the constant 0, also of what is a factor as a whole.
+bool isZero(Value scalar) {
+  if (auto product = scalar.getDefiningOp<arith::MulFOp>())
+    return isZero(product.getLhs()) || isZero(product.getRhs());
+  return matchPattern(scalar, m_AnyZeroFloat());
 }
 
 SeparableTerm numberTerm(double number) {
@@ -142,6 +157,8 @@ std::optional<SeparableSums::Terms> SeparableSums::read(Value scalar) {
 }
 
 std::optional<SeparableSums::Terms> SeparableSums::compute(Value scalar) {
+  if (isZero(scalar))
+    return Terms();
   if (FloatAttr number; matchPattern(scalar, m_Constant(&number)))
     return Terms{numberTerm(number.getValueAsDouble())};
   // What one side knows alone is a factor, whatever it is.
@@ -332,7 +349,13 @@ std::optional<SeparableSums::Terms> SeparableSums::computeDecay(Value exponentia
   return Terms{decay};
 }
 
-bool SeparableSums::decayAlike() const {
+bool SeparableSums::decayAlike() {
+  // A decay whose terms cancelled or are 0 is none.
+  auto decays = [](const Terms &terms) {
+    return llvm::any_of(terms, [](const SeparableTerm &term) { return term.decays; });
+  };
+  if (llvm::none_of(yielded, decays))
+    exponent = rowExponent = columnExponent = {};
   for (const Terms &terms : yielded)
     for (const SeparableTerm &term : terms)
       if (term.decays != bool(exponent))

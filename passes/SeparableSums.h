@@ -40,7 +40,7 @@ public:
   int64_t score = 0;
   /// Where terms decay: exp(rowExponent - columnExponent) is a factor of theirs, one for the whole operation.
   mlir::Value rowExponent, columnExponent;
-  /// Terms of each yielded scalar.
+  /// Terms of each yielded scalar, none of them 0: where there are none, so is the scalar.
   llvm::SmallVector<llvm::SmallVector<SeparableTerm>> yielded;
 
   /// Fails where a yielded scalar in `wanted` is no such sum, or the mask is more than `readMask` reads;
@@ -81,8 +81,8 @@ private:
   std::optional<Terms> computePower(mlir::Value base, double times, mlir::Location loc);
   std::optional<Terms> computeSelect(mlir::arith::SelectOp select);
   std::optional<Terms> multiply(const Terms &a, const Terms &b, mlir::Location loc);
-  /// Whether all terms decay, or none does.
-  bool decayAlike() const;
+  /// Whether all terms decay, or none does; then there is no exponent.
+  bool decayAlike();
   std::nullopt_t refuse(mlir::Location loc, const llvm::Twine &why);
 
   PairwiseOp op;

@@ -85,20 +85,15 @@ LogicalResult StateRewrite::planTerm(int64_t result, PairSumAttr sum, const Sepa
     piece.weights.assign(1, 0.0);
     for (auto [n, coefficient] : llvm::enumerate(term.series))
       piece.weights.push_back(coefficient / double(n + 1));
-    piece.state = addState(other, summedFactors(term));
   } else if (array && other) {
     reason = "a sum contracts with an array while its weight has a second inner product";
     return failure();
-  } else {
-    piece.state = addState(array ? array : other, summedFactors(term));
   }
-  while (!piece.weights.empty() && piece.weights.back() == 0.0)
-    piece.weights.pop_back();
-  if (piece.weights.empty())
+  const double *lowestWeight = llvm::find_if(piece.weights, [](double weight) { return weight != 0.0; });
+  if (lowestWeight == piece.weights.end()) // a coefficient so small that its integral's is 0
     return success();
-  int64_t lowest = 0;
-  while (piece.weights[lowest] == 0.0)
-    ++lowest;
+  int64_t lowest = lowestWeight - piece.weights.begin();
+  piece.state = addState(array && !piece.derivative ? array : other, summedFactors(term));
   first = std::min(first, lowest);
   last = std::max(last, int64_t(piece.weights.size()) - 1);
   pieces.push_back(piece);
@@ -241,6 +236,10 @@ SmallVector<Value> StateRewrite::buildSums(ArrayRef<Value> initial) {
 
 SmallVector<Value> StateRewrite::buildSteps(llvm::MapVector<int64_t, Value> &within,
                                             ArrayRef<Value> initial) {
+  if (!hasStates()) {
+    fillEmptySums(within);
+    return {};
+  }
   Summed summed = collectSummed();
   SmallVector<Value> begin =
       llvm::map_to_vector(summed.order, [&](size_t number) { return initial[number]; });
@@ -258,6 +257,7 @@ SmallVector<Value> StateRewrite::buildSteps(llvm::MapVector<int64_t, Value> &wit
                                     summed.mass, reads, first, last, builder.getArrayAttr(weights), block);
   for (auto [piece, row] : llvm::zip(pieces, steps.getRows()))
     addRead(piece, row, within);
+  fillEmptySums(within);
   SmallVector<Value> behind(stateValues.size());
   for (auto [number, state] : llvm::zip(summed.order, steps.getStates()))
     behind[number] = state;
@@ -287,6 +287,8 @@ SmallVector<ArrayType> StateRewrite::stateTypes() {
 
 SmallVector<Value> StateRewrite::buildCarried(llvm::MapVector<int64_t, Value> &within,
                                               ArrayRef<Value> initial) {
+  if (!hasStates())
+    return {};
   states.assign(initial.begin(), initial.end());
   buildAllReads(within);
   SmallVector<Value> kept(initial);
@@ -323,8 +325,8 @@ double StateRewrite::getStateBytes() const {
 
 void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkOrWhole,
                          const ChunkDecay &decay) {
-  if (pieces.empty())
-    return;
+  if (!hasStates())
+    return fillEmptySums(within);
   chunk = chunkOrWhole;
   bool rows = kind == PairOutput::Rows;
   readerDecay = rows ? decay.row : decay.column;
@@ -334,6 +336,18 @@ void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkO
   separateHeads(edges);
   states = buildSums({});
   buildAllReads(within);
+  fillEmptySums(within);
+}
+
+void StateRewrite::fillEmptySums(llvm::MapVector<int64_t, Value> &within) {
+  for (auto [index, sum] : llvm::enumerate(op.getSums().getAsRange<PairSumAttr>()))
+    if (sum.getKind() == kind && !isCount(op, sum) && !within.lookup(index))
+      within[index] = buildMap(
+          builder, loc, {}, {},
+          [&](OpBuilder &b, Location where, ValueRange) {
+            return buildNumber(b, where, op.getRealType(), 0.0);
+          },
+          arrayTypeOf(op.getResult(index)));
 }
 
 void StateRewrite::buildAllReads(llvm::MapVector<int64_t, Value> &within) {

@@ -47,6 +47,8 @@ public:
   /// The operation's results in this direction: `within` (one per result, null where all pairs are in the
   /// states) plus what is read. `decay` is there where the operation's terms decay.
   void build(llvm::MapVector<int64_t, mlir::Value> &within, int64_t chunkOrWhole, const ChunkDecay &decay);
+  /// Whether any of the sums is kept as states; they are not where their weights are 0.
+  bool hasStates() const { return !pieces.empty(); }
   /// What `stateTypes`, `buildCarried` and `buildSteps` that follow are made with.
   void setDecay(const CarriedDecay &decay);
   /// The states of the sums, over all keys.
@@ -131,6 +133,8 @@ private:
   ArrayType finestHeads(llvm::ArrayRef<ArrayType> types);
   /// Axes of what is read that the result sums over (`group`: the heads of a group).
   llvm::SmallVector<llvm::StringRef> lostAxes(int64_t result) const;
+  /// Results that neither pairs nor states are summed into are 0.
+  void fillEmptySums(llvm::MapVector<int64_t, mlir::Value> &within);
   /// Adds to what is within chunks, or begins it.
   void add(llvm::MapVector<int64_t, mlir::Value> &within, int64_t result, mlir::Value term);
 

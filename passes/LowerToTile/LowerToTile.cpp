@@ -185,7 +185,7 @@ void ProgramAssembler::declareWorkspace() {
       }
       if (auto states = root.value.getDefiningOp<StatesOp>()) {
         // A result that nothing else reads is summed up in its place.
-        if (llvm::all_of(root.value.getUsers(), llvm::IsaPred<YieldOp>)) {
+        if (!root.results.empty() && llvm::all_of(root.value.getUsers(), llvm::IsaPred<YieldOp>)) {
           homes[root.value] = results[root.results.front()];
           continue;
         }
