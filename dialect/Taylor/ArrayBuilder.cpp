@@ -82,6 +82,8 @@ Value taylor::buildRunningMaximum(OpBuilder &builder, Value array, StringRef tok
                                   bool exclusive, ScalarBody term) {
   Location loc = array.getLoc();
   ArrayType type = arrayTypeOf(array);
+  if (within && arrayTypeOf(within).has("b"))
+    type = withBatch(type);
   auto scan = ScanOp::create(builder, loc, type.clone(type.getScalarType()), array, within,
                              ScanKindAttr::get(builder.getContext(), ScanKind::Max),
                              builder.getStringAttr(token), exclusive ? builder.getUnitAttr() : UnitAttr(),

@@ -40,7 +40,7 @@ mlir::Value buildReduce(mlir::OpBuilder &builder, mlir::Location loc, Reduction 
                         ScalarBody body);
 
 /// The largest term so far along `token`, from the token itself or, `exclusive`, from those before it; of its
-/// document alone, where `within` numbers them. `term` is a scalar of the array.
+/// document alone, where `within` numbers them; then also over its batch. `term` is a scalar of the array.
 mlir::Value buildRunningMaximum(mlir::OpBuilder &builder, mlir::Value array, llvm::StringRef token,
                                 mlir::Value within, bool exclusive, ScalarBody term);
 

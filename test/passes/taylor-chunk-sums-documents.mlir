@@ -1,0 +1,40 @@
+// Documents of each batch beside a decay that all batches share: the least c so far, at an edge, is that of a document and so of a batch.
+// RUN: taylor-opt --taylor-chunk-sums="chunk=64" %s | FileCheck %s
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!decay = !taylor.array<[h, u]>
+!documents = !taylor.array<[b, u]>
+
+// CHECK-LABEL: taylor.function @f.forward
+// CHECK:      %[[ROW:.*]] = taylor.align %c to t
+// CHECK-NEXT: %[[D:.*]] = taylor.scan max over(u) %documents
+// CHECK:      taylor.pairwise {{.*}} chunk(64) -> rows(s0 * exp(%[[ROW]] - %c), %v)
+// CHECK-NEXT: %[[NEGATED:.*]] = taylor.map -%c
+// CHECK-NEXT: %[[LARGEST:.*]] = taylor.scan max over(u) within(%[[D]]{{.*}}) %[[NEGATED]] : {{.*}} -> !bhu
+// CHECK-NEXT: %[[LEAST:.*]] = taylor.map -%[[LARGEST]] : !bhu
+// CHECK:      taylor.states %k, %{{.*}} decay(%[[LEAST]]) within(%[[D]]{{.*}}) orders(1 to 1) chunk(64)
+taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !decay, "input:documents" %documents: !documents) sources [projection, projection, projection, projection, input] {
+  %a = taylor.align %c to t : !decay
+  %d = taylor.scan max over(u) %documents : !documents
+  %of = taylor.align %d to t : !documents
+  %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t, %of == %d) -> rows(s * exp(%a - %c), %v) : !q, !k, !taylor.array<[b, t]>, !documents, !taylor.array<[h, t]>, !decay, !v -> !o
+  taylor.yield "output:n" %n : !o
+}
+
+// A running maximum of what all batches share is a document's too.
+// CHECK-LABEL: taylor.function @g.forward
+// CHECK:      %[[D:.*]] = taylor.scan max over(u) %documents
+// CHECK:      %[[LARGEST:.*]] = taylor.scan max over(u) within(%[[D]]{{.*}}) %{{.*}} : {{.*}} -> !bhu
+// CHECK-NEXT: %[[THERE:.*]] = taylor.align %[[LARGEST]] to t
+// CHECK-NEXT: %[[M:.*]] = taylor.map %[[THERE]] + %{{.*}} : !bht, !ht
+// CHECK:      taylor.yield "output:n" %{{.*}}, "saved:m" %[[M]]
+taylor.function @g.forward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !decay, "input:documents" %documents: !documents) sources [projection, projection, projection, projection, input] {
+  %a = taylor.align %c to t : !decay
+  %d = taylor.scan max over(u) %documents : !documents
+  %of = taylor.align %d to t : !documents
+  %n, %m = taylor.pairwise { s = dot(%q, %k), m = maximum(%a - %c), w = s * exp(%a - %c - m) } visible(u <= t, %of == %d) -> rows(w, %v), maximum : !q, !k, !taylor.array<[h, t]>, !decay, !taylor.array<[b, t]>, !documents, !v -> !o, !row
+  taylor.yield "output:n" %n, "saved:m" %m : !o, !row
+}
