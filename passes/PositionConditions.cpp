@@ -175,3 +175,80 @@ bool taylor::hideEveryPair(ValueRange conditions, bool causal) {
       pairs = narrow(pairs, condition);
   return pairs.isEmpty();
 }
+
+//===----------------------------------------------------------------------===//
+// The row of one query
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+void collectPositions(Value condition, SmallVectorImpl<PositionCondition> &found) {
+  Operation *op = condition ? condition.getDefiningOp() : nullptr;
+  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op))
+    for (Value operand : op->getOperands())
+      collectPositions(operand, found);
+  else if (auto compare = dyn_cast_or_null<arith::CmpFOp>(op))
+    if (auto positions = readPositions(compare))
+      llvm::append_range(found, *positions);
+}
+
+/// Whether a condition holds of a pair; none where it is not known.
+std::optional<bool> holds(Value condition, int64_t query, int64_t key) {
+  Operation *op = condition.getDefiningOp();
+  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op)) {
+    // What decides alone: false of and(..), true of or(..).
+    bool decides = isa<arith::OrIOp>(op);
+    std::optional<bool> a = holds(op->getOperand(0), query, key), b = holds(op->getOperand(1), query, key);
+    if (a == decides || b == decides)
+      return decides;
+    return a && b ? std::optional(!decides) : std::nullopt;
+  }
+  auto compare = dyn_cast_or_null<arith::CmpFOp>(op);
+  auto positions = compare ? readPositions(compare) : std::nullopt;
+  if (!positions)
+    return std::nullopt;
+  return llvm::all_of(*positions, [&](const PositionCondition &position) {
+    return position.query * query + position.key * key <= position.bound;
+  });
+}
+
+std::optional<bool> sees(VisibleKeys keys, int64_t query, int64_t key) {
+  if (keys.causal && key > query)
+    return false;
+  return keys.condition ? holds(keys.condition, query, key) : std::optional(true);
+}
+
+} // namespace
+
+std::optional<int64_t> taylor::findRowOfOneMask(VisibleKeys hidden, VisibleKeys seen) {
+  SmallVector<PositionCondition> positions;
+  collectPositions(hidden.condition, positions);
+  collectPositions(seen.condition, positions);
+  auto around = [](SmallVectorImpl<int64_t> &places, int64_t place) {
+    for (int64_t near = place - 2; near <= place + 2; ++near)
+      if (near >= 0 && !llvm::is_contained(places, near))
+        places.push_back(near);
+  };
+  SmallVector<int64_t> queries;
+  around(queries, 0);
+  for (const PositionCondition &position : positions)
+    if (position.query || position.key)
+      around(queries, std::abs(position.bound) / std::max(std::abs(position.query), std::abs(position.key)));
+  llvm::sort(queries);
+  for (int64_t query : queries) {
+    // Between the keys where a condition begins or ceases to hold, all are alike.
+    SmallVector<int64_t> keys;
+    around(keys, 0);
+    around(keys, query);
+    for (const PositionCondition &position : positions)
+      if (position.key)
+        around(keys, (position.bound - position.query * query) / position.key);
+    around(keys, *llvm::max_element(keys) + 4);
+    bool isHidden = llvm::all_of(keys, [&](int64_t key) { return sees(hidden, query, key) == false; });
+    bool isSeen =
+        llvm::any_of(keys, [&](int64_t key) { return key <= query && sees(seen, query, key) == true; });
+    if (isHidden && isSeen)
+      return query;
+  }
+  return std::nullopt;
+}

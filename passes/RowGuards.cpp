@@ -3,6 +3,7 @@
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "passes/PositionConditions.h"
 #include "passes/ScalarRanges.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,6 +92,7 @@ void RowGuards::guardResults(Block &block) {
     if (dependsOn.empty())
       continue;
     if (auto map = dyn_cast<MapOp>(op)) {
+      warnOfMixedMasks(map, dependsOn);
       guard(map.getLiveMutable(), dependsOn.getArrayRef());
       counts[map.getResult()].insert_range(dependsOn);
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
@@ -110,6 +112,41 @@ void RowGuards::guardResults(Block &block) {
       counts[op.getResult(0)].insert_range(dependsOn);
     }
   }
+}
+
+/// Of a number of visible keys, as taylor-recurrences-to-pairwise makes it; none of another.
+static std::optional<VisibleKeys> visibleKeysOf(Value count) {
+  if (auto pairs = count.getDefiningOp<PairwiseOp>())
+    return VisibleKeys{
+        pairs.getVisible().empty() ? Value() : pairs.getVisible().front().getTerminator()->getOperand(0)};
+  if (auto map = count.getDefiningOp<MapOp>(); map && map.getArrays().empty())
+    return VisibleKeys{{}, /*causal=*/arrayTypeOf(count).has("t")};
+  return std::nullopt;
+}
+
+void RowGuards::warnOfMixedMasks(MapOp map, const Counts &dependsOn) {
+  auto mixedBefore = [&](Value a, Value b) {
+    return llvm::any_of(map.getArrays(), [&](Value array) {
+      auto known = counts.find(array);
+      return known != counts.end() && known->second.contains(a) && known->second.contains(b);
+    });
+  };
+  for (Value one : dependsOn)
+    for (Value other : dependsOn) {
+      std::optional<VisibleKeys> hidden = visibleKeysOf(one), seen = visibleKeysOf(other);
+      if (one == other || !hidden || !seen || mixedBefore(one, other))
+        continue;
+      std::optional<int64_t> row = findRowOfOneMask(*hidden, *seen);
+      if (!row)
+        continue;
+      InFlightDiagnostic warning = map.emitWarning();
+      warning << "this is 0 where one of its sums sees no key, also where another sees some, as at t = "
+              << *row << "; write the condition on keys of that sum in its weight, which may be 0: "
+              << "weight(select(window <= t - u, s, 0.0)) for visible(window <= t - u)";
+      warning.attachNote(one.getLoc()) << "this sum sees no key there";
+      warning.attachNote(other.getLoc()) << "this sum sees some";
+      return;
+    }
 }
 
 /// A reduction is dead where all its terms are, and a term is where one of its counts is 0.

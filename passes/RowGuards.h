@@ -18,7 +18,7 @@ public:
   /// `value` is a sum over keys, or their number, of rows that see `count` keys.
   void start(mlir::Value value, mlir::Value count);
 
-  /// Guards all that depends on a sum.
+  /// Guards all that depends on a sum. Warns where what a row sees is lost (`warnOfMixedMasks`).
   void guardResults(mlir::Block &block);
 
   /// Guards formulas over rows that nobody but sums over keys, and what is guarded already, reads, where they
@@ -29,6 +29,8 @@ public:
 private:
   using Counts = llvm::SmallSetVector<mlir::Value, 2>;
 
+  /// Warns of a map of sums that see different keys, where it is 0 in rows that one of them sees.
+  void warnOfMixedMasks(MapOp map, const Counts &dependsOn);
   Counts reduceCounts(ReduceOp reduce, const Counts &terms);
   mlir::Value buildAny(mlir::Operation *op, llvm::ArrayRef<mlir::Value> given, ArrayType domain);
 
