@@ -2,6 +2,7 @@
 import os
 import re
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -50,6 +51,13 @@ if lit_config.params.get("full"):
     config.available_features.add("full")
 if os.geteuid() == 0:
     config.available_features.add("root")
+    # Hosts that are network namespaces, where this machine lets us make them.
+    host = f"taylor-probe-{os.getpid()}"
+    probes = (["netns", "add", host], ["-n", host, "link", "add", "cable", "type", "veth", "peer", "name", "other"])
+    if shutil.which("ip") and all(subprocess.run(["ip", *probe], capture_output=True).returncode == 0 for probe in probes):
+        config.available_features.add("network-namespaces")
+    if shutil.which("ip"):
+        subprocess.run(["ip", "netns", "del", host], capture_output=True)
 with open("/proc/cpuinfo") as f:
     flags = set(re.search(r"^flags\s*:(.*)$", f.read(), re.M).group(1).split())
 config.available_features.update(flags & {"avx2", "avx512f", "avx512bw", "avx512_bf16", "amx_bf16"})

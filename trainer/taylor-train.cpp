@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "TaylorVersion.h"
 #include "trainer/config/Config.h"
+#include "trainer/distributed/Launcher.h"
+#include "trainer/distributed/World.h"
 #include "trainer/figures/FigureCommand.h"
 #include "trainer/orders/OrdersCommand.h"
 #include "trainer/plan/PlanCommand.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Main.h"
 #include "trainer/text/PrepareCommand.h"
+#include "trainer/training/RunFolder.h"
 #include "trainer/training/Training.h"
 #include <CLI/CLI.hpp>
 
@@ -18,6 +21,8 @@ static const char *const description =
   taylor-train --config examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir --out runs/softmax
   taylor-train --config runs/softmax/config.toml --resume --set train.steps=2000
   taylor-train --attention mine.mlir --data ~/books --set order=4 --set train.precision=bf16
+  taylor-train --config big.toml --processes 4
+  torchrun --nnodes 2 --nproc-per-node 8 .. --no-python taylor-train --config big.toml --set run.device=cuda
   taylor-train plan --config examples/experiments/paper/fineweb-norm.toml --gpu A100 --gpus 2
   taylor-train prepare ~/fineweb --tokenizer tokenizer.model --out tokens/fineweb
   taylor-train orders runs/softmax
@@ -37,6 +42,7 @@ int main(int argc, char **argv) {
   app.get_formatter()->column_width(34);
   std::string attention, data, out, device;
   std::vector<std::string> configs, overrides;
+  int64_t processes = 1;
   bool resume = false, overwrite = false, helpSettings = false;
   app.add_option("--config", configs, "TOML file of settings, as in examples/experiments; repeatable")
       ->type_name("FILE")
@@ -60,6 +66,13 @@ int main(int argc, char **argv) {
          "--device", device,
          "cpu, cuda (a GPU), or ptx (GPU code in the interpreter: slow, checked, without a GPU) (run.device)")
       ->type_name("NAME")
+      ->take_last();
+  app.add_option(
+         "--processes", processes,
+         "train with so many processes on this machine, one per GPU or sharing its cores; torchrun and "
+         "srun start them on several machines")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024))
       ->take_last();
   app.add_flag("--resume", resume, "go on from the folder's newest checkpoint, if there is one");
   app.add_flag("--overwrite", overwrite, "begin anew in a folder that holds a run")->excludes("--resume");
@@ -109,8 +122,15 @@ int main(int argc, char **argv) {
         overrides.push_back(key + value);
     if (configs.empty() && overrides.empty())
       fail("requires --config FILE.toml or --attention SPEC.mlir; taylor-train --help tells more");
-    return train(readConfig(configs, overrides), resume      ? Existing::Resume
-                                                 : overwrite ? Existing::Overwrite
-                                                             : Existing::Refuse);
+    Config config = readConfig(configs, overrides);
+    Existing existing = resume ? Existing::Resume : overwrite ? Existing::Overwrite : Existing::Refuse;
+    if (World world = worldFromEnvironment(); processes > 1 && !world.launched) {
+      config.check();
+      checkFolder(config.run.folder, existing);
+      if (world.size > 1)
+        fail("unsupported --processes under torchrun or srun, which start the processes themselves");
+      return launchProcesses(processes, argv);
+    }
+    return train(config, existing);
   });
 }

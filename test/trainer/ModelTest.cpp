@@ -18,6 +18,8 @@ using namespace taylor::trainer;
 
 namespace {
 
+const Group alone;
+
 // A manifest's entry: axes "b h t d", sizes of channels from d, e, j.
 runtime::TensorInfo info(const std::string &name, const std::string &axes, runtime::Source source) {
   runtime::TensorInfo info;
@@ -228,8 +230,8 @@ TEST(Updates, MicroBatchesGiveTheWholeBatchsGradient) {
     config.schedule.warmup = 0;
     config.optimizer.epsilon = 1e-3; // a step is then no mere sign of the gradient
     Model model(tiny(), 50, madeUp(), false, 1);
-    Optimizer optimizer(config.optimizer, model.parameters());
-    Updates updates(config, model, optimizer);
+    Optimizer optimizer(config.optimizer, model.parameters(), alone);
+    Updates updates(config, model, optimizer, alone);
     results.push_back(updates.update({tokens, targets, {}, at::full({5}, 1.0 / 31), 31}, 0));
     weights.emplace_back();
     for (const Parameter &parameter : model.parameters())
@@ -254,8 +256,8 @@ TEST(Updates, WhatIsNotFiniteOrUnusualIsLeftOut) {
     return spoiled ? output * NAN : output;
   };
   Model model(tiny(), 50, attention, false, 1);
-  Optimizer optimizer(config.optimizer, model.parameters());
-  Updates updates(config, model, optimizer);
+  Optimizer optimizer(config.optimizer, model.parameters(), alone);
+  Updates updates(config, model, optimizer, alone);
   at::Tensor tokens = at::randint(50, {1, 4}, at::kLong), targets = at::randint(50, {1, 4}, at::kLong);
   auto weight = [&] { return model.parameters()[0].value.detach().clone(); };
   at::Tensor before = weight();
@@ -359,7 +361,7 @@ TEST(Optimizer, StepsAsAdamWIsDefined) {
   config.clip = 0;
   at::Tensor matrix = at::randn({3, 4}).requires_grad_(true), vector = at::randn({4}).requires_grad_(true);
   at::Tensor m = matrix.detach().to(at::kDouble), v = vector.detach().to(at::kDouble);
-  Optimizer optimizer(config, {{"m", matrix}, {"v", vector}});
+  Optimizer optimizer(config, {{"m", matrix}, {"v", vector}}, alone);
   at::Tensor meanM = at::zeros_like(m), squareM = at::zeros_like(m), meanV = at::zeros_like(v),
              squareV = at::zeros_like(v);
   auto reference = [&](at::Tensor &x, at::Tensor &mean, at::Tensor &square, const at::Tensor &g, double decay,
@@ -386,7 +388,7 @@ TEST(Optimizer, ClipsTheWholeGradient) {
   OptimizerConfig config;
   config.clip = 1;
   at::Tensor a = at::zeros({2}).requires_grad_(true), b = at::zeros({1, 1}).requires_grad_(true);
-  Optimizer optimizer(config, {{"a", a}, {"b", b}});
+  Optimizer optimizer(config, {{"a", a}, {"b", b}}, alone);
   a.mutable_grad() = at::full({2}, 2.0f);
   b.mutable_grad() = at::full({1, 1}, 1.0f);
   EXPECT_NEAR(optimizer.clipGradients(), 3, 1e-6);

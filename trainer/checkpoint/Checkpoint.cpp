@@ -126,13 +126,13 @@ void removeCheckpoint(const fs::path &path) {
 } // namespace
 
 static void writeCheckpoint(const fs::path &path, const Checkpoint &checkpoint, const Model &model,
-                            const Optimizer &optimizer, const Tokenizer &tokenizer) {
+                            const Optimizer::State &optimizer, const Tokenizer &tokenizer) {
   AtomicFolder target(path);
   writeHuggingFace(target.path(), checkpoint.description, checkpoint.specification, model, tokenizer);
   writeDurably(target.path() / checkpoint.description.attention, checkpoint.specification);
   writeDurably(target.path() / "config.toml", checkpoint.settings);
   writeTensors(target.path() / "model.safetensors", modelTensors(model));
-  std::map<std::string, at::Tensor> state = optimizer.state();
+  Optimizer::State state = optimizer;
   state[randomState] = at::detail::getDefaultCPUGenerator().get_state();
   writeTensors(target.path() / "optimizer.safetensors", state);
   const TrainingState &training = checkpoint.state;
@@ -154,7 +154,7 @@ static void writeCheckpoint(const fs::path &path, const Checkpoint &checkpoint, 
 }
 
 fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, const Model &model,
-                        const Optimizer &optimizer, const Tokenizer &tokenizer, int64_t keep) {
+                        const Optimizer::State &optimizer, const Tokenizer &tokenizer, int64_t keep) {
   removeLeftovers(folder);
   char name[32];
   std::snprintf(name, sizeof name, "step-%06lld", (long long)checkpoint.state.step);
@@ -181,10 +181,18 @@ void loadModel(const fs::path &checkpoint, const Model &model) {
   readTensors(checkpoint / "model.safetensors", modelTensors(model), /*widens=*/true);
 }
 
-TrainingState loadTraining(const fs::path &checkpoint, const Optimizer &optimizer,
-                           const TrainingState &expected) {
+void loadOptimizer(const fs::path &checkpoint, const Optimizer::State &room) {
+  Optimizer::State state = room;
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  state[randomState] = generator.get_state();
+  readTensors(checkpoint / "optimizer.safetensors", state, /*widens=*/false);
+  generator.set_state(state[randomState]);
+}
+
+TrainingState readTrainingState(const std::string &content, const fs::path &checkpoint,
+                                const TrainingState &expected) {
   fs::path path = checkpoint / "state.json";
-  json saved = json::parse(readFile(path), nullptr, /*allow_exceptions=*/false);
+  json saved = json::parse(content, nullptr, /*allow_exceptions=*/false);
   auto require = [&](const char *name, const char *what, auto is) {
     if (!saved.is_object() || !saved.contains(name) || !is(saved[name]))
       fail("requires ", what, " '", name, "' in '", path.string(), "'");
@@ -216,11 +224,6 @@ TrainingState loadTraining(const fs::path &checkpoint, const Optimizer &optimize
   same("groups", "data.groups", expected.groups);
   same("training_tokens", "the number of training tokens", expected.trainingTokens);
 
-  std::map<std::string, at::Tensor> state = optimizer.state();
-  state[randomState] = at::detail::getDefaultCPUGenerator().get_state();
-  readTensors(checkpoint / "optimizer.safetensors", state, /*widens=*/false);
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  generator.set_state(state[randomState]);
   TrainingState result = expected;
   result.step = get("step");
   result.updates = {get("skipped_updates"), numbers("recent_losses"), numbers("recent_gradient_norms")};

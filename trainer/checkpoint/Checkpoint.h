@@ -29,10 +29,11 @@ struct Checkpoint {
   TrainingState state;
 };
 
-// Writes FOLDER/step-00000N: under a hidden name first, every file flushed, then renamed, so that a folder of
-// that name is always whole. Removes the oldest beyond `keep` (0: none). Returns its path. Throws Error.
+// `optimizer`: Optimizer::state(). Writes FOLDER/step-00000N: under a hidden name first, every file flushed,
+// then renamed, so that a folder of that name is always whole. Removes the oldest beyond `keep` (0: none).
+// Returns its path. Throws Error.
 std::filesystem::path saveCheckpoint(const std::filesystem::path &folder, const Checkpoint &checkpoint,
-                                     const Model &model, const Optimizer &optimizer,
+                                     const Model &model, const Optimizer::State &optimizer,
                                      const Tokenizer &tokenizer, int64_t keep);
 
 // The step-N folder with the largest N, if there is one.
@@ -41,9 +42,13 @@ std::optional<std::filesystem::path> newestCheckpoint(const std::filesystem::pat
 // Throws Error unless names and shapes in model.safetensors are those of the model.
 void loadModel(const std::filesystem::path &checkpoint, const Model &model);
 
-// Optimizer and random state; throws Error where `expected` (its step aside) differs from what was saved.
-TrainingState loadTraining(const std::filesystem::path &checkpoint, const Optimizer &optimizer,
-                           const TrainingState &expected);
+// The optimizer's state, into the tensors of Optimizer::room(), and the random state.
+void loadOptimizer(const std::filesystem::path &checkpoint, const Optimizer::State &room);
+
+// From the content of a checkpoint's state.json. Throws Error, naming `checkpoint`, where `expected` (its
+// step aside) differs from what was saved.
+TrainingState readTrainingState(const std::string &content, const std::filesystem::path &checkpoint,
+                                const TrainingState &expected);
 
 } // namespace taylor::trainer
 #endif

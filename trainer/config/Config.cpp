@@ -47,6 +47,7 @@ void RunConfig::list(Settings &s) {
         "'cpu'; 'cuda': the first GPU; 'ptx': on the processor, with the attention's GPU code in an "
         "interpreter "
         "that checks every access: slow, and needs no GPU");
+  s.add("join_timeout", joinTimeout, "seconds that several processes wait for each other at the start");
 }
 
 void RunConfig::check() const {
@@ -54,6 +55,7 @@ void RunConfig::check() const {
   requireAtLeast(0, "run.seed", seed);
   requireAtLeast(0, "run.threads", threads);
   requireOneOf(devices(), "run.device", device);
+  requireAtLeast(1, "run.join_timeout", joinTimeout);
 }
 
 //===-- attention
@@ -195,6 +197,9 @@ void OptimizerConfig::list(Settings &s) {
   s.add("weight_decay", weightDecay, "decoupled weight decay");
   s.add("decay", decay, "what decays: 'matrices' (not norms, biases and other vectors) or 'all'");
   s.add("clip", clip, "largest norm of the whole gradient; 0: not clipped");
+  s.add("shard", shard,
+        "of several processes, each keeps the moments of a share of the parameters and updates these (ZeRO "
+        "stage 1): less memory, the same numbers");
 }
 
 void OptimizerConfig::check() const {

@@ -52,6 +52,7 @@ struct RunConfig {
   int64_t seed = 1;
   int64_t threads = 0;
   std::string device = "cpu"; // one of devices()
+  int64_t joinTimeout = 300;  // seconds
   void list(Settings &);
   void check() const;
 };
@@ -119,6 +120,7 @@ struct OptimizerConfig {
   double weightDecay = 0.1;
   std::string decay = "matrices";
   double clip = 1.0;
+  bool shard = false;
   void list(Settings &);
   void check() const;
 };

@@ -6,18 +6,23 @@
 
 namespace taylor::trainer {
 
-Evaluation::Evaluation(const Config &config, const Model &model, const ValidationText &text)
-    : config(config), model(model), text(text) {}
+Evaluation::Evaluation(const Config &config, const Model &model, const ValidationText &text,
+                       const Group &group)
+    : config(config), model(model), text(text), group(group) {}
 
 double Evaluation::run() const {
   c10::NoGradGuard noGrad;
-  int64_t length = text.length(), count = text.count(), counted = 0;
-  int64_t most = config.train.microBatch ? config.train.microBatch : config.train.batch;
+  int64_t length = text.length(), counted = 0;
+  int64_t first = text.count() * group.rank() / group.size(),
+          last = text.count() * (group.rank() + 1) / group.size();
+  int64_t most = config.train.microBatch ? config.train.microBatch : config.train.batch / group.size();
   bool documents = config.data.usesDocuments();
   double total = 0;
-  Progress progress("evaluating", count);
-  for (int64_t begin = 0; begin < count; begin += most) {
-    int64_t batch = std::min(most, count - begin);
+  std::optional<Progress> progress;
+  if (group.isFirst())
+    progress.emplace("evaluating", last - first);
+  for (int64_t begin = first; begin < last; begin += most) {
+    int64_t batch = std::min(most, last - begin);
     at::Tensor inputs = at::empty({batch, length}, at::kLong),
                targets = at::empty({batch, length}, at::kLong);
     at::Tensor numbers = documents ? at::empty({batch, length}, at::kInt) : at::Tensor();
@@ -30,10 +35,13 @@ double Evaluation::run() const {
       return tensor.defined() ? tensor.to(model.device()) : tensor;
     };
     total += model.losses(there(inputs), there(targets), there(numbers)).sum().item<double>();
-    progress.update(begin + batch, "");
+    if (progress)
+      progress->update(begin + batch - first, "");
   }
-  progress.finish();
-  return total / counted;
+  if (progress)
+    progress->finish();
+  std::vector<double> all = group.sum({total, double(counted)});
+  return all[0] / all[1];
 }
 
 bool Evaluation::stopsAt(double loss) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TAYLOR_TRAINER_OPTIMIZATION_EVALUATION_H
 #define TAYLOR_TRAINER_OPTIMIZATION_EVALUATION_H
+#include "trainer/distributed/Group.h"
 #include "trainer/model/Model.h"
 #include "trainer/text/Validation.h"
 
@@ -9,9 +10,9 @@ namespace taylor::trainer {
 // The loss on the validation text, and whether it still falls.
 class Evaluation {
 public:
-  Evaluation(const Config &config, const Model &model, const ValidationText &text);
+  Evaluation(const Config &config, const Model &model, const ValidationText &text, const Group &group);
 
-  // The mean over all targets, so a batch counts as much as its targets do.
+  // The mean over all targets, so a batch counts as much as its targets do. Processes share the sequences.
   double run() const;
 
   struct State {
@@ -28,6 +29,7 @@ private:
   const Config &config;
   const Model &model;
   const ValidationText &text;
+  const Group &group;
   State current;
 };
 

@@ -1,16 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/optimization/Optimizer.h"
 #include <ATen/ATen.h>
+#include <algorithm>
+#include <array>
 #include <c10/core/GradMode.h>
 
 namespace taylor::trainer {
 
-Optimizer::Optimizer(const OptimizerConfig &config, const std::vector<Parameter> &parameters)
-    : config(config) {
-  for (const Parameter &parameter : parameters)
-    entries.push_back({parameter.name, parameter.value, at::zeros_like(parameter.value.detach()),
-                       at::zeros_like(parameter.value.detach()), at::zeros({}, parameter.value.options()),
-                       config.decay == "all" || parameter.value.dim() >= 2});
+namespace {
+
+// The moments of a parameter, before the first update.
+std::array<at::Tensor, 3> emptyMoments(const at::Tensor &value, at::Device device) {
+  at::TensorOptions options = value.options().device(device).requires_grad(false);
+  return {at::zeros(value.sizes(), options), at::zeros(value.sizes(), options), at::zeros({}, options)};
+}
+
+std::array<std::string, 3> momentNames(const std::string &parameter) {
+  return {"exp_avg." + parameter, "exp_avg_sq." + parameter, "step." + parameter};
+}
+
+} // namespace
+
+Optimizer::Optimizer(const OptimizerConfig &config, const std::vector<Parameter> &parameters,
+                     const Group &group)
+    : config(config), group(group) {
+  std::vector<int64_t> owned(group.size());
+  for (const Parameter &parameter : parameters) {
+    Entry entry{
+        parameter.name, parameter.value, -1, config.decay == "all" || parameter.value.dim() >= 2, {}, {}, {}};
+    if (config.shard && group.size() > 1) {
+      entry.owner = std::min_element(owned.begin(), owned.end()) - owned.begin();
+      owned[entry.owner] += parameter.value.numel();
+    }
+    if (owns(entry)) {
+      auto [mean, square, step] = emptyMoments(entry.value, entry.value.device());
+      entry.mean = mean, entry.square = square, entry.step = step;
+    }
+    entries.push_back(std::move(entry));
+  }
 }
 
 double Optimizer::clipGradients() {
@@ -29,10 +56,23 @@ double Optimizer::clipGradients() {
 
 void Optimizer::step(double learningRate) {
   c10::NoGradGuard noGrad;
+  updateOwned(learningRate);
+  if (!config.shard || group.size() == 1)
+    return;
+  for (int64_t owner = 0; owner < group.size(); ++owner) {
+    std::vector<at::Tensor> values;
+    for (const Entry &entry : entries)
+      if (entry.owner == owner)
+        values.push_back(entry.value);
+    group.broadcast(values, owner);
+  }
+}
+
+void Optimizer::updateOwned(double learningRate) {
   for (bool decays : {false, true}) {
     std::vector<at::Tensor> values, gradients, means, squares, steps;
     for (const Entry &entry : entries) {
-      if (entry.decays != decays || !entry.value.grad().defined())
+      if (entry.decays != decays || !entry.value.grad().defined() || !owns(entry))
         continue;
       values.push_back(entry.value);
       gradients.push_back(entry.value.grad());
@@ -54,14 +94,49 @@ void Optimizer::zeroGradients() {
     entry.value.mutable_grad() = at::Tensor();
 }
 
-std::map<std::string, at::Tensor> Optimizer::state() const {
-  std::map<std::string, at::Tensor> tensors;
+Optimizer::State Optimizer::state() const {
+  State tensors;
   for (const Entry &entry : entries) {
-    tensors["exp_avg." + entry.name] = entry.mean;
-    tensors["exp_avg_sq." + entry.name] = entry.square;
-    tensors["step." + entry.name] = entry.step;
+    std::array<at::Tensor, 3> moments = {entry.mean, entry.square, entry.step};
+    if (entry.owner >= 0) {
+      if (!owns(entry))
+        moments = emptyMoments(entry.value, entry.value.device());
+      group.broadcast({moments.begin(), moments.end()}, entry.owner);
+      if (!owns(entry) && !group.isFirst())
+        continue;
+      if (!owns(entry))
+        for (at::Tensor &moment : moments)
+          moment = moment.cpu();
+    }
+    for (size_t i = 0; i < moments.size(); ++i)
+      tensors[momentNames(entry.name)[i]] = moments[i];
   }
   return tensors;
+}
+
+Optimizer::State Optimizer::room() const {
+  State tensors;
+  for (const Entry &entry : entries) {
+    std::array<at::Tensor, 3> moments = emptyMoments(entry.value, at::kCPU);
+    for (size_t i = 0; i < moments.size(); ++i)
+      tensors[momentNames(entry.name)[i]] = moments[i];
+  }
+  return tensors;
+}
+
+void Optimizer::restore(const State &filled) {
+  c10::NoGradGuard noGrad;
+  for (Entry &entry : entries) {
+    std::array<at::Tensor, 3> moments;
+    if (!group.isFirst())
+      moments = emptyMoments(entry.value, entry.value.device());
+    else
+      for (size_t i = 0; i < moments.size(); ++i)
+        moments[i] = filled.at(momentNames(entry.name)[i]).to(entry.value.device());
+    group.broadcast({moments.begin(), moments.end()});
+    if (owns(entry))
+      entry.mean = moments[0], entry.square = moments[1], entry.step = moments[2];
+  }
 }
 
 } // namespace taylor::trainer

@@ -2,13 +2,14 @@
 #include "trainer/optimization/Updates.h"
 #include "trainer/optimization/Schedule.h"
 #include "trainer/support/Error.h"
+#include "trainer/support/Interrupt.h"
 #include <ATen/ATen.h>
 #include <cmath>
 
 namespace taylor::trainer {
 
-Updates::Updates(const Config &config, const Model &model, Optimizer &optimizer)
-    : config(config), model(model), optimizer(optimizer) {}
+Updates::Updates(const Config &config, const Model &model, Optimizer &optimizer, const Group &group)
+    : config(config), model(model), optimizer(optimizer), group(group), reducer(group, model.parameters()) {}
 
 void Updates::restore(UpdateState state) {
   skipped = state.skipped;
@@ -25,10 +26,11 @@ double Updates::backward(const Batch &batch) {
       return whole.defined() ? whole.narrow(0, begin, std::min(size, count - begin)).to(model.device())
                              : whole;
     };
-    at::Tensor losses = model.losses(part(batch.inputs), part(batch.targets), part(batch.documents));
-    at::Tensor loss = (losses * part(batch.weights)).sum();
-    total += loss.detach();
-    loss.backward();
+    auto loss = [&] {
+      at::Tensor losses = model.losses(part(batch.inputs), part(batch.targets), part(batch.documents));
+      return (losses * part(batch.weights)).sum();
+    };
+    total += reducer.backward(loss, /*last=*/begin + size >= count);
   }
   return total.item<double>();
 }
@@ -56,7 +58,11 @@ UpdateResult Updates::update(const Batch &batch, int64_t step) {
   result.learningRate =
       config.optimizer.learningRate * learningRateFactor(config.schedule, config.train.steps, step);
   optimizer.zeroGradients();
-  result.loss = backward(batch);
+  std::vector<double> mine = {backward(batch), double(interrupted())};
+  for (const std::vector<double> &theirs : group.gather(mine)) {
+    result.loss += theirs[0];
+    result.signal = std::max(result.signal, int(theirs[1]));
+  }
   result.gradientNorm = optimizer.clipGradients();
   result.skipped = !accepts(result, step);
   if (result.skipped)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TAYLOR_TRAINER_OPTIMIZATION_UPDATES_H
 #define TAYLOR_TRAINER_OPTIMIZATION_UPDATES_H
+#include "trainer/distributed/GradientReducer.h"
 #include "trainer/optimization/Batches.h"
 #include "trainer/optimization/Optimizer.h"
 #include "trainer/optimization/Outliers.h"
@@ -18,23 +19,26 @@ struct UpdateResult {
   double gradientNorm = 0; // before clipping
   double learningRate = 0;
   bool skipped = false;
+  int signal = 0; // that one of the processes was sent (interrupted()), or 0
 };
 
 // One step of training: gradients of the mean loss over a batch's targets (Batch::weights), summed over
-// micro-batches; what is done where they are not finite or unusually large; the optimizer's update.
+// micro-batches and processes; what is done where they are not finite or unusually large; the optimizer's
+// update. Every process makes the same decisions from the same numbers.
 class Updates {
 public:
-  Updates(const Config &config, const Model &model, Optimizer &optimizer);
+  // Gives all processes the model of the first.
+  Updates(const Config &config, const Model &model, Optimizer &optimizer, const Group &group);
 
-  // `step` counts from 0. Throws Error at a loss or gradient that is not finite, before the update, unless
-  // these are to be skipped.
+  // `batch`: this process' share. `step` counts from 0. Throws Error at a loss or gradient that is not
+  // finite, before the update, unless these are to be skipped.
   UpdateResult update(const Batch &batch, int64_t step);
 
   UpdateState state() const { return {skipped, losses.values(), norms.values()}; }
   void restore(UpdateState state);
 
 private:
-  // Adds the gradients of all micro-batches; the batch's mean loss.
+  // Adds the gradients of all micro-batches; this process' part of the batch's mean loss.
   double backward(const Batch &batch);
   // Whether the update is to be made.
   bool accepts(const UpdateResult &result, int64_t step);
@@ -42,6 +46,8 @@ private:
   const Config &config;
   const Model &model;
   Optimizer &optimizer;
+  const Group &group;
+  GradientReducer reducer;
   OutlierDetector losses, norms;
   int64_t skipped = 0;
 };

@@ -145,6 +145,21 @@ Data readPrepared(const DataConfig &config, int64_t threads) {
 
 } // namespace
 
+std::string Data::fingerprint() const {
+  constexpr int64_t samples = 256, length = 64;
+  std::string bytes = tokenizer->model();
+  for (const Tokens *tokens : {&training, &validation}) {
+    bytes += text('\n', tokens->size(), ' ', tokens->documents(), '\n');
+    for (int64_t i = 0; i < samples; ++i) {
+      uint16_t some[length];
+      int64_t count = std::min(length, tokens->size());
+      tokens->copy((tokens->size() - count) * i / samples, count, some);
+      bytes.append(reinterpret_cast<const char *>(some), sizeof(uint16_t) * count);
+    }
+  }
+  return bytes;
+}
+
 Data prepareData(const DataConfig &config, int64_t threads) {
   if (!config.path.empty() && isPreparedText(config.path))
     return readPrepared(config, threads);

@@ -14,6 +14,9 @@ struct Data {
   std::string title;
   std::unique_ptr<Tokenizer> tokenizer;
   Tokens training, validation;
+
+  // Differs, but for chance, where tokenizer or tokens do: the tokenizer, and tokens here and there.
+  std::string fingerprint() const;
 };
 
 // Reads what taylor-train prepare made where the path is such a folder. Otherwise finds the text, trains or

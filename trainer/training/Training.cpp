@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/training/Training.h"
 #include "trainer/checkpoint/Checkpoint.h"
+#include "trainer/distributed/Group.h"
 #include "trainer/model/AttentionKernel.h"
 #include "trainer/model/Cost.h"
 #include "trainer/optimization/Batches.h"
@@ -10,6 +11,7 @@
 #include "trainer/report/Metrics.h"
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
+#include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
 #include "trainer/text/Data.h"
 #include "trainer/text/Sampler.h"
@@ -19,9 +21,11 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
 #include <chrono>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -43,6 +47,14 @@ double mean(const std::deque<double> &values) {
   return values.empty() ? NAN : std::accumulate(values.begin(), values.end(), 0.0) / values.size();
 }
 
+// Of the bits of all parameters.
+std::string checksum(const Model &model) {
+  std::string sums;
+  for (const Parameter &parameter : model.parameters())
+    sums += text(parameter.value.detach().view(at::kInt).sum().item<int64_t>(), ' ');
+  return sums;
+}
+
 std::unique_ptr<Sampler> makeSampler(const Config &config, const Data &data) {
   if (config.data.sampler == "documents")
     return std::make_unique<DocumentSampler>(data.training, config.train.context, config.train.batch,
@@ -51,25 +63,41 @@ std::unique_ptr<Sampler> makeSampler(const Config &config, const Data &data) {
                                          config.run.seed);
 }
 
+// Of the processes of one machine the first compiles and fills the cache of kernels, where the others find
+// it.
+template <typename Make> auto firstOnMachine(const Group &group, int64_t local, Make make) {
+  if (local > 0)
+    group.barrier();
+  auto made = make();
+  if (local == 0)
+    group.barrier();
+  return made;
+}
+
 // One run from its configuration: builds everything in its constructor, so that whatever is wrong is said at
-// once.
+// once. Of several processes the first alone writes, to files and to the terminal.
 class Run {
 public:
-  Run(const Config &config, Existing existing);
+  Run(const Config &config, Existing existing, const Group &group, const World &world);
   int loop();
 
 private:
   void describe() const;
   void resume();
+  void openMetrics();
   // One step, from 1: batch, update, measurements.
   Measurements advance(int64_t step);
   // Whether to stop.
   bool evaluateAndLog(int64_t step);
+  // Empty in all processes but the first.
   fs::path save(int64_t step);
   void finish(int64_t step);
   std::string note(const Measurements &measurements) const;
+  void say(const std::string &line);
 
   Config config;
+  const Group &group;
+  int64_t share; // sequences of a batch that this process has
   fs::path folder;
   AttentionKernel attention;
   Data data;
@@ -84,8 +112,10 @@ private:
   ModelCost cost;
   double peak; // operations per second; 0: unknown
   Profile profile;
-  std::unique_ptr<Metrics> metrics;
+  std::unique_ptr<Metrics> metrics; // null in all processes but the first
+  std::optional<Progress> progress; // so too
   std::unique_ptr<BatchLoader> batches;
+  int signal = 0; // that ends the run
   int64_t lastEvaluated = -1;
   double validationLoss = NAN;
   bool warm = false;         // after this process's first step, which pays for pages and caches
@@ -100,19 +130,29 @@ const std::vector<std::string> columns = {"loss",      "lr",        "grad_norm",
                                           "data_wait", "memory_mb", "skipped",   "validation_loss"};
 
 // First what takes no time, then the specification and the text: what is most often wrong.
-Run::Run(const Config &theConfig, Existing existing)
-    : config(theConfig), folder(checkFolder(config.run.folder, existing)),
-      attention(compileAttention(config.attention, config.model, config.train.precision == "bf16",
-                                 config.run.device, config.data.usesDocuments())),
-      data(prepareData(config.data, at::get_num_threads())), bf16(config.train.precision == "bf16"),
+Run::Run(const Config &theConfig, Existing existing, const Group &group, const World &world)
+    : config(theConfig), group(group), share(world.share(config.train.batch, "train.batch")),
+      folder(group.isFirst() ? checkFolder(config.run.folder, existing) : fs::path(config.run.folder)),
+      attention(firstOnMachine(group, world.local,
+                               [&] {
+                                 return compileAttention(config.attention, config.model,
+                                                         config.train.precision == "bf16", config.run.device,
+                                                         config.data.usesDocuments());
+                               })),
+      data(firstOnMachine(group, world.local,
+                          [&] { return prepareData(config.data, at::get_num_threads()); })),
+      bf16(config.train.precision == "bf16"),
       model(config.model, data.tokenizer->vocabulary(), attention.function, bf16, config.run.seed),
-      optimizer(config.optimizer, model.parameters()), sampler(makeSampler(config, data)),
+      optimizer(config.optimizer, model.parameters(), group), sampler(makeSampler(config, data)),
       validationText(data.validation, config.train.context, config.evaluation.sequences,
                      config.data.sampler == "documents", data.tokenizer->end()),
-      updates(config, model, optimizer), evaluation(config, model, validationText),
-      cost(costOf(model, config.train.context)), peak(peakOf(config, model.device())),
+      updates(config, model, optimizer, group), evaluation(config, model, validationText, group),
+      cost(costOf(model, config.train.context)), peak(group.size() * peakOf(config, model.device())),
       profile(config.log, folder, model.device()) {
-  claimFolder(folder, existing);
+  group.requireSame("specification", attention.text);
+  group.requireSame("text and tokenizer", data.fingerprint());
+  if (group.isFirst())
+    claimFolder(folder, existing);
   model.setActivationCheckpointing(config.train.activationCheckpointing);
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   generator.set_current_seed(config.run.seed);
@@ -135,6 +175,11 @@ Run::Run(const Config &theConfig, Existing existing)
   if (existing == Existing::Resume)
     resume();
   // No earlier than here: an error above leaves an old run's files as they were.
+  if (group.isFirst())
+    openMetrics();
+}
+
+void Run::openMetrics() {
   metrics = std::make_unique<Metrics>(folder, checkpoint.state.step > 0 ? checkpoint.state.step : -1,
                                       config.log.tensorboard,
                                       config.log.csv ? columns : std::vector<std::string>());
@@ -154,31 +199,60 @@ void Run::describe() const {
                config.run.device == "cpu" ? "" : config.run.device.c_str());
   std::fprintf(stderr, "text       %s: %s tokens to train on, %s to validate with\n", data.title.c_str(),
                formatCount(data.training.size()).c_str(), formatCount(data.validation.size()).c_str());
-  std::fprintf(stderr, "run        %s: %lld steps of %lld x %lld tokens, %d threads\n", folder.c_str(),
+  std::string processes = group.size() > 1 ? text(group.size(), " processes, each ") : std::string();
+  std::fprintf(stderr, "run        %s: %lld steps of %lld x %lld tokens, %s%d threads\n", folder.c_str(),
                (long long)config.train.steps, (long long)config.train.batch, (long long)config.train.context,
-               at::get_num_threads());
+               processes.c_str(), at::get_num_threads());
 }
 
+// The first process reads and tells the others, which may be on machines without the run's folder.
 void Run::resume() {
-  std::optional<fs::path> newest = newestCheckpoint(folder / "checkpoints");
-  if (!newest)
+  std::string newest, state;
+  Optimizer::State moments;
+  if (group.isFirst())
+    newest = newestCheckpoint(folder / "checkpoints").value_or(fs::path()).string();
+  newest = group.broadcastBytes(newest);
+  if (newest.empty())
     return;
-  loadModel(*newest, model);
-  checkpoint.state = loadTraining(*newest, optimizer, checkpoint.state);
+  if (group.isFirst()) {
+    state = readFile(fs::path(newest) / "state.json");
+    readTrainingState(state, newest, checkpoint.state); // in front of what takes long
+    loadModel(newest, model);
+    moments = optimizer.room();
+    loadOptimizer(newest, moments);
+  }
+  checkpoint.state = readTrainingState(group.broadcastBytes(state), newest, checkpoint.state);
+  std::vector<at::Tensor> weights;
+  for (const Parameter &parameter : model.parameters())
+    weights.push_back(parameter.value);
+  group.broadcast(weights);
+  optimizer.restore(moments);
   updates.restore(checkpoint.state.updates);
   evaluation.restore(checkpoint.state.evaluations);
-  std::fprintf(stderr, "resuming   %s\n", newest->c_str());
+  say("resuming   " + newest);
+}
+
+void Run::say(const std::string &line) {
+  if (!group.isFirst())
+    return;
+  if (progress)
+    progress->message(line);
+  else
+    std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 Measurements Run::advance(int64_t step) {
   Clock::time_point start = Clock::now();
   double waited = 0;
   Batch batch = batches->next(waited);
-  profile.begin(step);
+  if (group.isFirst())
+    profile.begin(step);
   UpdateResult result = updates.update(batch, step - 1);
+  signal = result.signal;
   double seconds = secondsSince(start);
-  if (fs::path trace = profile.end(step, step == config.train.steps); !trace.empty())
-    std::fprintf(stderr, "profile    %s\n", trace.c_str());
+  if (group.isFirst())
+    if (fs::path trace = profile.end(step, step == config.train.steps); !trace.empty())
+      say("profile    " + trace.string());
   if (warm) {
     trainedSeconds += seconds;
     trainedTokens += batch.counted;
@@ -205,7 +279,8 @@ Measurements Run::advance(int64_t step) {
 bool Run::evaluateAndLog(int64_t step) {
   validationLoss = evaluation.run();
   lastEvaluated = step;
-  metrics->write(step, {{"validation_loss", validationLoss}});
+  if (metrics)
+    metrics->write(step, {{"validation_loss", validationLoss}});
   return evaluation.stopsAt(validationLoss);
 }
 
@@ -213,7 +288,11 @@ fs::path Run::save(int64_t step) {
   checkpoint.state.step = step;
   checkpoint.state.updates = updates.state();
   checkpoint.state.evaluations = evaluation.state();
-  return saveCheckpoint(folder / "checkpoints", checkpoint, model, optimizer, *data.tokenizer,
+  group.requireSame("parameters", checksum(model));
+  Optimizer::State moments = optimizer.state();
+  if (!group.isFirst())
+    return {};
+  return saveCheckpoint(folder / "checkpoints", checkpoint, model, moments, *data.tokenizer,
                         config.checkpoint.keep);
 }
 
@@ -227,7 +306,8 @@ std::string Run::note(const Measurements &measurements) const {
 int Run::loop() {
   int64_t steps = config.train.steps, first = checkpoint.state.step, patience = config.evaluation.patience;
   bool stopped = patience > 0 && evaluation.state().since >= patience;
-  if ((first >= steps || stopped) && !fs::exists(folder / "summary.json")) {
+  if ((first >= steps || stopped) &&
+      group.broadcastBytes(fs::exists(folder / "summary.json") ? "ended" : "").empty()) {
     // Ended between its last checkpoint, in front of which its evaluation was logged, and its summary.
     validationLoss = evaluation.run();
     lastEvaluated = first;
@@ -235,46 +315,46 @@ int Run::loop() {
     return 0;
   }
   if (first >= steps) {
-    std::fprintf(stderr, "nothing to do: the run is at step %lld of %lld; raise train.steps to go on\n",
-                 (long long)first, (long long)steps);
+    say(text("nothing to do: the run is at step ", first, " of ", steps, "; raise train.steps to go on"));
     return 0;
   }
   if (stopped) {
-    std::fprintf(stderr,
-                 "nothing to do: the run stopped at step %lld, %lld evaluations behind its best; raise "
-                 "evaluation.patience to go on\n",
-                 (long long)first, (long long)evaluation.state().since);
+    say(text("nothing to do: the run stopped at step ", first, ", ", evaluation.state().since,
+             " evaluations behind its best; raise evaluation.patience to go on"));
     return 0;
   }
   auto isDue = [](int64_t step, int64_t every) { return every > 0 && step % every == 0; };
   fs::remove(folder / "summary.json"); // of an earlier end: the run goes on behind it
   catchInterrupts();
-  batches = std::make_unique<BatchLoader>(*sampler, config.data.usesDocuments(), 0, config.train.batch, first,
-                                          steps);
-  Progress progress("training", steps, first, /*eager=*/true);
+  batches = std::make_unique<BatchLoader>(*sampler, config.data.usesDocuments(), group.rank() * share, share,
+                                          first, steps);
+  if (group.isFirst())
+    progress.emplace("training", steps, first, /*eager=*/true);
   for (int64_t step = first + 1; step <= steps; ++step) {
     Measurements measurements = advance(step);
-    if (isDue(step, config.log.every) || step == steps)
+    if (metrics && (isDue(step, config.log.every) || step == steps))
       metrics->write(step, measurements);
     bool stops = isDue(step, config.evaluation.every) && step < steps && evaluateAndLog(step);
-    progress.update(step, text("step ", step, "/", steps, "  ", note(measurements)));
-    if (int signal = interrupted()) {
+    if (progress)
+      progress->update(step, text("step ", step, "/", steps, "  ", note(measurements)));
+    if (signal) {
       fs::path saved = save(step);
-      progress.message(text("stopped by signal ", signal, " after step ", step, "; saved '", saved.string(),
-                            "', and --resume goes on from there"));
+      say(text("stopped by signal ", signal, " after step ", step, "; saved '", saved.string(),
+               "', and --resume goes on from there"));
       return 128 + signal;
     }
     if (stops) {
-      progress.message(text("stopped after step ", step, ": ", patience,
-                            " evaluations in a row without a lower loss than ",
-                            formatNumber("%.4f", evaluation.state().best)));
+      say(text("stopped after step ", step, ": ", patience,
+               " evaluations in a row without a lower loss than ",
+               formatNumber("%.4f", evaluation.state().best)));
       finish(step);
       return 0;
     }
     if (isDue(step, config.checkpoint.every) && step < steps)
       save(step);
   }
-  progress.finish();
+  if (progress)
+    progress->finish();
   finish(steps);
   return 0;
 }
@@ -283,6 +363,8 @@ void Run::finish(int64_t step) {
   if (lastEvaluated != step)
     evaluateAndLog(step);
   fs::path saved = save(step);
+  if (!group.isFirst())
+    return;
   double speed = trainedTokens ? trainedTokens / trainedSeconds : NAN;
   double mfu = peak > 0 ? speed * cost.trainingPerToken() / peak : NAN;
   nlohmann::ordered_json summary = {{"spec", attention.name},
@@ -300,11 +382,36 @@ void Run::finish(int64_t step) {
                                     {"seed", config.run.seed},
                                     {"precision", config.train.precision},
                                     {"device", config.run.device},
+                                    {"processes", group.size()},
                                     {"checkpoint", saved.string()}};
   replaceDurably(folder / "summary.json", summary.dump(2) + "\n");
   std::fprintf(stderr,
                "done       train loss %.4f (mean of %zu steps), validation loss %.4f, %.0f tokens/s; %s\n",
                mean(losses), losses.size(), validationLoss, speed, saved.c_str());
+}
+
+// Lets the other processes know how this one ends. The exit status.
+int amongOthers(Group &group, const std::function<int()> &work) {
+  std::string reason;
+  bool lostConnection = false;
+  try {
+    int status = work();
+    group.leave();
+    return status;
+  } catch (const c10::DistError &error) {
+    reason = error.what_without_backtrace();
+    lostConnection = true;
+  } catch (const c10::Error &error) {
+    reason = error.what_without_backtrace();
+  } catch (const std::bad_alloc &) {
+    reason = "out of memory; a smaller train.micro_batch, train.batch, train.context or model needs less";
+  } catch (const std::exception &error) {
+    reason = error.what();
+  }
+  group.abandon(reason, lostConnection);
+  std::string who = group.isFirst() ? "" : text("process ", group.rank(), " of ", group.size(), ": ");
+  std::fprintf(stderr, "error: %s%s\n", who.c_str(), reason.c_str());
+  return 1;
 }
 
 } // namespace
@@ -313,7 +420,19 @@ int train(const Config &config, Existing existing) {
   config.check();
   if (config.run.threads)
     at::set_num_threads(config.run.threads);
-  return Run(config, existing).loop();
+  World world = worldFromEnvironment();
+  if (world.attempt > 0) // torchrun has started the processes again: none can ask for --resume then
+    existing = Existing::Resume;
+  if (world.size > 1 && config.run.device == "cuda")
+    chooseGpu(world);
+  Group group(world, config.run.device, std::chrono::seconds(config.run.joinTimeout));
+  return amongOthers(group, [&] {
+    Config shared = config;
+    shared.run.folder = "of the first"; // machines may differ in these
+    shared.run.threads = 0;
+    group.requireSame("configuration", writeConfig(shared));
+    return Run(config, existing, group, world).loop();
+  });
 }
 
 } // namespace taylor::trainer
