@@ -64,6 +64,21 @@ c10::intrusive_ptr<c10d::Store> another(c10d::Store &store, const char *prefix, 
   return c10::make_intrusive<c10d::PrefixStore>(prefix, clone);
 }
 
+// Throws Error that says which processes from `rank` on are not there.
+[[noreturn]] void failMissing(c10d::Store &store, const World &world, int64_t rank, seconds patience) {
+  std::string place = text(world.masterAddress, ":", world.masterPort), missing;
+  try {
+    for (; rank < world.size; ++rank)
+      if (!store.check({hereOf(rank)}))
+        missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+  } catch (const c10::Error &) {
+    fail("requires ", world.size, " processes, but process 0 at ", place,
+         " ended before all had come; see what it says");
+  }
+  fail("requires ", world.size, " processes, but process ", missing, " did not come to ", place, " within ",
+       patience.count(), " s; see what they say, or raise run.join_timeout");
+}
+
 // Waits for all; their hosts.
 std::vector<std::string> meet(c10d::Store &store, const World &world, seconds patience) {
   store.set(hereOf(world.rank), hostName());
@@ -77,13 +92,7 @@ std::vector<std::string> meet(c10d::Store &store, const World &world, seconds pa
       store.wait({hereOf(rank)}, std::max(left, std::chrono::milliseconds(1)));
       hosts.push_back(store.get_to_str(hereOf(rank)));
     } catch (const c10::Error &) {
-      std::string missing;
-      for (int64_t other = rank; other < world.size; ++other)
-        if (!store.check({hereOf(other)}))
-          missing += (missing.empty() ? "" : ", ") + std::to_string(other);
-      fail("requires ", world.size, " processes, but process ", missing, " did not come to ",
-           world.masterAddress, ":", world.masterPort, " within ", patience.count(),
-           " s; see what they say, or raise run.join_timeout");
+      failMissing(store, world, rank, patience);
     }
   }
   return hosts;
