@@ -231,8 +231,10 @@ LogicalResult Driver::compileTarget(const Target &target, Emission emission, Art
   // A form that nobody asked for, and that has no code, is done without.
   std::string refusal;
   auto emit = [&] { return emitTarget(target, **programs, emission, described, code); };
-  if (succeeded(captureErrors(refusal, emit)))
+  if (succeeded(captureRefusal(refusal, emit)))
     return success();
+  if (refusal.empty())
+    return reportFault("code of both forms", "use --form=parallel until it is mended");
   manifest = before;
   described = {};
   programs = lowerToTile(target, described, /*withAlternatives=*/false, refusal);

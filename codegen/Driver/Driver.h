@@ -23,6 +23,11 @@ struct Compilation {
   std::string manifest;
 };
 
+/// Whether an error says that something is not done, on purpose: passes say "unsupported ..", and those of a
+/// target "'op' op unsupported on this target: ..". All others, those of verifiers too, are faults where the
+/// compiler tries what nobody asked for.
+bool isRefusal(llvm::StringRef message);
+
 /// One specification on its way down. Errors are diagnostics of the context, at the place that caused them;
 /// `chooseTargets` comes first, since an option has no place.
 class Driver {
@@ -52,18 +57,29 @@ private:
   mlir::FailureOr<SpecOp> selectSpec();
   mlir::LogicalResult runPasses(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> build);
   void observe(llvm::StringRef stage, mlir::ModuleOp module);
-  /// Calls `attempt` and keeps the first error that it reports in `message`, up to its first semicolon, from
-  /// the caller's handlers.
-  template <typename Attempt> auto captureErrors(std::string &message, Attempt attempt) {
+  /// Calls `attempt` and keeps the first refusal that it reports (`isRefusal`) in `refusal`, up to its first
+  /// semicolon, from the caller's handlers. Any other error reaches them: then, and where nothing is said,
+  /// `refusal` stays empty, and a failure is a fault of the compiler (`reportFault`).
+  template <typename Attempt> auto captureRefusal(std::string &refusal, Attempt attempt) {
+    bool isFault = false;
     mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
       if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
         return mlir::failure();
-      if (message.empty())
-        message = llvm::StringRef(diagnostic.str()).split(';').first.str();
+      std::string message = diagnostic.str();
+      isFault |= !isRefusal(message);
+      if (!isRefusal(message))
+        return mlir::failure();
+      if (refusal.empty())
+        refusal = llvm::StringRef(message).split(';').first.str();
       return mlir::success();
     });
-    return attempt();
+    auto result = attempt();
+    if (isFault)
+      refusal.clear();
+    return result;
   }
+  /// An error behind another: `what`, that nobody asked for, was neither made nor refused.
+  mlir::LogicalResult reportFault(llvm::StringRef what, llvm::StringRef wayOut);
   mlir::LogicalResult runStage(mlir::ModuleOp module, llvm::StringRef stage,
                                llvm::function_ref<void(mlir::OpPassManager &)> build);
   mlir::LogicalResult lowerToPairwise();
@@ -74,8 +90,8 @@ private:
             options.rowSums, options.chunk,         options.states};
   }
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerForm(const Target &target, FormPlan &form);
-  mlir::OwningOpRef<mlir::ModuleOp> lowerAlternative(const Target &target, mlir::ModuleOp programs,
-                                                     FormPlan &first, FormPlan &other);
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+  lowerAlternative(const Target &target, mlir::ModuleOp programs, FormPlan &first, FormPlan &other);
   mlir::LogicalResult addSteps(const Target &target, mlir::ModuleOp programs, ManifestTarget &described);
   /// `refusal`: why there is no alternative, where that is known.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToTile(const Target &target,

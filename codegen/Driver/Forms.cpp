@@ -16,6 +16,22 @@ using namespace mlir;
 using namespace taylor;
 
 //===----------------------------------------------------------------------===//
+// What may be refused
+//===----------------------------------------------------------------------===//
+
+bool taylor::isRefusal(StringRef message) {
+  if (!message.starts_with("'"))
+    return message.starts_with("unsupported ");
+  return message.split("' op ").second.starts_with("unsupported on this target: ");
+}
+
+LogicalResult Driver::reportFault(StringRef what, StringRef wayOut) {
+  return module->getBody()->front().emitError("expected ")
+         << what << ", or why there is none, but "
+         << "got an error: a fault of the compiler, please report it; " << wayOut;
+}
+
+//===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
 
@@ -54,6 +70,10 @@ static double stateBytes(FunctionOp step) {
 /// Makes `steps` of the specialised specification: the recurrence, where its sums have that form, else its
 /// forward, of queries whose call has all keys.
 LogicalResult Driver::prepareSteps() {
+  // What is to be said of the specification is said where its other functions are made.
+  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
+  });
   auto lower = [&](const CarriedStates &states) -> LogicalResult {
     steps = module->clone();
     return runPasses(*steps, [&](OpPassManager &manager) {
@@ -64,7 +84,9 @@ LogicalResult Driver::prepareSteps() {
   std::string refusal;
   auto carry = [&] { return lower({stateBlock(), /*recurrent=*/true, /*queriesOnly=*/false}); };
   if (options.decode == "auto" && !options.states) {
-    isRecurrence = succeeded(captureErrors(refusal, carry));
+    isRecurrence = succeeded(captureRefusal(refusal, carry));
+    if (!isRecurrence && refusal.empty())
+      return reportFault("a step that carries states", "use --decode=cache until it is mended");
     double bytes = isRecurrence ? stateBytes(*steps->getOps<FunctionOp>().begin()) : 0;
     if (bytes > 4.0 * kMostTokensOfStates * double(options.headDim + options.getValueDim())) {
       isRecurrence = false;
@@ -155,9 +177,9 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPla
 }
 
 /// The chunked form beside the parallel one, for those functions where it pays; else null, and why in
-/// `first`.
-OwningOpRef<ModuleOp> Driver::lowerAlternative(const Target &target, ModuleOp programs, FormPlan &first,
-                                               FormPlan &other) {
+/// `first`. Fails where the compiler does.
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerAlternative(const Target &target, ModuleOp programs,
+                                                          FormPlan &first, FormPlan &other) {
   other.name = "chunked";
   other.isAlternative = true;
   // That some sums stay as they are in a form that nobody asked for is no news.
@@ -165,7 +187,10 @@ OwningOpRef<ModuleOp> Driver::lowerAlternative(const Target &target, ModuleOp pr
     return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
   });
   std::string refusal;
-  FailureOr<OwningOpRef<ModuleOp>> lowered = captureErrors(refusal, [&] { return lowerForm(target, other); });
+  FailureOr<OwningOpRef<ModuleOp>> lowered =
+      captureRefusal(refusal, [&] { return lowerForm(target, other); });
+  if (failed(lowered) && refusal.empty())
+    return reportFault("the chunked form", "use --form=parallel until it is mended");
   for (auto program : llvm::make_early_inc_range(programs.getOps<tile::ProgramOp>())) {
     std::string name = program.getSymName().str(), &reason = first.reasons[name];
     reason = "parallel: ";
@@ -186,7 +211,7 @@ OwningOpRef<ModuleOp> Driver::lowerAlternative(const Target &target, ModuleOp pr
     twin.erase();
   }
   if (failed(lowered) || (*lowered)->getOps<tile::ProgramOp>().empty())
-    return {};
+    return OwningOpRef<ModuleOp>();
   return std::move(*lowered);
 }
 
@@ -200,8 +225,12 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, Manif
   if (failed(programs))
     return failure();
   OwningOpRef<ModuleOp> alternative;
-  if (withAlternatives)
-    alternative = lowerAlternative(target, **programs, first, other);
+  if (withAlternatives) {
+    FailureOr<OwningOpRef<ModuleOp>> lowered = lowerAlternative(target, **programs, first, other);
+    if (failed(lowered))
+      return failure();
+    alternative = std::move(*lowered);
+  }
   for (auto program : (*programs)->getOps<tile::ProgramOp>())
     if (std::string &reason = first.reasons[program.getSymName().str()]; reason.empty())
       reason = options.form == "auto" ? "parallel: " + refusal : "--form=" + options.form;

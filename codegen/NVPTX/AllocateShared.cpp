@@ -30,8 +30,8 @@ struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
   LogicalResult allocate(tile::KernelOp kernel) {
     SharedPlan plan = planShared(kernel);
     if (plan.bytes > shared)
-      return kernel.emitOpError() << "requires " << plan.bytes
-                                  << " bytes of shared memory, but a block may use " << shared.getValue()
+      return kernel.emitOpError() << "unsupported on this target: " << plan.bytes
+                                  << " bytes of shared memory, where a block may use " << shared.getValue()
                                   << "; choose smaller tiles";
     Builder builder(kernel.getContext());
     for (auto &[op, offset] : plan.offsets)
