@@ -7,6 +7,7 @@
 #include "dialect/Tile/TileDialect.h"
 #include "runtime/artifact.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
 
@@ -256,6 +257,33 @@ std::string getMask(SpecOp spec) {
   return mask;
 }
 
+/// Gives states of different orders, whose features differ in number, an axis for each number: f, f2, f3, ..
+/// as far as no other array has it.
+void nameFeatures(Manifest &manifest) {
+  SmallVector<ManifestTensor *> states;
+  llvm::StringSet<> taken;
+  auto collect = [&](ManifestTensor &tensor) {
+    if (isCarried(tensor.name))
+      states.push_back(&tensor);
+    else
+      for (const auto &[axis, size] : tensor.axes)
+        taken.insert(axis);
+  };
+  llvm::for_each(manifest.inputs, collect);
+  llvm::for_each(manifest.outputs, collect);
+  std::map<int64_t, std::string> names;
+  int64_t number = 0;
+  for (ManifestTensor *state : states)
+    for (auto &[axis, size] : state->axes) {
+      if (axis != "f")
+        continue;
+      std::string &name = names[size];
+      while (name.empty() || taken.contains(name))
+        name = ++number == 1 ? "f" : "f" + std::to_string(number);
+      axis = name;
+    }
+}
+
 } // namespace
 
 void Manifest::addSpecification(SpecOp op) {
@@ -279,6 +307,7 @@ void Manifest::addInterface(SpecOp op, StringRef ascending) {
   auto yield = cast<YieldOp>(op.getBody().front().getTerminator());
   for (auto [value, name] : llvm::zip(yield.getValues(), *yield.getNames()))
     outputs.push_back(describe(cast<StringAttr>(name).getValue(), cast<ArrayType>(value.getType())));
+  nameFeatures(*this);
 }
 
 void Manifest::addFunctions(ModuleOp module) {

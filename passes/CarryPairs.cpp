@@ -103,14 +103,8 @@ LogicalResult StateCarrier::carrySums(PairwiseOp op, ArrayRef<int64_t> wanted, A
   else if (rows.hasStates() && sums.documents)
     rows.setDecay(carryDocuments());
   SmallVector<Value> initial;
-  for (ArrayType type : rows.stateTypes()) {
-    if (features && features != type.sizeOf("f"))
-      return refuse(op.getLoc(),
-                    "its states have " + Twine(type.sizeOf("f")) + " features, others " + Twine(features),
-                    kWhatStatesHold);
-    features = type.sizeOf("f");
+  for (ArrayType type : rows.stateTypes())
     initial.push_back(addInitial("state", type));
-  }
   SmallVector<Value> states;
   if (mode == CarryMode::Recurrent) {
     for (auto [index, isCount] : llvm::enumerate(counted))

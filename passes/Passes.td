@@ -443,7 +443,7 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
 
     With `queries-only` a call has all keys, and its queries are the last of them: only what mixes queries goes on.
 
-    Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal, whose states all have one number of features; no scan or convolution in reverse; no shift by more than 64 tokens; documents, if any, of taylor-add-documents. These
+    Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal; no scan or convolution in reverse; no shift by more than 64 tokens; documents, if any, of taylor-add-documents. These
     go on, too: what the calls before left is read by tokens whose document starts before the call, and what is left is that of the last token's. Masks go on comparing where documents
     start within the call.
 

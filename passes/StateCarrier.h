@@ -136,8 +136,6 @@ private:
   llvm::SmallVector<Carried> carried;
   llvm::StringMap<int64_t> kinds;
   llvm::DenseMap<int64_t, mlir::StringAttr> lastAxes;
-  /// Rows of all states; 0: none yet.
-  int64_t features = 0;
 };
 
 } // namespace taylor

@@ -14,7 +14,7 @@ import unittest
 import torch
 
 import taylor_attention  # loads the operator
-from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, RECALLED, RETENTION, SERIES, channels
+from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
 
 STATE = {
     "series": SERIES,
@@ -24,6 +24,7 @@ STATE = {
     "growing": GROWING,
     "mixed": MIXED,
     "recalled": RECALLED,
+    "orders": ORDERS,
     # Keys and values without heads.
     "shared": """
 !sk = !taylor.array<[b, u, d]>

@@ -14,7 +14,7 @@ import unittest
 import torch
 
 import taylor_attention  # loads the operator
-from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, RECALLED, RETENTION, SERIES, channels
+from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
 
 SPECS = {
     "series": SERIES,
@@ -24,6 +24,7 @@ SPECS = {
     "growing": GROWING,
     "mixed": MIXED,
     "recalled": RECALLED,
+    "orders": ORDERS,
     # Rotations at the tokens' places in the whole sequence.
     "turned": """
 taylor.spec @turned(%q: !q, %k: !k, %v: !v) {
@@ -50,7 +51,8 @@ def call(path, inputs, options=""):
 class States(unittest.TestCase):
     def check(self, name, form, cuts, size=300, documents=False, dtype=torch.float64, width=8, batch=2, heads=4):
         path = pathlib.Path(self.folder.name) / f"{name}.mlir"
-        path.write_text(ARRAYS + SPECS[name])
+        text = SPECS[name]
+        path.write_text(text if text.startswith("//") else ARRAYS + text)
         form += " --documents" if documents else ""
         manifest = describe(str(path), "--states", *channels(SPECS[name], width), *form.split())
         sizes = {"b": batch, "h": heads, "g": heads // 2, "t": size, "u": size, **manifest["sizes"]}

@@ -38,20 +38,6 @@ taylor.spec @sizes(%q: !q, %k: !k, %v: !v) {
 // -----
 
 !q = !taylor.array<[b, h, t, d = 4], f32>
-!k = !taylor.array<[b, g, u, d = 4], f32>
-!v = !taylor.array<[b, g, u, e = 5], f32>
-!o = !taylor.array<[b, h, t, e = 5], f32>
-taylor.spec @two(%q: !q, %k: !k, %v: !v) {
-  %a = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : !q, !k, !v -> !o
-  // expected-error @below {{unsupported --states: its states have 10 features, others 4; states carry}}
-  %b = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * s, %v) : !q, !k, !v -> !o
-  %o = taylor.map %a + %b : !o, !o
-  taylor.yield %o : !o
-}
-
-// -----
-
-!q = !taylor.array<[b, h, t, d = 4], f32>
 !o = !taylor.array<[b, h, t, d = 4], f32>
 // expected-error @below {{unsupported --states: nothing in it depends on tokens before; compile without}}
 taylor.spec @local(%q: !q) {

@@ -143,3 +143,18 @@ taylor.spec @recalled(%q: !q, %k: !k) {
   %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %k) : !q, !k -> !q
   taylor.yield %n : !q
 }
+
+// States of different orders have features of their own.
+// CHECK-LABEL: taylor.spec @two
+// CHECK-SAME: %initial.state0: [[LOW:![a-z_0-9]+]] from input, %initial.state1: [[HIGH:![a-z_0-9]+]] from input
+// CHECK: taylor.states %k, %v initial %initial.state0 orders(1 to 1)
+// CHECK: taylor.states %k, %v initial %initial.state1 orders(2 to 2)
+// STEPS-LABEL: taylor.spec @two
+// STEPS: taylor.step_states %q with %k, %v from %initial.state0 reads [0] orders(1 to 1)
+// STEPS: taylor.step_states %q with %k, %v from %initial.state1 reads [0] orders(2 to 2)
+taylor.spec @two(%q: !q, %k: !k, %v: !v) {
+  %a = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : !q, !k, !v -> !o
+  %b = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * s, %v) : !q, !k, !v -> !o
+  %o = taylor.map %a + %b : !o, !o
+  taylor.yield %o : !o
+}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Specifications whose sums go on from states, in pieces (states.py) and token after token (decode.py)."""
+import pathlib
+
 ARRAYS = """
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
@@ -83,3 +85,5 @@ taylor.spec @mixed(%q: !q, %k: !k, %v: !v, %gate: !token from projection(bias), 
   %o = taylor.map %y + 0.5 * %before : !o, !o
   taylor.yield %o : !o
 }"""
+# Two sums of different orders.
+ORDERS = pathlib.Path(__file__).with_name("two-orders.mlir").read_text()
