@@ -4,6 +4,7 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "passes/PairwiseRewrite.h"
+#include "passes/ScalarRanges.h"
 #include "passes/StateCarrier.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -89,6 +90,28 @@ LogicalResult StateCarrier::carryPairs(PairwiseOp op) {
   return success();
 }
 
+/// A power s^n, n > 1, is there a sum of products of components, which cancel where s is near 0: its error is
+/// relative to |q|^n |k|^n, where that of a power of the sum s is relative to s^n.
+void StateCarrier::warnSmallMass(PairwiseOp op, const SeparableSums &sums) {
+  auto [query, key] = op.getProduct(sums.score);
+  if (rangeOfArray(query).low >= 0 && rangeOfArray(key).low >= 0)
+    return;
+  auto isHigh = [](const SeparableTerm &term) {
+    auto lowest = llvm::find_if(term.series, [](double coefficient) { return coefficient != 0.0; });
+    return term.product < 0 && lowest - term.series.begin() > 1;
+  };
+  for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>()) {
+    const auto &terms = sums.yielded[sum.getYielded()];
+    if (sum.getArray() < 0 && !isCount(op, sum) && !terms.empty() && llvm::all_of(terms, isHigh)) {
+      emitWarning(op.getLoc())
+          << "a mass without orders 0 and 1 has few digits as a recurrence in rows whose scores are all near "
+             "0, "
+             "where its features cancel: add an order 0, or to the mass a number of its usual size";
+      return;
+    }
+  }
+}
+
 LogicalResult StateCarrier::carrySums(PairwiseOp op, ArrayRef<int64_t> wanted, ArrayRef<bool> counted,
                                       llvm::MapVector<int64_t, Value> &whole) {
   // Places are arrays by now.
@@ -107,6 +130,7 @@ LogicalResult StateCarrier::carrySums(PairwiseOp op, ArrayRef<int64_t> wanted, A
     initial.push_back(addInitial("state", type));
   SmallVector<Value> states;
   if (mode == CarryMode::Recurrent) {
+    warnSmallMass(op, sums);
     for (auto [index, isCount] : llvm::enumerate(counted))
       if (!isCount)
         whole[index] = {};

@@ -102,7 +102,15 @@ private:
             [&](Operation *) { return Range{std::max(x(0).low, x(1).low), std::max(x(0).high, x(1).high)}; })
         .Case<arith::MinimumFOp, arith::MinNumFOp>(
             [&](Operation *) { return Range{std::min(x(0).low, x(1).low), std::min(x(0).high, x(1).high)}; })
-        .Case([&](arith::SelectOp) { return join(x(1), x(2)); })
+        .Case([&](arith::SelectOp select) {
+          Range chosen = x(1);
+          // select(c < y, y, z), as relu and elu are: y where it is above c.
+          auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
+          if (compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
+              compare.getRhs() == select.getTrueValue())
+            chosen.low = std::max(chosen.low, of(compare.getLhs()).low);
+          return join(chosen, x(2));
+        })
         .Case<arith::ExtFOp, arith::TruncFOp, StopGradientOp>([&](Operation *) { return x(0); })
         .Case([&](math::AbsFOp) {
           Range range = x(0);

@@ -82,6 +82,8 @@ private:
   /// Of the sums `counted` says are none of constants; `whole` has the operation's results.
   mlir::LogicalResult carrySums(PairwiseOp op, llvm::ArrayRef<int64_t> wanted, llvm::ArrayRef<bool> counted,
                                 llvm::MapVector<int64_t, mlir::Value> &whole);
+  /// Of sums that become a recurrence.
+  void warnSmallMass(PairwiseOp op, const SeparableSums &sums);
   CarriedDecay carryDecay(PairwiseOp op, const SeparableSums &sums);
   /// The edge of the states that the call begins from.
   mlir::Value buildFirstEdge(mlir::Location at, mlir::Value initial);
