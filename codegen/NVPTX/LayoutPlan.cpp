@@ -262,8 +262,17 @@ LogicalResult LayoutPlan::planProducts() {
 //===----------------------------------------------------------------------===//
 
 void LayoutPlan::set(Value value, LayoutAttr layout) {
-  if (layout && isa<TileType>(value.getType()) && layouts.try_emplace(value, layout).second)
-    pending.push_back(value);
+  if (!layout || !isa<TileType>(value.getType()) || !layouts.try_emplace(value, layout).second)
+    return;
+  pending.push_back(value);
+  // What a loop carries and what it gives have one layout, whichever is decided first; what goes in is
+  // converted.
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
+      set(loop.getTiedLoopResult(argument), layout);
+  } else if (auto loop = value.getDefiningOp<scf::ForOp>()) {
+    set(loop.getTiedLoopRegionIterArg(cast<OpResult>(value)), layout);
+  }
 }
 
 void LayoutPlan::propagate() {
