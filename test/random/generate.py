@@ -31,7 +31,7 @@ class Case:
         return self.specification.text
 
 
-def sizes(choices, specification):
+def sizes(choices, specification, documents):
     choose = choices.choose
     least = specification.least
     heads, groups = choose("heads", [(h, g) for h, g in [(1, 1), (2, 1), (2, 2), (4, 2), (3, 1), (3, 3), (4, 1)]
@@ -39,7 +39,7 @@ def sizes(choices, specification):
     t = choose("t", [1, 2, 3, 5, 8, 13, 16, 17, 31, 33, 40, 64, 65, 70, 100, 129, 150])
     more = choose("u", [0, 0, 0, 1, 7, 40, 70, -1])
     u = max(1, t // 2) if more < 0 else t + more
-    if specification.keys_at_queries:
+    if specification.keys_at_queries or documents:
         u = max(t, u)
     channels = [2, 3, 4, 5, 7, 8, 12, 16, 20, 24, 32, 33, 40, 48, 64]
     d = choose("d", channels)
@@ -59,14 +59,36 @@ def fit(shape, specification, multiple=1, least=1):
     return shape | {channel: up(channel) for channel in ("d", "e")}
 
 
+def forward_only(run):
+    return [a for a in run if a != "--grad"] + ["--forward-only"]
+
+
+def carried(choices, shape, cpu, ptx, reshaped, chunk):
+    """Runs of what goes on from states: in pieces, token after token, and by the function that decodes."""
+    def tokens(run, t, *units):
+        return reshaped([a for a in run if not a.startswith("--offset")], shape | {"t": t, "u": t}, *units)
+    t = max(2, shape["t"])
+    # The last piece may be long: what decays over it is what its gradients must not read.
+    cuts = {max(1, min(t - 1, choices.choose(f"states.{i}", cut))) for i, cut in enumerate(([1, 2, 3, 40], [2, t // 2, t - 1]))}
+    pieces = [f"--states={','.join(map(str, sorted(cuts)))}"]
+    form = choices.choose("states.form", [["--form=parallel"], ["--form=chunked"] + chunk])
+    step = ["--form=recurrent"] if choices.often("recurrent.form") else ["--decode=state"]
+    few = min(5, shape["t"])  # in the interpreter, a token is a loop over all features
+    return {"cpu-states": tokens(cpu, t) + pieces + form, "cpu-recurrent": forward_only(tokens(cpu, shape["t"])) + step,
+            "ptx-states": tokens(ptx, t, *MATRIX_UNITS) + pieces + form, "ptx-recurrent": forward_only(tokens(ptx, few, *MATRIX_UNITS)) + step}
+
+
 def generate(seed, given=None):
     choices = Choices(seed, given)
     specification = Specification(choices)
-    shape = sizes(choices, specification)
-    common = ["--check", "--grad", "--threads=1", f"--seed={seed % 1000}", f"--scale={choices.choose('scale', ['1', '1', '4'])}"]
+    documents = choices.seldom("documents", 4)
+    shape = sizes(choices, specification, documents)
+    common = ["--check", "--grad", "--threads=1", f"--seed={seed % 1000}", f"--scale={choices.choose('scale', ['1'] if specification.recurrent else ['1', '1', '4'])}"]
     # Queries that do not end at the last key.
     if choices.seldom("offset", 6):
         common.append(f"--offset={choices.choose('offset.keys', [0, 1, 5]) if shape['u'] - shape['t'] > 5 else 0}")
+    if documents:
+        common.append("--documents")
     text = lambda shape: "--shape=" + ",".join(f"{axis}={size}" for axis, size in shape.items())
     storage = lambda types, name: choices.choose(name, types if specification.bounded else [t for t in types if t != "f16"])
     dtype = lambda name: ["--dtype=f32", "--f32-products=tf32"] if name == "tf32" else [f"--dtype={name}"]
@@ -77,13 +99,20 @@ def generate(seed, given=None):
     cpu += [f"--target={choices.choose('cpu.target', ['native', 'native', 'x86-64-v3'])}"]
     ptx = common + memory + [text(fit(shape, specification, *MATRIX_UNITS)), "--device=ptx"] + dtype(storage(PTX_TYPES, "ptx.type"))
     tile = common + [text(fit(shape, specification)), "--device=tile", "--dtype=f64"]
+    reshaped = lambda run, shape, *units: [a if not a.startswith("--shape") else text(fit(shape, specification, *units)) for a in run]
     runs = {"cpu-parallel": cpu + ["--form=parallel"], "tile-parallel": tile + [f"--tiles={TILES}"], "ptx-parallel": ptx + ["--form=parallel"]}
     if specification.finite is not None and not specification.parallel_only:
         shape["d"] = min(shape["d"], MOST_CHANNELS[specification.finite])
-        chunked = lambda run, *units: [a if not a.startswith("--shape") else text(fit(shape, specification, *units)) for a in run]
         states = choices.choose("tile.states", STATES)
-        runs |= {"cpu-chunked": chunked(cpu) + ["--form=chunked"] + chunk, "tile-chunked": chunked(tile) + [f"--tiles={CHUNKED_TILES},{states}"],
-                 "ptx-chunked": chunked(ptx, *MATRIX_UNITS) + ["--form=chunked"] + chunk}
+        runs |= {"cpu-chunked": reshaped(cpu, shape) + ["--form=chunked"] + chunk, "tile-chunked": reshaped(tile, shape | {"e": min(shape["e"], 20)}) + [f"--tiles={CHUNKED_TILES},{states}"],
+                 "ptx-chunked": reshaped(ptx, shape, *MATRIX_UNITS) + ["--form=chunked"] + chunk}
+        if specification.causal:
+            runs |= carried(choices, shape, cpu, ptx, reshaped, chunk)
+    if specification.causal and shape["t"] <= shape["u"] and choices.seldom("cache"):
+        runs["cpu-cache"] = forward_only(cpu) + ["--decode=cache"]
+    # The interpreter takes longest: one form of each specification.
+    kept = choices.choose("ptx.form", [run for run in runs if run.startswith("ptx")])
+    runs = {run: arguments for run, arguments in runs.items() if run == kept or not run.startswith("ptx")}
     return Case(seed, choices, specification, runs)
 
 

@@ -8,7 +8,7 @@ import subprocess
 from typing import NamedTuple
 
 # What the compiler and the runtime refuse with a message, and say how to mend: no failure. Each is documented where the message is.
-REFUSALS = ["unsupported chunked form: ", "expected weights of at most 65504, the largest number of f16",
+REFUSALS = ["unsupported chunked form: ", "unsupported recurrent form: ", "unsupported --states: ", "unsupported --decode over all keys: ", "expected weights of at most 65504, the largest number of f16",
             "expected a mask by which a query sees some key, but "]
 # Of a processor, for each program that a run starts: other work on the machine does not count. What sleeps is ended later.
 SECONDS, SECONDS_ASLEEP = 120, 1800

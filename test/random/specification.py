@@ -43,6 +43,7 @@ class Specification:
     def __init__(self, choices, name="random"):
         self.choices, self.to = choices, Text()
         self.causal = choices.choose("mask", ["causal", "causal", "causal", "bidirectional"]) == "causal"
+        self.recurrent = self.causal and choices.seldom("recurrent", 2)  # every sum is a series that all keys count for, so there are states
         self.keys_at_queries = False  # every query must stand at a key
         self.finite = None            # the highest order of a finite series among the sums
         self.parallel_only = False    # a sum of all orders, or with conditions on what is visible, is among them: there is no chunked form
@@ -193,8 +194,9 @@ class Specification:
 
     def weight(self, label):
         """A formula of the mapped score, and its sign."""
-        formula, sign = self.choose(f"{label}.weight", WEIGHTS)
-        more, other = self.choose(f"{label}.weight2", WEIGHTS)
+        weights = [(formula, sign) for formula, sign in WEIGHTS if formula in ORDERS or not self.recurrent]
+        formula, sign = self.choose(f"{label}.weight", weights)
+        more, other = self.choose(f"{label}.weight2", weights)
         join_by = self.choose(f"{label}.join", ["", "", "+", "*"])
         orders = [ORDERS.get(f) for f in [formula] + ([more] if join_by else [])]
         if None not in orders:
@@ -207,14 +209,14 @@ class Specification:
             side = self.choose(f"{label}.side", ["head", "token"])
             side = self.head(f"side{label}", "normal(0.0, 0.5)") if side == "head" else self.row_or_column(f"side{label}")
             formula = self.choose(f"{label}.sides", SIDED).replace("X", "%" + side.name).replace("W", f"({formula})")
-        if self.choices.seldom(f"{label}.factor", 6):
+        if not self.recurrent and self.choices.seldom(f"{label}.factor", 6):
             gain = self.lags(f"gain{label}")
             formula, sign = f"({formula}) * %{gain.name}", "signed"
         return formula.replace("S", "s"), sign
 
     def visible(self, label):
         clauses = []
-        for i in range(2):
+        for i in range(0 if self.recurrent else 2):
             if not self.choices.seldom(f"{label}.visible{i}", 5):
                 continue
             condition = self.choose(f"{label}.visible{i}.condition", VISIBLE)
@@ -234,17 +236,19 @@ class Specification:
             clauses.append(condition)
         return clauses
 
-    def decay(self, label):
-        """A running log-decay, or none."""
-        if not (self.causal and self.choices.seldom(f"{label}.decay", 5)):
+    def decay(self, label, conditions):
+        """A running log-decay, or none. Where conditions may hide a query's own key, what is left of a mass must not become 0."""
+        if not (self.causal and self.choices.seldom(f"{label}.decay", 2 if self.recurrent else 4)):
             return None
         self.keys_at_queries = True
+        # A strong one passes the smallest number of f32 within a few tokens; its own gradient is then what cancellation leaves.
+        strong = not conditions and self.choices.often(f"{label}.decay.strong")
         kind = self.choose(f"{label}.decay.kind", ["gate", "steps", "slope"])
         if kind == "slope":
-            slope = self.head(f"slope{label}", "constant(-3.0)")
-            return self.to.map(f"decay{label}", f"exp(%{slope.name}) * u * -1.0", ["u"])
+            slope = self.head(f"slope{label}", f"constant({3.0 if strong else -3.0})")
+            return self.to.map(f"decay{label}", f"exp({f'stop(%{slope.name})' if strong else '%' + slope.name}) * u * -1.0", ["u"])
         gate = self.projected(f"decay_gate{label}", [["b", "g", "u"], ["b", "h", "u"], ["b", "u"]])
-        formula = f"-softplus(%{gate.name})" if kind == "gate" else f"%{gate.name} / 16.0"
+        formula = (f"-30.0 * softplus(stop(%{gate.name}))" if strong else f"-softplus(%{gate.name})") if kind == "gate" else f"%{gate.name} / 16.0"
         return self.to.scan(f"decay{label}", "sum" + self.choose(f"{label}.decay.exclusive", ["", " exclusive"]), "u", formula)
 
     def series(self, label, features):
@@ -252,7 +256,9 @@ class Specification:
         last = first + self.choose(f"{label}.orders", [0, 1, 2, 3])
         coefficients = self.choose(f"{label}.coefficients", ["factorial", "positive", "signed"])
         if coefficients != "factorial":
-            values = [self.choose(f"{label}.c{i}", [1.0, 0.5, 0.25, 2.0]) for i in range(last - first + 1)]
+            values = [self.choose(f"{label}.c{i}", [1.0, 0.5, 0.25, 2.0, 0.0]) for i in range(last - first + 1)]
+            if not any(values):
+                coefficients = "signed"  # 0 everywhere
             if coefficients == "signed":
                 values[-1] *= -1
         clauses = [f"orders({first} to {last})"]
@@ -281,7 +287,8 @@ class Specification:
         """One recurrences and what is made of its sums: an array [b, h, t, e]."""
         signs, (q, k) = {query[1], key[1]}, (query[0], key[0])
         features = "signed" if "signed" in signs else "positive" if signs == {"positive"} else "nonnegative"
-        kind = self.choose(f"{label}.kind", ["exponential", "exponential", "series", "series", "weight", "all"])
+        kind = self.choose(f"{label}.kind", ["series", "series", "weight"] if self.recurrent else
+                           ["exponential", "exponential", "series", "series", "weight", "all"])
         clauses = []
         if kind == "exponential":
             clauses, sign = ["exponential"], "positive"
@@ -298,7 +305,7 @@ class Specification:
             # A product of positive features grows with the channels.
             clauses.append(f"scale({'1.0 / size(d)' if features != 'signed' else scale})")
         x = "s"
-        if kind != "series" or self.choices.seldom(f"{label}.mapped", 6):
+        if not self.recurrent and (kind != "series" or self.choices.seldom(f"{label}.mapped", 6)):
             x = self.score(label, "s")
         if x != "s":
             clauses.append(f"score({x})")
@@ -306,9 +313,12 @@ class Specification:
                 sign = "signed"  # the sign was that of the features' products
             elif kind == "series" and features != "signed" and sign in ("nonnegative", "positive") and not self.even(clauses):
                 sign = "signed"
-        decay = self.decay(label)
         clauses.append("causal" if self.causal else "bidirectional")
         conditions = self.visible(label)
+        decay = self.decay(label, conditions)
+        if kind == "weight" and self.causal and not conditions and decay is None and self.choices.seldom(f"{label}.distance", 3):
+            slope = self.head(f"distance{label}", "constant(-3.0)")
+            clauses[0] = f"weight(({clauses[0][len('weight('):-1]}) * exp(-exp(%{slope.name}) * (t - u)))"
         if conditions:
             clauses.append(f"visible({', '.join(conditions)})")
         self.parallel_only |= bool(conditions) or kind in ("exponential", "all")
