@@ -66,8 +66,11 @@ private:
   mlir::Value positionsOf(llvm::StringRef token, const Frame &frame);
   /// First token of a chunk, and the one past its last.
   std::pair<mlir::Value, mlir::Value> tokensOf(StatesOp op, const Frame &frame);
-  /// sum + a b over an axis; b alone has channels or not.
-  mlir::Value addProduct(mlir::Value sum, mlir::Value panel, mlir::Value other, llvm::StringRef over);
+  /// The product over an axis, behind `sum` where there is one; `other` alone has channels or not.
+  mlir::Value contract(mlir::Value panel, mlir::Value other, llvm::StringRef over, mlir::Value sum = {});
+  /// Element by element.
+  mlir::Value multiply(mlir::Value a, mlir::Value b);
+  mlir::Value add(mlir::Value a, mlir::Value b);
   /// What is summed over tokens: features times each value, and features alone as the `mass`.
   struct Summed {
     mlir::Value vectors;

@@ -26,13 +26,6 @@ StateEmitter::Summed StateEmitter::summedBy(StepStatesOp op) {
           typeOf(op.getStates().front()).getScalarType()};
 }
 
-/// a b, element by element.
-static Value multiply(TileEmitter &emitter, Value a, Value b) {
-  return emitter.map({a, b}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
-    return arith::MulFOp::create(inner, where, s[0], s[1]);
-  });
-}
-
 /// sum + a b, element by element.
 static Value multiplyAdd(TileEmitter &emitter, Value a, Value b, Value sum) {
   return emitter.map({a, b, sum}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
@@ -52,9 +45,7 @@ SmallVector<Value> StateEmitter::addToken(const Summed &op, Frame &token, Value 
     if (number < op.values.size())
       next.push_back(multiplyAdd(emitter, panel, emitter.emit(op.values[number], token), sum));
     else
-      next.push_back(emitter.map({panel, sum}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
-        return arith::AddFOp::create(inner, where, s[0], s[1]);
-      }));
+      next.push_back(add(panel, sum));
   return next;
 }
 
@@ -118,13 +109,13 @@ SmallVector<Value> StateEmitter::loadBefore(Step &step, Value start) {
   SmallVector<Value> panels = loadPanels(step.before, step.frame, start);
   if (step.kept)
     for (Value &panel : panels)
-      panel = multiply(emitter, step.kept, panel);
+      panel = multiply(step.kept, panel);
   return panels;
 }
 
 void StateEmitter::readToken(Step &step, Frame &head, ValueRange expanded, ValueRange panels) {
   for (auto [read, row, features] : llvm::zip(step.op.getReads(), step.rows, expanded)) {
-    Value products = multiply(emitter, features, panels[read]);
+    Value products = multiply(features, panels[read]);
     Value sum = tile::ReduceOp::create(builder, emitter.loc, tile::ReductionKind::sum, products, {"f"});
     emitter.accumulate(sum, row, head);
   }
@@ -172,10 +163,8 @@ void StateEmitter::stepPanelOfTile(Step &step, ArrayRef<Value> masked, Value sta
     emitter.store(sum, memory, panelAt(step.frame, start));
   forReaders(step, [&](Frame &head) {
     SmallVector<Value> expanded = expandReader(step.op, head, start);
-    for (auto [r, row] : llvm::enumerate(step.op.getRows())) {
-      Value none = emitter.splat(emitter.tileType(typeOf(row), head), 0.0);
-      emitter.accumulate(addProduct(none, expanded[r], sums[step.op.getReads()[r]], "f"), step.rows[r], head);
-    }
+    for (size_t r = 0; r < step.rows.size(); ++r)
+      emitter.accumulate(contract(expanded[r], sums[step.op.getReads()[r]], "f"), step.rows[r], head);
   });
 }
 
