@@ -49,6 +49,8 @@ def sizes(choices, specification, documents):
 
 # The most channels of a score by the order of a series in the chunked form, whose states have C(d + order, order) rows.
 MOST_CHANNELS = [64, 64, 20, 8, 6, 4, 4]
+# The highest order whose states the interpreter reads in seconds: GPUs have 16 channels at least, so 4,845 rows of order 4 and 74,613 of order 6.
+MOST_ORDER_PTX = 4
 
 
 def fit(shape, specification, multiple=1, least=1):
@@ -111,7 +113,8 @@ def generate(seed, given=None):
     if specification.causal and shape["t"] <= shape["u"] and choices.seldom("cache"):
         runs["cpu-cache"] = forward_only(cpu) + ["--decode=cache"]
     # The interpreter takes longest: one form of each specification.
-    kept = choices.choose("ptx.form", [run for run in runs if run.startswith("ptx")])
+    few = specification.finite is None or specification.finite <= MOST_ORDER_PTX
+    kept = choices.choose("ptx.form", [run for run in runs if run.startswith("ptx") and (few or run == "ptx-parallel")])
     runs = {run: arguments for run, arguments in runs.items() if run == kept or not run.startswith("ptx")}
     return Case(seed, choices, specification, runs)
 

@@ -13,6 +13,7 @@ usage: run.py [--seed=N] [--count=N | --minutes=M] [options]
   --out=FOLDER    where shrunk failures go (default: random-failures)
   --bin=FOLDER    where taylor-run is (default: build/bin)
   --no-shrink     failures as they are
+  --help          this text
 """
 import concurrent.futures
 import os
@@ -35,6 +36,8 @@ def parse(arguments):
     options = dict(DEFAULTS) | {"no-shrink": False}
     for argument in arguments:
         name, equals, value = argument.removeprefix("--").partition("=")
+        if argument in ("-h", "--help"):
+            sys.exit(print(__doc__))
         if argument == "--no-shrink":
             options["no-shrink"] = True
         elif argument.startswith("--") and equals and name in DEFAULTS:
