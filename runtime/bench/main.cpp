@@ -335,7 +335,10 @@ int main(int argc, char **argv) {
   try {
     return run(argc, argv);
   } catch (const c10::Error &error) {
-    fprintf(stderr, "taylor-bench: error: %s\n", error.what_without_backtrace());
+    std::string message = error.what_without_backtrace();
+    if (message.find("can't allocate memory") != std::string::npos)
+      message = "requires more memory for its tensors than there is; a smaller --shape needs less";
+    fprintf(stderr, "taylor-bench: error: %s\n", message.c_str());
   } catch (const std::exception &error) {
     fprintf(stderr, "taylor-bench: error: %s\n", error.what());
   }

@@ -94,6 +94,16 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
   return output;
 }
 
+int64_t Decoder::bytes(const Memory &memory) const {
+  int64_t total = 0;
+  for (const at::Tensor &state : memory.states)
+    total += int64_t(state.nbytes());
+  for (size_t i = 0; i < memory.cache.size(); ++i)
+    if (const at::Tensor &cache = memory.cache[i]; cache.defined())
+      total += int64_t(cache.narrow(tokenAxis(given[i]), 0, memory.tokens).numel() * cache.element_size());
+  return total;
+}
+
 bool Decoder::joinsAnyLength() const {
   return how == Kind::State && std::all_of(states.begin(), states.end(),
                                            [](const TensorInfo &info) { return batchAxis(info) >= 0; });

@@ -40,6 +40,9 @@ public:
   /// (inputs as Attention::call takes them, without a gradient), behind those in `memory`; adds them to it.
   at::Tensor extend(const std::vector<at::Tensor> &inputs, Memory &memory) const;
 
+  /// Bytes of what is kept of the tokens so far, without the room for more.
+  int64_t bytes(const Memory &memory) const;
+
   /// One sequence of a batch's memory.
   struct Place {
     const Memory *memory;

@@ -3,33 +3,25 @@
 // Processes as threads of this one: a store and its backend know no difference.
 #include "Failure.h"
 #include "trainer/distributed/Group.h"
+#include "trainer/distributed/Launcher.h"
 #include "trainer/distributed/World.h"
 #include <ATen/ATen.h>
-#include <arpa/inet.h>
 #include <cstdlib>
 #include <functional>
 #include <map>
-#include <sys/socket.h>
 #include <thread>
 
 using namespace taylor::trainer;
 
 namespace {
 
-// A socket bound to a free port, as the launcher hands it on.
+// As the launcher hands it on.
 World listeningWorld(int64_t size) {
+  Listening listening = listenAnywhere();
   World world;
   world.size = size;
-  world.listening = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  auto *generic = reinterpret_cast<sockaddr *>(&address);
-  EXPECT_EQ(::bind(world.listening, generic, length), 0);
-  EXPECT_EQ(::listen(world.listening, 16), 0);
-  EXPECT_EQ(::getsockname(world.listening, generic, &length), 0);
-  world.masterPort = ntohs(address.sin_port);
+  world.listening = listening.socket;
+  world.masterPort = listening.port;
   return world;
 }
 
@@ -119,8 +111,9 @@ TEST(Group, broadcastsMuch) {
 
 TEST(Group, tellsWhoDiffers) {
   together(3, [](const Group &group) {
-    group.requireSame("text", "same");
-    std::string message = failure([&] { group.requireSame("text", group.rank() == 2 ? "other" : "same"); });
+    group.requireSame("text", [] { return "same"; });
+    std::string message =
+        failure([&] { group.requireSame("text", [&] { return group.rank() == 2 ? "other" : "same"; }); });
     EXPECT_TRUE(message.starts_with("requires the same text in every process, but that of process 2 ("))
         << message;
   });

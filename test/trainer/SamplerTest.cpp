@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/Sampler.h"
 #include "Failure.h"
+#include "trainer/support/Random.h"
 #include "trainer/text/Validation.h"
 #include <numeric>
 #include <set>

@@ -14,10 +14,10 @@ with open(folder + "/metrics.jsonl") as f:
     for line in map(json.loads, f):
         step = line.pop("step")
         for name, value in line.items():
-            tag = "validation/loss" if name == "validation_loss" else "train/" + name
+            tag = name.replace("_", "/", 1) if name.startswith("validation_") else "train/" + name
             expected.setdefault(tag, {})[step] = struct.unpack("f", struct.pack("f", value))[0]
 assert set(expected) == {"train/loss", "train/lr", "train/grad_norm", "train/tokens_per_second", "train/mfu", "train/data_wait", "train/memory_mb",
-                         "validation/loss"}, set(expected)
+                         "validation/loss", "validation/accuracy"}, set(expected)
 assert sorted(expected["train/loss"]) == list(range(1, 8))
 
 

@@ -143,6 +143,7 @@ static void writeCheckpoint(const fs::path &path, const Checkpoint &checkpoint, 
                        {"training_tokens", training.trainingTokens},
                        {"sampler", training.sampler},
                        {"groups", training.groups},
+                       {"pairs", training.pairs},
                        {"skipped_updates", training.updates.skipped},
                        {"recent_losses", training.updates.losses},
                        {"recent_gradient_norms", training.updates.norms},
@@ -222,6 +223,7 @@ TrainingState readTrainingState(const std::string &content, const fs::path &chec
   same("context", "train.context", expected.context);
   same("sampler", "data.sampler", expected.sampler);
   same("groups", "data.groups", expected.groups);
+  same("pairs", "data.pairs", expected.pairs);
   same("training_tokens", "the number of training tokens", expected.trainingTokens);
 
   TrainingState result = expected;

@@ -128,7 +128,9 @@ void DataConfig::list(Settings &s) {
   s.add(
       "sampler", sampler,
       "'packed': sequences cut from the stream of all documents; 'documents': of each a document at random, "
-      "cut or padded to the context, whose last token is a target alone");
+      "cut or padded to the context, whose last token is a target alone; 'recall': no text but a task, "
+      "associative recall of the tokenizer's pieces");
+  s.add("pairs", pairs, "keys with values in a sequence of the task 'recall', each asked for once");
   s.add("document_mask", documentMask,
         "in packed sequences a token sees only its own document, where positions and states begin anew");
   s.add("groups", groups,
@@ -140,7 +142,7 @@ void DataConfig::list(Settings &s) {
 void DataConfig::check() const {
   requireAtLeast(300, "data.vocabulary", vocabulary); // 256 bytes and the special pieces come first
   require(vocabulary <= 65536, "data.vocabulary", "at most 65536", text(vocabulary));
-  requireOneOf({"packed", "documents"}, "data.sampler", sampler);
+  requireOneOf({"packed", "documents", "recall"}, "data.sampler", sampler);
   requireAtLeast(1, "data.groups", groups);
   require(validationFraction > 0 && validationFraction < 1, "data.validation_fraction", "between 0 and 1",
           text(validationFraction));
@@ -269,6 +271,10 @@ void LogConfig::list(Settings &s) {
   s.add("peak", peak,
         "floating-point operations per second that a device can do, by which the model's share of them (mfu) "
         "is told; 0: from a table of GPUs, or measured on a processor");
+  s.add("state", state,
+        "measure at the end how many bytes decoding keeps of a sequence of train.context tokens (state_bytes "
+        "in "
+        "summary.json); compiles the step of decoding");
   s.add("profile_from", profileFrom, "first step of a profile, written as a Chrome trace");
   s.add("profile_steps", profileSteps, "its steps; 0: no profile");
 }

@@ -90,7 +90,8 @@ struct DataConfig {
   std::string tokenizer;
   int64_t vocabulary = 4096;
   double validationFraction = 0.02;
-  std::string sampler = "packed"; // or "documents"
+  std::string sampler = "packed"; // or "documents", or "recall"
+  int64_t pairs = 8;              // of "recall"
   bool documentMask = true;       // of packed sequences
   int64_t groups = 1;             // of a batch of documents
   bool usesDocuments() const { return sampler == "packed" && documentMask; }
@@ -156,6 +157,7 @@ struct LogConfig {
   bool csv = true;
   double peak =
       0; // operations per second of a device, for the share of it that is used; 0: known or measured
+  bool state = false;
   int64_t profileFrom = 0;
   int64_t profileSteps = 0; // 0: no profile
   void list(Settings &);

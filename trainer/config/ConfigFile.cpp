@@ -3,13 +3,11 @@
 // Configurations as text: TOML files, key=value overrides, the resolved file in the run's folder.
 #include "trainer/config/Config.h"
 #include "trainer/config/Preset.h"
-#include "trainer/support/Error.h"
+#include "trainer/config/Toml.h"
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
 
 namespace taylor::trainer {
 
@@ -35,10 +33,6 @@ std::string describe(const toml::node &node) {
   node.visit([&](const auto &value) { stream << value; });
   std::string shown = stream.str();
   return node.is_table() ? "a table" : shown.size() > 60 ? shown.substr(0, 57) + "..." : shown;
-}
-
-std::string place(const std::string &file, const toml::source_region &source) {
-  return text(file, ":", source.begin.line, ":", source.begin.column, ": ");
 }
 
 bool isSection(const std::string &key, const Settings &settings) {
@@ -177,28 +171,24 @@ void readFileOver(const std::string &file, Config &config, std::vector<std::stri
   if (!std::filesystem::is_regular_file(file))
     fail("expected a configuration file, but '", file, "' does not exist");
   readers.push_back(std::filesystem::weakly_canonical(file));
-  try {
-    toml::table table = toml::parse_file(file);
-    if (auto base = takeWord(table, "base", file)) {
-      std::string path = std::filesystem::path(file).parent_path() / base->first;
-      if (!std::filesystem::is_regular_file(path))
-        fail(base->second, "expected base to name a configuration file, but '", path, "' does not exist");
-      if (std::find(readers.begin(), readers.end(), std::filesystem::weakly_canonical(path).string()) !=
-          readers.end())
-        fail(base->second, "expected base to name another file, but '", path, "' leads back to this one");
-      readFileOver(path, config, readers);
-    }
-    if (auto preset = takeWord(table, "preset", file)) {
-      std::vector<std::string> known = presets();
-      if (std::find(known.begin(), known.end(), preset->first) == known.end())
-        fail(preset->second, "unsupported preset '", preset->first, "'; expected '",
-             nearestName(preset->first, known), "'");
-      applyPreset(preset->first, config);
-    }
-    readTable(table, "", config.settings(), file);
-  } catch (const toml::parse_error &error) {
-    fail(place(file, error.source()), "expected TOML, but got an error: ", error.description());
+  toml::table table = parseToml(file);
+  if (auto base = takeWord(table, "base", file)) {
+    std::string path = std::filesystem::path(file).parent_path() / base->first;
+    if (!std::filesystem::is_regular_file(path))
+      fail(base->second, "expected base to name a configuration file, but '", path, "' does not exist");
+    if (std::find(readers.begin(), readers.end(), std::filesystem::weakly_canonical(path).string()) !=
+        readers.end())
+      fail(base->second, "expected base to name another file, but '", path, "' leads back to this one");
+    readFileOver(path, config, readers);
   }
+  if (auto preset = takeWord(table, "preset", file)) {
+    std::vector<std::string> known = presets();
+    if (std::find(known.begin(), known.end(), preset->first) == known.end())
+      fail(preset->second, "unsupported preset '", preset->first, "'; expected '",
+           nearestName(preset->first, known), "'");
+    applyPreset(preset->first, config);
+  }
+  readTable(table, "", config.settings(), file);
 }
 
 std::string writeValue(const Setting &setting) {

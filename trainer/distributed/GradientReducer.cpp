@@ -23,6 +23,13 @@ public:
 
 } // namespace
 
+void broadcastParameters(const Group &group, const std::vector<Parameter> &parameters) {
+  std::vector<at::Tensor> tensors;
+  for (const Parameter &parameter : parameters)
+    tensors.push_back(parameter.value);
+  group.broadcast(tensors);
+}
+
 struct GradientReducer::Parts {
   std::shared_ptr<c10d::Reducer> reducer;
   std::unique_ptr<c10d::Logger> logger; // which the Reducer asks for
@@ -37,7 +44,7 @@ GradientReducer::GradientReducer(const Group &group, const std::vector<Parameter
     names[tensors.size()] = parameter.name;
     tensors.push_back(parameter.value);
   }
-  group.broadcast(tensors);
+  broadcastParameters(group, parameters);
   std::vector<bool> sparse(tensors.size(), false);
   auto [buckets, limits] =
       c10d::compute_bucket_assignment_by_size(tensors, {size_t(firstBucket), size_t(bucket)}, sparse);

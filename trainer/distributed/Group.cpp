@@ -98,12 +98,9 @@ std::vector<std::string> meet(c10d::Store &store, const World &world, seconds pa
   return hosts;
 }
 
-void await(const c10::intrusive_ptr<c10d::Work> &work) { work->wait(); }
-
 } // namespace
 
 Group::Group() = default;
-Group::Group(Group &&) noexcept = default;
 Group::~Group() {
   if (lingers)
     std::this_thread::sleep_for(3 * Watch::beat);
@@ -165,7 +162,7 @@ std::vector<std::vector<double>> Group::gather(const std::vector<double> &values
   int64_t count = values.size();
   at::Tensor mine = at::empty({count}, at::kDouble), all = at::empty({size(), count}, at::kDouble);
   std::memcpy(mine.mutable_data_ptr(), values.data(), mine.nbytes());
-  await(shared->processes->getBackend(c10::DeviceType::CPU)->_allgather_base(all, mine));
+  shared->processes->getBackend(c10::DeviceType::CPU)->_allgather_base(all, mine)->wait();
   std::vector<std::vector<double>> result;
   auto row = static_cast<const double *>(all.const_data_ptr());
   for (int64_t r = 0; r < size(); ++r, row += count)
@@ -181,11 +178,11 @@ std::vector<double> Group::sum(const std::vector<double> &values) const {
   return total;
 }
 
-void Group::requireSame(const char *what, const std::string &content) const {
+void Group::requireSame(const char *what, const std::function<std::string()> &content) const {
   if (!shared)
     return;
   // 48 bits, which a double holds.
-  double mine = double(std::stoull(runtime::sha256(content).substr(0, 12), nullptr, 16));
+  double mine = double(std::stoull(runtime::sha256(content()).substr(0, 12), nullptr, 16));
   std::vector<std::vector<double>> all = gather({mine});
   for (int64_t r = 1; r < size(); ++r)
     if (all[r] != all[0])

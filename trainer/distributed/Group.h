@@ -4,6 +4,7 @@
 #include "trainer/distributed/World.h"
 #include <ATen/core/Tensor.h>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,7 +21,6 @@ public:
   // wants NCCL. Throws Error that names who did not come within `patience`.
   Group(const World &world, const std::string &device, std::chrono::seconds patience);
   ~Group();
-  Group(Group &&) noexcept;
 
   int64_t rank() const { return world.rank; }
   int64_t size() const { return world.size; }
@@ -35,8 +35,9 @@ public:
   std::vector<double> sum(const std::vector<double> &values) const;
   // Waits until all are here.
   void barrier() const { gather({0}); }
-  // Throws Error unless `content` is the same in every process; `what` names it.
-  void requireSame(const char *what, const std::string &content) const;
+  // Throws Error unless `content` gives the same in every process; `what` names it. Of a process that is
+  // alone it is not called.
+  void requireSame(const char *what, const std::function<std::string()> &content) const;
 
   // Behind the last call of any other function, where this process ends well: waits for the others.
   void leave();

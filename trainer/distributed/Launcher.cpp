@@ -27,28 +27,6 @@ namespace {
 // a step and a checkpoint.
 constexpr auto failurePatience = std::chrono::seconds(5), signalPatience = std::chrono::seconds(300);
 
-// Bound to a port of this machine that was free; process 0 inherits it, so that nobody takes the port
-// meanwhile.
-struct Listening {
-  int socket = -1;
-  int64_t port = 0;
-};
-
-Listening listenAnywhere() {
-  Listening listening;
-  listening.socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto *generic = reinterpret_cast<sockaddr *>(&address);
-  if (listening.socket < 0 || ::bind(listening.socket, generic, size) != 0 ||
-      ::listen(listening.socket, 1024) != 0 || ::getsockname(listening.socket, generic, &size) != 0)
-    fail("cannot find a port for processes to meet at: ", std::strerror(errno));
-  listening.port = ntohs(address.sin_port);
-  return listening;
-}
-
 [[noreturn]] void become(int64_t rank, int64_t count, const Listening &listening, char **arguments) {
   auto set = [](const char *name, int64_t value) { ::setenv(name, std::to_string(value).c_str(), 1); };
   set("RANK", rank);
@@ -138,6 +116,21 @@ private:
 };
 
 } // namespace
+
+Listening listenAnywhere() {
+  Listening listening;
+  listening.socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto *generic = reinterpret_cast<sockaddr *>(&address);
+  if (listening.socket < 0 || ::bind(listening.socket, generic, size) != 0 ||
+      ::listen(listening.socket, 1024) != 0 || ::getsockname(listening.socket, generic, &size) != 0)
+    fail("cannot find a port for processes to meet at: ", std::strerror(errno));
+  listening.port = ntohs(address.sin_port);
+  return listening;
+}
 
 int launchProcesses(int64_t count, char **arguments) {
   Listening listening = listenAnywhere();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/figures/Figure.h"
-#include "trainer/support/Error.h"
+#include "trainer/config/Toml.h"
 #include <algorithm>
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
 
 namespace fs = std::filesystem;
 
@@ -17,20 +15,21 @@ public:
 
   Figure read(const toml::table &table) {
     Figure figure;
-    known(table, {"title", "panel"});
+    known(table, {"title", "scaled", "panel"});
     figure.title = word(table, "title");
+    if (const toml::node *scaled = table.get("scaled")) {
+      if (!scaled->is_boolean())
+        fail(place(*scaled), "expected true or false for scaled");
+      figure.scaled = scaled->as_boolean()->get();
+    }
     for (const toml::node &node : list(table, "panel")) {
-      const toml::table &panel = asTable(node, "a panel");
-      known(panel, {"title", "scales", "runs"});
-      FigurePanel read{word(panel, "title"), {}, {}};
-      if (panel.contains("scales"))
-        for (const toml::node &name : list(panel, "scales"))
-          read.scales.push_back(asWord(name, "scales"));
-      for (const toml::node &run : list(panel, "runs"))
-        read.runs.push_back(readRun(asTable(run, "a run")));
-      if (read.scales.empty() ||
-          std::find(read.scales.begin(), read.scales.end(), scale) != read.scales.end())
-        figure.panels.push_back(std::move(read));
+      FigurePanel panel = readPanel(asTable(node, "a panel"));
+      if (!panel.scales.empty() &&
+          std::find(panel.scales.begin(), panel.scales.end(), scale) == panel.scales.end())
+        continue;
+      if (!figure.panels.empty() && figure.panels[0].against.empty() != panel.against.empty())
+        fail(place(node), "expected `against` in all panels of a figure or in none");
+      figure.panels.push_back(std::move(panel));
     }
     if (figure.panels.empty())
       fail(file.string(), ": expected a panel for the scale '", scale, "', but there is none");
@@ -38,6 +37,18 @@ public:
   }
 
 private:
+  FigurePanel readPanel(const toml::table &table) {
+    known(table, {"title", "scales", "against", "runs"});
+    FigurePanel panel{word(table, "title"), {}, {}, {}};
+    if (table.contains("against"))
+      panel.against = word(table, "against");
+    if (table.contains("scales"))
+      for (const toml::node &name : list(table, "scales"))
+        panel.scales.push_back(asWord(name, "scales"));
+    for (const toml::node &run : list(table, "runs"))
+      panel.runs.push_back(readRun(asTable(run, "a run")));
+    return panel;
+  }
   FigureRun readRun(const toml::table &table) {
     known(table, {"label", "config"});
     FigureRun run{word(table, "label"), file.parent_path() / word(table, "config")};
@@ -48,10 +59,7 @@ private:
     return run;
   }
 
-  std::string place(const toml::source_region &source) {
-    return text(file.string(), ":", source.begin.line, ":", source.begin.column, ": ");
-  }
-  std::string place(const toml::node &node) { return place(node.source()); }
+  std::string place(const toml::node &node) { return trainer::place(file, node.source()); }
   const toml::node &get(const toml::table &table, const char *key) {
     if (const toml::node *node = table.get(key))
       return *node;
@@ -60,7 +68,8 @@ private:
   void known(const toml::table &table, const std::vector<std::string> &keys) {
     for (const auto &[key, node] : table)
       if (std::find(keys.begin(), keys.end(), std::string(key.str())) == keys.end())
-        fail(place(key.source()), "unsupported key '", std::string(key.str()), "' in a figure");
+        fail(trainer::place(file, key.source()), "unsupported key '", std::string(key.str()),
+             "' in a figure");
   }
   std::string asWord(const toml::node &node, const char *what) {
     if (!node.is_string())
@@ -89,12 +98,7 @@ private:
 Figure readFigure(const fs::path &file, const std::string &scale) {
   if (!fs::is_regular_file(file))
     fail("expected a figure's file, but '", file.string(), "' does not exist");
-  try {
-    return Reader(file, scale).read(toml::parse_file(file.string()));
-  } catch (const toml::parse_error &error) {
-    fail(file.string(), ":", error.source().begin.line, ":", error.source().begin.column,
-         ": expected TOML, but got an error: ", error.description());
-  }
+  return Reader(file, scale).read(parseToml(file));
 }
 
 } // namespace taylor::trainer

@@ -19,11 +19,15 @@ struct FigureRun {
 struct FigurePanel {
   std::string title;
   std::vector<std::string> scales; // at which the panel is drawn; empty: at all
+  // Empty: losses against steps, a line per run. Otherwise the last accuracy against this number of the runs'
+  // summaries, a line for all runs of a label.
+  std::string against;
   std::vector<FigureRun> runs;
 };
 
 struct Figure {
   std::string title;
+  bool scaled = true; // whether a scale's settings are laid over those of the runs
   std::vector<FigurePanel> panels;
 };
 
@@ -33,6 +37,7 @@ struct Figure {
 //   [[panel]]
 //   title = "FineWeb"
 //   scales = ["paper"]                                     # where it is not for all
+//   against = "state_bytes"                                # accuracy, where it is not losses against steps
 //   runs = [ { label = "softmax", config = "../paper/fineweb-softmax.toml" } ]
 //
 // with paths from the file's folder. Panels that are not for `scale` are left out. Throws Error with file,

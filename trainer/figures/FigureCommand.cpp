@@ -2,6 +2,7 @@
 #include "trainer/figures/FigureCommand.h"
 #include "trainer/config/Config.h"
 #include "trainer/figures/FigureData.h"
+#include "trainer/figures/FigurePoints.h"
 #include "trainer/figures/Queue.h"
 #include "trainer/report/Gnuplot.h"
 #include "trainer/support/Error.h"
@@ -16,6 +17,7 @@ static const char *const footer = R"(
 Examples:
   taylor-train figure 4 --scale=tiny
   taylor-train figure 2 --scale=tiny --seeds 5
+  taylor-train figure recall
   taylor-train figure 5 --scale=paper --set run.device=cuda --set data.path=/data/fineweb
 
 A figure is a list of runs, FOLDER/figures/figure-NAME.toml, each a configuration of its own; a scale is a file of settings
@@ -24,7 +26,8 @@ one after the other; runs that are done are not made again, so the same command 
 seeds are added by asking for more. Figures share runs of the same configuration and seed where they share --out.
 
 The folder gets figure.png and figure.svg (train and test loss against steps, a line per variant, with the range over
-seeds), curves.csv (what is drawn), results.txt (a table), figure.gp (the gnuplot script) and the runs.)";
+seeds; of `recall`, accuracy against the order and the state's size), curves.csv or points.csv (what is drawn), results.txt
+(a table), figure.gp (the gnuplot script) and the runs.)";
 
 CLI::App *addFigureCommand(CLI::App &app, FigureOptions &options) {
   CLI::App *command = app.add_subcommand("figure", "train all runs of a figure of the paper, and draw it");
@@ -76,6 +79,30 @@ static fs::path requireFile(const fs::path &path, const char *what) {
        names.empty() ? "name the folder of experiments with --experiments FOLDER" : "there is " + names);
 }
 
+using Folders = std::vector<std::vector<std::vector<fs::path>>>; // [panel][run][seed]
+
+// What a figure's folder gets beside its runs.
+struct Drawn {
+  const char *table; // the name of what follows
+  std::string rows, results, script;
+};
+
+static Drawn drawCurves(const Figure &figure, const Folders &folders) {
+  std::vector<std::vector<Curve>> curves;
+  for (size_t p = 0; p < figure.panels.size(); ++p)
+    curves.push_back(readCurves(figure.panels[p], folders[p], /*bins=*/100));
+  return {"curves.csv", printCurves(figure, curves), printResults(figure, curves),
+          printFigurePlot(figure, curves)};
+}
+
+static Drawn drawPoints(const Figure &figure, const Folders &folders) {
+  std::vector<std::vector<FigurePoint>> points;
+  for (size_t p = 0; p < figure.panels.size(); ++p)
+    points.push_back(readPoints(figure.panels[p], folders[p]));
+  return {"points.csv", printPoints(figure, points), printPointResults(figure, points),
+          printPointPlot(figure, points)};
+}
+
 int makeFigure(const FigureOptions &options) {
   if (options.seeds < 1)
     fail("expected --seeds to be at least 1, but got ", options.seeds);
@@ -90,7 +117,7 @@ int makeFigure(const FigureOptions &options) {
 
   std::vector<QueuedRun> queue;
   std::set<fs::path> queued;
-  std::vector<std::vector<std::vector<fs::path>>> folders; // [panel][run][seed]
+  Folders folders;
   // Seed by seed, so that a figure can be drawn as soon as every run has one.
   for (const FigurePanel &panel : figure.panels)
     folders.emplace_back(panel.runs.size());
@@ -102,16 +129,19 @@ int makeFigure(const FigureOptions &options) {
         folders[p][r].push_back(folder);
         if (!queued.insert(folder).second)
           continue;
-        QueuedRun made{
-            text(run.label, ", seed ", seed),
-            folder,
-            {"--config", run.config.string(), "--config", scale.string(), "--set", text("run.seed=", seed)}};
+        std::vector<std::string> configs = {run.config.string()};
+        if (figure.scaled)
+          configs.push_back(scale.string());
+        QueuedRun made{text(run.label, ", seed ", seed), folder, {}};
+        for (const std::string &config : configs)
+          made.arguments.insert(made.arguments.end(), {"--config", config});
+        made.arguments.insert(made.arguments.end(), {"--set", text("run.seed=", seed)});
         for (const std::string &setting : options.overrides)
           made.arguments.insert(made.arguments.end(), {"--set", setting});
         // Whatever is wrong with any of them is said before the first is trained.
         std::vector<std::string> overrides = options.overrides;
         overrides.push_back("run.folder=" + folder.string());
-        readConfig({run.config.string(), scale.string()}, overrides).check();
+        readConfig(configs, overrides).check();
         queue.push_back(std::move(made));
       }
   if (options.list) {
@@ -124,18 +154,15 @@ int makeFigure(const FigureOptions &options) {
     if (int status = makeRuns(queue))
       return status;
 
-  std::vector<std::vector<Curve>> curves;
-  for (size_t p = 0; p < figure.panels.size(); ++p)
-    curves.push_back(readCurves(figure.panels[p], folders[p], /*bins=*/100));
-  std::string results = printResults(figure, curves);
-  writeDurably(out / "curves.csv", printCurves(figure, curves));
-  writeDurably(out / "results.txt", results);
+  Drawn drawn = figure.panels[0].against.empty() ? drawCurves(figure, folders) : drawPoints(figure, folders);
+  writeDurably(out / drawn.table, drawn.rows);
+  writeDurably(out / "results.txt", drawn.results);
   if (!options.noPlots) {
-    writeDurably(out / "figure.gp", printFigurePlot(figure, curves));
+    writeDurably(out / "figure.gp", drawn.script);
     for (const char *picture : {"figure.png", "figure.svg"})
-      drawPlot(out / "figure.gp", out / picture, out / "curves.csv");
+      drawPlot(out / "figure.gp", out / picture, out / drawn.table);
   }
-  std::printf("%s\n%s\n", figure.title.c_str(), results.c_str());
+  std::printf("%s\n%s\n", figure.title.c_str(), drawn.results.c_str());
   std::fprintf(stderr, "results    %s\n", (out / "results.txt").c_str());
   return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/figures/FigureData.h"
+#include "trainer/figures/Pictures.h"
 #include "trainer/report/Gnuplot.h"
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
@@ -78,16 +79,6 @@ double mean(const std::vector<double> &values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
 
-// A field of a CSV file (RFC 4180).
-std::string field(const std::string &text) {
-  if (text.find_first_of(",\"\n") == std::string::npos)
-    return text;
-  std::string result = "\"";
-  for (char c : text)
-    result += c == '"' ? "\"\"" : std::string(1, c);
-  return result + "\"";
-}
-
 } // namespace
 
 std::vector<Curve> readCurves(const FigurePanel &panel, const std::vector<std::vector<fs::path>> &folders,
@@ -116,7 +107,7 @@ std::string printCurves(const Figure &figure, const std::vector<std::vector<Curv
     for (const Curve &curve : curves[panel])
       for (auto [kind, points] : {std::pair{"train", &curve.train}, {"test", &curve.test}})
         for (const CurvePoint &point : *points)
-          out += field(figure.panels[panel].title) + "," + field(curve.label) + "," + kind + "," +
+          out += csvField(figure.panels[panel].title) + "," + csvField(curve.label) + "," + kind + "," +
                  std::to_string(point.step) + "," + formatNumber("%.6g", point.mean) + "," +
                  formatNumber("%.6g", point.least) + "," + formatNumber("%.6g", point.largest) + "\n";
   return out;
@@ -143,22 +134,11 @@ std::string printResults(const Figure &figure, const std::vector<std::vector<Cur
 // Each curve is a block of numbers in the script, so that a picture needs no other file; a band shows the
 // range over seeds.
 std::string printFigurePlot(const Figure &figure, const std::vector<std::vector<Curve>> &curves) {
-  std::string out = text(R"(# gnuplot -c figure.gp OUTPUT.png|OUTPUT.svg
-set encoding utf8
-columns = )",
-                         curves.size(), R"(
-if (ARG1[strlen(ARG1) - 3:] eq ".png") {
-  set terminal pngcairo size 200 + 620 * columns, 1000 font "Sans,11"
-} else {
-  set terminal svg size 200 + 620 * columns, 1000 font "Sans,13" background "white"
-}
-set output ARG1
-set logscale y
+  std::string out = beginPicture(curves.size(), /*rows=*/2) + R"(set logscale y
 set format y "%.2f"
 set xlabel "step"
-set grid
 set key top right
-)");
+)";
   auto block = [](size_t panel, size_t curve, const char *kind) {
     return text("$", kind, "_", panel, "_", curve);
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/model/Cost.h"
-#include <ATen/core/Tensor.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
 
 namespace taylor::trainer {
 
@@ -15,6 +16,17 @@ ModelCost costOf(const Model &model, int64_t context) {
   cost.attentionPerToken =
       2.0 * (config.headWidth() + config.valueWidth()) * (context + 1) / 2 * config.heads * config.layers;
   return cost;
+}
+
+int64_t decodingBytes(const Model &model, int64_t tokens) {
+  c10::NoGradGuard noGrad;
+  SequenceGroup group;
+  group.layers.resize(size_t(model.settings().layers));
+  model.extend(at::zeros({1, tokens}, at::TensorOptions(model.device()).dtype(at::kLong)), {&group});
+  int64_t bytes = 0;
+  for (const Decoder::Memory &memory : group.layers)
+    bytes += model.decoder().bytes(memory);
+  return bytes;
 }
 
 } // namespace taylor::trainer

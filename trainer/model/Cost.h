@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a model costs, counted from its shapes alone.
+// What a model costs.
 #ifndef TAYLOR_TRAINER_MODEL_COST_H
 #define TAYLOR_TRAINER_MODEL_COST_H
 #include "trainer/model/Model.h"
 
 namespace taylor::trainer {
 
+// Counted from shapes alone.
 struct ModelCost {
   int64_t parameters = 0;
   int64_t multiplied = 0; // parameters that multiply every token: matrices of the layers, and the head
@@ -22,6 +23,10 @@ struct ModelCost {
 };
 
 ModelCost costOf(const Model &model, int64_t context);
+
+// Bytes that decoding keeps of one sequence behind so many tokens, of all layers: states, or keys and values.
+// Compiles the step of decoding.
+int64_t decodingBytes(const Model &model, int64_t tokens);
 
 } // namespace taylor::trainer
 #endif

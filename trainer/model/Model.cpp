@@ -301,12 +301,20 @@ at::Tensor Model::logits(const at::Tensor &hidden) const {
   return linear(hidden, head).to(at::kFloat);
 }
 
-at::Tensor Model::losses(const at::Tensor &tokens, const at::Tensor &targets,
-                         const at::Tensor &documents) const {
-  at::Tensor scores = logits(hidden(tokens, documents)).flatten(0, 1);
-  return at::cross_entropy_loss(scores, targets.flatten(), {}, at::Reduction::None)
+static at::Tensor lossesOf(const at::Tensor &logits, const at::Tensor &targets) {
+  return at::cross_entropy_loss(logits.flatten(0, 1), targets.flatten(), {}, at::Reduction::None)
       .view(targets.sizes())
       .sum(1);
+}
+
+Score Model::score(const at::Tensor &tokens, const at::Tensor &targets, const at::Tensor &documents) const {
+  at::Tensor scores = logits(hidden(tokens, documents));
+  return {lossesOf(scores, targets), (scores.argmax(-1) == targets).sum(1)};
+}
+
+at::Tensor Model::losses(const at::Tensor &tokens, const at::Tensor &targets,
+                         const at::Tensor &documents) const {
+  return lossesOf(logits(hidden(tokens, documents)), targets);
 }
 
 AutocastGuard::AutocastGuard(bool bf16, at::DeviceType device)

@@ -36,6 +36,12 @@ struct Parameter {
   at::Tensor value; // fp32, a leaf
 };
 
+// What a model says of targets.
+struct Score {
+  at::Tensor losses;  // [B] fp32: cross entropy summed over each sequence's targets that are not -100
+  at::Tensor correct; // [B] int64: how many of these are the most likely token
+};
+
 // Sequences of equally many tokens, and what these left in each layer (nothing before the first).
 struct SequenceGroup {
   int64_t size = 1; // sequences
@@ -64,7 +70,9 @@ public:
   const Decoder &decoder() const { return attention.decoder(); }
   // [.., C] -> [.., V], fp32 whatever the precision.
   at::Tensor logits(const at::Tensor &hidden) const;
-  // Cross entropy summed over each sequence's targets that are not -100: tokens, targets [B, T] -> [B] fp32.
+  // tokens, targets [B, T].
+  Score score(const at::Tensor &tokens, const at::Tensor &targets, const at::Tensor &documents = {}) const;
+  // The losses of score() alone.
   at::Tensor losses(const at::Tensor &tokens, const at::Tensor &targets,
                     const at::Tensor &documents = {}) const;
   // Whether only the input of each layer is kept for the backward, where the rest is computed again.

@@ -6,18 +6,18 @@
 
 namespace taylor::trainer {
 
-Evaluation::Evaluation(const Config &config, const Model &model, const ValidationText &text,
+Evaluation::Evaluation(const Config &config, const Model &model, const ValidationSequences &sequences,
                        const Group &group)
-    : config(config), model(model), text(text), group(group) {}
+    : config(config), model(model), sequences(sequences), group(group) {}
 
-double Evaluation::run() const {
+EvaluationResult Evaluation::run() const {
   c10::NoGradGuard noGrad;
-  int64_t length = text.length(), counted = 0;
-  int64_t first = text.count() * group.rank() / group.size(),
-          last = text.count() * (group.rank() + 1) / group.size();
+  int64_t length = sequences.length(), counted = 0;
+  int64_t first = sequences.count() * group.rank() / group.size(),
+          last = sequences.count() * (group.rank() + 1) / group.size();
   int64_t most = config.train.microBatch ? config.train.microBatch : config.train.batch / group.size();
   bool documents = config.data.usesDocuments();
-  double total = 0;
+  double loss = 0, correct = 0;
   std::optional<Progress> progress;
   if (group.isFirst())
     progress.emplace("evaluating", last - first);
@@ -27,21 +27,23 @@ double Evaluation::run() const {
                targets = at::empty({batch, length}, at::kLong);
     at::Tensor numbers = documents ? at::empty({batch, length}, at::kInt) : at::Tensor();
     for (int64_t i = 0; i < batch; ++i)
-      text.get(begin + i, inputs.mutable_data_ptr<int64_t>() + i * length,
-               targets.mutable_data_ptr<int64_t>() + i * length,
-               documents ? numbers.mutable_data_ptr<int32_t>() + i * length : nullptr);
+      sequences.get(begin + i, inputs.mutable_data_ptr<int64_t>() + i * length,
+                    targets.mutable_data_ptr<int64_t>() + i * length,
+                    documents ? numbers.mutable_data_ptr<int32_t>() + i * length : nullptr);
     counted += (targets != -100).sum().item<int64_t>();
     auto there = [&](const at::Tensor &tensor) {
       return tensor.defined() ? tensor.to(model.device()) : tensor;
     };
-    total += model.losses(there(inputs), there(targets), there(numbers)).sum().item<double>();
+    Score score = model.score(there(inputs), there(targets), there(numbers));
+    loss += score.losses.sum().item<double>();
+    correct += score.correct.sum().item<double>();
     if (progress)
       progress->update(begin + batch - first, "");
   }
   if (progress)
     progress->finish();
-  std::vector<double> all = group.sum({total, double(counted)});
-  return all[0] / all[1];
+  std::vector<double> all = group.sum({loss, correct, double(counted)});
+  return {all[0] / all[2], all[1] / all[2]};
 }
 
 bool Evaluation::stopsAt(double loss) {

@@ -4,16 +4,24 @@
 #include "trainer/distributed/Group.h"
 #include "trainer/model/Model.h"
 #include "trainer/text/Validation.h"
+#include <cmath>
 
 namespace taylor::trainer {
 
-// The loss on the validation text, and whether it still falls.
+// Means over all validation targets, so a batch counts as much as its targets do.
+struct EvaluationResult {
+  double loss = NAN;
+  double accuracy = NAN; // share of targets that are the most likely token
+};
+
+// The loss on the validation sequences, and whether it still falls.
 class Evaluation {
 public:
-  Evaluation(const Config &config, const Model &model, const ValidationText &text, const Group &group);
+  Evaluation(const Config &config, const Model &model, const ValidationSequences &sequences,
+             const Group &group);
 
-  // The mean over all targets, so a batch counts as much as its targets do. Processes share the sequences.
-  double run() const;
+  // Processes share the sequences.
+  EvaluationResult run() const;
 
   struct State {
     double best = 0;   // lowest loss so far; of no meaning before the first evaluation
@@ -28,7 +36,7 @@ public:
 private:
   const Config &config;
   const Model &model;
-  const ValidationText &text;
+  const ValidationSequences &sequences;
   const Group &group;
   State current;
 };

@@ -26,7 +26,7 @@ public:
   // there.
   Metrics(const std::filesystem::path &folder, int64_t step, bool tensorboard,
           std::vector<std::string> columns = {});
-  // TensorBoard sees "loss" as train/loss and "validation_loss" as validation/loss.
+  // TensorBoard sees "loss" as train/loss and "validation_x" as validation/x.
   void write(int64_t step, const Measurements &measurements);
 
 private:

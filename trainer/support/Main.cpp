@@ -6,15 +6,33 @@
 
 namespace taylor::trainer {
 
+namespace {
+
+constexpr const char *outOfMemory =
+    "out of memory; a smaller train.micro_batch, train.batch, train.context or model needs less";
+
+} // namespace
+
+std::string describeException() {
+  try {
+    throw;
+  } catch (const c10::OutOfMemoryError &) { // of a GPU
+    return outOfMemory;
+  } catch (const c10::Error &error) {
+    std::string message = error.what_without_backtrace(); // what() carries a stack trace
+    return message.find("can't allocate memory") == std::string::npos ? message : outOfMemory;
+  } catch (const std::bad_alloc &) {
+    return outOfMemory;
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+}
+
 int runGuarded(const std::function<int()> &work) {
   try {
     return work();
-  } catch (const c10::Error &error) { // its what() carries a stack trace
-    std::fprintf(stderr, "error: %s\n", error.what_without_backtrace());
-  } catch (const std::bad_alloc &) {
-    std::fprintf(stderr, "error: out of memory; a smaller train.batch, train.context or model needs less\n");
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
+  } catch (...) {
+    std::fprintf(stderr, "error: %s\n", describeException().c_str());
   }
   return 1;
 }

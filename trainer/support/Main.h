@@ -2,8 +2,13 @@
 #ifndef TAYLOR_TRAINER_SUPPORT_MAIN_H
 #define TAYLOR_TRAINER_SUPPORT_MAIN_H
 #include <functional>
+#include <string>
 
 namespace taylor::trainer {
+
+// What the exception that is being handled says, for people: without a stack trace, of memory that is short
+// with a way out. To be called in a catch block.
+std::string describeException();
 
 // Runs a program's work; whatever it throws becomes one message on stderr and exit status 1.
 int runGuarded(const std::function<int()> &work);

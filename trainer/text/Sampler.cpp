@@ -1,40 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/Sampler.h"
 #include "trainer/support/Error.h"
+#include "trainer/support/Random.h"
 #include "trainer/text/Validation.h"
 
 namespace taylor::trainer {
-
-namespace {
-
-// The finalizer of splitmix64: every bit of the result depends on every bit of x.
-uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
-} // namespace
-
-// A Feistel network permutes the even number of bits that hold `count`; walking on while the result lies
-// outside [0, count) makes it a permutation of [0, count) (fewer than four turns on average).
-int64_t permute(int64_t i, int64_t count, uint64_t key) {
-  int half = 1;
-  while ((uint64_t(1) << (2 * half)) < uint64_t(count))
-    ++half;
-  uint64_t mask = (uint64_t(1) << half) - 1, value = i;
-  do {
-    uint64_t left = value >> half, right = value & mask;
-    for (uint64_t round = 0; round < 4; ++round) {
-      uint64_t next = left ^ (mix(key ^ mix(right << 2 | round)) & mask);
-      left = right;
-      right = next;
-    }
-    value = left << half | right;
-  } while (value >= uint64_t(count));
-  return value;
-}
 
 PackedSampler::PackedSampler(const Tokens &tokens, int64_t context, int64_t batch, int64_t seed)
     : Sampler(batch), tokens(tokens), context(context), seed(seed) {

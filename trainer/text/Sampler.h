@@ -92,8 +92,5 @@ private:
   int64_t end;
 };
 
-// A permutation of [0, count) chosen by key: where element i goes.
-int64_t permute(int64_t i, int64_t count, uint64_t key);
-
 } // namespace taylor::trainer
 #endif

@@ -5,20 +5,28 @@
 
 namespace taylor::trainer {
 
-// What an evaluation reads: sequences of the validation text, spread evenly over it, the same each time.
-class ValidationText {
+// What an evaluation reads, the same each time.
+class ValidationSequences {
+public:
+  virtual ~ValidationSequences() = default;
+  virtual int64_t count() const = 0;
+  // Positions of a sequence.
+  virtual int64_t length() const = 0;
+  // Room for length() each. A target of -100 does not count. `numbers` as in Sampler::documents; may be null.
+  virtual void get(int64_t i, int64_t *inputs, int64_t *targets, int32_t *numbers) const = 0;
+};
+
+// Sequences of the validation text, spread evenly over it. Targets behind a short document do not count.
+class ValidationText : public ValidationSequences {
 public:
   // Cut as the training text is: from the stream of documents, context + 1 tokens each (`byDocument` false),
   // or from the beginning of a document, `context` tokens without </s>, as DocumentSampler's. Up to `wanted`
   // sequences; 0: all there are. `end` is </s>. Throws Error if there is not one.
   ValidationText(const Tokens &tokens, int64_t context, int64_t wanted, bool byDocument, int64_t end);
 
-  int64_t count() const { return int64_t(sequences.size()); }
-  // Positions of a sequence.
-  int64_t length() const { return byDocument ? context - 1 : context; }
-  // Room for length() each. A target of -100 does not count: behind a short document. `numbers` as in
-  // Sampler::documents; may be null.
-  void get(int64_t i, int64_t *inputs, int64_t *targets, int32_t *numbers) const;
+  int64_t count() const override { return int64_t(sequences.size()); }
+  int64_t length() const override { return byDocument ? context - 1 : context; }
+  void get(int64_t i, int64_t *inputs, int64_t *targets, int32_t *numbers) const override;
 
 private:
   const Tokens &tokens;

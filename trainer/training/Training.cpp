@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/training/Training.h"
 #include "trainer/checkpoint/Checkpoint.h"
+#include "trainer/distributed/GradientReducer.h"
 #include "trainer/distributed/Group.h"
 #include "trainer/model/AttentionKernel.h"
 #include "trainer/model/Cost.h"
@@ -13,7 +14,9 @@
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
+#include "trainer/support/Main.h"
 #include "trainer/text/Data.h"
+#include "trainer/text/Recall.h"
 #include "trainer/text/Sampler.h"
 #include "trainer/training/Profile.h"
 #include "trainer/training/RunFolder.h"
@@ -55,12 +58,25 @@ std::string checksum(const Model &model) {
   return sums;
 }
 
+RecallTask recallTask(const Config &config, const Data &data) {
+  return RecallTask(data.tokenizer->vocabulary(), config.train.context, config.data.pairs);
+}
+
 std::unique_ptr<Sampler> makeSampler(const Config &config, const Data &data) {
+  if (config.data.sampler == "recall")
+    return std::make_unique<RecallSampler>(recallTask(config, data), config.train.batch, config.run.seed);
   if (config.data.sampler == "documents")
     return std::make_unique<DocumentSampler>(data.training, config.train.context, config.train.batch,
                                              config.data.groups, config.run.seed, data.tokenizer->end());
   return std::make_unique<PackedSampler>(data.training, config.train.context, config.train.batch,
                                          config.run.seed);
+}
+
+std::unique_ptr<ValidationSequences> makeValidation(const Config &config, const Data &data) {
+  if (config.data.sampler == "recall")
+    return std::make_unique<RecallValidation>(recallTask(config, data), config.evaluation.sequences);
+  return std::make_unique<ValidationText>(data.validation, config.train.context, config.evaluation.sequences,
+                                          config.data.sampler == "documents", data.tokenizer->end());
 }
 
 // Of the processes of one machine the first compiles and fills the cache of kernels, where the others find
@@ -105,7 +121,7 @@ private:
   Model model;
   Optimizer optimizer;
   std::unique_ptr<Sampler> sampler;
-  ValidationText validationText;
+  std::unique_ptr<ValidationSequences> validationSequences;
   Updates updates;
   Evaluation evaluation;
   Checkpoint checkpoint;
@@ -117,17 +133,18 @@ private:
   std::unique_ptr<BatchLoader> batches;
   int signal = 0; // that ends the run
   int64_t lastEvaluated = -1;
-  double validationLoss = NAN;
-  bool warm = false;         // after this process's first step, which pays for pages and caches
-  double trainedSeconds = 0; // of warm steps
+  EvaluationResult evaluated; // by the last evaluation
+  bool warm = false;          // after this process's first step, which pays for pages and caches
+  double trainedSeconds = 0;  // of warm steps
   int64_t trainedTokens = 0;
   double waitedSeconds = 0; // for data, of warm steps
   std::deque<double> losses;
 };
 
 // What metrics.csv has, in this order.
-const std::vector<std::string> columns = {"loss",      "lr",        "grad_norm", "tokens_per_second", "mfu",
-                                          "data_wait", "memory_mb", "skipped",   "validation_loss"};
+const std::vector<std::string> columns = {
+    "loss",      "lr",        "grad_norm", "tokens_per_second", "mfu",
+    "data_wait", "memory_mb", "skipped",   "validation_loss",   "validation_accuracy"};
 
 // First what takes no time, then the specification and the text: what is most often wrong.
 Run::Run(const Config &theConfig, Existing existing, const Group &group, const World &world)
@@ -144,13 +161,11 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
       bf16(config.train.precision == "bf16"),
       model(config.model, data.tokenizer->vocabulary(), attention.function, bf16, config.run.seed),
       optimizer(config.optimizer, model.parameters(), group), sampler(makeSampler(config, data)),
-      validationText(data.validation, config.train.context, config.evaluation.sequences,
-                     config.data.sampler == "documents", data.tokenizer->end()),
-      updates(config, model, optimizer, group), evaluation(config, model, validationText, group),
-      cost(costOf(model, config.train.context)), peak(group.size() * peakOf(config, model.device())),
-      profile(config.log, folder, model.device()) {
-  group.requireSame("specification", attention.text);
-  group.requireSame("text and tokenizer", data.fingerprint());
+      validationSequences(makeValidation(config, data)), updates(config, model, optimizer, group),
+      evaluation(config, model, *validationSequences, group), cost(costOf(model, config.train.context)),
+      peak(group.size() * peakOf(config, model.device())), profile(config.log, folder, model.device()) {
+  group.requireSame("specification", [&] { return attention.text; });
+  group.requireSame("text and tokenizer", [&] { return data.fingerprint(); });
   if (group.isFirst())
     claimFolder(folder, existing);
   model.setActivationCheckpointing(config.train.activationCheckpointing);
@@ -171,6 +186,7 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
   checkpoint.state.context = config.train.context;
   checkpoint.state.sampler = config.data.sampler;
   checkpoint.state.groups = config.data.groups;
+  checkpoint.state.pairs = config.data.pairs;
   checkpoint.state.trainingTokens = data.training.size();
   if (existing == Existing::Resume)
     resume();
@@ -222,10 +238,7 @@ void Run::resume() {
     loadOptimizer(newest, moments);
   }
   checkpoint.state = readTrainingState(group.broadcastBytes(state), newest, checkpoint.state);
-  std::vector<at::Tensor> weights;
-  for (const Parameter &parameter : model.parameters())
-    weights.push_back(parameter.value);
-  group.broadcast(weights);
+  broadcastParameters(group, model.parameters());
   optimizer.restore(moments);
   updates.restore(checkpoint.state.updates);
   evaluation.restore(checkpoint.state.evaluations);
@@ -277,18 +290,18 @@ Measurements Run::advance(int64_t step) {
 }
 
 bool Run::evaluateAndLog(int64_t step) {
-  validationLoss = evaluation.run();
+  evaluated = evaluation.run();
   lastEvaluated = step;
   if (metrics)
-    metrics->write(step, {{"validation_loss", validationLoss}});
-  return evaluation.stopsAt(validationLoss);
+    metrics->write(step, {{"validation_loss", evaluated.loss}, {"validation_accuracy", evaluated.accuracy}});
+  return evaluation.stopsAt(evaluated.loss);
 }
 
 fs::path Run::save(int64_t step) {
   checkpoint.state.step = step;
   checkpoint.state.updates = updates.state();
   checkpoint.state.evaluations = evaluation.state();
-  group.requireSame("parameters", checksum(model));
+  group.requireSame("parameters", [&] { return checksum(model); });
   Optimizer::State moments = optimizer.state();
   if (!group.isFirst())
     return {};
@@ -298,7 +311,7 @@ fs::path Run::save(int64_t step) {
 
 std::string Run::note(const Measurements &measurements) const {
   std::string validation =
-      lastEvaluated >= 0 ? "  validation " + formatNumber("%.3f", validationLoss) : std::string();
+      lastEvaluated >= 0 ? "  validation " + formatNumber("%.3f", evaluated.loss) : std::string();
   return "loss " + formatNumber("%.3f", measurements[0].second) + validation + "  " +
          formatNumber("%.0f", measurements[3].second) + " tokens/s";
 }
@@ -309,7 +322,7 @@ int Run::loop() {
   if ((first >= steps || stopped) &&
       group.broadcastBytes(fs::exists(folder / "summary.json") ? "ended" : "").empty()) {
     // Ended between its last checkpoint, in front of which its evaluation was logged, and its summary.
-    validationLoss = evaluation.run();
+    evaluated = evaluation.run();
     lastEvaluated = first;
     finish(first);
     return 0;
@@ -377,17 +390,22 @@ void Run::finish(int64_t step) {
                                     {"data_wait_share", trainedTokens ? waitedSeconds / trainedSeconds : NAN},
                                     {"skipped_updates", updates.state().skipped},
                                     {"train_loss", mean(losses)},
-                                    {"validation_loss", validationLoss},
+                                    {"validation_loss", evaluated.loss},
+                                    {"validation_accuracy", evaluated.accuracy},
                                     {"peak_memory_mb", peakMemory(model.device()) >> 20},
                                     {"seed", config.run.seed},
                                     {"precision", config.train.precision},
                                     {"device", config.run.device},
                                     {"processes", group.size()},
                                     {"checkpoint", saved.string()}};
+  if (!config.attention.parameters.empty())
+    summary["attention_parameters"] = config.attention.parameters;
+  if (config.log.state)
+    summary["state_bytes"] = decodingBytes(model, config.train.context);
   replaceDurably(folder / "summary.json", summary.dump(2) + "\n");
   std::fprintf(stderr,
                "done       train loss %.4f (mean of %zu steps), validation loss %.4f, %.0f tokens/s; %s\n",
-               mean(losses), losses.size(), validationLoss, speed, saved.c_str());
+               mean(losses), losses.size(), evaluated.loss, speed, saved.c_str());
 }
 
 // Lets the other processes know how this one ends. The exit status.
@@ -398,15 +416,11 @@ int amongOthers(Group &group, const std::function<int()> &work) {
     int status = work();
     group.leave();
     return status;
-  } catch (const c10::DistError &error) {
-    reason = error.what_without_backtrace();
+  } catch (const c10::DistError &) {
+    reason = describeException();
     lostConnection = true;
-  } catch (const c10::Error &error) {
-    reason = error.what_without_backtrace();
-  } catch (const std::bad_alloc &) {
-    reason = "out of memory; a smaller train.micro_batch, train.batch, train.context or model needs less";
-  } catch (const std::exception &error) {
-    reason = error.what();
+  } catch (...) {
+    reason = describeException();
   }
   group.abandon(reason, lostConnection);
   std::string who = group.isFirst() ? "" : text("process ", group.rank(), " of ", group.size(), ": ");
@@ -427,10 +441,12 @@ int train(const Config &config, Existing existing) {
     chooseGpu(world);
   Group group(world, config.run.device, std::chrono::seconds(config.run.joinTimeout));
   return amongOthers(group, [&] {
-    Config shared = config;
-    shared.run.folder = "of the first"; // machines may differ in these
-    shared.run.threads = 0;
-    group.requireSame("configuration", writeConfig(shared));
+    group.requireSame("configuration", [&] {
+      Config shared = config;
+      shared.run.folder = "of the first"; // machines may differ in these
+      shared.run.threads = 0;
+      return writeConfig(shared);
+    });
     return Run(config, existing, group, world).loop();
   });
 }

@@ -12,7 +12,7 @@ for figure in sorted((folder / "figures").glob("*.toml")):
             runs.add((figure.parent / run["config"]).resolve())
 assert len(runs) >= 40, len(runs)
 with_attention = set()
-for path in sorted((folder / "paper").glob("*.toml")):
+for path in sorted([*(folder / "paper").glob("*.toml"), *(folder / "recall").glob("*.toml")]):
     settings = tomllib.loads(path.read_text())
     if "base" in settings:
         assert (path.parent / settings["base"]).is_file(), path
