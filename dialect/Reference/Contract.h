@@ -53,10 +53,13 @@ struct Contract {
   /// With f32: products round their operands to tf32.
   bool tf32Products = false;
   /// A kernel of the chunked or recurrent form: eager code adds up pairs, and its error says nothing of sums
-  /// over features. Then 1e-5 |ref| is allowed too, and 3e-3 |ref| in 16 bits.
+  /// over features. Then 1e-5 |ref| is allowed too, and 3e-3 |ref| where operands of products are rounded, to
+  /// 16 bits or to tf32.
   bool statesBetweenChunks = false;
   Real getRelative() const {
-    return !statesBetweenChunks || dtype == Dtype::F64 ? 0 : isNarrow(dtype) ? Real(3e-3) : Real(1e-5);
+    return !statesBetweenChunks || dtype == Dtype::F64 ? 0
+           : isNarrow(dtype) || tf32Products           ? Real(3e-3)
+                                                       : Real(1e-5);
   }
 };
 

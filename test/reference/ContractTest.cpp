@@ -48,6 +48,17 @@ TEST(Contract, HasAFloorOfTF32WhereProductsRoundToIt) {
   EXPECT_FALSE(compare(Values{3, 4.0801L}, reference, eager, contract).passes);
 }
 
+TEST(Contract, AllowsSumsOverFeaturesWhatTheirProductsRound) {
+  Values reference = {3, 4};
+  Contract contract = {Dtype::F32};
+  contract.statesBetweenChunks = true;
+  EXPECT_TRUE(compare(Values{3, 4.000049L}, reference, reference, contract).passes);
+  EXPECT_FALSE(compare(Values{3, 4.000051L}, reference, reference, contract).passes);
+  contract.tf32Products = true;
+  EXPECT_TRUE(compare(Values{3, 4.0149L}, reference, reference, contract).passes);
+  EXPECT_FALSE(compare(Values{3, 4.0151L}, reference, reference, contract).passes);
+}
+
 TEST(Contract, IsWideInF64) {
   Values reference = {3, 4};
   Contract contract = {Dtype::F64};
