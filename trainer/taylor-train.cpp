@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
   std::string attention, data, out, device;
   std::vector<std::string> configs, overrides;
   int64_t processes = 1;
-  bool resume = false, overwrite = false, helpSettings = false;
+  bool resume = false, overwrite = false, lockstep = false, helpSettings = false;
   app.add_option("--config", configs, "TOML file of settings, as in examples/experiments; repeatable")
       ->type_name("FILE")
       ->expected(1)
@@ -76,6 +76,10 @@ int main(int argc, char **argv) {
       ->take_last();
   app.add_flag("--resume", resume, "go on from the folder's newest checkpoint, if there is one");
   app.add_flag("--overwrite", overwrite, "begin anew in a folder that holds a run")->excludes("--resume");
+  app.add_flag(
+      "--lockstep", lockstep,
+      "make a step for each line 'step' on standard input and tell its seconds on standard output, as "
+      "taylor-bench train asks for them");
   app.add_flag("--help-settings", helpSettings, "list every setting with its default, and exit");
   OrdersOptions ordersOptions;
   CLI::App *orders = addOrdersCommand(app, ordersOptions);
@@ -131,6 +135,7 @@ int main(int argc, char **argv) {
         fail("unsupported --processes under torchrun or srun, which start the processes themselves");
       return launchProcesses(processes, argv);
     }
-    return train(config, existing);
+    Lockstep steps;
+    return train(config, existing, lockstep ? &steps : nullptr);
   });
 }

@@ -36,6 +36,24 @@ nlohmann::json benchOverhead(const Request &request);
 /// Time of taylorc for one specification, in a process of its own, without the kernel cache.
 nlohmann::json benchCompile(const Request &request);
 
+/// What `train` runs.
+struct TrainOptions {
+  std::string config;         ///< A configuration of the trainer, but for context, batch and steps.
+  std::string specifications; ///< The folder of the specifications.
+  std::string python;         ///< An interpreter that has torch.
+  std::vector<int64_t> contexts;
+  std::vector<std::string> opponents; ///< Of "sdpa", "norm" and "series"; empty: all.
+  int64_t tokens = 2048;              ///< Of a step, where the context is no longer.
+  int64_t rounds = 5;
+  int64_t threads = 0;
+};
+
+/// Training steps of taylor-train beside those of the same model in PyTorch, each in a process of its own,
+/// in turn: tokens per second, their ratio, and what it should be at least by the opponent's share of
+/// attention and the kernels' ratio (Amdahl's law); peak memory; seconds from the trainer's start to its
+/// first step's end.
+nlohmann::json benchTrain(const TrainOptions &options);
+
 /// What `ptx` runs.
 struct CountOptions {
   std::vector<std::string> folders; ///< each with a plans.json (Plan.h)

@@ -25,6 +25,7 @@ Examples:
   taylor-bench attention --spec examples/specs/softmax.mlir --shape 1,4,4096,64 --mask bidirectional --direction forward --threads 1
   taylor-bench forms --spec series.mlir --orders 1,2,3 --shape 1,2,2048,16 --against sdpa
   taylor-bench decode --spec series.mlir --set order=2 --shape b=8,h=16,t=1,d=64
+  taylor-bench train --python .venv/bin/python3 --json train.json
   taylor-bench call-overhead --spec examples/specs/softmax.mlir
   taylor-bench compile --spec examples/specs/softmax.mlir
   python runtime/bench/triton_attention.py build/triton && taylor-bench ptx --plans build/triton
@@ -140,6 +141,45 @@ CLI::App *addForms(CLI::App &app, Arguments &arguments, FormsOptions &options, s
       ->capture_default_str();
   command->footer("\nRows are those of `attention`, one for each form, with its name and order; ratio is the "
                   "others' time over its own.\nThe row of auto says in which form it runs.");
+  return command;
+}
+
+CLI::App *addTrain(CLI::App &app, TrainOptions &options, std::string &json) {
+  CLI::App *command = app.add_subcommand(
+      "train", "time training steps of taylor-train beside the same model in PyTorch, in turn");
+  options.config = "examples/experiments/speed.toml";
+  options.specifications = "examples/specs";
+  options.python = "python3";
+  options.contexts = {1024, 4096};
+  command
+      ->add_option("--config", options.config, "the trainer's configuration, but for context, batch, steps")
+      ->capture_default_str();
+  command->add_option("--specs", options.specifications, "the folder of softmax.mlir and its siblings")
+      ->capture_default_str();
+  command->add_option("--python", options.python, "an interpreter that has torch, such as .venv/bin/python3")
+      ->capture_default_str();
+  command->add_option("--context", options.contexts, "tokens of a sequence, a row each: 1024,4096")
+      ->delimiter(',')
+      ->check(CLI::Range(2, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--tokens", options.tokens, "of a step, where a sequence has no more")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
+  command
+      ->add_option("--against", options.opponents,
+                   "sdpa: softmax by scaled_dot_product_attention; norm, series: the paper's eager "
+                   "code of exp(s) v over its length, and of the series of 10 orders; all by default")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"sdpa", "norm", "series"}));
+  command->add_option("--rounds", options.rounds, "steps that are timed of each")->capture_default_str();
+  command->add_option("--threads", options.threads, "threads of each; 0: all processors")
+      ->capture_default_str();
+  command->add_option("--json", json, "write the rows to this file as a JSON list");
+  command->footer(
+      "\nEach row is a pair of processes that make steps in turn; ratio is the median over rounds of the "
+      "opponent's time over ours.\nFrom 4096 tokens on eager opponents compute each layer again in the "
+      "backward "
+      "(torch.utils.checkpoint), as they must to fit.");
   return command;
 }
 
@@ -281,6 +321,9 @@ int run(int argc, char **argv) {
       app.add_subcommand("compile", "time of taylorc, forward and backward, without the kernel cache");
   addCommon(compile, compileArguments);
   addShape(compile, compileArguments, "1,1,1,64");
+  TrainOptions trainOptions;
+  std::string trainJson;
+  CLI::App *train = addTrain(app, trainOptions, trainJson);
   CountOptions countOptions;
   std::string countJson;
   CLI::App *counts = addCounts(app, countOptions, countJson);
@@ -301,6 +344,13 @@ int run(int argc, char **argv) {
     nlohmann::json rows = benchCounts(countOptions);
     if (!countJson.empty())
       writeJson(countJson, rows);
+    return 0;
+  }
+  if (*train) {
+    checkJson(trainJson);
+    nlohmann::json rows = benchTrain(trainOptions);
+    if (!trainJson.empty())
+      writeJson(trainJson, rows);
     return 0;
   }
   if (*forms && !calibration.empty()) {

@@ -5,7 +5,11 @@
 #include "trainer/model/Gpus.h"
 #include <ATen/Parallel.h>
 #include <c10/core/CachingDeviceAllocator.h>
+#include <ctime>
+#include <fstream>
+#include <sstream>
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace taylor::trainer {
 
@@ -27,6 +31,20 @@ int64_t peakMemory(c10::Device device) {
   struct rusage usage;
   ::getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss * 1024;
+}
+
+double processSeconds() {
+  // The 22nd field of proc(5)'s stat, counted behind the name in parentheses: ticks from boot to start.
+  std::string stat;
+  std::ifstream file("/proc/self/stat");
+  std::getline(file, stat);
+  std::istringstream fields(stat.substr(stat.rfind(')') + 2));
+  std::string field;
+  for (int i = 3; i <= 22; ++i)
+    fields >> field;
+  timespec now;
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec) - std::stod(field) / double(::sysconf(_SC_CLK_TCK));
 }
 
 } // namespace taylor::trainer

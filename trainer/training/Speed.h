@@ -15,5 +15,8 @@ double peakOf(const Config &config, c10::Device device);
 // The most bytes that this process has had at once: of a GPU's memory, or resident.
 int64_t peakMemory(c10::Device device);
 
+// Seconds since this process was started, to a hundredth.
+double processSeconds();
+
 } // namespace taylor::trainer
 #endif

@@ -94,7 +94,8 @@ template <typename Make> auto firstOnMachine(const Group &group, int64_t local, 
 // once. Of several processes the first alone writes, to files and to the terminal.
 class Run {
 public:
-  Run(const Config &config, Existing existing, const Group &group, const World &world);
+  Run(const Config &config, Existing existing, const Group &group, const World &world,
+      const Lockstep *lockstep);
   int loop();
 
 private:
@@ -113,7 +114,8 @@ private:
 
   Config config;
   const Group &group;
-  int64_t share; // sequences of a batch that this process has
+  const Lockstep *lockstep; // null: steps follow each other
+  int64_t share;            // sequences of a batch that this process has
   fs::path folder;
   AttentionKernel attention;
   Data data;
@@ -135,6 +137,7 @@ private:
   int64_t lastEvaluated = -1;
   EvaluationResult evaluated; // by the last evaluation
   bool warm = false;          // after this process's first step, which pays for pages and caches
+  double startSeconds = NAN;  // from the process's start to the end of its first step
   double trainedSeconds = 0;  // of warm steps
   int64_t trainedTokens = 0;
   double waitedSeconds = 0; // for data, of warm steps
@@ -147,8 +150,10 @@ const std::vector<std::string> columns = {
     "data_wait", "memory_mb", "skipped",   "validation_loss",   "validation_accuracy"};
 
 // First what takes no time, then the specification and the text: what is most often wrong.
-Run::Run(const Config &theConfig, Existing existing, const Group &group, const World &world)
-    : config(theConfig), group(group), share(world.share(config.train.batch, "train.batch")),
+Run::Run(const Config &theConfig, Existing existing, const Group &group, const World &world,
+         const Lockstep *lockstep)
+    : config(theConfig), group(group), lockstep(lockstep),
+      share(world.share(config.train.batch, "train.batch")),
       folder(group.isFirst() ? checkFolder(config.run.folder, existing) : fs::path(config.run.folder)),
       attention(firstOnMachine(group, world.local,
                                [&] {
@@ -255,6 +260,8 @@ void Run::say(const std::string &line) {
 }
 
 Measurements Run::advance(int64_t step) {
+  if (lockstep)
+    lockstep->wait();
   Clock::time_point start = Clock::now();
   double waited = 0;
   Batch batch = batches->next(waited);
@@ -271,6 +278,10 @@ Measurements Run::advance(int64_t step) {
     trainedTokens += batch.counted;
     waitedSeconds += waited;
   }
+  if (!warm)
+    startSeconds = processSeconds();
+  if (lockstep)
+    lockstep->done(seconds, result.loss, processSeconds());
   warm = true;
   losses.push_back(result.loss);
   if (losses.size() > lossWindow)
@@ -343,6 +354,8 @@ int Run::loop() {
                                           first, steps);
   if (group.isFirst())
     progress.emplace("training", steps, first, /*eager=*/true);
+  if (lockstep)
+    lockstep->begin(config, checkpoint.description.vocabulary, model.parameterCount());
   for (int64_t step = first + 1; step <= steps; ++step) {
     Measurements measurements = advance(step);
     if (metrics && (isDue(step, config.log.every) || step == steps))
@@ -387,6 +400,7 @@ void Run::finish(int64_t step) {
                                     {"tokens", step * config.train.batch * config.train.context},
                                     {"tokens_per_second", speed},
                                     {"mfu", mfu},
+                                    {"start_seconds", startSeconds},
                                     {"data_wait_share", trainedTokens ? waitedSeconds / trainedSeconds : NAN},
                                     {"skipped_updates", updates.state().skipped},
                                     {"train_loss", mean(losses)},
@@ -430,7 +444,7 @@ int amongOthers(Group &group, const std::function<int()> &work) {
 
 } // namespace
 
-int train(const Config &config, Existing existing) {
+int train(const Config &config, Existing existing, const Lockstep *lockstep) {
   config.check();
   if (config.run.threads)
     at::set_num_threads(config.run.threads);
@@ -439,6 +453,8 @@ int train(const Config &config, Existing existing) {
     existing = Existing::Resume;
   if (world.size > 1 && config.run.device == "cuda")
     chooseGpu(world);
+  if (lockstep && world.size > 1)
+    fail("unsupported --lockstep with several processes");
   Group group(world, config.run.device, std::chrono::seconds(config.run.joinTimeout));
   return amongOthers(group, [&] {
     group.requireSame("configuration", [&] {
@@ -447,7 +463,7 @@ int train(const Config &config, Existing existing) {
       shared.run.threads = 0;
       return writeConfig(shared);
     });
-    return Run(config, existing, group, world).loop();
+    return Run(config, existing, group, world, lockstep).loop();
   });
 }
 

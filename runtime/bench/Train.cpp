@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "TrainOpponent.h"
+#include "runtime/Cpu.h"
+#include "runtime/Error.h"
+#include "runtime/bench/Commands.h"
+#include "runtime/bench/Conversation.h"
+#include "runtime/bench/Measure.h"
+#include <ATen/Parallel.h>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace taylor::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using runtime::fail;
+
+constexpr int warmSteps = 1;          // the first step pays for pages and caches
+constexpr double target = 0.9;        // of what Amdahl's law promises beyond 1
+constexpr int64_t longContext = 4096; // from here on eager attention needs its layers computed again
+
+/// A specification beside the same attention in PyTorch.
+struct Case {
+  const char *spec, *setting, *attention;
+  bool eager;
+};
+
+constexpr Case cases[] = {{"softmax.mlir", "", "sdpa", false},
+                          {"softmax-norm-l2.mlir", "", "norm", true},
+                          {"softmax-taylor.mlir", "order=10", "series", true}};
+
+std::string trainerBeside() {
+  fs::path path = fs::read_symlink("/proc/self/exe").parent_path() / "taylor-train";
+  if (!fs::exists(path))
+    fail("requires taylor-train beside taylor-bench, but '", path.string(), "' does not exist");
+  return path;
+}
+
+Json parse(const std::string &line, const char *who) {
+  Json message = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!message.is_object())
+    fail("expected JSON of ", who, ", but got '", line, "'");
+  return message;
+}
+
+Json ask(Conversation &contender, const char *what) {
+  contender.tell(what);
+  return parse(contender.hear(), what);
+}
+
+/// A folder that is gone afterwards.
+struct TemporaryFolder {
+  fs::path path;
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "taylor-bench-XXXXXX").string();
+    if (!::mkdtemp(name.data()))
+      fail("could not create a folder in '", fs::temp_directory_path().string(), "'");
+    path = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code error;
+    fs::remove_all(path, error);
+  }
+};
+
+std::vector<std::string> trainerCommand(const TrainOptions &options, const Case &one, int64_t context,
+                                        int64_t steps, const fs::path &folder) {
+  std::vector<std::string> command = {trainerBeside(),
+                                      "--config",
+                                      options.config,
+                                      "--attention",
+                                      (fs::path(options.specifications) / one.spec).string(),
+                                      "--out",
+                                      folder.string(),
+                                      "--overwrite",
+                                      "--lockstep"};
+  auto set = [&](const std::string &setting) { command.insert(command.end(), {"--set", setting}); };
+  set("train.context=" + std::to_string(context));
+  set("train.batch=" + std::to_string(std::max<int64_t>(options.tokens / context, 1)));
+  set("train.steps=" + std::to_string(steps));
+  set("run.threads=" + std::to_string(at::get_num_threads()));
+  for (const char *setting :
+       {"evaluation.every=0", "evaluation.sequences=1", "checkpoint.every=0", "log.tensorboard=false"})
+    set(setting);
+  if (*one.setting)
+    set(one.setting);
+  return command;
+}
+
+/// Seconds of our kernels, forward and backward, on one layer's shape.
+class OwnAttention {
+public:
+  OwnAttention(const TrainOptions &options, const Case &one, const Json &model) {
+    request.spec = (fs::path(options.specifications) / one.spec).string();
+    if (*one.setting)
+      request.settings = {one.setting};
+    request.shape = {model["batch"],   model["heads"],    model["key_value_heads"], model["context"],
+                     model["context"], model["head_dim"], model["value_dim"]};
+    attention.emplace(request.attention());
+    inputs = makeInputs(attention->manifest(), request);
+    contender = {"taylor", [this](const std::vector<at::Tensor> &x) { return attention->call(x); }};
+    runner.emplace(contender, inputs, /*cpuClock=*/false);
+  }
+  double seconds() { return 1e-3 * runner->time("both"); }
+
+private:
+  Request request;
+  std::optional<Attention> attention;
+  std::vector<at::Tensor> inputs;
+  Contender contender;
+  std::optional<Runner> runner;
+};
+
+double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < a.size(); ++i)
+    ratios.push_back(a[i] / b[i]);
+  return median(ratios);
+}
+
+void print(const Json &row) {
+  printf("%-22s T=%-5ld %8.0f tokens/s  %-7s %6.2fx (attention is %4.1f %% of its step, kernels %5.1fx: at "
+         "least %.2fx)  %6.0f MB, it %6.0f MB  start %.1f s\n",
+         row["spec"].get<std::string>().c_str(), long(row["context"].get<int64_t>()),
+         row["tokens_per_second"].get<double>(), row["opponent"].get<std::string>().c_str(),
+         row["ratio"].get<double>(), 100 * row["attention_share"].get<double>(),
+         row["kernel_ratio"].get<double>(), row["ratio_wanted"].get<double>(),
+         row["peak_memory_mb"].get<double>(), row["opponent_peak_memory_mb"].get<double>(),
+         row["start_seconds"].get<double>());
+  fflush(stdout);
+}
+
+Json benchCase(const TrainOptions &options, const Case &one, int64_t context) {
+  TemporaryFolder folder;
+  { // fills the caches of kernels and tokens
+    Conversation first("taylor-train", trainerCommand(options, one, context, 1, folder.path / "first"));
+    first.hear();
+    ask(first, "step");
+    first.finish();
+  }
+  Conversation ours("taylor-train",
+                    trainerCommand(options, one, context, warmSteps + options.rounds, folder.path / "run"));
+  Json model = parse(ours.hear(), "taylor-train");
+  double start = ask(ours, "step")["since_start"];
+
+  Json sizes = model;
+  sizes["attention"] = one.attention;
+  sizes["checkpointing"] = one.eager && context >= longContext;
+  sizes["threads"] = at::get_num_threads();
+  Conversation theirs("the opponent", {options.python, "-c", trainOpponent});
+  theirs.tell(sizes.dump());
+  Json opponent = parse(theirs.hear(), "the opponent");
+  if (opponent["parameters"] != model["parameters"])
+    fail("expected an opponent of ", model["parameters"].dump(), " parameters, but it has ",
+         opponent["parameters"].dump());
+  ask(theirs, "step");
+
+  OwnAttention attention(options, one, model);
+  std::vector<double> own, other, ownAttention, otherAttention;
+  for (int64_t round = 0; round < options.rounds; ++round) {
+    own.push_back(ask(ours, "step")["seconds"]);
+    other.push_back(ask(theirs, "step")["seconds"]);
+    ownAttention.push_back(attention.seconds());
+    otherAttention.push_back(ask(theirs, "attention")["seconds"]);
+  }
+  double share = model["layers"].get<double>() * medianOfRatios(otherAttention, other);
+  double kernels = medianOfRatios(otherAttention, ownAttention);
+  double amdahl = 1 / (1 - share + share / kernels);
+  double tokens = model["batch"].get<double>() * double(context);
+  Json row = {{"spec", one.spec},
+              {"opponent", one.attention},
+              {"checkpointing", sizes["checkpointing"]},
+              {"context", context},
+              {"batch", model["batch"]},
+              {"parameters", model["parameters"]},
+              {"tokens_per_second", round3(tokens / median(own))},
+              {"opponent_tokens_per_second", round3(tokens / median(other))},
+              {"ratio", round3(medianOfRatios(other, own))},
+              {"attention_share", round3(share)},
+              {"kernel_ratio", round3(kernels)},
+              {"ratio_by_amdahl", round3(amdahl)},
+              {"ratio_wanted", round3(1 + target * (amdahl - 1))},
+              {"start_seconds", round3(start)},
+              {"rounds", options.rounds},
+              {"threads", at::get_num_threads()},
+              {"cpu", runtime::cpuName()}};
+  row["peak_memory_mb"] = ours.finish() >> 20;
+  row["opponent_peak_memory_mb"] = theirs.finish() >> 20;
+  print(row);
+  return row;
+}
+
+} // namespace
+
+Json benchTrain(const TrainOptions &options) {
+  if (options.threads > 0)
+    at::set_num_threads(int(options.threads));
+  if (options.rounds < 1)
+    fail("expected --rounds to be at least 1, but got ", options.rounds);
+  Json rows = Json::array();
+  for (int64_t context : options.contexts)
+    for (const Case &one : cases)
+      if (options.opponents.empty() || std::find(options.opponents.begin(), options.opponents.end(),
+                                                 one.attention) != options.opponents.end())
+        rows.push_back(benchCase(options, one, context));
+  return rows;
+}
+
+} // namespace taylor::bench
