@@ -51,6 +51,8 @@ def sizes(choices, specification, documents):
 MOST_CHANNELS = [64, 64, 20, 8, 6, 4, 4]
 # The highest order whose states the interpreter reads in seconds: GPUs have 16 channels at least, so 4,845 rows of order 4 and 74,613 of order 6.
 MOST_ORDER_PTX = 4
+# The same of blocks of 8 channels, of which every product is a row: 8^5 for order 5.
+MOST_ORDER_BLOCKS = 3
 
 
 def fit(shape, specification, multiple=1, least=1):
@@ -105,7 +107,7 @@ def generate(seed, given=None):
     runs = {"cpu-parallel": cpu + ["--form=parallel"], "tile-parallel": tile + [f"--tiles={TILES}"], "ptx-parallel": ptx + ["--form=parallel"]}
     if specification.finite is not None and not specification.parallel_only:
         shape["d"] = min(shape["d"], MOST_CHANNELS[specification.finite])
-        states = choices.choose("tile.states", STATES)
+        states = choices.choose("tile.states", STATES if specification.finite <= MOST_ORDER_BLOCKS else STATES[:1])
         runs |= {"cpu-chunked": reshaped(cpu, shape) + ["--form=chunked"] + chunk, "tile-chunked": reshaped(tile, shape | {"e": min(shape["e"], 20)}) + [f"--tiles={CHUNKED_TILES},{states}"],
                  "ptx-chunked": reshaped(ptx, shape, *MATRIX_UNITS) + ["--form=chunked"] + chunk}
         if specification.causal:

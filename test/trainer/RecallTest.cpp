@@ -8,7 +8,7 @@ using namespace taylor::trainer;
 
 namespace {
 
-constexpr int64_t vocabulary = 303, context = 40, pairs = 10, keys = 150;
+constexpr int64_t vocabulary = 400, symbols = 300, context = 40, pairs = 10, keys = 150;
 
 struct Sequence {
   std::vector<int64_t> inputs = std::vector<int64_t>(context), targets = std::vector<int64_t>(context);
@@ -17,7 +17,7 @@ struct Sequence {
 } // namespace
 
 TEST(Recall, AsksForEachKeyOnceBehindAllPairs) {
-  RecallSampler sampler(RecallTask(vocabulary, context, pairs), 4, 1);
+  RecallSampler sampler(RecallTask(vocabulary, symbols, context, pairs), 4, 1);
   std::set<std::vector<int64_t>> places, keyLists;
   for (int64_t step = 0; step < 20; ++step) {
     Sequence s;
@@ -27,13 +27,13 @@ TEST(Recall, AsksForEachKeyOnceBehindAllPairs) {
       EXPECT_EQ(s.targets[i], -100);
       EXPECT_EQ(s.targets[i + 1], -100);
       EXPECT_TRUE(s.inputs[i] >= 3 && s.inputs[i] < 3 + keys);
-      EXPECT_TRUE(s.inputs[i + 1] >= 3 + keys && s.inputs[i + 1] < vocabulary);
+      EXPECT_TRUE(s.inputs[i + 1] >= 3 + keys && s.inputs[i + 1] < 3 + symbols);
       EXPECT_TRUE(values.emplace(s.inputs[i], s.inputs[i + 1]).second) << "a key comes once";
     }
     std::set<int64_t> asked;
     std::vector<int64_t> where;
     for (int64_t t = 2 * pairs; t < context; ++t) {
-      EXPECT_TRUE(s.inputs[t] >= 3 && s.inputs[t] < vocabulary);
+      EXPECT_TRUE(s.inputs[t] >= 3 && s.inputs[t] < 3 + symbols);
       if (s.targets[t] == -100)
         continue;
       where.push_back(t);
@@ -51,7 +51,7 @@ TEST(Recall, AsksForEachKeyOnceBehindAllPairs) {
 }
 
 TEST(Recall, DependsOnSeedStepAndSequenceAlone) {
-  RecallTask task(vocabulary, context, pairs);
+  RecallTask task(vocabulary, symbols, context, pairs);
   RecallSampler sampler(task, 4, 1), same(task, 4, 1), other(task, 4, 2);
   RecallValidation validation(task, 3);
   EXPECT_EQ(validation.count(), 3);
@@ -72,11 +72,13 @@ TEST(Recall, DependsOnSeedStepAndSequenceAlone) {
 }
 
 TEST(Recall, RefusesWhatHasNoRoom) {
-  EXPECT_EQ(failure([] { RecallTask(303, 29, 10); }),
+  EXPECT_EQ(failure([] { RecallTask(400, 300, 29, 10); }),
             "requires train.context of at least 3 data.pairs = 30 tokens, keys with values and each key once "
             "more, but got 29");
-  EXPECT_EQ(failure([] { RecallTask(303, 4096, 151); }),
-            "expected data.pairs from 1 to 150, half of the vocabulary, but got 151");
-  EXPECT_EQ(failure([] { RecallTask(303, 40, 0); }),
-            "expected data.pairs from 1 to 150, half of the vocabulary, but got 0");
+  EXPECT_EQ(failure([] { RecallTask(400, 300, 4096, 151); }),
+            "expected data.pairs from 1 to 150, half of data.symbols, but got 151");
+  EXPECT_EQ(failure([] { RecallTask(400, 300, 40, 0); }),
+            "expected data.pairs from 1 to 150, half of data.symbols, but got 0");
+  EXPECT_EQ(failure([] { RecallTask(400, 398, 40, 10); }),
+            "expected data.symbols from 2 to 397, as the vocabulary has, but got 398");
 }

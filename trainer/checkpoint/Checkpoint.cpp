@@ -144,6 +144,7 @@ static void writeCheckpoint(const fs::path &path, const Checkpoint &checkpoint, 
                        {"sampler", training.sampler},
                        {"groups", training.groups},
                        {"pairs", training.pairs},
+                       {"symbols", training.symbols},
                        {"skipped_updates", training.updates.skipped},
                        {"recent_losses", training.updates.losses},
                        {"recent_gradient_norms", training.updates.norms},
@@ -224,6 +225,7 @@ TrainingState readTrainingState(const std::string &content, const fs::path &chec
   same("sampler", "data.sampler", expected.sampler);
   same("groups", "data.groups", expected.groups);
   same("pairs", "data.pairs", expected.pairs);
+  same("symbols", "data.symbols", expected.symbols);
   same("training_tokens", "the number of training tokens", expected.trainingTokens);
 
   TrainingState result = expected;

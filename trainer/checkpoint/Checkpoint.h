@@ -16,7 +16,7 @@ namespace taylor::trainer {
 // it is a function of (seed, step, sequence).
 struct TrainingState {
   int64_t step = 0; // updates done
-  int64_t seed = 0, batch = 0, context = 0, groups = 1, pairs = 0, trainingTokens = 0;
+  int64_t seed = 0, batch = 0, context = 0, groups = 1, pairs = 0, symbols = 0, trainingTokens = 0;
   std::string sampler;
   UpdateState updates;
   Evaluation::State evaluations;

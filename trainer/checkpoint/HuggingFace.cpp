@@ -167,9 +167,8 @@ void writeHuggingFace(const fs::path &folder, const ModelDescription &descriptio
     config["auto_map"] = {{"AutoConfig", "configuration_taylor.TaylorConfig"},
                           {"AutoModel", "modeling_taylor.TaylorModel"},
                           {"AutoModelForCausalLM", "modeling_taylor.TaylorForCausalLM"}};
-  ordered_json generation = {{"bos_token_id", tokenizer.beginning()},
-                             {"eos_token_id", tokenizer.end()},
-                             {"use_cache", true}};
+  ordered_json generation = {
+      {"bos_token_id", tokenizer.beginning()}, {"eos_token_id", tokenizer.end()}, {"use_cache", true}};
   ordered_json tokens = {{"tokenizer_class", "LlamaTokenizer"},
                          {"add_bos_token", true},
                          {"add_eos_token", false},

@@ -130,6 +130,7 @@ void DataConfig::list(Settings &s) {
       "'packed': sequences cut from the stream of all documents; 'documents': of each a document at random, "
       "cut or padded to the context, whose last token is a target alone; 'recall': no text but a task, "
       "associative recall of the tokenizer's pieces");
+  s.add("symbols", symbols, "tokens that the task 'recall' has, half of them keys, half values");
   s.add("pairs", pairs, "keys with values in a sequence of the task 'recall', each asked for once");
   s.add("document_mask", documentMask,
         "in packed sequences a token sees only its own document, where positions and states begin anew");

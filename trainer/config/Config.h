@@ -90,10 +90,10 @@ struct DataConfig {
   std::string tokenizer;
   int64_t vocabulary = 4096;
   double validationFraction = 0.02;
-  std::string sampler = "packed"; // or "documents", or "recall"
-  int64_t pairs = 8;              // of "recall"
-  bool documentMask = true;       // of packed sequences
-  int64_t groups = 1;             // of a batch of documents
+  std::string sampler = "packed";  // or "documents", or "recall"
+  int64_t symbols = 64, pairs = 8; // of "recall"
+  bool documentMask = true;        // of packed sequences
+  int64_t groups = 1;              // of a batch of documents
   bool usesDocuments() const { return sampler == "packed" && documentMask; }
   bool verify = false;
   void list(Settings &);

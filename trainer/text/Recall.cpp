@@ -9,26 +9,28 @@ namespace taylor::trainer {
 constexpr int64_t special = 3; // <unk>, <s>, </s>
 constexpr uint64_t validationSeed = 0x7265636174617374;
 
-RecallTask::RecallTask(int64_t vocabulary, int64_t context, int64_t pairs)
-    : vocabulary(vocabulary), context(context), pairs(pairs) {
-  int64_t keys = (vocabulary - special) / 2;
-  if (pairs < 1 || pairs > keys)
-    fail("expected data.pairs from 1 to ", keys, ", half of the vocabulary, but got ", pairs);
+RecallTask::RecallTask(int64_t vocabulary, int64_t symbols, int64_t context, int64_t pairs)
+    : symbols(symbols), context(context), pairs(pairs) {
+  if (symbols < 2 || symbols > vocabulary - special)
+    fail("expected data.symbols from 2 to ", vocabulary - special, ", as the vocabulary has, but got ",
+         symbols);
+  if (pairs < 1 || pairs > symbols / 2)
+    fail("expected data.pairs from 1 to ", symbols / 2, ", half of data.symbols, but got ", pairs);
   if (3 * pairs > context)
     fail("requires train.context of at least 3 data.pairs = ", 3 * pairs,
          " tokens, keys with values and each key once more, but got ", context);
 }
 
 void RecallTask::draw(uint64_t key, int64_t *inputs, int64_t *targets) const {
-  int64_t keys = (vocabulary - special) / 2, behind = 2 * pairs, rest = context - behind;
+  int64_t keys = symbols / 2, behind = 2 * pairs, rest = context - behind;
   uint64_t keyOrder = mix(key ^ 1), places = mix(key ^ 2), values = mix(key ^ 3), others = mix(key ^ 4);
   auto below = [](uint64_t random, int64_t count) { return int64_t(random % uint64_t(count)); };
   std::fill_n(targets, context, -100);
   for (int64_t t = behind; t < context; ++t)
-    inputs[t] = special + below(mix(others + t), vocabulary - special);
+    inputs[t] = special + below(mix(others + t), symbols);
   for (int64_t i = 0; i < pairs; ++i) {
     int64_t asked = special + permute(i, keys, keyOrder);
-    int64_t value = special + keys + below(mix(values + i), vocabulary - special - keys);
+    int64_t value = special + keys + below(mix(values + i), symbols - keys);
     inputs[2 * i] = asked;
     inputs[2 * i + 1] = value;
     int64_t question = behind + permute(i, rest, places);

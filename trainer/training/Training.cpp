@@ -59,7 +59,8 @@ std::string checksum(const Model &model) {
 }
 
 RecallTask recallTask(const Config &config, const Data &data) {
-  return RecallTask(data.tokenizer->vocabulary(), config.train.context, config.data.pairs);
+  return RecallTask(data.tokenizer->vocabulary(), config.data.symbols, config.train.context,
+                    config.data.pairs);
 }
 
 std::unique_ptr<Sampler> makeSampler(const Config &config, const Data &data) {
@@ -192,6 +193,7 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
   checkpoint.state.sampler = config.data.sampler;
   checkpoint.state.groups = config.data.groups;
   checkpoint.state.pairs = config.data.pairs;
+  checkpoint.state.symbols = config.data.symbols;
   checkpoint.state.trainingTokens = data.training.size();
   if (existing == Existing::Resume)
     resume();
