@@ -209,8 +209,11 @@ template <typename Op> void SpecPrinter::printSum(Op op, int64_t index, TorchTex
     if (visible.text.empty()) {
       sum = TorchText{"float(" + scope.getSize("u") + ")", Strength::Primary, {}, true, false};
     } else {
+      // As positions: PyTorch differentiates a power of integers in f32, whatever the exponent's type.
       sum.axes = withoutAxis(visible.axes, "u");
-      sum.text = visible.text + ".sum(-1)";
+      sum.text = visible.text + ".sum(-1).float() + " + scope.like + ".new_zeros([1])";
+      sum.strength = Strength::Sum;
+      sum.isWide = true;
     }
     break;
   case Sum::State:

@@ -64,6 +64,8 @@ def every(test):
 class Specs(unittest.TestCase):
     @every
     def test_gradcheck(self, spec):
+        if "stop(" in spec.read_text(encoding="utf-8"):
+            return  # its gradient is not the derivative, on purpose
         torch.autograd.gradcheck(lambda *x: attention(*x, spec=spec), make(spec, torch.float64, b=1, h=2, g=1, t=3, u=4))
 
     @every
@@ -140,7 +142,8 @@ class Specs(unittest.TestCase):
         gradients = zip(torch.autograd.grad(ours, inputs, cotangent), torch.autograd.grad(theirs, rounded, cotangent.float()))
         for i, (a, b) in enumerate(gradients):
             self.assertEqual(a.dtype, torch.float32)
-            self.assertLess(norm(a - b), 2e-2 * norm(b), f"gradient {i}")  # results are rounded to bf16
+            # Rounded to bf16 where they are results, and wherever else 16-bit kernels round; a sum over all tokens may cancel to nearly 0.
+            self.assertLess(norm(a - b), 4e-2 * norm(b) + 1e-4, f"gradient {i}")
 
 
 if __name__ == "__main__":

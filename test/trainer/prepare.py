@@ -84,11 +84,16 @@ for kind in ("jsonl", "gz", "zst", "parquet", "large"):
 # Killed again and again: the same command goes on, and nothing tells.
 for number, kind in ((signal.SIGKILL, "jsonl"), (signal.SIGTERM, "parquet")):
     big = root / f"killed-{number}.{kind}"
-    if kind == "jsonl":
-        big.write_text(lines(texts * 6))
-    else:
-        pyarrow.parquet.write_table(pyarrow.table({"text": texts * 6}), big, row_group_size=1700)
-    prepare(root / "whole", big, shard_tokens=100000, overwrite=True)
+    copies, seconds = 6, 0
+    while seconds < 4:  # so much text that this machine commits several times before it is done
+        copies = copies if seconds == 0 else int(copies * 5 / seconds) + 1
+        if kind == "jsonl":
+            big.write_text(lines(texts * copies))
+        else:
+            pyarrow.parquet.write_table(pyarrow.table({"text": texts * copies}), big, row_group_size=1700)
+        begin = time.monotonic()
+        prepare(root / "whole", big, shard_tokens=100000, overwrite=True, threads=1)
+        seconds = time.monotonic() - begin
     out, kills, resumed = root / f"killed-{number}", 0, 0
 
     def offset():
