@@ -11,7 +11,7 @@ usage: ./test.sh [--full] [--preset=release|dev|asan] [--filter=REGEX] [--style]
 Installs what is missing (as ./quickstart.sh does), builds everything and runs every test: lit with FileCheck, GoogleTest, end to end.
 About 30 minutes from a clean clone on two cores. The last line counts: `N passed, N failed`.
 
-  --full           the three-way cover of shapes, types and masks instead of the pairwise one (at most 60 minutes); of the release build, without --filter,
+  --full           the three-way cover of shapes, types and masks instead of the pairwise one (one to two hours on two cores); of the release build, without --filter,
                    the tests run on a build with sanitizers too (test/README.md), in build-asan
   --preset=NAME    release (default), dev (assertions), asan (assertions, address and undefined-behaviour sanitizers)
   --filter=REGEX   only tests whose name matches, for example --filter=runtime/
