@@ -103,6 +103,47 @@ static Drawn drawPoints(const Figure &figure, const Folders &folders) {
           printPointPlot(figure, points)};
 }
 
+// What is to be trained, and where each run of a panel lies.
+struct Planned {
+  std::vector<QueuedRun> queue;
+  Folders folders;
+};
+
+// Seed by seed, so that a figure can be drawn as soon as every run has one. Throws Error for whatever is
+// wrong with any of the configurations.
+static Planned planRuns(const Figure &figure, const FigureOptions &options, const fs::path &scale,
+                        const fs::path &out) {
+  Planned planned;
+  std::set<fs::path> queued;
+  for (const FigurePanel &panel : figure.panels)
+    planned.folders.emplace_back(panel.runs.size());
+  for (int64_t seed = 1; seed <= options.seeds; ++seed)
+    for (size_t p = 0; p < figure.panels.size(); ++p)
+      for (size_t r = 0; r < figure.panels[p].runs.size(); ++r) {
+        const FigureRun &run = figure.panels[p].runs[r];
+        fs::path folder = out / text(run.name(), "-seed", seed);
+        planned.folders[p][r].push_back(folder);
+        if (!queued.insert(folder).second)
+          continue;
+        std::vector<std::string> configs = {run.config.string()};
+        if (figure.scaled)
+          configs.push_back(scale.string());
+        // A line of points has many runs of one label.
+        std::string label = figure.panels[p].against.empty() ? run.label : run.name();
+        QueuedRun made{text(label, ", seed ", seed), folder, {}};
+        for (const std::string &config : configs)
+          made.arguments.insert(made.arguments.end(), {"--config", config});
+        made.arguments.insert(made.arguments.end(), {"--set", text("run.seed=", seed)});
+        for (const std::string &setting : options.overrides)
+          made.arguments.insert(made.arguments.end(), {"--set", setting});
+        std::vector<std::string> overrides = options.overrides;
+        overrides.push_back("run.folder=" + folder.string());
+        readConfig(configs, overrides).check();
+        planned.queue.push_back(std::move(made));
+      }
+  return planned;
+}
+
 int makeFigure(const FigureOptions &options) {
   if (options.seeds < 1)
     fail("expected --seeds to be at least 1, but got ", options.seeds);
@@ -114,47 +155,19 @@ int makeFigure(const FigureOptions &options) {
                                      : fs::path(options.out);
   if (!options.noPlots && !options.list)
     requireGnuplot();
-
-  std::vector<QueuedRun> queue;
-  std::set<fs::path> queued;
-  Folders folders;
-  // Seed by seed, so that a figure can be drawn as soon as every run has one.
-  for (const FigurePanel &panel : figure.panels)
-    folders.emplace_back(panel.runs.size());
-  for (int64_t seed = 1; seed <= options.seeds; ++seed)
-    for (size_t p = 0; p < figure.panels.size(); ++p)
-      for (size_t r = 0; r < figure.panels[p].runs.size(); ++r) {
-        const FigureRun &run = figure.panels[p].runs[r];
-        fs::path folder = out / text(run.name(), "-seed", seed);
-        folders[p][r].push_back(folder);
-        if (!queued.insert(folder).second)
-          continue;
-        std::vector<std::string> configs = {run.config.string()};
-        if (figure.scaled)
-          configs.push_back(scale.string());
-        QueuedRun made{text(run.label, ", seed ", seed), folder, {}};
-        for (const std::string &config : configs)
-          made.arguments.insert(made.arguments.end(), {"--config", config});
-        made.arguments.insert(made.arguments.end(), {"--set", text("run.seed=", seed)});
-        for (const std::string &setting : options.overrides)
-          made.arguments.insert(made.arguments.end(), {"--set", setting});
-        // Whatever is wrong with any of them is said before the first is trained.
-        std::vector<std::string> overrides = options.overrides;
-        overrides.push_back("run.folder=" + folder.string());
-        readConfig(configs, overrides).check();
-        queue.push_back(std::move(made));
-      }
+  Planned planned = planRuns(figure, options, scale, out);
   if (options.list) {
-    for (const QueuedRun &run : queue)
+    for (const QueuedRun &run : planned.queue)
       std::printf("%-8s%s\n", fs::exists(run.folder / "summary.json") ? "done" : "missing",
                   run.folder.c_str());
     return 0;
   }
   if (!options.plotOnly)
-    if (int status = makeRuns(queue))
+    if (int status = makeRuns(planned.queue))
       return status;
 
-  Drawn drawn = figure.panels[0].against.empty() ? drawCurves(figure, folders) : drawPoints(figure, folders);
+  Drawn drawn = figure.panels[0].against.empty() ? drawCurves(figure, planned.folders)
+                                                 : drawPoints(figure, planned.folders);
   writeDurably(out / drawn.table, drawn.rows);
   writeDurably(out / "results.txt", drawn.results);
   if (!options.noPlots) {
