@@ -36,24 +36,6 @@ struct Pipe {
   }
 };
 
-pid_t start(const std::vector<std::string> &arguments, const Pipe &output, const Pipe &errors) {
-  std::vector<char *> argv;
-  for (const std::string &argument : arguments)
-    argv.push_back(const_cast<char *>(argument.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output.write, 1);
-  posix_spawn_file_actions_adddup2(&actions, errors.write, 2);
-  pid_t pid;
-  int error = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0)
-    fail("could not start '", arguments[0], "': ", std::strerror(error));
-  return pid;
-}
-
 /// Reads what is there; false at the end of the stream.
 bool drain(int descriptor, std::string &text) {
   char buffer[4096];
@@ -65,11 +47,31 @@ bool drain(int descriptor, std::string &text) {
 
 } // namespace
 
+int startProcess(const std::vector<std::string> &arguments, int input, int output, int errors) {
+  std::vector<char *> argv;
+  for (const std::string &argument : arguments)
+    argv.push_back(const_cast<char *>(argument.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, input, 0);
+  posix_spawn_file_actions_adddup2(&actions, output, 1);
+  posix_spawn_file_actions_adddup2(&actions, errors, 2);
+  pid_t pid;
+  int error = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0)
+    fail("could not start '", arguments[0], "': ", std::strerror(error));
+  return pid;
+}
+
 ProcessResult runProcess(const std::vector<std::string> &arguments, double slowSeconds,
                          const std::function<void()> &slow) {
   ProcessResult result;
   Pipe output, errors;
-  pid_t pid = start(arguments, output, errors);
+  int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  pid_t pid = startProcess(arguments, nothing, output.write, errors.write);
+  close(nothing);
   output.closeWrite();
   errors.closeWrite();
 

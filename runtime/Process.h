@@ -14,6 +14,10 @@ struct ProcessResult {
   int signal = 0;
 };
 
+/// Starts arguments[0] with no shell; a name without a slash is looked for in PATH. `input`, `output` and
+/// `errors` become its standard streams. Returns its number. Throws Error where it cannot be started.
+int startProcess(const std::vector<std::string> &arguments, int input, int output, int errors);
+
 /// Runs arguments[0] with no shell and waits; a name without a slash is looked for in PATH. `slow` is called
 /// once if it takes longer than `slowSeconds`. Throws Error where it cannot be started.
 ProcessResult runProcess(const std::vector<std::string> &arguments, double slowSeconds,

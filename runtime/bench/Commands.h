@@ -38,9 +38,10 @@ nlohmann::json benchCompile(const Request &request);
 
 /// What `train` runs.
 struct TrainOptions {
-  std::string config;         ///< A configuration of the trainer, but for context, batch and steps.
-  std::string specifications; ///< The folder of the specifications.
-  std::string python;         ///< An interpreter that has torch.
+  std::string config; ///< A configuration of the trainer, but for context, batch and steps.
+  /// A JSON list of what to run: {"specification" (from the file's folder), "settings", "against"}.
+  std::string pairs;
+  std::string python; ///< An interpreter that has torch.
   std::vector<int64_t> contexts;
   std::vector<std::string> opponents; ///< Of "sdpa", "norm" and "series"; empty: all.
   int64_t tokens = 2048;              ///< Of a step, where the context is no longer.

@@ -3,8 +3,8 @@
 #include "runtime/Error.h"
 #include "runtime/Process.h"
 #include "runtime/bench/Commands.h"
+#include "runtime/bench/Folder.h"
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -12,15 +12,10 @@ namespace taylor::bench {
 
 nlohmann::json benchCompile(const Request &request) {
   namespace fs = std::filesystem;
-  std::string pattern = (fs::temp_directory_path() / "taylor-bench-XXXXXX").string();
-  if (!mkdtemp(pattern.data()))
-    runtime::fail("could not create a folder in '", fs::temp_directory_path().string(), "'");
-  struct Remove {
-    std::string path;
-    ~Remove() { fs::remove_all(path); }
-  } folder{pattern};
+  TemporaryFolder folder;
+  std::string kernel = folder.path / "kernel.so";
   std::vector<std::string> arguments = compilerCommand(request);
-  arguments.insert(arguments.end(), {"-o", folder.path + "/kernel.so", "--dtype=" + request.dtype});
+  arguments.insert(arguments.end(), {"-o", kernel, "--dtype=" + request.dtype});
 
   std::vector<double> seconds;
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(request.seconds);
@@ -31,12 +26,9 @@ nlohmann::json benchCompile(const Request &request) {
     if (result.exitCode != 0)
       runtime::fail("taylorc could not compile '", request.spec, "'\n", result.errors);
   }
-  nlohmann::json row = {{"command", "compile"},
-                        {"spec", request.spec},
-                        {"dtype", request.dtype},
-                        {"seconds", median(seconds)},
-                        {"bytes", fs::file_size(folder.path + "/kernel.so")},
-                        {"cpu", runtime::cpuName()}};
+  nlohmann::json row = {{"command", "compile"},           {"spec", request.spec},
+                        {"dtype", request.dtype},         {"seconds", median(seconds)},
+                        {"bytes", fs::file_size(kernel)}, {"cpu", runtime::cpuName()}};
   printf("%-28s d=%-4ld %-5s taylorc %.2f s, %ld bytes\n", request.spec.c_str(), long(request.shape.d),
          request.dtype.c_str(), median(seconds), long(row["bytes"].get<int64_t>()));
   fflush(stdout);

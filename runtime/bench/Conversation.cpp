@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/bench/Conversation.h"
 #include "runtime/Error.h"
+#include "runtime/Process.h"
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 namespace taylor::bench {
 
@@ -25,23 +22,9 @@ Conversation::Conversation(std::string name, const std::vector<std::string> &arg
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     fail("could not create a socket: ", std::strerror(errno));
   errors = ::memfd_create("errors", MFD_CLOEXEC);
-  std::vector<char *> argv;
-  for (const std::string &argument : arguments)
-    argv.push_back(const_cast<char *>(argument.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, errors, 2);
-  pid_t child;
-  int error = ::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
   lines = ends[0];
-  if (error != 0)
-    fail("could not start '", arguments[0], "': ", std::strerror(error));
-  pid = child;
+  pid = runtime::startProcess(arguments, ends[1], ends[1], errors);
+  ::close(ends[1]);
 }
 
 Conversation::~Conversation() {

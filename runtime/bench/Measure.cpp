@@ -89,12 +89,14 @@ std::vector<Runner> makeRunners(const std::vector<Contender> &contenders,
   return runners;
 }
 
-double Rounds::ratio(size_t contender, size_t over) const {
+double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b) {
   std::vector<double> ratios;
-  for (size_t i = 0; i < ms[contender].size(); ++i)
-    ratios.push_back(ms[contender][i] / ms[over][i]);
+  for (size_t i = 0; i < a.size(); ++i)
+    ratios.push_back(a[i] / b[i]);
   return median(ratios);
 }
+
+double Rounds::ratio(size_t contender, size_t over) const { return medianOfRatios(ms[contender], ms[over]); }
 
 Rounds measure(const Request &request, const std::string &direction, std::vector<Runner> &runners) {
   constexpr double kShort = 20; // milliseconds

@@ -43,6 +43,9 @@ struct Rounds {
 /// measured in each: what else the machine does falls on all alike.
 Rounds measure(const Request &request, const std::string &direction, std::vector<Runner> &runners);
 
+/// The median over rounds of a's number over b's of the same round.
+double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b);
+
 /// To three digits behind the point.
 double round3(double x);
 

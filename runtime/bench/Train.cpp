@@ -4,9 +4,11 @@
 #include "runtime/Error.h"
 #include "runtime/bench/Commands.h"
 #include "runtime/bench/Conversation.h"
+#include "runtime/bench/Folder.h"
 #include "runtime/bench/Measure.h"
 #include <ATen/Parallel.h>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace taylor::bench {
@@ -20,15 +22,36 @@ constexpr int warmSteps = 1;          // the first step pays for pages and cache
 constexpr double target = 0.9;        // of what Amdahl's law promises beyond 1
 constexpr int64_t longContext = 4096; // from here on eager attention needs its layers computed again
 
+/// The attentions of train_opponent.py.
+constexpr const char *opponents[] = {"sdpa", "norm", "series"};
+
 /// A specification beside the same attention in PyTorch.
-struct Case {
-  const char *spec, *setting, *attention;
-  bool eager;
+struct Pair {
+  std::string specification;
+  std::vector<std::string> settings; ///< "order=10"
+  std::string opponent;
+  bool isEager() const { return opponent != "sdpa"; }
 };
 
-constexpr Case cases[] = {{"softmax.mlir", "", "sdpa", false},
-                          {"softmax-norm-l2.mlir", "", "norm", true},
-                          {"softmax-taylor.mlir", "order=10", "series", true}};
+std::vector<Pair> readPairs(const std::string &file) {
+  std::ifstream stream(file);
+  if (!stream)
+    fail("expected a file of pairs, but '", file, "' cannot be read; --pairs names another");
+  try {
+    std::vector<Pair> pairs;
+    for (const Json &pair : Json::parse(stream))
+      pairs.push_back({fs::path(file).parent_path() / pair.at("specification").get<std::string>(),
+                       pair.value("settings", std::vector<std::string>()), pair.at("against")});
+    for (const Pair &pair : pairs)
+      if (std::find(std::begin(opponents), std::end(opponents), pair.opponent) == std::end(opponents))
+        fail("expected \"against\" to be \"sdpa\", \"norm\" or \"series\" in '", file, "', but got \"",
+             pair.opponent, "\"");
+    return pairs;
+  } catch (const Json::exception &error) {
+    fail("expected a list of {\"specification\", \"settings\", \"against\"} in '", file, "', but ",
+         error.what());
+  }
+}
 
 std::string trainerBeside() {
   fs::path path = fs::read_symlink("/proc/self/exe").parent_path() / "taylor-train";
@@ -49,32 +72,11 @@ Json ask(Conversation &contender, const char *what) {
   return parse(contender.hear(), what);
 }
 
-/// A folder that is gone afterwards.
-struct TemporaryFolder {
-  fs::path path;
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "taylor-bench-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-      fail("could not create a folder in '", fs::temp_directory_path().string(), "'");
-    path = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code error;
-    fs::remove_all(path, error);
-  }
-};
-
-std::vector<std::string> trainerCommand(const TrainOptions &options, const Case &one, int64_t context,
+std::vector<std::string> trainerCommand(const TrainOptions &options, const Pair &one, int64_t context,
                                         int64_t steps, const fs::path &folder) {
-  std::vector<std::string> command = {trainerBeside(),
-                                      "--config",
-                                      options.config,
-                                      "--attention",
-                                      (fs::path(options.specifications) / one.spec).string(),
-                                      "--out",
-                                      folder.string(),
-                                      "--overwrite",
-                                      "--lockstep"};
+  std::vector<std::string> command = {trainerBeside(), "--config",        options.config,
+                                      "--attention",   one.specification, "--out",
+                                      folder.string(), "--overwrite",     "--lockstep"};
   auto set = [&](const std::string &setting) { command.insert(command.end(), {"--set", setting}); };
   set("train.context=" + std::to_string(context));
   set("train.batch=" + std::to_string(std::max<int64_t>(options.tokens / context, 1)));
@@ -83,18 +85,17 @@ std::vector<std::string> trainerCommand(const TrainOptions &options, const Case 
   for (const char *setting :
        {"evaluation.every=0", "evaluation.sequences=1", "checkpoint.every=0", "log.tensorboard=false"})
     set(setting);
-  if (*one.setting)
-    set(one.setting);
+  for (const std::string &setting : one.settings)
+    set(setting);
   return command;
 }
 
 /// Seconds of our kernels, forward and backward, on one layer's shape.
 class OwnAttention {
 public:
-  OwnAttention(const TrainOptions &options, const Case &one, const Json &model) {
-    request.spec = (fs::path(options.specifications) / one.spec).string();
-    if (*one.setting)
-      request.settings = {one.setting};
+  OwnAttention(const Pair &one, const Json &model) {
+    request.spec = one.specification;
+    request.settings = one.settings;
     request.shape = {model["batch"],   model["heads"],    model["key_value_heads"], model["context"],
                      model["context"], model["head_dim"], model["value_dim"]};
     attention.emplace(request.attention());
@@ -112,13 +113,6 @@ private:
   std::optional<Runner> runner;
 };
 
-double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b) {
-  std::vector<double> ratios;
-  for (size_t i = 0; i < a.size(); ++i)
-    ratios.push_back(a[i] / b[i]);
-  return median(ratios);
-}
-
 void print(const Json &row) {
   printf("%-22s T=%-5ld %8.0f tokens/s  %-7s %6.2fx (attention is %4.1f %% of its step, kernels %5.1fx: at "
          "least %.2fx)  %6.0f MB, it %6.0f MB  start %.1f s\n",
@@ -131,7 +125,7 @@ void print(const Json &row) {
   fflush(stdout);
 }
 
-Json benchCase(const TrainOptions &options, const Case &one, int64_t context) {
+Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
   TemporaryFolder folder;
   { // fills the caches of kernels and tokens
     Conversation first("taylor-train", trainerCommand(options, one, context, 1, folder.path / "first"));
@@ -145,8 +139,8 @@ Json benchCase(const TrainOptions &options, const Case &one, int64_t context) {
   double start = ask(ours, "step")["since_start"];
 
   Json sizes = model;
-  sizes["attention"] = one.attention;
-  sizes["checkpointing"] = one.eager && context >= longContext;
+  sizes["attention"] = one.opponent;
+  sizes["checkpointing"] = one.isEager() && context >= longContext;
   sizes["threads"] = at::get_num_threads();
   Conversation theirs("the opponent", {options.python, "-c", trainOpponent});
   theirs.tell(sizes.dump());
@@ -156,7 +150,7 @@ Json benchCase(const TrainOptions &options, const Case &one, int64_t context) {
          opponent["parameters"].dump());
   ask(theirs, "step");
 
-  OwnAttention attention(options, one, model);
+  OwnAttention attention(one, model);
   std::vector<double> own, other, ownAttention, otherAttention;
   for (int64_t round = 0; round < options.rounds; ++round) {
     own.push_back(ask(ours, "step")["seconds"]);
@@ -168,8 +162,8 @@ Json benchCase(const TrainOptions &options, const Case &one, int64_t context) {
   double kernels = medianOfRatios(otherAttention, ownAttention);
   double amdahl = 1 / (1 - share + share / kernels);
   double tokens = model["batch"].get<double>() * double(context);
-  Json row = {{"spec", one.spec},
-              {"opponent", one.attention},
+  Json row = {{"spec", fs::path(one.specification).filename().string()},
+              {"opponent", one.opponent},
               {"checkpointing", sizes["checkpointing"]},
               {"context", context},
               {"batch", model["batch"]},
@@ -198,11 +192,12 @@ Json benchTrain(const TrainOptions &options) {
     at::set_num_threads(int(options.threads));
   if (options.rounds < 1)
     fail("expected --rounds to be at least 1, but got ", options.rounds);
+  std::vector<Pair> pairs = readPairs(options.pairs);
   Json rows = Json::array();
   for (int64_t context : options.contexts)
-    for (const Case &one : cases)
+    for (const Pair &one : pairs)
       if (options.opponents.empty() || std::find(options.opponents.begin(), options.opponents.end(),
-                                                 one.attention) != options.opponents.end())
+                                                 one.opponent) != options.opponents.end())
         rows.push_back(benchCase(options, one, context));
   return rows;
 }

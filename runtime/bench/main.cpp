@@ -148,13 +148,13 @@ CLI::App *addTrain(CLI::App &app, TrainOptions &options, std::string &json) {
   CLI::App *command = app.add_subcommand(
       "train", "time training steps of taylor-train beside the same model in PyTorch, in turn");
   options.config = "examples/experiments/speed.toml";
-  options.specifications = "examples/specs";
+  options.pairs = "examples/experiments/speed.json";
   options.python = "python3";
   options.contexts = {1024, 4096};
   command
       ->add_option("--config", options.config, "the trainer's configuration, but for context, batch, steps")
       ->capture_default_str();
-  command->add_option("--specs", options.specifications, "the folder of softmax.mlir and its siblings")
+  command->add_option("--pairs", options.pairs, "a JSON list of specifications and their opponents")
       ->capture_default_str();
   command->add_option("--python", options.python, "an interpreter that has torch, such as .venv/bin/python3")
       ->capture_default_str();
