@@ -23,6 +23,7 @@ nlohmann::json benchCompile(const Request &request) {
     auto begin = std::chrono::steady_clock::now();
     runtime::ProcessResult result = runtime::runProcess(arguments, 60, [] {});
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    checkInterrupts();
     if (result.exitCode != 0)
       runtime::fail("taylorc could not compile '", request.spec, "'\n", result.errors);
   }

@@ -2,6 +2,7 @@
 #include "runtime/bench/Conversation.h"
 #include "runtime/Error.h"
 #include "runtime/Process.h"
+#include "runtime/bench/Folder.h"
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -61,6 +62,7 @@ void Conversation::tell(const std::string &line) {
 
 std::string Conversation::hear() {
   for (size_t end; (end = heard.find('\n')) == std::string::npos;) {
+    checkInterrupts();
     char buffer[4096];
     ssize_t count = ::read(lines, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR)

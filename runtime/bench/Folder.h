@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-#include "runtime/Error.h"
-#include <cstdlib>
 #include <filesystem>
 
 namespace taylor::bench {
 
-/// A folder that is gone afterwards. Throws runtime::Error.
+/// A folder that is gone afterwards, also when SIGINT or SIGTERM comes: from the first folder on they end
+/// nothing by themselves, but checkInterrupts throws. A second one ends the process.
 struct TemporaryFolder {
   std::filesystem::path path;
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "taylor-bench-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-      runtime::fail("could not create a folder in '", std::filesystem::temp_directory_path().string(), "'");
-    path = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path, error);
-  }
+  /// Throws runtime::Error where it cannot be created.
+  TemporaryFolder();
+  ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder &) = delete;
   TemporaryFolder &operator=(const TemporaryFolder &) = delete;
 };
+
+/// Throws runtime::Error if SIGINT or SIGTERM has come. System calls that wait end with EINTR then.
+void checkInterrupts();
 
 } // namespace taylor::bench

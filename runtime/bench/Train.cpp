@@ -115,13 +115,13 @@ private:
 
 void print(const Json &row) {
   printf("%-22s T=%-5ld %8.0f tokens/s  %-7s %6.2fx (attention is %4.1f %% of its step, kernels %5.1fx: at "
-         "least %.2fx)  %6.0f MB, it %6.0f MB  start %.1f s\n",
+         "least %.2fx)  %6.0f MB, it %6.0f MB  start %.1f s, first step %.1f s\n",
          row["spec"].get<std::string>().c_str(), long(row["context"].get<int64_t>()),
          row["tokens_per_second"].get<double>(), row["opponent"].get<std::string>().c_str(),
          row["ratio"].get<double>(), 100 * row["attention_share"].get<double>(),
          row["kernel_ratio"].get<double>(), row["ratio_wanted"].get<double>(),
          row["peak_memory_mb"].get<double>(), row["opponent_peak_memory_mb"].get<double>(),
-         row["start_seconds"].get<double>());
+         row["start_seconds"].get<double>(), row["first_step_seconds"].get<double>());
   fflush(stdout);
 }
 
@@ -136,7 +136,8 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
   Conversation ours("taylor-train",
                     trainerCommand(options, one, context, warmSteps + options.rounds, folder.path / "run"));
   Json model = parse(ours.hear(), "taylor-train");
-  double start = ask(ours, "step")["since_start"];
+  double start = model["start_seconds"];
+  double first = ask(ours, "step")["seconds"];
 
   Json sizes = model;
   sizes["attention"] = one.opponent;
@@ -176,6 +177,7 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
               {"ratio_by_amdahl", round3(amdahl)},
               {"ratio_wanted", round3(1 + target * (amdahl - 1))},
               {"start_seconds", round3(start)},
+              {"first_step_seconds", round3(first)},
               {"rounds", options.rounds},
               {"threads", at::get_num_threads()},
               {"cpu", runtime::cpuName()}};

@@ -12,10 +12,12 @@ static void say(const nlohmann::json &message) {
   std::fflush(stdout);
 }
 
-void Lockstep::begin(const Config &config, int64_t vocabulary, int64_t parameters) const {
+void Lockstep::begin(const Config &config, int64_t vocabulary, int64_t parameters,
+                     double startSeconds) const {
   const ModelConfig &m = config.model;
   const OptimizerConfig &o = config.optimizer;
-  say({{"parameters", parameters},
+  say({{"start_seconds", startSeconds},
+       {"parameters", parameters},
        {"vocabulary", vocabulary},
        {"hidden", m.hidden},
        {"intermediate", m.intermediate},
@@ -43,8 +45,6 @@ void Lockstep::wait() const {
     fail("expected 'step' on standard input, but got '", line, "'");
 }
 
-void Lockstep::done(double seconds, double loss, double sinceStart) const {
-  say({{"seconds", seconds}, {"loss", loss}, {"since_start", sinceStart}});
-}
+void Lockstep::done(double seconds, double loss) const { say({{"seconds", seconds}, {"loss", loss}}); }
 
 } // namespace taylor::trainer

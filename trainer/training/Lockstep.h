@@ -9,12 +9,13 @@ namespace taylor::trainer {
 // turns. Messages are lines: JSON objects on standard output, `step` on standard input.
 class Lockstep {
 public:
-  // Says what the run is: sizes of the model and its batches, the optimizer's settings.
-  void begin(const Config &config, int64_t vocabulary, int64_t parameters) const;
+  // Says what the run is: sizes of the model and its batches, the optimizer's settings. `startSeconds`: since
+  // the process started.
+  void begin(const Config &config, int64_t vocabulary, int64_t parameters, double startSeconds) const;
   // Returns when a step is asked for. Throws Error at the end of the input.
   void wait() const;
-  // `sinceStart`: seconds that this process has lived.
-  void done(double seconds, double loss, double sinceStart) const;
+  // `seconds`: of this step.
+  void done(double seconds, double loss) const;
 };
 
 } // namespace taylor::trainer

@@ -138,8 +138,9 @@ private:
   int64_t lastEvaluated = -1;
   EvaluationResult evaluated; // by the last evaluation
   bool warm = false;          // after this process's first step, which pays for pages and caches
-  double startSeconds = NAN;  // from the process's start to the end of its first step
-  double trainedSeconds = 0;  // of warm steps
+  double startSeconds = NAN;  // from the process's start to its first step
+  double firstStepSeconds = NAN;
+  double trainedSeconds = 0; // of warm steps
   int64_t trainedTokens = 0;
   double waitedSeconds = 0; // for data, of warm steps
   std::deque<double> losses;
@@ -281,9 +282,9 @@ Measurements Run::advance(int64_t step) {
     waitedSeconds += waited;
   }
   if (!warm)
-    startSeconds = processSeconds();
+    firstStepSeconds = seconds;
   if (lockstep)
-    lockstep->done(seconds, result.loss, processSeconds());
+    lockstep->done(seconds, result.loss);
   warm = true;
   losses.push_back(result.loss);
   if (losses.size() > lossWindow)
@@ -356,8 +357,9 @@ int Run::loop() {
                                           first, steps);
   if (group.isFirst())
     progress.emplace("training", steps, first, /*eager=*/true);
+  startSeconds = processSeconds();
   if (lockstep)
-    lockstep->begin(config, checkpoint.description.vocabulary, model.parameterCount());
+    lockstep->begin(config, checkpoint.description.vocabulary, model.parameterCount(), startSeconds);
   for (int64_t step = first + 1; step <= steps; ++step) {
     Measurements measurements = advance(step);
     if (metrics && (isDue(step, config.log.every) || step == steps))
@@ -403,6 +405,7 @@ void Run::finish(int64_t step) {
                                     {"tokens_per_second", speed},
                                     {"mfu", mfu},
                                     {"start_seconds", startSeconds},
+                                    {"first_step_seconds", firstStepSeconds},
                                     {"data_wait_share", trainedTokens ? waitedSeconds / trainedSeconds : NAN},
                                     {"skipped_updates", updates.state().skipped},
                                     {"train_loss", mean(losses)},
