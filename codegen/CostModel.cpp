@@ -148,10 +148,15 @@ FormCost taylor::estimateCost(FunctionOp op, StringRef function, const TileSizes
     features = *first.getFeatures().count();
     channels = int64_t(channelsOf(first.getValues())) + (first.getMass() ? 1 : 0);
   }
-  CostCounter counter(sizes, rates);
-  for (Operation &one : op.getBody().front())
-    counter.count(&one);
-  FormCost cost = counter.cost;
+  auto countAll = [&](const CostRates &rates) {
+    CostCounter counter(sizes, rates);
+    for (Operation &one : op.getBody().front())
+      counter.count(&one);
+    return counter.cost;
+  };
+  FormCost cost = countAll(rates);
+  FormCost operations = countAll({.pair = 1, .feature = 1, .byte = 0, .kernel = 0, .samples = {}, .machine = {}});
+  cost.operations = {operations.pair, operations.query, operations.key};
   cost.features = features;
   cost.channels = channels;
   if (features)

@@ -46,6 +46,11 @@ llvm::Expected<std::vector<CostSample>> parseCostSamples(llvm::StringRef text);
 /// `call` + `pair` B H P + `query` B H T + `key` B G U, where a query sees P / T keys on the average.
 struct FormCost {
   double call = 0, pair = 0, query = 0, key = 0;
+  /// The floating-point operations in it, by what they are done for: what chunks and masked tiles add is with
+  /// the queries. A multiply-add is two.
+  struct Operations {
+    double pair = 0, query = 0, key = 0;
+  } operations;
   /// Rows and columns of the function's first state; 0 without states.
   int64_t features = 0, channels = 0;
 

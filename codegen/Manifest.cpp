@@ -170,6 +170,11 @@ void printCode(llvm::json::OStream &json, const ManifestCode &code) {
     json.attribute("query", code.cost.query);
     json.attribute("key", code.cost.key);
   });
+  json.attributeObject("operations", [&] {
+    json.attribute("pair", code.cost.operations.pair);
+    json.attribute("query", code.cost.operations.query);
+    json.attribute("key", code.cost.operations.key);
+  });
   if (code.cost.features)
     json.attributeObject("state", [&] {
       json.attribute("features", code.cost.features);

@@ -18,11 +18,22 @@ double visiblePairs(const Dims &dims, bool causal) {
   return (full - first) * ((offset + first + 1) + (offset + full)) / 2 + (queries - full) * keys;
 }
 
-double costOf(const FormCode &code, const Manifest &manifest, const Dims &dims) {
+/// What is done for each pair, query and key, of a call.
+static double sumOf(double pair, double query, double key, const Manifest &manifest, const Dims &dims) {
   double batch = double(dims[TAYLOR_DIM_B]), heads = batch * double(dims[TAYLOR_DIM_H]);
-  return code.cost.call + code.cost.pair * heads * visiblePairs(dims, manifest.mask != "bidirectional") +
-         code.cost.query * heads * double(dims[TAYLOR_DIM_T]) +
-         code.cost.key * batch * double(dims[TAYLOR_DIM_G]) * double(dims[TAYLOR_DIM_U]);
+  return pair * heads * visiblePairs(dims, manifest.mask != "bidirectional") +
+         query * heads * double(dims[TAYLOR_DIM_T]) +
+         key * batch * double(dims[TAYLOR_DIM_G]) * double(dims[TAYLOR_DIM_U]);
+}
+
+double costOf(const FormCode &code, const Manifest &manifest, const Dims &dims) {
+  const FormCost &cost = code.cost;
+  return cost.call + sumOf(cost.pair, cost.query, cost.key, manifest, dims);
+}
+
+double operationsOf(const FormCode &code, const Manifest &manifest, const Dims &dims) {
+  const FormOperations &operations = code.operations;
+  return sumOf(operations.pair, operations.query, operations.key, manifest, dims);
 }
 
 int chooseForm(const TargetFunction &code, const Manifest &manifest, const Dims &dims, std::string_view form,

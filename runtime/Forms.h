@@ -11,6 +11,9 @@ double visiblePairs(const Dims &dims, bool causal);
 /// What a call of these sizes costs in a form, by FormCost.
 double costOf(const FormCode &code, const Manifest &manifest, const Dims &dims);
 
+/// The floating-point operations of a call of these sizes, by FormOperations.
+double operationsOf(const FormCode &code, const Manifest &manifest, const Dims &dims);
+
 /// Number of the form of `code` that runs a call of these sizes: the cheapest by FormCost, the first of equal
 /// ones; or, where `form` is not empty, the one of that name. Throws Error where there is none: `function`
 /// and `target` say of what.

@@ -106,10 +106,16 @@ struct FormCost {
   double key = 0;   ///< Of each of B G U keys.
 };
 
+/// Floating-point operations, counted as FormCost's picoseconds are; a multiply-add is two.
+struct FormOperations {
+  double pair = 0, query = 0, key = 0;
+};
+
 /// A function's code for one target in one form.
 struct FormCode {
   std::string name; ///< "parallel" or "chunked".
   FormCost cost;
+  FormOperations operations;          ///< 0 where the manifest does not tell.
   int64_t features = 0, channels = 0; ///< Rows and columns of its first state; 0 without states.
   std::vector<KernelInfo> kernels;    ///< Run in order.
   std::vector<WorkspaceInfo> workspace;

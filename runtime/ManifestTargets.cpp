@@ -105,20 +105,24 @@ private:
   std::string functionText, where;
 };
 
+/// A finite number of at least 0; 0 where the field is absent.
+double parseCount(const Json &json, const char *key, const std::string &where) {
+  double value = get<double>(json, key, where, 0.0);
+  if (!(value >= 0) || !std::isfinite(value))
+    fail("expected a number of at least 0 in field '", key, "' in ", where, " of the manifest, but got ",
+         value);
+  return value;
+}
+
 FormCost parseCost(const Json &json, const std::string &where) {
   checkFields(json, {"call", "pair", "query", "key"}, where);
-  FormCost cost;
-  auto read = [&](const char *key, double &value) {
-    value = get<double>(json, key, where, 0.0);
-    if (!(value >= 0) || !std::isfinite(value))
-      fail("expected a cost of at least 0 in field '", key, "' in ", where, " of the manifest, but got ",
-           value);
-  };
-  read("call", cost.call);
-  read("pair", cost.pair);
-  read("query", cost.query);
-  read("key", cost.key);
-  return cost;
+  return {parseCount(json, "call", where), parseCount(json, "pair", where), parseCount(json, "query", where),
+          parseCount(json, "key", where)};
+}
+
+FormOperations parseOperations(const Json &json, const std::string &where) {
+  checkFields(json, {"pair", "query", "key"}, where);
+  return {parseCount(json, "pair", where), parseCount(json, "query", where), parseCount(json, "key", where)};
 }
 
 FormCode parseForm(const Json &json, FunctionInfo &function, const TargetInfo &target,
@@ -127,6 +131,8 @@ FormCode parseForm(const Json &json, FunctionInfo &function, const TargetInfo &t
   code.name = get<std::string>(json, "form", where, "parallel");
   if (json.contains("cost"))
     code.cost = parseCost(json["cost"], "the cost of " + where);
+  if (json.contains("operations"))
+    code.operations = parseOperations(json["operations"], "the operations of " + where);
   if (json.contains("state")) {
     std::string state = "the state of " + where;
     checkFields(json["state"], {"features", "channels"}, state);
@@ -148,14 +154,15 @@ FormCode parseForm(const Json &json, FunctionInfo &function, const TargetInfo &t
 
 TargetFunction parseFunction(const Json &json, FunctionInfo &function, const TargetInfo &target) {
   std::string where = "function '" + function.name + "' of target '" + target.name + "'";
-  checkFields(json, {"form", "reason", "cost", "state", "kernels", "workspace", "alternatives"}, where);
+  checkFields(json, {"form", "reason", "cost", "operations", "state", "kernels", "workspace", "alternatives"},
+              where);
   TargetFunction code;
   code.forms.push_back(parseForm(json, function, target, where));
   if (!json.contains("alternatives"))
     return code;
   for (const Json &alternative : json["alternatives"]) {
     std::string other = "an alternative of " + where;
-    checkFields(alternative, {"form", "cost", "state", "kernels", "workspace"}, other);
+    checkFields(alternative, {"form", "cost", "operations", "state", "kernels", "workspace"}, other);
     FormCode form = parseForm(alternative, function, target, other);
     if (std::ranges::find(code.forms, form.name, &FormCode::name) != code.forms.end())
       fail("expected each form of ", where, " of the manifest once, but got '", form.name, "' twice");

@@ -9,17 +9,19 @@
 //                                                     dx[j] += dP[f] * weight * x[i]
 #include "codegen/CPU/KernelEmitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 
-/// One feature in the loop over those of its order.
+/// Features of one order that differ in their last component alone, which ascends: x[i] x[j] for j = i, i +
+/// 1, ..
 struct KernelEmitter::FeatureRun {
   int64_t order;
-  Value place;                   // in the panel
-  SmallVector<Value> components; // their numbers, i64
-  Value weight;                  // null: 1
+  Value number, place, count; // of the first one among all features, and in the panel; how many
+  SmallVector<Value> prefix;  // the components that they share, i64
+  Value last;                 // the first one's last component; null where the order is 0
 };
 
 /// Constants of the module.
@@ -95,49 +97,91 @@ void KernelEmitter::forOrders(FeaturesAttr features, Value start, int64_t size,
   }
 }
 
-KernelEmitter::FeatureRun KernelEmitter::loadRun(const FeatureTables &tables, int64_t order, Value number,
-                                                 Value start) {
-  FeatureRun run{order, arith::SubIOp::create(b, number, start), {}, {}};
+KernelEmitter::FeatureRun KernelEmitter::loadRun(const FeatureTables &tables, FeaturesAttr features,
+                                                 int64_t order, Value number, Value end, Value start) {
+  FeatureRun run{order, number, arith::SubIOp::create(b, number, start), constant(1), {}, {}};
   Value row = gep(tables.components, b.getI32Type(), multiply(Index(number), tables.width));
   for (int64_t i = 0; i < order; ++i)
-    run.components.push_back(
+    run.prefix.push_back(
         arith::ExtSIOp::create(b, b.getI64Type(), load(b.getI32Type(), gep(row, b.getI32Type(), i))));
+  if (order == 0)
+    return run;
+  run.last = run.prefix.pop_back_val();
+  // Whole blocks of components have no runs.
+  if (features.getBlock() == 1)
+    run.count =
+        arith::MinSIOp::create(b, arith::SubIOp::create(b, constant(features.getChannels()), run.last),
+                               arith::SubIOp::create(b, end, number));
   return run;
 }
 
-void KernelEmitter::forFeatures(FeaturesAttr features, ArrayRef<double> weights, Value start, int64_t size,
-                                Type element, function_ref<void(const FeatureRun &)> body) {
-  FeatureTables tables = featureTables(features, weights, element);
+void KernelEmitter::forRuns(FeaturesAttr features, const FeatureTables &tables, Value start, int64_t size,
+                            function_ref<void(const FeatureRun &)> body) {
   forOrders(features, start, size, [&](int64_t order, Value begin, Value end) {
-    auto loop = scf::ForOp::create(b, begin, end, constant(1));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(loop.getBody()->getTerminator());
-    Value number = loop.getInductionVar();
-    FeatureRun run = loadRun(tables, order, number, start);
-    if (tables.weights)
-      run.weight = load(element, gep(tables.weights, element, Index(number)));
-    body(run);
+    scf::WhileOp::create(
+        b, TypeRange{b.getI64Type()}, ValueRange{begin},
+        [&](OpBuilder &, Location, ValueRange number) {
+          Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, number[0], end);
+          scf::ConditionOp::create(b, more, number);
+        },
+        [&](OpBuilder &, Location, ValueRange number) {
+          FeatureRun run = loadRun(tables, features, order, number[0], end, start);
+          body(run);
+          scf::YieldOp::create(b, ValueRange{arith::AddIOp::create(b, number[0], run.count)});
+        });
   });
 }
 
-SmallVector<Value> KernelEmitter::loadComponent(const View &view, StringAttr axis, Value component,
-                                                int64_t vectors) {
+SmallVector<Value> KernelEmitter::loadComponent(const View &view, StringAttr axis, Index component,
+                                                VectorRange range) {
   SmallVector<Value> loaded;
-  for (int64_t v = 0; v < vectors; ++v) {
-    Point point{view.lane, {{axis, Index(component)}, {view.lane, v * W}}};
+  for (int64_t v = range.first; v < range.past; ++v) {
+    Point point{view.lane, {{axis, component}, {view.lane, v * W}}};
     loaded.push_back(loadTile(view, address(view, point), /*isVector=*/true));
   }
   return loaded;
 }
 
-Value KernelEmitter::emitRunLanes(const FeatureTables &tables, const FeatureRun &run, Value number,
-                                  Value count, const View &vector, Value components) {
+void KernelEmitter::storeComponent(const View &view, StringAttr axis, Index component, VectorRange range,
+                                   ArrayRef<Value> values) {
+  for (int64_t v = range.first; v < range.past; ++v)
+    storeTile(view, values[v - range.first],
+              address(view, Point{view.lane, {{axis, component}, {view.lane, v * W}}}));
+}
+
+void KernelEmitter::forRanges(int64_t vectors, function_ref<void(VectorRange)> body) {
+  constexpr int64_t atOnce = 4; // with as many sums beside them they stay in 16 registers
+  for (int64_t first = 0; first < vectors; first += atOnce)
+    body({first, std::min(first + atOnce, vectors)});
+}
+
+/// x * y for each vector; a null x is 1.
+static void multiplyAll(ImplicitLocOpBuilder &b, MutableArrayRef<Value> x, ArrayRef<Value> y) {
+  for (auto [product, factor] : llvm::zip(x, y))
+    product = product ? arith::MulFOp::create(b, product, factor).getResult() : factor;
+}
+
+SmallVector<Value> KernelEmitter::loadPrefix(const View &vectors, StringAttr axis, const FeatureRun &run,
+                                             VectorRange range, std::optional<size_t> without) {
+  SmallVector<Value> product(range.past - range.first);
+  for (auto [i, component] : llvm::enumerate(run.prefix))
+    if (i != without)
+      multiplyAll(b, product, loadComponent(vectors, axis, Index(component), range));
+  return product;
+}
+
+Value KernelEmitter::loadWeight(const FeatureTables &tables, Index number, Type element) {
+  return tables.weights ? splat(load(element, gep(tables.weights, element, number))) : Value();
+}
+
+Value KernelEmitter::emitRunLanes(const FeatureTables &tables, Value prefix, Value number, Value count,
+                                  const View &vector, Value components) {
   Value left = arith::TruncIOp::create(b, b.getI32Type(), count);
   Value mask = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iota(), splat(left));
   auto multiply = [&](Value product, Value x) {
     return product ? arith::MulFOp::create(b, product, x).getResult() : x;
   };
-  Value product = run.weight ? splat(run.weight) : Value();
+  Value product = prefix ? splat(prefix) : Value();
   if (components)
     product = multiply(product,
                        fromStorage(loadElements(vectorOf(vector.element), components, mask), vector.element));
@@ -151,8 +195,7 @@ Value KernelEmitter::emitRunLanes(const FeatureTables &tables, const FeatureRun 
   return arith::SelectOp::create(b, mask, splat(one), zeroOf(vectorOf(element)));
 }
 
-/// Of one vector, features lie in lanes: those of one order come in runs whose last component ascends to the
-/// vector's end, and all others are equal. What a run writes past its end is 0, or written by the next one.
+/// Of one vector, features lie in lanes. What a run writes past its end is 0, or written by the next one.
 void KernelEmitter::emitExpandOne(ExpandOp expand) {
   StringAttr axis = expand.getAxisAttr(), to = expand.getToAttr();
   definePlace(expand.getResult(), to);
@@ -160,7 +203,6 @@ void KernelEmitter::emitExpandOne(ExpandOp expand) {
   FeaturesAttr features = expand.getFeatures();
   Type element = expand.getType().getElementType();
   int64_t size = expand.getType().getSize(to);
-  Value start = scalars.lookup(expand.getStart());
   auto at = [&](const View &view, StringAttr along, Index place) {
     return address(view, Point{along, {{along, place}}});
   };
@@ -168,38 +210,20 @@ void KernelEmitter::emitExpandOne(ExpandOp expand) {
   loopBlocks(llvm::alignTo(size, W), W,
              [&](Index place) { storeTile(panel, zeroOf(vectorOf(element)), at(panel, to, place)); });
   FeatureTables tables = featureTables(features, expand.getWeightValues(), element);
-  auto emitRun = [&](FeatureRun run, Value number, Value end) {
-    Value first = run.order ? run.components.pop_back_val() : Value();
-    // Order 0 is one feature; whole blocks of components have no runs.
-    Value count = constant(1);
-    if (run.order && features.getBlock() == 1)
-      count = arith::MinSIOp::create(b, arith::SubIOp::create(b, constant(features.getChannels()), first),
-                                     arith::SubIOp::create(b, end, number));
-    for (Value component : run.components) {
+  forRuns(features, tables, scalars.lookup(expand.getStart()), size, [&](const FeatureRun &run) {
+    Value prefix;
+    for (Value component : run.prefix) {
       Value x = loadTile(vector, at(vector, axis, Index(component)), /*isVector=*/false);
-      run.weight = run.weight ? arith::MulFOp::create(b, run.weight, x).getResult() : x;
+      prefix = prefix ? arith::MulFOp::create(b, prefix, x).getResult() : x;
     }
-    auto lanes = scf::ForOp::create(b, constant(0), count, constant(W));
+    auto lanes = scf::ForOp::create(b, constant(0), run.count, constant(W));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(lanes.getBody()->getTerminator());
     Index lane(lanes.getInductionVar());
-    Value product =
-        emitRunLanes(tables, run, asValue(add(Index(number), lane)), asValue(subtract(Index(count), lane)),
-                     vector, first ? at(vector, axis, add(Index(first), lane)) : Value());
+    Value product = emitRunLanes(tables, prefix, asValue(add(Index(run.number), lane)),
+                                 asValue(subtract(Index(run.count), lane)), vector,
+                                 run.last ? at(vector, axis, add(Index(run.last), lane)) : Value());
     storeTile(panel, product, at(panel, to, add(Index(run.place), lane)));
-    b.setInsertionPointAfter(lanes);
-    scf::YieldOp::create(b, ValueRange{arith::AddIOp::create(b, number, count)});
-  };
-  forOrders(features, start, size, [&](int64_t order, Value begin, Value end) {
-    scf::WhileOp::create(
-        b, TypeRange{b.getI64Type()}, ValueRange{begin},
-        [&](OpBuilder &, Location, ValueRange number) {
-          Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, number[0], end);
-          scf::ConditionOp::create(b, more, number);
-        },
-        [&](OpBuilder &, Location, ValueRange number) {
-          emitRun(loadRun(tables, order, number[0], start), number[0], end);
-        });
   });
 }
 
@@ -209,33 +233,43 @@ void KernelEmitter::emitExpand(ExpandOp expand) {
   StringAttr lane = plan.laneOf(expand.getResult()), axis = expand.getAxisAttr(), to = expand.getToAttr();
   definePlace(expand.getResult(), lane);
   const View panel = ownView(expand.getResult()), vectors = *findView(expand.getInput(), lane);
+  FeaturesAttr features = expand.getFeatures();
   Type element = expand.getType().getElementType();
   int64_t size = expand.getType().getSize(to), count = vectorsOf(expand.getType().getSize(lane));
   Value start = scalars.lookup(expand.getStart());
-  auto storeRow = [&](Value place, ArrayRef<Value> row) {
-    for (int64_t v = 0; v < count; ++v)
-      storeTile(panel, row[v], address(panel, Point{lane, {{to, Index(place)}, {lane, v * W}}}));
-  };
-  forFeatures(expand.getFeatures(), expand.getWeightValues(), start, size, element,
-              [&](const FeatureRun &run) {
-                SmallVector<Value> row(count, run.weight ? splat(run.weight) : Value());
-                for (Value component : run.components)
-                  for (auto [product, x] : llvm::zip(row, loadComponent(vectors, axis, component, count)))
-                    product = product ? arith::MulFOp::create(b, product, x).getResult() : x;
-                for (Value &product : row)
-                  if (!product)
-                    product = splat(arith::ConstantOp::create(b, b.getFloatAttr(element, 1.0)));
-                storeRow(run.place, row);
-              });
+  FeatureTables tables = featureTables(features, expand.getWeightValues(), element);
+  forRuns(features, tables, start, size, [&](const FeatureRun &run) {
+    forRanges(count, [&](VectorRange range) {
+      SmallVector<Value> prefix = loadPrefix(vectors, axis, run, range);
+      auto loop = scf::ForOp::create(b, constant(0), run.count, constant(1));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(loop.getBody()->getTerminator());
+      Index i(loop.getInductionVar());
+      SmallVector<Value> row = prefix;
+      if (run.last)
+        multiplyAll(b, row, loadComponent(vectors, axis, add(Index(run.last), i), range));
+      if (Value weight = loadWeight(tables, add(Index(run.number), i), element))
+        multiplyAll(b, row, SmallVector<Value>(row.size(), weight));
+      for (Value &product : row)
+        if (!product)
+          product = splat(arith::ConstantOp::create(b, b.getFloatAttr(element, 1.0)));
+      storeComponent(panel, to, add(Index(run.place), i), range, row);
+    });
+  });
   // Past the last feature.
-  Value left = arith::SubIOp::create(b, constant(expand.getFeatures().getCount()), start);
+  Value left = arith::SubIOp::create(b, constant(features.getCount()), start);
   auto rest =
       scf::ForOp::create(b, arith::MinSIOp::create(b, left, constant(size)), constant(size), constant(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(rest.getBody()->getTerminator());
-  storeRow(rest.getInductionVar(), SmallVector<Value>(count, zeroOf(vectorOf(element))));
+  storeComponent(panel, to, Index(rest.getInductionVar()), {0, count},
+                 SmallVector<Value>(count, zeroOf(vectorOf(element))));
 }
 
+/// Of a run of x[i] x[j], what belongs to x[j] is added to memory, what belongs to x[i] stays in registers
+/// until the run's end:
+///
+///   dx[j] += dP[f] * weight * x[i]        sum += dP[f] * weight * x[j]        then dx[i] += sum
 void KernelEmitter::emitContract(ContractOp contract) {
   StringAttr lane = plan.laneOf(contract.getResult()), axis = contract.getAxisAttr();
   definePlace(contract.getResult(), lane);
@@ -247,28 +281,47 @@ void KernelEmitter::emitContract(ContractOp contract) {
   Type element = contract.getType().getElementType();
   int64_t size = contract.getCotangent().getType().getSize(contract.getFrom());
   int64_t count = vectorsOf(contract.getType().getSize(lane));
-  forFeatures(contract.getFeatures(), contract.getWeightValues(), scalars.lookup(contract.getStart()), size,
-              element, [&](const FeatureRun &run) {
-                if (run.order == 0)
-                  return;
-                SmallVector<Value> cotangent = loadComponent(panel, contract.getFromAttr(), run.place, count);
-                if (run.weight)
-                  for (Value &x : cotangent)
-                    x = arith::MulFOp::create(b, x, splat(run.weight));
-                SmallVector<SmallVector<Value>> factors;
-                if (run.order > 1)
-                  for (Value component : run.components)
-                    factors.push_back(loadComponent(vectors, axis, component, count));
-                // One component after the other: two may be the same.
-                for (auto [i, component] : llvm::enumerate(run.components))
-                  for (int64_t v = 0; v < count; ++v) {
-                    Value product = cotangent[v];
-                    for (size_t j = 0; j < factors.size(); ++j)
-                      if (j != i)
-                        product = arith::MulFOp::create(b, product, factors[j][v]);
-                    Value where = address(sums, Point{lane, {{axis, Index(component)}, {lane, v * W}}});
-                    Value before = loadTile(sums, where, /*isVector=*/true);
-                    storeTile(sums, arith::AddFOp::create(b, before, product), where);
-                  }
-              });
+  FeatureTables tables = featureTables(contract.getFeatures(), contract.getWeightValues(), element);
+  auto addTo = [&](Index component, VectorRange range, ArrayRef<Value> x, ArrayRef<Value> factors) {
+    SmallVector<Value> sum = loadComponent(sums, axis, component, range);
+    for (auto [i, before] : llvm::enumerate(sum))
+      before = factors[i] ? math::FmaOp::create(b, x[i], factors[i], before).getResult()
+                          : arith::AddFOp::create(b, before, x[i]).getResult();
+    storeComponent(sums, axis, component, range, sum);
+  };
+  auto emitRun = [&](const FeatureRun &run, VectorRange range) {
+    SmallVector<Value> prefix = loadPrefix(vectors, axis, run, range);
+    size_t carried = run.prefix.empty() ? 0 : prefix.size();
+    auto loop = scf::ForOp::create(b, constant(0), run.count, constant(1),
+                                   SmallVector<Value>(carried, zeroOf(vectorOf(element))));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      if (carried)
+        b.setInsertionPointToEnd(loop.getBody());
+      else
+        b.setInsertionPoint(loop.getBody()->getTerminator());
+      Index i(loop.getInductionVar()), last = add(Index(run.last), i);
+      SmallVector<Value> cotangent =
+          loadComponent(panel, contract.getFromAttr(), add(Index(run.place), i), range);
+      if (Value weight = loadWeight(tables, add(Index(run.number), i), element))
+        multiplyAll(b, cotangent, SmallVector<Value>(cotangent.size(), weight));
+      SmallVector<Value> next;
+      if (carried)
+        for (auto [x, dx, sum] :
+             llvm::zip(loadComponent(vectors, axis, last, range), cotangent, loop.getRegionIterArgs()))
+          next.push_back(math::FmaOp::create(b, dx, x, sum));
+      addTo(last, range, cotangent, prefix);
+      if (carried)
+        scf::YieldOp::create(b, next);
+    }
+    // One component after the other: two may be the same.
+    for (auto [i, component] : llvm::enumerate(run.prefix))
+      addTo(Index(component), range, SmallVector<Value>(loop.getResults()),
+            loadPrefix(vectors, axis, run, range, i));
+  };
+  forRuns(contract.getFeatures(), tables, scalars.lookup(contract.getStart()), size,
+          [&](const FeatureRun &run) {
+            if (run.order > 0)
+              forRanges(count, [&](VectorRange range) { emitRun(run, range); });
+          });
 }

@@ -205,18 +205,32 @@ private:
   /// Calls `body` for each order with the numbers of its features in the panel from `start` on: from, to.
   void forOrders(FeaturesAttr features, Value start, int64_t size,
                  function_ref<void(int64_t, Value, Value)> body);
-  FeatureRun loadRun(const FeatureTables &tables, int64_t order, Value number, Value start);
-  /// A vector of features that differ in their last component, from `number` on; `components` points to the
-  /// first of those, null for order 0. Lanes from `count` on are 0.
-  Value emitRunLanes(const FeatureTables &tables, const FeatureRun &run, Value number, Value count,
-                     const View &vector, Value components);
-  /// Calls `body` for the features of a panel, order by order.
-  void forFeatures(FeaturesAttr features, ArrayRef<double> weights, Value start, int64_t size, Type element,
-                   function_ref<void(const FeatureRun &)> body);
+  FeatureRun loadRun(const FeatureTables &tables, FeaturesAttr features, int64_t order, Value number,
+                     Value end, Value start);
+  /// Calls `body` for the features of a panel, run by run.
+  void forRuns(FeaturesAttr features, const FeatureTables &tables, Value start, int64_t size,
+               function_ref<void(const FeatureRun &)> body);
+  /// A vector of features of a run, from `number` on; `components` points to the last component of the first
+  /// of them, null for order 0; a null `prefix` is 1. Lanes from `count` on are 0.
+  Value emitRunLanes(const FeatureTables &tables, Value prefix, Value number, Value count, const View &vector,
+                     Value components);
+  /// Vectors [first, past) of a row.
+  struct VectorRange {
+    int64_t first, past;
+  };
+  /// Calls `body` for so many vectors at once as registers hold beside their sums.
+  void forRanges(int64_t vectors, function_ref<void(VectorRange)> body);
+  /// The product of the components that a run's features share, but for one; null where there are none.
+  SmallVector<Value> loadPrefix(const View &vectors, StringAttr axis, const FeatureRun &run,
+                                VectorRange range, std::optional<size_t> without = std::nullopt);
+  /// In all lanes; null where all weights are 1.
+  Value loadWeight(const FeatureTables &tables, Index number, Type element);
   /// A constant array of the module, made once.
   Value table(const Twine &name, Type element, DenseElementsAttr values);
-  /// The vectors of one component of the vectors at each token.
-  SmallVector<Value> loadComponent(const View &view, StringAttr axis, Value component, int64_t vectors);
+  /// One component of the vectors at each token.
+  SmallVector<Value> loadComponent(const View &view, StringAttr axis, Index component, VectorRange range);
+  void storeComponent(const View &view, StringAttr axis, Index component, VectorRange range,
+                      ArrayRef<Value> values);
 
   // EmitWindow.cpp: arrays
   void emitWindow(LoadOp load);

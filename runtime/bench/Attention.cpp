@@ -29,7 +29,7 @@ Json benchAttention(const Request &request, const std::vector<std::string> &dire
   Json rows = Json::array();
   for (const std::string &direction : directions) {
     rows.push_back(
-        describeRow(request, direction, manifest.mask, measure(request, direction, runners), contenders, 0));
+        describeRow(request, direction, manifest, measure(request, direction, runners), contenders, 0));
     printRow(rows.back());
   }
   return rows;

@@ -20,20 +20,14 @@ const runtime::TargetFunction &codeOf(const Manifest &manifest, const std::strin
   return manifest.targets.front().functions[size_t(manifest.function(function))];
 }
 
-/// The form that it takes for these sizes.
-const runtime::FormCode &chosenForm(const Manifest &manifest, const std::string &function,
-                                    const Shape &shape) {
-  const runtime::TargetFunction &code = codeOf(manifest, function);
-  return code.forms[size_t(
-      runtime::chooseForm(code, manifest, shape.dims(), "", function, manifest.targets.front().name))];
+/// The request's specification in a form.
+Attention compileForm(Request request, const std::string &form) {
+  request.form = form;
+  return Attention(request.attention());
 }
 
-/// The request's specification in a form.
-Contender makeForm(Request request, const std::string &form) {
-  request.form = form;
-  return {form, [attention = Attention(request.attention())](const std::vector<at::Tensor> &tensors) {
-            return attention.call(tensors);
-          }};
+Contender makeContender(const std::string &form, const Attention &attention) {
+  return {form, [attention](const std::vector<at::Tensor> &tensors) { return attention.call(tensors); }};
 }
 
 /// All forms of one order, or of the specification as it is.
@@ -43,9 +37,12 @@ Json benchOrder(const FormsOptions &options, const Request &request, const Json 
   const Attention attention(automatic.attention());
   const Manifest &manifest = attention.manifest();
   std::vector<at::Tensor> inputs = makeInputs(manifest, request);
+  std::vector<Attention> forms;
   std::vector<Contender> contenders;
-  for (const std::string &form : options.forms)
-    contenders.push_back(makeForm(request, form));
+  for (const std::string &form : options.forms) {
+    forms.push_back(compileForm(request, form));
+    contenders.push_back(makeContender(form, forms.back()));
+  }
   for (const std::string &name : options.opponents)
     contenders.push_back(makeOpponent(name, manifest, request));
   std::vector<Runner> runners = makeRunners(contenders, inputs, request.clock == "cpu");
@@ -54,7 +51,7 @@ Json benchOrder(const FormsOptions &options, const Request &request, const Json 
   for (const std::string &direction : options.directions) {
     Rounds rounds = measure(request, direction, runners);
     for (size_t i = 0; i < options.forms.size(); ++i) {
-      Json row = describeRow(request, direction, manifest.mask, rounds, contenders, i);
+      Json row = describeRow(request, direction, forms[i].manifest(), rounds, contenders, i);
       row["form"] = options.forms[i];
       row["order"] = order;
       if (options.forms[i] == "auto")
@@ -83,7 +80,9 @@ Json calibrate(const Request &request, const Manifest &manifest, const std::stri
   Request sized = request;
   sized.shape.t = sized.shape.u = tokens;
   std::vector<at::Tensor> inputs = makeInputs(manifest, sized);
-  std::vector<Contender> contenders = {makeForm(sized, "parallel"), makeForm(sized, "chunked")};
+  std::vector<Contender> contenders;
+  for (const char *form : {"parallel", "chunked"})
+    contenders.push_back(makeContender(form, compileForm(sized, form)));
   std::vector<Runner> runners = makeRunners(contenders, inputs, /*cpuClock=*/false);
   Rounds rounds = measure(sized, direction, runners);
   auto least = [&](size_t i) { return *std::ranges::min_element(rounds.ms[i]); };

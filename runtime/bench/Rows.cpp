@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/bench/Rows.h"
 #include "runtime/Cpu.h"
+#include "runtime/Forms.h"
 #include "runtime/bench/Allocations.h"
 #include <ATen/Parallel.h>
 #include <nlohmann/json.hpp>
@@ -9,12 +10,29 @@ namespace taylor::bench {
 
 using Json = nlohmann::json;
 
-/// The row of one contender: its own time, beside those of others.
-Json describeRow(const Request &request, const std::string &direction, const std::string &mask,
+const runtime::FormCode &chosenForm(const Manifest &manifest, const std::string &function,
+                                    const Shape &shape) {
+  const runtime::TargetInfo &target = manifest.targets.front();
+  const runtime::TargetFunction &code = target.functions[size_t(manifest.function(function))];
+  return code.forms[size_t(runtime::chooseForm(code, manifest, shape.dims(), "", function, target.name))];
+}
+
+/// Floating-point operations of the kernels that run, as the compiler counts them; 0 where it did not.
+static double executedOperations(const Manifest &manifest, const std::string &direction, const Shape &shape) {
+  double sum = 0;
+  for (const char *function : {"forward", "backward"})
+    if (direction == function || direction == "both")
+      sum += runtime::operationsOf(chosenForm(manifest, function, shape), manifest, shape.dims());
+  return sum;
+}
+
+Json describeRow(const Request &request, const std::string &direction, const Manifest &manifest,
                  const Rounds &rounds, const std::vector<Contender> &contenders, size_t own) {
+  const std::string &mask = manifest.mask;
   double ms = median(rounds.ms[own]), peak = median(rounds.peaks);
   double gflops =
       operations(request.shape, mask, direction != "backward", direction != "forward") / ms * 1e-6;
+  double executed = executedOperations(manifest, direction, request.shape) / ms * 1e-6;
   auto megabytes = [&](size_t i) {
     return countsAllocations() ? Json(round3(double(rounds.memory[i]) / (1 << 20))) : Json();
   };
@@ -34,6 +52,10 @@ Json describeRow(const Request &request, const std::string &direction, const std
               {"cpu", runtime::cpuName()},
               {"ratio", Json::object()},
               {"opponents", Json::object()}};
+  if (executed > 0) {
+    row["executed_gflops"] = round3(executed);
+    row["executed_fraction"] = round3(executed / peak);
+  }
   for (size_t i = 0; i < contenders.size(); ++i)
     if (i != own) {
       row["ratio"][contenders[i].name] = round3(rounds.ratio(i, own));
@@ -49,6 +71,8 @@ void printRow(const Json &row) {
          row["spec"].get<std::string>().c_str(), row["shape"].get<std::string>().c_str(),
          row["dtype"].get<std::string>().c_str(), row["direction"].get<std::string>().c_str(),
          row["ms"].get<double>(), row["gflops"].get<double>(), 100 * row["peak_fraction"].get<double>());
+  if (row.contains("executed_fraction"))
+    printf(" (%.1f %% executed)", 100 * row["executed_fraction"].get<double>());
   if (row["memory_mb"].is_number())
     printf(" %8.1f MB", row["memory_mb"].get<double>());
   for (auto &[name, ratio] : row["ratio"].items())

@@ -6,8 +6,13 @@
 
 namespace taylor::bench {
 
-/// The row of contender `own` as JSON: its time, share of the peak and memory, beside those of the others.
-nlohmann::json describeRow(const Request &request, const std::string &direction, const std::string &mask,
+/// The form in which the processor's code runs a function for these sizes.
+const runtime::FormCode &chosenForm(const Manifest &manifest, const std::string &function,
+                                    const Shape &shape);
+
+/// The row of contender `own`, which is compiled by Taylor, as JSON: its time, share of the peak and memory,
+/// beside those of the others.
+nlohmann::json describeRow(const Request &request, const std::string &direction, const Manifest &manifest,
                            const Rounds &rounds, const std::vector<Contender> &contenders, size_t own);
 
 /// The same for people, on one line.

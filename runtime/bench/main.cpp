@@ -112,7 +112,8 @@ CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
   command->footer("\nRows: ms is the median; ratio is the median over rounds of the opponent's time over "
                   "ours; gflops counts the visible "
                   "pairs (2d+2e forward, 6d+4e backward);\npeak_fraction is of the fused multiply-adds "
-                  "measured between the runs; "
+                  "measured between the runs; executed_fraction is that "
+                  "of the operations that the kernels of the form execute, by the compiler's count;\n"
                   "memory_mb is the peak beyond inputs, output and gradients.");
   return command;
 }

@@ -263,8 +263,11 @@ TEST(Manifest, Ascending) {
 TEST(Manifest, ContradictoryForms) {
   const std::string where = "function 'forward' of target 'native'";
   expectError(manifestWithForms(R"("cost": {"pair": -2})", R"("form": "chunked")"),
-              "expected a cost of at least 0 in field 'pair' in the cost of " + where +
+              "expected a number of at least 0 in field 'pair' in the cost of " + where +
                   " of the manifest, but got -2");
+  expectError(manifestWithForms(R"("cost": {}, "operations": {"key": -1})", R"("form": "chunked")"),
+              "expected a number of at least 0 in field 'key' in the operations of " + where +
+                  " of the manifest, but got -1");
   expectError(manifestWithForms(R"("cost": {"pairs": 2})", R"("form": "chunked")"),
               "unsupported field 'pairs' in the cost of " + where + " of the manifest");
   expectError(manifestWith("\"kernels\": [\"attend\"]",
