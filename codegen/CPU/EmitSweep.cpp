@@ -126,8 +126,8 @@ void KernelEmitter::storeLocal(Value value, const Point &point, Value vector) {
   storeTile(view, vector, address(view, point));
 }
 
-void KernelEmitter::emitOps(const Sweep &sweep, const Point &point, Locals &locals,
-                            llvm::MapVector<Operation *, Value> &reduced) {
+void KernelEmitter::emitOps(const Sweep &sweep, const Point &point, Locals &locals, Results &reduced,
+                            Results &written) {
   for (Operation *op : sweep.ops) {
     if (auto map = dyn_cast<MapOp>(op)) {
       emitMap(map, point, locals);
@@ -140,7 +140,7 @@ void KernelEmitter::emitOps(const Sweep &sweep, const Point &point, Locals &loca
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       reduced[op] = fetch(reduce.getInput(), point, locals);
     } else {
-      writeVector(op, fetch(op->getOperand(0), point, locals), point);
+      written[op] = fetch(op->getOperand(0), point, locals);
     }
   }
 }
@@ -442,11 +442,29 @@ void KernelEmitter::emitLanes(const Sweep &sweep, const SweepShape &shape, const
 void KernelEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows,
                                    int64_t vectors) {
   Block2D product;
-  DotOp dot = sweep.dot;
-  if (dot)
+  if (sweep.dot)
     product = emitProduct(sweep, point, row, rows, vectors);
+  // One condition for all rows: between branches what they have in common would be loaded again, and sums
+  // would wait in memory for the last row. Bounds are intervals, so the first and the last row tell.
+  Value valid;
+  if (rows > 1 && !sweep.dot)
+    for (Operation *op : sweep.ops)
+      if (isa<StoreOp, AccumulateOp>(op))
+        for (int64_t r : {int64_t(0), rows - 1})
+          valid = both(valid, rowValid(writes[op], point.moved(row, r)));
+  auto emitRows = [&](bool valid) { emitSweepRows(sweep, point, row, rows, vectors, product, valid); };
+  if (valid)
+    emitIf(valid, [&] { emitRows(true); }, [&] { emitRows(false); });
+  else
+    emitRows(false);
+}
+
+void KernelEmitter::emitSweepRows(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows,
+                                  int64_t vectors, const Block2D &product, bool valid) {
+  DotOp dot = sweep.dot;
   DenseMap<Operation *, Block2D> reduced;
-  for (int64_t r = 0; r < rows; ++r)
+  for (int64_t r = 0; r < rows; ++r) {
+    llvm::MapVector<Operation *, SmallVector<Value>> rowsOf;
     for (int64_t v = 0; v < vectors; ++v) {
       Point there = point.moved(row, r).moved(sweep.lane, v * W);
       Locals locals;
@@ -454,8 +472,10 @@ void KernelEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, Strin
         locals[dot.getResult()] = product[r][v];
         storeLocal(dot.getResult(), there, product[r][v]);
       }
-      llvm::MapVector<Operation *, Value> inputs;
-      emitOps(sweep, there, locals, inputs);
+      Results inputs, written;
+      emitOps(sweep, there, locals, inputs, written);
+      for (auto [op, vector] : written)
+        rowsOf[op].push_back(vector);
       for (auto [op, vector] : inputs) {
         // Rows that are added up take one row's registers.
         auto reduce = cast<ReduceOp>(op);
@@ -468,6 +488,9 @@ void KernelEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, Strin
           block[r].push_back(vector);
       }
     }
+    for (auto &[op, vectors] : rowsOf)
+      writeRow(op, vectors, point.moved(row, r), valid);
+  }
   for (Operation *op : sweep.ops)
     if (auto reduce = dyn_cast<ReduceOp>(op))
       reduceBlock(reduce, sweep, point, row, reduced[op]);

@@ -297,96 +297,93 @@ void KernelEmitter::emitWindow(LoadOp op) {
 //===----------------------------------------------------------------------===//
 
 void KernelEmitter::writeContiguous(const Window &window, bool accumulate, Value vector, Value where,
-                                    Value valid, Value mask) {
+                                    Value mask) {
   unsigned alignment = window.element.getIntOrFloatBitWidth() / 8;
-  Value all = both(mask, mask ? valid : Value());
-  if (!mask && valid) {
-    scf::IfOp::create(b, valid, [&](OpBuilder &, Location) {
-      writeContiguous(window, accumulate, vector, where, {}, {});
-      scf::YieldOp::create(b);
-    });
-    return;
-  }
   if (accumulate) {
-    Type type = vectorOf(window.element);
-    Value old = loadElements(type, where, all);
+    Value old = loadElements(vectorOf(window.element), where, mask);
     vector = combine(ReductionKind::sum, fromStorage(old, getElementTypeOrSelf(vector.getType())), vector);
   }
   Value stored = toStorage(vector, window.element);
   stored = asType(b, stored, memoryType(stored.getType()));
-  if (all)
-    LLVM::MaskedStoreOp::create(b, stored, where, all, b.getI32IntegerAttr(alignment));
+  if (mask)
+    LLVM::MaskedStoreOp::create(b, stored, where, mask, b.getI32IntegerAttr(alignment));
   else
     store(stored, where);
 }
 
 /// Element by element: lanes that do not lie side by side.
-void KernelEmitter::writeScalars(const Window &window, bool accumulate, Value vector, Value where,
-                                 Value valid, Value mask, Index stride) {
-  auto writeAll = [&] {
-    loopBlocks(W, 1, [&](Index i) {
-      auto write = [&] {
-        Value at = gep(where, window.element, multiply(i, stride));
-        Value x = LLVM::ExtractElementOp::create(b, vector, asValue(i));
-        if (accumulate)
-          x = combine(ReductionKind::sum, fromStorage(loadElements(window.element, at, {}), x.getType()), x);
-        store(asType(b, toStorage(x, window.element), memoryType(window.element)), at);
-      };
-      if (!mask)
-        return write();
-      Value lane = LLVM::ExtractElementOp::create(b, mask, asValue(i));
-      scf::IfOp::create(b, lane, [&](OpBuilder &, Location) {
-        write();
-        scf::YieldOp::create(b);
-      });
-    });
-  };
-  if (!valid)
-    return writeAll();
-  scf::IfOp::create(b, valid, [&](OpBuilder &, Location) {
-    writeAll();
-    scf::YieldOp::create(b);
+void KernelEmitter::writeScalars(const Window &window, bool accumulate, Value vector, Value where, Value mask,
+                                 Index stride) {
+  loopBlocks(W, 1, [&](Index i) {
+    auto write = [&] {
+      Value at = gep(where, window.element, multiply(i, stride));
+      Value x = LLVM::ExtractElementOp::create(b, vector, asValue(i));
+      if (accumulate)
+        x = combine(ReductionKind::sum, fromStorage(loadElements(window.element, at, {}), x.getType()), x);
+      store(asType(b, toStorage(x, window.element), memoryType(window.element)), at);
+    };
+    if (mask)
+      emitIf(LLVM::ExtractElementOp::create(b, mask, asValue(i)), write);
+    else
+      write();
   });
 }
 
-void KernelEmitter::writeVector(Operation *op, Value vector, const Point &point) {
-  const Window &window = writes[op];
-  bool accumulate = isa<AccumulateOp>(op);
-  auto tile = cast<TileType>(op->getOperand(0).getType());
-  View view;
-  view.pointer = window.pointer;
-  view.element = window.element;
-  view.strides = window.strides;
-  Value where = address(view, point);
-  Value valid = rowValid(window, point);
+void KernelEmitter::emitIf(Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
+  auto region = [&](function_ref<void()> body) {
+    return [this, body](OpBuilder &, Location) {
+      body();
+      scf::YieldOp::create(b);
+    };
+  };
+  if (otherwise)
+    scf::IfOp::create(b, condition, region(then), region(otherwise));
+  else
+    scf::IfOp::create(b, condition, region(then));
+}
+
+Value KernelEmitter::writeMask(Operation *op, const Window &window, const Point &point) {
   if (!point.lane) {
     // All lanes are equal; element 0 is the tile's one.
     SmallVector<bool> first(W, false);
     first[0] = true;
     auto type = cast<VectorType>(vectorOf(b.getI1Type()));
-    Value mask = arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, ArrayRef<bool>(first)));
-    return writeContiguous(window, accumulate, vector, where, valid, mask);
+    return arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, ArrayRef<bool>(first)));
   }
+  int64_t size = cast<TileType>(op->getOperand(0).getType()).getSize(point.lane);
+  if (isBound(window, point.lane))
+    return laneMask(window, point, size);
   Index at = point.along(point.lane);
-  bool laneBound = isBound(window, point.lane);
-  int64_t size = tile.getSize(point.lane);
-  Value mask = laneBound   ? laneMask(window, point, size)
-               : !at.value ? tailMask(point, at.constant / W, size)
-                           : Value();
-  Index stride = window.stride(point.lane);
-  if (!stride.value) {
-    if (stride.constant == 1)
-      return writeContiguous(window, accumulate, vector, where, valid, mask);
-    return writeScalars(window, accumulate, vector, where, valid, mask, stride);
-  }
-  scf::IfOp::create(
-      b, compare(CmpIPredicate::eq, stride, 1),
-      [&](OpBuilder &, Location) {
-        writeContiguous(window, accumulate, vector, where, valid, mask);
-        scf::YieldOp::create(b);
-      },
-      [&](OpBuilder &, Location) {
-        writeScalars(window, accumulate, vector, where, valid, mask, stride);
-        scf::YieldOp::create(b);
-      });
+  return at.value ? Value() : tailMask(point, at.constant / W, size);
+}
+
+/// Conditions once per row: a branch for each vector would part what the vectors of a row have in common,
+/// which is loaded again behind each.
+void KernelEmitter::writeRow(Operation *op, ArrayRef<Value> vectors, const Point &point, bool valid) {
+  const Window &window = writes[op];
+  bool accumulate = isa<AccumulateOp>(op);
+  View view;
+  view.pointer = window.pointer;
+  view.element = window.element;
+  view.strides = window.strides;
+  Index stride = point.lane ? window.stride(point.lane) : Index(1);
+  auto writeAll = [&](bool contiguous) {
+    for (auto [v, vector] : llvm::enumerate(vectors)) {
+      Point there = point.moved(point.lane, int64_t(v) * W);
+      Value where = address(view, there), mask = writeMask(op, window, there);
+      if (contiguous)
+        writeContiguous(window, accumulate, vector, where, mask);
+      else
+        writeScalars(window, accumulate, vector, where, mask, stride);
+    }
+  };
+  auto write = [&] {
+    if (!stride.value)
+      return writeAll(stride.constant == 1);
+    emitIf(compare(CmpIPredicate::eq, stride, 1), [&] { writeAll(true); }, [&] { writeAll(false); });
+  };
+  if (Value condition = valid ? Value() : rowValid(window, point))
+    emitIf(condition, write);
+  else
+    write();
 }

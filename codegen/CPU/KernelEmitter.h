@@ -146,8 +146,12 @@ private:
   Index minimum(Index x, Index y);
   Index maximum(Index x, Index y);
   void emitSweepBlock(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows, int64_t vectors);
-  void emitOps(const Sweep &sweep, const Point &point, Locals &locals,
-               llvm::MapVector<Operation *, Value> &reduced);
+  /// What follows the product in a block of a sweep. `valid`: its rows lie in all arrays that it writes.
+  void emitSweepRows(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows, int64_t vectors,
+                     const Block2D &product, bool valid);
+  /// By operation: a vector that it reduces or writes.
+  using Results = llvm::MapVector<Operation *, Value>;
+  void emitOps(const Sweep &sweep, const Point &point, Locals &locals, Results &reduced, Results &written);
   void emitMap(MapOp map, const Point &point, Locals &locals);
   Value emitSlice(SliceOp slice, const Point &point);
   Value fetch(Value value, const Point &point, Locals &locals);
@@ -248,11 +252,14 @@ private:
   Value isWithin(const Window::Bound &bound, const Point &point);
   Value rowValid(const Window &window, const Point &point);
   Value laneMask(const Window &window, const Point &point, int64_t size);
-  void writeVector(Operation *op, Value vector, const Point &point);
-  void writeContiguous(const Window &window, bool accumulate, Value vector, Value address, Value valid,
-                       Value mask);
-  void writeScalars(const Window &window, bool accumulate, Value vector, Value address, Value valid,
-                    Value mask, Index stride);
+  /// Writes a row's vectors from `point` on. `valid`: the row is known to lie in the array.
+  void writeRow(Operation *op, ArrayRef<Value> vectors, const Point &point, bool valid);
+  void writeContiguous(const Window &window, bool accumulate, Value vector, Value where, Value mask);
+  void writeScalars(const Window &window, bool accumulate, Value vector, Value where, Value mask,
+                    Index stride);
+  /// Lanes of the vector at `point` that lie in the array and in the tile; null: all.
+  Value writeMask(Operation *op, const Window &window, const Point &point);
+  void emitIf(Value condition, function_ref<void()> then, function_ref<void()> otherwise = {});
   Value fromStorage(Value memory, Type element);
   Value toStorage(Value value, Type element);
 
