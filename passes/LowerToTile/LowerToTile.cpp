@@ -448,7 +448,9 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
   int64_t block = blockSize(kernel);
   SmallVector<tile::ExtentAttr> grid = gridOf(kernel.axes, block);
   auto heads = llvm::find_if(kernel.axes, [](StringRef axis) { return axis == "h" || axis == "g"; });
-  bool manyHeads = kernel.kind == KernelPlan::Kind::Local && sizes.heads > 1 && heads != kernel.axes.end();
+  // A loop over keys is work enough for a block, and threads for each head.
+  bool manyHeads = kernel.kind == KernelPlan::Kind::Local && kernel.rowPairs.empty() && sizes.heads > 1 &&
+                   heads != kernel.axes.end();
   if (manyHeads)
     grid[heads - kernel.axes.begin()] = tile::ExtentAttr::get(builder.getStringAttr(*heads), sizes.heads);
   Location loc = locationOf(kernel);
