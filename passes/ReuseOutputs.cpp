@@ -71,6 +71,23 @@ std::optional<ScaledSum> readScaledSum(MapOp map, unsigned sum) {
 /// May be divided by: never 0 where it was not already, or a number.
 bool isSafeDivisor(Value factor) { return isConstantScalar(factor) || factor.getDefiningOp<math::RsqrtOp>(); }
 
+/// Whether a divisor that is left has a part of what the map multiplied with: an argument by itself, a result
+/// by its operation, since copies of one scalar are merged.
+bool dividesByFactor(const Product &divisor, const ScaledSum &sum, const IRMapping &values) {
+  for (Value factor : sum.factors)
+    for (Value part : Product::read(factor).numerator) {
+      if (isSafeDivisor(part))
+        continue;
+      Operation *above = part.getDefiningOp();
+      for (Value left : divisor.numerator) {
+        Operation *below = left.getDefiningOp();
+        if (above ? below && below->getName() == above->getName() : left == values.lookupOrDefault(part))
+          return true;
+      }
+    }
+  return false;
+}
+
 /// Replaces argument `index` of a map or reduction by O * divisors / factors. False if a factor that may be 0
 /// stays below.
 template <typename Op> bool readBack(Op op, unsigned index, const ScaledSum &sum, Value output) {
@@ -106,21 +123,9 @@ template <typename Op> bool readBack(Op op, unsigned index, const ScaledSum &sum
   eliminateCommonSubExpressions(rewriter, dominance, op);
   cancelProducts(block);
   eraseUnusedScalars(block);
-  // Divisions that are left and divide by what the map multiplied with.
-  for (Operation &scalar : block.without_terminator()) {
-    if (!isa<arith::DivFOp>(scalar))
-      continue;
-    Product product = Product::read(scalar.getOperand(1));
-    for (Value factor : sum.factors) {
-      if (isSafeDivisor(factor))
-        continue;
-      for (Value divisor : product.numerator)
-        if (Operation *below = divisor.getDefiningOp(), *above = factor.getDefiningOp();
-            (below && above && below->getName() == above->getName()) || (!below && !above))
-          return false;
-    }
-  }
-  return true;
+  return !llvm::any_of(block.without_terminator(), [&](Operation &scalar) {
+    return isa<arith::DivFOp>(scalar) && dividesByFactor(Product::read(scalar.getOperand(1)), sum, values);
+  });
 }
 
 class ReuseOutputs : public ::taylor::impl::ReuseOutputsPassBase<ReuseOutputs> {

@@ -54,3 +54,25 @@ taylor.function @channels.joint of @f("input:q" %q: !q, "input:k" %k: !k, "input
   %r = taylor.reduce sum over(e) %do * %n : !o, !o
   taylor.yield "output:o" %o, "gradient:r" %r : !o, !row
 }
+
+// A part of a gate may be 0 as well: what would be left is a division by %a, which has no rows where it may not be 0.
+// CHECK-LABEL: taylor.function @part_of_a_gate.joint
+// CHECK: %[[N:.*]] = taylor.pairwise
+// CHECK: taylor.reduce sum over(e) %o * %[[N]]
+taylor.function @part_of_a_gate.joint of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:a" %a: !row, "input:m" %m: !row, "cotangent:o" %do: !o) {
+  %n = taylor.pairwise { s = dot(%q, %k) } -> rows(s, %v) : !q, !k, !v -> !o
+  %o = taylor.map %a * sigmoid(%m) * %n : !row, !row, !o
+  %r = taylor.reduce sum over(e) %do * %n * sigmoid(%m) : !o, !o, !row
+  taylor.yield "output:o" %o, "gradient:r" %r : !o, !row
+}
+
+// The same where the parts are one factor, and behind a minus.
+// CHECK-LABEL: taylor.function @factor_of_two.joint
+// CHECK: %[[N:.*]] = taylor.pairwise
+// CHECK: taylor.reduce sum over(e) %o * %[[N]]
+taylor.function @factor_of_two.joint of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:a" %a: !row, "input:m" %m: !row, "cotangent:o" %do: !o) {
+  %n = taylor.pairwise { s = dot(%q, %k) } -> rows(s, %v) : !q, !k, !v -> !o
+  %o = taylor.map %n * (-%a * sigmoid(%m)) : !o, !row, !row
+  %r = taylor.reduce sum over(e) %do * %n * sigmoid(%m) : !o, !o, !row
+  taylor.yield "output:o" %o, "gradient:r" %r : !o, !row
+}
