@@ -98,11 +98,16 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
     auto share = [&](OpBuilder &builder, Location loc, Value, ValueRange extra) {
       Value cotangent = extra[0];
       Type real = cotangent.getType();
-      for (StringRef axis : axes) {
+      auto sizeOf = [&](StringRef axis) -> Value {
         int64_t size = domain.sizeOf(axis);
-        Value divisor = size == ArrayType::kUnknown
-                            ? SizeOp::create(builder, loc, real, builder.getStringAttr(axis)).getResult()
-                            : buildNumber(builder, loc, real, static_cast<double>(size));
+        if (size == ArrayType::kUnknown)
+          return SizeOp::create(builder, loc, real, builder.getStringAttr(axis));
+        return buildNumber(builder, loc, real, static_cast<double>(size));
+      };
+      for (StringRef axis : axes) {
+        Value divisor = axis == "group"
+                            ? arith::DivFOp::create(builder, loc, sizeOf("h"), sizeOf("g")).getResult()
+                            : sizeOf(axis);
         cotangent = arith::DivFOp::create(builder, loc, cotangent, divisor);
       }
       return cotangent;

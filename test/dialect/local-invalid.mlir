@@ -120,6 +120,26 @@ taylor.spec @tokens(%n: !o) {
 
 // -----
 
+!n = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+taylor.spec @axis_twice(%n: !n) {
+  // expected-error @below {{custom op 'taylor.reduce' expected each axis once in over(..), but got 'e' twice}}
+  %o = taylor.reduce mean over(e, e) %n : !n
+  taylor.yield %o : !row
+}
+
+// -----
+
+!n = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+taylor.spec @heads_and_group(%n: !n) {
+  // expected-error @below {{custom op 'taylor.reduce' expected over(h) or over(group), but got both: h has the heads of all groups}}
+  %o = taylor.reduce mean over(h, group) %n : !n
+  taylor.yield %o : !row
+}
+
+// -----
+
 !o = !taylor.array<[b, t, e]>
 taylor.spec @group_without_heads(%n: !o) {
   // expected-error @below {{custom op 'taylor.reduce' requires axis h to reduce over the group}}
