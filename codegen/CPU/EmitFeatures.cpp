@@ -35,9 +35,12 @@ Value KernelEmitter::table(const Twine &name, Type element, DenseElementsAttr va
   auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
   std::string symbol = name.str();
   auto type = LLVM::LLVMArrayType::get(element, values.getNumElements());
-  if (auto known = module.lookupSymbol<LLVM::GlobalOp>(symbol); known && known.getValueOrNull() != values)
-    symbol += "." + std::to_string(reinterpret_cast<uintptr_t>(values.getAsOpaquePointer()));
-  if (!module.lookupSymbol<LLVM::GlobalOp>(symbol)) {
+  auto known = module.lookupSymbol<LLVM::GlobalOp>(symbol);
+  for (unsigned number = 2; known && known.getValueOrNull() != values; ++number) {
+    symbol = (name + "." + Twine(number)).str();
+    known = module.lookupSymbol<LLVM::GlobalOp>(symbol);
+  }
+  if (!known) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
     LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal, symbol, values);
