@@ -131,7 +131,7 @@ void Splitter::chooseSaved() {
         if (auto it = nodes.find(operand); it != nodes.end())
           cut.addEdge(it->second, node);
     }
-  for (auto [value, node] : nodes)
+  for (auto [node, value] : llvm::enumerate(values))
     for (Operation *user : value.getUsers())
       if (user != yield && graph.dependsOnCotangents(user) &&
           llvm::any_of(user->getResults(), [&](Value result) { return needed.contains(result); }))
