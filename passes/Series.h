@@ -14,6 +14,10 @@ struct Series {
   llvm::SmallVector<double> coefficients;
 };
 
+/// Sets orders that a parameter names to its number. Fails, with a message, where orders or the number of
+/// coefficients are none that a series has.
+mlir::LogicalResult resolveOrders(SpecOp spec, RecurrencesOp op);
+
 /// Orders and coefficients of an operation with `orders(a to b)`. Fails, with a message, where an order is a
 /// free parameter.
 mlir::FailureOr<Series> readSeries(RecurrencesOp op);

@@ -5,6 +5,7 @@
 #include "dialect/Taylor/RecurrenceSyntax.h"
 #include "passes/MaskCheck.h"
 #include "passes/Passes.h"
+#include "passes/Series.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -126,26 +127,10 @@ void Specializer::warnUnusedInputs() {
 }
 
 LogicalResult Specializer::setOrders(RecurrencesOp op) {
-  if (!op.getFirstOrder())
-    return success();
-  // The verifier has seen that a named order is an index parameter.
-  auto resolve = [&](Attribute bound) {
-    auto name = dyn_cast<StringAttr>(bound);
-    return cast<IntegerAttr>(name ? spec.getParameters().get(name) : bound);
-  };
-  IntegerAttr first = resolve(*op.getFirstOrder()), last = resolve(*op.getLastOrder());
-  op.setFirstOrderAttr(first);
-  op.setLastOrderAttr(last);
-  int64_t a = first.getInt(), b = last.getInt();
-  if (b < a)
-    return op.emitError() << "expected orders(a to b) with a <= b, but got " << a << " to " << b;
-  if (failed(verifyOrder(op, a)) || failed(verifyOrder(op, b)))
+  if (failed(resolveOrders(spec, op)))
     return failure();
-  if (auto coefficients = op.getCoefficients();
-      coefficients && static_cast<int64_t>(coefficients->size()) != b - a + 1)
-    return op.emitError() << "expected " << b - a + 1 << " coefficients, one per order, but got "
-                          << coefficients->size();
-  warnOddOrder(op);
+  if (op.getFirstOrder())
+    warnOddOrder(op);
   return success();
 }
 

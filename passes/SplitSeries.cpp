@@ -94,18 +94,6 @@ void setResults(SpecOp spec, ArrayRef<Value> results, ArrayRef<StringRef> names)
   yield.setNamesAttr(OpBuilder(spec.getContext()).getStrArrayAttr(names));
 }
 
-/// A number where the order is named by a parameter of the specification.
-void resolveOrders(SpecOp spec, RecurrencesOp op) {
-  auto number = [&](Attribute bound) {
-    auto name = dyn_cast<StringAttr>(bound);
-    return name ? spec.getParameters().get(name.getValue()) : bound;
-  };
-  if (!op.getFirstOrder())
-    return;
-  op.setFirstOrderAttr(number(*op.getFirstOrder()));
-  op.setLastOrderAttr(number(*op.getLastOrder()));
-}
-
 /// Names of the arguments that stand for the sums in what comes after them.
 NamedAttrList nameSums(SpecOp spec, RecurrencesOp op) {
   OpBuilder builder(op);
@@ -180,7 +168,8 @@ LogicalResult split(SpecOp spec) {
   FailureOr<RecurrencesOp> series = findSeries(spec);
   if (failed(series))
     return failure();
-  resolveOrders(spec, *series);
+  if (failed(resolveOrders(spec, *series)))
+    return failure();
   FailureOr<DictionaryAttr> facts = describe(spec, *series);
   if (failed(facts))
     return failure();

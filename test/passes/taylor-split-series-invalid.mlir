@@ -83,3 +83,42 @@ taylor.spec @one_head(%q: !q, %k: !k, %v: !v) {
   %o = taylor.recurrences %q, %k, %v exponential causal : !q, !k, !v
   taylor.yield %o : !taylor.array<[b, g, t, e]>
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+
+taylor.spec @orders_that_fall(%q: !q, %k: !k, %v: !v) parameters(order : index = -3) {
+  // expected-error @below {{expected orders(a to b) with a <= b, but got 0 to -3}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to order) causal : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+
+taylor.spec @too_high(%q: !q, %k: !k, %v: !v) parameters(order : index = 1000000000000) {
+  // expected-error @below {{unsupported order 1000000000000, expected at most 256; for the whole series write orders(all)}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to order) causal : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+
+taylor.spec @too_few_coefficients(%q: !q, %k: !k, %v: !v) parameters(order : index = 2) {
+  // expected-error @below {{expected 3 coefficients, one per order, but got 2}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to order) coefficients(1.0, 2.0) causal : !q, !k, !v
+  taylor.yield %o : !o
+}
