@@ -2,6 +2,9 @@
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/Tile/TileSyntax.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 using namespace mlir::tile;
 
@@ -265,11 +268,13 @@ LogicalResult MapOp::verifyRegions() {
     if (failed(verifyResultType(*this, TileType::get(getContext(), axes, value.getType()), result)))
       return failure();
   for (Operation &op : getBlock()->without_terminator()) {
-    if (!isPure(&op) || op.getNumRegions())
-      return op.emitOpError("unsupported in a tile.map: expected pure ops of arith and math");
     for (Value operand : op.getOperands())
       if (isa<TileType, ArrayType>(operand.getType()))
         return op.emitOpError("unsupported in a tile.map: a tile; pass it as an operand of the map");
+    if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
+        op.getNumResults() != 1 || !isPure(&op) || op.getNumRegions())
+      return op.emitOpError(
+          "unsupported in a tile.map: expected pure ops of arith and math with one result each");
   }
   return success();
 }

@@ -193,9 +193,31 @@ func.func @map_yields_two(%a: !tile.tile<[t = 8], f32>) {
 
 // -----
 
+func.func @map_with_an_op_of_vectors(%a: !tile.tile<[t = 8], f32>) {
+  %0 = tile.map (%x = %a) : (!tile.tile<[t = 8], f32>) -> !tile.tile<[t = 8], f32> {
+    // expected-error @+1 {{unsupported in a tile.map: expected pure ops of arith and math with one result each}}
+    %y = vector.broadcast %x : f32 to vector<4xf32>
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_with_two_results(%a: !tile.tile<[t = 8], i32>) {
+  %0 = tile.map (%x = %a) : (!tile.tile<[t = 8], i32>) -> !tile.tile<[t = 8], i32> {
+    // expected-error @+1 {{unsupported in a tile.map: expected pure ops of arith and math with one result each}}
+    %low, %high = arith.mulsi_extended %x, %x : i32
+    tile.yield %low : i32
+  }
+  return
+}
+
+// -----
+
 func.func @map_with_effects(%a: !tile.tile<[t = 8], f32>, %p: !llvm.ptr) {
   %0 = tile.map (%x = %a) : (!tile.tile<[t = 8], f32>) -> !tile.tile<[t = 8], f32> {
-    // expected-error @+1 {{unsupported in a tile.map: expected pure ops of arith and math}}
+    // expected-error @+1 {{unsupported in a tile.map: expected pure ops of arith and math with one result each}}
     %y = llvm.load %p : !llvm.ptr -> f32
     tile.yield %y : f32
   }

@@ -84,6 +84,15 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, A
                                  ArrayRef<Digit> warps, ArrayRef<Digit> registers) {
   if (lanes.size() != 5)
     return emitError() << "expected the five bits of a lane number, but got " << lanes.size();
+  constexpr size_t kMostWarpBits = 5;
+  if (warps.size() > kMostWarpBits)
+    return emitError() << "expected at most " << kMostWarpBits << " bits of a warp number, but got "
+                       << warps.size();
+  for (ArrayRef<Digit> digits : {lanes, warps})
+    for (const Digit &digit : digits)
+      if (!digit.isReplica() && digit.stride < 1)
+        return emitError() << "expected a positive stride of axis '" << digit.axis.getValue() << "', but got "
+                           << digit.stride;
   for (const Digit &digit : registers)
     if (digit.isReplica() || digit.count < 1 || digit.stride < 1)
       return emitError() << "expected an axis, a positive stride and a positive count for each digit of a "

@@ -91,8 +91,11 @@ Type BufferType::parse(AsmParser &parser) {
   auto parseAxis = [&]() -> ParseResult {
     StringRef name;
     int64_t size = 0;
+    SMLoc place = parser.getCurrentLocation();
     if (parser.parseKeyword(&name) || parser.parseEqual() || parser.parseInteger(size))
       return failure();
+    if (size < 1)
+      return parser.emitError(place, "expected a positive size of axis '") << name << "', but got " << size;
     axes.push_back(Axis::get(parser.getContext(), name, size));
     return success();
   };
@@ -133,6 +136,13 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, i
     return emitError() << "expected at least one axis";
   if (!elementType.isIntOrFloat() || elementType.getIntOrFloatBitWidth() % 8)
     return emitError() << "expected elements of whole bytes, but got " << elementType;
+  constexpr int64_t kMostBytes = 1 << 20;
+  int64_t bytes = elementType.getIntOrFloatBitWidth() / 8;
+  for (const Axis &axis : axes)
+    bytes = axis.getSize() <= kMostBytes ? std::min(bytes * axis.getSize(), kMostBytes + 1) : kMostBytes + 1;
+  if (slots > kMostBytes || bytes * slots > kMostBytes)
+    return emitError() << "expected at most " << kMostBytes
+                       << " bytes, more than any machine shares, but got more; use smaller tiles";
   if (swizzle && swizzle != 32 && swizzle != 64 && swizzle != 128)
     return emitError() << "expected swizzle = 32, 64 or 128, but got " << swizzle;
   int64_t rowBytes = axes.back().getSize() * elementType.getIntOrFloatBitWidth() / 8;

@@ -30,6 +30,26 @@ func.func private @slots(!simt.buffer<0 x [u = 64], f32>)
 
 // -----
 
+// expected-error @+1 {{expected a positive size of axis 'u', but got 0}}
+func.func private @no_size(!simt.buffer<1 x [u = 0], f32>)
+
+// -----
+
+// expected-error @+1 {{expected at most 1048576 bytes, more than any machine shares, but got more; use smaller tiles}}
+func.func private @too_large(!simt.buffer<2 x [u = 4294967296, d = 4294967296], f32>)
+
+// -----
+
+// expected-error @+1 {{expected a positive stride of axis 't', but got 0}}
+func.func private @lane_stride(!tile.tile<[t = 16], f32, #simt.layout<lane = [t:0, t:1, t:2, t:4, t:8], warp = [], register = []>>)
+
+// -----
+
+// expected-error @+1 {{expected at most 5 bits of a warp number, but got 6}}
+func.func private @warps(!tile.tile<[t = 16], f32, #simt.layout<lane = [_, _, _, _, _], warp = [_, _, _, _, _, _], register = [t:1*16]>>)
+
+// -----
+
 // expected-error @+1 {{expected at least one axis}}
 func.func private @axes(!simt.buffer<1 x [], f32>)
 
