@@ -220,8 +220,10 @@ void SpecOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setNam
   nameArguments(region, getArgNames(), setName);
 }
 
-/// Kernels know an axis by its name alone, so a free axis has one size in all of a container.
-static LogicalResult verifyFreeAxes(Operation *container, Block &body, ArrayAttr names) {
+/// Kernels know an axis by its name alone, so a free axis has one size in all of a container. A formula means
+/// the axis by its name, so that no parameter may be called so.
+static LogicalResult verifyFreeAxes(Operation *container, Block &body, ArrayAttr names,
+                                    DictionaryAttr parameters) {
   struct Known {
     int64_t size;
     StringRef argument; // empty for a result
@@ -249,6 +251,15 @@ static LogicalResult verifyFreeAxes(Operation *container, Block &body, ArrayAttr
           return op.emitOpError("expected size ")
                  << found->second.size << " of the free axis '" << found->first << "', as before it, but got "
                  << array.sizeOf(found->first) << ": give it a name of its own";
+  for (NamedAttribute parameter : parameters) {
+    StringRef name = parameter.getName();
+    if (!isa<IntegerAttr, FloatAttr>(parameter.getValue()))
+      return container->emitOpError("expected a number as the parameter '")
+             << name << "', but got " << parameter.getValue();
+    if (isRoleAxis(name) || known.contains(name))
+      return container->emitOpError("unsupported parameter '")
+             << name << "': formulas mean the axis by this name; choose another";
+  }
   return success();
 }
 
@@ -275,7 +286,7 @@ LogicalResult SpecOp::verify() {
     if (kind != SourceKind::Input && !isa<FloatType>(array.getElementType()))
       return emitOpError("requires 'from input' for the integer argument '") << text << "'";
   }
-  return verifyFreeAxes(*this, getBody().front(), getArgNames());
+  return verifyFreeAxes(*this, getBody().front(), getArgNames(), getParameters());
 }
 
 /// Whether a value is computed from any real argument: what comes of integers alone (numbers of documents,
@@ -421,8 +432,12 @@ LogicalResult FunctionOp::verify() {
       return emitOpError("expected an argument named input:, output:, saved: or cotangent:, but got ")
              << name;
   }
-  if (failed(verifyFreeAxes(*this, getBody().front(), getArgNames())))
+  if (failed(verifyFreeAxes(*this, getBody().front(), getArgNames(), getParameters())))
     return failure();
+  for (Operation &op : getBody().front())
+    if (op.getDialect() != getOperation()->getDialect())
+      return op.emitOpError(
+          "unsupported in a function: scalar work belongs into the formula of a taylor.map");
   if (auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
       !yield || !yield.getNames() || yield.getNames()->size() != yield.getValues().size())
     return emitOpError("requires a taylor.yield with a name for each result at its end");

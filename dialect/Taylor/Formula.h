@@ -12,6 +12,9 @@
 #define TAYLOR_DIALECT_TAYLOR_FORMULA_H
 
 #include "dialect/Taylor/TaylorDialect.h"
+
+#include "llvm/ADT/StringSet.h"
+
 #include <memory>
 #include <string>
 
@@ -104,15 +107,20 @@ class FormulaPrinter {
 public:
   /// `leaves` gives the text of block arguments. Names for shared values are drawn from x0, x1, ..
   explicit FormulaPrinter(llvm::DenseMap<mlir::Value, std::string> leaves) : text(std::move(leaves)) {}
+  FormulaPrinter() = default;
 
   /// True if every operation of the block has a formula and constants are finite.
   static bool isPrintable(mlir::Block &block);
+  /// Gives the text of a block argument.
+  void setText(mlir::Value argument, std::string name) { text[argument] = std::move(name); }
+  /// Keeps the names of axes and parameters that the block reads: nothing is bound to one of them.
+  void reserve(mlir::Block &block);
+  /// A name to bind a value to: `hint`, with an underscore where an axis or a parameter is called so.
+  std::string freeName(std::string hint) const;
   /// Counts as a use of a value that the block does not show; a second use gives it a name in `bindings`.
   void addUse(mlir::Value value) { ++uses[value]; }
-  /// The lines `name = F` for values of the block with several uses (or in `forced`, with the names given
-  /// there).
-  std::vector<std::string> bindings(mlir::Block &block,
-                                    const llvm::MapVector<mlir::Value, std::string> &forced = {});
+  /// The lines `name = F` for values of the block with several uses.
+  std::vector<std::string> bindings(mlir::Block &block);
   /// The text of a value, after `bindings`.
   std::string formula(mlir::Value value, int precedence = 0);
   /// Prints a whole region whose block yields one value: `F` or `{ x0 = F, F }`.
@@ -121,6 +129,7 @@ public:
 private:
   llvm::DenseMap<mlir::Value, std::string> text;
   llvm::DenseMap<mlir::Value, unsigned> uses;
+  llvm::StringSet<> reserved;
   unsigned counter = 0;
 };
 

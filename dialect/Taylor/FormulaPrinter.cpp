@@ -138,19 +138,32 @@ bool FormulaPrinter::isPrintable(Block &block) {
   return true;
 }
 
-std::vector<std::string> FormulaPrinter::bindings(Block &block,
-                                                  const llvm::MapVector<Value, std::string> &forced) {
+void FormulaPrinter::reserve(Block &block) {
+  for (Operation &op : block)
+    if (auto index = dyn_cast<IndexOp>(op))
+      reserved.insert(index.getAxis());
+    else if (auto parameter = dyn_cast<ParameterOp>(op))
+      reserved.insert(parameter.getName());
+}
+
+std::string FormulaPrinter::freeName(std::string hint) const {
+  while (reserved.contains(hint))
+    hint += "_";
+  return hint;
+}
+
+std::vector<std::string> FormulaPrinter::bindings(Block &block) {
+  reserve(block);
   std::vector<std::string> lines;
   for (Operation &op : block.without_terminator()) {
     if (op.getNumResults() != 1)
       continue;
     Value result = op.getResult(0);
-    auto it = forced.find(result);
     bool shared = !isLeaf(&op) && ((!result.hasOneUse() && !result.use_empty()) || uses.lookup(result) > 1);
-    if (it == forced.end() && !shared)
+    if (!shared)
       continue;
     std::string line = formula(result);
-    std::string name = it != forced.end() ? it->second : "x" + std::to_string(counter++);
+    std::string name = freeName("x" + std::to_string(counter++));
     lines.push_back(name + " = " + line);
     text[result] = name;
   }

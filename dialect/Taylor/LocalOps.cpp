@@ -52,6 +52,14 @@ LogicalResult verifyWidened(Operation *op, ArrayType inferred) {
   return success();
 }
 
+/// The text does not say the result's type: it follows from the operands.
+LogicalResult verifyResult(Operation *op, ArrayType expected) {
+  Type result = op->getResult(0).getType();
+  if (result != expected)
+    return op->emitOpError("expected a result of type ") << expected << ", but got " << result;
+  return success();
+}
+
 LogicalResult verifyLive(Operation *op, OperandRange live, ArrayType result) {
   for (Value count : live)
     for (StringAttr axis : cast<ArrayType>(count.getType()).getAxes())
@@ -104,7 +112,10 @@ namespace {
 FailureOr<ArrayType> reducedType(EmitError emitError, ArrayType array, ArrayAttr axes) {
   SmallVector<StringRef> gone;
   bool group = false;
+  llvm::SmallDenseSet<StringRef> seen;
   for (StringAttr axis : axes.getAsRange<StringAttr>()) {
+    if (!seen.insert(axis.getValue()).second)
+      return emitError() << "expected each axis once in over(..), but got '" << axis.getValue() << "' twice";
     if (axis == "group") {
       group = true;
       continue;
@@ -115,6 +126,8 @@ FailureOr<ArrayType> reducedType(EmitError emitError, ArrayType array, ArrayAttr
   }
   if (group && !array.has("h"))
     return emitError() << "requires axis h to reduce over the group";
+  if (group && seen.contains("h"))
+    return emitError() << "expected over(h) or over(group), but got both: h has the heads of all groups";
   ArrayType reduced = array.without(gone);
   return group ? reduced.renamed("h", "g") : reduced;
 }
@@ -410,7 +423,12 @@ LogicalResult NormalizeOp::verify() {
     return emitOpError("expected epsilon >= 0, but got ") << formatNumber(getEpsilon().convertToDouble());
   if (getKind() == Norm::L2 && (getWeight() || getBias()))
     return emitOpError("unsupported weight or bias of an l2 norm; multiply its result with taylor.map");
-  return success();
+  SmallVector<ArrayType> arrays;
+  for (Type type : getOperandTypes())
+    arrays.push_back(cast<ArrayType>(type));
+  FailureOr<ArrayType> joined =
+      joinArrays(emitterFor(*this), getContext(), arrays, {}, realTypeOf(getContext(), getOperandTypes()));
+  return failure(failed(joined) || failed(verifyResult(*this, *joined)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -503,6 +521,8 @@ LogicalResult RopeOp::verify() {
            << channel << " = " << size;
   if (!(getTheta().convertToDouble() > 0))
     return emitOpError("expected theta > 0, but got ") << formatNumber(getTheta().convertToDouble());
+  if (failed(verifyResult(*this, array.clone(array.getScalarType()))))
+    return failure();
   if (!getPositions())
     return success();
   return verifyNumbers(*this, "positions", getPositions().getType(), getToken(), array);
@@ -561,6 +581,8 @@ LogicalResult ConvolveOp::verify() {
   for (StringAttr axis : getTaps().getType().getAxes())
     if (axis != getTapAxis() && !getArray().getType().has(axis))
       return emitOpError("expected taps over axes of the array, but got axis '") << axis.getValue() << "'";
+  if (failed(verifyResult(*this, getArray().getType().clone(getArray().getType().getScalarType()))))
+    return failure();
   if (getWithin())
     return verifyNumbers(*this, "documents", getWithin().getType(), getArray().getType().has("t") ? "t" : "u",
                          getArray().getType());

@@ -8,6 +8,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace taylor;
 
@@ -300,17 +302,24 @@ ParseResult PairwiseSyntax::parse() {
 /// The text of a pairwise operation between its name and its types.
 class PairwisePrinter {
 public:
-  PairwisePrinter(OpAsmPrinter &printer, PairwiseOp op) : printer(printer), op(op), formulas(leaves()) {}
+  PairwisePrinter(OpAsmPrinter &printer, PairwiseOp op) : printer(printer), op(op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        formulas.reserve(block);
+    nameArguments(op.getVisible(), false, false);
+    nameArguments(op.getMaximum(), true, false);
+    nameArguments(op.getWeight(), true, op.hasMaximum());
+  }
 
   std::string text() {
     SmallVector<std::string> lines;
     for (int64_t i = 0; i < op.getNumProducts(); ++i)
-      lines.push_back("s" + std::to_string(i) + " = dot(" + name(op.getProducts()[2 * i]) + ", " +
+      lines.push_back(product(i) + " = dot(" + name(op.getProducts()[2 * i]) + ", " +
                       name(op.getProducts()[2 * i + 1]) + ")");
     if (op.hasMaximum()) {
       Block &block = op.getMaximum().front();
       llvm::append_range(lines, formulas.bindings(block));
-      std::string maximum = "m = maximum(";
+      std::string maximum = maximumName() + " = maximum(";
       for (auto [index, value] : llvm::enumerate(block.getTerminator()->getOperands()))
         maximum += (index ? ", " : "") + formulas.formula(value);
       lines.push_back(maximum + ")");
@@ -350,25 +359,20 @@ public:
 
 private:
   std::string name(int64_t array) { return nameOfValue(printer, op.getArrays()[array]); }
+  std::string product(int64_t i) { return formulas.freeName("s" + std::to_string(i)); }
+  std::string maximumName() { return formulas.freeName("m"); }
 
-  llvm::DenseMap<Value, std::string> leaves() {
-    llvm::DenseMap<Value, std::string> text;
-    auto add = [&](Region &region, bool withProducts, bool withMaximum) {
-      if (region.empty())
-        return;
-      int64_t argument = 0;
-      if (withProducts)
-        for (int64_t i = 0; i < op.getNumProducts(); ++i)
-          text[region.getArgument(argument++)] = "s" + std::to_string(i);
-      for (int64_t scalar : op.getScalars())
-        text[region.getArgument(argument++)] = name(scalar);
-      if (withMaximum)
-        text[region.getArgument(argument++)] = "m";
-    };
-    add(op.getVisible(), false, false);
-    add(op.getMaximum(), true, false);
-    add(op.getWeight(), true, op.hasMaximum());
-    return text;
+  void nameArguments(Region &region, bool withProducts, bool withMaximum) {
+    if (region.empty())
+      return;
+    int64_t argument = 0;
+    if (withProducts)
+      for (int64_t i = 0; i < op.getNumProducts(); ++i)
+        formulas.setText(region.getArgument(argument++), product(i));
+    for (int64_t scalar : op.getScalars())
+      formulas.setText(region.getArgument(argument++), name(scalar));
+    if (withMaximum)
+      formulas.setText(region.getArgument(argument++), maximumName());
   }
 
   OpAsmPrinter &printer;
@@ -501,6 +505,13 @@ LogicalResult verifyRegion(PairwiseOp op, Region &region, StringRef name, bool w
   if (region.getArgumentTypes() != TypeRange(expected))
     return op.emitOpError("expected arguments of the ")
            << name << " region of types " << expected << ", but got " << region.getArgumentTypes();
+  // A maximum may have a floor, its second number.
+  unsigned most = name == "visible" ? 1 : name == "maximum" ? 2 : std::numeric_limits<unsigned>::max();
+  if (unsigned count = region.front().back().getNumOperands(); count < 1 || count > most)
+    return op.emitOpError("expected ") << (most == 1   ? "one condition"
+                                           : most == 2 ? "one number, or two with a floor,"
+                                                       : "at least one number")
+                                       << " from the " << name << " region, but got " << count;
   for (Value value : region.front().getTerminator()->getOperands()) {
     bool isCondition = value.getType().isInteger(1);
     if (name == "visible" && !isCondition)

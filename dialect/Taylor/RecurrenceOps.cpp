@@ -127,6 +127,18 @@ void RecurrencesOp::print(OpAsmPrinter &printer) {
   printer << " : " << (*this)->getOperandTypes();
 }
 
+/// Arguments of the regions: the score where there is one, then the scalars of the extras.
+static LogicalResult verifyClauses(RecurrencesOp op) {
+  SmallVector<Type> withScore{realTypeOf(op.getContext(), op->getOperandTypes())};
+  for (Value extra : op.getExtras())
+    withScore.push_back(cast<ArrayType>(extra.getType()).getScalarType());
+  return failure(failed(verifyScale(op, op.getScale())) ||
+                 failed(verifyClause(op, op.getScore(), "score", withScore, /*isCondition=*/false)) ||
+                 failed(verifyClause(op, op.getWeight(), "weight", withScore, /*isCondition=*/false)) ||
+                 failed(verifyClause(op, op.getVisible(), "visible", ArrayRef(withScore).drop_front(),
+                                     /*isCondition=*/true)));
+}
+
 LogicalResult RecurrencesOp::verify() {
   for (Region *region : {&getScale(), &getScore(), &getWeight(), &getVisible()})
     if (failed(verifyPairScalars(*this, *region)))
@@ -151,11 +163,11 @@ LogicalResult RecurrencesOp::verify() {
   if (getDecay() && getMask() == Mask::Bidirectional)
     return emitOpError("unsupported decay of a bidirectional sum: a decay runs from past keys to a query; "
                        "compile with a causal mask");
-  if (failed(verifyScale(*this, getScale())) ||
-      failed(verifyYielded(*this, getScore(), "score", /*isCondition=*/false)) ||
-      failed(verifyYielded(*this, getWeight(), "weight", /*isCondition=*/false)) ||
-      failed(verifyYielded(*this, getVisible(), "visible", /*isCondition=*/true)))
+  if (failed(verifyClauses(*this)))
     return failure();
+  if (getAllOrders() + getFirstOrder().has_value() + !getWeight().empty() != 1 ||
+      getFirstOrder().has_value() != getLastOrder().has_value())
+    return emitOpError("requires exactly one of orders(all), orders(a to b) and weight(..)");
   for (std::optional<Attribute> bound : {getFirstOrder(), getLastOrder()})
     if (auto order = dyn_cast_or_null<IntegerAttr>(bound.value_or(Attribute()));
         order && failed(verifyOrder(*this, order.getInt())))

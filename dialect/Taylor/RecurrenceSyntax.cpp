@@ -113,9 +113,13 @@ LogicalResult taylor::verifyOrder(Operation *op, int64_t order) {
   return success();
 }
 
-LogicalResult taylor::verifyYielded(Operation *op, Region &region, StringRef clause, bool isCondition) {
+LogicalResult taylor::verifyClause(Operation *op, Region &region, StringRef clause, TypeRange arguments,
+                                   bool isCondition) {
   if (region.empty())
     return success();
+  if (region.getArgumentTypes() != arguments)
+    return op->emitOpError("expected arguments of ") << clause << "(..) of the types [" << arguments
+                                                     << "], but got [" << region.getArgumentTypes() << "]";
   auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
   Type type = yield && yield.getValues().size() == 1 ? yield.getValues()[0].getType() : Type();
   if (isCondition && (!type || !type.isInteger(1)))
@@ -124,11 +128,15 @@ LogicalResult taylor::verifyYielded(Operation *op, Region &region, StringRef cla
   if (!isCondition && !isa_and_nonnull<FloatType>(type))
     return op->emitOpError("expected a number in ")
            << clause << "(..), but got a condition; write select(condition, 1.0, 0.0)";
+  // The text has no other form.
+  if (!FormulaPrinter::isPrintable(region.front()))
+    return op->emitOpError("unsupported operations in ")
+           << clause << "(..): no formula says them; compute what is of one token by a taylor.map in front";
   return success();
 }
 
 LogicalResult taylor::verifyScale(Operation *op, Region &scale) {
-  if (failed(verifyYielded(op, scale, "scale", /*isCondition=*/false)))
+  if (failed(verifyClause(op, scale, "scale", {}, /*isCondition=*/false)))
     return failure();
   for (StringRef axis : indexedAxes(scale))
     return op->emitOpError("expected a scale of sizes and parameters, but got the index '")

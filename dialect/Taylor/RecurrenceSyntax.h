@@ -29,9 +29,10 @@ mlir::LogicalResult verifySums(mlir::Operation *op, mlir::ArrayAttr sums);
 /// fp64 from n = 178 on.
 mlir::LogicalResult verifyOrder(mlir::Operation *op, int64_t order);
 
-/// Refuses a formula that yields a number where `clause` takes a condition, or the other way round.
-mlir::LogicalResult verifyYielded(mlir::Operation *op, mlir::Region &region, llvm::StringRef clause,
-                                  bool isCondition);
+/// Refuses a formula with other arguments, one that yields a number where `clause` takes a condition, or the
+/// other way round, and one that has no text.
+mlir::LogicalResult verifyClause(mlir::Operation *op, mlir::Region &region, llvm::StringRef clause,
+                                 mlir::TypeRange arguments, bool isCondition);
 /// A scale multiplies all products alike: it reads sizes and parameters, no positions.
 mlir::LogicalResult verifyScale(mlir::Operation *op, mlir::Region &scale);
 

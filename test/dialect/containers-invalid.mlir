@@ -294,3 +294,21 @@ taylor.spec @unknown_in_region(%q: !taylor.array<[b, h, t]>) {
   } : !taylor.array<[b, h, t]>
   taylor.yield %o : !taylor.array<[b, h, t]>
 }
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+// expected-error @below {{'taylor.spec' op unsupported parameter 't': formulas mean the axis by this name; choose another}}
+taylor.spec @parameter_called_as_a_role(%x: !row) parameters(t = 0.5) {
+  %y = taylor.map %x * t : !row
+  taylor.yield %y : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t, m = 4]>
+// expected-error @below {{'taylor.spec' op unsupported parameter 'm': formulas mean the axis by this name; choose another}}
+taylor.spec @parameter_called_as_a_free_axis(%x: !row) parameters(m = 0.5) {
+  %y = taylor.map %x * m : !row
+  taylor.yield %y : !row
+}

@@ -191,3 +191,194 @@ taylor.spec @empty_formula(%x: !row) {
   } : !row
   taylor.yield %y : !row
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @no_weight(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op requires exactly one of orders(all), orders(a to b) and weight(..)}}
+  %o = "taylor.recurrences"(%q, %k, %v) <{mask = #taylor<mask causal>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, sums = [#taylor<sum numerator>]}> ({
+  }, {
+  }, {
+  }, {
+  }) : (!q, !k, !v) -> !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @first_order_alone(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op requires exactly one of orders(all), orders(a to b) and weight(..)}}
+  %o = "taylor.recurrences"(%q, %k, %v) <{first_order = 0 : i64, mask = #taylor<mask causal>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, sums = [#taylor<sum numerator>]}> ({
+  }, {
+  }, {
+  }, {
+  }) : (!q, !k, !v) -> !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @orders_and_weight(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op requires exactly one of orders(all), orders(a to b) and weight(..)}}
+  %o = "taylor.recurrences"(%q, %k, %v) <{all_orders, mask = #taylor<mask causal>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, sums = [#taylor<sum numerator>]}> ({
+  }, {
+  }, {
+  ^bb0(%s: f64):
+    %x = arith.mulf %s, %s : f64
+    "taylor.yield"(%x) : (f64) -> ()
+  }, {
+  }) : (!q, !k, !v) -> !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @more_arguments_than_operands(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op expected arguments of weight(..) of the types ['f64'], but got ['f64', 'f64']}}
+  %o = "taylor.recurrences"(%q, %k, %v) <{mask = #taylor<mask causal>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, sums = [#taylor<sum numerator>]}> ({
+  }, {
+  }, {
+  ^bb0(%s: f64, %more: f64):
+    %x = arith.mulf %s, %s : f64
+    "taylor.yield"(%x) : (f64) -> ()
+  }, {
+  }) : (!q, !k, !v) -> !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @score_that_no_formula_says(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.recurrences' op unsupported operations in score(..): no formula says them; compute what is of one token by a taylor.map in front}}
+  %o = "taylor.recurrences"(%q, %k, %v) <{all_orders, mask = #taylor<mask causal>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, sums = [#taylor<sum numerator>]}> ({
+  }, {
+  ^bb0(%s: f64):
+    %x = math.erf %s : f64
+    "taylor.yield"(%x) : (f64) -> ()
+  }, {
+  }, {
+  }) : (!q, !k, !v) -> !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @visible_without_condition(%q: !q, %k: !k) {
+  // expected-error @below {{'taylor.pairwise' op expected one condition from the visible region, but got 0}}
+  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, 1>]}> ({
+  ^bb0:
+    "taylor.yield"() : () -> ()
+  }, {
+  }, {
+  ^bb0(%s: f64):
+    "taylor.yield"(%s) : (f64) -> ()
+  }) : (!q, !k) -> !q
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @two_conditions(%q: !q, %k: !k) {
+  // expected-error @below {{'taylor.pairwise' op expected one condition from the visible region, but got 2}}
+  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, 1>]}> ({
+  ^bb0:
+    %t = "taylor.index"() <{axis = "t"}> : () -> f64
+    %c = arith.cmpf ole, %t, %t : f64
+    "taylor.yield"(%c, %c) : (i1, i1) -> ()
+  }, {
+  }, {
+  ^bb0(%s: f64):
+    "taylor.yield"(%s) : (f64) -> ()
+  }) : (!q, !k) -> !q
+  taylor.yield %o : !q
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+taylor.spec @maximum_of_nothing(%q: !q, %k: !k) {
+  // expected-error @below {{'taylor.pairwise' op expected one number, or two with a floor, from the maximum region, but got 0}}
+  %o = "taylor.pairwise"(%q, %k) <{products = array<i64: 0, 1>, scalars = array<i64>, sums = [#taylor.pair_sum<rows, 0, 1>]}> ({
+  }, {
+  ^bb0(%s: f64):
+    "taylor.yield"() : () -> ()
+  }, {
+  ^bb0(%s: f64, %m: f64):
+    "taylor.yield"(%s) : (f64) -> ()
+  }) : (!q, !k) -> !q
+  taylor.yield %o : !q
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+// expected-error @below {{'taylor.spec' op expected a number as the parameter 'slope', but got "steep"}}
+"taylor.spec"() <{arg_names = ["x"], parameters = {slope = "steep"}, sources = [#taylor.source<projection>], sym_name = "words"}> ({
+^bb0(%x: !row):
+  "taylor.yield"(%x) <{names = ["o"]}> : (!row) -> ()
+}) : () -> ()
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 8], f32>
+!half = !taylor.array<[b, h, t, d = 8], f16>
+taylor.spec @rope_of_another_type(%q: !q) {
+  // expected-error @below {{'taylor.rope' op expected a result of type '!taylor.array<[b, h, t, d = 8], f32>', but got '!taylor.array<[b, h, t, d = 8], f16>'}}
+  %o = "taylor.rope"(%q) <{layout = #taylor<rope_layout half>, offset = 0 : i64, theta = 1.0e4 : f64}> : (!q) -> !half
+  taylor.yield %o : !half
+}
+
+// -----
+
+!x = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+taylor.spec @norm_of_another_type(%x: !x) {
+  // expected-error @below {{'taylor.normalize' op expected a result of type '!taylor.array<[b, h, t, e]>', but got '!taylor.array<[b, h, t]>'}}
+  %o = "taylor.normalize"(%x) <{axis = "e", epsilon = 1.0e-5 : f64, kind = #taylor<norm l2>, operandSegmentSizes = array<i32: 1, 0, 0>}> : (!x) -> !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!x = !taylor.array<[b, h, t, d]>
+!taps = !taylor.array<[h, d, j = 4]>
+!row = !taylor.array<[b, h, t]>
+taylor.spec @convolution_of_another_type(%x: !x, %taps: !taps from parameter(ones)) {
+  // expected-error @below {{'taylor.convolve' op expected a result of type '!taylor.array<[b, h, t, d]>', but got '!taylor.array<[b, h, t]>'}}
+  %o = "taylor.convolve"(%x, %taps) : (!x, !taps) -> !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.function @f.forward of @f("input:x" %x: !row) {
+  // expected-error @below {{'builtin.unrealized_conversion_cast' op unsupported in a function: scalar work belongs into the formula of a taylor.map}}
+  %y = builtin.unrealized_conversion_cast %x : !row to !row
+  taylor.yield "output:o" %y : !row
+}

@@ -218,3 +218,13 @@ taylor.function @chunks.forward of @chunks("input:q" %q: !qs, "input:k" %k: !ks,
   %w2 = taylor.step_states %q with %k mass from %w keep(%decay) reads [] orders(1 to 2) weights [] block(4) : (!qs, !ks, !taylor.array<[b, g, f = 20]>, !taylor.array<[b, g, u]>) -> !taylor.array<[b, g, f = 20]>
   taylor.yield "output:o" %y, "saved:c" %c, "saved:dq" %dq, "saved:dx" %dx : !os, !row, !qs, !qs
 }
+
+// Names that are bound are none of a parameter's or an axis'.
+// CHECK-LABEL: taylor.spec @parameters_called_as_bound_names
+taylor.spec @parameters_called_as_bound_names(%q: !q, %k: !k, %x: !taylor.array<[b, h, t, x1 = 4]>) parameters(m = 0.5, s0 = 3.0, x0 = 2.0) {
+  // CHECK: taylor.map { x0_ = exp(%x), x1_ = sigmoid(%x), x0_ * x0_ * x0 + x1_ * x1_ * x1 }
+  %0 = taylor.map { r = exp(%x)  p = sigmoid(%x)  r * r * x0 + p * p * x1 } : !taylor.array<[b, h, t, x1 = 4]>
+  // CHECK: taylor.pairwise { s0_ = dot(%q, %k), m_ = maximum(s0_ * s0), x0_ = exp(s0_ * s0 - m_) } -> rows(x0_), rows(x0_ * m * x0, %k)
+  %1, %2 = taylor.pairwise { s = dot(%q, %k)  n = maximum(s * s0)  w = exp(s * s0 - n)  v = w * m * x0 } -> rows(w), rows(v, %k) : !q, !k -> !row, !q
+  taylor.yield %0, %1, %2 : !taylor.array<[b, h, t, x1 = 4]>, !row, !q
+}
