@@ -12,6 +12,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -30,21 +31,26 @@ struct ScaledSum {
   SmallVector<Value> factors, divisors;
 };
 
-bool dependsOn(Value scalar, Value argument) {
-  if (scalar == argument)
-    return true;
-  Operation *op = scalar.getDefiningOp();
-  return op && llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, argument); });
+/// A scalar and all that it is computed from, each once: scalars share operands.
+llvm::SetVector<Value> collectScalars(Value scalar) {
+  llvm::SetVector<Value> found;
+  found.insert(scalar);
+  for (size_t i = 0; i < found.size(); ++i)
+    if (Operation *op = found[i].getDefiningOp())
+      found.insert(op->operand_begin(), op->operand_end());
+  return found;
 }
 
+bool dependsOn(Value scalar, Value argument) { return collectScalars(scalar).contains(argument); }
+
 bool isRowScalar(MapOp map, Value scalar) {
-  if (auto argument = dyn_cast<BlockArgument>(scalar))
-    return llvm::all_of(arrayTypeOf(map.getArrays()[argument.getArgNumber()]).getAxes(),
-                        [](StringAttr axis) { return isRuntimeAxis(axis); });
-  if (auto index = scalar.getDefiningOp<IndexOp>())
-    return isRuntimeAxis(index.getAxis());
-  return llvm::all_of(scalar.getDefiningOp()->getOperands(),
-                      [&](Value operand) { return isRowScalar(map, operand); });
+  return llvm::all_of(collectScalars(scalar), [&](Value part) {
+    if (auto argument = dyn_cast<BlockArgument>(part))
+      return llvm::all_of(arrayTypeOf(map.getArrays()[argument.getArgNumber()]).getAxes(),
+                          [](StringAttr axis) { return isRuntimeAxis(axis); });
+    auto index = part.getDefiningOp<IndexOp>();
+    return !index || isRuntimeAxis(index.getAxis());
+  });
 }
 
 /// Reads a map as a sum times row scalars.

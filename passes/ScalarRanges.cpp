@@ -142,20 +142,6 @@ private:
 /// A sum keeps the sign of its terms.
 Range sumOf(Range term) { return {term.low >= 0 ? 0 : -kInfinity, term.high <= 0 ? 0 : kInfinity}; }
 
-Range rangeOfLocal(ValueRange arrays, Block &body, bool isGuarded) {
-  auto argument = [&](BlockArgument given) { return rangeOfArray(arrays[given.getArgNumber()]); };
-  Range range = Ranges(argument).of(body.getTerminator()->getOperand(0));
-  return isGuarded ? join(range, {0, 0}) : range;
-}
-
-Range rangeOfSum(PairwiseOp op, unsigned result) {
-  PairSumAttr sum = op.getSum(result);
-  if (sum.getKind() == PairOutput::Maximum)
-    return {};
-  Range term = rangeOfWeight(op, sum.getYielded());
-  return sumOf(sum.getArray() < 0 ? term : term * rangeOfArray(op.getArrays()[sum.getArray()]));
-}
-
 /// Whether a function of finite numbers in these ranges is finite, and so is its derivative.
 bool staysFinite(Operation &op, function_ref<Range(unsigned)> range) {
   // Above, exp overflows f32.
@@ -197,45 +183,79 @@ Value savedBy(BlockArgument argument) {
   return found == yield.getNames()->end() ? Value() : yield.getValues()[found - yield.getNames()->begin()];
 }
 
+/// Ranges of arrays, each worked out once: arrays share operands.
+class ArrayRanges {
+public:
+  Range of(Value array) {
+    if (auto it = known.find(array); it != known.end())
+      return it->second;
+    Range range = compute(array);
+    return known[array] = range;
+  }
+
+  /// Of what a weight region yields.
+  Range ofWeight(PairwiseOp op, int64_t yielded) {
+    Block &weight = op.getWeight().front();
+    auto argument = [&](BlockArgument given) -> Range {
+      int64_t scalar = int64_t(given.getArgNumber()) - op.getNumProducts();
+      bool isArray = scalar >= 0 && scalar < int64_t(op.getScalars().size());
+      return isArray ? of(op.getArrays()[op.getScalars()[scalar]]) : Range();
+    };
+    Value maximum, below;
+    if (op.hasMaximum()) {
+      maximum = weight.getArguments().back();
+      below = op.getMaximum().front().getTerminator()->getOperand(0);
+    }
+    return Ranges(argument, maximum, below).of(weight.getTerminator()->getOperand(yielded));
+  }
+
+private:
+  Range compute(Value array) {
+    if (auto argument = dyn_cast<BlockArgument>(array))
+      if (Value saved = savedBy(argument))
+        return of(saved);
+    if (cast<ArrayType>(array.getType()).getElementType().isF16())
+      return {-kLargestHalf, kLargestHalf};
+    if (auto map = array.getDefiningOp<MapOp>())
+      return ofLocal(map.getArrays(), map.getBody().front(), !map.getLive().empty());
+    if (auto reduce = array.getDefiningOp<ReduceOp>(); reduce && reduce.getKind() == Reduction::Sum)
+      return sumOf(ofLocal(reduce.getArrays(), reduce.getBody().front(), !reduce.getLive().empty()));
+    if (auto pairwise = array.getDefiningOp<PairwiseOp>())
+      return ofSum(pairwise, cast<OpResult>(array).getResultNumber());
+    return {};
+  }
+
+  Range ofLocal(ValueRange arrays, Block &body, bool isGuarded) {
+    auto argument = [&](BlockArgument given) { return of(arrays[given.getArgNumber()]); };
+    Range range = Ranges(argument).of(body.getTerminator()->getOperand(0));
+    return isGuarded ? join(range, {0, 0}) : range;
+  }
+
+  Range ofSum(PairwiseOp op, unsigned result) {
+    PairSumAttr sum = op.getSum(result);
+    if (sum.getKind() == PairOutput::Maximum)
+      return {};
+    Range term = ofWeight(op, sum.getYielded());
+    return sumOf(sum.getArray() < 0 ? term : term * of(op.getArrays()[sum.getArray()]));
+  }
+
+  DenseMap<Value, Range> known;
+};
+
 } // namespace
 
-Range taylor::rangeOfArray(Value array) {
-  if (auto argument = dyn_cast<BlockArgument>(array))
-    if (Value saved = savedBy(argument))
-      return rangeOfArray(saved);
-  if (cast<ArrayType>(array.getType()).getElementType().isF16())
-    return {-kLargestHalf, kLargestHalf};
-  if (auto map = array.getDefiningOp<MapOp>())
-    return rangeOfLocal(map.getArrays(), map.getBody().front(), !map.getLive().empty());
-  if (auto reduce = array.getDefiningOp<ReduceOp>(); reduce && reduce.getKind() == Reduction::Sum)
-    return sumOf(rangeOfLocal(reduce.getArrays(), reduce.getBody().front(), !reduce.getLive().empty()));
-  if (auto pairwise = array.getDefiningOp<PairwiseOp>())
-    return rangeOfSum(pairwise, cast<OpResult>(array).getResultNumber());
-  return {};
-}
+Range taylor::rangeOfArray(Value array) { return ArrayRanges().of(array); }
 
 bool taylor::staysFinite(Operation *mapOrReduction) {
   auto map = dyn_cast<MapOp>(mapOrReduction);
   auto reduce = dyn_cast<ReduceOp>(mapOrReduction);
   OperandRange arrays = map ? map.getArrays() : reduce.getArrays();
-  auto argument = [&](BlockArgument given) { return rangeOfArray(arrays[given.getArgNumber()]); };
+  ArrayRanges ofArrays;
+  auto argument = [&](BlockArgument given) { return ofArrays.of(arrays[given.getArgNumber()]); };
   Ranges ranges(argument);
   return llvm::all_of(map ? map.getBody().front() : reduce.getBody().front(), [&](Operation &op) {
     return ::staysFinite(op, [&](unsigned i) { return ranges.of(op.getOperand(i)); });
   });
 }
 
-Range taylor::rangeOfWeight(PairwiseOp op, int64_t yielded) {
-  Block &weight = op.getWeight().front();
-  auto argument = [&](BlockArgument given) -> Range {
-    int64_t scalar = int64_t(given.getArgNumber()) - op.getNumProducts();
-    bool isArray = scalar >= 0 && scalar < int64_t(op.getScalars().size());
-    return isArray ? rangeOfArray(op.getArrays()[op.getScalars()[scalar]]) : Range();
-  };
-  Value maximum, below;
-  if (op.hasMaximum()) {
-    maximum = weight.getArguments().back();
-    below = op.getMaximum().front().getTerminator()->getOperand(0);
-  }
-  return Ranges(argument, maximum, below).of(weight.getTerminator()->getOperand(yielded));
-}
+Range taylor::rangeOfWeight(PairwiseOp op, int64_t yielded) { return ArrayRanges().ofWeight(op, yielded); }
