@@ -43,7 +43,7 @@ struct Continuation {
 };
 
 // Texts of which the model has seen equally many tokens (any number, where their states can be joined).
-struct Group {
+struct TextGroup {
   std::vector<std::shared_ptr<Continuation>> texts;
   SequenceGroup memory;
   int64_t seen = 0; // the newest tokens of each text but for `fresh`
@@ -71,12 +71,12 @@ private:
   // Prompts in the places of texts that ended.
   void admit();
   // Computes the hidden state of each text's last token, [texts, C], and samples from it.
-  void advance(std::vector<Group *> some);
+  void advance(std::vector<TextGroup *> some);
   void append(Continuation &text, const at::Tensor &logits);
   void show(Continuation &text);
   // Leaves ended texts out, joins what can be, and begins those again that have outgrown the context.
   void regroup();
-  Group join(const std::vector<const Group *> &some) const;
+  TextGroup join(const std::vector<const TextGroup *> &some) const;
 
   const GenerationOptions &options;
   const GenerationListener &listener;
@@ -85,7 +85,7 @@ private:
   int64_t context;
   bool joins;
   size_t next = 0; // prompt
-  std::vector<Group> groups;
+  std::vector<TextGroup> groups;
   std::map<size_t, std::vector<at::Tensor>> rows; // of logits
   GenerationSpeed speed;
 };
@@ -104,8 +104,8 @@ GenerationSpeed Generator::run() {
       break;
     Clock::time_point start = Clock::now();
     // Many tokens of one group at a time, then one of each other text together.
-    std::vector<Group *> single;
-    for (Group &group : groups) {
+    std::vector<TextGroup *> single;
+    for (TextGroup &group : groups) {
       if (group.fresh == 1)
         single.push_back(&group);
       else
@@ -121,7 +121,7 @@ GenerationSpeed Generator::run() {
     speed.stepTokens += speed.tokens - before;
     regroup();
   }
-  for (Group &group : groups)
+  for (TextGroup &group : groups)
     for (auto &text : group.texts) {
       text->ended = true;
       show(*text);
@@ -133,9 +133,9 @@ GenerationSpeed Generator::run() {
 
 void Generator::admit() {
   size_t active = 0;
-  for (const Group &group : groups)
+  for (const TextGroup &group : groups)
     active += group.texts.size();
-  std::map<int64_t, Group> byLength;
+  std::map<int64_t, TextGroup> byLength;
   const Tokenizer &tokenizer = loaded.tokenizer;
   for (; active < size_t(options.batch) && next < options.prompts.size(); ++next, ++active) {
     auto text = std::make_shared<Continuation>();
@@ -146,7 +146,7 @@ void Generator::admit() {
     text->generator = at::detail::createCPUGenerator(uint64_t(options.seed) + next);
     speed.promptTokens += int64_t(text->tokens.size());
     show(*text);
-    Group &group = byLength[std::min<int64_t>(int64_t(text->tokens.size()), context)];
+    TextGroup &group = byLength[std::min<int64_t>(int64_t(text->tokens.size()), context)];
     group.texts.push_back(text);
   }
   for (auto &[length, group] : byLength) {
@@ -156,12 +156,12 @@ void Generator::admit() {
   }
 }
 
-void Generator::advance(std::vector<Group *> some) {
+void Generator::advance(std::vector<TextGroup *> some) {
   std::vector<int64_t> tokens;
   std::vector<SequenceGroup *> memories;
   std::vector<Continuation *> texts;
   int64_t fresh = some[0]->fresh;
-  for (Group *group : some) {
+  for (TextGroup *group : some) {
     memories.push_back(&group->memory);
     for (auto &text : group->texts) {
       texts.push_back(text.get());
@@ -207,18 +207,18 @@ void Generator::show(Continuation &text) {
 }
 
 void Generator::regroup() {
-  std::vector<Group> kept;
+  std::vector<TextGroup> kept;
   if (joins) {
-    std::vector<const Group *> all;
-    for (const Group &group : groups)
+    std::vector<const TextGroup *> all;
+    for (const TextGroup &group : groups)
       all.push_back(&group);
     kept.push_back(join(all));
   } else {
-    for (const Group &group : groups)
+    for (const TextGroup &group : groups)
       kept.push_back(join({&group}));
   }
-  std::erase_if(kept, [](const Group &group) { return group.texts.empty(); });
-  for (Group &group : kept) {
+  std::erase_if(kept, [](const TextGroup &group) { return group.texts.empty(); });
+  for (TextGroup &group : kept) {
     group.fresh = 1;
     if (!speed.keepsStates && group.seen + 1 > context) {
       group.memory.layers.clear();
@@ -229,11 +229,11 @@ void Generator::regroup() {
   groups = std::move(kept);
 }
 
-Group Generator::join(const std::vector<const Group *> &some) const {
-  std::vector<std::pair<const Group *, int64_t>> places;
-  Group result;
+TextGroup Generator::join(const std::vector<const TextGroup *> &some) const {
+  std::vector<std::pair<const TextGroup *, int64_t>> places;
+  TextGroup result;
   int64_t size = 0;
-  for (const Group *group : some) {
+  for (const TextGroup *group : some) {
     size += group->memory.size;
     result.seen = std::max(result.seen, group->seen);
     for (size_t row = 0; row < group->texts.size(); ++row)

@@ -13,10 +13,7 @@
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <c10/core/GradMode.h>
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -29,26 +26,17 @@ constexpr int64_t highestOrder = 100; // the paper's code measures 0..99
 // The folder of the results; refused before anything is computed where it cannot be made.
 fs::path checkOut(const OrdersOptions &options) {
   fs::path folder = options.out.empty() ? fs::path(options.checkpoint) / "orders" : fs::path(options.out);
+  requireFolder(folder, "the results", "--out FOLDER");
+  requireFolder(fs::absolute(folder).lexically_normal().parent_path(), "the results",
+                "--out FOLDER"); // replaced whole
   std::error_code error;
   bool isOurs = fs::is_regular_file(folder / "orders.csv", error);
-  if (fs::exists(folder, error) && !fs::is_directory(folder, error))
-    fail("requires a folder for the results, but '", folder.string(),
-         "' is a file; name another with --out FOLDER");
   if (isOurs && !options.overwrite)
     fail("expected a new folder, but '", folder.string(),
          "' has results; pass --overwrite to replace them, or --out FOLDER");
   if (!isOurs && fs::is_directory(folder, error) && !fs::is_empty(folder, error))
     fail("expected a new folder, but '", folder.string(),
          "' holds something else; name another with --out FOLDER");
-  fs::path nearest = fs::absolute(folder).lexically_normal().parent_path();
-  while (!fs::exists(nearest, error) && nearest.has_relative_path())
-    nearest = nearest.parent_path();
-  if (!fs::is_directory(nearest, error))
-    fail("requires a folder for the results, but '", nearest.string(),
-         "' is a file; name another with --out FOLDER");
-  if (::access(nearest.c_str(), W_OK | X_OK) != 0)
-    fail("requires a folder that can be written for the results, but got '", folder.string(), "': '",
-         nearest.string(), "': ", std::strerror(errno), "; name another with --out FOLDER");
   return folder;
 }
 

@@ -63,6 +63,19 @@ MappedFile::~MappedFile() {
     ::munmap(const_cast<char *>(begin), bytes);
 }
 
+void requireFolder(const fs::path &folder, std::string_view what, std::string_view option) {
+  std::error_code error;
+  fs::path nearest = fs::absolute(folder).lexically_normal();
+  while (!fs::exists(nearest, error) && nearest.has_relative_path())
+    nearest = nearest.parent_path();
+  if (!fs::is_directory(nearest, error))
+    fail("requires a folder for ", what, ", but '", nearest.string(), "' is a file; name another with ",
+         option);
+  if (::access(nearest.c_str(), W_OK | X_OK) != 0)
+    fail("requires a folder that can be written for ", what, ", but got '", folder.string(), "': '",
+         nearest.string(), "': ", std::strerror(errno), "; name another with ", option);
+}
+
 std::string readFile(const fs::path &path) { return std::string(MappedFile(path).view()); }
 
 DurableFile::DurableFile(const fs::path &path)

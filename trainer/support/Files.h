@@ -28,6 +28,10 @@ private:
 
 std::string readFile(const std::filesystem::path &path);
 
+// Throws Error where a folder cannot be made: something on the way is a file, or cannot be written to. `what`
+// it is for, "the run", and which `option` names another stand in the message.
+void requireFolder(const std::filesystem::path &folder, std::string_view what, std::string_view option);
+
 // A file that is written piece by piece and flushed to the disk (fsync) at the end, so that a rename that
 // follows cannot outlive the contents. Throws Error, for example when the disk is full.
 class DurableFile {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/training/RunFolder.h"
 #include "trainer/support/Error.h"
-#include <cerrno>
-#include <cstring>
-#include <unistd.h>
+#include "trainer/support/Files.h"
 
 namespace fs = std::filesystem;
 
@@ -11,15 +9,7 @@ namespace taylor::trainer {
 
 fs::path checkFolder(const fs::path &folder, Existing existing) {
   std::error_code error;
-  fs::path nearest = fs::absolute(folder);
-  while (!fs::exists(nearest, error) && nearest.has_relative_path())
-    nearest = nearest.parent_path();
-  if (!fs::is_directory(nearest, error))
-    fail("requires a folder for the run, but '", nearest.string(),
-         "' is a file; name another with --out FOLDER");
-  if (::access(nearest.c_str(), W_OK | X_OK) != 0)
-    fail("requires a folder that can be written for the run, but got '", folder.string(), "': '",
-         nearest.string(), "': ", std::strerror(errno), "; name another with --out FOLDER");
+  requireFolder(folder, "the run", "--out FOLDER");
   if (existing == Existing::Refuse && fs::exists(folder / "metrics.jsonl", error))
     fail("expected an empty run folder, but '", folder.string(),
          "' has a run; pass --resume to continue it, "
