@@ -270,7 +270,8 @@ def CheckHalfWeightsPass : Pass<"taylor-check-half-weights", "::taylor::Function
 def SimplifyArraysPass : Pass<"taylor-simplify-arrays", "::taylor::FunctionOp"> {
   let summary = "array algebra that makes kernels cheaper";
   let description = [{
-    Rules: factors that do not vary along a sum leave it (`rows(c * w, %b)` = `c * rows(w, %b)`, likewise `reduce`); a factor that is multiplied and
+    Rules: factors that do not vary along a sum leave it (`rows(c * w, %b)` = `c * rows(w, %b)`, likewise `reduce`); of pairs these are numbers, and the other factors are
+    multiplied as they were, so that the sums of a row and of a column that a running exponent's gradient subtracts are of the same products, and cancel as exactly as eager code's; a factor that is multiplied and
     divided cancels; a map with one user becomes part of it, where guards allow; unused outputs and operands of `taylor.pairwise` go;
     equal operations are shared.
 

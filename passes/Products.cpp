@@ -9,12 +9,18 @@
 using namespace mlir;
 using namespace taylor;
 
-static void readFactors(Value scalar, bool divided, Product &product) {
+/// A number that may leave a product.
+static std::optional<double> constantOf(Value scalar) {
   FloatAttr number;
-  if (matchPattern(scalar, m_Constant(&number)) && number.getValueAsDouble() != 0.0 &&
-      number.getValue().isFinite()) {
-    double value = number.getValueAsDouble();
-    product.constant = divided ? product.constant / value : product.constant * value;
+  if (!matchPattern(scalar, m_Constant(&number)) || number.getValueAsDouble() == 0.0 ||
+      !number.getValue().isFinite())
+    return std::nullopt;
+  return number.getValueAsDouble();
+}
+
+static void readFactors(Value scalar, bool divided, Product &product) {
+  if (std::optional<double> value = constantOf(scalar)) {
+    product.constant = divided ? product.constant / *value : product.constant * *value;
     return;
   }
   Operation *op = scalar.getDefiningOp();
@@ -68,6 +74,27 @@ Value Product::build(OpBuilder &builder, Location loc, Type type) const {
   else if (!above)
     above = buildNumber(builder, loc, type, constant);
   return below ? arith::DivFOp::create(builder, loc, above, below).getResult() : above;
+}
+
+Value taylor::buildWithoutConstant(OpBuilder &builder, Value scalar) {
+  if (constantOf(scalar))
+    return {};
+  Operation *op = scalar.getDefiningOp();
+  if (isa_and_nonnull<arith::NegFOp>(op))
+    return buildWithoutConstant(builder, op->getOperand(0));
+  if (!isa_and_nonnull<arith::MulFOp, arith::DivFOp>(op))
+    return scalar;
+  Value x = buildWithoutConstant(builder, op->getOperand(0)),
+        y = buildWithoutConstant(builder, op->getOperand(1));
+  if (x == op->getOperand(0) && y == op->getOperand(1))
+    return scalar;
+  if (!y)
+    return x;
+  if (isa<arith::MulFOp>(op))
+    return x ? arith::MulFOp::create(builder, op->getLoc(), x, y).getResult() : y;
+  if (!x)
+    x = buildNumber(builder, op->getLoc(), scalar.getType(), 1.0);
+  return arith::DivFOp::create(builder, op->getLoc(), x, y);
 }
 
 void taylor::eraseUnusedScalars(Block &block) {

@@ -21,6 +21,10 @@ struct Product {
   mlir::Value build(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type) const;
 };
 
+/// The scalar divided by the constant of its product. Its other factors are multiplied as they were, so that
+/// scalars which differ in their constants become one. Null where there is no other factor.
+mlir::Value buildWithoutConstant(mlir::OpBuilder &builder, mlir::Value scalar);
+
 /// Cancels factors in all products of a region's block; true if anything changed. Erases nothing, so that it
 /// may be used in patterns.
 bool cancelProducts(mlir::Block &block);

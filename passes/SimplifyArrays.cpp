@@ -54,9 +54,8 @@ struct MoveFactorOutOfPairs : OpRewritePattern<PairwiseOp> {
       if (product.constant == 1.0 || (product.numerator.empty() && product.denominator.empty()))
         continue;
       factor = product.constant;
-      product.constant = 1.0;
       rewriter.setInsertionPoint(yield);
-      scalar = product.build(rewriter, op.getLoc(), scalar.getType());
+      scalar = buildWithoutConstant(rewriter, scalar);
       found = true;
     }
     if (!found)

@@ -6,6 +6,7 @@
 !v = !taylor.array<[b, g, u, e]>
 !o = !taylor.array<[b, h, t, e]>
 !row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
 !channel = !taylor.array<[e]>
 !narrow = !taylor.array<[b, h, t], f32>
 !stored = !taylor.array<[b, h, t], bf16>
@@ -18,6 +19,14 @@
 taylor.function @number_out_of_pairs of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
   %n, %c = taylor.pairwise { s = dot(%q, %k) w = exp(s) * 0.5 } -> rows(w, %v), columns(w, %q) : !q, !k, !v -> !o, !k
   taylor.yield "output:n" %n, "output:c" %c : !o, !k
+}
+
+// What is left is multiplied as it was: sums of a row and of a column of one product are the same numbers, and cancel.
+// CHECK-LABEL: taylor.function @number_out_of_one_of_two
+// CHECK: taylor.pairwise { s0 = dot(%q, %k), x0 = s0 * (exp(s0) * %r) } {{.*}} rows(x0), columns(x0)
+taylor.function @number_out_of_one_of_two of @f("input:q" %q: !q, "input:k" %k: !k, "input:r" %r: !row) {
+  %z, %c = taylor.pairwise { s = dot(%q, %k) w = exp(s) * %r } -> rows(s * w), columns(-(s * (2.0 * w))) : !q, !k, !row -> !row, !column
+  taylor.yield "output:z" %z, "output:c" %c : !row, !column
 }
 
 // Unused outputs go, and with them products, operands and scalars.

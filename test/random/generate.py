@@ -85,12 +85,13 @@ def carried(choices, shape, cpu, ptx, reshaped, chunk):
 def generate(seed, given=None):
     choices = Choices(seed, given)
     specification = Specification(choices)
-    shape = sizes(choices, specification, specification.documents)
+    documents = choices.seldom("documents", 4)
+    shape = sizes(choices, specification, documents)
     common = ["--check", "--grad", "--threads=1", f"--seed={seed % 1000}", f"--scale={choices.choose('scale', ['1'] if specification.recurrent else ['1', '1', '4'])}"]
     # Queries that do not end at the last key.
     if choices.seldom("offset", 6):
         common.append(f"--offset={choices.choose('offset.keys', [0, 1, 5]) if shape['u'] - shape['t'] > 5 else 0}")
-    if specification.documents:
+    if documents:
         common.append("--documents")
     text = lambda shape: "--shape=" + ",".join(f"{axis}={size}" for axis, size in shape.items())
     storage = lambda types, name: choices.choose(name, types if specification.bounded else [t for t in types if t != "f16"])

@@ -44,7 +44,6 @@ class Specification:
         self.choices, self.to = choices, Text()
         self.causal = choices.choose("mask", ["causal", "causal", "causal", "bidirectional"]) == "causal"
         self.recurrent = self.causal and choices.seldom("recurrent", 2)  # every sum is a series that all keys count for, so there are states
-        self.documents = choices.seldom("documents", 4)  # it runs on sequences of several
         self.keys_at_queries = False  # every query must stand at a key
         self.finite = None            # the highest order of a finite series among the sums
         self.parallel_only = False    # a sum of all orders, or with conditions on what is visible, is among them: there is no chunked form
@@ -242,19 +241,14 @@ class Specification:
         if not (self.causal and self.choices.seldom(f"{label}.decay", 2 if self.recurrent else 4)):
             return None
         self.keys_at_queries = True
-        # A strong one passes the smallest number of f32 within a few tokens. In documents its sums begin again as differences of a tile's sums, whose
-        # rounding is up to 4 times eager code's: nothing is asked of its own gradient there.
+        # A strong one passes the smallest number of f32 within a few tokens; its own gradient is then what cancellation leaves.
         strong = not conditions and self.choices.often(f"{label}.decay.strong")
-        stopped = strong and self.documents
         kind = self.choose(f"{label}.decay.kind", ["gate", "steps", "slope"])
         if kind == "slope":
             slope = self.head(f"slope{label}", f"constant({3.0 if strong else -3.0})")
-            return self.to.map(f"decay{label}", f"exp({f'stop(%{slope.name})' if stopped else '%' + slope.name}) * u * -1.0", ["u"])
+            return self.to.map(f"decay{label}", f"exp(%{slope.name}) * u * -1.0", ["u"])
         gate = self.projected(f"decay_gate{label}", [["b", "g", "u"], ["b", "h", "u"], ["b", "u"]])
-        if kind == "gate":
-            formula = f"{'-30.0' if strong else '-1.0'} * softplus({f'stop(%{gate.name})' if stopped else '%' + gate.name})"
-        else:
-            formula = f"%{gate.name} / 16.0"
+        formula = f"{'-30.0' if strong else '-1.0'} * softplus(%{gate.name})" if kind == "gate" else f"%{gate.name} / 16.0"
         return self.to.scan(f"decay{label}", "sum" + self.choose(f"{label}.decay.exclusive", ["", " exclusive"]), "u", formula)
 
     def series(self, label, features):
