@@ -27,7 +27,11 @@ static SmallVector<Value, 2> arraysOf(PairwiseOp op, BlockArgument argument) {
   return {};
 }
 
-static bool computesTheSame(PairwiseOp a, Value x, PairwiseOp b, Value y) {
+/// `same` holds the pairs that were compared: scalars share operands.
+static bool computesTheSame(PairwiseOp a, Value x, PairwiseOp b, Value y,
+                            llvm::SmallDenseSet<std::pair<Value, Value>> &same) {
+  if (!same.insert({x, y}).second)
+    return true;
   auto xArgument = dyn_cast<BlockArgument>(x), yArgument = dyn_cast<BlockArgument>(y);
   if (xArgument || yArgument) {
     if (!xArgument || !yArgument)
@@ -38,21 +42,22 @@ static bool computesTheSame(PairwiseOp a, Value x, PairwiseOp b, Value y) {
   Operation *p = x.getDefiningOp(), *q = y.getDefiningOp();
   return p->getName() == q->getName() && p->getAttrDictionary() == q->getAttrDictionary() &&
          p->getNumOperands() == q->getNumOperands() &&
-         llvm::all_of(llvm::zip(p->getOperands(), q->getOperands()),
-                      [&](auto pair) { return computesTheSame(a, std::get<0>(pair), b, std::get<1>(pair)); });
+         llvm::all_of_zip(p->getOperands(), q->getOperands(), [&](Value operand, Value other) {
+           return computesTheSame(a, operand, b, other, same);
+         });
 }
 
 /// Whether a scalar of a region differs from key to key of a row.
 static bool variesWithKey(PairwiseOp op, Value scalar) {
-  if (auto argument = dyn_cast<BlockArgument>(scalar))
-    return llvm::any_of(arraysOf(op, argument), [](Value array) {
-      StringRef token = tokenAxis(arrayTypeOf(array));
-      return token == "u" || token == "lag";
-    });
-  if (auto index = scalar.getDefiningOp<IndexOp>())
-    return index.getAxis() == "u";
-  return llvm::any_of(scalar.getDefiningOp()->getOperands(),
-                      [&](Value operand) { return variesWithKey(op, operand); });
+  return llvm::any_of(collectScalars(scalar), [&](Value part) {
+    if (auto argument = dyn_cast<BlockArgument>(part))
+      return llvm::any_of(arraysOf(op, argument), [](Value array) {
+        StringRef token = tokenAxis(arrayTypeOf(array));
+        return token == "u" || token == "lag";
+      });
+    auto index = part.getDefiningOp<IndexOp>();
+    return index && index.getAxis() == "u";
+  });
 }
 
 void DegreeAnalysis::findExponents() {
@@ -62,7 +67,8 @@ void DegreeAnalysis::findExponents() {
         continue;
       auto known = llvm::find_if(exponents, [&](Exponent &exponent) {
         auto [first, site] = exponent.sites.front();
-        return computesTheSame(first, site.getOperand(), op, exp.getOperand());
+        llvm::SmallDenseSet<std::pair<Value, Value>> same;
+        return computesTheSame(first, site.getOperand(), op, exp.getOperand(), same);
       });
       if (known == exponents.end()) {
         unsigned number = exponents.size();

@@ -18,6 +18,20 @@ static std::optional<double> constantOf(Value scalar) {
   return number.getValueAsDouble();
 }
 
+/// Counts down the factors of a product, those of shared parts each time; false if they are more than `left`.
+static bool countFactors(Value scalar, unsigned &left) {
+  Operation *op = scalar.getDefiningOp();
+  if (isa_and_nonnull<arith::MulFOp, arith::DivFOp, arith::NegFOp>(op))
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return countFactors(operand, left); });
+  return left && left--;
+}
+
+/// A product of more factors is one factor: x squared 25 times has 2^25 of them.
+static bool isOpened(Value scalar) {
+  unsigned left = 1024;
+  return countFactors(scalar, left);
+}
+
 static void readFactors(Value scalar, bool divided, Product &product) {
   if (std::optional<double> value = constantOf(scalar)) {
     product.constant = divided ? product.constant / *value : product.constant * *value;
@@ -40,7 +54,10 @@ static void readFactors(Value scalar, bool divided, Product &product) {
 
 Product Product::read(Value scalar) {
   Product product;
-  readFactors(scalar, false, product);
+  if (isOpened(scalar))
+    readFactors(scalar, false, product);
+  else
+    product.numerator.push_back(scalar);
   return product;
 }
 
@@ -76,16 +93,15 @@ Value Product::build(OpBuilder &builder, Location loc, Type type) const {
   return below ? arith::DivFOp::create(builder, loc, above, below).getResult() : above;
 }
 
-Value taylor::buildWithoutConstant(OpBuilder &builder, Value scalar) {
+static Value dropConstant(OpBuilder &builder, Value scalar) {
   if (constantOf(scalar))
     return {};
   Operation *op = scalar.getDefiningOp();
   if (isa_and_nonnull<arith::NegFOp>(op))
-    return buildWithoutConstant(builder, op->getOperand(0));
+    return dropConstant(builder, op->getOperand(0));
   if (!isa_and_nonnull<arith::MulFOp, arith::DivFOp>(op))
     return scalar;
-  Value x = buildWithoutConstant(builder, op->getOperand(0)),
-        y = buildWithoutConstant(builder, op->getOperand(1));
+  Value x = dropConstant(builder, op->getOperand(0)), y = dropConstant(builder, op->getOperand(1));
   if (x == op->getOperand(0) && y == op->getOperand(1))
     return scalar;
   if (!y)
@@ -95,6 +111,10 @@ Value taylor::buildWithoutConstant(OpBuilder &builder, Value scalar) {
   if (!x)
     x = buildNumber(builder, op->getLoc(), scalar.getType(), 1.0);
   return arith::DivFOp::create(builder, op->getLoc(), x, y);
+}
+
+Value taylor::buildWithoutConstant(OpBuilder &builder, Value scalar) {
+  return isOpened(scalar) ? dropConstant(builder, scalar) : scalar;
 }
 
 void taylor::eraseUnusedScalars(Block &block) {

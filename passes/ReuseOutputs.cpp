@@ -12,7 +12,6 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -30,16 +29,6 @@ struct ScaledSum {
   unsigned sum;
   SmallVector<Value> factors, divisors;
 };
-
-/// A scalar and all that it is computed from, each once: scalars share operands.
-llvm::SetVector<Value> collectScalars(Value scalar) {
-  llvm::SetVector<Value> found;
-  found.insert(scalar);
-  for (size_t i = 0; i < found.size(); ++i)
-    if (Operation *op = found[i].getDefiningOp())
-      found.insert(op->operand_begin(), op->operand_end());
-  return found;
-}
 
 bool dependsOn(Value scalar, Value argument) { return collectScalars(scalar).contains(argument); }
 

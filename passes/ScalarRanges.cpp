@@ -47,14 +47,23 @@ Range operator/(Range a, Range b) {
 /// A function that grows, between the ends.
 Range grow(Range x, double (*f)(double)) { return {f(x.low), f(x.high)}; }
 
-/// Whether two scalars of different regions are one formula over the same arguments.
-bool isSame(Value a, Value b) {
+/// Whether two scalars of different regions are one formula over the same arguments. `same` holds the pairs
+/// that were compared: scalars share operands.
+bool isSame(Value a, Value b, llvm::SmallDenseSet<std::pair<Value, Value>> &same) {
+  if (!same.insert({a, b}).second)
+    return true;
   auto x = dyn_cast<BlockArgument>(a), y = dyn_cast<BlockArgument>(b);
   if (x || y)
     return x && y && x.getArgNumber() == y.getArgNumber();
   Operation *f = a.getDefiningOp(), *g = b.getDefiningOp();
   return f->getName() == g->getName() && f->getAttrDictionary() == g->getAttrDictionary() &&
-         llvm::all_of_zip(f->getOperands(), g->getOperands(), isSame);
+         llvm::all_of_zip(f->getOperands(), g->getOperands(),
+                          [&](Value x, Value y) { return isSame(x, y, same); });
+}
+
+bool isSame(Value a, Value b) {
+  llvm::SmallDenseSet<std::pair<Value, Value>> same;
+  return isSame(a, b, same);
 }
 
 /// Ranges of the scalars of one region.

@@ -40,9 +40,16 @@ void addTerm(SmallVector<SeparableTerm> &sum, const SeparableTerm &term) {
 
 /// A product with the constant 0, also of what is a factor as a whole.
 bool isZero(Value scalar) {
-  if (auto product = scalar.getDefiningOp<arith::MulFOp>())
-    return isZero(product.getLhs()) || isZero(product.getRhs());
-  return matchPattern(scalar, m_AnyZeroFloat());
+  llvm::SetVector<Value> factors;
+  factors.insert(scalar);
+  for (size_t i = 0; i < factors.size(); ++i) {
+    Value factor = factors[i];
+    if (auto product = factor.getDefiningOp<arith::MulFOp>())
+      factors.insert_range(ValueRange{product.getLhs(), product.getRhs()});
+    else if (matchPattern(factor, m_AnyZeroFloat()))
+      return true;
+  }
+  return false;
 }
 
 SeparableTerm numberTerm(double number) {

@@ -79,15 +79,13 @@ struct MoveFactorOutOfPairs : OpRewritePattern<PairwiseOp> {
 
 /// Axes along which a scalar of a body varies.
 void collectAxes(Value scalar, ValueRange arrays, llvm::SmallDenseSet<StringRef> &axes) {
-  if (auto argument = dyn_cast<BlockArgument>(scalar)) {
-    for (StringAttr axis : arrayTypeOf(arrays[argument.getArgNumber()]).getAxes())
-      axes.insert(axis.getValue());
-    return;
-  }
-  if (auto index = scalar.getDefiningOp<IndexOp>())
-    axes.insert(index.getAxis());
-  for (Value operand : scalar.getDefiningOp()->getOperands())
-    collectAxes(operand, arrays, axes);
+  for (Value part : collectScalars(scalar))
+    if (auto argument = dyn_cast<BlockArgument>(part)) {
+      for (StringAttr axis : arrayTypeOf(arrays[argument.getArgNumber()]).getAxes())
+        axes.insert(axis.getValue());
+    } else if (auto index = part.getDefiningOp<IndexOp>()) {
+      axes.insert(index.getAxis());
+    }
 }
 
 bool guardsFit(OperandRange live, ArrayType type) {
@@ -192,11 +190,9 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
   }
 
   static void collectArguments(Value scalar, llvm::SmallDenseSet<Value> &arguments) {
-    if (isa<BlockArgument>(scalar))
-      arguments.insert(scalar);
-    else
-      for (Value operand : scalar.getDefiningOp()->getOperands())
-        collectArguments(operand, arguments);
+    for (Value part : collectScalars(scalar))
+      if (isa<BlockArgument>(part))
+        arguments.insert(part);
   }
 
   /// The product with its factors cloned.

@@ -29,9 +29,24 @@ struct Choices {
   std::optional<Mask> mask;
 };
 
-/// True if a map yields nothing negative, as far as its formula shows: relu, exp, sigmoid, softplus, elu + 1
-/// and sums of such.
-bool isNonNegative(Value scalar) {
+/// Whether scalars are not negative, as far as their formula shows: relu, exp, sigmoid, softplus, elu + 1 and
+/// sums of such. Each is looked at once: scalars share operands.
+class Signs {
+public:
+  bool isNonNegative(Value scalar) {
+    if (auto it = known.find(scalar); it != known.end())
+      return it->second;
+    bool is = compute(scalar);
+    return known[scalar] = is;
+  }
+
+private:
+  bool compute(Value scalar);
+
+  DenseMap<Value, bool> known;
+};
+
+bool Signs::compute(Value scalar) {
   Operation *op = scalar.getDefiningOp();
   if (!op)
     return false;
@@ -65,12 +80,15 @@ bool isNonNegative(Value scalar) {
         (atLeastMinusOne(add.getRhs()) && isOne(add.getLhs())))
       return true;
   }
+  auto isPart = [&](Value operand) { return isNonNegative(operand); };
   if (isa<arith::AddFOp, arith::MulFOp, arith::DivFOp, arith::MinimumFOp>(op))
-    return llvm::all_of(op->getOperands(), isNonNegative);
+    return llvm::all_of(op->getOperands(), isPart);
   if (isa<arith::MaximumFOp>(op))
-    return llvm::any_of(op->getOperands(), isNonNegative);
+    return llvm::any_of(op->getOperands(), isPart);
   return false;
 }
+
+bool isNonNegative(Value scalar) { return Signs().isNonNegative(scalar); }
 
 bool isNonNegativeArray(Value array) {
   auto map = array.getDefiningOp<MapOp>();

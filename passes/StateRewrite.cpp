@@ -17,7 +17,10 @@ Value taylor::buildFactor(OpBuilder &builder, PairwiseOp op, ArrayRef<Value> fac
   SmallVector<Value> arrays;
   SmallVector<BlockArgument> arguments;
   SmallVector<StringRef> extra;
+  llvm::SmallDenseSet<Value> seen;
   std::function<void(Value)> collect = [&](Value scalar) {
+    if (!seen.insert(scalar).second)
+      return;
     if (auto argument = dyn_cast<BlockArgument>(scalar)) {
       if (!llvm::is_contained(arguments, argument)) {
         arguments.push_back(argument);

@@ -114,6 +114,15 @@ Value taylor::buildConversion(OpBuilder &builder, Location loc, Value array, Typ
       type.clone(elementType));
 }
 
+llvm::SetVector<Value> taylor::collectScalars(Value scalar) {
+  llvm::SetVector<Value> found;
+  found.insert(scalar);
+  for (size_t i = 0; i < found.size(); ++i)
+    if (Operation *op = found[i].getDefiningOp())
+      found.insert(op->operand_begin(), op->operand_end());
+  return found;
+}
+
 Value taylor::cloneScalar(OpBuilder &builder, Value scalar, IRMapping &values) {
   if (Value known = values.lookupOrNull(scalar))
     return known;

@@ -5,6 +5,7 @@
 #define TAYLOR_DIALECT_TAYLOR_ARRAYBUILDER_H
 
 #include "dialect/Taylor/TaylorDialect.h"
+#include "llvm/ADT/SetVector.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -50,6 +51,9 @@ mlir::Value buildSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a
 /// An array rounded to another storage type: a map without operations. The array itself if the type is right.
 mlir::Value buildConversion(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value array,
                             mlir::Type elementType);
+
+/// A scalar and all that it is computed from, each once: scalars share operands.
+llvm::SetVector<mlir::Value> collectScalars(mlir::Value scalar);
 
 /// Clones a scalar of a region and what it is computed from, but for what `values` maps already (arguments,
 /// to begin with).

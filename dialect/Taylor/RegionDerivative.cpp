@@ -10,8 +10,7 @@ using namespace mlir;
 using namespace taylor;
 
 bool taylor::isConstantScalar(Value scalar) {
-  Operation *op = scalar.getDefiningOp();
-  return op && llvm::all_of(op->getOperands(), isConstantScalar);
+  return llvm::none_of(collectScalars(scalar), [](Value part) { return isa<BlockArgument>(part); });
 }
 
 void taylor::cloneScalars(OpBuilder &builder, Block &block, IRMapping &values) {

@@ -84,6 +84,8 @@ void Partition::collect(Value value, Leaves &leaves, bool top) {
     return;
   }
   Operation *op = value.getDefiningOp();
+  if (!leaves.seen.insert(op).second)
+    return;
   if (partials.contains(op)) {
     leaves.partials.insert(op);
     return;

@@ -99,6 +99,7 @@ private:
     llvm::SetVector<mlir::Operation *> partials, rowPairs;
     int64_t angles = -1; // the stage after which all tables of angles are there
     bool loops = false;
+    llvm::SmallPtrSet<mlir::Operation *, 16> seen; // values share operands
   };
   /// What computing a value (or, for a stored one, computing it anew) reads.
   void collect(mlir::Value value, Leaves &leaves, bool top);

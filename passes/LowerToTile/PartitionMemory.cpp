@@ -50,18 +50,30 @@ void Partition::convertKeys() {
 
 /// Whether nothing but maps stands between the value and the function's results.
 static bool isFinished(Value value) {
-  return llvm::all_of(value.getUsers(), [](Operation *user) {
-    return isa<YieldOp>(user) || (isa<MapOp>(user) && isFinished(user->getResult(0)));
-  });
+  llvm::SetVector<Value> values; // each once: values share users
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers())
+      if (isa<MapOp>(user))
+        values.insert(user->getResult(0));
+      else if (!isa<YieldOp>(user))
+        return false;
+  return true;
 }
 
 /// Whether sums over tokens, which a block makes for its own place alone, are among what it is computed from.
 bool Partition::readsSums(Value value) const {
-  Operation *op = value.getDefiningOp();
-  if (!op || stored.contains(value))
-    return false;
-  return isa<PairwiseOp, ReadStatesOp, ContractStatesOp>(op) ||
-         llvm::any_of(op->getOperands(), [&](Value operand) { return readsSums(operand); });
+  llvm::SetVector<Value> values; // each once: values share operands
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (!op || stored.contains(values[i]))
+      continue;
+    if (isa<PairwiseOp, ReadStatesOp, ContractStatesOp>(op))
+      return true;
+    values.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
 }
 
 void Partition::chooseStored() {
