@@ -155,7 +155,8 @@ FormCost taylor::estimateCost(FunctionOp op, StringRef function, const TileSizes
     return counter.cost;
   };
   FormCost cost = countAll(rates);
-  FormCost operations = countAll({.pair = 1, .feature = 1, .byte = 0, .kernel = 0, .samples = {}, .machine = {}});
+  FormCost operations =
+      countAll({.pair = 1, .feature = 1, .byte = 0, .kernel = 0, .samples = {}, .machine = {}});
   cost.operations = {operations.pair, operations.query, operations.key};
   cost.features = features;
   cost.channels = channels;
