@@ -50,6 +50,8 @@ public:
   mlir::FailureOr<FormulaPtr> parseFormula();
   /// `F, F, ..`: conditions that must all hold, as one formula.
   mlir::FailureOr<FormulaPtr> parseConditions();
+  /// The same, or a block `{ a = F b = G ... }` that ends with one condition.
+  mlir::ParseResult parseConditions(std::vector<Binding> &bindings);
   /// `F`, or `{ a = F, b = F, F }`: the last one is the value. Commas are optional where they are not needed
   /// to read it.
   mlir::ParseResult parseBody(std::vector<Binding> &bindings);

@@ -53,6 +53,8 @@ bool isExponentWithoutPoint(SMLoc loc) {
 
 /// Far beyond what anyone writes, far below what a stack holds.
 constexpr int maximalDepth = 1000;
+/// Of all bindings of a body together, since each may stand in the next.
+constexpr int64_t maximalBodyDepth = 10000;
 
 } // namespace
 
@@ -243,6 +245,7 @@ FailureOr<FormulaPtr> FormulaParser::parsePrimary() {
 }
 
 ParseResult FormulaParser::parseBindings(std::vector<Binding> &bindings) {
+  int64_t depth = 0;
   while (failed(parser.parseOptionalRBrace())) {
     Binding binding;
     StringRef word;
@@ -257,6 +260,10 @@ ParseResult FormulaParser::parseBindings(std::vector<Binding> &bindings) {
     if (failed(formula))
       return failure();
     binding.formula = std::move(*formula);
+    depth += binding.formula->depth + 1;
+    if (depth > maximalBodyDepth)
+      return parser.emitError(loc) << "unsupported body of more than " << maximalBodyDepth
+                                   << " bindings and levels of their formulas; use several operations";
     bindings.push_back(std::move(binding));
     // Optional, but needed where the next formula begins with a minus or a parenthesis.
     (void)parser.parseOptionalComma();
@@ -274,6 +281,16 @@ FailureOr<FormulaPtr> FormulaParser::parseConditions() {
     all = join(makeFormula(Formula::Kind::Call, loc, "and"), std::move(*all), std::move(*condition));
   }
   return all;
+}
+
+ParseResult FormulaParser::parseConditions(std::vector<Binding> &bindings) {
+  if (succeeded(parser.parseOptionalLBrace()))
+    return parseBindings(bindings);
+  FailureOr<FormulaPtr> conditions = parseConditions();
+  if (failed(conditions))
+    return failure();
+  bindings.emplace_back().formula = std::move(*conditions);
+  return success();
 }
 
 ParseResult FormulaParser::parseBody(std::vector<Binding> &bindings) {

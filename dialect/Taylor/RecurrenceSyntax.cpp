@@ -226,11 +226,7 @@ static ParseResult rejectClause(OpAsmParser &parser, SMLoc loc, StringRef clause
 
 ParseResult Clauses::parse() {
   auto parseOne = [&](std::vector<Binding> &bindings) -> ParseResult {
-    FailureOr<FormulaPtr> formula = failure();
-    if (parser.parseLParen() || failed(formula = formulas.parseFormula()) || parser.parseRParen())
-      return failure();
-    bindings.emplace_back().formula = std::move(*formula);
-    return success();
+    return failure(parser.parseLParen() || formulas.parseBody(bindings) || parser.parseRParen());
   };
   llvm::StringSet<llvm::MallocAllocator> seen;
   StringRef word;
@@ -261,10 +257,7 @@ ParseResult Clauses::parse() {
     } else if (clause == "decay") {
       parsed = parseDecay();
     } else if (clause == "visible") {
-      FailureOr<FormulaPtr> conditions = failure();
-      if (parser.parseLParen() || failed(conditions = formulas.parseConditions()) || parser.parseRParen())
-        return failure();
-      visible.emplace_back().formula = std::move(*conditions);
+      parsed = failure(parser.parseLParen() || formulas.parseConditions(visible) || parser.parseRParen());
     } else {
       return rejectClause(parser, loc, clause);
     }
@@ -301,6 +294,15 @@ FormulaPtr taylor::inverseRootOfChannels(SMLoc loc, StringRef channel) {
   return root;
 }
 
+/// Whether a scalar has a long text without names: of shared parts, each use counts.
+static bool isLong(Value scalar, unsigned &left) {
+  if (left == 0)
+    return true;
+  --left;
+  Operation *op = scalar.getDefiningOp();
+  return op && llvm::any_of(op->getOperands(), [&](Value operand) { return isLong(operand, left); });
+}
+
 void taylor::printFormula(OpAsmPrinter &printer, StringRef clause, Region &region,
                           ArrayRef<std::string> names) {
   if (region.empty())
@@ -308,8 +310,11 @@ void taylor::printFormula(OpAsmPrinter &printer, StringRef clause, Region &regio
   llvm::DenseMap<Value, std::string> leaves;
   for (auto [argument, name] : llvm::zip(region.getArguments(), names))
     leaves[argument] = name;
+  Value scalar = region.front().getTerminator()->getOperand(0);
+  FormulaPrinter formulas(leaves);
+  unsigned left = 200;
   printer << " " << clause << "("
-          << FormulaPrinter(leaves).formula(region.front().getTerminator()->getOperand(0)) << ")";
+          << (isLong(scalar, left) ? formulas.body(region.front()) : formulas.formula(scalar)) << ")";
 }
 
 FailureOr<SmallVector<ArrayType>> taylor::asArrays(OpAsmParser &parser, SMLoc loc, ArrayRef<Type> types) {
