@@ -101,7 +101,9 @@ LogicalResult verifyYield(YieldOp yield) {
     return yield.emitOpError("requires a name for each result");
   for (StringAttr name : yield.getNames()->getAsRange<StringAttr>())
     if (!names.insert(name.getValue()).second)
-      return yield.emitOpError("expected distinct result names, but got ") << name << " twice";
+      return yield.emitOpError("expected distinct result names, but got ")
+             << name << " twice; name the results of an operation each, as in %a, %b = .., or write "
+             << "taylor.yield \"a\" %x, \"b\" %y";
   return success();
 }
 
@@ -424,6 +426,10 @@ void FunctionOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn se
 LogicalResult FunctionOp::verify() {
   if (getArgNames().size() != getBody().getNumArguments())
     return emitOpError("expected one name per argument");
+  int64_t inputs = llvm::count_if(getArgNames().getAsValueRange<StringAttr>(),
+                                  [](StringRef name) { return name.starts_with("input:"); });
+  if (getSources() && int64_t(getSources()->size()) != inputs)
+    return emitOpError("expected a source per input, ") << inputs << ", but got " << getSources()->size();
   for (auto [argument, name] : llvm::zip(getBody().getArguments(), getArgNames())) {
     if (!isa<ArrayType>(argument.getType()))
       return emitOpError("expected arguments of type !taylor.array, but got ") << argument.getType();

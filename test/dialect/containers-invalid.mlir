@@ -117,7 +117,7 @@ taylor.spec @foreign_operation(%q: !taylor.array<[b, t]>) {
 // -----
 
 taylor.spec @same_result_twice(%q: !taylor.array<[b, t]>) {
-  // expected-error @below {{'taylor.yield' op expected distinct result names, but got "o" twice}}
+  // expected-error @below {{'taylor.yield' op expected distinct result names, but got "o" twice; name the results of an operation each, as in %a, %b = .., or write taylor.yield "a" %x, "b" %y}}
   taylor.yield "o" %q, "o" %q : !taylor.array<[b, t]>, !taylor.array<[b, t]>
 }
 
@@ -125,6 +125,14 @@ taylor.spec @same_result_twice(%q: !taylor.array<[b, t]>) {
 
 // expected-error @below {{'taylor.function' op expected an argument named input:, output:, saved: or cotangent:, but got "tensor:x"}}
 taylor.function @role of @f("output:q" %q: !taylor.array<[b, t]>, "tensor:x" %x: !taylor.array<[b, t]>) {
+  taylor.yield "output:o" %q : !taylor.array<[b, t]>
+}
+
+// -----
+
+// expected-error @below {{'taylor.function' op expected a source per input, 1, but got 2}}
+taylor.function @sources of @f("input:q" %q: !taylor.array<[b, t]>, "cotangent:o" %x: !taylor.array<[b, t]>)
+    sources [projection, projection] {
   taylor.yield "output:o" %q : !taylor.array<[b, t]>
 }
 
