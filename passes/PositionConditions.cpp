@@ -225,8 +225,9 @@ std::optional<int64_t> taylor::findRowOfOneMask(VisibleKeys hidden, VisibleKeys 
   collectPositions(hidden.condition, positions);
   collectPositions(seen.condition, positions);
   auto around = [](SmallVectorImpl<int64_t> &places, int64_t place) {
+    // No sequence is longer, and beyond, factors times places would overflow.
     for (int64_t near = place - 2; near <= place + 2; ++near)
-      if (near >= 0 && !llvm::is_contained(places, near))
+      if (near >= 0 && near < int64_t(1) << 31 && !llvm::is_contained(places, near))
         places.push_back(near);
   };
   SmallVector<int64_t> queries;
