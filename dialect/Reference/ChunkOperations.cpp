@@ -79,7 +79,7 @@ struct ChunkNumbers {
 
   /// The key before the queries of a chunk, or the nearest there is.
   int64_t edgeKey(int64_t number, int64_t keys) const {
-    return std::clamp<int64_t>(offset + number * chunk - 1, 0, keys - 1);
+    return std::max<int64_t>(std::min(offset + number * chunk, keys) - 1, 0);
   }
 
   int64_t chunk, offset, count;
@@ -172,7 +172,9 @@ void passStates(Array &state, StringRef reader, const ChunkNumbers &chunks, cons
   forEachPoint(batch, [&](ArrayRef<int64_t> point) {
     auto atEdge = [&](const Array &array, int64_t c) {
       int64_t keys = array.shape.sizeOf("u");
-      return array.values[Walk(array.shape.without({"u"}), batch)(point) * keys + chunks.edgeKey(c, keys)];
+      return keys == 0 ? Real(0)
+                       : array.values[Walk(array.shape.without({"u"}), batch)(point) * keys +
+                                      chunks.edgeKey(c, keys)];
     };
     auto edge = [&](int64_t c) { return atEdge(*decay, c); };
     for (int64_t step = 1; step < count; ++step) {
@@ -211,6 +213,8 @@ FailureOr<Evaluated> taylor::reference::evaluateEdge(EdgeOp op, ArrayRef<Operand
   StringRef token = result.shape.has("t") ? "t" : "u";
   // The token axis has the same place in both.
   Lines to(result.shape, token), from(keys.shape, "u");
+  if (from.length == 0)
+    return finish(std::move(results), environment);
   for (int64_t o = 0; o < to.outer; ++o)
     for (int64_t j = 0; j < to.length; ++j)
       for (int64_t s = 0; s < to.stride; ++s)

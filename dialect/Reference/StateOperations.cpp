@@ -234,8 +234,12 @@ FailureOr<Evaluated> taylor::reference::evaluateRecurrence(RecurrenceOp op, Arra
     finalState.shape = shapeOf(cast<ArrayType>(op.getResults()[recurrence->state].getType()), environment);
     int64_t &features = finalState.shape.sizes[finalState.shape.find("f")];
     features = 1;
-    for (int64_t n = 0; n < static_cast<int64_t>(op.getOrder()); ++n)
-      features *= operands[0].array->shape.sizeOf(channelOf(operands[0].array->shape));
+    int64_t channels = operands[0].array->shape.sizeOf(channelOf(operands[0].array->shape));
+    for (int64_t n = 0; n < static_cast<int64_t>(op.getOrder()) && features > 0; ++n)
+      if (llvm::MulOverflow(features, channels, features) || features > std::numeric_limits<int32_t>::max())
+        return op.emitOpError("unsupported state of order ")
+               << op.getOrder() << " of " << channels
+               << " channels: it has more than 2^31 - 1 features; use a lower order";
     finalState.values.assign(finalState.shape.count(), 0);
     if (recurrence->initial && recurrence->initial->shape.count() != finalState.shape.count())
       return op.emitOpError("expected an initial state ")
