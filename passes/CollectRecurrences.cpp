@@ -37,10 +37,13 @@ bool areOfOneSeries(RecurrenceOp a, RecurrenceOp b) {
                                                     OperationEquivalence::IgnoreLocations);
 }
 
-/// True if the map adds its operands, each once.
+/// True if the map adds its operands, each once, and neither rounds nor widens: its result takes the place of
+/// theirs.
 bool isSum(MapOp map) {
   Block &block = map.getBody().front();
   return map.getLive().empty() &&
+         llvm::all_of(map.getArrays(),
+                      [&](Value array) { return array.getType() == map.getResult().getType(); }) &&
          llvm::all_of(block.without_terminator(),
                       [](Operation &op) { return isa<arith::AddFOp>(op) && op.getResult(0).hasOneUse(); }) &&
          llvm::all_of(block.getArguments(), [](BlockArgument argument) { return argument.hasOneUse(); });

@@ -34,3 +34,15 @@ taylor.spec @kept(%q: !q, %k: !k, %v: !v) {
   %a = taylor.map %0 + %1 + %2 : !o, !o, !o
   taylor.yield %a, %s : !o, !s
 }
+
+// What a map widens or rounds has another type than the series of its terms.
+// CHECK-LABEL: taylor.spec @rounded
+// CHECK: %[[A:.*]] = taylor.recurrences [numerator] %q, %k, %v orders(0 to 0) causal
+// CHECK: %[[B:.*]] = taylor.recurrences [numerator] %q, %k, %v orders(1 to 1) causal
+// CHECK: taylor.map %[[A]] + %[[B]] : {{.*}} -> !bhte_bf16
+taylor.spec @rounded(%q: !q, %k: !k, %v: !v) {
+  %0 = taylor.recurrence %q, %k, %v order(0) causal : !q, !k, !v
+  %1 = taylor.recurrence %q, %k, %v order(1) causal : !q, !k, !v
+  %a = taylor.map %0 + %1 : !o, !o -> !taylor.array<[b, h, t, e], bf16>
+  taylor.yield %a : !taylor.array<[b, h, t, e], bf16>
+}
