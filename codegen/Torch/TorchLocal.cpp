@@ -38,8 +38,9 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
   std::string dims;
   for (StringAttr axis : op.getAxes().getAsRange<StringAttr>()) {
     if (axis == "group")
-      return op.emitError(
-          "unsupported reduction over the group in PyTorch code; it arises in derived functions only");
+      return op.emitError("unsupported over(group) in PyTorch code, whose sums run over whole axes; reduce "
+                          "over(h), or compile "
+                          "kernels of it");
     int64_t dim = dimension(axes, axis.getValue()) - static_cast<int64_t>(axes.size());
     dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
   }
