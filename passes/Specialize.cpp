@@ -257,8 +257,10 @@ FailureOr<Choices> Specialize::readChoices() {
   ModuleOp module = getOperation();
   Builder builder(module.getContext());
   Choices choices{headDim, valueDim ? valueDim : headDim, {}, builder.getF32Type(), {}, {}};
-  if (choices.headDim <= 0 || choices.valueDim <= 0)
-    return module.emitError() << "expected positive sizes, but got head-dim=" << choices.headDim
+  // As taylorc: no published model has larger heads.
+  auto isSize = [](int64_t size) { return size >= 1 && size <= 1024; };
+  if (!isSize(choices.headDim) || !isSize(choices.valueDim))
+    return module.emitError() << "expected sizes from 1 to 1024, but got head-dim=" << choices.headDim
                               << " value-dim=" << choices.valueDim;
   if (dtype == "f32")
     choices.storage = builder.getF32Type();

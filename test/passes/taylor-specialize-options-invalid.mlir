@@ -2,11 +2,13 @@
 // RUN: taylor-opt --verify-diagnostics --taylor-specialize="parameters=ordre=4" %s
 // RUN: not taylor-opt --taylor-specialize="mask=bidirectional" %s 2>&1 | FileCheck %s --check-prefix=DECAY
 // RUN: not taylor-opt --taylor-specialize="head-dim=0" %s 2>&1 | FileCheck %s --check-prefix=SIZE
+// RUN: not taylor-opt --taylor-specialize="head-dim=64 value-dim=1025" %s 2>&1 | FileCheck %s --check-prefix=LARGE
 // RUN: not taylor-opt --taylor-specialize="dtype=f8" %s 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not taylor-opt --taylor-specialize="mask=upper" %s 2>&1 | FileCheck %s --check-prefix=MASK
 // RUN: not taylor-opt --taylor-specialize="parameters=order" %s 2>&1 | FileCheck %s --check-prefix=VALUE
 // DECAY: unsupported decay of a bidirectional sum: a decay runs from past keys to a query; compile with a causal mask
-// SIZE: expected positive sizes, but got head-dim=0 value-dim=0
+// SIZE: expected sizes from 1 to 1024, but got head-dim=0 value-dim=0
+// LARGE: expected sizes from 1 to 1024, but got head-dim=64 value-dim=1025
 // TYPE: expected dtype f32, bf16, f16 or f64, but got 'f8'
 // MASK: expected mask causal or bidirectional, but got 'upper'
 // VALUE: expected name=value, but got 'order'
