@@ -80,6 +80,8 @@ ParseResult taylor::rejectUnknownValues(OpAsmParser &parser, SMLoc begin, Region
   if (before.empty()) // who reads no text
     return success();
   StringRef wanted = nameAt(before.end());
+  if (wanted.empty()) // a file in the generic form may define no name here
+    return success();
   SmallVector<StringRef> names = llvm::map_to_vector(
       arguments, [](const OpAsmParser::Argument &argument) { return argument.ssaName.name; });
   appendResults(before, names);

@@ -287,6 +287,9 @@ LogicalResult RecurrenceOp::verify() {
     return failure();
   if (getResults().size() != inferred->size())
     return emitOpError("expected ") << inferred->size() << " results, but got " << getResults().size();
+  for (auto [result, type] : llvm::zip(getResults(), *inferred))
+    if (cast<ArrayType>(result.getType()).getAxes() != cast<ArrayType>(type).getAxes())
+      return emitOpError("expected a result of the axes of ") << type << ", but got " << result.getType();
   if (failed(verifyOrder(*this, getOrderAttr().getInt())))
     return failure();
   if (failed(verifyScale(*this, getScale())))
