@@ -136,14 +136,22 @@ static bool isPlace(Operation *scalar) {
   return size && (size.getAxis() == "t" || size.getAxis() == "u");
 }
 
-void StateCarrier::movePlaces(Region &formula, MutableOperandRange arrays) {
+LogicalResult StateCarrier::movePlaces(Region &formula, MutableOperandRange arrays) {
   SmallVector<Operation *> found;
   formula.walk([&](Operation *scalar) {
     if (isPlace(scalar))
       found.push_back(scalar);
   });
   if (found.empty())
-    return;
+    return success();
+  // How many tokens there are bounds a count of those before. Anything else that reads it changes with each
+  // piece.
+  for (Operation *scalar : found)
+    if (auto size = dyn_cast<SizeOp>(scalar);
+        size && !llvm::all_of(size->getUsers(), llvm::IsaPred<arith::MinimumFOp>))
+      return refuse(size.getLoc(),
+                    "size(" + size.getAxis() + ") is known where the sequence ends, not in its pieces",
+                    "take the length from an input or a parameter");
   arrays.append(getPosition());
   Value before = formula.front().addArgument(real(), loc);
   for (Operation *scalar : found) {
@@ -153,6 +161,7 @@ void StateCarrier::movePlaces(Region &formula, MutableOperandRange arrays) {
     Value moved = arith::AddFOp::create(inner, scalar->getLoc(), place, before);
     place.replaceAllUsesExcept(moved, moved.getDefiningOp());
   }
+  return success();
 }
 
 /// What depends on the calls before is each batch's own.
@@ -194,12 +203,15 @@ LogicalResult StateCarrier::carry(Operation *op) {
       return carryConvolution(cast<ConvolveOp>(op));
     return success();
   }
+  LogicalResult moved = success();
   if (auto map = dyn_cast<MapOp>(op))
-    movePlaces(map.getBody(), map.getArraysMutable());
+    moved = movePlaces(map.getBody(), map.getArraysMutable());
   if (auto reduce = dyn_cast<ReduceOp>(op))
-    movePlaces(reduce.getBody(), reduce.getArraysMutable());
+    moved = movePlaces(reduce.getBody(), reduce.getArraysMutable());
   if (auto scan = dyn_cast<ScanOp>(op))
-    movePlaces(scan.getBody(), scan.getArraysMutable());
+    moved = movePlaces(scan.getBody(), scan.getArraysMutable());
+  if (failed(moved))
+    return failure();
   if (auto rope = dyn_cast<RopeOp>(op))
     carryRotation(rope);
   widen(op);

@@ -45,8 +45,9 @@ private:
   mlir::Value getPlaces(llvm::StringRef token);
   /// The number of a token within the call, as a scalar of a region.
   mlir::Value buildLocalIndex(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef token);
-  /// Makes places and sizes that a formula over arrays reads those of the whole sequence.
-  void movePlaces(mlir::Region &formula, mlir::MutableOperandRange arrays);
+  /// Makes places that a formula over arrays reads those of the whole sequence; refuses sizes, which are
+  /// known at its end, but for those that bound a count.
+  mlir::LogicalResult movePlaces(mlir::Region &formula, mlir::MutableOperandRange arrays);
   void widen(mlir::Operation *op);
   void carryRotation(RopeOp op);
 

@@ -29,6 +29,19 @@ taylor.spec @bidirectional(%q: !q, %k: !k, %v: !v) {
 !k = !taylor.array<[b, g, u, d = 4], f32>
 !v = !taylor.array<[b, g, u, e = 5], f32>
 !o = !taylor.array<[b, h, t, e = 5], f32>
+taylor.spec @size_of_the_sequence(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{unsupported --states: size(u) is known where the sequence ends, not in its pieces; take the length from an input or a parameter}}
+  %ks = taylor.map %k * cos(u / size(u)) : !k
+  %o = taylor.pairwise { s = dot(%q, %ks) } visible(u <= t) -> rows(s, %v) : !q, !k, !v -> !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4], f32>
+!k = !taylor.array<[b, g, u, d = 4], f32>
+!v = !taylor.array<[b, g, u, e = 5], f32>
+!o = !taylor.array<[b, h, t, e = 5], f32>
 taylor.spec @sizes(%q: !q, %k: !k, %v: !v) {
   // expected-error @below {{unsupported --states: its weights read how many tokens there are; states carry}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * size(u), %v) : !q, !k, !v -> !o
