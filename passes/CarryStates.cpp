@@ -227,6 +227,12 @@ LogicalResult StateCarrier::carry(Operation *op) {
 LogicalResult StateCarrier::run() {
   SmallVector<Operation *> operations =
       llvm::map_to_vector(body().without_terminator(), [](Operation &op) { return &op; });
+  builder.setInsertionPointToStart(&body());
+  for (BlockArgument argument : body().getArguments()) {
+    Value ordered = buildInTableOrder(builder, loc, argument);
+    if (ordered != argument)
+      argument.replaceAllUsesExcept(ordered, ordered.getDefiningOp());
+  }
   partDocuments();
   for (Operation *op : operations) {
     if (failed(carry(op)))

@@ -104,8 +104,9 @@ LogicalResult deriveFunction(SpecOp spec, bool forwardOnly) {
   function->setDiscardableAttrs(spec->getDiscardableAttrDictionary());
   Block *block = addBlock(function.getBody(), body.getArgumentTypes(), loc);
   IRMapping values;
-  values.map(body.getArguments(), block->getArguments());
   builder.setInsertionPointToStart(block);
+  for (auto [old, argument] : llvm::zip(body.getArguments(), block->getArguments()))
+    values.map(old, buildInTableOrder(builder, loc, argument));
   for (Operation &op : body.without_terminator())
     builder.clone(op, values);
 
@@ -128,7 +129,8 @@ LogicalResult deriveFunction(SpecOp spec, bool forwardOnly) {
       continue;
     ArrayType type = arrayTypeOf(argument);
     Value gradient = backward.lookup(argument);
-    yielded.push_back(gradient ? buildConversion(builder, loc, gradient, type.getElementType())
+    yielded.push_back(gradient ? buildConversion(builder, loc, buildInOrder(builder, loc, gradient, type),
+                                                 type.getElementType())
                                : buildZeros(builder, loc, type));
     yieldedNames.push_back(role("gradient", name));
   }

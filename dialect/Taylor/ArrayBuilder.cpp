@@ -114,6 +114,19 @@ Value taylor::buildConversion(OpBuilder &builder, Location loc, Value array, Typ
       type.clone(elementType));
 }
 
+Value taylor::buildInOrder(OpBuilder &builder, Location loc, Value array, ArrayType type) {
+  if (arrayTypeOf(array).getAxes() == type.getAxes() || arrayTypeOf(array).getElementType().isInteger())
+    return array;
+  return buildMap(
+      builder, loc, array, {}, [](OpBuilder &, Location, ValueRange x) { return x[0]; },
+      type.clone(arrayTypeOf(array).getElementType()));
+}
+
+Value taylor::buildInTableOrder(OpBuilder &builder, Location loc, Value array) {
+  ArrayType type = arrayTypeOf(array);
+  return type.has("f") ? array : buildInOrder(builder, loc, array, joinAxes(array, type.getElementType()));
+}
+
 llvm::SetVector<Value> taylor::collectScalars(Value scalar) {
   llvm::SetVector<Value> found;
   found.insert(scalar);
