@@ -157,7 +157,8 @@ bool staysFinite(Operation &op, function_ref<Range(unsigned)> range) {
   constexpr double kLargestExponent = 88;
   return TypeSwitch<Operation *, bool>(&op)
       .Case([&](arith::DivFOp) { return range(1).low > 0 || range(1).high < 0; })
-      .Case<math::SqrtOp, math::RsqrtOp, math::LogOp>([&](Operation *) { return range(0).low > 0; })
+      .Case<math::SqrtOp, math::RsqrtOp, math::LogOp, math::Log2Op>(
+          [&](Operation *) { return range(0).low > 0; })
       .Case([&](math::Log1pOp) { return range(0).low > -1; })
       .Case<math::ExpOp, math::ExpM1Op>([&](Operation *) { return range(0).high <= kLargestExponent; })
       .Case([&](math::PowFOp) {

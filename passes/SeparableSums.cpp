@@ -195,7 +195,7 @@ std::optional<SeparableSums::Terms> SeparableSums::computeArgument(BlockArgument
   int64_t product = argument.getArgNumber();
   if (product >= op.getNumProducts())
     return refuse(op.getLoc(), argument == argument.getOwner()->getArguments().back() && op.hasMaximum()
-                                   ? "its weights are shifted by a running maximum"
+                                   ? "its weights are exponentials, which a running maximum shifts"
                                    : "a weight reads an array with lag");
   SeparableTerm term = numberTerm(1.0);
   if (product == score)

@@ -123,7 +123,8 @@ void Specializer::warnOddOrder(RecurrencesOp op) {
     return;
   op.emitWarning()
       << "a series with the odd top order " << last
-      << " can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order";
+      << " can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order, "
+         "features of queries and keys that are never negative, or a norm in place of the mass";
 }
 
 /// Inputs that no result depends on.

@@ -165,8 +165,11 @@ LogicalResult StateRewrite::plan(bool withContractions) {
       }
   auto reader = cast<ArrayType>(side.reader.getType());
   std::optional<int64_t> count = Features{reader.sizeOf(channelOf(reader)), first, last, block}.count();
-  if (!count || *count > std::numeric_limits<int32_t>::max()) {
-    reason = "its state has more than 2^31 - 1 features";
+  // Tables of features are made when compiling; at 2^23, of 64 channels of values, a state has 2 GiB.
+  constexpr int64_t most = int64_t(1) << 23;
+  if (!count || *count > most) {
+    reason = "its state has " + (count ? std::to_string(*count) : "more than 2^62") +
+             " features, and no more than 2^23 are supported";
     return failure();
   }
   return success();

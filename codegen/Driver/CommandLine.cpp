@@ -2,6 +2,7 @@
 #include "codegen/Driver/CommandLine.h"
 
 #include "codegen/Driver/Version.h"
+#include "dialect/Taylor/NearestName.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -12,4 +13,28 @@ void taylor::prepareCommandLine(llvm::StringRef program) {
       option.second->setHiddenFlag(llvm::cl::Hidden);
   llvm::cl::SetVersionPrinter(
       [line = getVersion(program)](llvm::raw_ostream &stream) { stream << line << "\n"; });
+}
+
+std::string taylor::findUnknownOption(llvm::ArrayRef<const char *> arguments) {
+  auto &known = llvm::cl::getRegisteredOptions();
+  for (llvm::StringRef argument : arguments) {
+    if (argument == "--")
+      break;
+    if (!argument.starts_with("-") || argument == "-")
+      continue;
+    llvm::StringRef name = argument.ltrim('-').split('=').first;
+    if (known.contains(name) || name == "h") // LLVM's -h is registered when it parses
+      continue;
+    NearestName nearest(name, /*limit=*/4);
+    for (auto &option : known)
+      if (option.second->getOptionHiddenFlag() == llvm::cl::NotHidden)
+        nearest.consider(option.first);
+    std::string hint =
+        nearest.get().empty()
+            ? "see --help"
+            : ("did you mean '" + llvm::Twine(nearest.get().size() > 1 ? "--" : "-") + nearest.get() + "'?")
+                  .str();
+    return ("unsupported option '" + argument.split('=').first + "'; " + hint).str();
+  }
+  return {};
 }

@@ -2,7 +2,10 @@
 #ifndef TAYLOR_CODEGEN_DRIVER_COMMANDLINE_H
 #define TAYLOR_CODEGEN_DRIVER_COMMANDLINE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+
+#include <string>
 
 namespace taylor {
 
@@ -10,6 +13,10 @@ namespace taylor {
 /// option that is registered by now, which are the hundreds of LLVM's code generators; `--help-hidden` lists
 /// those. To be called before options or passes of the program's own are registered.
 void prepareCommandLine(llvm::StringRef program);
+
+/// Says which argument, the program's name left out, names no registered option, and which one it may mean;
+/// empty where all do. LLVM's parser takes `--headdim` for `-h` followed by other options of one letter.
+std::string findUnknownOption(llvm::ArrayRef<const char *> arguments);
 
 } // namespace taylor
 

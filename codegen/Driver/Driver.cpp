@@ -31,7 +31,7 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
     return failure();
   // What is said of the module as a whole is said at the file's start, and then at the specification.
   (*module)->setLoc(FileLineColLoc::get(&context, fileName, 1, 1));
-  FailureOr<SpecOp> spec = selectSpec();
+  FailureOr<SpecOp> spec = selectSpec(*module, options.spec);
   if (succeeded(spec))
     (*module)->setLoc(spec->getLoc());
   if (failed(spec) || failed(setParameters(*spec, options.parameters)) ||
@@ -39,29 +39,6 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
       (options.documents && failed(addDocuments(*spec))))
     return failure();
   return success();
-}
-
-FailureOr<SpecOp> Driver::selectSpec() {
-  SmallVector<SpecOp> specs(module->getOps<SpecOp>());
-  std::string names;
-  for (SpecOp spec : specs)
-    names += (names.empty() ? "@" : ", @") + spec.getSymName().str();
-  if (specs.empty())
-    return module->emitError("requires a taylor.spec, but found none");
-  if (options.spec.empty() && specs.size() > 1)
-    return module->emitError("expected one taylor.spec, but got ")
-           << specs.size() << " (" << names << "); name one with --spec";
-  SpecOp chosen;
-  for (SpecOp spec : specs) {
-    if (options.spec.empty() || spec.getSymName() == options.spec)
-      chosen = spec;
-    else
-      spec.erase();
-  }
-  if (!chosen)
-    return module->emitError("expected --spec to name one of ")
-           << names << ", but got '" << options.spec << "'";
-  return chosen;
 }
 
 /// What the target cannot do, as a message.

@@ -54,7 +54,6 @@ private:
   std::string checkTarget(const Target &target, Emission emission);
   void planPhases(Emission emission);
   void beginPhase();
-  mlir::FailureOr<SpecOp> selectSpec();
   mlir::LogicalResult runPasses(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> build);
   void observe(llvm::StringRef stage, mlir::ModuleOp module);
   /// Calls `attempt` and keeps the first refusal that it reports (`isRefusal`) in `refusal`, up to its first

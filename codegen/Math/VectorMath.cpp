@@ -229,28 +229,43 @@ std::pair<Value, Value> splitExponent(const Real &r, Value x) {
   return {r.select(small, r.add(m, m), m), r.select(small, r.sub(e, r.c(1.0)), e)};
 }
 
-Value emitLog(const Real &r, Value x) {
-  auto [m, e] = splitExponent(r, x);
-  Value f = r.sub(m, r.c(1.0)), z = r.mul(f, f), y;
+/// log(1 + f) - f + f^2 / 2 for 1 + f in [sqrt(1/2), sqrt(2)); z = f^2.
+Value logCubicPart(const Real &r, Value f, Value z) {
   if (r.isF64()) {
     Value p = r.polynomial(f, {7.70838733755885391666, 17.9368678507819816313, 14.4989225341610930846,
                                4.70579119878881725854, 4.97494994976747001425e-1, 1.01875663804580931796e-4});
     Value q = r.polynomial(f, {23.1251620126765340583, 71.1544750618563894466, 82.9875266912776603211,
                                45.2279145837532221105, 11.2873587189167450590, 1.0});
-    y = r.mul(f, r.mul(z, r.div(p, q)));
-  } else {
-    y = r.mul(f, r.mul(z, r.polynomial(f, {3.3333331174e-1, -2.4999993993e-1, 2.0000714765e-1,
-                                           -1.6668057665e-1, 1.4249322787e-1, -1.2420140846e-1,
-                                           1.1676998740e-1, -1.1514610310e-1, 7.0376836292e-2})));
+    return r.mul(f, r.mul(z, r.div(p, q)));
   }
-  y = r.fma(e, r.c(-2.121944400546905827679e-4), y);
-  y = r.fma(z, r.c(-0.5), y);
-  Value result = r.fma(e, r.c(0.693359375), r.add(f, y));
-  // log 0 and of subnormals is -infinity, of a negative number NaN, of infinity and NaN itself.
+  return r.mul(f, r.mul(z, r.polynomial(f, {3.3333331174e-1, -2.4999993993e-1, 2.0000714765e-1,
+                                            -1.6668057665e-1, 1.4249322787e-1, -1.2420140846e-1,
+                                            1.1676998740e-1, -1.1514610310e-1, 7.0376836292e-2})));
+}
+
+/// `result` where x is normal; log 0 and of subnormals is -infinity, of a negative number NaN, of infinity
+/// and NaN itself.
+Value finishLog(const Real &r, Value x, Value result) {
   Value tiny = r.c(r.isF64() ? 2.2250738585072014e-308 : 1.17549435e-38);
   Value special = r.select(r.less(x, r.c(0.0)), r.c(NAN), r.select(r.less(x, tiny), r.c(-INFINITY), x));
   Value normal = r.less(x, r.c(INFINITY));
   return r.select(r.less(x, tiny), special, r.select(normal, result, x));
+}
+
+Value emitLog(const Real &r, Value x) {
+  auto [m, e] = splitExponent(r, x);
+  Value f = r.sub(m, r.c(1.0)), z = r.mul(f, f);
+  Value y = r.fma(e, r.c(-2.121944400546905827679e-4), logCubicPart(r, f, z));
+  y = r.fma(z, r.c(-0.5), y);
+  return finishLog(r, x, r.fma(e, r.c(0.693359375), r.add(f, y)));
+}
+
+/// A power of two has f = 0 and gives e, without an error.
+Value emitLog2(const Real &r, Value x) {
+  auto [m, e] = splitExponent(r, x);
+  Value f = r.sub(m, r.c(1.0)), z = r.mul(f, f);
+  Value y = r.fma(z, r.c(-0.5), logCubicPart(r, f, z));
+  return finishLog(r, x, r.add(e, r.fma(f, r.c(kLog2e), r.mul(y, r.c(kLog2e)))));
 }
 
 // log(1 + x) = log(u) + (x - (u - 1)) / u with u = 1 + x rounded (Kahan).
@@ -421,7 +436,6 @@ Value emitPow(const Real &r, Value x, Value y, std::optional<double> exponent) {
     return powerOfHalves(r, x, halves);
   return throughF64(r, powF64, x, y);
 }
-Value emitLog2(const Real &r, Value x) { return r.mul(emitLog(r, x), r.c(kLog2e)); }
 Value emitLog10(const Real &r, Value x) { return r.mul(emitLog(r, x), r.c(M_LOG10E)); }
 Value emitRsqrt(const Real &r, Value x) { return r.div(r.c(1.0), r.squareRoot(x)); }
 

@@ -182,6 +182,24 @@ AllocOp Rewriter::alloc(StringRef name, ArrayRef<Axis> axes, Type elementType, L
   return AllocOp::create(builder, loc, type, name, /*ahead=*/false, IntegerAttr());
 }
 
+/// Whether the op reads its operand from a buffer, if the operand is loaded.
+static bool readsBuffer(OpOperand &use) {
+  if (auto contract = dyn_cast<tile::ContractOp>(use.getOwner()))
+    return use.get() == contract.getInput();
+  return isa<tile::DotOp, tile::ExpandOp>(use.getOwner());
+}
+
+/// The axis along which features read a value's components; empty where none do. They take a row per vector.
+static StringRef getComponentsAxis(Value value) {
+  for (OpOperand &use : value.getUses()) {
+    if (auto expand = dyn_cast<tile::ExpandOp>(use.getOwner()))
+      return expand.getAxis();
+    if (auto contract = dyn_cast<tile::ContractOp>(use.getOwner()); contract && readsBuffer(use))
+      return contract.getAxis();
+  }
+  return {};
+}
+
 Value Rewriter::bufferOf(Value value) {
   Value &buffer = buffers[value];
   if (buffer)
@@ -189,7 +207,9 @@ Value Rewriter::bufferOf(Value value) {
   TileType type = typeOf(value);
   // Rows as a fragment's rows, so that pairs of registers are neighbours.
   StringRef columns = type.getAxes().back().getName();
-  if (std::optional<FragmentAxes> fragment = getFragmentAxes(layoutOf(type)))
+  if (StringRef components = getComponentsAxis(value); !components.empty())
+    columns = components;
+  else if (std::optional<FragmentAxes> fragment = getFragmentAxes(layoutOf(type)))
     columns = fragment->columns;
   else if (!layoutOf(type).getRegisters().empty())
     columns = layoutOf(type).getRegisters().front().axis.getValue();
@@ -284,13 +304,6 @@ void Rewriter::rewriteConcat(tile::ConcatOp concat) {
   }
   demand(concat.getAMutable(), a);
   demand(concat.getBMutable(), b);
-}
-
-/// Whether the op reads its operand from a buffer, if the operand is loaded.
-static bool readsBuffer(OpOperand &use) {
-  if (auto contract = dyn_cast<tile::ContractOp>(use.getOwner()))
-    return use.get() == contract.getInput();
-  return isa<tile::DotOp, tile::ExpandOp>(use.getOwner());
 }
 
 /// A load that products or features read, or that a loop makes in each iteration, goes through a buffer.

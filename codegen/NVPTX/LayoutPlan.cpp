@@ -95,9 +95,11 @@ LogicalResult LayoutPlan::readAxes(tile::DotOp dot, ProductPlan &plan) {
                              << " and " << b.getElementType();
   plan.kind = element.isF64() ? ProductKind::fma : element.isF32() ? options.f32Products : ProductKind::mma16;
   for (auto [tile, own] : {std::pair(a, ofA), std::pair(b, ofB)})
-    if (tile.getSize(own) % 8 || tile.getSize(plan.over) % 8)
-      return dot.emitOpError() << "unsupported on this target: sizes of " << tile
-                               << "; expected multiples of 8";
+    for (StringRef axis : {own, StringRef(plan.over)})
+      if (tile.getSize(axis) % 8)
+        return dot.emitOpError() << "unsupported on this target: size " << tile.getSize(axis) << " of axis '"
+                                 << axis << "' of " << tile
+                                 << "; expected a multiple of 8, which channels of zeros fill up";
   plan.rows = ofA;
   plan.columns = ofB;
   plan.left = dot.getA();

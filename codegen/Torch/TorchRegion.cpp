@@ -34,6 +34,7 @@ StringRef getUnaryFunction(Operation *op) {
       .Case<math::Exp2Op>([](auto) { return "torch.exp2"; })
       .Case<math::ExpM1Op>([](auto) { return "torch.expm1"; })
       .Case<math::LogOp>([](auto) { return "torch.log"; })
+      .Case<math::Log2Op>([](auto) { return "torch.log2"; })
       .Case<math::Log1pOp>([](auto) { return "torch.log1p"; })
       .Case<math::SqrtOp>([](auto) { return "torch.sqrt"; })
       .Case<math::RsqrtOp>([](auto) { return "torch.rsqrt"; })

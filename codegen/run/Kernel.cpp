@@ -36,6 +36,8 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     arguments.push_back("--head-dim=" + std::to_string(sizes.lookup("d")));
   if (sizes.contains("e"))
     arguments.push_back("--value-dim=" + std::to_string(sizes.lookup("e")));
+  if (!options.specName.empty())
+    arguments.push_back("--spec=" + options.specName);
   for (auto &[name, value] : options.parameters)
     arguments.push_back("--set=" + name + "=" + value);
   if (!options.mask.empty())

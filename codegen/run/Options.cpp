@@ -210,6 +210,8 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return o.functions = t.str(), Error::success(); }},
       {"tolerance", "X", "relative error that --functions allows (default: 1e-12, 1e-5 for functions in f32)",
        [](O &o, S t) { return setNumber(o.tolerance, "tolerance", t); }},
+      {"spec", "NAME", "which specification of a file with several",
+       [](O &o, S t) { return o.specName = t.str(), Error::success(); }},
       {"set", "NAME=VALUE", "a parameter of the specification, such as order=10",
        [](O &o, S t) { return setNamed(o.parameters, "set", t); }},
       {"mask", "causal|bidirectional", "overrides the mask written in the specification",

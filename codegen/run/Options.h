@@ -30,7 +30,7 @@ inline bool runsKernels(Device device) {
 }
 
 struct Options {
-  std::string spec, functions, kernel, target, references;
+  std::string spec, specName, functions, kernel, target, references;
   Device device = Device::Reference;
   /// Sizes by axis as given; axes that are not given follow from others.
   std::map<std::string, int64_t> shape;

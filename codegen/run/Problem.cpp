@@ -32,14 +32,8 @@ FailureOr<std::unique_ptr<ModuleFile>> taylor::run::parseModule(const std::strin
   file->module = parseSourceFile<ModuleOp>(file->sources, context);
   if (!file->module)
     return failure();
+  (*file->module)->setLoc(FileLineColLoc::get(context, path, 1, 1)); // it has no text of its own
   return file;
-}
-
-FailureOr<SpecOp> taylor::run::onlySpec(ModuleOp module, const std::string &path) {
-  SmallVector<SpecOp> specs(module.getOps<SpecOp>());
-  if (specs.size() != 1)
-    return fail("expected one taylor.spec in '" + path + "', but got " + Twine(specs.size()));
-  return specs[0];
 }
 
 std::vector<Array> taylor::run::arraysOf(ArrayRef<NamedArray> arrays) {

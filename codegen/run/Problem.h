@@ -54,9 +54,6 @@ struct ModuleFile {
 /// Parses and verifies a file; "-" is the standard input.
 mlir::FailureOr<std::unique_ptr<ModuleFile>> parseModule(const std::string &path, mlir::MLIRContext *context);
 
-/// The one taylor.spec of a module.
-mlir::FailureOr<SpecOp> onlySpec(mlir::ModuleOp module, const std::string &path);
-
 /// Makes the problem that the options describe: sizes from --shape, files and types; random inputs where
 /// there is no file.
 mlir::FailureOr<Problem> makeProblem(SpecOp spec, const Options &options);

@@ -6,6 +6,7 @@
 #include "codegen/run/Npy.h"
 #include "codegen/run/Report.h"
 #include "codegen/run/TileProgram.h"
+#include "dialect/Taylor/Parameters.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -132,7 +133,7 @@ LogicalResult taylor::run::run(const Options &options, MLIRContext *context) {
   if (failed(file))
     return failure();
   ModuleOp module = *(*file)->module;
-  FailureOr<SpecOp> spec = onlySpec(module, path);
+  FailureOr<SpecOp> spec = selectSpec(module, options.specName);
   if (failed(spec))
     return failure();
   if (!options.functions.empty()) {

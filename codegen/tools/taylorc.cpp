@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The compiler: a specification to a shared object and its manifest, or to the text of any level between.
+#include "codegen/Driver/CommandLine.h"
 #include "codegen/Driver/Driver.h"
 #include "codegen/Driver/Output.h"
 #include "codegen/Driver/Progress.h"
@@ -35,7 +36,7 @@ struct EmissionParser : cl::parser<Emission> {
 };
 
 struct CommandLine {
-  cl::opt<std::string> input{cl::Positional, cl::Required, cl::desc("SPEC.mlir"), cl::cat(category)};
+  cl::opt<std::string> input{cl::Positional, cl::desc("SPEC.mlir"), cl::cat(category)};
   cl::opt<std::string> output{
       "o",
       cl::desc("shared object to write, with its manifest beside it (NAME.so, NAME.json); with "
@@ -228,12 +229,17 @@ int main(int argc, char **argv) {
   CommandLine line;
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](llvm::raw_ostream &stream) { stream << getVersion("taylorc") << "\n"; });
+  if (std::string message = findUnknownOption(llvm::ArrayRef(argv, argc).drop_front()); !message.empty())
+    return report(message);
   cl::ParseCommandLineOptions(
       argc, argv,
       "taylorc: compiles an attention specification to one shared object\n\n"
       "  taylorc softmax.mlir -o softmax.so\n"
       "  taylorc series.mlir --set order=4 --dtype=bf16 --head-dim=128 -o taylor4.so\n"
       "  taylorc softmax.mlir --emit=torch\n");
+  if (line.input.empty())
+    return report(
+        "requires a specification; for example taylorc softmax.mlir -o softmax.so, and taylorc --help");
   CompileOptions options;
   if (std::string message = readOptions(line, options); !message.empty())
     return report(message);

@@ -115,6 +115,10 @@ LogicalResult reportUnknownName(SpecOp spec, ParameterOp op) {
   InFlightDiagnostic diagnostic =
       op->emitError("expected an axis, a bound name or a parameter of the specification, but got '")
       << op.getName() << "'; ";
+  if (op.getName() == "s" && isa<RecurrencesOp>(op->getParentOp()))
+    return diagnostic
+           << "the score s is known in score(..) and weight(..); a weight that is 0 for some scores is "
+              "weight(select(0.5 < s, exp(s), 0.0))";
   if (nearest.get().empty())
     return diagnostic << "declare it as parameters(" << op.getName()
                       << " = 1.0), or : index = 10 for an integer";

@@ -57,6 +57,7 @@ constexpr RealCall kRealCalls[] = {
     {"exp", 1, buildUnary<math::ExpOp>},
     {"expm1", 1, buildUnary<math::ExpM1Op>},
     {"log", 1, buildUnary<math::LogOp>},
+    {"log2", 1, buildUnary<math::Log2Op>},
     {"log1p", 1, buildUnary<math::Log1pOp>},
     {"sqrt", 1, buildUnary<math::SqrtOp>},
     {"rsqrt", 1, buildUnary<math::RsqrtOp>},
@@ -229,17 +230,15 @@ private:
   }
 
   void reportUnknownCall(const Formula &formula) {
-    NearestName nearest(formula.name, /*limit=*/3);
+    NearestName nearest(formula.name);
     for (const RealCall &call : kRealCalls)
       nearest.consider(call.name);
     for (StringRef known : kOtherCalls)
       nearest.consider(known);
     InFlightDiagnostic diagnostic = error(formula, "unsupported function '" + Twine(formula.name) + "'");
-    if (!nearest.get().empty()) {
+    if (!nearest.get().empty())
       diagnostic << "; did you mean '" << nearest.get() << "'?";
-      return;
-    }
-    diagnostic << "; known are ";
+    diagnostic << (nearest.get().empty() ? "; known are " : " Known are ");
     for (const RealCall &call : kRealCalls)
       diagnostic << call.name << ", ";
     diagnostic << llvm::join(llvm::ArrayRef(kOtherCalls), ", ");

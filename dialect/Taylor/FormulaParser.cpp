@@ -2,6 +2,7 @@
 //
 // Formulas from text to trees.
 #include "dialect/Taylor/Formula.h"
+#include "dialect/Taylor/NumberSyntax.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -19,16 +20,6 @@ FormulaPtr makeFormula(Formula::Kind kind, SMLoc loc, StringRef name = "") {
   return formula;
 }
 
-/// The text at a place up to the next blank, for messages. A source ends in a zero byte.
-StringRef textAt(SMLoc loc) {
-  constexpr size_t most = 16;
-  const char *begin = loc.getPointer();
-  size_t size = 0;
-  while (size < most && begin[size] && !llvm::isSpace(begin[size]))
-    ++size;
-  return {begin, size};
-}
-
 /// Operators of other languages, which would end the formula and leave a message about what follows.
 ParseResult rejectForeignOperator(OpAsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
@@ -38,17 +29,6 @@ ParseResult rejectForeignOperator(OpAsmParser &parser) {
   if (text.starts_with(">"))
     return parser.emitError(loc, "unsupported operator '>' in a formula; write b < a for a > b");
   return success();
-}
-
-/// `1e-4`, which MLIR's lexer takes for the number 1 and the name e.
-bool isExponentWithoutPoint(SMLoc loc) {
-  const char *rest = loc.getPointer();
-  while (llvm::isDigit(*rest))
-    ++rest;
-  if (*rest != 'e' && *rest != 'E')
-    return false;
-  ++rest;
-  return llvm::isDigit(*rest == '-' || *rest == '+' ? rest[1] : *rest);
 }
 
 /// Far beyond what anyone writes, far below what a stack holds.
@@ -225,21 +205,8 @@ FailureOr<FormulaPtr> FormulaParser::parsePrimary() {
         << textAt(loc) << "'";
     return failure();
   }
-  if (isExponentWithoutPoint(loc)) {
-    parser.emitError(loc, "expected a point in a number with an exponent, but got '")
-        << textAt(loc) << "'; write for example 1.0e-4";
-    return failure();
-  }
   FormulaPtr formula = makeFormula(Formula::Kind::Number, loc);
-  int64_t integer;
-  OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
-  if (isInteger.has_value()) {
-    if (failed(*isInteger))
-      return failure();
-    formula->number = static_cast<double>(integer);
-    return formula;
-  }
-  if (parser.parseFloat(formula->number))
+  if (parseNumber(parser, formula->number))
     return failure();
   return formula;
 }

@@ -63,6 +63,7 @@ StringRef getCallName(Operation *op) {
       .Case<math::ExpOp>([](auto) { return "exp"; })
       .Case<math::ExpM1Op>([](auto) { return "expm1"; })
       .Case<math::LogOp>([](auto) { return "log"; })
+      .Case<math::Log2Op>([](auto) { return "log2"; })
       .Case<math::Log1pOp>([](auto) { return "log1p"; })
       .Case<math::SqrtOp>([](auto) { return "sqrt"; })
       .Case<math::RsqrtOp>([](auto) { return "rsqrt"; })

@@ -3,6 +3,7 @@
 // Operations local to rows, tokens and channels: map, reduce, scan, align, normalize, rope, convolve.
 #include "dialect/Taylor/BodySyntax.h"
 #include "dialect/Taylor/Carried.h"
+#include "dialect/Taylor/NumberSyntax.h"
 #include "dialect/Taylor/ParserMessages.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -365,7 +366,7 @@ ParseResult NormalizeOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   if (succeeded(parser.parseOptionalKeyword("epsilon"))) {
     double value;
-    if (parser.parseLParen() || parser.parseFloat(value) || parser.parseRParen())
+    if (parseNumberInParentheses(parser, value))
       return failure();
     epsilon = value;
   }
@@ -458,8 +459,7 @@ ParseResult RopeOp::parse(OpAsmParser &parser, OperationState &result) {
   bool hasPositions = succeeded(parser.parseOptionalKeyword("at"));
   if (hasPositions && parser.parseOperand(positions))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("theta")) &&
-      (parser.parseLParen() || parser.parseFloat(theta) || parser.parseRParen()))
+  if (succeeded(parser.parseOptionalKeyword("theta")) && parseNumberInParentheses(parser, theta))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("layout")) &&
       (parser.parseLParen() ||

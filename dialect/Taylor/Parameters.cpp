@@ -10,6 +10,28 @@
 using namespace mlir;
 using namespace taylor;
 
+FailureOr<SpecOp> taylor::selectSpec(ModuleOp module, StringRef name) {
+  SmallVector<SpecOp> specs(module.getOps<SpecOp>());
+  std::string names;
+  for (SpecOp spec : specs)
+    names += (names.empty() ? "@" : ", @") + spec.getSymName().str();
+  if (specs.empty())
+    return module.emitError("requires a taylor.spec, but found none");
+  if (name.empty() && specs.size() > 1)
+    return module.emitError("expected one taylor.spec, but got ")
+           << specs.size() << " (" << names << "); name one with --spec";
+  SpecOp chosen;
+  for (SpecOp spec : specs) {
+    if (name.empty() || spec.getSymName() == name)
+      chosen = spec;
+    else
+      spec.erase();
+  }
+  if (!chosen)
+    return module.emitError("expected --spec to name one of ") << names << ", but got '" << name << "'";
+  return chosen;
+}
+
 FailureOr<ParameterSetting> taylor::parseParameterSetting(StringRef text, std::string &error) {
   auto [name, value] = text.split('=');
   if (!name.trim().empty() && !value.trim().empty())

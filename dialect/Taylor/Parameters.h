@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What is set from outside of a specification: free parameters (`--set order=4`) and the mask
+// What is said from outside of a specification: which one of a file (`--spec`), free parameters (`--set
+// order=4`) and the mask
 // (`--mask=causal`).
 #ifndef TAYLOR_DIALECT_TAYLOR_PARAMETERS_H
 #define TAYLOR_DIALECT_TAYLOR_PARAMETERS_H
@@ -9,6 +10,10 @@
 #include <string>
 
 namespace taylor {
+
+/// The specification of this name, or, where the name is empty, the only one; the others are erased. An error
+/// at the module that names all of them where there is no such one, or several.
+mlir::FailureOr<SpecOp> selectSpec(mlir::ModuleOp module, llvm::StringRef name);
 
 /// A free parameter and the text of its value.
 struct ParameterSetting {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // taylor.recurrences and taylor.recurrence.
+#include "dialect/Taylor/NumberSyntax.h"
 #include "dialect/Taylor/RecurrenceSyntax.h"
 
 using namespace mlir;
@@ -82,7 +83,8 @@ ParseResult RecurrencesOp::parse(OpAsmParser &parser, OperationState &result) {
     SmallVector<std::pair<StringRef, int64_t>> named;
     if (withScore)
       named.push_back({"s", 0});
-    return buildFormulaRegion(parser, *region, bindings, argumentTypes, scalars, named, {}, real);
+    return buildFormulaRegion(parser, *region, bindings, argumentTypes, scalars, named,
+                              channelOf((*arrays)[0]), real);
   };
   return failure(build(clauses.scale, false, false) || build(clauses.score, true, true) ||
                  build(clauses.weight, true, true) || build(clauses.visible, false, true));
@@ -155,14 +157,11 @@ LogicalResult RecurrencesOp::verify() {
   for (SumAttr sum : getSums().getAsRange<SumAttr>())
     if (sum.getValue() == Sum::State)
       return emitOpError("unsupported sum 'state': a state belongs to one order; use taylor.recurrence");
-  if (getDecay() && !getDecay().getType().has("u"))
-    return emitOpError("requires axis u of the running log-decay, but got ") << getDecay().getType();
+  if (failed(verifyDecay(*this, getDecay(), getMask())))
+    return failure();
   for (Value extra : getExtras())
     if (!channelOf(cast<ArrayType>(extra.getType())).empty())
       return emitOpError("unsupported channel axis of a value in a formula of pairs: ") << extra.getType();
-  if (getDecay() && getMask() == Mask::Bidirectional)
-    return emitOpError("unsupported decay of a bidirectional sum: a decay runs from past keys to a query; "
-                       "compile with a causal mask");
   if (failed(verifyClauses(*this)))
     return failure();
   if (getAllOrders() + getFirstOrder().has_value() + !getWeight().empty() != 1 ||
@@ -209,14 +208,8 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseKeyword("order") || parser.parseLParen() || parser.parseInteger(order) ||
       parser.parseRParen())
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("coefficient"))) {
-    if (parser.parseLParen())
-      return failure();
-    bool negative = succeeded(parser.parseOptionalMinus());
-    if (parser.parseFloat(coefficient) || parser.parseRParen())
-      return failure();
-    coefficient = negative ? -coefficient : coefficient;
-  }
+  if (succeeded(parser.parseOptionalKeyword("coefficient")) && parseNumberInParentheses(parser, coefficient))
+    return failure();
   if (succeeded(parser.parseOptionalKeyword("scale"))) {
     FailureOr<FormulaPtr> formula = failure();
     if (parser.parseLParen() || failed(formula = formulas.parseFormula()) || parser.parseRParen())
@@ -294,12 +287,8 @@ LogicalResult RecurrenceOp::verify() {
     return failure();
   if (failed(verifyScale(*this, getScale())))
     return failure();
-  if (getDecay() && getMask() == Mask::Bidirectional)
-    return emitOpError(
-        "unsupported decay of a bidirectional recurrence: a decay runs from past keys to a query; "
-        "compile with a causal mask");
-  if (getDecay() && !getDecay().getType().has("u"))
-    return emitOpError("requires axis u of the running log-decay, but got ") << getDecay().getType();
+  if (failed(verifyDecay(*this, getDecay(), getMask())))
+    return failure();
   if (getState() && getMask() == Mask::Bidirectional)
     return emitOpError("unsupported state of a bidirectional recurrence: a state belongs to a causal one");
   if (getState() && !getState().getType().has("f"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/RecurrenceSyntax.h"
 #include "dialect/Taylor/NearestName.h"
+#include "dialect/Taylor/NumberSyntax.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -144,6 +145,25 @@ LogicalResult taylor::verifyScale(Operation *op, Region &scale) {
   return success();
 }
 
+LogicalResult taylor::verifyDecay(Operation *op, Value decay, Mask mask) {
+  if (!decay)
+    return success();
+  auto type = cast<ArrayType>(decay.getType());
+  if (!type.has("u"))
+    return op->emitOpError("requires axis u of the running log-decay, but got ") << type;
+  for (StringAttr axis : type.getAxes())
+    if (axis != "u" && axis != "b" && axis != "h" && axis != "g")
+      return op->emitOpError("unsupported axis '")
+             << axis.getValue()
+             << "' of the running log-decay, which is one number per head and key, but got " << type
+             << "; a decay of each channel is no sum over keys of a weight of t and u";
+  if (mask == Mask::Bidirectional)
+    return op->emitOpError(
+        "unsupported decay of a bidirectional sum: a decay runs from past keys to a query; "
+        "compile with a causal mask");
+  return success();
+}
+
 ParseResult Clauses::parseOrders() {
   Builder &builder = parser.getBuilder();
   if (parser.parseLParen())
@@ -160,8 +180,11 @@ ParseResult Clauses::parseOrders() {
       return *isInteger;
     }
     std::string name;
-    if (parser.parseKeywordOrString(&name))
-      return failure();
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseOptionalKeywordOrString(&name))
+      return parser.emitError(loc,
+                              "expected an integer or the name of an index parameter in 'orders', but got '")
+             << textAt(loc) << "'";
     bound = builder.getStringAttr(name);
     return success();
   };
@@ -189,12 +212,14 @@ ParseResult Clauses::parseCoefficients() {
     return parser.parseRParen();
   }
   coefficients.emplace();
+  OpAsmParser::UnresolvedOperand array;
+  if (parser.parseOptionalOperand(array).has_value())
+    return parser.emitError(loc, "expected factorial or numbers in 'coefficients', but got '")
+           << textAt(loc) << "'; a series with coefficients from arrays is a formula: weight(1.0 + %a * s)";
   do {
-    bool negative = succeeded(parser.parseOptionalMinus());
-    double value;
-    if (parser.parseFloat(value))
+    double &value = coefficients->emplace_back();
+    if (parseNumber(parser, value))
       return failure();
-    coefficients->push_back(negative ? -value : value);
   } while (succeeded(parser.parseOptionalComma()));
   return parser.parseRParen();
 }

@@ -36,6 +36,10 @@ mlir::LogicalResult verifyClause(mlir::Operation *op, mlir::Region &region, llvm
 /// A scale multiplies all products alike: it reads sizes and parameters, no positions.
 mlir::LogicalResult verifyScale(mlir::Operation *op, mlir::Region &scale);
 
+/// Refuses a running log-decay (null where there is none) that is not one number per batch, head and key u,
+/// and one of a bidirectional sum.
+mlir::LogicalResult verifyDecay(mlir::Operation *op, mlir::Value decay, Mask mask);
+
 /// The clauses of taylor.recurrences as read, before the types are known.
 struct Clauses {
   explicit Clauses(mlir::OpAsmParser &parser) : parser(parser), formulas(parser) {}

@@ -99,6 +99,9 @@ void differentiate(math::ExpM1Op op, Scalars s, Value dy, Cotangents &d) {
 void differentiate(math::LogOp op, Scalars s, Value dy, Cotangents &d) {
   d.push_back(s.divide(dy, op.getOperand()));
 }
+void differentiate(math::Log2Op op, Scalars s, Value dy, Cotangents &d) {
+  d.push_back(s.divide(s.multiply(dy, s.number(dy, std::numbers::log2e)), op.getOperand()));
+}
 void differentiate(math::Log1pOp op, Scalars s, Value dy, Cotangents &d) {
   d.push_back(s.divide(dy, s.add(op.getOperand(), s.number(dy, 1.0))));
 }
@@ -195,9 +198,9 @@ void TaylorDialect::registerDerivativeRules() {
               arith::MaxNumFOp, arith::MinimumFOp, arith::MinNumFOp, arith::SelectOp, arith::CmpFOp,
               arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SIToFPOp, arith::ConstantOp,
               arith::ExtFOp, arith::TruncFOp, math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp,
-              math::Log1pOp, math::SqrtOp, math::RsqrtOp, math::TanhOp, math::SinOp, math::CosOp, math::ErfOp,
-              math::AbsFOp, math::PowFOp, math::FmaOp, math::FloorOp, math::CeilOp, math::RoundEvenOp>(
-      getContext());
+              math::Log2Op, math::Log1pOp, math::SqrtOp, math::RsqrtOp, math::TanhOp, math::SinOp,
+              math::CosOp, math::ErfOp, math::AbsFOp, math::PowFOp, math::FmaOp, math::FloorOp, math::CeilOp,
+              math::RoundEvenOp>(getContext());
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,6 +2,7 @@
 //
 // Attributes of the taylor dialect; the syntax of sources is that of a specification's arguments.
 #include "dialect/Taylor/TaylorAttrs.h"
+#include "dialect/Taylor/NumberSyntax.h"
 #include "dialect/Taylor/TaylorDialect.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -22,28 +23,12 @@ void TaylorDialect::registerAttributes() {
 
 namespace {
 
-ParseResult parseSignedNumber(AsmParser &parser, double &value) {
-  bool negative = succeeded(parser.parseOptionalMinus());
-  int64_t integer;
-  OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
-  if (isInteger.has_value()) {
-    if (failed(*isInteger))
-      return failure();
-    value = static_cast<double>(integer);
-  } else if (parser.parseFloat(value)) {
-    return failure();
-  }
-  if (negative)
-    value = -value;
-  return success();
-}
-
 /// `(a)` or `(a, b)`.
 ParseResult parseNumbers(AsmParser &parser, int count, double *values) {
   if (parser.parseLParen())
     return failure();
   for (int i = 0; i < count; ++i)
-    if ((i && parser.parseComma()) || parseSignedNumber(parser, values[i]))
+    if ((i && parser.parseComma()) || parseNumber(parser, values[i]))
       return failure();
   return parser.parseRParen();
 }

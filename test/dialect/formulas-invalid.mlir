@@ -12,7 +12,7 @@ taylor.spec @minus_joins_the_name(%a: !row, %b: !row) {
 
 !row = !taylor.array<[b, h, t]>
 taylor.spec @unknown_function(%a: !row) {
-  // expected-error @below {{custom op 'taylor.map' unsupported function 'sigmoyd'; did you mean 'sigmoid'?}}
+  // expected-error @below {{custom op 'taylor.map' unsupported function 'sigmoyd'; did you mean 'sigmoid'? Known are exp, expm1,}}
   %o = taylor.map sigmoyd(%a) : !row
   taylor.yield %o : !row
 }
@@ -21,7 +21,7 @@ taylor.spec @unknown_function(%a: !row) {
 
 !row = !taylor.array<[b, h, t]>
 taylor.spec @foreign_function(%a: !row) {
-  // expected-error @below {{custom op 'taylor.map' unsupported function 'quantize'; known are exp, expm1, log, log1p, sqrt, rsqrt, tanh, abs, floor, sin, cos, sigmoid, softplus, stop, silu, relu, elu, pow, min, max, select, and, or, not, size, infinity}}
+  // expected-error @below {{custom op 'taylor.map' unsupported function 'quantize'; known are exp, expm1, log, log2, log1p, sqrt, rsqrt, tanh, abs, floor, sin, cos, sigmoid, softplus, stop, silu, relu, elu, pow, min, max, select, and, or, not, size, infinity}}
   %o = taylor.map quantize(%a) : !row
   taylor.yield %o : !row
 }

@@ -130,7 +130,7 @@ taylor.spec @result_type(%q: !q, %k: !k, %v: !v) {
 !v = !taylor.array<[b, g, u, e]>
 !col = !taylor.array<[b, h, u]>
 taylor.spec @bidirectional_decay(%q: !q, %k: !k, %v: !v, %L: !col) {
-  // expected-error @below {{'taylor.recurrence' op unsupported decay of a bidirectional recurrence: a decay runs from past keys to a query; compile with a causal mask}}
+  // expected-error @below {{'taylor.recurrence' op unsupported decay of a bidirectional sum: a decay runs from past keys to a query; compile with a causal mask}}
   %o = taylor.recurrence %q, %k, %v order(1) decay(%L) bidirectional : !q, !k, !v, !col
   taylor.yield "o" %o : !taylor.array<[b, h, t, e]>
 }

@@ -231,6 +231,24 @@ taylor.spec @unknown_norm(%n: !o) {
 // -----
 
 !o = !taylor.array<[b, h, t, e]>
+taylor.spec @epsilon_without_a_point(%n: !o) {
+  // expected-error @below {{custom op 'taylor.normalize' expected a point in a number with an exponent, but got '1e-5'; write for example 1.0e-4}}
+  %o = taylor.normalize l2 %n epsilon(1e-5) : !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @epsilon_of_a_name(%n: !o) {
+  // expected-error @below {{custom op 'taylor.normalize' expected a number, but got 'small'}}
+  %o = taylor.normalize l2 %n epsilon(small) : !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!o = !taylor.array<[b, h, t, e]>
 taylor.spec @norm_without_epsilon(%n: !o) {
   // expected-error @below {{custom op 'taylor.normalize' requires epsilon(..), for example epsilon(1.0e-5)}}
   %o = taylor.normalize l2 %n : !o

@@ -191,6 +191,61 @@ taylor.spec @decay_over_queries(%q: !q, %k: !k, %v: !v, %l: !taylor.array<[b, h,
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
+taylor.spec @decay_of_each_channel(%q: !q, %k: !k, %v: !v, %l: !taylor.array<[b, g, u, d]>) {
+  // expected-error @below {{'taylor.recurrences' op unsupported axis 'd' of the running log-decay, which is one number per head and key, but got '!taylor.array<[b, g, u, d]>'; a decay of each channel is no sum over keys of a weight of t and u}}
+  %o = taylor.recurrences %q, %k, %v exponential decay(%l) causal : !q, !k, !v, !taylor.array<[b, g, u, d]>
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @coefficients_of_an_array(%q: !q, %k: !k, %v: !v, %c: !taylor.array<[h]> from parameter(ones)) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected factorial or numbers in 'coefficients', but got '%c'; a series with coefficients from arrays is a formula: weight(1.0 + %a * s)}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to 2) coefficients(%c) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @coefficients_without_a_point(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected a point in a number with an exponent, but got '5e-1'; write for example 1.0e-4}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to 2) coefficients(1, 1, 5e-1) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @orders_between(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected an integer or the name of an index parameter in 'orders', but got '2.5'}}
+  %o = taylor.recurrences %q, %k, %v orders(0 to 2.5) causal : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+taylor.spec @visible_by_the_score(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{expected an axis, a bound name or a parameter of the specification, but got 's'; the score s is known in score(..) and weight(..); a weight that is 0 for some scores is weight(select(0.5 < s, exp(s), 0.0))}}
+  %o = taylor.recurrences %q, %k, %v weight(exp(s)) causal visible(0.5 < s) : !q, !k, !v
+  taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
 taylor.spec @decay_both_ways(%q: !q, %k: !k, %v: !v, %l: !taylor.array<[b, h, u]>) {
   // expected-error @below {{'taylor.recurrences' op unsupported decay of a bidirectional sum: a decay runs from past keys to a query; compile with a causal mask}}
   %o = taylor.recurrences %q, %k, %v exponential decay(%l) bidirectional : !q, !k, !v, !taylor.array<[b, h, u]>

@@ -23,7 +23,7 @@ taylor.spec @odd_rotation(%q: !q, %k: !k, %v: !v) {
 !row = !taylor.array<[b, h, t]>
 
 taylor.spec @odd_top_order(%q: !q, %k: !k, %v: !v) {
-  // expected-warning @below {{a series with the odd top order 3 can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order}}
+  // expected-warning @below {{a series with the odd top order 3 can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order, features of queries and keys that are never negative, or a norm in place of the mass}}
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 3) causal : !q, !k, !v
   %o = taylor.map %n / %z : !o, !row
   taylor.yield %o : !o
@@ -56,7 +56,7 @@ taylor.spec @odd_top_order_of_positive_features(%q: !q, %k: !k, %v: !v) {
 
 // A clip from above leaves negative scores; one from below does not.
 taylor.spec @odd_top_order_of_mapped_scores(%q: !q, %k: !k, %v: !v) {
-  // expected-warning @below {{a series with the odd top order 1 can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order}}
+  // expected-warning @below {{a series with the odd top order 1 can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order, features of queries and keys that are never negative, or a norm in place of the mass}}
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 1) score(min(s, 5.0)) causal : !q, !k, !v
   %m, %y = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 1) score(max(s, 0.0)) causal : !q, !k, !v
   %o = taylor.map %n / %z + %m / %y : !o, !row, !o, !row

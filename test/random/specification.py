@@ -363,7 +363,7 @@ class Specification:
                 to.reduce("x", "max", "e", "%" + y.name)
             return to.map("y", f"%{y.name} - 0.5 * %{mixed.name}")
         if kind == "function":
-            formula = self.choose(f"{label}.function", ["tanh(Y)", "silu(Y)", "Y / (1.0 + abs(Y))", "min(Y, 2.0)", "0.2 * Y", "log1p(abs(Y))", "Y * Y"])
+            formula = self.choose(f"{label}.function", ["tanh(Y)", "silu(Y)", "Y / (1.0 + abs(Y))", "min(Y, 2.0)", "0.2 * Y", "log1p(abs(Y))", "log2(1.0 + abs(Y))", "Y * Y"])
             return to.map("y", formula.replace("Y", "%" + y.name))
         if kind == "convolve":
             taps = self.learned(f"out_taps{label}", self.choose(f"{label}.taps", [["h"], ["h", "e"], []]) + ["j3=3"], "uniform(-0.5, 0.5)")

@@ -28,7 +28,6 @@ Value expandApproximate(OpBuilder &b, Operation *op) {
         .getResult(0);
   };
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<math::Log2Op>([&](auto) { return intrinsic("llvm.nvvm.lg2.approx.ftz.f"); })
       .Case<math::SqrtOp>([&](auto) { return intrinsic("llvm.nvvm.sqrt.approx.f"); })
       .Case<math::RsqrtOp>([&](auto) { return intrinsic("llvm.nvvm.rsqrt.approx.ftz.f"); })
       .Case<arith::DivFOp>([&](auto) { return intrinsic("llvm.nvvm.div.full"); })

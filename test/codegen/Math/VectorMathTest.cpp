@@ -141,6 +141,7 @@ const Case kCases[] = {
     {"log", [](long double x, long double) { return logl(x); }, 1, 1e30, 2, 2},
     {"log1p", [](long double x, long double) { return log1pl(x); }, -0.5, 1, 3, 5},
     {"log2", [](long double x, long double) { return log2l(x); }, 2, 1e6, 3, 3},
+    {"log2", [](long double x, long double) { return log2l(x); }, 1e-6, 4, 3, 3},
     {"log10", [](long double x, long double) { return log10l(x); }, 2, 1e6, 3, 3},
     {"log10", [](long double x, long double) { return log10l(x); }, 1e-6, 0.9, 3, 3},
     {"erf", [](long double x, long double) { return erfl(x); }, -1.5, 1.5, 2, 3},
@@ -224,7 +225,8 @@ TEST(VectorMath, SpecialValues) {
                        {"tanh", -inf, -1},       {"tanh", 0, 0},      {"expm1", 0, 0},     {"erf", 0, 0},
                        {"erf", inf, 1},          {"erf", -inf, -1},   {"erf", NAN, NAN},   {"log10", 0, -inf},
                        {"log10", -1, NAN},       {"log10", inf, inf}, {"expm1", -inf, -1}, {"log1p", 0, 0},
-                       {"log1p", inf, inf}})
+                       {"log1p", inf, inf},      {"log2", 0, -inf},   {"log2", -1, NAN},   {"log2", inf, inf},
+                       {"log2", 0.125, -3},      {"log2", 8192, 13},  {"log2", 0x1p30, 30}})
     for (bool hasScale : {false, true}) {
       if (hasScale && !hostHasScale())
         continue;

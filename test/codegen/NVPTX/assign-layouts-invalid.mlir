@@ -10,7 +10,7 @@ tile.program @f {
     %c0 = arith.constant 0 : index
     %Q = tile.load %q[b = %b, t = %c0] : !tile.array<[b, t, d = 16], f32> -> !tile.tile<[d = 16, t = 12], f32>
     %K = tile.load %q[b = %b, t as u = %c0] : !tile.array<[b, t, d = 16], f32> -> !tile.tile<[d = 16, u = 16], f32>
-    // expected-error @+1 {{unsupported on this target: sizes of '!tile.tile<[d = 16, t = 12], f32>'; expected multiples of 8}}
+    // expected-error @+1 {{unsupported on this target: size 12 of axis 't' of '!tile.tile<[d = 16, t = 12], f32>'; expected a multiple of 8, which channels of zeros fill up}}
     %S = tile.dot %Q, %K over(d) : !tile.tile<[d = 16, t = 12], f32>, !tile.tile<[d = 16, u = 16], f32> -> !tile.tile<[t = 12, u = 16], f32>
   }
 }
