@@ -49,6 +49,8 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
 
   // 200 registers in each of 8 warps.
   sizes.blockBytes = 200 * 4 * 256;
+  // Operands of products in shared memory, beside what a kernel keeps of each row.
+  sizes.productBytes = target.sharedPerBlock - (4 << 10);
 
   // Sums into rows: the queries' accumulators and a score tile share the registers of 4 or 8 warps.
   sizes.rows = {128, 64};

@@ -9,7 +9,8 @@
 
 namespace taylor {
 
-/// The text at a place up to the next blank, comma or closing parenthesis, at most 16 characters, for messages.
+/// The text at a place up to the next blank, comma or closing parenthesis, at most 16 characters, for
+/// messages.
 llvm::StringRef textAt(llvm::SMLoc loc);
 
 /// `8`, `0.5`, `1.0e-5`, each also with a minus. Fails, with what was expected, on anything else.

@@ -20,6 +20,8 @@ void Partition::store(Value value) {
 }
 
 bool Partition::fitsBlock(Value value, int64_t tokens, int64_t waiting) const {
+  if (sizes.productBytes && countProductBytes(value, stored, tokens) > sizes.productBytes)
+    return false;
   return !sizes.blockBytes || (countTokenBytes(value, stored) + waiting) * tokens <= sizes.blockBytes;
 }
 

@@ -96,6 +96,29 @@ def ReduceFirstPass : Pass<"taylor-reduce-first", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tile::TileDialect"];
 }
 
+def FormProductsPass : Pass<"taylor-form-products", "::mlir::ModuleOp"> {
+  let summary = "sums of the products of two matrices as products of matrices";
+  let description = [{
+    Rule: the sum over one axis of a map that multiplies two tiles, each with that axis and one of its own, becomes their `tile.dot`. Where a
+    map between puts 0 beyond the last token, both tiles get the 0. Elements keep their type, so it comes after
+    `taylor-narrow-products`, which rounds the products of pairs: learned features and their gradients are as exact as the sums that they were. All sizes are multiples of 8, which
+    every target multiplies, and the operands take no more than product-bytes.
+
+    Why: the map has a number for each of three axes. A processor keeps it in memory; a GPU's thread has its part in registers, thousands of instructions one behind the other, and
+    ptxas takes a minute for them.
+
+    ```mlir
+    %p = tile.map (%a = %q, %b = %w) : (!tile.tile<[d = 64, t = 64], f32>, !tile.tile<[d = 64, r = 16], f32>) -> !tile.tile<[d = 64, r = 16, t = 64], f32> { %0 = arith.mulf %a, %b : f32  tile.yield %0 : f32 }
+    %x = tile.reduce sum %p over(d) : !tile.tile<[d = 64, r = 16, t = 64], f32> -> !tile.tile<[r = 16, t = 64], f32>
+    // becomes
+    %x = tile.dot %q, %w over(d) : !tile.tile<[d = 64, t = 64], f32>, !tile.tile<[d = 64, r = 16], f32> -> !tile.tile<[r = 16, t = 64], f32>
+    ```
+  }];
+  let options = [Option<"productBytes", "product-bytes", "int64_t", /*default=*/"0", "most bytes of a product's operands; 0: any">];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
+  let statistics = [Statistic<"numFormed", "formed", "products formed">];
+}
+
 def FoldExponentsPass : Pass<"taylor-fold-exponents", "::mlir::ModuleOp"> {
   let summary = "exp of a scaled and shifted tile as exp2 of one fused multiply-add";
   let description = [{

@@ -40,6 +40,7 @@ void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes
     manager.addPass(createNarrowProductsPass({sizes.productType}));
   manager.addPass(createCSEPass());
   manager.addPass(createCanonicalizerPass());
+  manager.addPass(createFormProductsPass({sizes.productBytes}));
   manager.addPass(createReduceFirstPass());
   if (sizes.foldExponents)
     manager.addPass(createFoldExponentsPass());

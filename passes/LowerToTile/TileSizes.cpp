@@ -61,6 +61,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
              [&](unsigned word) { sizes.foldRowFactors = word; }),
       choice("exponents", exponents, sizes.foldExponents, [&](unsigned word) { sizes.foldExponents = word; }),
       number("block-bytes", sizes.blockBytes, 0),
+      number("product-bytes", sizes.productBytes, 0),
       choice("form", forms, sizes.chunked, [&](unsigned word) { sizes.chunked = word; }),
       number("chunk", sizes.chunk, 0),
       number("balance", sizes.balance),

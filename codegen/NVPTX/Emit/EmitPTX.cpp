@@ -46,6 +46,8 @@ static constexpr StringLiteral kShortPointers = "nvptx-short-ptr";
 /// A branch around copies ends a block. The multiply-adds of a product would sink behind it, one by one, and
 /// leave their operands, loaded before it, in registers: far more than there are.
 static constexpr StringLiteral kNoSinking = "disable-machine-sink";
+/// And so they would before, behind a barrier's branch or into the head of a loop that alone reads the sums.
+static constexpr StringLiteral kSinking = "instcombine-code-sinking";
 
 /// A switch of LLVM's code generator that has no other door; null where this LLVM does not have it.
 static llvm::cl::opt<bool> *findSwitch(StringRef name) {
@@ -56,7 +58,7 @@ static llvm::cl::opt<bool> *findSwitch(StringRef name) {
 
 /// A message that names the first switch that this LLVM does not have; without it the code would be another.
 static std::string checkSwitches() {
-  for (StringRef name : {kShortPointers, kNoSinking})
+  for (StringRef name : {kShortPointers, kNoSinking, kSinking})
     if (!findSwitch(name))
       return ("requires the option '" + name +
               "' of LLVM's code generator, which LLVM " LLVM_VERSION_STRING
@@ -66,13 +68,14 @@ static std::string checkSwitches() {
 }
 
 namespace {
-/// A switch that is on as long as this lives: code for processors comes from the same code generator.
-class SwitchedOn {
+/// A switch that is on, or off, as long as this lives: code for processors comes from the same code
+/// generator.
+class Switched {
 public:
-  explicit SwitchedOn(StringRef name) : option(*findSwitch(name)), before(option.getValue()) {
-    option.setValue(true);
+  Switched(StringRef name, bool value) : option(*findSwitch(name)), before(option.getValue()) {
+    option.setValue(value);
   }
-  ~SwitchedOn() { option.setValue(before); }
+  ~Switched() { option.setValue(before); }
 
 private:
   llvm::cl::opt<bool> &option;
@@ -120,6 +123,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, graphs, modules);
+  Switched noSinking(kSinking, false);
   passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
@@ -128,7 +132,7 @@ std::string mlir::simt::emitPTX(ModuleOp module, const simt::Target &target, std
   error = checkSwitches();
   if (!error.empty())
     return "";
-  SwitchedOn shortPointers(kShortPointers);
+  Switched shortPointers(kShortPointers, true);
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(target, error);
   if (!machine)
     return "";
@@ -147,11 +151,11 @@ std::string mlir::simt::emitPTX(ModuleOp module, const simt::Target &target, std
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
+  Switched noSinking(kNoSinking, true); // read where passes are added
   if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
     error = "LLVM cannot emit PTX for " + target.name.str();
     return "";
   }
-  SwitchedOn noSinking(kNoSinking);
   passes.run(*code);
   // Tabs would be escapes in the module's text.
   std::replace(text.begin(), text.end(), '\t', ' ');
