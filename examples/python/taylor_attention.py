@@ -33,3 +33,23 @@ def attention(q, k, v, *more, spec, options="", offset=None, documents=None):
         inputs.append(documents.to(torch.int32))
         options += " --documents"
     return torch.ops.taylor.attention(inputs, str(spec), options, offset)[0]
+
+
+class Decoder:
+    """Attention over a sequence that grows: what earlier tokens left (states, or keys and values) is kept. No gradients.
+
+    `head_dim` and `value_dim` are the channels d and e, `dtype` is the storage type, `parameters` are the specification's, by name.
+    """
+
+    def __init__(self, spec, *, head_dim, value_dim=None, dtype=torch.float32, parameters=None, mask=""):
+        values = {name: str(value) for name, value in (parameters or {}).items()}
+        self.decoder = torch.classes.taylor.Decoder(str(spec), values, mask, head_dim, value_dim or head_dim, dtype)
+        self.memory = torch.classes.taylor.Memory()
+
+    def extend(self, q, k, v, *more):
+        """The first output of new tokens, queries and keys at once, behind those so far: q [B, H, T, d], k [B, G, T, d], v [B, G, T, e] to [B, H, T, e]."""
+        with torch.no_grad():
+            return self.decoder.extend([q, k, v, *more], self.memory)
+
+    def tokens(self):
+        return self.memory.tokens()

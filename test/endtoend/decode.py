@@ -13,7 +13,7 @@ import unittest
 
 import torch
 
-import taylor_attention  # loads the operator
+import taylor_attention
 from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
 
 STATE = {
@@ -148,6 +148,17 @@ class Decode(unittest.TestCase):
             with self.subTest(name):
                 self.check(name, {**STATE, **CACHE}[name], "--device=ptx --target=sm_80", dtype=torch.float32, width=16, batch=1, heads=2, groups=1, prompt=3, size=6,
                            limit=1e-5)
+
+    def test_decoder(self):  # states, and keys and values
+        q, k, v = torch.randn(2, 4, 7, 16), torch.randn(2, 2, 7, 16), torch.randn(2, 2, 7, 16)
+        for name, parameters in (("softmax-taylor", {"order": 2}), ("softmax", None)):
+            with self.subTest(name):
+                spec = pathlib.Path(os.environ["SPEC_DIR"], f"{name}.mlir")
+                whole = taylor_attention.attention(q, k, v, spec=spec, options="--set order=2" if parameters else "")
+                decoder = taylor_attention.Decoder(spec, head_dim=16, parameters=parameters)
+                pieces = [decoder.extend(*(x[:, :, begin:end] for x in (q, k, v))) for begin, end in ((0, 4), (4, 5), (5, 7))]
+                self.assertEqual(decoder.tokens(), 7)
+                torch.testing.assert_close(torch.cat(pieces, dim=2), whole)
 
     def test_refusals(self):
         path = pathlib.Path(self.folder.name) / "series.mlir"
