@@ -230,15 +230,18 @@ private:
   }
 
   void reportUnknownCall(const Formula &formula) {
-    NearestName nearest(formula.name);
+    // Two edits of four letters are another word.
+    NearestName nearest(formula.name, formula.name.size() <= 4 ? 2 : 3);
     for (const RealCall &call : kRealCalls)
       nearest.consider(call.name);
     for (StringRef known : kOtherCalls)
       nearest.consider(known);
     InFlightDiagnostic diagnostic = error(formula, "unsupported function '" + Twine(formula.name) + "'");
-    if (!nearest.get().empty())
+    if (!nearest.get().empty()) {
       diagnostic << "; did you mean '" << nearest.get() << "'?";
-    diagnostic << (nearest.get().empty() ? "; known are " : " Known are ");
+      return;
+    }
+    diagnostic << "; known are ";
     for (const RealCall &call : kRealCalls)
       diagnostic << call.name << ", ";
     diagnostic << llvm::join(llvm::ArrayRef(kOtherCalls), ", ");

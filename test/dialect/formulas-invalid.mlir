@@ -12,8 +12,17 @@ taylor.spec @minus_joins_the_name(%a: !row, %b: !row) {
 
 !row = !taylor.array<[b, h, t]>
 taylor.spec @unknown_function(%a: !row) {
-  // expected-error @below {{custom op 'taylor.map' unsupported function 'sigmoyd'; did you mean 'sigmoid'? Known are exp, expm1,}}
+  // expected-error @below {{custom op 'taylor.map' unsupported function 'sigmoyd'; did you mean 'sigmoid'?}}
   %o = taylor.map sigmoyd(%a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @another_word(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported function 'rank'; known are exp,}}
+  %o = taylor.map rank(%a) : !row
   taylor.yield %o : !row
 }
 
