@@ -58,6 +58,10 @@ void StateCarrier::carryCount(PairwiseOp op, int64_t result, bool hasDocuments, 
   });
 }
 
+LogicalResult StateCarrier::refuseLaterPieces(PairwiseOp op) {
+  return refuse(op.getLoc(), "queries see keys of later pieces", kWhatStatesHold);
+}
+
 LogicalResult StateCarrier::carryPairs(PairwiseOp op) {
   SmallVector<int64_t> wanted;
   SmallVector<bool> counted;
@@ -70,7 +74,7 @@ LogicalResult StateCarrier::carryPairs(PairwiseOp op) {
   if (failed(wanted.empty() ? sums.readMask() : sums.run(wanted)))
     return refuse(sums.at, sums.reason, kWhatStatesHold);
   if (!sums.causal)
-    return refuse(op.getLoc(), "queries see keys of later pieces", kWhatStatesHold);
+    return refuseLaterPieces(op);
   if (failed(movePlaces(op)))
     return failure();
   SmallVector<Operation *> before(op->getUsers());

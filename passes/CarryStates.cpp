@@ -192,6 +192,15 @@ void StateCarrier::carryRotation(RopeOp op) {
 // All of it
 //===----------------------------------------------------------------------===//
 
+/// Ahead of all else: a bidirectional sum has a count of all keys, whose size would be refused in its place.
+LogicalResult StateCarrier::checkCausal(Operation *op) {
+  auto pairs = dyn_cast<PairwiseOp>(op);
+  if (!pairs)
+    return success();
+  SeparableSums sums(pairs);
+  return succeeded(sums.readMask()) && !sums.causal ? refuseLaterPieces(pairs) : success();
+}
+
 LogicalResult StateCarrier::carry(Operation *op) {
   if (mode == CarryMode::Queries) {
     bool ofQueries = llvm::any_of(op->getResultTypes(), [](Type type) {
@@ -201,6 +210,10 @@ LogicalResult StateCarrier::carry(Operation *op) {
       return carryScan(cast<ScanOp>(op));
     if (ofQueries && isa<ConvolveOp>(op))
       return carryConvolution(cast<ConvolveOp>(op));
+    if (auto align = dyn_cast<AlignOp>(op); align && align.getAxis() == "u")
+      return refuse(op->getLoc(),
+                    "'taylor.align' to u reads queries of earlier calls, and keys alone are kept",
+                    "take what it reads from an input over u, or keep states");
     return success();
   }
   LogicalResult moved = success();
@@ -234,6 +247,10 @@ LogicalResult StateCarrier::run() {
       argument.replaceAllUsesExcept(ordered, ordered.getDefiningOp());
   }
   partDocuments();
+  if (mode != CarryMode::Queries)
+    for (Operation *op : operations)
+      if (failed(checkCausal(op)))
+        return failure();
   for (Operation *op : operations) {
     if (failed(carry(op)))
       return failure();

@@ -39,6 +39,10 @@ Value StateCarrier::buildTerms(ScanOp op) {
 /// Which tokens go on is known of documents that start where their number says.
 LogicalResult StateCarrier::checkOrder(Operation *op, bool reverse, Value within) {
   std::string name = "'" + op->getName().getStringRef().str();
+  // AddDocuments counts the tokens of documents from both sides, at the place of the specification.
+  if (reverse && within && within == localDocuments && op->getLoc() == loc)
+    return refuse(loc, "size(u) is known where a document ends, not in its pieces",
+                  "take the length from an input or a parameter");
   if (reverse)
     return refuse(op->getLoc(), name + " reverse' reads tokens of later calls",
                   "write it over the tokens before, or compile without");

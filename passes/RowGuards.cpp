@@ -142,7 +142,7 @@ void RowGuards::warnOfMixedMasks(MapOp map, const Counts &dependsOn) {
       InFlightDiagnostic warning = map.emitWarning();
       warning << "this is 0 where one of its sums sees no key, also where another sees some, as at t = "
               << *row << "; write the condition on keys of that sum in its weight, which may be 0: "
-              << "weight(select(window <= t - u, s, 0.0)) for visible(window <= t - u)";
+              << "weight(select(CONDITION, s, 0.0)) for visible(CONDITION)";
       warning.attachNote(one.getLoc()) << "this sum sees no key there";
       warning.attachNote(other.getLoc()) << "this sum sees some";
       return;

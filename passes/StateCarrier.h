@@ -30,6 +30,7 @@ public:
 private:
   /// An error; `wayOut` says what can be done.
   mlir::LogicalResult refuse(mlir::Location at, const llvm::Twine &why, llvm::StringRef wayOut);
+  mlir::LogicalResult checkCausal(mlir::Operation *op);
   mlir::LogicalResult carry(mlir::Operation *op);
 
   /// Adds an argument "initial.KIND<n>" that the caller brings, and whose gradient there is; `setFinal` says
@@ -79,6 +80,7 @@ private:
 
   // Sums over keys.
   mlir::LogicalResult carryPairs(PairwiseOp op);
+  mlir::LogicalResult refuseLaterPieces(PairwiseOp op);
   mlir::LogicalResult movePlaces(PairwiseOp op);
   /// Of the sums `counted` says are none of constants; `whole` has the operation's results.
   mlir::LogicalResult carrySums(PairwiseOp op, llvm::ArrayRef<int64_t> wanted, llvm::ArrayRef<bool> counted,

@@ -25,7 +25,10 @@ bool ComparisonTable::print() const {
                                  static_cast<double>(c.allowed), static_cast<double>(c.norm));
     if (withEager)
       llvm::outs() << llvm::format(" %12.3e", static_cast<double>(c.eager));
-    llvm::outs() << (c.passes ? "  ok\n" : "  FAILED\n");
+    llvm::outs() << (c.passes ? "  ok" : "  FAILED");
+    if (c.notFinite)
+      llvm::outs() << ", " << c.notFinite << " of the reference not finite";
+    llvm::outs() << "\n";
   }
   return passes();
 }

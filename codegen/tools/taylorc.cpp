@@ -36,7 +36,7 @@ struct EmissionParser : cl::parser<Emission> {
 };
 
 struct CommandLine {
-  cl::opt<std::string> input{cl::Positional, cl::desc("SPEC.mlir"), cl::cat(category)};
+  cl::list<std::string> inputs{cl::Positional, cl::desc("SPEC.mlir"), cl::cat(category)};
   cl::opt<std::string> output{
       "o",
       cl::desc("shared object to write, with its manifest beside it (NAME.so, NAME.json); with "
@@ -237,9 +237,13 @@ int main(int argc, char **argv) {
       "  taylorc softmax.mlir -o softmax.so\n"
       "  taylorc series.mlir --set order=4 --dtype=bf16 --head-dim=128 -o taylor4.so\n"
       "  taylorc softmax.mlir --emit=torch\n");
-  if (line.input.empty())
+  if (line.inputs.empty())
     return report(
         "requires a specification; for example taylorc softmax.mlir -o softmax.so, and taylorc --help");
+  if (line.inputs.size() > 1)
+    return report("expected one specification, but got '" + line.inputs[0] + "' and '" + line.inputs[1] +
+                  "'");
+  const std::string &input = line.inputs.front();
   CompileOptions options;
   if (std::string message = readOptions(line, options); !message.empty())
     return report(message);
@@ -260,9 +264,9 @@ int main(int argc, char **argv) {
     outputs.push_back(output);
   if (isArtifact)
     outputs.push_back(manifestPath(output));
-  auto file = llvm::MemoryBuffer::getFileOrSTDIN(line.input);
+  auto file = llvm::MemoryBuffer::getFileOrSTDIN(input);
   if (!file)
-    return report("requires the specification '" + line.input + "': " + file.getError().message());
+    return report("requires the specification '" + input + "': " + file.getError().message());
 
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
@@ -294,7 +298,7 @@ int main(int argc, char **argv) {
       stream << "\n";
       files.push_back(stageFile);
     };
-  if (mlir::failed(driver.load((*file)->getBuffer(), line.input)))
+  if (mlir::failed(driver.load((*file)->getBuffer(), input)))
     return 1;
   mlir::FailureOr<Compilation> compiled = compile(driver, context, emission, line.quiet);
   // Stages before the one that failed are what one wants to read then.

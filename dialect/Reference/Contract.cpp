@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Reference/Contract.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -22,6 +23,15 @@ Real taylor::reference::distance(llvm::ArrayRef<Real> a, llvm::ArrayRef<Real> b)
   return std::sqrt(square);
 }
 
+/// In the 2-norm, of the elements that are finite.
+static Real normOf(llvm::ArrayRef<Real> x) {
+  Real square = 0;
+  for (Real element : x)
+    if (std::isfinite(element))
+      square += element * element;
+  return std::sqrt(square);
+}
+
 Real taylor::reference::likelyError(llvm::ArrayRef<Real> draws) {
   Real mean = 0, variance = 0;
   for (Real error : draws)
@@ -36,12 +46,12 @@ Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Rea
                                       llvm::ArrayRef<Real> eager, const Contract &contract) {
   Real factor = isNarrow(contract.dtype) ? Real(1.1) : 2;
   Real epsilon = contract.getEpsilon(), ofTerms = contract.getTermEpsilon();
-  std::vector<Real> zero(reference.size(), 0);
   Comparison result;
   result.error = distance(x, reference);
   Real first = distance(eager, reference);
   result.eager = std::max(first, contract.eagerOverDraws);
-  result.norm = distance(reference, zero);
+  result.norm = normOf(reference);
+  result.notFinite = llvm::count_if(reference, [](Real element) { return !std::isfinite(element); });
   Real elements = std::sqrt(static_cast<Real>(reference.size()));
   bool cancels = result.norm < ofTerms * elements;
   Real floor = (cancels ? contract.cancelledPerElement : contract.floorPerElement) * ofTerms * elements;

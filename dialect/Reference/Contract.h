@@ -69,8 +69,10 @@ struct Contract {
 Real likelyError(llvm::ArrayRef<Real> draws);
 
 struct Comparison {
-  /// |x - ref|, |eager - ref|, |ref| and what the contract allows, in 2-norms.
+  /// |x - ref|, |eager - ref|, |ref| (of its finite elements) and what the contract allows, in 2-norms.
   Real error = 0, eager = 0, norm = 0, allowed = 0;
+  /// Elements of the reference that are NaN or infinite: x must have the same there, and no error counts.
+  size_t notFinite = 0;
   /// False past the allowed error, and where x has a NaN or an infinity that the reference has not.
   bool passes = false;
 };

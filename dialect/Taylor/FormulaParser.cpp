@@ -26,8 +26,14 @@ ParseResult rejectForeignOperator(OpAsmParser &parser) {
   StringRef text = textAt(loc);
   if (text.starts_with("^"))
     return parser.emitError(loc, "unsupported operator '^' in a formula; write pow(x, y)");
+  if (text.starts_with("**"))
+    return parser.emitError(loc, "unsupported operator '**' in a formula; write pow(x, y)");
   if (text.starts_with(">"))
     return parser.emitError(loc, "unsupported operator '>' in a formula; write b < a for a > b");
+  for (StringRef word : {"and", "or"})
+    if (text == word)
+      return parser.emitError(loc, "unsupported operator '")
+             << word << "' in a formula; write " << word << "(x, y)";
   return success();
 }
 
@@ -78,8 +84,8 @@ FailureOr<FormulaPtr> FormulaParser::parseFormula() {
   if (succeeded(parser.parseOptionalLess())) {
     op = succeeded(parser.parseOptionalEqual()) ? "<=" : "<";
   } else if (succeeded(parser.parseOptionalEqual())) {
-    if (parser.parseEqual())
-      return failure();
+    if (failed(parser.parseOptionalEqual()))
+      return parser.emitError(loc, "expected '==' for a condition, but got '='");
     op = "==";
   } else {
     return left;

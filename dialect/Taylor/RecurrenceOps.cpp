@@ -37,8 +37,8 @@ ParseResult RecurrencesOp::parse(OpAsmParser &parser, OperationState &result) {
   llvm::append_range(operands, clauses.formulas.operands);
   if (types.size() != operands.size())
     return parser.emitError(loc, "expected ")
-           << operands.size() << " operand types (query, key, value, decay, then other "
-           << "values in order of appearance), but got " << types.size();
+           << operands.size() << " operand types (query, key, value, " << (clauses.decay ? "decay, " : "")
+           << "then other values in order of appearance), but got " << types.size();
   FailureOr<SmallVector<ArrayType>> arrays = asArrays(parser, loc, types);
   if (failed(arrays) || parser.resolveOperands(operands, types, loc, result.operands))
     return failure();

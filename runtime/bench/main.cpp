@@ -329,6 +329,16 @@ int run(int argc, char **argv) {
   std::string countJson;
   CLI::App *counts = addCounts(app, countOptions, countJson);
   CLI::App *peak = app.add_subcommand("peak", "this machine's fused multiply-adds, in GFLOP/s");
+  if (argc > 1 && argv[1][0] != '-') { // CLI11 does not name it
+    std::string known;
+    bool isKnown = false;
+    for (const CLI::App *command : app.get_subcommands({})) {
+      known += (known.empty() ? "" : ", ") + command->get_name();
+      isKnown |= command->get_name() == argv[1];
+    }
+    if (!isKnown)
+      runtime::fail("expected a command (", known, "), but got '", argv[1], "'");
+  }
   CLI11_PARSE(app, argc, argv);
 
   if (*peak) {

@@ -20,6 +20,33 @@ taylor.spec @unknown_function(%a: !row) {
 // -----
 
 !row = !taylor.array<[b, h, t]>
+taylor.spec @one_equals_sign(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected '==' for a condition, but got '='}}
+  %o = taylor.map select(%a = 0.0, 1.0, %a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @power_by_stars(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported operator '**' in a formula; write pow(x, y)}}
+  %o = taylor.map %a**2.0 : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @and_between(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported operator 'and' in a formula; write and(x, y)}}
+  %o = taylor.map select(%a < 1.0 and %a < 2.0, 1.0, %a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
 taylor.spec @another_word(%a: !row) {
   // expected-error @below {{custom op 'taylor.map' unsupported function 'rank'; known are exp,}}
   %o = taylor.map rank(%a) : !row

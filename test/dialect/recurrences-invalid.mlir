@@ -368,7 +368,7 @@ taylor.spec @value_without_channel(%q: !q, %k: !k, %v: !v) {
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
 taylor.spec @too_few_types(%q: !q, %k: !k, %v: !v) {
-  // expected-error @below {{custom op 'taylor.recurrences' expected 3 operand types (query, key, value, decay, then other values in order of appearance), but got 2}}
+  // expected-error @below {{custom op 'taylor.recurrences' expected 3 operand types (query, key, value, then other values in order of appearance), but got 2}}
   %o = taylor.recurrences %q, %k, %v exponential causal : !q, !k
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }

@@ -159,6 +159,20 @@ class Decode(unittest.TestCase):
                 pieces = [decoder.extend(*(x[:, :, begin:end] for x in (q, k, v))) for begin, end in ((0, 4), (4, 5), (5, 7))]
                 self.assertEqual(decoder.tokens(), 7)
                 torch.testing.assert_close(torch.cat(pieces, dim=2), whole)
+        # Keys that are earlier queries: all inputs are kept.
+        spec = ARRAYS + """
+taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
+  %k = taylor.align %q to u : !q
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal : !q, !taylor.array<[b, h, u, d]>, !taylor.array<[b, h, u, e]>
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}"""
+        q, v = torch.randn(2, 4, 7, 16), torch.randn(2, 4, 7, 16)
+        (whole,) = torch.ops.taylor.attention([q, v], spec, "", None)
+        decoder = torch.classes.taylor.Decoder(spec, {}, "", 16, 16, torch.float32)
+        memory = torch.classes.taylor.Memory()
+        pieces = [decoder.extend([x[:, :, begin:end] for x in (q, v)], memory) for begin, end in ((0, 4), (4, 5), (5, 7))]
+        torch.testing.assert_close(torch.cat(pieces, dim=2), whole)
 
     def test_refusals(self):
         path = pathlib.Path(self.folder.name) / "series.mlir"

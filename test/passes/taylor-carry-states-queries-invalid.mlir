@@ -7,3 +7,12 @@ taylor.spec @behind(%q: !q) {
   %o = taylor.scan sum reverse over(t) %q : !q
   taylor.yield %o : !q
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4], f32>
+taylor.spec @earlier_queries(%q: !q) {
+  // expected-error @below {{unsupported --decode over all keys: 'taylor.align' to u reads queries of earlier calls, and keys alone are kept; take what it reads from an input over u, or keep states}}
+  %k = taylor.align %q to u : !q
+  taylor.yield %k : !taylor.array<[b, h, u, d = 4], f32>
+}

@@ -11,7 +11,7 @@ taylor.spec @beyond_the_window(%q: !q, %k: !k, %v: !v) parameters(window : index
   %n1, %z1 = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal visible(t - u < window) : !q, !k, !v
   // expected-note @below {{this sum sees no key there}}
   %n2, %z2 = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 2) causal visible(window <= t - u) : !q, !k, !v
-  // expected-warning @below {{this is 0 where one of its sums sees no key, also where another sees some, as at t = 0; write the condition on keys of that sum in its weight, which may be 0: weight(select(window <= t - u, s, 0.0)) for visible(window <= t - u)}}
+  // expected-warning @below {{this is 0 where one of its sums sees no key, also where another sees some, as at t = 0; write the condition on keys of that sum in its weight, which may be 0: weight(select(CONDITION, s, 0.0)) for visible(CONDITION)}}
   %o = taylor.map (%n1 + %n2) / (%z1 + %z2) : !o, !o, !row, !row
   taylor.yield %o : !o
 }

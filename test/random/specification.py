@@ -283,8 +283,18 @@ class Specification:
         self.bounded = False
         return clauses, sign
 
+    def features(self, label, array, heads, axis):
+        """Learned features of an array over d, along another axis."""
+        axes = self.choose(f"{label}.heads", [heads, []]) + ["d", axis]
+        weight = self.learned(array.name + "_features", axes, "uniform(-0.2, 0.2)")
+        return self.to.reduce(array.name + "r", "sum", "d", f"%{array.name} * %{weight.name}"), "signed"
+
     def sum(self, label, query, key, value):
         """One recurrences and what is made of its sums: an array [b, h, t, e]."""
+        if self.choices.seldom(f"{label}.learned", 5):
+            axis = self.choose(f"{label}.features", ["r8=8", "r16=16"])
+            query = self.features(f"{label}.query_features", query[0], ["h"], axis)
+            key = self.features(f"{label}.key_features", key[0], [a for a in key[0].axes if a in ("g", "h")], axis)
         signs, (q, k) = {query[1], key[1]}, (query[0], key[0])
         features = "signed" if "signed" in signs else "positive" if signs == {"positive"} else "nonnegative"
         kind = self.choose(f"{label}.kind", ["series", "series", "weight"] if self.recurrent else

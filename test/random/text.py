@@ -98,8 +98,9 @@ class Text:
 
     def recurrences(self, sums, query, key, value, clauses, decay=None):
         """sums: kinds of sums; the result of each, by kind. `clauses` say nothing of the decay."""
-        rows = [a for a in join([query, key]) if a not in ("u", "d")]
-        axes = {"numerator": [a for a in join([query, key, value]) if a not in ("u", "d")], "mass": rows,
+        summed = ("u", query.axes[-1])  # the channel of queries and keys
+        rows = [a for a in join([query, key]) if a not in summed]
+        axes = {"numerator": [a for a in join([query, key, value]) if a not in summed], "mass": rows,
                 "count": [a for a in rows]}
         results = {kind: self.array(letter, axes[kind]) for kind, letter in
                    (("numerator", "n"), ("mass", "z"), ("count", "c")) if kind in sums}

@@ -91,6 +91,13 @@ TEST(Contract, RefusesWhatIsNotFinite) {
   EXPECT_FALSE(compare(Values{3, 5}, reference, Values{infinity, 4}, contract).passes);
   // What the reference itself has is no error.
   EXPECT_TRUE(compare(Values{infinity, 4}, Values{infinity, 4}, Values{infinity, 4}, contract).error == 0);
+  // It excuses no other element.
+  Comparison beside = compare(Values{nan, 3, 5}, Values{nan, 3, 4}, Values{nan, 3, 4}, contract);
+  EXPECT_EQ(beside.notFinite, 1u);
+  EXPECT_EQ(beside.norm, 5);
+  EXPECT_FALSE(beside.passes);
+  EXPECT_FALSE(compare(Values{0, 3, 4}, Values{nan, 3, 4}, Values{nan, 3, 4}, contract).passes);
+  EXPECT_TRUE(compare(Values{nan, 3, 4}, Values{nan, 3, 4}, Values{nan, 3, 4}, contract).passes);
 }
 
 TEST(Contract, JudgesFewElementsByTheirPeersToo) {
