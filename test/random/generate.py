@@ -105,7 +105,7 @@ def generate(seed, given=None):
     tile = common + [text(fit(shape, specification)), "--device=tile", "--dtype=f64"]
     reshaped = lambda run, shape, *units: [a if not a.startswith("--shape") else text(fit(shape, specification, *units)) for a in run]
     runs = {"cpu-parallel": cpu + ["--form=parallel"], "tile-parallel": tile + [f"--tiles={TILES}"], "ptx-parallel": ptx + ["--form=parallel"]}
-    if specification.finite is not None and not specification.parallel_only:
+    if specification.finite is not None and not specification.parallel_only and specification.learned_channels <= MOST_CHANNELS[specification.finite]:
         shape["d"] = min(shape["d"], MOST_CHANNELS[specification.finite])
         states = choices.choose("tile.states", STATES if specification.finite <= MOST_ORDER_BLOCKS else STATES[:1])
         runs |= {"cpu-chunked": reshaped(cpu, shape) + ["--form=chunked"] + chunk, "tile-chunked": reshaped(tile, shape | {"e": min(shape["e"], 20)}) + [f"--tiles={CHUNKED_TILES},{states}"],

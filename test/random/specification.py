@@ -45,6 +45,7 @@ class Specification:
         self.causal = choices.choose("mask", ["causal", "causal", "causal", "bidirectional"]) == "causal"
         self.recurrent = self.causal and choices.seldom("recurrent", 2)  # every sum is a series that all keys count for, so there are states
         self.keys_at_queries = False  # every query must stand at a key
+        self.learned_channels = 0     # of a product of learned features
         self.finite = None            # the highest order of a finite series among the sums
         self.parallel_only = False    # a sum of all orders, or with conditions on what is visible, is among them: there is no chunked form
         self.bounded = True           # outputs and weights are of order 1, so that f16 may hold them
@@ -292,7 +293,8 @@ class Specification:
     def sum(self, label, query, key, value):
         """One recurrences and what is made of its sums: an array [b, h, t, e]."""
         if self.choices.seldom(f"{label}.learned", 5):
-            axis = self.choose(f"{label}.features", ["r8=8", "r16=16"])
+            size = self.choose(f"{label}.features", [8, 16])
+            self.learned_channels, axis = max(self.learned_channels, size), f"r{size}={size}"
             query = self.features(f"{label}.query_features", query[0], ["h"], axis)
             key = self.features(f"{label}.key_features", key[0], [a for a in key[0].axes if a in ("g", "h")], axis)
         signs, (q, k) = {query[1], key[1]}, (query[0], key[0])
