@@ -165,7 +165,12 @@ Value Rewriter::makeConversion(Value value, LayoutAttr layout) {
   }
   if (isa_and_present<ReadOp>(def) && type.getElementType() == typeOf(value).getElementType())
     return ReadOp::create(builder, loc, type, cast<ReadOp>(def).getBuffer());
-  return ReadOp::create(builder, loc, type, bufferOf(value));
+  Value buffer = bufferOf(value);
+  // Another reader's buffer was written behind the value too.
+  for (Operation *user : value.getUsers())
+    if (auto write = dyn_cast<WriteOp>(user); write && write.getBuffer() == buffer)
+      builder.setInsertionPointAfter(write);
+  return ReadOp::create(builder, loc, type, buffer);
 }
 
 AllocOp Rewriter::alloc(StringRef name, ArrayRef<Axis> axes, Type elementType, Location loc) {

@@ -229,3 +229,37 @@ tile.program @shared_columns {
     tile.store %N, %o[b = %b, t = %c0] : !tile.tile<[e = 96, t = 32], f32>, !tile.array<[b, t, e = 96], f32>
   }
 }
+
+// A value that two layouts read through one buffer: a product wrote it there first, and the other reads behind that.
+// CHECK-LABEL: tile.program @two_readers
+// CHECK: %[[ET:.*]] = simt.alloc "et"
+// CHECK: %[[Y:.*]] = tile.map
+// CHECK-NOT: simt.read %[[ET]]
+// CHECK: simt.write %[[Y]], %[[ET]]
+// CHECK: simt.read %[[ET]]
+tile.program @two_readers {
+  %x = tile.tensor "input:x" : !tile.array<[b, t, d = 16], f32>
+  %v = tile.tensor "input:v" : !tile.array<[d = 16, e = 16], f32>
+  %up = tile.tensor "input:up" : !tile.array<[e = 16, m = 8], f32>
+  %o = tile.tensor "output:o" : !tile.array<[b, t, m = 8], f32>
+  %s = tile.tensor "output:s" : !tile.array<[b, e = 16, m = 8], f32>
+  tile.kernel @rows grid(%b in b) {
+    %c0 = arith.constant 0 : index
+    %X = tile.load %x[b = %b, t = %c0] : !tile.array<[b, t, d = 16], f32> -> !tile.tile<[d = 16, t = 64], f32>
+    %V = tile.load %v[] : !tile.array<[d = 16, e = 16], f32> -> !tile.tile<[d = 16, e = 16], f32>
+    %N = tile.dot %X, %V over(d) : !tile.tile<[d = 16, t = 64], f32>, !tile.tile<[d = 16, e = 16], f32> -> !tile.tile<[e = 16, t = 64], f32>
+    %U = tile.load %up[] : !tile.array<[e = 16, m = 8], f32> -> !tile.tile<[e = 16, m = 8], f32>
+    %Y = tile.map (%a = %N) : (!tile.tile<[e = 16, t = 64], f32>) -> !tile.tile<[e = 16, t = 64], f32> {
+      %1 = math.exp2 %a : f32
+      tile.yield %1 : f32
+    }
+    %M = tile.dot %Y, %U over(e) : !tile.tile<[e = 16, t = 64], f32>, !tile.tile<[e = 16, m = 8], f32> -> !tile.tile<[m = 8, t = 64], f32>
+    %E = tile.map (%a = %Y, %c = %M) : (!tile.tile<[e = 16, t = 64], f32>, !tile.tile<[m = 8, t = 64], f32>) -> !tile.tile<[e = 16, m = 8, t = 64], f32> {
+      %1 = arith.mulf %a, %c : f32
+      tile.yield %1 : f32
+    }
+    %G = tile.reduce sum %E over(t) : !tile.tile<[e = 16, m = 8, t = 64], f32> -> !tile.tile<[e = 16, m = 8], f32>
+    tile.store %M, %o[b = %b, t = %c0] : !tile.tile<[m = 8, t = 64], f32>, !tile.array<[b, t, m = 8], f32>
+    tile.store %G, %s[b = %b] : !tile.tile<[e = 16, m = 8], f32>, !tile.array<[b, e = 16, m = 8], f32>
+  }
+}

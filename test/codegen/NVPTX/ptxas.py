@@ -15,7 +15,8 @@ from specifications import select
 folder, extra, full = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3] == "1"
 SPILLS = 64  # bytes per thread that a kernel may store, and as many that it may load
 # backward_pairs at d = 128: numbers per lag beside two accumulators per key. backward_attend at d = 64: two sums, of which each has queries of its own.
-MORE_SPILLS = {"relative-bias": 92, "relative-buckets": 92, "window-and-recurrence": 124}
+# step_steps of a series at d = 64: a tile of the state, the features of a group and those sums beside them, once per token.
+MORE_SPILLS = {"softmax-taylor": 92, "relative-bias": 92, "relative-buckets": 92, "window-and-recurrence": 124}
 REFUSED = "the largest number of f16"  # weights without a bound: they have no code in f16
 
 
