@@ -312,6 +312,10 @@ Error validate(const Options &options) {
                  "--tiles=chunk=N is for tiles");
   if ((options.form == "recurrent" || !options.decode.empty()) && !options.forwardOnly)
     return error("requires --forward-only for --form=recurrent and --decode: they have no derivative");
+  if (options.forwardOnly &&
+      (options.gradient || !options.gradients.empty() || !options.absentGradients.empty()))
+    return error("unsupported --grad, --output-grad and --absent-grad with --forward-only, which has no "
+                 "gradients");
   if (!options.pieces.empty() && !onKernels)
     return error(
         "requires --device=cpu, ptx or cuda for --states: the reference takes the sequence as a whole");

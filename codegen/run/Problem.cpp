@@ -141,6 +141,9 @@ LogicalResult ProblemBuilder::loadInputs() {
   for (const std::string &name : options.absentGradients)
     if (failed(checkName(name, arguments, "absent-grad=NAME", "an argument")))
       return failure();
+  for (auto [argument, name] : llvm::zip_equal(body().getArguments(), arguments))
+    if (options.gradients.count(name) && cast<ArrayType>(argument.getType()).getElementType().isInteger())
+      return fail("unsupported gradient of the integer argument '" + name + "'");
   if (options.outputs.count("*") && results.size() != 1)
     return fail("expected --output=NAME=FILE, since the specification has " + Twine(results.size()) +
                 " results: " + llvm::join(results, ", "));

@@ -42,11 +42,8 @@ LogicalResult report(const Problem &problem, const Evaluated &evaluated, const O
   }
   for (auto [input, gradient] : llvm::zip(problem.inputs, evaluated.gradients)) {
     auto it = options.gradients.find(input.name);
-    if (gradient.values.empty() && input.array.shape.count() != 0) {
-      if (it != options.gradients.end())
-        return fail("unsupported gradient of the integer argument '" + input.name + "'");
-      continue;
-    }
+    if (gradient.values.empty() && input.array.shape.count() != 0)
+      continue; // of integers
     show("gradient " + input.name, gradient);
     if (it != options.gradients.end() && failed(write(it->second, gradient, dtype)))
       return failure();
