@@ -35,6 +35,8 @@ enum class Emission {
 struct TargetProblem {
   /// Channels of keys (d) and of values (e).
   int64_t headDim = 64, valueDim = 64;
+  /// The most channels that a score and a value have, of learned features too; 0: as above.
+  int64_t widestKey = 0, widestValue = 0;
   /// Storage type: `f32`, `bf16`, `f16` or `f64`.
   std::string dtype = "f32";
   /// `fma` or `tf32`, and `separate` or `atomic`: as in CompileOptions.

@@ -156,8 +156,15 @@ Value DocumentAdder::buildScan(ScanKind kind, ValueRange arrays, ScalarBody scal
 }
 
 Value DocumentAdder::buildReverseMaximum(Value array, Value within) {
-  return buildScanOver(builder, spec.getLoc(), joinAxes(array, real), ScanKind::Max, array, within, true, 0,
-                       [](OpBuilder &, Location, ValueRange x) -> Value { return x[0]; });
+  Location loc = spec.getLoc();
+  spec.walk([&](SizeOp size) {
+    if (size.getAxis() == "u")
+      loc = size.getLoc();
+  });
+  Value lengths = buildScanOver(builder, loc, joinAxes(array, real), ScanKind::Max, array, within, true, 0,
+                                [](OpBuilder &, Location, ValueRange x) -> Value { return x[0]; });
+  lengths.getDefiningOp()->setAttr(kLengthsAttr, builder.getUnitAttr());
+  return lengths;
 }
 
 TokenNumbers DocumentAdder::withQueries(Value keys) {

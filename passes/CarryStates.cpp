@@ -136,6 +136,15 @@ static bool isPlace(Operation *scalar) {
   return size && (size.getAxis() == "t" || size.getAxis() == "u");
 }
 
+/// How many tokens there are bounds a count of those before. Anything else that reads it changes with each
+/// piece.
+LogicalResult StateCarrier::checkSize(SizeOp size) {
+  if (llvm::all_of(size->getUsers(), llvm::IsaPred<arith::MinimumFOp>))
+    return success();
+  return refuse(size.getLoc(), "size(" + size.getAxis() + ") is known where the sequence ends, not in its pieces",
+                "take the length from an input or a parameter");
+}
+
 LogicalResult StateCarrier::movePlaces(Region &formula, MutableOperandRange arrays) {
   SmallVector<Operation *> found;
   formula.walk([&](Operation *scalar) {
@@ -144,14 +153,9 @@ LogicalResult StateCarrier::movePlaces(Region &formula, MutableOperandRange arra
   });
   if (found.empty())
     return success();
-  // How many tokens there are bounds a count of those before. Anything else that reads it changes with each
-  // piece.
   for (Operation *scalar : found)
-    if (auto size = dyn_cast<SizeOp>(scalar);
-        size && !llvm::all_of(size->getUsers(), llvm::IsaPred<arith::MinimumFOp>))
-      return refuse(size.getLoc(),
-                    "size(" + size.getAxis() + ") is known where the sequence ends, not in its pieces",
-                    "take the length from an input or a parameter");
+    if (auto size = dyn_cast<SizeOp>(scalar); size && failed(checkSize(size)))
+      return failure();
   arrays.append(getPosition());
   Value before = formula.front().addArgument(real(), loc);
   for (Operation *scalar : found) {
@@ -214,7 +218,11 @@ LogicalResult StateCarrier::carry(Operation *op) {
       return refuse(op->getLoc(),
                     "'taylor.align' to u reads queries of earlier calls, and keys alone are kept",
                     "take what it reads from an input over u, or keep states");
-    return success();
+    // All keys are there, but of the queries the last ones.
+    WalkResult sizes = op->walk([&](SizeOp size) -> WalkResult {
+      return size.getAxis() == "t" ? checkSize(size) : success();
+    });
+    return failure(sizes.wasInterrupted());
   }
   LogicalResult moved = success();
   if (auto map = dyn_cast<MapOp>(op))

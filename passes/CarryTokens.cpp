@@ -3,6 +3,7 @@
 // Running sums and maxima, shifts and convolutions that go on where another call ended.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "passes/AddDocuments.h"
 #include "passes/StateCarrier.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,9 +40,8 @@ Value StateCarrier::buildTerms(ScanOp op) {
 /// Which tokens go on is known of documents that start where their number says.
 LogicalResult StateCarrier::checkOrder(Operation *op, bool reverse, Value within) {
   std::string name = "'" + op->getName().getStringRef().str();
-  // AddDocuments counts the tokens of documents from both sides, at the place of the specification.
-  if (reverse && within && within == localDocuments && op->getLoc() == loc)
-    return refuse(loc, "size(u) is known where a document ends, not in its pieces",
+  if (op->hasAttr(kLengthsAttr))
+    return refuse(op->getLoc(), "size(u) is known where a document ends, not in its pieces",
                   "take the length from an input or a parameter");
   if (reverse)
     return refuse(op->getLoc(), name + " reverse' reads tokens of later calls",

@@ -238,7 +238,7 @@ bool DegreeAnalysis::visitScalar(Operation &op) {
           [&](auto) { return set(lookup(op.getOperand(0))); })
       .Case<math::SqrtOp, math::RsqrtOp, math::PowFOp>([&](auto) { return visitPower(op); })
       .Case<math::ExpOp>([&](math::ExpOp exp) { return visitExp(exp); })
-      .Case<math::LogOp>([&](math::LogOp log) {
+      .Case<math::LogOp, math::Log2Op>([&](auto log) {
         Degree degree = lookup(log.getOperand());
         if (!degree.isZero())
           logarithms.push_back({log, degree});

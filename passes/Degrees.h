@@ -54,7 +54,7 @@ public:
 
   llvm::SmallVector<Exponent> exponents;
   llvm::SmallVector<Factor> factors;
-  llvm::SmallVector<std::pair<mlir::math::LogOp, Degree>> logarithms;
+  llvm::SmallVector<std::pair<mlir::Operation *, Degree>> logarithms; ///< log or log2
   unsigned leaderOf(unsigned exponent) const;
 
 private:

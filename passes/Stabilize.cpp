@@ -27,13 +27,17 @@ void splitOutputs(PairwiseOp op) {
         llvm::any_of(scalar.getOperands(), [&](Value x) { return exponential.contains(x); }))
       exponential.insert(scalar.getResult(0));
   SmallVector<bool> with, without;
+  bool hasExponential = false; // a maximum has no operation for itself
   for (unsigned i = 0; i < op.getNumResults(); ++i) {
     PairSumAttr sum = op.getSum(i);
-    with.push_back(sum.getKind() == PairOutput::Maximum ||
-                   exponential.contains(weight.getTerminator()->getOperand(sum.getYielded())));
+    bool isMaximum = sum.getKind() == PairOutput::Maximum;
+    bool isExponential =
+        !isMaximum && exponential.contains(weight.getTerminator()->getOperand(sum.getYielded()));
+    hasExponential |= isExponential;
+    with.push_back(isMaximum || isExponential);
     without.push_back(!with.back());
   }
-  if (!llvm::is_contained(with, true) || !llvm::is_contained(without, true))
+  if (!hasExponential || !llvm::is_contained(without, true))
     return;
   OpBuilder builder(op);
   for (const SmallVector<bool> &keep : {with, without}) {
@@ -232,11 +236,16 @@ void Shift::applyFactors() {
     operand->set(scaled);
   }
   for (auto &[log, degree] : analysis.logarithms) {
-    OpBuilder builder(log.getContext());
+    OpBuilder builder(log->getContext());
     builder.setInsertionPointAfter(log);
-    Value exponent = buildExponent(builder, log, degree);
-    auto sum = arith::AddFOp::create(builder, log.getLoc(), log.getResult(), exponent);
-    log.getResult().replaceAllUsesExcept(sum, sum);
+    Location loc = log->getLoc();
+    Value result = log->getResult(0), exponent = buildExponent(builder, log, degree);
+    if (isa<math::Log2Op>(log)) {
+      Value log2e = buildNumber(builder, loc, exponent.getType(), llvm::numbers::log2e);
+      exponent = arith::MulFOp::create(builder, loc, exponent, log2e);
+    }
+    auto sum = arith::AddFOp::create(builder, loc, result, exponent);
+    result.replaceAllUsesExcept(sum, sum);
   }
 }
 

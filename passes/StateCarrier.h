@@ -49,6 +49,7 @@ private:
   /// Makes places that a formula over arrays reads those of the whole sequence; refuses sizes, which are
   /// known at its end, but for those that bound a count.
   mlir::LogicalResult movePlaces(mlir::Region &formula, mlir::MutableOperandRange arrays);
+  mlir::LogicalResult checkSize(SizeOp size);
   void widen(mlir::Operation *op);
   void carryRotation(RopeOp op);
 

@@ -85,8 +85,8 @@ private:
   mlir::LogicalResult prepareSteps();
   int64_t stateBlock() const;
   TargetProblem getProblem() const {
-    return {options.headDim, options.getValueDim(), options.dtype, options.f32Products,
-            options.rowSums, options.chunk,         options.states};
+    return {options.headDim,     options.getValueDim(), widestKey,     widestValue,   options.dtype,
+            options.f32Products, options.rowSums,       options.chunk, options.states};
   }
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerForm(const Target &target, FormPlan &form);
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
@@ -108,6 +108,8 @@ private:
 
   mlir::MLIRContext &context;
   CompileOptions options;
+  /// As TargetProblem has them, of the specification.
+  int64_t widestKey = 0, widestValue = 0;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The function `step`, where there is one, beside the module's; whether it is a recurrence, and why.
   mlir::OwningOpRef<mlir::ModuleOp> steps;

@@ -121,6 +121,11 @@ LogicalResult Driver::lowerToPairwise() {
                       [&](OpPassManager &manager) { manager.addPass(createSpecializePass(specialize)); })))
     return failure();
   manifest.addSpecification(*module->getOps<SpecOp>().begin());
+  module->walk([&](RecurrencesOp sums) {
+    auto channels = [](ArrayType array) { return array.sizeOf(channelOf(array)); };
+    widestKey = std::max(widestKey, channels(sums.getQuery().getType()));
+    widestValue = std::max(widestValue, channels(sums.getValue().getType()));
+  });
   if (!options.decode.empty() && failed(prepareSteps()))
     return failure();
   bool recurrent = options.form == "recurrent";

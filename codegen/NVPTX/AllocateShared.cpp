@@ -32,7 +32,7 @@ struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
     if (plan.bytes > shared)
       return kernel.emitOpError() << "unsupported on this target: " << plan.bytes
                                   << " bytes of shared memory, where a block may use " << shared.getValue()
-                                  << "; choose smaller tiles";
+                                  << "; choose smaller tiles or fewer channels";
     Builder builder(kernel.getContext());
     for (auto &[op, offset] : plan.offsets)
       cast<AllocOp>(op).setOffset(offset);

@@ -93,7 +93,8 @@ LogicalResult LayoutPlan::readAxes(tile::DotOp dot, ProductPlan &plan) {
   if (element != b.getElementType())
     return dot.emitOpError() << "unsupported on this target: operands of different types, " << element
                              << " and " << b.getElementType();
-  plan.kind = element.isF64() ? ProductKind::fma : element.isF32() ? options.f32Products : ProductKind::mma16;
+  ProductKind ofF32 = dot.getExact() ? ProductKind::fma : options.f32Products;
+  plan.kind = element.isF64() ? ProductKind::fma : element.isF32() ? ofF32 : ProductKind::mma16;
   for (auto [tile, own] : {std::pair(a, ofA), std::pair(b, ofB)})
     for (StringRef axis : {own, StringRef(plan.over)})
       if (tile.getSize(axis) % 8)

@@ -60,7 +60,8 @@ std::string NVPTXTarget::check(const taylor::TargetProblem &problem) const {
 taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const {
   bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
   int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
-  TileProblem tiles{problem.headDim, problem.valueDim, bytes};
+  TileProblem tiles{std::max(problem.headDim, problem.widestKey),
+                    std::max(problem.valueDim, problem.widestValue), bytes};
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
   sizes.chunked = use == taylor::TileUse::Chunked;
   if (sizes.chunked || problem.states)

@@ -26,6 +26,8 @@ bool ComparisonTable::print() const {
     if (withEager)
       llvm::outs() << llvm::format(" %12.3e", static_cast<double>(c.eager));
     llvm::outs() << (c.passes ? "  ok" : "  FAILED");
+    if (c.lost)
+      llvm::outs() << ", " << c.lost << " not finite where the reference is";
     if (c.notFinite)
       llvm::outs() << ", " << c.notFinite << " of the reference not finite";
     llvm::outs() << "\n";

@@ -52,6 +52,8 @@ Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Rea
   result.eager = std::max(first, contract.eagerOverDraws);
   result.norm = normOf(reference);
   result.notFinite = llvm::count_if(reference, [](Real element) { return !std::isfinite(element); });
+  for (auto [element, known] : llvm::zip_equal(x, reference))
+    result.lost += std::isfinite(known) && !std::isfinite(element);
   Real elements = std::sqrt(static_cast<Real>(reference.size()));
   bool cancels = result.norm < ofTerms * elements;
   Real floor = (cancels ? contract.cancelledPerElement : contract.floorPerElement) * ofTerms * elements;

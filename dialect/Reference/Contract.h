@@ -73,6 +73,8 @@ struct Comparison {
   Real error = 0, eager = 0, norm = 0, allowed = 0;
   /// Elements of the reference that are NaN or infinite: x must have the same there, and no error counts.
   size_t notFinite = 0;
+  /// Elements of x that are NaN or infinite where the reference is finite.
+  size_t lost = 0;
   /// False past the allowed error, and where x has a NaN or an infinity that the reference has not.
   bool passes = false;
 };

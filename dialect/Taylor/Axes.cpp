@@ -34,6 +34,14 @@ StringRef taylor::channelOf(ArrayType array) {
   return channel;
 }
 
+SmallVector<StringRef> taylor::channelNamesOf(ArrayRef<ArrayType> arrays) {
+  SmallVector<StringRef> channels;
+  for (ArrayType array : arrays)
+    if (StringRef channel = channelOf(array); !channel.empty() && !llvm::is_contained(channels, channel))
+      channels.push_back(channel);
+  return channels;
+}
+
 FailureOr<ArrayType> taylor::joinArrays(EmitError emitError, MLIRContext *context, ArrayRef<ArrayType> arrays,
                                         ArrayRef<StringRef> extra, Type elementType) {
   llvm::MapVector<StringRef, int64_t> sizes;

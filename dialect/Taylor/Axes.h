@@ -21,6 +21,8 @@ llvm::StringRef tokenAxis(ArrayType array);
 
 /// The one axis of an array that is neither a run-time axis nor `f`; empty if there is none or several.
 llvm::StringRef channelOf(ArrayType array);
+/// Those of several arrays, as far as each has one: what size(..) may name in formulas without channels.
+llvm::SmallVector<llvm::StringRef> channelNamesOf(llvm::ArrayRef<ArrayType> arrays);
 
 /// The axes of a broadcast result: the union, in the order b, h, g, t, u, lag, d, e, f, free axes as met; h
 /// absorbs g. Fails, with a message, on two of t, u and lag, or on one axis with two sizes. `extra` are axes

@@ -109,7 +109,7 @@ LogicalResult verifyYield(YieldOp yield) {
 
 /// A name in a formula that is neither an axis, nor bound, nor a parameter.
 LogicalResult reportUnknownName(SpecOp spec, ParameterOp op) {
-  NearestName nearest(op.getName(), /*limit=*/3);
+  NearestName nearest(op.getName());
   for (NamedAttribute parameter : spec.getParameters())
     nearest.consider(parameter.getName());
   InFlightDiagnostic diagnostic =
@@ -312,6 +312,14 @@ static bool dependsOnReals(Operation *op) {
   return false;
 }
 
+/// Whether an argument or a computed array has the axis.
+static bool hasArrayWith(SpecOp spec, StringRef axis) {
+  auto has = [&](Type type) { return isa<ArrayType>(type) && cast<ArrayType>(type).has(axis); };
+  Block &body = spec.getBody().front();
+  return llvm::any_of(body.getArgumentTypes(), has) ||
+         llvm::any_of(body, [&](Operation &op) { return llvm::any_of(op.getResultTypes(), has); });
+}
+
 /// A running sum or maximum over tokens is of the past of each; beside a sum over all keys it would mean one
 /// order of tokens only.
 static LogicalResult verifyRunningScans(SpecOp spec) {
@@ -348,6 +356,10 @@ LogicalResult SpecOp::verifyRegions() {
   WalkResult result = getBody().walk([&](Operation *op) -> WalkResult {
     if (auto parameter = dyn_cast<ParameterOp>(op); parameter && !getParameters().get(parameter.getName()))
       return reportUnknownName(*this, parameter);
+    if (auto size = dyn_cast<SizeOp>(op);
+        size && !isRuntimeAxis(size.getAxis()) && !hasArrayWith(*this, size.getAxis()))
+      return size.emitError("expected an axis of the specification's arrays in size(..), but got '")
+             << size.getAxis() << "'";
     if (auto sums = dyn_cast<RecurrencesOp>(op); sums && failed(verifyOrders(*this, sums)))
       return WalkResult::interrupt();
     return WalkResult::advance();

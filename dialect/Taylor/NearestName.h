@@ -9,11 +9,13 @@
 
 namespace taylor {
 
-/// Of the names it is shown, the first of those with the fewest edits from `wanted`, and fewer than `limit`.
+/// Of the names it is shown, the first of those with the fewest edits from `wanted`: fewer than `limit` and
+/// than it has letters, since any name is that near.
 class NearestName {
 public:
-  NearestName(llvm::StringRef wanted, unsigned limit) : wanted(wanted), fewest(limit) {}
-  /// At most two edits, and fewer in a name of three letters or less: any other letter is near to `q`.
+  NearestName(llvm::StringRef wanted, unsigned limit)
+      : wanted(wanted), fewest(std::min<unsigned>(wanted.size(), limit)) {}
+  /// At most two edits, and one in a name of two or three letters.
   explicit NearestName(llvm::StringRef wanted)
       : NearestName(wanted, std::min<unsigned>(wanted.size() / 2 + 1, 3)) {}
 

@@ -2,6 +2,7 @@
 #include "dialect/Taylor/NumberSyntax.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace taylor;
@@ -43,6 +44,8 @@ ParseResult taylor::parseNumber(AsmParser &parser, double &number) {
     number = static_cast<double>(integer);
   } else if (parser.parseFloat(number)) {
     return failure();
+  } else if (!std::isfinite(number)) {
+    return parser.emitError(loc, "expected a finite number, but got '") << textAt(loc) << "'";
   }
   if (negative)
     number = -number;

@@ -182,6 +182,7 @@ FormulaScope PairwiseSyntax::startBlock(Region &region, OpBuilder &builder, bool
   Block *block = builder.createBlock(&region, region.end(), types, SmallVector<Location>(types.size(), loc));
   FormulaScope scope;
   scope.realType = real;
+  scope.freeAxes = channelNamesOf(arrays);
   scope.operands.resize(arrays.size());
   for (auto [index, scalar] : llvm::enumerate(scalars))
     scope.operands[scalar] = block->getArgument(firstScalar + index);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What is said from outside of a specification: which one of a file (`--spec`), free parameters (`--set
-// order=4`) and the mask
-// (`--mask=causal`).
+// What is said from outside of a specification: which one of a file (`--spec`), free parameters
+// (`--set order=4`) and the mask (`--mask=causal`).
 #ifndef TAYLOR_DIALECT_TAYLOR_PARAMETERS_H
 #define TAYLOR_DIALECT_TAYLOR_PARAMETERS_H
 

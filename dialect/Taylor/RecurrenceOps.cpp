@@ -84,7 +84,7 @@ ParseResult RecurrencesOp::parse(OpAsmParser &parser, OperationState &result) {
     if (withScore)
       named.push_back({"s", 0});
     return buildFormulaRegion(parser, *region, bindings, argumentTypes, scalars, named,
-                              channelOf((*arrays)[0]), real);
+                              channelNamesOf(*arrays), real);
   };
   return failure(build(clauses.scale, false, false) || build(clauses.score, true, true) ||
                  build(clauses.weight, true, true) || build(clauses.visible, false, true));
@@ -251,7 +251,8 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
   Region *region = result.addRegion();
   if (scale.empty())
     return success();
-  return buildFormulaRegion(parser, *region, scale, {}, {}, {}, {}, realTypeOf(parser.getContext(), types));
+  return buildFormulaRegion(parser, *region, scale, {}, {}, {}, channelNamesOf(*arrays),
+                            realTypeOf(parser.getContext(), types));
 }
 
 void RecurrenceOp::print(OpAsmPrinter &printer) {

@@ -76,7 +76,8 @@ def Taylor_FunctionOp : Taylor_Op<"function", [IsolatedFromAbove, Symbol, Single
   let hasVerifier = 1;
 }
 
-def Taylor_YieldOp : Taylor_Op<"yield", [Pure, Terminator]> {
+def Taylor_YieldOp : Taylor_Op<"yield", [Pure, Terminator, ParentOneOf<[
+    "SpecOp", "FunctionOp", "MapOp", "ReduceOp", "ScanOp", "RecurrencesOp", "RecurrenceOp", "PairwiseOp"]>]> {
   let summary = "the results of a specification, a function or a region";
   let description = [{
     A specification's results keep the names of their values; in a function each name is written; in a region the

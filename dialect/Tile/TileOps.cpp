@@ -287,7 +287,7 @@ void DotOp::build(OpBuilder &builder, OperationState &state, Value a, Value b, A
   if (element.isBF16() || element.isF16())
     element = builder.getF32Type();
   build(builder, state, c ? c.getType() : TileType::get(builder.getContext(), axes, element), a, b, c,
-        builder.getStrArrayAttr(over));
+        builder.getStrArrayAttr(over), /*exact=*/UnitAttr());
 }
 
 LogicalResult DotOp::verify() {

@@ -297,17 +297,19 @@ def Tile_DotOp : Tile_Op<"dot", [Pure]> {
   let summary = "c + sum over the named axes of a * b";
   let description = [{
     The result has the other axes of a and b, which must be different names. Elements of a and b are f32, f64, bf16 or
-    f16; products are accumulated in the result's type, f32 or f64.
+    f16; products are accumulated in the result's type, f32 or f64. Where operands of f32 may be rounded (`--f32-products=tf32`), those
+    of an `exact` product are not.
 
     ```mlir
     %s = tile.dot %q, %k over(d) : !q, !k -> !s
     %n = tile.dot %w, %v over(u) into %c : !s, !v -> !n       // %c : !n
+    %x = tile.dot %q, %r over(d) exact : !q, !r -> !x
     ```
   }];
-  let arguments = (ins Tile_TileType:$a, Tile_TileType:$b, Optional<Tile_TileType>:$c, StrArrayAttr:$over);
+  let arguments = (ins Tile_TileType:$a, Tile_TileType:$b, Optional<Tile_TileType>:$c, StrArrayAttr:$over, UnitAttr:$exact);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
-    $a `,` $b `over` `` custom<Names>($over) (`into` $c^)? attr-dict
+    $a `,` $b `over` `` custom<Names>($over) (`exact` $exact^)? (`into` $c^)? attr-dict
     `:` qualified(type($a)) `,` qualified(type($b)) custom<IntoType>(ref($c), type($c), type($result))
   }];
   let hasVerifier = 1;

@@ -102,8 +102,10 @@ bool formProduct(ReduceOp reduce, int64_t mostBytes) {
     return false;
   auto [left, right] = *factors;
   auto a = cast<TileType>(left.getType()), b = cast<TileType>(right.getType());
-  bool sameElements =
-      a.getElementType() == b.getElementType() && a.getElementType() == reduce.getType().getElementType();
+  Type element = reduce.getType().getElementType();
+  // Products of 16 bits have sums of f32, and this sum has none.
+  bool sameElements = a.getElementType() == element && b.getElementType() == element &&
+                      (element.isF32() || element.isF64());
   // Two matrices with `over` and different axes beside it: three axes together.
   if (!sameElements || !isMatrix(a, over) || !isMatrix(b, over) || reduce.getType().getAxes().size() != 2)
     return false;
@@ -115,6 +117,7 @@ bool formProduct(ReduceOp reduce, int64_t mostBytes) {
     right = mask->apply(builder, right);
   }
   auto dot = DotOp::create(builder, reduce.getLoc(), left, right, {over.getValue()});
+  dot.setExact(true);
   reduce.replaceAllUsesWith(dot.getResult());
   for (Operation *op : {reduce.getOperation(), map.getOperation(), mask ? product.getOperation() : nullptr})
     if (op)

@@ -101,8 +101,9 @@ def FormProductsPass : Pass<"taylor-form-products", "::mlir::ModuleOp"> {
   let description = [{
     Rule: the sum over one axis of a map that multiplies two tiles, each with that axis and one of its own, becomes their `tile.dot`. Where a
     map between puts 0 beyond the last token, both tiles get the 0. Elements keep their type, so it comes after
-    `taylor-narrow-products`, which rounds the products of pairs: learned features and their gradients are as exact as the sums that they were. All sizes are multiples of 8, which
-    every target multiplies, and the operands take no more than product-bytes.
+    `taylor-narrow-products`, which rounds the products of pairs: learned features and their gradients are as exact as the sums that they were, also under
+    `--f32-products=tf32`. Only where all sizes are multiples of 8, which every target multiplies, elements are of f32 or f64, and the
+    operands take no more than product-bytes.
 
     Why: the map has a number for each of three axes. A processor keeps it in memory; a GPU's thread has its part in registers, thousands of instructions one behind the other, and
     ptxas takes a minute for them.

@@ -3,6 +3,8 @@
 #include "dialect/Taylor/Axes.h"
 #include "passes/LowerToTile/TileEmitter.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace taylor;
 
@@ -64,11 +66,33 @@ static int64_t placeBytes(ArrayType type) {
   return bytes;
 }
 
+/// Whether both have axes that the other lacks, beside those of batches and heads: two matrices to multiply.
+static bool areMatrices(ArrayType a, ArrayType b) {
+  auto hasOwn = [](ArrayType type, ArrayType other) {
+    return llvm::any_of(type.getAxes(), [&](StringAttr axis) {
+      return (!isRuntimeAxis(axis) || isTokenAxis(axis)) && !other.has(axis);
+    });
+  };
+  return hasOwn(a, b) && hasOwn(b, a);
+}
+
+/// Whether the formula is the product of its two arrays.
+static bool isProduct(ReduceOp reduce) {
+  if (reduce.getKind() != Reduction::Sum || reduce.getArrays().size() != 2)
+    return false;
+  Block &body = reduce.getBody().front();
+  auto product = body.getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
+  return product && product.getLhs() != product.getRhs() && isa<BlockArgument>(product.getLhs()) &&
+         isa<BlockArgument>(product.getRhs());
+}
+
 int64_t taylor::countProductBytes(Value value, const llvm::SetVector<Value> &stored, int64_t tokens) {
   int64_t most = 0;
   walkComputed(value, stored, [&](Value next, bool isComputed) {
     auto reduce = isComputed ? next.getDefiningOp<ReduceOp>() : ReduceOp();
-    if (!reduce || reduce.getArrays().size() != 2)
+    if (!reduce || !isProduct(reduce) ||
+        !areMatrices(cast<ArrayType>(reduce.getArrays()[0].getType()),
+                     cast<ArrayType>(reduce.getArrays()[1].getType())))
       return;
     int64_t bytes = 0;
     for (Value array : reduce.getArrays()) {

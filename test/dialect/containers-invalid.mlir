@@ -320,3 +320,12 @@ taylor.spec @parameter_called_as_a_free_axis(%x: !row) parameters(m = 0.5) {
   %y = taylor.map %x * m : !row
   taylor.yield %y : !row
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, r = 8]>
+taylor.spec @size_of_an_axis_that_no_array_has(%x: !q) {
+  // expected-error @below {{expected an axis of the specification's arrays in size(..), but got 'd'}}
+  %y = taylor.map %x / size(d) : !q
+  taylor.yield %y : !q
+}

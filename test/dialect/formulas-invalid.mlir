@@ -191,6 +191,15 @@ taylor.spec @exponent_without_a_point(%a: !row) {
 // -----
 
 !row = !taylor.array<[b, h, t]>
+taylor.spec @beyond_all_numbers(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' expected a finite number, but got '1.0e999'}}
+  %o = taylor.map %a + 1.0e999 : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
 taylor.spec @two_results(%x: !row) {
   %y = taylor.map region(%x) {
     ^bb0(%r: f64):

@@ -77,11 +77,14 @@ taylor.spec @recurrences(%q: !q, %k: !k, %v: !v, %l: !col, %r: !row, %m: !head f
 }
 
 // CHECK-LABEL: taylor.spec @recurrence
-taylor.spec @recurrence(%q: !q, %k: !k, %v: !v, %l: !col, %s: !taylor.array<[b, g, e, f]> from input) {
+taylor.spec @recurrence(%q: !q, %k: !k, %v: !v, %l: !col, %s: !taylor.array<[b, g, e, f]> from input,
+                         %x: !taylor.array<[b, h, t, r = 8]>, %y: !taylor.array<[b, g, u, r = 8]>) {
   // CHECK: taylor.recurrence [numerator, mass] %q, %k, %v order(2) coefficient(0.5) scale(rsqrt(size(d))) causal
   %0, %1 = taylor.recurrence [numerator, mass] %q, %k, %v order(2) coefficient(0.5) scale(rsqrt(size(d))) causal : !q, !k, !v
   // CHECK: taylor.recurrence [numerator, state] %q, %k, %v order(1) decay(%l) state(%s) causal
   %2, %3 = taylor.recurrence [numerator, state] %q, %k, %v order(1) decay(%l) state(%s) causal : !q, !k, !v, !col, !taylor.array<[b, g, e, f]>
+  // CHECK: taylor.recurrence [numerator] %x, %y, %v order(1) scale(rsqrt(size(r))) causal
+  %5 = taylor.recurrence %x, %y, %v order(1) scale(rsqrt(size(r))) causal : !taylor.array<[b, h, t, r = 8]>, !taylor.array<[b, g, u, r = 8]>, !v
   // CHECK: taylor.recurrence [numerator] %q, %k, %v order(0) coefficient(-2.0) bidirectional
   %4 = taylor.recurrence %q, %k, %v order(0) coefficient(-2.0) bidirectional : !q, !k, !v
   taylor.yield %0 : !o
@@ -148,6 +151,13 @@ taylor.function @pairs.forward of @pairs("input:q" %q: !q, "input:k" %k: !k, "in
   %n, %z, %m = taylor.pairwise { s = dot(%q, %k)  m = maximum(s, 0.0) } visible(u <= t) -> rows(exp(s - m), %v), rows(exp(s - m)), maximum
                : !q, !k, !v -> !o, !row, !row
   taylor.yield "output:o" %n, "saved:z" %z, "saved:m" %m : !o, !row, !row
+}
+
+// CHECK-LABEL: taylor.function @features.forward
+taylor.function @features.forward of @features("input:x" %x: !taylor.array<[b, h, t, r = 8]>, "input:y" %y: !taylor.array<[b, g, u, r = 8]>, "input:v" %v: !v) {
+  // CHECK: taylor.pairwise { s0 = dot(%x, %y) } -> rows(s0 * rsqrt(size(r)), %v) :
+  %n = taylor.pairwise { s = dot(%x, %y) } -> rows(s * rsqrt(size(r)), %v) : !taylor.array<[b, h, t, r = 8]>, !taylor.array<[b, g, u, r = 8]>, !v -> !o
+  taylor.yield "output:o" %n : !o
 }
 
 // CHECK-LABEL: taylor.function @pairs.backward of @pairs(

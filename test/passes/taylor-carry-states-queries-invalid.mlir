@@ -16,3 +16,12 @@ taylor.spec @earlier_queries(%q: !q) {
   %k = taylor.align %q to u : !q
   taylor.yield %k : !taylor.array<[b, h, u, d = 4], f32>
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4], f32>
+taylor.spec @as_many_queries(%q: !q) {
+  // expected-error @below {{unsupported --decode over all keys: size(t) is known where the sequence ends, not in its pieces; take the length from an input or a parameter}}
+  %o = taylor.map %q / size(t) : !q
+  taylor.yield %o : !q
+}

@@ -221,3 +221,33 @@ taylor.function @sink.joint of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" 
   %o = taylor.map %n * %d : !o, !o
   taylor.yield "gradient:s" %o, "gradient:v0" %dv0, "gradient:r" %d : !o, !channel, !o
 }
+
+// -----
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, h, u, d]>
+!v = !taylor.array<[b, h, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+// A maximum beside sums without exponentials stays with them.
+// CHECK-LABEL: taylor.function @maximum_alone
+// CHECK: taylor.pairwise { {{.*}}m = maximum(s0) } -> rows(h, %v), maximum
+taylor.function @maximum_alone of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
+  %n, %m = taylor.pairwise { s = dot(%q, %k), m = maximum(s), w = exp(s - m) } -> rows(h, %v), maximum : !q, !k, !v -> !o, !row
+  taylor.yield "output:n" %n, "saved:m" %m : !o, !row
+}
+
+// -----
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, h, u, d]>
+!row = !taylor.array<[b, h, t]>
+
+// To base 2 it is log2 Z' + m log2(e).
+// CHECK-LABEL: taylor.function @binary_logarithm
+// CHECK: %[[P:.*]]:2 = taylor.pairwise
+// CHECK: taylor.map log2(%[[P]]#0) + %[[P]]#1 * 1.4426950408889634
+taylor.function @binary_logarithm of @f("input:q" %q: !q, "input:k" %k: !k) {
+  %z = taylor.pairwise { s = dot(%q, %k) } -> rows(exp(s)) : !q, !k -> !row
+  %l = taylor.map log2(%z) : !row
+  taylor.yield "output:l" %l : !row
+}

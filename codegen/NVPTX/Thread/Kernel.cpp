@@ -13,7 +13,11 @@ using tile::ExtentAttr;
 KernelEmitter::KernelEmitter(tile::KernelOp kernel, LLVM::GlobalOp shared)
     : kernel(kernel), shared(shared), builder(kernel.getContext()), numWarps(getNumWarps(kernel)) {}
 
-LLVM::LLVMFuncOp KernelEmitter::makeFunction(ModuleOp module, ArrayRef<Value> used) {
+/// PTX ISA, "Kernel Function Parameters": bytes of them; from PTX 8.1 on 32764 on sm_70 and later, with
+/// drivers that know it. A tensor has an address and a stride per axis, of 8 bytes each.
+static constexpr int64_t kMostParameterBytes = 4352;
+
+FailureOr<LLVM::LLVMFuncOp> KernelEmitter::makeFunction(ModuleOp module, ArrayRef<Value> used) {
   MLIRContext *context = builder.getContext();
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(context, unsigned(Space::global));
   SmallVector<Type> parameters(std::size(kSizeRoles), i64);
@@ -22,6 +26,11 @@ LLVM::LLVMFuncOp KernelEmitter::makeFunction(ModuleOp module, ArrayRef<Value> us
     if (isa<tile::TensorOp>(array.getDefiningOp()))
       parameters.append(cast<ArrayType>(array.getType()).getAxes().size(), i64);
   }
+  int64_t bytes = 8 * static_cast<int64_t>(parameters.size());
+  if (bytes > kMostParameterBytes)
+    return kernel.emitOpError() << "unsupported on this target: " << bytes << " bytes of parameters, for "
+                                << used.size() << " arrays, where a kernel may have " << kMostParameterBytes
+                                << "; compile parts of the specification by themselves";
   builder.setInsertionPointToEnd(module.getBody());
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
   auto function = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(), getEntryName(kernel), type);
@@ -149,7 +158,10 @@ Operation *KernelEmitter::getEndOfStart() {
 
 LogicalResult KernelEmitter::emit(ModuleOp module) {
   SmallVector<Value> used = getArguments(kernel);
-  LLVM::LLVMFuncOp function = makeFunction(module, used);
+  FailureOr<LLVM::LLVMFuncOp> made = makeFunction(module, used);
+  if (failed(made))
+    return failure();
+  LLVM::LLVMFuncOp function = *made;
   Location loc = kernel.getLoc();
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
   thread = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());

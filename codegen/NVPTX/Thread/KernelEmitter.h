@@ -73,7 +73,7 @@ public:
 
 private:
   // Kernel.cpp: parameters, sizes, strides, the place in the grid.
-  LLVM::LLVMFuncOp makeFunction(ModuleOp module, ArrayRef<Value> arrays);
+  FailureOr<LLVM::LLVMFuncOp> makeFunction(ModuleOp module, ArrayRef<Value> arrays);
   void readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> arrays);
   Value extentValue(tile::ExtentAttr extent);
   void placeInGrid();

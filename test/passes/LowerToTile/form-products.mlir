@@ -9,7 +9,7 @@
 // CHECK-LABEL: tile.program @learned_features
 // CHECK:         %[[X:.*]] = tile.load %0
 // CHECK:         %[[W:.*]] = tile.load %1
-// CHECK-NEXT:    %[[F:.*]] = tile.dot %[[W]], %[[X]] over(d) : !tile.tile<[d = 16, r = 8], f32>, !tile.tile<[d = 16, t = 64], f32> -> !tile.tile<[r = 8, t = 64], f32>
+// CHECK-NEXT:    %[[F:.*]] = tile.dot %[[W]], %[[X]] over(d) exact : !tile.tile<[d = 16, r = 8], f32>, !tile.tile<[d = 16, t = 64], f32> -> !tile.tile<[r = 8, t = 64], f32>
 // CHECK-NEXT:    tile.store %[[F]]
 tile.program @learned_features {
   %0 = tile.tensor "input:x" : !tile.array<[t, d = 16], f32>
@@ -29,7 +29,7 @@ tile.program @learned_features {
   }
 }
 
-// A maximum; a product that something else reads; a factor more; a square; a matrix by a vector; sizes that are no blocks of 8.
+// A maximum; a product that something else reads; a factor more; a square; a matrix by a vector; sizes that are no blocks of 8; elements of 16 bits.
 // CHECK-LABEL: tile.program @leaves_the_rest
 // CHECK-NOT:     tile.dot
 tile.program @leaves_the_rest {
@@ -41,6 +41,8 @@ tile.program @leaves_the_rest {
   %5 = tile.tensor "output:s" : !tile.array<[t], f32>
   %6 = tile.tensor "input:n" : !tile.array<[d = 16, n = 6], f32>
   %7 = tile.tensor "output:n" : !tile.array<[t, n = 6], f32>
+  %8 = tile.tensor "input:y" : !tile.array<[t, d = 16], bf16>
+  %9 = tile.tensor "input:h" : !tile.array<[d = 16, r = 8], bf16>
   tile.kernel @k grid(%i in ceildiv(t, 64)) {
     %c64 = arith.constant 64 : index
     %t0 = arith.muli %i, %c64 : index
@@ -86,5 +88,13 @@ tile.program @leaves_the_rest {
     }
     %s6 = tile.reduce sum %p6 over(d) : !tile.tile<[d = 16, n = 6, t = 64], f32> -> !tile.tile<[n = 6, t = 64], f32>
     tile.store %s6, %7[t = %t0] : !tile.tile<[n = 6, t = 64], f32>, !tile.array<[t, n = 6], f32>
+    %y = tile.load %8[t = %t0] : !tile.array<[t, d = 16], bf16> -> !tile.tile<[d = 16, t = 64], bf16>
+    %h = tile.load %9[] : !tile.array<[d = 16, r = 8], bf16> -> !tile.tile<[d = 16, r = 8], bf16>
+    %p7 = tile.map (%a = %y, %b = %h) : (!tile.tile<[d = 16, t = 64], bf16>, !tile.tile<[d = 16, r = 8], bf16>) -> !tile.tile<[d = 16, r = 8, t = 64], bf16> {
+      %r = arith.mulf %a, %b : bf16
+      tile.yield %r : bf16
+    }
+    %s7 = tile.reduce sum %p7 over(d) : !tile.tile<[d = 16, r = 8, t = 64], bf16> -> !tile.tile<[r = 8, t = 64], bf16>
+    tile.store %s7, %2[t = %t0] : !tile.tile<[r = 8, t = 64], bf16>, !tile.array<[t, r = 8], f32>
   }
 }
