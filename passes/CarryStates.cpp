@@ -141,7 +141,8 @@ static bool isPlace(Operation *scalar) {
 LogicalResult StateCarrier::checkSize(SizeOp size) {
   if (llvm::all_of(size->getUsers(), llvm::IsaPred<arith::MinimumFOp>))
     return success();
-  return refuse(size.getLoc(), "size(" + size.getAxis() + ") is known where the sequence ends, not in its pieces",
+  return refuse(size.getLoc(),
+                "size(" + size.getAxis() + ") is known where the sequence ends, not in its pieces",
                 "take the length from an input or a parameter");
 }
 
@@ -219,9 +220,8 @@ LogicalResult StateCarrier::carry(Operation *op) {
                     "'taylor.align' to u reads queries of earlier calls, and keys alone are kept",
                     "take what it reads from an input over u, or keep states");
     // All keys are there, but of the queries the last ones.
-    WalkResult sizes = op->walk([&](SizeOp size) -> WalkResult {
-      return size.getAxis() == "t" ? checkSize(size) : success();
-    });
+    WalkResult sizes = op->walk(
+        [&](SizeOp size) -> WalkResult { return size.getAxis() == "t" ? checkSize(size) : success(); });
     return failure(sizes.wasInterrupted());
   }
   LogicalResult moved = success();

@@ -109,6 +109,9 @@ Type taylor::realTypeOf(MLIRContext *context, TypeRange arrays, TypeRange result
 
 SmallVector<StringRef> taylor::indexedAxes(Region &region) {
   llvm::SmallSetVector<StringRef, 4> axes;
-  region.walk([&](IndexOp op) { axes.insert(op.getAxis()); });
+  region.walk([&](IndexOp op) {
+    if (op.getAxisAttr()) // what has none is refused after what is around it
+      axes.insert(op.getAxis());
+  });
   return axes.takeVector();
 }

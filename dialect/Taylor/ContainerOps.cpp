@@ -148,7 +148,8 @@ LogicalResult verifyOrders(SpecOp spec, RecurrencesOp op) {
 void nameArguments(Region &region, ArrayAttr names, OpAsmSetValueNameFn setName) {
   for (auto [argument, name] : llvm::zip(region.getArguments(), names)) {
     StringRef text = cast<StringAttr>(name).getValue();
-    setName(argument, text.substr(text.find(':') == StringRef::npos ? 0 : text.find(':') + 1));
+    // Formulas read no name that ends in a minus.
+    setName(argument, text.substr(text.find(':') == StringRef::npos ? 0 : text.find(':') + 1).rtrim('-'));
   }
 }
 

@@ -104,8 +104,8 @@ bool formProduct(ReduceOp reduce, int64_t mostBytes) {
   auto a = cast<TileType>(left.getType()), b = cast<TileType>(right.getType());
   Type element = reduce.getType().getElementType();
   // Products of 16 bits have sums of f32, and this sum has none.
-  bool sameElements = a.getElementType() == element && b.getElementType() == element &&
-                      (element.isF32() || element.isF64());
+  bool sameElements =
+      a.getElementType() == element && b.getElementType() == element && (element.isF32() || element.isF64());
   // Two matrices with `over` and different axes beside it: three axes together.
   if (!sameElements || !isMatrix(a, over) || !isMatrix(b, over) || reduce.getType().getAxes().size() != 2)
     return false;

@@ -55,8 +55,8 @@ struct TileSizes {
   /// meet; 0: no limit. A computed operand that needs more comes from memory, and so does a sum for what is
   /// computed from it.
   int64_t blockBytes = 0;
-  /// Bytes that the operands of one product of f32 or f64 take at once (taylor-form-products); 0: no limit. Where
-  /// that of a computed operand of pairs takes more, the operand comes from memory.
+  /// Bytes that the operands of one product of f32 or f64 take at once (taylor-form-products); 0: no limit.
+  /// Where that of a computed operand of pairs takes more, the operand comes from memory.
   int64_t productBytes = 0;
   /// Sums of finitely many powers are states between chunks (taylor-chunk-sums).
   bool chunked = false;

@@ -1,5 +1,6 @@
 # A kernel of more arrays than its parameters have room for is refused, before ptxas would; a processor takes it.
 # REQUIRES: taylorc
+# RUN: rm -rf %t
 # RUN: %python %s %t
 import pathlib
 import subprocess
