@@ -3,6 +3,7 @@
 // A sequence in pieces: what one piece leaves behind is what the next begins from. Passes.td has the rule.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "passes/OrderAxes.h"
 #include "passes/Passes.h"
 #include "passes/StateCarrier.h"
 
@@ -249,11 +250,6 @@ LogicalResult StateCarrier::run() {
   SmallVector<Operation *> operations =
       llvm::map_to_vector(body().without_terminator(), [](Operation &op) { return &op; });
   builder.setInsertionPointToStart(&body());
-  for (BlockArgument argument : body().getArguments()) {
-    Value ordered = buildInTableOrder(builder, loc, argument);
-    if (ordered != argument)
-      argument.replaceAllUsesExcept(ordered, ordered.getDefiningOp());
-  }
   partDocuments();
   if (mode != CarryMode::Queries)
     for (Operation *op : operations)
@@ -276,7 +272,7 @@ struct CarryStates : taylor::impl::CarryStatesPassBase<CarryStates> {
   void runOnOperation() override {
     CarryMode mode = queriesOnly ? CarryMode::Queries : recurrent ? CarryMode::Recurrent : CarryMode::Pieces;
     for (SpecOp spec : getOperation().getOps<SpecOp>())
-      if (failed(StateCarrier(spec, featureBlock, mode).run()))
+      if (orderAxes(spec); failed(StateCarrier(spec, featureBlock, mode).run()))
         return signalPassFailure();
   }
 };

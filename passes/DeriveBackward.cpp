@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/OrderAxes.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -82,6 +83,7 @@ Value buildZeros(OpBuilder &builder, Location loc, ArrayType type) {
 }
 
 LogicalResult deriveFunction(SpecOp spec, bool forwardOnly) {
+  orderAxes(spec);
   OpBuilder builder(spec);
   Location loc = spec.getLoc();
   Block &body = spec.getBody().front();
@@ -106,7 +108,7 @@ LogicalResult deriveFunction(SpecOp spec, bool forwardOnly) {
   IRMapping values;
   builder.setInsertionPointToStart(block);
   for (auto [old, argument] : llvm::zip(body.getArguments(), block->getArguments()))
-    values.map(old, buildInTableOrder(builder, loc, argument));
+    values.map(old, argument);
   for (Operation &op : body.without_terminator())
     builder.clone(op, values);
 

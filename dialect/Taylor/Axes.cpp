@@ -34,6 +34,10 @@ StringRef taylor::channelOf(ArrayType array) {
   return channel;
 }
 
+bool taylor::hasChannel(ArrayType array) {
+  return llvm::any_of(array.getAxes(), [](StringAttr axis) { return !isRuntimeAxis(axis); });
+}
+
 SmallVector<StringRef> taylor::channelNamesOf(ArrayRef<ArrayType> arrays) {
   SmallVector<StringRef> channels;
   for (ArrayType array : arrays)

@@ -21,6 +21,8 @@ llvm::StringRef tokenAxis(ArrayType array);
 
 /// The one axis of an array that is neither a run-time axis nor `f`; empty if there is none or several.
 llvm::StringRef channelOf(ArrayType array);
+/// Whether an array has any axis that is no run-time axis, `f` and several included.
+bool hasChannel(ArrayType array);
 /// Those of several arrays, as far as each has one: what size(..) may name in formulas without channels.
 llvm::SmallVector<llvm::StringRef> channelNamesOf(llvm::ArrayRef<ArrayType> arrays);
 

@@ -422,7 +422,8 @@ void printGeneric(OpAsmPrinter &printer, PairwiseOp op) {
   printRegion("maximum", op.getMaximum());
   printRegion("weight", op.getWeight());
   printer.printOptionalAttrDict(llvm::to_vector(op->getDiscardableAttrs()));
-  printer << " : " << op.getArrays().getTypes() << " -> " << op.getResultTypes();
+  printer << " : " << op.getArrays().getTypes();
+  printer.printArrowTypeList(op.getResultTypes());
 }
 
 } // namespace
@@ -457,10 +458,6 @@ StringRef productChannel(ArrayType row, ArrayType column) {
     if (!isRuntimeAxis(axis) && column.has(axis))
       return axis;
   return "";
-}
-
-bool hasChannel(ArrayType array) {
-  return llvm::any_of(array.getAxes(), [](StringAttr axis) { return !isRuntimeAxis(axis); });
 }
 
 LogicalResult verifyOperands(PairwiseOp op) {

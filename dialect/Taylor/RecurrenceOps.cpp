@@ -160,7 +160,7 @@ LogicalResult RecurrencesOp::verify() {
   if (failed(verifyDecay(*this, getDecay(), getMask())))
     return failure();
   for (Value extra : getExtras())
-    if (!channelOf(cast<ArrayType>(extra.getType())).empty())
+    if (hasChannel(cast<ArrayType>(extra.getType())))
       return emitOpError("unsupported channel axis of a value in a formula of pairs: ") << extra.getType();
   if (failed(verifyClauses(*this)))
     return failure();
