@@ -107,8 +107,7 @@ LogicalResult deriveFunction(SpecOp spec, bool forwardOnly) {
   Block *block = addBlock(function.getBody(), body.getArgumentTypes(), loc);
   IRMapping values;
   builder.setInsertionPointToStart(block);
-  for (auto [old, argument] : llvm::zip(body.getArguments(), block->getArguments()))
-    values.map(old, argument);
+  values.map(body.getArguments(), block->getArguments());
   for (Operation &op : body.without_terminator())
     builder.clone(op, values);
 

@@ -5,11 +5,11 @@
 using namespace mlir;
 using namespace taylor;
 
-/// Operations on one array give the result its order, which was the argument's.
-static void retype(Value result) {
-  auto type = dyn_cast<ArrayType>(result.getType());
-  if (type && !type.has("f") && !type.getElementType().isInteger())
-    result.setType(joinAxes(result, type.getElementType()));
+/// An array's type with its axes in the table's order; that of a state or of integers as it is.
+static ArrayType inTableOrder(Value array) {
+  ArrayType type = arrayTypeOf(array);
+  bool stays = type.has("f") || type.getElementType().isInteger();
+  return stays ? type : joinAxes(array, type.getElementType());
 }
 
 void taylor::orderAxes(SpecOp spec) {
@@ -21,7 +21,7 @@ void taylor::orderAxes(SpecOp spec) {
   builder.setInsertionPointToStart(&body);
   bool isOrdered = true;
   for (BlockArgument argument : body.getArguments()) {
-    Value ordered = buildInTableOrder(builder, spec.getLoc(), argument);
+    Value ordered = buildInOrder(builder, spec.getLoc(), argument, inTableOrder(argument));
     if (ordered == argument)
       continue;
     isOrdered = false;
@@ -29,8 +29,10 @@ void taylor::orderAxes(SpecOp spec) {
   }
   if (isOrdered)
     return;
+  // Operations on one array give their results its order, which was the argument's.
   for (Operation &op : body.without_terminator())
-    llvm::for_each(op.getResults(), retype);
+    for (Value result : op.getResults())
+      result.setType(inTableOrder(result));
   builder.setInsertionPoint(yield);
   for (auto [operand, type] : llvm::zip_equal(yield->getOpOperands(), yielded))
     operand.set(buildInOrder(builder, spec.getLoc(), operand.get(), type));

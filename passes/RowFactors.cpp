@@ -13,9 +13,7 @@ Value taylor::findRowFactored(MapOp map) {
   Value x;
   DenseSet<Value> ofChannels;
   for (auto [array, argument] : llvm::zip(map.getArrays(), map.getBody().getArguments())) {
-    bool hasChannel =
-        llvm::any_of(arrayTypeOf(array).getAxes(), [](StringAttr axis) { return !isRuntimeAxis(axis); });
-    if (!hasChannel)
+    if (!hasChannel(arrayTypeOf(array)))
       continue;
     if (x || !isa<BlockArgument>(array))
       return {};

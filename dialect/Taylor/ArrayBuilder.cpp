@@ -122,11 +122,6 @@ Value taylor::buildInOrder(OpBuilder &builder, Location loc, Value array, ArrayT
       type.clone(arrayTypeOf(array).getElementType()));
 }
 
-Value taylor::buildInTableOrder(OpBuilder &builder, Location loc, Value array) {
-  ArrayType type = arrayTypeOf(array);
-  return type.has("f") ? array : buildInOrder(builder, loc, array, joinAxes(array, type.getElementType()));
-}
-
 llvm::SetVector<Value> taylor::collectScalars(Value scalar) {
   llvm::SetVector<Value> found;
   found.insert(scalar);

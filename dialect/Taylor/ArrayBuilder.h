@@ -56,8 +56,6 @@ mlir::Value buildConversion(mlir::OpBuilder &builder, mlir::Location loc, mlir::
 /// in the order of the table in dialect/Taylor/README.md; arguments, and so their gradients, have them as
 /// they were declared.
 mlir::Value buildInOrder(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value array, ArrayType type);
-/// The same in the table's order. States stay as they are: their features come before the channels of values.
-mlir::Value buildInTableOrder(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value array);
 
 /// A scalar and all that it is computed from, each once: scalars share operands.
 llvm::SetVector<mlir::Value> collectScalars(mlir::Value scalar);
