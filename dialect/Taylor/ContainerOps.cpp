@@ -91,9 +91,8 @@ ParseResult parseBody(OpAsmParser &parser, OperationState &result,
   return success();
 }
 
-/// Results are arrays with distinct names.
-LogicalResult verifyYield(YieldOp yield) {
-  llvm::SmallDenseSet<StringRef> names;
+/// Results are arrays with distinct names, and none of `names`.
+LogicalResult verifyYield(YieldOp yield, llvm::SmallDenseSet<StringRef> names = {}) {
   for (Value value : yield.getValues())
     if (!isa<ArrayType>(value.getType()))
       return yield.emitOpError("expected results of type !taylor.array, but got ") << value.getType();
@@ -447,10 +446,14 @@ LogicalResult FunctionOp::verify() {
                                   [](StringRef name) { return name.starts_with("input:"); });
   if (getSources() && int64_t(getSources()->size()) != inputs)
     return emitOpError("expected a source per input, ") << inputs << ", but got " << getSources()->size();
+  llvm::SmallDenseSet<StringRef> names;
   for (auto [argument, name] : llvm::zip(getBody().getArguments(), getArgNames())) {
     if (!isa<ArrayType>(argument.getType()))
       return emitOpError("expected arguments of type !taylor.array, but got ") << argument.getType();
-    StringRef role = cast<StringAttr>(name).getValue().split(':').first;
+    StringRef text = cast<StringAttr>(name).getValue();
+    if (!names.insert(text).second)
+      return emitOpError("expected distinct argument names, but got '") << text << "' twice";
+    StringRef role = text.split(':').first;
     if (role != "input" && role != "output" && role != "saved" && role != "cotangent")
       return emitOpError("expected an argument named input:, output:, saved: or cotangent:, but got ")
              << name;
@@ -464,7 +467,7 @@ LogicalResult FunctionOp::verify() {
   if (auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
       !yield || !yield.getNames() || yield.getNames()->size() != yield.getValues().size())
     return emitOpError("requires a taylor.yield with a name for each result at its end");
-  return verifyYield(cast<YieldOp>(getBody().front().getTerminator()));
+  return verifyYield(cast<YieldOp>(getBody().front().getTerminator()), names);
 }
 
 //===----------------------------------------------------------------------===//

@@ -123,6 +123,20 @@ taylor.spec @same_result_twice(%q: !taylor.array<[b, t]>) {
 
 // -----
 
+// expected-error @below {{'taylor.function' op expected distinct argument names, but got 'input:q' twice}}
+taylor.function @same_argument_twice of @f("input:q" %q: !taylor.array<[b, t]>, "input:q" %k: !taylor.array<[b, t]>) {
+  taylor.yield "output:o" %q : !taylor.array<[b, t]>
+}
+
+// -----
+
+taylor.function @argument_and_result of @f("input:q" %q: !taylor.array<[b, t]>) {
+  // expected-error @below {{'taylor.yield' op expected distinct result names, but got "input:q" twice}}
+  taylor.yield "input:q" %q : !taylor.array<[b, t]>
+}
+
+// -----
+
 // expected-error @below {{'taylor.function' op expected an argument named input:, output:, saved: or cotangent:, but got "tensor:x"}}
 taylor.function @role of @f("output:q" %q: !taylor.array<[b, t]>, "tensor:x" %x: !taylor.array<[b, t]>) {
   taylor.yield "output:o" %q : !taylor.array<[b, t]>
