@@ -39,7 +39,9 @@ public:
 private:
   FigurePanel readPanel(const toml::table &table) {
     known(table, {"title", "scales", "against", "runs"});
-    FigurePanel panel{word(table, "title"), {}, {}, {}};
+    FigurePanel panel;
+    if (table.contains("title"))
+      panel.title = word(table, "title");
     if (table.contains("against"))
       panel.against = word(table, "against");
     if (table.contains("scales"))

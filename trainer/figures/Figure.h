@@ -17,7 +17,7 @@ struct FigureRun {
 };
 
 struct FigurePanel {
-  std::string title;
+  std::string title;               // empty: the text that its runs read
   std::vector<std::string> scales; // at which the panel is drawn; empty: at all
   // Empty: losses against steps, a line per run. Otherwise the last accuracy against this number of the runs'
   // summaries, a line for all runs of a label.
@@ -35,7 +35,7 @@ struct Figure {
 //
 //   title = "Figure 4: ..."
 //   [[panel]]
-//   title = "FineWeb"
+//   title = "ReLU"                                         # without one: the name of the runs' text
 //   scales = ["paper"]                                     # where it is not for all
 //   against = "state_bytes"                                # accuracy, where it is not losses against steps
 //   runs = [ { label = "softmax", config = "../paper/fineweb-softmax.toml" } ]

@@ -7,6 +7,7 @@
 #include "trainer/report/Gnuplot.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
+#include "trainer/text/Corpus.h"
 #include <set>
 
 namespace fs = std::filesystem;
@@ -109,9 +110,14 @@ struct Planned {
   Folders folders;
 };
 
-// Seed by seed, so that a figure can be drawn as soon as every run has one. Throws Error for whatever is
-// wrong with any of the configurations.
-static Planned planRuns(const Figure &figure, const FigureOptions &options, const fs::path &scale,
+// By its last component, however the path ends.
+static std::string nameText(const fs::path &path) {
+  return path.empty() ? kHeadersTitle : (path / "").parent_path().filename().string();
+}
+
+// Seed by seed, so that a figure can be drawn as soon as every run has one. Names panels by their text where
+// they have no title. Throws Error for whatever is wrong with any of the configurations.
+static Planned planRuns(Figure &figure, const FigureOptions &options, const fs::path &scale,
                         const fs::path &out) {
   Planned planned;
   std::set<fs::path> queued;
@@ -120,25 +126,28 @@ static Planned planRuns(const Figure &figure, const FigureOptions &options, cons
   for (int64_t seed = 1; seed <= options.seeds; ++seed)
     for (size_t p = 0; p < figure.panels.size(); ++p)
       for (size_t r = 0; r < figure.panels[p].runs.size(); ++r) {
-        const FigureRun &run = figure.panels[p].runs[r];
+        FigurePanel &panel = figure.panels[p];
+        const FigureRun &run = panel.runs[r];
         fs::path folder = out / text(run.name(), "-seed", seed);
         planned.folders[p][r].push_back(folder);
-        if (!queued.insert(folder).second)
-          continue;
-        std::vector<std::string> configs = {run.config.string()};
+        std::vector<std::string> configs = {run.config.string()}, overrides = options.overrides;
         if (figure.scaled)
           configs.push_back(scale.string());
+        overrides.push_back("run.folder=" + folder.string());
+        Config config = readConfig(configs, overrides);
+        config.check();
+        if (panel.title.empty())
+          panel.title = nameText(config.data.path);
+        if (!queued.insert(folder).second)
+          continue;
         // A line of points has many runs of one label.
-        std::string label = figure.panels[p].against.empty() ? run.label : run.name();
+        std::string label = panel.against.empty() ? run.label : run.name();
         QueuedRun made{text(label, ", seed ", seed), folder, {}};
-        for (const std::string &config : configs)
-          made.arguments.insert(made.arguments.end(), {"--config", config});
+        for (const std::string &name : configs)
+          made.arguments.insert(made.arguments.end(), {"--config", name});
         made.arguments.insert(made.arguments.end(), {"--set", text("run.seed=", seed)});
         for (const std::string &setting : options.overrides)
           made.arguments.insert(made.arguments.end(), {"--set", setting});
-        std::vector<std::string> overrides = options.overrides;
-        overrides.push_back("run.folder=" + folder.string());
-        readConfig(configs, overrides).check();
         planned.queue.push_back(std::move(made));
       }
   return planned;
@@ -155,6 +164,8 @@ int makeFigure(const FigureOptions &options) {
                                      : fs::path(options.out);
   if (!options.noPlots && !options.list)
     requireGnuplot();
+  if (figure.scaled && options.scale != "paper")
+    figure.title += ", at the scale '" + options.scale + "'";
   Planned planned = planRuns(figure, options, scale, out);
   if (options.list) {
     for (const QueuedRun &run : planned.queue)

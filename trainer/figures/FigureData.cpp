@@ -75,6 +75,24 @@ std::vector<CurvePoint> overSeeds(const std::vector<Series> &seeds) {
   return points;
 }
 
+// What a picture shows: all losses behind the first tenth of the steps, whose fall would leave no room for
+// differences.
+std::string printRange(const std::vector<const std::vector<CurvePoint> *> &curves) {
+  int64_t last = 0;
+  for (const std::vector<CurvePoint> *points : curves)
+    for (const CurvePoint &point : *points)
+      last = std::max(last, point.step);
+  double least = INFINITY, largest = 0;
+  for (const std::vector<CurvePoint> *points : curves)
+    for (const CurvePoint &point : *points)
+      if (10 * point.step > last && point.least > 0) {
+        least = std::min(least, point.least);
+        largest = std::max(largest, point.largest);
+      }
+  return least <= largest ? text("set yrange [", 0.98 * least, ":", 1.02 * largest, "]\n")
+                          : "set yrange [*:*]\n";
+}
+
 double mean(const std::vector<double> &values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
@@ -135,7 +153,8 @@ std::string printResults(const Figure &figure, const std::vector<std::vector<Cur
 // range over seeds.
 std::string printFigurePlot(const Figure &figure, const std::vector<std::vector<Curve>> &curves) {
   std::string out = beginPicture(curves.size(), /*rows=*/2) + R"(set logscale y
-set format y "%.2f"
+set format y "%.4g"
+do for [decade = -3:2] { do for [step in "1 1.2 1.4 1.6 1.8 2 2.2 2.5 3 3.5 4 5 6 7 8"] { set ytics add (real(step) * 10.0**decade) } }
 set xlabel "step"
 set key top right
 )";
@@ -152,8 +171,12 @@ set key top right
         out += "END\n";
       }
   out += text("set multiplot layout 2, columns title ", quotedForPlot(figure.title), " noenhanced\n");
-  for (const char *kind : {"train", "test"})
+  for (auto [kind, points] : {std::pair{"train", &Curve::train}, {"test", &Curve::test}})
     for (size_t panel = 0; panel < curves.size(); ++panel) {
+      std::vector<const std::vector<CurvePoint> *> shown;
+      for (const Curve &curve : curves[panel])
+        shown.push_back(&(curve.*points));
+      out += printRange(shown);
       out += text("set title ", quotedForPlot(figure.panels[panel].title), " noenhanced\nset ylabel '", kind,
                   " loss'\nplot ");
       const char *separator = "";

@@ -51,7 +51,7 @@ void collect(const fs::path &folder, const std::string &prefix, const std::set<s
 
 Corpus findHeaders() {
   Corpus corpus;
-  corpus.title = "LLVM and MLIR headers";
+  corpus.title = kHeadersTitle;
   for (const fs::path &folder : headerFolders()) {
     if (!fs::is_directory(folder / "llvm") || !fs::is_directory(folder / "mlir"))
       continue;

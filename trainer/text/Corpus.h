@@ -24,6 +24,9 @@ struct Corpus {
   uint64_t fingerprint = 0; // changes with any file's path, size or time of change
 };
 
+// What the corpus of the path "" is called.
+inline constexpr const char *kHeadersTitle = "LLVM and MLIR headers";
+
 // The file or folder the user names; with "" the LLVM and MLIR headers and .td files of this machine. Hidden
 // files are left out of a folder. Throws Error if there is no text.
 Corpus findCorpus(const std::string &path);
