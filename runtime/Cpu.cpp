@@ -54,6 +54,11 @@ const std::string &cpuName() {
   return name;
 }
 
+const std::string &cpuVendor() {
+  static const std::string vendor = cpuinfo({"vendor_id"});
+  return vendor;
+}
+
 int cpuCount() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0)

@@ -19,6 +19,9 @@ const std::string &cpuFlags();
 /// The processor's name for messages: "Intel(R) Xeon(R) Processor".
 const std::string &cpuName();
 
+/// The "vendor_id" line of /proc/cpuinfo: "GenuineIntel", "AuthenticAMD"; "" where there is none (Arm).
+const std::string &cpuVendor();
+
 /// Processors that this process may use (its affinity mask).
 int cpuCount();
 

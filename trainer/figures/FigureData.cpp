@@ -7,6 +7,7 @@
 #include "trainer/support/Files.h"
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
@@ -131,18 +132,26 @@ std::string printCurves(const Figure &figure, const std::vector<std::vector<Curv
   return out;
 }
 
+// "MEAN | LEAST to LARGEST", each in `format`.
+static std::string printSpread(const char *format, const std::vector<double> &values) {
+  auto [least, largest] = std::minmax_element(values.begin(), values.end());
+  return text(formatNumber(format, mean(values)), " | ", formatNumber(format, *least), " to ",
+              formatNumber(format, *largest));
+}
+
 std::string printResults(const Figure &figure, const std::vector<std::vector<Curve>> &curves) {
   std::string out;
   for (size_t panel = 0; panel < curves.size(); ++panel) {
-    out += text(panel ? "\n" : "", "**", figure.panels[panel].title, "**\n\n",
-                "| run | test loss | over seeds | above ", curves[panel][0].label,
-                " | train loss |\n|---|---|---|---|---|\n");
-    double first = mean(curves[panel][0].finalTest);
+    const std::vector<double> &first = curves[panel][0].finalTest;
+    out += text(panel ? "\n" : "", "**", figure.panels[panel].title, "** (seeds: ", first.size(),
+                ")\n\n| run | test loss | over seeds | above ", curves[panel][0].label,
+                " | over seeds | train loss |\n|---|---|---|---|---|---|\n");
     for (const Curve &curve : curves[panel]) {
-      auto [least, largest] = std::minmax_element(curve.finalTest.begin(), curve.finalTest.end());
-      out += text("| ", curve.label, " | ", formatNumber("%.4f", mean(curve.finalTest)), " | ",
-                  formatNumber("%.4f", *least), " to ", formatNumber("%.4f", *largest), " (",
-                  curve.finalTest.size(), ") | ", formatNumber("%+.4f", mean(curve.finalTest) - first), " | ",
+      std::vector<double> above(first.size());
+      std::transform(curve.finalTest.begin(), curve.finalTest.end(), first.begin(), above.begin(),
+                     std::minus<>());
+      out += text("| ", curve.label, " | ", printSpread("%.4f", curve.finalTest), " | ",
+                  printSpread("%+.4f", above), " | ",
                   curve.train.empty() ? "" : formatNumber("%.4f", curve.train.back().mean), " |\n");
     }
   }

@@ -16,7 +16,7 @@ struct CurvePoint {
 struct Curve {
   std::string label;
   std::vector<CurvePoint> train, test;
-  // Of the last evaluation of each seed.
+  // Of the last evaluation of each seed, in the order of seeds.
   std::vector<double> finalTest;
 };
 
@@ -29,8 +29,9 @@ std::vector<Curve> readCurves(const FigurePanel &panel,
 // panel,label,kind,step,mean,least,largest; kind is train or test.
 std::string printCurves(const Figure &figure, const std::vector<std::vector<Curve>> &curves);
 
-// A table for people, in Markdown: per panel and run the last test loss, mean and range over seeds, and how
-// much it lies above the first run's.
+// A table for people, in Markdown: per panel and run the last test loss, and how much it lies above that of
+// the panel's first run with the same seed, which sees the same text and starts from the same values; each a
+// mean and its range over seeds.
 std::string printResults(const Figure &figure, const std::vector<std::vector<Curve>> &curves);
 
 // A gnuplot script that draws the curves beside it: panels as columns, train losses above test losses.

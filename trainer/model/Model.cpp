@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/model/Model.h"
+#include "trainer/model/Linear.h"
 #include "trainer/model/Recompute.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
@@ -212,7 +213,7 @@ int64_t Model::parameterCount() const {
 
 at::Tensor Model::linear(const at::Tensor &x, const Linear &linear) const {
   if (!bf16)
-    return at::linear(x, linear.weight, linear.bias);
+    return trainer::linear(x, linear.weight, linear.bias);
   at::Tensor bias = linear.bias.defined() ? linear.bias.to(at::kBFloat16) : at::Tensor();
   return at::linear(x.to(at::kBFloat16), linear.weight.to(at::kBFloat16), bias);
 }
