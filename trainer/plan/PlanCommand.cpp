@@ -6,6 +6,7 @@
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/text/Tokenizer.h"
+#include <cmath>
 #include <filesystem>
 
 namespace fs = std::filesystem;
@@ -14,8 +15,8 @@ namespace taylor::trainer {
 
 static const char *const footer = R"(
 Examples:
-  taylor-train plan --config examples/experiments/paper/fineweb-large-norm.toml --gpu A100 --gpus 4
-  taylor-train plan --config examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir
+  taylor-train plan examples/experiments/paper/fineweb-large-norm.toml --gpu A100 --gpus 4
+  taylor-train plan examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir
 
 Parameters, operations and tokens are counted. Memory is an estimate of what lies in a device at once, without what the allocator
 and the driver keep; --set train.micro_batch=N and --set train.activation_checkpointing=true are what lowers it. Time is the
@@ -26,7 +27,7 @@ CLI::App *addPlanCommand(CLI::App &app, PlanOptions &options) {
   CLI::App *command = app.add_subcommand(
       "plan", "tell what a run needs before it runs: parameters, memory, operations, time");
   command->footer(footer);
-  command->add_option("--config", options.configs, "TOML file of settings; repeatable")
+  command->add_option("--config,CONFIG", options.configs, "TOML file of settings; repeatable")
       ->type_name("FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -60,7 +61,10 @@ static int64_t vocabularyOf(const DataConfig &data, std::string &note) {
   return 32000;
 }
 
-static std::string gigabytes(double bytes) { return formatNumber("%.2f GB", bytes / 1e9); }
+// "8.34 GB", "20.30 MB": powers of 1000, as GPUs' memories are sold.
+static std::string decimalBytes(double bytes) {
+  return formatCount(std::llround(bytes)) + (bytes < 1000 ? " B" : "B");
+}
 
 void printPlan(const PlanOptions &options) {
   std::vector<std::string> overrides = options.overrides;
@@ -94,8 +98,8 @@ void printPlan(const PlanOptions &options) {
   std::printf("the run           %lld steps, %s tokens, %.3g operations\n", (long long)config.train.steps,
               formatCount(plan.tokensPerStep * config.train.steps).c_str(),
               plan.operationsPerStep * config.train.steps);
-  std::printf("memory            %s of %s in each %s%s\n", gigabytes(memory.total()).c_str(),
-              gigabytes(gpu->memory).c_str(), gpu->name.c_str(),
+  std::printf("memory            %s of %s in each %s%s\n", decimalBytes(memory.total()).c_str(),
+              decimalBytes(gpu->memory).c_str(), gpu->name.c_str(),
               memory.total() > gpu->memory ? ": TOO MUCH; lower train.micro_batch" : "");
   for (auto [name, bytes] : {std::pair{"weights", memory.weights},
                              {"gradients", memory.gradients},
@@ -103,7 +107,7 @@ void printPlan(const PlanOptions &options) {
                              {"bf16 copies", memory.halves},
                              {"activations", memory.activations},
                              {"token scores", memory.logits}})
-    std::printf("  %-16s%s\n", name, gigabytes(bytes).c_str());
+    std::printf("  %-16s%s\n", name, decimalBytes(bytes).c_str());
   std::printf("time              %s on %lld %s at %.0f %% of %.0f TFLOP/s\n",
               formatDuration(secondsOf(plan, config, *gpu, options.share)).c_str(), (long long)plan.devices,
               gpu->name.c_str(), 100 * options.share, (bf16 ? gpu->bf16 : gpu->fp32) / 1e12);
