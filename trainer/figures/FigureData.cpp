@@ -165,7 +165,7 @@ std::string printFigurePlot(const Figure &figure, const std::vector<std::vector<
 set format y "%.4g"
 do for [decade = -3:2] { do for [step in "1 1.2 1.4 1.6 1.8 2 2.2 2.5 3 3.5 4 5 6 7 8"] { set ytics add (real(step) * 10.0**decade) } }
 set xlabel "step"
-set key top right
+set key top right opaque
 )";
   auto block = [](size_t panel, size_t curve, const char *kind) {
     return text("$", kind, "_", panel, "_", curve);
