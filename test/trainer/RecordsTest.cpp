@@ -82,6 +82,18 @@ std::string randomLines(int64_t bytes, int64_t longest) {
   return text;
 }
 
+TEST(Bytes, AFileThatGoesIsReadOn) { // as it was when it was opened
+  TemporaryFolder folder;
+  std::string path = folder.write("a.txt", "0123456789");
+  std::unique_ptr<Bytes> bytes = openBytes(path, Compression::None);
+  std::filesystem::remove(path);
+  bytes->skip(7);
+  char rest[8];
+  EXPECT_EQ(bytes->read(rest, sizeof rest), 3u);
+  EXPECT_EQ(failure([&] { bytes->skip(1); }),
+            "requires the files as they were when the preparation began, but one has become shorter");
+}
+
 TEST(Bytes, AllThreeReadTheSame) {
   TemporaryFolder folder;
   std::string contents = randomLines(3 << 20, 5000);

@@ -150,6 +150,15 @@ for changed, message in (({"field": "body"}, "same --field"), ({"max_document_to
     result = prepare(out, source, check=False, **changed)
     assert result.returncode == 1 and message in result.stderr, (changed, result.stderr)
     assert message.startswith("expected") or "to go on with the unfinished preparation in" in result.stderr, result.stderr
+# Fewer bad records than were left out before: nothing is read, and what is done stays. (The second block has the third bad record.)
+big, few = root / "more.jsonl", root / "few"
+big.write_text("no json\n[]\n" + lines(texts * 2) + "{}\n")
+result = prepare(few, big, check=False, max_bad=2)
+assert result.returncode == 1 and "expected at most 2 bad records" in result.stderr, result.stderr
+result = prepare(few, big, check=False, max_bad=1)
+assert result.returncode == 1 and result.stderr.endswith(f"error: expected --max-bad of at least 2, since so many bad records were left out in '{few}' before, but got 1; "
+                                                         "or pass --overwrite to begin anew\n"), result.stderr
+prepare(few, big, max_bad=3)
 result = prepare(out, source, max_bad=3, threads=2)
 for line in (f"left out   {source}:2504: not JSON", f"left out   {source}:2507: no JSON object", f"left out   {source}:2508: no field 'text'", "left out   1: not JSON"):
     assert line + "\n" in result.stderr, result.stderr

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/optimization/Batches.h"
+#include "trainer/support/Clock.h"
 #include <ATen/ATen.h>
 #include <algorithm>
-#include <chrono>
 
 namespace taylor::trainer {
 
@@ -62,10 +62,10 @@ void BatchLoader::work(int64_t first, int64_t end) {
 }
 
 Batch BatchLoader::next(double &waited) {
-  auto start = std::chrono::steady_clock::now();
+  Clock::time_point start = Clock::now();
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return !ready.empty() || failure; });
-  waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  waited += secondsSince(start);
   if (ready.empty())
     std::rethrow_exception(failure);
   Batch batch = std::move(ready.front());

@@ -76,6 +76,29 @@ void requireFolder(const fs::path &folder, std::string_view what, std::string_vi
          nearest.string(), "': ", std::strerror(errno), "; name another with ", option);
 }
 
+int64_t sizeOf(const fs::path &path) {
+  std::error_code error;
+  int64_t size = fs::file_size(path, error);
+  if (error)
+    fail("cannot read '", path.string(), "': ", error.message());
+  return size;
+}
+
+int64_t timeOf(const fs::path &path) {
+  std::error_code error;
+  fs::file_time_type time = fs::last_write_time(path, error);
+  if (error)
+    fail("cannot read '", path.string(), "': ", error.message());
+  return time.time_since_epoch().count();
+}
+
+void removeFile(const fs::path &path) {
+  std::error_code error;
+  fs::remove(path, error);
+  if (error)
+    fail("cannot remove '", path.string(), "': ", error.message());
+}
+
 std::string readFile(const fs::path &path) { return std::string(MappedFile(path).view()); }
 
 DurableFile::DurableFile(const fs::path &path)

@@ -28,6 +28,12 @@ private:
 
 std::string readFile(const std::filesystem::path &path);
 
+// What std::filesystem tells, but Error where it throws: a file may go while it is looked at.
+int64_t sizeOf(const std::filesystem::path &path); // bytes
+int64_t timeOf(const std::filesystem::path &path); // of the last change, since some epoch
+// Nothing where there is none; a folder must be empty.
+void removeFile(const std::filesystem::path &path);
+
 // Throws Error where a folder cannot be made: something on the way is a file, or cannot be written to. `what`
 // it is for, "the run", and which `option` names another stand in the message.
 void requireFolder(const std::filesystem::path &folder, std::string_view what, std::string_view option);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <new>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 #include <zlib.h>
@@ -42,7 +43,10 @@ public:
     return count;
   }
   void skip(int64_t count) override {
-    if (count > int64_t(fs::file_size(path)) - position)
+    struct stat status;
+    if (::fstat(descriptor, &status) != 0)
+      failRead();
+    if (count > status.st_size - position)
       failShorter();
     position += count;
     if (::lseek(descriptor, position, SEEK_SET) < 0)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TAYLOR_TRAINER_TEXT_BYTES_H
 #define TAYLOR_TRAINER_TEXT_BYTES_H
+#include "trainer/text/Inputs.h"
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 
 namespace taylor::trainer {
-
-enum class Compression { None, Gzip, Zstd };
 
 // A file's contents, decompressed, from the beginning to the end, in memory that does not grow with the file.
 class Bytes {

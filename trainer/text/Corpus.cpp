@@ -77,7 +77,7 @@ Corpus findCorpus(const std::string &path) {
     collect(path, "", {}, corpus.files);
   } else if (fs::is_regular_file(status)) {
     corpus.title = path;
-    if (int64_t size = fs::file_size(path))
+    if (int64_t size = sizeOf(path))
       corpus.files.push_back({path, fs::path(path).filename().string(), size});
   } else if (status.type() == fs::file_type::none) {
     fail("cannot read '", path, "': ", error.message());
@@ -94,8 +94,8 @@ Corpus findCorpus(const std::string &path) {
   corpus.fingerprint = fnv1a("taylor corpus 1");
   for (const Corpus::File &file : corpus.files) {
     corpus.size += file.size;
-    std::string entry = text(fs::absolute(file.path).string(), '\0', file.size, '\0',
-                             fs::last_write_time(file.path).time_since_epoch().count(), '\0');
+    std::string entry =
+        text(fs::absolute(file.path).string(), '\0', file.size, '\0', timeOf(file.path), '\0');
     corpus.fingerprint = fnv1a(entry, corpus.fingerprint);
   }
   corpus.pieceSize = documentPieceSize(corpus.size);

@@ -5,6 +5,7 @@
 #include "trainer/support/Error.h"
 #include "trainer/support/Parallel.h"
 #include "trainer/text/Corpus.h"
+#include "trainer/text/Inputs.h"
 #include "trainer/text/PreparedText.h"
 #include <algorithm>
 #include <limits>
@@ -17,9 +18,8 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr int cacheFormat = 3;               // part of the key: raise when the files' meaning changes
-constexpr int64_t tokenizerSample = 8 << 20; // bytes of text; 5 s of training
-constexpr int64_t blockSize = 4 << 20;       // bytes of text tokenized at once
+constexpr int cacheFormat = 3;         // part of the key: raise when the files' meaning changes
+constexpr int64_t blockSize = 4 << 20; // bytes of text tokenized at once
 
 std::string_view readText(const Corpus::File &file, MappedFile &mapped) {
   mapped = MappedFile(file.path);
@@ -45,7 +45,6 @@ std::string trainOnSample(const Corpus &corpus, int64_t vocabulary) {
     sample.push_back(document);
     size += document.size();
   }
-  Elapsed elapsed(text("training a tokenizer of ", vocabulary, " pieces on ", formatBytes(size)));
   return trainTokenizer(sample, vocabulary);
 }
 
@@ -105,7 +104,7 @@ void tokenize(const Corpus &corpus, const Tokenizer &tokenizer, double fraction,
 
 Data dataOf(PreparedText text) {
   return {std::move(text.title), std::move(text.tokenizer), std::move(text.training),
-          std::move(text.validation)};
+          std::move(text.validation), "raise data.validation_fraction or give more text"};
 }
 
 // Reads a cache entry; nothing if it is missing or damaged.
@@ -118,18 +117,12 @@ std::optional<Data> readCache(const fs::path &folder, bool verify, int64_t threa
 }
 
 // Records are no text: their braces and keys would be learned.
-void refuseRecords(const Corpus &corpus) {
-  auto isRecords = [](const Corpus::File &file) {
-    std::string_view name = file.name;
-    for (std::string_view packed : {".gz", ".zst"})
-      if (name.ends_with(packed))
-        name.remove_suffix(packed.size());
-    return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".parquet");
-  };
-  if (std::all_of(corpus.files.begin(), corpus.files.end(), isRecords))
-    fail("expected text, but '", corpus.title,
-         "' has records; make tokens of them with 'taylor-train prepare ", corpus.title,
-         " --train-tokenizer 32000 --out FOLDER', and train with --data FOLDER");
+void refuseRecords(const std::string &path) {
+  for (const InputFile &file : findInputs({path}))
+    if (file.format != Format::Text)
+      fail("expected text, but '", path, "' has records, such as '", file.path.filename().string(),
+           "'; make tokens of them with 'taylor-train prepare ", path,
+           " --train-tokenizer 32000 --out FOLDER' and train with --data FOLDER, or leave them out");
 }
 
 // What taylor-train prepare made; its tokenizer is that of the tokens.
@@ -140,7 +133,11 @@ Data readPrepared(const DataConfig &config, int64_t threads) {
       fail("expected the tokenizer that '", config.path, "' was prepared with, but data.tokenizer = '",
            config.tokenizer, "' is another; leave it out, or prepare the text with it");
   prepared.title = config.path;
-  return dataOf(std::move(prepared));
+  Data data = dataOf(std::move(prepared));
+  data.moreValidation =
+      text("prepare '", config.path, "' again with more text to validate with (--overwrite ",
+           "--validation-fraction or --validation-files)");
+  return data;
 }
 
 } // namespace
@@ -164,7 +161,8 @@ Data prepareData(const DataConfig &config, int64_t threads) {
   if (!config.path.empty() && isPreparedText(config.path))
     return readPrepared(config, threads);
   Corpus corpus = findCorpus(config.path);
-  refuseRecords(corpus);
+  if (!config.path.empty())
+    refuseRecords(config.path);
   std::string model = config.tokenizer.empty() ? "" : readFile(config.tokenizer);
   std::string key = text(cacheFormat, ' ', corpus.fingerprint, ' ', config.validationFraction, ' ',
                          config.tokenizer.empty() ? config.vocabulary : 0, ' ', fnv1a(model));

@@ -14,6 +14,7 @@ struct Data {
   std::string title;
   std::unique_ptr<Tokenizer> tokenizer;
   Tokens training, validation;
+  std::string moreValidation; // how the user gets more text to validate with, for messages
 
   // Differs, but for chance, where tokenizer or tokens do: the tokenizer, and tokens here and there.
   std::string fingerprint() const;

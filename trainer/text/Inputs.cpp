@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/text/Inputs.h"
 #include "trainer/support/Error.h"
 #include "trainer/text/Corpus.h"
-#include "trainer/text/Preparation.h"
 #include <algorithm>
 #include <glob.h>
 #include <set>
@@ -37,6 +37,23 @@ std::vector<InputFile> filesOf(const std::string &path) {
 }
 
 } // namespace
+
+InputFile describeInput(const fs::path &path, int64_t size) {
+  std::string name = path.filename().string();
+  auto strip = [&](std::string_view ending) {
+    if (!name.ends_with(ending))
+      return false;
+    name.resize(name.size() - ending.size());
+    return true;
+  };
+  if (strip(".parquet"))
+    return {path, Format::Parquet, Compression::None, size};
+  Compression compression = strip(".gz")    ? Compression::Gzip
+                            : strip(".zst") ? Compression::Zstd
+                                            : Compression::None;
+  bool lines = strip(".jsonl") || strip(".ndjson") || strip(".json");
+  return {path, lines ? Format::JsonLines : Format::Text, compression, size};
+}
 
 std::vector<InputFile> findInputs(const std::vector<std::string> &names) {
   std::vector<InputFile> files;

@@ -2,13 +2,14 @@
 #include "trainer/text/Preparation.h"
 #include "runtime/Hash.h"
 #include "trainer/report/Progress.h"
+#include "trainer/support/Clock.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
 #include "trainer/text/Corpus.h"
+#include "trainer/text/Inputs.h"
 #include "trainer/text/PreparedText.h"
 #include "trainer/text/RecordPipeline.h"
-#include <chrono>
 #include <fnmatch.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -22,9 +23,6 @@ namespace taylor::trainer {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int64_t tokenizerSample = 8 << 20;          // bytes of text; 5 s of training
 constexpr int64_t sampledFiles = 64;                  // at most
 constexpr auto commitEvery = std::chrono::seconds(1); // what a kill costs
 constexpr int64_t shownDefects = 10;
@@ -36,9 +34,8 @@ ordered_json describeRequest(const PreparationOptions &options, const std::vecto
   uint64_t fingerprint = fnv1a("taylor inputs 1");
   for (const InputFile &file : files) {
     bytes += file.size;
-    fingerprint = fnv1a(text(fs::absolute(file.path).string(), '\0', file.size, '\0',
-                             fs::last_write_time(file.path).time_since_epoch().count(), '\0'),
-                        fingerprint);
+    fingerprint = fnv1a(
+        text(fs::absolute(file.path).string(), '\0', file.size, '\0', timeOf(file.path), '\0'), fingerprint);
   }
   ordered_json request;
   request["files"] = files.size();
@@ -86,10 +83,16 @@ void claimFolder(const PreparationOptions &options) {
 }
 
 void emptyFolder(const fs::path &folder) {
-  fs::remove(folder / descriptionFile); // first: what is left of a kill in here is not prepared text
-  for (const fs::directory_entry &entry : fs::directory_iterator(folder))
+  removeFile(folder / descriptionFile); // first: what is left of a kill in here is not prepared text
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder, error))
     if (entry.path().filename() != ".lock")
-      fs::remove(entry.path());
+      files.push_back(entry.path());
+  if (error)
+    fail("cannot read the folder '", folder.string(), "': ", error.message());
+  for (const fs::path &file : files)
+    removeFile(file);
 }
 
 // "a.jsonl:3: not JSON"
@@ -123,7 +126,6 @@ std::string trainOnSample(const PreparationOptions &options, const std::vector<I
   if (sample.empty())
     fail("requires text to train a tokenizer on, but ",
          bad.empty() ? "there is none" : "the first of it is bad: " + bad);
-  Elapsed elapsed(text("training a tokenizer of ", options.trainTokenizer, " pieces on ", formatBytes(size)));
   return trainTokenizer(std::vector<std::string_view>(sample.begin(), sample.end()), options.trainTokenizer,
                         "--train-tokenizer");
 }
@@ -146,6 +148,11 @@ private:
   void checkSameResult() const;
   std::optional<ordered_json> readProgress();
   void checkSameRequest(const ordered_json &earlier) const;
+  // A block that does not have too many bad records. What is wrong with the text comes out here: the blocks
+  // before it are whole, and stay.
+  std::optional<EncodedBlock> nextBlock(RecordPipeline &pipeline);
+  // Where it fails, some of the block is in the splits and the state does not know: nothing may be committed
+  // after that.
   void append(const EncodedBlock &block, Progress &progress);
   void commit();
   void finish();
@@ -212,6 +219,9 @@ Preparation::Preparation(const PreparationOptions &theOptions)
       fail("expected the state of a preparation, but '", where, "' is damaged (", error.what(),
            "); begin anew with --overwrite");
     }
+    if (int64_t bad = state.allBad(); bad > options.maxBad)
+      fail("expected --max-bad of at least ", bad, ", since so many bad records were left out in '",
+           folder.string(), "' before, but got ", options.maxBad, "; or pass --overwrite to begin anew");
     trainingState = readShards(earlier->at("training"), where);
     validationState = readShards(earlier->at("validation"), where);
     origin = folder / "tokenizer.model";
@@ -281,20 +291,28 @@ void Preparation::commit() {
   validation->publish();
 }
 
-// All of a block or, where it has too many bad records, nothing.
+std::optional<EncodedBlock> Preparation::nextBlock(RecordPipeline &pipeline) {
+  try {
+    std::optional<EncodedBlock> block = pipeline.next();
+    int64_t room = options.maxBad - state.allBad();
+    if (block && int64_t(block->bad.size()) > room) {
+      const EncodedBlock::Bad &record = block->bad[room];
+      fail("expected at most ", options.maxBad, " bad records, but this is one more: ",
+           describeBad(files[block->file], options.field, record.number, record.defect),
+           "; what is done stays: mend the file and pass --overwrite, or pass a larger --max-bad to go on");
+    }
+    return block;
+  } catch (const Error &) {
+    commit();
+    throw;
+  }
+}
+
 void Preparation::append(const EncodedBlock &block, Progress &progress) {
   const InputFile &file = files[block.file];
-  int64_t bad = state.allBad();
-  auto place = [&](const EncodedBlock::Bad &record) {
-    return describeBad(file, options.field, record.number, record.defect);
-  };
-  if (bad + int64_t(block.bad.size()) > options.maxBad)
-    fail("expected at most ", options.maxBad,
-         " bad records, but this is one more: ", place(block.bad[options.maxBad - bad]),
-         "; what is done stays: mend the file and pass --overwrite, or pass a larger --max-bad to go on");
   for (const EncodedBlock::Bad &record : block.bad) {
     if (state.allBad() < shownDefects)
-      progress.message("left out   " + place(record));
+      progress.message("left out   " + describeBad(file, options.field, record.number, record.defect));
     else if (state.allBad() == shownDefects)
       progress.message("left out   more, which are counted");
     ++state.bad[int(record.defect)];
@@ -312,7 +330,7 @@ void Preparation::append(const EncodedBlock &block, Progress &progress) {
 
 int Preparation::run() {
   if (finished) {
-    fs::remove(folder / progressFile); // where it was killed in between
+    removeFile(folder / progressFile); // where it was killed in between
     std::fprintf(stderr, "done       '%s' was prepared before, from the same files with the same options\n",
                  folder.c_str());
     return 0;
@@ -331,27 +349,22 @@ int Preparation::run() {
   int64_t done = bytesBefore;
   Progress progress("preparing", total, done);
   Clock::time_point start = Clock::now(), committed = start;
-  try {
-    while (std::optional<EncodedBlock> block = pipeline.next()) {
-      append(*block, progress);
-      done = bytesBefore + std::min(block->consumed, files[block->file].size);
-      int64_t tokens = training->state().allTokens() + validation->state().allTokens();
-      double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      progress.update(done, text(tokens / 1000, "k tokens  ", int64_t((tokens - tokensBefore) / seconds),
-                                 " tokens/s", state.allBad() ? text("  ", state.allBad(), " bad") : ""));
-      if (int signal = interrupted()) {
-        commit();
-        progress.message(text("stopped by signal ", signal, "; the same command goes on from here"));
-        return 128 + signal;
-      }
-      if (Clock::now() - committed >= commitEvery) {
-        commit();
-        committed = Clock::now();
-      }
+  while (std::optional<EncodedBlock> block = nextBlock(pipeline)) {
+    append(*block, progress);
+    done = bytesBefore + std::min(block->consumed, files[block->file].size);
+    int64_t tokens = training->state().allTokens() + validation->state().allTokens();
+    progress.update(done,
+                    text(tokens / 1000, "k tokens  ", int64_t((tokens - tokensBefore) / secondsSince(start)),
+                         " tokens/s", state.allBad() ? text("  ", state.allBad(), " bad") : ""));
+    if (int signal = interrupted()) {
+      commit();
+      progress.message(text("stopped by signal ", signal, "; the same command goes on from here"));
+      return 128 + signal;
     }
-  } catch (const Error &) {
-    commit();
-    throw;
+    if (Clock::now() - committed >= commitEvery) {
+      commit();
+      committed = Clock::now();
+    }
   }
   progress.finish();
   finish();
@@ -383,7 +396,7 @@ void Preparation::finish() {
     title += text(" and ", options.inputs.size() - 1, " more");
   ordered_json about = {{"title", title}, {"prepared", request}, {"left_out", leftOut}};
   writeDescription(folder, about, *tokenizer, training->state(), validation->state());
-  fs::remove(folder / progressFile);
+  removeFile(folder / progressFile);
 
   auto show = [](const char *label, const SplitState &split) {
     std::fprintf(stderr, "%s %lld tokens in %lld documents, %zu shard%s\n", label,

@@ -4,7 +4,6 @@
 // parallel.
 #ifndef TAYLOR_TRAINER_TEXT_PREPARATION_H
 #define TAYLOR_TRAINER_TEXT_PREPARATION_H
-#include "trainer/text/Records.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,11 +26,6 @@ struct PreparationOptions {
   std::string verify; // a folder to check, in place of a preparation
   void check() const;
 };
-
-// The files behind the names: a file, the files of a folder and its folders (where it has records, without
-// text and .json, which are about them; without hidden ones), what a glob matches; each once, empty ones left
-// out, in the order of the names and then by path. Throws Error for a name that gives none.
-std::vector<InputFile> findInputs(const std::vector<std::string> &names);
 
 // Prepares, or goes on with what a killed or interrupted process left of the same preparation. The result is
 // a function of files and options alone, whatever the number of threads or interruptions. Returns the

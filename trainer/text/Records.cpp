@@ -6,8 +6,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-namespace fs = std::filesystem;
-
 namespace taylor::trainer {
 
 namespace {
@@ -220,23 +218,6 @@ private:
 };
 
 } // namespace
-
-InputFile describeInput(const fs::path &path, int64_t size) {
-  std::string name = path.filename().string();
-  auto strip = [&](std::string_view ending) {
-    if (!name.ends_with(ending))
-      return false;
-    name.resize(name.size() - ending.size());
-    return true;
-  };
-  if (strip(".parquet"))
-    return {path, Format::Parquet, Compression::None, size};
-  Compression compression = strip(".gz")    ? Compression::Gzip
-                            : strip(".zst") ? Compression::Zstd
-                                            : Compression::None;
-  bool lines = strip(".jsonl") || strip(".ndjson") || strip(".json");
-  return {path, lines ? Format::JsonLines : Format::Text, compression, size};
-}
 
 std::unique_ptr<RecordSource> openRecords(const InputFile &file, const RecordOptions &options, Cursor from) {
   switch (file.format) {

@@ -6,7 +6,6 @@
 #include "trainer/text/Bytes.h"
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,20 +13,6 @@
 #include <vector>
 
 namespace taylor::trainer {
-
-enum class Format { Text, JsonLines, Parquet };
-
-struct InputFile {
-  std::filesystem::path path;
-  Format format;
-  Compression compression;
-  int64_t size;           // bytes
-  bool validates = false; // all of its documents, whatever their contents
-};
-
-// By the ending: .jsonl (.ndjson, .json) and .parquet, text otherwise; each but Parquet with .gz or .zst
-// behind it.
-InputFile describeInput(const std::filesystem::path &path, int64_t size);
 
 struct RecordOptions {
   std::string field = "text";  // of a JSON object, column of a Parquet file

@@ -94,13 +94,18 @@ void SplitWriter::append(File &file, const void *data, size_t size) {
 }
 
 void SplitWriter::drain(File &file, const char *ending) {
-  for (std::string_view left = file.buffer; !left.empty();) {
-    ssize_t written = ::write(file.descriptor, left.data(), left.size());
+  size_t done = 0;
+  while (done < file.buffer.size()) {
+    ssize_t written = ::write(file.descriptor, file.buffer.data() + done, file.buffer.size() - done);
     if (written < 0 && errno == EINTR)
       continue;
-    if (written <= 0)
+    if (written <= 0) {
+      int reason = errno;
+      file.buffer.erase(0, done); // written once: a later drain goes on behind it
+      errno = reason;
       failWrite(ending);
-    left.remove_prefix(written);
+    }
+    done += written;
   }
   file.buffer.clear();
 }

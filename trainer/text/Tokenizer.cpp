@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/Tokenizer.h"
+#include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include <algorithm>
 #include <sentencepiece_processor.h>
@@ -63,6 +64,15 @@ Tokenizer::~Tokenizer() = default;
 int64_t Tokenizer::vocabulary() const { return processor->GetPieceSize(); }
 int Tokenizer::beginning() const { return processor->bos_id(); }
 int Tokenizer::end() const { return processor->eos_id(); }
+int Tokenizer::unknown() const { return processor->unk_id(); }
+const std::string &Tokenizer::piece(int token) const { return processor->IdToPiece(token); }
+
+// SentencePiece's library hides the model's normalizer_spec: what it does is seen on a letter.
+bool Tokenizer::addsPrefix() const {
+  constexpr std::string_view blank = "\xE2\x96\x81"; // U+2581
+  std::vector<std::string> pieces;
+  return processor->Encode("a", &pieces).ok() && !pieces.empty() && pieces[0].starts_with(blank);
+}
 
 std::vector<int> Tokenizer::encode(std::string_view text) const {
   std::vector<int> tokens;
@@ -90,6 +100,10 @@ std::string Tokenizer::decode(const std::vector<int> &tokens) const {
 
 std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t vocabulary,
                            const std::string &setting) {
+  int64_t size = 0;
+  for (std::string_view text : texts)
+    size += text.size();
+  Elapsed elapsed(text("training a tokenizer of ", vocabulary, " pieces on ", formatBytes(size)));
   Lines lines(texts);
   std::string model;
   std::unordered_map<std::string, std::string> options = {

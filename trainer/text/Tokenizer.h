@@ -24,6 +24,10 @@ public:
   int64_t vocabulary() const;
   int beginning() const; // <s>, put before every document
   int end() const;       // </s>, put after it
+  int unknown() const;
+  const std::string &piece(int token) const; // as the model spells it
+  // Whether a blank is put in front of every text, as Llama-2's model does and ours do not.
+  bool addsPrefix() const;
   std::vector<int> encode(std::string_view text) const;
   std::vector<uint16_t> encodeDocument(std::string_view text) const; // <s> .. </s>
   std::string decode(const std::vector<int> &tokens) const;
@@ -34,10 +38,13 @@ private:
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor;
 };
 
+// What a tokenizer is trained on at most, in bytes of text: 5 s of training. More changes little.
+constexpr int64_t tokenizerSample = 8 << 20;
+
 // Trains a byte-pair encoding of that many pieces on the texts and returns the model. White space is kept as
 // it is and runs of blanks may become pieces, so that source code survives a round trip; unknown characters
-// fall back to bytes. About one second per 1.5 MB. Throws Error, for example when the text is too short for
-// so many pieces; `setting` names what asked for them.
+// fall back to bytes. About one second per 1.5 MB, shown on stderr. Throws Error, for example when the text
+// is too short for so many pieces; `setting` names what asked for them.
 std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t vocabulary,
                            const std::string &setting = "data.vocabulary");
 

@@ -8,6 +8,7 @@
 //   FAULT_KIND    kill: SIGKILL in front of the call, of a write after half of its bytes
 //                 term: SIGTERM in front of it
 //                 full: from there on the disk is full; of the first write half of the bytes still fit
+//                 once: so too, but there is room again after the first call that fails
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,19 +47,26 @@ static int fault(const char *call, const char *path, int isWrite, int adds) {
       abort();
     close(file);
   }
-  if (isFull && adds)
+  if (isFull && adds) {
+    isFull = strcmp(kind, "once") != 0;
     return Fail;
+  }
   if (!at || calls != atoi(at))
     return Pass;
   if (!strcmp(kind, "term"))
     raise(SIGTERM);
   else if (!strcmp(kind, "kill") && !isWrite)
     raise(SIGKILL);
-  else if (!strcmp(kind, "full"))
+  else if (!strcmp(kind, "full") || !strcmp(kind, "once"))
     isFull = 1;
   if (!strcmp(kind, "kill"))
     return Half;
-  return isFull && adds ? isWrite ? Half : Fail : Pass;
+  if (!isFull || !adds)
+    return Pass;
+  if (isWrite)
+    return Half;
+  isFull = strcmp(kind, "once") != 0;
+  return Fail;
 }
 
 static int refuse(void) {

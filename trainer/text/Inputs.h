@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which files a name stands for, and what each holds by its ending: text or records.
+#ifndef TAYLOR_TRAINER_TEXT_INPUTS_H
+#define TAYLOR_TRAINER_TEXT_INPUTS_H
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace taylor::trainer {
+
+enum class Compression { None, Gzip, Zstd };
+enum class Format { Text, JsonLines, Parquet };
+
+struct InputFile {
+  std::filesystem::path path;
+  Format format;
+  Compression compression;
+  int64_t size;           // bytes
+  bool validates = false; // all of its documents, whatever their contents
+};
+
+// By the ending: .jsonl (.ndjson, .json) and .parquet, text otherwise; each but Parquet with .gz or .zst
+// behind it.
+InputFile describeInput(const std::filesystem::path &path, int64_t size);
+
+// The files behind the names: a file, the files of a folder and its folders (where it has records, without
+// text and .json, which are about them; without hidden ones), what a glob matches; each once, empty ones left
+// out, in the order of the names and then by path. Throws Error for a name that gives none.
+std::vector<InputFile> findInputs(const std::vector<std::string> &names);
+
+} // namespace taylor::trainer
+#endif
