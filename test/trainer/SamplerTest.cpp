@@ -122,9 +122,9 @@ TEST(Sampler, RefusesTextShorterThanASequence) {
   EXPECT_EQ(failure([&] { PackedSampler(tokens, 32, 1, 1); }),
             "requires at least train.context + 1 = 33 tokens of training text, but there are 32; "
             "lower train.context or give more text");
-  EXPECT_EQ(failure([&] { ValidationText(tokens, 32, 1, false, 2); }),
+  EXPECT_EQ(failure([&] { ValidationText(tokens, 32, 1, false, 2, "give more text"); }),
             "requires at least train.context + 1 = 33 tokens of validation text, but there are 32; "
-            "lower train.context, raise data.validation_fraction or give more text");
+            "lower train.context, or give more text");
 }
 
 TEST(Validation, SequencesAreSpreadOverTheText) {
@@ -133,7 +133,7 @@ TEST(Validation, SequencesAreSpreadOverTheText) {
   std::vector<int64_t> inputs(10), targets(10);
   std::vector<int32_t> numbers(10);
   auto begins = [&](int64_t wanted) {
-    ValidationText text(tokens, 10, wanted, false, 2);
+    ValidationText text(tokens, 10, wanted, false, 2, "");
     EXPECT_EQ(text.length(), 10);
     std::vector<int64_t> found;
     for (int64_t i = 0; i < text.count(); ++i) {
@@ -151,7 +151,7 @@ TEST(Validation, SequencesAreSpreadOverTheText) {
 TEST(Validation, DocumentsAreCutAndPaddedAsTheSamplerDoes) {
   TemporaryFolder folder;
   Tokens tokens = lengthTokens(folder, {3, 0, 7, 2, 1}, 100);
-  ValidationText text(tokens, 5, 0, true, end);
+  ValidationText text(tokens, 5, 0, true, end, "");
   EXPECT_EQ(text.length(), 4);
   using Row = std::vector<int64_t>;
   // Without </s>, which is padding; the empty document has nothing to predict.
@@ -167,9 +167,38 @@ TEST(Validation, DocumentsAreCutAndPaddedAsTheSamplerDoes) {
     EXPECT_EQ(targets, expected[i].second);
   }
   Tokens empty = lengthTokens(folder, {0, 0}, 100);
-  EXPECT_EQ(failure([&] { ValidationText(empty, 5, 0, true, end); }),
-            "requires a validation document of two tokens or more, but there is none; raise "
-            "data.validation_fraction or give more text");
+  EXPECT_EQ(failure([&] { ValidationText(empty, 5, 0, true, end, "give more text"); }),
+            "requires a validation document of two tokens or more, but there is none; give more text");
+}
+
+TEST(Tokens, RefusesTokensThatAreNoPieces) {
+  TemporaryFolder folder;
+  lengthTokens(folder, {3, 4, 200, 7}, 2); // two shards
+  std::string shard = folder.path / "t-00001.tokens";
+  std::string contents = readFile(shard);
+  contents[2 * 150 + 1] = '\x40';
+  folder.write("t-00001.tokens", contents);
+  uint16_t damaged = reinterpret_cast<const uint16_t *>(contents.data())[150];
+  Tokens tokens(folder.path, "t", 2, 16384);
+  std::string expected =
+      text("expected tokens below 16384, the number of the tokenizer's pieces, but '", shard,
+           "' is damaged: token 150 is ", damaged, "; taylor-train prepare --verify '", folder.path.string(),
+           "' checks all files");
+  std::vector<int64_t> inputs(300), targets(300);
+  EXPECT_EQ(failure([&] { tokens.copy(0, tokens.size(), inputs.data()); }), expected);
+  PackedSampler packed(tokens, tokens.size() - 1, 1, 1);
+  EXPECT_EQ(failure([&] { packed.sample(0, 0, inputs.data(), targets.data()); }), expected);
+  ValidationText stream(tokens, 100, 0, false, end, ""), documents(tokens, 250, 0, true, end, "");
+  EXPECT_EQ(failure([&] { stream.get(1, inputs.data(), targets.data(), nullptr); }), expected);
+  EXPECT_EQ(failure([&] { documents.get(2, inputs.data(), targets.data(), nullptr); }), expected);
+  DocumentSampler drawn(tokens, 250, 16, 1, 1, end);
+  std::string first = "(no error)";
+  for (int64_t i = 0; i < 16 && first == "(no error)"; ++i)
+    first = failure([&] { drawn.sample(0, i, inputs.data(), targets.data()); });
+  EXPECT_EQ(first, expected);
+  DocumentSampler beginnings(tokens, 100, 16, 1, 1, end); // in front of what is damaged
+  for (int64_t i = 0; i < 16; ++i)
+    beginnings.sample(0, i, inputs.data(), targets.data());
 }
 
 TEST(Tokens, RefusesAnIndexThatDoesNotFit) {

@@ -177,7 +177,7 @@ PreparedText readPreparedText(const fs::path &folder, bool verify, int64_t threa
   if (verify)
     checkHashes(files, threads);
   for (const auto &[name, tokens] : splits)
-    *tokens = Tokens(folder, name, counts[name]);
+    *tokens = Tokens(folder, name, counts[name], text.tokenizer->vocabulary());
   return text;
 }
 

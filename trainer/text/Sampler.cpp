@@ -74,6 +74,7 @@ int64_t DocumentSampler::counted(int64_t i, int64_t length, Lengths group) const
 
 void DocumentSampler::sample(int64_t step, int64_t i, int64_t *inputs, int64_t *targets) const {
   std::span<const uint16_t> document = draw(step, i);
+  tokens.check(document);
   auto token = [&](int64_t t) { return t < int64_t(document.size()) ? document[t] : end; };
   int64_t learned = counted(i, document.size(), lengths(step, i / groupSize));
   for (int64_t t = 0; t < context - 1; ++t) {

@@ -22,7 +22,8 @@ std::string shardName(const std::string &split, int64_t number) {
   return split + "-" + digits;
 }
 
-Tokens::Tokens(const fs::path &folder, const std::string &name, int64_t count) {
+Tokens::Tokens(const fs::path &folder, const std::string &name, int64_t count, int64_t vocabulary)
+    : vocabulary(vocabulary) {
   for (int64_t s = 0; s < count; ++s) {
     Shard shard;
     shard.path = folder / shardName(name, s);
@@ -42,6 +43,17 @@ Tokens::Tokens(const fs::path &folder, const std::string &name, int64_t count) {
 std::span<const uint16_t> Tokens::from(int64_t position) const {
   int64_t s = shardOf(tokenStarts, position);
   return {shards[s].tokens() + (position - tokenStarts[s]), size_t(tokenStarts[s + 1] - position)};
+}
+
+void Tokens::failUnknown(std::span<const uint16_t> some) const {
+  auto unknown = std::find_if(some.begin(), some.end(), [&](int64_t token) { return token >= vocabulary; });
+  for (const Shard &shard : shards)
+    if (const uint16_t *first = shard.tokens();
+        &*unknown >= first && &*unknown < first + shard.tokenFile.size() / 2)
+      fail("expected tokens below ", vocabulary, ", the number of the tokenizer's pieces, but '",
+           shard.path.string(), ".tokens' is damaged: token ", &*unknown - first, " is ", *unknown,
+           "; taylor-train prepare --verify '", shard.path.parent_path().string(), "' checks all files");
+  fail("expected tokens below ", vocabulary, ", but got ", *unknown);
 }
 
 std::span<const uint16_t> Tokens::document(int64_t i) const {

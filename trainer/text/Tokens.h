@@ -17,25 +17,37 @@ namespace taylor::trainer {
 class Tokens {
 public:
   Tokens() = default;
-  // Throws Error if a shard is missing, or its two files do not fit each other by their sizes.
-  Tokens(const std::filesystem::path &folder, const std::string &name, int64_t shards);
+  // Tokens below `vocabulary` are sound. Throws Error if a shard is missing, or its two files do not fit each
+  // other by their sizes.
+  Tokens(const std::filesystem::path &folder, const std::string &name, int64_t shards,
+         int64_t vocabulary = 65536);
 
   int64_t size() const { return tokenStarts.back(); }
   int64_t documents() const { return documentStarts.back(); }
 
-  // The tokens of [begin, begin + count), across documents and shards.
+  // The tokens of [begin, begin + count), across documents and shards. Throws Error where one is not sound.
   template <typename Integer> void copy(int64_t begin, int64_t count, Integer *to) const {
     while (count > 0) {
       std::span<const uint16_t> piece = from(begin);
       piece = piece.first(std::min<int64_t>(count, piece.size()));
+      check(piece);
       to = std::copy(piece.begin(), piece.end(), to);
       begin += piece.size();
       count -= piece.size();
     }
   }
 
-  // Throws Error where the index of documents is damaged.
+  // Throws Error where the index of documents is damaged. The tokens themselves are not looked at: that takes
+  // long where somebody wants sizes, or a beginning.
   std::span<const uint16_t> document(int64_t i) const;
+  // Throws Error where one of these, which are some of ours, is not sound.
+  void check(std::span<const uint16_t> some) const {
+    uint16_t largest = 0;
+    for (uint16_t token : some)
+      largest = std::max(largest, token);
+    if (largest >= vocabulary)
+      failUnknown(some);
+  }
   // The number of the document that holds the token at a position, and where the next one begins.
   struct Place {
     int64_t document, next;
@@ -52,8 +64,10 @@ private:
     }
   };
   std::span<const uint16_t> from(int64_t position) const; // to the end of its shard
+  [[noreturn]] void failUnknown(std::span<const uint16_t> some) const;
 
   std::vector<Shard> shards;
+  int64_t vocabulary = 65536;
   std::vector<int64_t> tokenStarts{0}, documentStarts{0}; // of each shard, then the end
 };
 

@@ -14,7 +14,7 @@ static std::vector<int64_t> spread(int64_t fit, int64_t wanted) {
 }
 
 ValidationText::ValidationText(const Tokens &tokens, int64_t context, int64_t wanted, bool byDocument,
-                               int64_t end)
+                               int64_t end, const std::string &wayOut)
     : tokens(tokens), context(context), byDocument(byDocument), end(end) {
   if (byDocument) {
     std::vector<int64_t> usable; // those with a token to predict
@@ -24,8 +24,7 @@ ValidationText::ValidationText(const Tokens &tokens, int64_t context, int64_t wa
         usable.push_back(i);
     }
     if (usable.empty())
-      fail("requires a validation document of two tokens or more, but there is none; raise "
-           "data.validation_fraction or give more text");
+      fail("requires a validation document of two tokens or more, but there is none; ", wayOut);
     for (int64_t place : spread(usable.size(), wanted))
       sequences.push_back(usable[place]);
     return;
@@ -33,7 +32,7 @@ ValidationText::ValidationText(const Tokens &tokens, int64_t context, int64_t wa
   int64_t fit = (tokens.size() - 1) / context;
   if (fit < 1)
     fail("requires at least train.context + 1 = ", context + 1, " tokens of validation text, but there are ",
-         tokens.size(), "; lower train.context, raise data.validation_fraction or give more text");
+         tokens.size(), "; lower train.context, or ", wayOut);
   for (int64_t place : spread(fit, wanted))
     sequences.push_back(place * context);
 }
@@ -49,6 +48,7 @@ void ValidationText::get(int64_t i, int64_t *inputs, int64_t *targets, int32_t *
   std::span<const uint16_t> document = tokens.document(sequences[i]);
   if (document.back() == end)
     document = document.first(document.size() - 1);
+  tokens.check(document.first(std::min<size_t>(document.size(), context)));
   for (int64_t t = 0; t < length(); ++t) {
     inputs[t] = t < int64_t(document.size()) ? document[t] : end;
     targets[t] = t + 1 < int64_t(document.size()) ? document[t + 1] : -100;

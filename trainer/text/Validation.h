@@ -21,8 +21,10 @@ class ValidationText : public ValidationSequences {
 public:
   // Cut as the training text is: from the stream of documents, context + 1 tokens each (`byDocument` false),
   // or from the beginning of a document, `context` tokens without </s>, as DocumentSampler's. Up to `wanted`
-  // sequences; 0: all there are. `end` is </s>. Throws Error if there is not one.
-  ValidationText(const Tokens &tokens, int64_t context, int64_t wanted, bool byDocument, int64_t end);
+  // sequences; 0: all there are. `end` is </s>. Throws Error if there is not one; `wayOut` says how there
+  // would be more text.
+  ValidationText(const Tokens &tokens, int64_t context, int64_t wanted, bool byDocument, int64_t end,
+                 const std::string &wayOut);
 
   int64_t count() const override { return int64_t(sequences.size()); }
   int64_t length() const override { return byDocument ? context - 1 : context; }

@@ -11,6 +11,7 @@
 #include "trainer/optimization/Updates.h"
 #include "trainer/report/Metrics.h"
 #include "trainer/report/Progress.h"
+#include "trainer/support/Clock.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
@@ -25,7 +26,6 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
-#include <chrono>
 #include <cmath>
 #include <deque>
 #include <functional>
@@ -38,13 +38,7 @@ namespace taylor::trainer {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr size_t lossWindow = 20; // steps whose mean is the summary's train_loss and the bar's loss
-
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double mean(const std::deque<double> &values) {
   return values.empty() ? NAN : std::accumulate(values.begin(), values.end(), 0.0) / values.size();
@@ -77,7 +71,8 @@ std::unique_ptr<ValidationSequences> makeValidation(const Config &config, const 
   if (config.data.sampler == "recall")
     return std::make_unique<RecallValidation>(recallTask(config, data), config.evaluation.sequences);
   return std::make_unique<ValidationText>(data.validation, config.train.context, config.evaluation.sequences,
-                                          config.data.sampler == "documents", data.tokenizer->end());
+                                          config.data.sampler == "documents", data.tokenizer->end(),
+                                          data.moreValidation);
 }
 
 // Of the processes of one machine the first compiles and fills the cache of kernels, where the others find
