@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/Data.h"
 #include "Failure.h"
+#include "trainer/generation/TextStream.h"
 #include "trainer/text/Corpus.h"
+#include <random>
 #include <sys/resource.h>
 
 using namespace taylor::trainer;
@@ -117,6 +119,16 @@ TEST(AtomicFolder, AppearsWholeOrNotAtAll) {
             std::string::npos);
 }
 
+TEST(Files, WhatCannotBeLookedAtOrRemoved) {
+  TemporaryFolder folder;
+  EXPECT_EQ(failure([] { sizeOf("/nowhere"); }), "cannot read '/nowhere': No such file or directory");
+  EXPECT_EQ(failure([] { timeOf("/nowhere"); }), "cannot read '/nowhere': No such file or directory");
+  std::filesystem::create_directories(folder.path / "a/b");
+  EXPECT_EQ(failure([&] { removeFile(folder.path / "a"); }),
+            "cannot remove '" + (folder.path / "a").string() + "': Directory not empty");
+  removeFile(folder.path / "none");
+}
+
 TEST(Utf8, FindsTheFirstByteThatIsNot) {
   EXPECT_EQ(validUtf8Prefix("plain"), 5u);
   EXPECT_EQ(validUtf8Prefix("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), 9u);
@@ -146,6 +158,74 @@ TEST(Tokenizer, RoundTripsSourceCode) {
             std::string::npos);
   EXPECT_EQ(failure([] { Tokenizer("no model", "x.model"); }),
             "expected a SentencePiece model, but 'x.model' is not one");
+}
+
+TEST(TextStream, IsWhatAllTokensAreDecodedTo) {
+  std::string sample;
+  for (int i = 0; i < 300; ++i)
+    sample += text("  if (x", i, " == 0) {\n\t  return caf\xC3\xA9;\n  }\n\n");
+  std::string model = trainTokenizer({sample}, 400);
+  // What a blank in front of a text does to its decoding: a message of protobuf that is appended is merged.
+  std::string prefix = "\x1a\x02\x18\x01", extra = "\x1a\x02\x20\x01"; // add_dummy_prefix, remove_extra_..
+  std::mt19937 random(1);
+  for (const std::string &options : {std::string(), prefix, extra, prefix + extra}) {
+    Tokenizer tokenizer(model + options, "");
+    EXPECT_EQ(tokenizer.addsPrefix(), options.starts_with(prefix));
+    std::vector<int> bytes, blanks; // pieces of one byte; pieces that begin with a blank
+    for (int token = 0; token < 400; ++token) {
+      if (tokenizer.piece(token).starts_with("<0x"))
+        bytes.push_back(token);
+      if (tokenizer.piece(token).starts_with("\xE2\x96\x81"))
+        blanks.push_back(token);
+    }
+    ASSERT_EQ(bytes.size(), 256u);
+    auto any = [&](const std::vector<int> &of) { return of[random() % of.size()]; };
+    const std::string euro = "\xE2\x82\xAC", unknown = "\xEF\xBF\xBD";
+    for (int kind = 0; kind < 6; ++kind)
+      for (int round = 0; round < 4; ++round) {
+        TextStream stream(tokenizer);
+        std::vector<int> tokens;
+        for (size_t i = 0; i < 300; ++i) {
+          size_t old = tokens.size();
+          if (i == 0 && round % 2) // a prompt
+            tokens = tokenizer.encode("  x caf\xC3\xA9");
+          else if (kind == 0)
+            tokens.push_back(int(random() % 400));
+          else if (kind == 1)
+            tokens.push_back(any(bytes));
+          else if (kind == 2)
+            tokens.push_back(bytes[0x80 + random() % 0x80]); // seldom a character
+          else if (kind == 3)
+            tokens.push_back(random() % 2 ? any(blanks) : tokenizer.beginning());
+          else // whole characters, and U+FFFD itself, byte after byte
+            tokens.push_back(bytes[uint8_t((kind == 4 ? euro : unknown)[i % 3])]);
+          stream.add(std::span(tokens).subspan(old));
+          std::string all = tokenizer.decode(tokens);
+          ASSERT_EQ(stream.text(), all) << kind << " " << i;
+          ASSERT_TRUE(all.starts_with(stream.whole()));
+        }
+      }
+  }
+}
+
+TEST(TextStream, CostsTheSameBehindALongText) { // all of it decoded each time would take minutes
+  std::string sample;
+  for (int i = 0; i < 300; ++i)
+    sample += text("  if (x", i, " == 0) {\n");
+  Tokenizer tokenizer(trainTokenizer({sample}, 300), "");
+  int byte = 0;
+  while (tokenizer.piece(byte) != "<0xFF>")
+    ++byte;
+  for (int token : {tokenizer.encode("x")[0], byte, tokenizer.beginning()}) {
+    std::vector<int> tokens = tokenizer.encode("if (x");
+    TextStream stream(tokenizer);
+    stream.add(tokens);
+    for (int i = 0; i < 50000; ++i) {
+      stream.add({&token, 1});
+      tokens.push_back(token);
+    }
+    EXPECT_EQ(stream.text(), tokenizer.decode(tokens));
+  }
 }
 
 TEST(Tokenizer, SaysWhatSentencePieceRefuses) {

@@ -2,6 +2,8 @@
 #include "trainer/generation/Generation.h"
 #include "trainer/checkpoint/LoadedModel.h"
 #include "trainer/checkpoint/Safetensors.h"
+#include "trainer/generation/TextStream.h"
+#include "trainer/support/Clock.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
@@ -9,7 +11,6 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
-#include <chrono>
 #include <map>
 #include <memory>
 
@@ -17,25 +18,12 @@ namespace taylor::trainer {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// The text without a character that its last tokens begin and do not end. (Pieces may be single bytes; an
-// unfinished character is decoded as U+FFFD.)
-std::string_view wholeCharacters(std::string_view text) {
-  const std::string_view replacement = "\xEF\xBF\xBD";
-  while (text.ends_with(replacement))
-    text.remove_suffix(replacement.size());
-  return text;
-}
-
 // A text on its way.
 struct Continuation {
+  explicit Continuation(const Tokenizer &tokenizer) : stream(tokenizer) {}
   GeneratedText result;
   std::vector<int> tokens; // prompt and continuation, without </s>
+  TextStream stream;       // their text
   at::Generator generator;
   Clock::time_point begin = Clock::now();
   size_t streamed = 0; // bytes
@@ -138,12 +126,13 @@ void Generator::admit() {
   std::map<int64_t, TextGroup> byLength;
   const Tokenizer &tokenizer = loaded.tokenizer;
   for (; active < size_t(options.batch) && next < options.prompts.size(); ++next, ++active) {
-    auto text = std::make_shared<Continuation>();
+    auto text = std::make_shared<Continuation>(tokenizer);
     text->result.number = next;
     text->tokens = tokenizer.encode(options.prompts[next]);
     text->tokens.insert(text->tokens.begin(), tokenizer.beginning());
     text->result.prompt = text->tokens;
     text->generator = at::detail::createCPUGenerator(uint64_t(options.seed) + next);
+    text->stream.add(text->tokens);
     speed.promptTokens += int64_t(text->tokens.size());
     show(*text);
     TextGroup &group = byLength[std::min<int64_t>(int64_t(text->tokens.size()), context)];
@@ -187,21 +176,23 @@ void Generator::append(Continuation &text, const at::Tensor &logits) {
   result.tokens.push_back(token);
   ++speed.tokens;
   text.ended = token == loaded.tokenizer.end() || int64_t(result.tokens.size()) == options.tokens;
-  if (token != loaded.tokenizer.end())
+  if (token != loaded.tokenizer.end()) {
     text.tokens.push_back(token);
+    text.stream.add({&token, 1});
+  }
   show(text);
 }
 
 void Generator::show(Continuation &text) {
   GeneratedText &result = text.result;
-  result.text = loaded.tokenizer.decode(text.tokens);
-  std::string_view shown = text.ended ? result.text : wholeCharacters(result.text);
+  std::string_view shown = text.ended ? text.stream.text() : text.stream.whole();
   if (shown.size() > text.streamed) {
     listener.piece(result.number, std::string(shown.substr(text.streamed)));
     text.streamed = shown.size();
   }
   if (!text.ended)
     return;
+  result.text = text.stream.text();
   result.seconds = secondsSince(text.begin);
   listener.finished(result);
 }

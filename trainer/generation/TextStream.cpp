@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trainer/generation/TextStream.h"
+
+namespace taylor::trainer {
+
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD"; // U+FFFD
+constexpr size_t mostOpen = 64;                          // tokens
+constexpr size_t longestCharacter = 4;                   // bytes
+
+} // namespace
+
+std::string_view TextStream::whole() const {
+  std::string_view text = all;
+  while (text.ends_with(replacement))
+    text.remove_suffix(replacement.size());
+  return text;
+}
+
+void TextStream::add(std::span<const int> tokens) {
+  window.insert(window.end(), tokens.begin(), tokens.end());
+  std::string decoded = tokenizer->decode(window);
+  all.resize(settledText);
+  all.append(decoded, settledBytes);
+  if (!all.ends_with(replacement))
+    return settle(0, 0);
+  if (window.size() - settledTokens < mostOpen)
+    return;
+  // Bytes that make no characters. Whatever follows cannot change how those in front of the last few are
+  // read; and their border cuts no character in two if its halves are read as they are together.
+  auto border = window.end() - longestCharacter;
+  std::string rest = tokenizer->decode({border, window.end()});
+  if (tokenizer->decode({window.begin(), border}) + rest == decoded)
+    settle(longestCharacter, rest.size());
+}
+
+void TextStream::settle(size_t rest, size_t restBytes) {
+  std::vector<int> open(window.begin() + settledTokens, window.end());
+  std::string decoded = tokenizer->decode({open.begin(), open.end() - rest});
+  if (decoded.empty()) {
+    if (settledTokens > 0 && all.size() == settledText)
+      window.resize(settledTokens); // <s>, which is no text
+    return; // else a blank, which a text's beginning drops: the window must begin in front of it
+  }
+  window = std::move(open);
+  settledTokens = window.size() - rest;
+  settledBytes = decoded.size();
+  settledText = all.size() - restBytes;
+}
+
+} // namespace taylor::trainer
