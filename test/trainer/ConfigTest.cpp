@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/config/Config.h"
 #include "Failure.h"
+#include "trainer/model/Gpus.h"
 #include "trainer/optimization/Schedule.h"
 
 using namespace taylor::trainer;
 
 namespace {
+
+TEST(Gpus, AreFoundByTheDriversNamesAndByPartsOfTheirOwn) {
+  auto found = [](const char *name) {
+    const Gpu *gpu = findGpu(name);
+    return gpu ? gpu->name : "none";
+  };
+  EXPECT_EQ(found("NVIDIA H100 80GB HBM3"), "H100");
+  EXPECT_EQ(found("NVIDIA GH200 480GB"), "GH200");
+  EXPECT_EQ(found("NVIDIA A100-SXM4-80GB"), "A100");
+  EXPECT_EQ(found("NVIDIA A100 80GB PCIe"), "A100");
+  for (const char *name : {"NVIDIA A100-SXM4-40GB", "NVIDIA A100-PCIE-40GB", "a100-40gb"})
+    EXPECT_EQ(found(name), "A100 40GB");
+  EXPECT_EQ(found("NVIDIA GeForce RTX 4090"), "RTX 4090");
+  EXPECT_EQ(found("4090"), "RTX 4090");
+  EXPECT_EQ(found("NVIDIA A40"), "A40");
+  for (const char *name : {"NVIDIA RTX A4000", "NVIDIA A10G", "NVIDIA RTX 4000", "", "-"})
+    EXPECT_EQ(found(name), "none") << name;
+}
 
 TEST(Config, FileThenOverridesOverDefaults) {
   TemporaryFolder folder;

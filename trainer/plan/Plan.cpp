@@ -39,13 +39,49 @@ Plan makePlan(const Config &config, const Model &model, int64_t vocabulary, int6
   double tokens = double(plan.microBatch) * double(length), layer = activationBytes(config.model, bf16);
   MemoryPlan &memory = plan.memory;
   memory.weights = memory.gradients = 4.0 * cost.parameters;
-  memory.optimizer = 8.0 * cost.parameters;
+  memory.optimizer = 8.0 * cost.parameters / double(config.optimizer.shard ? devices : 1);
   memory.halves = bf16 ? 2.0 * cost.multiplied : 0;
   memory.activations = config.train.activationCheckpointing
                            ? tokens * (4.0 * config.model.hidden * config.model.layers + layer)
                            : tokens * layer * config.model.layers;
   memory.logits = tokens * vocabulary * (bf16 ? 4 + 2 + 4 : 4 + 4);
   return plan;
+}
+
+std::optional<std::string> whatFits(const Config &config, const Model &model, int64_t vocabulary,
+                                    int64_t devices, double memory) {
+  struct Way {
+    bool smaller, again, shard;
+  };
+  // What costs least time comes first.
+  for (Way way :
+       {Way{false, false, false}, Way{true, false, false}, Way{false, false, true}, Way{true, false, true},
+        Way{false, true, false}, Way{true, true, false}, Way{false, true, true}, Way{true, true, true}}) {
+    if (way.smaller && makePlan(config, model, vocabulary, devices).microBatch == 1)
+      continue;
+    if (way.shard && (devices == 1 || config.optimizer.shard))
+      continue;
+    Config tried = config;
+    std::string settings;
+    auto set = [&](const char *setting) {
+      settings += (settings.empty() ? "" : ", ") + std::string(setting);
+    };
+    if (way.smaller) {
+      tried.train.microBatch = 1;
+      set("a lower train.micro_batch");
+    }
+    if (way.again && !tried.train.activationCheckpointing) {
+      tried.train.activationCheckpointing = true;
+      set("train.activation_checkpointing=true");
+    }
+    if (way.shard) {
+      tried.optimizer.shard = true;
+      set("optimizer.shard=true");
+    }
+    if (makePlan(tried, model, vocabulary, devices).memory.total() <= memory)
+      return settings;
+  }
+  return std::nullopt;
 }
 
 double secondsOf(const Plan &plan, const Config &config, const Gpu &gpu, double share) {

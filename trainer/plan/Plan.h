@@ -5,6 +5,7 @@
 #define TAYLOR_TRAINER_PLAN_PLAN_H
 #include "trainer/model/Cost.h"
 #include "trainer/model/Gpus.h"
+#include <optional>
 #include <string>
 
 namespace taylor::trainer {
@@ -29,6 +30,11 @@ struct Plan {
 
 // `devices` share each batch. Throws Error where the batch cannot be shared equally.
 Plan makePlan(const Config &config, const Model &model, int64_t vocabulary, int64_t devices);
+
+// Settings by which the run fits into a memory of so many bytes, for a message: "" where it does as it is,
+// "a lower train.micro_batch, optimizer.shard=true". Nothing where no settings do.
+std::optional<std::string> whatFits(const Config &config, const Model &model, int64_t vocabulary,
+                                    int64_t devices, double memory);
 
 // Seconds of a run of `steps` on `devices` GPUs at a share of their peak.
 double secondsOf(const Plan &plan, const Config &config, const Gpu &gpu, double share);

@@ -5,6 +5,7 @@
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
+#include "trainer/text/PreparedText.h"
 #include "trainer/text/Tokenizer.h"
 #include <cmath>
 #include <filesystem>
@@ -19,8 +20,8 @@ Examples:
   taylor-train plan examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir
 
 Parameters, operations and tokens are counted. Memory is an estimate of what lies in a device at once, without what the allocator
-and the driver keep; --set train.micro_batch=N and --set train.activation_checkpointing=true are what lowers it. Time is the
-operations (with those that activation checkpointing does again) over a share of the GPU's peak, --share: 0.4 is usual.
+and the driver keep; --set train.micro_batch=N, --set train.activation_checkpointing=true and, for several GPUs, --set optimizer.shard=true
+are what lowers it. Time is the operations (with those that activation checkpointing does again) over a share of the GPU's peak, --share: 0.4 is usual.
 Where the tokenizer's file is not there yet, Llama-2's 32,000 pieces are assumed.)";
 
 CLI::App *addPlanCommand(CLI::App &app, PlanOptions &options) {
@@ -53,6 +54,10 @@ CLI::App *addPlanCommand(CLI::App &app, PlanOptions &options) {
 }
 
 static int64_t vocabularyOf(const DataConfig &data, std::string &note) {
+  if (!data.path.empty() && isPreparedText(data.path)) {
+    fs::path own = fs::path(data.path) / "tokenizer.model";
+    return Tokenizer(readFile(own), own).vocabulary();
+  }
   if (data.tokenizer.empty())
     return data.vocabulary;
   if (fs::is_regular_file(data.tokenizer))
@@ -90,8 +95,15 @@ void printPlan(const PlanOptions &options) {
   Model model(config.model, vocabulary, attention, bf16, 0);
   Plan plan = makePlan(config, model, vocabulary, options.gpus);
 
+  std::optional<std::string> fits = whatFits(config, model, vocabulary, options.gpus, gpu->memory);
+
+  std::string verdict =
+      !fits           ? ": TOO MUCH, whatever the settings; take a smaller model or a GPU of more memory"
+      : fits->empty() ? ""
+                      : ": TOO MUCH; try " + *fits;
   const MemoryPlan &memory = plan.memory;
-  std::printf("parameters        %s%s\n", formatCount(plan.parameters).c_str(), note.c_str());
+  std::printf("parameters        %s: %lld%s\n", formatCount(plan.parameters).c_str(),
+              (long long)plan.parameters, note.c_str());
   std::printf("a step            %s tokens, %.3g operations; %lld sequences at once in each of %lld\n",
               formatCount(plan.tokensPerStep).c_str(), plan.operationsPerStep, (long long)plan.microBatch,
               (long long)plan.devices);
@@ -99,8 +111,7 @@ void printPlan(const PlanOptions &options) {
               formatCount(plan.tokensPerStep * config.train.steps).c_str(),
               plan.operationsPerStep * config.train.steps);
   std::printf("memory            %s of %s in each %s%s\n", decimalBytes(memory.total()).c_str(),
-              decimalBytes(gpu->memory).c_str(), gpu->name.c_str(),
-              memory.total() > gpu->memory ? ": TOO MUCH; lower train.micro_batch" : "");
+              decimalBytes(gpu->memory).c_str(), gpu->name.c_str(), verdict.c_str());
   for (auto [name, bytes] : {std::pair{"weights", memory.weights},
                              {"gradients", memory.gradients},
                              {"optimizer", memory.optimizer},
