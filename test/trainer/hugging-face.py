@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 
+import sentencepiece
 import torch
 import transformers
 from safetensors.torch import load_file
@@ -69,6 +70,22 @@ assert type(model).__module__.startswith("transformers.models.llama"), type(mode
 compare(softmax, model, 1e-5)
 tokenizer = transformers.AutoTokenizer.from_pretrained(softmax)
 assert tokenizer("You may reproduce").input_ids == ours(softmax, "You may reproduce")[0]
+
+# A user's own tokenizer: with a blank in front of every text, as Llama-2's, and other names of the pieces that mean something.
+text = pathlib.Path(specifications, "../../LICENSE").read_text()
+for name, options in (("prefix", dict(add_dummy_prefix=True)), ("names", dict(add_dummy_prefix=False, bos_piece="[begin]", eos_piece="[end]", unk_piece="[?]"))):
+    with open(out / f"{name}.model", "wb") as file:
+        sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(text.splitlines()), model_writer=file, model_type="bpe", vocab_size=384, byte_fallback=True,
+                                                 normalization_rule_name="identity", remove_extra_whitespaces=False, allow_whitespace_only_pieces=True,
+                                                 minloglevel=2, **options)
+    folder = train(name, f"{specifications}/softmax.mlir", "--set", f"data.tokenizer={out}/{name}.model")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    special = sentencepiece.SentencePieceProcessor(str(out / f"{name}.model"))
+    assert (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id) == (special.bos_id(), special.eos_id(), special.unk_id()), name
+    for prompt in ("You may reproduce", "a", "x  é\n\ty = 1", "café 😀"):
+        want = ours(folder, prompt)[0]
+        assert want == [special.bos_id()] + special.encode(prompt) and tokenizer(prompt).input_ids == want, (name, prompt, tokenizer(prompt).input_ids, want)
+        assert tokenizer.decode(want[1:]) == prompt, (name, prompt, tokenizer.decode(want[1:]))
 
 parameters = pathlib.Path(specifications, "softmax-taylor.mlir"), "--set", "order=2"
 cases = {"norm": (f"{specifications}/softmax-norm-l2.mlir",), "taylor": parameters, "gated": (gated,), "conv": (f"{specifications}/conv-gates.mlir",)}

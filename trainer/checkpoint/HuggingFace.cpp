@@ -173,13 +173,13 @@ void writeHuggingFace(const fs::path &folder, const ModelDescription &descriptio
                          {"add_bos_token", true},
                          {"add_eos_token", false},
                          {"legacy", false},
-                         {"add_prefix_space", false},
+                         {"add_prefix_space", tokenizer.addsPrefix()},
                          {"clean_up_tokenization_spaces", false},
-                         {"bos_token", "<s>"},
-                         {"eos_token", "</s>"},
-                         {"unk_token", "<unk>"},
                          {"model_max_length", description.context}};
-  ordered_json special = {{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"unk_token", "<unk>"}};
+  ordered_json special = {{"bos_token", tokenizer.piece(tokenizer.beginning())},
+                          {"eos_token", tokenizer.piece(tokenizer.end())},
+                          {"unk_token", tokenizer.piece(tokenizer.unknown())}};
+  tokens.update(special);
   writeDurably(folder / "config.json", config.dump(2) + "\n");
   writeDurably(folder / "generation_config.json", generation.dump(2) + "\n");
   writeDurably(folder / "tokenizer_config.json", tokens.dump(2) + "\n");
