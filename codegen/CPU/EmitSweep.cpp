@@ -463,19 +463,35 @@ void KernelEmitter::emitSweepRows(const Sweep &sweep, const Point &point, String
                                   int64_t vectors, const Block2D &product, bool valid) {
   DotOp dot = sweep.dot;
   DenseMap<Operation *, Block2D> reduced;
+  // What tiles without rows, or without lanes, gave. It is not read again behind each write: the sweep writes
+  // no such tile until its end.
+  SmallVector<Locals> ofVector(vectors);
+  auto keep = [](Locals &kept, const Locals &locals, StringAttr axis) {
+    for (auto [value, vector] : locals)
+      if (auto type = dyn_cast<TileType>(value.getType()); type && axis && !type.hasAxis(axis))
+        kept.try_emplace(value, vector);
+  };
   for (int64_t r = 0; r < rows; ++r) {
     llvm::MapVector<Operation *, SmallVector<Value>> rowsOf;
+    Locals ofRow;
     for (int64_t v = 0; v < vectors; ++v) {
       Point there = point.moved(row, r).moved(sweep.lane, v * W);
-      Locals locals;
+      Locals locals = ofVector[v];
+      locals.insert(ofRow.begin(), ofRow.end());
       if (sweep.dot) {
         locals[dot.getResult()] = product[r][v];
         storeLocal(dot.getResult(), there, product[r][v]);
       }
       Results inputs, written;
       emitOps(sweep, there, locals, inputs, written);
+      keep(ofRow, locals, sweep.lane);
+      keep(ofVector[v], locals, row);
+      // Where no condition follows, a vector is written at once: it needs no register until the row's end.
       for (auto [op, vector] : written)
-        rowsOf[op].push_back(vector);
+        if (valid && isPlain(writes[op], there.lane))
+          writeRow(op, vector, there, valid);
+        else
+          rowsOf[op].push_back(vector);
       for (auto [op, vector] : inputs) {
         // Rows that are added up take one row's registers.
         auto reduce = cast<ReduceOp>(op);

@@ -357,6 +357,34 @@ Value KernelEmitter::writeMask(Operation *op, const Window &window, const Point 
   return at.value ? Value() : tailMask(point, at.constant / W, size);
 }
 
+bool KernelEmitter::isPlain(const Window &window, StringAttr lane) const {
+  if (!lane || isBound(window, lane))
+    return false;
+  Index stride = window.stride(lane);
+  return !stride.value && stride.constant == 1;
+}
+
+/// Whether so many vectors from `point` on lie in the array; null where they surely do, or where that is not
+/// asked: masks cost nothing, or the row ends within the vectors.
+Value KernelEmitter::lanesValid(Operation *op, const Window &window, const Point &point, int64_t vectors) {
+  if (!target.slowMaskedStores || !point.lane || !isBound(window, point.lane))
+    return {};
+  int64_t size = cast<TileType>(op->getOperand(0).getType()).getSize(point.lane);
+  Index first = point.along(point.lane), past = add(first, vectors * W);
+  if (!first.value && past.constant > size)
+    return {};
+  Value valid;
+  for (const Window::Bound &bound : window.bounds) {
+    if (!bound.has(point.lane))
+      continue;
+    if (bound.axis != point.lane || bound.minus)
+      return {};
+    valid = both(valid, both(compare(CmpIPredicate::sge, first, bound.first),
+                             compare(CmpIPredicate::sle, past, bound.end)));
+  }
+  return valid;
+}
+
 /// Conditions once per row: a branch for each vector would part what the vectors of a row have in common,
 /// which is loaded again behind each.
 void KernelEmitter::writeRow(Operation *op, ArrayRef<Value> vectors, const Point &point, bool valid) {
@@ -367,20 +395,29 @@ void KernelEmitter::writeRow(Operation *op, ArrayRef<Value> vectors, const Point
   view.element = window.element;
   view.strides = window.strides;
   Index stride = point.lane ? window.stride(point.lane) : Index(1);
-  auto writeAll = [&](bool contiguous) {
+  auto writeAll = [&](bool contiguous, bool whole) {
     for (auto [v, vector] : llvm::enumerate(vectors)) {
       Point there = point.moved(point.lane, int64_t(v) * W);
-      Value where = address(view, there), mask = writeMask(op, window, there);
+      Value where = address(view, there), mask = whole ? Value() : writeMask(op, window, there);
       if (contiguous)
         writeContiguous(window, accumulate, vector, where, mask);
       else
         writeScalars(window, accumulate, vector, where, mask, stride);
     }
   };
+  auto writeVectors = [&] {
+    if (Value whole = lanesValid(op, window, point, vectors.size()))
+      emitIf(whole, [&] { writeAll(true, true); }, [&] { writeAll(true, false); });
+    else
+      writeAll(true, false);
+  };
   auto write = [&] {
-    if (!stride.value)
-      return writeAll(stride.constant == 1);
-    emitIf(compare(CmpIPredicate::eq, stride, 1), [&] { writeAll(true); }, [&] { writeAll(false); });
+    if (stride.value)
+      emitIf(compare(CmpIPredicate::eq, stride, 1), writeVectors, [&] { writeAll(false, false); });
+    else if (stride.constant == 1)
+      writeVectors();
+    else
+      writeAll(false, false);
   };
   if (Value condition = valid ? Value() : rowValid(window, point))
     emitIf(condition, write);

@@ -252,6 +252,9 @@ private:
   Value isWithin(const Window::Bound &bound, const Point &point);
   Value rowValid(const Window &window, const Point &point);
   Value laneMask(const Window &window, const Point &point, int64_t size);
+  /// Whether vectors along the lane are written without a condition on their elements.
+  bool isPlain(const Window &window, StringAttr lane) const;
+  Value lanesValid(Operation *op, const Window &window, const Point &point, int64_t vectors);
   /// Writes a row's vectors from `point` on. `valid`: the row is known to lie in the array.
   void writeRow(Operation *op, ArrayRef<Value> vectors, const Point &point, bool valid);
   void writeContiguous(const Window &window, bool accumulate, Value vector, Value where, Value mask);

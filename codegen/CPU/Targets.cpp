@@ -33,6 +33,7 @@ static Target avx512() {
           .plainAccumulators = 24,
           .productVectors = 4,
           .farBalance = 12,
+          .slowMaskedStores = false,
           .hasScale = true};
 }
 

@@ -22,6 +22,7 @@ struct Target {
   unsigned plainAccumulators = 12; // and without
   unsigned productVectors = 2;     // of them, side by side along the lanes
   int64_t farBalance = 5;          // TileSizes::farBalance; measured (README.md)
+  bool slowMaskedStores = true;    // AMD's cores take 18 to 42 operations for a vmaskmovps to memory
   bool hasScale = false;           // vscalefps, vreduceps
   bool hasBF16 = false;            // vcvtneps2bf16
   /// vdpbf16ps multiplies more numbers per second than vfmadd of f32 does, so products of bf16 take it.

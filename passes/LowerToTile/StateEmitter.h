@@ -88,8 +88,10 @@ private:
   /// What one tile of tokens adds to each state, for one panel.
   llvm::SmallVector<mlir::Value> addTokens(const Summed &op, Frame &tokens, mlir::ValueRange masked,
                                            mlir::Value start, int64_t size, mlir::ValueRange sums);
-  /// What one token, at a window without a size, adds to each state, where `isThere`.
-  llvm::SmallVector<mlir::Value> addToken(const Summed &op, Frame &token, mlir::Value isThere,
+  /// The values of one token, at a window without a size, and 1 for the mass; 0 where there is no such token.
+  llvm::SmallVector<mlir::Value> maskToken(const Summed &op, Frame &token, mlir::Value isThere);
+  /// What it adds to each state, for one panel.
+  llvm::SmallVector<mlir::Value> addToken(const Summed &op, Frame &token, mlir::ValueRange masked,
                                           mlir::Value start, int64_t size, mlir::ValueRange sums);
   /// The number by which a token multiplies the states from before it.
   mlir::Value loadKept(StepStatesOp op, mlir::Value token, mlir::Value isThere, const Frame &frame);
@@ -101,7 +103,7 @@ private:
   llvm::SmallVector<mlir::Value> loadPanels(mlir::ValueRange memory, const Frame &frame, mlir::Value start);
   llvm::SmallVector<mlir::Value> loadBefore(Step &step, mlir::Value start);
   void readToken(Step &step, Frame &head, mlir::ValueRange expanded, mlir::ValueRange panels);
-  void stepPanel(Step &step, mlir::Value start);
+  void stepPanel(Step &step, llvm::ArrayRef<mlir::Value> masked, mlir::Value start);
   void stepPanelOfTile(Step &step, llvm::ArrayRef<mlir::Value> masked, mlir::Value start);
   /// One token of the recurrence: states come from the memory `before` and go to `states`.
   void emitStep(StepStatesOp op, const Frame &frame, mlir::Value parts, mlir::Value token,

@@ -33,19 +33,31 @@ static Value multiplyAdd(TileEmitter &emitter, Value a, Value b, Value sum) {
   });
 }
 
-SmallVector<Value> StateEmitter::addToken(const Summed &op, Frame &token, Value isThere, Value start,
+SmallVector<Value> StateEmitter::maskToken(const Summed &op, Frame &token, Value isThere) {
+  auto orZero = [&](OpBuilder &inner, Location where, Value x) {
+    return buildOrZero(inner, where, isThere, x);
+  };
+  SmallVector<Value> masked;
+  for (Value value : op.values)
+    masked.push_back(
+        emitter.map(emitter.emit(value, token), [&](OpBuilder &inner, Location where, ValueRange s) {
+          return orZero(inner, where, s[0]);
+        }));
+  if (op.mass) {
+    Value one = arith::ConstantOp::create(builder, emitter.loc, builder.getFloatAttr(op.real, 1.0));
+    Value number = orZero(builder, emitter.loc, one);
+    masked.push_back(tile::SplatOp::create(builder, emitter.loc,
+                                           tile::TileType::get(builder.getContext(), {}, op.real), number));
+  }
+  return masked;
+}
+
+SmallVector<Value> StateEmitter::addToken(const Summed &op, Frame &token, ValueRange masked, Value start,
                                           int64_t size, ValueRange sums) {
   Value panel = expand(emitter.emit(op.vectors, token), op.features, start, size, {});
-  // Without tokens there is none to add.
-  panel = emitter.map(panel, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
-    return buildOrZero(inner, where, isThere, s[0]);
-  });
   SmallVector<Value> next;
-  for (auto [number, sum] : llvm::enumerate(sums))
-    if (number < op.values.size())
-      next.push_back(multiplyAdd(emitter, panel, emitter.emit(op.values[number], token), sum));
-    else
-      next.push_back(add(panel, sum));
+  for (auto [sum, value] : llvm::zip(sums, masked))
+    next.push_back(multiplyAdd(emitter, panel, value, sum));
   return next;
 }
 
@@ -123,7 +135,7 @@ void StateEmitter::readToken(Step &step, Frame &head, ValueRange expanded, Value
 
 /// Of a panel, for one token: the first head reads it in the registers where it is added to, the others where
 /// it was stored.
-void StateEmitter::stepPanel(Step &step, Value start) {
+void StateEmitter::stepPanel(Step &step, ArrayRef<Value> masked, Value start) {
   Frame keys = step.keys, head = step.queries;
   Value first, count;
   if (step.heads) {
@@ -133,7 +145,7 @@ void StateEmitter::stepPanel(Step &step, Value start) {
   }
   SmallVector<Value> expanded = expandReader(step.op, head, start);
   SmallVector<Value> sums = loadBefore(step, start);
-  sums = addToken(summedBy(step.op), keys, step.isThere, start, emitter.sizes.stateFeatures, sums);
+  sums = addToken(summedBy(step.op), keys, masked, start, emitter.sizes.stateFeatures, sums);
   for (auto [sum, memory] : llvm::zip(sums, step.states))
     emitter.store(sum, memory, panelAt(step.frame, start));
   readToken(step, head, expanded, sums);
@@ -193,10 +205,10 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
   });
   // Once per token, not once per panel.
   emitter.emit(op.getVectors(), step.keys);
-  for (Value value : op.getValues())
-    emitter.emit(value, step.keys);
   SmallVector<Value> masked;
-  if (!oneToken) {
+  if (oneToken) {
+    masked = maskToken(summedBy(op), step.keys, isThere);
+  } else {
     // The tokens behind it in the tile are none of its own, and their rows are written by their own steps.
     Value past =
         arith::MinSIOp::create(builder, loc, emitter.add(token, emitter.constant(1)), emitter.size("u"));
@@ -208,7 +220,7 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
   Value first = arith::MulIOp::create(builder, loc, frame.indices.lookup("part"), panel);
   Value stride = arith::MulIOp::create(builder, loc, parts, panel);
   emitter.loop(first, emitter.constant(*op.getFeatures().count()), stride, {}, [&](Value start, ValueRange) {
-    oneToken ? stepPanel(step, start) : stepPanelOfTile(step, masked, start);
+    oneToken ? stepPanel(step, masked, start) : stepPanelOfTile(step, masked, start);
     return SmallVector<Value>();
   });
 }

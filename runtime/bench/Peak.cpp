@@ -8,7 +8,9 @@ namespace taylor::bench {
 namespace {
 
 constexpr int64_t rounds = 200000; // some milliseconds
-constexpr int chains = 16;         // independent sums: enough in flight for any latency and number of units
+// Independent sums: with fewer, two units of latency 5 would wait; with more, they and two factors would not
+// fit 16 registers.
+constexpr int chains = 12;
 
 /// rounds * chains fused multiply-adds of vectors of `width` elements. Inlined into functions that say which
 /// instructions there are.

@@ -24,13 +24,14 @@
 // CHECK: %[[MASS:.*]] = tile.workspace "steps.1" : !tile.array<[part = ceildiv(2, b * g), b, h, line = ceildiv(16, t), t], f32>
 // CHECK: tile.kernel @steps grid({{.*}} in b, {{.*}} in g, %[[PART:.*]] in ceildiv(2, b * g))
 // CHECK:   tile.store {{.*}}, %[[NUMERATOR]] [part = %[[PART]]
+// The token's values and its 1 for the mass are 0 where there is no token; not each panel.
+// CHECK:   arith.select
 // CHECK:   scf.for %[[PANEL:.*]] =
 // The first head of the group reads the panel as it is, the others where it was stored.
 // CHECK:     tile.expand {{.*}} weights [1.000000e+00, 1.000000e+00, 5.000000e-01]
 // CHECK:     tile.load %[[H0]] {{.*}} f = %[[PANEL]]]
 // CHECK:     tile.load %[[Z0]]
 // CHECK:     %[[FEATURES:.*]] = tile.expand {{.*}} <2, orders 0 to 2> from %[[PANEL]] to(f) : !tile.tile<[d = 2], f32> -> !tile.tile<[f = 4], f32>
-// CHECK:     arith.select
 // CHECK:     %[[NEXT:.*]] = tile.map {{.*}} -> !tile.tile<[e = 5, f = 4], f32>
 // CHECK:       math.fma
 // CHECK:     tile.store %[[NEXT]], %[[H]]
