@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 library, config, spec, out = sys.argv[1:]
 out = pathlib.Path(out)
@@ -23,10 +22,12 @@ def command(*more):
 
 
 def start(*more):
+    """A run, once it trains."""
     process = subprocess.Popen(command(*more), stderr=subprocess.PIPE, text=True)
-    while not metrics.exists() or metrics.stat().st_size < 2000:
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.05)
+    lines = [process.stderr.readline()]
+    while not lines[-1].startswith("training"):
+        assert lines[-1], lines
+        lines.append(process.stderr.readline())
     return process
 
 
@@ -40,7 +41,7 @@ def end(process):
 shutil.rmtree(out, ignore_errors=True)
 first = start()
 for more in ([], ["--resume"], ["--overwrite"], ["--overwrite", "--processes", "2"]):
-    second = subprocess.run(command(*more), stderr=subprocess.PIPE, text=True)
+    second = subprocess.run(command(*more), stderr=subprocess.PIPE, text=True, timeout=120)
     assert (second.returncode, second.stderr) == (1, refusal), (more, second)
 end(first)
 steps = [json.loads(line)["step"] for line in metrics.read_text().splitlines()]
@@ -51,11 +52,8 @@ first = start("--resume")
 first.kill()
 first.wait()
 first.stderr.close()
-first = subprocess.Popen(command("--overwrite", "--processes", "2"), stderr=subprocess.PIPE, text=True)
-while not (out / "checkpoints").exists() or not list((out / "checkpoints").glob("step-*")):
-    assert first.poll() is None, first.stderr.read()
-    time.sleep(0.05)
-second = subprocess.run(command("--resume"), stderr=subprocess.PIPE, text=True)
+first = start("--overwrite", "--processes", "2")
+second = subprocess.run(command("--resume"), stderr=subprocess.PIPE, text=True, timeout=120)
 assert (second.returncode, second.stderr) == (1, refusal), second
 end(first)
 
