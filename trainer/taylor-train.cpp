@@ -130,7 +130,7 @@ int main(int argc, char **argv) {
     Existing existing = resume ? Existing::Resume : overwrite ? Existing::Overwrite : Existing::Refuse;
     if (World world = worldFromEnvironment(); processes > 1 && !world.launched) {
       config.check();
-      checkFolder(config.run.folder, existing);
+      RunFolder(config.run.folder, existing); // whose processes would say the same, later
       if (world.size > 1)
         fail("unsupported --processes under torchrun or srun, which start the processes themselves");
       return launchProcesses(processes, argv);

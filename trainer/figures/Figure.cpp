@@ -24,6 +24,7 @@ public:
     }
     for (const toml::node &node : list(table, "panel")) {
       FigurePanel panel = readPanel(asTable(node, "a panel"));
+      above.push_back(panel);
       if (!panel.scales.empty() &&
           std::find(panel.scales.begin(), panel.scales.end(), scale) == panel.scales.end())
         continue;
@@ -38,7 +39,7 @@ public:
 
 private:
   FigurePanel readPanel(const toml::table &table) {
-    known(table, {"title", "scales", "against", "runs"});
+    known(table, {"title", "scales", "against", "runs", "runs_of"});
     FigurePanel panel;
     if (table.contains("title"))
       panel.title = word(table, "title");
@@ -47,9 +48,23 @@ private:
     if (table.contains("scales"))
       for (const toml::node &name : list(table, "scales"))
         panel.scales.push_back(asWord(name, "scales"));
-    for (const toml::node &run : list(table, "runs"))
-      panel.runs.push_back(readRun(asTable(run, "a run")));
+    if (const toml::node *other = table.get("runs_of")) {
+      if (table.contains("runs"))
+        fail(place(*other), "expected runs or runs_of in a panel, but got both");
+      panel.runs = runsOf(*other);
+    } else {
+      for (const toml::node &run : list(table, "runs"))
+        panel.runs.push_back(readRun(asTable(run, "a run")));
+    }
     return panel;
+  }
+  const std::vector<FigureRun> &runsOf(const toml::node &node) {
+    std::string title = asWord(node, "runs_of");
+    auto found =
+        std::find_if(above.begin(), above.end(), [&](const auto &panel) { return panel.title == title; });
+    if (found == above.end())
+      fail(place(node), "expected runs_of to be the title of a panel above, but there is no '", title, "'");
+    return found->runs;
   }
   FigureRun readRun(const toml::table &table) {
     known(table, {"label", "config"});
@@ -93,6 +108,7 @@ private:
 
   fs::path file;
   std::string scale;
+  std::vector<FigurePanel> above; // also those of other scales
 };
 
 } // namespace

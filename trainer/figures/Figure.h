@@ -22,7 +22,7 @@ struct FigurePanel {
   // Empty: losses against steps, a line per run. Otherwise the last accuracy against this number of the runs'
   // summaries, a line for all runs of a label.
   std::string against;
-  std::vector<FigureRun> runs;
+  std::vector<FigureRun> runs; // its own, or those of the panel that `runs_of` names
 };
 
 struct Figure {
@@ -39,6 +39,7 @@ struct Figure {
 //   scales = ["paper"]                                     # where it is not for all
 //   against = "state_bytes"                                # accuracy, where it is not losses against steps
 //   runs = [ { label = "softmax", config = "../paper/fineweb-softmax.toml" } ]
+//   runs_of = "softmax"                                    # instead: those of a panel above, by its title
 //
 // with paths from the file's folder. Panels that are not for `scale` are left out. Throws Error with file,
 // line and column.

@@ -4,10 +4,12 @@
 #include "trainer/figures/FigureData.h"
 #include "trainer/figures/FigurePoints.h"
 #include "trainer/figures/Queue.h"
+#include "trainer/figures/SameRun.h"
 #include "trainer/report/Gnuplot.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/text/Corpus.h"
+#include <map>
 #include <set>
 
 namespace fs = std::filesystem;
@@ -24,7 +26,8 @@ Examples:
 A figure is a list of runs, FOLDER/figures/figure-NAME.toml, each a configuration of its own; a scale is a file of settings
 that come on top, FOLDER/scales/SCALE.toml, and --set comes last. Each run is trained in a process and a folder of its own,
 one after the other; runs that are done are not made again, so the same command goes on after an interruption, and more
-seeds are added by asking for more. Figures share runs of the same configuration and seed where they share --out.
+seeds are added by asking for more. Figures share runs of the same configuration and seed where they share --out, also
+while several are being made: each run is trained by one of them. A folder with a run of other settings is refused.
 
 The folder gets figure.png and figure.svg (train and test loss against steps, a line per variant, with the range over
 seeds; of `recall`, accuracy against the order and the state's size), curves.csv or points.csv (what is drawn), results.txt
@@ -115,12 +118,30 @@ static std::string nameText(const fs::path &path) {
   return path.empty() ? kHeadersTitle : (path / "").parent_path().filename().string();
 }
 
+// Its title is the label; of a line of points, which has many runs of one label, the run's name.
+static QueuedRun planRun(const Figure &figure, const FigurePanel &panel, const FigureRun &run, int64_t seed,
+                         const FigureOptions &options, const fs::path &scale, const fs::path &folder) {
+  std::vector<std::string> configs = {run.config.string()}, overrides = {text("run.seed=", seed)};
+  if (figure.scaled)
+    configs.push_back(scale.string());
+  overrides.insert(overrides.end(), options.overrides.begin(), options.overrides.end());
+  QueuedRun made{text(panel.against.empty() ? run.label : run.name(), ", seed ", seed), seed, folder, {}, {}};
+  for (const std::string &name : configs)
+    made.arguments.insert(made.arguments.end(), {"--config", name});
+  for (const std::string &setting : overrides)
+    made.arguments.insert(made.arguments.end(), {"--set", setting});
+  overrides.push_back("run.folder=" + folder.string());
+  made.config = readConfig(configs, overrides);
+  made.config.check();
+  return made;
+}
+
 // Seed by seed, so that a figure can be drawn as soon as every run has one. Names panels by their text where
 // they have no title. Throws Error for whatever is wrong with any of the configurations.
 static Planned planRuns(Figure &figure, const FigureOptions &options, const fs::path &scale,
                         const fs::path &out) {
   Planned planned;
-  std::set<fs::path> queued;
+  std::map<fs::path, std::pair<size_t, fs::path>> queued; // by folder: number and configuration
   for (const FigurePanel &panel : figure.panels)
     planned.folders.emplace_back(panel.runs.size());
   for (int64_t seed = 1; seed <= options.seeds; ++seed)
@@ -130,32 +151,52 @@ static Planned planRuns(Figure &figure, const FigureOptions &options, const fs::
         const FigureRun &run = panel.runs[r];
         fs::path folder = out / text(run.name(), "-seed", seed);
         planned.folders[p][r].push_back(folder);
-        std::vector<std::string> configs = {run.config.string()}, overrides = options.overrides;
-        if (figure.scaled)
-          configs.push_back(scale.string());
-        overrides.push_back("run.folder=" + folder.string());
-        Config config = readConfig(configs, overrides);
-        config.check();
+        QueuedRun made = planRun(figure, panel, run, seed, options, scale, folder);
         if (panel.title.empty())
-          panel.title = nameText(config.data.path);
-        if (!queued.insert(folder).second)
-          continue;
-        // A line of points has many runs of one label.
-        std::string label = panel.against.empty() ? run.label : run.name();
-        QueuedRun made{text(label, ", seed ", seed), folder, {}};
-        for (const std::string &name : configs)
-          made.arguments.insert(made.arguments.end(), {"--config", name});
-        made.arguments.insert(made.arguments.end(), {"--set", text("run.seed=", seed)});
-        for (const std::string &setting : options.overrides)
-          made.arguments.insert(made.arguments.end(), {"--set", setting});
-        planned.queue.push_back(std::move(made));
+          panel.title = nameText(made.config.data.path);
+        auto [found, isNew] = queued.insert({folder, {planned.queue.size(), run.config}});
+        const auto &[number, config] = found->second;
+        if (isNew)
+          planned.queue.push_back(std::move(made));
+        else if (auto difference = differenceOf(made.config, planned.queue[number].config))
+          fail("expected configurations of one name to be of one run, but '", run.config.string(), "' has ",
+               *difference, " in '", config.string(), "'; rename one of them");
       }
   return planned;
+}
+
+static void listRuns(const std::vector<QueuedRun> &runs) {
+  for (const QueuedRun &run : runs) {
+    std::optional<std::string> difference = differenceOf(run.folder, run.config);
+    std::printf("%-8s%s%s\n",
+                difference     ? "differs"
+                : run.isDone() ? "done"
+                               : "missing",
+                run.folder.c_str(), difference ? ("  " + *difference).c_str() : "");
+  }
+}
+
+// What is drawn without being trained. `file`: of a run, what is drawn of it.
+static void requireRuns(const std::vector<QueuedRun> &runs, const char *file) {
+  for (const QueuedRun &run : runs) {
+    requireSameRun(run.folder, run.config);
+    if (fs::exists(run.folder / file))
+      continue;
+    fail("requires the run '", run.folder.string(), "' (", run.title, "), which has no ", file,
+         "; leave out --plot-only to train it",
+         // Seeds come one after the other: of those before this one there are all runs.
+         run.seed > 1 ? text(", or draw fewer with --seeds ", run.seed - 1) : "");
+  }
 }
 
 int makeFigure(const FigureOptions &options) {
   if (options.seeds < 1)
     fail("expected --seeds to be at least 1, but got ", options.seeds);
+  for (auto [key, option] : {std::pair{"run.seed", "--seeds N, with the seeds 1 to N"},
+                             {"run.folder", "--out FOLDER, with a folder of each run's own"}})
+    for (const std::string &setting : options.overrides)
+      if (setting.starts_with(text(key, "=")))
+        fail("unsupported --set ", key, " in a figure, whose runs have it from ", option);
   fs::path experiments = options.experiments;
   fs::path scale = requireFile(experiments / "scales" / (options.scale + ".toml"), "a scale");
   Figure figure = readFigure(
@@ -168,17 +209,23 @@ int makeFigure(const FigureOptions &options) {
     figure.title += ", at the scale '" + options.scale + "'";
   Planned planned = planRuns(figure, options, scale, out);
   if (options.list) {
-    for (const QueuedRun &run : planned.queue)
-      std::printf("%-8s%s\n", fs::exists(run.folder / "summary.json") ? "done" : "missing",
-                  run.folder.c_str());
+    listRuns(planned.queue);
     return 0;
   }
-  if (!options.plotOnly)
+  bool curves = figure.panels[0].against.empty();
+  if (options.plotOnly) {
+    requireRuns(planned.queue, curves ? "metrics.jsonl" : "summary.json");
+  } else {
+    for (const QueuedRun &run : planned.queue) // in front of the first that is trained
+      requireSameRun(run.folder, run.config);
     if (int status = makeRuns(planned.queue))
       return status;
+  }
 
-  Drawn drawn = figure.panels[0].against.empty() ? drawCurves(figure, planned.folders)
-                                                 : drawPoints(figure, planned.folders);
+  Drawn drawn = curves ? drawCurves(figure, planned.folders) : drawPoints(figure, planned.folders);
+  FileLock lock(
+      out / ".drawing", // of another figure, whose files have the same names
+      [] { std::fprintf(stderr, "waiting for another process that draws into the same folder\n"); });
   writeDurably(out / drawn.table, drawn.rows);
   writeDurably(out / "results.txt", drawn.results);
   if (!options.noPlots) {

@@ -18,7 +18,7 @@ namespace taylor::trainer {
 
 namespace {
 
-using Series = std::map<int64_t, double>; // loss by step
+using Series = std::map<int64_t, double>; // loss by step; NaN where it was not finite
 
 struct Losses {
   Series train, test;
@@ -33,29 +33,30 @@ Losses readLosses(const fs::path &folder) {
     if (!parsed.is_object() || !parsed.contains("step") || !parsed["step"].is_number_integer())
       fail("expected lines with a step in '", path.string(), "', but got '", line, "'");
     for (auto [name, series] : {std::pair{"loss", &losses.train}, {"validation_loss", &losses.test}})
-      if (parsed.contains(name) && parsed[name].is_number()) // null where it was not finite
-        (*series)[parsed["step"]] = parsed[name];
+      if (parsed.contains(name) && (parsed[name].is_number() || parsed[name].is_null()))
+        (*series)[parsed["step"]] = parsed[name].is_null() ? NAN : parsed[name].get<double>();
   }
   if (losses.test.empty())
     fail("requires an evaluation in '", path.string(), "', but there is none");
   return losses;
 }
 
-// Means over bins of `width` steps; a bin stands at its last step.
+// Means over bins of `width` steps; a bin stands at its last step. Steps whose loss was not finite, and whose
+// update was left out therefore, are not counted: a bin is NaN where it has no other.
 Series binned(const Series &series, int64_t width) {
   std::map<int64_t, std::pair<double, int64_t>> sums;
   for (auto [step, loss] : series) {
     auto &[sum, count] = sums[(step + width - 1) / width * width];
-    sum += loss;
-    ++count;
+    sum += std::isnan(loss) ? 0 : loss;
+    count += !std::isnan(loss);
   }
   Series means;
   for (auto [step, sum] : sums)
-    means[step] = sum.first / sum.second;
+    means[step] = sum.second ? sum.first / double(sum.second) : NAN;
   return means;
 }
 
-// Steps that all seeds have.
+// Steps that all seeds have; NaN where it is one of them.
 std::vector<CurvePoint> overSeeds(const std::vector<Series> &seeds) {
   std::vector<CurvePoint> points;
   for (auto [step, first] : seeds[0]) {
@@ -70,6 +71,8 @@ std::vector<CurvePoint> overSeeds(const std::vector<Series> &seeds) {
       point.least = std::min(point.least, found->second);
       point.largest = std::max(point.largest, found->second);
     }
+    if (std::isnan(point.mean)) // which no comparison tells
+      point.least = point.largest = NAN;
     if (all)
       points.push_back(point);
   }
@@ -77,21 +80,45 @@ std::vector<CurvePoint> overSeeds(const std::vector<Series> &seeds) {
 }
 
 // What a picture shows: all losses behind the first tenth of the steps, whose fall would leave no room for
-// differences.
+// differences; of all steps where none behind is finite.
 std::string printRange(const std::vector<const std::vector<CurvePoint> *> &curves) {
-  int64_t last = 0;
+  int64_t last = 1;
   for (const std::vector<CurvePoint> *points : curves)
     for (const CurvePoint &point : *points)
       last = std::max(last, point.step);
-  double least = INFINITY, largest = 0;
-  for (const std::vector<CurvePoint> *points : curves)
-    for (const CurvePoint &point : *points)
-      if (10 * point.step > last && point.least > 0) {
-        least = std::min(least, point.least);
-        largest = std::max(largest, point.largest);
-      }
-  return least <= largest ? text("set yrange [", 0.98 * least, ":", 1.02 * largest, "]\n")
-                          : "set yrange [*:*]\n";
+  for (int64_t begin : {last / 10, int64_t(-1)}) {
+    double least = INFINITY, largest = 0;
+    for (const std::vector<CurvePoint> *points : curves)
+      for (const CurvePoint &point : *points)
+        if (point.step > begin && point.least > 0) {
+          least = std::min(least, point.least);
+          largest = std::max(largest, point.largest);
+        }
+    if (least <= largest)
+      return text("set xrange [*:*]\nset yrange [", 0.98 * least, ":", 1.02 * largest, "]\n");
+  }
+  return text("set xrange [0:", last, "]\nset yrange [1:10]\n"); // gnuplot finds none here
+}
+
+// Rows of numbers for a curve, which an empty row interrupts where losses are not finite.
+std::string printBlock(const std::vector<CurvePoint> &points) {
+  std::string out;
+  bool gap = true;
+  for (const CurvePoint &point : points) {
+    if (!std::isnan(point.mean))
+      out += text(point.step, " ", point.mean, " ", point.least, " ", point.largest, "\n");
+    else if (!gap)
+      out += "\n";
+    gap = std::isnan(point.mean);
+  }
+  return out.empty() ? "0 NaN NaN NaN\n" : out; // gnuplot refuses a block without rows
+}
+
+const char *const notFinite = "not finite";
+
+// In `format`.
+std::string printLoss(const char *format, double loss) {
+  return std::isnan(loss) ? notFinite : formatNumber(format, loss);
 }
 
 double mean(const std::vector<double> &values) {
@@ -127,16 +154,20 @@ std::string printCurves(const Figure &figure, const std::vector<std::vector<Curv
       for (auto [kind, points] : {std::pair{"train", &curve.train}, {"test", &curve.test}})
         for (const CurvePoint &point : *points)
           out += csvField(figure.panels[panel].title) + "," + csvField(curve.label) + "," + kind + "," +
-                 std::to_string(point.step) + "," + formatNumber("%.6g", point.mean) + "," +
-                 formatNumber("%.6g", point.least) + "," + formatNumber("%.6g", point.largest) + "\n";
+                 std::to_string(point.step) +
+                 (std::isnan(point.mean)
+                      ? ",,,\n"
+                      : "," + formatNumber("%.6g", point.mean) + "," + formatNumber("%.6g", point.least) +
+                            "," + formatNumber("%.6g", point.largest) + "\n");
   return out;
 }
 
-// "MEAN | LEAST to LARGEST", each in `format`.
+// "MEAN | LEAST to LARGEST", each in `format`; what is not finite lies above all numbers.
 static std::string printSpread(const char *format, const std::vector<double> &values) {
-  auto [least, largest] = std::minmax_element(values.begin(), values.end());
-  return text(formatNumber(format, mean(values)), " | ", formatNumber(format, *least), " to ",
-              formatNumber(format, *largest));
+  auto isBelow = [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; };
+  auto [least, largest] = std::minmax_element(values.begin(), values.end(), isBelow);
+  return text(printLoss(format, mean(values)), " | ",
+              std::isnan(*least) ? "" : formatNumber(format, *least) + " to ", printLoss(format, *largest));
 }
 
 std::string printResults(const Figure &figure, const std::vector<std::vector<Curve>> &curves) {
@@ -152,7 +183,7 @@ std::string printResults(const Figure &figure, const std::vector<std::vector<Cur
                      std::minus<>());
       out += text("| ", curve.label, " | ", printSpread("%.4f", curve.finalTest), " | ",
                   printSpread("%+.4f", above), " | ",
-                  curve.train.empty() ? "" : formatNumber("%.4f", curve.train.back().mean), " |\n");
+                  curve.train.empty() ? "" : printLoss("%.4f", curve.train.back().mean), " |\n");
     }
   }
   return out;
@@ -174,10 +205,7 @@ set key top right opaque
     for (size_t i = 0; i < curves[panel].size(); ++i)
       for (auto [kind, points] :
            {std::pair{"train", &curves[panel][i].train}, {"test", &curves[panel][i].test}}) {
-        out += block(panel, i, kind) + " << END\n";
-        for (const CurvePoint &point : *points)
-          out += text(point.step, " ", point.mean, " ", point.least, " ", point.largest, "\n");
-        out += "END\n";
+        out += block(panel, i, kind) + " << END\n" + printBlock(*points) + "END\n";
       }
   out += text("set multiplot layout 2, columns title ", quotedForPlot(figure.title), " noenhanced\n");
   for (auto [kind, points] : {std::pair{"train", &Curve::train}, {"test", &Curve::test}})

@@ -7,7 +7,8 @@
 
 namespace taylor::trainer {
 
-// One point of a curve: a mean over seeds, and the least and the largest of them.
+// One point of a curve: a mean over seeds, and the least and the largest of them; NaN where a seed's loss was
+// not finite.
 struct CurvePoint {
   int64_t step = 0;
   double mean = 0, least = 0, largest = 0;
@@ -16,7 +17,7 @@ struct CurvePoint {
 struct Curve {
   std::string label;
   std::vector<CurvePoint> train, test;
-  // Of the last evaluation of each seed, in the order of seeds.
+  // Of the last evaluation of each seed, in the order of seeds; NaN where it was not finite.
   std::vector<double> finalTest;
 };
 
@@ -26,7 +27,8 @@ struct Curve {
 std::vector<Curve> readCurves(const FigurePanel &panel,
                               const std::vector<std::vector<std::filesystem::path>> &folders, int64_t bins);
 
-// panel,label,kind,step,mean,least,largest; kind is train or test.
+// panel,label,kind,step,mean,least,largest; kind is train or test; the last three are empty where a loss was
+// not finite.
 std::string printCurves(const Figure &figure, const std::vector<std::vector<Curve>> &curves);
 
 // A table for people, in Markdown: per panel and run the last test loss, and how much it lies above that of

@@ -170,12 +170,30 @@ void AtomicFolder::commit() {
   syncFolder(target.parent_path());
 }
 
-FileLock::FileLock(const fs::path &path, void (*waiting)()) {
+FileLock::FileLock(const fs::path &path) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0)
     failSystem("lock", path);
+}
+
+std::unique_ptr<FileLock> FileLock::attempt(const fs::path &path) {
+  std::unique_ptr<FileLock> lock(new FileLock(path));
+  while (::flock(lock->descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK)
+      return nullptr;
+    if (errno == EINTR)
+      continue;
+    if (errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK)
+      failSystem("lock", path);
+    lock->exclusive = false;
+    break;
+  }
+  return lock;
+}
+
+FileLock::FileLock(const fs::path &path, void (*waiting)()) : FileLock(path) {
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
     return;
   waiting();

@@ -3,6 +3,7 @@
 #define TAYLOR_TRAINER_SUPPORT_FILES_H
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -80,7 +81,8 @@ private:
   std::filesystem::path target, temporary;
 };
 
-// Holds an exclusive lock on a file while it lives; `waiting` is called once if another process has it.
+// Holds an exclusive lock on a file while it lives; `waiting` is called once if another process has it. A
+// lock ends with its process, however that ends; the file stays.
 class FileLock {
 public:
   FileLock(const std::filesystem::path &path, void (*waiting)());
@@ -88,8 +90,16 @@ public:
   FileLock(const FileLock &) = delete;
   FileLock &operator=(const FileLock &) = delete;
 
+  // Null if another process has it.
+  static std::unique_ptr<FileLock> attempt(const std::filesystem::path &path);
+  // False where the file system has no locks, so that nobody is kept out.
+  bool excludes() const { return exclusive; }
+
 private:
+  explicit FileLock(const std::filesystem::path &path);
+
   int descriptor;
+  bool exclusive = true;
 };
 
 // $XDG_CACHE_HOME/taylor, or ~/.cache/taylor.

@@ -1,35 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/training/RunFolder.h"
 #include "trainer/support/Error.h"
-#include "trainer/support/Files.h"
+#include <cstdio>
 
 namespace fs = std::filesystem;
 
 namespace taylor::trainer {
 
-fs::path checkFolder(const fs::path &folder, Existing existing) {
+static const char *const lockName = ".lock";
+
+bool isInUse(const fs::path &folder) {
+  std::error_code error;
+  return fs::exists(folder / lockName, error) && !FileLock::attempt(folder / lockName);
+}
+
+RunFolder::RunFolder(fs::path theFolder, Existing existing)
+    : folder(std::move(theFolder)), existing(existing) {
   std::error_code error;
   requireFolder(folder, "the run", "--out FOLDER");
+  if (fs::exists(folder, error))
+    lock();
+  refuseRun();
+}
+
+void RunFolder::lock() {
+  held = FileLock::attempt(folder / lockName);
+  if (!held)
+    fail("expected a run folder of its own, but another process trains in '", folder.string(),
+         "'; wait until it has ended, or pass --out FOLDER");
+  if (!held->excludes())
+    std::fprintf(
+        stderr,
+        "warning: the file system of '%s' has no locks: nothing keeps a second process from training "
+        "there\n",
+        folder.c_str());
+}
+
+void RunFolder::refuseRun() const {
+  std::error_code error;
   if (existing == Existing::Refuse && fs::exists(folder / "metrics.jsonl", error))
     fail("expected an empty run folder, but '", folder.string(),
          "' has a run; pass --resume to continue it, "
          "--overwrite to begin anew, or --out FOLDER");
-  return folder;
 }
 
-void claimFolder(const fs::path &folder, Existing existing) {
+void RunFolder::claim() {
   std::error_code error;
-  if (existing == Existing::Overwrite) {
-    // Hidden before it is emptied: a kill leaves no half of a checkpoint that a run could be resumed from.
-    fs::remove_all(folder / ".checkpoints.old", error);
-    fs::rename(folder / "checkpoints", folder / ".checkpoints.old", error);
-    fs::remove_all(folder / ".checkpoints.old", error);
-    for (const char *name : {"checkpoints", "metrics.jsonl", "metrics.csv", "summary.json", "config.toml"})
-      fs::remove_all(folder / name, error);
-  }
   fs::create_directories(folder, error);
   if (error)
     fail("cannot create the run folder '", folder.string(), "': ", error.message());
+  if (!held) {
+    lock();
+    refuseRun(); // that came meanwhile
+  }
+  if (existing != Existing::Overwrite)
+    return;
+  // Hidden before it is emptied: a kill leaves no half of a checkpoint that a run could be resumed from.
+  fs::remove_all(folder / ".checkpoints.old", error);
+  fs::rename(folder / "checkpoints", folder / ".checkpoints.old", error);
+  fs::remove_all(folder / ".checkpoints.old", error);
+  for (const char *name : {"checkpoints", "metrics.jsonl", "metrics.csv", "summary.json", "config.toml"})
+    fs::remove_all(folder / name, error);
 }
 
 } // namespace taylor::trainer

@@ -110,8 +110,9 @@ private:
 
   Config config;
   const Group &group;
-  const Lockstep *lockstep; // null: steps follow each other
-  int64_t share;            // sequences of a batch that this process has
+  const Lockstep *lockstep;         // null: steps follow each other
+  int64_t share;                    // sequences of a batch that this process has
+  std::unique_ptr<RunFolder> place; // null in all processes but the first
   fs::path folder;
   AttentionKernel attention;
   Data data;
@@ -151,7 +152,8 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
          const Lockstep *lockstep)
     : config(theConfig), group(group), lockstep(lockstep),
       share(world.share(config.train.batch, "train.batch")),
-      folder(group.isFirst() ? checkFolder(config.run.folder, existing) : fs::path(config.run.folder)),
+      place(group.isFirst() ? std::make_unique<RunFolder>(config.run.folder, existing) : nullptr),
+      folder(config.run.folder),
       attention(firstOnMachine(group, world.local,
                                [&] {
                                  return compileAttention(config.attention, config.model,
@@ -168,8 +170,8 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
       peak(group.size() * peakOf(config, model.device())), profile(config.log, folder, model.device()) {
   group.requireSame("specification", [&] { return attention.text; });
   group.requireSame("text and tokenizer", [&] { return data.fingerprint(); });
-  if (group.isFirst())
-    claimFolder(folder, existing);
+  if (place)
+    place->claim();
   model.setActivationCheckpointing(config.train.activationCheckpointing);
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   generator.set_current_seed(config.run.seed);
@@ -392,11 +394,14 @@ void Run::finish(int64_t step) {
     return;
   double speed = trainedTokens ? trainedTokens / trainedSeconds : NAN;
   double mfu = peak > 0 ? speed * cost.trainingPerToken() / peak : NAN;
+  int64_t learned = 0; // targets, which documents and tasks have fewer of than positions
+  for (int64_t before = 0; before < step; ++before)
+    learned += sampler->counted(before);
   nlohmann::ordered_json summary = {{"spec", attention.name},
                                     {"specification", config.attention.specification},
                                     {"parameters", model.parameterCount()},
                                     {"steps", step},
-                                    {"tokens", step * config.train.batch * config.train.context},
+                                    {"tokens", learned},
                                     {"tokens_per_second", speed},
                                     {"mfu", mfu},
                                     {"start_seconds", startSeconds},
