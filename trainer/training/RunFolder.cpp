@@ -7,6 +7,8 @@ namespace fs = std::filesystem;
 
 namespace taylor::trainer {
 
+static const char *const claim = ".torchrun";
+
 fs::path checkFolder(const fs::path &folder, Existing existing) {
   std::error_code error;
   requireFolder(folder, "the run", "--out FOLDER");
@@ -17,7 +19,7 @@ fs::path checkFolder(const fs::path &folder, Existing existing) {
   return folder;
 }
 
-void claimFolder(const fs::path &folder, Existing existing) {
+void claimFolder(const fs::path &folder, Existing existing, const std::string &runId) {
   std::error_code error;
   if (existing == Existing::Overwrite) {
     // Hidden before it is emptied: a kill leaves no half of a checkpoint that a run could be resumed from.
@@ -30,6 +32,18 @@ void claimFolder(const fs::path &folder, Existing existing) {
   fs::create_directories(folder, error);
   if (error)
     fail("cannot create the run folder '", folder.string(), "': ", error.message());
+  if (!runId.empty())
+    replaceDurably(folder / claim, runId);
+}
+
+bool isClaimedBy(const fs::path &folder, const std::string &runId) {
+  std::error_code error;
+  return !runId.empty() && fs::is_regular_file(folder / claim, error) && readFile(folder / claim) == runId;
+}
+
+void forgetClaim(const fs::path &folder) {
+  std::error_code error;
+  fs::remove(folder / claim, error);
 }
 
 } // namespace taylor::trainer

@@ -10,8 +10,15 @@ namespace taylor::trainer {
 // or written; leaves everything as it is. Returns the folder. Throws Error.
 std::filesystem::path checkFolder(const std::filesystem::path &folder, Existing existing);
 
-// Makes the folder, or empties it of what a run leaves there. Throws Error.
-void claimFolder(const std::filesystem::path &folder, Existing existing);
+// Makes the folder, or empties it of what a run leaves there. Notes there that it is that of torchrun's
+// `runId`, if that is not empty. Throws Error.
+void claimFolder(const std::filesystem::path &folder, Existing existing, const std::string &runId);
+
+// Whether torchrun's run `runId` has claimed the folder: then what it holds is its own, and an attempt that
+// follows may go on with it unasked. Ids repeat, so torchrun's first attempt begins by forgetting the claim
+// of another.
+bool isClaimedBy(const std::filesystem::path &folder, const std::string &runId);
+void forgetClaim(const std::filesystem::path &folder);
 
 } // namespace taylor::trainer
 #endif
