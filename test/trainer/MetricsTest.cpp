@@ -44,10 +44,7 @@ TEST(Metrics, AResumedRunDropsEvaluationsThatItDoesNotKnow) {
   }
   Metrics(folder.path, 2, 1, false);
   EXPECT_EQ(readFile(folder.path / "metrics.jsonl"),
-            "{"step":1,"loss":4.0}
-{"step":1,"validation_loss":5.0}
-{"step":2,"loss":3.0}
-");
+            "{\"step\":1,\"loss\":4.0}\n{\"step\":1,\"validation_loss\":5.0}\n{\"step\":2,\"loss\":3.0}\n");
 }
 
 TEST(Metrics, WhatCannotBeRemovedIsNamed) {
