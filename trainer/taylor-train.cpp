@@ -36,51 +36,105 @@ static const char *const footer = R"(
 Exit status: 0 when done; 1 with one message for anything wrong; 128 + N when stopped by signal N (Ctrl-C is 2), with the
 last step saved, to go on from with --resume.)";
 
-int main(int argc, char **argv) {
-  CLI::App app(description, "taylor-train");
-  app.footer(footer);
-  app.get_formatter()->column_width(34);
+namespace {
+
+// Of a run; the other commands have theirs.
+struct Arguments {
   std::string attention, data, out, device;
   std::vector<std::string> configs, overrides;
   int64_t processes = 1;
   bool resume = false, overwrite = false, lockstep = false, helpSettings = false;
-  app.add_option("--config", configs, "TOML file of settings, as in examples/experiments; repeatable")
+};
+
+void addSettings(CLI::App &app, Arguments &arguments) {
+  app.add_option("--config", arguments.configs,
+                 "TOML file of settings, as in examples/experiments; repeatable")
       ->type_name("FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--set", overrides,
+  app.add_option("--set", arguments.overrides,
                  "one setting, such as train.steps=500, or a free parameter of the specification, order=10; "
                  "repeatable")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--attention", attention, "the specification to train with (attention.specification)")
+  app.add_option("--attention", arguments.attention,
+                 "the specification to train with (attention.specification)")
       ->type_name("SPEC")
       ->take_last();
-  app.add_option("--data", data,
+  app.add_option("--data", arguments.data,
                  "text to train on instead of LLVM's headers, or a folder that prepare made (data.path)")
       ->type_name("FILE_OR_FOLDER")
       ->take_last();
-  app.add_option("--out", out, "the run's folder (run.folder)")->type_name("FOLDER")->take_last();
+  app.add_option("--out", arguments.out, "the run's folder (run.folder)")->type_name("FOLDER")->take_last();
   app.add_option(
-         "--device", device,
+         "--device", arguments.device,
          "cpu, cuda (a GPU), or ptx (GPU code in the interpreter: slow, checked, without a GPU) (run.device)")
       ->type_name("NAME")
       ->take_last();
+}
+
+void addFlags(CLI::App &app, Arguments &arguments) {
   app.add_option(
-         "--processes", processes,
+         "--processes", arguments.processes,
          "train with so many processes on this machine, one per GPU or sharing its cores; torchrun and "
          "srun start them on several machines")
       ->type_name("N")
       ->check(CLI::Range(1, 1024))
       ->take_last();
-  app.add_flag("--resume", resume, "go on from the folder's newest checkpoint, if there is one");
-  app.add_flag("--overwrite", overwrite, "begin anew in a folder that holds a run")->excludes("--resume");
+  app.add_flag("--resume", arguments.resume, "go on from the folder's newest checkpoint, if there is one");
+  app.add_flag("--overwrite", arguments.overwrite, "begin anew in a folder that holds a run")
+      ->excludes("--resume");
   app.add_flag(
-      "--lockstep", lockstep,
+      "--lockstep", arguments.lockstep,
       "make a step for each line 'step' on standard input and tell its seconds on standard output, as "
       "taylor-bench train asks for them");
-  app.add_flag("--help-settings", helpSettings, "list every setting with its default, and exit");
+  app.add_flag("--help-settings", arguments.helpSettings, "list every setting with its default, and exit");
+}
+
+// CLI11 would take them silently.
+void refuseOptionsOfAnotherCommand(const CLI::App &app) {
+  for (const CLI::App *command : app.get_subcommands())
+    for (const CLI::Option *option : app.get_options())
+      if (option->count() > 0)
+        fail("unsupported ", option->get_name(), " in front of ", command->get_name(),
+             ": its own options come behind it (taylor-train ", command->get_name(), " --help)");
+}
+
+int trainAs(const Arguments &arguments, char **argv) {
+  std::vector<std::string> overrides = arguments.overrides;
+  for (auto [key, value] : {std::pair{"attention.specification=", arguments.attention},
+                            {"data.path=", arguments.data},
+                            {"run.folder=", arguments.out},
+                            {"run.device=", arguments.device}})
+    if (!value.empty())
+      overrides.push_back(key + value);
+  if (arguments.configs.empty() && overrides.empty())
+    fail("requires --config FILE.toml or --attention SPEC.mlir; taylor-train --help tells more");
+  Config config = readConfig(arguments.configs, overrides);
+  Existing existing = arguments.resume      ? Existing::Resume
+                      : arguments.overwrite ? Existing::Overwrite
+                                            : Existing::Refuse;
+  if (World world = worldFromEnvironment(); arguments.processes > 1 && !world.launched) {
+    config.check();
+    RunFolder(config.run.folder, existing); // whose processes would say the same, later
+    if (world.size > 1)
+      fail("unsupported --processes under torchrun or srun, which start the processes themselves");
+    return launchProcesses(arguments.processes, argv);
+  }
+  Lockstep steps;
+  return train(config, existing, arguments.lockstep ? &steps : nullptr);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app(description, "taylor-train");
+  app.footer(footer);
+  app.get_formatter()->column_width(34);
+  Arguments arguments;
+  addSettings(app, arguments);
+  addFlags(app, arguments);
   OrdersOptions ordersOptions;
   CLI::App *orders = addOrdersCommand(app, ordersOptions);
   PreparationOptions preparationOptions;
@@ -97,45 +151,19 @@ int main(int argc, char **argv) {
   }
 
   return runGuarded([&] {
-    for (const CLI::App *command : app.get_subcommands())
-      for (const CLI::Option *option : app.get_options())
-        if (option->count() > 0)
-          fail("unsupported ", option->get_name(), " in front of ", command->get_name(),
-               ": its own options come behind it (taylor-train ", command->get_name(), " --help)");
+    refuseOptionsOfAnotherCommand(app);
     if (*prepare)
       return prepareText(preparationOptions);
-    if (*orders) {
-      measureOrders(ordersOptions);
-      return 0;
-    }
-    if (*plan) {
-      printPlan(planOptions);
-      return 0;
-    }
     if (*figure)
       return makeFigure(figureOptions);
-    if (helpSettings) {
+    if (*orders)
+      measureOrders(ordersOptions);
+    else if (*plan)
+      printPlan(planOptions);
+    else if (arguments.helpSettings)
       std::fputs(describeSettings().c_str(), stdout);
-      return 0;
-    }
-    for (auto [key, value] : {std::pair{"attention.specification=", attention},
-                              {"data.path=", data},
-                              {"run.folder=", out},
-                              {"run.device=", device}})
-      if (!value.empty())
-        overrides.push_back(key + value);
-    if (configs.empty() && overrides.empty())
-      fail("requires --config FILE.toml or --attention SPEC.mlir; taylor-train --help tells more");
-    Config config = readConfig(configs, overrides);
-    Existing existing = resume ? Existing::Resume : overwrite ? Existing::Overwrite : Existing::Refuse;
-    if (World world = worldFromEnvironment(); processes > 1 && !world.launched) {
-      config.check();
-      RunFolder(config.run.folder, existing); // whose processes would say the same, later
-      if (world.size > 1)
-        fail("unsupported --processes under torchrun or srun, which start the processes themselves");
-      return launchProcesses(processes, argv);
-    }
-    Lockstep steps;
-    return train(config, existing, lockstep ? &steps : nullptr);
+    else
+      return trainAs(arguments, argv);
+    return 0;
   });
 }

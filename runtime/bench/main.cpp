@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 using namespace taylor;
@@ -297,6 +298,35 @@ void writeJson(const std::string &path, const nlohmann::json &rows) {
     runtime::fail("could not write '", path, "'");
 }
 
+/// What `bench` gives, as a file too where one is asked for; refused before it begins where it cannot be
+/// written.
+int report(const std::string &json, const std::function<nlohmann::json()> &bench) {
+  checkJson(json);
+  nlohmann::json rows = bench();
+  if (!json.empty())
+    writeJson(json, rows);
+  return 0;
+}
+
+/// CLI11 does not name a command that is none.
+void requireCommand(const CLI::App &app, const std::string &word) {
+  std::string known;
+  for (const CLI::App *command : app.get_subcommands({})) {
+    if (command->get_name() == word)
+      return;
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  runtime::fail("expected a command (", known, "), but got '", word, "'");
+}
+
+int printPeaks() {
+  int64_t all = runtime::cpuCount();
+  for (int64_t threads = 1; threads <= all; threads = threads < all ? std::min(all, threads * 2) : all + 1)
+    printf("%3ld threads: f32 %.1f GFLOP/s, f64 %.1f GFLOP/s\n", long(threads),
+           measurePeak(TAYLOR_F32, threads), measurePeak(TAYLOR_F64, threads));
+  return 0;
+}
+
 int run(int argc, char **argv) {
   Arguments attentionArguments, overheadArguments, compileArguments;
   CLI::App app("taylor-bench: how fast is a compiled attention, beside what else one could run?");
@@ -329,65 +359,39 @@ int run(int argc, char **argv) {
   std::string countJson;
   CLI::App *counts = addCounts(app, countOptions, countJson);
   CLI::App *peak = app.add_subcommand("peak", "this machine's fused multiply-adds, in GFLOP/s");
-  if (argc > 1 && argv[1][0] != '-') { // CLI11 does not name it
-    std::string known;
-    bool isKnown = false;
-    for (const CLI::App *command : app.get_subcommands({})) {
-      known += (known.empty() ? "" : ", ") + command->get_name();
-      isKnown |= command->get_name() == argv[1];
-    }
-    if (!isKnown)
-      runtime::fail("expected a command (", known, "), but got '", argv[1], "'");
-  }
+  if (argc > 1 && argv[1][0] != '-')
+    requireCommand(app, argv[1]);
   CLI11_PARSE(app, argc, argv);
 
-  if (*peak) {
-    int64_t all = runtime::cpuCount();
-    for (int64_t threads = 1; threads <= all; threads = threads < all ? std::min(all, threads * 2) : all + 1)
-      printf("%3ld threads: f32 %.1f GFLOP/s, f64 %.1f GFLOP/s\n", long(threads),
-             measurePeak(TAYLOR_F32, threads), measurePeak(TAYLOR_F64, threads));
-    return 0;
-  }
-  if (*counts) {
-    if (countOptions.folders.empty() && countOptions.spec.empty())
-      runtime::fail("expected --plans, --spec or both: whose kernels to count");
-    checkJson(countJson);
-    nlohmann::json rows = benchCounts(countOptions);
-    if (!countJson.empty())
-      writeJson(countJson, rows);
-    return 0;
-  }
-  if (*train) {
-    checkJson(trainJson);
-    nlohmann::json rows = benchTrain(trainOptions);
-    if (!trainJson.empty())
-      writeJson(trainJson, rows);
-    return 0;
-  }
-  if (*forms && !calibration.empty()) {
-    checkJson(calibration);
-    Request request = formsArguments.request;
-    request.spec = formsArguments.specs.front();
-    request.shape = Shape::parse(formsArguments.shapes.front());
-    writeJson(calibration, calibrateForms(request));
-    return 0;
-  }
+  if (*peak)
+    return printPeaks();
+  if (*counts && countOptions.folders.empty() && countOptions.spec.empty())
+    runtime::fail("expected --plans, --spec or both: whose kernels to count");
+  if (*counts)
+    return report(countJson, [&] { return benchCounts(countOptions); });
+  if (*train)
+    return report(trainJson, [&] { return benchTrain(trainOptions); });
+  if (*forms && !calibration.empty())
+    return report(calibration, [&] {
+      Request request = formsArguments.request;
+      request.spec = formsArguments.specs.front();
+      request.shape = Shape::parse(formsArguments.shapes.front());
+      return calibrateForms(request);
+    });
   const Arguments &arguments = *attention  ? attentionArguments
                                : *forms    ? formsArguments
                                : *decode   ? decodeArguments
                                : *overhead ? overheadArguments
                                            : compileArguments;
-  checkJson(arguments.json);
-  nlohmann::json rows = forEach(arguments, [&](const Request &request) {
-    return *attention  ? benchAttention(request, arguments.directions, arguments.opponents)
-           : *forms    ? benchForms(formsOptions, request)
-           : *decode   ? benchDecode(request, decodeKind)
-           : *overhead ? benchOverhead(request)
-                       : benchCompile(request);
+  return report(arguments.json, [&] {
+    return forEach(arguments, [&](const Request &request) {
+      return *attention  ? benchAttention(request, arguments.directions, arguments.opponents)
+             : *forms    ? benchForms(formsOptions, request)
+             : *decode   ? benchDecode(request, decodeKind)
+             : *overhead ? benchOverhead(request)
+                         : benchCompile(request);
+    });
   });
-  if (!arguments.json.empty())
-    writeJson(arguments.json, rows);
-  return 0;
 }
 
 } // namespace

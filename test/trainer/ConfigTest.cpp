@@ -65,6 +65,9 @@ TEST(Config, BasePresetAndOwnSettingsInThatOrder) {
   EXPECT_EQ(rate(1), 0);
   EXPECT_NEAR(rate(2), 1e-8, 1e-20);
   EXPECT_NEAR(rate(3), 2e-8, 1e-20);
+  EXPECT_NEAR(rate(10000), 0.9999e-4, 1e-18);
+  EXPECT_NEAR(rate(10001), 1e-4, 1e-18);
+  EXPECT_NEAR(rate(10002), 1e-4 * (1000000 - 10001) / 990000, 1e-18);
   EXPECT_NEAR(rate(100000), 0.909e-4, 1e-7);
   // A preset in a file says more than its base.
   config = readConfig({folder.write("b.toml", "base = \"base.toml\"\npreset = \"paper\"\n")}, {});
@@ -257,6 +260,21 @@ TEST(Schedule, WarmsUpThenDecaysTowardsTheHorizon) {
   config.kind = "linear";
   config.horizon = 0; // the last step
   EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, 7), 0.6);
+}
+
+// What torch's schedulers give, one and two updates late.
+TEST(Schedule, ALagBeginsAtZero) {
+  ScheduleConfig config;
+  config.warmup = 4;
+  config.horizon = 14;
+  std::vector<double> usual = {0, 0.25, 0.5, 0.75, 1, 0.9, 0.8};
+  for (int64_t lag : {1, 2, 3}) {
+    config.lag = lag;
+    for (int64_t step = 0; step < lag; ++step)
+      EXPECT_EQ(learningRateFactor(config, 10, step), 0);
+    for (size_t i = 0; i < usual.size(); ++i)
+      EXPECT_DOUBLE_EQ(learningRateFactor(config, 10, lag - 1 + i), usual[i]) << lag << " " << i;
+  }
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 //
 // Processes as threads of this one: a store and its backend know no difference.
 #include "Failure.h"
+#include "trainer/distributed/Connection.h"
 #include "trainer/distributed/Group.h"
 #include "trainer/distributed/Launcher.h"
 #include "trainer/distributed/World.h"
@@ -10,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <thread>
+#include <unistd.h>
 
 using namespace taylor::trainer;
 
@@ -48,10 +50,10 @@ protected:
       ::setenv(name, value, 1);
   }
   void clear() {
-    for (const char *name :
-         {"WORLD_SIZE", "RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "SLURM_NTASKS", "SLURM_PROCID",
-          "SLURM_LOCALID", "SLURM_STEP_ID", "SLURM_JOB_ID", "SLURM_JOB_NODELIST",
-          "TORCHELASTIC_USE_AGENT_STORE", "TORCHELASTIC_RESTART_COUNT", "CUDA_VISIBLE_DEVICES"})
+    for (const char *name : {"WORLD_SIZE", "RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "SLURM_NTASKS",
+                             "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_ID", "SLURM_JOB_ID",
+                             "SLURM_JOB_NODELIST", "TORCHELASTIC_USE_AGENT_STORE",
+                             "TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_RUN_ID", "CUDA_VISIBLE_DEVICES"})
       ::unsetenv(name);
   }
   void TearDown() override { clear(); }
@@ -111,12 +113,39 @@ TEST(Group, broadcastsMuch) {
 
 TEST(Group, tellsWhoDiffers) {
   together(3, [](const Group &group) {
-    group.requireSame("text", [] { return "same"; });
-    std::string message =
-        failure([&] { group.requireSame("text", [&] { return group.rank() == 2 ? "other" : "same"; }); });
+    group.requireSame("text", "", [] { return "same"; });
+    std::string other = group.rank() == 2 ? "other" : "same";
+    std::string message = failure([&] { group.requireSame("text", "copy it", [&] { return other; }); });
     EXPECT_TRUE(message.starts_with("requires the same text in every process, but that of process 2 ("))
         << message;
+    EXPECT_TRUE(message.ends_with("; copy it")) << message;
+    // Of several things the first that differs.
+    message = failure([&] {
+      group.requireAllSame(
+          "", [&] { return Group::Things{{"first", "same"}, {"second", other}, {"third", other}}; });
+    });
+    EXPECT_TRUE(message.starts_with("requires the same second in every process, but that of process 2 ("))
+        << message;
   });
+}
+
+// A process that fails while a collective waits for another ends at once, not when the collective gives up.
+TEST(Group, endsWhateverWaits) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  auto fails = [] {
+    World world = listeningWorld(2);
+    bool isOther = ::fork() == 0;
+    ::alarm(60);
+    world.rank = isOther;
+    Group group(world, "cpu", std::chrono::seconds(60));
+    if (isOther) // which does not answer
+      std::this_thread::sleep_for(std::chrono::seconds(100));
+    std::vector<at::Tensor> tensors = {at::ones({8})};
+    auto pending = group.connection()->processes->allreduce(tensors);
+    group.abandon("out of luck", false);
+    group.end(3);
+  };
+  EXPECT_EXIT(fails(), testing::ExitedWithCode(3), "");
 }
 
 TEST(Group, tellsWhoIsMissing) {
@@ -147,12 +176,14 @@ TEST_F(Environment, torchrun) {
        {"MASTER_ADDR", "a"},
        {"MASTER_PORT", "29500"},
        {"TORCHELASTIC_USE_AGENT_STORE", "True"},
-       {"TORCHELASTIC_RESTART_COUNT", "2"}});
+       {"TORCHELASTIC_RESTART_COUNT", "2"},
+       {"TORCHELASTIC_RUN_ID", "mine"}});
   World world = worldFromEnvironment();
   EXPECT_EQ(std::tuple(world.rank, world.size, world.local, world.masterAddress, world.masterPort),
             std::tuple(5, 8, 1, "a", 29500));
   EXPECT_TRUE(world.agentStore);
   EXPECT_EQ(world.attempt, 2);
+  EXPECT_EQ(world.runId, "mine");
   set({{"WORLD_SIZE", "8"}});
   EXPECT_EQ(failure([] { worldFromEnvironment(); }),
             "requires the environment variable RANK, since WORLD_SIZE is set; start with torchrun, srun or "
@@ -211,5 +242,6 @@ TEST(World, share) {
   world.size = 4;
   EXPECT_EQ(world.share(12, "train.batch"), 3);
   EXPECT_EQ(failure([&] { world.share(6, "train.batch"); }),
-            "requires train.batch that 4 processes share equally, but got 6");
+            "requires train.batch that 4 processes share equally, but got 6; set it to a multiple of 4, or "
+            "start another number of processes");
 }

@@ -14,7 +14,7 @@ TEST(EventFile, Crc32cOfTheStandardsExample) { EXPECT_EQ(crc32c("123456789"), 0x
 TEST(Metrics, AResumedRunDropsLaterLines) {
   TemporaryFolder folder;
   {
-    Metrics metrics(folder.path, -1, true);
+    Metrics metrics(folder.path, -1, -1, true);
     for (int step = 1; step <= 4; ++step)
       metrics.write(step, {{"loss", 5.0 - step}});
     metrics.write(4, {{"validation_loss", NAN}});
@@ -23,13 +23,35 @@ TEST(Metrics, AResumedRunDropsLaterLines) {
                                                      "\"step\":3,\"loss\":2.0}\n{\"step\":4,\"loss\":1.0}\n"
                                                      "{\"step\":4,\"validation_loss\":null}\n");
   std::ofstream(folder.path / "metrics.jsonl", std::ios::app) << "{\"step\":2,\"lo"; // cut off by a kill
-  Metrics(folder.path, 2, true).write(3, {{"loss", 7}});
+  Metrics(folder.path, 2, -1, true).write(3, {{"loss", 7}});
   EXPECT_EQ(readFile(folder.path / "metrics.jsonl"),
             "{\"step\":1,\"loss\":4.0}\n{\"step\":2,\"loss\":3.0}\n{\"step\":3,\"loss\":7.0}\n");
   int events = 0;
   for (const auto &entry : std::filesystem::directory_iterator(folder.path))
     events += entry.path().filename().string().starts_with("events.out.tfevents.");
   EXPECT_EQ(events, 1);
+}
+
+// It will be evaluated again: the checkpoint that it goes on from was saved in front of that.
+TEST(Metrics, AResumedRunDropsEvaluationsThatItDoesNotKnow) {
+  TemporaryFolder folder;
+  {
+    Metrics metrics(folder.path, -1, -1, false);
+    for (int step = 1; step <= 2; ++step) {
+      metrics.write(step, {{"loss", 5.0 - step}});
+      metrics.write(step, {{"validation_loss", 6.0 - step}});
+    }
+  }
+  Metrics(folder.path, 2, 1, false);
+  EXPECT_EQ(readFile(folder.path / "metrics.jsonl"),
+            "{\"step\":1,\"loss\":4.0}\n{\"step\":1,\"validation_loss\":5.0}\n{\"step\":2,\"loss\":3.0}\n");
+}
+
+TEST(Metrics, WhatCannotBeRemovedIsNamed) {
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path / "events.out.tfevents.1" / "full");
+  EXPECT_EQ(failure([&] { Metrics(folder.path, -1, -1, false); }),
+            "cannot remove '" + (folder.path / "events.out.tfevents.1").string() + "': Directory not empty");
 }
 
 TEST(Progress, Durations) {

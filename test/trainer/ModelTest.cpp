@@ -4,8 +4,10 @@
 #include "trainer/checkpoint/HuggingFace.h"
 #include "trainer/generation/Sampling.h"
 #include "trainer/model/Cost.h"
+#include "trainer/optimization/Evaluation.h"
 #include "trainer/optimization/Optimizer.h"
 #include "trainer/optimization/Updates.h"
+#include "trainer/text/Recall.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/GradMode.h>
@@ -219,6 +221,32 @@ TEST(Model, CostsAreCountedFromShapesAlone) {
   EXPECT_EQ(cost.trainingPerToken(), 6.0 * cost.multiplied + 3 * cost.attentionPerToken);
 }
 
+// On `meta` as on a GPU, a tensor that stayed on the processor is refused.
+TEST(Model, EverythingIsWhereTheAttentionIs) {
+  AttentionFunction attention = madeUp();
+  attention.device = at::kMeta;
+  attention.documents = true;
+  attention.call = [call = attention.call](std::vector<at::Tensor> inputs) {
+    EXPECT_TRUE(inputs.back().is_meta());
+    inputs.pop_back();
+    return call(inputs);
+  };
+  Model model(tiny(), 50, attention, false, 1);
+  at::Tensor tokens = at::zeros({2, 9}, at::TensorOptions(at::kMeta).dtype(at::kLong));
+  for (bool recomputes : {false, true}) {
+    model.setActivationCheckpointing(recomputes);
+    model.losses(tokens, tokens).sum().backward();
+    for (const Parameter &parameter : model.parameters())
+      EXPECT_TRUE(parameter.value.grad().is_meta()) << parameter.name;
+  }
+  EXPECT_TRUE(model.score(tokens, tokens, tokens.to(at::kInt)).correct.is_meta());
+  Optimizer optimizer(OptimizerConfig(), model.parameters(), alone);
+  for (const auto &[name, tensor] : optimizer.state())
+    EXPECT_TRUE(tensor.is_meta()) << name;
+  for (const auto &[name, tensor] : optimizer.room()) // for a file's content
+    EXPECT_TRUE(tensor.is_cpu()) << name;
+}
+
 TEST(Updates, MicroBatchesGiveTheWholeBatchsGradient) {
   at::Tensor tokens = at::randint(50, {5, 9}, at::kLong), targets = at::randint(50, {5, 9}, at::kLong);
   targets.narrow(0, 3, 2).narrow(1, 2, 7).fill_(-100); // micro-batches of different numbers of targets
@@ -282,6 +310,25 @@ TEST(Updates, WhatIsNotFiniteOrUnusualIsLeftOut) {
   spoiled = true;
   EXPECT_EQ(failure([&] { updates.update({tokens, targets, {}, at::full({1}, 0.25), 4}, 1); }).substr(0, 56),
             "expected a finite loss, but got nan at step 2 (learning ");
+}
+
+// A run whose first loss is not finite is not held against it for ever.
+TEST(Evaluation, OnlyAFiniteLossIsABest) {
+  Config config;
+  config.evaluation.patience = 3;
+  Model model(tiny(), 50, madeUp(), false, 1);
+  RecallValidation sequences(RecallTask(50, 8, 9, 2), 1);
+  Evaluation evaluation(config, model, sequences, alone);
+  for (double loss : {double(NAN), double(INFINITY)})
+    EXPECT_FALSE(evaluation.stopsAt(loss));
+  EXPECT_EQ(evaluation.state().best, INFINITY);
+  EXPECT_EQ(evaluation.state().since, 2);
+  EXPECT_FALSE(evaluation.stopsAt(5));
+  EXPECT_EQ(evaluation.state().best, 5);
+  EXPECT_FALSE(evaluation.stopsAt(NAN));
+  EXPECT_FALSE(evaluation.stopsAt(6));
+  EXPECT_TRUE(evaluation.stopsAt(NAN));
+  EXPECT_EQ(evaluation.state().best, 5);
 }
 
 struct CountingSampler : Sampler {
@@ -427,6 +474,26 @@ TEST(HuggingFace, LlamasAttentionIsKnownByWhatItComputes) {
   clamped = turned = false;
   EXPECT_FALSE(computesLlamaAttention(attention, config, false));
   EXPECT_FALSE(computesLlamaAttention(madeUp(), config, false));
+}
+
+// Tensors of `meta` and of the processor meet no more than those of a GPU and of the processor.
+TEST(HuggingFace, AttentionOnADeviceIsComparedOnTheProcessor) {
+  ModelConfig config = tiny();
+  config.valueDim = config.headDim = 8;
+  for (bool bf16 : {false, true}) {
+    AttentionFunction attention = madeUp();
+    attention.inputs.resize(3);
+    attention.inputs[2].source = projection(false);
+    attention.device = at::kMeta;
+    attention.documents = true;
+    attention.call = [&](const std::vector<at::Tensor> &x) {
+      EXPECT_EQ(x.size(), 4u);
+      for (const at::Tensor &input : x)
+        EXPECT_TRUE(input.is_meta());
+      return at::zeros(x[0].sizes(), x[0].options().device(at::kCPU));
+    };
+    EXPECT_FALSE(computesLlamaAttention(attention, config, bf16));
+  }
 }
 
 TEST(Generation, SamplesFromTheKeptTokensOnly) {

@@ -7,6 +7,7 @@
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -22,9 +23,10 @@ out.mkdir()
 run, log = out / "run", out / "calls.txt"
 
 
-def train(*more, at=None, kind=None, keep=1):
+def train(*more, at=None, kind=None, keep=1, environment={}):
     log.unlink(missing_ok=True)
     fault = {"LD_PRELOAD": library, "FAULT_FOLDER": str(run) + "/", "FAULT_LOG": str(log)} | ({"FAULT_AT": str(at), "FAULT_KIND": kind} if at else {})
+    fault |= environment
     command = ["taylor-train", "--config", config, "--attention", spec, "--out", run, "--set", "checkpoint.every=2", "--set", f"checkpoint.keep={keep}",
                "--set", "run.threads=1", *more]
     return subprocess.run(command, env=dict(os.environ, **fault), stderr=subprocess.PIPE, text=True)
@@ -86,16 +88,33 @@ for at in instants:
     check_end()
 assert resumed > len(instants) / 4, resumed
 
-# SIGTERM during any call: the run ends behind the step that it is in, or, in its last words, as if nothing had come.
-for at in random.sample(everywhere, 6 * more):
+# SIGTERM during any call: the run ends behind the step that it is in, or, in its last words, as if nothing had come. Between the last two steps it
+# ends without its last evaluation, which --resume makes up for.
+logged = [i for i in everywhere if re.search(r" writev? metrics\.jsonl$", calls[i - 1])]
+last_step = range(logged[-3], logged[-2])  # behind the last line is that of the evaluation
+assert len(last_step) > 2, calls[logged[-3] - 1:]
+for at in sorted(set(random.sample(everywhere, 6 * more)) | set(last_step)):
     shutil.rmtree(run)
     result = train(at=at, kind="term")
     assert result.returncode in (0, 128 + signal.SIGTERM, -signal.SIGTERM), (calls[at - 1], result)
     if result.returncode == 128 + signal.SIGTERM:
         step = int(next(iter((run / "checkpoints").iterdir())).name.removeprefix("step-"))
         assert f"stopped by signal 15 after step {step}; saved" in result.stderr and len(list((run / "checkpoints").iterdir())) == 1, result.stderr
-    assert train("--resume").returncode == 0
+    assert (result.returncode == 128 + signal.SIGTERM and step == 6) or at not in last_step, (calls[at - 1], result)
+    # The last checkpoint is then saved again, also where a file system cannot exchange two folders.
+    assert train("--resume", environment={"FAULT_PLAIN": "1"} if at % 2 else {}).returncode == 0
     check_end()
+
+# An old checkpoint that cannot be removed stays, which is said; the run goes on, and removes it when it can.
+shutil.rmtree(run)
+result = train(environment={"FAULT_REFUSE": ".old"})
+old = run / "checkpoints/step-000002"
+assert result.returncode == 0 and f"warning: cannot remove the old checkpoint '{old}': Permission denied; the next checkpoint tries again" in result.stderr, result.stderr
+assert check_checkpoints() == 3
+(run / "summary.json").unlink()
+shutil.rmtree(run / "checkpoints/step-000006")
+assert train("--resume").returncode == 0
+check_end()
 
 # A full disk: one message, the older checkpoints stay and are whole, nothing hidden is left of the new one, and the run goes on where there is room.
 for at in random.sample(everywhere, 8 * more):

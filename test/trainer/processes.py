@@ -2,9 +2,11 @@
 # Several processes train as one does: the same losses, within rounding, for any number of them, and whatever shares or recomputes; stopped and resumed.
 # RUN: env TAYLORC=%fixture/fixture.py CC=%cc %python %s %tiny %fixture/gated.mlir %t
 import filecmp
+import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -58,6 +60,22 @@ require_same_losses("plain1", "grown")
 train("shrunk", 4, "optimizer.shard=true", "train.steps=3")
 train("shrunk", 1, existing="--resume")
 require_same_losses("plain1", "shrunk")
+
+# Settings that differ are named, the first of them; where files are, may differ.
+shutil.copy(spec, f"{out}.elsewhere.mlir")
+with socket.create_server(("127.0.0.1", 0)) as server:
+    port = server.getsockname()[1]
+for differing, status in (("optimizer.clip=2", 1), ("run.threads=1", 0)):
+    running = []
+    for rank in range(2):
+        variables = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+        own = ["--set", differing, "--attention", f"{out}.elsewhere.mlir", "--out", f"{out}.nowhere"] if rank else []
+        words = ["taylor-train", "--config", config, "--attention", spec, "--out", f"{out}.apart", "--overwrite", *own]
+        running.append(subprocess.Popen(words, env={**os.environ, **variables}, stderr=subprocess.PIPE, text=True))
+    errors = [process.communicate(timeout=120)[1] for process in running]
+    assert [process.returncode for process in running] == [status, status], errors
+    assert status == 0 or "error: requires the same optimizer.clip in every process, but that of process 1 (" in errors[0], errors
+    assert status == 0 or "; start all with the same --config, --set and other flags" in errors[0], errors
 
 # A signal to one process ends all after the same step; resumed, it is the run that nobody interrupted.
 for name in ("stopped", "whole"):

@@ -6,6 +6,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <algorithm>
 #include <c10/core/GradMode.h>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace fs = std::filesystem;
@@ -116,11 +117,86 @@ void removeLeftovers(const fs::path &folder) {
       fs::remove_all(entry.path(), error);
 }
 
-// Under a hidden name first: a kill leaves nothing that looks like a checkpoint and is none.
-void removeCheckpoint(const fs::path &path) {
+// Under a hidden name first: a kill leaves nothing that looks like a checkpoint and is none. What went wrong.
+std::error_code removeCheckpoint(const fs::path &path) {
+  std::error_code error;
   fs::path hidden = path.parent_path() / ("." + path.filename().string() + ".old");
-  fs::rename(path, hidden);
-  fs::remove_all(hidden);
+  fs::rename(path, hidden, error);
+  if (!error)
+    fs::remove_all(hidden, error);
+  return error;
+}
+
+// What JSON has no word for is null.
+double readNumber(const json &value, double null) { return value.is_null() ? null : value.get<double>(); }
+
+// Reads state.json, with one message for whatever is not there.
+class StateReader {
+public:
+  StateReader(const std::string &content, const fs::path &checkpoint)
+      : saved(json::parse(content, nullptr, /*allow_exceptions=*/false)), path(checkpoint / "state.json") {}
+
+  json require(const char *name, const char *what, bool (*is)(const json &)) const {
+    if (!saved.is_object() || !saved.contains(name) || !is(saved[name]))
+      fail("requires ", what, " '", name, "' in '", path.string(),
+           "': it is damaged, or of another version of taylor-train; remove that checkpoint to go on from "
+           "the one "
+           "before, or begin anew with --overwrite");
+    return saved[name];
+  }
+  int64_t integer(const char *name) const {
+    return require(name, "an integer", [](const json &value) { return value.is_number_integer(); });
+  }
+  std::string word(const char *name) const {
+    return require(name, "a string", [](const json &value) { return value.is_string(); });
+  }
+  double number(const char *name, double null) const {
+    return readNumber(require(name, "a number", isNumber), null);
+  }
+  std::vector<double> numbers(const char *name) const {
+    std::vector<double> result;
+    for (const json &value : require(name, "a list of numbers", [](const json &value) {
+           return value.is_array() && value.size() <= OutlierDetector::size &&
+                  std::all_of(value.begin(), value.end(), isNumber);
+         }))
+      result.push_back(readNumber(value, NAN));
+    return result;
+  }
+  std::map<std::string, std::string> words(const char *name) const {
+    return require(name, "a table of strings", [](const json &value) {
+      return value.is_object() &&
+             std::all_of(value.begin(), value.end(), [](const json &one) { return one.is_string(); });
+    });
+  }
+
+private:
+  static bool isNumber(const json &value) { return value.is_number() || value.is_null(); }
+
+  json saved;
+  fs::path path;
+};
+
+// Throws Error that says how a run would not be the one that it is to continue.
+void requireSameRun(const StateReader &saved, const fs::path &checkpoint, const TrainingState &expected) {
+  const char *const anew = "; a run continues with what it began with (--overwrite starts anew)";
+  std::string where = "the checkpoint '" + checkpoint.string() + "'";
+  std::map<std::string, std::string> settings = saved.words("settings");
+  for (const auto &[key, value] : expected.settings)
+    if (auto before = settings.find(key); before != settings.end() && before->second != value)
+      fail("expected ", key, " to be ", before->second, " as in ", where, ", but got ", value, anew);
+  if (saved.word("specification") != expected.specification) {
+    fs::path file = checkpoint / "attention.mlir";
+    if (std::error_code error; !fs::exists(file, error))
+      file.replace_extension(".so");
+    fail("expected the specification of ", where, ", but got another; pass --attention ", file.string(),
+         " to go on with it", anew);
+  }
+  if (int64_t before = saved.integer("training_tokens"); before != expected.trainingTokens)
+    fail("expected the number of training tokens to be ", before, " as in ", where, ", but got ",
+         expected.trainingTokens, anew);
+  if (saved.word("text") != expected.text)
+    fail("expected the text and the tokenizer of ", where,
+         ", but got others with as many tokens; data.path in its config.toml says which it was", anew);
 }
 
 } // namespace
@@ -136,18 +212,21 @@ static void writeCheckpoint(const fs::path &path, const Checkpoint &checkpoint, 
   state[randomState] = at::detail::getDefaultCPUGenerator().get_state();
   writeTensors(target.path() / "optimizer.safetensors", state);
   const TrainingState &training = checkpoint.state;
+  ordered_json settings = ordered_json::object();
+  for (const auto &[key, value] : training.settings)
+    settings[key] = value;
   ordered_json json = {{"step", training.step},
-                       {"seed", training.seed},
-                       {"batch", training.batch},
-                       {"context", training.context},
+                       {"settings", settings},
+                       {"specification", training.specification},
+                       {"text", training.text},
                        {"training_tokens", training.trainingTokens},
-                       {"sampler", training.sampler},
-                       {"groups", training.groups},
-                       {"pairs", training.pairs},
-                       {"symbols", training.symbols},
+                       {"last_losses", training.losses},
                        {"skipped_updates", training.updates.skipped},
                        {"recent_losses", training.updates.losses},
                        {"recent_gradient_norms", training.updates.norms},
+                       {"evaluated_step", training.evaluatedStep},
+                       {"validation_loss", training.evaluated.loss},
+                       {"validation_accuracy", training.evaluated.accuracy},
                        {"evaluations", training.evaluations.count},
                        {"best_validation_loss", training.evaluations.best},
                        {"evaluations_since_best", training.evaluations.since}};
@@ -156,7 +235,8 @@ static void writeCheckpoint(const fs::path &path, const Checkpoint &checkpoint, 
 }
 
 fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, const Model &model,
-                        const Optimizer::State &optimizer, const Tokenizer &tokenizer, int64_t keep) {
+                        const Optimizer::State &optimizer, const Tokenizer &tokenizer, int64_t keep,
+                        const std::function<void(const std::string &)> &warn) {
   removeLeftovers(folder);
   char name[32];
   std::snprintf(name, sizeof name, "step-%06lld", (long long)checkpoint.state.step);
@@ -170,7 +250,9 @@ fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, co
   }
   std::map<int64_t, fs::path> all = checkpoints(folder);
   for (auto oldest = all.begin(); keep > 0 && int64_t(all.size()) > keep; oldest = all.erase(oldest))
-    removeCheckpoint(oldest->second);
+    if (std::error_code error = removeCheckpoint(oldest->second))
+      warn(text("warning: cannot remove the old checkpoint '", oldest->second.string(),
+                "': ", error.message(), "; the next checkpoint tries again"));
   return folder / name;
 }
 
@@ -193,46 +275,17 @@ void loadOptimizer(const fs::path &checkpoint, const Optimizer::State &room) {
 
 TrainingState readTrainingState(const std::string &content, const fs::path &checkpoint,
                                 const TrainingState &expected) {
-  fs::path path = checkpoint / "state.json";
-  json saved = json::parse(content, nullptr, /*allow_exceptions=*/false);
-  auto require = [&](const char *name, const char *what, auto is) {
-    if (!saved.is_object() || !saved.contains(name) || !is(saved[name]))
-      fail("requires ", what, " '", name, "' in '", path.string(), "'");
-    return saved[name];
-  };
-  auto isNumber = [](const json &value) { return value.is_number(); };
-  auto get = [&](const char *name) -> int64_t {
-    return require(name, "an integer", [](const json &value) { return value.is_number_integer(); });
-  };
-  auto numbers = [&](const char *name) -> std::vector<double> {
-    return require(name, "a list of numbers", [&](const json &value) {
-      return value.is_array() && std::all_of(value.begin(), value.end(), isNumber) &&
-             value.size() <= OutlierDetector::size;
-    });
-  };
-  auto same = [&](const char *name, const char *key, const json &value) {
-    json before = require(name, value.is_string() ? "a string" : "an integer", [&](const json &found) {
-      return value.is_string() ? found.is_string() : found.is_number_integer();
-    });
-    if (before != value)
-      fail("expected ", key, " to be ", before.dump(), " as in the checkpoint '", checkpoint.string(),
-           "', but got ", value.dump(),
-           "; a run continues with what it began with (--overwrite starts anew)");
-  };
-  same("seed", "run.seed", expected.seed);
-  same("batch", "train.batch", expected.batch);
-  same("context", "train.context", expected.context);
-  same("sampler", "data.sampler", expected.sampler);
-  same("groups", "data.groups", expected.groups);
-  same("pairs", "data.pairs", expected.pairs);
-  same("symbols", "data.symbols", expected.symbols);
-  same("training_tokens", "the number of training tokens", expected.trainingTokens);
-
+  StateReader saved(content, checkpoint);
+  requireSameRun(saved, checkpoint, expected);
   TrainingState result = expected;
-  result.step = get("step");
-  result.updates = {get("skipped_updates"), numbers("recent_losses"), numbers("recent_gradient_norms")};
-  result.evaluations = {require("best_validation_loss", "a number", isNumber), get("evaluations"),
-                        get("evaluations_since_best")};
+  result.step = saved.integer("step");
+  result.losses = saved.numbers("last_losses");
+  result.updates = {saved.integer("skipped_updates"), saved.numbers("recent_losses"),
+                    saved.numbers("recent_gradient_norms")};
+  result.evaluatedStep = saved.integer("evaluated_step");
+  result.evaluated = {saved.number("validation_loss", NAN), saved.number("validation_accuracy", NAN)};
+  result.evaluations = {saved.number("best_validation_loss", INFINITY), saved.integer("evaluations"),
+                        saved.integer("evaluations_since_best")};
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "trainer/optimization/Evaluation.h"
 #include "trainer/optimization/Optimizer.h"
 #include "trainer/optimization/Updates.h"
+#include <functional>
 #include <optional>
 
 namespace taylor::trainer {
@@ -15,10 +16,15 @@ namespace taylor::trainer {
 // What must be the same for a continued run to be the same run, and how far it is. The sampler needs no more:
 // it is a function of (seed, step, sequence).
 struct TrainingState {
-  int64_t step = 0; // updates done
-  int64_t seed = 0, batch = 0, context = 0, groups = 1, pairs = 0, symbols = 0, trainingTokens = 0;
-  std::string sampler;
+  std::vector<std::pair<std::string, std::string>> settings; // key and value, as config.toml has them
+  std::string specification, text;                           // SHA-256 of its content; of Data::fingerprint()
+  int64_t trainingTokens = 0;
+
+  int64_t step = 0;           // updates done
+  std::vector<double> losses; // of the last steps, for the mean that is told
   UpdateState updates;
+  int64_t evaluatedStep = -1; // of the last evaluation
+  EvaluationResult evaluated; // by it
   Evaluation::State evaluations;
 };
 
@@ -30,11 +36,12 @@ struct Checkpoint {
 };
 
 // `optimizer`: Optimizer::state(). Writes FOLDER/step-00000N: under a hidden name first, every file flushed,
-// then renamed, so that a folder of that name is always whole. Removes the oldest beyond `keep` (0: none).
-// Returns its path. Throws Error.
+// then renamed, so that a folder of that name is always whole. Removes the oldest beyond `keep` (0: none);
+// `warn` is told of one that cannot be removed. Returns its path. Throws Error.
 std::filesystem::path saveCheckpoint(const std::filesystem::path &folder, const Checkpoint &checkpoint,
                                      const Model &model, const Optimizer::State &optimizer,
-                                     const Tokenizer &tokenizer, int64_t keep);
+                                     const Tokenizer &tokenizer, int64_t keep,
+                                     const std::function<void(const std::string &)> &warn);
 
 // The step-N folder with the largest N, if there is one.
 std::optional<std::filesystem::path> newestCheckpoint(const std::filesystem::path &folder);
@@ -45,8 +52,8 @@ void loadModel(const std::filesystem::path &checkpoint, const Model &model);
 // The optimizer's state, into the tensors of Optimizer::room(), and the random state.
 void loadOptimizer(const std::filesystem::path &checkpoint, const Optimizer::State &room);
 
-// From the content of a checkpoint's state.json. Throws Error, naming `checkpoint`, where `expected` (its
-// step aside) differs from what was saved.
+// From the content of a checkpoint's state.json. Throws Error, naming `checkpoint`, where what must be the
+// same differs in `expected` from what was saved.
 TrainingState readTrainingState(const std::string &content, const std::filesystem::path &checkpoint,
                                 const TrainingState &expected);
 

@@ -106,15 +106,17 @@ bool computesLlamaAttention(const AttentionFunction &attention, const ModelConfi
   auto random = [&](int64_t heads, double deviation) {
     at::Tensor x = at::empty({2, heads, tokens, config.headWidth()}, at::kFloat);
     x.normal_(0, deviation, generator);
-    return (bf16 ? x.to(at::kBFloat16) : x).to(attention.device);
+    return bf16 ? x.to(at::kBFloat16) : x;
   };
   // Scores of deviation 4: what clips them, or adds to the mass, shows.
   at::Tensor q = random(config.heads, 2), k = random(config.keyValueHeads(), 2),
              v = random(config.keyValueHeads(), 1);
   std::vector<at::Tensor> inputs = {q, k, v};
   if (attention.documents) // all of one
-    inputs.push_back(at::zeros({2, tokens}, at::TensorOptions(attention.device).dtype(at::kInt)));
-  at::Tensor output = attention.call(inputs).to(at::kFloat);
+    inputs.push_back(at::zeros({2, tokens}, at::kInt));
+  for (at::Tensor &input : inputs)
+    input = input.to(attention.device);
+  at::Tensor output = attention.call(inputs).cpu().to(at::kFloat); // the formula's place on every device
   auto repeated = [&](const at::Tensor &x) { return x.to(at::kFloat).repeat_interleave(group, 1); };
   at::Tensor expected = at::scaled_dot_product_attention(rotate(q.to(at::kFloat)), rotate(repeated(k)),
                                                          repeated(v), {}, 0.0, /*is_causal=*/true);
@@ -202,7 +204,8 @@ ModelDescription readHuggingFace(const fs::path &folder) {
     try {
       object.at(name).get_to(value);
     } catch (const json::exception &) {
-      fail("requires '", name, "' of the right type in '", path.string(), "'");
+      fail("requires '", name, "' of the right type in '", path.string(),
+           "'; pass the folder of a checkpoint that taylor-train saved");
     }
   };
   ModelDescription description;

@@ -225,7 +225,10 @@ void ScheduleConfig::list(Settings &s) {
   s.add("warmup", warmup, "steps of linear rise to the peak");
   s.add("horizon", horizon, "step at which the decay would end; 0: train.steps");
   s.add("final", final, "share of the peak that the decay ends at");
-  s.add("lag", lag, "updates by which the rate is late; the first ones have rate 0");
+  s.add(
+      "lag", lag,
+      "first updates that have rate 0: 1 for a warm-up that begins at 0; each more makes all rates an update "
+      "later");
 }
 
 void ScheduleConfig::check() const {
@@ -316,6 +319,10 @@ void Config::check() const {
   evaluation.check();
   checkpoint.check();
   log.check();
+  if (data.sampler == "recall" && evaluation.sequences == 0)
+    fail("requires evaluation.sequences of at least 1 with data.sampler = 'recall', but got 0: the task has "
+         "no "
+         "text of which to take all; 64 is the default");
 }
 
 } // namespace taylor::trainer

@@ -193,6 +193,13 @@ std::vector<std::pair<std::string, std::string>> listValues(Config config);
 // The text of a TOML file that gives exactly this configuration, with each field's help as a comment.
 std::string writeConfig(Config config);
 
+// A field's key and its value as writeConfig() has it.
+struct WrittenSetting {
+  std::string key, value;
+  bool isPath;
+};
+std::vector<WrittenSetting> writtenSettings(Config config);
+
 // One line per field: key, default, meaning.
 std::string describeSettings();
 

@@ -248,6 +248,14 @@ std::string writeConfig(Config config) {
   return out;
 }
 
+std::vector<WrittenSetting> writtenSettings(Config config) {
+  std::vector<WrittenSetting> written;
+  Settings settings = config.settings();
+  for (const Setting &setting : settings.entries)
+    written.push_back({setting.key, writeValue(setting), setting.path});
+  return written;
+}
+
 std::string describeSettings() {
   Config config;
   Settings settings = config.settings();

@@ -41,7 +41,9 @@ void applyPaper(Config &config) {
   schedule.horizon = 1000000;
   schedule.final = 0;
   schedule.lag = 2; // its warm-up begins at 0, and is one update late
-  config.evaluation.every = 10000;
+  // Its first test is behind update 10 000, the 10 001st; the last is here that of the end, and not one more
+  // a step before it.
+  config.evaluation.every = 10001;
   config.evaluation.sequences = 0;
   config.checkpoint.every = 1000;
   config.log.every = 10;

@@ -101,10 +101,7 @@ std::vector<std::string> meet(c10d::Store &store, const World &world, seconds pa
 } // namespace
 
 Group::Group() = default;
-Group::~Group() {
-  if (lingers)
-    std::this_thread::sleep_for(3 * Watch::beat);
-}
+Group::~Group() = default;
 
 Group::Group(const World &theWorld, const std::string &device, seconds patience) : world(theWorld) {
   if (world.size == 1)
@@ -178,16 +175,25 @@ std::vector<double> Group::sum(const std::vector<double> &values) const {
   return total;
 }
 
-void Group::requireSame(const char *what, const std::function<std::string()> &content) const {
+void Group::requireSame(const char *what, const char *wayOut,
+                        const std::function<std::string()> &content) const {
+  requireAllSame(wayOut, [&] { return Things{{what, content()}}; });
+}
+
+void Group::requireAllSame(const char *wayOut, const std::function<Things()> &things) const {
   if (!shared)
     return;
-  // 48 bits, which a double holds.
-  double mine = double(std::stoull(runtime::sha256(content()).substr(0, 12), nullptr, 16));
-  std::vector<std::vector<double>> all = gather({mine});
-  for (int64_t r = 1; r < size(); ++r)
-    if (all[r] != all[0])
-      fail("requires the same ", what, " in every process, but that of ", Watch::nameOf(r, shared->hosts),
-           " differs from that of ", Watch::nameOf(0, shared->hosts));
+  Things mine = things();
+  std::vector<double> hashes; // of 48 bits, which a double holds
+  for (const auto &[what, content] : mine)
+    hashes.push_back(double(std::stoull(runtime::sha256(content).substr(0, 12), nullptr, 16)));
+  std::vector<std::vector<double>> all = gather(hashes);
+  for (size_t i = 0; i < mine.size(); ++i)
+    for (int64_t r = 1; r < size(); ++r)
+      if (all[r][i] != all[0][i])
+        fail("requires the same ", mine[i].first, " in every process, but that of ",
+             Watch::nameOf(r, shared->hosts), " differs from that of ", Watch::nameOf(0, shared->hosts), "; ",
+             wayOut);
 }
 
 void Group::leave() {
@@ -222,6 +228,13 @@ void Group::abandon(const std::string &reason, bool lostConnection) {
   lingers = world.hostsStore();
   if (!isFirst() && report == Watch::Report::Same)
     ::_exit(1); // said by another
+}
+
+void Group::end(int status) const {
+  std::fflush(nullptr);
+  if (lingers)
+    std::this_thread::sleep_for(3 * Watch::beat);
+  ::_exit(status);
 }
 
 } // namespace taylor::trainer

@@ -35,16 +35,22 @@ public:
   std::vector<double> sum(const std::vector<double> &values) const;
   // Waits until all are here.
   void barrier() const { gather({0}); }
-  // Throws Error unless `content` gives the same in every process; `what` names it. Of a process that is
-  // alone it is not called.
-  void requireSame(const char *what, const std::function<std::string()> &content) const;
+  // Throws Error unless `content` gives the same in every process; `what` names it, `wayOut` says what to do.
+  // Of a process that is alone it is not called.
+  void requireSame(const char *what, const char *wayOut, const std::function<std::string()> &content) const;
+  // The same of several things, of which the message names the first that differs; equally many in every
+  // process. Pairs of what and content.
+  using Things = std::vector<std::pair<std::string, std::string>>;
+  void requireAllSame(const char *wayOut, const std::function<Things()> &things) const;
 
   // Behind the last call of any other function, where this process ends well: waits for the others.
   void leave();
   // Where it does not: tells the others why. Does not return where another process has the message: where
-  // what failed is a connection, or all fail for one reason, which the first says. The store stays for a
-  // while.
+  // what failed is a connection, or all fail for one reason, which the first says.
   void abandon(const std::string &reason, bool lostConnection);
+  // Ends this process behind abandon(), once the others have had time to read why. What would end it
+  // otherwise, destructors, waits for collectives that nobody answers any more.
+  [[noreturn]] void end(int status) const;
 
   struct Connection;
   // Null of a process that is alone.
@@ -52,7 +58,7 @@ public:
 
 private:
   World world;
-  bool lingers = false; // until others have read why this process failed
+  bool lingers = false; // in end(): others read in this process's store why it failed
   std::unique_ptr<Connection> shared;
 };
 

@@ -11,7 +11,8 @@ namespace taylor::trainer {
 
 int64_t World::share(int64_t total, const char *what) const {
   if (total % size != 0)
-    fail("requires ", what, " that ", size, " processes share equally, but got ", total);
+    fail("requires ", what, " that ", size, " processes share equally, but got ", total,
+         "; set it to a multiple of ", size, ", or start another number of processes");
   return total / size;
 }
 
@@ -58,6 +59,7 @@ World fromTorchrun(const std::string &size) {
   world.agentStore = variable("TORCHELASTIC_USE_AGENT_STORE") == "True";
   if (std::optional<std::string> attempt = variable("TORCHELASTIC_RESTART_COUNT"))
     world.attempt = number("TORCHELASTIC_RESTART_COUNT", *attempt, 0, mostProcesses);
+  world.runId = variable("TORCHELASTIC_RUN_ID").value_or("");
   if (std::optional<std::string> socket = variable(listeningVariable); socket && world.isFirst())
     world.listening = number(listeningVariable, *socket, 0, mostProcesses);
   return world;

@@ -19,6 +19,7 @@ struct World {
   int64_t masterPort = 0;
   bool agentStore = false; // torchrun serves the store there, and not process 0
   int64_t attempt = 0;     // how often torchrun has started these processes again
+  std::string runId;       // torchrun's --rdzv-id, of all attempts; others may have the same
   bool launched = false;   // by Launcher.h: all write to one terminal
   int listening = -1;      // a socket of process 0 that is bound to the port already
   bool isFirst() const { return rank == 0; }

@@ -47,7 +47,7 @@ EvaluationResult Evaluation::run() const {
 }
 
 bool Evaluation::stopsAt(double loss) {
-  bool better = current.count == 0 || loss < current.best;
+  bool better = std::isfinite(loss) && loss < current.best;
   current.best = better ? loss : current.best;
   current.since = better ? 0 : current.since + 1;
   ++current.count;

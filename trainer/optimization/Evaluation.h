@@ -24,9 +24,9 @@ public:
   EvaluationResult run() const;
 
   struct State {
-    double best = 0;   // lowest loss so far; of no meaning before the first evaluation
-    int64_t count = 0; // evaluations so far
-    int64_t since = 0; // evaluations in a row without a lower one
+    double best = INFINITY; // lowest finite loss so far
+    int64_t count = 0;      // evaluations so far
+    int64_t since = 0;      // evaluations in a row without a lower one
   };
   // Whether to stop: `loss` is the evaluation.patience-th in a row that is no new best.
   bool stopsAt(double loss);

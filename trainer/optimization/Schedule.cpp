@@ -7,11 +7,11 @@
 namespace taylor::trainer {
 
 double learningRateFactor(const ScheduleConfig &config, int64_t steps, int64_t step) {
-  step -= config.lag;
-  if (step < 0)
+  if (step < config.lag)
     return 0;
-  if (step < config.warmup)
-    return double(step + 1) / config.warmup;
+  if (step - config.lag < config.warmup)
+    return double(step - config.lag + 1) / config.warmup;
+  step -= std::max<int64_t>(config.lag - 1, 0);
   int64_t horizon = config.horizon ? config.horizon : steps;
   double span = std::max<int64_t>(horizon - config.warmup, 1);
   double done = std::min((step - config.warmup) / span, 1.0);

@@ -2,6 +2,7 @@
 #include "trainer/report/Metrics.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -13,13 +14,16 @@ namespace taylor::trainer {
 
 namespace {
 
-// The lines of earlier steps; a last line that a kill cut short is dropped like later ones.
-std::string linesUpTo(const std::string &contents, int64_t step) {
+// The lines of earlier steps, of evaluations up to that of the step `evaluated`; a last line that a kill cut
+// short is dropped like later ones.
+std::string linesUpTo(const std::string &contents, int64_t step, int64_t evaluated) {
   std::istringstream stream(contents);
   std::string kept;
   for (std::string line; std::getline(stream, line);) {
     auto parsed = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (parsed.is_object() && parsed.contains("step") && parsed["step"].is_number() && parsed["step"] <= step)
+    if (!parsed.is_object() || !parsed.contains("step") || !parsed["step"].is_number())
+      continue;
+    if (parsed["step"] <= (parsed.contains("validation_loss") ? std::min(step, evaluated) : step))
       kept += line + "\n";
   }
   return kept;
@@ -30,10 +34,23 @@ std::string tag(const std::string &name) {
   return name.starts_with(prefix) ? "validation/" + name.substr(prefix.size()) : "train/" + name;
 }
 
+void removeOrFail(const fs::path &path) {
+  std::error_code error;
+  fs::remove(path, error);
+  if (error)
+    fail("cannot remove '", path.string(), "': ", error.message());
+}
+
 void removeEvents(const fs::path &folder) {
-  for (const fs::directory_entry &entry : fs::directory_iterator(folder))
-    if (entry.path().filename().string().starts_with("events.out.tfevents."))
-      fs::remove(entry.path());
+  std::error_code error;
+  std::vector<fs::path> events;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (at->path().filename().string().starts_with("events.out.tfevents."))
+      events.push_back(at->path());
+  if (error)
+    fail("cannot read '", folder.string(), "': ", error.message());
+  for (const fs::path &path : events)
+    removeOrFail(path);
 }
 
 } // namespace
@@ -49,9 +66,10 @@ std::string Metrics::tableRow(int64_t step, const Measurements &measurements) co
   return row + "\n";
 }
 
-Metrics::Metrics(const fs::path &folder, int64_t step, bool tensorboard, std::vector<std::string> theColumns)
+Metrics::Metrics(const fs::path &folder, int64_t step, int64_t evaluated, bool tensorboard,
+                 std::vector<std::string> theColumns)
     : path(folder / "metrics.jsonl"), columns(std::move(theColumns)) {
-  std::string kept = step >= 0 && fs::exists(path) ? linesUpTo(readFile(path), step) : "";
+  std::string kept = step >= 0 && fs::exists(path) ? linesUpTo(readFile(path), step, evaluated) : "";
   removeEvents(folder); // written again from the lines that stay, below
   replaceDurably(path, kept);
   lines.open(path, std::ios::app);
@@ -77,7 +95,7 @@ Metrics::Metrics(const fs::path &folder, int64_t step, bool tensorboard, std::ve
   }
   fs::path tablePath = folder / "metrics.csv";
   if (columns.empty()) {
-    fs::remove(tablePath);
+    removeOrFail(tablePath);
     return;
   }
   replaceDurably(tablePath, rows);

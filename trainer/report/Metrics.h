@@ -21,10 +21,11 @@ using Measurements = std::vector<std::pair<std::string, double>>;
 // there once.
 class Metrics {
 public:
-  // `step`: the last step whose lines stay; -1 starts anew. Throws Error if the files cannot be written.
-  // `columns`: of metrics.csv, behind the step; none: no such file. What a line does not measure is empty
-  // there.
-  Metrics(const std::filesystem::path &folder, int64_t step, bool tensorboard,
+  // `step`: the last step whose lines stay; -1 starts anew. `evaluated`: the last one that the run which goes
+  // on knows to be evaluated; later lines with a validation_loss go too. Throws Error if the files cannot be
+  // written. `columns`: of metrics.csv, behind the step; none: no such file. What a line does not measure is
+  // empty there.
+  Metrics(const std::filesystem::path &folder, int64_t step, int64_t evaluated, bool tensorboard,
           std::vector<std::string> columns = {});
   // TensorBoard sees "loss" as train/loss and "validation_x" as validation/x.
   void write(int64_t step, const Measurements &measurements);

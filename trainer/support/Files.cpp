@@ -160,14 +160,33 @@ AtomicFolder::~AtomicFolder() {
 
 void AtomicFolder::commit() {
   syncFolder(temporary);
-  // Exchanged in one step where the target exists: at no instant is there neither the old folder nor the new
-  // one.
-  int failed = fs::exists(target)
-                   ? ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE)
-                   : ::rename(temporary.c_str(), target.c_str());
-  if (failed)
-    failSystem("create", target);
+  std::error_code error;
+  if (!fs::exists(target, error)) {
+    if (::rename(temporary.c_str(), target.c_str()) != 0)
+      failSystem("create", target);
+  } else if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) != 0) {
+    // In one step: at no instant is there neither the old folder nor the new one. NFS and Lustre have no such
+    // step, nor have old kernels.
+    if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
+      failSystem("create", target);
+    replaceInTwoSteps();
+  }
   syncFolder(target.parent_path());
+}
+
+void AtomicFolder::replaceInTwoSteps() {
+  fs::path aside = temporary;
+  aside += ".old";
+  if (::rename(target.c_str(), aside.c_str()) != 0)
+    failSystem("replace", target);
+  if (::rename(temporary.c_str(), target.c_str()) != 0) {
+    int reason = errno;
+    ::rename(aside.c_str(), target.c_str());
+    errno = reason;
+    failSystem("create", target);
+  }
+  std::error_code ignored;
+  fs::remove_all(aside, ignored);
 }
 
 FileLock::FileLock(const fs::path &path) {

@@ -78,6 +78,9 @@ public:
   void commit();
 
 private:
+  // Where the two cannot be exchanged: a kill between the steps leaves neither under its name.
+  void replaceInTwoSteps();
+
   std::filesystem::path target, temporary;
 };
 

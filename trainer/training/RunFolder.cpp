@@ -8,6 +8,7 @@ namespace fs = std::filesystem;
 namespace taylor::trainer {
 
 static const char *const lockName = ".lock";
+static const char *const claimName = ".torchrun";
 
 bool isInUse(const fs::path &folder) {
   std::error_code error;
@@ -44,7 +45,7 @@ void RunFolder::refuseRun() const {
          "--overwrite to begin anew, or --out FOLDER");
 }
 
-void RunFolder::claim() {
+void RunFolder::claim(const std::string &runId) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
@@ -53,14 +54,31 @@ void RunFolder::claim() {
     lock();
     refuseRun(); // that came meanwhile
   }
-  if (existing != Existing::Overwrite)
-    return;
+  if (existing == Existing::Overwrite)
+    empty();
+  if (!runId.empty())
+    replaceDurably(folder / claimName, runId);
+}
+
+void RunFolder::empty() const {
+  std::error_code error;
   // Hidden before it is emptied: a kill leaves no half of a checkpoint that a run could be resumed from.
   fs::remove_all(folder / ".checkpoints.old", error);
   fs::rename(folder / "checkpoints", folder / ".checkpoints.old", error);
   fs::remove_all(folder / ".checkpoints.old", error);
   for (const char *name : {"checkpoints", "metrics.jsonl", "metrics.csv", "summary.json", "config.toml"})
     fs::remove_all(folder / name, error);
+}
+
+bool isClaimedBy(const fs::path &folder, const std::string &runId) {
+  std::error_code error;
+  return !runId.empty() && fs::is_regular_file(folder / claimName, error) &&
+         readFile(folder / claimName) == runId;
+}
+
+void forgetClaim(const fs::path &folder) {
+  std::error_code error;
+  fs::remove(folder / claimName, error);
 }
 
 } // namespace taylor::trainer

@@ -15,13 +15,14 @@ public:
   // trains in, and one that cannot be made or written; leaves all that a run has as it is. Throws Error.
   RunFolder(std::filesystem::path folder, Existing existing);
 
-  // Makes the folder, or empties it of what a run leaves there. Throws Error, also where another process was
-  // faster.
-  void claim();
+  // Makes the folder, or empties it of what a run leaves there. Notes there that it is that of torchrun's
+  // `runId`, if that is not empty. Throws Error, also where another process was faster.
+  void claim(const std::string &runId);
 
 private:
   void lock();
   void refuseRun() const;
+  void empty() const;
 
   std::filesystem::path folder;
   Existing existing;
@@ -30,6 +31,12 @@ private:
 
 // Whether a process trains in the folder at this moment.
 bool isInUse(const std::filesystem::path &folder);
+
+// Whether torchrun's run `runId` has claimed the folder: then what it holds is its own, and an attempt that
+// follows may go on with it unasked. Ids repeat, so torchrun's first attempt begins by forgetting the claim
+// of another.
+bool isClaimedBy(const std::filesystem::path &folder, const std::string &runId);
+void forgetClaim(const std::filesystem::path &folder);
 
 } // namespace taylor::trainer
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/training/Training.h"
+#include "runtime/Hash.h"
 #include "trainer/checkpoint/Checkpoint.h"
 #include "trainer/distributed/GradientReducer.h"
 #include "trainer/distributed/Group.h"
@@ -31,6 +32,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 namespace fs = std::filesystem;
 
@@ -75,6 +77,32 @@ std::unique_ptr<ValidationSequences> makeValidation(const Config &config, const 
                                           data.moreValidation);
 }
 
+// What a run that goes on must have in common with what it began as. (Sizes of tensors are compared where
+// these are read.)
+TrainingState commonState(const Config &config, const std::string &specification, const Data &data) {
+  TrainingState state;
+  const std::set<std::string> keys = {
+      "run.seed",     "attention.mask", "attention.parameters", "model.heads",        "model.norm_epsilon",
+      "data.sampler", "data.symbols",   "data.pairs",           "data.document_mask", "data.groups",
+      "train.batch",  "train.context",  "train.precision"};
+  for (const WrittenSetting &setting : writtenSettings(config))
+    if (keys.contains(setting.key))
+      state.settings.push_back({setting.key, setting.value});
+  state.specification = runtime::sha256(specification);
+  state.text = runtime::sha256(data.fingerprint());
+  state.trainingTokens = data.training.size();
+  return state;
+}
+
+// Machines may differ in where files are, which are compared by content, and in how many cores they have.
+Group::Things settingsToShare(const Config &config) {
+  Group::Things shared;
+  for (const WrittenSetting &setting : writtenSettings(config))
+    if (!setting.isPath && setting.key != "run.threads")
+      shared.push_back({setting.key, setting.value});
+  return shared;
+}
+
 // Of the processes of one machine the first compiles and fills the cache of kernels, where the others find
 // it.
 template <typename Make> auto firstOnMachine(const Group &group, int64_t local, Make make) {
@@ -102,8 +130,7 @@ private:
   Measurements advance(int64_t step);
   // Whether to stop.
   bool evaluateAndLog(int64_t step);
-  // Empty in all processes but the first.
-  fs::path save(int64_t step);
+  void save(int64_t step);
   void finish(int64_t step);
   std::string note(const Measurements &measurements) const;
   void say(const std::string &line);
@@ -130,9 +157,10 @@ private:
   std::unique_ptr<Metrics> metrics; // null in all processes but the first
   std::optional<Progress> progress; // so too
   std::unique_ptr<BatchLoader> batches;
-  int signal = 0; // that ends the run
-  int64_t lastEvaluated = -1;
-  EvaluationResult evaluated; // by the last evaluation
+  int signal = 0;             // that ends the run
+  int64_t evaluatedStep = -1; // of the last evaluation
+  EvaluationResult evaluated; // by it
+  fs::path saved;             // the checkpoint that has all of the present state
   bool warm = false;          // after this process's first step, which pays for pages and caches
   double startSeconds = NAN;  // from the process's start to its first step
   double firstStepSeconds = NAN;
@@ -168,10 +196,11 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
       validationSequences(makeValidation(config, data)), updates(config, model, optimizer, group),
       evaluation(config, model, *validationSequences, group), cost(costOf(model, config.train.context)),
       peak(group.size() * peakOf(config, model.device())), profile(config.log, folder, model.device()) {
-  group.requireSame("specification", [&] { return attention.text; });
-  group.requireSame("text and tokenizer", [&] { return data.fingerprint(); });
+  group.requireSame("specification", "give every machine the same file", [&] { return attention.text; });
+  group.requireSame("text and tokenizer", "give every machine the same files",
+                    [&] { return data.fingerprint(); });
   if (place)
-    place->claim();
+    place->claim(world.runId);
   model.setActivationCheckpointing(config.train.activationCheckpointing);
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   generator.set_current_seed(config.run.seed);
@@ -185,14 +214,7 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
                             computesLlamaAttention(attention.function, config.model, bf16)};
   checkpoint.specification = attention.text;
   checkpoint.settings = writeConfig(config);
-  checkpoint.state.seed = config.run.seed;
-  checkpoint.state.batch = config.train.batch;
-  checkpoint.state.context = config.train.context;
-  checkpoint.state.sampler = config.data.sampler;
-  checkpoint.state.groups = config.data.groups;
-  checkpoint.state.pairs = config.data.pairs;
-  checkpoint.state.symbols = config.data.symbols;
-  checkpoint.state.trainingTokens = data.training.size();
+  checkpoint.state = commonState(config, attention.text, data);
   if (existing == Existing::Resume)
     resume();
   // No earlier than here: an error above leaves an old run's files as they were.
@@ -202,7 +224,7 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
 
 void Run::openMetrics() {
   metrics = std::make_unique<Metrics>(folder, checkpoint.state.step > 0 ? checkpoint.state.step : -1,
-                                      config.log.tensorboard,
+                                      evaluatedStep, config.log.tensorboard,
                                       config.log.csv ? columns : std::vector<std::string>());
   replaceDurably(folder / "config.toml", checkpoint.settings);
   replaceDurably(folder / attention.file, attention.text);
@@ -247,6 +269,10 @@ void Run::resume() {
   optimizer.restore(moments);
   updates.restore(checkpoint.state.updates);
   evaluation.restore(checkpoint.state.evaluations);
+  evaluatedStep = checkpoint.state.evaluatedStep;
+  evaluated = checkpoint.state.evaluated;
+  losses.assign(checkpoint.state.losses.begin(), checkpoint.state.losses.end());
+  saved = newest;
   say("resuming   " + newest);
 }
 
@@ -262,6 +288,7 @@ void Run::say(const std::string &line) {
 Measurements Run::advance(int64_t step) {
   if (lockstep)
     lockstep->wait();
+  saved.clear();
   Clock::time_point start = Clock::now();
   double waited = 0;
   Batch batch = batches->next(waited);
@@ -302,27 +329,32 @@ Measurements Run::advance(int64_t step) {
 
 bool Run::evaluateAndLog(int64_t step) {
   evaluated = evaluation.run();
-  lastEvaluated = step;
+  evaluatedStep = step;
+  saved.clear();
   if (metrics)
     metrics->write(step, {{"validation_loss", evaluated.loss}, {"validation_accuracy", evaluated.accuracy}});
   return evaluation.stopsAt(evaluated.loss);
 }
 
-fs::path Run::save(int64_t step) {
+void Run::save(int64_t step) {
   checkpoint.state.step = step;
+  checkpoint.state.losses.assign(losses.begin(), losses.end());
   checkpoint.state.updates = updates.state();
+  checkpoint.state.evaluatedStep = evaluatedStep;
+  checkpoint.state.evaluated = evaluated;
   checkpoint.state.evaluations = evaluation.state();
-  group.requireSame("parameters", [&] { return checksum(model); });
+  group.requireSame("parameters", "--resume goes on from the last checkpoint, where they were the same",
+                    [&] { return checksum(model); });
   Optimizer::State moments = optimizer.state();
-  if (!group.isFirst())
-    return {};
-  return saveCheckpoint(folder / "checkpoints", checkpoint, model, moments, *data.tokenizer,
-                        config.checkpoint.keep);
+  saved = "elsewhere"; // written by the first
+  if (group.isFirst())
+    saved = saveCheckpoint(folder / "checkpoints", checkpoint, model, moments, *data.tokenizer,
+                           config.checkpoint.keep, [&](const std::string &warning) { say(warning); });
 }
 
 std::string Run::note(const Measurements &measurements) const {
   std::string validation =
-      lastEvaluated >= 0 ? "  validation " + formatNumber("%.3f", evaluated.loss) : std::string();
+      evaluatedStep >= 0 ? "  validation " + formatNumber("%.3f", evaluated.loss) : std::string();
   return "loss " + formatNumber("%.3f", measurements[0].second) + validation + "  " +
          formatNumber("%.0f", measurements[3].second) + " tokens/s";
 }
@@ -330,12 +362,10 @@ std::string Run::note(const Measurements &measurements) const {
 int Run::loop() {
   int64_t steps = config.train.steps, first = checkpoint.state.step, patience = config.evaluation.patience;
   bool stopped = patience > 0 && evaluation.state().since >= patience;
+  std::error_code error;
   if ((first >= steps || stopped) &&
-      group.broadcastBytes(fs::exists(folder / "summary.json") ? "ended" : "").empty()) {
-    // Ended between its last checkpoint, in front of which its evaluation was logged, and its summary.
-    evaluated = evaluation.run();
-    lastEvaluated = first;
-    finish(first);
+      group.broadcastBytes(fs::exists(folder / "summary.json", error) ? "ended" : "").empty()) {
+    finish(first); // which it did not come to before
     return 0;
   }
   if (first >= steps) {
@@ -348,7 +378,9 @@ int Run::loop() {
     return 0;
   }
   auto isDue = [](int64_t step, int64_t every) { return every > 0 && step % every == 0; };
-  fs::remove(folder / "summary.json"); // of an earlier end: the run goes on behind it
+  fs::remove(folder / "summary.json", error); // of an earlier end: the run goes on behind it
+  if (error)
+    fail("cannot remove '", (folder / "summary.json").string(), "': ", error.message());
   catchInterrupts();
   batches = std::make_unique<BatchLoader>(*sampler, config.data.usesDocuments(), group.rank() * share, share,
                                           first, steps);
@@ -357,6 +389,12 @@ int Run::loop() {
   startSeconds = processSeconds();
   if (lockstep)
     lockstep->begin(config, checkpoint.description.vocabulary, model.parameterCount(), startSeconds);
+  // A signal ended the run behind what was its last step, in front of the evaluation.
+  bool owes = first > 0 && isDue(first, config.evaluation.every) && evaluatedStep != first;
+  if (owes && evaluateAndLog(first)) {
+    finish(first);
+    return 0;
+  }
   for (int64_t step = first + 1; step <= steps; ++step) {
     Measurements measurements = advance(step);
     if (metrics && (isDue(step, config.log.every) || step == steps))
@@ -365,7 +403,7 @@ int Run::loop() {
     if (progress)
       progress->update(step, text("step ", step, "/", steps, "  ", note(measurements)));
     if (signal) {
-      fs::path saved = save(step);
+      save(step);
       say(text("stopped by signal ", signal, " after step ", step, "; saved '", saved.string(),
                "', and --resume goes on from there"));
       return 128 + signal;
@@ -387,9 +425,10 @@ int Run::loop() {
 }
 
 void Run::finish(int64_t step) {
-  if (lastEvaluated != step)
+  if (evaluatedStep != step)
     evaluateAndLog(step);
-  fs::path saved = save(step);
+  if (saved.empty())
+    save(step);
   if (!group.isFirst())
     return;
   double speed = trainedTokens ? trainedTokens / trainedSeconds : NAN;
@@ -444,6 +483,8 @@ int amongOthers(Group &group, const std::function<int()> &work) {
   group.abandon(reason, lostConnection);
   std::string who = group.isFirst() ? "" : text("process ", group.rank(), " of ", group.size(), ": ");
   std::fprintf(stderr, "error: %s%s\n", who.c_str(), reason.c_str());
+  if (group.size() > 1)
+    group.end(1);
   return 1;
 }
 
@@ -454,21 +495,20 @@ int train(const Config &config, Existing existing, const Lockstep *lockstep) {
   if (config.run.threads)
     at::set_num_threads(config.run.threads);
   World world = worldFromEnvironment();
-  if (world.attempt > 0) // torchrun has started the processes again: none can ask for --resume then
-    existing = Existing::Resume;
+  if (world.isFirst() && world.attempt == 0 && !world.runId.empty())
+    forgetClaim(config.run.folder);
   if (world.size > 1 && config.run.device == "cuda")
     chooseGpu(world);
   if (lockstep && world.size > 1)
     fail("unsupported --lockstep with several processes");
   Group group(world, config.run.device, std::chrono::seconds(config.run.joinTimeout));
   return amongOthers(group, [&] {
-    group.requireSame("configuration", [&] {
-      Config shared = config;
-      shared.run.folder = "of the first"; // machines may differ in these
-      shared.run.threads = 0;
-      return writeConfig(shared);
-    });
-    return Run(config, existing, group, world, lockstep).loop();
+    group.requireAllSame("start all with the same --config, --set and other flags",
+                         [&] { return settingsToShare(config); });
+    // torchrun starts the processes again as it did before: none can ask for --resume then.
+    bool again = world.attempt > 0 && group.isFirst() && isClaimedBy(config.run.folder, world.runId);
+    Existing what = group.broadcastBytes(again ? "again" : "").empty() ? existing : Existing::Resume;
+    return Run(config, what, group, world, lockstep).loop();
   });
 }
 

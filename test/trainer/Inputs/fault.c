@@ -9,6 +9,8 @@
 //                 term: SIGTERM in front of it
 //                 full: from there on the disk is full; of the first write half of the bytes still fit
 //                 once: so too, but there is room again after the first call that fails
+//   FAULT_REFUSE  a part of a path: nothing can be renamed to such a path, whoever asks
+//   FAULT_PLAIN   if set, rename has no flags, as on NFS
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -172,11 +174,20 @@ int mkdir(const char *path, mode_t mode) {
 
 int rename(const char *from, const char *to) {
   int (*real)(const char *, const char *) = next("rename");
+  const char *refused = getenv("FAULT_REFUSE");
+  if (refused && strstr(to, refused)) {
+    errno = EACCES;
+    return -1;
+  }
   return fault("rename", to, 0, 0) == Fail ? refuse() : real(from, to);
 }
 
 int renameat2(int fromFolder, const char *from, int toFolder, const char *to, unsigned flags) {
   int (*real)(int, const char *, int, const char *, unsigned) = next("renameat2");
+  if (getenv("FAULT_PLAIN") && flags) {
+    errno = EINVAL;
+    return -1;
+  }
   return fault("renameat2", to, 0, 0) == Fail ? refuse() : real(fromFolder, from, toFolder, to, flags);
 }
 
