@@ -221,32 +221,6 @@ TEST(Model, CostsAreCountedFromShapesAlone) {
   EXPECT_EQ(cost.trainingPerToken(), 6.0 * cost.multiplied + 3 * cost.attentionPerToken);
 }
 
-// On `meta` as on a GPU, a tensor that stayed on the processor is refused.
-TEST(Model, EverythingIsWhereTheAttentionIs) {
-  AttentionFunction attention = madeUp();
-  attention.device = at::kMeta;
-  attention.documents = true;
-  attention.call = [call = attention.call](std::vector<at::Tensor> inputs) {
-    EXPECT_TRUE(inputs.back().is_meta());
-    inputs.pop_back();
-    return call(inputs);
-  };
-  Model model(tiny(), 50, attention, false, 1);
-  at::Tensor tokens = at::zeros({2, 9}, at::TensorOptions(at::kMeta).dtype(at::kLong));
-  for (bool recomputes : {false, true}) {
-    model.setActivationCheckpointing(recomputes);
-    model.losses(tokens, tokens).sum().backward();
-    for (const Parameter &parameter : model.parameters())
-      EXPECT_TRUE(parameter.value.grad().is_meta()) << parameter.name;
-  }
-  EXPECT_TRUE(model.score(tokens, tokens, tokens.to(at::kInt)).correct.is_meta());
-  Optimizer optimizer(OptimizerConfig(), model.parameters(), alone);
-  for (const auto &[name, tensor] : optimizer.state())
-    EXPECT_TRUE(tensor.is_meta()) << name;
-  for (const auto &[name, tensor] : optimizer.room()) // for a file's content
-    EXPECT_TRUE(tensor.is_cpu()) << name;
-}
-
 TEST(Updates, MicroBatchesGiveTheWholeBatchsGradient) {
   at::Tensor tokens = at::randint(50, {5, 9}, at::kLong), targets = at::randint(50, {5, 9}, at::kLong);
   targets.narrow(0, 3, 2).narrow(1, 2, 7).fill_(-100); // micro-batches of different numbers of targets

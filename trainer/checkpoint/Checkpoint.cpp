@@ -234,6 +234,16 @@ static void writeCheckpoint(const fs::path &path, const Checkpoint &checkpoint, 
   target.commit();
 }
 
+void removeOldCheckpoints(const fs::path &folder, int64_t keep,
+                          const std::function<void(const std::string &)> &warn) {
+  removeLeftovers(folder);
+  std::map<int64_t, fs::path> all = checkpoints(folder);
+  for (auto oldest = all.begin(); keep > 0 && int64_t(all.size()) > keep; oldest = all.erase(oldest))
+    if (std::error_code error = removeCheckpoint(oldest->second))
+      warn(text("warning: cannot remove the old checkpoint '", oldest->second.string(),
+                "': ", error.message(), "; the next checkpoint tries again"));
+}
+
 fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, const Model &model,
                         const Optimizer::State &optimizer, const Tokenizer &tokenizer, int64_t keep,
                         const std::function<void(const std::string &)> &warn) {
@@ -248,11 +258,7 @@ fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, co
       throw;
     fail(error.what(), "; '", before->string(), "' is whole, and --resume goes on from there");
   }
-  std::map<int64_t, fs::path> all = checkpoints(folder);
-  for (auto oldest = all.begin(); keep > 0 && int64_t(all.size()) > keep; oldest = all.erase(oldest))
-    if (std::error_code error = removeCheckpoint(oldest->second))
-      warn(text("warning: cannot remove the old checkpoint '", oldest->second.string(),
-                "': ", error.message(), "; the next checkpoint tries again"));
+  removeOldCheckpoints(folder, keep, warn);
   return folder / name;
 }
 

@@ -134,6 +134,9 @@ private:
   void finish(int64_t step);
   std::string note(const Measurements &measurements) const;
   void say(const std::string &line);
+  std::function<void(const std::string &)> warn() {
+    return [this](const std::string &warning) { say(warning); };
+  }
 
   Config config;
   const Group &group;
@@ -349,7 +352,7 @@ void Run::save(int64_t step) {
   saved = "elsewhere"; // written by the first
   if (group.isFirst())
     saved = saveCheckpoint(folder / "checkpoints", checkpoint, model, moments, *data.tokenizer,
-                           config.checkpoint.keep, [&](const std::string &warning) { say(warning); });
+                           config.checkpoint.keep, warn());
 }
 
 std::string Run::note(const Measurements &measurements) const {
@@ -429,6 +432,8 @@ void Run::finish(int64_t step) {
     evaluateAndLog(step);
   if (saved.empty())
     save(step);
+  else if (group.isFirst()) // a process that was killed behind its last checkpoint may have left older ones
+    removeOldCheckpoints(folder / "checkpoints", config.checkpoint.keep, warn());
   if (!group.isFirst())
     return;
   double speed = trainedTokens ? trainedTokens / trainedSeconds : NAN;

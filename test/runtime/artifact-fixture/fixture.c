@@ -20,10 +20,10 @@ typedef REAL Real;
 #if !defined __NVPTX__ && !defined __AVX512BF16__
 /* To the nearest bf16, ties to even: what clang calls where the CPU has no instruction for it. The libraries
  * of GCC have it from version 13 on. */
-__attribute__((weak)) __bf16 __truncsfbf2(float x) {
+__attribute__((weak)) float __truncsfbf2(float x) {
   unsigned bits = __builtin_bit_cast(unsigned, x);
-  unsigned short half = x != x ? 0x7FC0 : (unsigned short)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-  return __builtin_bit_cast(__bf16, half);
+  unsigned half = x != x ? 0x7FC0 : (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+  return __builtin_bit_cast(float, half); /* a __bf16 lies in the same register, and returning one calls this again */
 }
 #endif
 
