@@ -79,9 +79,9 @@ for at in instants:
     result = train(at=at, kind="kill")
     assert result.returncode == -signal.SIGKILL, (calls[at - 1], result)
     resumed += check_checkpoints() > 0 if run.exists() else 0
-    if at % 3 == 0:  # and once more while it goes on
+    if at % 3 == 0:  # and once more while it goes on; a run that had all but its last words makes fewer calls
         again = train("--resume", at=random.randint(1, 60), kind="kill")
-        assert again.returncode == -signal.SIGKILL, again
+        assert again.returncode in (0, -signal.SIGKILL), again
         check_checkpoints()
     result = train("--resume")
     assert result.returncode == 0, (calls[at - 1], result.stderr)
