@@ -23,7 +23,8 @@ typedef REAL Real;
 __attribute__((weak)) float __truncsfbf2(float x) {
   unsigned bits = __builtin_bit_cast(unsigned, x);
   unsigned half = x != x ? 0x7FC0 : (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-  return __builtin_bit_cast(float, half); /* a __bf16 lies in the same register, and returning one calls this again */
+  return __builtin_bit_cast(
+      float, half); /* a __bf16 lies in the same register, and returning one calls this again */
 }
 #endif
 
