@@ -41,8 +41,8 @@ void removeOldCheckpoints(const std::filesystem::path &folder, int64_t keep,
                           const std::function<void(const std::string &)> &warn);
 
 // `optimizer`: Optimizer::state(). Writes FOLDER/step-00000N: under a hidden name first, every file flushed,
-// then renamed, so that a folder of that name is always whole. Then removes
-// old ones. Returns its path. Throws Error.
+// then renamed, so that a folder of that name is always whole. Then removes old ones. Returns its
+// path. Throws Error.
 std::filesystem::path saveCheckpoint(const std::filesystem::path &folder, const Checkpoint &checkpoint,
                                      const Model &model, const Optimizer::State &optimizer,
                                      const Tokenizer &tokenizer, int64_t keep,

@@ -187,13 +187,10 @@ struct Config {
 // call check().
 Config readConfig(const std::vector<std::string> &files, const std::vector<std::string> &overrides);
 
-// Each setting's key and its value as in the file that writeConfig makes, in the same order.
-std::vector<std::pair<std::string, std::string>> listValues(Config config);
-
 // The text of a TOML file that gives exactly this configuration, with each field's help as a comment.
 std::string writeConfig(Config config);
 
-// A field's key and its value as writeConfig() has it.
+// A field's key and its value as writeConfig() has it, in the same order.
 struct WrittenSetting {
   std::string key, value;
   bool isPath;

@@ -228,13 +228,6 @@ Config readConfig(const std::vector<std::string> &files, const std::vector<std::
   return config;
 }
 
-std::vector<std::pair<std::string, std::string>> listValues(Config config) {
-  std::vector<std::pair<std::string, std::string>> values;
-  for (const Setting &setting : config.settings().entries)
-    values.push_back({setting.key, writeValue(setting)});
-  return values;
-}
-
 std::string writeConfig(Config config) {
   Settings settings = config.settings();
   std::string out;

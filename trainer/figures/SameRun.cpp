@@ -33,10 +33,10 @@ static std::string specificationOf(const Config &config) {
 }
 
 static std::optional<std::string> differenceOfSettings(const Config &other, const Config &config) {
-  std::vector<std::pair<std::string, std::string>> theirs = listValues(other), ours = listValues(config);
+  std::vector<WrittenSetting> theirs = writtenSettings(other), ours = writtenSettings(config);
   for (size_t i = 0; i < ours.size(); ++i)
-    if (changesResults(ours[i].first) && ours[i].second != theirs[i].second)
-      return text(ours[i].first, " = ", theirs[i].second, " instead of ", ours[i].second);
+    if (changesResults(ours[i].key) && ours[i].value != theirs[i].value)
+      return text(ours[i].key, " = ", theirs[i].value, " instead of ", ours[i].value);
   return std::nullopt;
 }
 

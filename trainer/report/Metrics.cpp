@@ -34,13 +34,6 @@ std::string tag(const std::string &name) {
   return name.starts_with(prefix) ? "validation/" + name.substr(prefix.size()) : "train/" + name;
 }
 
-void removeOrFail(const fs::path &path) {
-  std::error_code error;
-  fs::remove(path, error);
-  if (error)
-    fail("cannot remove '", path.string(), "': ", error.message());
-}
-
 void removeEvents(const fs::path &folder) {
   std::error_code error;
   std::vector<fs::path> events;
@@ -50,7 +43,7 @@ void removeEvents(const fs::path &folder) {
   if (error)
     fail("cannot read '", folder.string(), "': ", error.message());
   for (const fs::path &path : events)
-    removeOrFail(path);
+    removeFile(path);
 }
 
 } // namespace
@@ -95,7 +88,7 @@ Metrics::Metrics(const fs::path &folder, int64_t step, int64_t evaluated, bool t
   }
   fs::path tablePath = folder / "metrics.csv";
   if (columns.empty()) {
-    removeOrFail(tablePath);
+    removeFile(tablePath);
     return;
   }
   replaceDurably(tablePath, rows);
