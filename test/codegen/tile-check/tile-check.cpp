@@ -9,6 +9,7 @@
 #include "dialect/Tile/Evaluator.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime/Cpu.h"
 #include "runtime/artifact.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -200,6 +201,11 @@ int main(int argc, char **argv) {
   std::optional<cpu::Target> target = cpu::findTarget(targetName, error);
   if (!target) {
     llvm::errs() << error << "\n";
+    return 1;
+  }
+  if (std::string feature = taylor::runtime::missingFeature(target->features); !feature.empty()) {
+    llvm::errs() << "--target=" << targetName << ": requires a processor with " << feature
+                 << " to run its code, but " << taylor::runtime::cpuName() << " has none\n";
     return 1;
   }
   DialectRegistry registry;
