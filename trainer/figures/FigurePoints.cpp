@@ -56,6 +56,13 @@ bool isWide(const std::vector<FigurePoint> &points) {
   return least > 0 && largest > 50 * least;
 }
 
+/// What a picture calls a number of a run's summary.
+std::string axisLabel(const std::string &against) {
+  return against == "order"         ? "highest Taylor order"
+         : against == "state_bytes" ? "bytes that decoding keeps"
+                                    : against;
+}
+
 std::string plotPanel(const FigurePanel &panel, const std::vector<FigurePoint> &points, size_t number) {
   std::vector<std::string> lines = labels(points);
   std::string blocks, plots;
@@ -76,7 +83,7 @@ std::string plotPanel(const FigurePanel &panel, const std::vector<FigurePoint> &
                   " linewidth 2 title ", quotedForPlot(lines[i]), " noenhanced");
   }
   return blocks + text("set title ", quotedForPlot(panel.title), " noenhanced\nset xlabel ",
-                       quotedForPlot(panel.against), " noenhanced\n",
+                       quotedForPlot(axisLabel(panel.against)), " noenhanced\n",
                        isWide(points) ? "set logscale x\n" : "unset logscale x\n", "plot [*:*] [0:1.02] ",
                        plots, "\n");
 }
@@ -132,9 +139,9 @@ std::string printPointResults(const Figure &figure, const std::vector<std::vecto
 
 std::string printPointPlot(const Figure &figure, const std::vector<std::vector<FigurePoint>> &points) {
   std::string out =
-      beginPicture(points.size(), /*rows=*/1) +
-      text("set ylabel 'accuracy'\nset key bottom right\nset multiplot layout 1, columns title ",
-           quotedForPlot(figure.title), " noenhanced\n");
+      beginPicture(points.size(), /*rows=*/1) + text("set ylabel 'accuracy'\nset key outside bottom center "
+                                                     "horizontal\nset multiplot layout 1, columns title ",
+                                                     quotedForPlot(figure.title), " noenhanced\n");
   for (size_t panel = 0; panel < points.size(); ++panel)
     out += plotPanel(figure.panels[panel], points[panel], panel);
   return out + "unset multiplot\n";
