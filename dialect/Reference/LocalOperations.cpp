@@ -315,6 +315,10 @@ struct ScanRule {
           element(i) = i >= amount ? line[i - amount] : 0;
           continue;
         }
+        if (kind == ScanKind::Low) { // what rounding leaves of the sum: nothing, of real numbers
+          element(i) = 0;
+          continue;
+        }
         Real before = sum;
         accumulate(sum, line[i], arithmetic.accumulator);
         element(i) = arithmetic.value(exclusive ? before : sum);

@@ -150,6 +150,10 @@ LogicalResult ScanOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRange 
   if (getKind() == ScanKind::Max)
     return emitError("unsupported derivative of a running maximum; where it only shifts exponents it needs "
                      "none: read it as stop(..)");
+  if (getKind() == ScanKind::Low) { // 0 whatever the terms are
+    cotangents.append(getNumOperands(), Value());
+    return success();
+  }
   // The adjoint of a running sum is the running sum from the other end; of a shift, the shift back.
   auto adjoint = ScanOp::create(builder, getLoc(), results[0].getType(), results[0], getWithin(),
                                 getKindAttr(), getAxisAttr(), getExclusiveAttr(),

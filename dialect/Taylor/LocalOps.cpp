@@ -238,7 +238,7 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
   auto &properties = result.getOrAddProperties<Properties>();
   ScanKind kind;
   int64_t amount = 0;
-  if (parseEnum<ScanKind>(parser, kind, symbolizeScanKind, "sum, max or shift"))
+  if (parseEnum<ScanKind>(parser, kind, symbolizeScanKind, "sum, max, shift, high or low"))
     return failure();
   if (kind == ScanKind::Shift &&
       (parser.parseLParen() || parser.parseInteger(amount) || parser.parseRParen()))
@@ -289,6 +289,10 @@ LogicalResult ScanOp::verify() {
   if (isShift() && (getAmountAttr().getInt() < 0 || getExclusive()))
     return emitOpError("expected shift(n) with n >= 0, and not exclusive, but got ")
            << (getExclusive() ? "exclusive shift(" : "shift(") << getAmountAttr().getInt() << ")";
+  if (isPart() && (!(*this)->getParentOfType<FunctionOp>() || !getResult().getType().getScalarType().isF32()))
+    return emitOpError("expected one part of a running sum, '")
+           << stringifyScanKind(getKind()) << "', over an array of f32 in a taylor.function, but got "
+           << getResult().getType() << "; the whole of it is 'sum'";
   if (getWithin())
     return verifyNumbers(*this, "documents", getWithin().getType(), getAxis(), getResult().getType());
   return success();

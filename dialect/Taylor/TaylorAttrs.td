@@ -30,7 +30,8 @@ def Taylor_Reduction : Taylor_Enum<"Reduction", "how an axis is reduced", [
 def Taylor_ReductionAttr : EnumAttr<Taylor_Dialect, Taylor_Reduction, "reduction">;
 
 def Taylor_ScanKind : Taylor_Enum<"ScanKind", "a scan over tokens", [
-  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Shift", 1, "shift">, I32EnumAttrCase<"Max", 2, "max">]>;
+  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Shift", 1, "shift">, I32EnumAttrCase<"Max", 2, "max">,
+  I32EnumAttrCase<"High", 3, "high">, I32EnumAttrCase<"Low", 4, "low">]>;
 def Taylor_ScanKindAttr : EnumAttr<Taylor_Dialect, Taylor_ScanKind, "scan_kind">;
 
 def Taylor_Norm : Taylor_Enum<"Norm", "a norm over channels", [

@@ -275,6 +275,8 @@ def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differenti
     `sum over(u) F`: y[u] = sum_{j <= u} F[j]; `exclusive`: j < u; `reverse`: from the end, j >= u or j > u.
     `max over(u) F`: y[u] = max_{j <= u} F[j], and so on; minus infinity where there is no j.
     `shift(n) over(u) F`: y[u] = F[u - n], 0 before the start; `reverse`: F[u + n], 0 past the end.
+    `high over(u) F` and `low over(u) F`, of arrays of f32: a running sum as two numbers. It is added up in f64; `high` is f32 nearest to it, `low` what
+    that leaves; the two of one sum have the same operands. In real numbers `high` is the sum, and `low` is 0, as it is beside an infinite `high`. Compiled functions have them (taylor-split-running-sums); a specification says `sum`.
 
     ```mlir
     %D = taylor.scan sum exclusive over(u) %f / 1024.0 : !col
@@ -299,6 +301,8 @@ def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differenti
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
     bool isShift() { return getKind() == ScanKind::Shift; }
+    /// One of the two numbers that a running sum is split into.
+    bool isPart() { return getKind() == ScanKind::High || getKind() == ScanKind::Low; }
     /// The result of no terms: 0, of a maximum minus infinity.
     double getIdentity();
   }];

@@ -292,13 +292,21 @@ Value TileEmitter::emitConvolve(ConvolveOp op, Frame &frame) {
   return sum;
 }
 
+/// The tile in f64: parts of a running sum are what it is rounded to at the end.
+static tile::TileType inDouble(tile::TileType type) {
+  return tile::TileType::get(type.getContext(), type.getAxes(), Float64Type::get(type.getContext()));
+}
+
 SmallVector<Value> TileEmitter::emitFirstCarry(ScanOp op, const Frame &frame) {
   auto without = [&](Value array) {
     return tileType(cast<ArrayType>(array.getType()), frame).without({op.getAxis()});
   };
-  SmallVector<Value> first{splat(without(op), op.getIdentity())};
+  auto start = [&](Value array, double value) {
+    return splat(op.isPart() ? inDouble(without(array)) : without(array), value);
+  };
+  SmallVector<Value> first{start(op, op.getIdentity())};
   if (op.getWithin())
-    first.push_back(splat(without(op.getWithin()), 0.0));
+    first.push_back(start(op.getWithin(), 0.0));
   return first;
 }
 
@@ -310,6 +318,10 @@ std::pair<Value, SmallVector<Value>> TileEmitter::emitScan(ScanOp op, ValueRange
   Value value = program.input(tile), position = program.position(token);
   Value end = token == "t" ? add(size("offset"), size("t")) : size("u");
   Value inside = arith::CmpIOp::create(program.builder(), loc, arith::CmpIPredicate::slt, position, end);
+  auto widen = [&](OpBuilder &inner, Value scalar) -> Value {
+    return op.isPart() ? arith::ExtFOp::create(inner, loc, inner.getF64Type(), scalar) : scalar;
+  };
+  value = widen(program.builder(), value);
   Value none = FloatMath{program.builder(), loc}.number(value.getType(), op.getIdentity());
   Value term =
       program.emit(ValueRange{arith::SelectOp::create(program.builder(), loc, inside, value, none)}).front();
@@ -322,7 +334,7 @@ std::pair<Value, SmallVector<Value>> TileEmitter::emitScan(ScanOp op, ValueRange
     bool reverse = op.getReverse();
     document = emit(op.getWithin(), frame);
     ScalarProgram numbers(*this, frame);
-    Value number = numbers.input(document);
+    Value number = widen(numbers.builder(), numbers.input(document));
     Value isThere = arith::CmpIOp::create(numbers.builder(), loc, arith::CmpIPredicate::slt,
                                           numbers.position(token), end);
     Value outside = FloatMath{numbers.builder(), loc}.number(
@@ -358,6 +370,21 @@ std::pair<Value, SmallVector<Value>> TileEmitter::emitScan(ScanOp op, ValueRange
       combine(kind, selectSame(carry, last, op.getWithin() ? carried[1] : Value()), whole)};
   if (op.getWithin())
     next.push_back(last);
+  if (op.isPart())
+    result = map({result}, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+      Value high = arith::TruncFOp::create(inner, where, inner.getF32Type(), s[0]);
+      if (op.getKind() == ScanKind::High)
+        return high;
+      Value back = arith::ExtFOp::create(inner, where, inner.getF64Type(), high);
+      Value rest = arith::SubFOp::create(inner, where, s[0], back);
+      Value low = arith::TruncFOp::create(inner, where, inner.getF32Type(), rest);
+      // Of an infinite sum nothing is left.
+      FloatMath math{inner, where};
+      Value isFinite = arith::CmpFOp::create(
+          inner, where, arith::CmpFPredicate::OLT, math::AbsFOp::create(inner, where, high),
+          math.number(high.getType(), std::numeric_limits<double>::infinity()));
+      return buildOrZero(inner, where, isFinite, low);
+    });
   return {result, next};
 }
 

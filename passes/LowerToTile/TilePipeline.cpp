@@ -27,6 +27,7 @@ void taylor::buildFormPipeline(OpPassManager &manager, const TileSizes &sizes) {
     functions.addPass(createCanonicalizerPass());
     functions.addPass(createCSEPass());
   }
+  manager.nest<FunctionOp>().addPass(createSplitRunningSumsPass());
 }
 
 void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes) {

@@ -169,9 +169,27 @@ taylor.spec @scan_of_a_missing_axis(%n: !o) {
 
 !o = !taylor.array<[b, h, t, e]>
 taylor.spec @unknown_scan(%n: !o) {
-  // expected-error @below {{custom op 'taylor.scan' expected sum, max or shift, but got 'product'}}
+  // expected-error @below {{custom op 'taylor.scan' expected sum, max, shift, high or low, but got 'product'}}
   %o = taylor.scan product over(t) %n : !o
   taylor.yield %o : !o
+}
+
+// -----
+
+!o = !taylor.array<[b, h, t, e], f32>
+taylor.spec @part_in_a_specification(%n: !o) {
+  // expected-error @below {{'taylor.scan' op expected one part of a running sum, 'low', over an array of f32 in a taylor.function, but got '!taylor.array<[b, h, t, e], f32>'; the whole of it is 'sum'}}
+  %o = taylor.scan low over(t) %n : !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!o = !taylor.array<[b, h, t, e = 8], f64>
+taylor.function @part_of_f64 of @f("input:n" %n: !o) {
+  // expected-error @below {{'taylor.scan' op expected one part of a running sum, 'high', over an array of f32 in a taylor.function, but got '!taylor.array<[b, h, t, e = 8]>'; the whole of it is 'sum'}}
+  %o = taylor.scan high over(t) %n : !o
+  taylor.yield "output:o" %o : !o
 }
 
 // -----

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Differences of running sums, with each sum as two numbers. Passes.td has the rule.
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Axes.h"
+#include "passes/PairwiseRewrite.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_SPLITRUNNINGSUMSPASS
+#include "passes/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+/// How often a number that grows as a running sum contains it: D[t] - m once, D[t] - D[u] not at all.
+using Multiples = llvm::SmallMapVector<Value, int, 2>;
+
+void addMultiples(Multiples &sum, const Multiples &term, int sign) {
+  for (auto [root, count] : term)
+    sum[root] += sign * count;
+}
+
+bool isEmpty(const Multiples &multiples) {
+  return llvm::all_of(multiples, [](auto &entry) { return entry.second == 0; });
+}
+
+/// A term of a sum. Of an array that an argument of the formula stands for: both; of a product, a number or
+/// another formula: `scalar` alone; of what a map adds up that is read through: `array` alone, or a number.
+struct Term {
+  int sign;
+  Value array, scalar;
+  /// What such a map adds to a running sum may be as large as the sum is.
+  bool isCompanion = false;
+};
+
+/// Formulas with more terms are left alone: scalars that several others read are counted for each of them.
+constexpr size_t kMostTerms = 16;
+
+bool isNumber(const Term &term) { return term.scalar && matchPattern(term.scalar, m_Constant()); }
+
+/// Whether scalars of the region add up: a + b, a - b, -a.
+bool isAdded(Operation *op) { return isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::NegFOp>(op); }
+
+/// Erases what only `op`, which nobody reads, is computed from.
+void eraseUnused(Operation *op, llvm::SmallPtrSetImpl<Operation *> &erased) {
+  if (!op || erased.contains(op) || !isOpTriviallyDead(op))
+    return;
+  auto sources =
+      llvm::map_to_vector(op->getOperands(), [](Value operand) { return operand.getDefiningOp(); });
+  erased.insert(op);
+  op->erase();
+  for (Operation *source : sources)
+    eraseUnused(source, erased);
+}
+
+/// One region of an operation on arrays.
+struct Formula {
+  Operation *op;
+  Region *region;
+
+  /// The array that an argument is of; null for a product and for a maximum.
+  Value arrayOf(BlockArgument argument) const {
+    auto pairs = dyn_cast<PairwiseOp>(op);
+    if (!pairs)
+      return op->getOperand(argument.getArgNumber()); // arrays come first
+    int64_t number = int64_t(argument.getArgNumber()) - numProducts(pairs);
+    if (number < 0 || number >= int64_t(pairs.getScalars().size()))
+      return {};
+    return pairs.getArrays()[pairs.getScalars()[number]];
+  }
+
+  /// Drops an argument that nobody reads, if the others have its array's axes. (One of a taylor.pairwise
+  /// stays: its other regions may read it.)
+  void dropArgument(unsigned number) const {
+    if (isa<PairwiseOp>(op))
+      return;
+    auto hasElsewhere = [&](StringAttr axis) {
+      for (BlockArgument other : region->getArguments())
+        if (other.getArgNumber() != number && arrayTypeOf(arrayOf(other)).has(axis))
+          return true;
+      return false;
+    };
+    if (!llvm::all_of(arrayTypeOf(op->getOperand(number)).getAxes(), hasElsewhere))
+      return;
+    arrays().erase(number);
+    region->front().eraseArgument(number);
+  }
+
+  /// The argument for an array, which is added if it is new.
+  Value argumentOf(Value array) const {
+    if (auto pairs = dyn_cast<PairwiseOp>(op)) {
+      auto ofWeight = cast<BlockArgument>(addScalarOperand(pairs, array));
+      return region->getArgument(ofWeight.getArgNumber() - pairs.getNumProducts() + numProducts(pairs));
+    }
+    MutableOperandRange known = arrays();
+    for (OpOperand &operand : MutableArrayRef<OpOperand>(known))
+      if (operand.get() == array)
+        return region->getArgument(operand.getOperandNumber());
+    known.append(array);
+    return region->front().addArgument(arrayTypeOf(array).getScalarType(), op->getLoc());
+  }
+
+  /// Arguments for products in front of those for scalars.
+  int64_t numProducts(PairwiseOp pairs) const {
+    return region == &pairs.getVisible() ? 0 : pairs.getNumProducts();
+  }
+
+  /// Of an operation that is no taylor.pairwise.
+  MutableOperandRange arrays() const {
+    return TypeSwitch<Operation *, MutableOperandRange>(op).Case<MapOp, ReduceOp, ScanOp>(
+        [](auto each) { return each.getArraysMutable(); });
+  }
+};
+
+class SplitRunningSums : public taylor::impl::SplitRunningSumsPassBase<SplitRunningSums> {
+public:
+  void runOnOperation() override {
+    multiples.clear();
+    lows.clear();
+    aligns.clear();
+    Block &block = getOperation().getBody().front();
+    SmallVector<Operation *> ops;
+    llvm::SmallPtrSet<Operation *, 16> hadUses;
+    for (Operation &op : block) {
+      if (!op.use_empty())
+        hadUses.insert(&op);
+      if (isa<MapOp, ReduceOp, ScanOp, PairwiseOp>(op))
+        ops.push_back(&op);
+    }
+    // Readers first: the maps that they read through are as they were. Nothing is erased meanwhile, so no
+    // array comes to stand where `multiples` knew another.
+    SmallVector<PairwiseOp> changed;
+    for (Operation *op : llvm::reverse(ops)) {
+      bool isChanged = false;
+      for (Region &region : op->getRegions())
+        if (!region.empty())
+          isChanged |= rewrite({op, &region});
+      if (auto pairs = dyn_cast<PairwiseOp>(op); pairs && isChanged)
+        changed.push_back(pairs);
+    }
+    for (PairwiseOp op : changed)
+      dropScalars(op);
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (hadUses.contains(&op) && isOpTriviallyDead(&op))
+        op.erase();
+  }
+
+private:
+  using Scalars = llvm::DenseMap<Value, Multiples>;
+
+  bool isRunningSum(Value array) const;
+  Value findSum(Value array) const;
+  Multiples multiplesOf(Value array);
+  Multiples multiplesOf(const Formula &formula, Value scalar, Scalars &known);
+  Multiples multiplesOfFormula(Operation *op, Region &body);
+  void collectTerms(const Formula &formula, Value scalar, int sign, SmallVectorImpl<Term> &terms);
+  void addTerm(const Formula &formula, Value scalar, int sign, SmallVectorImpl<Term> &terms);
+  bool rewrite(const Formula &formula);
+  Value buildDifference(const Formula &formula, OpBuilder &builder, Location loc, ArrayRef<Term> terms);
+  void dropScalars(PairwiseOp op);
+  Value alignedOf(Value array, AlignOp align);
+  Value lowOf(Value array);
+
+  llvm::DenseMap<Value, Multiples> multiples;
+  llvm::DenseMap<Value, Value> lows;
+  llvm::DenseMap<std::pair<Value, StringAttr>, Value> aligns;
+};
+
+bool SplitRunningSums::isRunningSum(Value array) const {
+  auto scan = array.getDefiningOp<ScanOp>();
+  return scan && scan.getResult().getType().getScalarType().isF32() &&
+         (scan.getKind() == ScanKind::Sum || lows.contains(array));
+}
+
+/// The running sum of which an array has elements, at its tokens or at others; null if there is none.
+Value SplitRunningSums::findSum(Value array) const {
+  while (auto align = array.getDefiningOp<AlignOp>())
+    array = align.getArray();
+  return isRunningSum(array) ? array : Value();
+}
+
+Multiples SplitRunningSums::multiplesOfFormula(Operation *op, Region &body) {
+  Scalars known;
+  return multiplesOf({op, &body}, body.front().getTerminator()->getOperand(0), known);
+}
+
+Multiples SplitRunningSums::multiplesOf(Value array) {
+  if (auto known = multiples.find(array); known != multiples.end())
+    return known->second;
+  Multiples result;
+  Operation *op = array.getDefiningOp();
+  if (isRunningSum(array)) {
+    result[array] = 1;
+  } else if (isa_and_nonnull<AlignOp, EdgeOp>(op)) {
+    result = multiplesOf(op->getOperand(0));
+  } else if (auto scan = dyn_cast_or_null<ScanOp>(op); scan && scan.getKind() == ScanKind::Max) {
+    result = multiplesOfFormula(op, scan.getBody());
+  } else if (auto map = dyn_cast_or_null<MapOp>(op)) {
+    result = multiplesOfFormula(op, map.getBody());
+  } else if (auto reduce = dyn_cast_or_null<ReduceOp>(op); reduce && reduce.getKind() == Reduction::Sum) {
+    // One element of an array: x where a condition holds, else 0.
+    Value yielded = reduce.getBody().front().getTerminator()->getOperand(0);
+    auto chosen = yielded.getDefiningOp<arith::SelectOp>();
+    if (chosen && matchPattern(chosen.getFalseValue(), m_AnyZeroFloat()))
+      result = multiplesOfFormula(op, reduce.getBody());
+  }
+  return multiples[array] = std::move(result);
+}
+
+Multiples SplitRunningSums::multiplesOf(const Formula &formula, Value scalar, Scalars &known) {
+  if (auto argument = dyn_cast<BlockArgument>(scalar)) {
+    Value array = formula.arrayOf(argument);
+    return array ? multiplesOf(array) : Multiples();
+  }
+  if (auto found = known.find(scalar); found != known.end())
+    return found->second;
+  Operation *op = scalar.getDefiningOp();
+  Multiples result;
+  if (isAdded(op)) {
+    addMultiples(result, multiplesOf(formula, op->getOperand(0), known), isa<arith::NegFOp>(op) ? -1 : 1);
+    if (op->getNumOperands() == 2)
+      addMultiples(result, multiplesOf(formula, op->getOperand(1), known), isa<arith::SubFOp>(op) ? -1 : 1);
+    result.remove_if([](auto &entry) { return entry.second == 0; });
+  } else if (isa<arith::MaximumFOp, arith::MinimumFOp, arith::SelectOp, StopGradientOp>(op)) {
+    // One of several numbers; one that is no multiple of a sum, such as a first edge, stands for none. If
+    // others are of different sums, nothing is known.
+    for (Value operand : op->getOperands()) {
+      if (!isa<FloatType>(operand.getType()))
+        continue;
+      Multiples one = multiplesOf(formula, operand, known);
+      if (isEmpty(one))
+        continue;
+      bool isSame = isEmpty(result) || llvm::equal(result, one);
+      result = isSame ? one : Multiples();
+      if (!isSame)
+        break;
+    }
+  }
+  return known[scalar] = std::move(result);
+}
+
+/// Replaces the operation by one without scalars that it reads no more.
+void SplitRunningSums::dropScalars(PairwiseOp op) {
+  OpBuilder builder(op);
+  PairwiseOp rest = clonePairwise(builder, op, SmallVector<bool>(op.getNumResults(), true));
+  if (rest.getScalars().size() == op.getScalars().size())
+    return rest.erase();
+  op->replaceAllUsesWith(rest);
+  op.erase();
+}
+
+void SplitRunningSums::addTerm(const Formula &formula, Value scalar, int sign, SmallVectorImpl<Term> &terms) {
+  auto argument = dyn_cast<BlockArgument>(scalar);
+  Value array = argument ? formula.arrayOf(argument) : Value();
+  // A map that adds up a running sum and something else rounds what it gives: its terms are added here. So
+  // they are where queries read it at their keys; where keys read queries, some stand before the first, and
+  // get 0.
+  auto align = array ? array.getDefiningOp<AlignOp>() : AlignOp();
+  auto map = align && align.getAxis() == "t" ? align.getArray().getDefiningOp<MapOp>()
+             : array && !align               ? array.getDefiningOp<MapOp>()
+                                             : MapOp();
+  if (map && map.getLive().empty() && !isEmpty(multiplesOf(array))) {
+    Value yielded = map.getBody().front().getTerminator()->getOperand(0);
+    SmallVector<Term> inner;
+    collectTerms({map, &map.getBody()}, yielded, sign, inner);
+    auto isKnown = [](const Term &term) { return term.array || isNumber(term); };
+    if (isAdded(yielded.getDefiningOp()) && inner.size() <= kMostTerms && llvm::all_of(inner, isKnown)) {
+      for (Term &term : inner) {
+        if (!term.array) {
+          terms.push_back(term);
+          continue;
+        }
+        bool isCompanion = isEmpty(multiplesOf(term.array));
+        terms.push_back({term.sign, align ? alignedOf(term.array, align) : term.array, {}, isCompanion});
+      }
+      return;
+    }
+  }
+  terms.push_back({sign, array, scalar});
+}
+
+void SplitRunningSums::collectTerms(const Formula &formula, Value scalar, int sign,
+                                    SmallVectorImpl<Term> &terms) {
+  if (terms.size() > kMostTerms)
+    return;
+  Operation *op = scalar.getDefiningOp();
+  // Derivatives have been taken: a number that is a constant to them is that number.
+  if (isa_and_nonnull<StopGradientOp>(op))
+    return collectTerms(formula, op->getOperand(0), sign, terms);
+  if (!isAdded(op))
+    return addTerm(formula, scalar, sign, terms);
+  collectTerms(formula, op->getOperand(0), isa<arith::NegFOp>(op) ? -sign : sign, terms);
+  if (op->getNumOperands() == 2)
+    collectTerms(formula, op->getOperand(1), isa<arith::SubFOp>(op) ? -sign : sign, terms);
+}
+
+/// The array at the tokens that `align` reads.
+Value SplitRunningSums::alignedOf(Value array, AlignOp align) {
+  if (tokenAxis(arrayTypeOf(array)).empty())
+    return array;
+  Value &aligned = aligns[{array, align.getAxisAttr()}];
+  if (!aligned) {
+    OpBuilder builder(align.getContext());
+    builder.setInsertionPointAfterValue(array);
+    StringRef from = tokenAxis(arrayTypeOf(array));
+    aligned = AlignOp::create(builder, align.getLoc(), arrayTypeOf(array).renamed(from, align.getAxis()),
+                              array, align.getAxisAttr());
+  }
+  return aligned;
+}
+
+Value SplitRunningSums::lowOf(Value array) {
+  if (Value known = lows.lookup(array))
+    return known;
+  OpBuilder builder(array.getContext());
+  Operation *low;
+  if (auto align = array.getDefiningOp<AlignOp>()) {
+    Value source = lowOf(align.getArray());
+    bool isBehind = align->isBeforeInBlock(source.getDefiningOp());
+    builder.setInsertionPointAfterValue(isBehind ? source : array);
+    low = builder.clone(*align);
+    low->setOperand(0, source);
+  } else {
+    builder.setInsertionPointAfterValue(array);
+    low = builder.clone(*array.getDefiningOp());
+    cast<ScanOp>(array.getDefiningOp()).setKind(ScanKind::High);
+    cast<ScanOp>(low).setKind(ScanKind::Low);
+  }
+  return lows[array] = low->getResult(0);
+}
+
+/// Adds up scalars of a region. No pass behind this one changes the order of additions, nor does a target.
+struct Sum {
+  OpBuilder &builder;
+  Location loc;
+  Value value;
+
+  void add(int sign, Value x) {
+    if (!value)
+      value = sign > 0 ? x : Value(arith::NegFOp::create(builder, loc, x));
+    else
+      value = sign > 0 ? plus(value, x) : minus(value, x);
+  }
+
+  /// The same, and adds what this rounds off to `error` (Knuth's two-sum, The Art of Computer
+  /// Programming 4.2.2).
+  void addExactly(int sign, Value x, Sum &error) {
+    Value before = value;
+    add(sign, x);
+    if (!before)
+      return;
+    Value added = minus(value, before);
+    error.add(1, minus(before, minus(value, added)));
+    Value rest = sign > 0 ? minus(x, added) : plus(x, added);
+    error.add(sign, rest);
+  }
+
+private:
+  Value plus(Value a, Value b) { return arith::AddFOp::create(builder, loc, a, b); }
+  Value minus(Value a, Value b) { return arith::SubFOp::create(builder, loc, a, b); }
+};
+
+/// The sum of the terms: running sums and what is made of them first, then what these lack, then all others.
+Value SplitRunningSums::buildDifference(const Formula &formula, OpBuilder &builder, Location loc,
+                                        ArrayRef<Term> terms) {
+  auto scalarOf = [&](Term term) -> Value {
+    if (!term.scalar)
+      return formula.argumentOf(term.array);
+    bool isOfMap = term.scalar.getParentRegion() != formula.region;
+    return isOfMap ? builder.clone(*term.scalar.getDefiningOp())->getResult(0) : term.scalar;
+  };
+  auto rootOf = [&](const Term &term) -> Value {
+    for (auto [root, count] : term.array ? multiplesOf(term.array) : Multiples())
+      if (count != 0)
+        return root;
+    return {};
+  };
+  // Sum by sum, the added ones first, in pairs that cancel.
+  llvm::SmallMapVector<Value, SmallVector<Term>, 2> large;
+  SmallVector<Term> others;
+  bool isExact = llvm::any_of(terms, [](const Term &term) { return term.isCompanion; });
+  for (int sign : {1, -1})
+    for (const Term &term : terms)
+      if (Value root = rootOf(term); root && term.sign == sign)
+        large[root].push_back(term);
+  Sum difference{builder, loc, {}}, low{builder, loc, {}};
+  for (auto &[root, group] : large) {
+    // Two sums that are not of each other's size would round each other's differences.
+    Sum own{builder, loc, {}};
+    for (const Term &term : group)
+      if (isExact)
+        difference.addExactly(term.sign, scalarOf(term), low);
+      else
+        own.add(term.sign, scalarOf(term));
+    if (own.value)
+      difference.add(1, own.value);
+  }
+  // Beside a companion any other array may be as large, such as an edge of the same call.
+  for (const Term &term : terms)
+    if (!rootOf(term)) {
+      if (isExact && term.array)
+        difference.addExactly(term.sign, scalarOf(term), low);
+      else
+        others.push_back(term);
+    }
+  for (auto &[root, group] : large)
+    for (const Term &term : group)
+      if (findSum(term.array))
+        (low.value || term.sign > 0 ? low : difference).add(term.sign, formula.argumentOf(lowOf(term.array)));
+  if (low.value && isExact) {
+    // Of an infinite sum, what is rounded off is no number.
+    Value size = math::AbsFOp::create(builder, loc, difference.value);
+    Value limit = buildNumber(builder, loc, size.getType(), std::numeric_limits<double>::infinity());
+    Value isFinite = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, size, limit);
+    Value exact = arith::AddFOp::create(builder, loc, difference.value, low.value);
+    difference.value = arith::SelectOp::create(builder, loc, isFinite, exact, difference.value);
+  } else if (low.value) {
+    difference.add(1, low.value);
+  }
+  for (const Term &term : others)
+    difference.add(term.sign, scalarOf(term));
+  return difference.value;
+}
+
+/// Without pairs of one array, or one number, that is added and subtracted.
+static void cancelTerms(SmallVectorImpl<Term> &terms) {
+  auto isSame = [](const Term &a, const Term &b) {
+    Attribute x, y;
+    return a.array || b.array ? a.array == b.array
+                              : isNumber(a) && isNumber(b) && matchPattern(a.scalar, m_Constant(&x)) &&
+                                    matchPattern(b.scalar, m_Constant(&y)) && x == y;
+  };
+  for (size_t i = 0; i < terms.size(); ++i)
+    for (size_t j = i + 1; j < terms.size(); ++j)
+      if (terms[i].sign != terms[j].sign && isSame(terms[i], terms[j])) {
+        terms.erase(terms.begin() + j);
+        terms.erase(terms.begin() + i--);
+        break;
+      }
+}
+
+bool SplitRunningSums::rewrite(const Formula &formula) {
+  llvm::SmallBitVector mayDrop(formula.region->getNumArguments());
+  for (BlockArgument argument : formula.region->getArguments())
+    mayDrop[argument.getArgNumber()] = !argument.use_empty();
+  // From the end: the whole of a sum comes before its parts.
+  SmallVector<Operation *> sums;
+  for (Operation &op : llvm::reverse(formula.region->front()))
+    if (isAdded(&op))
+      sums.push_back(&op);
+  llvm::SmallPtrSet<Operation *, 8> erased;
+  for (Operation *op : sums) {
+    if (erased.contains(op))
+      continue;
+    SmallVector<Term> terms;
+    collectTerms(formula, op->getResult(0), 1, terms);
+    if (terms.size() > kMostTerms)
+      continue;
+    cancelTerms(terms);
+    Multiples total;
+    bool hasSum = false, hasCompanion = false, hasOther = false;
+    for (const Term &term : terms)
+      if (term.array) {
+        Multiples own = multiplesOf(term.array);
+        addMultiples(total, own, term.sign);
+        hasSum |= bool(findSum(term.array));
+        hasCompanion |= term.isCompanion;
+        hasOther |= !term.isCompanion && isEmpty(own);
+      }
+    // With what a call before left, an array that is none of the function's sums may be one of that call's.
+    if (!hasSum || !(isEmpty(total) || (hasCompanion && hasOther)))
+      continue;
+    OpBuilder builder(op);
+    op->getResult(0).replaceAllUsesWith(buildDifference(formula, builder, op->getLoc(), terms));
+    eraseUnused(op, erased);
+  }
+  // Their maps were read through.
+  for (int i = mayDrop.find_last(); i >= 0; i = mayDrop.find_prev(i))
+    if (formula.region->getArgument(i).use_empty())
+      formula.dropArgument(i);
+  return !erased.empty();
+}
+
+} // namespace

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Weights exp(D[t] - D[u]) have the digits of the difference and not of D, which grows with the sequence: f32 against f64, in every form.
+# RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s
+# REQUIRES: torch, taylorc
+# UNSUPPORTED: sanitizer
+import pathlib
+import tempfile
+import unittest
+
+import torch
+
+import taylor_attention  # loads the operator
+from Inputs.carried import ARRAYS, DECAYED
+
+# Softmax whose keys fade, as of a forgetting transformer: what is exponentiated is a score and a difference of running sums.
+FORGETTING = """
+taylor.spec @forgetting(%q: !q, %k: !k, %v: !v, %step: !column from projection(bias)) {
+  %D = taylor.scan sum over(u) -softplus(%step) : !column
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v weight(exp(s)) scale(rsqrt(size(d))) decay(%D) causal : !q, !k, !v, !column
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}"""
+
+
+class LongDecays(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name) / "spec.mlir"
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def attend(self, inputs, options, cotangent=None):
+        """The outputs; with a cotangent also the gradients of all inputs."""
+        inputs = [x.clone().requires_grad_() if cotangent is not None and x.is_floating_point() else x for x in inputs]
+        o = torch.ops.taylor.attention(inputs, str(self.path), options, None)[0]
+        if cotangent is None:
+            return [o]
+        return [o, *torch.autograd.grad(o, [x for x in inputs if x.requires_grad], cotangent.to(o.dtype))]
+
+    def check(self, text, options, tokens=400, total=-2e5, backward=True, documents=False, exact="", bounds=(2e-6, 1e-5)):
+        """By their own steps tokens fade in a few others; behind the second, the running sum is near `total`, where neighbours in f32 are
+        0.016 apart (of -2e5). So without the lesser half of each sum the error is some percent.
+        `bounds`: of the output and the gradients of queries, keys and values; of the gradient of steps, which are sums of what rows and columns leave."""
+        self.path.write_text(ARRAYS + text)
+        generator = torch.Generator().manual_seed(5)
+        random = lambda *shape: torch.randn(shape, generator=generator)
+        inputs = [random(1, 2, tokens, 16), random(1, 1, tokens, 16), random(1, 1, tokens, 16), random(1, 1, tokens)]
+        inputs[3][:, :, 1] = -total  # softplus is the identity there
+        if documents:
+            inputs.append(torch.tensor([[0] * (tokens // 4) + [1] * (tokens - tokens // 4)], dtype=torch.int32))
+            inputs[3][:, :, tokens // 4 + 1] = -total
+        cotangent = random(1, 2, tokens, 16) if backward else None
+        wide = [x.double() if x.is_floating_point() else x for x in inputs]
+        want = self.attend(wide, exact + (" --documents" if documents else ""), cotangent)
+        got = self.attend(inputs, options, cotangent)
+        self.assertEqual(len(want), len(got))
+        for i, (x, y) in enumerate(zip(got, want)):
+            with self.subTest(options=options, array=i):
+                self.assertLess(((x.double() - y).norm() / y.norm()).item(), bounds[i == 4])
+
+    def test_parallel(self):
+        for text in (DECAYED, FORGETTING):
+            self.check(text, "--form=parallel")
+            self.check(text, "--form=parallel --documents", documents=True)
+
+    def test_chunked(self):
+        self.check(DECAYED, "--form=chunked --chunk=64")
+        self.check(DECAYED, "--form=chunked --chunk=64 --documents", documents=True)
+
+    def test_states(self):
+        """The sums of a call that might go on from another one's."""
+        self.check(DECAYED, "--states --form=parallel")
+        self.check(DECAYED, "--states --form=chunked --chunk=64")
+
+    def test_infinite(self):
+        """A step of minus infinity hides all that was before it; what comes before, and does not see it, is as it was."""
+        self.path.write_text(ARRAYS + DECAYED)
+        generator = torch.Generator().manual_seed(6)
+        inputs = [torch.randn(shape, generator=generator) for shape in ((1, 2, 100, 16), (1, 1, 100, 16), (1, 1, 100, 16), (1, 1, 100))]
+        inputs[3][:, :, 70] = torch.inf
+        for options in ("--form=parallel", "--form=chunked --chunk=64"):
+            (o,) = self.attend(inputs, options)
+            (want,) = self.attend([x[:, :, :70] for x in inputs], "--form=parallel")
+            self.assertLess(((o[:, :, :64] - want[:, :, :64]).norm() / want[:, :, :64].norm()).item(), 2e-6)
+
+    def test_recurrent(self):
+        self.check(DECAYED, "--form=recurrent", backward=False)
+
+    def test_gpu(self):
+        for text, form in ((FORGETTING, "parallel"), (DECAYED, "chunked --chunk=64")):
+            self.check(text, f"--device=ptx --target=sm_80 --form={form}", tokens=140)
+
+    def test_long(self):
+        """No first step: a sequence that is as long as that."""
+        self.check(DECAYED, "--form=chunked", tokens=16384, total=-1.0, exact="--form=chunked", bounds=(2e-6, 4e-5))
+
+
+if __name__ == "__main__":
+    unittest.main()
