@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -192,17 +193,69 @@ Value StateCarrier::buildDecay(Location at, Value x, Value y, const Where &where
   });
 }
 
+/// Whether the argument for an array has one reader, the difference with another one's.
+static bool isReadOnce(PairwiseOp op, Value array) {
+  int64_t uses = 0;
+  for (auto [number, scalar] : llvm::enumerate(op.getScalars()))
+    if (op.getArrays()[scalar] == array)
+      for (Region &region : op->getRegions()) {
+        if (region.empty())
+          continue;
+        int64_t products = &region == &op.getVisible() ? 0 : op.getNumProducts();
+        // Reading the weights as sums leaves scalars that nobody reads.
+        uses += llvm::count_if(region.getArgument(products + number).getUsers(),
+                               [](Operation *user) { return !isOpTriviallyDead(user); });
+      }
+  return uses == 1;
+}
+
+bool StateCarrier::isOwnSum(PairwiseOp op, Value row, Value column) {
+  auto align = row.getDefiningOp<AlignOp>();
+  return runningSums.contains(column) && align && align.getArray() == column && align->hasOneUse() &&
+         isReadOnce(op, row) && isReadOnce(op, column) &&
+         llvm::all_of(column.getUsers(), [&](Operation *user) { return user == op || user == align; });
+}
+
+void StateCarrier::shortenSum(Location at, Value column, Value edge, Value last) {
+  auto number = [&](OpBuilder &b, double x) { return buildNumber(b, at, real(), x); };
+  Value tail = buildReduce(builder, at, Reduction::Sum, {"u"}, {column, last}, {},
+                           [&](OpBuilder &b, Location at, ValueRange x) -> Value {
+                             Value tokens = SizeOp::create(b, at, real(), builder.getStringAttr("u"));
+                             Value end = arith::SubFOp::create(b, at, tokens, number(b, 1.0));
+                             Value isLast = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ,
+                                                                  buildLocalIndex(b, at, "u"), end);
+                             Value least = StopGradientOp::create(b, at, x[1]);
+                             return buildOrZero(b, at, isLast, arith::SubFOp::create(b, at, x[0], least));
+                           });
+  // A call without tokens hands on what it got.
+  auto orGiven = [&](OpBuilder &b, Location at, Value given, Value final) -> Value {
+    Value tokens = SizeOp::create(b, at, real(), builder.getStringAttr("u"));
+    Value none = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, tokens, number(b, 0.0));
+    return arith::SelectOp::create(b, at, none, given, final);
+  };
+  Value sum = runningSums.lookup(column);
+  setFinal(sum, buildMap(builder, at, {sum, tail}, {}, [&](OpBuilder &b, Location at, ValueRange x) {
+             return orGiven(b, at, x[0], x[1]);
+           }));
+  setFinal(edge, buildMap(builder, at, edge, {}, [&](OpBuilder &b, Location at, ValueRange x) {
+             return orGiven(b, at, StopGradientOp::create(b, at, x[0]), number(b, 0.0));
+           }));
+}
+
 /// Of exp(a[t] - c[u]), states hold what keys count at the edge E, the least c so far: exp(E - c[u]), so that
 /// no factor is above 1 where a and c fall.
 CarriedDecay StateCarrier::carryDecay(PairwiseOp op, const SeparableSums &sums) {
   Location at = op.getLoc();
   Value column = buildFactor(builder, op, sums.columnExponent, {});
   Value row = buildFactor(builder, op, sums.rowExponent, {});
+  bool isOwn = isOwnSum(op, row, column);
   Value initial = addInitial("edge", withBatch(arrayTypeOf(column).without({"u"})).clone(real()));
   Value first = buildFirstEdge(at, initial);
   Value edge = buildEdges(at, column, first, sums.documents, /*exclusive=*/false);
   Value last = buildAtLast(edge, "u", first);
   setFinal(initial, last);
+  if (isOwn)
+    shortenSum(at, column, initial, last);
   if (mode == CarryMode::Recurrent) { // from token to token
     Value atQuery =
         AlignOp::create(builder, at, arrayTypeOf(edge).renamed("u", "t"), edge, builder.getStringAttr("t"));

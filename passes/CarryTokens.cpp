@@ -96,6 +96,8 @@ void StateCarrier::carrySum(ScanOp op) {
   }
   Value whole = buildSum(builder, op.getLoc(), op.getResult(), before);
   op.getResult().replaceAllUsesExcept(whole, whole.getDefiningOp());
+  if (!op.getExclusive() && token == "u")
+    runningSums[whole] = initial;
   Value added = buildReduce(builder, op.getLoc(), Reduction::Sum, token, terms, {},
                             [](OpBuilder &, Location, ValueRange x) { return x[0]; });
   setFinal(initial, buildSum(builder, op.getLoc(), left, added));

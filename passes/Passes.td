@@ -462,7 +462,7 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     | argument | what it is |
     |---|---|
     | `state0`, .. | of each causal sum of finitely many powers of an inner product, the states over earlier keys (`taylor.states` without chunks) |
-    | `edge0`, .. | where such sums decay by exp(a[t] - c[u]): the least c so far, E. States are as E sees them: a key counts exp(E - c[u]), a query reads exp(a[t] - E), and a call multiplies them by exp(E' - E) |
+    | `edge0`, .. | where such sums decay by exp(a[t] - c[u]): the least c so far, E; 0 where a and c are one running sum that nothing else reads, and which then goes on from its distance to E. States are as E sees them: a key counts exp(E - c[u]), a query reads exp(a[t] - E), and a call multiplies them by exp(E' - E) |
     | `sum0`, .. | a running sum, `taylor.scan sum` |
     | `maximum0`, .. | a running maximum |
     | `inputs0`, .. | of a convolution or shift, the last tokens that it reads, the oldest first, along an axis of their own |

@@ -164,6 +164,7 @@ private:
   Multiples multiplesOf(Value array);
   Multiples multiplesOf(const Formula &formula, Value scalar, Scalars &known);
   Multiples multiplesOfFormula(Operation *op, Region &body);
+  Multiples multiplesOf(const Formula &formula, const Term &term);
   void collectTerms(const Formula &formula, Value scalar, int sign, SmallVectorImpl<Term> &terms);
   void addTerm(const Formula &formula, Value scalar, int sign, SmallVectorImpl<Term> &terms);
   bool rewrite(const Formula &formula);
@@ -193,6 +194,13 @@ Value SplitRunningSums::findSum(Value array) const {
 Multiples SplitRunningSums::multiplesOfFormula(Operation *op, Region &body) {
   Scalars known;
   return multiplesOf({op, &body}, body.front().getTerminator()->getOperand(0), known);
+}
+
+Multiples SplitRunningSums::multiplesOf(const Formula &formula, const Term &term) {
+  if (term.array)
+    return multiplesOf(term.array);
+  Scalars known;
+  return isNumber(term) ? Multiples() : multiplesOf(formula, term.scalar, known);
 }
 
 Multiples SplitRunningSums::multiplesOf(Value array) {
@@ -381,7 +389,7 @@ Value SplitRunningSums::buildDifference(const Formula &formula, OpBuilder &build
     return isOfMap ? builder.clone(*term.scalar.getDefiningOp())->getResult(0) : term.scalar;
   };
   auto rootOf = [&](const Term &term) -> Value {
-    for (auto [root, count] : term.array ? multiplesOf(term.array) : Multiples())
+    for (auto [root, count] : multiplesOf(formula, term))
       if (count != 0)
         return root;
     return {};
@@ -416,7 +424,7 @@ Value SplitRunningSums::buildDifference(const Formula &formula, OpBuilder &build
     }
   for (auto &[root, group] : large)
     for (const Term &term : group)
-      if (findSum(term.array))
+      if (term.array && findSum(term.array))
         (low.value || term.sign > 0 ? low : difference).add(term.sign, formula.argumentOf(lowOf(term.array)));
   if (low.value && isExact) {
     // Of an infinite sum, what is rounded off is no number.
@@ -470,14 +478,13 @@ bool SplitRunningSums::rewrite(const Formula &formula) {
     cancelTerms(terms);
     Multiples total;
     bool hasSum = false, hasCompanion = false, hasOther = false;
-    for (const Term &term : terms)
-      if (term.array) {
-        Multiples own = multiplesOf(term.array);
-        addMultiples(total, own, term.sign);
-        hasSum |= bool(findSum(term.array));
-        hasCompanion |= term.isCompanion;
-        hasOther |= !term.isCompanion && isEmpty(own);
-      }
+    for (const Term &term : terms) {
+      Multiples own = multiplesOf(formula, term);
+      addMultiples(total, own, term.sign);
+      hasSum |= term.array && findSum(term.array);
+      hasCompanion |= term.isCompanion;
+      hasOther |= term.array && !term.isCompanion && isEmpty(own);
+    }
     // With what a call before left, an array that is none of the function's sums may be one of that call's.
     if (!hasSum || !(isEmpty(total) || (hasCompanion && hasOther)))
       continue;

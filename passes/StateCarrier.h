@@ -89,6 +89,11 @@ private:
   /// Of sums that become a recurrence.
   void warnSmallMass(PairwiseOp op, const SeparableSums &sums);
   CarriedDecay carryDecay(PairwiseOp op, const SeparableSums &sums);
+  /// Whether a decay's exponents are a running sum that nothing else reads.
+  bool isOwnSum(PairwiseOp op, mlir::Value row, mlir::Value column);
+  /// Makes such a sum begin, in the next call, at how far it is above the edge, and the edge there 0: a sum
+  /// over all calls would have fewer digits with each.
+  void shortenSum(mlir::Location at, mlir::Value column, mlir::Value edge, mlir::Value last);
   /// The edge of the states that the call begins from.
   mlir::Value buildFirstEdge(mlir::Location at, mlir::Value initial);
   /// The edge behind each key or, `exclusive`, before it: `column` is c, `first` the edge before all,
@@ -141,6 +146,8 @@ private:
   mlir::Value starts, lastStart;
   llvm::SmallVector<Carried> carried;
   llvm::StringMap<int64_t> kinds;
+  /// Running sums over all calls, from the first term on, and what those before left of them.
+  llvm::DenseMap<mlir::Value, mlir::Value> runningSums;
   llvm::DenseMap<int64_t, mlir::StringAttr> lastAxes;
 };
 

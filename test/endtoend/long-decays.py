@@ -73,6 +73,29 @@ class LongDecays(unittest.TestCase):
         self.check(DECAYED, "--states --form=parallel")
         self.check(DECAYED, "--states --form=chunked --chunk=64")
 
+    def test_pieces(self):
+        """What calls leave each other has the digits of what is near: sums go on from how far they are above the edge."""
+        self.path.write_text(ARRAYS + DECAYED)
+        generator = torch.Generator().manual_seed(7)
+        shapes = (1, 2, 200, 16), (1, 1, 200, 16), (1, 1, 200, 16), (1, 1, 200)
+        inputs = [torch.randn(shape, generator=generator) for shape in shapes]
+        inputs[3][:, :, 1] = 2e5
+        cotangent = torch.randn(shapes[0], generator=generator)
+        want = self.attend([x.double() for x in inputs], "--form=parallel", cotangent)
+        for options, bounds in (("--form=chunked --chunk=64", (0, 2, 3, 90, 150, 200)), ("--form=parallel", (0, 60, 200)), ("--form=recurrent", (0, 50, *range(51, 201)))):
+            learned = [x.clone().requires_grad_(options != "--form=recurrent") for x in inputs]
+            states, outputs = [], []
+            for begin, end in zip(bounds, bounds[1:]):
+                piece = [x[:, :, begin:end] for x in learned]
+                o, *states = torch.ops.taylor.attention([*piece, *states], str(self.path), "--states " * (options != "--form=recurrent") + options, None)
+                outputs.append(o)
+            got = [torch.cat(outputs, 2)]
+            if learned[0].requires_grad:
+                got += torch.autograd.grad(got[0], learned, cotangent)
+            for i, (x, y) in enumerate(zip(got, want)):
+                with self.subTest(options=options, array=i):
+                    self.assertLess(((x.double() - y).norm() / y.norm()).item(), 1e-5 if i == 4 else 2e-6)
+
     def test_infinite(self):
         """A step of minus infinity hides all that was before it; what comes before, and does not see it, is as it was."""
         self.path.write_text(ARRAYS + DECAYED)

@@ -45,8 +45,6 @@ taylor.spec @series(%q: !q, %k: !k, %v: !v) {
 // CHECK-SAME: %initial.sum0: !bg_f32 from input, %initial.edge0: !bg_f32 from input, %initial.state0: {{.*}} from input, %initial.position: !b_f32 from input
 // CHECK: %[[SCAN:.*]] = taylor.scan sum over(u) %f
 // CHECK: %[[L:.*]] = taylor.map %[[SCAN]] + %initial.sum0
-// CHECK: %[[ADDED:.*]] = taylor.reduce sum over(u)
-// CHECK: %[[SUM:.*]] = taylor.map %initial.sum0 + %[[ADDED]]
 // CHECK: %[[LT:.*]] = taylor.align %[[L]] to t
 // CHECK: %[[PAIRS:.*]] = taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) -> rows(s0 * exp(%[[LT]] - %[[L]]), %v)
 // CHECK: %[[BEFORE:.*]] = taylor.map select(%initial.position == 0.0, 3.4{{.*}}, stop(%initial.edge0))
@@ -54,6 +52,10 @@ taylor.spec @series(%q: !q, %k: !k, %v: !v) {
 // CHECK: %[[EDGES:.*]] = taylor.map stop(min(%[[BEFORE]], -%[[LEAST]]))
 // CHECK: %[[LAST:.*]] = taylor.reduce sum over(u) select(u == size(u) - 1.0, stop(%[[EDGES]]), 0.0)
 // CHECK: %[[EDGE:.*]] = taylor.map select(size(u) == 0.0, stop(%[[BEFORE]]), %[[LAST]])
+// Nothing but the decay reads the sum: the next call's begins at how far it is above the edge, and the edge at 0.
+// CHECK: %[[ABOVE:.*]] = taylor.reduce sum over(u) select(u == size(u) - 1.0, %[[L]] - stop(%[[EDGE]]), 0.0)
+// CHECK: %[[SUM:.*]] = taylor.map select(size(u) == 0.0, %initial.sum0, %[[ABOVE]])
+// CHECK: %[[NEXTEDGE:.*]] = taylor.map select(size(u) == 0.0, stop(%initial.edge0), 0.0)
 // CHECK: %[[ROW:.*]] = taylor.map exp(%[[LT]] - %[[BEFORE]])
 // CHECK: %[[COLUMN:.*]] = taylor.map exp(%[[EDGE]] - %[[L]])
 // CHECK: %[[KEEP:.*]] = taylor.map exp(%[[EDGE]] - %[[BEFORE]])
@@ -63,7 +65,7 @@ taylor.spec @series(%q: !q, %k: !k, %v: !v) {
 // CHECK: %[[KEPT:.*]] = taylor.map %initial.state0 * %[[KEEP]]
 // CHECK: %[[VALUES:.*]] = taylor.map %v * %[[COLUMN]]
 // CHECK: %[[NEXT:.*]] = taylor.states %k, %[[VALUES]] initial %[[KEPT]] orders(1 to 1)
-// CHECK: taylor.yield "o" %[[O]], "final.sum0" %[[SUM]], "final.edge0" %[[EDGE]], "final.state0" %[[NEXT]], "final.position"
+// CHECK: taylor.yield "o" %[[O]], "final.sum0" %[[SUM]], "final.edge0" %[[NEXTEDGE]], "final.state0" %[[NEXT]], "final.position"
 // The recurrence keeps of its states what each token leaves of them.
 // STEPS-LABEL: taylor.spec @decayed
 // STEPS: %[[L:.*]] = taylor.map %{{.*}} + %initial.sum0
