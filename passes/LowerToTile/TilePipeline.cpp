@@ -27,10 +27,10 @@ void taylor::buildFormPipeline(OpPassManager &manager, const TileSizes &sizes) {
     functions.addPass(createCanonicalizerPass());
     functions.addPass(createCSEPass());
   }
-  manager.nest<FunctionOp>().addPass(createSplitRunningSumsPass());
 }
 
 void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes) {
+  manager.nest<FunctionOp>().addPass(createSplitRunningSumsPass());
   if (sizes.foldRowFactors)
     manager.addPass(createFoldRowFactorsPass());
   if (sizes.rowSums != RowSums::Parts)

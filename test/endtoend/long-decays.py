@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Weights exp(D[t] - D[u]) have the digits of the difference and not of D, which grows with the sequence: f32 against f64, in every form.
+# Weights exp(D[t] - D[u]) have the digits of the difference and not of D, which grows with the sequence: f32 against f64, in every form, in pieces and in decoding.
 # RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s
 # REQUIRES: torch, taylorc
 # UNSUPPORTED: sanitizer
@@ -9,7 +9,7 @@ import unittest
 
 import torch
 
-import taylor_attention  # loads the operator
+import taylor_attention
 from Inputs.carried import ARRAYS, DECAYED
 
 # Softmax whose keys fade, as of a forgetting transformer: what is exponentiated is a score and a difference of running sums.
@@ -95,6 +95,19 @@ class LongDecays(unittest.TestCase):
             for i, (x, y) in enumerate(zip(got, want)):
                 with self.subTest(options=options, array=i):
                     self.assertLess(((x.double() - y).norm() / y.norm()).item(), 1e-5 if i == 4 else 2e-6)
+
+    def test_decoding(self):
+        """One token after the other behind a prompt, from states and over all keys."""
+        generator = torch.Generator().manual_seed(8)
+        inputs = [torch.randn(shape, generator=generator) for shape in ((1, 2, 80, 16), (1, 1, 80, 16), (1, 1, 80, 16), (1, 1, 80))]
+        inputs[3][:, :, 1] = 2e5
+        for text in (DECAYED, FORGETTING):
+            self.path.write_text(ARRAYS + text)
+            (want,) = self.attend([x.double() for x in inputs], "--form=parallel")
+            decoder = taylor_attention.Decoder(self.path, head_dim=16)
+            bounds = (0, 30, *range(31, 81))
+            o = torch.cat([decoder.extend(*(x[:, :, begin:end] for x in inputs)) for begin, end in zip(bounds, bounds[1:])], 2)
+            self.assertLess(((o.double() - want).norm() / want.norm()).item(), 2e-6)
 
     def test_infinite(self):
         """A step of minus infinity hides all that was before it; what comes before, and does not see it, is as it was."""
