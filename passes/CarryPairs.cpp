@@ -193,7 +193,7 @@ Value StateCarrier::buildDecay(Location at, Value x, Value y, const Where &where
   });
 }
 
-/// Whether the argument for an array has one reader, the difference with another one's.
+/// Whether one scalar alone, of all regions, reads an array.
 static bool isReadOnce(PairwiseOp op, Value array) {
   int64_t uses = 0;
   for (auto [number, scalar] : llvm::enumerate(op.getScalars()))
@@ -201,9 +201,8 @@ static bool isReadOnce(PairwiseOp op, Value array) {
       for (Region &region : op->getRegions()) {
         if (region.empty())
           continue;
-        int64_t products = &region == &op.getVisible() ? 0 : op.getNumProducts();
         // Reading the weights as sums leaves scalars that nobody reads.
-        uses += llvm::count_if(region.getArgument(products + number).getUsers(),
+        uses += llvm::count_if(region.getArgument(numProductArguments(op, region) + number).getUsers(),
                                [](Operation *user) { return !isOpTriviallyDead(user); });
       }
   return uses == 1;
@@ -217,28 +216,17 @@ bool StateCarrier::isOwnSum(PairwiseOp op, Value row, Value column) {
 }
 
 void StateCarrier::shortenSum(Location at, Value column, Value edge, Value last) {
-  auto number = [&](OpBuilder &b, double x) { return buildNumber(b, at, real(), x); };
-  Value tail = buildReduce(builder, at, Reduction::Sum, {"u"}, {column, last}, {},
-                           [&](OpBuilder &b, Location at, ValueRange x) -> Value {
-                             Value tokens = SizeOp::create(b, at, real(), builder.getStringAttr("u"));
-                             Value end = arith::SubFOp::create(b, at, tokens, number(b, 1.0));
-                             Value isLast = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ,
-                                                                  buildLocalIndex(b, at, "u"), end);
-                             Value least = StopGradientOp::create(b, at, x[1]);
-                             return buildOrZero(b, at, isLast, arith::SubFOp::create(b, at, x[0], least));
-                           });
   // A call without tokens hands on what it got.
-  auto orGiven = [&](OpBuilder &b, Location at, Value given, Value final) -> Value {
-    Value tokens = SizeOp::create(b, at, real(), builder.getStringAttr("u"));
-    Value none = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, tokens, number(b, 0.0));
-    return arith::SelectOp::create(b, at, none, given, final);
-  };
   Value sum = runningSums.lookup(column);
-  setFinal(sum, buildMap(builder, at, {sum, tail}, {}, [&](OpBuilder &b, Location at, ValueRange x) {
-             return orGiven(b, at, x[0], x[1]);
-           }));
+  setFinal(sum, buildAtLast(
+                    {column, last}, "u", sum,
+                    [](OpBuilder &b, Location at, ValueRange x) -> Value {
+                      return arith::SubFOp::create(b, at, x[0], StopGradientOp::create(b, at, x[1]));
+                    },
+                    [](OpBuilder &, Location, ValueRange x) { return x[0]; }));
   setFinal(edge, buildMap(builder, at, edge, {}, [&](OpBuilder &b, Location at, ValueRange x) {
-             return orGiven(b, at, StopGradientOp::create(b, at, x[0]), number(b, 0.0));
+             Value given = StopGradientOp::create(b, at, x[0]);
+             return buildOrElse(b, at, "u", given, buildNumber(b, at, real(), 0.0));
            }));
 }
 

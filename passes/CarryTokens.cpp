@@ -66,22 +66,29 @@ LogicalResult StateCarrier::carryScan(ScanOp op) {
   return success();
 }
 
-Value StateCarrier::buildAtLast(Value array, StringRef token, Value otherwise) {
-  Location where = array.getLoc();
-  auto number = [&](OpBuilder &b, double x) { return buildNumber(b, where, real(), x); };
-  Value last = buildReduce(builder, where, Reduction::Sum, token, array, {},
+Value StateCarrier::buildOrElse(OpBuilder &b, Location at, StringRef token, Value none, Value some) {
+  Value tokens = SizeOp::create(b, at, real(), builder.getStringAttr(token));
+  return arith::SelectOp::create(b, at, isEqual(b, at, tokens, buildNumber(b, at, real(), 0.0)), none, some);
+}
+
+Value StateCarrier::buildAtLast(ValueRange arrays, StringRef token, Value otherwise, ScalarBody element,
+                                ScalarBody rest) {
+  Location where = arrays.front().getLoc();
+  Value last = buildReduce(builder, where, Reduction::Sum, token, arrays, {},
                            [&](OpBuilder &b, Location at, ValueRange x) {
                              Value tokens = SizeOp::create(b, at, real(), builder.getStringAttr(token));
-                             Value index = arith::SubFOp::create(b, at, tokens, number(b, 1.0));
+                             Value one = buildNumber(b, at, real(), 1.0);
+                             Value index = arith::SubFOp::create(b, at, tokens, one);
                              Value isLast = isEqual(b, at, buildLocalIndex(b, at, token), index);
-                             return buildOrZero(b, at, isLast, StopGradientOp::create(b, at, x[0]));
+                             return buildOrZero(b, at, isLast, element(b, at, x));
                            });
-  return buildMap(builder, where, {last, otherwise}, {},
-                  [&](OpBuilder &b, Location at, ValueRange x) -> Value {
-                    Value tokens = SizeOp::create(b, at, real(), builder.getStringAttr(token));
-                    Value rest = StopGradientOp::create(b, at, x[1]);
-                    return arith::SelectOp::create(b, at, isEqual(b, at, tokens, number(b, 0.0)), rest, x[0]);
-                  });
+  return buildMap(builder, where, {last, otherwise}, {}, [&](OpBuilder &b, Location at, ValueRange x) {
+    return buildOrElse(b, at, token, rest(b, at, x.drop_front()), x[0]);
+  });
+}
+
+Value StateCarrier::buildAtLast(Value array, StringRef token, Value otherwise) {
+  return buildAtLast(array, token, otherwise, buildStopped, buildStopped);
 }
 
 void StateCarrier::carrySum(ScanOp op) {

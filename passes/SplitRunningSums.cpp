@@ -52,18 +52,6 @@ bool isNumber(const Term &term) { return term.scalar && matchPattern(term.scalar
 /// Whether scalars of the region add up: a + b, a - b, -a.
 bool isAdded(Operation *op) { return isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::NegFOp>(op); }
 
-/// Erases what only `op`, which nobody reads, is computed from.
-void eraseUnused(Operation *op, llvm::SmallPtrSetImpl<Operation *> &erased) {
-  if (!op || erased.contains(op) || !isOpTriviallyDead(op))
-    return;
-  auto sources =
-      llvm::map_to_vector(op->getOperands(), [](Value operand) { return operand.getDefiningOp(); });
-  erased.insert(op);
-  op->erase();
-  for (Operation *source : sources)
-    eraseUnused(source, erased);
-}
-
 /// One region of an operation on arrays.
 struct Formula {
   Operation *op;
@@ -74,7 +62,7 @@ struct Formula {
     auto pairs = dyn_cast<PairwiseOp>(op);
     if (!pairs)
       return op->getOperand(argument.getArgNumber()); // arrays come first
-    int64_t number = int64_t(argument.getArgNumber()) - numProducts(pairs);
+    int64_t number = int64_t(argument.getArgNumber()) - numProductArguments(pairs, *region);
     if (number < 0 || number >= int64_t(pairs.getScalars().size()))
       return {};
     return pairs.getArrays()[pairs.getScalars()[number]];
@@ -101,7 +89,8 @@ struct Formula {
   Value argumentOf(Value array) const {
     if (auto pairs = dyn_cast<PairwiseOp>(op)) {
       auto ofWeight = cast<BlockArgument>(addScalarOperand(pairs, array));
-      return region->getArgument(ofWeight.getArgNumber() - pairs.getNumProducts() + numProducts(pairs));
+      return region->getArgument(ofWeight.getArgNumber() - pairs.getNumProducts() +
+                                 numProductArguments(pairs, *region));
     }
     MutableOperandRange known = arrays();
     for (OpOperand &operand : MutableArrayRef<OpOperand>(known))
@@ -109,11 +98,6 @@ struct Formula {
         return region->getArgument(operand.getOperandNumber());
     known.append(array);
     return region->front().addArgument(arrayTypeOf(array).getScalarType(), op->getLoc());
-  }
-
-  /// Arguments for products in front of those for scalars.
-  int64_t numProducts(PairwiseOp pairs) const {
-    return region == &pairs.getVisible() ? 0 : pairs.getNumProducts();
   }
 
   /// Of an operation that is no taylor.pairwise.
@@ -131,28 +115,24 @@ public:
     aligns.clear();
     Block &block = getOperation().getBody().front();
     SmallVector<Operation *> ops;
-    llvm::SmallPtrSet<Operation *, 16> hadUses;
-    for (Operation &op : block) {
-      if (!op.use_empty())
-        hadUses.insert(&op);
+    for (Operation &op : block)
       if (isa<MapOp, ReduceOp, ScanOp, PairwiseOp>(op))
         ops.push_back(&op);
-    }
     // Readers first: the maps that they read through are as they were. Nothing is erased meanwhile, so no
     // array comes to stand where `multiples` knew another.
-    SmallVector<PairwiseOp> changed;
-    for (Operation *op : llvm::reverse(ops)) {
-      bool isChanged = false;
+    llvm::SetVector<Operation *> changed;
+    for (Operation *op : llvm::reverse(ops))
       for (Region &region : op->getRegions())
-        if (!region.empty())
-          isChanged |= rewrite({op, &region});
-      if (auto pairs = dyn_cast<PairwiseOp>(op); pairs && isChanged)
-        changed.push_back(pairs);
-    }
-    for (PairwiseOp op : changed)
-      dropScalars(op);
+        if (!region.empty() && rewrite({op, &region}))
+          changed.insert(op);
+    if (changed.empty())
+      return markAllAnalysesPreserved();
+    for (Operation *op : changed)
+      if (auto pairs = dyn_cast<PairwiseOp>(op))
+        dropScalars(pairs);
+    // Maps that were read through.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (hadUses.contains(&op) && isOpTriviallyDead(&op))
+      if (isOpTriviallyDead(&op))
         op.erase();
   }
 
@@ -462,17 +442,17 @@ bool SplitRunningSums::rewrite(const Formula &formula) {
   llvm::SmallBitVector mayDrop(formula.region->getNumArguments());
   for (BlockArgument argument : formula.region->getArguments())
     mayDrop[argument.getArgNumber()] = !argument.use_empty();
-  // From the end: the whole of a sum comes before its parts.
-  SmallVector<Operation *> sums;
-  for (Operation &op : llvm::reverse(formula.region->front()))
-    if (isAdded(&op))
-      sums.push_back(&op);
-  llvm::SmallPtrSet<Operation *, 8> erased;
-  for (Operation *op : sums) {
-    if (erased.contains(op))
+  // From the end: the whole of a sum comes before its parts, and these go with it.
+  bool isChanged = false;
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(formula.region->front()))) {
+    if (isChanged && isOpTriviallyDead(&op)) {
+      op.erase();
+      continue;
+    }
+    if (!isAdded(&op))
       continue;
     SmallVector<Term> terms;
-    collectTerms(formula, op->getResult(0), 1, terms);
+    collectTerms(formula, op.getResult(0), 1, terms);
     if (terms.size() > kMostTerms)
       continue;
     cancelTerms(terms);
@@ -488,15 +468,16 @@ bool SplitRunningSums::rewrite(const Formula &formula) {
     // With what a call before left, an array that is none of the function's sums may be one of that call's.
     if (!hasSum || !(isEmpty(total) || (hasCompanion && hasOther)))
       continue;
-    OpBuilder builder(op);
-    op->getResult(0).replaceAllUsesWith(buildDifference(formula, builder, op->getLoc(), terms));
-    eraseUnused(op, erased);
+    OpBuilder builder(&op);
+    op.getResult(0).replaceAllUsesWith(buildDifference(formula, builder, op.getLoc(), terms));
+    op.erase();
+    isChanged = true;
   }
   // Their maps were read through.
   for (int i = mayDrop.find_last(); i >= 0; i = mayDrop.find_prev(i))
     if (formula.region->getArgument(i).use_empty())
       formula.dropArgument(i);
-  return !erased.empty();
+  return isChanged;
 }
 
 } // namespace

@@ -113,6 +113,12 @@ private:
   mlir::LogicalResult carryConvolution(ConvolveOp op);
   /// What a scan runs over, as an array of its own.
   mlir::Value buildTerms(ScanOp op);
+  /// In a region: `some`, or `none` where the call has no tokens.
+  mlir::Value buildOrElse(mlir::OpBuilder &b, mlir::Location at, llvm::StringRef token, mlir::Value none,
+                          mlir::Value some);
+  /// A formula of arrays at the call's last token or, where it has none, one of `otherwise`.
+  mlir::Value buildAtLast(mlir::ValueRange arrays, llvm::StringRef token, mlir::Value otherwise,
+                          ScalarBody element, ScalarBody rest);
   /// An array at the call's last token, or `otherwise` where it has none; a constant to the derivative.
   mlir::Value buildAtLast(mlir::Value array, llvm::StringRef token, mlir::Value otherwise);
   /// The last `count` tokens of an array before the call, along an axis of its own; the oldest first.

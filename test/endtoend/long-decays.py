@@ -22,6 +22,15 @@ taylor.spec @forgetting(%q: !q, %k: !k, %v: !v, %step: !column from projection(b
 }"""
 
 
+def make(seed, tokens, step):
+    """Queries, keys, values, steps, and what is behind them: the second step is `step` (of a positive one softplus is the identity)."""
+    generator = torch.Generator().manual_seed(seed)
+    random = lambda *shape: torch.randn(shape, generator=generator)
+    inputs = [random(1, 2, tokens, 16), random(1, 1, tokens, 16), random(1, 1, tokens, 16), random(1, 1, tokens)]
+    inputs[3][:, :, 1] = step
+    return inputs, random(1, 2, tokens, 16)
+
+
 class LongDecays(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -38,26 +47,25 @@ class LongDecays(unittest.TestCase):
             return [o]
         return [o, *torch.autograd.grad(o, [x for x in inputs if x.requires_grad], cotangent.to(o.dtype))]
 
-    def check(self, text, options, tokens=400, total=-2e5, backward=True, documents=False, exact="", bounds=(2e-6, 1e-5)):
+    def compare(self, got, want, bounds=(2e-6, 1e-5), **case):
+        """`bounds`: of the output and the gradients of queries, keys and values; of the gradient of steps, which are sums of what rows and columns leave."""
+        self.assertEqual(len(want), len(got))
+        for i, (x, y) in enumerate(zip(got, want)):
+            with self.subTest(array=i, **case):
+                self.assertLess(((x.double() - y).norm() / y.norm()).item(), bounds[i == 4])
+
+    def check(self, text, options, tokens=400, total=-2e5, backward=True, documents=False, exact="", **bounds):
         """By their own steps tokens fade in a few others; behind the second, the running sum is near `total`, where neighbours in f32 are
-        0.016 apart (of -2e5). So without the lesser half of each sum the error is some percent.
-        `bounds`: of the output and the gradients of queries, keys and values; of the gradient of steps, which are sums of what rows and columns leave."""
+        0.016 apart (of -2e5). So without the lesser half of each sum the error is some percent."""
         self.path.write_text(ARRAYS + text)
-        generator = torch.Generator().manual_seed(5)
-        random = lambda *shape: torch.randn(shape, generator=generator)
-        inputs = [random(1, 2, tokens, 16), random(1, 1, tokens, 16), random(1, 1, tokens, 16), random(1, 1, tokens)]
-        inputs[3][:, :, 1] = -total  # softplus is the identity there
+        inputs, cotangent = make(5, tokens, -total)
         if documents:
             inputs.append(torch.tensor([[0] * (tokens // 4) + [1] * (tokens - tokens // 4)], dtype=torch.int32))
             inputs[3][:, :, tokens // 4 + 1] = -total
-        cotangent = random(1, 2, tokens, 16) if backward else None
+        cotangent = cotangent if backward else None
         wide = [x.double() if x.is_floating_point() else x for x in inputs]
         want = self.attend(wide, exact + (" --documents" if documents else ""), cotangent)
-        got = self.attend(inputs, options, cotangent)
-        self.assertEqual(len(want), len(got))
-        for i, (x, y) in enumerate(zip(got, want)):
-            with self.subTest(options=options, array=i):
-                self.assertLess(((x.double() - y).norm() / y.norm()).item(), bounds[i == 4])
+        self.compare(self.attend(inputs, options, cotangent), want, options=options, **bounds)
 
     def test_parallel(self):
         for text in (DECAYED, FORGETTING):
@@ -76,11 +84,7 @@ class LongDecays(unittest.TestCase):
     def test_pieces(self):
         """What calls leave each other has the digits of what is near: sums go on from how far they are above the edge."""
         self.path.write_text(ARRAYS + DECAYED)
-        generator = torch.Generator().manual_seed(7)
-        shapes = (1, 2, 200, 16), (1, 1, 200, 16), (1, 1, 200, 16), (1, 1, 200)
-        inputs = [torch.randn(shape, generator=generator) for shape in shapes]
-        inputs[3][:, :, 1] = 2e5
-        cotangent = torch.randn(shapes[0], generator=generator)
+        inputs, cotangent = make(7, 200, 2e5)
         want = self.attend([x.double() for x in inputs], "--form=parallel", cotangent)
         for options, bounds in (("--form=chunked --chunk=64", (0, 2, 3, 90, 150, 200)), ("--form=parallel", (0, 60, 200)), ("--form=recurrent", (0, 50, *range(51, 201)))):
             learned = [x.clone().requires_grad_(options != "--form=recurrent") for x in inputs]
@@ -92,33 +96,28 @@ class LongDecays(unittest.TestCase):
             got = [torch.cat(outputs, 2)]
             if learned[0].requires_grad:
                 got += torch.autograd.grad(got[0], learned, cotangent)
-            for i, (x, y) in enumerate(zip(got, want)):
-                with self.subTest(options=options, array=i):
-                    self.assertLess(((x.double() - y).norm() / y.norm()).item(), 1e-5 if i == 4 else 2e-6)
+            self.compare(got, want[: len(got)], options=options)
 
     def test_decoding(self):
         """One token after the other behind a prompt, from states and over all keys."""
-        generator = torch.Generator().manual_seed(8)
-        inputs = [torch.randn(shape, generator=generator) for shape in ((1, 2, 80, 16), (1, 1, 80, 16), (1, 1, 80, 16), (1, 1, 80))]
-        inputs[3][:, :, 1] = 2e5
+        inputs, _ = make(8, 80, 2e5)
         for text in (DECAYED, FORGETTING):
             self.path.write_text(ARRAYS + text)
-            (want,) = self.attend([x.double() for x in inputs], "--form=parallel")
+            want = self.attend([x.double() for x in inputs], "--form=parallel")
             decoder = taylor_attention.Decoder(self.path, head_dim=16)
             bounds = (0, 30, *range(31, 81))
             o = torch.cat([decoder.extend(*(x[:, :, begin:end] for x in inputs)) for begin, end in zip(bounds, bounds[1:])], 2)
-            self.assertLess(((o.double() - want).norm() / want.norm()).item(), 2e-6)
+            self.compare([o], want)
 
     def test_infinite(self):
         """A step of minus infinity hides all that was before it; what comes before, and does not see it, is as it was."""
         self.path.write_text(ARRAYS + DECAYED)
-        generator = torch.Generator().manual_seed(6)
-        inputs = [torch.randn(shape, generator=generator) for shape in ((1, 2, 100, 16), (1, 1, 100, 16), (1, 1, 100, 16), (1, 1, 100))]
+        inputs, _ = make(6, 100, 0.0)
         inputs[3][:, :, 70] = torch.inf
         for options in ("--form=parallel", "--form=chunked --chunk=64"):
             (o,) = self.attend(inputs, options)
             (want,) = self.attend([x[:, :, :70] for x in inputs], "--form=parallel")
-            self.assertLess(((o[:, :, :64] - want[:, :, :64]).norm() / want[:, :, :64].norm()).item(), 2e-6)
+            self.compare([o[:, :, :64]], [want[:, :, :64]], options=options)
 
     def test_recurrent(self):
         self.check(DECAYED, "--form=recurrent", backward=False)
