@@ -26,7 +26,10 @@ LogicalResult StateCarrier::refuse(Location at, const Twine &why, StringRef wayO
   StringRef what = mode == CarryMode::Recurrent ? "unsupported recurrent form: "
                    : mode == CarryMode::Queries ? "unsupported --decode over all keys: "
                                                 : "unsupported --states: ";
-  return emitError(at) << what << why << "; " << wayOut;
+  InFlightDiagnostic error = emitError(at) << what << why << "; " << wayOut;
+  if (mode == CarryMode::Recurrent)
+    error << "; --decode=cache keeps keys and values instead";
+  return error;
 }
 
 //===----------------------------------------------------------------------===//

@@ -30,9 +30,10 @@ struct CheckHalfWeightsPass : taylor::impl::CheckHalfWeightsPassBase<CheckHalfWe
         continue;
       Range range = rangeOfWeight(op, sum.getYielded());
       if (!(range.largest() <= kLargestHalf))
-        return op.emitError() << "expected weights of at most 65504, the largest number of f16, but got "
-                              << describe(range)
-                              << ": use bf16, or bound the score, as in score(max(min(s, 8.0), -8.0))";
+        return op.emitError()
+               << "expected weights of at most 65504, the largest number of f16, in which GPUs multiply "
+                  "them, but got "
+               << describe(range) << ": use bf16, or bound the score, as in score(max(min(s, 8.0), -8.0))";
     }
     return success();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/SeparableSums.h"
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Formula.h"
 #include "passes/DocumentMask.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -63,6 +64,12 @@ SeparableTerm numberTerm(double number) {
 bool taylor::isCount(PairwiseOp op, PairSumAttr sum) {
   Operation *yield = op.getWeight().front().getTerminator();
   return sum.getArray() < 0 && matchPattern(yield->getOperand(sum.getYielded()), m_Constant());
+}
+
+/// As formulas call it, where they do.
+static StringRef describe(Operation *operation) {
+  StringRef function = FormulaPrinter::functionOf(operation);
+  return function.empty() ? operation->getName().getStringRef() : function;
 }
 
 std::nullopt_t SeparableSums::refuse(Location loc, const Twine &why) {
@@ -207,7 +214,7 @@ std::optional<SeparableSums::Terms> SeparableSums::computeArgument(BlockArgument
 
 std::optional<SeparableSums::Terms> SeparableSums::computeArithmetic(Operation *from) {
   if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::DivFOp>(from))
-    return refuse(from->getLoc(), "'" + Twine(from->getName().getStringRef()) +
+    return refuse(from->getLoc(), "'" + Twine(describe(from)) +
                                       "' of a pair is no finite sum of powers of one inner product");
   std::optional<Terms> a = read(from->getOperand(0));
   if (!a)

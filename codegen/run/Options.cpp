@@ -142,6 +142,9 @@ Error setPieces(Options &options, StringRef text) {
       return error("expected --states=TOKEN,.., at which pieces begin, but got '" + text + "'");
     options.pieces.push_back(token);
   }
+  // The first piece begins at 0, said or not.
+  if (options.pieces.size() > 1 && options.pieces.front() == 0)
+    options.pieces.erase(options.pieces.begin());
   return Error::success();
 }
 
@@ -196,7 +199,12 @@ const std::vector<OptionRow> &optionRows() {
       {"check", "",
        "with kernels (cpu, ptx, cuda, tile): compares every output and gradient with the reference;\n"
        "exit status 1 if an error is past what the contract allows:\n"
-       "|x - ref| <= max(c |eager - ref|, 4 eps |ref|, floor), c = 1.1, 2 in f32 and f64",
+       "|x - ref| <= max(c |eager - ref|, 4 eps |ref|, floor), where eager rounds each result to --dtype;\n"
+       "c = 1.1 in bf16 and f16, 2 in f32 and f64, and twice that where eager itself is off by 1/16 of "
+       "|ref|\n"
+       "(bf16), 1/64 (f16), 1/500 (f32); eps is that of --dtype, and 4096 times that of f64; chunked and\n"
+       "recurrent forms may be off by 1e-5 |ref| (f32) and 3e-3 |ref| (bf16, f16) too; the floor, 1/16 eps\n"
+       "per element, is for what cancels to nearly 0",
        flag(&O::check)},
       {"references", "FOLDER",
        "writes what a kernel in --dtype is checked by, without one: arguments, cotangents, and the "

@@ -32,6 +32,12 @@ bool ComparisonTable::print() const {
       llvm::outs() << ", " << c.notFinite << " of the reference not finite";
     llvm::outs() << "\n";
   }
+  for (const Row &row : rows)
+    if (withEager && row.comparison.norm > 0 && row.comparison.eager > row.comparison.norm / 10)
+      llvm::outs() << "note: '" << row.name << "' is judged by eager code whose own error is "
+                   << llvm::format("%.0f %%",
+                                   100 * static_cast<double>(row.comparison.eager / row.comparison.norm))
+                   << " of it; a wider --dtype compares more closely\n";
   return passes();
 }
 

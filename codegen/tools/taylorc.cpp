@@ -126,7 +126,8 @@ struct CommandLine {
       cl::init(Emission::Artifact), cl::cat(category)};
   cl::opt<std::string> explain{"explain",
                                cl::desc("write one HTML page that shows all levels side by side and which "
-                                        "lines come from which, for the first target"),
+                                        "lines come from which, for the first target, and no shared object "
+                                        "(without -o, --emit and --report)"),
                                cl::value_desc("PAGE.html"), cl::cat(category)};
   cl::opt<std::string> saveStages{"save-stages",
                                   cl::desc("write the module after each stage into this folder"),
@@ -178,6 +179,9 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
     mlir::FailureOr<ParameterSetting> setting = parseParameterSetting(text, error);
     if (mlir::failed(setting))
       return error;
+    for (const ParameterSetting &other : options.parameters)
+      if (other.name == setting->name)
+        return "expected '" + setting->name + "' once in --set, but got it twice";
     options.parameters.push_back(*setting);
   }
   if (line.report.getNumOccurrences()) {
@@ -237,6 +241,10 @@ int main(int argc, char **argv) {
       "  taylorc softmax.mlir -o softmax.so\n"
       "  taylorc series.mlir --set order=4 --dtype=bf16 --head-dim=128 -o taylor4.so\n"
       "  taylorc softmax.mlir --emit=torch\n");
+  bool isExplanation = line.explain.getNumOccurrences();
+  if (isExplanation && (line.explain.empty() || (line.explain.front() == '-' && line.explain != "-")))
+    return report("expected --explain=PAGE.html, the file to write, but got " +
+                  (line.explain.empty() ? "no name" : "'" + line.explain + "'"));
   if (line.inputs.empty())
     return report(
         "requires a specification; for example taylorc softmax.mlir -o softmax.so, and taylorc --help");
@@ -247,13 +255,11 @@ int main(int argc, char **argv) {
   CompileOptions options;
   if (std::string message = readOptions(line, options); !message.empty())
     return report(message);
-  bool isExplanation = line.explain.getNumOccurrences();
   if (isExplanation &&
       (line.emit.getNumOccurrences() || line.report.getNumOccurrences() || line.output.getNumOccurrences()))
     return report(
-        "expected --explain without --emit, --report and -o, which ask for something else to write");
-  if (isExplanation && line.explain.empty())
-    return report("expected --explain=PAGE.html, the file to write, but got no name");
+        "expected --explain without --emit, --report and -o, which ask for something else to write; run "
+        "taylorc twice");
   Emission emission = isExplanation ? Emission::Explanation : line.emit;
   const std::string &output = isExplanation ? line.explain : line.output;
   bool isArtifact = emission == Emission::Artifact;

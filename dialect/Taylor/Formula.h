@@ -111,6 +111,8 @@ public:
   explicit FormulaPrinter(llvm::DenseMap<mlir::Value, std::string> leaves) : text(std::move(leaves)) {}
   FormulaPrinter() = default;
 
+  /// The function of formulas that an operation is, `exp`; empty for operators and leaves.
+  static llvm::StringRef functionOf(mlir::Operation *operation);
   /// True if every operation of the block has a formula and constants are finite.
   static bool isPrintable(mlir::Block &block);
   /// Gives the text of a block argument.

@@ -56,7 +56,13 @@ bool isTrue(Value value) {
 /// `not` has no operation of its own: it is an exclusive or with true.
 bool isNot(Operation *op) { return isa<arith::XOrIOp>(op) && isTrue(op->getOperand(1)); }
 
-StringRef getCallName(Operation *op) {
+bool isLeaf(Operation *op) {
+  return isa<arith::ConstantOp, IndexOp, SizeOp, ParameterOp, arith::SIToFPOp>(op);
+}
+
+} // namespace
+
+StringRef FormulaPrinter::functionOf(Operation *op) {
   if (isNot(op))
     return "not";
   return TypeSwitch<Operation *, StringRef>(op)
@@ -83,12 +89,6 @@ StringRef getCallName(Operation *op) {
       .Case<StopGradientOp>([](auto) { return "stop"; })
       .Default([](Operation *) { return ""; });
 }
-
-bool isLeaf(Operation *op) {
-  return isa<arith::ConstantOp, IndexOp, SizeOp, ParameterOp, arith::SIToFPOp>(op);
-}
-
-} // namespace
 
 std::string taylor::formatNumber(double value) {
   if (std::isinf(value))
@@ -128,7 +128,8 @@ bool FormulaPrinter::isPrintable(Block &block) {
       } else if (!isa<FloatType>(constant.getType())) {
         return false;
       }
-    } else if (!isLeaf(&op) && !getOperator(&op) && !isa<arith::NegFOp>(op) && getCallName(&op).empty()) {
+    } else if (!isLeaf(&op) && !getOperator(&op) && !isa<arith::NegFOp>(op) &&
+               FormulaPrinter::functionOf(&op).empty()) {
       return false;
     }
     for (NamedAttribute attribute : op.getAttrs())
@@ -205,7 +206,7 @@ std::string FormulaPrinter::formula(Value value, int precedence) {
     std::string right = formula(op->getOperand(1), binary->precedence + 1);
     return wrap(left + " " + binary->text.str() + " " + right, binary->precedence);
   }
-  std::string call = getCallName(op).str() + "(";
+  std::string call = FormulaPrinter::functionOf(op).str() + "(";
   unsigned count = isNot(op) ? 1 : op->getNumOperands();
   for (unsigned i = 0; i < count; ++i)
     call += (i ? ", " : "") + formula(op->getOperand(i));

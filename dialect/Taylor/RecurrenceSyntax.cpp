@@ -150,7 +150,8 @@ LogicalResult taylor::verifyDecay(Operation *op, Value decay, Mask mask) {
     return success();
   auto type = cast<ArrayType>(decay.getType());
   if (!type.has("u"))
-    return op->emitOpError("requires axis u of the running log-decay, but got ") << type;
+    return op->emitOpError("requires axis u of the running log-decay, but got ")
+           << type << "; scan a gate over u: %D = taylor.scan sum over(u) %f";
   for (StringAttr axis : type.getAxes())
     if (axis != "u" && axis != "b" && axis != "h" && axis != "g")
       return op->emitOpError("unsupported axis '")

@@ -20,12 +20,16 @@ if LIBRARY is None:
 torch.ops.load_library(LIBRARY)
 
 
-def attention(q, k, v, *more, spec, options="", offset=None, documents=None):
-    inputs = [q, k, v, *more]
+def tensors(inputs):
     for number, tensor in enumerate(inputs):
         if not isinstance(tensor, torch.Tensor):
             name = "qkv"[number] if number < 3 else f"input {number}"
             raise TypeError(f"expected a tensor for {name}, but got {type(tensor).__name__}")
+    return list(inputs)
+
+
+def attention(q, k, v, *more, spec, options="", offset=None, documents=None):
+    inputs = tensors([q, k, v, *more])
     if documents is not None:
         if not isinstance(documents, torch.Tensor) or documents.dtype not in (torch.int32, torch.int64):
             kind = documents.dtype if isinstance(documents, torch.Tensor) else type(documents).__name__
@@ -42,6 +46,9 @@ class Decoder:
     """
 
     def __init__(self, spec, *, head_dim, value_dim=None, dtype=torch.float32, parameters=None, mask=""):
+        for name, size in (("head_dim", head_dim), ("value_dim", value_dim or head_dim)):
+            if not isinstance(size, int):
+                raise TypeError(f"expected a whole number for {name}, but got {size!r}")
         values = {name: str(value) for name, value in (parameters or {}).items()}
         self.decoder = torch.classes.taylor.Decoder(str(spec), values, mask, head_dim, value_dim or head_dim, dtype)
         self.memory = torch.classes.taylor.Memory()
@@ -49,7 +56,7 @@ class Decoder:
     def extend(self, q, k, v, *more):
         """The first output of new tokens, queries and keys at once, behind those so far: q [B, H, T, d], k [B, G, T, d], v [B, G, T, e] to [B, H, T, e]."""
         with torch.no_grad():
-            return self.decoder.extend([q, k, v, *more], self.memory)
+            return self.decoder.extend(tensors([q, k, v, *more]), self.memory)
 
     def tokens(self):
         return self.memory.tokens()

@@ -2,15 +2,26 @@
 // Runs a program on torch tensors. Everything that autograd, tracing and autocast need on top stands in
 // Operator.cpp.
 #pragma once
+#include "runtime/Error.h"
 #include "runtime/torch/Attention.h"
 #include "runtime/torch/Registry.h"
 #include <ATen/core/Tensor.h>
 #include <c10/util/ArrayRef.h>
+#include <c10/util/Exception.h>
 #include <optional>
 
 namespace taylor {
 
 using Tensors = std::vector<at::Tensor>;
+
+/// Runs `body`; the runtime's errors become torch's.
+template <typename Body> auto checked(Body body) {
+  try {
+    return body();
+  } catch (const runtime::Error &error) {
+    TORCH_CHECK(false, "taylor: ", error.what());
+  }
+}
 
 /// The tensor as the C interface takes it, which holds as long as the tensor does; the dtype is -1 where the
 /// interface has none for it.

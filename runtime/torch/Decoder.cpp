@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/torch/Decoder.h"
+#include "runtime/Call.h"
+#include "runtime/torch/Call.h"
 #include "runtime/torch/Describe.h"
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
@@ -56,23 +58,49 @@ Decoder::Decoder(AttentionOptions options) : attention(compileSteps(std::move(op
     how = manifest.functions[size_t(step)].carried.empty() ? Kind::Cache : Kind::State;
 }
 
-at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory) const {
-  TORCH_CHECK(inputs.size() == given.size(), "taylor: expected ", given.size(), " inputs, but got ",
-              inputs.size());
-  c10::NoGradGuard noGrad;
-  std::optional<int64_t> tokens;
-  for (size_t i = 0; i < given.size(); ++i) {
-    int64_t axis = tokenAxis(given[i]);
-    if (axis < 0)
-      continue;
-    TORCH_CHECK(inputs[i].dim() == int64_t(given[i].axes.size()), "taylor: expected rank ",
-                given[i].axes.size(), " of '", given[i].name, "', but got rank ", inputs[i].dim());
-    if (!tokens)
-      tokens = inputs[i].size(axis);
-    TORCH_CHECK(inputs[i].size(axis) == *tokens, "taylor: expected ", *tokens, " new tokens of '",
-                given[i].name, "', as of the first input, but got ", inputs[i].size(axis));
+int64_t Decoder::check(const std::vector<at::Tensor> &inputs, const Memory &memory) const {
+  using runtime::fail;
+  if (inputs.size() != given.size()) {
+    std::vector<std::string> names;
+    for (const TensorInfo &info : given)
+      names.push_back(info.name);
+    fail("expected ", given.size(), " inputs (", runtime::join(names, ", "), "), but got ", inputs.size());
   }
-  int64_t added = tokens.value_or(0);
+  std::vector<TaylorTensor> views;
+  std::optional<size_t> first; // of the inputs with tokens
+  int64_t added = 0;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const TensorInfo &info = given[i];
+    if (!inputs[i].defined())
+      fail("requires a tensor for '", info.name, "', but got none");
+    if (inputs[i].scalar_type() != scalarType(info.dtype) && info.source.kind != Source::Kind::Parameter)
+      fail("expected dtype ", c10::toString(scalarType(info.dtype)), " of '", info.name,
+           "', for which the decoder was made, but got ", c10::toString(inputs[i].scalar_type()));
+    views.push_back(describe(inputs[i]));
+    int64_t axis = tokenAxis(info);
+    if (axis < 0 || inputs[i].dim() != int64_t(info.axes.size()))
+      continue; // its rank is refused below
+    if (!first) {
+      first = i;
+      added = inputs[i].size(axis);
+    } else if (inputs[i].size(axis) != added) {
+      fail("expected ", added, " new tokens of '", info.name, "', as of '", given[*first].name, "', but got ",
+           inputs[i].size(axis));
+    }
+  }
+  runtime::inferDims(given, views.data(), int64_t(views.size()), /*offset=*/nullptr, /*aligned=*/false);
+  for (size_t i = 0; i < given.size(); ++i)
+    for (size_t j = 0; j < given[i].axes.size(); ++j)
+      if (const Axis &axis = given[i].axes[j]; !axis.isChannel() && axis.dim < int(memory.sizes.size()))
+        if (int64_t size = memory.sizes[size_t(axis.dim)]; size >= 0 && inputs[i].size(int64_t(j)) != size)
+          fail("expected size ", size, " of axis ", axis.name, " of '", given[i].name,
+               "', as of the tokens so far, but got ", inputs[i].size(int64_t(j)));
+  return added;
+}
+
+at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory) const {
+  c10::NoGradGuard noGrad;
+  int64_t added = checked([&] { return check(inputs, memory); });
   if (memory.states.empty()) {
     std::vector<at::Tensor> begun = inputs;
     appendAbsent(attention.manifest(), begun);
@@ -91,6 +119,10 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
       output = output.narrow(axis, memory.tokens, added);
   }
   memory.tokens += added;
+  for (size_t i = 0; i < given.size(); ++i)
+    for (size_t j = 0; j < given[i].axes.size(); ++j)
+      if (const Axis &axis = given[i].axes[j]; !axis.isChannel() && axis.dim < int(memory.sizes.size()))
+        memory.sizes[size_t(axis.dim)] = inputs[i].size(int64_t(j));
   return output;
 }
 
@@ -112,6 +144,9 @@ bool Decoder::joinsAnyLength() const {
 Decoder::Memory Decoder::gather(const std::vector<Place> &places) const {
   TORCH_CHECK(!places.empty(), "taylor: expected sequences to gather, but got none");
   Memory result;
+  result.sizes = places[0].memory->sizes;
+  if (result.sizes[TAYLOR_DIM_B] >= 0)
+    result.sizes[TAYLOR_DIM_B] = int64_t(places.size());
   for (const Place &place : places) {
     TORCH_CHECK(joinsAnyLength() || place.memory->tokens == places[0].memory->tokens,
                 "taylor: expected sequences of ", places[0].memory->tokens, " tokens, as the first, but got ",

@@ -8,6 +8,7 @@
 //   o = decoder.extend({q1, k1, v1}, memory);              // and one token after the other
 #pragma once
 #include "runtime/torch/Attention.h"
+#include <array>
 
 namespace taylor {
 
@@ -26,6 +27,8 @@ public:
     std::vector<at::Tensor> states; ///< What the manifest calls initial.*.
     std::vector<at::Tensor> cache;  ///< One per input that is kept, with room for more tokens than it has.
     int64_t tokens = 0;
+    /// Of the axes b, h and g (TaylorDim) as the tokens so far had them; -1: no input has the axis.
+    std::array<int64_t, 3> sizes = {-1, -1, -1};
   };
 
   /// Compiles as Attention does, with the function `step`. Throws c10::Error.
@@ -38,6 +41,8 @@ public:
 
   /// The first output, [B, H, T, e] for an attention, of T new tokens, which are queries and keys at once
   /// (inputs as Attention::call takes them, without a gradient), behind those in `memory`; adds them to it.
+  /// Dtype and channels are the options'; batch and heads stay what they were. Throws c10::Error that names
+  /// the input, and leaves `memory` as it was.
   at::Tensor extend(const std::vector<at::Tensor> &inputs, Memory &memory) const;
 
   /// Bytes of what is kept of the tokens so far, without the room for more.
@@ -56,6 +61,8 @@ public:
   Memory gather(const std::vector<Place> &places) const;
 
 private:
+  /// The number of new tokens; throws where inputs do not fit each other, the options or `memory`.
+  int64_t check(const std::vector<at::Tensor> &inputs, const Memory &memory) const;
   /// The inputs with `added` new tokens behind those in memory, where they are kept.
   std::vector<at::Tensor> keep(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;
 

@@ -49,15 +49,6 @@ const auto &backwardOperator() {
   return op;
 }
 
-/// Runs `body`; the runtime's errors become torch's.
-template <typename Body> auto checked(Body body) {
-  try {
-    return body();
-  } catch (const runtime::Error &error) {
-    TORCH_CHECK(false, "taylor: ", error.what());
-  }
-}
-
 /// The inputs, and in `all`, where it is empty until then, zeros behind them in place of optional ones that
 /// the call leaves out at the end: a sequence without states of earlier calls begins here.
 at::TensorList complete(Program &program, at::TensorList inputs, Tensors &all) {

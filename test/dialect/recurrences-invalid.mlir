@@ -181,7 +181,7 @@ taylor.spec @coefficients_of_all(%q: !q, %k: !k, %v: !v) {
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
 taylor.spec @decay_over_queries(%q: !q, %k: !k, %v: !v, %l: !taylor.array<[b, h, t]>) {
-  // expected-error @below {{'taylor.recurrences' op requires axis u of the running log-decay, but got '!taylor.array<[b, h, t]>'}}
+  // expected-error @below {{'taylor.recurrences' op requires axis u of the running log-decay, but got '!taylor.array<[b, h, t]>'; scan a gate over u: %D = taylor.scan sum over(u) %f}}
   %o = taylor.recurrences %q, %k, %v exponential decay(%l) causal : !q, !k, !v, !taylor.array<[b, h, t]>
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }

@@ -195,6 +195,32 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         with self.assertRaisesRegex(RuntimeError, "expected 6 inputs"):
             torch.ops.taylor.step([q, k, v], [], str(path), "--decode")
 
+    def test_decoder_refusals(self):
+        spec = pathlib.Path(os.environ["SPEC_DIR"], "softmax.mlir")
+
+        def tokens(count, channels=16, heads=2, batch=1, dtype=torch.float32):
+            return [torch.randn(batch, heads, count, channels, dtype=dtype) for _ in range(3)]
+
+        decoder = taylor_attention.Decoder(spec, head_dim=16)
+        decoder.extend(*tokens(4))
+        for refused, message in (
+            ((*tokens(1), torch.ones(2)), r"taylor: expected 3 inputs \(q, k, v\), but got 4"),
+            (tokens(1, dtype=torch.bfloat16), "taylor: expected dtype Float of 'q', for which the decoder was made, but got BFloat16"),
+            (tokens(1, channels=32), "taylor: expected size 16 of axis d of 'q', but got 32"),
+            ([x[0] for x in tokens(1)], r"taylor: expected rank 4 \[b, h, t, d\] of 'q', but got rank 3"),
+            ((*tokens(1)[:2], tokens(2)[2]), "taylor: expected 1 new tokens of 'v', as of 'q', but got 2"),
+            (tokens(1, heads=4), "taylor: expected size 2 of axis h of 'q', as of the tokens so far, but got 4"),
+            (tokens(12, batch=3), "taylor: expected size 1 of axis b of 'q', as of the tokens so far, but got 3"),
+        ):
+            with self.assertRaisesRegex(RuntimeError, message):
+                decoder.extend(*refused)
+        self.assertEqual(decoder.tokens(), 4)
+        self.assertEqual(decoder.extend(*tokens(1)).shape, (1, 2, 1, 16))
+        with self.assertRaisesRegex(TypeError, "expected a tensor for k, but got NoneType"):
+            decoder.extend(tokens(1)[0], None, tokens(1)[2])
+        with self.assertRaisesRegex(TypeError, "expected a whole number for head_dim, but got '16'"):
+            taylor_attention.Decoder(spec, head_dim="16")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -6,7 +6,7 @@
 !v = !taylor.array<[b, g, u, e = 5], f32>
 !o = !taylor.array<[b, h, t, e = 5], f32>
 taylor.spec @exponential(%q: !q, %k: !k, %v: !v) {
-  // expected-error @below {{unsupported --states: 'math.exp' of a pair is no finite sum of powers of one inner product; states carry causal sums of finitely many powers of one inner product, with factors of the query and of the key}}
+  // expected-error @below {{unsupported --states: 'exp' of a pair is no finite sum of powers of one inner product; states carry causal sums of finitely many powers of one inner product, with factors of the query and of the key}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(exp(s), %v) : !q, !k, !v -> !o
   taylor.yield %o : !o
 }

@@ -1,14 +1,14 @@
 // RUN: taylor-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(taylor.function(taylor-check-half-weights))"
 // The message stands at the specification's line.
 // RUN: not taylor-opt %spec_dir/linear-relu.mlir --taylor-to-pairwise="dtype=f16" --taylor-tile-pipeline=tiles=products=f16 2>&1 | FileCheck %s
-// CHECK: linear-relu.mlir:{{[0-9]+}}:{{[0-9]+}}: error: expected weights of at most 65504, the largest number of f16, but got -inf to inf: use bf16, or bound the score, as in score(max(min(s, 8.0), -8.0))
+// CHECK: linear-relu.mlir:{{[0-9]+}}:{{[0-9]+}}: error: expected weights of at most 65504, the largest number of f16, in which GPUs multiply them, but got -inf to inf: use bf16, or bound the score, as in score(max(min(s, 8.0), -8.0))
 
 !q = !taylor.array<[b, h, t, d = 8], f16>
 !k = !taylor.array<[b, g, u, d = 8], f16>
 !v = !taylor.array<[b, g, u, e = 8], f16>
 !o = !taylor.array<[b, h, t, e = 8], f32>
 taylor.function @one_sided of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-error @below {{expected weights of at most 65504, the largest number of f16, but got -inf to 5: use bf16, or bound the score, as in score(max(min(s, 8.0), -8.0))}}
+  // expected-error @below {{expected weights of at most 65504, the largest number of f16, in which GPUs multiply them, but got -inf to 5: use bf16, or bound the score, as in score(max(min(s, 8.0), -8.0))}}
   %n = taylor.pairwise { s = dot(%q, %k) } -> rows(min(s, 5.0), %v) : !q, !k, !v -> !o
   taylor.yield "output:n" %n : !o
 }

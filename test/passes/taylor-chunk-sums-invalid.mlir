@@ -10,7 +10,7 @@
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @clamp.forward of @clamp("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: 'arith.minimumf' of a pair is no finite sum of powers of one inner product; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: 'min' of a pair is no finite sum of powers of one inner product; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k), w = min(s, 5.0) } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o : !o
 }
@@ -24,7 +24,7 @@ taylor.function @clamp.forward of @clamp("input:q" %q: !q, "input:k" %k: !k, "in
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @exponential.forward of @exponential("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: 'math.exp' of a pair is no finite sum of powers of one inner product; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: 'exp' of a pair is no finite sum of powers of one inner product; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(exp(s), %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o : !o
 }

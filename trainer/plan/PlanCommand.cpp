@@ -122,6 +122,8 @@ void printPlan(const PlanOptions &options) {
   std::printf("time              %s on %lld %s at %.0f %% of %.0f TFLOP/s\n",
               formatDuration(secondsOf(plan, config, *gpu, options.share)).c_str(), (long long)plan.devices,
               gpu->name.c_str(), 100 * options.share, (bf16 ? gpu->bf16 : gpu->fp32) / 1e12);
+  if (config.run.device == "cpu")
+    std::printf("                  run.device is 'cpu', whose time taylor-train shows as it trains\n");
 }
 
 } // namespace taylor::trainer
