@@ -293,6 +293,9 @@ def ReuseOutputsPass : Pass<"taylor-reuse-outputs", "::taylor::FunctionOp"> {
     cancels or divides only what was a divisor before (N / Z gives O * Z). Then N need not be saved.
     Otherwise nothing changes.
 
+    Of a result that is rounded to 16 bits, a sum of finitely many powers is read from it and what rounding took, `%rest`, rounded alike: the
+    rounded result alone would leave gradients of positive features with twice the error of bf16 (`dO . v - dO . o` cancels, o's rounding does not).
+
     ```mlir
     %r = taylor.reduce sum over(e) %do * %n      // with %o = taylor.map %n / %z
     // becomes
@@ -307,7 +310,7 @@ def SplitBackwardPass : Pass<"taylor-split-backward", "::mlir::ModuleOp"> {
   let summary = "part a joint function into forward and backward, and choose what is saved";
   let description = [{
     Rule: `@f.joint` becomes `@f.forward` (inputs to outputs and saved arrays) and `@f.backward` (inputs, outputs, saved arrays and cotangents to
-    gradients). Saved is the cheapest cut between the sums over keys and what the backward reads: elements per row
+    gradients). Saved is the cheapest cut between the sums over keys and what the backward reads: bytes per row
     are the cost, outputs are free, and what inputs alone give (rotations, feature maps, scans) is computed again. A function without gradients has no backward.
 
     ```mlir

@@ -6,6 +6,7 @@
 #include "passes/FunctionGraph.h"
 #include "passes/Passes.h"
 #include "passes/Products.h"
+#include "passes/SeparableSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -123,6 +124,31 @@ template <typename Op> bool readBack(Op op, unsigned index, const ScaledSum &sum
   });
 }
 
+/// Whether a sum can be one over features too: in every form, it promises digits of its own, and not those of
+/// code that rounds each result.
+bool isSumOfFeatures(OpResult sum) {
+  auto op = cast<PairwiseOp>(sum.getOwner());
+  // Reading the weights may leave scalars.
+  auto copy = cast<PairwiseOp>(OpBuilder(op).clone(*op));
+  bool succeeds = succeeded(SeparableSums(copy).run(op.getSum(sum.getResultNumber()).getYielded()));
+  copy.erase();
+  return succeeds;
+}
+
+/// A result before it was rounded, from the rounded one and the rest, which is rounded alike: half the bytes
+/// of the result itself. What gradients read of a rounded result, weights alone should cancel, and its error
+/// stays.
+Value buildUnrounded(Value rounded, Value result) {
+  OpBuilder builder(rounded.getContext());
+  builder.setInsertionPointAfterValue(rounded);
+  Location loc = rounded.getLoc();
+  Value rest = buildMap(builder, loc, {result, rounded}, {}, [](OpBuilder &b, Location at, ValueRange x) {
+    return arith::SubFOp::create(b, at, x[0], x[1]).getResult();
+  });
+  rest = buildConversion(builder, loc, rest, arrayTypeOf(rounded).getElementType());
+  return buildSum(builder, loc, rounded, rest);
+}
+
 class ReuseOutputs : public ::taylor::impl::ReuseOutputsPassBase<ReuseOutputs> {
   void runOnOperation() override;
   void reuse(Value output, const FunctionGraph &graph);
@@ -156,6 +182,10 @@ void ReuseOutputs::reuse(Value output, const FunctionGraph &graph) {
     }
     if (!possible || users.empty())
       continue;
+    bool isRounded = map.getResult() != output;
+    Value result = isRounded && isSumOfFeatures(cast<OpResult>(array))
+                       ? buildUnrounded(output, map.getResult())
+                       : output;
     // Try on copies; all or nothing, since one user that needs the sum needs it saved.
     SmallVector<Operation *> copies;
     bool done = true;
@@ -166,7 +196,7 @@ void ReuseOutputs::reuse(Value output, const FunctionGraph &graph) {
       auto tryOn = [&](auto op) {
         for (unsigned i = 0, e = op.getArrays().size(); i < e; ++i)
           if (op.getArrays()[i] == array)
-            done &= readBack(op, i, *sum, output);
+            done &= readBack(op, i, *sum, result);
       };
       if (auto reduce = dyn_cast<ReduceOp>(copy))
         tryOn(reduce);

@@ -76,14 +76,14 @@ SmallVector<Tensor> Splitter::outputsToRead() {
   return outputs;
 }
 
-/// Elements per row of queries, as far as sizes are known.
+/// Bytes per row of queries, in those of an f32, as far as sizes are known.
 double costOf(ArrayType type) {
   constexpr double kUnknownChannels = 64.0, kSharedByRows = 1e-3;
   double elements = tokenAxis(type).empty() ? kSharedByRows : 1.0;
   for (auto [axis, size] : llvm::zip(type.getAxes(), type.getSizes()))
     if (!isRuntimeAxis(axis))
       elements *= size == ArrayType::kUnknown ? kUnknownChannels : static_cast<double>(size);
-  return elements;
+  return elements * type.getElementType().getIntOrFloatBitWidth() / 32;
 }
 
 std::string Splitter::nameOfSaved(Value value) {

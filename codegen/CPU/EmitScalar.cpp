@@ -74,10 +74,16 @@ Value mlir::tile::cpu::emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, Valu
     if (element.isBF16() || element.isF16()) {
       if (widthOf(x) == 64)
         x = arith::TruncFOp::create(b, type, x);
-      Value narrow = element.isBF16() && !target.hasBF16
-                         ? emitRoundToBF16(b, x)
-                         : Value(arith::TruncFOp::create(b, VectorType::get({lanes}, element), x));
-      return arith::ExtFOp::create(b, type, narrow);
+      if (!element.isBF16() || target.hasBF16)
+        return arith::ExtFOp::create(b, type,
+                                     Value(arith::TruncFOp::create(b, VectorType::get({lanes}, element), x)));
+      // As integers: LLVM makes calls of what it takes apart in bf16.
+      auto vectorOfBits = [&](unsigned width) { return VectorType::get({lanes}, b.getIntegerType(width)); };
+      Value bits = arith::BitcastOp::create(b, vectorOfBits(16), emitRoundToBF16(b, x));
+      bits = arith::ExtUIOp::create(b, vectorOfBits(32), bits);
+      TypedAttr shift = DenseElementsAttr::get(vectorOfBits(32), Attribute(b.getI32IntegerAttr(16)));
+      Value sixteen = arith::ConstantOp::create(b, bits.getType(), shift);
+      return arith::BitcastOp::create(b, type, Value(arith::ShLIOp::create(b, bits, sixteen)));
     }
     unsigned from = widthOf(x), to = type.getElementTypeBitWidth();
     if (from == to)

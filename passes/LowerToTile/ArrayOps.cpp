@@ -58,8 +58,19 @@ SmallVector<Value> TileEmitter::emitRegion(Region &region, ValueRange arrays, Va
   return program.emit(results);
 }
 
+/// Tiles are wider than 16 bits; what reads the array reads it rounded, as who stores it rounds it anyway.
 Value TileEmitter::emitMap(MapOp op, Frame &frame) {
-  return emitRegion(op.getBody(), op.getArrays(), op.getLive(), frame).front();
+  Value tile = emitRegion(op.getBody(), op.getArrays(), op.getLive(), frame).front();
+  ArrayType type = arrayTypeOf(op.getResult());
+  bool isRead = llvm::any_of(op->getUsers(), [](Operation *user) { return !isa<YieldOp>(user); });
+  if (type.getElementType() == type.getScalarType() || !isRead)
+    return tile;
+  ScalarProgram program(*this, frame);
+  OpBuilder &b = program.builder();
+  Value wide = program.input(tile),
+        narrow = arith::TruncFOp::create(b, op.getLoc(), type.getElementType(), wide);
+  Value back = arith::ExtFOp::create(b, op.getLoc(), type.getScalarType(), narrow);
+  return program.emit(back).front();
 }
 
 //===----------------------------------------------------------------------===//

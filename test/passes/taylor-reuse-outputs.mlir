@@ -76,3 +76,37 @@ taylor.function @factor_of_two.joint of @f("input:q" %q: !q, "input:k" %k: !k, "
   %r = taylor.reduce sum over(e) %do * %n * sigmoid(%m) : !o, !o, !row
   taylor.yield "output:o" %o, "gradient:r" %r : !o, !row
 }
+
+// Of a rounded result, a sum of finitely many powers is read from it and what rounding took; one of exponentials is read from it alone.
+!narrow = !taylor.array<[b, h, t, e], bf16>
+!qs = !taylor.array<[b, h, t, d], f32>
+!ks = !taylor.array<[b, g, u, d], f32>
+!vs = !taylor.array<[b, g, u, e], f32>
+!os = !taylor.array<[b, h, t, e], f32>
+!rows = !taylor.array<[b, h, t], f32>
+// CHECK-LABEL: taylor.function @rounded.joint
+// CHECK: %[[P:.*]]:2 = taylor.pairwise
+// CHECK: %[[O:.*]] = taylor.map %[[P]]#0 / %[[P]]#1
+// CHECK: %[[ROUNDED:.*]] = taylor.map %[[O]] : {{.*}} -> !{{.*}}bf16
+// CHECK: %[[REST:.*]] = taylor.map %[[O]] - %[[ROUNDED]] : {{.*}} -> !{{.*}}bf16
+// CHECK: %[[WHOLE:.*]] = taylor.map %[[ROUNDED]] + %[[REST]]
+// CHECK: taylor.reduce sum over(e) %o * %[[WHOLE]]
+taylor.function @rounded.joint of @f("input:q" %q: !qs, "input:k" %k: !ks, "input:v" %v: !vs, "cotangent:o" %do: !os) {
+  %n, %z = taylor.pairwise { s = dot(%q, %k) w = 1.0 + s * s } -> rows(w, %v), rows(w) : !qs, !ks, !vs -> !os, !rows
+  %whole = taylor.map %n / %z : !os, !rows
+  %o = taylor.map %whole : !os -> !narrow
+  %r = taylor.reduce sum over(e) %do * %n : !os, !os
+  taylor.yield "output:o" %o, "gradient:r" %r : !narrow, !rows
+}
+
+// CHECK-LABEL: taylor.function @rounded_exponentials.joint
+// CHECK: %[[ROUNDED:.*]] = taylor.map %{{.*}} : {{.*}} -> !{{.*}}bf16
+// CHECK-NOT: bf16
+// CHECK: taylor.reduce sum over(e) %o * %[[ROUNDED]]
+taylor.function @rounded_exponentials.joint of @f("input:q" %q: !qs, "input:k" %k: !ks, "input:v" %v: !vs, "cotangent:o" %do: !os) {
+  %n, %z = taylor.pairwise { s = dot(%q, %k) w = exp(s) } -> rows(w, %v), rows(w) : !qs, !ks, !vs -> !os, !rows
+  %whole = taylor.map %n / %z : !os, !rows
+  %o = taylor.map %whole : !os -> !narrow
+  %r = taylor.reduce sum over(e) %do * %n : !os, !os
+  taylor.yield "output:o" %o, "gradient:r" %r : !narrow, !rows
+}
