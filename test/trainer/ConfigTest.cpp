@@ -56,6 +56,7 @@ TEST(Config, BasePresetAndOwnSettingsInThatOrder) {
   EXPECT_EQ(config.optimizer.clip, 1.0);
   // The paper's code: the first updates' rates are 0, 0, 1e-8, 2e-8; at the end it is 0.909 of the peak.
   EXPECT_EQ(config.optimizer.epsilon, 1e-7);
+  EXPECT_EQ(config.data.validationFraction, 0.001);
   EXPECT_EQ(config.optimizer.decay, "all");
   EXPECT_EQ(config.schedule.horizon, 1000000);
   auto rate = [&](int64_t update) {
@@ -190,6 +191,28 @@ TEST(Config, ChecksNameTheField) {
   for (const auto &[assignment, message] : rows)
     EXPECT_EQ(failure([&] { readConfig({}, {"attention.specification=a.mlir", assignment}).check(); }),
               message);
+}
+
+// What takes two settings to be wrong.
+TEST(Config, ChecksWhatASamplerWouldRefuse) {
+  auto message = [](std::vector<std::string> overrides) {
+    overrides.push_back("attention.specification=a.mlir");
+    return failure([&] { readConfig({}, overrides).check(); });
+  };
+  EXPECT_EQ(
+      message({"data.sampler=documents", "train.batch=4", "data.groups=6"}),
+      "requires groups of equal size, but train.batch = 4 cannot be cut into data.groups = 6; set one of "
+      "the two, data.groups=1 for no groups");
+  readConfig({}, {"attention.specification=a.mlir", "train.batch=4", "data.groups=6"}).check(); // packed
+  EXPECT_EQ(
+      message({"data.sampler=documents", "train.context=1"}),
+      "requires train.context of at least 2 with data.sampler = 'documents', an input and a target, but "
+      "got 1");
+  EXPECT_EQ(message({"data.sampler=recall", "data.pairs=33"}),
+            "expected data.pairs from 1 to 32, half of data.symbols, but got 33");
+  EXPECT_EQ(message({"data.sampler=recall", "data.pairs=10", "train.context=29"}),
+            "requires train.context of at least 3 data.pairs = 30 tokens, keys with values and each key once "
+            "more, but got 29");
 }
 
 TEST(Config, OverridesThatDoNotParse) {

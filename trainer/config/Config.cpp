@@ -308,6 +308,28 @@ Settings Config::settings() {
   return s;
 }
 
+// What a sampler would refuse, later: once the text is there, and in a queue behind the runs before it.
+static void checkSampler(const DataConfig &data, const TrainConfig &train) {
+  if (data.sampler == "documents") {
+    if (train.batch % data.groups != 0)
+      fail("requires groups of equal size, but train.batch = ", train.batch,
+           " cannot be cut into data.groups = ", data.groups,
+           "; set one of the two, data.groups=1 for no groups");
+    if (train.context < 2)
+      fail("requires train.context of at least 2 with data.sampler = 'documents', an input and a target, but "
+           "got ",
+           train.context);
+  }
+  if (data.sampler == "recall") {
+    if (data.pairs < 1 || data.pairs > data.symbols / 2)
+      fail("expected data.pairs from 1 to ", data.symbols / 2, ", half of data.symbols, but got ",
+           data.pairs);
+    if (3 * data.pairs > train.context)
+      fail("requires train.context of at least 3 data.pairs = ", 3 * data.pairs,
+           " tokens, keys with values and each key once more, but got ", train.context);
+  }
+}
+
 void Config::check() const {
   run.check();
   attention.check();
@@ -319,6 +341,7 @@ void Config::check() const {
   evaluation.check();
   checkpoint.check();
   log.check();
+  checkSampler(data, train);
   if (data.sampler == "recall" && evaluation.sequences == 0)
     fail("requires evaluation.sequences of at least 1 with data.sampler = 'recall', but got 0: the task has "
          "no "

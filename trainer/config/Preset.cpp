@@ -26,6 +26,7 @@ void applyPaper(Config &config) {
   train.activationCheckpointing = true;
   train.onNonFinite = "skip";
   config.data.sampler = "documents";
+  config.data.validationFraction = 0.001; // of text that is not prepared, or has no test split of its own
   config.data.groups = 2;
   OptimizerConfig &optimizer = config.optimizer;
   optimizer.learningRate = 1e-4;

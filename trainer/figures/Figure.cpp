@@ -39,7 +39,7 @@ public:
 
 private:
   FigurePanel readPanel(const toml::table &table) {
-    known(table, {"title", "scales", "against", "runs", "runs_of"});
+    known(table, {"title", "scales", "against", "settings", "runs", "runs_of"});
     FigurePanel panel;
     if (table.contains("title"))
       panel.title = word(table, "title");
@@ -48,6 +48,8 @@ private:
     if (table.contains("scales"))
       for (const toml::node &name : list(table, "scales"))
         panel.scales.push_back(asWord(name, "scales"));
+    if (table.contains("settings"))
+      panel.settings = configuration(table, "settings");
     if (const toml::node *other = table.get("runs_of")) {
       if (table.contains("runs"))
         fail(place(*other), "expected runs or runs_of in a panel, but got both");
@@ -68,12 +70,14 @@ private:
   }
   FigureRun readRun(const toml::table &table) {
     known(table, {"label", "config"});
-    FigureRun run{word(table, "label"), file.parent_path() / word(table, "config")};
-    run.config = run.config.lexically_normal();
-    if (!fs::is_regular_file(run.config))
-      fail(place(*table.get("config")), "expected a configuration file, but '", run.config.string(),
-           "' does not exist");
-    return run;
+    return {word(table, "label"), configuration(table, "config")};
+  }
+
+  fs::path configuration(const toml::table &table, const char *key) {
+    fs::path path = (file.parent_path() / word(table, key)).lexically_normal();
+    if (!fs::is_regular_file(path))
+      fail(place(*table.get(key)), "expected a configuration file, but '", path.string(), "' does not exist");
+    return path;
   }
 
   std::string place(const toml::node &node) { return trainer::place(file, node.source()); }

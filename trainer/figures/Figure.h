@@ -22,6 +22,8 @@ struct FigurePanel {
   // Empty: losses against steps, a line per run. Otherwise the last accuracy against this number of the runs'
   // summaries, a line for all runs of a label.
   std::string against;
+  // A file of settings over those of its runs and of the scale; empty: none.
+  std::filesystem::path settings;
   std::vector<FigureRun> runs; // its own, or those of the panel that `runs_of` names
 };
 
@@ -40,6 +42,7 @@ struct Figure {
 //   against = "state_bytes"                                # accuracy, where it is not losses against steps
 //   runs = [ { label = "softmax", config = "../paper/fineweb-softmax.toml" } ]
 //   runs_of = "softmax"                                    # instead: those of a panel above, by its title
+//   settings = "../scales/tiny/wide.toml"                  # over those of the runs and of the scale
 //
 // with paths from the file's folder. Panels that are not for `scale` are left out. Throws Error with file,
 // line and column.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/figures/FigureCommand.h"
 #include "trainer/config/Config.h"
+#include "trainer/distributed/World.h"
 #include "trainer/figures/FigureData.h"
 #include "trainer/figures/FigurePoints.h"
 #include "trainer/figures/Queue.h"
@@ -9,7 +10,9 @@
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/text/Corpus.h"
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace fs = std::filesystem;
@@ -22,6 +25,7 @@ Examples:
   taylor-train figure 2 --scale=tiny --seeds 5
   taylor-train figure recall
   taylor-train figure 5 --scale=paper --set run.device=cuda --set data.path=/data/fineweb
+  taylor-train figure 3 --scale=paper --set run.device=cuda --processes 4
 
 A figure is a list of runs, FOLDER/figures/figure-NAME.toml, each a configuration of its own; a scale is a file of settings
 that come on top, FOLDER/scales/SCALE.toml, and --set comes last. Each run is trained in a process and a folder of its own,
@@ -46,6 +50,13 @@ CLI::App *addFigureCommand(CLI::App &app, FigureOptions &options) {
       ->capture_default_str();
   command->add_option("--seeds", options.seeds, "runs of each configuration, with the seeds 1 to N")
       ->type_name("N")
+      ->take_last()
+      ->capture_default_str();
+  command
+      ->add_option("--processes", options.processes,
+                   "train each run with so many processes on this machine, as taylor-train --processes does")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024))
       ->take_last()
       ->capture_default_str();
   command
@@ -118,21 +129,52 @@ static std::string nameText(const fs::path &path) {
   return path.empty() ? kHeadersTitle : (path / "").parent_path().filename().string();
 }
 
+// The files of a run's settings, one over the other.
+static std::vector<std::string> configsOf(const Figure &figure, const FigurePanel &panel,
+                                          const FigureRun &run, const fs::path &scale) {
+  std::vector<std::string> configs = {run.config.string()};
+  if (figure.scaled)
+    configs.push_back(scale.string());
+  if (!panel.settings.empty())
+    configs.push_back(panel.settings.string());
+  return configs;
+}
+
+// By --set data.path runs that read several texts would all read one, and panels would show the same.
+static void refuseOneText(const Figure &figure, const FigureOptions &options, const fs::path &scale) {
+  auto isPath = [](const std::string &setting) { return setting.starts_with("data.path="); };
+  if (std::none_of(options.overrides.begin(), options.overrides.end(), isPath))
+    return;
+  std::optional<std::string> first;
+  for (const FigurePanel &panel : figure.panels)
+    for (const FigureRun &run : panel.runs) {
+      std::string path = readConfig(configsOf(figure, panel, run, scale), {}).data.path;
+      if (first && *first != path)
+        fail("unsupported --set data.path in a figure whose runs read several texts, '", *first, "' and '",
+             path, "', since all would read one; put the texts, or links to them, there");
+      first = path;
+    }
+}
+
 // Its title is the label; of a line of points, which has many runs of one label, the run's name.
 static QueuedRun planRun(const Figure &figure, const FigurePanel &panel, const FigureRun &run, int64_t seed,
                          const FigureOptions &options, const fs::path &scale, const fs::path &folder) {
-  std::vector<std::string> configs = {run.config.string()}, overrides = {text("run.seed=", seed)};
-  if (figure.scaled)
-    configs.push_back(scale.string());
+  std::vector<std::string> configs = configsOf(figure, panel, run, scale),
+                           overrides = {text("run.seed=", seed)};
   overrides.insert(overrides.end(), options.overrides.begin(), options.overrides.end());
   QueuedRun made{text(panel.against.empty() ? run.label : run.name(), ", seed ", seed), seed, folder, {}, {}};
   for (const std::string &name : configs)
     made.arguments.insert(made.arguments.end(), {"--config", name});
   for (const std::string &setting : overrides)
     made.arguments.insert(made.arguments.end(), {"--set", setting});
+  if (options.processes > 1)
+    made.arguments.insert(made.arguments.end(), {"--processes", text(options.processes)});
   overrides.push_back("run.folder=" + folder.string());
   made.config = readConfig(configs, overrides);
   made.config.check();
+  World world;
+  world.size = options.processes;
+  world.share(made.config.train.batch, "train.batch");
   return made;
 }
 
@@ -163,6 +205,24 @@ static Planned planRuns(Figure &figure, const FigureOptions &options, const fs::
                *difference, " in '", config.string(), "'; rename one of them");
       }
   return planned;
+}
+
+// What a run reads is there. Said before the first one begins, which may take days.
+static void requireFiles(const std::vector<QueuedRun> &runs) {
+  for (const QueuedRun &run : runs) {
+    const Config &config = run.config;
+    auto require = [&](const char *key, const std::string &path, const char *wayOut) {
+      if (!path.empty() && !fs::exists(path))
+        fail("requires the file or folder ", key, " = '", path, "' of the run '", run.folder.string(),
+             "', which does not exist; ", wayOut);
+    };
+    if (run.isDone())
+      continue;
+    require("attention.specification", config.attention.specification, "examples/specs has some");
+    require("data.path", config.data.path,
+            "taylor-train prepare makes one, or --set data.path=.. names another");
+    require("data.tokenizer", config.data.tokenizer, "--set data.tokenizer=.. names another");
+  }
 }
 
 static void listRuns(const std::vector<QueuedRun> &runs) {
@@ -207,6 +267,7 @@ int makeFigure(const FigureOptions &options) {
     requireGnuplot();
   if (figure.scaled && options.scale != "paper")
     figure.title += ", at the scale '" + options.scale + "'";
+  refuseOneText(figure, options, scale);
   Planned planned = planRuns(figure, options, scale, out);
   if (options.list) {
     listRuns(planned.queue);
@@ -218,6 +279,7 @@ int makeFigure(const FigureOptions &options) {
   } else {
     for (const QueuedRun &run : planned.queue) // in front of the first that is trained
       requireSameRun(run.folder, run.config);
+    requireFiles(planned.queue);
     if (int status = makeRuns(planned.queue))
       return status;
   }

@@ -14,6 +14,7 @@ struct FigureOptions {
   std::string experiments = "examples/experiments";
   std::string out; // empty: runs/figure-NAME-SCALE
   int64_t seeds = 1;
+  int64_t processes = 1; // that each run is trained with
   std::vector<std::string> overrides;
   bool plotOnly = false, noPlots = false, list = false;
 };

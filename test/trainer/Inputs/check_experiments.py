@@ -1,6 +1,7 @@
 """check_experiments.py FOLDER: every configuration and figure of the repository is used, complete and valid: figures name files that exist, every run of a
 figure names a specification that exists, every configuration with a specification is a figure's, and `taylor-train figure NAME --list` takes each figure at each
-scale and names the runs of its panels."""
+scale and names the runs of its panels: what it lists, it has checked. At the tiny scale the panels of Figure 3 are as different from each other and from Figure 2
+as the paper's."""
 import pathlib
 import subprocess
 import sys
@@ -15,6 +16,33 @@ def runs_of(figure, scale=None):
     own = {panel.get("title"): panel["runs"] for panel in panels if "runs" in panel}
     chosen = [panel for panel in panels if scale is None or scale in panel.get("scales", [scale])]
     return {(figure.parent / run["config"]).resolve() for panel in chosen for run in panel.get("runs") or own[panel["runs_of"]]}
+
+
+def settings_of(path):
+    """Section by section, over the base's."""
+    table = tomllib.loads(path.read_text())
+    merged = settings_of(path.parent / table["base"]) if "base" in table else {}
+    for section, values in table.items():
+        if isinstance(values, dict):
+            merged[section] = merged.get(section, {}) | values
+    return merged
+
+
+def sizes_of(figure, scale):
+    """What each panel's runs have in common, of what a size is."""
+    panels, found = tomllib.loads(figure.read_text())["panel"], []
+    own = {panel.get("title"): panel["runs"] for panel in panels if "runs" in panel}
+    for panel in (panel for panel in panels if scale in panel.get("scales", [scale])):
+        over, sizes = [settings_of(folder / f"scales/{scale}.toml")], set()
+        if "settings" in panel:
+            over.append(settings_of(figure.parent / panel["settings"]))
+        for run in panel.get("runs") or own[panel["runs_of"]]:
+            layers = [settings_of(figure.parent / run["config"]), *over]
+            get = lambda section, key: next((one[section][key] for one in reversed(layers) if key in one.get(section, {})), None)
+            sizes.add((get("model", "hidden"), get("model", "layers"), get("model", "heads"), get("train", "context")))
+        (size,) = sizes
+        found.append(size)
+    return found
 
 
 def listed(figure, scale):
@@ -40,6 +68,12 @@ for figure in figures.values():
     for scale in scales:
         want = {path.stem + "-seed1" for path in runs_of(figure, scale)}
         assert listed(figure, scale) == want, (figure, scale, want)
+
+sizes = sizes_of(figures["figure-3"], "tiny") + sizes_of(figures["figure-2"], "tiny")
+assert len(sizes) == len(set(sizes)) == 4, sizes
+assert not any("settings" in panel for panel in tomllib.loads(figures["figure-3"].read_text())["panel"] if "tiny" not in panel["scales"])
+over = {(path.parent / panel["settings"]).resolve() for path in figures.values() for panel in tomllib.loads(path.read_text())["panel"] if "settings" in panel}
+assert over == {path.resolve() for path in folder.glob("scales/*/*.toml")}, over
 
 with_attention = set()
 for path in sorted([*(folder / "paper").glob("*.toml"), *(folder / "recall").glob("*.toml")]):
