@@ -58,6 +58,10 @@ TEST(Progress, Durations) {
   EXPECT_EQ(formatDuration(0.4), "0:00");
   EXPECT_EQ(formatDuration(247), "4:07");
   EXPECT_EQ(formatDuration(3723), "1:02:03");
+  EXPECT_EQ(formatWaiting("  ", 0.016), "  2 % waiting for data");
+  EXPECT_EQ(formatWaiting(", ", 1), ", 100 % waiting for data");
+  for (double share : {0.0, 0.01, std::nan("")})
+    EXPECT_EQ(formatWaiting(", ", share), "");
 }
 
 TEST(Progress, Sizes) {

@@ -30,6 +30,10 @@ std::string formatNumber(const char *pattern, double value) {
   return buffer;
 }
 
+std::string formatWaiting(const char *lead, double share) {
+  return share > 0.01 ? lead + formatNumber("%.0f", 100 * share) + " % waiting for data" : std::string();
+}
+
 std::string formatCount(int64_t count) {
   double value = count;
   const char *unit = value >= 1e9 ? " G" : value >= 1e6 ? " M" : value >= 1e3 ? " k" : "";

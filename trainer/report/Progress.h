@@ -64,6 +64,9 @@ std::string formatDuration(double seconds);
 // printf of one number.
 std::string formatNumber(const char *pattern, double value);
 
+// "12 % waiting for data" behind `lead`, of a share of the time; nothing where it is 1 % or less, or unknown.
+std::string formatWaiting(const char *lead, double share);
+
 // "5.32 M", for counts of parameters and tokens; units of 1000.
 std::string formatCount(int64_t count);
 

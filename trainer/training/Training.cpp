@@ -133,6 +133,8 @@ private:
   void save(int64_t step);
   void finish(int64_t step);
   std::string note(const Measurements &measurements) const;
+  // For data, of the time of warm steps; not a number before there are any.
+  double waitedShare() const { return trainedTokens ? waitedSeconds / trainedSeconds : NAN; }
   void say(const std::string &line);
   std::function<void(const std::string &)> warn() {
     return [this](const std::string &warning) { say(warning); };
@@ -359,7 +361,7 @@ std::string Run::note(const Measurements &measurements) const {
   std::string validation =
       evaluatedStep >= 0 ? "  validation " + formatNumber("%.3f", evaluated.loss) : std::string();
   return "loss " + formatNumber("%.3f", measurements[0].second) + validation + "  " +
-         formatNumber("%.0f", measurements[3].second) + " tokens/s";
+         formatNumber("%.0f", measurements[3].second) + " tokens/s" + formatWaiting("  ", waitedShare());
 }
 
 int Run::loop() {
@@ -450,7 +452,7 @@ void Run::finish(int64_t step) {
                                     {"mfu", mfu},
                                     {"start_seconds", startSeconds},
                                     {"first_step_seconds", firstStepSeconds},
-                                    {"data_wait_share", trainedTokens ? waitedSeconds / trainedSeconds : NAN},
+                                    {"data_wait_share", waitedShare()},
                                     {"skipped_updates", updates.state().skipped},
                                     {"train_loss", mean(losses)},
                                     {"validation_loss", evaluated.loss},
@@ -467,8 +469,9 @@ void Run::finish(int64_t step) {
     summary["state_bytes"] = decodingBytes(model, config.train.context);
   replaceDurably(folder / "summary.json", summary.dump(2) + "\n");
   std::fprintf(stderr,
-               "done       train loss %.4f (mean of %zu steps), validation loss %.4f, %.0f tokens/s; %s\n",
-               mean(losses), losses.size(), evaluated.loss, speed, saved.c_str());
+               "done       train loss %.4f (mean of %zu steps), validation loss %.4f, %.0f tokens/s%s; %s\n",
+               mean(losses), losses.size(), evaluated.loss, speed, formatWaiting(", ", waitedShare()).c_str(),
+               saved.c_str());
 }
 
 // Lets the other processes know how this one ends. The exit status.
