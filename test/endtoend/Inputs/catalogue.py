@@ -261,3 +261,5 @@ ORDERS = {"softmax-taylor": 10, "softmax-taylor-as-coded": 79, "elu-taylor": 10,
 # Read running sums of keys at the queries' positions, which must be those of tokens already there.
 CAUSAL_ONLY = {"cumulative-mass-gate", "cumulative-gate", "decay-gates"}
 NORMS_OVER_HEADS = {"linear-cosine-as-coded"}
+# Finite sums of powers of one inner product, which have all forms; series with few orders (a low --set=order).
+STATES = ["relu-norm-l2", "linear-elu", "linear-relu", "linear-cosine", "linear-cosine-as-coded", *ORDERS]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """usage: check_catalogue.py DEVICE PART FULL BIN_DIR SPEC_DIR FOLDER: the specifications of one part of catalogue.py or beyond.py (or of one of the two)
 on the cover of its table below for the device. In each case the fp64 reference, its outputs and the gradients of every argument, against the PyTorch
-formula; and the kernels compiled for the device (cpu, ptx) against the reference."""
+formula; and the kernels compiled for the device (cpu, ptx) against the reference. PART forms: the kernels alone, in the forms that states have (the
+reference knows no forms)."""
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ import numpy as np
 import torch
 
 from beyond import BEYOND, SETTINGS
-from catalogue import CATALOGUE, CAUSAL_ONLY, NORMS_OVER_HEADS, ORDERS
+from catalogue import CATALOGUE, CAUSAL_ONLY, NORMS_OVER_HEADS, ORDERS, STATES
 from cover import cover
 
 CPU = {
@@ -27,22 +28,35 @@ CPU = {
     "order": ["default", 2, 4],
     "scale": ["1", "8"],  # of logits: with 8 many are clamped
 }
-# The interpreter is slow: small sizes, but for masks, which must leave out tiles.
+# What has states. Chunks of 64 tokens, and more tokens than two of them: with fewer, no state is read. In pieces: one shorter and two longer than a
+# chunk, so that states come in from before and are read within.
+CHUNKED = ["--form=chunked", "--chunk=64"]
+PIECES = ["--states=3,70"]
+FORMS = {"chunked": CHUNKED, "recurrent": ["--form=recurrent", "--forward-only"], "pieces": PIECES, "chunked pieces": PIECES + CHUNKED}
+WHOLE = (150, 150)
+CPU_FORMS = CPU | {
+    "spec": [*STATES],
+    "form": [*FORMS],
+    "tokens": [WHOLE, (150, 190), (190, 140)],  # the last: 50 queries that see no key
+    "heads": [(2, 2, 1), (1, 3, 3), (1, 8, 1), (1, 4, 2)],
+}
+# The interpreter is slow: few tokens, and few channels where masks must leave out tiles.
 LONG = (150, 200)
-PTX = CPU | {"dtype": ["bf16"], "d": [16, 64], "e": ["same", 24], "tokens": [(33, 40), (40, 33)], "heads": [(1, 2, 2), (1, 2, 1)]}
+PTX = CPU | {"e": ["same", 24], "tokens": [(33, 40), (40, 33)], "heads": [(1, 2, 2), (1, 2, 1)]}
 # Groups of 1, 4 and 8 query heads; no orders.
 CPU_BEYOND = {name: levels for name, levels in CPU.items() if name != "order"} | {
     "spec": [name for rows in BEYOND.values() for name in rows],
-    "d": [16, 64, 96, 128],
     "heads": [(2, 2, 2), (1, 4, 1), (1, 8, 1), (1, 4, 2)],
 }
-PTX_BEYOND = CPU_BEYOND | {"dtype": ["bf16", "f32"], "d": [16, 64], "e": ["same", 24], "tokens": [(33, 40), (40, 33), LONG], "heads": [(1, 2, 2), (1, 4, 1)]}
-# By device: the tables; of how many factors all combinations of levels occur, by default and in the full run.
+PTX_BEYOND = CPU_BEYOND | {"e": ["same", 24], "tokens": [(33, 40), (40, 33), LONG], "heads": [(1, 2, 2), (1, 4, 1)]}
+# By device: the tables; of how many factors all combinations of levels occur, by default and in the full run. ONCE: one case per specification, which
+# together have as many combinations of two as they have room for.
+ONCE = 0
 TABLES = {
-    "cpu": {"catalogue": (CPU, 2, 3), "beyond": (CPU_BEYOND, 2, 3)},
-    "ptx": {"catalogue": (PTX, 1, 2), "beyond": (PTX_BEYOND, 1, 2)},
+    "cpu": {"catalogue": (CPU, 2, 3), "forms": (CPU_FORMS, 2, 3), "beyond": (CPU_BEYOND, 2, 3)},
+    "ptx": {"catalogue": (PTX, ONCE, 2), "beyond": (PTX_BEYOND, ONCE, 2)},
 }
-COLLECTIONS = {"catalogue": CATALOGUE, "beyond": BEYOND}
+COLLECTIONS = {"catalogue": CATALOGUE, "beyond": BEYOND, "forms": {}}
 # Of the reference, in long double, against PyTorch in fp64: relative, and for what cancels to 0, per element.
 TOLERANCE, ROUNDING = 1e-10, 1e-12
 ENVIRONMENT = os.environ | {"TAYLOR_PTXAS": ""}  # the interpreter reads the PTX text: no cubin
@@ -56,11 +70,21 @@ def allowed(case):
     # A norm over one head gives a sign, whose derivative is 0: what is left is rounding over the length, of which no contract speaks.
     if spec in NORMS_OVER_HEADS and case.get("heads", (1, 2, 2))[2] == 1:
         return False
-    if case.get("tokens") == LONG and not (spec is None or spec in SETTINGS):
+    if case.get("tokens") == LONG and (case.get("d", 16) > 64 or not (spec is None or spec in SETTINGS)):
         return False
     # A high power of large logits leaves the range in which a series means anything.
     series = spec in ORDERS or case.get("order", "default") != "default"
     return not (series and (case.get("scale") == "8" or spec not in (None, *ORDERS)))
+
+
+def allowed_forms(case):
+    """Of CPU_FORMS."""
+    # States go on token after token, in causal sums; no more features than they can have.
+    if case.get("form", "chunked") != "chunked" and (case.get("mask") == "bidirectional" or case.get("tokens", WHOLE) != WHOLE):
+        return False
+    if case.get("spec") in ORDERS and case.get("order") == "default" or case.get("order") == 4 and case.get("d", 16) > 16:
+        return False
+    return allowed(case)
 
 
 def settings(case):
@@ -96,8 +120,9 @@ def check(device, case, formula, bin_dir, spec_dir, folder):
     line = [f"{bin_dir}/taylor-run", f"{spec_dir}/{case['spec']}.mlir", f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", "--threads=1",
             f"--dtype={case['dtype']}", f"--mask={case['mask']}", f"--scale={case['scale']}", f"--seed={t + d}"]
     line += [f"--set={name}={value}" for name, value in settings(case).items()]
+    kernels = [f"--device={device}", "--check", "--poison"]
     problems = []
-    for what in ([f"--references={folder}"], [f"--device={device}", "--check", "--poison"]):
+    for what in [kernels + FORMS[case["form"]]] if "form" in case else [[f"--references={folder}"], kernels]:
         run = subprocess.run(line + what, capture_output=True, text=True, env=ENVIRONMENT)
         if run.returncode:
             problems.append(f"{run.stdout[-2000:]}{run.stderr[-2000:]}")
@@ -117,7 +142,9 @@ def main():
     assert files == set(formulas), f"files without a formula in catalogue.py or beyond.py, or formulas without a file: {sorted(files ^ set(formulas))}"
     collection = next(name for name, parts in COLLECTIONS.items() if part == name or part in parts)
     table, strength, full_strength = TABLES[device][collection]
-    cases = cover(table, full_strength if full == "1" else strength, allowed)
+    strength = full_strength if full == "1" else strength
+    possible = allowed_forms if collection == "forms" else allowed
+    cases = cover(table, 2, possible, once="spec") if strength == ONCE else cover(table, strength, possible)
     cases = [case for case in cases if part == collection or case["spec"] in COLLECTIONS[collection][part]]
     passed = sum(check(device, case, formulas[case["spec"]], bin_dir, spec_dir, pathlib.Path(folder)) for case in cases)
     print(f"{device} {part}: {passed} passed, {len(cases) - passed} failed")

@@ -3,8 +3,9 @@
 import itertools
 
 
-def cover(factors, strength, allowed=lambda case: True):
-    """factors: {name: [levels]}; allowed judges partial cases too (missing factors may be anything). Deterministic, greedy."""
+def cover(factors, strength, allowed=lambda case: True, once=None):
+    """factors: {name: [levels]}; allowed judges partial cases too (missing factors may be anything). Deterministic, greedy.
+    once: a factor of which each level has one case; what occurs is then as much as these have room for."""
     names = list(factors)
     missing = {}
     for group in itertools.combinations(names, strength):
@@ -13,9 +14,10 @@ def cover(factors, strength, allowed=lambda case: True):
             if allowed(combination):
                 missing[tuple(combination.items())] = None  # a dict keeps the order, so every run gives the same cases
     cases = []
-    while missing:
+    single = [{once: level} for level in factors[once]] if once else []
+    while single if once else missing:
         # Start from a combination that is still missing, and give each other factor the level that covers most.
-        case = dict(next(iter(missing)))
+        case = single.pop(0) if once else dict(next(iter(missing)))
         for name in names:
             if name in case:
                 continue
