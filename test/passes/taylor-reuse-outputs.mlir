@@ -89,8 +89,7 @@ taylor.function @factor_of_two.joint of @f("input:q" %q: !q, "input:k" %k: !k, "
 // CHECK: %[[O:.*]] = taylor.map %[[P]]#0 / %[[P]]#1
 // CHECK: %[[ROUNDED:.*]] = taylor.map %[[O]] : {{.*}} -> !{{.*}}bf16
 // CHECK: %[[REST:.*]] = taylor.map %[[O]] - %[[ROUNDED]] : {{.*}} -> !{{.*}}bf16
-// CHECK: %[[WHOLE:.*]] = taylor.map %[[ROUNDED]] + %[[REST]]
-// CHECK: taylor.reduce sum over(e) %o * %[[WHOLE]]
+// CHECK: taylor.reduce sum over(e) %o * (%[[ROUNDED]] + %[[REST]])
 taylor.function @rounded.joint of @f("input:q" %q: !qs, "input:k" %k: !ks, "input:v" %v: !vs, "cotangent:o" %do: !os) {
   %n, %z = taylor.pairwise { s = dot(%q, %k) w = 1.0 + s * s } -> rows(w, %v), rows(w) : !qs, !ks, !vs -> !os, !rows
   %whole = taylor.map %n / %z : !os, !rows
