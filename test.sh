@@ -9,7 +9,7 @@ usage() {
 usage: ./test.sh [--full] [--preset=release|dev|asan] [--filter=REGEX] [--style] [--help]
 
 Installs what is missing (as ./quickstart.sh does), builds everything and runs every test: lit with FileCheck, GoogleTest, end to end.
-About 30 minutes from a clean clone on two cores. The last line counts: `N passed, N failed`.
+About 45 minutes from a clean clone on two cores. The last line counts: `N passed, N failed`.
 
   --full           the three-way cover of shapes, types and masks instead of the pairwise one (one to two hours on two cores); of the release build, without --filter,
                    the tests run on a build with sanitizers too (test/README.md), in build-asan

@@ -124,8 +124,11 @@ def Taylor_RecurrencesOp : Taylor_ArrayOp<"recurrences", [AttrSizedOperandSegmen
 
     ```mlir
     %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to order) scale(rsqrt(size(d))) causal : !q, !k, !v
+    %o = taylor.recurrences %q, %k, %v exponential score(s + %bias) causal visible(%dq == %dk) decay(%L)
+         : !q, !k, !v, !L, !bias, !docq, !dock
     ```
-    Lowers to `taylor.pairwise`; a finite sum expands into `taylor.recurrence` operations, one per order.
+    Types behind the colon: of the query, the key, the value, the decay where there is one, wherever its clause stands, then
+    of the arrays in formulas, each once, in order of appearance. Lowers to `taylor.pairwise`; a finite sum expands into `taylor.recurrence` operations, one per order.
 
     Canonical form: sums that nobody reads go; so do `scale(1.0)`, `score(s)`, operands that no formula reads, and explicit
     coefficients 0 at either end of the orders.
