@@ -37,6 +37,7 @@ WHOLE = (150, 150)
 CPU_FORMS = CPU | {
     "spec": [*STATES],
     "form": [*FORMS],
+    "d": [16, 64, 96, 192],  # the other sizes are in the table above
     "tokens": [WHOLE, (150, 190), (190, 140)],  # the last: 50 queries that see no key
     "heads": [(2, 2, 1), (1, 3, 3), (1, 8, 1), (1, 4, 2)],
 }
