@@ -192,23 +192,13 @@ struct Problem {
   int64_t d, e; ///< 0 where no input has the axis.
 };
 
-[[noreturn]] void failCount(const Manifest &manifest, size_t required, size_t given) {
-  std::vector<std::string> names;
-  for (const TensorInfo &info : manifest.inputs)
-    names.push_back(info.name);
-  std::string count = std::to_string(names.size());
-  if (required < names.size())
-    count = std::to_string(required) + " to " + count;
-  fail("expected ", count, " inputs (", runtime::join(names, ", "), "), but got ", given);
-}
-
 /// Optional inputs at the end may be left out unless the list is to be `complete`.
 void checkCount(const Manifest &manifest, at::TensorList inputs, bool complete) {
   size_t required = manifest.inputs.size();
   while (!complete && required > 0 && manifest.inputs[required - 1].optional)
     --required;
   if (inputs.size() < required || inputs.size() > manifest.inputs.size())
-    failCount(manifest, required, inputs.size());
+    failCount(manifest.inputs, required, inputs.size());
 }
 
 /// Of inputs as many as tell it, none of which is optional: behind the check there are so many.
@@ -252,6 +242,16 @@ Kernel kernelFor(Program &program, at::TensorList inputs) {
 }
 
 } // namespace
+
+void failCount(const std::vector<TensorInfo> &inputs, size_t required, size_t given) {
+  std::vector<std::string> names;
+  for (const TensorInfo &info : inputs)
+    names.push_back(info.name);
+  std::string count = std::to_string(names.size());
+  if (required < names.size())
+    count = std::to_string(required) + " to " + count;
+  fail("expected ", count, " inputs (", runtime::join(names, ", "), "), but got ", given);
+}
 
 TaylorTensor describe(const at::Tensor &tensor) {
   return {tensor.data_ptr(), dtypeOf(tensor),       tensor.is_cpu() ? TAYLOR_CPU : TAYLOR_CUDA,

@@ -23,6 +23,9 @@ template <typename Body> auto checked(Body body) {
   }
 }
 
+/// Throws runtime::Error: a call has `given` tensors, and not `required` of these inputs at least.
+[[noreturn]] void failCount(const std::vector<TensorInfo> &inputs, size_t required, size_t given);
+
 /// The tensor as the C interface takes it, which holds as long as the tensor does; the dtype is -1 where the
 /// interface has none for it.
 TaylorTensor describe(const at::Tensor &tensor);

@@ -58,14 +58,18 @@ Decoder::Decoder(AttentionOptions options) : attention(compileSteps(std::move(op
     how = manifest.functions[size_t(step)].carried.empty() ? Kind::Cache : Kind::State;
 }
 
+template <typename Visit>
+void Decoder::forEachLastingAxis(const std::vector<at::Tensor> &inputs, Visit visit) const {
+  for (size_t i = 0; i < given.size(); ++i)
+    for (size_t j = 0; j < given[i].axes.size(); ++j)
+      if (const Axis &axis = given[i].axes[j]; !axis.isChannel() && axis.dim <= TAYLOR_DIM_G)
+        visit(given[i], axis, inputs[i].size(int64_t(j)));
+}
+
 int64_t Decoder::check(const std::vector<at::Tensor> &inputs, const Memory &memory) const {
   using runtime::fail;
-  if (inputs.size() != given.size()) {
-    std::vector<std::string> names;
-    for (const TensorInfo &info : given)
-      names.push_back(info.name);
-    fail("expected ", given.size(), " inputs (", runtime::join(names, ", "), "), but got ", inputs.size());
-  }
+  if (inputs.size() != given.size())
+    failCount(given, given.size(), inputs.size());
   std::vector<TaylorTensor> views;
   std::optional<size_t> first; // of the inputs with tokens
   int64_t added = 0;
@@ -89,12 +93,11 @@ int64_t Decoder::check(const std::vector<at::Tensor> &inputs, const Memory &memo
     }
   }
   runtime::inferDims(given, views.data(), int64_t(views.size()), /*offset=*/nullptr, /*aligned=*/false);
-  for (size_t i = 0; i < given.size(); ++i)
-    for (size_t j = 0; j < given[i].axes.size(); ++j)
-      if (const Axis &axis = given[i].axes[j]; !axis.isChannel() && axis.dim < int(memory.sizes.size()))
-        if (int64_t size = memory.sizes[size_t(axis.dim)]; size >= 0 && inputs[i].size(int64_t(j)) != size)
-          fail("expected size ", size, " of axis ", axis.name, " of '", given[i].name,
-               "', as of the tokens so far, but got ", inputs[i].size(int64_t(j)));
+  forEachLastingAxis(inputs, [&](const TensorInfo &info, const Axis &axis, int64_t size) {
+    if (int64_t before = memory.sizes[size_t(axis.dim)]; before >= 0 && size != before)
+      fail("expected size ", before, " of axis ", axis.name, " of '", info.name,
+           "', as of the tokens so far, but got ", size);
+  });
   return added;
 }
 
@@ -119,10 +122,9 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
       output = output.narrow(axis, memory.tokens, added);
   }
   memory.tokens += added;
-  for (size_t i = 0; i < given.size(); ++i)
-    for (size_t j = 0; j < given[i].axes.size(); ++j)
-      if (const Axis &axis = given[i].axes[j]; !axis.isChannel() && axis.dim < int(memory.sizes.size()))
-        memory.sizes[size_t(axis.dim)] = inputs[i].size(int64_t(j));
+  forEachLastingAxis(inputs, [&](const TensorInfo &, const Axis &axis, int64_t size) {
+    memory.sizes[size_t(axis.dim)] = size;
+  });
   return output;
 }
 

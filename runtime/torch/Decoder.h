@@ -61,6 +61,8 @@ public:
   Memory gather(const std::vector<Place> &places) const;
 
 private:
+  /// Calls visit(input, axis, size) for the axes b, h and g, whose sizes all tokens of a memory share.
+  template <typename Visit> void forEachLastingAxis(const std::vector<at::Tensor> &inputs, Visit visit) const;
   /// The number of new tokens; throws where inputs do not fit each other, the options or `memory`.
   int64_t check(const std::vector<at::Tensor> &inputs, const Memory &memory) const;
   /// The inputs with `added` new tokens behind those in memory, where they are kept.

@@ -308,6 +308,14 @@ Settings Config::settings() {
   return s;
 }
 
+void requireRoomForPairs(int64_t pairs, int64_t symbols, int64_t context) {
+  if (pairs < 1 || pairs > symbols / 2)
+    fail("expected data.pairs from 1 to ", symbols / 2, ", half of data.symbols, but got ", pairs);
+  if (3 * pairs > context)
+    fail("requires train.context of at least 3 data.pairs = ", 3 * pairs,
+         " tokens, keys with values and each key once more, but got ", context);
+}
+
 // What a sampler would refuse, later: once the text is there, and in a queue behind the runs before it.
 static void checkSampler(const DataConfig &data, const TrainConfig &train) {
   if (data.sampler == "documents") {
@@ -320,14 +328,8 @@ static void checkSampler(const DataConfig &data, const TrainConfig &train) {
            "got ",
            train.context);
   }
-  if (data.sampler == "recall") {
-    if (data.pairs < 1 || data.pairs > data.symbols / 2)
-      fail("expected data.pairs from 1 to ", data.symbols / 2, ", half of data.symbols, but got ",
-           data.pairs);
-    if (3 * data.pairs > train.context)
-      fail("requires train.context of at least 3 data.pairs = ", 3 * data.pairs,
-           " tokens, keys with values and each key once more, but got ", train.context);
-  }
+  if (data.sampler == "recall")
+    requireRoomForPairs(data.pairs, data.symbols, train.context);
 }
 
 void Config::check() const {

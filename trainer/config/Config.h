@@ -42,6 +42,8 @@ private:
 
 // Throws Error that names `key` unless `value` is one of the choices.
 void requireOneOf(const std::vector<std::string> &choices, const char *key, const std::string &value);
+// Throws Error where recall's pairs have too few symbols for their keys or too small a context.
+void requireRoomForPairs(int64_t pairs, int64_t symbols, int64_t context);
 
 // Names of what computes: "cpu"; "cuda", the first GPU; "ptx", the processor, with the attention's GPU code
 // in the interpreter.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/Recall.h"
+#include "trainer/config/Config.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Random.h"
 #include <algorithm>
@@ -14,11 +15,7 @@ RecallTask::RecallTask(int64_t vocabulary, int64_t symbols, int64_t context, int
   if (symbols < 2 || symbols > vocabulary - special)
     fail("expected data.symbols from 2 to ", vocabulary - special, ", as the vocabulary has, but got ",
          symbols);
-  if (pairs < 1 || pairs > symbols / 2)
-    fail("expected data.pairs from 1 to ", symbols / 2, ", half of data.symbols, but got ", pairs);
-  if (3 * pairs > context)
-    fail("requires train.context of at least 3 data.pairs = ", 3 * pairs,
-         " tokens, keys with values and each key once more, but got ", context);
+  requireRoomForPairs(pairs, symbols, context);
 }
 
 void RecallTask::draw(uint64_t key, int64_t *inputs, int64_t *targets) const {

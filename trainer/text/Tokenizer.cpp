@@ -119,13 +119,14 @@ std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t v
       {"minloglevel", "2"},
   };
   sentencepiece::util::Status status = sentencepiece::SentencePieceTrainer::Train(options, &lines, &model);
-  std::string why = status.ok() ? "" : reason(status);
-  if (why.ends_with('.'))
-    why.pop_back();
-  if (!status.ok())
+  if (!status.ok()) {
+    std::string why = reason(status);
+    if (why.ends_with('.'))
+      why.pop_back();
     fail("cannot train a tokenizer of ", setting, " = ", vocabulary, " pieces on this text: ", why,
          "; give more text, or a smaller number",
          setting.starts_with("--") ? "" : text(" by --set ", setting, "=N"));
+  }
   return model;
 }
 
