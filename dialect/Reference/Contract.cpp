@@ -42,6 +42,11 @@ Real taylor::reference::likelyError(llvm::ArrayRef<Real> draws) {
   return std::isfinite(likely) ? std::sqrt(likely) : 0;
 }
 
+bool Contract::cancels(Real ofReference, Real ofEager) const {
+  Real terms = getTermEpsilon();
+  return ofReference < terms && (ofEager > kCancelled * ofReference || ofReference < kCancelled * terms);
+}
+
 Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Real> reference,
                                       llvm::ArrayRef<Real> eager, const Contract &contract) {
   Real factor = isNarrow(contract.dtype) ? Real(1.1) : 2;
@@ -55,7 +60,7 @@ Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Rea
   for (auto [element, known] : llvm::zip_equal(x, reference))
     result.lost += std::isfinite(known) && !std::isfinite(element);
   Real elements = std::sqrt(static_cast<Real>(reference.size()));
-  bool cancels = result.norm < ofTerms * elements;
+  bool cancels = contract.cancels(result.norm / elements, result.eager / elements);
   Real floor = (cancels ? contract.cancelledPerElement : contract.floorPerElement) * ofTerms * elements;
   // A result of which eager code itself gets no digit right is the rounding of what cancels, once this way
   // and once that: two draws of the same noise differ by more than a factor of 2.

@@ -29,10 +29,15 @@ struct Contract {
   /// in units of getTermEpsilon(). With inputs and cotangents of order 1 the terms that cancel are of
   /// order 1.
   Real floorPerElement = Real(1) / 16;
-  /// The same where all of the reference cancels, to less than getTermEpsilon() in the mean square (a query
-  /// that sees one key): what is left is the rounding of whole terms, of which eager code may by luck have
-  /// less.
+  /// The same where all of the reference cancels (a query that sees one key): what is left is the rounding of
+  /// whole terms, of which eager code may by luck have less.
   Real cancelledPerElement = 4;
+  /// Whether all of a result cancels, by the mean squares' roots of the reference and of eager code's error:
+  /// the reference is below getTermEpsilon(), and eager code is off by more than 1/64 of it, or by luck is
+  /// not where the reference is below 1/64 of that too. A gradient that is small because it is a mean over
+  /// many tokens is one that eager code gets right, and is judged as any other.
+  bool cancels(Real ofReference, Real ofEager) const;
+  static constexpr Real kCancelled = Real(1) / 64;
   /// Where eager code's error passes this many getTermEpsilon() |ref|, ref is what cancellation left, or
   /// hangs on which scores a clamp takes, and c of this one draw is twice as large: about 1/500 of |ref| in
   /// f32, 1/16 in bf16, 1/64 in f16 and tf32.

@@ -70,14 +70,21 @@ TEST(Contract, IsWideInF64) {
 TEST(Contract, HasAFloorWhereTheReferenceCancels) {
   Contract contract = {Dtype::F32};
   Real epsilon = epsilonOf(Dtype::F32);
-  auto expectFloor = [&](Real element, Real floor) {
-    Values reference(16, element);
-    EXPECT_TRUE(compare(Values(16, element + floor * 0.999L), reference, reference, contract).passes);
-    EXPECT_FALSE(compare(Values(16, element + floor * 1.001L), reference, reference, contract).passes);
+  auto expectFloor = [&](Real element, Real eagerError, Real floor) {
+    Values reference(16, element), eager(16, element + eagerError);
+    EXPECT_TRUE(compare(Values(16, element + floor * 0.999L), reference, eager, contract).passes);
+    EXPECT_FALSE(compare(Values(16, element + floor * 1.001L), reference, eager, contract).passes);
   };
-  expectFloor(0, contract.cancelledPerElement * epsilon);
-  expectFloor(epsilon * 0.9L, contract.cancelledPerElement * epsilon);
-  expectFloor(0.01L, contract.floorPerElement * epsilon);
+  Real cancelled = contract.cancelledPerElement * epsilon, kept = contract.floorPerElement * epsilon;
+  expectFloor(0, 0, cancelled);
+  expectFloor(0.01L, 0, kept);
+  // Below epsilon it cancels where eager code is off by a part of it that shows.
+  expectFloor(epsilon * 0.9L, epsilon / 32, cancelled);
+  expectFloor(epsilon * 0.9L, epsilon / 128, kept);
+  expectFloor(epsilon * 1.1L, epsilon / 32, 4 * epsilon / 32); // by eager code's error
+  // By luck it is not.
+  expectFloor(epsilon / 65, 0, cancelled);
+  expectFloor(epsilon / 63, 0, kept);
 }
 
 TEST(Contract, RefusesWhatIsNotFinite) {
