@@ -260,7 +260,8 @@ TaylorTensor describe(const at::Tensor &tensor) {
 
 const Manifest &manifestFor(Program &program, at::TensorList inputs) {
   auto [dtype, d, e] = problemOf(program, inputs);
-  const Manifest &manifest = program.manifest(dtype, d, e);
+  c10::Device device = inputs[std::max(program.dtypeInput, 0)].device();
+  const Manifest &manifest = program.manifest(dtype, d, e, placeOf(program, device));
   checkCount(manifest, inputs, /*complete=*/false);
   return manifest;
 }

@@ -30,8 +30,8 @@ template <typename Body> auto checked(Body body) {
 /// interface has none for it.
 TaylorTensor describe(const at::Tensor &tensor);
 
-/// The manifest of the kernel that serves these inputs: dtype and head sizes are read from them. Works on
-/// tensors without data, and compiles nothing.
+/// The manifest of the kernel that serves these inputs: dtype, head sizes and device are read from them.
+/// Works on tensors without data. Compiles what Program::manifest does.
 const runtime::Manifest &manifestFor(Program &program, at::TensorList inputs);
 
 /// Outputs, then saved tensors where `save` is set. Inputs are on the processor or on one GPU, whose current

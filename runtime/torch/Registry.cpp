@@ -167,22 +167,24 @@ std::vector<std::string> Program::sizedArguments(TaylorDtype dtype, int64_t d, i
   return all;
 }
 
-const runtime::Manifest &Program::manifest(TaylorDtype dtype, int64_t d, int64_t e) {
-  auto matches = [&](const auto &entry) { return entry.dtype == dtype && entry.d == d && entry.e == e; };
-  for (const Entry *entry = entries.load(std::memory_order_acquire); entry; entry = entry->next)
-    if (matches(*entry))
-      return entry->artifact->manifest();
+const runtime::Manifest &Program::manifest(TaylorDtype dtype, int64_t d, int64_t e, const Place &place) {
   if (fixed)
     return fixed->manifest();
+  bool hasStates = std::ranges::any_of(description.inputs, &runtime::TensorInfo::isState);
+  // To learn of states what a GPU makes of them takes all of the compiler's work: what it gives is kept.
+  if (hasStates && place.device != TAYLOR_CPU)
+    return kernel(dtype, d, e, place).manifest();
+  auto matches = [&](const auto &entry) { return entry.dtype == dtype && entry.d == d && entry.e == e; };
+  for (const Entry *entry = entries.load(std::memory_order_acquire); entry; entry = entry->next)
+    if (matches(*entry) && (!hasStates || entry->place == place))
+      return entry->artifact->manifest();
   std::lock_guard lock(compiling);
   for (const Signature &known : signatures)
     if (matches(known))
       return known.manifest;
   std::vector<std::string> all = sizedArguments(dtype, d, e);
-  if (!std::ranges::any_of(description.inputs, &runtime::TensorInfo::isState))
+  if (!hasStates)
     all = withoutTarget(all);
-  else if (interpreted && !namesTarget)
-    all.push_back(anyGpu);
   return signatures.emplace_back(Signature{dtype, d, e, runtime::compileManifest(source, all)}).manifest;
 }
 

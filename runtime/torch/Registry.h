@@ -41,8 +41,9 @@ public:
   const runtime::Artifact &kernel(TaylorDtype dtype, int64_t d, int64_t e, const Place &place,
                                   std::string_view name = {});
 
-  /// The manifest of such kernels, whatever the place. Where there is no kernel yet, none is compiled for it.
-  const runtime::Manifest &manifest(TaylorDtype dtype, int64_t d, int64_t e);
+  /// The manifest of such kernels. Where there is no kernel yet, none is compiled for it, but one with states
+  /// for a GPU, whose sizes follow from its code.
+  const runtime::Manifest &manifest(TaylorDtype dtype, int64_t d, int64_t e, const Place &place);
 
   /// Runs code for GPUs in the interpreter.
   bool interpreted = false;

@@ -87,7 +87,7 @@ def generate(seed, given=None):
     specification = Specification(choices)
     documents = choices.seldom("documents", 4)
     shape = sizes(choices, specification, documents)
-    common = ["--check", "--grad", "--threads=1", f"--seed={seed % 1000}", f"--scale={choices.choose('scale', ['1'] if specification.recurrent else ['1', '1', '4'])}"]
+    common = ["--check", "--grad", "--threads=1", f"--seed={seed % 1000}", f"--scale={choices.choose('scale', ['1'] if specification.recurrent or specification.large else ['1', '1', '4'])}"]
     # Queries that do not end at the last key.
     if choices.seldom("offset", 6):
         common.append(f"--offset={choices.choose('offset.keys', [0, 1, 5]) if shape['u'] - shape['t'] > 5 else 0}")

@@ -49,6 +49,7 @@ class Specification:
         self.finite = None            # the highest order of a finite series among the sums
         self.parallel_only = False    # a sum of all orders, or with conditions on what is visible, is among them: there is no chunked form
         self.bounded = True           # outputs and weights are of order 1, so that f16 may hold them
+        self.large = False            # too large for scores past order 1
         self.even_channels = set()    # channel axes that are rotated
         self.least = {}               # the least size of an axis
         self.name = name
@@ -113,16 +114,20 @@ class Specification:
                 f"%{array.name} * (1.0 + 0.1 * {channel} / size({channel}))"]), [token, channel]), "signed"
         return array, "signed"
 
-    def norm(self, array, label, axes):
+    def norm(self, array, label, axes, of_sums=False):
         kind, axis = self.choose(f"{label}.norm", ["l2", "rms", "layer"]), self.choose(f"{label}.over", axes[:1] * 3 + axes)
-        # Of fewer, a norm leaves nothing but signs: its derivative is what rounding leaves.
-        self.least[axis] = max(self.least.get(axis, 1), 3 if kind == "layer" else 2)
+        # Of fewer, a norm leaves nothing but signs: its derivative is what rounding leaves. Of few, by chance: three values may lie close together.
+        heads = axis in ("h", "g")
+        self.least[axis] = max(self.least.get(axis, 1), 2 if kind != "layer" else 3 if heads else 5)
+        # What is divided is bounded away from 0, where it may be any: by the differences of few values, and by sums of products, whose rounding by
+        # features is that of their terms however small they are themselves.
+        careful = of_sums or kind == "layer" and heads
         if kind == "l2":
-            return self.to.normalize(kind, axis, array, self.choose(f"{label}.epsilon", ["1.0e-3", "1.0e-12", "1.0"]))
+            return self.to.normalize(kind, axis, array, self.choose(f"{label}.epsilon", ["1.0"] if careful else ["1.0e-3", "1.0e-12", "1.0"]))
         kept = self.choose(f"{label}.weights", [[axis], None, [a for a in array.axes if a in ("h", "g", "d", "e")]])
         weight = kept and self.learned(array.name + "_weight", kept)
         bias = kept and kind == "layer" and self.choices.often(f"{label}.bias") and self.learned(array.name + "_bias", kept, "zeros")
-        return self.to.normalize(kind, axis, array, self.choose(f"{label}.epsilon", ["1.0e-2", "1.0e-5"]), weight, bias or None)
+        return self.to.normalize(kind, axis, array, self.choose(f"{label}.epsilon", ["1.0e-2"] if careful else ["1.0e-2", "1.0e-5"]), weight, bias or None)
 
     def tokens(self, name, heads, token, channel):
         """An argument with its operations; the array and its sign."""
@@ -340,6 +345,8 @@ class Specification:
         if self.choices.seldom(f"{label}.unread", 12):
             sums = ["numerator", "mass", "count"]
         made = self.to.recurrences(sums, q, k, value, clauses, decay)
+        # An exponential that nothing divides leaves the range of f32 where scores are large.
+        self.large |= kind in ("all", "exponential") and "Z" not in formula
         self.bounded = self.bounded and formula in ("N / Z", "N / Z - 0.5 * N / C", "N * pow(Z, -1.0)", "N / stop(Z)")
         for letter, which in (("N", "numerator"), ("Z", "mass"), ("C", "count")):
             if which in made:
@@ -365,7 +372,7 @@ class Specification:
             formula = self.choose(f"{label}.gating", GATES).replace("A", "%" + gate.name)
             return to.map("y", f"{formula} * %{y.name}")
         if kind == "norm":
-            return self.norm(y, label, ["e", "h"])
+            return self.norm(y, label, ["e", "h"], of_sums=self.finite is not None)
         if kind == "residual" and self.causal:
             self.keys_at_queries = True
             at = to.align(value)
