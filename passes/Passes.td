@@ -432,8 +432,8 @@ def SplitRunningSumsPass : Pass<"taylor-split-running-sums", "::taylor::Function
   let description = [{
     Rule: let D be a running sum in f32, and let a formula add up terms, some of which are D, or D at other tokens (`taylor.align`), and let these and what else is
     made of D (a running maximum, an edge) cancel: one is added for each that is subtracted. Then D becomes two numbers, H + L (`taylor.scan high`, `low`). The terms of
-    each such sum are added first, with H in its place, then what the H lack, and other terms behind. Maps without guards that only add up arrays and numbers are read
-    through, also by an `align` to queries. What such a map adds to D, as the sum of the calls before, may be as large as D, and so may other arrays be beside it (an edge of those calls): where these
+    each such sum are added first, with H in its place, then what the H lack, and other terms behind. Maps without guards that only add up arrays, numbers and choices
+    (`select`, which becomes a map of its own) are read through, also by an `align` to queries. What such a map adds to D, as the sum of the calls before, may be as large as D, and so may other arrays be beside it (an edge of those calls): where these
     do not cancel they are added with their rounding errors (two-sum), whether or not the terms of D cancel.
 
     Why: the weight of a decay is exp(D[t] - D[u]), of numbers that grow with the sequence while their difference does not. In f32 the difference of two sums near

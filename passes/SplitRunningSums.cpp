@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -113,6 +114,7 @@ public:
     multiples.clear();
     lows.clear();
     aligns.clear();
+    parts.clear();
     Block &block = getOperation().getBody().front();
     SmallVector<Operation *> ops;
     for (Operation &op : block)
@@ -125,12 +127,12 @@ public:
       for (Region &region : op->getRegions())
         if (!region.empty() && rewrite({op, &region}))
           changed.insert(op);
-    if (changed.empty())
+    if (changed.empty() && parts.empty())
       return markAllAnalysesPreserved();
     for (Operation *op : changed)
       if (auto pairs = dyn_cast<PairwiseOp>(op))
         dropScalars(pairs);
-    // Maps that were read through.
+    // Maps that were read through, and parts of some that were not.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
@@ -150,12 +152,14 @@ private:
   bool rewrite(const Formula &formula);
   Value buildDifference(const Formula &formula, OpBuilder &builder, Location loc, ArrayRef<Term> terms);
   void dropScalars(PairwiseOp op);
+  Value arrayOf(MapOp map, Value scalar);
   Value alignedOf(Value array, AlignOp align);
   Value lowOf(Value array);
 
   llvm::DenseMap<Value, Multiples> multiples;
   llvm::DenseMap<Value, Value> lows;
   llvm::DenseMap<std::pair<Value, StringAttr>, Value> aligns;
+  llvm::DenseMap<Value, Value> parts;
 };
 
 bool SplitRunningSums::isRunningSum(Value array) const {
@@ -262,9 +266,13 @@ void SplitRunningSums::addTerm(const Formula &formula, Value scalar, int sign, S
     Value yielded = map.getBody().front().getTerminator()->getOperand(0);
     SmallVector<Term> inner;
     collectTerms({map, &map.getBody()}, yielded, sign, inner);
-    auto isKnown = [](const Term &term) { return term.array || isNumber(term); };
+    auto isKnown = [](const Term &term) {
+      return term.array || isNumber(term) || isa<arith::SelectOp>(term.scalar.getDefiningOp());
+    };
     if (isAdded(yielded.getDefiningOp()) && inner.size() <= kMostTerms && llvm::all_of(inner, isKnown)) {
       for (Term &term : inner) {
+        if (!term.array && !isNumber(term))
+          term.array = arrayOf(map, term.scalar);
         if (!term.array) {
           terms.push_back(term);
           continue;
@@ -291,6 +299,25 @@ void SplitRunningSums::collectTerms(const Formula &formula, Value scalar, int si
   collectTerms(formula, op->getOperand(0), isa<arith::NegFOp>(op) ? -sign : sign, terms);
   if (op->getNumOperands() == 2)
     collectTerms(formula, op->getOperand(1), isa<arith::SubFOp>(op) ? -sign : sign, terms);
+}
+
+/// A number that a map computes on the way, as an array of its own.
+Value SplitRunningSums::arrayOf(MapOp map, Value scalar) {
+  Value &part = parts[scalar];
+  if (part)
+    return part;
+  OpBuilder builder(map);
+  IRMapping copied;
+  auto own = cast<MapOp>(builder.clone(*map, copied));
+  own.getBody().front().getTerminator()->setOperand(0, copied.lookup(scalar));
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(own.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  Formula formula{own, &own.getBody()};
+  for (unsigned i = own.getBody().getNumArguments(); i-- > 0;)
+    if (own.getBody().getArgument(i).use_empty())
+      formula.dropArgument(i);
+  return part = own.getResult();
 }
 
 /// The array at the tokens that `align` reads.

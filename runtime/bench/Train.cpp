@@ -151,17 +151,20 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
     fail("expected an opponent of ", model["parameters"].dump(), " parameters, but it has ",
          opponent["parameters"].dump());
   ask(theirs, "step");
+  ask(theirs, "rest");
 
   OwnAttention attention(one, model);
-  std::vector<double> own, other, ownAttention, otherAttention;
+  std::vector<double> own, other, otherRest, ownAttention, otherAttention;
   for (int64_t round = 0; round < options.rounds; ++round) {
     own.push_back(ask(ours, "step")["seconds"]);
     other.push_back(ask(theirs, "step")["seconds"]);
+    otherRest.push_back(ask(theirs, "rest")["seconds"]);
     ownAttention.push_back(attention.seconds());
     otherAttention.push_back(ask(theirs, "attention")["seconds"]);
   }
-  // Layers are timed apart from the step, so that noise can make of them more than the whole.
-  double share = std::min(model["layers"].get<double>() * medianOfRatios(otherAttention, other), 1.0);
+  // By what a step takes without it: attention timed apart and times the layers, where it is nearly all of the
+  // step, may come to more than the whole, and all depends on what is left. Noise may still make it negative.
+  double share = std::max(1 - medianOfRatios(otherRest, other), 0.0);
   double kernels = medianOfRatios(otherAttention, ownAttention);
   double amdahl = 1 / (1 - share + share / kernels);
   double tokens = model["batch"].get<double>() * double(context);

@@ -2,7 +2,8 @@
 """The trainer's Llama in PyTorch, for taylor-bench train: as a researcher writes it who changes the attention. No Taylor in it.
 
 Standard input: a JSON object of sizes, then a line for each piece of work; standard output: a JSON object for each. `step` is a training step
-(forward, backward, clipping, AdamW), `attention` the attention of one layer, forward and backward. Run with python -c: it is part of the program."""
+(forward, backward, clipping, AdamW), `rest` the same without its attention, `attention` that of one layer, forward and backward. Run with python -c: it
+is part of the program."""
 import json
 import math
 import sys
@@ -52,6 +53,15 @@ def series(q, k, v, order=10):
 ATTENTIONS = {"sdpa": sdpa, "norm": norm, "series": series}
 
 
+def rotated(attention):
+    return lambda q, k, v, cos, sin: attention(rotate(q, cos, sin), rotate(k, cos, sin), v)
+
+
+def without(q, k, v, cos, sin):
+    """In place of attention: nearly nothing, but every projection has its gradient."""
+    return q + k + v
+
+
 class RMSNorm(nn.Module):
     def __init__(self, width, epsilon):
         super().__init__()
@@ -75,7 +85,7 @@ class Layer(nn.Module):
         batch, length, _ = x.shape
         y = self.before(x)
         q, k, v = (project(y).view(batch, length, self.heads, -1).transpose(1, 2) for project in (self.q, self.k, self.v))
-        o = self.attention(rotate(q, cos, sin), rotate(k, cos, sin), v)
+        o = self.attention(q, k, v, cos, sin)
         x = x + self.o(o.transpose(1, 2).reshape(batch, length, -1))
         y = self.after(x)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
@@ -86,7 +96,7 @@ class Llama(nn.Module):
         super().__init__()
         self.checkpointing = c["checkpointing"]
         self.embedding = nn.Embedding(c["vocabulary"], c["hidden"])
-        self.layers = nn.ModuleList(Layer(c, ATTENTIONS[c["attention"]]) for _ in range(c["layers"]))
+        self.layers = nn.ModuleList(Layer(c, rotated(ATTENTIONS[c["attention"]])) for _ in range(c["layers"]))
         self.norm, self.head = RMSNorm(c["hidden"], c["norm_epsilon"]), nn.Linear(c["hidden"], c["vocabulary"], bias=False)
         for parameter in self.parameters():
             if parameter.dim() > 1:
@@ -112,6 +122,7 @@ def main():
     model = Llama(c)
     optimizer = torch.optim.AdamW(model.parameters(), lr=c["learning_rate"], betas=(c["beta1"], c["beta2"]), eps=c["epsilon"], weight_decay=c["weight_decay"])
     cos, sin = angles(c["context"], c["head_dim"])
+    attend = rotated(ATTENTIONS[c["attention"]])
 
     def step():
         tokens = torch.randint(c["vocabulary"], (c["batch"], c["context"] + 1))
@@ -123,18 +134,25 @@ def main():
         optimizer.step()
         return loss.item()
 
+    def rest():
+        for layer in model.layers:
+            layer.attention = without
+        loss = step()
+        for layer in model.layers:
+            layer.attention = attend
+        return loss
+
     def attention():
         shape = c["batch"], c["heads"], c["context"], c["head_dim"]
         q, k, v = (torch.randn(shape, requires_grad=True) for _ in range(3))
-        work = lambda q, k, v: ATTENTIONS[c["attention"]](rotate(q, cos, sin), rotate(k, cos, sin), v)
-        o = checkpoint(work, q, k, v, use_reentrant=False) if c["checkpointing"] else work(q, k, v)
+        o = checkpoint(attend, q, k, v, cos, sin, use_reentrant=False) if c["checkpointing"] else attend(q, k, v, cos, sin)
         torch.autograd.grad(o, (q, k, v), torch.ones_like(o))
         return 0.0
 
     print(json.dumps({"parameters": sum(p.numel() for p in model.parameters())}), flush=True)
     for line in sys.stdin:
         begin = time.perf_counter()
-        loss = {"step": step, "attention": attention}[line.strip()]()
+        loss = {"step": step, "rest": rest, "attention": attention}[line.strip()]()
         print(json.dumps({"seconds": time.perf_counter() - begin, "loss": loss}), flush=True)
 
 

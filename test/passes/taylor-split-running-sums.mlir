@@ -17,6 +17,23 @@
 // RUN: diff %t/once.mlir %t/twice.mlir
 // RUN: taylorc %t/fading.mlir --dtype=f64 --emit=pairwise | taylor-opt --pass-pipeline='builtin.module(taylor.function(taylor-split-running-sums))' | FileCheck %t/fading.mlir --check-prefix=DOUBLE
 
+// In pieces of documents the sum of the call before counts for some tokens: forward and backward shift by the same edge, of a sum of two numbers in both.
+// RUN: taylor-run %t/strong.mlir --device=cpu --documents --states=2,40 --form=parallel --check --grad --threads=1 --seed=81 --shape=b=1,h=1,g=1,t=129,u=129,d=2,e=2
+
+//--- strong.mlir
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.spec @strong(%q: !q, %k: !k, %v: !v, %f: !column from projection(bias)) {
+  %D = taylor.scan sum over(u) -30.0 * softplus(%f) : !column
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 0) scale(rsqrt(size(d))) causal decay(%D) : !q, !k, !v, !column
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}
+
 //--- fading.mlir
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
@@ -115,6 +132,34 @@ taylor.function @pieces of @f("input:q" %q: !q32, "input:k" %k: !k32, "input:f" 
   %Dt = taylor.align %D to t : !column32
   %z = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * exp(%Dt - %D)) : !q32, !k32, !aligned32, !column32 -> !row32
   taylor.yield "output:z" %z : !row32
+}
+
+// The same where it goes on for some tokens alone: what each token takes of the other call's is an array, and the map's other arrays are left.
+// CHECK-LABEL: taylor.function @chosen
+// CHECK:       %[[H:.*]] = taylor.scan high over(u) %f
+// CHECK-NEXT:  %[[L:.*]] = taylor.scan low over(u) %f
+// CHECK:       %[[P:.*]] = taylor.map select(%c < 1.0, %s, 0.0)
+// CHECK-NEXT:  %[[PT:.*]] = taylor.align %[[P]] to t
+// CHECK:       taylor.pairwise {{.*}} + %[[PT]], {{.*}} - %[[P]], {{.*}} visible(u <= t)
+taylor.function @chosen of @f("input:q" %q: !q32, "input:k" %k: !k32, "input:f" %f: !column32, "input:s" %s: !group32, "input:c" %c: !column32) {
+  %S = taylor.scan sum over(u) %f : !column32
+  %D = taylor.map %S + select(%c < 1.0, %s, 0.0) : !column32, !column32, !group32
+  %Dt = taylor.align %D to t : !column32
+  %z = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * exp(%Dt - %D)) : !q32, !k32, !aligned32, !column32 -> !row32
+  taylor.yield "output:z" %z : !row32
+}
+
+// A part of a map that is not read through in the end is no operation left behind.
+// CHECK-LABEL: taylor.function @alone
+// CHECK-NEXT:  taylor.scan sum
+// CHECK-NEXT:  taylor.map
+// CHECK-NEXT:  taylor.map
+// CHECK-NEXT:  taylor.yield
+taylor.function @alone of @f("input:f" %f: !column32, "input:s" %s: !group32, "input:c" %c: !column32) {
+  %S = taylor.scan sum over(u) %f : !column32
+  %D = taylor.map %S + select(%c < 1.0, %s, 0.0) : !column32, !column32, !group32
+  %x = taylor.map exp(%D + 1.0) : !column32
+  taylor.yield "output:x" %x : !column32
 }
 
 // Beside an edge, what a call before left may be as large as the edge: nothing is lost of their sum, unless it is infinite. A map that adds to such a map is read through too.

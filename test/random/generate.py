@@ -51,6 +51,7 @@ def sizes(choices, specification, documents):
 MOST_CHANNELS = [64, 64, 20, 8, 6, 4, 4]
 # The highest order whose states the interpreter reads in seconds: GPUs have 16 channels at least, so 4,845 rows of order 4 and 74,613 of order 6.
 MOST_ORDER_PTX = 4
+FEW_TOKENS = 33  # for those
 # The same of blocks of 8 channels, of which every product is a row: 8^5 for order 5.
 MOST_ORDER_BLOCKS = 3
 
@@ -107,6 +108,8 @@ def generate(seed, given=None):
     runs = {"cpu-parallel": cpu + ["--form=parallel"], "tile-parallel": tile + [f"--tiles={TILES}"], "ptx-parallel": ptx + ["--form=parallel"]}
     if specification.finite is not None and not specification.parallel_only and specification.learned_channels <= MOST_CHANNELS[specification.finite]:
         shape["d"] = min(shape["d"], MOST_CHANNELS[specification.finite])
+        if specification.finite >= MOST_ORDER_PTX:
+            shape |= {"u": min(shape["u"], FEW_TOKENS + max(0, shape["u"] - shape["t"])), "t": min(shape["t"], FEW_TOKENS)}
         states = choices.choose("tile.states", STATES if specification.finite <= MOST_ORDER_BLOCKS else STATES[:1])
         runs |= {"cpu-chunked": reshaped(cpu, shape) + ["--form=chunked"] + chunk, "tile-chunked": reshaped(tile, shape | {"e": min(shape["e"], 20)}) + [f"--tiles={CHUNKED_TILES},{states}"],
                  "ptx-chunked": reshaped(ptx, shape, *MATRIX_UNITS) + ["--form=chunked"] + chunk}
