@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A prompt and then one token after the other through the function `step`, in the memory of its states or over a cache of keys and values, gives what one
 # call of all tokens gives.
-# RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc SPEC_DIR=%spec_dir %python %s
+# RUN: env TAYLOR_FULL=%full TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc SPEC_DIR=%spec_dir %python %s
 # REQUIRES: torch, taylorc
 # UNSUPPORTED: sanitizer
 import json

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A sequence in pieces, each with the final states of the one before, is the whole sequence: outputs and the gradients of every input, through the states,
 # in both forms. The whole is compiled without states, so both sides have little in common.
-# RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s
+# RUN: env TAYLOR_FULL=%full TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s
 # REQUIRES: torch, taylorc
 # UNSUPPORTED: sanitizer
 import json
