@@ -440,7 +440,7 @@ def SplitRunningSumsPass : Pass<"taylor-split-running-sums", "::taylor::Function
     -13000 has an error of 1e-3, so a relative error of 1e-3 is in all weights behind 16384 tokens that decay by 0.8 each. H[t] - H[u] is exact where
     the two are near each other, and L is what their rounding took.
 
-    An edge and a running maximum of D stay one number, made of H: they say how far exponents are shifted, and both sides read the same. So forward and backward have both parts or neither. An infinite sum has no lower part.
+    An edge, a running maximum and a choice of D stay one number, made of H: they say how far exponents are shifted, and both sides read the same. So forward and backward have both parts or neither. An infinite sum has no lower part.
 
     ```mlir
     %D = taylor.scan sum over(u) %f : !column

@@ -115,6 +115,7 @@ public:
     lows.clear();
     aligns.clear();
     parts.clear();
+    partsOfMap.clear();
     Block &block = getOperation().getBody().front();
     SmallVector<Operation *> ops;
     for (Operation &op : block)
@@ -123,10 +124,15 @@ public:
     // Readers first: the maps that they read through are as they were. Nothing is erased meanwhile, so no
     // array comes to stand where `multiples` knew another.
     llvm::SetVector<Operation *> changed;
-    for (Operation *op : llvm::reverse(ops))
+    auto rewriteAll = [&](Operation *op) {
       for (Region &region : op->getRegions())
         if (!region.empty() && rewrite({op, &region}))
           changed.insert(op);
+    };
+    for (Operation *op : llvm::reverse(ops)) {
+      rewriteAll(op);
+      llvm::for_each(partsOfMap.lookup(op), rewriteAll);
+    }
     if (changed.empty() && parts.empty())
       return markAllAnalysesPreserved();
     for (Operation *op : changed)
@@ -152,7 +158,7 @@ private:
   bool rewrite(const Formula &formula);
   Value buildDifference(const Formula &formula, OpBuilder &builder, Location loc, ArrayRef<Term> terms);
   void dropScalars(PairwiseOp op);
-  Value arrayOf(MapOp map, Value scalar);
+  Value partOf(MapOp map, Value scalar);
   Value alignedOf(Value array, AlignOp align);
   Value lowOf(Value array);
 
@@ -160,6 +166,7 @@ private:
   llvm::DenseMap<Value, Value> lows;
   llvm::DenseMap<std::pair<Value, StringAttr>, Value> aligns;
   llvm::DenseMap<Value, Value> parts;
+  llvm::DenseMap<Operation *, SmallVector<Operation *>> partsOfMap;
 };
 
 bool SplitRunningSums::isRunningSum(Value array) const {
@@ -272,7 +279,7 @@ void SplitRunningSums::addTerm(const Formula &formula, Value scalar, int sign, S
     if (isAdded(yielded.getDefiningOp()) && inner.size() <= kMostTerms && llvm::all_of(inner, isKnown)) {
       for (Term &term : inner) {
         if (!term.array && !isNumber(term))
-          term.array = arrayOf(map, term.scalar);
+          term.array = partOf(map, term.scalar);
         if (!term.array) {
           terms.push_back(term);
           continue;
@@ -301,23 +308,36 @@ void SplitRunningSums::collectTerms(const Formula &formula, Value scalar, int si
     collectTerms(formula, op->getOperand(1), isa<arith::SubFOp>(op) ? -sign : sign, terms);
 }
 
-/// A number that a map computes on the way, as an array of its own.
-Value SplitRunningSums::arrayOf(MapOp map, Value scalar) {
-  Value &part = parts[scalar];
-  if (part)
-    return part;
+/// A number that a map computes on the way, as an array of its own, of the axes that it depends on.
+Value SplitRunningSums::partOf(MapOp map, Value scalar) {
+  Value &known = parts[scalar];
+  if (known)
+    return known;
   OpBuilder builder(map);
   IRMapping copied;
-  auto own = cast<MapOp>(builder.clone(*map, copied));
-  own.getBody().front().getTerminator()->setOperand(0, copied.lookup(scalar));
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(own.getBody().front())))
+  auto part = cast<MapOp>(builder.clone(*map, copied));
+  Block &body = part.getBody().front();
+  body.getTerminator()->setOperand(0, copied.lookup(scalar));
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (isOpTriviallyDead(&op))
       op.erase();
-  Formula formula{own, &own.getBody()};
-  for (unsigned i = own.getBody().getNumArguments(); i-- > 0;)
-    if (own.getBody().getArgument(i).use_empty())
-      formula.dropArgument(i);
-  return part = own.getResult();
+  llvm::BitVector unread(body.getNumArguments());
+  SmallVector<Value> arrays;
+  for (auto [argument, array] : llvm::zip_equal(body.getArguments(), part.getArrays()))
+    if (argument.use_empty())
+      unread.set(argument.getArgNumber());
+    else
+      arrays.push_back(array);
+  ArrayType type = joinAxes(arrays, part.getType().getScalarType());
+  if (llvm::all_of(indexedAxes(part.getBody()), [&](StringRef axis) { return type.has(axis); })) {
+    body.eraseArguments(unread);
+    auto narrow = MapOp::create(builder, map.getLoc(), type, arrays, ValueRange());
+    narrow.getBody().takeBody(part.getBody());
+    part.erase();
+    part = narrow;
+  }
+  partsOfMap[map].push_back(part);
+  return known = part.getResult();
 }
 
 /// The array at the tokens that `align` reads.

@@ -36,9 +36,9 @@ FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradient
   for (size_t i = 0; i < expectation.results.size(); ++i) {
     reference::Comparison comparison = expectation.judge(i, expectation.results[i].reference.values);
     // What cancels says nothing of others.
-    bool cancels = comparison.eager >= contract.getNoise() * contract.getTermEpsilon() * comparison.norm;
+    bool isNoise = contract.isNoise(comparison.norm, comparison.eager);
     bool isFew = expectation.results[i].reference.values.size() < contract.fewElements;
-    if (!isFew && comparison.norm > 0 && !cancels)
+    if (!isFew && comparison.norm > 0 && !isNoise)
       peers = std::max(peers, comparison.eager / comparison.norm);
   }
   contract.peers = peers;

@@ -42,15 +42,19 @@ Real taylor::reference::likelyError(llvm::ArrayRef<Real> draws) {
   return std::isfinite(likely) ? std::sqrt(likely) : 0;
 }
 
-bool Contract::cancels(Real ofReference, Real ofEager) const {
+Real Contract::getFloor(Real reference, Real eager) const {
   Real terms = getTermEpsilon();
-  return ofReference < terms && (ofEager > kCancelled * ofReference || ofReference < kCancelled * terms);
+  Real kept = floorPerElement * terms, cancelled = cancelledPerElement * terms;
+  if (reference < terms / 64)
+    return cancelled;
+  bool isLost = std::isfinite(eager) && isNoise(reference, eager) && eager > reference / 64;
+  return reference < terms && isLost ? std::clamp(16 * eager, kept, cancelled) : kept;
 }
 
 Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Real> reference,
                                       llvm::ArrayRef<Real> eager, const Contract &contract) {
   Real factor = isNarrow(contract.dtype) ? Real(1.1) : 2;
-  Real epsilon = contract.getEpsilon(), ofTerms = contract.getTermEpsilon();
+  Real epsilon = contract.getEpsilon();
   Comparison result;
   result.error = distance(x, reference);
   Real first = distance(eager, reference);
@@ -60,12 +64,11 @@ Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Rea
   for (auto [element, known] : llvm::zip_equal(x, reference))
     result.lost += std::isfinite(known) && !std::isfinite(element);
   Real elements = std::sqrt(static_cast<Real>(reference.size()));
-  bool cancels = contract.cancels(result.norm / elements, result.eager / elements);
-  Real floor = (cancels ? contract.cancelledPerElement : contract.floorPerElement) * ofTerms * elements;
+  Real floor =
+      elements > 0 ? contract.getFloor(result.norm / elements, result.eager / elements) * elements : 0;
   // A result of which eager code itself gets no digit right is the rounding of what cancels, once this way
   // and once that: two draws of the same noise differ by more than a factor of 2.
-  Real ofFirst =
-      std::isfinite(first) && first > contract.getNoise() * ofTerms * result.norm ? 2 * factor : factor;
+  Real ofFirst = std::isfinite(first) && contract.isNoise(result.norm, first) ? 2 * factor : factor;
   // An eager evaluation that overflows where the reference does not allows nothing.
   Real ofEager = std::isfinite(first) ? std::max(ofFirst * first, factor * contract.eagerOverDraws) : 0;
   if (reference.size() < contract.fewElements && std::isfinite(first))

@@ -32,18 +32,19 @@ struct Contract {
   /// The same where all of the reference cancels (a query that sees one key): what is left is the rounding of
   /// whole terms, of which eager code may by luck have less.
   Real cancelledPerElement = 4;
-  /// Whether all of a result cancels, by the mean squares' roots of the reference and of eager code's error:
-  /// the reference is below getTermEpsilon(), and eager code is off by more than 1/64 of it, or by luck is
-  /// not where the reference is below 1/64 of that too. A gradient that is small because it is a mean over
-  /// many tokens is one that eager code gets right, and is judged as any other.
-  bool cancels(Real ofReference, Real ofEager) const;
-  static constexpr Real kCancelled = Real(1) / 64;
   /// Where eager code's error passes this many getTermEpsilon() |ref|, ref is what cancellation left, or
   /// hangs on which scores a clamp takes, and c of this one draw is twice as large: about 1/500 of |ref| in
   /// f32, 1/16 in bf16, 1/64 in f16 and tf32.
   Real getNoise() const {
     return dtype == Dtype::BF16 ? 8 : dtype == Dtype::F16 || tf32Products ? 16 : 16384;
   }
+  bool isNoise(Real reference, Real eager) const { return eager > getNoise() * getTermEpsilon() * reference; }
+  /// Absolute error that an element may have, by the roots of the mean squares of the reference and of eager
+  /// code's error. The reference cancels where it is below 1/64 getTermEpsilon(), and where it is below
+  /// getTermEpsilon() and eager code is off by isNoise() of it and by 1/64 of it: then 16 of eager code's
+  /// errors are allowed. A gradient that is small because it is a mean over many tokens is one that eager
+  /// code gets right, and is judged as any other.
+  Real getFloor(Real reference, Real eager) const;
   /// A result of fewer elements (a parameter per head) is judged by `peers` too: eager code's error of so few
   /// numbers is chance, and two draws of it easily differ by a factor of 10.
   size_t fewElements = 16;

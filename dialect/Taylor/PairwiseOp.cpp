@@ -479,6 +479,12 @@ LogicalResult verifyOperands(PairwiseOp op) {
     if (row.sizeOf(channel) != column.sizeOf(channel))
       return op.emitOpError("expected one size of channel '")
              << channel << "', but got " << row << " and " << column;
+    for (ArrayType array : {row, column})
+      for (StringAttr axis : array.getAxes())
+        if (!isRuntimeAxis(axis) && axis != channel)
+          return op.emitOpError("unsupported second channel axis '")
+                 << axis.getValue() << "' of an array in dot(..), which sums over '" << channel
+                 << "' alone: " << array;
   }
   for (int64_t scalar : op.getScalars())
     if (hasChannel(typeOf(scalar)))

@@ -162,9 +162,9 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
     ownAttention.push_back(attention.seconds());
     otherAttention.push_back(ask(theirs, "attention")["seconds"]);
   }
-  // By what a step takes without it: attention timed apart and times the layers, where it is nearly all of the
-  // step, may come to more than the whole, and all depends on what is left. Noise may still make it negative.
-  double share = std::max(1 - medianOfRatios(otherRest, other), 0.0);
+  // By what a step takes without it: attention timed apart and times the layers, where it is nearly all of
+  // the step, may come to more than the whole, and all depends on what is left.
+  double share = 1 - medianOfRatios(otherRest, other);
   double kernels = medianOfRatios(otherAttention, ownAttention);
   double amdahl = 1 / (1 - share + share / kernels);
   double tokens = model["batch"].get<double>() * double(context);

@@ -92,11 +92,11 @@ class Layer(nn.Module):
 
 
 class Llama(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c, attention):
         super().__init__()
         self.checkpointing = c["checkpointing"]
         self.embedding = nn.Embedding(c["vocabulary"], c["hidden"])
-        self.layers = nn.ModuleList(Layer(c, rotated(ATTENTIONS[c["attention"]])) for _ in range(c["layers"]))
+        self.layers = nn.ModuleList(Layer(c, attention) for _ in range(c["layers"]))
         self.norm, self.head = RMSNorm(c["hidden"], c["norm_epsilon"]), nn.Linear(c["hidden"], c["vocabulary"], bias=False)
         for parameter in self.parameters():
             if parameter.dim() > 1:
@@ -119,10 +119,10 @@ def main():
     c = json.loads(sys.stdin.readline())
     torch.set_num_threads(c["threads"])
     torch.manual_seed(1)
-    model = Llama(c)
+    attend = rotated(ATTENTIONS[c["attention"]])
+    model = Llama(c, attend)
     optimizer = torch.optim.AdamW(model.parameters(), lr=c["learning_rate"], betas=(c["beta1"], c["beta2"]), eps=c["epsilon"], weight_decay=c["weight_decay"])
     cos, sin = angles(c["context"], c["head_dim"])
-    attend = rotated(ATTENTIONS[c["attention"]])
 
     def step():
         tokens = torch.randint(c["vocabulary"], (c["batch"], c["context"] + 1))
@@ -143,8 +143,9 @@ def main():
         return loss
 
     def attention():
-        shape = c["batch"], c["heads"], c["context"], c["head_dim"]
-        q, k, v = (torch.randn(shape, requires_grad=True) for _ in range(3))
+        # Laid out as projections are.
+        shape = c["batch"], c["context"], c["heads"], c["head_dim"]
+        q, k, v = (torch.randn(shape).transpose(1, 2).requires_grad_() for _ in range(3))
         o = checkpoint(attend, q, k, v, cos, sin, use_reentrant=False) if c["checkpointing"] else attend(q, k, v, cos, sin)
         torch.autograd.grad(o, (q, k, v), torch.ones_like(o))
         return 0.0

@@ -90,9 +90,14 @@ at::Tensor allocate(const TensorInfo &info, const Dims &dims, c10::Device device
                            at::IntArrayRef(strides.data(), strides.size()), options);
 }
 
+/// The input that tells what a call is.
+const at::Tensor &tellingInput(const Program &program, at::TensorList inputs) {
+  return inputs[std::max(program.dtypeInput, 0)];
+}
+
 /// The device that all inputs must be on.
 c10::Device deviceOf(const Program &program, at::TensorList inputs) {
-  c10::Device device = inputs[std::max(program.dtypeInput, 0)].device();
+  c10::Device device = tellingInput(program, inputs).device();
   if (!device.is_cpu() && !device.is_cuda())
     fail("expected tensors of the processor or a GPU, but got ", device.str());
   if (program.interpreted && !device.is_cpu())
@@ -260,8 +265,11 @@ TaylorTensor describe(const at::Tensor &tensor) {
 
 const Manifest &manifestFor(Program &program, at::TensorList inputs) {
   auto [dtype, d, e] = problemOf(program, inputs);
-  c10::Device device = inputs[std::max(program.dtypeInput, 0)].device();
-  const Manifest &manifest = program.manifest(dtype, d, e, placeOf(program, device));
+  // Tensors without data may stand for those of a GPU that is not there.
+  Place place;
+  if (c10::Device device = tellingInput(program, inputs).device(); program.hasStates && !device.is_meta())
+    place = placeOf(program, device);
+  const Manifest &manifest = program.manifest(dtype, d, e, place);
   checkCount(manifest, inputs, /*complete=*/false);
   return manifest;
 }

@@ -7,6 +7,15 @@
 
 namespace taylor {
 
+/// Laid out as strides of the same rank are, else dense.
+static at::Tensor empty(const runtime::TensorInfo &info, const Extents<c10::SymInt> &sizes,
+                        c10::SymIntArrayRef like, c10::Device device) {
+  Extents<c10::SymInt> strides = denseStrides(sizes, like);
+  return at::empty_strided_symint(c10::SymIntArrayRef(sizes.data(), sizes.size()),
+                                  c10::SymIntArrayRef(strides.data(), strides.size()),
+                                  at::TensorOptions().dtype(scalarType(info.dtype)).device(device));
+}
+
 at::Tensor describeResult(const runtime::Manifest &manifest, const runtime::TensorInfo &info,
                           at::TensorList inputs, const at::Tensor *like) {
   Extents<c10::SymInt> sizes;
@@ -25,10 +34,14 @@ at::Tensor describeResult(const runtime::Manifest &manifest, const runtime::Tens
     }
     sizes.push_back(size);
   }
-  Extents<c10::SymInt> strides = denseStrides(sizes, like ? like->sym_strides() : c10::SymIntArrayRef());
-  return at::empty_strided_symint(
-      c10::SymIntArrayRef(sizes.data(), sizes.size()), c10::SymIntArrayRef(strides.data(), strides.size()),
-      at::TensorOptions().dtype(scalarType(info.dtype)).device(inputs[0].device()));
+  return empty(info, sizes, like ? like->sym_strides() : c10::SymIntArrayRef(), inputs[0].device());
+}
+
+at::Tensor describeState(const runtime::TensorInfo &info, const at::Tensor &before) {
+  Extents<c10::SymInt> sizes;
+  for (const c10::SymInt &size : before.sym_sizes())
+    sizes.push_back(size);
+  return empty(info, sizes, {}, before.device());
 }
 
 void appendAbsent(const runtime::Manifest &manifest, std::vector<at::Tensor> &inputs) {

@@ -98,6 +98,9 @@ Tensors describeForward(at::TensorList inputs, Text spec, Text options, bool sav
     for (const TensorInfo &info : manifest.outputs)
       results.push_back(describeResult(manifest, info, inputs,
                                        program->dtypeInput < 0 ? nullptr : &inputs[program->dtypeInput]));
+    for (size_t i = 0; program->hasStates && i < inputs.size(); ++i)
+      if (int behind = manifest.finalOf(int(i)); behind >= 0)
+        results[size_t(behind)] = describeState(manifest.outputs[size_t(behind)], inputs[i]);
     for (const TensorInfo &info : manifest.saved)
       if (save)
         results.push_back(describeResult(manifest, info, inputs, nullptr));
@@ -126,9 +129,12 @@ Tensors backwardMeta(at::TensorList inputs, at::TensorList, at::TensorList, at::
   return checked([&] {
     const Manifest &manifest = manifestFor(*Program::find(spec, options), inputs);
     Tensors results;
-    for (int64_t i : wanted)
-      results.push_back(
-          describeResult(manifest, manifest.inputs[i], inputs, &inputs[i]).to(inputs[i].scalar_type()));
+    for (int64_t i : wanted) {
+      const TensorInfo &info = manifest.inputs[i];
+      at::Tensor result = info.isState() ? describeState(info, inputs[i])
+                                         : describeResult(manifest, info, inputs, &inputs[i]);
+      results.push_back(result.to(inputs[i].scalar_type()));
+    }
     return results;
   });
 }

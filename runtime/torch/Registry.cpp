@@ -70,8 +70,8 @@ bool tells(const runtime::TensorInfo &input) {
   return !input.optional && input.source.kind != runtime::Source::Kind::Parameter;
 }
 
-/// What a manifest says but for sizes of states no target changes, and a GPU's code would have to be made for
-/// its own.
+/// Without the names of targets. What a manifest says does not depend on them, but for the sizes of states;
+/// and to say these of a GPU, its code would have to be made.
 std::vector<std::string> withoutTarget(std::vector<std::string> arguments) {
   std::erase_if(arguments, [](const std::string &word) { return word.rfind("--target=", 0) == 0; });
   return arguments;
@@ -132,6 +132,7 @@ Program::Program(std::string spec, std::string options, std::string_view name)
     description = runtime::compileManifest(source, withoutTarget(arguments));
   }
   takesOptional = std::ranges::any_of(description.inputs, &runtime::TensorInfo::optional);
+  hasStates = std::ranges::any_of(description.inputs, &runtime::TensorInfo::isState);
   dInput = inputWithAxis("d");
   eInput = inputWithAxis("e");
   dtypeInput = -1;
@@ -170,7 +171,6 @@ std::vector<std::string> Program::sizedArguments(TaylorDtype dtype, int64_t d, i
 const runtime::Manifest &Program::manifest(TaylorDtype dtype, int64_t d, int64_t e, const Place &place) {
   if (fixed)
     return fixed->manifest();
-  bool hasStates = std::ranges::any_of(description.inputs, &runtime::TensorInfo::isState);
   // To learn of states what a GPU makes of them takes all of the compiler's work: what it gives is kept.
   if (hasStates && place.device != TAYLOR_CPU)
     return kernel(dtype, d, e, place).manifest();

@@ -51,6 +51,9 @@ public:
   /// There are inputs that a call may leave out.
   bool takesOptional = false;
 
+  /// There are states before and behind a call, whose sizes depend on the target.
+  bool hasStates = false;
+
   /// One input that has the axis and that no call leaves out, or -1.
   int inputWithAxis(const char *axis) const;
   int dInput, eInput, dtypeInput; ///< Such inputs that tell d, e and the dtype; -1: none.

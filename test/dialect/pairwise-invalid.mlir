@@ -109,6 +109,18 @@ taylor.spec @dot_of_other_channels(%q: !q, %k: !k, %v: !v) {
 
 // -----
 
+!q = !taylor.array<[e, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @dot_beside_a_channel(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{'taylor.pairwise' op unsupported second channel axis 'd' of an array in dot(..), which sums over 'e' alone: '!taylor.array<[e, h, t, d]>'}}
+  %o = taylor.pairwise { s = dot(%q, %v) } -> rows(s, %v) : !q, !v -> !o
+  taylor.yield %o : !o
+}
+
+// -----
+
 !q = !taylor.array<[b, h, t, d = 8]>
 !k = !taylor.array<[b, g, u, d = 4]>
 !v = !taylor.array<[b, g, u, e]>

@@ -177,6 +177,15 @@ taylor.spec @learned(%a: !row from projection, %c: !column from projection, %x: 
         for left, right in zip(begun, again):
             self.assertTrue(torch.equal(left, right))
 
+    def test_meta(self):
+        """Tensors without data may stand for those of a GPU, whose states have more rows: what comes out is as large as what goes in."""
+        path = pathlib.Path(self.folder.name) / "series.mlir"
+        path.write_text(ARRAYS + SERIES)
+        inputs = [torch.empty(shape, device="meta") for shape in ((1, 4, 9, 16), (1, 2, 9, 16), (1, 2, 9, 16), (1, 2, 216, 16), (1, 2, 216), (1,))]
+        o, *behind = call(path, inputs, "--states")
+        self.assertEqual(o.shape, inputs[0].shape)
+        self.assertEqual([state.shape for state in behind], [state.shape for state in inputs[3:]])
+
     def test_autocast(self):
         """Inputs become bf16; states stay what they are, and are taken again."""
         path = pathlib.Path(self.folder.name) / "series.mlir"

@@ -149,6 +149,30 @@ taylor.function @chosen of @f("input:q" %q: !q32, "input:k" %k: !k32, "input:f" 
   taylor.yield "output:z" %z : !row32
 }
 
+// What all tokens take alike has no tokens and cancels; a part's own differences are rewritten too.
+// CHECK-LABEL: taylor.function @alike
+// CHECK:       taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) -> rows(s0 * exp(%{{[0-9]+}} - %{{[0-9]+}} + (%{{[0-9]+}} - %{{[0-9]+}})))
+taylor.function @alike of @f("input:q" %q: !q32, "input:k" %k: !k32, "input:f" %f: !column32, "input:s" %s: !group32, "input:c" %c: !group32) {
+  %S = taylor.scan sum over(u) %f : !column32
+  %D = taylor.map %S + select(%c < 1.0, %s, 0.0) : !column32, !group32, !group32
+  %Dt = taylor.align %D to t : !column32
+  %z = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * exp(%Dt - %D)) : !q32, !k32, !aligned32, !column32 -> !row32
+  taylor.yield "output:z" %z : !row32
+}
+// CHECK-LABEL: taylor.function @inside
+// CHECK:       %[[H:.*]] = taylor.scan high over(u) %g
+// CHECK:       %[[L:.*]] = taylor.scan low over(u) %g
+// CHECK:       %[[M:.*]] = taylor.scan max over(u) %[[H]]
+// CHECK:       taylor.map select(%c < 1.0, %[[H]] - %[[M]] + %[[L]], 0.0)
+taylor.function @inside of @f("input:f" %f: !column32, "input:g" %g: !column32, "input:c" %c: !column32) {
+  %S = taylor.scan sum over(u) %f : !column32
+  %R = taylor.scan sum over(u) %g : !column32
+  %M = taylor.scan max over(u) %R : !column32
+  %D = taylor.map %S + select(%c < 1.0, %R - %M, 0.0) : !column32, !column32, !column32, !column32
+  %x = taylor.map exp(%D + %c) : !column32, !column32
+  taylor.yield "output:x" %x : !column32
+}
+
 // A part of a map that is not read through in the end is no operation left behind.
 // CHECK-LABEL: taylor.function @alone
 // CHECK-NEXT:  taylor.scan sum

@@ -110,7 +110,7 @@ class Specification:
             return to.map(array.name + "w", f"%{array.name} + %{sums.name} / max({token} + 1.0, 1.0)", [token]), "signed"
         if kind == "position":
             return to.map(array.name + "p", self.choose(f"{label}.formula", [
-                f"%{array.name} * rsqrt(1.0 + {token})", f"%{array.name} + 0.5 * sin({token} * 0.3 + {channel})",
+                f"%{array.name} * rsqrt(1.0 + abs({token}))", f"%{array.name} + 0.5 * sin({token} * 0.3 + {channel})",
                 f"%{array.name} * (1.0 + 0.1 * {channel} / size({channel}))"]), [token, channel]), "signed"
         return array, "signed"
 
@@ -266,7 +266,7 @@ class Specification:
             if not any(values):
                 coefficients = "signed"  # 0 everywhere
             if coefficients == "signed":
-                values[-1] *= -1
+                values[-1] *= -1 if values[-1] else 1
         clauses = [f"orders({first} to {last})"]
         self.finite = max(last, self.finite or 0)
         if coefficients == "factorial":
@@ -392,7 +392,7 @@ class Specification:
             total = to.scan("x", "sum", "t", f"exp(%{gate.name})")
             return to.map("y", f"%{y.name} / max(%{total.name}, 1.0)")
         if kind == "position":
-            return to.map("y", f"%{y.name} * rsqrt(1.0 + t)", ["t"])
+            return to.map("y", f"%{y.name} * rsqrt(1.0 + abs(t))", ["t"])
         if kind == "query":
             q = next(a for a, _ in to.arguments if a.name == "q")
             length = to.reduce("x", "mean", "d", f"%{q.name} * %{q.name}")

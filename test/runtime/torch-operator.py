@@ -186,6 +186,14 @@ class Operator(unittest.TestCase):
         o = torch.ops.taylor.attention(inputs, GATED)[0]
         self.assertEqual((o.shape, o.dtype, o.device.type), (torch.Size([2, 4, 5, 4]), torch.float32, "meta"))
 
+    def test_fake_gpu(self):
+        """Tensors without data of a GPU that is not there, as torch.compile traces them."""
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        with FakeTensorMode():
+            inputs = [torch.empty(x.shape, device="cuda", requires_grad=True) for x in make(gated=False)]
+            o = torch.ops.taylor.attention(inputs, PLAIN)[0]
+            self.assertEqual((o.shape, o.device.type), (torch.Size([2, 4, 5, 4]), "cuda"))
+
     def test_text_and_artifact(self):
         inputs = make(gated=False)
         text = pathlib.Path(PLAIN).read_text()
