@@ -19,6 +19,13 @@ static constexpr StringLiteral kWhatStatesHold =
     "states carry causal sums of finitely many powers of one inner product, with factors of the query and of "
     "the key";
 
+LogicalResult StateCarrier::refusePairs(Location at, const Twine &why) {
+  // Of the other modes, one says so of everything that it refuses, and one is it.
+  StringRef instead =
+      mode == CarryMode::Pieces ? "; --decode=cache goes on from keys and values instead" : "";
+  return refuse(at, why, (Twine(kWhatStatesHold) + instead).str());
+}
+
 /// Weights that read places read those in the whole sequence; what compares them, in the mask, may count from
 /// anywhere.
 LogicalResult StateCarrier::movePlaces(PairwiseOp op) {
@@ -31,7 +38,7 @@ LogicalResult StateCarrier::movePlaces(PairwiseOp op) {
       return size && isTokenAxis(size.getAxis()) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (sizes.wasInterrupted())
-      return refuse(op.getLoc(), "its weights read how many tokens there are", kWhatStatesHold);
+      return refusePairs(op.getLoc(), "its weights read how many tokens there are");
     for (IndexOp index : indices) {
       auto scalar = cast<BlockArgument>(addScalarOperand(op, getPlaces(index.getAxis())));
       index.replaceAllUsesWith(formula->getArgument(scalar.getArgNumber()));
@@ -73,7 +80,7 @@ LogicalResult StateCarrier::carryPairs(PairwiseOp op) {
   }
   SeparableSums sums(op);
   if (failed(wanted.empty() ? sums.readMask() : sums.run(wanted)))
-    return refuse(sums.at, sums.reason, kWhatStatesHold);
+    return refusePairs(sums.at, sums.reason);
   if (!sums.causal)
     return refuseLaterPieces(op);
   if (failed(movePlaces(op)))
@@ -122,10 +129,10 @@ LogicalResult StateCarrier::carrySums(PairwiseOp op, ArrayRef<int64_t> wanted, A
   // Places are arrays by now.
   SeparableSums sums(op);
   if (failed(sums.run(wanted)))
-    return refuse(sums.at, sums.reason, kWhatStatesHold);
+    return refusePairs(sums.at, sums.reason);
   StateRewrite rows(op, sums, PairOutput::Rows, block, builder);
   if (failed(rows.plan(/*contracts=*/false)))
-    return refuse(op.getLoc(), rows.reason, kWhatStatesHold);
+    return refusePairs(op.getLoc(), rows.reason);
   if (rows.hasStates() && sums.columnExponent)
     rows.setDecay(carryDecay(op, sums));
   else if (rows.hasStates() && sums.documents)

@@ -103,7 +103,7 @@ LogicalResult SeparableSums::readMask() {
     return success();
   Value condition = op.getVisible().front().getTerminator()->getOperand(0);
   if (!readCondition(condition))
-    refuse(condition.getLoc(), "what a query sees is more than u <= t");
+    refuse(condition.getLoc(), "a condition on what a query sees beside u <= t");
   else if (documents && !causal)
     refuse(condition.getLoc(), "a query sees all keys of its document");
   else

@@ -95,6 +95,30 @@ bool isNonNegativeArray(Value array) {
   return map && isNonNegative(map.getBody().front().getTerminator()->getOperand(0));
 }
 
+/// Whether a scalar, or a product or sum with it, is divided by or has another function taken that needs it
+/// positive. Its absolute value, its square and the larger of it and another number are other things.
+bool isDivisor(Value scalar) {
+  return llvm::any_of(scalar.getUsers(), [&](Operation *user) {
+    if (isa<arith::DivFOp>(user))
+      return user->getOperand(1) == scalar || isDivisor(user->getResult(0));
+    if (isa<math::RsqrtOp, math::SqrtOp, math::LogOp, math::Log2Op, math::Log1pOp, math::PowFOp>(user))
+      return user->getOperand(0) == scalar;
+    if (isa<arith::MulFOp>(user) && user->getOperand(0) == user->getOperand(1))
+      return false;
+    return isa<arith::MulFOp, arith::AddFOp, arith::SubFOp, StopGradientOp>(user) &&
+           isDivisor(user->getResult(0));
+  });
+}
+
+/// The same of an array.
+bool isDivisorArray(Value array) {
+  return llvm::any_of(array.getUses(), [](OpOperand &use) {
+    auto map = dyn_cast<MapOp>(use.getOwner());
+    return map && use.getOperandNumber() < map.getArrays().size() &&
+           isDivisor(map.getBody().getArgument(use.getOperandNumber()));
+  });
+}
+
 /// Specialises one specification in place.
 class Specializer {
 public:
@@ -119,7 +143,8 @@ void Specializer::warnOddOrder(RecurrencesOp op) {
       isNonNegativeArray(op.getQuery()) && isNonNegativeArray(op.getKey()) && op.getScore().empty();
   bool positiveScore =
       !op.getScore().empty() && isNonNegative(op.getScore().front().getTerminator()->getOperand(0));
-  if (last % 2 == 0 || !op.getSum(Sum::Mass) || positiveFeatures || positiveScore)
+  Value mass = op.getSum(Sum::Mass);
+  if (last % 2 == 0 || !mass || !isDivisorArray(mass) || positiveFeatures || positiveScore)
     return;
   op.emitWarning()
       << "a series with the odd top order " << last

@@ -30,6 +30,8 @@ public:
 private:
   /// An error; `wayOut` says what can be done.
   mlir::LogicalResult refuse(mlir::Location at, const llvm::Twine &why, llvm::StringRef wayOut);
+  /// The same of a sum over pairs that has no states.
+  mlir::LogicalResult refusePairs(mlir::Location at, const llvm::Twine &why);
   mlir::LogicalResult checkCausal(mlir::Operation *op);
   mlir::LogicalResult carry(mlir::Operation *op);
 

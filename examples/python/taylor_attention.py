@@ -50,6 +50,8 @@ class Decoder:
             if not isinstance(size, int):
                 raise TypeError(f"expected a whole number for {name}, but got {size!r}")
         values = {name: str(value) for name, value in (parameters or {}).items()}
+        if not isinstance(dtype, torch.dtype):
+            raise TypeError(f"expected a dtype of torch, such as torch.bfloat16, but got {dtype!r}")
         self.decoder = torch.classes.taylor.Decoder(str(spec), values, mask, head_dim, value_dim or head_dim, dtype)
         self.memory = torch.classes.taylor.Memory()
 

@@ -225,6 +225,8 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
             decoder.extend(tokens(1)[0], None, tokens(1)[2])
         with self.assertRaisesRegex(TypeError, "expected a whole number for head_dim, but got '16'"):
             taylor_attention.Decoder(spec, head_dim="16")
+        with self.assertRaisesRegex(TypeError, "expected a dtype of torch, such as torch.bfloat16, but got 'bf16'"):
+            taylor_attention.Decoder(spec, head_dim=16, dtype="bf16")
 
 
 if __name__ == "__main__":

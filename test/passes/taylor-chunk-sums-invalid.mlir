@@ -38,7 +38,7 @@ taylor.function @exponential.forward of @exponential("input:q" %q: !q, "input:k"
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @window.forward of @window("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: what a query sees is more than u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: a condition on what a query sees beside u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t, t < u + 9.0) -> rows(s, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o : !o
 }
@@ -106,7 +106,7 @@ taylor.function @lags.forward of @lags("input:q" %q: !q, "input:k" %k: !k, "inpu
 !v = !taylor.array<[b, g, u, e = 5]>
 !o = !taylor.array<[b, h, t, e = 5]>
 taylor.function @mixture.forward of @mixture("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-warning @below {{this sum stays over all pairs: what a query sees is more than u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t}}
+  // expected-warning @below {{this sum stays over all pairs: a condition on what a query sees beside u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t, t < u + 8.0) -> rows(exp(s), %v) : !q, !k, !v -> !o
   %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o, "output:n" %n : !o, !o

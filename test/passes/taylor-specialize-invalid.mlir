@@ -312,3 +312,33 @@ taylor.spec @unused(%q: !q, %k: !k, %v: !v,
   %o = taylor.recurrences %q, %k, %v exponential causal visible(%mine == %document) : !q, !k, !v, !taylor.array<[b, t], i32>, !taylor.array<[b, u], i32>
   taylor.yield %o : !o
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+// Nothing is divided by a mass whose size, square or larger part is taken, or that is a result alone; by one that something is added to, it is.
+taylor.spec @odd_top_order_that_divides_nothing(%q: !q, %k: !k, %v: !v) {
+  %n, %z, %c = taylor.recurrences [numerator, mass, count] %q, %k, %v orders(0 to 3) causal : !q, !k, !v
+  %o = taylor.map %n / (1.0 + abs(%z)) + %n / (1.0 + %z * %z) + %n / max(%z, 1.0) + %n / %c + 0.1 * %z : !o, !row, !row
+  taylor.yield %o, %z : !o, !row
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+taylor.spec @odd_top_order_that_divides_in_a_sum(%q: !q, %k: !k, %v: !v) {
+  // expected-warning @below {{a series with the odd top order 3 can be zero or negative}}
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 3) causal : !q, !k, !v
+  %o = taylor.map %n * rsqrt(2.0 * %z + 0.5) : !o, !row
+  taylor.yield %o : !o
+}

@@ -49,10 +49,9 @@ def sizes(choices, specification, documents):
 
 # The most channels of a score by the order of a series in the chunked form, whose states have C(d + order, order) rows.
 MOST_CHANNELS = [64, 64, 20, 8, 6, 4, 4]
-# The highest order whose states the interpreter reads in seconds: GPUs have 16 channels at least, so 4,845 rows of order 4 and 74,613 of order 6.
-MOST_ORDER_PTX = 4
-# Of that order it reads so many tokens, a few more than a chunk, of so many channels.
-FEW_TOKENS, FEW_CHANNELS = 70, 16
+# The highest order whose states the interpreter reads in seconds: GPUs have 16 channels at least, so 4,845 rows of order 4 and 74,613 of order 6; and of
+# order 4 it takes minutes for a chunk.
+MOST_ORDER_PTX = {"ptx-chunked": 3, "ptx-states": 3, "ptx-recurrent": 4}
 # The same of blocks of 8 channels, of which every product is a row: 8^5 for order 5.
 MOST_ORDER_BLOCKS = 3
 
@@ -69,20 +68,19 @@ def forward_only(run):
     return [a for a in run if a != "--grad"] + ["--forward-only"]
 
 
-def carried(choices, shape, few, cpu, ptx, reshaped, chunk):
+def carried(choices, shape, cpu, ptx, reshaped, chunk):
     """Runs of what goes on from states: in pieces, token after token, and by the function that decodes."""
-    def tokens(run, shape, t, *units):
+    def tokens(run, t, *units):
         return reshaped([a for a in run if not a.startswith("--offset")], shape | {"t": t, "u": t}, *units)
-
-    t, t_ptx = max(2, shape["t"]), max(2, few["t"])
+    t = max(2, shape["t"])
     # The last piece may be long: what decays over it is what its gradients must not read.
-    cuts = [choices.choose(f"states.{i}", cut) for i, cut in enumerate(([1, 2, 3, 40], [2, t // 2, t - 1]))]
-    pieces = lambda t: [f"--states={','.join(map(str, sorted({max(1, min(t - 1, cut)) for cut in cuts})))}"]
+    cuts = {max(1, min(t - 1, choices.choose(f"states.{i}", cut))) for i, cut in enumerate(([1, 2, 3, 40], [2, t // 2, t - 1]))}
+    pieces = [f"--states={','.join(map(str, sorted(cuts)))}"]
     form = choices.choose("states.form", [["--form=parallel"], ["--form=chunked"] + chunk])
     step = ["--form=recurrent"] if choices.often("recurrent.form") else ["--decode=state"]
-    loops = min(5, shape["t"])  # in the interpreter, a token is a loop over all features
-    return {"cpu-states": tokens(cpu, shape, t) + pieces(t) + form, "cpu-recurrent": forward_only(tokens(cpu, shape, shape["t"])) + step,
-            "ptx-states": tokens(ptx, few, t_ptx, *MATRIX_UNITS) + pieces(t_ptx) + form, "ptx-recurrent": forward_only(tokens(ptx, shape, loops, *MATRIX_UNITS)) + step}
+    few = min(5, shape["t"])  # in the interpreter, a token is a loop over all features
+    return {"cpu-states": tokens(cpu, t) + pieces + form, "cpu-recurrent": forward_only(tokens(cpu, shape["t"])) + step,
+            "ptx-states": tokens(ptx, t, *MATRIX_UNITS) + pieces + form, "ptx-recurrent": forward_only(tokens(ptx, few, *MATRIX_UNITS)) + step}
 
 
 def generate(seed, given=None):
@@ -110,18 +108,16 @@ def generate(seed, given=None):
     runs = {"cpu-parallel": cpu + ["--form=parallel"], "tile-parallel": tile + [f"--tiles={TILES}"], "ptx-parallel": ptx + ["--form=parallel"]}
     if specification.finite is not None and not specification.parallel_only and specification.learned_channels <= MOST_CHANNELS[specification.finite]:
         shape["d"] = min(shape["d"], MOST_CHANNELS[specification.finite])
-        few = shape if specification.finite < MOST_ORDER_PTX else shape | {
-            "t": min(shape["t"], FEW_TOKENS), "u": min(shape["u"], FEW_TOKENS + max(0, shape["u"] - shape["t"])), "e": min(shape["e"], FEW_CHANNELS)}
         states = choices.choose("tile.states", STATES if specification.finite <= MOST_ORDER_BLOCKS else STATES[:1])
         runs |= {"cpu-chunked": reshaped(cpu, shape) + ["--form=chunked"] + chunk, "tile-chunked": reshaped(tile, shape | {"e": min(shape["e"], 20)}) + [f"--tiles={CHUNKED_TILES},{states}"],
-                 "ptx-chunked": reshaped(ptx, few, *MATRIX_UNITS) + ["--form=chunked"] + chunk}
+                 "ptx-chunked": reshaped(ptx, shape, *MATRIX_UNITS) + ["--form=chunked"] + chunk}
         if specification.causal:
-            runs |= carried(choices, shape, few, cpu, ptx, reshaped, chunk)
+            runs |= carried(choices, shape, cpu, ptx, reshaped, chunk)
     if specification.causal and shape["t"] <= shape["u"] and choices.seldom("cache"):
         runs["cpu-cache"] = forward_only(cpu) + ["--decode=cache"]
     # The interpreter takes longest: one form of each specification.
-    is_read = specification.finite is None or specification.finite <= MOST_ORDER_PTX
-    kept = choices.choose("ptx.form", [run for run in runs if run.startswith("ptx") and (is_read or run == "ptx-parallel")])
+    is_read = lambda run: (specification.finite or 0) <= MOST_ORDER_PTX.get(run, 99)
+    kept = choices.choose("ptx.form", [run for run in runs if run.startswith("ptx") and is_read(run)])
     runs = {run: arguments for run, arguments in runs.items() if run == kept or not run.startswith("ptx")}
     return Case(seed, choices, specification, runs)
 

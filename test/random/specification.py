@@ -110,7 +110,7 @@ class Specification:
             return to.map(array.name + "w", f"%{array.name} + %{sums.name} / max({token} + 1.0, 1.0)", [token]), "signed"
         if kind == "position":
             return to.map(array.name + "p", self.choose(f"{label}.formula", [
-                f"%{array.name} * rsqrt(1.0 + abs({token}))", f"%{array.name} + 0.5 * sin({token} * 0.3 + {channel})",
+                f"%{array.name} * rsqrt(1.0 + abs({token}))", f"%{array.name} + 0.5 * sin({token} * 0.25 + {channel})",
                 f"%{array.name} * (1.0 + 0.1 * {channel} / size({channel}))"]), [token, channel]), "signed"
         return array, "signed"
 
@@ -119,9 +119,9 @@ class Specification:
         # Of fewer, a norm leaves nothing but signs: its derivative is what rounding leaves. Of few, by chance: three values may lie close together.
         heads = axis in ("h", "g")
         self.least[axis] = max(self.least.get(axis, 1), 2 if kind != "layer" else 3 if heads else 5)
-        # What is divided is bounded away from 0, where it may be any: by the differences of few values, and by sums of products, whose rounding by
-        # features is that of their terms however small they are themselves.
-        careful = of_sums or kind == "layer" and heads
+        # What is divided by is bounded away from 0 where it may be any: of few values, and of sums of products, whose rounding by features is that of
+        # their terms however small they are themselves.
+        careful = of_sums or heads
         if kind == "l2":
             return self.to.normalize(kind, axis, array, self.choose(f"{label}.epsilon", ["1.0"] if careful else ["1.0e-3", "1.0e-12", "1.0"]))
         kept = self.choose(f"{label}.weights", [[axis], None, [a for a in array.axes if a in ("h", "g", "d", "e")]])
