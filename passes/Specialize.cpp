@@ -97,16 +97,19 @@ bool isNonNegativeArray(Value array) {
 
 /// Whether a scalar, or a product or sum with it, is divided by or has another function taken that needs it
 /// positive. Its absolute value, its square and the larger of it and another number are other things.
-bool isDivisor(Value scalar) {
+/// `seen` holds what has been asked about: a number may reach another by many ways.
+bool isDivisor(Value scalar, llvm::SmallDenseSet<Value> &seen) {
+  if (!seen.insert(scalar).second)
+    return false;
   return llvm::any_of(scalar.getUsers(), [&](Operation *user) {
     if (isa<arith::DivFOp>(user))
-      return user->getOperand(1) == scalar || isDivisor(user->getResult(0));
+      return user->getOperand(1) == scalar || isDivisor(user->getResult(0), seen);
     if (isa<math::RsqrtOp, math::SqrtOp, math::LogOp, math::Log2Op, math::Log1pOp, math::PowFOp>(user))
       return user->getOperand(0) == scalar;
     if (isa<arith::MulFOp>(user) && user->getOperand(0) == user->getOperand(1))
       return false;
     return isa<arith::MulFOp, arith::AddFOp, arith::SubFOp, StopGradientOp>(user) &&
-           isDivisor(user->getResult(0));
+           isDivisor(user->getResult(0), seen);
   });
 }
 
@@ -114,8 +117,9 @@ bool isDivisor(Value scalar) {
 bool isDivisorArray(Value array) {
   return llvm::any_of(array.getUses(), [](OpOperand &use) {
     auto map = dyn_cast<MapOp>(use.getOwner());
+    llvm::SmallDenseSet<Value> seen;
     return map && use.getOperandNumber() < map.getArrays().size() &&
-           isDivisor(map.getBody().getArgument(use.getOperandNumber()));
+           isDivisor(map.getBody().getArgument(use.getOperandNumber()), seen);
   });
 }
 
