@@ -3,7 +3,6 @@
 # UNSUPPORTED: sanitizer
 # RUN: %python %s %bin_dir %spec_dir %t
 """Softmax attention of 2 heads, 256 tokens, 64 channels, forward and backward, in the interpreter of PTX: fast enough to be used in tests."""
-import os
 import resource
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import sys
 LIMIT = 10  # seconds of one core, whatever else the machine does; it takes about 0.5
 
 bin_dir, spec_dir, artifact = sys.argv[1:4]
-os.environ["TAYLOR_PTXAS"] = ""  # PTX text is what the interpreter reads
 spec = f"{spec_dir}/softmax.mlir"
 subprocess.run([f"{bin_dir}/taylorc", spec, "--dtype=bf16", "--target=sm_80", "-o", f"{artifact}.so"], check=True)
 before = resource.getrusage(resource.RUSAGE_CHILDREN)

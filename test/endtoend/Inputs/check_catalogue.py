@@ -4,7 +4,6 @@ on the cover of its table below for the device. In each case the fp64 reference,
 formula; and the kernels compiled for the device (cpu, ptx) against the reference. PART forms: the kernels alone, in the forms that states have (the
 reference knows no forms)."""
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -62,7 +61,6 @@ COLLECTIONS = {"catalogue": CATALOGUE, "beyond": BEYOND, "forms": {}}
 TOLERANCE, ROUNDING = 1e-10, 1e-12
 # Of forms that have states, whatever eager code's error is: the ratio of norms that is asked of sums of even order or of bounded scores.
 PRECISION = {"f32": 1e-5, "bf16": 3e-3}
-ENVIRONMENT = os.environ | {"TAYLOR_PTXAS": ""}  # the interpreter reads the PTX text: no cubin
 
 
 def allowed(case):
@@ -136,7 +134,7 @@ def check(device, case, formula, bin_dir, spec_dir, folder):
     kernels = [f"--device={device}", "--check", "--poison"]
     problems = []
     for what in [kernels + FORMS[case["form"]]] if "form" in case else [[f"--references={folder}"], kernels]:
-        run = subprocess.run(line + what, capture_output=True, text=True, env=ENVIRONMENT)
+        run = subprocess.run(line + what, capture_output=True, text=True)
         if run.returncode:
             problems.append(f"{run.stdout[-2000:]}{run.stderr[-2000:]}")
         elif "form" in case and case["scale"] == "1":
