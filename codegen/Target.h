@@ -44,6 +44,8 @@ struct TargetProblem {
   /// Queries of a chunk, or 0, and whether there are states before and after a call: as in CompileOptions.
   int64_t chunk = 0;
   bool states = false;
+  /// How often tiles were made that a block's memory has no room for (`Target::hasRoom`).
+  int64_t retries = 0;
 };
 
 /// What tiles are for.
@@ -79,8 +81,12 @@ public:
   virtual llvm::StringRef getKind() const = 0;
   /// What of the problem the target cannot do, as a message; empty if nothing.
   virtual std::string check(const TargetProblem &problem) const { return ""; }
-  /// How tile programs are made.
+  /// How tile programs are made. With each of `retries` tiles take half the memory; what lies in the caller's
+  /// memory between kernels and calls stays as it is.
   virtual TileSizes planTiles(const TargetProblem &problem, TileUse use) const = 0;
+  /// Whether each kernel of the tile programs fits in the memory that one block has. Says nothing: what is
+  /// wrong with them beside that is said where their code is made.
+  virtual bool hasRoom(mlir::ModuleOp programs, const TargetProblem &problem) const { return true; }
   /// What operations cost on it.
   virtual CostRates getRates(const TargetProblem &problem) const = 0;
   /// Fields of the manifest that say which machines run the code.

@@ -164,21 +164,46 @@ static bool takeSameTensors(tile::ProgramOp a, tile::ProgramOp b) {
   return namesOf(a) == namesOf(b);
 }
 
-/// Tile programs of a target in one form, made from a copy of the functions, and what they cost.
-FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPlan &form) {
-  OwningOpRef<ModuleOp> programs = module->clone();
-  TileSizes sizes = target.planTiles(getProblem(), useOf(form.name));
-  if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildFormPipeline(manager, sizes); })))
-    return failure();
+/// Smaller tiles than a sixteenth are refused where their code is made.
+static constexpr int64_t kMostRetries = 4;
+
+/// What `make` makes of a target's tile sizes, with the largest of them that a block's memory has room for.
+FailureOr<OwningOpRef<ModuleOp>>
+Driver::lowerWithRoom(const Target &target, TileUse use,
+                      function_ref<FailureOr<OwningOpRef<ModuleOp>>(const TileSizes &)> make) {
+  TargetProblem problem = getProblem();
+  FailureOr<OwningOpRef<ModuleOp>> programs = make(target.planTiles(problem, use));
+  // Warnings were given at the first.
+  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
+  });
+  while (succeeded(programs) && problem.retries < kMostRetries && !target.hasRoom(**programs, problem)) {
+    ++problem.retries;
+    programs = make(target.planTiles(problem, use));
+  }
+  return programs;
+}
+
+/// Tile programs of a target in one form, made from a copy of the functions, with their sizes and what they
+/// cost.
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPlan &form, TileSizes &chosen) {
   CostRates rates = target.getRates(getProblem());
   rates.machine = options.formCosts;
-  for (auto function : programs->getOps<FunctionOp>()) {
-    StringRef name = function.getSymName().rsplit('.').second;
-    form.costs[name.str()] = estimateCost(function, name, sizes, rates);
-  }
-  if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })))
-    return failure();
-  return programs;
+  return lowerWithRoom(
+      target, useOf(form.name), [&](const TileSizes &sizes) -> FailureOr<OwningOpRef<ModuleOp>> {
+        chosen = sizes;
+        OwningOpRef<ModuleOp> programs = module->clone();
+        if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildFormPipeline(manager, sizes); })))
+          return failure();
+        for (auto function : programs->getOps<FunctionOp>()) {
+          StringRef name = function.getSymName().rsplit('.').second;
+          form.costs[name.str()] = estimateCost(function, name, sizes, rates);
+        }
+        if (failed(
+                runPasses(*programs, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })))
+          return failure();
+        return programs;
+      });
 }
 
 /// The chunked form beside the parallel one, for those functions where it pays; else null, and why in
@@ -192,8 +217,9 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerAlternative(const Target &target, 
     return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
   });
   std::string refusal;
+  TileSizes sizes;
   FailureOr<OwningOpRef<ModuleOp>> lowered =
-      captureRefusal(refusal, [&] { return lowerForm(target, other); });
+      captureRefusal(refusal, [&] { return lowerForm(target, other, sizes); });
   if (failed(lowered) && refusal.empty())
     return reportFault("the chunked form", "use --form=parallel until it is mended");
   for (auto program : llvm::make_early_inc_range(programs.getOps<tile::ProgramOp>())) {
@@ -226,7 +252,8 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, Manif
                                                      bool withAlternatives, const std::string &refusal) {
   FormPlan first, other;
   first.name = options.form == "auto" ? "parallel" : options.form;
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerForm(target, first);
+  TileSizes sizes;
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerForm(target, first, sizes);
   if (failed(programs))
     return failure();
   OwningOpRef<ModuleOp> alternative;
@@ -239,7 +266,6 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, Manif
   for (auto program : (*programs)->getOps<tile::ProgramOp>())
     if (std::string &reason = first.reasons[program.getSymName().str()]; reason.empty())
       reason = options.form == "auto" ? "parallel: " + refusal : "--form=" + options.form;
-  TileSizes sizes = target.planTiles(getProblem(), useOf(first.name));
   described.name = target.getName();
   described.kind = target.getKind().str();
   described.tiles = {{"t", sizes.rows.queries},
@@ -266,12 +292,17 @@ LogicalResult Driver::addSteps(const Target &target, ModuleOp programs, Manifest
   FormPlan form;
   form.name = isRecurrence ? "recurrent" : "parallel";
   form.reasons["step"] = stepReason;
-  OwningOpRef<ModuleOp> lowered = steps->clone();
-  TileSizes sizes = target.planTiles(getProblem(), isRecurrence ? TileUse::Steps : TileUse::FewQueries);
-  if (failed(runPasses(*lowered, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })) ||
-      failed(manifest.addPrograms(*lowered, form, described)))
+  FailureOr<OwningOpRef<ModuleOp>> lowered = lowerWithRoom(
+      target, isRecurrence ? TileUse::Steps : TileUse::FewQueries,
+      [&](const TileSizes &sizes) -> FailureOr<OwningOpRef<ModuleOp>> {
+        OwningOpRef<ModuleOp> copy = steps->clone();
+        if (failed(runPasses(*copy, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })))
+          return failure();
+        return copy;
+      });
+  if (failed(lowered) || failed(manifest.addPrograms(**lowered, form, described)))
     return failure();
   Block *body = programs.getBody();
-  body->getOperations().splice(body->end(), lowered->getBody()->getOperations());
+  body->getOperations().splice(body->end(), (*lowered)->getBody()->getOperations());
   return success();
 }

@@ -5,6 +5,7 @@
 #include "codegen/NVPTX/KernelReport.h"
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Ptxas.h"
+#include "codegen/NVPTX/SharedPlan.h"
 #include "codegen/NVPTX/Simt/SimtDialect.h"
 #include "codegen/NVPTX/TileModel.h"
 #include "mlir/Transforms/Passes.h"
@@ -27,6 +28,7 @@ public:
   StringRef getKind() const override { return "ptx"; }
   std::string check(const taylor::TargetProblem &problem) const override;
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override;
+  bool hasRoom(ModuleOp programs, const taylor::TargetProblem &problem) const override;
   taylor::CostRates getRates(const taylor::TargetProblem &problem) const override;
   std::vector<std::string> getPhases() const override {
     return {"layouts and copies", "code of one thread", "PTX", "ptxas"};
@@ -62,10 +64,14 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, t
   int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
   TileProblem tiles{std::max(problem.headDim, problem.widestKey),
                     std::max(problem.valueDim, problem.widestValue), bytes};
+  simt::Target target = this->target;
+  bool isChunked = use == taylor::TileUse::Chunked, hasFeatures = isChunked || problem.states;
+  if (!hasFeatures)
+    target.sharedPerBlock >>= problem.retries;
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
-  sizes.chunked = use == taylor::TileUse::Chunked;
-  if (sizes.chunked || problem.states)
-    chooseChunks(target, tiles, problem.chunk, sizes);
+  sizes.chunked = isChunked;
+  if (hasFeatures)
+    chooseChunks(target, tiles, problem.chunk, problem.retries, sizes);
   if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
     chooseSteps(sizes);
   if (isNarrow)
@@ -73,6 +79,19 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, t
   if (problem.rowSums == "atomic")
     sizes.rowSums = taylor::RowSums::Atomic;
   return sizes;
+}
+
+bool NVPTXTarget::hasRoom(ModuleOp programs, const taylor::TargetProblem &problem) const {
+  OwningOpRef<ModuleOp> copy = programs.clone();
+  ScopedDiagnosticHandler quiet(programs.getContext(), [](Diagnostic &) { return success(); });
+  PassManager manager(programs.getContext(), ModuleOp::getOperationName());
+  buildSharedMemoryPipeline(manager, target, problem.f32Products);
+  if (failed(manager.run(*copy)))
+    return true;
+  WalkResult tooLarge = copy->walk([&](tile::KernelOp kernel) {
+    return WalkResult(success(planShared(kernel).bytes <= target.sharedPerBlock));
+  });
+  return !tooLarge.wasInterrupted();
 }
 
 /// Not measured on a GPU: features take 1.8 times the instructions per operation of pairs (counted by the

@@ -10,12 +10,16 @@
 using namespace mlir;
 using namespace mlir::simt;
 
-void simt::buildSimtPipeline(OpPassManager &manager, const Target &target, StringRef f32Products) {
+void simt::buildSharedMemoryPipeline(OpPassManager &manager, const Target &target, StringRef f32Products) {
   AssignLayoutsOptions layouts;
   layouts.f32Products = f32Products.str();
   manager.addPass(createAssignLayouts(layouts));
   manager.addPass(createCSEPass());
   manager.addPass(createScheduleCopies({/*stages=*/2, target.sharedPerBlock}));
+}
+
+void simt::buildSimtPipeline(OpPassManager &manager, const Target &target, StringRef f32Products) {
+  buildSharedMemoryPipeline(manager, target, f32Products);
   manager.addPass(createAllocateShared({target.sharedPerBlock}));
   manager.addPass(createStripProducts());
   manager.addPass(createCanonicalizerPass());

@@ -68,7 +68,7 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
 }
 
 void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk,
-                              taylor::TileSizes &sizes) {
+                              int64_t retries, taylor::TileSizes &sizes) {
   sizes.chunk = chunk;
   sizes.featuresOnGrid = true;
   int64_t widest = std::max(problem.headDim, problem.valueDim);
@@ -83,6 +83,11 @@ void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, 
   int64_t most = std::max<int64_t>(llvm::bit_floor(uint64_t(target.sharedPerBlock / 2 / bytesPerToken)), 16);
   for (int64_t *tokens : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys})
     *tokens = std::min(*tokens, most);
+  // How many sums of features a kernel has, for derivatives by factors of the score say, is known when it is
+  // made. Most of them are in kernels that are local to tokens: those over pairs shrink a retry later.
+  sizes.tokens = std::max<int64_t>(sizes.tokens >> retries, 16);
+  for (int64_t *tokens : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys})
+    *tokens = std::max<int64_t>(*tokens >> std::max<int64_t>(retries - 1, 0), 16);
 }
 
 void mlir::simt::chooseSteps(taylor::TileSizes &sizes) {

@@ -193,6 +193,21 @@ TEST(Config, ChecksNameTheField) {
               message);
 }
 
+// In a file, at the value; an override of it has no place.
+TEST(Config, ChecksNameThePlaceInTheFile) {
+  TemporaryFolder folder;
+  std::string file = folder.write("a.toml", "[attention]\nspecification = \"a.mlir\"\n[train]\nsteps = 0\n");
+  EXPECT_EQ(failure([&] { readConfig({file}, {}).check(); }),
+            file + ":4:9: expected train.steps to be at least 1, but got 0");
+  EXPECT_EQ(failure([&] { readConfig({file}, {"train.steps=-2"}).check(); }),
+            "expected train.steps to be at least 1, but got -2");
+  std::string derived =
+      folder.write("b.toml", "base = \"a.toml\"\n[train]\nprecision = \"f16\"\nsteps = 1\n");
+  EXPECT_TRUE(failure([&] {
+                readConfig({derived}, {}).check();
+              }).starts_with(derived + ":3:13: unsupported train.precision 'f16'"));
+}
+
 // What takes two settings to be wrong.
 TEST(Config, ChecksWhatASamplerWouldRefuse) {
   auto message = [](std::vector<std::string> overrides) {

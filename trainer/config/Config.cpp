@@ -7,9 +7,15 @@ namespace taylor::trainer {
 
 namespace {
 
+/// A setting out of its range. `Config::check` knows where it was set.
+struct SettingError : Error {
+  SettingError(std::string key, const std::string &message) : Error(message), key(std::move(key)) {}
+  std::string key;
+};
+
 void require(bool holds, const char *key, const char *expected, const std::string &got) {
   if (!holds)
-    fail("expected ", key, " to be ", expected, ", but got ", got);
+    throw SettingError(key, text("expected ", key, " to be ", expected, ", but got ", got));
 }
 
 void requireAtLeast(int64_t minimum, const char *key, int64_t value) {
@@ -25,7 +31,7 @@ void requireOneOf(const std::vector<std::string> &choices, const char *key, cons
       return;
     list += (list.empty() ? "'" : " or '") + choice + "'";
   }
-  fail("expected ", key, " to be ", list, ", but got '", value, "'");
+  throw SettingError(key, text("expected ", key, " to be ", list, ", but got '", value, "'"));
 }
 
 std::vector<std::string> devices() { return {"cpu", "cuda", "ptx"}; }
@@ -181,10 +187,11 @@ void TrainConfig::check() const {
   require(skipAbove >= 0, "train.skip_above", "at least 0", text(skipAbove));
   for (const char *half : {"fp16", "f16", "float16", "half"})
     if (precision == half)
-      fail(
-          "unsupported train.precision '", half,
-          "': gradients below 6e-8 are 0 in it, so its loss would have to be scaled, which taylor-train does "
-          "not do; bf16 is as fast and has the range of fp32 (--set train.precision=bf16)");
+      throw SettingError(
+          "train.precision",
+          text("unsupported train.precision '", half,
+               "': gradients below 6e-8 are 0 in it, so its loss would have to be scaled, which taylor-train "
+               "does not do; bf16 is as fast and has the range of fp32 (--set train.precision=bf16)"));
   requireOneOf({"fp32", "bf16"}, "train.precision", precision);
 }
 
@@ -333,16 +340,23 @@ static void checkSampler(const DataConfig &data, const TrainConfig &train) {
 }
 
 void Config::check() const {
-  run.check();
-  attention.check();
-  model.check();
-  data.check();
-  train.check();
-  optimizer.check();
-  schedule.check();
-  evaluation.check();
-  checkpoint.check();
-  log.check();
+  try {
+    run.check();
+    attention.check();
+    model.check();
+    data.check();
+    train.check();
+    optimizer.check();
+    schedule.check();
+    evaluation.check();
+    checkpoint.check();
+    log.check();
+  } catch (const SettingError &error) {
+    auto place = places.find(error.key);
+    if (place == places.end())
+      throw;
+    fail(place->second, error.what());
+  }
   checkSampler(data, train);
   if (data.sampler == "recall" && evaluation.sequences == 0)
     fail("requires evaluation.sequences of at least 1 with data.sampler = 'recall', but got 0: the task has "

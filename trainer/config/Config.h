@@ -177,8 +177,11 @@ struct Config {
   EvaluationConfig evaluation;
   CheckpointConfig checkpoint;
   LogConfig log;
+  // By key, "FILE:LINE:COLUMN: " of the value that a file gave, where no override took its place.
+  std::map<std::string, std::string> places;
 
   Settings settings();
+  // Throws Error for what no run could do, at the value's place in its file.
   void check() const;
 };
 

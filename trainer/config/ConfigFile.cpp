@@ -86,15 +86,16 @@ void readSetting(const Setting &setting, const toml::node &node, const std::stri
 }
 
 void readTable(const toml::table &table, const std::string &prefix, const Settings &settings,
-               const std::string &file) {
+               const std::string &file, std::map<std::string, std::string> &places) {
   for (const auto &[name, node] : table) {
     std::string key = prefix + std::string(name.str());
     auto found = std::find_if(settings.entries.begin(), settings.entries.end(),
                               [&](const Setting &setting) { return setting.key == key; });
-    if (found != settings.entries.end())
+    if (found != settings.entries.end()) {
       readSetting(*found, node, file);
-    else if (isSection(key, settings) && node.is_table())
-      readTable(*node.as_table(), key + ".", settings, file);
+      places[key] = place(file, node.source());
+    } else if (isSection(key, settings) && node.is_table())
+      readTable(*node.as_table(), key + ".", settings, file, places);
     else if (isSection(key, settings))
       fail(place(file, node.source()), "expected a table [", key, "], but got ", describe(node));
     else
@@ -110,7 +111,8 @@ template <typename T> bool parseNumber(std::string value, T &result) {
 
 // An override is text: what it means depends on the field, so that strings need no quotes on a command line.
 // A key without a section is a free parameter of the specification, as in the compiler's own --set order=10.
-void readOverride(const std::string &assignment, const Settings &settings) {
+void readOverride(const std::string &assignment, const Settings &settings,
+                  std::map<std::string, std::string> &places) {
   size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0)
     fail("expected --set key=value, but got '", assignment, "'");
@@ -122,6 +124,7 @@ void readOverride(const std::string &assignment, const Settings &settings) {
                             [&](const Setting &setting) { return setting.key == name; });
   if (found == settings.entries.end())
     failUnknown("--set: ", key, settings);
+  places.erase(name);
   auto wrongType = [&](const std::string &expected) {
     fail("--set: expected ", expected, " for ", key, ", but got '", value, "'");
   };
@@ -188,7 +191,7 @@ void readFileOver(const std::string &file, Config &config, std::vector<std::stri
            nearestName(preset->first, known), "'");
     applyPreset(preset->first, config);
   }
-  readTable(table, "", config.settings(), file);
+  readTable(table, "", config.settings(), file, config.places);
 }
 
 std::string writeValue(const Setting &setting) {
@@ -224,7 +227,7 @@ Config readConfig(const std::vector<std::string> &files, const std::vector<std::
   for (const std::string &file : files)
     readFileOver(file, config, {});
   for (const std::string &assignment : overrides)
-    readOverride(assignment, settings);
+    readOverride(assignment, settings, config.places);
   return config;
 }
 

@@ -66,25 +66,32 @@ Corpus findHeaders() {
 
 } // namespace
 
-Corpus findCorpus(const std::string &path) {
-  Corpus corpus;
+void requireCorpus(const std::string &path) {
+  if (path.empty())
+    return;
   std::error_code error;
   fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status) || fs::is_regular_file(status))
+    return;
+  if (status.type() == fs::file_type::none)
+    fail("cannot read '", path, "': ", error.message());
+  if (fs::exists(status))
+    fail("expected a file or folder of text, but '", path, "' is neither");
+  fail("expected a file or folder of text, but '", path, "' does not exist");
+}
+
+Corpus findCorpus(const std::string &path) {
+  requireCorpus(path);
+  Corpus corpus;
   if (path.empty()) {
     corpus = findHeaders();
-  } else if (fs::is_directory(status)) {
+  } else if (fs::is_directory(path)) {
     corpus.title = path;
     collect(path, "", {}, corpus.files);
-  } else if (fs::is_regular_file(status)) {
+  } else {
     corpus.title = path;
     if (int64_t size = sizeOf(path))
       corpus.files.push_back({path, fs::path(path).filename().string(), size});
-  } else if (status.type() == fs::file_type::none) {
-    fail("cannot read '", path, "': ", error.message());
-  } else if (fs::exists(status)) {
-    fail("expected a file or folder of text, but '", path, "' is neither");
-  } else {
-    fail("expected a file or folder of text, but '", path, "' does not exist");
   }
   if (corpus.files.empty())
     fail("expected text, but '", corpus.title, "' has none");

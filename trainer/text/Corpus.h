@@ -27,6 +27,9 @@ struct Corpus {
 // What the corpus of the path "" is called.
 inline constexpr const char *kHeadersTitle = "LLVM and MLIR headers";
 
+// Throws Error where the user names no file and no folder. "" is neither, and allowed.
+void requireCorpus(const std::string &path);
+
 // The file or folder the user names; with "" the LLVM and MLIR headers and .td files of this machine. Hidden
 // files are left out of a folder. Throws Error if there is no text.
 Corpus findCorpus(const std::string &path);

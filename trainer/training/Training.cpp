@@ -17,6 +17,7 @@
 #include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
 #include "trainer/support/Main.h"
+#include "trainer/text/Corpus.h"
 #include "trainer/text/Data.h"
 #include "trainer/text/Recall.h"
 #include "trainer/text/Sampler.h"
@@ -513,6 +514,8 @@ int train(const Config &config, Existing existing, const Lockstep *lockstep) {
   return amongOthers(group, [&] {
     group.requireAllSame("start all with the same --config, --set and other flags",
                          [&] { return settingsToShare(config); });
+    // Before the specification is compiled, which takes seconds.
+    requireCorpus(config.data.path);
     // torchrun starts the processes again as it did before: none can ask for --resume then.
     bool again = world.attempt > 0 && group.isFirst() && isClaimedBy(config.run.folder, world.runId);
     Existing what = group.broadcastBytes(again ? "again" : "").empty() ? existing : Existing::Resume;
