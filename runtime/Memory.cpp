@@ -4,9 +4,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <deque>
 #include <mutex>
 #include <new>
+#include <tuple>
 #include <vector>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace taylor::runtime {
 namespace {
@@ -41,12 +46,39 @@ struct Pool {
   std::vector<std::pair<size_t, void *>> free; // ascending
 };
 
+// Neither is destroyed: a thread may still run while the process ends.
 Pool &pool() {
-  static Pool *shared = new Pool; // never destroyed: a thread may still run while the process ends
+  static Pool *shared = new Pool;
+  return *shared;
+}
+
+/// Memory of results that nobody reads any more.
+struct FreeResults {
+  static constexpr size_t mostBlocks = 8, mostBytes = size_t(1) << 30;
+  std::mutex mutex;
+  std::deque<std::pair<size_t, void *>> blocks; // the oldest first
+
+  size_t bytes() const {
+    size_t sum = 0;
+    for (auto &[size, pointer] : blocks)
+      sum += size;
+    return sum;
+  }
+};
+
+FreeResults &freeResults() {
+  static FreeResults *shared = new FreeResults;
   return *shared;
 }
 
 } // namespace
+
+void keepFreedMemory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1); // never
+#endif
+}
 
 void *threadScratch(size_t size) {
   static thread_local Scratch scratch;
@@ -60,7 +92,8 @@ size_t keptMemory() {
   std::lock_guard<std::mutex> lock(pool().mutex);
   for (auto &[size, pointer] : pool().free)
     bytes += size;
-  return bytes;
+  std::lock_guard<std::mutex> lockResults(freeResults().mutex);
+  return bytes + freeResults().bytes();
 }
 
 Workspace::Workspace(size_t size) {
@@ -100,6 +133,43 @@ Workspace::~Workspace() {
     }
   }
   std::free(excess);
+}
+
+ResultMemory::ResultMemory(size_t size) : bytes(size) {
+  if (size >= kLeastKept) {
+    std::lock_guard<std::mutex> lock(freeResults().mutex);
+    auto &blocks = freeResults().blocks;
+    // The newest, which the caches may still have some of; an eighth more than is needed is not missed.
+    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block)
+      if (block->first >= size && block->first <= size + size / 8) {
+        std::tie(bytes, pointer) = *block;
+        blocks.erase(std::next(block).base());
+        return;
+      }
+  }
+  pointer = allocate(std::max<size_t>(size, 1));
+  if (!pointer)
+    throw std::bad_alloc();
+}
+
+ResultMemory::~ResultMemory() {
+  if (bytes < kLeastKept) {
+    std::free(pointer);
+    return;
+  }
+  std::vector<void *> excess;
+  {
+    std::lock_guard<std::mutex> lock(freeResults().mutex);
+    auto &blocks = freeResults().blocks;
+    blocks.push_back({bytes, pointer});
+    while (!blocks.empty() &&
+           (blocks.size() > FreeResults::mostBlocks || freeResults().bytes() > FreeResults::mostBytes)) {
+      excess.push_back(blocks.front().second);
+      blocks.pop_front();
+    }
+  }
+  for (void *block : excess)
+    std::free(block);
 }
 
 } // namespace taylor::runtime

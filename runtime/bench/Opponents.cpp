@@ -34,10 +34,12 @@ Contender makeSdpa(const Manifest &manifest, const Request &request) {
   if (causal && request.shape.t != request.shape.u)
     fail("unsupported opponent 'sdpa' with a causal mask and t = ", request.shape.t,
          ", u = ", request.shape.u, ": its mask is another one");
-  return {"sdpa", [=](const std::vector<at::Tensor> &inputs) {
+  return {"sdpa",
+          [=](const std::vector<at::Tensor> &inputs) {
             return at::scaled_dot_product_attention(inputs[q], inputs[k], inputs[v], {}, 0.0, causal, {},
                                                     grouped);
-          }};
+          },
+          /*isOurs=*/false};
 }
 
 Contender makeEager(const Request &request) {
@@ -54,11 +56,13 @@ Contender makeEager(const Request &request) {
   if (functions.empty())
     fail("expected a function in the PyTorch code of '", request.spec, "', but got none");
   torch::jit::Function *function = functions.back(); // helpers come first
-  return {"eager", [unit, function](const std::vector<at::Tensor> &inputs) {
+  return {"eager",
+          [unit, function](const std::vector<at::Tensor> &inputs) {
             std::vector<c10::IValue> stack(inputs.begin(), inputs.end());
             c10::IValue value = (*function)(std::move(stack));
             return value.isTuple() ? value.toTupleRef().elements()[0].toTensor() : value.toTensor();
-          }};
+          },
+          /*isOurs=*/false};
 }
 
 } // namespace

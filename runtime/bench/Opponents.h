@@ -9,6 +9,8 @@ namespace taylor::bench {
 struct Contender {
   std::string name;
   std::function<at::Tensor(const std::vector<at::Tensor> &)> forward;
+  /// Runs in Taylor's runtime, whose kept memory is its own.
+  bool isOurs = true;
 };
 
 /// `sdpa`: torch's scaled_dot_product_attention on the arrays [b,h,t,d], [b,g,u,d] and [b,g,u,e], softmax

@@ -5,8 +5,8 @@
 #include "runtime/torch/Cuda.h"
 #include "runtime/torch/Layout.h"
 #include "runtime/torch/Parallel.h"
+#include "runtime/torch/Results.h"
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_strided.h>
 #include <c10/core/Device.h>
 #include <c10/core/DeviceGuard.h>
 #include <cstring>
@@ -83,11 +83,9 @@ at::Tensor allocate(const TensorInfo &info, const Dims &dims, c10::Device device
   for (const runtime::Axis &axis : info.axes)
     sizes.push_back(axis.isChannel() ? axis.size : dims[axis.dim]);
   at::TensorOptions options = at::TensorOptions().dtype(scalarType(info.dtype)).device(device);
-  if (!like)
-    return at::empty(at::IntArrayRef(sizes.data(), sizes.size()), options);
-  Extents<int64_t> strides = denseStrides(sizes, like->strides());
-  return at::empty_strided(at::IntArrayRef(sizes.data(), sizes.size()),
-                           at::IntArrayRef(strides.data(), strides.size()), options);
+  Extents<int64_t> strides = denseStrides(sizes, like ? like->strides() : at::IntArrayRef());
+  return emptyResult(at::IntArrayRef(sizes.data(), sizes.size()),
+                     at::IntArrayRef(strides.data(), strides.size()), options);
 }
 
 /// The input that tells what a call is.

@@ -11,9 +11,11 @@
 #include "runtime/Process.h"
 #include "runtime/ThreadPool.h"
 #include <atomic>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <random>
 #include <set>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -200,6 +202,69 @@ TEST(Memory, WorkspacesAreApartAndReused) {
   EXPECT_THROW(Workspace(size_t(1) << 62), Error);
 #endif
 }
+
+TEST(Memory, LargeResultsAreKept) {
+  constexpr size_t large = 2 * ResultMemory::kLeastKept;
+  void *first = nullptr;
+  size_t before = keptMemory();
+  {
+    ResultMemory a(large), b(large);
+    EXPECT_NE(a.data(), b.data());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(a.data()) % 64, 0u);
+    first = a.data(); // given back last
+  }
+  EXPECT_EQ(keptMemory(), before + 2 * large);
+  {
+    ResultMemory again(large - large / 16);
+    EXPECT_EQ(again.data(), first);
+    ResultMemory larger(2 * large), smaller(large / 4); // takes none that is twice as large, nor keeps one
+  }
+  EXPECT_EQ(keptMemory(), before + 4 * large);
+  // The oldest goes where there are more than eight, or 1 GiB.
+  for (size_t i = 1; i <= 12; ++i)
+    ResultMemory(large + i * large);
+  EXPECT_LE(keptMemory(), before + (size_t(1) << 30));
+  ResultMemory(size_t(1) << 29);
+  ResultMemory(size_t(1) << 30);
+  EXPECT_EQ(keptMemory(), before + (size_t(1) << 30));
+  ResultMemory((size_t(1) << 30) + 1);
+  EXPECT_EQ(keptMemory(), before);
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) // they end the process instead
+  EXPECT_THROW(ResultMemory(size_t(1) << 62), std::bad_alloc);
+#endif
+}
+
+#if defined(__GLIBC__) && !__has_feature(address_sanitizer) &&                                               \
+    !__has_feature(thread_sanitizer) // their own malloc
+/// Pages that the process touches for the first time when it fills `bytes` bytes of malloc's.
+static long pagesOf(size_t bytes) {
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  void *memory = std::malloc(bytes);
+  std::memset(memory, 1, bytes);
+  asm volatile("" : : "r"(memory) : "memory");
+  std::free(memory);
+  getrusage(RUSAGE_SELF, &after);
+  return after.ru_minflt - before.ru_minflt;
+}
+
+// In a process of its own, started anew: it lasts, and a thread whose malloc failed once has another arena.
+TEST(Memory, FreedMemoryIsKept) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  size_t bytes = 64 << 20;
+  EXPECT_EXIT(
+      {
+        pagesOf(bytes);
+        long mapped = pagesOf(bytes);
+        keepFreedMemory();
+        pagesOf(bytes);
+        long kept = pagesOf(bytes);
+        fprintf(stderr, "%ld pages, then %ld\n", mapped, kept);
+        exit(mapped >= 16 && kept < mapped / 4 ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+#endif
 
 /// The message of a call of `function`, which takes no tensors.
 std::string failureOf(const TaylorFunction &function) {

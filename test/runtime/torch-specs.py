@@ -4,6 +4,7 @@
 # RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s %spec_dir %full
 # REQUIRES: torch, taylorc
 # UNSUPPORTED: sanitizer
+import copy
 import json
 import os
 import pathlib
@@ -19,6 +20,7 @@ from taylor_attention import attention
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
 from specifications import select
 
+FOLDER = pathlib.Path(sys.argv[1])
 SPECS = select(sys.argv.pop(1), sys.argv.pop(1))
 SIZES = {"b": 2, "h": 4, "g": 2, "t": 5, "u": 5, "d": 16, "e": 8}
 
@@ -144,6 +146,32 @@ class Specs(unittest.TestCase):
             self.assertEqual(a.dtype, torch.float32)
             # Rounded to bf16 where they are results, and wherever else 16-bit kernels round; a sum over all tokens may cancel to nearly 0.
             self.assertLess(norm(a - b), 4e-2 * norm(b) + 1e-4, f"gradient {i}")
+
+    def test_large_results(self):
+        """The memory of 32 MiB and more is kept for the next when nothing reads it any more."""
+        x = torch.randn(1, 1, 131072, 64)
+
+        def call(x):
+            return attention(x, x, x, spec=FOLDER / "linear-relu.mlir")
+
+        first = call(x)
+        expected, place = first.clone(), first.data_ptr()
+        other = call(2 * x)
+        self.assertTrue(torch.equal(first, expected))
+        view = first[0, 0, 5:7]
+        del first
+        again = call(x)  # the view still reads the first
+        self.assertNotIn(again.data_ptr(), (place, other.data_ptr()))
+        self.assertTrue(torch.equal(view, expected[0, 0, 5:7]) and torch.equal(again, expected))
+        del view
+        reused = call(x)
+        self.assertEqual(reused.data_ptr(), place)
+        self.assertTrue(torch.equal(reused, expected))
+        # Otherwise they are tensors as any other.
+        self.assertTrue(torch.equal(copy.deepcopy(reused), expected))
+        self.assertTrue(torch.equal(reused.share_memory_(), expected))
+        again.resize_(2, 1, 131072, 64)
+        self.assertTrue(torch.equal(again[0], expected[0]))
 
 
 if __name__ == "__main__":
