@@ -49,9 +49,9 @@ def sizes(choices, specification, documents):
 
 # The most channels of a score by the order of a series in the chunked form, whose states have C(d + order, order) rows.
 MOST_CHANNELS = [64, 64, 20, 8, 6, 4, 4]
-# The highest order whose states the interpreter reads in seconds: GPUs have 16 channels at least, so 4,845 rows of order 4 and 74,613 of order 6; and of
-# order 4 it takes minutes for a chunk.
-MOST_ORDER_PTX = {"ptx-chunked": 3, "ptx-states": 3, "ptx-recurrent": 4}
+# The highest order whose states the interpreter reads in seconds: GPUs have 16 channels at least, so 4,845 rows of order 4 and 74,613 of order 6; of order 4
+# it takes minutes for a chunk, and so does the compiler for two such sums.
+MOST_ORDER_PTX = {"ptx-chunked": 3, "ptx-states": 3, "ptx-recurrent": 3}
 # The same of blocks of 8 channels, of which every product is a row: 8^5 for order 5.
 MOST_ORDER_BLOCKS = 3
 

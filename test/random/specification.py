@@ -52,6 +52,7 @@ class Specification:
         self.large = False            # too large for scores past order 1
         self.even_channels = set()    # channel axes that are rotated
         self.least = {}               # the least size of an axis
+        self.gained = set()           # names of arrays with a learned factor
         self.name = name
         results = self.outputs()
         self.text = self.to.write(name, results)
@@ -89,7 +90,8 @@ class Specification:
             formula, sign = self.choose(f"{label}.feature", FEATURES)
             return to.map(array.name + "f", formula.replace("X", "%" + array.name)), sign
         if kind == "norm":
-            return self.norm(array, label, [channel] + heads), "signed"
+            # A norm takes a factor away again: its derivative is what epsilon leaves of terms that cancel.
+            return self.norm(array, label, [channel] + heads, careful=array.name in self.gained), "signed"
         if kind == "convolve":
             taps = self.choose(f"{label}.taps", [2, 3, 4, 5])
             axes = self.choose(f"{label}.tap_axes", [heads + [channel], [channel], heads, []])
@@ -103,7 +105,9 @@ class Specification:
         if kind == "gain":
             axes = self.choose(f"{label}.gain", [[channel], heads, heads + [channel]])
             gain = self.learned(array.name + "_gain", axes, "ones")
-            return to.map(array.name + "g", f"%{array.name} * %{gain.name}"), "signed"
+            scaled = to.map(array.name + "g", f"%{array.name} * %{gain.name}")
+            self.gained.add(scaled.name)
+            return scaled, "signed"
         if kind == "running" and self.causal:
             # A mean of the past; queries may stand in front of the first key, where the place is negative.
             sums = to.scan(array.name + "a", "sum" + self.choose(f"{label}.exclusive", ["", " exclusive"]), token, "%" + array.name)
@@ -114,14 +118,14 @@ class Specification:
                 f"%{array.name} * (1.0 + 0.1 * {channel} / size({channel}))"]), [token, channel]), "signed"
         return array, "signed"
 
-    def norm(self, array, label, axes, of_sums=False):
+    def norm(self, array, label, axes, careful=False):
         kind, axis = self.choose(f"{label}.norm", ["l2", "rms", "layer"]), self.choose(f"{label}.over", axes[:1] * 3 + axes)
         # Of fewer, a norm leaves nothing but signs: its derivative is what rounding leaves. Of few, by chance: three values may lie close together.
         heads = axis in ("h", "g")
         self.least[axis] = max(self.least.get(axis, 1), 2 if kind != "layer" else 3 if heads else 5)
         # What is divided by is bounded away from 0 where it may be any: of few values, and of sums of products, whose rounding by features is that of
         # their terms however small they are themselves.
-        careful = of_sums or heads
+        careful = careful or heads
         if kind == "l2":
             return self.to.normalize(kind, axis, array, self.choose(f"{label}.epsilon", ["1.0"] if careful else ["1.0e-3", "1.0e-12", "1.0"]))
         kept = self.choose(f"{label}.weights", [[axis], None, [a for a in array.axes if a in ("h", "g", "d", "e")]])
@@ -135,7 +139,9 @@ class Specification:
         array, sign = self.to.argument(name, axes), "signed"
         for i in range(3):
             if self.choices.seldom(f"{name}.{i}", 3):
-                array, sign = self.step(array, f"{name}.{i}", token, channel)
+                before, (array, sign) = array, self.step(array, f"{name}.{i}", token, channel)
+                if before.name in self.gained:
+                    self.gained.add(array.name)
         return array, sign
 
     def queries(self, suffix):
@@ -372,7 +378,7 @@ class Specification:
             formula = self.choose(f"{label}.gating", GATES).replace("A", "%" + gate.name)
             return to.map("y", f"{formula} * %{y.name}")
         if kind == "norm":
-            return self.norm(y, label, ["e", "h"], of_sums=self.finite is not None)
+            return self.norm(y, label, ["e", "h"], careful=self.finite is not None)
         if kind == "residual" and self.causal:
             self.keys_at_queries = True
             at = to.align(value)
