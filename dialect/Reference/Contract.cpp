@@ -48,7 +48,9 @@ Real Contract::getFloor(Real reference, Real eager) const {
   if (reference < terms / 64)
     return cancelled;
   bool isLost = std::isfinite(eager) && isNoise(reference, eager) && eager > reference / 64;
-  return reference < terms && isLost ? std::clamp(16 * eager, kept, cancelled) : kept;
+  if (reference >= terms || !isLost)
+    return kept;
+  return std::max(kept, eager > 16 * reference ? 16 * eager : std::min(16 * eager, cancelled));
 }
 
 Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Real> reference,

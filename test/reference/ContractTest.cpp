@@ -81,6 +81,9 @@ TEST(Contract, HasAFloorWhereTheReferenceCancels) {
     Real part = dtype == Dtype::BF16 ? 16 : 64;
     expectFloor(epsilon * 0.99L, epsilon / part, 16 * epsilon / part);
     expectFloor(epsilon * 0.99L, epsilon, cancelled);
+    // Eager code has nothing of it: its error is that of terms, however large.
+    expectFloor(epsilon * 0.9L, 14 * epsilon, cancelled);
+    expectFloor(epsilon * 0.9L, 15 * epsilon, 16 * 15 * epsilon);
     expectFloor(epsilon * 0.99L, 0.98L * epsilon / part, kept);
     expectFloor(epsilon * 1.01L, epsilon, kept);
     expectFloor(epsilon * 0.99L, std::numeric_limits<Real>::infinity(), kept);
