@@ -81,8 +81,8 @@ public:
   virtual llvm::StringRef getKind() const = 0;
   /// What of the problem the target cannot do, as a message; empty if nothing.
   virtual std::string check(const TargetProblem &problem) const { return ""; }
-  /// How tile programs are made. With each of `retries` tiles take half the memory; what lies in the caller's
-  /// memory between kernels and calls stays as it is.
+  /// How tile programs are made. With each of `retries` some tiles are smaller, until they are as before;
+  /// what lies in the caller's memory between kernels and calls stays as it is.
   virtual TileSizes planTiles(const TargetProblem &problem, TileUse use) const = 0;
   /// Whether each kernel of the tile programs fits in the memory that one block has. Says nothing: what is
   /// wrong with them beside that is said where their code is made.

@@ -2,9 +2,10 @@
 #include "runtime/Memory.h"
 #include "runtime/Error.h"
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
-#include <deque>
 #include <mutex>
 #include <new>
 #include <tuple>
@@ -52,23 +53,81 @@ Pool &pool() {
   return *shared;
 }
 
-/// Memory of results that nobody reads any more.
-struct FreeResults {
-  static constexpr size_t mostBlocks = 8, mostBytes = size_t(1) << 30;
-  std::mutex mutex;
-  std::deque<std::pair<size_t, void *>> blocks; // the oldest first
+/// In front of the memory of a result, as long as its alignment.
+struct ResultHeader {
+  size_t bytes; // of the whole block
+};
+constexpr size_t kHeaderBytes = 64;
 
-  size_t bytes() const {
-    size_t sum = 0;
-    for (auto &[size, pointer] : blocks)
-      sum += size;
+/// Memory of results that nobody reads any more. No call of it allocates: it is asked where memory is short.
+class FreeResults {
+public:
+  static constexpr size_t mostBlocks = 8, mostBytes = size_t(1) << 30;
+
+  /// A block of at least so many bytes and at most an eighth more, the newest such; null if there is none.
+  void *take(size_t bytes) {
+    std::lock_guard<std::mutex> lock(mutex);
+    for (size_t i = count; i-- > 0;)
+      if (size_t size = bytesOf(blocks[i]); size >= bytes && size <= bytes + bytes / 8) {
+        void *block = blocks[i];
+        remove(i);
+        return block;
+      }
+    return nullptr;
+  }
+
+  /// Keeps a block, which is smaller than `mostBytes`; frees older ones.
+  void give(void *block) {
+    std::lock_guard<std::mutex> lock(mutex);
+    while (count == mostBlocks || (count > 0 && sum + bytesOf(block) > mostBytes)) {
+      void *oldest = blocks[0];
+      remove(0);
+      std::free(oldest);
+    }
+    blocks[count++] = block;
+    sum += bytesOf(block);
+  }
+
+  void drop() {
+    std::lock_guard<std::mutex> lock(mutex);
+    while (count > 0) {
+      void *block = blocks[count - 1];
+      remove(count - 1);
+      std::free(block);
+    }
+  }
+
+  size_t bytes() {
+    std::lock_guard<std::mutex> lock(mutex);
     return sum;
   }
+
+  static size_t bytesOf(void *block) { return static_cast<ResultHeader *>(block)->bytes; }
+
+private:
+  void remove(size_t i) {
+    sum -= bytesOf(blocks[i]);
+    std::copy(blocks.begin() + i + 1, blocks.begin() + count, blocks.begin() + i);
+    --count;
+  }
+
+  std::mutex mutex;
+  std::array<void *, mostBlocks> blocks{}; // the oldest first
+  size_t count = 0, sum = 0;
 };
 
 FreeResults &freeResults() {
   static FreeResults *shared = new FreeResults;
   return *shared;
+}
+
+/// As `allocate`, but frees kept results before it gives up.
+void *allocateOrDrop(size_t size) {
+  void *pointer = allocate(size);
+  if (pointer || freeResults().bytes() == 0)
+    return pointer;
+  dropKeptResults();
+  return allocate(size);
 }
 
 } // namespace
@@ -92,7 +151,6 @@ size_t keptMemory() {
   std::lock_guard<std::mutex> lock(pool().mutex);
   for (auto &[size, pointer] : pool().free)
     bytes += size;
-  std::lock_guard<std::mutex> lockResults(freeResults().mutex);
   return bytes + freeResults().bytes();
 }
 
@@ -113,7 +171,7 @@ Workspace::Workspace(size_t size) {
     }
   }
   std::free(outgrown);
-  pointer = allocate(size);
+  pointer = allocateOrDrop(size);
   if (!pointer)
     fail("could not allocate a workspace of ", size, " bytes");
   bytes = size;
@@ -135,41 +193,31 @@ Workspace::~Workspace() {
   std::free(excess);
 }
 
-ResultMemory::ResultMemory(size_t size) : bytes(size) {
-  if (size >= kLeastKept) {
-    std::lock_guard<std::mutex> lock(freeResults().mutex);
-    auto &blocks = freeResults().blocks;
-    // The newest, which the caches may still have some of; an eighth more than is needed is not missed.
-    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block)
-      if (block->first >= size && block->first <= size + size / 8) {
-        std::tie(bytes, pointer) = *block;
-        blocks.erase(std::next(block).base());
-        return;
-      }
-  }
-  pointer = allocate(std::max<size_t>(size, 1));
-  if (!pointer)
+void *allocateResult(size_t size) {
+  if (size > SIZE_MAX - 2 * kHeaderBytes)
     throw std::bad_alloc();
+  size_t bytes = size + kHeaderBytes;
+  void *block = size >= kLeastKeptResult ? freeResults().take(bytes) : nullptr;
+  if (!block) {
+    block = allocateOrDrop(bytes);
+    if (!block)
+      throw std::bad_alloc();
+    static_cast<ResultHeader *>(block)->bytes = bytes;
+  }
+  return static_cast<char *>(block) + kHeaderBytes;
 }
 
-ResultMemory::~ResultMemory() {
-  if (bytes < kLeastKept) {
-    std::free(pointer);
+void freeResult(void *pointer) noexcept {
+  if (!pointer)
     return;
-  }
-  std::vector<void *> excess;
-  {
-    std::lock_guard<std::mutex> lock(freeResults().mutex);
-    auto &blocks = freeResults().blocks;
-    blocks.push_back({bytes, pointer});
-    while (!blocks.empty() &&
-           (blocks.size() > FreeResults::mostBlocks || freeResults().bytes() > FreeResults::mostBytes)) {
-      excess.push_back(blocks.front().second);
-      blocks.pop_front();
-    }
-  }
-  for (void *block : excess)
+  void *block = static_cast<char *>(pointer) - kHeaderBytes;
+  size_t bytes = FreeResults::bytesOf(block);
+  if (bytes < kLeastKeptResult + kHeaderBytes || bytes > FreeResults::mostBytes)
     std::free(block);
+  else
+    freeResults().give(block);
 }
+
+void dropKeptResults() noexcept { freeResults().drop(); }
 
 } // namespace taylor::runtime

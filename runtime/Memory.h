@@ -10,8 +10,8 @@ namespace taylor::runtime {
 /// Throws std::bad_alloc.
 void *threadScratch(size_t size);
 
-/// Bytes that the runtime holds between calls: free workspaces and results and the threads' scratch. For
-/// whoever measures memory.
+/// Bytes that the runtime holds between calls: free workspaces, the threads' scratch, and results that were
+/// freed (`dropKeptResults`). For whoever measures memory.
 size_t keptMemory();
 
 /// For a program whose tensors come and go in each step: what `malloc` gets back stays with this process.
@@ -39,23 +39,17 @@ private:
   size_t bytes = 0;
 };
 
-/// 64-byte aligned memory of a result, which its reader owns. What is given back is kept for results of about
-/// that size, the oldest given up first where more than 8 blocks or 1 GiB are kept.
-class ResultMemory {
-public:
-  /// From here on a block is worth keeping: glibc maps no smaller one anew each time.
-  static constexpr size_t kLeastKept = 32 << 20;
+/// From here on the memory of a result is kept when it is freed: glibc maps no smaller one anew each time.
+constexpr size_t kLeastKeptResult = 32 << 20;
 
-  /// Throws std::bad_alloc.
-  explicit ResultMemory(size_t size);
-  ResultMemory(const ResultMemory &) = delete;
-  ResultMemory &operator=(const ResultMemory &) = delete;
-  ~ResultMemory();
-  void *data() const { return pointer; }
+/// 64-byte aligned memory of a result, which its reader owns, for `freeResult`. Throws std::bad_alloc.
+void *allocateResult(size_t size);
 
-private:
-  void *pointer;
-  size_t bytes;
-};
+/// Gives it back. Of `kLeastKeptResult` and more it is kept for results of about that size, at most 8 blocks
+/// and 1 GiB, the oldest given up first.
+void freeResult(void *pointer) noexcept;
+
+/// Frees what `freeResult` has kept. Allocations that fail do so by themselves.
+void dropKeptResults() noexcept;
 
 } // namespace taylor::runtime

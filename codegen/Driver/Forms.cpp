@@ -164,7 +164,7 @@ static bool takeSameTensors(tile::ProgramOp a, tile::ProgramOp b) {
   return namesOf(a) == namesOf(b);
 }
 
-/// Smaller tiles than a sixteenth are refused where their code is made.
+/// What has no room then is refused where its code is made.
 static constexpr int64_t kMostRetries = 4;
 
 /// What `make` makes of a target's tile sizes, with the largest of them that a block's memory has room for.
@@ -172,14 +172,19 @@ FailureOr<OwningOpRef<ModuleOp>>
 Driver::lowerWithRoom(const Target &target, TileUse use,
                       function_ref<FailureOr<OwningOpRef<ModuleOp>>(const TileSizes &)> make) {
   TargetProblem problem = getProblem();
-  FailureOr<OwningOpRef<ModuleOp>> programs = make(target.planTiles(problem, use));
+  TileSizes sizes = target.planTiles(problem, use);
+  FailureOr<OwningOpRef<ModuleOp>> programs = make(sizes);
   // Warnings were given at the first.
   ScopedDiagnosticHandler quiet(&context, [](Diagnostic &diagnostic) {
     return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
   });
   while (succeeded(programs) && problem.retries < kMostRetries && !target.hasRoom(**programs, problem)) {
     ++problem.retries;
-    programs = make(target.planTiles(problem, use));
+    TileSizes smaller = target.planTiles(problem, use);
+    if (smaller.str() == sizes.str())
+      break;
+    sizes = smaller;
+    programs = make(sizes);
   }
   return programs;
 }

@@ -64,16 +64,12 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, t
   int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
   TileProblem tiles{std::max(problem.headDim, problem.widestKey),
                     std::max(problem.valueDim, problem.widestValue), bytes};
-  simt::Target target = this->target;
-  bool isChunked = use == taylor::TileUse::Chunked, hasFeatures = isChunked || problem.states;
-  if (!hasFeatures)
-    target.sharedPerBlock >>= problem.retries;
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
-  sizes.chunked = isChunked;
-  if (hasFeatures)
+  sizes.chunked = use == taylor::TileUse::Chunked;
+  if (sizes.chunked || problem.states)
     chooseChunks(target, tiles, problem.chunk, problem.retries, sizes);
   if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
-    chooseSteps(sizes);
+    chooseSteps(problem.retries, sizes);
   if (isNarrow)
     sizes.productType = problem.dtype;
   if (problem.rowSums == "atomic")

@@ -84,13 +84,19 @@ void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, 
   for (int64_t *tokens : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys})
     *tokens = std::min(*tokens, most);
   // How many sums of features a kernel has, for derivatives by factors of the score say, is known when it is
-  // made. Most of them are in kernels that are local to tokens: those over pairs shrink a retry later.
+  // made. Most of them are in kernels that are local to tokens: those over pairs shrink a retry later, and
+  // panels.
   sizes.tokens = std::max<int64_t>(sizes.tokens >> retries, 16);
-  for (int64_t *tokens : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys})
-    *tokens = std::max<int64_t>(*tokens >> std::max<int64_t>(retries - 1, 0), 16);
+  int64_t later = std::max<int64_t>(retries - 1, 0);
+  for (int64_t *size : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys,
+                        &sizes.readFeatures, &sizes.stateFeatures})
+    *size = std::max<int64_t>(*size >> later, 16);
 }
 
-void mlir::simt::chooseSteps(taylor::TileSizes &sizes) {
+void mlir::simt::chooseSteps(int64_t retries, taylor::TileSizes &sizes) {
+  if (retries > 0)
+    for (int64_t *panel : {&sizes.readFeatures, &sizes.stateFeatures})
+      *panel = std::max<int64_t>(*panel / 2, 16);
   sizes.tokens = sizes.stepTokens = 16;
   sizes.rows.queries = sizes.derivedRows.queries = 16;
   sizes.blocks = 512;

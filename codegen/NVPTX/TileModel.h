@@ -21,11 +21,11 @@ taylor::TileSizes chooseTileSizes(const Target &target, const TileProblem &probl
 /// Sizes of the chunked form, in place of those of the parallel form: chunks of `chunk` queries (0: as
 /// `TileSizes::chunk` says), panels of features whose states lie twice in a quarter of shared memory, tiles
 /// of tokens whose vectors and their sums lie in half of it. With each of `retries` kernels that are local to
-/// tokens take half as many, and from the second on those over pairs too.
+/// tokens take half as many, and from the second on those over pairs too, and panels half the features.
 void chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk, int64_t retries,
                   taylor::TileSizes &sizes);
-/// The same for few queries: the fewest rows that a product has.
-void chooseSteps(taylor::TileSizes &sizes);
+/// The same for few queries: the fewest rows that a product has, so that panels alone shrink with `retries`.
+void chooseSteps(int64_t retries, taylor::TileSizes &sizes);
 
 } // namespace mlir::simt
 #endif

@@ -45,12 +45,14 @@ Real taylor::reference::likelyError(llvm::ArrayRef<Real> draws) {
 Real Contract::getFloor(Real reference, Real eager) const {
   Real terms = getTermEpsilon();
   Real kept = floorPerElement * terms, cancelled = cancelledPerElement * terms;
+  bool isKnown = std::isfinite(eager);
+  // No digit of it is right, and none of what is as small: the terms are larger than 1.
+  if (isKnown && reference < terms && eager > 16 * std::max(reference, terms / 64))
+    return std::max(reference < terms / 64 ? cancelled : kept, 8 * eager);
   if (reference < terms / 64)
     return cancelled;
-  bool isLost = std::isfinite(eager) && isNoise(reference, eager) && eager > reference / 64;
-  if (reference >= terms || !isLost)
-    return kept;
-  return std::max(kept, eager > 16 * reference ? 16 * eager : std::min(16 * eager, cancelled));
+  bool isLost = isKnown && isNoise(reference, eager) && eager > reference / 64;
+  return reference < terms && isLost ? std::clamp(16 * eager, kept, cancelled) : kept;
 }
 
 Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Real> reference,

@@ -42,10 +42,10 @@ struct Contract {
   /// Absolute error that an element may have, by the roots of the mean squares of the reference and of eager
   /// code's error. The reference cancels where it is below 1/64 getTermEpsilon(), and where it is below
   /// getTermEpsilon() and eager code is off by isNoise() of it and by 1/64 of it: then 16 of eager code's
-  /// errors are allowed, and no more than where all of the reference cancels, but where eager code's error is
-  /// 16 times the reference: there the terms are larger than 1 (a decay of 20 per token), and what is judged
-  /// is their rounding. A gradient that is small because it is a mean over many tokens is one that eager
-  /// code gets right, and is judged as any other.
+  /// errors are allowed, and no more than where all of the reference cancels. Where eager code's error is 16
+  /// times such a reference, the terms are larger than 1 (a decay of 20 per token) and what is judged is
+  /// their rounding: 8 of its errors. A gradient that is small because it is a mean over many tokens is one
+  /// that eager code gets right, and is judged as any other.
   Real getFloor(Real reference, Real eager) const;
   /// A result of fewer elements (a parameter per head) is judged by `peers` too: eager code's error of so few
   /// numbers is chance, and two draws of it easily differ by a factor of 10.

@@ -42,13 +42,14 @@ double Runner::time(const std::string &direction) {
 
 int64_t Runner::memory(const std::string &direction) {
   prepare(direction);
+  // Results are allocated anew, and counted; workspace that is kept serves this call without being allocated.
+  runtime::dropKeptResults();
   int64_t kept = contender.isOurs ? int64_t(runtime::keptMemory()) : 0;
   AllocationCount count;
   auto results = run(direction);
   int64_t owned = 0;
   for (const at::Tensor &result : results)
     owned += int64_t(result.nbytes());
-  // What the runtime kept from earlier calls serves this one without being allocated again.
   return std::max<int64_t>(0, count.peak() + kept - owned);
 }
 

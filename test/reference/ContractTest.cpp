@@ -83,7 +83,10 @@ TEST(Contract, HasAFloorWhereTheReferenceCancels) {
     expectFloor(epsilon * 0.99L, epsilon, cancelled);
     // Eager code has nothing of it: its error is that of terms, however large.
     expectFloor(epsilon * 0.9L, 14 * epsilon, cancelled);
-    expectFloor(epsilon * 0.9L, 15 * epsilon, 16 * 15 * epsilon);
+    expectFloor(epsilon * 0.9L, 15 * epsilon, 8 * 15 * epsilon);
+    expectFloor(epsilon / 1000, 15 * epsilon, 8 * 15 * epsilon);
+    expectFloor(epsilon / 1000, epsilon / 3, cancelled);
+    expectFloor(epsilon * 1.01L, 20 * epsilon, kept);
     expectFloor(epsilon * 0.99L, 0.98L * epsilon / part, kept);
     expectFloor(epsilon * 1.01L, epsilon, kept);
     expectFloor(epsilon * 0.99L, std::numeric_limits<Real>::infinity(), kept);

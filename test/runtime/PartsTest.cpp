@@ -204,34 +204,56 @@ TEST(Memory, WorkspacesAreApartAndReused) {
 }
 
 TEST(Memory, LargeResultsAreKept) {
-  constexpr size_t large = 2 * ResultMemory::kLeastKept;
-  void *first = nullptr;
+  constexpr size_t header = 64, large = 2 * kLeastKeptResult;
+  dropKeptResults();
   size_t before = keptMemory();
-  {
-    ResultMemory a(large), b(large);
-    EXPECT_NE(a.data(), b.data());
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(a.data()) % 64, 0u);
-    first = a.data(); // given back last
-  }
-  EXPECT_EQ(keptMemory(), before + 2 * large);
-  {
-    ResultMemory again(large - large / 16);
-    EXPECT_EQ(again.data(), first);
-    ResultMemory larger(2 * large), smaller(large / 4); // takes none that is twice as large, nor keeps one
-  }
-  EXPECT_EQ(keptMemory(), before + 4 * large);
-  // The oldest goes where there are more than eight, or 1 GiB.
-  for (size_t i = 1; i <= 12; ++i)
-    ResultMemory(large + i * large);
-  EXPECT_LE(keptMemory(), before + (size_t(1) << 30));
-  ResultMemory(size_t(1) << 29);
-  ResultMemory(size_t(1) << 30);
-  EXPECT_EQ(keptMemory(), before + (size_t(1) << 30));
-  ResultMemory((size_t(1) << 30) + 1);
-  EXPECT_EQ(keptMemory(), before);
+  auto kept = [&] { return keptMemory() - before; };
+  void *a = allocateResult(large), *b = allocateResult(large);
+  EXPECT_NE(a, b);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(a) % 64, 0u);
+  freeResult(b);
+  freeResult(a);
+  EXPECT_EQ(kept(), 2 * (large + header));
+  // The newest of about the size; none that is twice as large.
+  void *again = allocateResult(large - large / 16), *half = allocateResult(large / 2);
+  EXPECT_EQ(again, a);
+  EXPECT_EQ(kept(), large + header);
+  freeResult(again);
+  freeResult(half);
+  EXPECT_EQ(kept(), 2 * (large + header) + large / 2 + header);
+  freeResult(allocateResult(kLeastKeptResult - 1)); // too small
+  freeResult(nullptr);
+  EXPECT_EQ(kept(), 2 * (large + header) + large / 2 + header);
+  dropKeptResults();
+  EXPECT_EQ(kept(), 0u);
+}
+
+TEST(Memory, KeepsAFewResults) {
+  constexpr size_t least = kLeastKeptResult, most = (size_t(1) << 30) - 64;
+  dropKeptResults();
+  size_t before = keptMemory();
+  auto kept = [&] { return keptMemory() - before; };
+  // Eight blocks, the oldest of nine given up.
+  std::vector<void *> blocks;
+  for (size_t i = 0; i < 9; ++i)
+    blocks.push_back(allocateResult(least + i));
+  for (void *block : blocks)
+    freeResult(block);
+  EXPECT_EQ(kept(), 8 * (least + 64) + 36);
+  // 1 GiB: room is made for the newest, and what is larger by itself takes none away.
+  freeResult(allocateResult(most + 1));
+  EXPECT_EQ(kept(), 8 * (least + 64) + 36);
+  freeResult(allocateResult(most));
+  EXPECT_EQ(kept(), most + 64);
+  freeResult(allocateResult(least));
+  EXPECT_EQ(kept(), least + 64);
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) // they end the process instead
-  EXPECT_THROW(ResultMemory(size_t(1) << 62), std::bad_alloc);
+  // Memory that is short: what is kept goes first.
+  EXPECT_THROW(allocateResult(size_t(1) << 62), std::bad_alloc);
+  EXPECT_EQ(kept(), 0u);
+  EXPECT_THROW(allocateResult(SIZE_MAX - 32), std::bad_alloc);
 #endif
+  dropKeptResults();
 }
 
 #if defined(__GLIBC__) && !__has_feature(address_sanitizer) &&                                               \

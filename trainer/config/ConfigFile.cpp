@@ -190,6 +190,7 @@ void readFileOver(const std::string &file, Config &config, std::vector<std::stri
       fail(preset->second, "unsupported preset '", preset->first, "'; expected '",
            nearestName(preset->first, known), "'");
     applyPreset(preset->first, config);
+    config.places.clear(); // of the base's values, which the preset replaces
   }
   readTable(table, "", config.settings(), file, config.places);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/support/Main.h"
-#include "runtime/Memory.h"
 #include <c10/util/Exception.h>
 #include <cstdio>
 #include <new>
@@ -30,7 +29,6 @@ std::string describeException() {
 }
 
 int runGuarded(const std::function<int()> &work) {
-  runtime::keepFreedMemory(); // 10 % of a step of 30 million parameters
   try {
     return work();
   } catch (...) {

@@ -10,8 +10,7 @@ namespace taylor::trainer {
 // with a way out. To be called in a catch block.
 std::string describeException();
 
-// Runs a program's work, whose tensors take the memory that others gave back; whatever it throws becomes one
-// message on stderr and exit status 1.
+// Runs a program's work; whatever it throws becomes one message on stderr and exit status 1.
 int runGuarded(const std::function<int()> &work);
 
 } // namespace taylor::trainer

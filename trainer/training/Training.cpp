@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/training/Training.h"
 #include "runtime/Hash.h"
+#include "runtime/Memory.h"
 #include "trainer/checkpoint/Checkpoint.h"
 #include "trainer/distributed/GradientReducer.h"
 #include "trainer/distributed/Group.h"
@@ -501,6 +502,7 @@ int amongOthers(Group &group, const std::function<int()> &work) {
 
 int train(const Config &config, Existing existing, const Lockstep *lockstep) {
   config.check();
+  runtime::keepFreedMemory(); // a step allocates what the last one freed
   if (config.run.threads)
     at::set_num_threads(config.run.threads);
   World world = worldFromEnvironment();
