@@ -352,8 +352,8 @@ class Specification:
             sums = ["numerator", "mass", "count"]
         made = self.to.recurrences(sums, q, k, value, clauses, decay)
         # An exponential that nothing divides, or its root, leaves the range of f32 where scores are large.
-        self.large |= kind in ("all", "exponential") and ("Z" not in formula or "sqrt(Z" in formula)
-        self.bounded = self.bounded and formula in ("N / Z", "N / Z - 0.5 * N / C", "N * pow(Z, -1.0)", "N / stop(Z)")
+        self.large |= kind in ("all", "exponential") and ("Z" not in formula or "sqrt(Z" in formula or "N / C" in formula)
+        self.bounded = self.bounded and formula in ("N / Z", "N * pow(Z, -1.0)", "N / stop(Z)")
         for letter, which in (("N", "numerator"), ("Z", "mass"), ("C", "count")):
             if which in made:
                 formula = formula.replace(letter, "%" + made[which].name)
