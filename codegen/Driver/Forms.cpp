@@ -125,6 +125,7 @@ LogicalResult Driver::lowerToPairwise() {
     auto channels = [](ArrayType array) { return array.sizeOf(channelOf(array)); };
     widestKey = std::max(widestKey, channels(sums.getQuery().getType()));
     widestValue = std::max(widestValue, channels(sums.getValue().getType()));
+    isFinite |= sums.getLastOrder().has_value();
   });
   if (!options.decode.empty() && failed(prepareSteps()))
     return failure();
