@@ -17,42 +17,6 @@
 namespace taylor::runtime {
 namespace {
 
-void *allocate(size_t size) { return std::aligned_alloc(64, (size + 63) / 64 * 64); }
-
-std::atomic<size_t> scratchBytes{0}; // of all threads
-
-struct Scratch {
-  void *pointer = nullptr;
-  size_t bytes = 0;
-  ~Scratch() { resize(0); }
-
-  void resize(size_t size) {
-    std::free(pointer);
-    scratchBytes -= bytes;
-    pointer = nullptr;
-    bytes = 0;
-    if (size == 0)
-      return;
-    pointer = allocate(size);
-    if (!pointer)
-      throw std::bad_alloc();
-    scratchBytes += bytes = size;
-  }
-};
-
-/// Free workspaces of the process.
-struct Pool {
-  static constexpr size_t keep = 4; // more than this many are freed, the smallest first
-  std::mutex mutex;
-  std::vector<std::pair<size_t, void *>> free; // ascending
-};
-
-// Neither is destroyed: a thread may still run while the process ends.
-Pool &pool() {
-  static Pool *shared = new Pool;
-  return *shared;
-}
-
 /// In front of the memory of a result, as long as its alignment.
 struct ResultHeader {
   size_t bytes; // of the whole block
@@ -116,18 +80,53 @@ private:
   size_t count = 0, sum = 0;
 };
 
+// Never destroyed: a thread may still run while the process ends.
 FreeResults &freeResults() {
   static FreeResults *shared = new FreeResults;
   return *shared;
 }
 
-/// As `allocate`, but frees kept results before it gives up.
-void *allocateOrDrop(size_t size) {
-  void *pointer = allocate(size);
+/// 64-byte aligned. Kept results are freed before it gives up; null where there is no memory then.
+void *allocate(size_t size) {
+  auto aligned = [&] { return std::aligned_alloc(64, (size + 63) / 64 * 64); };
+  void *pointer = aligned();
   if (pointer || freeResults().bytes() == 0)
     return pointer;
-  dropKeptResults();
-  return allocate(size);
+  freeResults().drop();
+  return aligned();
+}
+
+std::atomic<size_t> scratchBytes{0}; // of all threads
+
+struct Scratch {
+  void *pointer = nullptr;
+  size_t bytes = 0;
+  ~Scratch() { resize(0); }
+
+  void resize(size_t size) {
+    std::free(pointer);
+    scratchBytes -= bytes;
+    pointer = nullptr;
+    bytes = 0;
+    if (size == 0)
+      return;
+    pointer = allocate(size);
+    if (!pointer)
+      throw std::bad_alloc();
+    scratchBytes += bytes = size;
+  }
+};
+
+/// Free workspaces of the process.
+struct Pool {
+  static constexpr size_t keep = 4; // more than this many are freed, the smallest first
+  std::mutex mutex;
+  std::vector<std::pair<size_t, void *>> free; // ascending
+};
+
+Pool &pool() {
+  static Pool *shared = new Pool; // as freeResults()
+  return *shared;
 }
 
 } // namespace
@@ -171,7 +170,7 @@ Workspace::Workspace(size_t size) {
     }
   }
   std::free(outgrown);
-  pointer = allocateOrDrop(size);
+  pointer = allocate(size);
   if (!pointer)
     fail("could not allocate a workspace of ", size, " bytes");
   bytes = size;
@@ -199,7 +198,7 @@ void *allocateResult(size_t size) {
   size_t bytes = size + kHeaderBytes;
   void *block = size >= kLeastKeptResult ? freeResults().take(bytes) : nullptr;
   if (!block) {
-    block = allocateOrDrop(bytes);
+    block = allocate(bytes);
     if (!block)
       throw std::bad_alloc();
     static_cast<ResultHeader *>(block)->bytes = bytes;

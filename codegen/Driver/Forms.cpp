@@ -25,6 +25,11 @@ bool taylor::isRefusal(StringRef message) {
   return message.split("' op ").second.starts_with("unsupported on this target: ");
 }
 
+/// A handler for what is made beside or after that whose warnings are shown.
+static LogicalResult swallowWarning(Diagnostic &diagnostic) {
+  return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
+}
+
 LogicalResult Driver::reportFault(StringRef what, StringRef wayOut) {
   return module->getBody()->front().emitError("expected ")
          << what << ", or why there is none, but "
@@ -71,9 +76,7 @@ static double stateBytes(FunctionOp step) {
 /// forward, of queries whose call has all keys.
 LogicalResult Driver::prepareSteps() {
   // What is to be said of the specification is said where its other functions are made.
-  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &diagnostic) {
-    return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
-  });
+  ScopedDiagnosticHandler quiet(&context, swallowWarning);
   auto lower = [&](const CarriedStates &states) -> LogicalResult {
     steps = module->clone();
     return runPasses(*steps, [&](OpPassManager &manager) {
@@ -176,9 +179,7 @@ Driver::lowerWithRoom(const Target &target, TileUse use,
   TileSizes sizes = target.planTiles(problem, use);
   FailureOr<OwningOpRef<ModuleOp>> programs = make(sizes);
   // Warnings were given at the first.
-  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &diagnostic) {
-    return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
-  });
+  ScopedDiagnosticHandler quiet(&context, swallowWarning);
   while (succeeded(programs) && problem.retries < kMostRetries && !target.hasRoom(**programs, problem)) {
     ++problem.retries;
     TileSizes smaller = target.planTiles(problem, use);
@@ -219,9 +220,7 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerAlternative(const Target &target, 
   other.name = "chunked";
   other.isAlternative = true;
   // That some sums stay as they are in a form that nobody asked for is no news.
-  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &diagnostic) {
-    return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
-  });
+  ScopedDiagnosticHandler quiet(&context, swallowWarning);
   std::string refusal;
   TileSizes sizes;
   FailureOr<OwningOpRef<ModuleOp>> lowered =

@@ -206,6 +206,13 @@ TEST(Config, ChecksNameThePlaceInTheFile) {
   EXPECT_TRUE(failure([&] {
                 readConfig({derived}, {}).check();
               }).starts_with(derived + ":3:13: unsupported train.precision 'f16'"));
+  // A preset's value stands on no line.
+  folder.write("c.toml", "[attention]\nspecification = \"a.mlir\"\n[model]\nheads = 8\n");
+  std::string preset =
+      folder.write("d.toml", "base = \"c.toml\"\npreset = \"paper\"\n[model]\nhidden = 1000\n");
+  EXPECT_EQ(failure([&] { readConfig({preset}, {}).check(); }),
+            "expected model.heads to be a divisor of model.hidden = 1000 (or model.head_dim to be set), but "
+            "got 16");
 }
 
 // What takes two settings to be wrong.
