@@ -3,6 +3,8 @@
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "passes/LowerToTile/VisibleRanges.h"
+#include "passes/SeparableSums.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
@@ -60,6 +62,11 @@ private:
     return type.has("u") && !type.has("h") ? cost.key : cost.query;
   }
 
+  static bool isCausal(PairwiseOp op) {
+    SeparableSums sums(op);
+    return succeeded(sums.readMask()) && sums.causal;
+  }
+
   static double countScalars(Region &region) {
     double count = 0;
     region.walk([&](Operation *op) {
@@ -72,6 +79,10 @@ private:
   }
 
   void countPairs(PairwiseOp op) {
+    // Sums of constants are counted, without pairs.
+    if (VisibleRanges(op).canCount() && llvm::all_of(op.getSums().getAsRange<PairSumAttr>(),
+                                                     [&](PairSumAttr sum) { return isCount(op, sum); }))
+      return;
     double products = 0, sums = 0;
     for (int64_t i = 0; i < op.getNumProducts(); ++i)
       products += 2 * channelsOf(op.getProduct(i).first);
@@ -90,8 +101,9 @@ private:
     bool masked = !op.getVisible().empty();
     if (masked)
       cost.query += perPair * double(sizes.edgeKeys) / 2;
+    // Of a chunk that has no order, all of it.
     if (op.getChunk())
-      cost.query += perPair * double(op.getChunk()) / 2;
+      cost.query += perPair * double(op.getChunk()) / (isCausal(op) ? 2 : 1);
     else
       cost.pair += perPair;
     cost.call += rates.kernel * (twice ? 2 : 1);

@@ -53,11 +53,16 @@ private:
   std::optional<Refusal> rewrite(PairwiseOp op);
   static Value buildMaximum(OpBuilder &builder, PairwiseOp op);
   static ChunkDecay buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, int64_t chunk);
-  int64_t chooseChunk(StateRewrite &rows, StateRewrite &columns, PairwiseOp op);
+  /// What is read of states, in one direction.
+  struct Part {
+    StateRewrite states;
+    ChunkSide side;
+  };
+  int64_t chooseChunk(ArrayRef<Part> parts, PairwiseOp op, const SeparableSums &sums);
   /// Puts sums within chunks and reads of states in place of those results that `chunked` chooses, and in
   /// place of the others sums over pairs of their own.
   void replaceByStates(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, ArrayRef<bool> chunked,
-                       StateRewrite &rows, StateRewrite &columns);
+                       MutableArrayRef<Part> parts);
 };
 
 LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &warned) {
@@ -76,7 +81,7 @@ LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &
     InFlightDiagnostic diagnostic = none ? emitError(refusal.at) : emitWarning(refusal.at);
     diagnostic << (none ? "unsupported chunked form: " : "this sum stays over all pairs: ") << refusal.why
                << "; it needs sums of finitely many powers of one inner product, with factors of the query "
-                  "and of the key, over all keys or those with u <= t"
+                  "and of the key, over all keys, those of the query's document or those with u <= t"
                << (none ? "; use the parallel form" : "");
   }
   return failure(none);
@@ -164,10 +169,23 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
   return decay;
 }
 
-/// Within a chunk of C tokens each sees C / 2 others on the average, with 2 operations per channel of every
-/// product and sum; each state's bytes are moved about six times per chunk (made, added up, read). Both cost
-/// the same at the smallest sum.
-int64_t ChunkSums::chooseChunk(StateRewrite &rows, StateRewrite &columns, PairwiseOp op) {
+/// What the other side's chunks are read with: the same edges lie between the two tokens, so each has the
+/// factor that the other token has at its place.
+static ChunkDecay exchange(OpBuilder &builder, Location loc, const ChunkDecay &decay) {
+  auto align = [&](Value array, StringRef from, StringRef to) -> Value {
+    return AlignOp::create(builder, loc, arrayTypeOf(array).renamed(from, to), array,
+                           builder.getStringAttr(to));
+  };
+  ChunkDecay exchanged = decay;
+  exchanged.row = align(decay.column, "u", "t");
+  exchanged.column = align(decay.row, "t", "u");
+  return exchanged;
+}
+
+/// Within a chunk of C tokens each sees C / 2 others on the average (C where it sees those behind it too),
+/// with 2 operations per channel of every product and sum; each state's bytes are moved about six times per
+/// chunk (made, added up, read). Both cost the same at the smallest sum.
+int64_t ChunkSums::chooseChunk(ArrayRef<Part> parts, PairwiseOp op, const SeparableSums &sums) {
   constexpr double kMoves = 6, kSmallest = 64, kLargest = 1 << 16;
   double wanted = chunk;
   if (chunk == 0) {
@@ -180,7 +198,11 @@ int64_t ChunkSums::chooseChunk(StateRewrite &rows, StateRewrite &columns, Pairwi
       perPair += 2 * channelsOf(op.getProduct(i).first);
     for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>())
       perPair += sum.getArray() < 0 ? 1 : 2 * channelsOf(op.getArrays()[sum.getArray()]);
-    double bytes = rows.getStateBytes() + columns.getStateBytes();
+    if (sums.seesBothWays())
+      perPair *= 2;
+    double bytes = 0;
+    for (const Part &part : parts)
+      bytes += part.states.getStateBytes();
     double operations = double(bytes > double(nearBytes) ? farBalance : balance);
     wanted = std::clamp(std::sqrt(2 * kMoves * bytes * operations / perPair), kSmallest, kLargest);
     wanted = std::max(std::round(wanted / double(unit)), 1.0) * double(unit);
@@ -218,12 +240,18 @@ std::optional<ChunkSums::Refusal> ChunkSums::rewrite(PairwiseOp op) {
   if (hasSumInto(PairOutput::Total))
     return rewrite(replaceTotals(builder, op));
 
-  StateRewrite rows(op, sums, PairOutput::Rows, featureBlock, builder);
-  StateRewrite columns(op, sums, PairOutput::Columns, featureBlock, builder);
-  for (StateRewrite *rewrite : {&rows, &columns})
-    if (failed(rewrite->plan(/*contracts=*/true)))
-      return Refusal{op.getLoc(), rewrite->reason};
-  replaceByStates(builder, op, sums, chunked, rows, columns);
+  SmallVector<ChunkSide> sides{ChunkSide::Own};
+  if (sums.seesBothWays())
+    sides.push_back(ChunkSide::Other);
+  std::vector<Part> parts;
+  for (ChunkSide side : sides)
+    for (PairOutput kind : {PairOutput::Rows, PairOutput::Columns}) {
+      StateRewrite states(op, sums, kind, featureBlock, builder, side);
+      if (failed(states.plan(/*contracts=*/true)))
+        return Refusal{op.getLoc(), states.reason};
+      parts.push_back({std::move(states), side});
+    }
+  replaceByStates(builder, op, sums, chunked, parts);
   return std::nullopt;
 }
 
@@ -239,14 +267,16 @@ static PairwiseOp buildPairs(OpBuilder &builder, PairwiseOp op, ArrayRef<bool> k
 }
 
 void ChunkSums::replaceByStates(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums,
-                                ArrayRef<bool> chunked, StateRewrite &rows, StateRewrite &columns) {
-  int64_t chunk = sums.causal ? chooseChunk(rows, columns, op) : 0;
+                                ArrayRef<bool> chunked, MutableArrayRef<Part> parts) {
+  int64_t chunk = sums.isMasked() ? chooseChunk(parts, op, sums) : 0;
   llvm::MapVector<int64_t, Value> results;
-  if (sums.causal)
+  if (sums.isMasked())
     buildPairs(builder, op, chunked, results).setChunk(chunk);
-  ChunkDecay decay = buildDecay(builder, op, sums, chunk);
-  rows.build(results, chunk, decay);
-  columns.build(results, chunk, decay);
+  ChunkDecay own = buildDecay(builder, op, sums, chunk), other;
+  if (sums.seesBothWays())
+    other = exchange(builder, op.getLoc(), own);
+  for (Part &part : parts)
+    part.states.build(results, chunk, part.side == ChunkSide::Own ? own : other);
   // A sum of constants is counted, over all pairs.
   SmallVector<bool> counted = llvm::map_to_vector(chunked, [](bool is) { return !is; });
   if (llvm::is_contained(counted, true))

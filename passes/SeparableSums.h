@@ -53,11 +53,15 @@ public:
   std::optional<SplitScalar> split(mlir::Value scalar);
   /// Sets `causal` and `documents`; fails where the mask is more than u <= t and one document.
   mlir::LogicalResult readMask();
-  /// Whether the mask is u <= t; else every pair is visible.
+  /// Whether no pair beyond u <= t is visible.
   bool causal = false;
   /// Where only pairs of one document are visible: the array over keys that is equal in one, and ascends.
   /// Else null.
   mlir::Value documents;
+  /// Whether some pairs are not visible, so that states belong to chunks.
+  bool isMasked() const { return causal || documents; }
+  /// Whether a query sees keys behind its chunk, those of its document.
+  bool seesBothWays() const { return documents && !causal; }
 
 private:
   using Terms = llvm::SmallVector<SeparableTerm>;

@@ -78,7 +78,8 @@ Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQuer
   if (!op.getVisible().empty())
     conditions = program.inlineRegion(op.getVisible(), emitArguments(program, pair, {}));
   auto causal = llvm::find_if(conditions, [&](Value condition) { return isCausal(condition, u, t); });
-  if (causal == conditions.end()) {
+  bool isMaskCausal = causal != conditions.end();
+  if (!isMaskCausal) {
     conditions.push_back(isBelow(u, keys));
     if (edgeOfQueries)
       conditions.push_back(isBelow(t, queries));
@@ -103,12 +104,17 @@ Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQuer
     *causal = inner.clone(*compare, moved)->getResult(0);
   }
   if (op.getChunk() && edgeOfQueries) {
-    // At most one edge of chunks lies within a block of keys: those before it see no query after it. The last
-    // tile of queries may reach beyond the chunk.
+    // At most one edge of chunks lies within a block of keys: those before it see no query behind it, nor
+    // those behind it one before. The last tile of queries may reach beyond the chunk.
     Value edge = ranges.chunkOf(emitter.builder, emitter.loc, lastKey(pair));
-    Value after = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::sge, u, edge);
-    conditions.push_back(arith::OrIOp::create(inner, loc, after, isBelow(t, edge)));
+    Value before = isBelow(u, edge), isEarlier = isBelow(t, edge);
+    conditions.push_back(arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq, before, isEarlier));
     conditions.push_back(isBelow(t, emitter.add(edge, emitter.constant(op.getChunk()))));
+  } else if (op.getChunk() && !isMaskCausal) {
+    // A block of queries lies in one chunk, whose last tile of keys may reach beyond it.
+    Value first = emitter.add(emitter.size("offset"), pair.tStart);
+    Value edge = ranges.chunkOf(emitter.builder, emitter.loc, first);
+    conditions.push_back(isBelow(u, emitter.add(edge, emitter.constant(op.getChunk()))));
   }
   Value mask = conditions.front();
   for (Value condition : ArrayRef<Value>(conditions).drop_front())

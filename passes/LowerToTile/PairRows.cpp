@@ -25,8 +25,10 @@ std::optional<double> PairEmitter::countedConstant(PairSumAttr sum) {
 
 Value PairEmitter::emitCount(double constant, tile::TileType type, Frame &frame) {
   Location loc = emitter.loc;
-  SmallVector<Value> starts = llvm::map_to_vector(
-      ranges.rowStarts(), [&](Value array) -> Value { return emitter.emit(array, frame); });
+  auto emitAll = [&](ArrayRef<Value> arrays) {
+    return llvm::map_to_vector(arrays, [&](Value array) { return emitter.emit(array, frame); });
+  };
+  SmallVector<Value> starts = emitAll(ranges.rowStarts()), ends = emitAll(ranges.rowEnds());
   ScalarProgram program(emitter, frame);
   OpBuilder &inner = program.builder();
   auto [low, high] = ranges.intervalOf(inner, loc, program.position("t"), emitter.size("u"));
@@ -43,10 +45,12 @@ Value PairEmitter::emitCount(double constant, tile::TileType type, Frame &frame)
     Value length = arith::SubIOp::create(inner, loc, high, low);
     count = real(arith::MaxSIOp::create(inner, loc, arith::ConstantIndexOp::create(inner, loc, 0), length));
   } else {
-    Value begin = real(low);
+    Value begin = real(low), end = real(high);
     for (Value start : starts)
       begin = arith::MaximumFOp::create(inner, loc, begin, program.input(start));
-    Value length = arith::SubFOp::create(inner, loc, real(high), begin);
+    for (Value one : ends)
+      end = arith::MinimumFOp::create(inner, loc, end, program.input(one));
+    Value length = arith::SubFOp::create(inner, loc, end, begin);
     count = arith::MaximumFOp::create(inner, loc, number(0.0), length);
   }
   Value product = arith::MulFOp::create(inner, loc, count, number(constant));

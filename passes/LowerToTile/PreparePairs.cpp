@@ -4,7 +4,9 @@
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/RowFactors.h"
+#include "passes/SeparableSums.h"
 
+#include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -38,8 +40,8 @@ static SmallVector<StringRef> axesOf(ArrayType type) {
 }
 
 /// taylor.reduce sum over(axes) of an array itself.
-static ReduceOp buildSum(OpBuilder &builder, Location loc, Value array, ArrayType result,
-                         ArrayRef<StringRef> axes) {
+static ReduceOp buildSumOver(OpBuilder &builder, Location loc, Value array, ArrayType result,
+                             ArrayRef<StringRef> axes) {
   auto op = ReduceOp::create(builder, loc, result, ValueRange{array}, ValueRange{}, Reduction::Sum,
                              builder.getStrArrayAttr(axes));
   OpBuilder::InsertionGuard guard(builder);
@@ -86,7 +88,7 @@ void taylor::widenPairSums(FunctionOp function) {
       if (missing.empty())
         continue;
       result.setType(makeArray(op.getContext(), axes, type, type.getElementType()));
-      ReduceOp reduce = buildSum(builder, op.getLoc(), result, type, missing);
+      ReduceOp reduce = buildSumOver(builder, op.getLoc(), result, type, missing);
       result.replaceAllUsesExcept(reduce.getResult(), reduce);
     }
   });
@@ -104,6 +106,14 @@ void taylor::addDocumentEnds(FunctionOp function) {
       }
       addScalarOperand(op, array);
     }
+    // Keys that a row sees are counted by where its document begins and ends.
+    if (llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
+                     [&](PairSumAttr sum) { return isCount(op, sum); }))
+      for (Value array : VisibleRanges(op).endsWithoutRows()) {
+        OpBuilder builder(op);
+        addScalarOperand(op, AlignOp::create(builder, op.getLoc(), arrayTypeOf(array).renamed("u", "t"),
+                                             array, builder.getStringAttr("t")));
+      }
   });
 }
 

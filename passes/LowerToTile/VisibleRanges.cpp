@@ -161,6 +161,9 @@ Condition conditionOf(PairwiseOp pairs, Value value) {
     document.starts = same->keys;
     document.ends = findEnds(pairs, same->keys);
     document.rowStarts = same->queries;
+    for (Value array : pairs.getArrays())
+      if (auto align = array.getDefiningOp<AlignOp>(); align && align.getArray() == document.ends)
+        document.rowEnds = align;
     return document;
   }
   Operation *op = value.getDefiningOp();
@@ -223,12 +226,20 @@ VisibleRange VisibleRanges::solve(OpBuilder &builder, Location loc, Value first,
     Value begin = math.add(offset, math.times(math.floorDiv(math.sub(first, offset), chunk), chunk));
     for (Value *bound : {&range.begin, &range.fullBegin})
       *bound = math.max(*bound, begin);
+    if (!causal)
+      for (Value *bound : {&range.fullEnd, &range.end})
+        *bound = math.min(*bound, math.plus(begin, chunk));
   } else if (chunk) {
     Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), "offset");
     Value edge = chunkOf(builder, loc, last);
     Value end = math.max(math.plus(math.sub(edge, offset), chunk), zero);
     for (Value *bound : {&range.fullEnd, &range.end})
       *bound = math.min(*bound, end);
+    if (!causal) {
+      Value begin = math.max(math.sub(chunkOf(builder, loc, first), offset), zero);
+      for (Value *bound : {&range.begin, &range.fullBegin})
+        *bound = math.max(*bound, begin);
+    }
     // Across two chunks no tile is full.
     Value within = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, first, edge);
     range.fullEnd = arith::SelectOp::create(builder, loc, within, range.fullEnd, zero);
@@ -273,7 +284,7 @@ Value VisibleRanges::mayHold(OpBuilder &builder, Location loc, Value least, Valu
 bool VisibleRanges::canCount() const {
   return llvm::all_of(conditions, [&](const Condition &c) {
     return (c.kind == Condition::Kind::affine && (c.beta == 1 || c.beta == -1)) ||
-           (c.kind == Condition::Kind::document && causal);
+           c.kind == Condition::Kind::document;
   });
 }
 
@@ -306,5 +317,21 @@ SmallVector<Value> VisibleRanges::rowStarts() const {
   for (const Condition &condition : conditions)
     if (condition.kind == Condition::Kind::document)
       arrays.push_back(condition.rowStarts);
+  return arrays;
+}
+
+SmallVector<Value> VisibleRanges::rowEnds() const {
+  SmallVector<Value> arrays;
+  for (const Condition &condition : conditions)
+    if (condition.rowEnds && !causal)
+      arrays.push_back(condition.rowEnds);
+  return arrays;
+}
+
+SmallVector<Value> VisibleRanges::endsWithoutRows() const {
+  SmallVector<Value> arrays;
+  for (const Condition &condition : conditions)
+    if (condition.ends && !condition.rowEnds && !causal)
+      arrays.push_back(condition.ends);
   return arrays;
 }

@@ -15,8 +15,9 @@
 // A condition that a query and a key are of one document (passes/DocumentMask.h) is solved by reading, in
 // memory, where the documents of the block's first and last token start and end.
 //
-// Of an operation over chunks the range ends at the chunk. A block of queries lies in one chunk; one of keys,
-// whose chunks begin at the position of query 0, may lie across the edge of two, and is masked there.
+// Of an operation over chunks the range ends at the chunk, on both sides where later keys are visible. A
+// block of queries lies in one chunk; one of keys, whose chunks begin at the position of query 0, may lie
+// across the edge of two, and is masked there.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_VISIBLERANGES_H
 #define TAYLOR_PASSES_LOWERTOTILE_VISIBLERANGES_H
 
@@ -45,23 +46,28 @@ public:
   /// Queries (as t, not positions) for keys first .. last.
   VisibleRange queriesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
                          Lookup lookup) const;
-  /// Whether a row's keys are one interval whose bounds are known.
+  /// Whether a row's keys are one interval whose bounds are known (once `addDocumentEnds` has run).
   bool canCount() const;
   /// That interval, where `canCount`, of the query at position `p`: index arithmetic on scalars. `keys` is U.
-  /// Where there are documents it begins no earlier than each of `rowStarts`.
+  /// Where there are documents it begins no earlier than each of `rowStarts` and ends no later than each of
+  /// `rowEnds`.
   std::pair<mlir::Value, mlir::Value> intervalOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value p,
                                                  mlir::Value keys) const;
   /// Arrays over keys, of where their documents start, whose ends are missing: to bound queries, where
   /// `forQueries`, or keys.
   llvm::SmallVector<mlir::Value> startsWithoutEnds(bool forQueries) const;
-  /// Arrays over queries, of where the query's document starts.
+  /// Arrays over queries, of where the query's document starts, and of where it ends; of that only where
+  /// later keys are visible.
   llvm::SmallVector<mlir::Value> rowStarts() const;
+  llvm::SmallVector<mlir::Value> rowEnds() const;
+  /// Arrays over keys, of where their documents end, which `rowEnds` has not yet at queries.
+  llvm::SmallVector<mlir::Value> endsWithoutRows() const;
   /// Whether some pair whose query stands `least` to `most` positions after its key may be visible; null: any
   /// may.
   mlir::Value mayHold(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value least,
                       mlir::Value most) const;
-  /// First position of the chunk of key `last`, where the operation sums within chunks; else null.
-  mlir::Value chunkOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value last) const;
+  /// First position of the chunk of a key, where the operation sums within chunks; else null.
+  mlir::Value chunkOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value key) const;
 
   /// A condition on a pair.
   struct Condition {
@@ -70,8 +76,9 @@ public:
     enum class Kind { affine, document, any, all, unknown } kind;
     int64_t alpha = 0, beta = 0, kappa = 0;
     std::vector<Condition> parts = {};
-    /// Of documents: where a key's starts and (null: not known) ends, where a query's starts.
-    mlir::Value starts = {}, ends = {}, rowStarts = {};
+    /// Of documents: where a key's starts and (null: not known) ends, where a query's starts and (null: not
+    /// known) ends.
+    mlir::Value starts = {}, ends = {}, rowStarts = {}, rowEnds = {};
   };
 
 private:

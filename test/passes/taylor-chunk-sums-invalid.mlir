@@ -10,7 +10,7 @@
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @clamp.forward of @clamp("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: 'min' of a pair is no finite sum of powers of one inner product; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: 'min' of a pair is no finite sum of powers of one inner product; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k), w = min(s, 5.0) } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o : !o
 }
@@ -24,7 +24,7 @@ taylor.function @clamp.forward of @clamp("input:q" %q: !q, "input:k" %k: !k, "in
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @exponential.forward of @exponential("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: 'exp' of a pair is no finite sum of powers of one inner product; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: 'exp' of a pair is no finite sum of powers of one inner product; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(exp(s), %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o : !o
 }
@@ -38,7 +38,7 @@ taylor.function @exponential.forward of @exponential("input:q" %q: !q, "input:k"
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @window.forward of @window("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: a condition on what a query sees beside u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: a condition on what a query sees beside u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t, t < u + 9.0) -> rows(s, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o : !o
 }
@@ -52,7 +52,7 @@ taylor.function @window.forward of @window("input:q" %q: !q, "input:k" %k: !k, "
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @divided.forward of @divided("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: a weight is divided by what depends on a pair; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: a weight is divided by what depends on a pair; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(1.0 / s, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o : !o
 }
@@ -66,7 +66,7 @@ taylor.function @divided.forward of @divided("input:q" %q: !q, "input:k" %k: !k,
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @maximum.forward of @maximum("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: its weights are exponentials, which a running maximum shifts; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: its weights are exponentials, which a running maximum shifts; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k), m = maximum(s) } visible(u <= t) -> rows(s - m, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o : !o
 }
@@ -80,7 +80,7 @@ taylor.function @maximum.forward of @maximum("input:q" %q: !q, "input:k" %k: !k,
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @mixed.forward of @mixed("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:a" %a: !row, "input:c" %c: !column) sources [projection, projection, projection, input, input] {
-  // expected-error @below {{unsupported chunked form: some of its terms decay and others do not; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: some of its terms decay and others do not; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * exp(%a - %c) + s, %v) : !q, !k, !row, !column, !v -> !o
   taylor.yield "output:o" %o : !o
 }
@@ -93,7 +93,7 @@ taylor.function @mixed.forward of @mixed("input:q" %q: !q, "input:k" %k: !k, "in
 !o = !taylor.array<[b, h, t, e = 5]>
 taylor.function @lags.forward of @lags("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
   %gain = taylor.map 1.0 + lag -> !taylor.array<[lag]>
-  // expected-error @below {{unsupported chunked form: a weight reads an array with lag; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: a weight reads an array with lag; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * %gain, %v) : !q, !k, !taylor.array<[lag]>, !v -> !o
   taylor.yield "output:o" %o : !o
 }
@@ -106,7 +106,7 @@ taylor.function @lags.forward of @lags("input:q" %q: !q, "input:k" %k: !k, "inpu
 !v = !taylor.array<[b, g, u, e = 5]>
 !o = !taylor.array<[b, h, t, e = 5]>
 taylor.function @mixture.forward of @mixture("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-warning @below {{this sum stays over all pairs: a condition on what a query sees beside u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys or those with u <= t}}
+  // expected-warning @below {{this sum stays over all pairs: a condition on what a query sees beside u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t, t < u + 8.0) -> rows(exp(s), %v) : !q, !k, !v -> !o
   %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o, "output:n" %n : !o, !o

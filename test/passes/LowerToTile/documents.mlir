@@ -55,3 +55,36 @@ taylor.function @numbers of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v:
   %o = taylor.pairwise { s = dot(%q, %k) } visible(and(u <= t, %rows == %number)) -> rows(s, %v) : !q, !k, !bt, !bu, !v -> !o
   taylor.yield "output:o" %o : !o
 }
+
+// Where later keys are visible, a row's count is its document's end less its start. Within chunks a loop begins and ends with its chunk, on both sides; a tile of keys across an edge
+// pairs neither side with the other.
+// CHECK-LABEL: tile.program @both
+// CHECK:         tile.kernel @attend grid
+// CHECK:           %[[NUMBER:.*]] = arith.floordivsi %{{.*}}, %c128
+// CHECK:           %[[TOKENS:.*]] = arith.muli %[[NUMBER]], %c128
+// CHECK:           %[[BEGIN:.*]] = arith.addi %{{.*}}, %[[TOKENS]]
+// CHECK-COUNT-2:   arith.maxsi %{{.*}}, %[[BEGIN]]
+// CHECK:           %[[END:.*]] = arith.addi %[[BEGIN]], %c128
+// CHECK:           arith.minsi %{{.*}}, %[[END]]
+// CHECK:           scf.for
+// CHECK:         tile.kernel @attend_2 grid
+// CHECK-NOT:       scf.for
+// CHECK:           arith.maximumf %{{.*}}, %{{.*}} : f32
+// CHECK:           arith.minimumf %{{.*}}, %{{.*}} : f32
+// CHECK-NOT:       scf.for
+// CHECK:         tile.kernel @pairs
+// CHECK:             arith.cmpf oeq
+// CHECK-COUNT-2:     arith.cmpi slt
+// CHECK:             %[[EARLIERKEY:.*]] = arith.cmpi slt, %{{.*}}, %[[EDGE:.*]] : index
+// CHECK:             %[[EARLIERQUERY:.*]] = arith.cmpi slt, %{{.*}}, %[[EDGE]] : index
+// CHECK:             arith.cmpi eq, %[[EARLIERKEY]], %[[EARLIERQUERY]] : i1
+taylor.function @both of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:y" %y: !o, "input:n" %n: !taylor.array<[b, u], i32>) {
+  %number = taylor.scan max over(u) %n : !taylor.array<[b, u], i32> -> !bu
+  %before = taylor.scan shift(1) over(u) %number : !bu
+  %first = taylor.scan max over(u) select(%number == %before, 0.0, u) : !bu, !bu
+  %rows = taylor.align %first to t : !bu
+  %c = taylor.pairwise { } visible(%rows == %first) -> rows(1.0) : !bt, !bu -> !bt
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(%rows == %first) chunk(128) -> rows(s, %v) : !q, !k, !bt, !bu, !v -> !o
+  %g = taylor.pairwise { s = dot(%q, %k) } visible(%rows == %first) chunk(128) -> columns(s, %y) : !q, !k, !bt, !bu, !o -> !v
+  taylor.yield "output:o" %o, "output:c" %c, "output:g" %g : !o, !bt, !v
+}
