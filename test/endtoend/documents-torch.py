@@ -76,6 +76,7 @@ class Documents(unittest.TestCase):
     def test_chunked(self):
         self.check("softmax-taylor", "--set order=2 --form=chunked --chunk=64")
         self.check("linear-relu", "--form=chunked --chunk=64")
+        self.check("softmax-taylor", "--mask=bidirectional --set order=2 --form=chunked --chunk=64")
 
     def test_gpu(self):
         lengths = [[1, 64, 3, 20], [70, 18]]
