@@ -79,10 +79,14 @@ private:
   }
 
   void countPairs(PairwiseOp op) {
-    // Sums of constants are counted, without pairs.
-    if (VisibleRanges(op).canCount() && llvm::all_of(op.getSums().getAsRange<PairSumAttr>(),
-                                                     [&](PairSumAttr sum) { return isCount(op, sum); }))
+    // A row's sum of constants is counted, without pairs.
+    if (VisibleRanges(op).canCount() &&
+        llvm::all_of(op.getSums().getAsRange<PairSumAttr>(), [&](PairSumAttr sum) {
+          return sum.getKind() == PairOutput::Rows && isCount(op, sum);
+        })) {
+      cost.call += rates.kernel;
       return;
+    }
     double products = 0, sums = 0;
     for (int64_t i = 0; i < op.getNumProducts(); ++i)
       products += 2 * channelsOf(op.getProduct(i).first);

@@ -52,7 +52,8 @@ private:
   /// Nothing where it is done.
   std::optional<Refusal> rewrite(PairwiseOp op);
   static Value buildMaximum(OpBuilder &builder, PairwiseOp op);
-  static ChunkDecay buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, int64_t chunk);
+  static ChunkDecay buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, int64_t chunk,
+                               ChunkSide side);
   /// What is read of states, in one direction.
   struct Part {
     StateRewrite states;
@@ -125,9 +126,9 @@ Value ChunkSums::buildMaximum(OpBuilder &builder, PairwiseOp op) {
 
 /// exp(a[t] - c[u]) for a key u before the chunk of t: both see what is between them and the chunk's edge,
 /// where the least c so far stands, so that no factor is above 1. A key of another document than the edge's
-/// is not seen there, nor is the edge by a query of another.
-ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums,
-                                 int64_t chunk) {
+/// is not seen there, nor is the edge by a query of another. On the opposite side no pair decays.
+ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, int64_t chunk,
+                                 ChunkSide side) {
   if (!sums.columnExponent && !sums.documents)
     return {};
   Location loc = op.getLoc();
@@ -142,7 +143,8 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
     return buildOrZero(b, where, same, decay);
   };
   auto readFor = [&](Value array, StringRef token) -> Value {
-    return EdgeOp::create(builder, loc, arrayTypeOf(array).renamed("u", token), array, chunk);
+    return EdgeOp::create(builder, loc, arrayTypeOf(array).renamed("u", token), array, chunk,
+                          side == ChunkSide::Opposite);
   };
   ChunkDecay decay;
   decay.documents = sums.documents;
@@ -167,19 +169,6 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
     ofColumn.append({readFor(keys, "u"), keys});
   decay.column = buildMap(builder, loc, ofColumn, {}, factor);
   return decay;
-}
-
-/// What the other side's chunks are read with: the same edges lie between the two tokens, so each has the
-/// factor that the other token has at its place.
-static ChunkDecay exchange(OpBuilder &builder, Location loc, const ChunkDecay &decay) {
-  auto align = [&](Value array, StringRef from, StringRef to) -> Value {
-    return AlignOp::create(builder, loc, arrayTypeOf(array).renamed(from, to), array,
-                           builder.getStringAttr(to));
-  };
-  ChunkDecay exchanged = decay;
-  exchanged.row = align(decay.column, "u", "t");
-  exchanged.column = align(decay.row, "t", "u");
-  return exchanged;
 }
 
 /// Within a chunk of C tokens each sees C / 2 others on the average (C where it sees those behind it too),
@@ -237,12 +226,14 @@ std::optional<ChunkSums::Refusal> ChunkSums::rewrite(PairwiseOp op) {
   SeparableSums sums(op);
   if (failed(sums.run(wanted)))
     return Refusal{sums.at, sums.reason};
+  if (sums.documents && !arrayTypeOf(sums.documents).without({"b", "u"}).getAxes().empty())
+    return Refusal{op.getLoc(), "documents of each head"};
   if (hasSumInto(PairOutput::Total))
     return rewrite(replaceTotals(builder, op));
 
   SmallVector<ChunkSide> sides{ChunkSide::Own};
   if (sums.seesBothWays())
-    sides.push_back(ChunkSide::Other);
+    sides.push_back(ChunkSide::Opposite);
   std::vector<Part> parts;
   for (ChunkSide side : sides)
     for (PairOutput kind : {PairOutput::Rows, PairOutput::Columns}) {
@@ -272,11 +263,11 @@ void ChunkSums::replaceByStates(OpBuilder &builder, PairwiseOp op, const Separab
   llvm::MapVector<int64_t, Value> results;
   if (sums.isMasked())
     buildPairs(builder, op, chunked, results).setChunk(chunk);
-  ChunkDecay own = buildDecay(builder, op, sums, chunk), other;
+  ChunkDecay own = buildDecay(builder, op, sums, chunk, ChunkSide::Own), opposite;
   if (sums.seesBothWays())
-    other = exchange(builder, op.getLoc(), own);
+    opposite = buildDecay(builder, op, sums, chunk, ChunkSide::Opposite);
   for (Part &part : parts)
-    part.states.build(results, chunk, part.side == ChunkSide::Own ? own : other);
+    part.states.build(results, chunk, part.side == ChunkSide::Own ? own : opposite);
   // A sum of constants is counted, over all pairs.
   SmallVector<bool> counted = llvm::map_to_vector(chunked, [](bool is) { return !is; });
   if (llvm::is_contained(counted, true))

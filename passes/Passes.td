@@ -397,7 +397,7 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     | over all pairs | that of rows, added up by `taylor.reduce` |
     | without mask | one state for all queries; no pairs are left |
     | over pairs of one document, numbers D that ascend | values times (D[edge] == D[u]), states that end with their document (`within(D)`), what is read times (D[t] == D[edge]) |
-    | over all pairs of one document | that, and the same of the chunks on the other side: the states over queries behind a chunk, of keys at the places of queries (`taylor.align`), read by queries at the places of keys. The pairs within a chunk have no order |
+    | over all pairs of one document | that, and the same of the chunks on the other side (`opposite`): behind that of a query, before that of a key. The pairs within a chunk have no order |
     | times exp(a[t] - c[u]), a decay | with E the least c up to a chunk's edge (`taylor.edge`): values times exp(E - c[u]), states that `decay(E)`, what is read times exp(a[t] - E) |
 
     E falls, so the factors of states and values are at most 1, whether c falls or not. A running maximum of a[t] - c[u] is a[t] less the least c so far: an array, for
@@ -407,7 +407,7 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     D = C(d + N, N) features of the orders up to N.
 
     Requires, with a message at the place that does not hold: weights that are finite sums of powers of one inner product, with factors that one side
-    knows alone, and one decay at most; visible(u <= t), one document, both, or no mask (and a decay only with u <= t). A clamp, a select or an exponential of a score and a window are refused. In a function where
+    knows alone, and one decay at most; visible(u <= t), one document (the same for all heads), both, or no mask (and a decay only with u <= t). A clamp, a select or an exponential of a score and a window are refused. In a function where
     other sums have the form, such a sum stays over all pairs, with a warning. What is said of a sum's place is said once, of the forward where it holds there.
 
     ```mlir

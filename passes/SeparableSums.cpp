@@ -103,7 +103,7 @@ LogicalResult SeparableSums::readMask() {
     return success();
   Value condition = op.getVisible().front().getTerminator()->getOperand(0);
   if (!readCondition(condition))
-    refuse(condition.getLoc(), "a condition on what a query sees beside u <= t");
+    refuse(condition.getLoc(), "a condition on what a query sees beside u <= t and one document");
   return success(reason.empty());
 }
 

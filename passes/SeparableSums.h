@@ -53,7 +53,7 @@ public:
   std::optional<SplitScalar> split(mlir::Value scalar);
   /// Sets `causal` and `documents`; fails where the mask is more than u <= t and one document.
   mlir::LogicalResult readMask();
-  /// Whether no pair beyond u <= t is visible.
+  /// Whether no pair but those of u <= t is visible.
   bool causal = false;
   /// Where only pairs of one document are visible: the array over keys that is equal in one, and ascends.
   /// Else null.

@@ -62,20 +62,6 @@ Value StateRewrite::buildProduct(ArrayRef<Value> factors, ArrayRef<Value> arrays
   return buildFactor(builder, op, factors, present);
 }
 
-ArrayType StateRewrite::exchange(ArrayType type) const {
-  StringRef from = tokenAxis(type);
-  if (chunkSide == ChunkSide::Own || from.empty())
-    return type;
-  return type.renamed(from, from == "t" ? "u" : "t");
-}
-
-Value StateRewrite::exchange(Value array) {
-  ArrayType type = arrayTypeOf(array), exchanged = exchange(type);
-  if (exchanged == type)
-    return array;
-  return AlignOp::create(builder, loc, exchanged, array, builder.getStringAttr(tokenAxis(exchanged)));
-}
-
 size_t StateRewrite::addState(Value array, ArrayRef<Value> factors) {
   StateValue value{array, SmallVector<Value>(factors)};
   if (auto it = llvm::find(stateValues, value); it != stateValues.end())
@@ -209,7 +195,7 @@ ArrayType StateRewrite::stateType(Value value, ValueRange values) {
   else if (has("h") || has("g"))
     append("g", ArrayType::kUnknown);
   if (chunk)
-    append((kind == PairOutput::Rows) == (chunkSide == ChunkSide::Own) ? "t" : "u", ArrayType::kUnknown);
+    append(side.readerToken, ArrayType::kUnknown);
   auto vectors = cast<ArrayType>(side.summed.getType());
   append("f", *Features{vectors.sizeOf(channelOf(vectors)), first, last, block}.count());
   if (value)
@@ -246,10 +232,8 @@ SmallVector<Value> StateRewrite::buildSums(ArrayRef<Value> initial) {
   if (!initial.empty())
     for (size_t number : summed.order)
       begin.push_back(initial[number]);
-  SmallVector<Value> values =
-      llvm::map_to_vector(summed.values, [&](Value value) { return exchange(value); });
-  auto built = StatesOp::create(builder, loc, summed.types, exchange(side.summed), values, begin, edges,
-                                documents, summed.mass, first, last, ArrayAttr(), block, chunk);
+  auto built = StatesOp::create(builder, loc, summed.types, side.summed, summed.values, begin, edges,
+                                documents, summed.mass, first, last, ArrayAttr(), block, chunk, opposite);
   SmallVector<Value> sums(stateValues.size());
   for (auto [number, sum] : llvm::zip(summed.order, built.getResults()))
     sums[number] = sum;
@@ -418,13 +402,13 @@ void StateRewrite::buildContraction(ArrayRef<const Piece *> group, llvm::MapVect
             return buildNumber(b, where, op.getRealType(), 1.0);
           },
           resultHeads.clone(op.getRealType()));
-    values.push_back(exchange(value));
+    values.push_back(value);
   }
-  bool whole = lostAxes(head.result).empty() && chunkSide == ChunkSide::Own;
+  bool whole = lostAxes(head.result).empty();
   Value into = whole ? within[head.result] : Value();
-  Value sum = exchange(ContractStatesOp::create(
-      builder, loc, exchange(withChannelOf(side.reader)), exchange(side.reader), statesOf(group), values,
-      into, first, last, builder.getF64ArrayAttr(weightsOf(head)), block, chunk));
+  Value sum = ContractStatesOp::create(builder, loc, withChannelOf(side.reader), side.reader, statesOf(group),
+                                       values, into, first, last, builder.getF64ArrayAttr(weightsOf(head)),
+                                       block, chunk, opposite);
   if (into)
     within[head.result] = sum;
   else
@@ -469,20 +453,21 @@ void StateRewrite::buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int
   SmallVector<Value> into;
   SmallVector<Type> types;
   for (const Piece *piece : group) {
-    types.push_back(exchange(cast<ArrayType>(readType(*piece))));
-    if (plain && chunkSide == ChunkSide::Own && within[piece->result])
+    types.push_back(readType(*piece));
+    if (plain && within[piece->result])
       into.push_back(within[piece->result]);
   }
   // All of them add to something, or none does.
   if (into.size() != group.size())
     into.clear();
-  auto read = ReadStatesOp::create(builder, loc, types, exchange(side.reader), statesOf(group), into, first,
-                                   last, builder.getF64ArrayAttr(weightsOf(*group.front())), block, chunk);
+  auto read =
+      ReadStatesOp::create(builder, loc, types, side.reader, statesOf(group), into, first, last,
+                           builder.getF64ArrayAttr(weightsOf(*group.front())), block, chunk, opposite);
   for (auto [piece, result] : llvm::zip(group, read.getResults())) {
     if (!into.empty()) {
       within[piece->result] = result;
       continue;
     }
-    addRead(*piece, exchange(result), within);
+    addRead(*piece, result, within);
   }
 }

@@ -31,24 +31,19 @@ struct CarriedDecay {
 };
 
 /// Which chunks a token reads a sum over. Own: those that u <= t leaves, for a query the chunks before its
-/// own, for a key those behind it. Other: the opposite ones.
-enum class ChunkSide { Own, Other };
+/// own, for a key those behind it. Opposite: for a query those behind, for a key those before.
+enum class ChunkSide { Own, Opposite };
 
 /// One operation's sums in one direction (into rows, or into columns) as reads of states.
-///
-/// Operations over keys sum what is before a chunk, those over queries what is behind it. The sums of the
-/// other side are these with the tokens' names exchanged: keys stand at the places of queries
-/// (`taylor.align`), and queries at those of keys. Neither loses anything: a key that a query of an earlier
-/// chunk sees has a query's place, and a query has a key's.
 class StateRewrite {
 public:
   StateRewrite(PairwiseOp op, const SeparableSums &sums, PairOutput kind, int64_t block,
                mlir::OpBuilder &builder, ChunkSide chunkSide = ChunkSide::Own)
-      : op(op), sums(sums), kind(kind), chunkSide(chunkSide), block(block), builder(builder),
-        loc(op.getLoc()) {
+      : op(op), sums(sums), kind(kind), opposite(chunkSide == ChunkSide::Opposite), block(block),
+        builder(builder), loc(op.getLoc()) {
     auto [row, column] = op.getProduct(sums.score);
     bool rows = kind == PairOutput::Rows;
-    side = rows ? Side{row, column} : Side{column, row};
+    side = rows ? Side{row, column, "t"} : Side{column, row, "u"};
   }
 
   /// `contracts`: sums of the very vectors that their score reads are contractions with states that others
@@ -79,6 +74,7 @@ private:
   /// Arrays of the score's inner product: of the token that sums, and of the one that is summed over.
   struct Side {
     mlir::Value reader, summed;
+    llvm::StringRef readerToken;
   };
   /// A value whose products with features are summed: an array or null (1), times factors.
   struct StateValue {
@@ -111,9 +107,6 @@ private:
   }
   /// A product of factors and arrays, those that are not null.
   mlir::Value buildProduct(llvm::ArrayRef<mlir::Value> factors, llvm::ArrayRef<mlir::Value> arrays);
-  /// For the other side's chunks: an array, or its type, with the name of the other token, and back.
-  mlir::Value exchange(mlir::Value array);
-  ArrayType exchange(ArrayType type) const;
   bool summedHasHeads() const;
   /// What decays in a head's own time is a head's own state.
   void separateHeads(mlir::Value decay);
@@ -153,7 +146,7 @@ private:
   PairwiseOp op;
   const SeparableSums &sums;
   PairOutput kind;
-  ChunkSide chunkSide;
+  bool opposite;
   /// 0: all tokens.
   int64_t chunk = 0;
   int64_t block;

@@ -56,33 +56,29 @@ int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) 
 
 /// Which states a token is added to, and which one it reads. There are ceil(T / C) of them, or one.
 struct ChunkNumbers {
-  ChunkNumbers(const Environment &environment, int64_t chunk)
+  ChunkNumbers(const Environment &environment, int64_t chunk, bool opposite)
       : chunk(chunk), offset(environment.offset),
-        count(chunk ? (environment.sizeOf("t") + chunk - 1) / chunk : 1) {}
+        count(chunk ? (environment.sizeOf("t") + chunk - 1) / chunk : 1), opposite(opposite) {}
 
-  /// The first state (of those over keys) or the last (of those over queries) that a token belongs to.
-  int64_t edgeOf(StringRef token, int64_t index) const {
+  /// The state that a token reads, which is also where it is added: the first or the last of those that it
+  /// belongs to. Below 0 or from `count` on there is none.
+  int64_t slotOf(StringRef token, int64_t index) const {
     if (!chunk)
       return 0;
     if (token == "t")
       return index / chunk;
-    return std::max<int64_t>(0, floorDiv(index - offset, chunk) + 1);
+    int64_t number = floorDiv(index - offset, chunk);
+    return opposite ? std::min(number, count) - 1 : std::max<int64_t>(number + 1, 0);
   }
-  /// The state that a reader reads; `count` where none is left.
-  int64_t readBy(StringRef token, int64_t index) const {
-    if (!chunk)
-      return 0;
-    if (token == "t")
-      return index / chunk;
-    return std::max<int64_t>(-1, floorDiv(index - offset, chunk)) + 1;
-  }
+  bool hasSlot(int64_t slot) const { return slot >= 0 && slot < count; }
 
-  /// The key before the queries of a chunk, or the nearest there is.
-  int64_t edgeKey(int64_t number, int64_t keys) const {
-    return std::max<int64_t>(std::min(offset + number * chunk, keys) - 1, 0);
+  /// The key before the queries of a chunk (opposite: the last of it), or the nearest there is.
+  int64_t edgeKey(int64_t slot, int64_t keys) const {
+    return std::max<int64_t>(std::min(offset + (slot + opposite) * chunk, keys) - 1, 0);
   }
 
   int64_t chunk, offset, count;
+  bool opposite;
 };
 
 /// A loop over the batch, the heads or groups, and the tokens of some arrays.
@@ -160,11 +156,11 @@ Evaluated finish(std::vector<Array> results, const Environment &environment) {
   return evaluated;
 }
 
-/// Adds to each state what those before it hold (over queries: those behind it), made smaller by the decay
-/// between their edges; nothing where a document ends between them.
+/// Adds to each state what those before it hold (over queries, or opposite: those behind it), made smaller by
+/// the decay between their edges; nothing where a document ends between them.
 void passStates(Array &state, StringRef reader, const ChunkNumbers &chunks, const Array *decay,
                 const Array *within) {
-  bool forward = reader == "t";
+  bool forward = (reader == "t") != chunks.opposite;
   Shape batch = state.shape.without({reader, "f", channelOf(state.shape)});
   int64_t perChunk = state.shape.sizeOf("f") * state.shape.sizeOf(channelOf(state.shape)),
           count = chunks.count;
@@ -206,7 +202,7 @@ void keepState(Array &state, const Array &keep, int64_t token) {
 
 FailureOr<Evaluated> taylor::reference::evaluateEdge(EdgeOp op, ArrayRef<Operand> operands,
                                                      const Environment &environment) {
-  ChunkNumbers chunks(environment, op.getChunk());
+  ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
   const Array &keys = *operands[0].array;
   std::vector<Array> results;
   Array &result = results.emplace_back(shapeOf(cast<ArrayType>(op.getResult().getType()), environment));
@@ -216,18 +212,21 @@ FailureOr<Evaluated> taylor::reference::evaluateEdge(EdgeOp op, ArrayRef<Operand
   if (from.length == 0)
     return finish(std::move(results), environment);
   for (int64_t o = 0; o < to.outer; ++o)
-    for (int64_t j = 0; j < to.length; ++j)
+    for (int64_t j = 0; j < to.length; ++j) {
+      int64_t slot = chunks.slotOf(token, j);
+      if (slot < 0)
+        continue;
       for (int64_t s = 0; s < to.stride; ++s)
         result.values[(o * to.length + j) * to.stride + s] =
-            keys.values[(o * from.length + chunks.edgeKey(chunks.readBy(token, j), from.length)) * to.stride +
-                        s];
+            keys.values[(o * from.length + chunks.edgeKey(slot, from.length)) * to.stride + s];
+    }
   return finish(std::move(results), environment);
 }
 
 FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Operand> operands,
                                                        const Environment &environment) {
   StringRef token = op.getToken(), reader = op.getReader();
-  ChunkNumbers chunks(environment, op.getChunk());
+  ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
   FeatureList features(op.getFeatures(), op.getWeightValues());
   SmallVector<const Array *> arrays;
   for (const Operand &operand : operands)
@@ -241,15 +240,15 @@ FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Ope
       states.back() = *arrays[firstInitial + number];
   }
   forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
-    int64_t edge = chunks.edgeOf(token, loop.token(point));
-    if (edge >= chunks.count)
+    int64_t slot = chunks.slotOf(token, loop.token(point));
+    if (!chunks.hasSlot(slot))
       return;
     std::vector<Real> x = readVector(*arrays[0], loop.shape, point);
     for (auto [number, state] : llvm::enumerate(states)) {
       std::vector<Real> value = {1};
       if (number < op.getValues().size())
         value = readVector(*arrays[1 + number], loop.shape, point);
-      int64_t at = StateWalk(state, reader, loop)(point, loop.tokenAxis, edge);
+      int64_t at = StateWalk(state, reader, loop)(point, loop.tokenAxis, slot);
       for (size_t f = 0; f < features.size(); ++f) {
         Real phi = features.evaluate(f, x);
         for (size_t e = 0; e < value.size(); ++e)
@@ -257,7 +256,7 @@ FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Ope
       }
     }
   });
-  // So far each token is in the state at its edge only.
+  // So far each token is in one state only.
   const Array *decay = op.getDecay() ? arrays[1 + op.getValues().size()] : nullptr;
   const Array *within = op.getWithin() ? arrays.back() : nullptr;
   for (Array &state : states)
@@ -269,7 +268,7 @@ FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Ope
 FailureOr<Evaluated> taylor::reference::evaluateReadStates(ReadStatesOp op, ArrayRef<Operand> operands,
                                                            const Environment &environment) {
   StringRef token = op.getToken();
-  ChunkNumbers chunks(environment, op.getChunk());
+  ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
   FeatureList features(op.getFeatures(), op.getWeightValues());
   size_t count = op.getStates().size();
   SmallVector<const Array *> arrays;
@@ -283,8 +282,8 @@ FailureOr<Evaluated> taylor::reference::evaluateReadStates(ReadStatesOp op, Arra
     arrays.push_back(&result);
   TokenLoop loop(arrays, token, environment);
   forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
-    int64_t chunk = chunks.readBy(token, loop.token(point));
-    if (chunk >= chunks.count)
+    int64_t chunk = chunks.slotOf(token, loop.token(point));
+    if (!chunks.hasSlot(chunk))
       return;
     std::vector<Real> x = readVector(*operands[0].array, loop.shape, point);
     for (auto [number, result] : llvm::enumerate(results)) {
@@ -307,7 +306,7 @@ FailureOr<Evaluated> taylor::reference::evaluateContractStates(ContractStatesOp 
                                                                ArrayRef<Operand> operands,
                                                                const Environment &environment) {
   StringRef token = op.getToken();
-  ChunkNumbers chunks(environment, op.getChunk());
+  ChunkNumbers chunks(environment, op.getChunk(), op.getOpposite());
   FeatureList features(op.getFeatures(), op.getWeightValues());
   size_t count = op.getStates().size();
   std::vector<Array> results;
@@ -319,8 +318,8 @@ FailureOr<Evaluated> taylor::reference::evaluateContractStates(ContractStatesOp 
     arrays.push_back(operands[1 + count + j].array);
   TokenLoop loop(arrays, token, environment);
   forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
-    int64_t chunk = chunks.readBy(token, loop.token(point));
-    if (chunk >= chunks.count)
+    int64_t chunk = chunks.slotOf(token, loop.token(point));
+    if (!chunks.hasSlot(chunk))
       return;
     std::vector<Real> x = readVector(*operands[0].array, loop.shape, point), dx(x.size(), 0);
     std::vector<Real> cotangents(features.size(), 0);

@@ -74,6 +74,8 @@ template <typename Op> static LogicalResult verifyVectors(Op op) {
     return failure();
   if (int64_t(op.getChunk()) < 0)
     return op.emitOpError("expected no negative chunk, but got ") << int64_t(op.getChunk());
+  if (op.getOpposite() && !op.getChunk())
+    return op.emitOpError("requires chunk(..) for 'opposite': without chunks all tokens are summed");
   return verifyWeights(op, op.getFeatures(), op.getWeights().value_or(ArrayAttr()));
 }
 
@@ -116,6 +118,8 @@ LogicalResult StatesOp::verify() {
   if (failed(verifyVectors(*this)))
     return failure();
   if (Value decay = getDecay()) {
+    if (getOpposite())
+      return emitOpError("unsupported decay of an 'opposite' state: a decay runs from past keys to a query");
     ArrayType type = typeOf(decay);
     if (tokenOf(type) != "u" || !channelOf(type).empty() || !getChunk())
       return emitOpError("expected a decay over u, without a channel, between chunks, but got ")

@@ -14,17 +14,22 @@ def Taylor_EdgeOp : Taylor_StateOp<"edge"> {
         y[t] = L[e(floor(t / C))]                              for queries
         y[u] = L[e(max(0, floor((u - offset) / C) + 1))]       for keys: where the chunk behind the key's own begins
 
-    e(c) = offset + c C - 1, the last key before the queries of chunk c, at least 0 and at most size(u) - 1. The result has the reader's token axis
-    in place of u. A factor exp(L[t] - L[u]) of a key u before the chunk of t is exp(L[t] - y[t]) exp(y[u] - L[u]) times what lies between
+    e(c) = offset + c C - 1, the last key before the queries of chunk c, at least 0 and at most size(u) - 1. `opposite`: where the chunk ends in place of
+    where it begins, and for keys the other way about, as `taylor.states` counts:
+
+        y[t] = L[e(floor(t / C) + 1)]
+        y[u] = L[e(min(floor((u - offset) / C), ceil(T / C)))]   0 before the keys of chunk 1
+
+    The result has the reader's token axis in place of u. A factor exp(L[t] - L[u]) of a key u before the chunk of t is exp(L[t] - y[t]) exp(y[u] - L[u]) times what lies between
     their edges (`decay` of `taylor.states`), none of which is above 1 where L falls.
 
     ```mlir
     %Et = taylor.edge %L chunk(512) : (!col) -> !row
     ```
   }];
-  let arguments = (ins Taylor_ArrayType:$array, I64Attr:$chunk);
+  let arguments = (ins Taylor_ArrayType:$array, I64Attr:$chunk, UnitAttr:$opposite);
   let results = (outs Taylor_ArrayType:$result);
-  let assemblyFormat = "$array `chunk` `(` $chunk `)` attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$array `chunk` `(` $chunk `)` (`opposite` $opposite^)? attr-dict `:` functional-type(operands, results)";
 }
 
 def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differentiable]> {
@@ -38,7 +43,8 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differ
 
     that is, the states of the recurrences of those orders (paper, equation 3) where a chunk begins, without what is equal in them. Over queries (x
     has t), for the keys of a chunk j = floor((u - offset) / C), j = -1 before query 0: the sum over t >= (j + 1) C. Without `chunk`
-    all tokens are summed. A value without channel axis gives a result without one.
+    all tokens are summed. With `opposite`, what lies on the other side of the reader's chunk: over keys u >= offset + (c + 1) C, also those behind
+    the last query; over queries t < j C. A value without channel axis gives a result without one.
 
     With `decay(%L)`, L over u, a state is as its edge sees it: what was summed up to the edge before (over queries: behind the edge behind) is
     multiplied by exp(L[e(c)] - L[e(c - 1)]) (exp(L[e(c + 1)] - L[e(c)])), e as in `taylor.edge`. With `within(%D)`, D over u, it is
@@ -57,11 +63,12 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differ
   }];
   let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$values, Variadic<Taylor_ArrayType>:$initial,
                        Optional<Taylor_ArrayType>:$decay, Optional<Taylor_ArrayType>:$within, UnitAttr:$mass, I64Attr:$first, I64Attr:$last,
-                       OptionalAttr<F64ArrayAttr>:$weights, DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk);
+                       OptionalAttr<F64ArrayAttr>:$weights, DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk,
+                       UnitAttr:$opposite);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let assemblyFormat = [{
     $vectors (`,` $values^)? (`initial` $initial^)? (`decay` `(` $decay^ `)`)? (`within` `(` $within^ `)`)? (`mass` $mass^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)? (`block` `(` $block^ `)`)?
-    (`chunk` `(` $chunk^ `)`)? attr-dict `:` functional-type(operands, results)
+    (`chunk` `(` $chunk^ `)`)? (`opposite` $opposite^)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     ::taylor::Features getFeatures();
@@ -82,7 +89,7 @@ def Taylor_ReadStatesOp : Taylor_StateOp<"read_states", [AttrSizedOperandSegment
         y[t, e] = into[t, e] + sum over f of weight(f) phi(x[t])[f] H[chunk of t][f, e]
 
     which is `into` plus the sum over the keys u that H holds of p(<x[t], k[u]>) v[u, e], p(s) = sum over n of weights[n - first] s^n. One result
-    per state; a state without channel gives a result without one. x with u reads states over queries. `into`
+    per state; a state without channel gives a result without one. x with u reads states over queries; with `opposite`, the states are `opposite` too. `into`
     is there for all states or for none.
 
     ```mlir
@@ -92,11 +99,11 @@ def Taylor_ReadStatesOp : Taylor_StateOp<"read_states", [AttrSizedOperandSegment
   }];
   let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$states, Variadic<Taylor_ArrayType>:$into,
                        I64Attr:$first, I64Attr:$last, OptionalAttr<F64ArrayAttr>:$weights, DefaultValuedAttr<I64Attr, "1">:$block,
-                       DefaultValuedAttr<I64Attr, "0">:$chunk);
+                       DefaultValuedAttr<I64Attr, "0">:$chunk, UnitAttr:$opposite);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let assemblyFormat = [{
     $vectors `from` $states (`into` $into^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)? (`block` `(` $block^ `)`)?
-    (`chunk` `(` $chunk^ `)`)? attr-dict `:` functional-type(operands, results)
+    (`chunk` `(` $chunk^ `)`)? (`opposite` $opposite^)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     ::taylor::Features getFeatures();
@@ -122,11 +129,11 @@ def Taylor_ContractStatesOp : Taylor_StateOp<"contract_states", [AttrSizedOperan
   }];
   let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$states, Variadic<Taylor_ArrayType>:$values,
                        Optional<Taylor_ArrayType>:$into, I64Attr:$first, I64Attr:$last, OptionalAttr<F64ArrayAttr>:$weights,
-                       DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk);
+                       DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk, UnitAttr:$opposite);
   let results = (outs Taylor_ArrayType:$result);
   let assemblyFormat = [{
     $vectors `from` $states `with` $values (`into` $into^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)?
-    (`block` `(` $block^ `)`)? (`chunk` `(` $chunk^ `)`)? attr-dict `:` functional-type(operands, results)
+    (`block` `(` $block^ `)`)? (`chunk` `(` $chunk^ `)`)? (`opposite` $opposite^)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     ::taylor::Features getFeatures();

@@ -78,8 +78,7 @@ Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQuer
   if (!op.getVisible().empty())
     conditions = program.inlineRegion(op.getVisible(), emitArguments(program, pair, {}));
   auto causal = llvm::find_if(conditions, [&](Value condition) { return isCausal(condition, u, t); });
-  bool isMaskCausal = causal != conditions.end();
-  if (!isMaskCausal) {
+  if (causal == conditions.end()) {
     conditions.push_back(isBelow(u, keys));
     if (edgeOfQueries)
       conditions.push_back(isBelow(t, queries));
@@ -110,7 +109,7 @@ Value PairEmitter::emitMask(ScalarProgram &program, Frame &pair, bool edgeOfQuer
     Value before = isBelow(u, edge), isEarlier = isBelow(t, edge);
     conditions.push_back(arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq, before, isEarlier));
     conditions.push_back(isBelow(t, emitter.add(edge, emitter.constant(op.getChunk()))));
-  } else if (op.getChunk() && !isMaskCausal) {
+  } else if (op.getChunk() && !ranges.isCausal()) {
     // A block of queries lies in one chunk, whose last tile of keys may reach beyond it.
     Value first = emitter.add(emitter.size("offset"), pair.tStart);
     Value edge = ranges.chunkOf(emitter.builder, emitter.loc, first);

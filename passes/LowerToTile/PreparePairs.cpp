@@ -94,6 +94,11 @@ void taylor::widenPairSums(FunctionOp function) {
   });
 }
 
+static bool hasCount(PairwiseOp op) {
+  return llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
+                      [&](PairSumAttr sum) { return sum.getKind() == PairOutput::Rows && isCount(op, sum); });
+}
+
 void taylor::addDocumentEnds(FunctionOp function) {
   llvm::DenseMap<Value, Value> ends;
   function.walk([&](PairwiseOp op) {
@@ -107,9 +112,9 @@ void taylor::addDocumentEnds(FunctionOp function) {
       addScalarOperand(op, array);
     }
     // Keys that a row sees are counted by where its document begins and ends.
-    if (llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
-                     [&](PairSumAttr sum) { return isCount(op, sum); }))
-      for (Value array : VisibleRanges(op).endsWithoutRows()) {
+    VisibleRanges ranges(op);
+    if (PairEmitter::isRowsOnly(op) && ranges.canCount() && hasCount(op))
+      for (Value array : ranges.endsWithoutRows()) {
         OpBuilder builder(op);
         addScalarOperand(op, AlignOp::create(builder, op.getLoc(), arrayTypeOf(array).renamed("u", "t"),
                                              array, builder.getStringAttr("t")));

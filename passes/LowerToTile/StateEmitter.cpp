@@ -108,18 +108,40 @@ std::pair<Value, Value> StateEmitter::tokensOf(StatesOp op, const Frame &frame) 
   Value begin = emitter.constant(0), end = emitter.size(token);
   if (!op.getChunk())
     return {begin, end};
-  Value chunk = emitter.constant(op.getChunk());
   Value number = frame.indices.lookup("c");
-  Value edge = arith::MulIOp::create(builder, loc, number, chunk);
-  if (token == "t")
+  if (token == "t") {
+    Value chunk = emitter.constant(op.getChunk());
+    Value edge = arith::MulIOp::create(builder, loc, number, chunk);
     return {edge, arith::MinSIOp::create(builder, loc, emitter.add(edge, chunk), end)};
-  // Keys of the chunk before; the first slot holds all keys before query 0.
-  Value past = emitter.add(emitter.size("offset"), edge);
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, begin);
-  Value before = arith::SubIOp::create(builder, loc, past, chunk);
-  before = arith::MaxSIOp::create(builder, loc, before, begin);
-  return {arith::SelectOp::create(builder, loc, isFirst, begin, before),
+  }
+  auto [first, past] = keysOf(Chunks::of(op), number);
+  return {arith::MaxSIOp::create(builder, loc, first, begin),
           arith::MinSIOp::create(builder, loc, past, end)};
+}
+
+Value StateEmitter::countChunks(int64_t size) {
+  return arith::CeilDivSIOp::create(builder, emitter.loc, emitter.size("t"), emitter.constant(size));
+}
+
+std::pair<Value, Value> StateEmitter::keysOf(Chunks chunks, Value slot) {
+  Location loc = emitter.loc;
+  Value size = emitter.constant(chunks.size);
+  Value edge = emitter.add(emitter.size("offset"), arith::MulIOp::create(builder, loc, slot, size));
+  auto isSlot = [&](Value other) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, other);
+  };
+  if (!chunks.opposite) {
+    // Keys of the chunk before; the first slot has all keys before query 0.
+    Value first = arith::SubIOp::create(builder, loc, edge, size);
+    first = arith::SelectOp::create(builder, loc, isSlot(emitter.constant(0)), emitter.constant(0), first);
+    return {first, edge};
+  }
+  // Keys of the chunk behind; the last slot has all keys behind the last query.
+  Value first = emitter.add(edge, size);
+  Value last = arith::SubIOp::create(builder, loc, countChunks(chunks.size), emitter.constant(1));
+  Value past =
+      arith::SelectOp::create(builder, loc, isSlot(last), emitter.size("u"), emitter.add(first, size));
+  return {first, past};
 }
 
 StateEmitter::Summed StateEmitter::summedBy(StatesOp op) {
@@ -244,9 +266,10 @@ void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
   Location loc = emitter.loc;
   int64_t size = emitter.sizes.stateFeatures;
   Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup("panel"), emitter.constant(size));
-  Value chunks = arith::CeilDivSIOp::create(builder, loc, emitter.size("t"), emitter.constant(op.getChunk()));
+  Value chunks = countChunks(op.getChunk());
+  bool backward = (op.getToken() == "t") != op.getOpposite();
   emitter.loop(emitter.constant(0), chunks, 1, zeros(memory, size), [&](Value number, ValueRange sums) {
-    if (op.getToken() == "t") {
+    if (backward) {
       Value last = arith::SubIOp::create(builder, loc, chunks, emitter.constant(1));
       number = arith::SubIOp::create(builder, loc, last, number);
     }
@@ -255,9 +278,8 @@ void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
     Value kept;
     if (op.getDecay() || op.getWithin()) {
       // Nothing has been summed before the first of them, which stands for its own neighbour.
-      Value from = op.getToken() == "t"
-                       ? emitter.add(number, emitter.constant(1))
-                       : Value(arith::SubIOp::create(builder, loc, number, emitter.constant(1)));
+      Value from = backward ? emitter.add(number, emitter.constant(1))
+                            : Value(arith::SubIOp::create(builder, loc, number, emitter.constant(1)));
       from = arith::MaxSIOp::create(builder, loc, from, emitter.constant(0));
       from = arith::MinSIOp::create(builder, loc, from,
                                     arith::SubIOp::create(builder, loc, chunks, emitter.constant(1)));
@@ -283,9 +305,11 @@ void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
 // Edges
 //===----------------------------------------------------------------------===//
 
-Value StateEmitter::loadEdge(Value array, int64_t chunk, Value slot, const Frame &frame) {
+Value StateEmitter::loadEdge(Value array, Chunks chunks, Value slot, const Frame &frame) {
   Location loc = emitter.loc;
-  Value index = arith::MulIOp::create(builder, loc, slot, emitter.constant(chunk));
+  if (chunks.opposite)
+    slot = emitter.add(slot, emitter.constant(1));
+  Value index = arith::MulIOp::create(builder, loc, slot, emitter.constant(chunks.size));
   index = emitter.add(emitter.add(emitter.size("offset"), index), emitter.constant(-1));
   Value last = arith::SubIOp::create(builder, loc, emitter.size("u"), emitter.constant(1));
   index = arith::MinSIOp::create(builder, loc, index, last);
@@ -303,7 +327,7 @@ Value StateEmitter::loadDecay(StatesOp op, Value from, Value to, const Frame &fr
   for (Value array : {op.getDecay(), op.getWithin()})
     if (array)
       for (Value slot : {to, from})
-        numbers.push_back(loadEdge(array, op.getChunk(), slot, frame));
+        numbers.push_back(loadEdge(array, Chunks::of(op), slot, frame));
   return emitter.map(numbers, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
     Value kept = buildNumber(inner, where, s[0].getType(), 1.0);
     if (op.getDecay())
@@ -319,10 +343,10 @@ Value StateEmitter::loadDecay(StatesOp op, Value from, Value to, const Frame &fr
 Value StateEmitter::emitEdge(EdgeOp op, Frame &frame) {
   ArrayType result = typeOf(op.getResult());
   tile::TileType type = emitter.tileType(result, frame);
-  int64_t chunk = op.getChunk();
-  return forSlots(result.has("t") ? "t" : "u", chunk, frame, emitter.splat(type, 0.0),
+  Chunks chunks = Chunks::of(op);
+  return forSlots(result.has("t") ? "t" : "u", chunks, frame, emitter.splat(type, 0.0),
                   [&](const Frame &at, ValueRange) {
-                    Value number = loadEdge(op.getArray(), chunk, at.indices.lookup("c"), at);
+                    Value number = loadEdge(op.getArray(), chunks, at.indices.lookup("c"), at);
                     return SmallVector<Value>{broadcastTile(builder, emitter.loc, number, type)};
                   })
       .front();
@@ -332,14 +356,18 @@ Value StateEmitter::emitEdge(EdgeOp op, Frame &frame) {
 // Readers
 //===----------------------------------------------------------------------===//
 
-Value StateEmitter::slotOf(StringRef token, int64_t chunk, Value index) {
+Value StateEmitter::slotOf(StringRef token, Chunks chunks, Value index) {
   Location loc = emitter.loc;
-  Value size = emitter.constant(chunk);
+  Value size = emitter.constant(chunks.size);
   if (token == "t")
     return arith::FloorDivSIOp::create(builder, loc, index, size);
   Value place = arith::SubIOp::create(builder, loc, index, emitter.size("offset"));
-  Value number = emitter.add(arith::FloorDivSIOp::create(builder, loc, place, size), emitter.constant(1));
-  return arith::MaxSIOp::create(builder, loc, number, emitter.constant(0));
+  Value number = arith::FloorDivSIOp::create(builder, loc, place, size);
+  if (chunks.opposite)
+    return arith::SubIOp::create(builder, loc,
+                                 arith::MinSIOp::create(builder, loc, number, countChunks(chunks.size)),
+                                 emitter.constant(1));
+  return arith::MaxSIOp::create(builder, loc, emitter.add(number, emitter.constant(1)), emitter.constant(0));
 }
 
 Value StateEmitter::positionsOf(StringRef token, const Frame &frame) {
@@ -349,40 +377,37 @@ Value StateEmitter::positionsOf(StringRef token, const Frame &frame) {
   return tile::PositionOp::create(builder, emitter.loc, type, frame.start(token));
 }
 
-SmallVector<Value> StateEmitter::forSlots(StringRef token, int64_t chunk, const Frame &frame,
+SmallVector<Value> StateEmitter::forSlots(StringRef token, Chunks chunks, const Frame &frame,
                                           ValueRange carried,
                                           function_ref<SmallVector<Value>(const Frame &, ValueRange)> body) {
   Location loc = emitter.loc;
   Frame at = frame;
-  if (!chunk)
+  if (!chunks.size)
     return body(at, carried);
-  Value first = slotOf(token, chunk, frame.start(token));
+  Value first = slotOf(token, chunks, frame.start(token));
   if (token == "t") {
     at.indices["c"] = first;
     return body(at, carried);
   }
   Value past = arith::MinSIOp::create(builder, loc, emitter.add(frame.uStart, emitter.constant(frame.uSize)),
                                       emitter.size("u"));
-  Value last = slotOf(token, chunk, arith::SubIOp::create(builder, loc, past, emitter.constant(1)));
+  Value last = slotOf(token, chunks, arith::SubIOp::create(builder, loc, past, emitter.constant(1)));
+  if (chunks.opposite)
+    first = arith::MaxSIOp::create(builder, loc, first, emitter.constant(0));
   return emitter.loop(
       first, emitter.add(last, emitter.constant(1)), 1, carried, [&](Value slot, ValueRange carried) {
         Frame inside = at;
         inside.indices["c"] = slot;
         SmallVector<Value> made = body(inside, carried);
-        // Keys of this slot end where those of the next begin; the first has all before, too.
-        Value past = arith::MulIOp::create(builder, loc, slot, emitter.constant(chunk));
-        past = emitter.add(emitter.size("offset"), past);
-        Value edge = arith::SubIOp::create(builder, loc, past, emitter.constant(chunk));
-        Value isFirst =
-            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, emitter.constant(0));
-        edge = arith::SelectOp::create(builder, loc, isFirst, emitter.constant(0), edge);
+        auto keys = keysOf(chunks, slot); // others keep what they have
         Value positions = positionsOf(token, frame);
         SmallVector<Value> next;
         for (auto [before, after] : llvm::zip(carried, made))
           next.push_back(emitter.map(
               {positions, before, after}, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
-                Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::sge, s[0], edge);
-                Value isBefore = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, s[0], past);
+                Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::sge, s[0], keys.first);
+                Value isBefore =
+                    arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, s[0], keys.second);
                 is = arith::AndIOp::create(inner, where, is, isBefore);
                 return arith::SelectOp::create(inner, where, is, s[2], s[1]);
               }));
@@ -420,7 +445,7 @@ void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
     }
     return next;
   };
-  sums = forSlots(op.getToken(), op.getChunk(), frame, sums, [&](const Frame &at, ValueRange carried) {
+  sums = forSlots(op.getToken(), Chunks::of(op), frame, sums, [&](const Frame &at, ValueRange carried) {
     return emitter.loop(emitter.constant(0), emitter.constant(*features.count()), size, carried,
                         [&](Value start, ValueRange carried) { return addPanel(at, start, carried); });
   });
@@ -467,5 +492,5 @@ Value StateEmitter::emitContract(ContractStatesOp op, Frame &frame) {
                           return SmallVector<Value>{contracted(at, start, carried.front())};
                         });
   };
-  return forSlots(op.getToken(), op.getChunk(), frame, sum, addPanels).front();
+  return forSlots(op.getToken(), Chunks::of(op), frame, sum, addPanels).front();
 }

@@ -11,7 +11,8 @@
 //
 // The chunks of keys are aligned with those of queries: chunk c of the keys begins at offset + c C. Slot c of
 // a state over keys holds what lies before chunk c (the keys before query 0 are in slot 0), slot c of a state
-// over queries what lies in chunk c and after it.
+// over queries what lies in chunk c and after it. Slots of opposite states: over keys what lies behind chunk
+// c (those behind the last query are in the last), over queries what lies in chunk c and before it.
 #ifndef TAYLOR_PASSES_LOWERTOTILE_STATEEMITTER_H
 #define TAYLOR_PASSES_LOWERTOTILE_STATEEMITTER_H
 
@@ -52,16 +53,25 @@ private:
   /// One panel of a state as a tile.
   mlir::Value loadPanel(mlir::Value memory, const Frame &frame, mlir::Value start, int64_t size);
   Frame panelAt(const Frame &frame, mlir::Value start);
-  /// The number that an array over keys has where a chunk begins (`taylor.edge`).
-  mlir::Value loadEdge(mlir::Value array, int64_t chunk, mlir::Value slot, const Frame &frame);
+  /// As the operations have them.
+  struct Chunks {
+    int64_t size;
+    bool opposite;
+    template <typename Op> static Chunks of(Op op) { return {int64_t(op.getChunk()), op.getOpposite()}; }
+  };
+  mlir::Value countChunks(int64_t size);
+  /// The number that an array over keys has at the edge of a slot (`taylor.edge`).
+  mlir::Value loadEdge(mlir::Value array, Chunks chunks, mlir::Value slot, const Frame &frame);
   /// What is left at the edge of slot `to` of a sum up to the edge of `from`.
   mlir::Value loadDecay(StatesOp op, mlir::Value from, mlir::Value to, const Frame &frame);
-  /// The slot that the reader at a token reads.
-  mlir::Value slotOf(llvm::StringRef token, int64_t chunk, mlir::Value index);
+  /// The slot that the reader at a token reads; below 0, or their count, where there is none.
+  mlir::Value slotOf(llvm::StringRef token, Chunks chunks, mlir::Value index);
+  /// The keys whose slot it is: the first, and the one past the last, which may lie behind all keys.
+  std::pair<mlir::Value, mlir::Value> keysOf(Chunks chunks, mlir::Value slot);
   /// Calls `body` for each slot that tokens of the frame read, and keeps of what it makes of `carried` what
   /// belongs to tokens of that slot. A block of queries reads one slot, one of keys one or two.
   llvm::SmallVector<mlir::Value> forSlots(
-      llvm::StringRef token, int64_t chunk, const Frame &frame, mlir::ValueRange carried,
+      llvm::StringRef token, Chunks chunks, const Frame &frame, mlir::ValueRange carried,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Frame &at, mlir::ValueRange carried)> body);
   mlir::Value positionsOf(llvm::StringRef token, const Frame &frame);
   /// First token of a chunk, and the one past its last.

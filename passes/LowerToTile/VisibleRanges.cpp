@@ -156,7 +156,10 @@ VisibleRange Solver::solve(const Condition &condition) const {
 Condition conditionOf(PairwiseOp pairs, Value value) {
   if (matchPattern(value, m_One()))
     return Condition{Condition::Kind::all};
-  if (std::optional<DocumentCondition> same = readDocuments(pairs, value); same && areStarts(same->keys)) {
+  // What is read in memory for a block is one place, for all of its heads.
+  std::optional<DocumentCondition> same = readDocuments(pairs, value);
+  if (same && areStarts(same->keys) &&
+      cast<ArrayType>(same->keys.getType()).without({"b", "u"}).getAxes().empty()) {
     Condition document{Condition::Kind::document};
     document.starts = same->keys;
     document.ends = findEnds(pairs, same->keys);
@@ -258,12 +261,12 @@ VisibleRange VisibleRanges::queriesOf(OpBuilder &builder, Location loc, Value fi
   return solve(builder, loc, first, last, /*forKeys=*/false, lookup);
 }
 
-Value VisibleRanges::chunkOf(OpBuilder &builder, Location loc, Value last) const {
+Value VisibleRanges::chunkOf(OpBuilder &builder, Location loc, Value position) const {
   if (!chunk)
     return {};
   IndexMath math{builder, loc};
   Value offset = tile::SizeOp::create(builder, loc, builder.getIndexType(), "offset");
-  Value number = math.max(math.floorDiv(math.sub(last, offset), chunk), math.number(-1));
+  Value number = math.max(math.floorDiv(math.sub(position, offset), chunk), math.number(-1));
   return math.add(offset, math.times(number, chunk));
 }
 

@@ -66,8 +66,10 @@ public:
   /// may.
   mlir::Value mayHold(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value least,
                       mlir::Value most) const;
-  /// First position of the chunk of a key, where the operation sums within chunks; else null.
-  mlir::Value chunkOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value key) const;
+  /// First position of the chunk that a position lies in, where the operation sums within chunks; else null.
+  mlir::Value chunkOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value position) const;
+  /// Whether no query sees a later key.
+  bool isCausal() const { return causal; }
 
   /// A condition on a pair.
   struct Condition {

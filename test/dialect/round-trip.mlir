@@ -210,6 +210,14 @@ taylor.function @chunks.forward of @chunks("input:q" %q: !qs, "input:k" %k: !ks,
   // CHECK: taylor.states %k, %v decay(%decay) within(%{{.*}}) orders(0 to 2) chunk(64) :
   %within = taylor.map 0.0 * u -> !taylor.array<[b, u]>
   %He = taylor.states %k, %v decay(%decay) within(%within) orders(0 to 2) chunk(64) : (!ks, !vs, !taylor.array<[b, g, u]>, !taylor.array<[b, u]>) -> !H
+  // CHECK: taylor.edge %decay chunk(64) opposite : (!bgu) -> !bgt
+  %ft = taylor.edge %decay chunk(64) opposite : (!taylor.array<[b, g, u]>) -> !taylor.array<[b, g, t]>
+  // CHECK: taylor.states %k, %v within(%{{.*}}) orders(0 to 2) chunk(64) opposite :
+  %Hf = taylor.states %k, %v within(%within) orders(0 to 2) chunk(64) opposite : (!ks, !vs, !taylor.array<[b, u]>) -> !H
+  // CHECK: taylor.read_states %q from %{{.*}} orders(0 to 2) chunk(64) opposite :
+  %yf = taylor.read_states %q from %Hf orders(0 to 2) chunk(64) opposite : (!qs, !H) -> !os
+  // CHECK: taylor.contract_states %q from %{{.*}} with %{{.*}} orders(0 to 2) chunk(64) opposite :
+  %df = taylor.contract_states %q from %Hf with %yf orders(0 to 2) chunk(64) opposite : (!qs, !H, !os) -> !qs
   // CHECK: taylor.states %k mass orders(1 to 2) block(4) : (!bgud1) -> !bgf
   %w = taylor.states %k mass orders(1 to 2) block(4) : (!ks) -> !taylor.array<[b, g, f = 20]>
   // CHECK: taylor.read_states %q from %{{.*}}, %{{.*}} into %{{.*}}, %{{.*}} orders(0 to 2) weights [1.000000e+00, 1.000000e-01, 5.000000e-01] chunk(64) :

@@ -523,3 +523,22 @@ func.func @kept_of_heads(%q: !q, %k: !k, %v: !v, %x: !H, %r: !taylor.array<[b, h
   %0 = taylor.step_states %q with %k, %v from %x keep(%r) reads [] orders(0 to 1) weights [] : (!q, !k, !v, !H, !taylor.array<[b, h, u]>) -> !H
   return
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+func.func @opposite_of_the_whole(%k: !k) {
+  // expected-error @below {{'taylor.states' op requires chunk(..) for 'opposite': without chunks all tokens are summed}}
+  %0 = "taylor.states"(%k) <{mass, first = 0, last = 2, block = 1, chunk = 0, opposite, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>}> : (!k) -> !taylor.array<[b, g, f = 15]>
+  return
+}
+
+// -----
+
+!k = !taylor.array<[b, g, u, d = 4]>
+func.func @opposite_decay(%k: !k, %decay: !taylor.array<[b, g, u]>) {
+  // expected-error @below {{'taylor.states' op unsupported decay of an 'opposite' state: a decay runs from past keys to a query}}
+  %0 = taylor.states %k decay(%decay) mass orders(0 to 2) chunk(64) opposite : (!k, !taylor.array<[b, g, u]>) -> !taylor.array<[b, g, t, f = 15]>
+  return
+}

@@ -30,9 +30,9 @@ def run(arguments, text=None):
     return subprocess.run(arguments, input=text, capture_output=True, text=True)
 
 
-def lower(spec, options, passes=None):
+def lower(spec, options, passes=None, documents=False):
     flag = f"--pass-pipeline=builtin.module({passes})" if passes else f"--taylor-to-pairwise={SIZES} {options}"
-    return run(["taylor-opt", flag, str(spec)])
+    return run(["taylor-opt", *(["--taylor-add-documents"] if documents else []), flag, str(spec)])
 
 
 def check(spec, functions, *arguments):
@@ -70,17 +70,20 @@ DECAYING = [("decayed-series", ""), ("decay-linear", ""), ("retention", "")]
 
 def chunked_cases():
     """The chunked form is the same function: chunks shorter and longer than the sequence, in blocks, queries after keys, both masks where
-    there is no decay."""
+    there is no decay, documents, also with keys behind the last query."""
     for name, parameter in CHUNKED + DECAYING:
         spec = next(spec for spec in SPECS if spec.stem == name)
         masks = ("causal", "bidirectional") if (name, parameter) in CHUNKED else ("causal",)
-        for mask, options in itertools.product(masks, ("chunk=4", "chunk=16", "chunk=3 feature-block=4")):
-            lowered = lower(spec, f"mask={mask}" + (f" parameters={parameter}" if parameter else ""))
+        for mask, options, documents in itertools.product(masks, ("chunk=4", "chunk=16", "chunk=3 feature-block=4"), (False, True)):
+            lowered = lower(spec, f"mask={mask}" + (f" parameters={parameter}" if parameter else ""), documents=documents)
             chunked = run(["taylor-opt", f"--taylor-chunk-sums={options}", "-"], lowered.stdout)
             if chunked.returncode or "taylor.states" not in chunked.stdout:
                 yield f"{name} {mask} {options}: {lowered.stderr}{chunked.stderr or 'no states'}"
                 continue
-            yield check(spec, chunked.stdout, f"--mask={mask}", *([f"--set={parameter}"] if parameter else []))
+            arguments = [f"--mask={mask}", *([f"--set={parameter}"] if parameter else []), *(["--documents"] if documents else [])]
+            yield check(spec, chunked.stdout, *arguments)
+            if documents:
+                yield check(spec, chunked.stdout, "--offset=1", *arguments)
 
 
 def load(file):

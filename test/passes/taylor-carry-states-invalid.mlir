@@ -117,7 +117,7 @@ taylor.spec @mixed_documents(%a: !keys, %w: !taps from parameter(ones), %d: !num
 taylor.spec @own_numbers(%q: !q, %k: !k, %v: !v, %d: !keys) {
   %n = taylor.scan max over(u) stop(%d) : !keys
   %nt = taylor.align %n to t : !keys
-  // expected-error @below {{unsupported --states: a condition on what a query sees beside u <= t; states carry}}
+  // expected-error @below {{unsupported --states: a condition on what a query sees beside u <= t and one document; states carry}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t, %nt == %n) -> rows(s, %v) : !q, !k, !queries, !keys, !v -> !o
   taylor.yield %o : !o
 }

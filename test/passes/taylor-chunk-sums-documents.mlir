@@ -39,30 +39,27 @@ taylor.function @g.forward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" %
   taylor.yield "output:n" %n, "saved:m" %m : !o, !row
 }
 
-// All keys of a document: a query reads the states before its chunk and, keys and queries exchanged, those behind it. A factor on either side is the other token's at its place.
+// All keys of a document: a query reads the states before its chunk and those behind it, each with factors of its own edges.
 // CHECK-LABEL: taylor.function @both.forward
 // CHECK:      %[[D:.*]] = taylor.scan max over(u) %documents
 // CHECK:      %[[OF:.*]] = taylor.align %[[D]] to t
 // CHECK:      %[[WITHIN:.*]] = taylor.pairwise { s0 = dot(%q, %k) } visible(%[[OF]] == %[[D]]) chunk(64) -> rows(s0, %v)
-// CHECK-NEXT: %[[QUERIES:.*]] = taylor.align %[[D]] to t
-// CHECK-NEXT: %[[BEFORE:.*]] = taylor.edge %[[D]] chunk(64) : (!bu) -> !bt
-// CHECK-NEXT: %[[ROW:.*]] = taylor.map select(%[[QUERIES]] == %[[BEFORE]], 1.0, 0.0)
+// CHECK:      %[[BEFORE:.*]] = taylor.edge %[[D]] chunk(64) : (!bu) -> !bt
+// CHECK-NEXT: %[[ROW:.*]] = taylor.map select(%{{.*}} == %[[BEFORE]], 1.0, 0.0)
 // CHECK-NEXT: %[[BEHIND:.*]] = taylor.edge %[[D]] chunk(64) : (!bu) -> !bu
 // CHECK-NEXT: %[[COLUMN:.*]] = taylor.map select(%[[BEHIND]] == %[[D]], 1.0, 0.0)
-// CHECK-NEXT: %[[OTHERROW:.*]] = taylor.align %[[COLUMN]] to t
-// CHECK-NEXT: %[[OTHERCOLUMN:.*]] = taylor.align %[[ROW]] to u
+// CHECK:      %[[END:.*]] = taylor.edge %[[D]] chunk(64) opposite : (!bu) -> !bt
+// CHECK-NEXT: %[[OTHERROW:.*]] = taylor.map select(%{{.*}} == %[[END]], 1.0, 0.0)
+// CHECK-NEXT: %[[START:.*]] = taylor.edge %[[D]] chunk(64) opposite : (!bu) -> !bu
+// CHECK-NEXT: %[[OTHERCOLUMN:.*]] = taylor.map select(%[[START]] == %[[D]], 1.0, 0.0)
 // CHECK-NEXT: %[[V:.*]] = taylor.map %v * %[[COLUMN]]
-// CHECK-NEXT: %[[H:.*]] = taylor.states %k, %[[V]] within(%[[D]]{{.*}}) orders(1 to 1) chunk(64)
-// CHECK-NEXT: %[[READ:.*]] = taylor.read_states %q from %[[H]]
+// CHECK-NEXT: %[[H:.*]] = taylor.states %k, %[[V]] within(%[[D]]{{.*}}) orders(1 to 1) chunk(64) :
+// CHECK-NEXT: %[[READ:.*]] = taylor.read_states %q from %[[H]] orders(1 to 1) weights {{.*}} chunk(64) :
 // CHECK-NEXT: taylor.map %[[READ]] * %[[ROW]]
 // CHECK:      %[[OTHERV:.*]] = taylor.map %v * %[[OTHERCOLUMN]]
-// CHECK-DAG:  %[[VATQUERIES:.*]] = taylor.align %[[OTHERV]] to t
-// CHECK-DAG:  %[[KATQUERIES:.*]] = taylor.align %k to t
-// CHECK:      %[[G:.*]] = taylor.states %[[KATQUERIES]], %[[VATQUERIES]] within(%[[D]]{{.*}}) orders(1 to 1) chunk(64)
-// CHECK:      %[[QATKEYS:.*]] = taylor.align %q to u
-// CHECK-NEXT: %[[OTHERREAD:.*]] = taylor.read_states %[[QATKEYS]] from %[[G]]
-// CHECK-NEXT: %[[ATQUERIES:.*]] = taylor.align %[[OTHERREAD]] to t
-// CHECK-NEXT: taylor.map %[[ATQUERIES]] * %[[OTHERROW]]
+// CHECK-NEXT: %[[G:.*]] = taylor.states %k, %[[OTHERV]] within(%[[D]]{{.*}}) orders(1 to 1) chunk(64) opposite
+// CHECK-NEXT: %[[OTHERREAD:.*]] = taylor.read_states %q from %[[G]] orders(1 to 1) weights {{.*}} chunk(64) opposite
+// CHECK-NEXT: taylor.map %[[OTHERREAD]] * %[[OTHERROW]]
 taylor.function @both.forward of @both("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:documents" %documents: !documents) sources [projection, projection, projection, input] {
   %d = taylor.scan max over(u) %documents : !documents
   %of = taylor.align %d to t : !documents

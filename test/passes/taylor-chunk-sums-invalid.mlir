@@ -38,7 +38,7 @@ taylor.function @exponential.forward of @exponential("input:q" %q: !q, "input:k"
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @window.forward of @window("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: a condition on what a query sees beside u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: a condition on what a query sees beside u <= t and one document; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t, t < u + 9.0) -> rows(s, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o : !o
 }
@@ -106,8 +106,38 @@ taylor.function @lags.forward of @lags("input:q" %q: !q, "input:k" %k: !k, "inpu
 !v = !taylor.array<[b, g, u, e = 5]>
 !o = !taylor.array<[b, h, t, e = 5]>
 taylor.function @mixture.forward of @mixture("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-warning @below {{this sum stays over all pairs: a condition on what a query sees beside u <= t; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t}}
+  // expected-warning @below {{this sum stays over all pairs: a condition on what a query sees beside u <= t and one document; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t, t < u + 8.0) -> rows(exp(s), %v) : !q, !k, !v -> !o
   %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o, "output:n" %n : !o, !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.function @decay_of_all.forward of @decay_of_all("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:a" %a: !row, "input:c" %c: !column) sources [projection, projection, projection, projection, projection] {
+  // expected-error @below {{unsupported chunked form: a decay between all queries and keys; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k) } -> rows(s * exp(%a - %c), %v) : !q, !k, !row, !column, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!column = !taylor.array<[b, g, u]>
+!rows = !taylor.array<[b, g, t]>
+taylor.function @documents_of_heads.forward of @documents_of_heads("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:n" %n: !column) sources [projection, projection, projection, projection] {
+  %number = taylor.scan max over(u) %n : !column
+  %of = taylor.align %number to t : !column
+  // expected-error @below {{unsupported chunked form: documents of each head; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(and(u <= t, %of == %number)) -> rows(s, %v) : !q, !k, !rows, !column, !v -> !o
+  taylor.yield "output:o" %o : !o
 }

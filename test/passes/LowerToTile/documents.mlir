@@ -56,6 +56,36 @@ taylor.function @numbers of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v:
   taylor.yield "output:o" %o : !o
 }
 
+// Places of each head's documents are not one place for a block of heads: all tiles are masked.
+// CHECK-LABEL: tile.program @heads
+// CHECK-NOT:     tile.lookup
+taylor.function @heads of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:n" %n: !taylor.array<[b, g, u], f32>) {
+  %number = taylor.scan max over(u) %n : !taylor.array<[b, g, u], f32>
+  %before = taylor.scan shift(1) over(u) %number : !taylor.array<[b, g, u], f32>
+  %first = taylor.scan max over(u) select(%number == %before, 0.0, u) : !taylor.array<[b, g, u], f32>, !taylor.array<[b, g, u], f32>
+  %rows = taylor.align %first to t : !taylor.array<[b, g, u], f32>
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(and(u <= t, %rows == %first)) -> rows(s, %v) : !q, !k, !taylor.array<[b, g, t], f32>, !taylor.array<[b, g, u], f32>, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
+
+// A causal mask bounds the keys of a chunk by itself: they are compared with the query and with the last key, not with the chunk's end.
+// CHECK-LABEL: tile.program @chunks
+// CHECK:         tile.kernel @attend grid
+// CHECK:           arith.cmpf oeq
+// CHECK-NEXT:      arith.andi
+// CHECK-NEXT:      arith.cmpi slt
+// CHECK-NEXT:      arith.andi
+// CHECK-NEXT:      arith.constant
+// CHECK-NEXT:      arith.select
+taylor.function @chunks of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:n" %n: !taylor.array<[b, u], i32>) {
+  %number = taylor.scan max over(u) %n : !taylor.array<[b, u], i32> -> !bu
+  %before = taylor.scan shift(1) over(u) %number : !bu
+  %first = taylor.scan max over(u) select(%number == %before, 0.0, u) : !bu, !bu
+  %rows = taylor.align %first to t : !bu
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(and(u <= t, %rows == %first)) chunk(128) -> rows(s, %v) : !q, !k, !bt, !bu, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
+
 // Where later keys are visible, a row's count is its document's end less its start. Within chunks a loop begins and ends with its chunk, on both sides; a tile of keys across an edge
 // pairs neither side with the other.
 // CHECK-LABEL: tile.program @both
