@@ -211,8 +211,18 @@ void PairEmitter::emitKeys(const Columns &columns, Frame &keys) {
   SmallVector<Value> zeros = zerosOf(columns.ofGroup, keys);
   if (loopsOverHeads(keys))
     emitOperands(keys, [](ArrayType type) { return !varies(type, "t") && !type.has("h"); });
-  SmallVector<Value> sums = forHeads(
-      keys, zeros, [&](Frame &head, ValueRange carried) { return emitHead(columns, head, carried); });
+  // Each head's share is summed by itself and then added: one sum through all heads of a group has more
+  // rounding errors than eager code, which adds up heads' sums. Threads of a GPU have no registers for two.
+  bool apart = loopsOverHeads(keys) && emitter.sizes.rowSums == RowSums::Parts;
+  SmallVector<Value> sums = forHeads(keys, zeros, [&](Frame &head, ValueRange carried) {
+    SmallVector<Value> ofHead = emitHead(columns, head, apart ? ValueRange(zeros) : carried);
+    if (apart)
+      for (auto [sum, before] : llvm::zip(ofHead, carried))
+        sum = emitter.map({before, sum}, [](OpBuilder &inner, Location at, ValueRange s) -> Value {
+          return arith::AddFOp::create(inner, at, s[0], s[1]);
+        });
+    return ofHead;
+  });
   this->finish(columns, columns.ofGroup, sums, keys);
 }
 
