@@ -21,6 +21,9 @@ public:
   std::string check(const taylor::TargetProblem &problem) const override {
     if (problem.f32Products != "fma")
       return "unsupported for " + getName() + ": --f32-products=" + problem.f32Products + "; it is for GPUs";
+    if (problem.bf16Products != "rounded")
+      return "unsupported for " + getName() + ": --bf16-products=" + problem.bf16Products +
+             "; it is for GPUs";
     if (problem.rowSums != "separate")
       return "unsupported for " + getName() + ": --row-sums=" + problem.rowSums + "; it is for GPUs";
     return "";

@@ -85,14 +85,22 @@ private:
   mlir::LogicalResult prepareSteps();
   int64_t stateBlock() const;
   TargetProblem getProblem() const {
-    return {options.headDim,     options.getValueDim(), widestKey,     widestValue,    options.dtype,
-            options.f32Products, options.rowSums,       options.chunk, options.states, isFinite};
+    return {options.headDim,
+            options.getValueDim(),
+            widestKey,
+            widestValue,
+            options.dtype,
+            options.f32Products,
+            options.bf16Products,
+            options.rowSums,
+            options.chunk,
+            options.states,
+            isFinite};
   }
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerWithRoom(
       const Target &target, TileUse use,
       llvm::function_ref<mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>(const TileSizes &)> make);
-  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerForm(const Target &target, FormPlan &form,
-                                                               TileSizes &chosen);
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerForm(const Target &target, FormPlan &form);
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
   lowerAlternative(const Target &target, mlir::ModuleOp programs, FormPlan &first, FormPlan &other);
   mlir::LogicalResult addSteps(const Target &target, mlir::ModuleOp programs, ManifestTarget &described);

@@ -191,14 +191,14 @@ Driver::lowerWithRoom(const Target &target, TileUse use,
   return programs;
 }
 
-/// Tile programs of a target in one form, made from a copy of the functions, with their sizes and what they
-/// cost.
-FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPlan &form, TileSizes &chosen) {
+/// Tile programs of a target in one form, made from a copy of the functions; their sizes and what they cost
+/// are in `form`.
+FailureOr<OwningOpRef<ModuleOp>> Driver::lowerForm(const Target &target, FormPlan &form) {
   CostRates rates = target.getRates(getProblem());
   rates.machine = options.formCosts;
   return lowerWithRoom(
       target, useOf(form.name), [&](const TileSizes &sizes) -> FailureOr<OwningOpRef<ModuleOp>> {
-        chosen = sizes;
+        form.sizes = sizes;
         OwningOpRef<ModuleOp> programs = module->clone();
         if (failed(runPasses(*programs, [&](OpPassManager &manager) { buildFormPipeline(manager, sizes); })))
           return failure();
@@ -222,9 +222,8 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerAlternative(const Target &target, 
   // That some sums stay as they are in a form that nobody asked for is no news.
   ScopedDiagnosticHandler quiet(&context, swallowWarning);
   std::string refusal;
-  TileSizes sizes;
   FailureOr<OwningOpRef<ModuleOp>> lowered =
-      captureRefusal(refusal, [&] { return lowerForm(target, other, sizes); });
+      captureRefusal(refusal, [&] { return lowerForm(target, other); });
   if (failed(lowered) && refusal.empty())
     return reportFault("the chunked form", "use --form=parallel until it is mended");
   for (auto program : llvm::make_early_inc_range(programs.getOps<tile::ProgramOp>())) {
@@ -257,8 +256,7 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, Manif
                                                      bool withAlternatives, const std::string &refusal) {
   FormPlan first, other;
   first.name = options.form == "auto" ? "parallel" : options.form;
-  TileSizes sizes;
-  FailureOr<OwningOpRef<ModuleOp>> programs = lowerForm(target, first, sizes);
+  FailureOr<OwningOpRef<ModuleOp>> programs = lowerForm(target, first);
   if (failed(programs))
     return failure();
   OwningOpRef<ModuleOp> alternative;
@@ -273,6 +271,7 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, Manif
       reason = options.form == "auto" ? "parallel: " + refusal : "--form=" + options.form;
   described.name = target.getName();
   described.kind = target.getKind().str();
+  const TileSizes &sizes = first.sizes;
   described.tiles = {{"t", sizes.rows.queries},
                      {"u", sizes.rows.keys},
                      {"outer_u", sizes.columns.keys},

@@ -63,7 +63,7 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, t
   bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
   int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
   TileProblem tiles{std::max(problem.headDim, problem.widestKey),
-                    std::max(problem.valueDim, problem.widestValue), bytes};
+                    std::max(problem.valueDim, problem.widestValue), bytes, problem.bf16Products == "split"};
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
   sizes.chunked = use == taylor::TileUse::Chunked;
   if (sizes.chunked || problem.states)
@@ -72,6 +72,7 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, t
     chooseSteps(problem.retries, sizes);
   if (isNarrow)
     sizes.productType = problem.dtype;
+  sizes.splitProducts = tiles.split;
   if (problem.rowSums == "atomic")
     sizes.rowSums = taylor::RowSums::Atomic;
   return sizes;

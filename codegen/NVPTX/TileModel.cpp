@@ -19,13 +19,15 @@ struct Operands {
 
 /// Halves the inner tokens, then the outer ones, until the operands fit, beside 4 KiB for row scalars.
 /// Multiply-adds of f32 and f64 read score tiles from shared memory too, and a result may pass through it;
-/// matrix units keep them in registers, and operands of 16 bits may have one slot each.
-static void fit(const Target &target, int64_t bytes, Operands channels, int64_t &outer, int64_t &inner) {
+/// matrix units keep them in registers, and operands of 16 bits may have one slot each. Split operands have
+/// two.
+static void fit(const Target &target, const TileProblem &problem, Operands channels, int64_t &outer,
+                int64_t &inner) {
   auto needed = [&] {
-    bool isWide = bytes > 2;
+    bool isWide = problem.bytes > 2;
     int64_t operands = outer * channels.resident + (isWide ? 2 : 1) * inner * channels.streamed;
     int64_t computed = outer * channels.result + channels.scores * outer * inner;
-    return (operands + (isWide ? computed : 0)) * bytes + (4 << 10);
+    return ((problem.split ? 2 : 1) * operands + (isWide ? computed : 0)) * problem.bytes + (4 << 10);
   };
   while (needed() > target.sharedPerBlock && inner > 32)
     inner /= 2;
@@ -53,17 +55,19 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   sizes.productBytes = target.sharedPerBlock - (4 << 10);
 
   // Sums into rows: the queries' accumulators and a score tile share the registers of 4 or 8 warps.
-  sizes.rows = {128, 64};
-  fit(target, problem.bytes, {d, d + e, widest, 1}, sizes.rows.queries, sizes.rows.keys);
+  // Split weights take more of the registers of 4 warps.
+  int64_t queries = problem.split && widest <= 64 ? 64 : 128;
+  sizes.rows = {queries, 64};
+  fit(target, problem, {d, d + e, widest, 1}, sizes.rows.queries, sizes.rows.keys);
   sizes.edgeKeys = sizes.rows.keys;
-  sizes.derivedRows = {128, 64};
-  fit(target, problem.bytes, {d + e, d + e, widest, 1}, sizes.derivedRows.queries, sizes.derivedRows.keys);
+  sizes.derivedRows = {queries, 64};
+  fit(target, problem, {d + e, d + e, widest, 1}, sizes.derivedRows.queries, sizes.derivedRows.keys);
 
   // Sums into columns: two accumulators per key beside two score tiles.
   // Beyond the accumulators' limit products are cut in strips (taylor-simt-strip-products).
   sizes.columns = {widest <= 128 ? 64 : 32, d + e <= 256 ? 128 : 64};
   sizes.scalarKeys = d + e <= 192 ? 128 : 64;
-  fit(target, problem.bytes, {d + e, d + e, widest, 2}, sizes.columns.keys, sizes.columns.queries);
+  fit(target, problem, {d + e, d + e, widest, 2}, sizes.columns.keys, sizes.columns.queries);
   return sizes;
 }
 
@@ -75,7 +79,7 @@ void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, 
   // Whole fragments, 8 columns of a product; and the products of one block by another, or a part of them.
   sizes.featureBlock = 8;
   int64_t panel = 64;
-  while (2 * panel * widest * problem.bytes > target.sharedPerBlock / 4 && panel > 16)
+  while ((problem.split ? 4 : 2) * panel * widest * problem.bytes > target.sharedPerBlock / 4 && panel > 16)
     panel /= 2;
   sizes.readFeatures = sizes.stateFeatures = panel;
   // Features are computed in f32, or in f64.

@@ -9,9 +9,11 @@
 
 namespace mlir::simt {
 
-/// Channels of keys and values, and bytes of an operand of a product.
+/// Channels of keys and values, and bytes of an operand of a product, which is two of them where it is split
+/// (taylor-split-products).
 struct TileProblem {
   int64_t headDim = 64, valueDim = 64, bytes = 2;
+  bool split = false;
 };
 
 /// Sizes with which operands fit in shared memory and accumulators in registers. Keys are on the grid and row

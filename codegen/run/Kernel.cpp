@@ -46,6 +46,8 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     arguments.push_back("--documents");
   if (options.f32Products != "fma")
     arguments.push_back("--f32-products=" + options.f32Products);
+  if (options.bf16Products != "rounded")
+    arguments.push_back("--bf16-products=" + options.bf16Products);
   if (options.form != "auto")
     arguments.push_back("--form=" + options.form);
   if (!options.decode.empty())

@@ -59,6 +59,11 @@ struct CommandLine {
       "f32-products",
       cl::desc("products of f32 on GPUs: fma (default), or tf32, on matrix units with operands of 11 bits"),
       cl::init("fma"), cl::cat(category)};
+  cl::opt<std::string> bf16Products{
+      "bf16-products",
+      cl::desc("products of numbers computed in f32 on GPUs, for --dtype=bf16: rounded (default) to bf16; or "
+               "split into two numbers of it, for two to three times the products and half the error"),
+      cl::init("rounded"), cl::cat(category)};
   cl::opt<std::string> rowSums{
       "row-sums",
       cl::desc(
@@ -149,6 +154,7 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
   options.headDim = line.headDim;
   options.valueDim = line.valueDim;
   options.f32Products = line.f32Products;
+  options.bf16Products = line.bf16Products;
   options.rowSums = line.rowSums;
   options.form = line.form;
   if (line.decode.getNumOccurrences())

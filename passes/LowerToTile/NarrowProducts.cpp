@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operands of products in a 16-bit type. Passes.td has the rule.
 #include "passes/LowerToTile/Passes.h"
+#include "passes/LowerToTile/ProductTypes.h"
 
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,8 +23,7 @@ public:
 
   void run() {
     program.walk([&](DotOp dot) {
-      if (!dot.getType().getElementType().isF32() || !hasOwnAxis(dot, dot.getA()) ||
-          !hasOwnAxis(dot, dot.getB()))
+      if (!taylor::isMatrixProduct(dot))
         return;
       for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()})
         if (cast<TileType>(operand->get().getType()).getElementType().isF32())
@@ -43,12 +43,6 @@ public:
   }
 
 private:
-  /// A matrix times a vector is no work for a matrix unit, and often a sum that must not be rounded.
-  static bool hasOwnAxis(DotOp dot, Value operand) {
-    return llvm::any_of(cast<TileType>(operand.getType()).getAxes(),
-                        [&](const Axis &axis) { return dot.getType().hasAxis(axis.name); });
-  }
-
   TileType narrowType(Value value) const {
     auto tile = cast<TileType>(value.getType());
     return TileType::get(tile.getContext(), tile.getAxes(), type);
@@ -136,15 +130,9 @@ struct NarrowProductsPass : taylor::impl::NarrowProductsPassBase<NarrowProductsP
   using NarrowProductsPassBase::NarrowProductsPassBase;
 
   void runOnOperation() override {
-    FloatType narrow;
-    if (type == "bf16")
-      narrow = BFloat16Type::get(&getContext());
-    else if (type == "f16")
-      narrow = Float16Type::get(&getContext());
-    if (!narrow) {
-      getOperation().emitError() << "expected type=bf16 or type=f16, but got '" << type << "'";
+    FloatType narrow = taylor::parseProductType(getOperation(), type);
+    if (!narrow)
       return signalPassFailure();
-    }
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
       Narrowing(program, narrow).run();
   }

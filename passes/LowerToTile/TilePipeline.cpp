@@ -37,6 +37,8 @@ void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes
     manager.nest<FunctionOp>().addPass(createSplitSumsPass({sizes.rowSums == RowSums::Atomic}));
   manager.addPass(createLowerToTilePass({sizes.str()}));
   manager.addPass(createWidenProjectionsPass());
+  if (!sizes.productType.empty() && sizes.splitProducts)
+    manager.addPass(createSplitProductsPass({sizes.productType}));
   if (!sizes.productType.empty())
     manager.addPass(createNarrowProductsPass({sizes.productType}));
   manager.addPass(createCSEPass());

@@ -36,7 +36,8 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
   static const StringRef rowSums[] = {"parts", "separate", "atomic"}, products[] = {"f32", "bf16", "f16"},
                          loops[] = {"split", "single"}, factors[] = {"operands", "weights"},
                          exponents[] = {"natural", "binary"}, states[] = {"loop", "grid"},
-                         forms[] = {"parallel", "chunked"}, keys[] = {"stored", "computed"};
+                         operands[] = {"rounded", "split"}, forms[] = {"parallel", "chunked"},
+                         keys[] = {"stored", "computed"};
   auto number = [](StringRef name, int64_t &value, int64_t least = 1) {
     return Field{name, &value, least, {}, {}, std::to_string(value)};
   };
@@ -77,7 +78,8 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       choice("states", states, sizes.featuresOnGrid, [&](unsigned word) { sizes.featuresOnGrid = word; }),
       choice("products", products,
              sizes.productType.empty() ? 0 : unsigned(llvm::find(products, sizes.productType) - products),
-             [&](unsigned word) { sizes.productType = word ? products[word].str() : ""; })};
+             [&](unsigned word) { sizes.productType = word ? products[word].str() : ""; }),
+      choice("operands", operands, sizes.splitProducts, [&](unsigned word) { sizes.splitProducts = word; })};
 }
 
 } // namespace

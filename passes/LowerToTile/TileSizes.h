@@ -83,6 +83,8 @@ struct TileSizes {
   bool featuresOnGrid = false;
   /// Where not empty, bf16 or f16: operands of products have this type (taylor-narrow-products).
   std::string productType;
+  /// Such operands, where they are computed in f32, are two numbers of that type (taylor-split-products).
+  bool splitProducts = false;
 
   /// A chunk is a multiple of this: it holds whole tiles of queries, and at most one edge of chunks lies
   /// within a tile of keys.

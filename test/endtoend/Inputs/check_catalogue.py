@@ -31,7 +31,7 @@ CPU = {
 # chunk, so that states come in from before and are read within.
 CHUNKED = ["--form=chunked", "--chunk=64"]
 PIECES = ["--states=3,70"]
-FORMS = {"chunked": CHUNKED, "recurrent": ["--form=recurrent", "--forward-only"], "pieces": PIECES, "chunked pieces": PIECES + CHUNKED}
+FORMS = {"parallel": ["--form=parallel"], "chunked": CHUNKED, "recurrent": ["--form=recurrent", "--forward-only"], "pieces": PIECES, "chunked pieces": PIECES + CHUNKED}
 WHOLE = (150, 150)
 CPU_FORMS = CPU | {
     "spec": [*STATES],
@@ -49,12 +49,25 @@ CPU_BEYOND = {name: levels for name, levels in CPU.items() if name != "order"} |
     "heads": [(2, 2, 2), (1, 4, 1), (1, 8, 1), (1, 4, 2)],
 }
 PTX_BEYOND = CPU_BEYOND | {"e": ["same", 24], "tokens": [(33, 40), (40, 33), LONG], "heads": [(1, 2, 2), (1, 4, 1)]}
+# Forms on GPUs: with operands of products in two numbers, which hold bf16 to the precision that is asked of forms (rounded ones take gradients to 6e-3).
+PTX_FORMS = {
+    "spec": [*STATES],
+    "dtype": ["f32", "bf16"],
+    "mask": ["causal", "bidirectional"],
+    "d": [16, 32],
+    "e": ["same", 24],
+    "form": ["parallel", "chunked"],
+    "tokens": [(150, 150), (130, 190)],
+    "heads": [(1, 2, 2), (1, 2, 1)],
+    "order": ["default", 2, 4],
+    "scale": ["1"],
+}
 # By device: the tables; of how many factors all combinations of levels occur, by default and in the full run. ONCE: one case per specification, which
 # together have as many combinations of two as they have room for.
 ONCE = 0
 TABLES = {
     "cpu": {"catalogue": (CPU, 2, 3), "forms": (CPU_FORMS, 2, 3), "beyond": (CPU_BEYOND, 2, 3)},
-    "ptx": {"catalogue": (PTX, ONCE, 2), "beyond": (PTX_BEYOND, ONCE, 2)},
+    "ptx": {"catalogue": (PTX, ONCE, 2), "forms": (PTX_FORMS, 2, 3), "beyond": (PTX_BEYOND, ONCE, 2)},
 }
 COLLECTIONS = {"catalogue": CATALOGUE, "beyond": BEYOND, "forms": {}}
 # Of the reference, in long double, against PyTorch in fp64: relative, and for what cancels to 0, per element.
@@ -79,9 +92,9 @@ def allowed(case):
 
 
 def allowed_forms(case):
-    """Of CPU_FORMS."""
+    """Of CPU_FORMS and PTX_FORMS."""
     # States go on token after token, in causal sums; no more features than they can have.
-    if case.get("form", "chunked") != "chunked" and (case.get("mask") == "bidirectional" or case.get("tokens", WHOLE) != WHOLE):
+    if case.get("form", "chunked") not in ("parallel", "chunked") and (case.get("mask") == "bidirectional" or case.get("tokens", WHOLE) != WHOLE):
         return False
     if case.get("spec") in ORDERS and case.get("order") == "default" or case.get("order") == 4 and case.get("d", 16) > 16:
         return False
@@ -132,6 +145,8 @@ def check(device, case, formula, bin_dir, spec_dir, folder):
             f"--dtype={case['dtype']}", f"--mask={case['mask']}", f"--scale={case['scale']}", f"--seed={t + d}"]
     line += [f"--set={name}={value}" for name, value in settings(case).items()]
     kernels = [f"--device={device}", "--check", "--poison"]
+    if device == "ptx" and "form" in case and case["dtype"] == "bf16":
+        kernels.append("--bf16-products=split")
     problems = []
     for what in [kernels + FORMS[case["form"]]] if "form" in case else [[f"--references={folder}"], kernels]:
         run = subprocess.run(line + what, capture_output=True, text=True)
