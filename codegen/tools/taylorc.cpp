@@ -62,7 +62,7 @@ struct CommandLine {
   cl::opt<std::string> bf16Products{
       "bf16-products",
       cl::desc("products of numbers computed in f32 on GPUs, for --dtype=bf16: rounded (default) to bf16; or "
-               "split into two numbers of it, for two to three times the products and half the error"),
+               "split into two numbers of it, for up to three products in place of one and half the error"),
       cl::init("rounded"), cl::cat(category)};
   cl::opt<std::string> rowSums{
       "row-sums",

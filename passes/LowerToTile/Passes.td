@@ -54,12 +54,12 @@ def SplitProductsPass : Pass<"taylor-split-products", "::mlir::ModuleOp"> {
   let description = [{
     Rule: let x be an f32 operand of a `tile.dot` between two matrices, computed or from memory that holds f32. Its rest is what rounding to bf16 (or f16) takes
     from it, x - round(x). Behind the product a second one adds that of the rest with the other operand; where both are such, a third that of the other's rest. The
-    product of both rests is left out. `taylor-narrow-products` comes behind and rounds all operands: x becomes the sum of two numbers of the narrow type, with
-    twice its digits. Numbers that have the narrow type have no rest: what is loaded from such memory, also where a map chooses among them (a mask, a ReLU). Memory
+    product of both rests is left out. An infinite number has no rest; but its product with the other operand's rest may be no number. `taylor-narrow-products` comes behind and rounds all operands: x becomes the sum of two numbers of the narrow type, with
+    twice its digits. Numbers that have the narrow type have no rest: what is loaded from such memory, also where a map chooses among them (a mask, a ReLU), also behind workspace. Other memory
     that products alone read gets a twin for the rests.
 
     Why: sums of finitely many orders are held to 3e-3 of the reference in bf16, of which the rounding of a result takes 1.7e-3; operands rounded to bf16 take gradients to 3e-3 and 6e-3,
-    since scores' cotangents cancel. Two products of 16-bit numbers cost what one of tf32 does, and half the memory.
+    since scores' cotangents cancel. Two products of 16-bit numbers cost what one of tf32 does, and operands that have no rest take half its memory.
 
     ```mlir
     %o = tile.dot %w, %v over(u) into %c : !tile.tile<[t = 64, u = 64], f32>, !tile.tile<[e = 64, u = 64], bf16> -> !tile.tile<[e = 64, t = 64], f32>
@@ -70,7 +70,7 @@ def SplitProductsPass : Pass<"taylor-split-products", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "bf16 or f16">];
-  let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def WidenProjectionsPass : Pass<"taylor-widen-projections", "::mlir::ModuleOp"> {

@@ -3,8 +3,10 @@
 #include "passes/LowerToTile/Passes.h"
 #include "passes/LowerToTile/ProductTypes.h"
 
+#include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 namespace taylor {
@@ -93,17 +95,23 @@ private:
     Value x = map.getBlock()->getArgument(0);
     Value rounded = arith::TruncFOp::create(b, loc, type, x);
     Value wide = arith::ExtFOp::create(b, loc, x.getType(), rounded);
-    YieldOp::create(b, loc, Value(arith::SubFOp::create(b, loc, x, wide)));
+    Value rest = arith::SubFOp::create(b, loc, x, wide);
+    // Of an infinite number nothing is left, and not infinity less infinity.
+    Value size = math::AbsFOp::create(b, loc, wide);
+    Value infinity = taylor::buildNumber(b, loc, x.getType(), std::numeric_limits<double>::infinity());
+    Value isFinite = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, size, infinity);
+    YieldOp::create(b, loc, taylor::buildOrZero(b, loc, isFinite, rest));
     return map.getResult(0);
   }
 
   Value loadRest(LoadOp load, WorkspaceOp workspace) {
-    WorkspaceOp &rest = restMemory[workspace];
+    WorkspaceOp rest = restMemory.lookup(workspace);
     OpBuilder b(workspace);
     if (!rest) {
       b.setInsertionPointAfter(workspace);
       rest = WorkspaceOp::create(b, workspace.getLoc(), workspace.getType(),
                                  b.getStringAttr(workspace.getName() + ".rest"));
+      restMemory[workspace] = rest;
       for (Operation *user : llvm::to_vector(workspace->getUsers()))
         if (auto store = dyn_cast<StoreOp>(user)) {
           b.setInsertionPointAfter(store);
@@ -133,12 +141,22 @@ private:
     if (cast<TileType>(tile.getType()).getElementType() == type)
       return true;
     if (auto load = tile.getDefiningOp<LoadOp>())
-      return load.getArray().getType().getElementType() == type;
+      return load.getArray().getType().getElementType() == type ||
+             isExactMemory(load.getArray().getDefiningOp<WorkspaceOp>());
     auto map = tile.getDefiningOp<MapOp>();
     if (!map)
       return false;
     Operation *yield = map.getBlock()->getTerminator();
     return isExactScalar(map, yield->getOperand(cast<OpResult>(tile).getResultNumber()));
+  }
+
+  /// Memory that products alone read, into which such numbers alone are stored.
+  bool isExactMemory(WorkspaceOp workspace) {
+    return workspace && operandMemory.contains(workspace) &&
+           llvm::all_of(workspace->getUsers(), [&](Operation *user) {
+             auto store = dyn_cast<StoreOp>(user);
+             return !store || isExact(store.getTile());
+           });
   }
 
   bool isExactScalar(MapOp map, Value scalar) {

@@ -32,7 +32,10 @@ tile.program @forward {
     // CHECK-NEXT: %[[XREST:.*]] = tile.map (%[[E:.*]] = %[[X]])
     // CHECK-NEXT:   %[[ROUNDED:.*]] = arith.truncf %[[E]] : f32 to bf16
     // CHECK-NEXT:   %[[WIDE:.*]] = arith.extf %[[ROUNDED]] : bf16 to f32
-    // CHECK-NEXT:   arith.subf %[[E]], %[[WIDE]] : f32
+    // CHECK-NEXT:   %[[LEFT:.*]] = arith.subf %[[E]], %[[WIDE]] : f32
+    // CHECK-NEXT:   %[[SIZE:.*]] = math.absf %[[WIDE]]
+    // CHECK:        %[[FINITE:.*]] = arith.cmpf olt, %[[SIZE]]
+    // CHECK:        arith.select %[[FINITE]], %[[LEFT]]
     // CHECK:      tile.store %[[X]], %[[KEYS]]
     // CHECK-NEXT: tile.store %[[XREST]], %[[KREST]]
     %K = tile.load %k[b = %b, u = %c0] : !tile.array<[b, u, d = 8], f32> -> !ud
@@ -85,5 +88,43 @@ tile.program @forward {
       tile.yield %x : f32
     }
     tile.store %done, %o[b = %b, t = %c0] : !td, !q
+  }
+}
+
+// Memory into which numbers of bf16 alone are stored has no twin.
+// CHECK-LABEL: tile.program @exact
+tile.program @exact {
+  %q = tile.tensor "input:q" : !q
+  %k = tile.tensor "input:k" : !tile.array<[b, u, d = 8], bf16>
+  %o = tile.tensor "output:o" : !q
+  // CHECK:     tile.workspace "queries"
+  // CHECK-NOT: tile.workspace
+  %queries = tile.workspace "queries" : !tile.array<[b, t, d = 8], f32>
+  tile.kernel @rows grid(%b in b) {
+    %c0 = arith.constant 0 : index
+    %Q = tile.load %q[b = %b, t = %c0] : !q -> !td
+    %R = tile.map (%x = %Q) : (!td) -> !td {
+      %zero = arith.constant 0.0 : f32
+      %positive = arith.cmpf ogt, %x, %zero : f32
+      %y = arith.select %positive, %x, %zero : f32
+      tile.yield %y : f32
+    }
+    // CHECK-COUNT-1: tile.store
+    tile.store %R, %queries[b = %b, t = %c0] : !td, !tile.array<[b, t, d = 8], f32>
+  }
+  // CHECK: tile.kernel @attend
+  tile.kernel @attend grid(%b in b) {
+    %c0 = arith.constant 0 : index
+    %Q = tile.load %queries[b = %b, t = %c0] : !tile.array<[b, t, d = 8], f32> -> !td
+    %K = tile.load %k[b = %b, u = %c0] : !tile.array<[b, u, d = 8], bf16> -> !ud
+    // The scores are numbers of f32.
+    // CHECK:      %[[SCORES:.*]] = tile.dot {{.*}} over(d) :
+    // CHECK:      %[[SREST:.*]] = tile.map (%{{.*}} = %[[SCORES]])
+    // CHECK:      %[[V0:.*]] = tile.dot %[[SCORES]], {{.*}} over(u) :
+    // CHECK-NEXT: tile.dot %[[SREST]], {{.*}} over(u) into %[[V0]]
+    // CHECK-NOT:  tile.dot
+    %S = tile.dot %Q, %K over(d) : !td, !ud -> !tu
+    %V = tile.dot %S, %K over(u) : !tu, !ud -> !td
+    tile.store %V, %o[b = %b, t = %c0] : !td, !q
   }
 }
