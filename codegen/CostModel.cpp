@@ -62,11 +62,6 @@ private:
     return type.has("u") && !type.has("h") ? cost.key : cost.query;
   }
 
-  static bool isCausal(PairwiseOp op) {
-    SeparableSums sums(op);
-    return succeeded(sums.readMask()) && sums.causal;
-  }
-
   static double countScalars(Region &region) {
     double count = 0;
     region.walk([&](Operation *op) {
@@ -80,10 +75,9 @@ private:
 
   void countPairs(PairwiseOp op) {
     // A row's sum of constants is counted, without pairs.
-    if (VisibleRanges(op).canCount() &&
-        llvm::all_of(op.getSums().getAsRange<PairSumAttr>(), [&](PairSumAttr sum) {
-          return sum.getKind() == PairOutput::Rows && isCount(op, sum);
-        })) {
+    VisibleRanges ranges(op);
+    if (ranges.canCount() && llvm::all_of(op.getSums().getAsRange<PairSumAttr>(),
+                                          [&](PairSumAttr sum) { return isRowCount(op, sum); })) {
       cost.call += rates.kernel;
       return;
     }
@@ -107,7 +101,7 @@ private:
       cost.query += perPair * double(sizes.edgeKeys) / 2;
     // Of a chunk that has no order, all of it.
     if (op.getChunk())
-      cost.query += perPair * double(op.getChunk()) / (isCausal(op) ? 2 : 1);
+      cost.query += perPair * double(op.getChunk()) / (ranges.isCausal() ? 2 : 1);
     else
       cost.pair += perPair;
     cost.call += rates.kernel * (twice ? 2 : 1);

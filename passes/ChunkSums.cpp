@@ -3,6 +3,7 @@
 // The chunked form: sums over pairs as sums within chunks and states between them.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "passes/DocumentMask.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 #include "passes/SeparableSums.h"
@@ -54,16 +55,11 @@ private:
   static Value buildMaximum(OpBuilder &builder, PairwiseOp op);
   static ChunkDecay buildDecay(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, int64_t chunk,
                                ChunkSide side);
-  /// What is read of states, in one direction.
-  struct Part {
-    StateRewrite states;
-    ChunkSide side;
-  };
-  int64_t chooseChunk(ArrayRef<Part> parts, PairwiseOp op, const SeparableSums &sums);
+  int64_t chooseChunk(ArrayRef<StateRewrite> parts, PairwiseOp op, const SeparableSums &sums);
   /// Puts sums within chunks and reads of states in place of those results that `chunked` chooses, and in
   /// place of the others sums over pairs of their own.
   void replaceByStates(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums, ArrayRef<bool> chunked,
-                       MutableArrayRef<Part> parts);
+                       MutableArrayRef<StateRewrite> parts);
 };
 
 LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &warned) {
@@ -174,7 +170,7 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
 /// Within a chunk of C tokens each sees C / 2 others on the average (C where it sees those behind it too),
 /// with 2 operations per channel of every product and sum; each state's bytes are moved about six times per
 /// chunk (made, added up, read). Both cost the same at the smallest sum.
-int64_t ChunkSums::chooseChunk(ArrayRef<Part> parts, PairwiseOp op, const SeparableSums &sums) {
+int64_t ChunkSums::chooseChunk(ArrayRef<StateRewrite> parts, PairwiseOp op, const SeparableSums &sums) {
   constexpr double kMoves = 6, kSmallest = 64, kLargest = 1 << 16;
   double wanted = chunk;
   if (chunk == 0) {
@@ -190,8 +186,8 @@ int64_t ChunkSums::chooseChunk(ArrayRef<Part> parts, PairwiseOp op, const Separa
     if (sums.seesBothWays())
       perPair *= 2;
     double bytes = 0;
-    for (const Part &part : parts)
-      bytes += part.states.getStateBytes();
+    for (const StateRewrite &part : parts)
+      bytes += part.getStateBytes();
     double operations = double(bytes > double(nearBytes) ? farBalance : balance);
     wanted = std::clamp(std::sqrt(2 * kMoves * bytes * operations / perPair), kSmallest, kLargest);
     wanted = std::max(std::round(wanted / double(unit)), 1.0) * double(unit);
@@ -226,7 +222,7 @@ std::optional<ChunkSums::Refusal> ChunkSums::rewrite(PairwiseOp op) {
   SeparableSums sums(op);
   if (failed(sums.run(wanted)))
     return Refusal{sums.at, sums.reason};
-  if (sums.documents && !arrayTypeOf(sums.documents).without({"b", "u"}).getAxes().empty())
+  if (sums.documents && !areShared(sums.documents))
     return Refusal{op.getLoc(), "documents of each head"};
   if (hasSumInto(PairOutput::Total))
     return rewrite(replaceTotals(builder, op));
@@ -234,13 +230,12 @@ std::optional<ChunkSums::Refusal> ChunkSums::rewrite(PairwiseOp op) {
   SmallVector<ChunkSide> sides{ChunkSide::Own};
   if (sums.seesBothWays())
     sides.push_back(ChunkSide::Opposite);
-  std::vector<Part> parts;
+  std::vector<StateRewrite> parts;
   for (ChunkSide side : sides)
     for (PairOutput kind : {PairOutput::Rows, PairOutput::Columns}) {
-      StateRewrite states(op, sums, kind, featureBlock, builder, side);
-      if (failed(states.plan(/*contracts=*/true)))
-        return Refusal{op.getLoc(), states.reason};
-      parts.push_back({std::move(states), side});
+      StateRewrite &part = parts.emplace_back(op, sums, kind, featureBlock, builder, side);
+      if (failed(part.plan(/*contracts=*/true)))
+        return Refusal{op.getLoc(), part.reason};
     }
   replaceByStates(builder, op, sums, chunked, parts);
   return std::nullopt;
@@ -258,7 +253,7 @@ static PairwiseOp buildPairs(OpBuilder &builder, PairwiseOp op, ArrayRef<bool> k
 }
 
 void ChunkSums::replaceByStates(OpBuilder &builder, PairwiseOp op, const SeparableSums &sums,
-                                ArrayRef<bool> chunked, MutableArrayRef<Part> parts) {
+                                ArrayRef<bool> chunked, MutableArrayRef<StateRewrite> parts) {
   int64_t chunk = sums.isMasked() ? chooseChunk(parts, op, sums) : 0;
   llvm::MapVector<int64_t, Value> results;
   if (sums.isMasked())
@@ -266,8 +261,8 @@ void ChunkSums::replaceByStates(OpBuilder &builder, PairwiseOp op, const Separab
   ChunkDecay own = buildDecay(builder, op, sums, chunk, ChunkSide::Own), opposite;
   if (sums.seesBothWays())
     opposite = buildDecay(builder, op, sums, chunk, ChunkSide::Opposite);
-  for (Part &part : parts)
-    part.states.build(results, chunk, part.side == ChunkSide::Own ? own : opposite);
+  for (StateRewrite &part : parts)
+    part.build(results, chunk, part.isOpposite() ? opposite : own);
   // A sum of constants is counted, over all pairs.
   SmallVector<bool> counted = llvm::map_to_vector(chunked, [](bool is) { return !is; });
   if (llvm::is_contained(counted, true))

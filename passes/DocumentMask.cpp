@@ -49,6 +49,8 @@ bool taylor::areStarts(Value numbers) {
          isPosition(choice.getFalseValue());
 }
 
+bool taylor::areShared(Value numbers) { return arrayTypeOf(numbers).without({"b", "u"}).getAxes().empty(); }
+
 /// Positions from 1: the largest of a document's is where it ends.
 static bool isNextPosition(Value scalar) {
   auto sum = scalar.getDefiningOp<arith::AddFOp>();

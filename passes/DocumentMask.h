@@ -25,6 +25,9 @@ std::optional<DocumentCondition> readDocuments(PairwiseOp op, mlir::Value condit
 /// where a token goes on.
 bool areStarts(mlir::Value numbers);
 
+/// Whether all heads have the same documents.
+bool areShared(mlir::Value numbers);
+
 /// The array over keys that says where each document ends.
 mlir::Value buildEnds(mlir::OpBuilder &builder, mlir::Value numbers);
 /// That array among an operation's operands, or null.

@@ -30,6 +30,10 @@ struct SplitScalar {
 
 /// Whether a sum of the operation adds up a constant: it counts pairs.
 bool isCount(PairwiseOp op, PairSumAttr sum);
+/// Whether it counts the keys that a row sees.
+inline bool isRowCount(PairwiseOp op, PairSumAttr sum) {
+  return sum.getKind() == PairOutput::Rows && isCount(op, sum);
+}
 
 /// The weight region of one operation, taken apart.
 class SeparableSums {

@@ -52,6 +52,7 @@ public:
   /// The operation's results in this direction: `within` (one per result, null where all pairs are in the
   /// states) plus what is read. `decay` is there where the operation's terms decay.
   void build(llvm::MapVector<int64_t, mlir::Value> &within, int64_t chunkOrWhole, const ChunkDecay &decay);
+  bool isOpposite() const { return opposite; }
   /// Whether any of the sums is kept as states; they are not where their weights are 0.
   bool hasStates() const { return !pieces.empty(); }
   /// What `stateTypes`, `buildCarried` and `buildSteps` that follow are made with.

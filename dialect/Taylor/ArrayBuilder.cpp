@@ -148,6 +148,16 @@ Value taylor::buildOrZero(OpBuilder &builder, Location loc, Value condition, Val
   return arith::SelectOp::create(builder, loc, condition, x, buildNumber(builder, loc, x.getType(), 0.0));
 }
 
+Value taylor::buildRest(OpBuilder &builder, Location loc, Value x, FloatType narrow) {
+  Value rounded = arith::TruncFOp::create(builder, loc, narrow, x);
+  Value wide = arith::ExtFOp::create(builder, loc, x.getType(), rounded);
+  Value rest = arith::SubFOp::create(builder, loc, x, wide);
+  Value size = math::AbsFOp::create(builder, loc, wide);
+  Value infinity = buildNumber(builder, loc, x.getType(), std::numeric_limits<double>::infinity());
+  Value isFinite = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, size, infinity);
+  return buildOrZero(builder, loc, isFinite, rest);
+}
+
 Value taylor::buildExpOrZero(OpBuilder &builder, Location loc, Value condition, Value x) {
   // The derivative multiplies by exp(x), and an infinity times 0 is no number: so x is chosen first.
   Value chosen = buildOrZero(builder, loc, condition, x);

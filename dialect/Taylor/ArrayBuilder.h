@@ -70,6 +70,10 @@ mlir::Value buildNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type
 /// In a region: x where the condition holds, else 0.
 mlir::Value buildOrZero(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition, mlir::Value x);
 
+/// In a region: what rounding x to a narrower type takes from it, in x's type. Of a number that is infinite
+/// there nothing is left, and not infinity less infinity.
+mlir::Value buildRest(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::FloatType narrow);
+
 /// In a region: exp(x) where the condition holds, else 0. Where it does not hold, exp(x) may be infinite and
 /// the derivative is 0 all the same.
 mlir::Value buildExpOrZero(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition,

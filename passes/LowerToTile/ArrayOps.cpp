@@ -383,18 +383,9 @@ std::pair<Value, SmallVector<Value>> TileEmitter::emitScan(ScanOp op, ValueRange
     next.push_back(last);
   if (op.isPart())
     result = map({result}, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
-      Value high = arith::TruncFOp::create(inner, where, inner.getF32Type(), s[0]);
-      if (op.getKind() == ScanKind::High)
-        return high;
-      Value back = arith::ExtFOp::create(inner, where, inner.getF64Type(), high);
-      Value rest = arith::SubFOp::create(inner, where, s[0], back);
-      Value low = arith::TruncFOp::create(inner, where, inner.getF32Type(), rest);
-      // Of an infinite sum nothing is left.
-      FloatMath math{inner, where};
-      Value isFinite = arith::CmpFOp::create(
-          inner, where, arith::CmpFPredicate::OLT, math::AbsFOp::create(inner, where, high),
-          math.number(high.getType(), std::numeric_limits<double>::infinity()));
-      return buildOrZero(inner, where, isFinite, low);
+      bool isHigh = op.getKind() == ScanKind::High;
+      Value part = isHigh ? s[0] : buildRest(inner, where, s[0], inner.getF32Type());
+      return arith::TruncFOp::create(inner, where, inner.getF32Type(), part);
     });
   return {result, next};
 }

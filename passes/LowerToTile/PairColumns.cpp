@@ -218,9 +218,7 @@ void PairEmitter::emitKeys(const Columns &columns, Frame &keys) {
     SmallVector<Value> ofHead = emitHead(columns, head, apart ? ValueRange(zeros) : carried);
     if (apart)
       for (auto [sum, before] : llvm::zip(ofHead, carried))
-        sum = emitter.map({before, sum}, [](OpBuilder &inner, Location at, ValueRange s) -> Value {
-          return arith::AddFOp::create(inner, at, s[0], s[1]);
-        });
+        sum = emitter.combine(Reduction::Sum, before, sum);
     return ofHead;
   });
   this->finish(columns, columns.ofGroup, sums, keys);

@@ -77,10 +77,7 @@ void PairEmitter::emitWalk(Frame &block, Value walk, ArrayRef<PairResult> result
         Masking ofTile = maskProduct(pair, products, masking);
         SmallVector<Value> weights = emitWeights(pair, products, /*maximum=*/{}, ofTile);
         for (auto [sum, before] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), carried))
-          next.push_back(emitter.map({before, weights[sum.getYielded()]},
-                                     [](OpBuilder &inner, Location at, ValueRange s) -> Value {
-                                       return arith::AddFOp::create(inner, at, s[0], s[1]);
-                                     }));
+          next.push_back(emitter.combine(Reduction::Sum, before, weights[sum.getYielded()]));
         return next;
       });
   for (auto [sum, plan] : llvm::zip(sums, results))

@@ -202,9 +202,7 @@ Value PairEmitter::addContracted(Value before, Value weight, Value array, ArrayR
   if (array)
     return tile::DotOp::create(builder, emitter.loc, weight, array, over, before);
   Value ofTile = tile::ReduceOp::create(builder, emitter.loc, tile::ReductionKind::sum, weight, over);
-  return emitter.map({before, ofTile}, [](OpBuilder &inner, Location at, ValueRange s) -> Value {
-    return arith::AddFOp::create(inner, at, s[0], s[1]);
-  });
+  return emitter.combine(Reduction::Sum, before, ofTile);
 }
 
 SmallVector<Value> PairEmitter::zerosOf(ArrayRef<int64_t> results, const Frame &frame) {

@@ -94,9 +94,9 @@ void taylor::widenPairSums(FunctionOp function) {
   });
 }
 
-static bool hasCount(PairwiseOp op) {
+static bool hasRowCount(PairwiseOp op) {
   return llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
-                      [&](PairSumAttr sum) { return sum.getKind() == PairOutput::Rows && isCount(op, sum); });
+                      [&](PairSumAttr sum) { return isRowCount(op, sum); });
 }
 
 void taylor::addDocumentEnds(FunctionOp function) {
@@ -113,7 +113,7 @@ void taylor::addDocumentEnds(FunctionOp function) {
     }
     // Keys that a row sees are counted by where its document begins and ends.
     VisibleRanges ranges(op);
-    if (PairEmitter::isRowsOnly(op) && ranges.canCount() && hasCount(op))
+    if (PairEmitter::isRowsOnly(op) && ranges.canCount() && hasRowCount(op))
       for (Value array : ranges.endsWithoutRows()) {
         OpBuilder builder(op);
         addScalarOperand(op, AlignOp::create(builder, op.getLoc(), arrayTypeOf(array).renamed("u", "t"),

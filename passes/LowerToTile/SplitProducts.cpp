@@ -6,7 +6,6 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 namespace taylor {
@@ -53,11 +52,10 @@ private:
   void addRests(DotOp dot) {
     OpBuilder b(type.getContext());
     SmallVector<std::pair<Value, Value>> products;
-    Value a = dot.getA(), c = dot.getB();
-    if (Value rest = restOf(a))
-      products.push_back({rest, c});
-    if (Value rest = restOf(c))
-      products.push_back({a, rest});
+    if (Value rest = restOf(dot.getA()))
+      products.push_back({rest, dot.getB()});
+    if (Value rest = restOf(dot.getB()))
+      products.push_back({dot.getA(), rest});
     Value sum = dot;
     llvm::SmallPtrSet<Operation *, 4> made{dot};
     b.setInsertionPointAfter(dot);
@@ -92,15 +90,7 @@ private:
     Location loc = tile.getLoc();
     auto map = MapOp::create(b, loc, TypeRange{tile.getType()}, ValueRange{tile});
     b.setInsertionPointToEnd(map.getBlock());
-    Value x = map.getBlock()->getArgument(0);
-    Value rounded = arith::TruncFOp::create(b, loc, type, x);
-    Value wide = arith::ExtFOp::create(b, loc, x.getType(), rounded);
-    Value rest = arith::SubFOp::create(b, loc, x, wide);
-    // Of an infinite number nothing is left, and not infinity less infinity.
-    Value size = math::AbsFOp::create(b, loc, wide);
-    Value infinity = taylor::buildNumber(b, loc, x.getType(), std::numeric_limits<double>::infinity());
-    Value isFinite = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, size, infinity);
-    YieldOp::create(b, loc, taylor::buildOrZero(b, loc, isFinite, rest));
+    YieldOp::create(b, loc, taylor::buildRest(b, loc, map.getBlock()->getArgument(0), type));
     return map.getResult(0);
   }
 

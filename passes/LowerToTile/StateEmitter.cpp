@@ -83,18 +83,12 @@ Value StateEmitter::contract(Value panel, Value other, StringRef over, Value sum
     return tile::DotOp::create(builder, emitter.loc, panel, other, {over}, sum);
   Value reduced =
       tile::ReduceOp::create(builder, emitter.loc, tile::ReductionKind::sum, multiply(panel, other), {over});
-  return sum ? add(sum, reduced) : reduced;
+  return sum ? emitter.combine(Reduction::Sum, sum, reduced) : reduced;
 }
 
 Value StateEmitter::multiply(Value a, Value b) {
   return emitter.map({a, b}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
     return arith::MulFOp::create(inner, where, s[0], s[1]);
-  });
-}
-
-Value StateEmitter::add(Value a, Value b) {
-  return emitter.map({a, b}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
-    return arith::AddFOp::create(inner, where, s[0], s[1]);
   });
 }
 
@@ -441,7 +435,8 @@ void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
       Value memory = emitter.memory.values.lookup(state);
       // Monomials of both signs cancel: a sum over thousands of them is smaller than what it passes through.
       // With each panel's share summed by itself, a fourth to a twelfth of the rounding error is left.
-      next.push_back(add(sum, contract(panel, loadPanel(memory, at, start, size), "f")));
+      Value share = contract(panel, loadPanel(memory, at, start, size), "f");
+      next.push_back(emitter.combine(Reduction::Sum, sum, share));
     }
     return next;
   };

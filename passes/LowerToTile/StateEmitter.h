@@ -80,7 +80,6 @@ private:
   mlir::Value contract(mlir::Value panel, mlir::Value other, llvm::StringRef over, mlir::Value sum = {});
   /// Element by element.
   mlir::Value multiply(mlir::Value a, mlir::Value b);
-  mlir::Value add(mlir::Value a, mlir::Value b);
   /// What is summed over tokens: features times each value, and features alone as the `mass`.
   struct Summed {
     mlir::Value vectors;

@@ -108,6 +108,8 @@ public:
   mlir::Value splat(mlir::tile::TileType type, double value);
   mlir::Value map(mlir::ValueRange tiles,
                   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)> body);
+  /// Two tiles element by element: the larger number, or the sum.
+  mlir::Value combine(Reduction kind, mlir::Value a, mlir::Value b);
   /// heads per group, H / G
   mlir::Value headsPerGroup();
   /// for index = begin to end step step, carrying tiles.
@@ -151,7 +153,6 @@ private:
   /// given, the tile has the memory's axis `from` under that name.
   mlir::Value loadStored(mlir::Value memory, mlir::tile::TileType type, const Frame &frame,
                          llvm::StringRef from = {}, llvm::StringRef to = {});
-  mlir::Value combine(Reduction kind, mlir::Value a, mlir::Value b);
 
   /// From now on channels have the sizes that they have in an operation: a free axis may have another
   /// elsewhere.

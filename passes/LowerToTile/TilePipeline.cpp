@@ -37,10 +37,11 @@ void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes
     manager.nest<FunctionOp>().addPass(createSplitSumsPass({sizes.rowSums == RowSums::Atomic}));
   manager.addPass(createLowerToTilePass({sizes.str()}));
   manager.addPass(createWidenProjectionsPass());
-  if (!sizes.productType.empty() && sizes.splitProducts)
-    manager.addPass(createSplitProductsPass({sizes.productType}));
-  if (!sizes.productType.empty())
+  if (!sizes.productType.empty()) {
+    if (sizes.splitProducts)
+      manager.addPass(createSplitProductsPass({sizes.productType}));
     manager.addPass(createNarrowProductsPass({sizes.productType}));
+  }
   manager.addPass(createCSEPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createFormProductsPass({sizes.productBytes}));

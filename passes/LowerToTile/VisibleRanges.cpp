@@ -158,8 +158,7 @@ Condition conditionOf(PairwiseOp pairs, Value value) {
     return Condition{Condition::Kind::all};
   // What is read in memory for a block is one place, for all of its heads.
   std::optional<DocumentCondition> same = readDocuments(pairs, value);
-  if (same && areStarts(same->keys) &&
-      cast<ArrayType>(same->keys.getType()).without({"b", "u"}).getAxes().empty()) {
+  if (same && areStarts(same->keys) && areShared(same->keys)) {
     Condition document{Condition::Kind::document};
     document.starts = same->keys;
     document.ends = findEnds(pairs, same->keys);
