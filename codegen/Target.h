@@ -39,13 +39,12 @@ struct TargetProblem {
   int64_t widestKey = 0, widestValue = 0;
   /// Storage type: `f32`, `bf16`, `f16` or `f64`.
   std::string dtype = "f32";
-  /// `fma` or `tf32`, `rounded` or `split`, and `separate` or `atomic`: as in CompileOptions.
-  std::string f32Products = "fma", bf16Products = "rounded", rowSums = "separate";
+  /// `fma` or `tf32`, `auto`, `rounded` or `split`, and `separate` or `atomic`: as in CompileOptions.
+  std::string f32Products = "fma", bf16Products = "auto", rowSums = "separate";
   /// Queries of a chunk, or 0, and whether there are states before and after a call: as in CompileOptions.
   int64_t chunk = 0;
   bool states = false;
-  /// A sum is of finitely many orders: on processors each of its forms is to be within 3e-3 of the reference
-  /// in bf16, and on GPUs where products are split.
+  /// A sum is of finitely many orders: each of its forms is to be within 3e-3 of the reference in bf16.
   bool finite = false;
   /// How often tiles were made that a block's memory has no room for (`Target::hasRoom`).
   int64_t retries = 0;

@@ -21,7 +21,7 @@ public:
   std::string check(const taylor::TargetProblem &problem) const override {
     if (problem.f32Products != "fma")
       return "unsupported for " + getName() + ": --f32-products=" + problem.f32Products + "; it is for GPUs";
-    if (problem.bf16Products != "rounded")
+    if (problem.bf16Products != "auto")
       return "unsupported for " + getName() + ": --bf16-products=" + problem.bf16Products +
              "; it is for GPUs";
     if (problem.rowSums != "separate")

@@ -15,7 +15,7 @@ std::string CompileOptions::getKey() const {
                     headDim, getValueDim(), mask ? stringifyMask(*mask) : "as written", spec);
   if (f32Products != "fma")
     key += " f32-products=" + f32Products;
-  if (bf16Products != "rounded")
+  if (bf16Products != "auto")
     key += " bf16-products=" + bf16Products;
   if (documents)
     key += " documents";
@@ -46,10 +46,10 @@ std::string CompileOptions::check() const {
   if (f32Products == "tf32" && dtype != "f32")
     return "requires --dtype=f32 for --f32-products=tf32, but got " + dtype +
            ", whose products have no operands of f32";
-  if (bf16Products != "rounded" && bf16Products != "split")
-    return "expected --bf16-products=rounded or split, but got '" + bf16Products + "'";
-  if (bf16Products == "split" && dtype != "bf16")
-    return "requires --dtype=bf16 for --bf16-products=split, but got " + dtype;
+  if (bf16Products != "auto" && bf16Products != "rounded" && bf16Products != "split")
+    return "expected --bf16-products=auto, rounded or split, but got '" + bf16Products + "'";
+  if (bf16Products != "auto" && dtype != "bf16")
+    return "requires --dtype=bf16 for --bf16-products=" + bf16Products + ", but got " + dtype;
   if (rowSums != "separate" && rowSums != "atomic")
     return "expected --row-sums=separate or atomic, but got '" + rowSums + "'";
   if (form != "auto" && form != "parallel" && form != "chunked" && form != "recurrent")

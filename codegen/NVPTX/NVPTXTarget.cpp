@@ -59,11 +59,16 @@ std::string NVPTXTarget::check(const taylor::TargetProblem &problem) const {
   return "";
 }
 
+static bool splitsProducts(const taylor::TargetProblem &problem) {
+  return problem.dtype == "bf16" &&
+         (problem.bf16Products == "split" || (problem.bf16Products == "auto" && problem.finite));
+}
+
 taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const {
   bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
   int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
   TileProblem tiles{std::max(problem.headDim, problem.widestKey),
-                    std::max(problem.valueDim, problem.widestValue), bytes, problem.bf16Products == "split"};
+                    std::max(problem.valueDim, problem.widestValue), bytes, splitsProducts(problem)};
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
   sizes.chunked = use == taylor::TileUse::Chunked;
   if (sizes.chunked || problem.states)
@@ -98,7 +103,7 @@ taylor::CostRates NVPTXTarget::getRates(const taylor::TargetProblem &problem) co
   bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
   rates.pair = isNarrow ? 0.005 : 0.04;
   // Counted: 2.5 to 2.75 times the products of matrix units.
-  if (problem.bf16Products == "split")
+  if (splitsProducts(problem))
     rates.pair *= 2.5;
   rates.feature = 1.8 * rates.pair;
   rates.byte = 0.3;

@@ -37,6 +37,21 @@ static void fit(const Target &target, const TileProblem &problem, Operands chann
     inner /= 2;
 }
 
+/// Operands of two numbers take twice the registers, beside the accumulators: tiles, found with ptxas, that
+/// spill least (README.md). `widest`: the channels of queries, keys and values.
+static taylor::ScoreTile chooseSplitRows(int64_t widest) {
+  if (widest <= 96)
+    return {64, 64};
+  return widest <= 128 ? taylor::ScoreTile{64, 32} : taylor::ScoreTile{128, 16};
+}
+
+/// The queries of tiles that are summed into columns, likewise.
+static int64_t chooseSplitQueries(int64_t widest) {
+  if (widest <= 64)
+    return 64;
+  return widest <= 96 || widest > 128 ? 32 : 16;
+}
+
 taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TileProblem &problem) {
   int64_t d = problem.headDim, e = problem.valueDim, widest = std::max(d, e);
   taylor::TileSizes sizes;
@@ -55,17 +70,19 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   sizes.productBytes = target.sharedPerBlock - (4 << 10);
 
   // Sums into rows: the queries' accumulators and a score tile share the registers of 4 or 8 warps.
-  // Split weights take more of the registers of 4 warps.
-  int64_t queries = problem.split && widest <= 64 ? 64 : 128;
-  sizes.rows = {queries, 64};
-  fit(target, problem, {d, d + e, widest, 1}, sizes.rows.queries, sizes.rows.keys);
-  sizes.edgeKeys = sizes.rows.keys;
-  sizes.derivedRows = {queries, 64};
-  fit(target, problem, {d + e, d + e, widest, 1}, sizes.derivedRows.queries, sizes.derivedRows.keys);
-
+  taylor::ScoreTile rows{128, 64};
   // Sums into columns: two accumulators per key beside two score tiles.
   // Beyond the accumulators' limit products are cut in strips (taylor-simt-strip-products).
-  sizes.columns = {widest <= 128 ? 64 : 32, d + e <= 256 ? 128 : 64};
+  taylor::ScoreTile columns{widest <= 128 ? 64 : 32, d + e <= 256 ? 128 : 64};
+  if (problem.split) {
+    rows = chooseSplitRows(widest);
+    columns.queries = chooseSplitQueries(widest);
+  }
+  sizes.rows = sizes.derivedRows = rows;
+  fit(target, problem, {d, d + e, widest, 1}, sizes.rows.queries, sizes.rows.keys);
+  sizes.edgeKeys = sizes.rows.keys;
+  fit(target, problem, {d + e, d + e, widest, 1}, sizes.derivedRows.queries, sizes.derivedRows.keys);
+  sizes.columns = columns;
   sizes.scalarKeys = d + e <= 192 ? 128 : 64;
   fit(target, problem, {d + e, d + e, widest, 2}, sizes.columns.keys, sizes.columns.queries);
   return sizes;

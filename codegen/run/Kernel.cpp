@@ -46,7 +46,7 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     arguments.push_back("--documents");
   if (options.f32Products != "fma")
     arguments.push_back("--f32-products=" + options.f32Products);
-  if (options.bf16Products != "rounded")
+  if (options.bf16Products != "auto")
     arguments.push_back("--bf16-products=" + options.bf16Products);
   if (options.form != "auto")
     arguments.push_back("--form=" + options.form);

@@ -236,9 +236,9 @@ const std::vector<OptionRow> &optionRows() {
       {"f32-products", "fma|tf32",
        "how GPUs, or eager code, multiply in f32 (default: fma); tf32: operands rounded to 11 bits",
        [](O &o, S t) { return setChoice(o.f32Products, "f32-products", {"fma", "tf32"}, t); }},
-      {"bf16-products", "rounded|split",
-       "how GPUs multiply what is computed in f32 where storage is bf16 (default: rounded), as in taylorc",
-       [](O &o, S t) { return setChoice(o.bf16Products, "bf16-products", {"rounded", "split"}, t); }},
+      {"bf16-products", "auto|rounded|split",
+       "how GPUs multiply what is computed in f32 where storage is bf16 (default: auto), as in taylorc",
+       [](O &o, S t) { return setChoice(o.bf16Products, "bf16-products", {"auto", "rounded", "split"}, t); }},
       {"form", "auto|parallel|chunked|recurrent",
        "form of compiled kernels, as in taylorc (default: auto); recurrent with --forward-only",
        [](O &o, S t) { return setChoice(o.form, "form", {"auto", "parallel", "chunked", "recurrent"}, t); }},
@@ -309,9 +309,10 @@ Error validate(const Options &options) {
     return error("requires --device=cpu, ptx or cuda for --target");
   if ((options.ptxProfile || options.ptxSeedGiven) && options.device != Device::Ptx)
     return error("requires --device=ptx for --ptx-profile and --ptx-seed");
-  if (options.bf16Products == "split" && ((options.device != Device::Ptx && options.device != Device::Cuda) ||
-                                          options.dtype.value_or(Dtype::F32) != Dtype::BF16))
-    return error("requires --device=ptx or cuda and --dtype=bf16 for --bf16-products=split");
+  if (options.bf16Products != "auto" && ((options.device != Device::Ptx && options.device != Device::Cuda) ||
+                                         options.dtype.value_or(Dtype::F32) != Dtype::BF16))
+    return error("requires --device=ptx or cuda and --dtype=bf16 for --bf16-products=" +
+                 options.bf16Products);
   if (options.f32Products == "tf32") {
     if (options.dtype.value_or(Dtype::F32) != Dtype::F32)
       return error("requires --dtype=f32 for --f32-products=tf32, but got " + nameOf(*options.dtype));

@@ -41,7 +41,7 @@ struct Options {
   std::map<std::string, std::string> parameters;
   std::optional<Dtype> dtype;
   bool documents = false;
-  std::string mask, layout = "bhtc", f32Products = "fma", bf16Products = "rounded", form = "auto";
+  std::string mask, layout = "bhtc", f32Products = "fma", bf16Products = "auto", form = "auto";
   /// "state" or "cache": the function `step` that taylorc --decode=.. adds, in place of the forward.
   std::string decode;
   /// Tokens at which pieces of the sequence begin, each from the states of the one before; empty: one call.

@@ -61,9 +61,11 @@ struct CommandLine {
       cl::init("fma"), cl::cat(category)};
   cl::opt<std::string> bf16Products{
       "bf16-products",
-      cl::desc("products of numbers computed in f32 on GPUs, for --dtype=bf16: rounded (default) to bf16; or "
-               "split into two numbers of it, for up to three products in place of one and half the error"),
-      cl::init("rounded"), cl::cat(category)};
+      cl::desc(
+          "products of numbers computed in f32 on GPUs, for --dtype=bf16: rounded to bf16; split into two "
+          "numbers of it, for up to three products in place of one and half the error; or auto (default), "
+          "split where a sum over keys has finitely many orders"),
+      cl::init("auto"), cl::cat(category)};
   cl::opt<std::string> rowSums{
       "row-sums",
       cl::desc(

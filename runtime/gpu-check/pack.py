@@ -44,7 +44,8 @@ TIMED = ("softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-taylor", "
 # Decoded token by token: with states of a finite order, with keys and values of all tokens.
 DECODED = ({"spec": "softmax-taylor", "set": ["order=2"], "decode": "state"}, {"spec": "softmax", "set": [], "decode": "cache"})
 DECODED_SHAPE = {"b": 2, "h": 4, "g": 2, "t": 19, "u": 19, "layout": "bhtc"}
-MODES = {"deterministic": [], "atomic": ["--row-sums=atomic"]}
+MODES = {"deterministic": [], "atomic": ["--row-sums=atomic"], "rounded": ["--bf16-products=rounded"]}
+SPLIT = ("softmax-taylor", "linear-relu")  # sums of finitely many orders, whose operands in bf16 are two numbers unless rounded
 
 
 class Failure(Exception):
@@ -105,6 +106,8 @@ class Packer:
         for spec, dtype, (d, e) in itertools.product(specs, types, heads):
             modes = [m for m in MODES if self.has_modes[m]] if spec in TIMED and dtype == types[0] else ["deterministic"]
             for mode in modes:
+                if mode == "rounded" and (spec not in SPLIT or dtype != "bf16"):
+                    continue
                 yield {**plain, "spec": spec, "dtype": dtype, "sizes": {"d": d, "e": e}, "mode": mode, "timed": spec in TIMED and dtype == types[0]}
         for entry, dtype in itertools.product([e for e in DECODED if e["spec"] in specs], types[:1] if options.small else [x for x in types if x != "f16"]):
             yield {**plain, **entry, "dtype": dtype, "sizes": {"d": heads[0][0], "e": heads[0][1]}}

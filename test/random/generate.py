@@ -10,7 +10,7 @@ from choices import Choices
 from specification import Specification
 
 CPU_TYPES = ["f32", "f32", "f64", "bf16", "f16"]
-PTX_TYPES = ["f32", "bf16", "split", "tf32", "f16"]  # split: bf16, whose computed operands are two numbers
+PTX_TYPES = ["f32", "rounded", "split", "tf32", "f16"]  # rounded, split: bf16, whose computed operands are one number or two
 MATRIX_UNITS = (8, 16)  # channels on a GPU are a multiple of 8, from 16 on
 TILES = "tokens=8,queries=8,keys=16,edge-keys=8,derived-queries=8,derived-keys=8,outer-queries=8,outer-keys=8"
 CHUNKED_TILES = f"{TILES},form=chunked,chunk=16,read-features=16"
@@ -96,7 +96,7 @@ def generate(seed, given=None):
         common.append("--documents")
     text = lambda shape: "--shape=" + ",".join(f"{axis}={size}" for axis, size in shape.items())
     storage = lambda types, name: choices.choose(name, types if specification.bounded else [t for t in types if t != "f16"])
-    products = {"tf32": ["--dtype=f32", "--f32-products=tf32"], "split": ["--dtype=bf16", "--bf16-products=split"]}
+    products = {"tf32": ["--dtype=f32", "--f32-products=tf32"], "split": ["--dtype=bf16", "--bf16-products=split"], "rounded": ["--dtype=bf16", "--bf16-products=rounded"]}
     dtype = lambda name: products.get(name, [f"--dtype={name}"])
     memory = ["--poison", f"--layout={choices.choose('layout', ['bhtc', 'bthc'])}"]
     chunk = [f"--chunk={choices.choose('chunk', [64, 128])}"]
