@@ -181,8 +181,12 @@ Driver::lowerWithRoom(const Target &target, TileUse use,
   // Warnings were given at the first.
   ScopedDiagnosticHandler quiet(&context, swallowWarning);
   while (succeeded(programs) && problem.retries < kMostRetries && !target.hasRoom(**programs, problem)) {
-    ++problem.retries;
-    TileSizes smaller = target.planTiles(problem, use);
+    // A retry whose sizes are at their least already changes nothing; the next one shrinks others.
+    TileSizes smaller = sizes;
+    while (problem.retries < kMostRetries && smaller.str() == sizes.str()) {
+      ++problem.retries;
+      smaller = target.planTiles(problem, use);
+    }
     if (smaller.str() == sizes.str())
       break;
     sizes = smaller;

@@ -112,6 +112,8 @@ void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, 
   for (int64_t *size : {&sizes.rows.queries, &sizes.derivedRows.queries, &sizes.columns.keys,
                         &sizes.readFeatures, &sizes.stateFeatures})
     *size = std::max<int64_t>(*size >> later, 16);
+  // Keys of a block are its results: queries that pass by shrink last.
+  sizes.columns.queries = std::max<int64_t>(sizes.columns.queries >> std::max<int64_t>(retries - 2, 0), 16);
 }
 
 void mlir::simt::chooseSteps(int64_t retries, taylor::TileSizes &sizes) {
