@@ -9,6 +9,7 @@
 #include "passes/LowerToTile/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/SeparableSums.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -115,6 +116,28 @@ LogicalResult Driver::prepareSteps() {
   return success();
 }
 
+/// Whether a function sums states, or pairs by weights that are finitely many powers, however they are
+/// written. What counts pairs alone, as the mean of an exponential does, has no such weights.
+static bool sumsFinitelyManyOrders(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone(); // taking weights apart makes operations
+  auto isSeparable = [](PairwiseOp pairs) {
+    if (pairs.hasMaximum())
+      return false;
+    SmallVector<int64_t> wanted;
+    for (auto sum : pairs.getSums().getAsRange<PairSumAttr>())
+      if (!isCount(pairs, sum) && !llvm::is_contained(wanted, sum.getYielded()))
+        wanted.push_back(sum.getYielded());
+    return !wanted.empty() && succeeded(SeparableSums(pairs).run(wanted));
+  };
+  return copy
+      ->walk([&](Operation *op) {
+        auto pairs = dyn_cast<PairwiseOp>(op);
+        bool isFinite = isa<StatesOp, StepStatesOp>(op) || (pairs && isSeparable(pairs));
+        return isFinite ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult Driver::lowerToPairwise() {
   SpecializePassOptions specialize;
   specialize.headDim = options.headDim;
@@ -148,6 +171,7 @@ LogicalResult Driver::lowerToPairwise() {
       })))
     return failure();
   manifest.addFunctions(*module);
+  isFinite |= sumsFinitelyManyOrders(*module);
   return success();
 }
 

@@ -32,6 +32,9 @@ static Real normOf(llvm::ArrayRef<Real> x) {
   return std::sqrt(square);
 }
 
+/// How many times the mean square of the other draws' errors that of a draw is which has jumped.
+static constexpr int kJump = 4;
+
 Real taylor::reference::likelyError(llvm::ArrayRef<Real> draws) {
   Real mean = 0, variance = 0;
   for (Real error : draws)
@@ -39,6 +42,13 @@ Real taylor::reference::likelyError(llvm::ArrayRef<Real> draws) {
   for (Real error : draws)
     variance += (error * error - mean) * (error * error - mean) / (draws.size() - 1);
   Real likely = (mean + 3 * std::sqrt(variance)) / kSquareOfDraw;
+  // A jump: rounding to the nearest makes it less often than a draw does, but no smaller.
+  Real largest = 0;
+  for (Real error : draws)
+    largest = std::max(largest, error * error);
+  Real others = (mean * draws.size() - largest) / (draws.size() - 1);
+  if (largest > kJump * others)
+    likely = std::max(likely, largest);
   return std::isfinite(likely) ? std::sqrt(likely) : 0;
 }
 

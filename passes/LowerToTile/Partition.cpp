@@ -208,16 +208,44 @@ void Partition::addRoots() {
 }
 
 KernelPlan &Partition::kernelFor(KernelPlan::Kind kind, int64_t stage, ArrayRef<StringRef> axes,
-                                 Operation *op) {
+                                 Operation *op, std::pair<StringRef, int64_t> channels) {
   for (KernelPlan &kernel : kernels)
-    if (kernel.kind == kind && kernel.stage == stage && ArrayRef(kernel.axes) == axes && kernel.op == op)
+    if (kernel.kind == kind && kernel.stage == stage && ArrayRef(kernel.axes) == axes && kernel.op == op &&
+        std::pair(kernel.channel, kernel.channels) == channels)
       return kernel;
   KernelPlan &kernel = kernels.emplace_back();
   kernel.kind = kind;
   kernel.stage = stage;
   kernel.axes.assign(axes.begin(), axes.end());
   kernel.op = op;
+  std::tie(kernel.channel, kernel.channels) = channels;
   return kernel;
+}
+
+/// More than a head or learned features have: a block of so many would be most of a kernel's code.
+static constexpr int64_t kLongChannels = 256;
+
+std::pair<StringRef, int64_t> Partition::longAxisOf(const Root &root) {
+  ArrayType type = typeOf(root.value);
+  if (root.partial || llvm::any_of(type.getAxes(), [](StringAttr axis) { return isTokenAxis(axis); }))
+    return {"", 0};
+  // Formulas of what lies in memory, element by element.
+  SmallVector<Value> open{root.value};
+  SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (isa<BlockArgument>(value) || (value != root.value && stored.contains(value)))
+      continue;
+    auto map = value.getDefiningOp<MapOp>();
+    if (!map)
+      return {"", 0};
+    if (seen.insert(map).second)
+      llvm::append_range(open, map->getOperands());
+  }
+  for (auto [name, size] : llvm::zip(type.getAxes(), type.getSizes()))
+    if (!isRuntimeAxis(name) && size > kLongChannels)
+      return {name.getValue(), size};
+  return {"", 0};
 }
 
 SmallVector<StringRef> taylor::gridAxes(ArrayRef<Value> arrays, Operation *op) {
@@ -287,7 +315,7 @@ void Partition::placeRoots() {
       stored.insert(leaf);
     SmallVector<StringRef> axes =
         root.partial ? gridAxes(llvm::to_vector(cast<ReduceOp>(op).getArrays()), op) : gridAxes(root.value);
-    kernelFor(KernelPlan::Kind::Local, root.stage, axes).roots.push_back(root);
+    kernelFor(KernelPlan::Kind::Local, root.stage, axes, nullptr, longAxisOf(root)).roots.push_back(root);
   }
   // So is what other pairs and scans read.
   for (KernelPlan &kernel : kernels)
@@ -338,8 +366,9 @@ void Partition::delayRoots() {
       }
     }
     for (KernelPlan &late : kernels)
-      if (late.kind == KernelPlan::Kind::Local && late.axes == early.axes && late.stage > early.stage &&
-          late.stage <= latest && !early.roots.empty()) {
+      if (late.kind == KernelPlan::Kind::Local && late.axes == early.axes &&
+          std::pair(late.channel, late.channels) == std::pair(early.channel, early.channels) &&
+          late.stage > early.stage && late.stage <= latest && !early.roots.empty()) {
         late.roots.insert(late.roots.end(), early.roots.begin(), early.roots.end());
         early.roots.clear();
       }

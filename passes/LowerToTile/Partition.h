@@ -44,6 +44,10 @@ struct KernelPlan {
   std::string name;
   /// Grid: run-time axes of what is computed, a token axis in blocks.
   llvm::SmallVector<llvm::StringRef> axes;
+  /// Where there are no tokens and many channels, as of a state: the axis of these, in blocks too, and how
+  /// many they are. Else empty, and 0.
+  llvm::StringRef channel;
+  int64_t channels = 0;
   /// The scan, the states, the steps or the pairwise operation.
   mlir::Operation *op = nullptr;
   std::optional<AngleTable> angles;
@@ -91,7 +95,11 @@ private:
   /// 16-bit keys and values that a loop reads again are converted once, into workspace.
   void convertKeys();
   KernelPlan &kernelFor(KernelPlan::Kind kind, int64_t stage, llvm::ArrayRef<llvm::StringRef> axes,
-                        mlir::Operation *op = nullptr);
+                        mlir::Operation *op = nullptr,
+                        std::pair<llvm::StringRef, int64_t> channels = {"", 0});
+  /// The channel axis along which blocks compute a root by themselves, and its size, where it is long; else
+  /// empty.
+  std::pair<llvm::StringRef, int64_t> longAxisOf(const Root &root);
   void nameKernels();
 
   struct Leaves {

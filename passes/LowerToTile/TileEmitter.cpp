@@ -144,7 +144,8 @@ tile::TileType TileEmitter::tileType(ArrayType array, const Frame &frame) {
       if (frame.size(axis)) // else one token
         axes.push_back(tile::Axis::get(builder.getContext(), axis, frame.size(axis)));
     } else if (!tile::isRole(axis))
-      axes.push_back(tile::Axis::get(builder.getContext(), axis, size));
+      axes.push_back(
+          tile::Axis::get(builder.getContext(), axis, axis == frame.channel ? frame.channelSize : size));
   }
   return tile::TileType::get(builder.getContext(), axes, array.getScalarType());
 }
@@ -169,6 +170,8 @@ void TileEmitter::window(tile::ArrayType array, tile::TileType tile, const Frame
       offset = lagStart(frame);
     } else if (isTokenAxis(axis.getName()))
       offset = frame.start(axis.getName());
+    else if (axis.getName() == frame.channel)
+      offset = frame.channelStart;
     else if (axis.getName() == lineAxis)
       offset = constant(0);
     else if (Value index = indexOf(axis.getName(), frame))

@@ -46,6 +46,10 @@ struct Frame {
   /// Without a size of its own, lag is the difference of t and u: an array with lag gives a tile over [t, u].
   /// A window of t or u without a size is one token of arrays in memory, whose tiles have no such axis.
   int64_t tSize = 0, uSize = 0, lagSize = 0;
+  /// A window of a channel axis, where blocks have no tokens and many channels; else empty.
+  llvm::StringRef channel;
+  mlir::Value channelStart;
+  int64_t channelSize = 0;
   llvm::DenseMap<mlir::Value, mlir::Value> tiles;
 
   mlir::Value start(llvm::StringRef token) const {

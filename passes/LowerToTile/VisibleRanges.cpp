@@ -306,34 +306,28 @@ std::pair<Value, Value> VisibleRanges::intervalOf(OpBuilder &builder, Location l
   return {low, high};
 }
 
-SmallVector<Value> VisibleRanges::startsWithoutEnds(bool forQueries) const {
+SmallVector<Value> VisibleRanges::arraysOf(Value Condition::*array,
+                                           function_ref<bool(const Condition &)> suits) const {
   SmallVector<Value> arrays;
   for (const Condition &condition : conditions)
-    if (condition.kind == Condition::Kind::document && !condition.ends && (forQueries || !causal))
-      arrays.push_back(condition.starts);
+    if (condition.*array && suits(condition))
+      arrays.push_back(condition.*array);
   return arrays;
+}
+
+SmallVector<Value> VisibleRanges::startsWithoutEnds(bool forQueries) const {
+  return arraysOf(&Condition::starts,
+                  [&](const Condition &document) { return !document.ends && (forQueries || !causal); });
 }
 
 SmallVector<Value> VisibleRanges::rowStarts() const {
-  SmallVector<Value> arrays;
-  for (const Condition &condition : conditions)
-    if (condition.kind == Condition::Kind::document)
-      arrays.push_back(condition.rowStarts);
-  return arrays;
+  return arraysOf(&Condition::rowStarts, [](const Condition &) { return true; });
 }
 
 SmallVector<Value> VisibleRanges::rowEnds() const {
-  SmallVector<Value> arrays;
-  for (const Condition &condition : conditions)
-    if (condition.rowEnds && !causal)
-      arrays.push_back(condition.rowEnds);
-  return arrays;
+  return arraysOf(&Condition::rowEnds, [&](const Condition &) { return !causal; });
 }
 
 SmallVector<Value> VisibleRanges::endsWithoutRows() const {
-  SmallVector<Value> arrays;
-  for (const Condition &condition : conditions)
-    if (condition.ends && !condition.rowEnds && !causal)
-      arrays.push_back(condition.ends);
-  return arrays;
+  return arraysOf(&Condition::ends, [&](const Condition &document) { return !document.rowEnds && !causal; });
 }

@@ -84,6 +84,9 @@ public:
   };
 
 private:
+  /// Such an array of each condition that has one and suits.
+  llvm::SmallVector<mlir::Value> arraysOf(mlir::Value Condition::*array,
+                                          llvm::function_ref<bool(const Condition &)> suits) const;
   VisibleRange solve(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
                      bool forKeys, Lookup lookup) const;
 

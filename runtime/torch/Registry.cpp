@@ -2,6 +2,7 @@
 #include "runtime/torch/Registry.h"
 #include "runtime/Error.h"
 #include <algorithm>
+#include <array>
 #include <shared_mutex>
 #include <sstream>
 #include <sys/stat.h>
@@ -70,10 +71,13 @@ bool tells(const runtime::TensorInfo &input) {
   return !input.optional && input.source.kind != runtime::Source::Kind::Parameter;
 }
 
-/// Without the names of targets. What a manifest says does not depend on them, but for the sizes of states;
-/// and to say these of a GPU, its code would have to be made.
+/// Without the names of targets, and without how GPUs multiply and add. What a manifest says does not depend
+/// on them, but for the sizes of states; and to say these of a GPU, its code would have to be made.
 std::vector<std::string> withoutTarget(std::vector<std::string> arguments) {
-  std::erase_if(arguments, [](const std::string &word) { return word.rfind("--target=", 0) == 0; });
+  std::erase_if(arguments, [](const std::string &word) {
+    return std::ranges::any_of(std::array{"--target=", "--f32-products=", "--bf16-products=", "--row-sums="},
+                               [&](const char *option) { return word.rfind(option, 0) == 0; });
+  });
   return arguments;
 }
 

@@ -156,6 +156,10 @@ TEST(Contract, DrawsSayHowMuchChanceAnErrorHas) {
   // Squares 1 and 9: the mean is 5, the standard deviation √(4 * 16 / 3).
   EXPECT_NEAR(likelyError({1, 3, 1, 3}), std::sqrt((5 + 3 * std::sqrt(64 / 3.0L)) / 2), 1e-12);
   EXPECT_EQ(likelyError({1, std::numeric_limits<Real>::infinity()}), 0); // what overflows allows nothing
+  // One of eight has jumped: an error of that size is likely, the mean and three deviations are less.
+  EXPECT_NEAR(likelyError({1, 1, 1, 1, 1, 1, 1, 10}), 10, 1e-12);
+  // Two alike have not.
+  EXPECT_LT(likelyError({1, 1, 1, 1, 1, 1, 10, 10}), 11);
 }
 
 TEST(Contract, DoublesTheFactorWhereEagerCodeHasNoDigit) {
