@@ -141,3 +141,73 @@ taylor.function @documents_of_heads.forward of @documents_of_heads("input:q" %q:
   %o = taylor.pairwise { s = dot(%q, %k) } visible(and(u <= t, %of == %number)) -> rows(s, %v) : !q, !k, !rows, !column, !v -> !o
   taylor.yield "output:o" %o : !o
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.function @second.forward of @second("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:p" %p: !q) sources [projection, projection, projection, projection] {
+  // expected-error @below {{unsupported chunked form: a weight has a power of a second inner product; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k), r = dot(%p, %k) } visible(u <= t) -> rows(s * s * r * r) : !q, !k, !q -> !row
+  taylor.yield "output:o" %o : !row
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.function @orders.forward of @orders("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  // expected-error @below {{unsupported chunked form: its series has orders above 64; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(pow(s, 65.0), %v) : !q, !k, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.function @decays.forward of @decays("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:f" %f: !row, "input:g" %g: !column) sources [projection, projection, projection, projection, projection] {
+  // expected-error @below {{unsupported chunked form: its weights decay in two ways; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * exp(%f - %g) + exp(%f - 2.0 * %g), %v) : !q, !k, !row, !column, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.function @power.forward of @power("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:f" %f: !row, "input:g" %g: !column) sources [projection, projection, projection, projection, projection] {
+  // expected-error @below {{unsupported chunked form: a weight has a power of its decay; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k), w = s * exp(%f - %g) } visible(u <= t) -> rows(w * w, %v) : !q, !k, !row, !column, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+taylor.function @exponent.forward of @exponent("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:f" %f: !row, "input:g" %g: !column) sources [projection, projection, projection, projection, projection] {
+  // expected-error @below {{unsupported chunked form: an exponent is no sum of what the query and what the key know alone; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
+  %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * exp(%f * %g), %v) : !q, !k, !row, !column, !v -> !o
+  taylor.yield "output:o" %o : !o
+}
