@@ -61,7 +61,7 @@ def arguments(words):
     parser.add_argument("--specs", default=",".join(SPECS), metavar="NAME,..", help="of examples/specs, or all (default: %(default)s)")
     parser.add_argument("--types", default=",".join(TYPES), metavar="NAME,..", help="storage types")
     parser.add_argument("--small", action="store_true", help="the first two shapes and the first head size: for tests of the folder itself")
-    parser.add_argument("--limit", type=float, default=60, metavar="MB", help="the folder may have (10^6 bytes; default: 60)")
+    parser.add_argument("--limit", type=float, default=64, metavar="MB", help="the folder may have (10^6 bytes; default: 64)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time")
     return parser.parse_args(words)
 
