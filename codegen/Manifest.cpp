@@ -251,12 +251,21 @@ bool readsKeysAtQueries(SpecOp spec) {
       .wasInterrupted();
 }
 
-/// Bidirectional where one sum is: only what has no such sum keeps every query from its future.
+/// Bidirectional where one sum is, or where tokens read later ones or all: only what has none of it keeps
+/// every query from its future.
 std::string getMask(SpecOp spec) {
   std::string mask = "causal";
   spec.walk([&](Operation *op) {
-    auto looksAhead = [](auto sums) { return sums.getMask() == Mask::Bidirectional; };
-    if (TypeSwitch<Operation *, bool>(op).Case<RecurrencesOp, RecurrenceOp>(looksAhead).Default(false))
+    auto sumsAll = [](auto sums) { return sums.getMask() == Mask::Bidirectional; };
+    auto isReverse = [](auto op) { return op.getReverse(); };
+    bool looksAhead = TypeSwitch<Operation *, bool>(op)
+                          .Case<RecurrencesOp, RecurrenceOp>(sumsAll)
+                          .Case<ScanOp, ConvolveOp>(isReverse)
+                          .Case([](ReduceOp op) {
+                            return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(), isTokenAxis);
+                          })
+                          .Default(false);
+    if (looksAhead)
       mask = "bidirectional";
   });
   return mask;

@@ -374,8 +374,10 @@ bool SeparableSums::decayAlike() {
 }
 
 LogicalResult SeparableSums::run(ArrayRef<int64_t> wanted) {
-  if (failed(readMask()))
-    return failure();
+  return success(succeeded(readMask()) && succeeded(readWeights(wanted)));
+}
+
+LogicalResult SeparableSums::readWeights(ArrayRef<int64_t> wanted) {
   Operation *yield = op.getWeight().front().getTerminator();
   for (score = 0; score < op.getNumProducts(); ++score) {
     known.clear();

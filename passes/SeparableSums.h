@@ -50,6 +50,8 @@ public:
   /// Fails where a yielded scalar in `wanted` is no such sum, or the mask is more than `readMask` reads;
   /// `reason` then says why, and `at` where.
   mlir::LogicalResult run(llvm::ArrayRef<int64_t> wanted);
+  /// As `run`, whatever pairs are visible. Where `causal` is not set, no weight decays.
+  mlir::LogicalResult readWeights(llvm::ArrayRef<int64_t> wanted);
   std::string reason;
   mlir::Location at;
   /// The scalar of one of the operation's regions, taken apart by sums and products with what depends on

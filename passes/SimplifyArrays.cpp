@@ -383,6 +383,8 @@ void SimplifyArrays::runOnOperation() {
   patterns.add<BeginStates, DropUnusedOutputs, MoveFactorOutOfPairs, MoveFactorOutOfReduction, FuseMap<MapOp>,
                FuseMap<ReduceOp>, FuseMap<ScanOp>, DropOperands<MapOp>, DropOperands<ReduceOp>,
                CancelFactors<MapOp>, CancelFactors<ReduceOp>>(&getContext());
-  if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-    return signalPassFailure();
+  // Each formula of a long chain takes part in the next one's pass over all.
+  GreedyRewriteConfig config;
+  config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
+  (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
 }

@@ -117,7 +117,8 @@ LogicalResult Driver::prepareSteps() {
 }
 
 /// Whether a function sums states, or pairs by weights that are finitely many powers, however they are
-/// written. What counts pairs alone, as the mean of an exponential does, has no such weights.
+/// written and whatever pairs are visible. What counts pairs alone, as the mean of an exponential does, has
+/// no such weights.
 static bool sumsFinitelyManyOrders(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone(); // taking weights apart makes operations
   auto isSeparable = [](PairwiseOp pairs) {
@@ -127,7 +128,9 @@ static bool sumsFinitelyManyOrders(ModuleOp module) {
     for (auto sum : pairs.getSums().getAsRange<PairSumAttr>())
       if (!isCount(pairs, sum) && !llvm::is_contained(wanted, sum.getYielded()))
         wanted.push_back(sum.getYielded());
-    return !wanted.empty() && succeeded(SeparableSums(pairs).run(wanted));
+    SeparableSums sums(pairs);
+    sums.causal = true;
+    return !wanted.empty() && succeeded(sums.readWeights(wanted));
   };
   return copy
       ->walk([&](Operation *op) {

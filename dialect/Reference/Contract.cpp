@@ -33,7 +33,7 @@ static Real normOf(llvm::ArrayRef<Real> x) {
 }
 
 /// How many times the mean square of the other draws' errors that of a draw is which has jumped.
-static constexpr int kJump = 4;
+static constexpr int kJump = 16;
 
 Real taylor::reference::likelyError(llvm::ArrayRef<Real> draws) {
   Real mean = 0, variance = 0;

@@ -34,6 +34,9 @@ def attention(q, k, v, *more, spec, options="", offset=None, documents=None):
         if not isinstance(documents, torch.Tensor) or documents.dtype not in (torch.int32, torch.int64):
             kind = documents.dtype if isinstance(documents, torch.Tensor) else type(documents).__name__
             raise TypeError(f"expected a tensor of int32 or int64 for documents, but got {kind}")
+        if documents.dtype == torch.int64 and documents.device.type == "cpu" and not torch.compiler.is_compiling():
+            if documents.numel() and not -(2**31) <= documents.min() <= documents.max() < 2**31:
+                raise ValueError("expected numbers of documents in the range of int32")
         inputs.append(documents.to(torch.int32))
         options += " --documents"
     return torch.ops.taylor.attention(inputs, str(spec), options, offset)[0]

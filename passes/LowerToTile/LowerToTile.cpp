@@ -457,9 +457,9 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
   bool inParts = kernel.kind == KernelPlan::Kind::Pairs || kernel.kind == KernelPlan::Kind::Steps;
   if (inParts)
     grid.push_back(partsOf(kernel));
-  if (!kernel.channel.empty())
-    grid.push_back(
-        tile::ExtentAttr::get(builder.getContext(), llvm::divideCeil(kernel.channels, sizes.stateFeatures)));
+  if (!kernel.channels.name.empty())
+    grid.push_back(tile::ExtentAttr::get(builder.getContext(),
+                                         llvm::divideCeil(kernel.channels.size, sizes.stateFeatures)));
   auto op = tile::KernelOp::create(builder, loc, kernel.name, grid);
   OpBuilder inside = OpBuilder::atBlockEnd(op.getBlock());
 
@@ -478,8 +478,8 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
   Frame frame = frameOf(kernel.axes, block, op, emitter);
   if (inParts)
     frame.indices["part"] = op.getBlock()->getArguments().back();
-  if (!kernel.channel.empty()) {
-    frame.channel = kernel.channel;
+  if (!kernel.channels.name.empty()) {
+    frame.channel = kernel.channels.name;
     frame.channelSize = sizes.stateFeatures;
     frame.channelStart = arith::MulIOp::create(inside, loc, op.getBlock()->getArguments().back(),
                                                emitter.constant(frame.channelSize));

@@ -208,27 +208,27 @@ void Partition::addRoots() {
 }
 
 KernelPlan &Partition::kernelFor(KernelPlan::Kind kind, int64_t stage, ArrayRef<StringRef> axes,
-                                 Operation *op, std::pair<StringRef, int64_t> channels) {
+                                 Operation *op, ChannelAxis channels) {
   for (KernelPlan &kernel : kernels)
     if (kernel.kind == kind && kernel.stage == stage && ArrayRef(kernel.axes) == axes && kernel.op == op &&
-        std::pair(kernel.channel, kernel.channels) == channels)
+        kernel.channels == channels)
       return kernel;
   KernelPlan &kernel = kernels.emplace_back();
   kernel.kind = kind;
   kernel.stage = stage;
   kernel.axes.assign(axes.begin(), axes.end());
   kernel.op = op;
-  std::tie(kernel.channel, kernel.channels) = channels;
+  kernel.channels = channels;
   return kernel;
 }
 
-/// More than a head or learned features have: a block of so many would be most of a kernel's code.
+/// More than heads or learned features on GPUs have: a block of so many would be most of a kernel's code.
 static constexpr int64_t kLongChannels = 256;
 
-std::pair<StringRef, int64_t> Partition::longAxisOf(const Root &root) {
+ChannelAxis Partition::longAxisOf(const Root &root) {
   ArrayType type = typeOf(root.value);
   if (root.partial || llvm::any_of(type.getAxes(), [](StringAttr axis) { return isTokenAxis(axis); }))
-    return {"", 0};
+    return {};
   // Formulas of what lies in memory, element by element.
   SmallVector<Value> open{root.value};
   SmallPtrSet<Operation *, 16> seen;
@@ -238,14 +238,15 @@ std::pair<StringRef, int64_t> Partition::longAxisOf(const Root &root) {
       continue;
     auto map = value.getDefiningOp<MapOp>();
     if (!map)
-      return {"", 0};
+      return {};
     if (seen.insert(map).second)
       llvm::append_range(open, map->getOperands());
   }
+  ChannelAxis longest;
   for (auto [name, size] : llvm::zip(type.getAxes(), type.getSizes()))
-    if (!isRuntimeAxis(name) && size > kLongChannels)
-      return {name.getValue(), size};
-  return {"", 0};
+    if (!isRuntimeAxis(name) && size > std::max(longest.size, kLongChannels))
+      longest = {name.getValue(), size};
+  return longest;
 }
 
 SmallVector<StringRef> taylor::gridAxes(ArrayRef<Value> arrays, Operation *op) {
@@ -367,8 +368,8 @@ void Partition::delayRoots() {
     }
     for (KernelPlan &late : kernels)
       if (late.kind == KernelPlan::Kind::Local && late.axes == early.axes &&
-          std::pair(late.channel, late.channels) == std::pair(early.channel, early.channels) &&
-          late.stage > early.stage && late.stage <= latest && !early.roots.empty()) {
+          late.channels == early.channels && late.stage > early.stage && late.stage <= latest &&
+          !early.roots.empty()) {
         late.roots.insert(late.roots.end(), early.roots.begin(), early.roots.end());
         early.roots.clear();
       }

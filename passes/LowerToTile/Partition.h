@@ -36,6 +36,13 @@ struct Root {
   Demand demand;
 };
 
+/// A channel axis, or none where the name is empty.
+struct ChannelAxis {
+  llvm::StringRef name;
+  int64_t size = 0;
+  bool operator==(const ChannelAxis &other) const = default;
+};
+
 struct KernelPlan {
   enum class Kind { Angles, Local, Scan, States, Steps, Pairs } kind;
   int64_t stage = 0;
@@ -44,10 +51,8 @@ struct KernelPlan {
   std::string name;
   /// Grid: run-time axes of what is computed, a token axis in blocks.
   llvm::SmallVector<llvm::StringRef> axes;
-  /// Where there are no tokens and many channels, as of a state: the axis of these, in blocks too, and how
-  /// many they are. Else empty, and 0.
-  llvm::StringRef channel;
-  int64_t channels = 0;
+  /// Where there are no tokens and many channels, as of a state: these, in blocks of a panel of features.
+  ChannelAxis channels;
   /// The scan, the states, the steps or the pairwise operation.
   mlir::Operation *op = nullptr;
   std::optional<AngleTable> angles;
@@ -95,11 +100,9 @@ private:
   /// 16-bit keys and values that a loop reads again are converted once, into workspace.
   void convertKeys();
   KernelPlan &kernelFor(KernelPlan::Kind kind, int64_t stage, llvm::ArrayRef<llvm::StringRef> axes,
-                        mlir::Operation *op = nullptr,
-                        std::pair<llvm::StringRef, int64_t> channels = {"", 0});
-  /// The channel axis along which blocks compute a root by themselves, and its size, where it is long; else
-  /// empty.
-  std::pair<llvm::StringRef, int64_t> longAxisOf(const Root &root);
+                        mlir::Operation *op = nullptr, ChannelAxis channels = {});
+  /// The longest channel axis along which blocks can compute a root by themselves, where it is long.
+  ChannelAxis longAxisOf(const Root &root);
   void nameKernels();
 
   struct Leaves {

@@ -266,6 +266,9 @@ Value TileEmitter::positions(StringRef axis, const Frame &frame) {
     if (axis == "lag")
       start = add(start, constant(-tile::kLagMargin));
     count = frame.size(axis);
+  } else if (axis == frame.channel) {
+    start = frame.channelStart;
+    count = frame.channelSize;
   }
   auto type = tile::TileType::get(builder.getContext(), {tile::Axis::get(builder.getContext(), axis, count)},
                                   builder.getIndexType());

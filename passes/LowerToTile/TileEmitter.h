@@ -68,7 +68,8 @@ public:
   TileEmitter(mlir::OpBuilder &builder, mlir::Location loc, const ArrayMemory &memory, const TileSizes &sizes,
               FunctionOp function);
 
-  /// The tile of an array at `frame`: token axes by the frame's windows, channels whole, b, h and g fixed.
+  /// The tile of an array at `frame`: token axes by the frame's windows, channels whole but for its window of
+  /// them, b, h and g fixed.
   mlir::Value emit(mlir::Value array, Frame &frame);
   /// Type of that tile.
   mlir::tile::TileType tileType(ArrayType array, const Frame &frame);

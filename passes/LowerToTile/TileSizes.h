@@ -66,7 +66,7 @@ struct TileSizes {
   /// Components of a vector that are multiplied with one other at once: features come in blocks of so many.
   int64_t featureBlock = 1;
   /// Most features of a panel that is contracted with a state, and those of one that is summed over tokens or
-  /// is a product with a state.
+  /// is a product with a state; of so many is a block of formulas of many channels without tokens, too.
   int64_t readFeatures = 144, stateFeatures = 24;
   /// Heads of a block that works on tokens of a head alone: one token's rows are less than it costs to hand a
   /// block to another thread.

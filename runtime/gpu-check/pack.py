@@ -94,7 +94,7 @@ class Packer:
     # ---- What is in it
 
     def artifacts(self):
-        """Every specification in every type and head size; one in other head sizes and without a mask in the first type; timed ones in every mode."""
+        """Every specification in every type and head size; one in other head sizes and without a mask in the first type; timed ones in every mode that changes them."""
         options = self.options
         every = sorted(file.stem for file in (SOURCE / "examples" / "specs").glob("*.mlir"))
         specs = every if options.specs == "all" else options.specs.split(",")

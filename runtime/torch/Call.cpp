@@ -269,6 +269,12 @@ const Manifest &manifestFor(Program &program, at::TensorList inputs) {
     place = placeOf(program, device);
   const Manifest &manifest = program.manifest(dtype, d, e, place);
   checkCount(manifest, inputs, /*complete=*/false);
+  // One tensor without data makes a call one without data, whose results nobody computes.
+  const at::Tensor &telling = tellingInput(program, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (at::Tensor input = inputs[i]; input.defined() && input.is_meta() != telling.is_meta())
+      fail("expected device ", telling.device().str(), " of '", manifest.inputs[i].name, "', but got ",
+           input.device().str());
   return manifest;
 }
 

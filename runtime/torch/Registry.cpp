@@ -73,7 +73,7 @@ bool tells(const runtime::TensorInfo &input) {
 
 /// Without the names of targets, and without how GPUs multiply and add. What a manifest says does not depend
 /// on them, but for the sizes of states; and to say these of a GPU, its code would have to be made.
-std::vector<std::string> withoutTarget(std::vector<std::string> arguments) {
+std::vector<std::string> withoutMachine(std::vector<std::string> arguments) {
   std::erase_if(arguments, [](const std::string &word) {
     return std::ranges::any_of(std::array{"--target=", "--f32-products=", "--bf16-products=", "--row-sums="},
                                [&](const char *option) { return word.rfind(option, 0) == 0; });
@@ -133,7 +133,7 @@ Program::Program(std::string spec, std::string options, std::string_view name)
     source = runtime::Specification::read(spec);
     if (!name.empty())
       source.name = name;
-    description = runtime::compileManifest(source, withoutTarget(arguments));
+    description = runtime::compileManifest(source, withoutMachine(arguments));
   }
   takesOptional = std::ranges::any_of(description.inputs, &runtime::TensorInfo::optional);
   hasStates = std::ranges::any_of(description.inputs, &runtime::TensorInfo::isState);
@@ -188,7 +188,7 @@ const runtime::Manifest &Program::manifest(TaylorDtype dtype, int64_t d, int64_t
       return known.manifest;
   std::vector<std::string> all = sizedArguments(dtype, d, e);
   if (!hasStates)
-    all = withoutTarget(all);
+    all = withoutMachine(all);
   return signatures.emplace_back(Signature{dtype, d, e, runtime::compileManifest(source, all)}).manifest;
 }
 

@@ -89,6 +89,8 @@ class Documents(unittest.TestCase):
                                (torch.zeros(1, 5), "expected a tensor of int32 or int64 for documents, but got torch.float32")):
             with self.assertRaisesRegex(TypeError, message):
                 attention(q, q, q, spec=str(SPECS / "softmax.mlir"), documents=wrong)
+        with self.assertRaisesRegex(ValueError, "expected numbers of documents in the range of int32"):
+            attention(q, q, q, spec=str(SPECS / "softmax.mlir"), documents=torch.tensor([[0, 0, 0, 2**32, 2**32]]))
         for numbers, message in (([0] * 6, "expected size 5 of axis u of 'documents' as of 'k', but got 6"),
                                  ([0, 3, 1, 3, 3], "expected ascending numbers in 'input:documents', but got 1 after 3 at place 2 of axis u; number them"),
                                  ([0, 0, 0, 0, 2**24 + 1], "expected numbers from -16777216 to 16777216 in 'input:documents', but got 16777217 at place 4")):

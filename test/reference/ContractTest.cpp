@@ -159,7 +159,10 @@ TEST(Contract, DrawsSayHowMuchChanceAnErrorHas) {
   // One of eight has jumped: an error of that size is likely, the mean and three deviations are less.
   EXPECT_NEAR(likelyError({1, 1, 1, 1, 1, 1, 1, 10}), 10, 1e-12);
   // Two alike have not.
-  EXPECT_LT(likelyError({1, 1, 1, 1, 1, 1, 10, 10}), 11);
+  EXPECT_NEAR(likelyError({1, 1, 1, 1, 1, 1, 10, 10}), 9.04L, 0.01);
+  // Nor has the largest of a few numbers' noise.
+  EXPECT_NEAR(likelyError({0.2L, 0.5L, 0.7L, 1, 1.1L, 1.3L, 1.5L, 2.5L}),
+              std::sqrt((1.6225L + 3 * 1.9929L) / 2), 0.02);
 }
 
 TEST(Contract, DoublesTheFactorWhereEagerCodeHasNoDigit) {

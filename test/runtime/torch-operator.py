@@ -233,6 +233,8 @@ class Operator(unittest.TestCase):
                    q, k.repeat(1, 2, 1, 1)[:, :3], v.repeat(1, 2, 1, 1)[:, :3], gate, weight)
         self.error("expected dtype Float of 'k', but got Double", q, k.double(), v, gate, weight)
         self.error("expected dtype Float, BFloat16, Half or Double of 'q', but got Long", q.long(), k, v, gate, weight)
+        self.error("expected device cpu of 'k', but got meta", q, k.to("meta"), v, gate, weight)
+        self.error("expected device meta of 'k', but got cpu", q.to("meta"), k, v, gate, weight)
         self.error("expected dtype Float of 'norm_weight', but got Int", q, k, v, gate, weight.int())
         self.error("expected the path of a specification or its text, but got 'nowhere.mlir', where there is no file",
                    q, k, v, spec="nowhere.mlir")

@@ -42,8 +42,8 @@ AttentionKernel compileAttention(const AttentionConfig &attention, const ModelCo
   const taylor::Manifest &manifest = compiled.manifest();
   if (manifest.mask != "causal")
     fail("requires a causal specification, but '", manifest.spec, "' in '", path.string(),
-         "' has a bidirectional sum, by which a token would see those that it is to predict; write causal "
-         "there, or pass --set attention.mask=causal");
+         "' has a bidirectional sum, or a 'reverse' or a reduction over tokens, by which a token would see "
+         "those that it is to predict; write causal there, or pass --set attention.mask=causal for sums");
   if (manifest.outputs.size() != 1)
     fail("requires a specification with one output, but '", manifest.spec, "' has ", manifest.outputs.size());
   kernel.name = manifest.spec;

@@ -1,4 +1,4 @@
-"""deep.py FOLDER: specifications whose formulas are deep, each in another way, and long.mlir, which is within the limit."""
+"""deep.py FOLDER: specifications whose formulas are deep, each in another way, and long.mlir, which is within the limit, and chain.mlir, a long chain of short ones."""
 import pathlib
 import sys
 
@@ -20,4 +20,8 @@ for name, formula in formulas.items():
 conditions = ", ".join(["u <= t"] * n)
 (folder / "conditions.mlir").write_text(
     types + f"taylor.spec @deep(%q: !q, %k: !k, %v: !v) {{\n  %o = taylor.recurrences %q, %k, %v exponential causal visible({conditions}) : !q, !k, !v\n"
+    "  taylor.yield %o : !taylor.array<[b, h, t, e]>\n}\n")
+chain = "".join(f"  %y{i + 1} = taylor.map %y{i} + 1.0 : !v\n" for i in range(600))
+(folder / "chain.mlir").write_text(
+    types + f"taylor.spec @chain(%q: !q, %k: !k, %v: !v) {{\n  %y0 = taylor.map 2.0 * %v : !v\n{chain}  %o = taylor.recurrences %q, %k, %y600 exponential causal : !q, !k, !v\n"
     "  taylor.yield %o : !taylor.array<[b, h, t, e]>\n}\n")
