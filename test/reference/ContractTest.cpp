@@ -158,11 +158,10 @@ TEST(Contract, DrawsSayHowMuchChanceAnErrorHas) {
   EXPECT_EQ(likelyError({1, std::numeric_limits<Real>::infinity()}), 0); // what overflows allows nothing
   // One of eight has jumped: an error of that size is likely, the mean and three deviations are less.
   EXPECT_NEAR(likelyError({1, 1, 1, 1, 1, 1, 1, 10}), 10, 1e-12);
-  // Two alike have not.
-  EXPECT_NEAR(likelyError({1, 1, 1, 1, 1, 1, 10, 10}), 9.04L, 0.01);
-  // Nor has the largest of a few numbers' noise.
-  EXPECT_NEAR(likelyError({0.2L, 0.5L, 0.7L, 1, 1.1L, 1.3L, 1.5L, 2.5L}),
-              std::sqrt((1.6225L + 3 * 1.9929L) / 2), 0.02);
+  // So have two.
+  EXPECT_NEAR(likelyError({1, 1, 1, 1, 1, 1, 10, 10}), 10, 1e-12);
+  // But not the largest of a few numbers' noise: squares of mean 1.376 and deviation 1.125.
+  EXPECT_NEAR(likelyError({0.5L, 0.6L, 0.8L, 1, 1.1L, 1.3L, 1.5L, 1.9L}), 1.541L, 0.002);
 }
 
 TEST(Contract, DoublesTheFactorWhereEagerCodeHasNoDigit) {
