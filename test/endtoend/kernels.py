@@ -17,6 +17,9 @@ from taylor_attention import attention
 
 EPSILON = {torch.float32: 2.0**-23, torch.bfloat16: 2.0**-7, torch.float64: 4096 * 2.0**-52}  # fp64: the angles of rope at position p are off by p eps
 FACTOR = {torch.float32: 2.0, torch.bfloat16: 1.1, torch.float64: 2.0}
+# Elements of a running sum share their errors, so that one draw of eager code's says little (dialect/Reference/README.md, "Luck is measured"): twice as much.
+# The tests of shapes judge it by eight draws.
+RUNNING_SUMS = {"gradient of decay_gate"}
 SHAPES = [  # b, h, g, t, u, d, e
     (2, 4, 2, 65, 65, 32, 32),
     (1, 3, 1, 37, 111, 64, 16),
@@ -70,7 +73,8 @@ def check(label, kernel, formula, inputs, dtype, eager_type=None):
             error, norm = (got.double() - ref).norm().item(), ref.norm().item()
             elements = ref.numel() ** 0.5
             floor = EPSILON[dtype] * elements * (4 if norm < EPSILON[dtype] * elements else 1 / 16)
-            allowed = max(FACTOR[dtype] * (eager[what].double() - ref).norm().item(), 4 * EPSILON[dtype] * norm, floor)
+            factor = FACTOR[dtype] * (2 if what in RUNNING_SUMS else 1)
+            allowed = max(factor * (eager[what].double() - ref).norm().item(), 4 * EPSILON[dtype] * norm, floor)
             assert error <= allowed, f"{label} {layout} {what}: error {error:.3e} of norm {norm:.3e}, allowed {allowed:.3e}"
             if error / allowed > Worst.ratio:
                 Worst.ratio, Worst.what = error / allowed, f"{label} {layout} {what}"
