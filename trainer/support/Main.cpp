@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/support/Main.h"
 #include <c10/util/Exception.h>
+#include <c10/util/Logging.h>
 #include <cstdio>
 #include <new>
 
@@ -29,6 +30,8 @@ std::string describeException() {
 }
 
 int runGuarded(const std::function<int()> &work) {
+  // Where it is set, memory that cannot be had aborts the process; libtorch 2.11 leaves it set at random.
+  FLAGS_caffe2_use_fatal_for_enforce = false;
   try {
     return work();
   } catch (...) {
