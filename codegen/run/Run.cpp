@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Run.h"
+#include "codegen/Driver/Progress.h"
 #include "codegen/run/Expectation.h"
 #include "codegen/run/FunctionsCheck.h"
 #include "codegen/run/Kernel.h"
@@ -8,7 +9,9 @@
 #include "codegen/run/TileProgram.h"
 #include "dialect/Taylor/Parameters.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+#include <optional>
 
 using namespace mlir;
 using namespace taylor;
@@ -55,10 +58,28 @@ size_t indexOf(ArrayRef<NamedArray> arrays, StringRef name) {
   return llvm::find_if(arrays, [&](const NamedArray &array) { return array.name == name; }) - arrays.begin();
 }
 
+/// What the reference takes long for, on a terminal; kernels' compilation shows itself.
+class ReferenceProgress {
+public:
+  ReferenceProgress() {
+    if (llvm::sys::Process::StandardErrIsDisplayed())
+      progress.emplace("taylor-run");
+    begin("the fp64 reference and eager code, on the processor");
+  }
+  void begin(const char *phase) {
+    if (progress)
+      progress->begin(phase);
+  }
+
+private:
+  std::optional<Progress> progress;
+};
+
 LogicalResult runReference(SpecOp spec, const Options &options) {
   FailureOr<Problem> problem = makeProblem(spec, options);
   if (failed(problem))
     return failure();
+  std::optional<ReferenceProgress> progress(std::in_place);
   if (!options.references.empty()) {
     FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly);
     // Who compares with what is written has no eager code to draw from.
@@ -68,6 +89,7 @@ LogicalResult runReference(SpecOp spec, const Options &options) {
   }
   auto arithmetic = options.device == Device::Eager ? problem->eager() : reference::Arithmetic::exact();
   FailureOr<Evaluated> evaluated = evaluate(*problem, arithmetic, options.gradient);
+  progress.reset();
   if (failed(evaluated))
     return failure();
   return report(*problem, *evaluated, options);
@@ -91,15 +113,18 @@ ComparisonTable judgeAll(const Problem &problem, const Evaluated &evaluated, con
 /// Every output and gradient of the kernels against the reference, by the contract.
 LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, const Options &options,
                           bool withGradients) {
+  std::optional<ReferenceProgress> progress(std::in_place);
   FailureOr<Expectation> expectation = Expectation::evaluate(problem, withGradients, evaluated.hasStates());
   if (failed(expectation))
     return failure();
   ComparisonTable table = judgeAll(problem, evaluated, options, *expectation);
   if (!table.passes()) {
+    progress->begin("eight more draws of eager code's rounding");
     if (failed(expectation->addDraws(problem, withGradients)))
       return failure();
     table = judgeAll(problem, evaluated, options, *expectation);
   }
+  progress.reset();
   return success(table.print());
 }
 
