@@ -9,6 +9,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
+from pseudo_terminal import read_all
+
 BIN, SPECS, FOLDER = map(pathlib.Path, sys.argv[1:4])
 PHASE = r"taylorc: phase (\d+) of 8, (sm_80: )?[\w ]+ \((\d+) s\)"
 
@@ -20,18 +23,6 @@ def compile(seconds, stderr, *options):
     ptxas.chmod(0o755)
     command = [BIN / "taylorc", SPECS / "softmax.mlir", "--target=sm_80", "--dtype=bf16", "-o", FOLDER / "a.so", *options]
     return subprocess.Popen(command, env={**os.environ, "TAYLOR_PTXAS": str(ptxas)}, stderr=stderr)
-
-
-def read(descriptor):
-    text = b""
-    while True:
-        try:
-            piece = os.read(descriptor, 65536)
-        except OSError:  # the other end is closed
-            return text.decode()
-        if not piece:
-            return text.decode()
-        text += piece
 
 
 process = compile(8, subprocess.PIPE)
@@ -50,7 +41,7 @@ assert process.returncode == 1 and "phase" not in log and "refused the code" in 
 reader, writer = pty.openpty()
 process = compile(4, writer)
 os.close(writer)
-screen = read(reader)
+screen = read_all(reader).decode()
 assert process.wait() == 1
 drawings = re.split(r"\r\x1b\[K", screen)
 assert len([text for text in drawings if re.fullmatch(PHASE, text)]) >= 2, screen

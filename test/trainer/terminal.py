@@ -3,6 +3,7 @@
 # RUN: env TAYLORC=%fixture/fixture.py CC=%cc %python %s %tiny %fixture/gated.mlir %t
 import fcntl
 import os
+import pathlib
 import pty
 import re
 import struct
@@ -10,21 +11,16 @@ import subprocess
 import sys
 import termios
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
+from pseudo_terminal import read_all
+
 config, spec, out = sys.argv[1:]
 for columns in (120, 40):
     reader, writer = pty.openpty()
     fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen(["taylor-train", "--config", config, "--attention", spec, "--out", out, "--overwrite"], stderr=writer)
     os.close(writer)
-    output = b""
-    while True:
-        try:
-            piece = os.read(reader, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        output += piece
+    output = read_all(reader)
     os.close(reader)
     assert process.wait() == 0, output
     drawings = [line for line in re.split(r"\r\x1b\[K|\r\n", output.decode()) if line.startswith("training ")]
