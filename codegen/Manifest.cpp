@@ -261,9 +261,7 @@ std::string getMask(SpecOp spec) {
     bool looksAhead = TypeSwitch<Operation *, bool>(op)
                           .Case<RecurrencesOp, RecurrenceOp>(sumsAll)
                           .Case<ScanOp, ConvolveOp>(isReverse)
-                          .Case([](ReduceOp op) {
-                            return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(), isTokenAxis);
-                          })
+                          .Case(reducesTokens)
                           .Default(false);
     if (looksAhead)
       mask = "bidirectional";

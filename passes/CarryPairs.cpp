@@ -71,13 +71,9 @@ LogicalResult StateCarrier::refuseLaterPieces(PairwiseOp op) {
 }
 
 LogicalResult StateCarrier::carryPairs(PairwiseOp op) {
-  SmallVector<int64_t> wanted;
-  SmallVector<bool> counted;
-  for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>()) {
-    counted.push_back(isCount(op, sum));
-    if (!counted.back())
-      wanted.push_back(sum.getYielded());
-  }
+  SmallVector<int64_t> wanted = weightsOf(op);
+  SmallVector<bool> counted = llvm::map_to_vector(op.getSums().getAsRange<PairSumAttr>(),
+                                                  [&](PairSumAttr sum) { return isCount(op, sum); });
   SeparableSums sums(op);
   if (failed(wanted.empty() ? sums.readMask() : sums.run(wanted)))
     return refusePairs(sums.at, sums.reason);

@@ -215,12 +215,8 @@ std::optional<ChunkSums::Refusal> ChunkSums::rewrite(PairwiseOp op) {
     return std::nullopt;
   if (hasSumInto(PairOutput::Diagonals))
     return Refusal{op.getLoc(), "a sum over the pairs of a distance"};
-  SmallVector<int64_t> wanted;
-  for (auto [sum, is] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), chunked))
-    if (is)
-      wanted.push_back(sum.getYielded());
   SeparableSums sums(op);
-  if (failed(sums.run(wanted)))
+  if (failed(sums.run(weightsOf(op))))
     return Refusal{sums.at, sums.reason};
   if (sums.documents && !areShared(sums.documents))
     return Refusal{op.getLoc(), "documents of each head"};

@@ -128,11 +128,7 @@ template <typename Op> bool readBack(Op op, unsigned index, const ScaledSum &sum
 /// code that rounds each result.
 bool isSumOfFeatures(OpResult sum) {
   auto op = cast<PairwiseOp>(sum.getOwner());
-  // Reading the weights may leave scalars.
-  auto copy = cast<PairwiseOp>(OpBuilder(op).clone(*op));
-  bool succeeds = succeeded(SeparableSums(copy).run(op.getSum(sum.getResultNumber()).getYielded()));
-  copy.erase();
-  return succeeds;
+  return areSeparable(op, op.getSum(sum.getResultNumber()).getYielded());
 }
 
 /// A result before it was rounded, from the rounded one and the rest, which is rounded alike: half the bytes

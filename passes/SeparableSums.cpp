@@ -373,6 +373,24 @@ bool SeparableSums::decayAlike() {
   return true;
 }
 
+SmallVector<int64_t> taylor::weightsOf(PairwiseOp op) {
+  SmallVector<int64_t> weights;
+  for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>())
+    if (!isCount(op, sum))
+      weights.push_back(sum.getYielded());
+  return weights;
+}
+
+bool taylor::areSeparable(PairwiseOp op, ArrayRef<int64_t> weights, bool underAnyMask) {
+  // Reading the weights may leave scalars.
+  auto copy = cast<PairwiseOp>(OpBuilder(op).clone(*op));
+  SeparableSums sums(copy);
+  sums.causal = underAnyMask;
+  bool are = succeeded(underAnyMask ? sums.readWeights(weights) : sums.run(weights));
+  copy.erase();
+  return are;
+}
+
 LogicalResult SeparableSums::run(ArrayRef<int64_t> wanted) {
   return success(succeeded(readMask()) && succeeded(readWeights(wanted)));
 }

@@ -35,6 +35,12 @@ inline bool isRowCount(PairwiseOp op, PairSumAttr sum) {
   return sum.getKind() == PairOutput::Rows && isCount(op, sum);
 }
 
+/// Numbers of the yielded scalars of all sums that are no counts.
+llvm::SmallVector<int64_t> weightsOf(PairwiseOp op);
+/// Whether these are sums of products as SeparableSums has them: under a mask that it reads, or
+/// `underAnyMask`. The operation stays as it is.
+bool areSeparable(PairwiseOp op, llvm::ArrayRef<int64_t> weights, bool underAnyMask = false);
+
 /// The weight region of one operation, taken apart.
 class SeparableSums {
 public:

@@ -120,23 +120,15 @@ LogicalResult Driver::prepareSteps() {
 /// written and whatever pairs are visible. What counts pairs alone, as the mean of an exponential does, has
 /// no such weights.
 static bool sumsFinitelyManyOrders(ModuleOp module) {
-  OwningOpRef<ModuleOp> copy = module.clone(); // taking weights apart makes operations
-  auto isSeparable = [](PairwiseOp pairs) {
-    if (pairs.hasMaximum())
-      return false;
-    SmallVector<int64_t> wanted;
-    for (auto sum : pairs.getSums().getAsRange<PairSumAttr>())
-      if (!isCount(pairs, sum) && !llvm::is_contained(wanted, sum.getYielded()))
-        wanted.push_back(sum.getYielded());
-    SeparableSums sums(pairs);
-    sums.causal = true;
-    return !wanted.empty() && succeeded(sums.readWeights(wanted));
+  auto isFinite = [](PairwiseOp pairs) {
+    SmallVector<int64_t> weights = weightsOf(pairs);
+    return !pairs.hasMaximum() && !weights.empty() && areSeparable(pairs, weights, /*underAnyMask=*/true);
   };
-  return copy
-      ->walk([&](Operation *op) {
+  return module
+      .walk([&](Operation *op) {
         auto pairs = dyn_cast<PairwiseOp>(op);
-        bool isFinite = isa<StatesOp, StepStatesOp>(op) || (pairs && isSeparable(pairs));
-        return isFinite ? WalkResult::interrupt() : WalkResult::advance();
+        bool isSum = isa<StatesOp, StepStatesOp>(op) || (pairs && isFinite(pairs));
+        return isSum ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -174,7 +166,7 @@ LogicalResult Driver::lowerToPairwise() {
       })))
     return failure();
   manifest.addFunctions(*module);
-  isFinite |= sumsFinitelyManyOrders(*module);
+  isFinite = isFinite || sumsFinitelyManyOrders(*module);
   return success();
 }
 

@@ -11,7 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
-#include <optional>
+#include <memory>
 
 using namespace mlir;
 using namespace taylor;
@@ -58,28 +58,20 @@ size_t indexOf(ArrayRef<NamedArray> arrays, StringRef name) {
   return llvm::find_if(arrays, [&](const NamedArray &array) { return array.name == name; }) - arrays.begin();
 }
 
-/// What the reference takes long for, on a terminal; kernels' compilation shows itself.
-class ReferenceProgress {
-public:
-  ReferenceProgress() {
-    if (llvm::sys::Process::StandardErrIsDisplayed())
-      progress.emplace("taylor-run");
-    begin("the fp64 reference and eager code, on the processor");
-  }
-  void begin(const char *phase) {
-    if (progress)
-      progress->begin(phase);
-  }
-
-private:
-  std::optional<Progress> progress;
-};
+/// What the reference takes long for, on a terminal; kernels' compilation shows itself. Null elsewhere.
+std::unique_ptr<Progress> showReference() {
+  if (!llvm::sys::Process::StandardErrIsDisplayed())
+    return nullptr;
+  auto progress = std::make_unique<Progress>("taylor-run");
+  progress->begin("the fp64 reference and eager code, on the processor");
+  return progress;
+}
 
 LogicalResult runReference(SpecOp spec, const Options &options) {
   FailureOr<Problem> problem = makeProblem(spec, options);
   if (failed(problem))
     return failure();
-  std::optional<ReferenceProgress> progress(std::in_place);
+  std::unique_ptr<Progress> progress = showReference();
   if (!options.references.empty()) {
     FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly);
     // Who compares with what is written has no eager code to draw from.
@@ -113,13 +105,14 @@ ComparisonTable judgeAll(const Problem &problem, const Evaluated &evaluated, con
 /// Every output and gradient of the kernels against the reference, by the contract.
 LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, const Options &options,
                           bool withGradients) {
-  std::optional<ReferenceProgress> progress(std::in_place);
+  std::unique_ptr<Progress> progress = showReference();
   FailureOr<Expectation> expectation = Expectation::evaluate(problem, withGradients, evaluated.hasStates());
   if (failed(expectation))
     return failure();
   ComparisonTable table = judgeAll(problem, evaluated, options, *expectation);
   if (!table.passes()) {
-    progress->begin("eight more draws of eager code's rounding");
+    if (progress)
+      progress->begin("eight more draws of eager code's rounding");
     if (failed(expectation->addDraws(problem, withGradients)))
       return failure();
     table = judgeAll(problem, evaluated, options, *expectation);

@@ -38,16 +38,15 @@ static Real normOf(llvm::ArrayRef<Real> x) {
 static constexpr int kJump = 4;
 
 Real taylor::reference::likelyError(llvm::ArrayRef<Real> draws) {
-  Real mean = 0, variance = 0;
-  for (Real error : draws)
+  Real mean = 0, variance = 0, largest = 0;
+  for (Real error : draws) {
     mean += error * error / draws.size();
+    largest = std::max(largest, error * error);
+  }
   for (Real error : draws)
     variance += (error * error - mean) * (error * error - mean) / (draws.size() - 1);
   Real likely = (mean + 3 * std::sqrt(variance)) / kSquareOfDraw;
   // A jump: rounding to the nearest makes it less often than a draw does, but no smaller.
-  Real largest = 0;
-  for (Real error : draws)
-    largest = std::max(largest, error * error);
   Real others = (mean * draws.size() - largest) / (draws.size() - 1);
   if (largest > kJump * others)
     likely = std::max(likely, largest);

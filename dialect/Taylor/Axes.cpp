@@ -16,6 +16,10 @@ bool taylor::isRuntimeAxis(StringRef axis) {
 
 bool taylor::isTokenAxis(StringRef axis) { return axis == "t" || axis == "u" || axis == "lag"; }
 
+bool taylor::reducesTokens(ReduceOp op) {
+  return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(), isTokenAxis);
+}
+
 StringRef taylor::tokenAxis(ArrayType array) {
   for (StringAttr axis : array.getAxes())
     if (isTokenAxis(axis))

@@ -18,6 +18,8 @@ bool isRuntimeAxis(llvm::StringRef axis);
 bool isTokenAxis(llvm::StringRef axis);
 /// The axis t, u or lag of an array, or "".
 llvm::StringRef tokenAxis(ArrayType array);
+/// Whether a reduction is over t, u or lag.
+bool reducesTokens(ReduceOp op);
 
 /// The one axis of an array that is neither a run-time axis nor `f`; empty if there is none or several.
 llvm::StringRef channelOf(ArrayType array);

@@ -227,7 +227,7 @@ static constexpr int64_t kLongChannels = 256;
 
 ChannelAxis Partition::longAxisOf(const Root &root) {
   ArrayType type = typeOf(root.value);
-  if (root.partial || llvm::any_of(type.getAxes(), [](StringAttr axis) { return isTokenAxis(axis); }))
+  if (root.partial || !tokenAxis(type).empty())
     return {};
   // Formulas of what lies in memory, element by element.
   SmallVector<Value> open{root.value};

@@ -17,10 +17,6 @@ using namespace taylor;
 // Small things
 //===----------------------------------------------------------------------===//
 
-bool taylor::reducesTokens(ReduceOp op) {
-  return llvm::any_of(op.getAxes().getAsValueRange<StringAttr>(), isTokenAxis);
-}
-
 double taylor::leastOf(Type type) { return type.isF64() ? -1.0e300 : -2.0e38; }
 
 Frame Frame::at(StringRef token, Value start, int64_t size) const {

@@ -166,8 +166,6 @@ private:
   llvm::StringMap<int64_t> channelSizes;
 };
 
-/// Whether a reduction sums over t or u.
-bool reducesTokens(ReduceOp op);
 /// A number that stands for minus infinity: -inf - -inf is NaN. Times log2(e) it is finite too.
 double leastOf(mlir::Type type);
 

@@ -104,10 +104,8 @@ class Packer:
         types, heads = options.types.split(","), HEADS[: 1 if options.small else None]
         plain = {"mode": "deterministic", "mask": None, "timed": False, "set": [], "decode": None}
         for spec, dtype, (d, e) in itertools.product(specs, types, heads):
-            modes = [m for m in MODES if self.has_modes[m]] if spec in TIMED and dtype == types[0] else ["deterministic"]
-            for mode in modes:
-                if mode == "rounded" and (spec not in SPLIT or dtype != "bf16"):
-                    continue
+            changed = [m for m in MODES if self.has_modes[m] and (m != "rounded" or (spec in SPLIT and dtype == "bf16"))]
+            for mode in changed if spec in TIMED and dtype == types[0] else ["deterministic"]:
                 yield {**plain, "spec": spec, "dtype": dtype, "sizes": {"d": d, "e": e}, "mode": mode, "timed": spec in TIMED and dtype == types[0]}
         for entry, dtype in itertools.product([e for e in DECODED if e["spec"] in specs], types[:1] if options.small else [x for x in types if x != "f16"]):
             yield {**plain, **entry, "dtype": dtype, "sizes": {"d": heads[0][0], "e": heads[0][1]}}

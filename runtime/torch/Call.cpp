@@ -52,6 +52,11 @@ bool isAligned16(const at::Tensor &tensor, const TensorInfo &info) {
   return true;
 }
 
+void requireDevice(const at::Tensor &tensor, const TensorInfo &info, c10::Device device) {
+  if (tensor.device() != device)
+    fail("expected device ", device.str(), " of '", info.name, "', but got ", tensor.device().str());
+}
+
 /// The tensor as the kernel takes it: itself, unless its last axis is a channel with a stride other than 1,
 /// it is a learned parameter in another floating dtype, or the kernel wants it `aligned` and it is not.
 /// (Sparse tensors do not come here: torch has no kernel of ours for them.)
@@ -59,8 +64,7 @@ at::Tensor prepare(const at::Tensor &tensor, const TensorInfo &info, c10::Device
                    bool aligned) {
   if (!tensor.defined())
     fail("requires a tensor for '", info.name, "', but got none");
-  if (tensor.device() != device)
-    fail("expected device ", device.str(), " of '", info.name, "', but got ", tensor.device().str());
+  requireDevice(tensor, info, device);
   at::Tensor ready = tensor;
   at::ScalarType wanted = scalarType(info.dtype);
   if (parameter && ready.scalar_type() != wanted && ready.is_floating_point())
@@ -265,16 +269,15 @@ const Manifest &manifestFor(Program &program, at::TensorList inputs) {
   auto [dtype, d, e] = problemOf(program, inputs);
   // Tensors without data may stand for those of a GPU that is not there.
   Place place;
-  if (c10::Device device = tellingInput(program, inputs).device(); program.hasStates && !device.is_meta())
+  c10::Device device = tellingInput(program, inputs).device();
+  if (program.hasStates && !device.is_meta())
     place = placeOf(program, device);
   const Manifest &manifest = program.manifest(dtype, d, e, place);
   checkCount(manifest, inputs, /*complete=*/false);
   // One tensor without data makes a call one without data, whose results nobody computes.
-  const at::Tensor &telling = tellingInput(program, inputs);
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (at::Tensor input = inputs[i]; input.defined() && input.is_meta() != telling.is_meta())
-      fail("expected device ", telling.device().str(), " of '", manifest.inputs[i].name, "', but got ",
-           input.device().str());
+    if (at::Tensor input = inputs[i]; input.defined())
+      requireDevice(input, manifest.inputs[i], device);
   return manifest;
 }
 
