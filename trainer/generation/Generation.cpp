@@ -270,6 +270,8 @@ void GenerationOptions::check() const {
 
 GenerationSpeed generate(const GenerationOptions &options, const GenerationListener &listener) {
   options.check();
+  if (!options.logits.empty())
+    requireWritable(options.logits, "--logits FILE");
   if (options.threads)
     at::set_num_threads(options.threads);
   c10::NoGradGuard noGrad;

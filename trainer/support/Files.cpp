@@ -76,6 +76,17 @@ void requireFolder(const fs::path &folder, std::string_view what, std::string_vi
          nearest.string(), "': ", std::strerror(errno), "; name another with ", option);
 }
 
+void requireWritable(const fs::path &path, std::string_view option) {
+  std::error_code error;
+  bool there = fs::exists(path, error);
+  fs::path checked = there ? path : fs::absolute(path).lexically_normal().parent_path();
+  int reason = there && fs::is_directory(path, error)                  ? EISDIR
+               : ::access(checked.c_str(), there ? W_OK : W_OK | X_OK) ? errno
+                                                                       : 0;
+  if (reason)
+    fail("cannot write '", path.string(), "': ", std::strerror(reason), "; name another with ", option);
+}
+
 int64_t sizeOf(const fs::path &path) {
   std::error_code error;
   int64_t size = fs::file_size(path, error);

@@ -39,6 +39,9 @@ void removeFile(const std::filesystem::path &path);
 // it is for, "the run", and which `option` names another stand in the message.
 void requireFolder(const std::filesystem::path &folder, std::string_view what, std::string_view option);
 
+// Throws Error where a file of this name cannot be written, before what it is to hold has been computed.
+void requireWritable(const std::filesystem::path &path, std::string_view option);
+
 // A file that is written piece by piece and flushed to the disk (fsync) at the end, so that a rename that
 // follows cannot outlive the contents. Throws Error, for example when the disk is full.
 class DurableFile {

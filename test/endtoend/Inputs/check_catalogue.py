@@ -48,7 +48,7 @@ CPU_BEYOND = {name: levels for name, levels in CPU.items() if name != "order"} |
     "spec": [name for rows in BEYOND.values() for name in rows],
     "heads": [(2, 2, 2), (1, 4, 1), (1, 8, 1), (1, 4, 2)],
 }
-PTX_BEYOND = CPU_BEYOND | {"e": ["same", 24], "tokens": [(33, 40), (40, 33), LONG], "heads": [(1, 2, 2), (1, 4, 1)]}
+PTX_BEYOND = CPU_BEYOND | {"e": ["same", 24], "tokens": [(33, 40), (40, 33), LONG], "heads": [(1, 2, 2), (1, 4, 1), (1, 8, 1)]}
 # Forms on GPUs, whose operands of products are two numbers of bf16.
 PTX_FORMS = {
     "spec": [*STATES],
