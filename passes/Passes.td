@@ -60,8 +60,8 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
 
     Requires: named parameters that the specification declares, an even head dimension where rope rotates it, a causal mask
     where a decay or a running sum over tokens occurs, masks that do not hide every pair whatever the sizes (a window of 0
-    tokens). Warns where a truncated series with an odd top order is summed into a mass, which can vanish or be negative, and
-    of inputs that no result depends on.
+    tokens). Warns where a truncated series with an odd top order, or a weight that is a
+    polynomial of odd degree, is summed into a mass that divides, which can vanish or be negative, and of inputs that no result depends on.
 
     ```mlir
     taylor.spec @f(%q: !taylor.array<[b, h, t, d]>) { .. taylor.map %q * rsqrt(size(d)) .. }

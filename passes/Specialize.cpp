@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -90,9 +91,60 @@ bool Signs::compute(Value scalar) {
 
 bool isNonNegative(Value scalar) { return Signs().isNonNegative(scalar); }
 
+/// What a formula comes to.
+Value yieldedBy(Region &formula) { return formula.front().getTerminator()->getOperand(0); }
+
+/// Degrees of scalars as polynomials in another, `x`. Each is looked at once.
+class Polynomials {
+public:
+  explicit Polynomials(Value x) : x(x) {}
+
+  /// Nothing where it is no polynomial. The largest that it can have: leading terms that cancel count.
+  std::optional<int64_t> degreeOf(Value scalar) {
+    if (auto it = known.find(scalar); it != known.end())
+      return it->second;
+    std::optional<int64_t> degree = compute(scalar);
+    return known[scalar] = degree;
+  }
+
+private:
+  std::optional<int64_t> compute(Value scalar);
+
+  Value x;
+  DenseMap<Value, std::optional<int64_t>> known;
+};
+
+std::optional<int64_t> Polynomials::compute(Value scalar) {
+  constexpr int64_t largest = 1000; // of any use; and no product of degrees overflows
+  Operation *op = scalar.getDefiningOp();
+  if (!op)
+    return scalar == x ? 1 : 0;
+  SmallVector<int64_t> degrees;
+  for (Value operand : op->getOperands()) {
+    std::optional<int64_t> degree = degreeOf(operand);
+    if (!degree)
+      return std::nullopt;
+    degrees.push_back(*degree);
+  }
+  std::optional<double> degree;
+  if (llvm::all_of(degrees, [](int64_t part) { return part == 0; }))
+    degree = 0;
+  else if (isa<arith::AddFOp, arith::SubFOp, arith::NegFOp>(op))
+    degree = *llvm::max_element(degrees);
+  else if (isa<arith::MulFOp>(op))
+    degree = degrees[0] + degrees[1];
+  else if (isa<arith::DivFOp>(op) && degrees[1] == 0)
+    degree = degrees[0];
+  else if (FloatAttr power; isa<math::PowFOp>(op) && matchPattern(op->getOperand(1), m_Constant(&power)))
+    degree = degrees[0] * power.getValueAsDouble();
+  if (!degree || !(*degree >= 0 && *degree <= largest) || *degree != int64_t(*degree))
+    return std::nullopt;
+  return int64_t(*degree);
+}
+
 bool isNonNegativeArray(Value array) {
   auto map = array.getDefiningOp<MapOp>();
-  return map && isNonNegative(map.getBody().front().getTerminator()->getOperand(0));
+  return map && isNonNegative(yieldedBy(map.getBody()));
 }
 
 /// Whether a scalar, or a product or sum with it, is divided by or has another function taken that needs it
@@ -142,18 +194,22 @@ private:
 };
 
 void Specializer::warnOddOrder(RecurrencesOp op) {
-  int64_t last = cast<IntegerAttr>(*op.getLastOrder()).getInt();
+  std::optional<int64_t> last;
+  if (op.getLastOrder())
+    last = cast<IntegerAttr>(*op.getLastOrder()).getInt();
+  else if (!op.getWeight().empty())
+    last = Polynomials(op.getWeight().getArgument(0)).degreeOf(yieldedBy(op.getWeight()));
   bool positiveFeatures =
       isNonNegativeArray(op.getQuery()) && isNonNegativeArray(op.getKey()) && op.getScore().empty();
-  bool positiveScore =
-      !op.getScore().empty() && isNonNegative(op.getScore().front().getTerminator()->getOperand(0));
+  bool positiveScore = !op.getScore().empty() && isNonNegative(yieldedBy(op.getScore()));
   Value mass = op.getSum(Sum::Mass);
-  if (last % 2 == 0 || !mass || !isDivisorArray(mass) || positiveFeatures || positiveScore)
+  if (!last || *last % 2 == 0 || !mass || !isDivisorArray(mass) || positiveFeatures || positiveScore)
     return;
+  StringRef what = op.getLastOrder() ? "top order" : "degree";
   op.emitWarning()
-      << "a series with the odd top order " << last
-      << " can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order, "
-         "features of queries and keys that are never negative, or a norm in place of the mass";
+      << (op.getLastOrder() ? "a series" : "a weight") << " with the odd " << what << " " << *last
+      << " can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even " << what
+      << ", features of queries and keys that are never negative, or a norm in place of the mass";
 }
 
 /// Inputs that no result depends on.
@@ -177,8 +233,7 @@ void Specializer::warnUnusedInputs() {
 LogicalResult Specializer::setOrders(RecurrencesOp op) {
   if (failed(resolveOrders(spec, op)))
     return failure();
-  if (op.getFirstOrder())
-    warnOddOrder(op);
+  warnOddOrder(op);
   return success();
 }
 

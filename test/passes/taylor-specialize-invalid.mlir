@@ -357,3 +357,42 @@ taylor.spec @odd_top_order_by_many_ways(%q: !q, %k: !k, %v: !v) {
   %o = taylor.map { x0 = %z + %z, x1 = x0 + x0, x2 = x1 + x1, x3 = x2 + x2, x4 = x3 + x3, x5 = x4 + x4, x6 = x5 + x5, x7 = x6 + x6, x8 = x7 + x7, x9 = x8 + x8, x10 = x9 + x9, x11 = x10 + x10, x12 = x11 + x11, x13 = x12 + x12, x14 = x13 + x13, x15 = x14 + x14, x16 = x15 + x15, x17 = x16 + x16, x18 = x17 + x17, x19 = x18 + x18, x20 = x19 + x19, x21 = x20 + x20, x22 = x21 + x21, x23 = x22 + x22, x24 = x23 + x23, x25 = x24 + x24, x26 = x25 + x25, x27 = x26 + x26, x28 = x27 + x27, x29 = x28 + x28, x30 = x29 + x29, x31 = x30 + x30, x32 = x31 + x31, x33 = x32 + x32, x34 = x33 + x33, x35 = x34 + x34, x36 = x35 + x35, x37 = x36 + x36, x38 = x37 + x37, x39 = x38 + x38, %n + abs(x39) } : !row, !o
   taylor.yield %o : !o
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+// The same series as a formula.
+taylor.spec @odd_degree(%q: !q, %k: !k, %v: !v) {
+  // expected-warning @below {{a weight with the odd degree 3 can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even degree, features of queries and keys that are never negative, or a norm in place of the mass}}
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v weight(1.0 + s + s * s / 2.0 + pow(s, 3.0) / 6.0) causal : !q, !k, !v
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+// Even degrees, no polynomials (a root, a sigmoid, a quotient by the score), features and scores that are never negative, masses that divide nothing.
+taylor.spec @degrees_that_are_not_odd(%q: !q, %k: !k, %v: !v) {
+  %a, %x = taylor.recurrences [numerator, mass] %q, %k, %v weight(1.0 + s + s * s / 2.0) causal : !q, !k, !v
+  %b, %y = taylor.recurrences [numerator, mass] %q, %k, %v weight(s * sigmoid(s)) causal : !q, !k, !v
+  %c, %z = taylor.recurrences [numerator, mass] %q, %k, %v weight(pow(s, 0.5)) causal : !q, !k, !v
+  %d, %w = taylor.recurrences [numerator, mass] %q, %k, %v weight(1.0 / (s * s * s)) causal : !q, !k, !v
+  %e, %l = taylor.recurrences [numerator, mass] %q, %k, %v score(relu(s)) weight(s) causal : !q, !k, !v
+  %f, %m = taylor.recurrences [numerator, mass] %q, %k, %v weight(s) causal : !q, !k, !v
+  %qf = taylor.map elu(%q) + 1.0 : !q
+  %kf = taylor.map relu(%k) : !k
+  %g, %n = taylor.recurrences [numerator, mass] %qf, %kf, %v weight(1.0 + s) causal : !q, !k, !v
+  %o = taylor.map %a / %x + %b / %y + %c / %z + %d / %w + %e / %l + %f * %m + %g / %n : !o, !row, !o, !row, !o, !row, !o, !row, !o, !row, !o, !row, !o, !row
+  taylor.yield %o : !o
+}
