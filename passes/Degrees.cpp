@@ -16,10 +16,11 @@ using namespace taylor;
 // Exponents: the same exponential in several operations
 //===----------------------------------------------------------------------===//
 
-/// The arrays an argument of a weight region stands for: a product's two, or a scalar's one. Empty for the
-/// maximum.
+/// The arrays an argument of a region stands for: a product's two, or a scalar's one. Empty for the maximum.
 static SmallVector<Value, 2> arraysOf(PairwiseOp op, BlockArgument argument) {
   unsigned number = argument.getArgNumber(), products = op.getNumProducts();
+  if (argument.getOwner()->getParent() == &op.getVisible())
+    number += products; // it has the scalars alone
   if (number < products)
     return {op.getProduct(number).first, op.getProduct(number).second};
   if (number - products < op.getScalars().size())
@@ -47,6 +48,17 @@ static bool computesTheSame(PairwiseOp a, Value x, PairwiseOp b, Value y,
          });
 }
 
+/// Whether rows of both see the same keys: a maximum over other keys may lie far above those of a sum.
+static bool seeTheSame(PairwiseOp a, PairwiseOp b) {
+  if (a.getChunk() != b.getChunk() || a.getVisible().empty() != b.getVisible().empty())
+    return false;
+  if (a.getVisible().empty())
+    return true;
+  llvm::SmallDenseSet<std::pair<Value, Value>> same;
+  return computesTheSame(a, a.getVisible().front().getTerminator()->getOperand(0), b,
+                         b.getVisible().front().getTerminator()->getOperand(0), same);
+}
+
 /// Whether a scalar of a region differs from key to key of a row.
 static bool variesWithKey(PairwiseOp op, Value scalar) {
   return llvm::any_of(collectScalars(scalar), [&](Value part) {
@@ -68,7 +80,7 @@ void DegreeAnalysis::findExponents() {
       auto known = llvm::find_if(exponents, [&](Exponent &exponent) {
         auto [first, site] = exponent.sites.front();
         llvm::SmallDenseSet<std::pair<Value, Value>> same;
-        return computesTheSame(first, site.getOperand(), op, exp.getOperand(), same);
+        return seeTheSame(first, op) && computesTheSame(first, site.getOperand(), op, exp.getOperand(), same);
       });
       if (known == exponents.end()) {
         unsigned number = exponents.size();

@@ -26,7 +26,8 @@ struct Degree {
   }
 };
 
-/// One exponential over pairs, wherever the function computes it: in the forward and, again, in the backward.
+/// One exponential over the same visible pairs, wherever the function computes it: in the forward and, again,
+/// in the backward.
 struct Exponent {
   /// The first operation that computes it provides its maximum.
   PairwiseOp provider;

@@ -77,20 +77,18 @@ bool Product::cancel() {
 }
 
 Value Product::build(OpBuilder &builder, Location loc, Type type) const {
-  auto multiply = [&](ArrayRef<Value> factors) {
-    Value product;
-    for (Value factor : factors)
-      product = product ? arith::MulFOp::create(builder, loc, product, factor).getResult() : factor;
-    return product;
-  };
-  Value above = multiply(numerator), below = multiply(denominator);
-  if (constant == -1.0 && above)
-    above = arith::NegFOp::create(builder, loc, above);
-  else if (constant != 1.0 && above)
-    above = arith::MulFOp::create(builder, loc, above, buildNumber(builder, loc, type, constant));
-  else if (!above)
-    above = buildNumber(builder, loc, type, constant);
-  return below ? arith::DivFOp::create(builder, loc, above, below).getResult() : above;
+  Value value;
+  for (Value factor : numerator)
+    value = value ? arith::MulFOp::create(builder, loc, value, factor).getResult() : factor;
+  if (constant == -1.0 && value)
+    value = arith::NegFOp::create(builder, loc, value);
+  else if (constant != 1.0 && value)
+    value = arith::MulFOp::create(builder, loc, value, buildNumber(builder, loc, type, constant));
+  else if (!value)
+    value = buildNumber(builder, loc, type, constant);
+  for (Value factor : denominator)
+    value = arith::DivFOp::create(builder, loc, value, factor);
+  return value;
 }
 
 static Value dropConstant(OpBuilder &builder, Value scalar) {

@@ -17,7 +17,8 @@ struct Product {
   static Product read(mlir::Value scalar);
   /// Removes factors that are multiplied and divided; true if there was one.
   bool cancel();
-  /// The product as operations. `type` is for a product without factors.
+  /// The product as operations. `type` is for a product without factors. Divides by one factor after the
+  /// other: their product may leave the range of f32 where the quotient does not (the square of a mass).
   mlir::Value build(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type) const;
 };
 

@@ -158,12 +158,12 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
           IRMapping values;
           for (auto [old, now] : llvm::zip(outerArguments, x))
             values.map(Value(old), now);
-          // The conditions choose before anything is multiplied: a factor may be infinite where they do not
-          // hold.
-          Value product = buildMapped(b, loc, outer, values, scalar.getType());
+          // The sum comes first, and is divided before it is multiplied by a quotient that may be too small.
+          // The conditions choose last: a factor may be infinite where they do not hold.
+          Value product = buildMapped(b, loc, outer, values, scalar.getType(), x.back());
           for (Value condition : conditions)
             product = buildOrZero(b, loc, cloneScalar(b, condition, values), product);
-          return arith::MulFOp::create(b, loc, x.back(), product);
+          return product;
         },
         op.getResult().getType());
     rewriter.replaceOp(op, result);
@@ -195,11 +195,14 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
         arguments.insert(part);
   }
 
-  /// The product with its factors cloned.
-  static Value buildMapped(OpBuilder &builder, Location loc, Product product, IRMapping &values, Type type) {
+  /// The product with its factors cloned, times `first` where there is one.
+  static Value buildMapped(OpBuilder &builder, Location loc, Product product, IRMapping &values, Type type,
+                           Value first = {}) {
     for (SmallVector<Value> *factors : {&product.numerator, &product.denominator})
       for (Value &factor : *factors)
         factor = cloneScalar(builder, factor, values);
+    if (first)
+      product.numerator.insert(product.numerator.begin(), first);
     return product.build(builder, loc, type);
   }
 };
