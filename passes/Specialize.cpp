@@ -30,27 +30,41 @@ struct Choices {
   std::optional<Mask> mask;
 };
 
-/// Whether scalars are not negative, as far as their formula shows: relu, exp, sigmoid, softplus, elu + 1 and
-/// sums of such. Each is looked at once: scalars share operands.
+/// Whether scalars and arrays are not negative, as far as their formulas show: relu, exp, sigmoid, softplus,
+/// elu + 1, squares, and sums, products and powers of such. Each is looked at once: scalars share operands.
 class Signs {
 public:
-  bool isNonNegative(Value scalar) {
-    if (auto it = known.find(scalar); it != known.end())
+  bool isNonNegative(Value value) {
+    if (auto it = known.find(value); it != known.end())
       return it->second;
-    bool is = compute(scalar);
-    return known[scalar] = is;
+    bool is = isa<ArrayType>(value.getType()) ? computeArray(value) : compute(value);
+    return known[value] = is;
   }
 
 private:
   bool compute(Value scalar);
+  bool computeArray(Value array);
 
   DenseMap<Value, bool> known;
 };
 
+/// What a formula comes to.
+Value yieldedBy(Region &formula) { return formula.front().getTerminator()->getOperand(0); }
+
+bool Signs::computeArray(Value array) {
+  if (auto map = array.getDefiningOp<MapOp>())
+    return isNonNegative(yieldedBy(map.getBody()));
+  if (auto reduce = array.getDefiningOp<ReduceOp>())
+    return isNonNegative(yieldedBy(reduce.getBody()));
+  return false;
+}
+
 bool Signs::compute(Value scalar) {
   Operation *op = scalar.getDefiningOp();
-  if (!op)
-    return false;
+  if (auto argument = dyn_cast<BlockArgument>(scalar)) {
+    Operation *formula = argument.getOwner()->getParentOp();
+    return isa<MapOp, ReduceOp>(formula) && isNonNegative(formula->getOperand(argument.getArgNumber()));
+  }
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto number = dyn_cast<FloatAttr>(constant.getValue());
     return number && number.getValueAsDouble() >= 0;
@@ -81,6 +95,10 @@ bool Signs::compute(Value scalar) {
         (atLeastMinusOne(add.getRhs()) && isOne(add.getLhs())))
       return true;
   }
+  if (isa<arith::MulFOp>(op) && op->getOperand(0) == op->getOperand(1))
+    return true;
+  if (isa<math::PowFOp>(op))
+    return isNonNegative(op->getOperand(0));
   auto isPart = [&](Value operand) { return isNonNegative(operand); };
   if (isa<arith::AddFOp, arith::MulFOp, arith::DivFOp, arith::MinimumFOp>(op))
     return llvm::all_of(op->getOperands(), isPart);
@@ -89,10 +107,7 @@ bool Signs::compute(Value scalar) {
   return false;
 }
 
-bool isNonNegative(Value scalar) { return Signs().isNonNegative(scalar); }
-
-/// What a formula comes to.
-Value yieldedBy(Region &formula) { return formula.front().getTerminator()->getOperand(0); }
+bool isNonNegative(Value value) { return Signs().isNonNegative(value); }
 
 /// Degrees of scalars as polynomials in another, `x`. Each is looked at once.
 class Polynomials {
@@ -140,11 +155,6 @@ std::optional<int64_t> Polynomials::compute(Value scalar) {
   if (!degree || !(*degree >= 0 && *degree <= largest) || *degree != int64_t(*degree))
     return std::nullopt;
   return int64_t(*degree);
-}
-
-bool isNonNegativeArray(Value array) {
-  auto map = array.getDefiningOp<MapOp>();
-  return map && isNonNegative(yieldedBy(map.getBody()));
 }
 
 /// Whether a scalar, or a product or sum with it, is divided by or has another function taken that needs it
@@ -199,8 +209,7 @@ void Specializer::warnOddOrder(RecurrencesOp op) {
     last = cast<IntegerAttr>(*op.getLastOrder()).getInt();
   else if (!op.getWeight().empty())
     last = Polynomials(op.getWeight().getArgument(0)).degreeOf(yieldedBy(op.getWeight()));
-  bool positiveFeatures =
-      isNonNegativeArray(op.getQuery()) && isNonNegativeArray(op.getKey()) && op.getScore().empty();
+  bool positiveFeatures = isNonNegative(op.getQuery()) && isNonNegative(op.getKey()) && op.getScore().empty();
   bool positiveScore = !op.getScore().empty() && isNonNegative(yieldedBy(op.getScore()));
   Value mass = op.getSum(Sum::Mass);
   if (!last || *last % 2 == 0 || !mass || !isDivisorArray(mass) || positiveFeatures || positiveScore)

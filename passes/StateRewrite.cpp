@@ -126,6 +126,17 @@ SmallVector<StringRef> StateRewrite::lostAxes(int64_t result) const {
   return lost;
 }
 
+SmallVector<Value> StateRewrite::arraysIn(ArrayRef<Value> factors) const {
+  auto &pairs = const_cast<PairwiseOp &>(op);
+  SmallVector<Value> arrays;
+  for (Value factor : factors)
+    for (Value scalar : collectScalars(factor))
+      if (auto argument = dyn_cast<BlockArgument>(scalar))
+        arrays.push_back(
+            pairs.getArrays()[pairs.getScalars()[argument.getArgNumber() - pairs.getNumProducts()]]);
+  return arrays;
+}
+
 bool StateRewrite::summedHasHeads() const {
   auto hasHeads = [](Value array) {
     return array && (arrayTypeOf(array).has("h") || arrayTypeOf(array).has("g"));
@@ -151,11 +162,16 @@ LogicalResult StateRewrite::plan(bool withContractions) {
   // States of heads that no result has are those of groups, and what is read from them is added.
   if (!resultHeads.has("h") && !resultHeads.has("g") && summedHasHeads())
     resultHeads = finestHeads({resultHeads, joinAxes({}, op.getRealType(), {"g"})});
-  // The reader must have no axis that its sums lose.
+  // The reader must have no axis that its sums lose. What it multiplies by per head, it reads per head.
   SmallVector<Value> readers{side.reader};
-  for (const Piece &piece : pieces)
+  for (const Piece &piece : pieces) {
     if (piece.array)
       readers.push_back(piece.array);
+    for (Value array : arraysIn(piece.factors)) {
+      readers.push_back(array);
+      separateHeads(array);
+    }
+  }
   for (Value array : readers)
     for (StringRef axis : {"b", "h", "g"})
       if (cast<ArrayType>(array.getType()).has(axis) && !resultHeads.has(axis) &&
@@ -277,8 +293,8 @@ void StateRewrite::setDecay(const CarriedDecay &decay) {
   separateHeads(summedDecay);
 }
 
-void StateRewrite::separateHeads(Value decay) {
-  if (decay && arrayTypeOf(decay).has("h"))
+void StateRewrite::separateHeads(Value array) {
+  if (array && arrayTypeOf(array).has("h"))
     resultHeads = resultHeads.renamed("g", "h");
 }
 

@@ -109,8 +109,10 @@ private:
   /// A product of factors and arrays, those that are not null.
   mlir::Value buildProduct(llvm::ArrayRef<mlir::Value> factors, llvm::ArrayRef<mlir::Value> arrays);
   bool summedHasHeads() const;
-  /// What decays in a head's own time is a head's own state.
-  void separateHeads(mlir::Value decay);
+  /// What a head multiplies by itself (a decay in its own time, a factor) is read for each head of a group.
+  void separateHeads(mlir::Value array);
+  /// Arrays whose scalars a product has.
+  llvm::SmallVector<mlir::Value> arraysIn(llvm::ArrayRef<mlir::Value> factors) const;
   ArrayType stateType(mlir::Value value, mlir::ValueRange values);
   /// What an operation that sums takes: a value per state, but none for the mass, which comes last.
   struct Summed {

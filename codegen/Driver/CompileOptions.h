@@ -17,9 +17,11 @@ struct CompileOptions {
   std::vector<std::string> targets = {"native"};
   /// Storage type of arrays: `f32`, `bf16`, `f16` or `f64`. Sums are accumulated in f32 (f64 for f64).
   std::string dtype = "f32";
-  /// Channels of queries and keys (axis d).
+  /// Channels of queries and keys (axis d). Where nobody chose it, a size that the specification writes
+  /// counts.
   int64_t headDim = 64;
-  /// Channels of values (axis e); 0: as headDim.
+  bool isHeadDimChosen = true;
+  /// Channels of values (axis e); 0: as the specification writes, or as headDim.
   int64_t valueDim = 0;
   /// Overrides `causal` and `bidirectional` in the specification.
   std::optional<Mask> mask;

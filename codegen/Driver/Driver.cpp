@@ -23,6 +23,15 @@
 using namespace mlir;
 using namespace taylor;
 
+/// The size of an axis as the types of a specification's arguments write it; 0 where none does.
+static int64_t writtenSize(SpecOp spec, StringRef axis) {
+  for (Type argument : spec.getBody().getArgumentTypes())
+    if (auto type = dyn_cast<ArrayType>(argument); type && type.has(axis))
+      if (int64_t size = type.sizeOf(axis); size != ArrayType::kUnknown)
+        return size;
+  return 0;
+}
+
 LogicalResult Driver::load(StringRef source, StringRef name) {
   text = source.str();
   fileName = name.str();
@@ -38,6 +47,10 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
       (options.mask && failed(setMask(*spec, *options.mask))) ||
       (options.documents && failed(addDocuments(*spec))))
     return failure();
+  if (int64_t size = writtenSize(*spec, "d"); size && !options.isHeadDimChosen)
+    options.headDim = size;
+  if (!options.valueDim)
+    options.valueDim = writtenSize(*spec, "e");
   return success();
 }
 

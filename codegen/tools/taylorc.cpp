@@ -51,10 +51,12 @@ struct CommandLine {
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
                              cl::init("f32"), cl::cat(category)};
-  cl::opt<int64_t> headDim{"head-dim", cl::desc("channels of queries and keys (default 64)"), cl::init(64),
-                           cl::cat(category)};
-  cl::opt<int64_t> valueDim{"value-dim", cl::desc("channels of values (default: as --head-dim)"), cl::init(0),
-                            cl::cat(category)};
+  cl::opt<int64_t> headDim{
+      "head-dim", cl::desc("channels of queries and keys (default: as the specification writes, or 64)"),
+      cl::init(64), cl::cat(category)};
+  cl::opt<int64_t> valueDim{
+      "value-dim", cl::desc("channels of values (default: as the specification writes, or as --head-dim)"),
+      cl::init(0), cl::cat(category)};
   cl::opt<std::string> f32Products{
       "f32-products",
       cl::desc("products of f32 on GPUs: fma (default), or tf32, on matrix units with operands of 11 bits"),
@@ -154,6 +156,7 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
     options.targets.assign(line.targets.begin(), line.targets.end());
   options.dtype = line.dtype;
   options.headDim = line.headDim;
+  options.isHeadDimChosen = line.headDim.getNumOccurrences();
   options.valueDim = line.valueDim;
   options.f32Products = line.f32Products;
   options.bf16Products = line.bf16Products;

@@ -118,6 +118,12 @@ LogicalResult reportUnknownName(SpecOp spec, ParameterOp op) {
     return diagnostic
            << "the score s is known in score(..) and weight(..); a weight that is 0 for some scores is "
               "weight(select(0.5 < s, exp(s), 0.0))";
+  Operation *parent = op->getParentOp();
+  auto result = parent->getNumResults() ? dyn_cast<ArrayType>(parent->getResult(0).getType()) : ArrayType();
+  if (result && result.has(op.getName()))
+    return diagnostic
+           << "an axis of the result is known where an operand has it; taylor.map 1.0 -> !taylor.array<["
+           << op.getName() << " = " << result.sizeOf(op.getName()) << "]> makes one";
   if (nearest.get().empty())
     return diagnostic << "declare it as parameters(" << op.getName()
                       << " = 1.0), or : index = 10 for an integer";

@@ -187,7 +187,9 @@ private:
       }
       StringRef axis = formula.arguments[0]->name;
       if (!isRoleAxis(axis) && !llvm::is_contained(scope.freeAxes, axis)) {
-        error(formula, "expected an axis of the operands in size(..), but got '" + axis + "'");
+        error(formula,
+              "expected b, h, g, t, u, lag, d, e, f or an axis of the operands in size(..), but got '" +
+                  axis + "'");
         return {};
       }
       return SizeOp::create(builder, loc, scope.realType, builder.getStringAttr(formula.arguments[0]->name));

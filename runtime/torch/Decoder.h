@@ -19,7 +19,7 @@ public:
            ///< not depend on the prefix.
     Cache, ///< Inputs over keys are kept, and new queries see all of them; of queries that are mixed with
            ///< earlier ones, the last.
-    Whole, ///< All inputs are kept, and everything is computed anew: what reads tokens to come.
+    Whole, ///< All inputs are kept, and everything is computed anew: what has no function `step`.
   };
 
   /// What one sequence's (or batch's) earlier tokens left; empty before the first.
@@ -31,7 +31,8 @@ public:
     std::array<int64_t, 3> sizes = {-1, -1, -1};
   };
 
-  /// Compiles as Attention does, with the function `step`. Throws c10::Error.
+  /// Compiles as Attention does, with the function `step`. Throws c10::Error, also where the specification is
+  /// not causal.
   explicit Decoder(AttentionOptions options);
 
   Kind kind() const { return how; }

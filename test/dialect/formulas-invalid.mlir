@@ -129,9 +129,19 @@ taylor.spec @size_of_an_array(%a: !row) {
 
 !row = !taylor.array<[b, h, t]>
 taylor.spec @size_of_no_axis(%a: !row) {
-  // expected-error @below {{custom op 'taylor.map' expected an axis of the operands in size(..), but got 'channels'}}
+  // expected-error @below {{custom op 'taylor.map' expected b, h, g, t, u, lag, d, e, f or an axis of the operands in size(..), but got 'channels'}}
   %o = taylor.map %a / size(channels) : !row
   taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+!wide = !taylor.array<[b, h, t, r = 4]>
+taylor.spec @axis_of_the_result(%a: !row) {
+  // expected-error @below {{expected an axis, a bound name or a parameter of the specification, but got 'r'; an axis of the result is known where an operand has it; taylor.map 1.0 -> !taylor.array<[r = 4]> makes one}}
+  %o = taylor.map %a * r : !row -> !wide
+  taylor.yield %o : !wide
 }
 
 // -----

@@ -200,6 +200,16 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         with self.assertRaisesRegex(RuntimeError, "expected 6 inputs"):
             torch.ops.taylor.step([q, k, v], [], str(path), "--decode")
 
+    def test_sizes_as_written(self):
+        spec = pathlib.Path(os.environ["SPEC_DIR"], "softmax.mlir").read_text()
+        written = spec.replace(", d]", ", d = 48]").replace(", e]", ", e = 16]")
+        self.assertNotEqual(spec, written)
+        q, k, v = torch.randn(1, 2, 5, 48), torch.randn(1, 2, 5, 48), torch.randn(1, 2, 5, 16)
+        want = taylor_attention.attention(q, k, v, spec=spec)
+        self.assertTrue(torch.equal(taylor_attention.attention(q, k, v, spec=written), want))
+        got = taylor_attention.Decoder(written, head_dim=48, value_dim=16).extend(q, k, v)
+        self.assertLess((got - want).norm() / want.norm(), 1e-6)
+
     def test_decoder_refusals(self):
         spec = pathlib.Path(os.environ["SPEC_DIR"], "softmax.mlir")
 
@@ -227,6 +237,8 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
             taylor_attention.Decoder(spec, head_dim="16")
         with self.assertRaisesRegex(TypeError, "expected a dtype of torch, such as torch.bfloat16, but got 'bf16'"):
             taylor_attention.Decoder(spec, head_dim=16, dtype="bf16")
+        with self.assertRaisesRegex(RuntimeError, r"taylor: expected a causal specification to decode with, but 'softmax' has a bidirectional sum.*pass mask=\"causal\""):
+            taylor_attention.Decoder(spec, head_dim=16, mask="bidirectional")
 
 
 if __name__ == "__main__":

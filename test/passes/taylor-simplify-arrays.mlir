@@ -40,13 +40,16 @@ taylor.function @unused_output of @f("input:q" %q: !q, "input:k" %k: !k, "input:
 // What does not vary along a sum leaves it, a condition too.
 // CHECK-LABEL: taylor.function @factor_out_of_reduction
 // CHECK: %[[R:.*]] = taylor.reduce sum over(e) %x * %w
-// CHECK: taylor.map %[[R]] * (-%r / %z)
+// CHECK: taylor.map -(%[[R]] * %r) / %z
 // CHECK: %[[S:.*]] = taylor.reduce sum over(e) %x :
-// CHECK: taylor.map %[[S]] * select(%r < %z, %r, 0.0)
+// CHECK: taylor.map select(%r < %z, %[[S]] * %r, 0.0)
+// CHECK: taylor.map -%[[R]] / %z / %z :
 taylor.function @factor_out_of_reduction of @f("input:x" %x: !o, "input:w" %w: !channel, "input:r" %r: !row, "input:z" %z: !row) {
   %y = taylor.reduce sum over(e) -(%r * %x / %z) * %w : !row, !o, !row, !channel
   %s = taylor.reduce sum over(e) select(%r < %z, %x * %r, 0.0) : !row, !row, !o
-  taylor.yield "output:y" %y, "output:s" %s : !row, !row
+  // Divided twice: the square of a mass may be infinite.
+  %p = taylor.reduce sum over(e) -(%x / %z) * (%w / %z) : !o, !row, !channel
+  taylor.yield "output:y" %y, "output:s" %s, "output:p" %p : !row, !row, !row
 }
 
 // A key/value head varies along the heads, but not within a group.

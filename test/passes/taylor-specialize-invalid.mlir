@@ -382,7 +382,7 @@ taylor.spec @odd_degree(%q: !q, %k: !k, %v: !v) {
 !o = !taylor.array<[b, h, t, e]>
 !row = !taylor.array<[b, h, t]>
 
-// Even degrees, no polynomials (a root, a sigmoid, a quotient by the score), features and scores that are never negative, masses that divide nothing.
+// Even degrees, no polynomials (a root, a sigmoid, a quotient by the score), features and scores that are never negative as far as their formulas show, masses that divide nothing.
 taylor.spec @degrees_that_are_not_odd(%q: !q, %k: !k, %v: !v) {
   %a, %x = taylor.recurrences [numerator, mass] %q, %k, %v weight(1.0 + s + s * s / 2.0) causal : !q, !k, !v
   %b, %y = taylor.recurrences [numerator, mass] %q, %k, %v weight(s * sigmoid(s)) causal : !q, !k, !v
@@ -394,5 +394,11 @@ taylor.spec @degrees_that_are_not_odd(%q: !q, %k: !k, %v: !v) {
   %kf = taylor.map relu(%k) : !k
   %g, %n = taylor.recurrences [numerator, mass] %qf, %kf, %v weight(1.0 + s) causal : !q, !k, !v
   %o = taylor.map %a / %x + %b / %y + %c / %z + %d / %w + %e / %l + %f * %m + %g / %n : !o, !row, !o, !row, !o, !row, !o, !row, !o, !row, !o, !row, !o, !row
-  taylor.yield %o : !o
+  %square = taylor.map %q * %q : !q
+  %half = taylor.map pow(relu(%k), 0.5) : !k
+  %sum = taylor.reduce sum over(d) exp(%q) : !q
+  %share = taylor.map %square / %sum : !q, !row
+  %i, %y2 = taylor.recurrences [numerator, mass] %share, %half, %v orders(1 to 1) causal : !q, !k, !v
+  %o2 = taylor.map %o + %i / %y2 : !o, !o, !row
+  taylor.yield %o2 : !o
 }

@@ -251,3 +251,24 @@ taylor.function @binary_logarithm of @f("input:q" %q: !q, "input:k" %k: !k) {
   %l = taylor.map log2(%z) : !row
   taylor.yield "output:l" %l : !row
 }
+
+// -----
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+// The same scores over other keys have a maximum of their own; over the same keys they share one.
+// CHECK-LABEL: taylor.function @windows.joint
+// CHECK: %[[A:.*]]:3 = taylor.pairwise { s0 = dot(%q, %k), m = maximum(s0), x0 = exp(s0 - m) } visible(u <= t) -> rows(x0, %v), rows(x0), maximum
+// CHECK: %[[B:.*]]:3 = taylor.pairwise { s0 = dot(%q, %k), m = maximum(s0), x0 = exp(s0 - m) } visible(and(u <= t, t - u < 8.0)) -> rows(x0, %v), rows(x0), maximum
+// CHECK: %[[C:.*]] = taylor.pairwise { s0 = dot(%q, %k) } visible(and(u <= t, t - u < 8.0)) -> rows(exp(s0 - %[[B]]#2) * s0)
+// CHECK: taylor.map %[[A]]#0 / %[[A]]#1 + %[[B]]#0 / %[[B]]#1 + %[[C]] / %[[B]]#1 :
+taylor.function @windows.joint of @windows("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
+  %n, %z = taylor.pairwise { s = dot(%q, %k) w = exp(s) } visible(u <= t) -> rows(w, %v), rows(w) : !q, !k, !v -> !o, !row
+  %m, %y = taylor.pairwise { s = dot(%q, %k) w = exp(s) } visible(and(u <= t, t - u < 8.0)) -> rows(w, %v), rows(w) : !q, !k, !v -> !o, !row
+  %x = taylor.pairwise { s = dot(%q, %k) w = exp(s) } visible(and(u <= t, t - u < 8.0)) -> rows(w * s) : !q, !k -> !row
+  %o = taylor.map %n / %z + %m / %y + %x / %y : !o, !row, !o, !row, !row
+  taylor.yield "output:o" %o : !o
+}

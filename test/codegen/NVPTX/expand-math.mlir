@@ -22,6 +22,24 @@ func.func @approximations(%x: f32, %y: f32) -> (f32, f32, f32) {
   return %1, %2, %3 : f32, f32, f32
 }
 
+// What a floor or a comparison reads is rounded to the nearest, also behind other arithmetic; a comparison with 0 does not mind.
+// CHECK-LABEL: @exact
+// CHECK:       "llvm.nvvm.div.rn.f"(%arg0, %arg1)
+// CHECK:       "llvm.nvvm.div.rn.f"(%arg1, %arg0)
+// CHECK:       "llvm.nvvm.div.full"(%arg0, %cst
+func.func @exact(%x: f32, %y: f32) -> (f32, i1, i1) {
+  %zero = arith.constant 0.0 : f32
+  %seven = arith.constant 7.0 : f32
+  %0 = arith.divf %x, %y : f32
+  %1 = arith.negf %0 : f32
+  %2 = math.floor %1 : f32
+  %3 = arith.divf %y, %x : f32
+  %4 = arith.cmpf ole, %3, %seven : f32
+  %5 = arith.divf %x, %seven : f32
+  %6 = arith.cmpf ole, %5, %zero : f32
+  return %2, %4, %6 : f32, i1, i1
+}
+
 // The exponent of a power of two without an error, which the approximate instruction does not promise.
 // CHECK-LABEL: @logarithm
 // CHECK-NOT:   lg2.approx
