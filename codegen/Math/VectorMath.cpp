@@ -5,6 +5,7 @@
 #include "codegen/Math/VectorMath.h"
 
 #include "dialect/Taylor/Polynomial.h"
+#include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -144,36 +145,39 @@ constexpr double kExp2Nearest[] = {2.0000000011083325,   1.386294411474535,   0.
                                    0.0003069162401584164};
 
 /// 2^(x + correction) for x <= 129 (or any x, given hasScaleInstruction()) and |correction| well below 1
-/// (null: 0); 0 for x below -64, infinity beyond the range. NaN stays NaN.
-Value powerOfTwoF32(const Real &r, Value x, Value correction) {
+/// (null: 0); 0 for x below `least`, -125 or more, infinity beyond the range. NaN stays NaN.
+Value powerOfTwoF32(const Real &r, Value x, Value correction, double least) {
   auto corrected = [&](Value part) { return correction ? r.add(part, correction) : part; };
   if (r.hasScaleInstruction())
-    return r.scale(r.polynomial(corrected(r.fraction(x)), kExp2Floor), x, r.notLess(x, r.c(-64)));
+    return r.scale(r.polynomial(corrected(r.fraction(x)), kExp2Floor), x, r.notLess(x, r.c(least)));
   // Adding 1.5 * 2^23 rounds to an integer n, which then stands in the low bits; with 126 it is the exponent
   // of 2^(n - 1), which is finite for every n of a finite result.
   Value magic = r.c(12582912.0 + 126);
   Value shifted = r.add(x, magic);
   Value p = r.polynomial(corrected(r.sub(x, r.sub(shifted, magic))), kExp2Nearest);
   Value result = r.mul(p, r.fromBits(r.shiftLeft(r.bits(shifted), 23)));
-  return r.select(r.less(x, r.c(-64)), r.c(0), result);
+  return r.select(r.less(x, r.c(least)), r.c(0), result);
 }
 
-Value exp2F32(const Real &r, Value x) {
+/// Below 2 to the power of this an exponential is 0.
+constexpr double kLeastWeight = -64, kLeastNumber = -125;
+
+Value exp2F32(const Real &r, Value x, double least) {
   if (r.hasExp2Instruction())
     return r.exp2(x);
-  return powerOfTwoF32(r, r.hasScaleInstruction() ? x : r.min(x, r.c(129)), {});
+  return powerOfTwoF32(r, r.hasScaleInstruction() ? x : r.min(x, r.c(129)), {}, least);
 }
 
 /// e^x = 2^(x log2 e); the product's rounding error, up to 2^-24 of a large exponent, is put back. From 89 on
 /// the result is infinite, and the correction of an infinite product would be a NaN.
-Value expF32(const Real &r, Value x) {
+Value expF32(const Real &r, Value x, double least = kLeastWeight) {
   if (r.hasExp2Instruction())
     return r.exp2(r.mul(x, r.c(kLog2e)));
   constexpr double high = static_cast<float>(kLog2e);
   x = r.min(x, r.c(89));
   Value y = r.mul(x, r.c(high));
   Value error = r.fma(x, r.c(high), r.neg(y));
-  return powerOfTwoF32(r, y, r.fma(x, r.c(kLog2e - high), error));
+  return powerOfTwoF32(r, y, r.fma(x, r.c(kLog2e - high), error), least);
 }
 
 /// p 2^n in f64 for p in [1, 2], n integral and y the whole exponent: 0 where the result would not be normal,
@@ -213,8 +217,12 @@ Value exp2F64(const Real &r, Value x) {
   return finishExp2F64(r, expFractionF64(r, r.mul(r.sub(x, n), r.c(0.69314718055994530942))), n, x);
 }
 
-Value emitExp(const Real &r, Value x) { return r.isF64() ? expF64(r, x) : expF32(r, x); }
-Value emitExp2(const Real &r, Value x) { return r.isF64() ? exp2F64(r, x) : exp2F32(r, x); }
+Value emitExp(const Real &r, Value x, double least = kLeastWeight) {
+  return r.isF64() ? expF64(r, x) : expF32(r, x, least);
+}
+Value emitExp2(const Real &r, Value x, double least) {
+  return r.isF64() ? exp2F64(r, x) : exp2F32(r, x, least);
+}
 
 /// x = m 2^e with m in [sqrt(1/2), sqrt(2)); for positive normal x.
 std::pair<Value, Value> splitExponent(const Real &r, Value x) {
@@ -449,9 +457,10 @@ Value mlir::tile::expandElementary(OpBuilder &builder, Operation *op, MathInstru
     return {};
   Real r(builder, op->getLoc(), type, has);
   auto x = [&](unsigned i) { return op->getOperand(i); };
+  double least = op->hasAttr(kFullRange) ? kLeastNumber : kLeastWeight;
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::ExpOp) { return emitExp(r, x(0)); })
-      .Case([&](math::Exp2Op) { return emitExp2(r, x(0)); })
+      .Case([&](math::ExpOp) { return emitExp(r, x(0), least); })
+      .Case([&](math::Exp2Op) { return emitExp2(r, x(0), least); })
       .Case([&](math::ExpM1Op) { return emitExpM1(r, x(0)); })
       .Case([&](math::LogOp) { return emitLog(r, x(0)); })
       .Case([&](math::Log1pOp) { return emitLog1p(r, x(0)); })

@@ -21,6 +21,11 @@
 
 namespace mlir::tile {
 
+/// On a `math.exp` or `math.exp2` of a map: its result counts wherever it is a normal number. Others are
+/// weights of pairs or factors of them, which a processor may take for 0 below 2^-64
+/// (codegen/Math/VectorMath.h).
+inline constexpr llvm::StringLiteral kFullRange = "tile.full_range";
+
 /// Axes of `tiles` together, each once. Tiles that share an axis agree on its size in verified IR.
 llvm::SmallVector<Axis> unionAxes(TypeRange tiles);
 

@@ -109,8 +109,7 @@ private:
       exponent = math::FmaOp::create(inside, loc, terms[0].scalar, factor, argument);
       shifts.insert(narrow);
     }
-    exp.replaceAllUsesWith(math::Exp2Op::create(inside, loc, exponent).getResult());
-    exp.erase();
+    replace(exp, exponent);
     return true;
   }
 
@@ -131,7 +130,14 @@ private:
     // Not a difference of products: a target may fuse one of them with it, and then exp(m - m) is not 1. Of
     // rows that have seen no key yet, whose maximum is the least number, that would even be infinite.
     Value exponent = multiplied(inside, loc, difference, kLog2e);
-    exp.replaceAllUsesWith(math::Exp2Op::create(inside, loc, exponent).getResult());
+    replace(exp, exponent);
+  }
+
+  static void replace(math::ExpOp exp, Value exponent) {
+    OpBuilder builder(exp);
+    auto power = math::Exp2Op::create(builder, exp.getLoc(), exponent);
+    power->setDiscardableAttrs(exp->getDiscardableAttrDictionary());
+    exp.replaceAllUsesWith(power.getResult());
     exp.erase();
   }
 

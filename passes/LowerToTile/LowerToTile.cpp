@@ -552,6 +552,14 @@ LogicalResult ProgramAssembler::run(StringRef name) {
   return success();
 }
 
+/// Exponentials of arrays are features, gates and the like, and no weights of pairs: small ones count.
+void markFullRange(FunctionOp function) {
+  function.walk([](Operation *op) {
+    if (isa<math::ExpOp, math::Exp2Op>(op) && !isa<PairwiseOp>(op->getParentOp()))
+      op->setDiscardableAttr(tile::kFullRange, UnitAttr::get(op->getContext()));
+  });
+}
+
 struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
   using LowerToTilePassBase::LowerToTilePassBase;
 
@@ -569,6 +577,7 @@ struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
       ++parts[shortName(function)];
     for (FunctionOp function : functions) {
       StringRef part = shortName(function);
+      markFullRange(function);
       std::string name = part.empty() || parts[part] > 1 ? function.getSymName().str() : part.str();
       if (failed(ProgramAssembler(function, sizes).run(name)))
         return signalPassFailure();

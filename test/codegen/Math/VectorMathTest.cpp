@@ -32,7 +32,8 @@ constexpr int64_t kLanes = 16;
 class Compiled {
 public:
   /// With an exponent the second operand is this constant.
-  Compiled(StringRef op, StringRef element, int arity, bool hasScale, std::optional<double> exponent = {}) {
+  Compiled(StringRef op, StringRef element, int arity, bool hasScale, std::optional<double> exponent = {},
+           StringRef attributes = "") {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     DialectRegistry registry;
@@ -59,7 +60,7 @@ public:
         (exponent     ? ", %p"
          : arity == 2 ? ", %b"
                       : "") +
-        " : " + vector +
+        attributes.str() + " : " + vector +
         "\n"
         "llvm.store %c, %z {alignment = 4 : i64} : " +
         vector + ", !llvm.ptr\nllvm.return }";
@@ -207,6 +208,24 @@ TEST(VectorMath, SineAndCosineOfLargeArguments) {
       f.run(x, x, z);
       for (int64_t lane = 0; lane < kLanes; ++lane)
         EXPECT_NEAR(z[lane], op[0] == 's' ? std::sin(x[lane]) : std::cos(x[lane]), 3e-16);
+    }
+  }
+}
+
+// What is no weight of a pair counts to the smallest normal numbers, and is 0 below.
+TEST(VectorMath, FullRange) {
+  for (bool hasScale : {false, true}) {
+    if (hasScale && !hostHasScale())
+      continue;
+    Compiled exp("exp", "f32", 1, hasScale, {}, " {tile.full_range}");
+    EXPECT_LE(worst<float>(exp, [](long double x, long double) { return expl(x); }, -86.6, 88.7), 3);
+    Compiled exp2("exp2", "f32", 1, hasScale, {}, " {tile.full_range}");
+    EXPECT_LE(worst<float>(exp2, [](long double x, long double) { return exp2l(x); }, -125, 127.9), 3);
+    for (float below : {-87.0f, -100.0f, -1e30f, -INFINITY}) {
+      float x[kLanes], z[kLanes];
+      std::fill(x, x + kLanes, below);
+      exp.run(x, x, z);
+      EXPECT_EQ(z[0], 0.0f);
     }
   }
 }
