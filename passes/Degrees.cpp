@@ -135,6 +135,18 @@ Degree DegreeAnalysis::add(const Degree &a, const Degree &b, double sign) const 
 bool DegreeAnalysis::requireZero(const Degree &degree) {
   if (degree.isZero())
     return true;
+  // A quotient of sums over other keys: they must share one maximum.
+  std::optional<unsigned> above, below;
+  for (auto [k, p] : llvm::enumerate(degree.p)) {
+    if (p > 0.0)
+      above = k;
+    if (p < 0.0)
+      below = k;
+  }
+  if (above && below) {
+    exponents[*above].leader = *below;
+    return false;
+  }
   for (auto [k, p] : llvm::enumerate(degree.p))
     if (p != 0.0)
       for (auto [i, exponent] : llvm::enumerate(exponents))

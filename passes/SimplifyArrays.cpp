@@ -158,8 +158,8 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
           IRMapping values;
           for (auto [old, now] : llvm::zip(outerArguments, x))
             values.map(Value(old), now);
-          // The sum comes first, and is divided before it is multiplied by a quotient that may be too small.
-          // The conditions choose last: a factor may be infinite where they do not hold.
+          // The sum is divided by one factor after the other; what they are together may be infinite. The
+          // conditions choose last: a factor may be infinite where they do not hold.
           Value product = buildMapped(b, loc, outer, values, scalar.getType(), x.back());
           for (Value condition : conditions)
             product = buildOrZero(b, loc, cloneScalar(b, condition, values), product);

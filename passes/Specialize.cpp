@@ -34,6 +34,9 @@ struct Choices {
 /// elu + 1, squares, and sums, products and powers of such. Each is looked at once: scalars share operands.
 class Signs {
 public:
+  /// `value` is not negative for another reason.
+  void assumeNonNegative(Value value) { known[value] = true; }
+
   bool isNonNegative(Value value) {
     if (auto it = known.find(value); it != known.end())
       return it->second;
@@ -209,10 +212,15 @@ void Specializer::warnOddOrder(RecurrencesOp op) {
     last = cast<IntegerAttr>(*op.getLastOrder()).getInt();
   else if (!op.getWeight().empty())
     last = Polynomials(op.getWeight().getArgument(0)).degreeOf(yieldedBy(op.getWeight()));
-  bool positiveFeatures = isNonNegative(op.getQuery()) && isNonNegative(op.getKey()) && op.getScore().empty();
-  bool positiveScore = !op.getScore().empty() && isNonNegative(yieldedBy(op.getScore()));
+  bool positiveScore = op.getScore().empty() ? isNonNegative(op.getQuery()) && isNonNegative(op.getKey())
+                                             : isNonNegative(yieldedBy(op.getScore()));
+  Signs signs;
+  if (positiveScore && !op.getWeight().empty())
+    signs.assumeNonNegative(op.getWeight().getArgument(0));
+  bool positiveWeight =
+      op.getWeight().empty() ? positiveScore : signs.isNonNegative(yieldedBy(op.getWeight()));
   Value mass = op.getSum(Sum::Mass);
-  if (!last || *last % 2 == 0 || !mass || !isDivisorArray(mass) || positiveFeatures || positiveScore)
+  if (!last || *last % 2 == 0 || !mass || !isDivisorArray(mass) || positiveWeight)
     return;
   StringRef what = op.getLastOrder() ? "top order" : "degree";
   op.emitWarning()

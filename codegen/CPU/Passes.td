@@ -26,7 +26,7 @@ def ExpandMath : Pass<"taylor-cpu-expand-math", "::mlir::ModuleOp"> {
   let summary = "elementary functions as polynomials on vectors, f32 and f64, without a library";
   let description = [{
     exp and exp2 in f32: relative error below 2e-7, and 0 below 2^-64, so that sums of weights never meet subnormal
-    numbers. The others: expm1, log, log1p, log2, log10, tanh, erf, sin, cos, powf, fpowi and rsqrt; codegen/Math/VectorMath.h has
+    numbers, or with `tile.full_range` below 2^-125. The others: expm1, log, log1p, log2, log10, tanh, erf, sin, cos, powf, fpowi and rsqrt; codegen/Math/VectorMath.h has
     their errors. An op that is none of these and no instruction is an error: code that calls no library is what remains.
 
     ```mlir

@@ -51,6 +51,10 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
     options.headDim = size;
   if (!options.valueDim)
     options.valueDim = writtenSize(*spec, "e");
+  // Targets were chosen before these sizes were known.
+  for (const std::unique_ptr<Target> &target : targets)
+    if (std::string message = target->check(getProblem()); !message.empty())
+      return spec->emitError() << message;
   return success();
 }
 

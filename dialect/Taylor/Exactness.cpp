@@ -7,10 +7,8 @@
 
 using namespace mlir;
 
-static bool decides(Operation *op) {
-  if (isa<math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp, arith::FPToSIOp>(op))
-    return true;
-  return isa<arith::CmpFOp>(op) && llvm::none_of(op->getOperands(), [](Value operand) {
+static bool comparesWithZero(Operation *op) {
+  return isa<arith::CmpFOp>(op) && llvm::any_of(op->getOperands(), [](Value operand) {
            return matchPattern(operand, m_AnyZeroFloat());
          });
 }
@@ -23,7 +21,9 @@ bool taylor::mustBeExact(Value scalar) {
     if (!seen.insert(value).second)
       continue;
     for (Operation *user : value.getUsers()) {
-      if (decides(user))
+      // No rounding changes the sign of the scalar itself.
+      if (isa<math::FloorOp>(user) ||
+          (isa<arith::CmpFOp>(user) && !(value == scalar && comparesWithZero(user))))
         return true;
       if (isa<arith::ArithDialect, math::MathDialect>(user->getDialect()))
         llvm::append_range(open, user->getResults());

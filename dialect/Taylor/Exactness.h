@@ -9,7 +9,7 @@
 namespace taylor {
 
 /// Whether a scalar (or a vector of them) reaches, through operations of `arith` and `math`, a floor or a
-/// comparison with something else than 0. A quotient that does must be the nearest number: by a rounded
+/// comparison, but for its own with 0. A quotient that does must be the nearest number: by a rounded
 /// reciprocal, or within two units of the last place, floor(21 / 7) may be 2.
 bool mustBeExact(mlir::Value scalar);
 

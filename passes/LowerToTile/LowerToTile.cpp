@@ -8,6 +8,7 @@
 
 #include "dialect/Taylor/Axes.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 namespace taylor {
@@ -552,10 +553,22 @@ LogicalResult ProgramAssembler::run(StringRef name) {
   return success();
 }
 
-/// Exponentials of arrays are features, gates and the like, and no weights of pairs: small ones count.
+/// Whether it is one number less another, where a condition holds: what is between two places, by which sums
+/// decay, or is below a largest number.
+bool isDifference(Value scalar) {
+  if (auto select = scalar.getDefiningOp<arith::SelectOp>())
+    scalar = select.getTrueValue();
+  auto difference = scalar.getDefiningOp<arith::SubFOp>();
+  return difference && llvm::none_of(difference->getOperands(),
+                                     [](Value operand) { return matchPattern(operand, m_Constant()); });
+}
+
+/// Exponentials of arrays are features, gates and the like: small ones count. Those of differences are
+/// factors of weights as those of pairs are.
 void markFullRange(FunctionOp function) {
   function.walk([](Operation *op) {
-    if (isa<math::ExpOp, math::Exp2Op>(op) && !isa<PairwiseOp>(op->getParentOp()))
+    if (isa<math::ExpOp, math::Exp2Op, SoftplusOp>(op) && !isa<PairwiseOp>(op->getParentOp()) &&
+        !isDifference(op->getOperand(0)))
       op->setDiscardableAttr(tile::kFullRange, UnitAttr::get(op->getContext()));
   });
 }

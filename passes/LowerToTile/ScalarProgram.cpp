@@ -87,6 +87,7 @@ Value ScalarProgram::translate(Operation *op, ValueRange operands) {
         Value magnitude = math::AbsFOp::create(inner, loc, operands[0]);
         Value negated = arith::NegFOp::create(inner, loc, magnitude);
         Value exp = math::ExpOp::create(inner, loc, negated);
+        exp.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
         Value log = math::Log1pOp::create(inner, loc, exp);
         return arith::AddFOp::create(inner, loc, positive, log);
       })

@@ -49,11 +49,6 @@ Attention compileSteps(AttentionOptions options) {
 
 Decoder::Decoder(AttentionOptions options) : attention(compileSteps(std::move(options))), how(Kind::Whole) {
   const Manifest &manifest = attention.manifest();
-  TORCH_CHECK(
-      manifest.mask == "causal", "taylor: expected a causal specification to decode with, but '",
-      manifest.spec, "' has a bidirectional sum, or a 'reverse' or a reduction over tokens: outputs of ",
-      "earlier tokens would change; write causal there, pass mask=\"causal\", or call the attention on ",
-      "the whole sequence");
   for (const TensorInfo &info : manifest.inputs)
     (info.isState() ? states : given).push_back(info);
   for (const TensorInfo &info : manifest.outputs)

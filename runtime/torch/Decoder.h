@@ -19,7 +19,7 @@ public:
            ///< not depend on the prefix.
     Cache, ///< Inputs over keys are kept, and new queries see all of them; of queries that are mixed with
            ///< earlier ones, the last.
-    Whole, ///< All inputs are kept, and everything is computed anew: what has no function `step`.
+    Whole, ///< All inputs are kept, and everything is computed anew: what reads tokens to come.
   };
 
   /// What one sequence's (or batch's) earlier tokens left; empty before the first.
@@ -31,8 +31,8 @@ public:
     std::array<int64_t, 3> sizes = {-1, -1, -1};
   };
 
-  /// Compiles as Attention does, with the function `step`. Throws c10::Error, also where the specification is
-  /// not causal.
+  /// Compiles as Attention does, with the function `step`. Throws c10::Error. Of a specification that is not
+  /// causal a token sees those so far, and outputs of earlier tokens stay what they were.
   explicit Decoder(AttentionOptions options);
 
   Kind kind() const { return how; }

@@ -370,7 +370,9 @@ taylor.spec @odd_top_order_by_many_ways(%q: !q, %k: !k, %v: !v) {
 taylor.spec @odd_degree(%q: !q, %k: !k, %v: !v) {
   // expected-warning @below {{a weight with the odd degree 3 can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even degree, features of queries and keys that are never negative, or a norm in place of the mass}}
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v weight(1.0 + s + s * s / 2.0 + pow(s, 3.0) / 6.0) causal : !q, !k, !v
-  %o = taylor.map %n / %z : !o, !row
+  // expected-warning @below {{a weight with the odd degree 1 can be zero or negative}}
+  %m, %y = taylor.recurrences [numerator, mass] %q, %k, %v score(relu(s)) weight(1.0 - s) causal : !q, !k, !v
+  %o = taylor.map %n / %z + %m / %y : !o, !row, !o, !row
   taylor.yield %o : !o
 }
 

@@ -79,6 +79,7 @@ for arguments, message in ((("--prompts", out / "none.txt"), f"expected prompts,
                            (("--prompts", out / "nowhere"), f"cannot read '{out}/nowhere': No such file or directory"),
                            (("--batch", 0), "expected --batch to be at least 1, but got 0"),
                            (("--logits", out / "nowhere" / "file"), f"cannot write '{out}/nowhere/file': No such file or directory; name another with --logits FILE"),
+                           (("--logits", out / "none.txt" / "file"), f"cannot write '{out}/none.txt/file': Not a directory; name another with --logits FILE"),
                            (("--logits", out), f"cannot write '{out}': Is a directory; name another with --logits FILE"),
                            (("--logits", "/dev/full"), "cannot write '/dev/full': No space left on device")):
     assert generate(run, *arguments, status=1).stderr.endswith(f"error: {message}\n"), (arguments, generate(run, *arguments, status=1).stderr)

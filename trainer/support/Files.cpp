@@ -81,6 +81,7 @@ void requireWritable(const fs::path &path, std::string_view option) {
   bool there = fs::exists(path, error);
   fs::path checked = there ? path : fs::absolute(path).lexically_normal().parent_path();
   int reason = there && fs::is_directory(path, error)                  ? EISDIR
+               : !there && fs::is_regular_file(checked, error)         ? ENOTDIR
                : ::access(checked.c_str(), there ? W_OK : W_OK | X_OK) ? errno
                                                                        : 0;
   if (reason)

@@ -19,7 +19,7 @@ using namespace mlir;
 
 namespace {
 
-/// f32 by one or two instructions; null for another op. Divisions in `exact` are rounded to the nearest.
+/// f32 by one or two instructions; null for another op. What is in `exact` is rounded to the nearest.
 Value expandApproximate(OpBuilder &b, Operation *op, const llvm::SmallDenseSet<Operation *> &exact) {
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
     return {};
@@ -29,7 +29,9 @@ Value expandApproximate(OpBuilder &b, Operation *op, const llvm::SmallDenseSet<O
         .getResult(0);
   };
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<math::SqrtOp>([&](auto) { return intrinsic("llvm.nvvm.sqrt.approx.f"); })
+      .Case<math::SqrtOp>([&](auto) {
+        return intrinsic(exact.contains(op) ? "llvm.nvvm.sqrt.rn.f" : "llvm.nvvm.sqrt.approx.f");
+      })
       .Case<math::RsqrtOp>([&](auto) { return intrinsic("llvm.nvvm.rsqrt.approx.ftz.f"); })
       .Case<arith::DivFOp>(
           [&](auto) { return intrinsic(exact.contains(op) ? "llvm.nvvm.div.rn.f" : "llvm.nvvm.div.full"); })
@@ -65,7 +67,7 @@ struct ExpandMath : simt::impl::ExpandMathBase<ExpandMath> {
     // Before any is expanded: polynomials round and compare.
     llvm::SmallDenseSet<Operation *> exact;
     for (Operation *op : ops)
-      if (isa<arith::DivFOp>(op) && taylor::mustBeExact(op->getResult(0)))
+      if (isa<arith::DivFOp, math::SqrtOp>(op) && taylor::mustBeExact(op->getResult(0)))
         exact.insert(op);
     auto expand = [&](OpBuilder &b, Operation *op) { return expandApproximate(b, op, exact); };
     if (failed(tile::expandFunctions(ops, {"a GPU", "floats", {.hasExp2 = true, .hasDivide = true}, expand})))

@@ -27,7 +27,9 @@ func.func @approximations(%x: f32, %y: f32) -> (f32, f32, f32) {
 // CHECK:       "llvm.nvvm.div.rn.f"(%arg0, %arg1)
 // CHECK:       "llvm.nvvm.div.rn.f"(%arg1, %arg0)
 // CHECK:       "llvm.nvvm.div.full"(%arg0, %cst
-func.func @exact(%x: f32, %y: f32) -> (f32, i1, i1) {
+// CHECK:       "llvm.nvvm.sqrt.rn.f"(%arg0)
+// CHECK:       "llvm.nvvm.div.rn.f"(%arg0, %cst
+func.func @exact(%x: f32, %y: f32) -> (f32, i1, i1, f32, i1) {
   %zero = arith.constant 0.0 : f32
   %seven = arith.constant 7.0 : f32
   %0 = arith.divf %x, %y : f32
@@ -37,7 +39,12 @@ func.func @exact(%x: f32, %y: f32) -> (f32, i1, i1) {
   %4 = arith.cmpf ole, %3, %seven : f32
   %5 = arith.divf %x, %seven : f32
   %6 = arith.cmpf ole, %5, %zero : f32
-  return %2, %4, %6 : f32, i1, i1
+  %7 = math.sqrt %x : f32
+  %8 = math.floor %7 : f32
+  %9 = arith.divf %x, %seven : f32
+  %10 = arith.subf %9, %y : f32
+  %11 = arith.cmpf ole, %10, %zero : f32
+  return %2, %4, %6, %8, %11 : f32, i1, i1, f32, i1
 }
 
 // The exponent of a power of two without an error, which the approximate instruction does not promise.

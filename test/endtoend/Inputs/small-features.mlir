@@ -6,8 +6,8 @@
 !row = !taylor.array<[b, h, t]>
 
 taylor.spec @small_features(%q: !q, %k: !k, %v: !v) {
-  %qf = taylor.map exp(%q - 60.0) : !q
-  %kf = taylor.map exp(%k - 16.0) : !k
+  %qf = taylor.map exp(2.0 * %q - 60.0) : !q
+  %kf = taylor.map softplus(%k - 16.0) : !k
   %n, %z = taylor.recurrences [numerator, mass] %qf, %kf, %v orders(1 to 1) causal : !q, !k, !v
   %o = taylor.map %n / %z : !o, !row
   taylor.yield %o : !o

@@ -1,4 +1,4 @@
-// Exponentials of arrays count wherever they are normal numbers; weights of pairs, and what rescales their sums, may be 0 below 2^-64.
+// Exponentials of arrays count wherever they are normal numbers; weights of pairs, decays, and what rescales sums, may be 0 below 2^-64.
 // RUN: taylor-opt %s --taylor-tile-pipeline | FileCheck %s
 
 !q = !taylor.array<[b, h, t, d = 16], f32>
@@ -7,13 +7,21 @@
 !o = !taylor.array<[b, h, t, e = 16], f32>
 !row = !taylor.array<[b, h, t], f32>
 
+// CHECK-LABEL: tile.program @decay
+// CHECK:         math.exp
+// CHECK-NOT:     tile.full_range
+taylor.function @decay of @decay("input:q" %q: !q, "input:r" %r: !row, "input:x" %x: !row) sources [projection, projection, projection] {
+  %y = taylor.map %q * exp(%r - %x) : !q, !row, !row
+  taylor.yield "output:y" %y : !q
+}
+
 // CHECK-LABEL: tile.program @forward
 // CHECK-COUNT-2: math.exp %{{[0-9]+}} {tile.full_range} : f32
 // CHECK:         math.exp %{{[0-9]+}} : f32
 // CHECK-NOT:     tile.full_range
 taylor.function @forward of @features("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
   %qf = taylor.map exp(%q * 0.5) : !q
-  %kf = taylor.map exp(%k * 0.5) : !k
+  %kf = taylor.map softplus(%k) : !k
   %n, %m = taylor.pairwise { s = dot(%qf, %kf), m = maximum(s), w = exp(s - m) } visible(u <= t) -> rows(w, %v), maximum : !q, !k, !v -> !o, !row
   taylor.yield "output:n" %n : !o
 }
