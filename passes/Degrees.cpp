@@ -18,9 +18,8 @@ using namespace taylor;
 
 /// The arrays an argument of a region stands for: a product's two, or a scalar's one. Empty for the maximum.
 static SmallVector<Value, 2> arraysOf(PairwiseOp op, BlockArgument argument) {
-  unsigned number = argument.getArgNumber(), products = op.getNumProducts();
-  if (argument.getOwner()->getParent() == &op.getVisible())
-    number += products; // it has the scalars alone
+  unsigned number = argument.getArgNumber();
+  unsigned products = numProductArguments(op, *argument.getOwner()->getParent());
   if (number < products)
     return {op.getProduct(number).first, op.getProduct(number).second};
   if (number - products < op.getScalars().size())
@@ -132,21 +131,25 @@ Degree DegreeAnalysis::add(const Degree &a, const Degree &b, double sign) const 
   return sum;
 }
 
-bool DegreeAnalysis::requireZero(const Degree &degree) {
-  if (degree.isZero())
-    return true;
-  // A quotient of sums over other keys: they must share one maximum.
+bool DegreeAnalysis::shareMaximum(const Degree &difference) {
   std::optional<unsigned> above, below;
-  for (auto [k, p] : llvm::enumerate(degree.p)) {
+  for (auto [k, p] : llvm::enumerate(difference.p)) {
     if (p > 0.0)
       above = k;
     if (p < 0.0)
       below = k;
   }
-  if (above && below) {
-    exponents[*above].leader = *below;
+  if (!above || !below)
     return false;
-  }
+  exponents[*above].leader = *below;
+  return true;
+}
+
+bool DegreeAnalysis::requireZero(const Degree &degree) {
+  if (degree.isZero())
+    return true;
+  if (shareMaximum(degree)) // a quotient of sums over other keys
+    return false;
   for (auto [k, p] : llvm::enumerate(degree.p))
     if (p != 0.0)
       for (auto [i, exponent] : llvm::enumerate(exponents))
@@ -177,20 +180,10 @@ std::optional<Degree> DegreeAnalysis::join(ArrayRef<OpOperand *> operands) {
       largest = degree;
       continue;
     }
-    // Degrees that neither bound the other: the sums must share one maximum.
-    std::optional<unsigned> above, below;
-    for (auto [k, pair] : llvm::enumerate(llvm::zip_equal(degree.p, largest.p))) {
-      auto [mine, other] = pair;
-      if (mine > other)
-        above = k;
-      if (mine < other)
-        below = k;
-    }
-    if (above && below) {
-      exponents[*above].leader = *below;
+    Degree difference = add(degree, largest, -1.0);
+    if (shareMaximum(difference)) // neither bounds the other
       return std::nullopt;
-    }
-    if (above)
+    if (llvm::any_of(difference.p, [](double p) { return p > 0.0; }))
       largest = degree;
   }
   for (OpOperand *operand : operands) {

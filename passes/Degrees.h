@@ -73,7 +73,10 @@ private:
   bool visitPower(mlir::Operation &op);
   /// Brings operands to one degree, the larger, with factors on the others.
   std::optional<Degree> join(llvm::ArrayRef<mlir::OpOperand *> operands);
-  /// Gives up all exponents that a value depends on, if it does; false then.
+  /// Where a degree, or what one is more than another, has both signs, the sums of one of each must share one
+  /// maximum: joins them; true then.
+  bool shareMaximum(const Degree &difference);
+  /// Gives up or joins exponents that a value depends on, if it does; false then.
   bool requireZero(const Degree &degree);
   /// The same, but where all degrees are at most 0 a factor on the operand brings them there.
   bool bringToZero(mlir::OpOperand &operand);

@@ -110,8 +110,6 @@ bool Signs::compute(Value scalar) {
   return false;
 }
 
-bool isNonNegative(Value value) { return Signs().isNonNegative(value); }
-
 /// Degrees of scalars as polynomials in another, `x`. Each is looked at once.
 class Polynomials {
 public:
@@ -212,15 +210,19 @@ void Specializer::warnOddOrder(RecurrencesOp op) {
     last = cast<IntegerAttr>(*op.getLastOrder()).getInt();
   else if (!op.getWeight().empty())
     last = Polynomials(op.getWeight().getArgument(0)).degreeOf(yieldedBy(op.getWeight()));
-  bool positiveScore = op.getScore().empty() ? isNonNegative(op.getQuery()) && isNonNegative(op.getKey())
-                                             : isNonNegative(yieldedBy(op.getScore()));
-  Signs signs;
-  if (positiveScore && !op.getWeight().empty())
-    signs.assumeNonNegative(op.getWeight().getArgument(0));
-  bool positiveWeight =
-      op.getWeight().empty() ? positiveScore : signs.isNonNegative(yieldedBy(op.getWeight()));
   Value mass = op.getSum(Sum::Mass);
-  if (!last || *last % 2 == 0 || !mass || !isDivisorArray(mass) || positiveWeight)
+  if (!last || *last % 2 == 0 || !mass || !isDivisorArray(mass))
+    return;
+  Signs signs;
+  bool isPositive = op.getScore().empty()
+                        ? signs.isNonNegative(op.getQuery()) && signs.isNonNegative(op.getKey())
+                        : signs.isNonNegative(yieldedBy(op.getScore()));
+  if (!op.getWeight().empty()) {
+    if (isPositive)
+      signs.assumeNonNegative(op.getWeight().getArgument(0));
+    isPositive = signs.isNonNegative(yieldedBy(op.getWeight()));
+  }
+  if (isPositive)
     return;
   StringRef what = op.getLastOrder() ? "top order" : "degree";
   op.emitWarning()

@@ -10,6 +10,11 @@
 using namespace mlir;
 using namespace taylor;
 
+/// The array whose scalar an argument of the weight region is.
+static Value arrayOf(PairwiseOp op, BlockArgument argument) {
+  return op.getArrays()[op.getScalars()[argument.getArgNumber() - op.getNumProducts()]];
+}
+
 Value taylor::buildFactor(OpBuilder &builder, PairwiseOp op, ArrayRef<Value> factors, ValueRange others) {
   if (factors.empty() && others.size() <= 1)
     return others.empty() ? Value() : others.front();
@@ -24,7 +29,7 @@ Value taylor::buildFactor(OpBuilder &builder, PairwiseOp op, ArrayRef<Value> fac
     if (auto argument = dyn_cast<BlockArgument>(scalar)) {
       if (!llvm::is_contained(arguments, argument)) {
         arguments.push_back(argument);
-        arrays.push_back(op.getArrays()[op.getScalars()[argument.getArgNumber() - op.getNumProducts()]]);
+        arrays.push_back(arrayOf(op, argument));
       }
       return;
     }
@@ -127,13 +132,11 @@ SmallVector<StringRef> StateRewrite::lostAxes(int64_t result) const {
 }
 
 SmallVector<Value> StateRewrite::arraysIn(ArrayRef<Value> factors) const {
-  auto &pairs = const_cast<PairwiseOp &>(op);
   SmallVector<Value> arrays;
   for (Value factor : factors)
     for (Value scalar : collectScalars(factor))
       if (auto argument = dyn_cast<BlockArgument>(scalar))
-        arrays.push_back(
-            pairs.getArrays()[pairs.getScalars()[argument.getArgNumber() - pairs.getNumProducts()]]);
+        arrays.push_back(arrayOf(op, argument));
   return arrays;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Assembles a tile program: tensors, workspace, and one kernel per entry of the partition.
+#include "passes/LowerToTile/FullRange.h"
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/Partition.h"
 #include "passes/LowerToTile/Passes.h"
@@ -8,7 +9,6 @@
 
 #include "dialect/Taylor/Axes.h"
 
-#include "mlir/IR/Matchers.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 namespace taylor {
@@ -551,26 +551,6 @@ LogicalResult ProgramAssembler::run(StringRef name) {
     emitKernel(kernel);
   }
   return success();
-}
-
-/// Whether it is one number less another, where a condition holds: what is between two places, by which sums
-/// decay, or is below a largest number.
-bool isDifference(Value scalar) {
-  if (auto select = scalar.getDefiningOp<arith::SelectOp>())
-    scalar = select.getTrueValue();
-  auto difference = scalar.getDefiningOp<arith::SubFOp>();
-  return difference && llvm::none_of(difference->getOperands(),
-                                     [](Value operand) { return matchPattern(operand, m_Constant()); });
-}
-
-/// Exponentials of arrays are features, gates and the like: small ones count. Those of differences are
-/// factors of weights as those of pairs are.
-void markFullRange(FunctionOp function) {
-  function.walk([](Operation *op) {
-    if (isa<math::ExpOp, math::Exp2Op, SoftplusOp>(op) && !isa<PairwiseOp>(op->getParentOp()) &&
-        !isDifference(op->getOperand(0)))
-      op->setDiscardableAttr(tile::kFullRange, UnitAttr::get(op->getContext()));
-  });
 }
 
 struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
