@@ -301,7 +301,7 @@ void DocumentAdder::visit(PairwiseOp op) {
   };
   Region *regions[] = {&op.getWeight(), &op.getMaximum(), &op.getVisible()};
   auto argumentOf = [&](Region *region, unsigned scalar) -> Value {
-    return region->getArgument(scalar + numProductArguments(op, *region));
+    return region->getArgument(scalar + op.getNumProducts(*region));
   };
   SmallVector<Region *> positioned, sized;
   for (Region *region : regions) {

@@ -205,7 +205,7 @@ static bool isReadOnce(PairwiseOp op, Value array) {
         if (region.empty())
           continue;
         // Reading the weights as sums leaves scalars that nobody reads.
-        uses += llvm::count_if(region.getArgument(numProductArguments(op, region) + number).getUsers(),
+        uses += llvm::count_if(region.getArgument(op.getNumProducts(region) + number).getUsers(),
                                [](Operation *user) { return !isOpTriviallyDead(user); });
       }
   return uses == 1;

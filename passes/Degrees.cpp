@@ -18,12 +18,11 @@ using namespace taylor;
 
 /// The arrays an argument of a region stands for: a product's two, or a scalar's one. Empty for the maximum.
 static SmallVector<Value, 2> arraysOf(PairwiseOp op, BlockArgument argument) {
-  unsigned number = argument.getArgNumber();
-  unsigned products = numProductArguments(op, *argument.getOwner()->getParent());
-  if (number < products)
+  if (Value array = op.getArrayOf(argument))
+    return {array};
+  int64_t number = argument.getArgNumber();
+  if (number < op.getNumProducts(*argument.getOwner()->getParent()))
     return {op.getProduct(number).first, op.getProduct(number).second};
-  if (number - products < op.getScalars().size())
-    return {op.getArrays()[op.getScalars()[number - products]]};
   return {};
 }
 

@@ -26,7 +26,7 @@ std::optional<DocumentCondition> taylor::readDocuments(PairwiseOp op, Value cond
     return std::nullopt;
   auto read = [&](Value scalar) -> Value {
     auto argument = dyn_cast<BlockArgument>(scalar);
-    return argument ? op.getArrays()[op.getScalars()[argument.getArgNumber()]] : Value();
+    return argument ? op.getArrayOf(argument) : Value();
   };
   Value queries = read(compare.getLhs()), keys = read(compare.getRhs());
   if (!queries || !keys)

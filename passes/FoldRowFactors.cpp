@@ -65,7 +65,7 @@ private:
     auto pinned = scalars.find(argument);
     if (pinned != scalars.end())
       return pinned->second;
-    Value row = op.getArrays()[op.getScalars()[number - op.getNumProducts()]];
+    Value row = op.getArrayOf(argument);
     StringRef token = tokenAxis(arrayTypeOf(row));
     return token == "u" || token == "lag" ? std::optional(0) : std::nullopt;
   }
@@ -158,9 +158,7 @@ public:
   }
 
 private:
-  Value arrayOf(Value scalar) {
-    return op.getArrays()[op.getScalars()[cast<BlockArgument>(scalar).getArgNumber() - op.getNumProducts()]];
-  }
+  Value arrayOf(Value scalar) { return op.getArrayOf(cast<BlockArgument>(scalar)); }
 
   /// f(y, a) where the factor is positive, and `otherwise` where it is 0.
   Value buildGuarded(ValueRange arrays, double otherwise, ScalarBody f) {

@@ -165,10 +165,6 @@ PairwiseOp taylor::clonePairwise(OpBuilder &builder, PairwiseOp op, ArrayRef<boo
   return Subset(op, keep).build(builder);
 }
 
-int64_t taylor::numProductArguments(PairwiseOp op, Region &region) {
-  return &region == &op.getVisible() ? 0 : op.getNumProducts();
-}
-
 Value taylor::addScalarOperand(PairwiseOp op, Value array) {
   int64_t count = op.getNumProducts();
   int64_t number = llvm::find(op.getArrays(), array) - op.getArrays().begin();

@@ -12,10 +12,6 @@ namespace taylor {
 /// operands, products and yielded scalars that only the others need. Results are in order; `op` stays.
 PairwiseOp clonePairwise(mlir::OpBuilder &builder, PairwiseOp op, llvm::ArrayRef<bool> keep);
 
-/// How many arguments a region of the operation has in front of those for scalars: `visible` has none for
-/// products.
-int64_t numProductArguments(PairwiseOp op, mlir::Region &region);
-
 /// The argument of the weight region for a scalar operand, which is added if it is new.
 mlir::Value addScalarOperand(PairwiseOp op, mlir::Value array);
 

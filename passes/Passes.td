@@ -229,7 +229,7 @@ def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
     m >= 0 is needed: floor 0 exactly when such a factor was made (-40 with storage in f16, whose weights would vanish where all exponents of a row are below -17). Results, and all that leaves a row
     (a sum over rows, an argument of tanh), must have degree 0: where theirs is below, as of the gradient of what is added to a mass, they take a factor exp(p m) <= 1. Then
     nothing of e^m is left and the function is stable; where one is above 0, that exponential stays as it was written, unshifted. Two sums
-    that are added at unlike degrees share the larger maximum.
+    that are added at unlike degrees share the larger maximum. `expm1(x)` of pairs is `exp(x) - 1` where x >= 1, whose exponential is shifted.
 
     A running maximum is a constant to the derivative, so the pass follows `taylor-derive-backward` and shifts both sides.
 

@@ -207,9 +207,8 @@ public:
   Range ofWeight(PairwiseOp op, int64_t yielded) {
     Block &weight = op.getWeight().front();
     auto argument = [&](BlockArgument given) -> Range {
-      int64_t scalar = int64_t(given.getArgNumber()) - op.getNumProducts();
-      bool isArray = scalar >= 0 && scalar < int64_t(op.getScalars().size());
-      return isArray ? of(op.getArrays()[op.getScalars()[scalar]]) : Range();
+      Value array = op.getArrayOf(given);
+      return array ? of(array) : Range();
     };
     Value maximum, below;
     if (op.hasMaximum()) {

@@ -112,14 +112,12 @@ unsigned SeparableSums::dependenceOf(Value scalar) {
     return it->second;
   unsigned result = None;
   if (auto argument = dyn_cast<BlockArgument>(scalar)) {
-    int64_t number = int64_t(argument.getArgNumber()) - op.getNumProducts();
-    if (number < 0) {
-      result = Products;
-    } else if (number >= int64_t(op.getScalars().size())) {
-      result = Products | Rows | Columns; // the running maximum
-    } else {
-      auto type = cast<ArrayType>(op.getArrays()[op.getScalars()[number]].getType());
+    if (Value array = op.getArrayOf(argument)) {
+      auto type = cast<ArrayType>(array.getType());
       result = type.has("t") ? Rows : type.has("u") ? Columns : type.has("lag") ? Rows | Columns : None;
+    } else {
+      bool isProduct = argument.getArgNumber() < op.getNumProducts(*argument.getOwner()->getParent());
+      result = isProduct ? Products : Products | Rows | Columns; // the running maximum
     }
   } else if (auto index = scalar.getDefiningOp<IndexOp>()) {
     result = index.getAxis() == "t" ? Rows : index.getAxis() == "u" ? Columns : None;
@@ -148,9 +146,8 @@ std::optional<SeparableSums::Terms> SeparableSums::multiply(const Terms &a, cons
         term.columns.append(one->columns);
       }
       term.product = std::max(x.product, y.product);
-      if (x.decays && y.decays)
-        return refuse(loc, "a weight has a power of its decay");
-      term.decays = x.decays || y.decays;
+      std::merge(x.decays.begin(), x.decays.end(), y.decays.begin(), y.decays.end(),
+                 std::back_inserter(term.decays));
       addTerm(product, term);
     }
   if (product.size() > kMaximumTerms)
@@ -338,38 +335,42 @@ std::optional<SplitScalar> SeparableSums::split(Value scalar) {
 }
 
 std::optional<SeparableSums::Terms> SeparableSums::computeDecay(Value exponential) {
-  Operation *from = exponential.getDefiningOp();
+  Value exponent = exponential.getDefiningOp()->getOperand(0);
   SeparableTerm decay = numberTerm(1.0);
-  decay.decays = true;
-  if (exponent == from->getOperand(0))
+  decay.decays = {unsigned(llvm::find(exponents, exponent) - exponents.begin())};
+  if (decay.decays.front() < exponents.size())
     return Terms{decay};
-  if (exponent)
-    return refuse(from->getLoc(), "its weights decay in two ways");
-  std::optional<SplitScalar> parts = split(from->getOperand(0));
-  if (!parts)
-    return refuse(from->getLoc(), "an exponent is no sum of what the query and what the key know alone");
+  if (!split(exponent))
+    return refuse(exponential.getLoc(),
+                  "an exponent is no sum of what the query and what the key know alone");
   if (!causal)
-    return refuse(from->getLoc(), "a decay between all queries and keys");
-  exponent = from->getOperand(0);
-  OpBuilder builder(from);
-  rowExponent = parts->row;
-  auto negated = parts->column.getDefiningOp<arith::NegFOp>();
-  columnExponent = negated ? negated.getOperand()
-                           : arith::NegFOp::create(builder, from->getLoc(), parts->column).getResult();
+    return refuse(exponential.getLoc(), "a decay between all queries and keys");
+  exponents.push_back(exponent);
   return Terms{decay};
 }
 
 bool SeparableSums::decayAlike() {
-  // A decay whose terms cancelled or are 0 is none.
-  auto decays = [](const Terms &terms) {
-    return llvm::any_of(terms, [](const SeparableTerm &term) { return term.decays; });
-  };
-  if (llvm::none_of(yielded, decays))
-    exponent = rowExponent = columnExponent = {};
+  const SeparableTerm *first = nullptr;
   for (const Terms &terms : yielded)
-    for (const SeparableTerm &term : terms)
-      if (term.decays != bool(exponent))
+    for (const SeparableTerm &term : terms) {
+      if (first && first->decays != term.decays)
         return false;
+      first = &term;
+    }
+  if (!first || first->decays.empty())
+    return true;
+  OpBuilder builder(op.getWeight().front().getTerminator());
+  auto add = [&](Value &sum, Value x) {
+    sum = sum ? arith::AddFOp::create(builder, x.getLoc(), sum, x).getResult() : x;
+  };
+  for (unsigned number : first->decays) {
+    std::optional<SplitScalar> parts = split(exponents[number]);
+    add(rowExponent, parts->row);
+    auto negated = parts->column.getDefiningOp<arith::NegFOp>();
+    add(columnExponent,
+        negated ? negated.getOperand()
+                : arith::NegFOp::create(builder, parts->column.getLoc(), parts->column).getResult());
+  }
   return true;
 }
 
@@ -399,7 +400,8 @@ LogicalResult SeparableSums::readWeights(ArrayRef<int64_t> wanted) {
   Operation *yield = op.getWeight().front().getTerminator();
   for (score = 0; score < op.getNumProducts(); ++score) {
     known.clear();
-    exponent = rowExponent = columnExponent = {};
+    exponents.clear();
+    rowExponent = columnExponent = {};
     yielded.assign(yield->getNumOperands(), {});
     bool all = true;
     for (int64_t number : wanted) {
@@ -410,7 +412,7 @@ LogicalResult SeparableSums::readWeights(ArrayRef<int64_t> wanted) {
       yielded[number] = *terms;
     }
     if (all && !decayAlike())
-      refuse(exponent.getLoc(), "some of its terms decay and others do not");
+      refuse(exponents.front().getLoc(), "its terms do not all decay alike");
     else if (all) {
       reason.clear();
       return success();

@@ -11,7 +11,7 @@
 
 namespace taylor {
 
-/// (sum over n of series[n] s^n) * rows * columns * product [* exp(rowExponent - columnExponent)]
+/// (sum over n of series[n] s^n) * rows * columns * product * (product over decays of exp(exponents[i]))
 struct SeparableTerm {
   llvm::SmallVector<double> series;
   /// Scalars of the weight region that depend on row scalars only, and on column scalars only.
@@ -19,7 +19,8 @@ struct SeparableTerm {
   llvm::SmallVector<mlir::Value> &factorsOf(bool ofColumns) { return ofColumns ? columns : rows; }
   /// The second inner product, to the first power, or -1.
   int64_t product = -1;
-  bool decays = false;
+  /// Numbers of the exponents by which it decays, in ascending order; twice where it is their square.
+  llvm::SmallVector<unsigned, 2> decays;
 };
 
 /// A scalar of a region as a sum of what depends on the row and what depends on the column, each null where
@@ -48,7 +49,7 @@ public:
 
   /// Number of the inner product whose powers the weights are.
   int64_t score = 0;
-  /// Where terms decay: exp(rowExponent - columnExponent) is a factor of theirs, one for the whole operation.
+  /// Where terms decay: exp(rowExponent - columnExponent) is a factor of all of them.
   mlir::Value rowExponent, columnExponent;
   /// Terms of each yielded scalar, none of them 0: where there are none, so is the scalar.
   llvm::SmallVector<llvm::SmallVector<SeparableTerm>> yielded;
@@ -97,12 +98,12 @@ private:
   std::optional<Terms> computePower(mlir::Value base, double times, mlir::Location loc);
   std::optional<Terms> computeSelect(mlir::arith::SelectOp select);
   std::optional<Terms> multiply(const Terms &a, const Terms &b, mlir::Location loc);
-  /// Whether all terms decay, or none does; then there is no exponent.
+  /// Sets the exponents of row and column; fails unless all terms decay alike.
   bool decayAlike();
   std::nullopt_t refuse(mlir::Location loc, const llvm::Twine &why);
 
   PairwiseOp op;
-  mlir::Value exponent; // of the decay
+  llvm::SmallVector<mlir::Value> exponents; // of decays
   llvm::DenseMap<mlir::Value, unsigned> dependences;
   llvm::DenseMap<mlir::Value, std::optional<Terms>> known;
 };

@@ -63,10 +63,7 @@ struct Formula {
     auto pairs = dyn_cast<PairwiseOp>(op);
     if (!pairs)
       return op->getOperand(argument.getArgNumber()); // arrays come first
-    int64_t number = int64_t(argument.getArgNumber()) - numProductArguments(pairs, *region);
-    if (number < 0 || number >= int64_t(pairs.getScalars().size()))
-      return {};
-    return pairs.getArrays()[pairs.getScalars()[number]];
+    return pairs.getArrayOf(argument);
   }
 
   /// Drops an argument that nobody reads, if the others have its array's axes. (One of a taylor.pairwise
@@ -91,7 +88,7 @@ struct Formula {
     if (auto pairs = dyn_cast<PairwiseOp>(op)) {
       auto ofWeight = cast<BlockArgument>(addScalarOperand(pairs, array));
       return region->getArgument(ofWeight.getArgNumber() - pairs.getNumProducts() +
-                                 numProductArguments(pairs, *region));
+                                 pairs.getNumProducts(*region));
     }
     MutableOperandRange known = arrays();
     for (OpOperand &operand : MutableArrayRef<OpOperand>(known))

@@ -49,6 +49,27 @@ void splitOutputs(PairwiseOp op) {
   op.erase();
 }
 
+/// expm1(x) = exp(x) - 1 where nothing cancels: that exponential can be shifted. Below, it is bounded, as it
+/// may be from above already (elu).
+void exposeExponentials(PairwiseOp op) {
+  constexpr double edge = 1.0;
+  for (auto exp : llvm::make_early_inc_range(op.getWeight().front().getOps<math::ExpM1Op>())) {
+    Value x = exp.getOperand();
+    if (auto least = x.getDefiningOp<arith::MinimumFOp>())
+      if (matchPattern(least.getLhs(), m_Constant()) || matchPattern(least.getRhs(), m_Constant()))
+        continue;
+    OpBuilder builder(exp);
+    Location loc = exp.getLoc();
+    Value limit = buildNumber(builder, loc, x.getType(), edge);
+    Value isSmall = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, x, limit);
+    Value small = math::ExpM1Op::create(builder, loc, arith::MinimumFOp::create(builder, loc, x, limit));
+    Value one = buildNumber(builder, loc, x.getType(), 1.0);
+    Value large = arith::SubFOp::create(builder, loc, math::ExpOp::create(builder, loc, x), one);
+    exp.replaceAllUsesWith(arith::SelectOp::create(builder, loc, isSmall, small, large).getResult());
+    exp.erase();
+  }
+}
+
 /// The least m where constants take factors e^(-p m). Weights of f16 vanish at e^-17 and below, so a row
 /// whose exponents are all there needs an m of its own; e^(2 * 40) is still a factor of f32.
 double floorOf(FunctionOp function) {
@@ -270,6 +291,7 @@ class Stabilize : public ::taylor::impl::StabilizePassBase<Stabilize> {
 
 void Stabilize::runOnOperation() {
   SmallVector<PairwiseOp> pairwise(getOperation().getBody().getOps<PairwiseOp>());
+  llvm::for_each(pairwise, exposeExponentials);
   llvm::for_each(pairwise, splitOutputs);
   DegreeAnalysis analysis(getOperation());
   unsigned shifted = Shift(getOperation(), analysis).run();

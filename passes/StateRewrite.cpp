@@ -10,11 +10,6 @@
 using namespace mlir;
 using namespace taylor;
 
-/// The array whose scalar an argument of the weight region is.
-static Value arrayOf(PairwiseOp op, BlockArgument argument) {
-  return op.getArrays()[op.getScalars()[argument.getArgNumber() - op.getNumProducts()]];
-}
-
 Value taylor::buildFactor(OpBuilder &builder, PairwiseOp op, ArrayRef<Value> factors, ValueRange others) {
   if (factors.empty() && others.size() <= 1)
     return others.empty() ? Value() : others.front();
@@ -29,7 +24,7 @@ Value taylor::buildFactor(OpBuilder &builder, PairwiseOp op, ArrayRef<Value> fac
     if (auto argument = dyn_cast<BlockArgument>(scalar)) {
       if (!llvm::is_contained(arguments, argument)) {
         arguments.push_back(argument);
-        arrays.push_back(arrayOf(op, argument));
+        arrays.push_back(op.getArrayOf(argument));
       }
       return;
     }
@@ -136,7 +131,7 @@ SmallVector<Value> StateRewrite::arraysIn(ArrayRef<Value> factors) const {
   for (Value factor : factors)
     for (Value scalar : collectScalars(factor))
       if (auto argument = dyn_cast<BlockArgument>(scalar))
-        arrays.push_back(arrayOf(op, argument));
+        arrays.push_back(PairwiseOp(op).getArrayOf(argument));
   return arrays;
 }
 

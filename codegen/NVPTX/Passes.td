@@ -178,8 +178,8 @@ def ExpandMath : Pass<"taylor-nvptx-expand-math", "::mlir::ModuleOp"> {
   let summary = "elementary functions as instructions and polynomials, without a library";
   let description = [{
     In f32: exp and exp2 by `ex2.approx.ftz`, sqrt by `sqrt.approx`, rsqrt by `rsqrt.approx.ftz`, division by `div.full`
-    (largest errors 2 units of the last place; PTX ISA, "Floating Point Instructions"), the first and the last rounded to the nearest (`sqrt.rn`, `div.rn`) where a floor or a
-    comparison follows, which the last bit decides. All others, and f64, are the polynomials of codegen/Math/VectorMath.h,
+    (largest errors 2 units of the last place; PTX ISA, "Floating Point Instructions"), the first and the last rounded to the nearest (`sqrt.rn`, `div.rn`) with `tile.nearest`: where a
+    floor or a comparison follows, which the last bit decides. All others, and f64, are the polynomials of codegen/Math/VectorMath.h,
     which use the same instructions in f32. Functions of 16-bit numbers
     are computed in f32. An op that is none of these and no instruction is an error.
 

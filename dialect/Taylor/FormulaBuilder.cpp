@@ -232,6 +232,12 @@ private:
   }
 
   void reportUnknownCall(const Formula &formula) {
+    if (formula.name == "dot") {
+      error(formula,
+            "unsupported function 'dot' in a formula; in taylor.pairwise, an inner product has a name "
+            "of its own: { s = dot(%q, %k), w = exp(s) }");
+      return;
+    }
     // Two edits of four letters are another word.
     NearestName nearest(formula.name, formula.name.size() <= 4 ? 2 : 3);
     for (const RealCall &call : kRealCalls)

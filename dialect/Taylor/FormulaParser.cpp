@@ -37,6 +37,19 @@ ParseResult rejectForeignOperator(OpAsmParser &parser) {
   return success();
 }
 
+/// `%` in front of what is no name: the lexer takes it for the beginning of a value, so that it must be found
+/// in the text behind the number or name at `loc`, before that is read.
+ParseResult rejectRemainder(OpAsmParser &parser, SMLoc loc) {
+  StringRef text = loc.getPointer();
+  text.consume_front("%");
+  text = text.drop_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
+  text = text.ltrim(" )");
+  if (!text.consume_front("%") || text.empty() || !llvm::isSpace(text.front()))
+    return success();
+  return parser.emitError(SMLoc::getFromPointer(text.data() - 1),
+                          "unsupported operator '%' in a formula; write x - y * floor(x / y)");
+}
+
 /// Far beyond what anyone writes, far below what a stack holds.
 constexpr int maximalDepth = 1000;
 /// Of all bindings of a body together, since each may stand in the next.
@@ -186,6 +199,8 @@ FailureOr<FormulaPtr> FormulaParser::parsePrimary() {
       return failure();
     return inner;
   }
+  if (rejectRemainder(parser, loc))
+    return failure();
 
   OpAsmParser::UnresolvedOperand operand;
   OptionalParseResult isOperand = parser.parseOptionalOperand(operand);

@@ -221,6 +221,14 @@ def Taylor_PairwiseOp : Taylor_ArrayOp<"pairwise", [Differentiable]> {
     std::pair<::mlir::Value, ::mlir::Value> getProduct(int64_t i) {
       return {getArrays()[getProducts()[2 * i]], getArrays()[getProducts()[2 * i + 1]]};
     }
+    /// Of a region, how many of the arguments are products.
+    int64_t getNumProducts(::mlir::Region &region) { return &region == &getVisible() ? 0 : getNumProducts(); }
+    /// The array whose scalar an argument of a region is; null for a product and for the maximum.
+    ::mlir::Value getArrayOf(::mlir::BlockArgument argument) {
+      int64_t number = int64_t(argument.getArgNumber()) - getNumProducts(*argument.getOwner()->getParent());
+      bool isScalar = number >= 0 && number < int64_t(getScalars().size());
+      return isScalar ? getArrays()[getScalars()[number]] : ::mlir::Value();
+    }
     PairSumAttr getSum(int64_t i) { return ::llvm::cast<PairSumAttr>(getSums()[i]); }
     bool hasMaximum() { return !getMaximum().empty(); }
     /// The scalar type of the regions: f64, or f32 after specialisation.

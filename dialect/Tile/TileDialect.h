@@ -26,6 +26,10 @@ namespace mlir::tile {
 /// (codegen/Math/VectorMath.h).
 inline constexpr llvm::StringLiteral kFullRange = "tile.full_range";
 
+/// On an `arith.divf` or `math.sqrt` of a map: the nearest number, since the last bit decides what follows.
+/// Others may be a product with a rounded reciprocal, or within two units of the last place.
+inline constexpr llvm::StringLiteral kNearest = "tile.nearest";
+
 /// Axes of `tiles` together, each once. Tiles that share an axis agree on its size in verified IR.
 llvm::SmallVector<Axis> unionAxes(TypeRange tiles);
 

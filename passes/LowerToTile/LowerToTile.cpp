@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Assembles a tile program: tensors, workspace, and one kernel per entry of the partition.
-#include "passes/LowerToTile/FullRange.h"
 #include "passes/LowerToTile/PairEmitter.h"
 #include "passes/LowerToTile/Partition.h"
 #include "passes/LowerToTile/Passes.h"
+#include "passes/LowerToTile/Precision.h"
 #include "passes/LowerToTile/StateEmitter.h"
 
 #include "dialect/Taylor/Axes.h"
@@ -570,7 +570,7 @@ struct LowerToTile : taylor::impl::LowerToTilePassBase<LowerToTile> {
       ++parts[shortName(function)];
     for (FunctionOp function : functions) {
       StringRef part = shortName(function);
-      markFullRange(function);
+      markPrecision(function);
       std::string name = part.empty() || parts[part] > 1 ? function.getSymName().str() : part.str();
       if (failed(ProgramAssembler(function, sizes).run(name)))
         return signalPassFailure();

@@ -116,16 +116,15 @@ static SmallVector<Limit> limitsOf(PairwiseOp op, Region &region, const MaskedPr
   Limits limits;
   int64_t count = op.getNumProducts();
   for (BlockArgument argument : region.getArguments()) {
-    int64_t number = argument.getArgNumber(), scalar = number - count;
+    int64_t number = argument.getArgNumber();
     Limit limit = Limit::unknown(/*finite=*/true); // the running maximum
     if (number == masked.product) {
       limit = Limit::of(masked.value);
     } else if (number < count) {
       auto [row, column] = op.getProduct(number);
       limit.finite = isFinite(row) && isFinite(column);
-    } else if (scalar < int64_t(op.getScalars().size())) {
+    } else if (Value array = op.getArrayOf(argument)) {
       // An array with lag holds what its formula gives for pairs that nobody sees, too.
-      Value array = op.getArrays()[op.getScalars()[scalar]];
       limit.finite = !cast<ArrayType>(array.getType()).has("lag") && isFinite(array);
     }
     limits.set(argument, limit);

@@ -74,10 +74,10 @@ Value PairEmitter::emitFirstMaximum(Frame &frame) {
   anyKey.uSize = 1;
   ScalarProgram program(emitter, anyKey);
   SmallVector<Value> arguments;
-  for (auto [place, argument] : llvm::enumerate(region.getArguments())) {
-    int64_t scalar = int64_t(place) - op.getNumProducts();
-    if (scalar >= 0 && !varies(typeOf(op.getScalars()[scalar]), "u"))
-      arguments.push_back(program.input(emitter.emit(op.getArrays()[op.getScalars()[scalar]], frame)));
+  for (BlockArgument argument : region.getArguments()) {
+    Value array = op.getArrayOf(argument);
+    if (array && !varies(cast<ArrayType>(array.getType()), "u"))
+      arguments.push_back(program.input(emitter.emit(array, frame)));
     else
       arguments.push_back(
           arith::ConstantOp::create(program.builder(), loc, builder.getZeroAttr(argument.getType())));

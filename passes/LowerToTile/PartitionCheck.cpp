@@ -34,9 +34,8 @@ static LogicalResult checkPairs(PairwiseOp op) {
   while (!pending.empty()) {
     Value value = pending.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(value)) {
-      int64_t scalar = int64_t(argument.getArgNumber()) - op.getNumProducts();
-      auto type =
-          scalar < 0 ? ArrayType() : cast<ArrayType>(op.getArrays()[op.getScalars()[scalar]].getType());
+      Value array = op.getArrayOf(argument);
+      auto type = array ? cast<ArrayType>(array.getType()) : ArrayType();
       if (!type || type.has("u") || type.has("lag"))
         return op.emitOpError("expected a floor of the maximum that is the same for all keys of a row");
     } else {

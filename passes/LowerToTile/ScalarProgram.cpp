@@ -2,8 +2,6 @@
 #include "passes/LowerToTile/ScalarProgram.h"
 #include "passes/LowerToTile/TileEmitter.h"
 
-#include "dialect/Taylor/Exactness.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
@@ -155,7 +153,7 @@ ScalarProgram::AxisSet ScalarProgram::axesOf(Value scalar) {
 void ScalarProgram::shareReciprocals() {
   for (Operation &op : llvm::make_early_inc_range(*block)) {
     auto divide = dyn_cast<arith::DivFOp>(op);
-    if (!divide || axesOf(divide.getRhs()).size() >= axesOf(divide).size() || mustBeExact(divide))
+    if (!divide || axesOf(divide.getRhs()).size() >= axesOf(divide).size() || divide->hasAttr(tile::kNearest))
       continue;
     OpBuilder::InsertionGuard guard(inner);
     inner.setInsertionPoint(divide);

@@ -38,6 +38,24 @@ taylor.spec @power_by_stars(%a: !row) {
 // -----
 
 !row = !taylor.array<[b, h, t]>
+taylor.spec @remainder_of_an_index(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported operator '%' in a formula; write x - y * floor(x / y)}}
+  %o = taylor.map select(t % 2.0 == 0.0, 1.0, %a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @remainder_of_an_array(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported operator '%' in a formula; write x - y * floor(x / y)}}
+  %o = taylor.map (1.0 + %a) % 2.0 : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
 taylor.spec @and_between(%a: !row) {
   // expected-error @below {{custom op 'taylor.map' unsupported operator 'and' in a formula; write and(x, y)}}
   %o = taylor.map select(%a < 1.0 and %a < 2.0, 1.0, %a) : !row

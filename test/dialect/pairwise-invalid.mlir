@@ -17,6 +17,18 @@ taylor.spec @unnamed_formula(%q: !q, %k: !k, %v: !v) {
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
 !o = !taylor.array<[b, h, t, e]>
+taylor.spec @scaled_product(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{custom op 'taylor.pairwise' unsupported function 'dot' in a formula; in taylor.pairwise, an inner product has a name of its own: { s = dot(%q, %k), w = exp(s) }}}
+  %o = taylor.pairwise { s = dot(%q, %k) * rsqrt(size(d)) } -> rows(exp(s), %v) : !q, !k, !v -> !o
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
 taylor.spec @two_maxima(%q: !q, %k: !k, %v: !v) {
   // expected-error @below {{custom op 'taylor.pairwise' expected at most one maximum(..), but got two}}
   %o = taylor.pairwise { s = dot(%q, %k), m = maximum(s), n = maximum(s) } -> rows(s, %v) : !q, !k, !v -> !o

@@ -80,7 +80,7 @@ taylor.function @maximum.forward of @maximum("input:q" %q: !q, "input:k" %k: !k,
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @mixed.forward of @mixed("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:a" %a: !row, "input:c" %c: !column) sources [projection, projection, projection, input, input] {
-  // expected-error @below {{unsupported chunked form: some of its terms decay and others do not; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: its terms do not all decay alike; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * exp(%a - %c) + s, %v) : !q, !k, !row, !column, !v -> !o
   taylor.yield "output:o" %o : !o
 }
@@ -179,22 +179,8 @@ taylor.function @orders.forward of @orders("input:q" %q: !q, "input:k" %k: !k, "
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @decays.forward of @decays("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:f" %f: !row, "input:g" %g: !column) sources [projection, projection, projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: its weights decay in two ways; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: its terms do not all decay alike; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * exp(%f - %g) + exp(%f - 2.0 * %g), %v) : !q, !k, !row, !column, !v -> !o
-  taylor.yield "output:o" %o : !o
-}
-
-// -----
-
-!q = !taylor.array<[b, h, t, d = 4]>
-!k = !taylor.array<[b, g, u, d = 4]>
-!v = !taylor.array<[b, g, u, e = 5]>
-!o = !taylor.array<[b, h, t, e = 5]>
-!row = !taylor.array<[b, h, t]>
-!column = !taylor.array<[b, g, u]>
-taylor.function @power.forward of @power("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:f" %f: !row, "input:g" %g: !column) sources [projection, projection, projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: a weight has a power of its decay; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
-  %o = taylor.pairwise { s = dot(%q, %k), w = s * exp(%f - %g) } visible(u <= t) -> rows(w * w, %v) : !q, !k, !row, !column, !v -> !o
   taylor.yield "output:o" %o : !o
 }
 

@@ -95,3 +95,21 @@ taylor.function @one_sided.forward of @one_sided("input:q" %q: !q, "input:k" %k:
   %n = taylor.pairwise { s = dot(%q, %k) w = select(%c < 0.0, s * s, s) / %r } visible(u <= t) -> rows(w, %v) : !q, !k, !column, !row, !v -> !o
   taylor.yield "output:n" %n : !o
 }
+
+// Products and powers of decays are decays, of the sum of their exponents.
+// CHECK-LABEL: taylor.function @powers.forward
+// CHECK:      %[[CT:.*]] = taylor.align %c to t
+// CHECK:      %[[BT:.*]] = taylor.align %b to t
+// CHECK:      %[[COLUMN:.*]] = taylor.map %c + %c + %b
+// CHECK:      %[[ROW:.*]] = taylor.map %[[CT]] + %[[CT]] + %[[BT]]
+// CHECK-NEXT: %[[ET:.*]] = taylor.edge %[[E:.*]] chunk(64) : (!bgu) -> !bgt
+// CHECK-NEXT: taylor.map exp(%[[ROW]] - %[[ET]])
+// CHECK-NEXT: %[[EU:.*]] = taylor.edge %[[E]] chunk(64) : (!bgu) -> !bgu
+// CHECK-NEXT: taylor.map exp(%[[EU]] - %[[COLUMN]])
+// CHECK:      taylor.states {{.*}} orders(2 to 2) chunk(64)
+taylor.function @powers.forward of @powers("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !column, "input:b" %b: !column) sources [projection, projection, projection, projection, projection] {
+  %ct = taylor.align %c to t : !column
+  %bt = taylor.align %b to t : !column
+  %n = taylor.pairwise { s = dot(%q, %k) x = s * exp(%ct - %c) } visible(u <= t) -> rows(x * x * exp(%bt - %b), %v) : !q, !k, !taylor.array<[b, g, t]>, !column, !taylor.array<[b, g, t]>, !column, !v -> !o
+  taylor.yield "output:n" %n : !o
+}

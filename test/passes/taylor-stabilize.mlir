@@ -272,3 +272,21 @@ taylor.function @windows.joint of @windows("input:q" %q: !q, "input:k" %k: !k, "
   %o = taylor.map %n / %z + %m / %y + %x / %y : !o, !row, !o, !row, !row
   taylor.yield "output:o" %o : !o
 }
+
+// -----
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+// expm1 is an exponential less 1 where nothing cancels; of what is bounded from above it stays (elu).
+// CHECK-LABEL: taylor.function @minus_one.forward
+// CHECK: taylor.pairwise { s0 = dot(%q, %k), m = maximum(s0, 0.0), {{.*}} = select(s0 < 1.0, expm1(min(s0, 1.0)) * {{.*}}, exp(s0 - m) - {{.*}}) {{.*}}} -> rows(
+// CHECK: taylor.pairwise { s0 = dot(%q, %k) } -> rows(select(0.0 < s0, s0, expm1(min(s0, 0.0))), %v)
+taylor.function @minus_one.forward of @minus_one("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
+  %n, %z = taylor.pairwise { s = dot(%q, %k) w = expm1(s) } -> rows(w, %v), rows(w) : !q, !k, !v -> !o, !row
+  %o = taylor.map %n / %z : !o, !row
+  %e = taylor.pairwise { s = dot(%q, %k) } -> rows(elu(s), %v) : !q, !k, !v -> !o
+  taylor.yield "output:o" %o, "output:e" %e : !o, !o
+}

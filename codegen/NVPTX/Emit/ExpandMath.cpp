@@ -3,7 +3,7 @@
 #include "codegen/Math/ExpandFunctions.h"
 #include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Simt/PassOrder.h"
-#include "dialect/Taylor/Exactness.h"
+#include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,8 +19,8 @@ using namespace mlir;
 
 namespace {
 
-/// f32 by one or two instructions; null for another op. What is in `exact` is rounded to the nearest.
-Value expandApproximate(OpBuilder &b, Operation *op, const llvm::SmallDenseSet<Operation *> &exact) {
+/// f32 by one or two instructions; null for another op.
+Value expandApproximate(OpBuilder &b, Operation *op) {
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
     return {};
   auto intrinsic = [&](StringRef name) -> Value {
@@ -28,13 +28,13 @@ Value expandApproximate(OpBuilder &b, Operation *op, const llvm::SmallDenseSet<O
                                          op->getOperands())
         .getResult(0);
   };
+  bool isNearest = op->hasAttr(tile::kNearest);
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<math::SqrtOp>([&](auto) {
-        return intrinsic(exact.contains(op) ? "llvm.nvvm.sqrt.rn.f" : "llvm.nvvm.sqrt.approx.f");
-      })
+      .Case<math::SqrtOp>(
+          [&](auto) { return intrinsic(isNearest ? "llvm.nvvm.sqrt.rn.f" : "llvm.nvvm.sqrt.approx.f"); })
       .Case<math::RsqrtOp>([&](auto) { return intrinsic("llvm.nvvm.rsqrt.approx.ftz.f"); })
       .Case<arith::DivFOp>(
-          [&](auto) { return intrinsic(exact.contains(op) ? "llvm.nvvm.div.rn.f" : "llvm.nvvm.div.full"); })
+          [&](auto) { return intrinsic(isNearest ? "llvm.nvvm.div.rn.f" : "llvm.nvvm.div.full"); })
       .Default([](Operation *) { return Value(); });
 }
 
@@ -64,13 +64,8 @@ struct ExpandMath : simt::impl::ExpandMathBase<ExpandMath> {
     if (failed(simt::requireThreadCode(getOperation())))
       return signalPassFailure();
     SmallVector<Operation *> ops = llvm::map_to_vector(tile::findFunctions(getOperation()), widen);
-    // Before any is expanded: polynomials round and compare.
-    llvm::SmallDenseSet<Operation *> exact;
-    for (Operation *op : ops)
-      if (isa<arith::DivFOp, math::SqrtOp>(op) && taylor::mustBeExact(op->getResult(0)))
-        exact.insert(op);
-    auto expand = [&](OpBuilder &b, Operation *op) { return expandApproximate(b, op, exact); };
-    if (failed(tile::expandFunctions(ops, {"a GPU", "floats", {.hasExp2 = true, .hasDivide = true}, expand})))
+    if (failed(tile::expandFunctions(
+            ops, {"a GPU", "floats", {.hasExp2 = true, .hasDivide = true}, expandApproximate})))
       signalPassFailure();
   }
 };

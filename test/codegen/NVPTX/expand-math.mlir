@@ -22,29 +22,14 @@ func.func @approximations(%x: f32, %y: f32) -> (f32, f32, f32) {
   return %1, %2, %3 : f32, f32, f32
 }
 
-// What a floor or a comparison reads is rounded to the nearest, also behind other arithmetic; a comparison with 0 does not mind.
-// CHECK-LABEL: @exact
+// What a floor or a comparison reads is rounded to the nearest.
+// CHECK-LABEL: @nearest
 // CHECK:       "llvm.nvvm.div.rn.f"(%arg0, %arg1)
-// CHECK:       "llvm.nvvm.div.rn.f"(%arg1, %arg0)
-// CHECK:       "llvm.nvvm.div.full"(%arg0, %cst
 // CHECK:       "llvm.nvvm.sqrt.rn.f"(%arg0)
-// CHECK:       "llvm.nvvm.div.rn.f"(%arg0, %cst
-func.func @exact(%x: f32, %y: f32) -> (f32, i1, i1, f32, i1) {
-  %zero = arith.constant 0.0 : f32
-  %seven = arith.constant 7.0 : f32
-  %0 = arith.divf %x, %y : f32
-  %1 = arith.negf %0 : f32
-  %2 = math.floor %1 : f32
-  %3 = arith.divf %y, %x : f32
-  %4 = arith.cmpf ole, %3, %seven : f32
-  %5 = arith.divf %x, %seven : f32
-  %6 = arith.cmpf ole, %5, %zero : f32
-  %7 = math.sqrt %x : f32
-  %8 = math.floor %7 : f32
-  %9 = arith.divf %x, %seven : f32
-  %10 = arith.subf %9, %y : f32
-  %11 = arith.cmpf ole, %10, %zero : f32
-  return %2, %4, %6, %8, %11 : f32, i1, i1, f32, i1
+func.func @nearest(%x: f32, %y: f32) -> (f32, f32) {
+  %0 = arith.divf %x, %y {tile.nearest} : f32
+  %1 = math.sqrt %x {tile.nearest} : f32
+  return %0, %1 : f32, f32
 }
 
 // The exponent of a power of two without an error, which the approximate instruction does not promise.

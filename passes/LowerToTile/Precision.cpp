@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/LowerToTile/Precision.h"
+
+#include "dialect/Tile/TileDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace {
+
+/// Whether it is one number less another, where a condition holds: what is between two places, by which sums
+/// decay, or is below a largest number.
+bool isDifference(Value scalar) {
+  if (auto select = scalar.getDefiningOp<arith::SelectOp>())
+    scalar = select.getTrueValue();
+  auto difference = scalar.getDefiningOp<arith::SubFOp>();
+  return difference && llvm::none_of(difference->getOperands(),
+                                     [](Value operand) { return matchPattern(operand, m_Constant()); });
+}
+
+bool comparesWithZero(Operation *op) {
+  return isa<arith::CmpFOp>(op) && llvm::any_of(op->getOperands(), [](Value operand) {
+           return matchPattern(operand, m_AnyZeroFloat());
+         });
+}
+
+/// Walks from floors and comparisons to the quotients and square roots that they read, from a region into
+/// those of the arrays that it reads.
+class NearestMarks {
+public:
+  void run(FunctionOp function) {
+    function.walk([&](Operation *op) {
+      if (!isa<math::FloorOp, arith::CmpFOp>(op))
+        return;
+      for (Value operand : op->getOperands()) {
+        // No rounding changes the sign of the operand itself.
+        bool isSign = comparesWithZero(op) && isRounded(operand);
+        llvm::append_range(open, isSign ? ValueRange(operand.getDefiningOp()->getOperands()) : operand);
+      }
+    });
+    while (!open.empty())
+      visit(open.pop_back_val());
+  }
+
+private:
+  static bool isRounded(Value scalar) {
+    Operation *from = scalar.getDefiningOp();
+    return isa_and_nonnull<arith::DivFOp, math::SqrtOp>(from);
+  }
+
+  void visit(Value value) {
+    if (!value || !seen.insert(value).second)
+      return;
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return open.push_back(arrayOf(argument));
+    Operation *from = value.getDefiningOp();
+    if (isRounded(value))
+      from->setDiscardableAttr(tile::kNearest, UnitAttr::get(from->getContext()));
+    if (auto map = dyn_cast<MapOp>(from))
+      open.push_back(map.getBody().front().getTerminator()->getOperand(0));
+    else if (isa<AlignOp, EdgeOp>(from) || isa<arith::ArithDialect, math::MathDialect>(from->getDialect()))
+      llvm::append_range(open, from->getOperands());
+  }
+
+  /// The array whose scalar it is; null for an input, an inner product and a running maximum.
+  static Value arrayOf(BlockArgument argument) {
+    Operation *op = argument.getOwner()->getParentOp();
+    if (auto pairs = dyn_cast<PairwiseOp>(op))
+      return pairs.getArrayOf(argument);
+    return isa<FunctionOp>(op) ? Value() : op->getOperand(argument.getArgNumber()); // arrays come first
+  }
+
+  SmallVector<Value> open;
+  llvm::SmallDenseSet<Value> seen;
+};
+
+} // namespace
+
+void taylor::markPrecision(FunctionOp function) {
+  function.walk([](Operation *op) {
+    if (isa<math::ExpOp, math::Exp2Op, SoftplusOp>(op) && !isa<PairwiseOp>(op->getParentOp()) &&
+        !isDifference(op->getOperand(0)))
+      op->setDiscardableAttr(tile::kFullRange, UnitAttr::get(op->getContext()));
+  });
+  NearestMarks().run(function);
+}
