@@ -322,7 +322,7 @@ void Manifest::addInterface(SpecOp op, StringRef ascending) {
   nameFeatures(*this);
 }
 
-void Manifest::addFunctions(ModuleOp module) {
+void Manifest::addFunctions(ModuleOp module, bool areRecurrent) {
   for (auto function : module.getOps<FunctionOp>()) {
     auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
     for (auto [value, attribute] : llvm::zip(yield.getValues(), *yield.getNames())) {
@@ -330,13 +330,14 @@ void Manifest::addFunctions(ModuleOp module) {
       if (role == "saved")
         saved.push_back(describe(name, cast<ArrayType>(value.getType())));
     }
-    addCarried(function);
+    if (areRecurrent)
+      addCarried(function);
   }
 }
 
 void Manifest::addCarried(FunctionOp function) {
   auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
-  auto &pairs = carried[function.getSymName().rsplit('.').second.str()];
+  auto &pairs = carried[function.getSymName().rsplit('.').second.str()].emplace();
   for (auto steps : function.getBody().front().getOps<StepStatesOp>())
     for (auto [before, behind] : llvm::zip(steps.getInitial(), steps.getStates())) {
       auto argument = dyn_cast<BlockArgument>(before);
@@ -425,10 +426,10 @@ std::string Manifest::print() const {
       for (const ManifestFunction &function : functions)
         json.attributeObject(function.name, [&] {
           printStrings(json, "tensors", function.tensors);
-          if (function.carried.empty())
+          if (!function.carried)
             return;
           json.attributeArray("carried", [&] {
-            for (const auto &[before, behind] : function.carried)
+            for (const auto &[before, behind] : *function.carried)
               json.array([&] {
                 json.value(before);
                 json.value(behind);

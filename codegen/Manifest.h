@@ -45,8 +45,9 @@ struct ManifestFunction {
   std::string name;
   /// Role and name of each tensor, in the order of TaylorCall.data.
   std::vector<std::string> tensors;
-  /// States before a call and behind it, where a recurrence works in place.
-  std::vector<std::pair<std::string, std::string>> carried;
+  /// Of a recurrence: states before a call and behind it that it may work on in place.
+  using Carried = std::optional<std::vector<std::pair<std::string, std::string>>>;
+  Carried carried;
 };
 
 /// One array that a kernel reads or writes.
@@ -117,16 +118,16 @@ struct Manifest {
   std::vector<ManifestFunction> functions;
   std::vector<ManifestTarget> targets;
   /// By function, what becomes ManifestFunction::carried.
-  std::map<std::string, std::vector<std::pair<std::string, std::string>>> carried;
+  std::map<std::string, ManifestFunction::Carried> carried;
 
   /// Name, parameters and mask of a specification.
   void addSpecification(SpecOp spec);
   /// Its inputs and outputs, with sizes and storage types; those that calls hand on included.
   /// `ascending` (may be empty) names the input whose elements must ascend.
   void addInterface(SpecOp spec, llvm::StringRef ascending);
-  /// Saved arrays and gradients of the derived functions in `module`.
-  void addFunctions(mlir::ModuleOp module);
-  /// The states that a function carries in place, where its sums are recurrences.
+  /// Saved arrays and gradients of the derived functions in `module`, which may be recurrences.
+  void addFunctions(mlir::ModuleOp module, bool areRecurrent);
+  /// What a recurrence carries in place.
   void addCarried(FunctionOp function);
   /// Kernels and workspace of a target's tile programs in one form, and the tensors that all programs of a
   /// function take: one that takes other tensors is an error. A form beside the first one gives programs

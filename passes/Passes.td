@@ -192,6 +192,26 @@ def RecurrencesToPairwisePass : Pass<"taylor-recurrences-to-pairwise"> {
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
+def MergeExponentsPass : Pass<"taylor-merge-exponents"> {
+  let summary = "products, powers and choices of exponentials into one exponential";
+  let description = [{
+    Rule, in weights of pairs, for exponentials of inner products: products add exponents, quotients subtract them, powers multiply them; `pow(2.0, s)`
+    is `exp(s * log(2))`; the smaller or larger of two exponentials, and a choice between them, are those of the exponents, and so is one between an
+    exponential and a number, whose exponent is its logarithm: -infinity for 0. An exponential that nobody else reads, times what is 0
+    under a condition, or not chosen by it, has the exponent -infinity there.
+
+    `taylor-stabilize` subtracts the largest exponent of a row. So it is the largest of pairs that count: without this, weights of all
+    others were 0 beside one that is hidden, or bounded.
+
+    ```mlir
+    %n = taylor.pairwise { s = dot(%q, %k), w = min(exp(s), 1.0) * select(t - u < 4.0, %g, 0.0) } -> rows(w, %v) : ..
+    // becomes
+    %n = taylor.pairwise { s = dot(%q, %k), c = t - u < 4.0, w = exp(select(c, min(s, 0.0), -infinity())) * select(c, %g, 0.0) } -> rows(w, %v) : ..
+    ```
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
 def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
   let summary = "the forward of each specification, and the vector-Jacobian product of its results, in one function";
   let description = [{

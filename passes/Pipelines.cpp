@@ -48,6 +48,8 @@ void taylor::buildSpecializedToPairwisePipeline(OpPassManager &manager) {
 }
 
 void taylor::buildPairsToPairwisePipeline(OpPassManager &manager, bool forwardOnly) {
+  manager.addPass(createMergeExponentsPass());
+  cleanUp(manager);
   manager.addPass(createDeriveBackwardPass({forwardOnly}));
   cleanUp(manager);
   OpPassManager &functions = manager.nest<FunctionOp>();

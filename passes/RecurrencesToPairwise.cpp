@@ -2,6 +2,7 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/RegionDerivative.h"
+#include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 #include "passes/RowGuards.h"
 #include "passes/Series.h"
@@ -127,10 +128,11 @@ Value PairwiseBuilder::buildPairCount() {
     if (axis != "t" && axis != "u")
       axes.push_back(axis);
   ArrayType rows = joinAxes({}, real, axes);
-  for (Value extra : sum.extras)
-    rows = joinArrays([&] { return emitError(loc); }, builder.getContext(),
-                      {rows, arrayTypeOf(extra).without({"t", "u", "lag"})}, {}, real)
-               .value_or(rows);
+  for (auto [extra, argument] : llvm::zip_equal(sum.extras, sum.visible->getArguments()))
+    if (!argument.use_empty())
+      rows = joinArrays([&] { return emitError(loc); }, builder.getContext(),
+                        {rows, arrayTypeOf(extra).without({"t", "u", "lag"})}, {}, real)
+                 .value_or(rows);
   // The group of a key/value head is that of its query heads.
   if (rows.has("g"))
     rows = rows.renamed("g", "h");
@@ -140,10 +142,15 @@ Value PairwiseBuilder::buildPairCount() {
   auto op = PairwiseOp::create(builder, loc, TypeRange(rows), arrays, ArrayRef<int64_t>(), scalars,
                                builder.getArrayAttr({output}));
   buildVisible(op.getVisible(), arrays, 0);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(addBlock(op.getWeight(), scalarTypesOf(arrays), loc));
-  YieldOp::create(builder, loc, buildNumber(builder, loc, real, 1.0), ArrayAttr());
-  return op.getResult(0);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(addBlock(op.getWeight(), scalarTypesOf(arrays), loc));
+    YieldOp::create(builder, loc, buildNumber(builder, loc, real, 1.0), ArrayAttr());
+  }
+  // Without what only weights read: it would depend on that.
+  Value count = clonePairwise(builder, op, {true}).getResult(0);
+  op.erase();
+  return count;
 }
 
 Value PairwiseBuilder::buildCount() {

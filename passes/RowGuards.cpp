@@ -57,6 +57,20 @@ ArrayType domainOf(Operation *op) {
                   indexedAxes(reduce.getBody()));
 }
 
+/// Whether a value, which stands behind `op`, is made of results of it.
+bool isMadeOf(Value value, Operation *op) {
+  SmallVector<Value> open{value};
+  llvm::SmallDenseSet<Operation *> seen;
+  while (!open.empty()) {
+    Operation *made = open.pop_back_val().getDefiningOp();
+    if (made == op)
+      return true;
+    if (made && op->isBeforeInBlock(made) && seen.insert(made).second)
+      llvm::append_range(open, made->getOperands());
+  }
+  return false;
+}
+
 /// Moves what a value is made of, as far as it stands behind, in front of `op`.
 void hoist(Value value, Operation *op) {
   Operation *made = value.getDefiningOp();
@@ -311,7 +325,9 @@ void RowGuards::guardOperands(Block &block) {
     if (!isa<MapOp, ReduceOp>(op))
       continue;
     Readers readers = analysis.of(op);
-    if (readers.all || readers.counts.empty())
+    // A mask may read what this gives.
+    if (readers.all || readers.counts.empty() ||
+        llvm::any_of(readers.counts, [&](Value count) { return isMadeOf(count, &op); }))
       continue;
     ArrayType domain = domainOf(&op);
     if (!domain.has("t") || staysFinite(&op))

@@ -241,7 +241,7 @@ void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, i
   dims.finish(offset, manifest.aligned);
   if (int64_t queries = call.dims[TAYLOR_DIM_T], keys = call.dims[TAYLOR_DIM_U],
       first = call.dims[TAYLOR_DIM_OFFSET];
-      !info.carried.empty() && (queries != keys || first != 0))
+      info.isRecurrent && (queries != keys || first != 0))
     fail("requires queries and keys of the same tokens (T = U, offset 0) of '", info.name,
          "', as it adds them to its states one after the other, but got T = ", queries, ", U = ", keys,
          ", offset ", first);

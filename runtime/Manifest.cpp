@@ -137,7 +137,7 @@ FunctionInfo parseFunction(const Json &json, const std::string &name, const Mani
   using Labels = std::vector<std::string>;
   std::string where = "function '" + name + "'";
   checkFields(json, {"tensors", "carried"}, where);
-  FunctionInfo function{name, {}, {}};
+  FunctionInfo function{name, {}, json.contains("carried"), {}};
   for (const std::string &label : get<Labels>(json, "tensors", where))
     function.slots.push_back(parseSlot(label, name, manifest));
   auto find = [&](const std::string &label, Role role) {

@@ -69,8 +69,10 @@ struct Slot {
 struct FunctionInfo {
   std::string name;
   std::vector<Slot> slots;
-  /// Slots of states before a call and of those behind it, which may be the same memory: tokens are added one
-  /// after the other, so queries and keys are the same tokens (T = U, offset 0). Else empty.
+  /// Tokens are added to states one after the other, so queries and keys are the same tokens (T = U, offset
+  /// 0).
+  bool isRecurrent = false;
+  /// Of a recurrence: slots of states before a call and of those behind it that may be the same memory.
   std::vector<std::pair<int, int>> carried;
 };
 

@@ -111,7 +111,8 @@ LogicalResult Driver::prepareSteps() {
   }
   for (auto function : steps->getOps<FunctionOp>()) {
     function.setSymName((function.getSpecName() + ".step").str());
-    manifest.addCarried(function);
+    if (isRecurrence)
+      manifest.addCarried(function);
   }
   return success();
 }
@@ -165,7 +166,7 @@ LogicalResult Driver::lowerToPairwise() {
         buildPairsToPairwisePipeline(manager, /*forwardOnly=*/recurrent);
       })))
     return failure();
-  manifest.addFunctions(*module);
+  manifest.addFunctions(*module, recurrent);
   isFinite = isFinite || sumsFinitelyManyOrders(*module);
   return success();
 }

@@ -118,7 +118,7 @@ private:
     if (value.getType().isInteger(32))
       return arith::SIToFPOp::create(builder, location(formula), scope.realType, value);
     if (!isa<FloatType>(value.getType())) {
-      error(formula, "expected a number, but got a condition");
+      error(formula, "expected a number, but got a condition; write select(condition, 1.0, 0.0)");
       return {};
     }
     return value;

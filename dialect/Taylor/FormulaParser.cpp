@@ -37,17 +37,24 @@ ParseResult rejectForeignOperator(OpAsmParser &parser) {
   return success();
 }
 
-/// `%` in front of what is no name: the lexer takes it for the beginning of a value, so that it must be found
-/// in the text behind the number or name at `loc`, before that is read.
-ParseResult rejectRemainder(OpAsmParser &parser, SMLoc loc) {
+/// Operators that the lexer does not know, and `%` in front of what is no name, which it takes for the
+/// beginning of a value: they must be found in the text behind the number or name at `loc`, before that is
+/// read.
+ParseResult rejectForeignToken(OpAsmParser &parser, SMLoc loc) {
   StringRef text = loc.getPointer();
   text.consume_front("%");
   text = text.drop_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
   text = text.ltrim(" )");
-  if (!text.consume_front("%") || text.empty() || !llvm::isSpace(text.front()))
-    return success();
-  return parser.emitError(SMLoc::getFromPointer(text.data() - 1),
-                          "unsupported operator '%' in a formula; write x - y * floor(x / y)");
+  SMLoc at = SMLoc::getFromPointer(text.data());
+  if (text.starts_with("!="))
+    return parser.emitError(at, "unsupported operator '!=' in a formula; write not(x == y)");
+  if (text.starts_with("&"))
+    return parser.emitError(at, "unsupported operator '&' in a formula; write and(x, y)");
+  if (text.starts_with("|"))
+    return parser.emitError(at, "unsupported operator '|' in a formula; write or(x, y)");
+  if (text.consume_front("%") && !text.empty() && llvm::isSpace(text.front()))
+    return parser.emitError(at, "unsupported operator '%' in a formula; write x - y * floor(x / y)");
+  return success();
 }
 
 /// Far beyond what anyone writes, far below what a stack holds.
@@ -106,6 +113,9 @@ FailureOr<FormulaPtr> FormulaParser::parseFormula() {
   FailureOr<FormulaPtr> right = parseSum();
   if (failed(right))
     return failure();
+  if (StringRef next = textAt(parser.getCurrentLocation()); next.starts_with("<") || next.starts_with("=="))
+    return parser.emitError(parser.getCurrentLocation(),
+                            "unsupported chain of comparisons; write and(a < b, b < c)");
   return join(makeFormula(Formula::Kind::Binary, loc, op), std::move(*left), std::move(*right));
 }
 
@@ -199,7 +209,7 @@ FailureOr<FormulaPtr> FormulaParser::parsePrimary() {
       return failure();
     return inner;
   }
-  if (rejectRemainder(parser, loc))
+  if (rejectForeignToken(parser, loc))
     return failure();
 
   OpAsmParser::UnresolvedOperand operand;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/LowerToTile/Precision.h"
 
+#include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -25,6 +26,29 @@ bool comparesWithZero(Operation *op) {
   return isa<arith::CmpFOp>(op) && llvm::any_of(op->getOperands(), [](Value operand) {
            return matchPattern(operand, m_AnyZeroFloat());
          });
+}
+
+/// Whether weights have factors exp(..) of the row: by these, numbers beside exponentials are shifted with
+/// them (taylor-stabilize).
+bool mixesExponentials(PairwiseOp pairs) {
+  auto isOfRow = [&](Value part) {
+    if (auto index = part.getDefiningOp<IndexOp>())
+      return index.getAxis() != "u";
+    auto argument = dyn_cast<BlockArgument>(part);
+    if (!argument)
+      return true;
+    bool isMaximum = pairs.hasMaximum() && argument == argument.getOwner()->getArguments().back();
+    Value array = pairs.getArrayOf(argument);
+    return isMaximum || (array && !arrayTypeOf(array).has("u") && !arrayTypeOf(array).has("lag"));
+  };
+  return llvm::any_of(pairs.getWeight().getOps<math::ExpOp>(), [&](math::ExpOp exp) {
+    return llvm::all_of(collectScalars(exp.getResult()), isOfRow);
+  });
+}
+
+bool isOfPairs(Operation *op) {
+  auto pairs = dyn_cast<PairwiseOp>(op->getParentOp());
+  return pairs && !mixesExponentials(pairs);
 }
 
 /// Walks from floors and comparisons to the quotients and square roots that they read, from a region into
@@ -81,8 +105,8 @@ private:
 
 void taylor::markPrecision(FunctionOp function) {
   function.walk([](Operation *op) {
-    if (isa<math::ExpOp, math::Exp2Op, SoftplusOp>(op) && !isa<PairwiseOp>(op->getParentOp()) &&
-        !isDifference(op->getOperand(0)))
+    if (isa<math::ExpOp, math::Exp2Op, SoftplusOp>(op) && !isOfPairs(op) &&
+        (isa<PairwiseOp>(op->getParentOp()) || !isDifference(op->getOperand(0))))
       op->setDiscardableAttr(tile::kFullRange, UnitAttr::get(op->getContext()));
   });
   NearestMarks().run(function);

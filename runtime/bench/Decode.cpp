@@ -105,7 +105,7 @@ struct StepCall {
 StepCall makeCall(const Manifest &manifest, const Request &request) {
   StepCall call;
   int function = manifest.function("step");
-  call.isRecurrent = function >= 0 && !manifest.functions[size_t(function)].carried.empty();
+  call.isRecurrent = function >= 0 && manifest.functions[size_t(function)].isRecurrent;
   for (at::Tensor &input : makeInputs(manifest, request)) {
     const TensorInfo &info = manifest.inputs[call.inputs.size() + call.states.size()];
     input = input.detach();

@@ -84,6 +84,7 @@ class Steps(Case):
     def allocate(self):
         kernel, sizes = self.kernel, self.entry["sizes"]
         slots = kernel.slots("step")
+        self.is_recurrent = "carried" in kernel.manifest["functions"]["step"]
         self.carried = {slot: slot.replace("input:initial.", "output:final.") for slot in slots if slot.startswith("input:initial.")}
         for slot in slots:
             if slot in self.carried or slot in self.carried.values():
@@ -96,9 +97,9 @@ class Steps(Case):
         self.whole = {slot: self.stored[slot].to(self.device.torch) for slot in slots if slot.startswith("input:") and slot not in self.carried}
 
     def of_token(self, slot, tensor, token):
-        """The new token's part of an array; without states, keys of all tokens so far."""
+        """The new token's part of an array; keys of all tokens so far, where these are no recurrences."""
         for axis, name in enumerate(self.kernel.axes(slot)):
-            if name == "t" or (name == "u" and self.carried):
+            if name == "t" or (name == "u" and self.is_recurrent):
                 tensor = tensor.narrow(axis, token, 1)
             elif name == "u":
                 tensor = tensor.narrow(axis, 0, token + 1)

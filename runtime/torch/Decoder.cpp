@@ -55,7 +55,7 @@ Decoder::Decoder(AttentionOptions options) : attention(compileSteps(std::move(op
     if (!info.isState())
       made.push_back(info);
   if (int step = manifest.function("step"); step >= 0)
-    how = manifest.functions[size_t(step)].carried.empty() ? Kind::Cache : Kind::State;
+    how = manifest.functions[size_t(step)].isRecurrent ? Kind::State : Kind::Cache;
 }
 
 template <typename Visit>

@@ -56,6 +56,42 @@ taylor.spec @remainder_of_an_array(%a: !row) {
 // -----
 
 !row = !taylor.array<[b, h, t]>
+taylor.spec @and_of_c(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported operator '&' in a formula; write and(x, y)}}
+  %o = taylor.map select(0.0 < %a && t < 4.0, 1.0, %a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @or_of_c(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported operator '|' in a formula; write or(x, y)}}
+  %o = taylor.map select(0.0 < %a || t < 4.0, 1.0, %a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @unequal(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported operator '!=' in a formula; write not(x == y)}}
+  %o = taylor.map select(%a != 2.0, 1.0, %a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+taylor.spec @between(%a: !row) {
+  // expected-error @below {{custom op 'taylor.map' unsupported chain of comparisons; write and(a < b, b < c)}}
+  %o = taylor.map select(0.0 < %a < 4.0, 1.0, %a) : !row
+  taylor.yield %o : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
 taylor.spec @and_between(%a: !row) {
   // expected-error @below {{custom op 'taylor.map' unsupported operator 'and' in a formula; write and(x, y)}}
   %o = taylor.map select(%a < 1.0 and %a < 2.0, 1.0, %a) : !row
@@ -111,7 +147,7 @@ taylor.spec @number_as_condition(%a: !row) {
 
 !row = !taylor.array<[b, h, t]>
 taylor.spec @condition_as_number(%a: !row) {
-  // expected-error @below {{custom op 'taylor.map' expected a number, but got a condition}}
+  // expected-error @below {{custom op 'taylor.map' expected a number, but got a condition; write select(condition, 1.0, 0.0)}}
   %o = taylor.map 1.0 + (%a < 2.0) : !row
   taylor.yield %o : !row
 }

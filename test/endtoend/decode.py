@@ -182,6 +182,30 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         pieces = [decoder.extend([x[:, :, begin:end] for x in (q, v)], memory) for begin, end in ((0, 4), (4, 5), (5, 7))]
         torch.testing.assert_close(torch.cat(pieces, dim=2), whole)
 
+    def test_decoder_without_pairs(self):  # running sums, positions, and neither: none of them keeps keys
+        q, k, v = (torch.randn(2, 2, 15, 16) for _ in range(3))
+        for body in (
+            """
+  %s = taylor.scan sum over(u) %v : !v
+  %r = taylor.align %s to t : !v
+  %a = taylor.reduce sum over(d) %q : !q
+  %o = taylor.map sigmoid(%a) * %r : !row, !taylor.array<[b, g, t, e]>
+  taylor.yield %o : !o""",
+            """
+  %r = taylor.rope %q : !q
+  %o = taylor.map %r * log(t + 1.0) : !q
+  taylor.yield %o : !q""",
+            """
+  %o = taylor.map %q * 2.0 : !q
+  taylor.yield %o : !q""",
+        ):
+            with self.subTest(body):
+                spec = ARRAYS + "taylor.spec @f(%q: !q, %k: !k, %v: !v) {" + body + "\n}\n"
+                whole = taylor_attention.attention(q, k, v, spec=spec)
+                decoder = taylor_attention.Decoder(spec, head_dim=16)
+                pieces = [decoder.extend(*(x[:, :, begin:end] for x in (q, k, v))) for begin, end in ((0, 9), (9, 11), (11, 12), (12, 15))]
+                torch.testing.assert_close(torch.cat(pieces, dim=2), whole)
+
     def test_refusals(self):
         path = pathlib.Path(self.folder.name) / "series.mlir"
         path.write_text(ARRAYS + STATE["series"])

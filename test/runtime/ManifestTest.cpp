@@ -211,10 +211,17 @@ TEST(Manifest, CarriedStates) {
   const FunctionInfo &forward = manifest.functions[size_t(manifest.function("forward"))];
   EXPECT_EQ(forward.carried, (std::vector<std::pair<int, int>>{{0, 2}}));
   EXPECT_FALSE(forward.slots[2].optional);
-  const std::string none = "expected an input and an output of function 'forward' in its field 'carried' of "
-                           "the manifest, but got '";
-  expectError(carrying(R"([["input:x", "output:o"]])"), none + "input:x'");
-  expectError(carrying(R"([["input:q", "saved:m"]])"), none + "saved:m'");
+  EXPECT_TRUE(forward.isRecurrent);
+  // What sums over tokens alone has states of its own, none of which is worked on in place.
+  Manifest none = Manifest::parse(carrying("[]"));
+  EXPECT_TRUE(none.functions[size_t(none.function("forward"))].isRecurrent);
+  Manifest other = Manifest::parse(manifestWith(tensors, R"("saved:m"]},)"));
+  EXPECT_FALSE(other.functions[size_t(other.function("forward"))].isRecurrent);
+  const std::string refusal =
+      "expected an input and an output of function 'forward' in its field 'carried' of "
+      "the manifest, but got '";
+  expectError(carrying(R"([["input:x", "output:o"]])"), refusal + "input:x'");
+  expectError(carrying(R"([["input:q", "saved:m"]])"), refusal + "saved:m'");
   expectError(
       carrying(R"([["input:q"]])"),
       "expected pairs of tensors in field 'carried' of function 'forward' of the manifest, but got 1");

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_MERGEEXPONENTSPASS
+#include "passes/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+std::optional<double> numberOf(Value scalar) {
+  FloatAttr number;
+  return matchPattern(scalar, m_Constant(&number)) ? std::optional(number.getValueAsDouble()) : std::nullopt;
+}
+
+bool readsProduct(PairwiseOp pairs, Value scalar) {
+  return llvm::any_of(collectScalars(scalar), [&](Value part) {
+    auto argument = dyn_cast<BlockArgument>(part);
+    return argument && int64_t(argument.getArgNumber()) < pairs.getNumProducts();
+  });
+}
+
+/// An exponential of an inner product, whose largest exponent is subtracted later. What tokens know alone is
+/// a factor of states.
+math::ExpOp exponentialOf(Value scalar) {
+  auto exp = scalar.getDefiningOp<math::ExpOp>();
+  return exp && readsProduct(cast<PairwiseOp>(exp->getParentOp()), scalar) ? exp : math::ExpOp();
+}
+
+bool hasLogarithm(Value scalar) {
+  std::optional<double> number = numberOf(scalar);
+  return number ? *number >= 0.0 && !std::isinf(*number) : bool(exponentialOf(scalar));
+}
+
+/// The logarithm of an exponential, or of a number that is not negative.
+Value buildLogarithm(OpBuilder &builder, Value scalar) {
+  if (std::optional<double> number = numberOf(scalar))
+    return buildNumber(builder, scalar.getLoc(), scalar.getType(), std::log(*number));
+  return exponentialOf(scalar).getOperand();
+}
+
+/// Whether one of two scalars is an exponential, and the other has a logarithm too.
+bool haveLogarithms(Value a, Value b) {
+  return (exponentialOf(a) && hasLogarithm(b)) || (exponentialOf(b) && hasLogarithm(a));
+}
+
+/// Patterns stay in the weights of pairs.
+template <typename Op> struct WeightPattern : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const final {
+    auto pairs = dyn_cast<PairwiseOp>(op->getParentOp());
+    return success(pairs && op->getParentRegion() == &pairs.getWeight() && succeeded(rewrite(op, rewriter)));
+  }
+  virtual LogicalResult rewrite(Op op, PatternRewriter &rewriter) const = 0;
+};
+
+/// exp(a) * exp(b) is exp(a + b), also where one of them is of what tokens know alone; so are quotients.
+template <typename Op, typename Exponents> struct MergeFactors : WeightPattern<Op> {
+  using WeightPattern<Op>::WeightPattern;
+  LogicalResult rewrite(Op op, PatternRewriter &rewriter) const override {
+    auto a = op.getLhs().template getDefiningOp<math::ExpOp>();
+    auto b = op.getRhs().template getDefiningOp<math::ExpOp>();
+    if (!a || !b || (!exponentialOf(a.getResult()) && !exponentialOf(b.getResult())))
+      return failure();
+    Value exponent = Exponents::create(rewriter, op.getLoc(), a.getOperand(), b.getOperand());
+    rewriter.replaceOpWithNewOp<math::ExpOp>(op, exponent);
+    return success();
+  }
+};
+
+/// The larger or smaller of two exponentials, or of one and a number.
+template <typename Op> struct MergeExtremum : WeightPattern<Op> {
+  using WeightPattern<Op>::WeightPattern;
+  LogicalResult rewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!haveLogarithms(op.getLhs(), op.getRhs()))
+      return failure();
+    Value a = buildLogarithm(rewriter, op.getLhs()), b = buildLogarithm(rewriter, op.getRhs());
+    rewriter.replaceOpWithNewOp<math::ExpOp>(op, Op::create(rewriter, op.getLoc(), a, b));
+    return success();
+  }
+};
+
+/// exp(a)^p, and c^a.
+struct MergePower : WeightPattern<math::PowFOp> {
+  using WeightPattern::WeightPattern;
+  LogicalResult rewrite(math::PowFOp op, PatternRewriter &rewriter) const override {
+    std::optional<double> base = numberOf(op.getLhs()), power = numberOf(op.getRhs());
+    auto exp = exponentialOf(op.getLhs());
+    Value factor, exponent;
+    if (exp && power) {
+      factor = op.getRhs();
+      exponent = exp.getOperand();
+    } else if (base && *base > 0.0 && std::isfinite(*base) &&
+               readsProduct(cast<PairwiseOp>(op->getParentOp()), op.getRhs())) {
+      factor = buildNumber(rewriter, op.getLoc(), op.getType(), std::log(*base));
+      exponent = op.getRhs();
+    } else {
+      return failure();
+    }
+    rewriter.replaceOpWithNewOp<math::ExpOp>(op,
+                                             arith::MulFOp::create(rewriter, op.getLoc(), exponent, factor));
+    return success();
+  }
+};
+
+/// A choice between two exponentials, or one and a number, 0 too.
+struct MergeChoice : WeightPattern<arith::SelectOp> {
+  using WeightPattern::WeightPattern;
+  LogicalResult rewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
+    if (!haveLogarithms(op.getTrueValue(), op.getFalseValue()))
+      return failure();
+    Value a = buildLogarithm(rewriter, op.getTrueValue()), b = buildLogarithm(rewriter, op.getFalseValue());
+    Value chosen = arith::SelectOp::create(rewriter, op.getLoc(), op.getCondition(), a, b);
+    rewriter.replaceOpWithNewOp<math::ExpOp>(op, chosen);
+    return success();
+  }
+};
+
+/// Gives exp(a), which nobody else reads, the exponent -infinity where it is not wanted.
+LogicalResult hide(PatternRewriter &rewriter, Value exponential, Value condition, bool wanted) {
+  auto exp = exponentialOf(exponential);
+  if (!exp || !exp->hasOneUse())
+    return failure();
+  Value a = exp.getOperand();
+  for (Value x = a; auto known = x.getDefiningOp<arith::SelectOp>();) {
+    if (known.getCondition() == condition)
+      return failure();
+    x = matchPattern(known.getTrueValue(), m_Constant()) ? known.getFalseValue() : known.getTrueValue();
+  }
+  // What it is hidden by may stand behind it.
+  Operation *user = *exp->getUsers().begin();
+  rewriter.setInsertionPoint(user);
+  Value hidden = buildNumber(rewriter, exp.getLoc(), a.getType(), -std::numeric_limits<double>::infinity());
+  Value seen =
+      arith::SelectOp::create(rewriter, exp.getLoc(), condition, wanted ? a : hidden, wanted ? hidden : a);
+  rewriter.replaceOpWithNewOp<math::ExpOp>(exp, seen);
+  return success();
+}
+
+/// A choice between an exponential, times something, and what is none.
+struct HideUnchosen : WeightPattern<arith::SelectOp> {
+  using WeightPattern::WeightPattern;
+  LogicalResult rewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
+    for (bool chosen : {true, false}) {
+      Value branch = chosen ? op.getTrueValue() : op.getFalseValue();
+      SmallVector<Value> factors{branch};
+      if (auto product = branch.getDefiningOp<arith::MulFOp>(); product && product->hasOneUse())
+        factors = {product.getLhs(), product.getRhs()};
+      for (Value factor : factors) {
+        // The condition must be there already.
+        Operation *condition = op.getCondition().getDefiningOp();
+        if (factor != branch && condition && branch.getDefiningOp()->isBeforeInBlock(condition))
+          continue;
+        if (succeeded(hide(rewriter, factor, op.getCondition(), chosen)))
+          return success();
+      }
+    }
+    return failure();
+  }
+};
+
+/// An exponential times a choice that may be 0.
+struct HideVanishing : WeightPattern<arith::MulFOp> {
+  using WeightPattern::WeightPattern;
+  LogicalResult rewrite(arith::MulFOp op, PatternRewriter &rewriter) const override {
+    for (auto [exponential, factor] :
+         {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
+      auto choice = factor.getDefiningOp<arith::SelectOp>();
+      if (!choice)
+        continue;
+      for (bool chosen : {true, false})
+        if (matchPattern(chosen ? choice.getFalseValue() : choice.getTrueValue(), m_AnyZeroFloat()) &&
+            succeeded(hide(rewriter, exponential, choice.getCondition(), chosen)))
+          return success();
+    }
+    return failure();
+  }
+};
+
+class MergeExponents : public ::taylor::impl::MergeExponentsPassBase<MergeExponents> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void MergeExponents::runOnOperation() {
+  RewritePatternSet patterns(&getContext());
+  patterns.add<MergeFactors<arith::MulFOp, arith::AddFOp>, MergeFactors<arith::DivFOp, arith::SubFOp>,
+               MergeExtremum<arith::MinimumFOp>, MergeExtremum<arith::MaximumFOp>, MergePower, MergeChoice,
+               HideUnchosen, HideVanishing>(&getContext());
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  getOperation()->walk([&](PairwiseOp pairs) {
+    // Constants are not hoisted out of regions that know no other operation around them.
+    if (failed(applyPatternsGreedily(pairs.getWeight(), frozen,
+                                     GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false))))
+      signalPassFailure();
+  });
+}

@@ -1,0 +1,67 @@
+// Exponentials of inner products, merged and hidden, so that the largest exponent is that of a pair which counts.
+// RUN: taylor-opt --split-input-file --taylor-merge-exponents --canonicalize --cse %s | FileCheck %s
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!row = !taylor.array<[b, h, t]>
+
+// CHECK-LABEL: taylor.function @merged
+// CHECK: rows(exp(s0 + (t - u) * -0.5))
+// CHECK: rows(exp(s0 - t))
+// CHECK: rows(exp(s0 * 1.5))
+// CHECK: rows(exp(s0 * 0.693147
+// CHECK: rows(exp(min(s0, 0.0)))
+// CHECK: rows(exp(max(s0, s0 * 2.0)))
+// CHECK: rows(exp(select(s0 < 0.0, s0, 1.386294
+// CHECK: rows(exp(select(t - u < 4.0, s0, -infinity())))
+taylor.function @merged of @f("input:q" %q: !q, "input:k" %k: !k) {
+  %0 = taylor.pairwise { s = dot(%q, %k) } -> rows(exp(s) * exp(-0.5 * (t - u))) : !q, !k -> !row
+  %1 = taylor.pairwise { s = dot(%q, %k) } -> rows(exp(s) / exp(t)) : !q, !k -> !row
+  %2 = taylor.pairwise { s = dot(%q, %k) } -> rows(pow(exp(s), 1.5)) : !q, !k -> !row
+  %3 = taylor.pairwise { s = dot(%q, %k) } -> rows(pow(2.0, s)) : !q, !k -> !row
+  %4 = taylor.pairwise { s = dot(%q, %k) } -> rows(min(exp(s), 1.0)) : !q, !k -> !row
+  %5 = taylor.pairwise { s = dot(%q, %k) } -> rows(max(exp(s), exp(2.0 * s))) : !q, !k -> !row
+  %6 = taylor.pairwise { s = dot(%q, %k) } -> rows(select(s < 0.0, exp(s), 4.0)) : !q, !k -> !row
+  %7 = taylor.pairwise { s = dot(%q, %k) } -> rows(select(t - u < 4.0, exp(s), 0.0)) : !q, !k -> !row
+  taylor.yield "output:0" %0, "output:1" %1, "output:2" %2, "output:3" %3, "output:4" %4, "output:5" %5, "output:6" %6, "output:7" %7 : !row, !row, !row, !row, !row, !row, !row, !row
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+
+// What is not chosen, or times 0, has no exponent; nor where two conditions say so.
+// CHECK-LABEL: taylor.function @hidden
+// CHECK: x0 = 0.0 < s0 } -> rows(select(x0, s0 + 1.0, exp(select(x0, -infinity(), s0))))
+// CHECK: x0 = 0.0 < %g } -> rows(exp(select(x0, s0, -infinity())) * select(x0, %g, 0.0))
+// CHECK: x0 = t - u < 4.0 } -> rows(select(x0, exp(select(x0, s0, -infinity())) * s0, 0.0))
+// CHECK: x0 = t - u < 4.0, x1 = 0.0 < %g } -> rows(select(x0, exp(select(x1, select(x0, s0, -infinity()), -infinity())) * select(x1, %g, 0.0), 0.0))
+taylor.function @hidden of @f("input:q" %q: !q, "input:k" %k: !k, "input:g" %g: !column) {
+  %0 = taylor.pairwise { s = dot(%q, %k) } -> rows(select(0.0 < s, s + 1.0, exp(s))) : !q, !k -> !row
+  %1 = taylor.pairwise { s = dot(%q, %k) } -> rows(exp(s) * relu(%g)) : !q, !k, !column -> !row
+  %2 = taylor.pairwise { s = dot(%q, %k) } -> rows(select(t - u < 4.0, exp(s) * s, 0.0)) : !q, !k -> !row
+  %3 = taylor.pairwise { s = dot(%q, %k) } -> rows(select(t - u < 4.0, exp(s) * relu(%g), 0.0)) : !q, !k, !column -> !row
+  taylor.yield "output:0" %0, "output:1" %1, "output:2" %2, "output:3" %3 : !row, !row, !row, !row
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!row = !taylor.array<[b, h, t]>
+!column = !taylor.array<[b, g, u]>
+
+// What tokens know alone are factors of states; an exponential that others read keeps its exponent; negative numbers have no logarithm.
+// CHECK-LABEL: taylor.function @kept
+// CHECK: rows(s0 * exp(t) * exp(%g))
+// CHECK: x0 = exp(s0) * s0 } -> rows(select(t - u < 4.0, x0, 0.0) + x0)
+// CHECK: rows(max(exp(s0), -1.0))
+taylor.function @kept of @f("input:q" %q: !q, "input:k" %k: !k, "input:g" %g: !column) {
+  %0 = taylor.pairwise { s = dot(%q, %k) } -> rows(s * exp(t) * exp(%g)) : !q, !k, !column -> !row
+  %1 = taylor.pairwise { s = dot(%q, %k), x = exp(s) * s } -> rows(select(t - u < 4.0, x, 0.0) + x) : !q, !k -> !row
+  %2 = taylor.pairwise { s = dot(%q, %k) } -> rows(max(exp(s), -1.0)) : !q, !k -> !row
+  taylor.yield "output:0" %0, "output:1" %1, "output:2" %2 : !row, !row, !row
+}
