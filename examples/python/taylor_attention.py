@@ -2,7 +2,7 @@
 """Fused attention from a Taylor specification, differentiable, on torch tensors.
 
 q is [B, H, T, d], k [B, G, U, d] and v [B, G, U, e], in any strides; further inputs of a specification (gates, learned
-weights) follow v in its order. `spec` is the path of a .mlir file or its text, `options` are taylorc's: "--set order=6".
+weights) follow v in its order, and one of fewer inputs is given as many. `spec` is the path of a .mlir file or its text, `options` are taylorc's: "--set order=6".
 `documents`, integers [B, U], numbers the document of each key of a packed sequence, from below: each is attended to by itself.
 """
 import os
@@ -21,6 +21,8 @@ torch.ops.load_library(LIBRARY)
 
 
 def tensors(inputs):
+    while inputs and inputs[-1] is None:
+        inputs = inputs[:-1]
     for number, tensor in enumerate(inputs):
         if not isinstance(tensor, torch.Tensor):
             name = "qkv"[number] if number < 3 else f"input {number}"
@@ -28,7 +30,7 @@ def tensors(inputs):
     return list(inputs)
 
 
-def attention(q, k, v, *more, spec, options="", offset=None, documents=None):
+def attention(q, k=None, v=None, *more, spec, options="", offset=None, documents=None):
     inputs = tensors([q, k, v, *more])
     if documents is not None:
         if not isinstance(documents, torch.Tensor) or documents.dtype not in (torch.int32, torch.int64):
@@ -58,7 +60,7 @@ class Decoder:
         self.decoder = torch.classes.taylor.Decoder(str(spec), values, mask, head_dim, value_dim or head_dim, dtype)
         self.memory = torch.classes.taylor.Memory()
 
-    def extend(self, q, k, v, *more):
+    def extend(self, q, k=None, v=None, *more):
         """The first output of new tokens, queries and keys at once, behind those so far: q [B, H, T, d], k [B, G, T, d], v [B, G, T, e] to [B, H, T, e]."""
         with torch.no_grad():
             return self.decoder.extend(tensors([q, k, v, *more]), self.memory)

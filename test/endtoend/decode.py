@@ -176,6 +176,7 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
   taylor.yield %o : !o
 }"""
         q, v = torch.randn(2, 4, 7, 16), torch.randn(2, 4, 7, 16)
+        self.assertTrue(torch.equal(taylor_attention.attention(q, v, spec=spec), torch.ops.taylor.attention([q, v], spec, "", None)[0]))
         (whole,) = torch.ops.taylor.attention([q, v], spec, "", None)
         decoder = torch.classes.taylor.Decoder(spec, {}, "", 16, 16, torch.float32)
         memory = torch.classes.taylor.Memory()
@@ -221,6 +222,8 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         with torch.device("meta"):
             described = torch.ops.taylor.step([q[:, :, :1].to("meta"), k[:, :, :1].to("meta"), v[:, :, :1].to("meta")], [s.to("meta") for s in states], str(path), "--decode")
         self.assertEqual([o.shape for o in described], [torch.Size([1, 2, 1, 8])])
+        with self.assertRaisesRegex(RuntimeError, "taylor: unsupported gradient of a kernel without a backward, as --form=recurrent makes it; call it under torch.no_grad"):
+            torch.ops.taylor.attention([q[:, :, :1].requires_grad_(), k[:, :, :1], v[:, :, :1]], str(path), "--form=recurrent", None)
         with self.assertRaisesRegex(RuntimeError, "expected 6 inputs"):
             torch.ops.taylor.step([q, k, v], [], str(path), "--decode")
 
@@ -257,6 +260,8 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         self.assertEqual(decoder.extend(*tokens(1)).shape, (1, 2, 1, 16))
         with self.assertRaisesRegex(TypeError, "expected a tensor for k, but got NoneType"):
             decoder.extend(tokens(1)[0], None, tokens(1)[2])
+        with self.assertRaisesRegex(RuntimeError, r"taylor: expected 3 inputs \(q, k, v\), but got 2"):
+            decoder.extend(*tokens(1)[:2])
         with self.assertRaisesRegex(TypeError, "expected a whole number for head_dim, but got '16'"):
             taylor_attention.Decoder(spec, head_dim="16")
         with self.assertRaisesRegex(TypeError, "expected a dtype of torch, such as torch.bfloat16, but got 'bf16'"):
