@@ -41,18 +41,22 @@ ParseResult rejectForeignOperator(OpAsmParser &parser) {
 /// beginning of a value: they must be found in the text behind the number or name at `loc`, before that is
 /// read.
 ParseResult rejectForeignToken(OpAsmParser &parser, SMLoc loc) {
-  StringRef text = loc.getPointer();
-  text.consume_front("%");
-  text = text.drop_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
-  text = text.ltrim(" )");
-  SMLoc at = SMLoc::getFromPointer(text.data());
+  // A source ends in a zero byte.
+  const char *next = loc.getPointer();
+  next += *next == '%';
+  while (llvm::isAlnum(*next) || *next == '_' || *next == '.' || *next == '$')
+    ++next;
+  while (*next == ' ' || *next == ')')
+    ++next;
+  SMLoc at = SMLoc::getFromPointer(next);
+  StringRef text = textAt(at);
   if (text.starts_with("!="))
     return parser.emitError(at, "unsupported operator '!=' in a formula; write not(x == y)");
   if (text.starts_with("&"))
     return parser.emitError(at, "unsupported operator '&' in a formula; write and(x, y)");
   if (text.starts_with("|"))
     return parser.emitError(at, "unsupported operator '|' in a formula; write or(x, y)");
-  if (text.consume_front("%") && !text.empty() && llvm::isSpace(text.front()))
+  if (text == "%")
     return parser.emitError(at, "unsupported operator '%' in a formula; write x - y * floor(x / y)");
   return success();
 }
