@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,13 +25,6 @@ std::optional<double> numberOf(Value scalar) {
   return matchPattern(scalar, m_Constant(&number)) ? std::optional(number.getValueAsDouble()) : std::nullopt;
 }
 
-bool readsProduct(PairwiseOp pairs, Value scalar) {
-  return llvm::any_of(collectScalars(scalar), [&](Value part) {
-    auto argument = dyn_cast<BlockArgument>(part);
-    return argument && int64_t(argument.getArgNumber()) < pairs.getNumProducts();
-  });
-}
-
 /// An exponential of an inner product, whose largest exponent is subtracted later. What tokens know alone is
 /// a factor of states.
 math::ExpOp exponentialOf(Value scalar) {
@@ -38,9 +32,15 @@ math::ExpOp exponentialOf(Value scalar) {
   return exp && readsProduct(cast<PairwiseOp>(exp->getParentOp()), scalar) ? exp : math::ExpOp();
 }
 
-bool hasLogarithm(Value scalar) {
-  std::optional<double> number = numberOf(scalar);
-  return number ? *number >= 0.0 && !std::isinf(*number) : bool(exponentialOf(scalar));
+/// Whether nobody else reads it: exponents that were equal must stay so.
+bool isReadOnlyBy(Operation *reader, Value scalar) {
+  return llvm::all_of(scalar.getUsers(), [&](Operation *user) { return user == reader; });
+}
+
+bool hasLogarithm(Operation *reader, Value scalar) {
+  if (std::optional<double> number = numberOf(scalar))
+    return *number >= 0.0 && !std::isinf(*number);
+  return exponentialOf(scalar) && isReadOnlyBy(reader, scalar);
 }
 
 /// The logarithm of an exponential, or of a number that is not negative.
@@ -50,9 +50,26 @@ Value buildLogarithm(OpBuilder &builder, Value scalar) {
   return exponentialOf(scalar).getOperand();
 }
 
-/// Whether one of two scalars is an exponential, and the other has a logarithm too.
-bool haveLogarithms(Value a, Value b) {
-  return (exponentialOf(a) && hasLogarithm(b)) || (exponentialOf(b) && hasLogarithm(a));
+/// Whether both scalars have logarithms, and one is an exponential.
+bool haveLogarithms(Operation *reader, Value a, Value b) {
+  return hasLogarithm(reader, a) && hasLogarithm(reader, b) && (exponentialOf(a) || exponentialOf(b));
+}
+
+/// Whether it differs from pair to pair: a decay.
+bool isOfPairs(Value scalar) {
+  auto pairs = cast<PairwiseOp>(scalar.getParentRegion()->getParentOp());
+  bool ofRows = false, ofColumns = false;
+  for (Value part : collectScalars(scalar)) {
+    auto index = part.getDefiningOp<IndexOp>();
+    auto argument = dyn_cast<BlockArgument>(part);
+    Value array = argument ? pairs.getArrayOf(argument) : Value();
+    auto isOf = [&](StringRef axis) {
+      return (index && index.getAxis() == axis) || (array && arrayTypeOf(array).has(axis));
+    };
+    ofRows |= isOf("t") || isOf("lag");
+    ofColumns |= isOf("u") || isOf("lag");
+  }
+  return ofRows && ofColumns;
 }
 
 /// Patterns stay in the weights of pairs.
@@ -65,13 +82,15 @@ template <typename Op> struct WeightPattern : OpRewritePattern<Op> {
   virtual LogicalResult rewrite(Op op, PatternRewriter &rewriter) const = 0;
 };
 
-/// exp(a) * exp(b) is exp(a + b), also where one of them is of what tokens know alone; so are quotients.
+/// exp(a) * exp(b) is exp(a + b), of an inner product or of two decays; so are quotients.
 template <typename Op, typename Exponents> struct MergeFactors : WeightPattern<Op> {
   using WeightPattern<Op>::WeightPattern;
   LogicalResult rewrite(Op op, PatternRewriter &rewriter) const override {
     auto a = op.getLhs().template getDefiningOp<math::ExpOp>();
     auto b = op.getRhs().template getDefiningOp<math::ExpOp>();
-    if (!a || !b || (!exponentialOf(a.getResult()) && !exponentialOf(b.getResult())))
+    if (!a || !b || !isReadOnlyBy(op, a) || !isReadOnlyBy(op, b))
+      return failure();
+    if (!exponentialOf(a) && !exponentialOf(b) && !(isOfPairs(a) && isOfPairs(b)))
       return failure();
     Value exponent = Exponents::create(rewriter, op.getLoc(), a.getOperand(), b.getOperand());
     rewriter.replaceOpWithNewOp<math::ExpOp>(op, exponent);
@@ -83,7 +102,7 @@ template <typename Op, typename Exponents> struct MergeFactors : WeightPattern<O
 template <typename Op> struct MergeExtremum : WeightPattern<Op> {
   using WeightPattern<Op>::WeightPattern;
   LogicalResult rewrite(Op op, PatternRewriter &rewriter) const override {
-    if (!haveLogarithms(op.getLhs(), op.getRhs()))
+    if (!haveLogarithms(op, op.getLhs(), op.getRhs()))
       return failure();
     Value a = buildLogarithm(rewriter, op.getLhs()), b = buildLogarithm(rewriter, op.getRhs());
     rewriter.replaceOpWithNewOp<math::ExpOp>(op, Op::create(rewriter, op.getLoc(), a, b));
@@ -98,7 +117,7 @@ struct MergePower : WeightPattern<math::PowFOp> {
     std::optional<double> base = numberOf(op.getLhs()), power = numberOf(op.getRhs());
     auto exp = exponentialOf(op.getLhs());
     Value factor, exponent;
-    if (exp && power) {
+    if (exp && isReadOnlyBy(op, exp) && power && *power != 0.0 && std::isfinite(*power)) {
       factor = op.getRhs();
       exponent = exp.getOperand();
     } else if (base && *base > 0.0 && std::isfinite(*base) &&
@@ -118,7 +137,7 @@ struct MergePower : WeightPattern<math::PowFOp> {
 struct MergeChoice : WeightPattern<arith::SelectOp> {
   using WeightPattern::WeightPattern;
   LogicalResult rewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
-    if (!haveLogarithms(op.getTrueValue(), op.getFalseValue()))
+    if (!haveLogarithms(op, op.getTrueValue(), op.getFalseValue()))
       return failure();
     Value a = buildLogarithm(rewriter, op.getTrueValue()), b = buildLogarithm(rewriter, op.getFalseValue());
     Value chosen = arith::SelectOp::create(rewriter, op.getLoc(), op.getCondition(), a, b);
@@ -194,16 +213,49 @@ class MergeExponents : public ::taylor::impl::MergeExponentsPassBase<MergeExpone
 
 } // namespace
 
+static bool hasExponentials(PairwiseOp pairs) {
+  return llvm::any_of(pairs.getWeight().front(), [&](Operation &op) {
+    return isa<math::ExpOp, math::PowFOp>(op) &&
+           (readsProduct(pairs, op.getResult(0)) || isOfPairs(op.getResult(0)));
+  });
+}
+
+static bool shareProducts(PairwiseOp a, PairwiseOp b) {
+  for (int64_t i = 0; i < a.getNumProducts(); ++i)
+    for (int64_t j = 0; j < b.getNumProducts(); ++j)
+      if (a.getProduct(i) == b.getProduct(j))
+        return true;
+  return false;
+}
+
+/// Whether weights of the same inner products have the same formula in every operation, so that exponents
+/// which are equal in several stay so, and the operations keep one maximum.
+static bool isOnlyFormula(PairwiseOp pairs, ArrayRef<PairwiseOp> all) {
+  return llvm::all_of(all, [&](PairwiseOp other) {
+    return !shareProducts(pairs, other) ||
+           OperationEquivalence::isRegionEquivalentTo(&pairs.getWeight(), &other.getWeight(),
+                                                      OperationEquivalence::IgnoreLocations);
+  });
+}
+
 void MergeExponents::runOnOperation() {
   RewritePatternSet patterns(&getContext());
   patterns.add<MergeFactors<arith::MulFOp, arith::AddFOp>, MergeFactors<arith::DivFOp, arith::SubFOp>,
                MergeExtremum<arith::MinimumFOp>, MergeExtremum<arith::MaximumFOp>, MergePower, MergeChoice,
                HideUnchosen, HideVanishing>(&getContext());
   FrozenRewritePatternSet frozen(std::move(patterns));
+  SmallVector<PairwiseOp> all;
   getOperation()->walk([&](PairwiseOp pairs) {
+    if (hasExponentials(pairs))
+      all.push_back(pairs);
+  });
+  SmallVector<PairwiseOp> chosen;
+  llvm::copy_if(all, std::back_inserter(chosen), [&](PairwiseOp pairs) { return isOnlyFormula(pairs, all); });
+  for (PairwiseOp pairs : chosen)
     // Constants are not hoisted out of regions that know no other operation around them.
     if (failed(applyPatternsGreedily(pairs.getWeight(), frozen,
-                                     GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false))))
-      signalPassFailure();
-  });
+                                     GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false)))) {
+      pairs.emitOpError("has exponentials that could not be merged to an end");
+      return signalPassFailure();
+    }
 }

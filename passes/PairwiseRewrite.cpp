@@ -165,6 +165,13 @@ PairwiseOp taylor::clonePairwise(OpBuilder &builder, PairwiseOp op, ArrayRef<boo
   return Subset(op, keep).build(builder);
 }
 
+bool taylor::readsProduct(PairwiseOp op, Value scalar) {
+  return llvm::any_of(collectScalars(scalar), [&](Value part) {
+    auto argument = dyn_cast<BlockArgument>(part);
+    return argument && int64_t(argument.getArgNumber()) < op.getNumProducts();
+  });
+}
+
 Value taylor::addScalarOperand(PairwiseOp op, Value array) {
   int64_t count = op.getNumProducts();
   int64_t number = llvm::find(op.getArrays(), array) - op.getArrays().begin();

@@ -27,6 +27,9 @@ PairwiseOp replaceMaximum(mlir::OpBuilder &builder, PairwiseOp op, mlir::Value m
 /// Replaces `op` by one whose totals are sums into rows, which are added up behind it.
 PairwiseOp replaceTotals(mlir::OpBuilder &builder, PairwiseOp op);
 
+/// Whether a scalar of the weight region depends on an inner product.
+bool readsProduct(PairwiseOp op, mlir::Value scalar);
+
 /// The axes of a row of `op`: those of its operands without u and channels, g as h.
 ArrayType rowType(PairwiseOp op);
 

@@ -49,23 +49,27 @@ void splitOutputs(PairwiseOp op) {
   op.erase();
 }
 
-/// expm1(x) = exp(x) - 1 where nothing cancels: that exponential can be shifted. Below, it is bounded, as it
-/// may be from above already (elu).
+/// expm1(x) of an inner product is exp(x) - 1 where nothing cancels: that exponential can be shifted. Below,
+/// it is bounded, as it may be from above already (elu).
 void exposeExponentials(PairwiseOp op) {
-  constexpr double edge = 1.0;
+  constexpr double edge = 1.0, small = 16.0;
+  auto isBelow = [&](Value bound) {
+    FloatAttr number;
+    return matchPattern(bound, m_Constant(&number)) && number.getValueAsDouble() <= small;
+  };
   for (auto exp : llvm::make_early_inc_range(op.getWeight().front().getOps<math::ExpM1Op>())) {
     Value x = exp.getOperand();
-    if (auto least = x.getDefiningOp<arith::MinimumFOp>())
-      if (matchPattern(least.getLhs(), m_Constant()) || matchPattern(least.getRhs(), m_Constant()))
-        continue;
+    auto bounded = x.getDefiningOp<arith::MinimumFOp>();
+    if (!readsProduct(op, x) || (bounded && (isBelow(bounded.getLhs()) || isBelow(bounded.getRhs()))))
+      continue;
     OpBuilder builder(exp);
     Location loc = exp.getLoc();
     Value limit = buildNumber(builder, loc, x.getType(), edge);
     Value isSmall = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, x, limit);
-    Value small = math::ExpM1Op::create(builder, loc, arith::MinimumFOp::create(builder, loc, x, limit));
+    Value low = math::ExpM1Op::create(builder, loc, arith::MinimumFOp::create(builder, loc, x, limit));
     Value one = buildNumber(builder, loc, x.getType(), 1.0);
-    Value large = arith::SubFOp::create(builder, loc, math::ExpOp::create(builder, loc, x), one);
-    exp.replaceAllUsesWith(arith::SelectOp::create(builder, loc, isSmall, small, large).getResult());
+    Value high = arith::SubFOp::create(builder, loc, math::ExpOp::create(builder, loc, x), one);
+    exp.replaceAllUsesWith(arith::SelectOp::create(builder, loc, isSmall, low, high).getResult());
     exp.erase();
   }
 }

@@ -44,9 +44,9 @@ ParseResult rejectForeignToken(OpAsmParser &parser, SMLoc loc) {
   // A source ends in a zero byte.
   const char *next = loc.getPointer();
   next += *next == '%';
-  while (llvm::isAlnum(*next) || *next == '_' || *next == '.' || *next == '$')
+  while (llvm::isAlnum(*next) || *next == '_' || *next == '.' || *next == '$' || *next == '#')
     ++next;
-  while (*next == ' ' || *next == ')')
+  while (llvm::isSpace(*next) || *next == ')')
     ++next;
   SMLoc at = SMLoc::getFromPointer(next);
   StringRef text = textAt(at);
@@ -56,7 +56,9 @@ ParseResult rejectForeignToken(OpAsmParser &parser, SMLoc loc) {
     return parser.emitError(at, "unsupported operator '&' in a formula; write and(x, y)");
   if (text.starts_with("|"))
     return parser.emitError(at, "unsupported operator '|' in a formula; write or(x, y)");
-  if (text == "%")
+  // A number behind it, but for the names that printed operations have.
+  if (text == "%" || (text.consume_front("%") && text.consume_front(text.take_while(llvm::isDigit)) &&
+                      text.starts_with(".")))
     return parser.emitError(at, "unsupported operator '%' in a formula; write x - y * floor(x / y)");
   return success();
 }

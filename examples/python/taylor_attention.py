@@ -21,7 +21,7 @@ torch.ops.load_library(LIBRARY)
 
 
 def tensors(inputs):
-    while inputs and inputs[-1] is None:
+    while len(inputs) > 1 and inputs[-1] is None:
         inputs = inputs[:-1]
     for number, tensor in enumerate(inputs):
         if not isinstance(tensor, torch.Tensor):

@@ -46,11 +46,6 @@ bool mixesExponentials(PairwiseOp pairs) {
   });
 }
 
-bool isOfPairs(Operation *op) {
-  auto pairs = dyn_cast<PairwiseOp>(op->getParentOp());
-  return pairs && !mixesExponentials(pairs);
-}
-
 /// Walks from floors and comparisons to the quotients and square roots that they read, from a region into
 /// those of the arrays that it reads.
 class NearestMarks {
@@ -104,9 +99,15 @@ private:
 } // namespace
 
 void taylor::markPrecision(FunctionOp function) {
-  function.walk([](Operation *op) {
-    if (isa<math::ExpOp, math::Exp2Op, SoftplusOp>(op) && !isOfPairs(op) &&
-        (isa<PairwiseOp>(op->getParentOp()) || !isDifference(op->getOperand(0))))
+  llvm::SmallDenseMap<Operation *, bool> mixes;
+  function.walk([&](Operation *op) {
+    if (!isa<math::ExpOp, math::Exp2Op, SoftplusOp>(op))
+      return;
+    auto pairs = dyn_cast<PairwiseOp>(op->getParentOp());
+    auto [known, isNew] = mixes.try_emplace(pairs, false);
+    if (pairs && isNew)
+      known->second = mixesExponentials(pairs);
+    if (pairs ? known->second : !isDifference(op->getOperand(0)))
       op->setDiscardableAttr(tile::kFullRange, UnitAttr::get(op->getContext()));
   });
   NearestMarks().run(function);

@@ -54,8 +54,19 @@ Decoder::Decoder(AttentionOptions options) : attention(compileSteps(std::move(op
   for (const TensorInfo &info : manifest.outputs)
     if (!info.isState())
       made.push_back(info);
-  if (int step = manifest.function("step"); step >= 0)
-    how = manifest.functions[size_t(step)].isRecurrent ? Kind::State : Kind::Cache;
+  int step = manifest.function("step");
+  if (step < 0)
+    return;
+  const runtime::FunctionInfo &info = manifest.functions[size_t(step)];
+  // Who reads no key does not know how many there are (`size(u)`).
+  bool readsKeys = std::any_of(info.slots.begin(), info.slots.end(), [&](const runtime::Slot &slot) {
+    const std::vector<Axis> &axes = manifest.tensor(slot).axes;
+    return std::any_of(axes.begin(), axes.end(), [](const Axis &axis) { return axis.dim == TAYLOR_DIM_U; });
+  });
+  if (info.isRecurrent)
+    how = Kind::State;
+  else if (readsKeys)
+    how = Kind::Cache;
 }
 
 template <typename Visit>

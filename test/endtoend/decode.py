@@ -199,6 +199,9 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
             """
   %o = taylor.map %q * 2.0 : !q
   taylor.yield %o : !q""",
+            """
+  %o = taylor.map %q * log(size(u) + 1.0) : !q
+  taylor.yield %o : !q""",
         ):
             with self.subTest(body):
                 spec = ARRAYS + "taylor.spec @f(%q: !q, %k: !k, %v: !v) {" + body + "\n}\n"
