@@ -8,6 +8,7 @@
 #include "passes/Products.h"
 #include "passes/SeparableSums.h"
 
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Dominance.h"
@@ -159,7 +160,7 @@ void ReuseOutputs::reuse(Value output, const FunctionGraph &graph) {
       arrayTypeOf(output).getElementType() != arrayTypeOf(output).getScalarType())
     if (auto inner = map.getArrays()[0].getDefiningOp<MapOp>())
       map = inner;
-  if (!map)
+  if (!map || graph.dependsOnCotangents(map.getOperation()))
     return;
   for (auto [number, array] : llvm::enumerate(map.getArrays())) {
     ArrayType type = arrayTypeOf(array);
@@ -213,4 +214,6 @@ void ReuseOutputs::runOnOperation() {
   for (auto [name, value] : llvm::zip_equal(*yield.getNames(), yield.getValues()))
     if (StringRef role = cast<StringAttr>(name); role.starts_with("output:") && !isCarriedOutput(role))
       reuse(value, graph);
+  // What read a sum may have stood in front of the output.
+  sortTopologically(&getOperation().getBody().front());
 }

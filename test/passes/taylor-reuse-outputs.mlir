@@ -109,3 +109,14 @@ taylor.function @rounded_exponentials.joint of @f("input:q" %q: !qs, "input:k" %
   %r = taylor.reduce sum over(e) %do * %n : !os, !os
   taylor.yield "output:o" %o, "gradient:r" %r : !narrow, !rows
 }
+
+// Who reads the sum may stand in front of the output; it follows it then.
+// CHECK-LABEL: taylor.function @before.joint
+// CHECK:       %[[O:.*]] = taylor.map %{{.*}}#0 / %[[Z:.*]] : !bhte, !bht
+// CHECK-NEXT:  taylor.reduce sum over(e) %{{.*}} * %[[O]]
+taylor.function @before.joint of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "cotangent:o" %do: !o) {
+  %n, %z = taylor.pairwise { s = dot(%q, %k) w = exp(s) } -> rows(w, %v), rows(w) : !q, !k, !v -> !o, !row
+  %r = taylor.reduce sum over(e) %do * %n : !o, !o
+  %o = taylor.map %n / %z : !o, !row
+  taylor.yield "output:o" %o, "gradient:r" %r : !o, !row
+}
