@@ -51,9 +51,21 @@ void differentiate(arith::NegFOp op, Scalars s, Value dy, Cotangents &d) { d.pus
 void differentiate(arith::MulFOp op, Scalars s, Value dy, Cotangents &d) {
   d.append({s.multiply(dy, op.getRhs()), s.multiply(dy, op.getLhs())});
 }
+/// Where a quotient is not chosen, as one by 0 is not, neither is what it gives: 0 / 0 is no number.
 void differentiate(arith::DivFOp op, Scalars s, Value dy, Cotangents &d) {
-  Value dx = s.divide(dy, op.getRhs());
-  d.append({dx, isConstantScalar(op.getRhs()) ? Value() : s.negate(s.multiply(dx, op.getResult()))});
+  auto choice = dy.getDefiningOp<arith::SelectOp>();
+  bool isFirst = choice && matchPattern(choice.getFalseValue(), m_AnyZeroFloat());
+  bool isSecond = choice && !isFirst && matchPattern(choice.getTrueValue(), m_AnyZeroFloat());
+  Value chosen = isFirst ? choice.getTrueValue() : isSecond ? choice.getFalseValue() : dy;
+  auto guard = [&](Value x) {
+    if (!isFirst && !isSecond)
+      return x;
+    Value zero = s.number(dy, 0.0);
+    return s.select(choice.getCondition(), isFirst ? x : zero, isFirst ? zero : x);
+  };
+  Value dx = s.divide(chosen, op.getRhs());
+  d.push_back(guard(dx));
+  d.push_back(isConstantScalar(op.getRhs()) ? Value() : guard(s.negate(s.multiply(dx, op.getResult()))));
 }
 
 /// `first` is where a is chosen alone (a < b for the minimum), `second` where b is.

@@ -1,6 +1,7 @@
 // A specification and the vector-Jacobian product of its results, in one function.
 // RUN: taylor-opt --taylor-derive-backward --canonicalize --cse %s | FileCheck %s
 
+!guarded = !taylor.array<[b, h, t]>
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
@@ -144,4 +145,14 @@ taylor.spec @placed(%q: !q, %s: !taylor.array<[b, t]>) {
   %p = taylor.map 2.0 * %s : !taylor.array<[b, t]>
   %o = taylor.rope %q at %p theta(500.0) : !q, !taylor.array<[b, t]>
   taylor.yield %o : !q
+}
+
+// A quotient that is not chosen, by 0 say, gives nothing: 0 / 0 would be no number.
+// CHECK-LABEL: taylor.function @guarded.joint
+// CHECK:       taylor.map select(%z == 0.0, 0.0, -(%{{.*}} / %z * (%a / %z)))
+// CHECK:       %[[DA:.*]] = arith.divf
+// CHECK-NEXT:  arith.select %{{.*}}, %{{.*}}, %[[DA]]
+taylor.spec @guarded(%a: !guarded, %z: !guarded) {
+  %o = taylor.map select(%z == 0.0, 0.0, %a / %z) : !guarded, !guarded
+  taylor.yield %o : !guarded
 }
