@@ -72,20 +72,10 @@ bool isOfPairs(Value scalar) {
   return ofRows && ofColumns;
 }
 
-/// Patterns stay in the weights of pairs.
-template <typename Op> struct WeightPattern : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const final {
-    auto pairs = dyn_cast<PairwiseOp>(op->getParentOp());
-    return success(pairs && op->getParentRegion() == &pairs.getWeight() && succeeded(rewrite(op, rewriter)));
-  }
-  virtual LogicalResult rewrite(Op op, PatternRewriter &rewriter) const = 0;
-};
-
 /// exp(a) * exp(b) is exp(a + b), of an inner product or of two decays; so are quotients.
-template <typename Op, typename Exponents> struct MergeFactors : WeightPattern<Op> {
-  using WeightPattern<Op>::WeightPattern;
-  LogicalResult rewrite(Op op, PatternRewriter &rewriter) const override {
+template <typename Op, typename Exponents> struct MergeFactors : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     auto a = op.getLhs().template getDefiningOp<math::ExpOp>();
     auto b = op.getRhs().template getDefiningOp<math::ExpOp>();
     if (!a || !b || !isReadOnlyBy(op, a) || !isReadOnlyBy(op, b))
@@ -99,9 +89,9 @@ template <typename Op, typename Exponents> struct MergeFactors : WeightPattern<O
 };
 
 /// The larger or smaller of two exponentials, or of one and a number.
-template <typename Op> struct MergeExtremum : WeightPattern<Op> {
-  using WeightPattern<Op>::WeightPattern;
-  LogicalResult rewrite(Op op, PatternRewriter &rewriter) const override {
+template <typename Op> struct MergeExtremum : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     if (!haveLogarithms(op, op.getLhs(), op.getRhs()))
       return failure();
     Value a = buildLogarithm(rewriter, op.getLhs()), b = buildLogarithm(rewriter, op.getRhs());
@@ -111,9 +101,9 @@ template <typename Op> struct MergeExtremum : WeightPattern<Op> {
 };
 
 /// exp(a)^p, and c^a.
-struct MergePower : WeightPattern<math::PowFOp> {
-  using WeightPattern::WeightPattern;
-  LogicalResult rewrite(math::PowFOp op, PatternRewriter &rewriter) const override {
+struct MergePower : OpRewritePattern<math::PowFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::PowFOp op, PatternRewriter &rewriter) const override {
     std::optional<double> base = numberOf(op.getLhs()), power = numberOf(op.getRhs());
     auto exp = exponentialOf(op.getLhs());
     Value factor, exponent;
@@ -134,9 +124,9 @@ struct MergePower : WeightPattern<math::PowFOp> {
 };
 
 /// A choice between two exponentials, or one and a number, 0 too.
-struct MergeChoice : WeightPattern<arith::SelectOp> {
-  using WeightPattern::WeightPattern;
-  LogicalResult rewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
+struct MergeChoice : OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
     if (!haveLogarithms(op, op.getTrueValue(), op.getFalseValue()))
       return failure();
     Value a = buildLogarithm(rewriter, op.getTrueValue()), b = buildLogarithm(rewriter, op.getFalseValue());
@@ -168,9 +158,9 @@ LogicalResult hide(PatternRewriter &rewriter, Value exponential, Value condition
 }
 
 /// A choice between an exponential, times something, and what is none.
-struct HideUnchosen : WeightPattern<arith::SelectOp> {
-  using WeightPattern::WeightPattern;
-  LogicalResult rewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
+struct HideUnchosen : OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
     for (bool chosen : {true, false}) {
       Value branch = chosen ? op.getTrueValue() : op.getFalseValue();
       SmallVector<Value> factors{branch};
@@ -190,9 +180,9 @@ struct HideUnchosen : WeightPattern<arith::SelectOp> {
 };
 
 /// An exponential times a choice that may be 0.
-struct HideVanishing : WeightPattern<arith::MulFOp> {
-  using WeightPattern::WeightPattern;
-  LogicalResult rewrite(arith::MulFOp op, PatternRewriter &rewriter) const override {
+struct HideVanishing : OpRewritePattern<arith::MulFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::MulFOp op, PatternRewriter &rewriter) const override {
     for (auto [exponential, factor] :
          {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
       auto choice = factor.getDefiningOp<arith::SelectOp>();

@@ -156,17 +156,15 @@ public:
   static variable_list forward(AutogradContext *context, at::TensorList inputs, Program *program, Text spec,
                                Text options, Offset offset) {
     at::AutoDispatchBelowADInplaceOrView guard;
-    checked([&] {
-      if (manifestFor(*program, inputs).function("backward") < 0)
-        runtime::fail("unsupported gradient of a kernel without a backward, as --form=recurrent makes it; "
-                      "call it under "
-                      "torch.no_grad(), or choose another form");
-    });
-    Tensors results = forwardOperator().call(inputs, spec, options, offset);
     auto [outputCount, readsOutputs] = checked([&] {
       const Manifest &manifest = manifestFor(*program, inputs);
+      if (manifest.function("backward") < 0)
+        runtime::fail(
+            "unsupported gradient of a kernel without a backward, as --form=recurrent makes it; call it "
+            "under torch.no_grad(), or choose another form");
       return std::make_pair(manifest.outputs.size(), backwardReads(manifest, Role::Output));
     });
+    Tensors results = forwardOperator().call(inputs, spec, options, offset);
     variable_list outputs(results.begin(), results.begin() + outputCount);
     variable_list kept(inputs.begin(), inputs.end());
     if (readsOutputs)
