@@ -165,6 +165,13 @@ PairwiseOp taylor::clonePairwise(OpBuilder &builder, PairwiseOp op, ArrayRef<boo
   return Subset(op, keep).build(builder);
 }
 
+Value taylor::arrayOf(BlockArgument argument) {
+  Operation *op = argument.getOwner()->getParentOp();
+  if (auto pairs = dyn_cast<PairwiseOp>(op))
+    return pairs.getArrayOf(argument);
+  return isa<SpecOp, FunctionOp>(op) ? Value() : op->getOperand(argument.getArgNumber()); // arrays come first
+}
+
 bool taylor::readsProduct(PairwiseOp op, Value scalar) {
   return llvm::any_of(collectScalars(scalar), [&](Value part) {
     auto argument = dyn_cast<BlockArgument>(part);

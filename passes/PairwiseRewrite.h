@@ -27,6 +27,10 @@ PairwiseOp replaceMaximum(mlir::OpBuilder &builder, PairwiseOp op, mlir::Value m
 /// Replaces `op` by one whose totals are sums into rows, which are added up behind it.
 PairwiseOp replaceTotals(mlir::OpBuilder &builder, PairwiseOp op);
 
+/// The array that an argument of a region of an operation on arrays is of; null for an inner product, a
+/// running maximum and an input.
+mlir::Value arrayOf(mlir::BlockArgument argument);
+
 /// Whether a scalar of the weight region depends on an inner product.
 bool readsProduct(PairwiseOp op, mlir::Value scalar);
 

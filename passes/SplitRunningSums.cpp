@@ -58,14 +58,6 @@ struct Formula {
   Operation *op;
   Region *region;
 
-  /// The array that an argument is of; null for a product and for a maximum.
-  Value arrayOf(BlockArgument argument) const {
-    auto pairs = dyn_cast<PairwiseOp>(op);
-    if (!pairs)
-      return op->getOperand(argument.getArgNumber()); // arrays come first
-    return pairs.getArrayOf(argument);
-  }
-
   /// Drops an argument that nobody reads, if the others have its array's axes. (One of a taylor.pairwise
   /// stays: its other regions may read it.)
   void dropArgument(unsigned number) const {
@@ -147,11 +139,11 @@ private:
   bool isRunningSum(Value array) const;
   Value findSum(Value array) const;
   Multiples multiplesOf(Value array);
-  Multiples multiplesOf(const Formula &formula, Value scalar, Scalars &known);
-  Multiples multiplesOfFormula(Operation *op, Region &body);
-  Multiples multiplesOf(const Formula &formula, const Term &term);
-  void collectTerms(const Formula &formula, Value scalar, int sign, SmallVectorImpl<Term> &terms);
-  void addTerm(const Formula &formula, Value scalar, int sign, SmallVectorImpl<Term> &terms);
+  Multiples multiplesOf(Value scalar, Scalars &known);
+  Multiples multiplesOfFormula(Region &body);
+  Multiples multiplesOf(const Term &term);
+  void collectTerms(Value scalar, int sign, SmallVectorImpl<Term> &terms);
+  void addTerm(Value scalar, int sign, SmallVectorImpl<Term> &terms);
   bool rewrite(const Formula &formula);
   Value buildDifference(const Formula &formula, OpBuilder &builder, Location loc, ArrayRef<Term> terms);
   void dropScalars(PairwiseOp op);
@@ -179,16 +171,16 @@ Value SplitRunningSums::findSum(Value array) const {
   return isRunningSum(array) ? array : Value();
 }
 
-Multiples SplitRunningSums::multiplesOfFormula(Operation *op, Region &body) {
+Multiples SplitRunningSums::multiplesOfFormula(Region &body) {
   Scalars known;
-  return multiplesOf({op, &body}, body.front().getTerminator()->getOperand(0), known);
+  return multiplesOf(body.front().getTerminator()->getOperand(0), known);
 }
 
-Multiples SplitRunningSums::multiplesOf(const Formula &formula, const Term &term) {
+Multiples SplitRunningSums::multiplesOf(const Term &term) {
   if (term.array)
     return multiplesOf(term.array);
   Scalars known;
-  return isNumber(term) ? Multiples() : multiplesOf(formula, term.scalar, known);
+  return isNumber(term) ? Multiples() : multiplesOf(term.scalar, known);
 }
 
 Multiples SplitRunningSums::multiplesOf(Value array) {
@@ -201,22 +193,22 @@ Multiples SplitRunningSums::multiplesOf(Value array) {
   } else if (isa_and_nonnull<AlignOp, EdgeOp>(op)) {
     result = multiplesOf(op->getOperand(0));
   } else if (auto scan = dyn_cast_or_null<ScanOp>(op); scan && scan.getKind() == ScanKind::Max) {
-    result = multiplesOfFormula(op, scan.getBody());
+    result = multiplesOfFormula(scan.getBody());
   } else if (auto map = dyn_cast_or_null<MapOp>(op)) {
-    result = multiplesOfFormula(op, map.getBody());
+    result = multiplesOfFormula(map.getBody());
   } else if (auto reduce = dyn_cast_or_null<ReduceOp>(op); reduce && reduce.getKind() == Reduction::Sum) {
     // One element of an array: x where a condition holds, else 0.
     Value yielded = reduce.getBody().front().getTerminator()->getOperand(0);
     auto chosen = yielded.getDefiningOp<arith::SelectOp>();
     if (chosen && matchPattern(chosen.getFalseValue(), m_AnyZeroFloat()))
-      result = multiplesOfFormula(op, reduce.getBody());
+      result = multiplesOfFormula(reduce.getBody());
   }
   return multiples[array] = std::move(result);
 }
 
-Multiples SplitRunningSums::multiplesOf(const Formula &formula, Value scalar, Scalars &known) {
+Multiples SplitRunningSums::multiplesOf(Value scalar, Scalars &known) {
   if (auto argument = dyn_cast<BlockArgument>(scalar)) {
-    Value array = formula.arrayOf(argument);
+    Value array = arrayOf(argument);
     return array ? multiplesOf(array) : Multiples();
   }
   if (auto found = known.find(scalar); found != known.end())
@@ -224,9 +216,9 @@ Multiples SplitRunningSums::multiplesOf(const Formula &formula, Value scalar, Sc
   Operation *op = scalar.getDefiningOp();
   Multiples result;
   if (isAdded(op)) {
-    addMultiples(result, multiplesOf(formula, op->getOperand(0), known), isa<arith::NegFOp>(op) ? -1 : 1);
+    addMultiples(result, multiplesOf(op->getOperand(0), known), isa<arith::NegFOp>(op) ? -1 : 1);
     if (op->getNumOperands() == 2)
-      addMultiples(result, multiplesOf(formula, op->getOperand(1), known), isa<arith::SubFOp>(op) ? -1 : 1);
+      addMultiples(result, multiplesOf(op->getOperand(1), known), isa<arith::SubFOp>(op) ? -1 : 1);
     result.remove_if([](auto &entry) { return entry.second == 0; });
   } else if (isa<arith::MaximumFOp, arith::MinimumFOp, arith::SelectOp, StopGradientOp>(op)) {
     // One of several numbers; one that is no multiple of a sum, such as a first edge, stands for none. If
@@ -234,7 +226,7 @@ Multiples SplitRunningSums::multiplesOf(const Formula &formula, Value scalar, Sc
     for (Value operand : op->getOperands()) {
       if (!isa<FloatType>(operand.getType()))
         continue;
-      Multiples one = multiplesOf(formula, operand, known);
+      Multiples one = multiplesOf(operand, known);
       if (isEmpty(one))
         continue;
       bool isSame = isEmpty(result) || llvm::equal(result, one);
@@ -256,9 +248,9 @@ void SplitRunningSums::dropScalars(PairwiseOp op) {
   op.erase();
 }
 
-void SplitRunningSums::addTerm(const Formula &formula, Value scalar, int sign, SmallVectorImpl<Term> &terms) {
+void SplitRunningSums::addTerm(Value scalar, int sign, SmallVectorImpl<Term> &terms) {
   auto argument = dyn_cast<BlockArgument>(scalar);
-  Value array = argument ? formula.arrayOf(argument) : Value();
+  Value array = argument ? arrayOf(argument) : Value();
   // A map that adds up a running sum and something else rounds what it gives: its terms are added here. So
   // they are where queries read it at their keys; where keys read queries, some stand before the first, and
   // get 0.
@@ -269,7 +261,7 @@ void SplitRunningSums::addTerm(const Formula &formula, Value scalar, int sign, S
   if (map && map.getLive().empty() && !isEmpty(multiplesOf(array))) {
     Value yielded = map.getBody().front().getTerminator()->getOperand(0);
     SmallVector<Term> inner;
-    collectTerms({map, &map.getBody()}, yielded, sign, inner);
+    collectTerms(yielded, sign, inner);
     auto isKnown = [](const Term &term) {
       return term.array || isNumber(term) || isa<arith::SelectOp>(term.scalar.getDefiningOp());
     };
@@ -290,19 +282,18 @@ void SplitRunningSums::addTerm(const Formula &formula, Value scalar, int sign, S
   terms.push_back({sign, array, scalar});
 }
 
-void SplitRunningSums::collectTerms(const Formula &formula, Value scalar, int sign,
-                                    SmallVectorImpl<Term> &terms) {
+void SplitRunningSums::collectTerms(Value scalar, int sign, SmallVectorImpl<Term> &terms) {
   if (terms.size() > kMostTerms)
     return;
   Operation *op = scalar.getDefiningOp();
   // Derivatives have been taken: a number that is a constant to them is that number.
   if (isa_and_nonnull<StopGradientOp>(op))
-    return collectTerms(formula, op->getOperand(0), sign, terms);
+    return collectTerms(op->getOperand(0), sign, terms);
   if (!isAdded(op))
-    return addTerm(formula, scalar, sign, terms);
-  collectTerms(formula, op->getOperand(0), isa<arith::NegFOp>(op) ? -sign : sign, terms);
+    return addTerm(scalar, sign, terms);
+  collectTerms(op->getOperand(0), isa<arith::NegFOp>(op) ? -sign : sign, terms);
   if (op->getNumOperands() == 2)
-    collectTerms(formula, op->getOperand(1), isa<arith::SubFOp>(op) ? -sign : sign, terms);
+    collectTerms(op->getOperand(1), isa<arith::SubFOp>(op) ? -sign : sign, terms);
 }
 
 /// A number that a map computes on the way, as an array of its own, of the axes that it depends on.
@@ -413,7 +404,7 @@ Value SplitRunningSums::buildDifference(const Formula &formula, OpBuilder &build
     return isOfMap ? builder.clone(*term.scalar.getDefiningOp())->getResult(0) : term.scalar;
   };
   auto rootOf = [&](const Term &term) -> Value {
-    for (auto [root, count] : multiplesOf(formula, term))
+    for (auto [root, count] : multiplesOf(term))
       if (count != 0)
         return root;
     return {};
@@ -496,14 +487,14 @@ bool SplitRunningSums::rewrite(const Formula &formula) {
     if (!isAdded(&op))
       continue;
     SmallVector<Term> terms;
-    collectTerms(formula, op.getResult(0), 1, terms);
+    collectTerms(op.getResult(0), 1, terms);
     if (terms.size() > kMostTerms)
       continue;
     cancelTerms(terms);
     Multiples total;
     bool hasSum = false, hasCompanion = false, hasOther = false;
     for (const Term &term : terms) {
-      Multiples own = multiplesOf(formula, term);
+      Multiples own = multiplesOf(term);
       addMultiples(total, own, term.sign);
       hasSum |= term.array && findSum(term.array);
       hasCompanion |= term.isCompanion;

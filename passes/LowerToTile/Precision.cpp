@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/PairwiseRewrite.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -82,14 +83,6 @@ private:
       open.push_back(map.getBody().front().getTerminator()->getOperand(0));
     else if (isa<AlignOp, EdgeOp>(from) || isa<arith::ArithDialect, math::MathDialect>(from->getDialect()))
       llvm::append_range(open, from->getOperands());
-  }
-
-  /// The array whose scalar it is; null for an input, an inner product and a running maximum.
-  static Value arrayOf(BlockArgument argument) {
-    Operation *op = argument.getOwner()->getParentOp();
-    if (auto pairs = dyn_cast<PairwiseOp>(op))
-      return pairs.getArrayOf(argument);
-    return isa<FunctionOp>(op) ? Value() : op->getOperand(argument.getArgNumber()); // arrays come first
   }
 
   SmallVector<Value> open;
