@@ -70,7 +70,8 @@ static bool variesWithKey(PairwiseOp op, Value scalar) {
   });
 }
 
-void DegreeAnalysis::findExponents() {
+SmallVector<Exponent> taylor::findExponents(FunctionOp function) {
+  SmallVector<Exponent> exponents;
   function.walk([&](PairwiseOp op) {
     for (auto exp : op.getWeight().getOps<math::ExpOp>()) {
       if (!variesWithKey(op, exp.getOperand()))
@@ -86,25 +87,23 @@ void DegreeAnalysis::findExponents() {
         known = exponents.end() - 1;
       }
       known->sites.push_back({op, exp});
-      exponentOf[exp] = known - exponents.begin();
     }
   });
-  // An operation has one running maximum; of several exponents, which to subtract is not ours to choose.
-  for (Exponent &a : exponents)
-    for (Exponent &b : exponents)
-      if (&a != &b && a.provider == b.provider)
-        a.enabled = b.enabled = false;
-  for (Exponent &exponent : exponents)
-    if (exponent.provider.hasMaximum())
-      exponent.enabled = false;
+  return exponents;
 }
 
 //===----------------------------------------------------------------------===//
 // Degrees
 //===----------------------------------------------------------------------===//
 
-DegreeAnalysis::DegreeAnalysis(FunctionOp function) : function(function) {
-  findExponents();
+DegreeAnalysis::DegreeAnalysis(FunctionOp function) : exponents(findExponents(function)), function(function) {
+  DenseMap<Operation *, unsigned> leaders; // an operation has one running maximum
+  for (auto [k, exponent] : llvm::enumerate(exponents)) {
+    exponent.leader = leaders.try_emplace(exponent.provider, k).first->second;
+    exponent.enabled = !exponent.provider.hasMaximum();
+    for (auto [op, exp] : exponent.sites)
+      exponentOf[exp] = k;
+  }
   // Each round that fails gives up or joins an exponent, so this ends.
   while (!run())
     ;
@@ -130,6 +129,12 @@ Degree DegreeAnalysis::add(const Degree &a, const Degree &b, double sign) const 
   return sum;
 }
 
+void DegreeAnalysis::giveUp(unsigned leader) {
+  for (auto [k, exponent] : llvm::enumerate(exponents))
+    if (leaderOf(k) == leader)
+      exponent.enabled = false;
+}
+
 bool DegreeAnalysis::shareMaximum(const Degree &difference) {
   std::optional<unsigned> above, below;
   for (auto [k, p] : llvm::enumerate(difference.p)) {
@@ -151,9 +156,7 @@ bool DegreeAnalysis::requireZero(const Degree &degree) {
     return false;
   for (auto [k, p] : llvm::enumerate(degree.p))
     if (p != 0.0)
-      for (auto [i, exponent] : llvm::enumerate(exponents))
-        if (leaderOf(i) == k)
-          exponent.enabled = false;
+      giveUp(k);
   return false;
 }
 
@@ -320,11 +323,12 @@ bool DegreeAnalysis::visitPairwise(PairwiseOp op) {
       return false;
     // A tile loop rescales what it carries by exp(m_old - m_new): each output of the provider is linear in
     // exp(-m).
+    bool isLinear = true;
     for (auto [k, exponent] : llvm::enumerate(exponents))
-      if (exponent.enabled && exponent.provider == op && !degree.any && degree.p[leaderOf(k)] != 1.0) {
-        exponent.enabled = false;
-        return false;
-      }
+      if (exponent.enabled && exponent.provider == op && !degree.any && degree.p[leaderOf(k)] != 1.0)
+        isLinear = exponent.enabled = false;
+    if (!isLinear)
+      return false;
     degrees[result] = degree;
   }
   return true;

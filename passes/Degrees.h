@@ -29,7 +29,8 @@ struct Degree {
 /// One exponential over the same visible pairs, wherever the function computes it: in the forward and, again,
 /// in the backward.
 struct Exponent {
-  /// The first operation that computes it provides its maximum.
+  /// The first operation that computes it provides its maximum; where it computes several, the maximum of
+  /// them all.
   PairwiseOp provider;
   llvm::SmallVector<std::pair<PairwiseOp, mlir::math::ExpOp>> sites;
   /// The exponent whose maximum this one shares; itself at first.
@@ -38,6 +39,9 @@ struct Exponent {
   /// Whether a factor exp(-m) was made, for which m >= 0 is needed.
   bool floored = false;
 };
+
+/// The exponentials of a function that differ from key to key of a row, each its own leader.
+llvm::SmallVector<Exponent> findExponents(FunctionOp function);
 
 class DegreeAnalysis {
 public:
@@ -59,7 +63,8 @@ public:
   unsigned leaderOf(unsigned exponent) const;
 
 private:
-  void findExponents();
+  /// Those whose maximum `leader` is stay as they are written.
+  void giveUp(unsigned leader);
   /// One pass over the function; false if exponents were given up or joined and the pass must start over.
   bool run();
   bool visitArrayOp(mlir::Operation &op);

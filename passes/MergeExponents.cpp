@@ -136,24 +136,49 @@ struct MergeChoice : OpRewritePattern<arith::SelectOp> {
   }
 };
 
-/// Gives exp(a), which nobody else reads, the exponent -infinity where it is not wanted.
-LogicalResult hide(PatternRewriter &rewriter, Value exponential, Value condition, bool wanted) {
-  auto exp = exponentialOf(exponential);
-  if (!exp || !exp->hasOneUse())
+/// What a scalar is a product of, as far as nobody else reads the products: quotients and signs too.
+void collectFactors(Value scalar, SmallVectorImpl<Value> &factors) {
+  Operation *from = scalar.getDefiningOp();
+  factors.push_back(scalar);
+  if (!isa_and_nonnull<arith::MulFOp, arith::DivFOp, arith::NegFOp>(from) || !from->hasOneUse())
+    return;
+  collectFactors(from->getOperand(0), factors);
+  if (isa<arith::MulFOp>(from))
+    collectFactors(from->getOperand(1), factors);
+}
+
+/// Gives the exponentials among the factors of a scalar that `reader` reads, where nobody else reads them,
+/// the exponent -infinity where they are not wanted.
+LogicalResult hide(PatternRewriter &rewriter, Operation *reader, Value scalar, Value condition, bool wanted) {
+  SmallVector<Value> factors;
+  collectFactors(scalar, factors);
+  auto isFree = [&](Value factor) {
+    auto exp = exponentialOf(factor);
+    if (!exp || !exp->hasOneUse())
+      return false;
+    for (Value x = exp.getOperand(); auto known = x.getDefiningOp<arith::SelectOp>();) {
+      if (known.getCondition() == condition)
+        return false;
+      x = matchPattern(known.getTrueValue(), m_Constant()) ? known.getFalseValue() : known.getTrueValue();
+    }
+    return true;
+  };
+  auto found = llvm::find_if(factors, isFree);
+  if (found == factors.end())
     return failure();
+  math::ExpOp exp = exponentialOf(*found);
+  // What it is hidden by may stand behind it, and behind products of it.
+  SmallVector<Operation *> products;
+  for (Operation *user = *exp->getUsers().begin(); user != reader; user = *user->getUsers().begin())
+    products.push_back(user);
+  rewriter.setInsertionPoint(reader);
   Value a = exp.getOperand();
-  for (Value x = a; auto known = x.getDefiningOp<arith::SelectOp>();) {
-    if (known.getCondition() == condition)
-      return failure();
-    x = matchPattern(known.getTrueValue(), m_Constant()) ? known.getFalseValue() : known.getTrueValue();
-  }
-  // What it is hidden by may stand behind it.
-  Operation *user = *exp->getUsers().begin();
-  rewriter.setInsertionPoint(user);
   Value hidden = buildNumber(rewriter, exp.getLoc(), a.getType(), -std::numeric_limits<double>::infinity());
   Value seen =
       arith::SelectOp::create(rewriter, exp.getLoc(), condition, wanted ? a : hidden, wanted ? hidden : a);
   rewriter.replaceOpWithNewOp<math::ExpOp>(exp, seen);
+  for (Operation *product : products)
+    rewriter.moveOpBefore(product, reader);
   return success();
 }
 
@@ -161,21 +186,8 @@ LogicalResult hide(PatternRewriter &rewriter, Value exponential, Value condition
 struct HideUnchosen : OpRewritePattern<arith::SelectOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
-    for (bool chosen : {true, false}) {
-      Value branch = chosen ? op.getTrueValue() : op.getFalseValue();
-      SmallVector<Value> factors{branch};
-      if (auto product = branch.getDefiningOp<arith::MulFOp>(); product && product->hasOneUse())
-        factors = {product.getLhs(), product.getRhs()};
-      for (Value factor : factors) {
-        // The condition must be there already.
-        Operation *condition = op.getCondition().getDefiningOp();
-        if (factor != branch && condition && branch.getDefiningOp()->isBeforeInBlock(condition))
-          continue;
-        if (succeeded(hide(rewriter, factor, op.getCondition(), chosen)))
-          return success();
-      }
-    }
-    return failure();
+    return success(succeeded(hide(rewriter, op, op.getTrueValue(), op.getCondition(), true)) ||
+                   succeeded(hide(rewriter, op, op.getFalseValue(), op.getCondition(), false)));
   }
 };
 
@@ -183,15 +195,18 @@ struct HideUnchosen : OpRewritePattern<arith::SelectOp> {
 struct HideVanishing : OpRewritePattern<arith::MulFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::MulFOp op, PatternRewriter &rewriter) const override {
-    for (auto [exponential, factor] :
+    for (auto [exponential, other] :
          {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
-      auto choice = factor.getDefiningOp<arith::SelectOp>();
-      if (!choice)
-        continue;
-      for (bool chosen : {true, false})
-        if (matchPattern(chosen ? choice.getFalseValue() : choice.getTrueValue(), m_AnyZeroFloat()) &&
-            succeeded(hide(rewriter, exponential, choice.getCondition(), chosen)))
-          return success();
+      SmallVector<Value> factors;
+      collectFactors(other, factors);
+      for (Value factor : factors) {
+        auto choice = factor.getDefiningOp<arith::SelectOp>();
+        for (bool chosen : {true, false})
+          if (choice &&
+              matchPattern(chosen ? choice.getFalseValue() : choice.getTrueValue(), m_AnyZeroFloat()) &&
+              succeeded(hide(rewriter, op, exponential, choice.getCondition(), chosen)))
+            return success();
+      }
     }
     return failure();
   }

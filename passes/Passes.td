@@ -198,7 +198,7 @@ def MergeExponentsPass : Pass<"taylor-merge-exponents"> {
     Rule, in weights of pairs, for exponentials of inner products: products add exponents, quotients subtract them, powers multiply them; `pow(2.0, s)`
     is `exp(s * log(2))`; the smaller or larger of two exponentials, and a choice between them, are those of the exponents, and so is one between an
     exponential and a number, whose exponent is its logarithm: -infinity for 0. An exponential that nobody else reads, times what is 0
-    under a condition, or not chosen by it, has the exponent -infinity there. Products of decays add exponents, too.
+    under a condition, or not chosen by it, has the exponent -infinity there, whatever else the product has. Products of decays add exponents, too.
 
     Only what nobody else reads is merged or hidden, and only where all operations of an inner product have the same formula: exponents that are
     equal share a maximum, and must stay equal.
@@ -252,7 +252,8 @@ def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
     m >= 0 is needed: floor 0 exactly when such a factor was made (-40 with storage in f16, whose weights would vanish where all exponents of a row are below -17). Results, and all that leaves a row
     (a sum over rows, an argument of tanh), must have degree 0: where theirs is below, as of the gradient of what is added to a mass, they take a factor exp(p m) <= 1. Then
     nothing of e^m is left and the function is stable; where one is above 0, that exponential stays as it was written, unshifted. Two sums
-    that are added at unlike degrees share the larger maximum. `expm1(x)` of an inner product is `exp(x) - 1` where x >= 1, whose exponential is shifted.
+    that are added at unlike degrees share the larger maximum, as do several exponentials of one operation, `exp(s) + exp(-s)`; sums of it that have none
+    in common get an operation each before. `expm1(x)` of an inner product is `exp(x) - 1` where x >= 1, whose exponential is shifted.
 
     A running maximum is a constant to the derivative, so the pass follows `taylor-derive-backward` and shifts both sides.
 

@@ -65,8 +65,12 @@ std::optional<ScaledSum> readScaledSum(MapOp map, unsigned sum) {
   return result;
 }
 
-/// May be divided by: never 0 where it was not already, or a number.
-bool isSafeDivisor(Value factor) { return isConstantScalar(factor) || factor.getDefiningOp<math::RsqrtOp>(); }
+/// May be divided by: never 0 where it was not already, or a number, which no place is.
+bool isSafeDivisor(Value factor) {
+  bool readsPlace =
+      llvm::any_of(collectScalars(factor), [](Value part) { return part.getDefiningOp<IndexOp>(); });
+  return (isConstantScalar(factor) && !readsPlace) || factor.getDefiningOp<math::RsqrtOp>();
+}
 
 /// Whether a divisor that is left has a part of what the map multiplied with: an argument by itself, a result
 /// by its operation, since copies of one scalar are merged.

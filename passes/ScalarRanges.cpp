@@ -66,6 +66,12 @@ bool isSame(Value a, Value b) {
   return isSame(a, b, same);
 }
 
+/// Whether `a` is `bound`, or one of those whose maximum that is.
+bool isAtMost(Value a, Value bound) {
+  auto maximum = bound.getDefiningOp<arith::MaximumFOp>();
+  return isSame(a, bound) || (maximum && (isAtMost(a, maximum.getLhs()) || isAtMost(a, maximum.getRhs())));
+}
+
 /// Ranges of the scalars of one region.
 class Ranges {
 public:
@@ -94,7 +100,7 @@ private:
         })
         .Case([&](arith::SubFOp sub) {
           Range difference = x(0) + -x(1);
-          if (maximum && sub.getRhs() == maximum && isSame(sub.getLhs(), below))
+          if (maximum && sub.getRhs() == maximum && isAtMost(sub.getLhs(), below))
             difference.high = std::min(difference.high, 0.0);
           return difference;
         })
@@ -196,7 +202,12 @@ Value savedBy(BlockArgument argument) {
 /// Ranges of arrays, each worked out once: arrays share operands.
 class ArrayRanges {
 public:
+  /// `isZero`: arrays of which only tokens that there are none of are meant, where they hold 0.
+  explicit ArrayRanges(function_ref<bool(Value)> isZero = {}) : isZero(isZero) {}
+
   Range of(Value array) {
+    if (isZero && isZero(array))
+      return {0, 0};
     if (auto it = known.find(array); it != known.end())
       return it->second;
     Range range = compute(array);
@@ -248,23 +259,44 @@ private:
     return sumOf(sum.getArray() < 0 ? term : term * of(op.getArrays()[sum.getArray()]));
   }
 
+  function_ref<bool(Value)> isZero;
   DenseMap<Value, Range> known;
 };
+
+bool staysFinite(Operation *mapOrReduction, ArrayRanges &ofArrays) {
+  auto map = dyn_cast<MapOp>(mapOrReduction);
+  auto reduce = dyn_cast<ReduceOp>(mapOrReduction);
+  OperandRange arrays = map ? map.getArrays() : reduce.getArrays();
+  auto argument = [&](BlockArgument given) { return ofArrays.of(arrays[given.getArgNumber()]); };
+  Ranges ranges(argument);
+  return llvm::all_of(map ? map.getBody().front() : reduce.getBody().front(), [&](Operation &op) {
+    return staysFinite(op, [&](unsigned i) { return ranges.of(op.getOperand(i)); });
+  });
+}
 
 } // namespace
 
 Range taylor::rangeOfArray(Value array) { return ArrayRanges().of(array); }
 
 bool taylor::staysFinite(Operation *mapOrReduction) {
-  auto map = dyn_cast<MapOp>(mapOrReduction);
-  auto reduce = dyn_cast<ReduceOp>(mapOrReduction);
-  OperandRange arrays = map ? map.getArrays() : reduce.getArrays();
   ArrayRanges ofArrays;
-  auto argument = [&](BlockArgument given) { return ofArrays.of(arrays[given.getArgNumber()]); };
-  Ranges ranges(argument);
-  return llvm::all_of(map ? map.getBody().front() : reduce.getBody().front(), [&](Operation &op) {
-    return ::staysFinite(op, [&](unsigned i) { return ranges.of(op.getOperand(i)); });
-  });
+  return ::staysFinite(mapOrReduction, ofArrays);
+}
+
+bool taylor::isFiniteOfZeros(Value array, function_ref<bool(Value)> isZero) {
+  ArrayRanges ofArrays(isZero);
+  llvm::SetVector<Value> values; // each once: values share operands
+  values.insert(array);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Value value = values[i];
+    Operation *from = value.getDefiningOp();
+    if (!from || isZero(value))
+      continue;
+    if (isa<MapOp, ReduceOp>(from) ? !::staysFinite(from, ofArrays) : !isa<RopeOp>(from))
+      return false;
+    values.insert(from->operand_begin(), from->operand_end());
+  }
+  return true;
 }
 
 Range taylor::rangeOfWeight(PairwiseOp op, int64_t yielded) { return ArrayRanges().ofWeight(op, yielded); }

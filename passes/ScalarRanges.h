@@ -32,6 +32,9 @@ Range rangeOfWeight(PairwiseOp op, int64_t yielded);
 /// none.
 bool staysFinite(mlir::Operation *mapOrReduction);
 
+/// Whether an array is of finite numbers where arrays that `isZero` names are 0, and others hold finite ones.
+bool isFiniteOfZeros(mlir::Value array, llvm::function_ref<bool(mlir::Value)> isZero);
+
 } // namespace taylor
 
 #endif

@@ -72,7 +72,8 @@ bool Signs::compute(Value scalar) {
     auto number = dyn_cast<FloatAttr>(constant.getValue());
     return number && number.getValueAsDouble() >= 0;
   }
-  if (isa<math::ExpOp, SigmoidOp, SoftplusOp, math::SqrtOp, math::AbsFOp, SizeOp>(op))
+  if (isa<math::ExpOp, math::Exp2Op, SigmoidOp, SoftplusOp, math::SqrtOp, math::RsqrtOp, math::AbsFOp,
+          SizeOp>(op))
     return true;
   if (isa<math::ExpM1Op>(op))
     return false;

@@ -7,6 +7,7 @@
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/IntEqClasses.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -18,6 +19,19 @@ namespace taylor {
 
 namespace {
 
+/// Divides an operation: output i goes into that of group[i], counted from 0.
+void divide(PairwiseOp op, ArrayRef<unsigned> group) {
+  OpBuilder builder(op);
+  for (unsigned part : llvm::seq_inclusive(0u, *llvm::max_element(group))) {
+    SmallVector<bool> keep = llvm::map_to_vector(group, [&](unsigned of) { return of == part; });
+    auto next = clonePairwise(builder, op, keep).getResults().begin();
+    for (auto [kept, result] : llvm::zip_equal(keep, op.getResults()))
+      if (kept)
+        result.replaceAllUsesWith(*next++);
+  }
+  op.erase();
+}
+
 /// Outputs that do not contain an exponential, such as a count, leave the operation that gets the maximum.
 void splitOutputs(PairwiseOp op) {
   Block &weight = op.getWeight().front();
@@ -26,7 +40,7 @@ void splitOutputs(PairwiseOp op) {
     if (isa<math::ExpOp>(scalar) ||
         llvm::any_of(scalar.getOperands(), [&](Value x) { return exponential.contains(x); }))
       exponential.insert(scalar.getResult(0));
-  SmallVector<bool> with, without;
+  SmallVector<unsigned> group;
   bool hasExponential = false; // a maximum has no operation for itself
   for (unsigned i = 0; i < op.getNumResults(); ++i) {
     PairSumAttr sum = op.getSum(i);
@@ -34,19 +48,37 @@ void splitOutputs(PairwiseOp op) {
     bool isExponential =
         !isMaximum && exponential.contains(weight.getTerminator()->getOperand(sum.getYielded()));
     hasExponential |= isExponential;
-    with.push_back(isMaximum || isExponential);
-    without.push_back(!with.back());
+    group.push_back(isMaximum || isExponential ? 0 : 1);
   }
-  if (!hasExponential || !llvm::is_contained(without, true))
+  if (hasExponential && llvm::is_contained(group, 1))
+    divide(op, group);
+}
+
+/// Sums into rows that have no exponential in common get an operation each: each has its own maximum.
+void separateExponents(PairwiseOp op, const DenseMap<Operation *, unsigned> &exponentOf) {
+  bool isOfRows = llvm::all_of(op.getSums().getAsRange<PairSumAttr>(),
+                               [](PairSumAttr sum) { return sum.getKind() == PairOutput::Rows; });
+  if (!isOfRows || op.hasMaximum())
     return;
-  OpBuilder builder(op);
-  for (const SmallVector<bool> &keep : {with, without}) {
-    auto part = clonePairwise(builder, op, keep).getResults().begin();
-    for (auto [kept, result] : llvm::zip_equal(keep, op.getResults()))
-      if (kept)
-        result.replaceAllUsesWith(*part++);
+  llvm::IntEqClasses classes(op.getNumResults()); // of sums
+  DenseMap<unsigned, unsigned> firstWith;         // the first sum with an exponent
+  std::optional<unsigned> firstWithout;
+  for (unsigned i = 0; i < op.getNumResults(); ++i) {
+    bool hasExponent = false;
+    for (Value part :
+         collectScalars(op.getWeight().front().getTerminator()->getOperand(op.getSum(i).getYielded())))
+      if (auto known = exponentOf.find(part.getDefiningOp()); known != exponentOf.end()) {
+        classes.join(i, firstWith.try_emplace(known->second, i).first->second);
+        hasExponent = true;
+      }
+    if (!hasExponent) {
+      firstWithout = firstWithout.value_or(i);
+      classes.join(i, *firstWithout);
+    }
   }
-  op.erase();
+  classes.compress();
+  if (classes.getNumClasses() > 1)
+    divide(op, llvm::map_to_vector(llvm::seq(op.getNumResults()), [&](unsigned i) { return classes[i]; }));
 }
 
 /// expm1(x) of an inner product is exp(x) - 1 where nothing cancels: that exponential can be shifted. Below,
@@ -90,6 +122,8 @@ public:
   unsigned run();
 
 private:
+  /// Gives an operation the maximum of its exponents, at least `floor`.
+  PairwiseOp replaceProvider(PairwiseOp old, double floor);
   void addMaxima();
   void shareMaxima();
   void shiftSites();
@@ -109,6 +143,32 @@ private:
   DenseMap<unsigned, Value> maxima;
 };
 
+PairwiseOp Shift::replaceProvider(PairwiseOp old, double floor) {
+  OpBuilder builder(old.getWeight().front().getTerminator());
+  Value largest;
+  SmallVector<Operation *> unused; // in the weight itself
+  for (Exponent &exponent : analysis.exponents) {
+    if (!exponent.enabled || exponent.provider != old)
+      continue;
+    Value x = exponent.sites.front().second.getOperand();
+    if (largest)
+      unused.push_back(arith::MaximumFOp::create(builder, old.getLoc(), largest, x));
+    largest = unused.empty() ? x : unused.back()->getResult(0);
+  }
+  builder.setInsertionPoint(old);
+  PairwiseOp provider = addMaximum(builder, old, largest, floor);
+  for (Operation *op : llvm::reverse(unused))
+    op->erase();
+  for (Exponent &exponent : analysis.exponents) {
+    if (exponent.provider == old)
+      exponent.provider = provider;
+    for (auto &site : exponent.sites)
+      if (site.first == old)
+        site.first = provider;
+  }
+  return provider;
+}
+
 void Shift::addMaxima() {
   for (auto [k, exponent] : llvm::enumerate(analysis.exponents)) {
     if (!exponent.enabled)
@@ -116,15 +176,11 @@ void Shift::addMaxima() {
     unsigned leader = analysis.leaderOf(k);
     double floor =
         analysis.exponents[leader].floored ? floorOf(function) : -std::numeric_limits<double>::infinity();
-    PairwiseOp old = exponent.provider;
-    OpBuilder builder(old);
-    Value x = exponent.sites.front().second.getOperand();
-    exponent.provider = addMaximum(builder, old, x, floor);
-    for (Exponent &other : analysis.exponents)
-      for (auto &site : other.sites)
-        if (site.first == old)
-          site.first = exponent.provider;
-    Value m = exponent.provider.getResults().back();
+    if (exponent.provider.hasMaximum()) // that of another of its exponents
+      continue;
+    PairwiseOp provider = replaceProvider(exponent.provider, floor);
+    OpBuilder builder(provider);
+    Value m = provider.getResults().back();
     Value &shared = maxima[leader];
     if (!shared) {
       shared = m;
@@ -139,8 +195,9 @@ void Shift::addMaxima() {
 
 /// Sums with a maximum of their own below the shared one: N' exp(m_own - m).
 void Shift::shareMaxima() {
+  llvm::SmallPtrSet<Operation *, 4> done;
   for (auto [k, exponent] : llvm::enumerate(analysis.exponents)) {
-    if (!exponent.enabled)
+    if (!exponent.enabled || !done.insert(exponent.provider).second)
       continue;
     Value shared = maxima[analysis.leaderOf(k)], own = exponent.provider.getResults().back();
     if (shared == own)
@@ -297,6 +354,12 @@ void Stabilize::runOnOperation() {
   SmallVector<PairwiseOp> pairwise(getOperation().getBody().getOps<PairwiseOp>());
   llvm::for_each(pairwise, exposeExponentials);
   llvm::for_each(pairwise, splitOutputs);
+  DenseMap<Operation *, unsigned> exponentOf;
+  for (auto [k, exponent] : llvm::enumerate(findExponents(getOperation())))
+    for (auto [op, exp] : exponent.sites)
+      exponentOf[exp] = k;
+  for (PairwiseOp op : llvm::to_vector(getOperation().getBody().getOps<PairwiseOp>()))
+    separateExponents(op, exponentOf);
   DegreeAnalysis analysis(getOperation());
   unsigned shifted = Shift(getOperation(), analysis).run();
   numShifted += shifted;

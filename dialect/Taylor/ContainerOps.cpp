@@ -118,6 +118,9 @@ LogicalResult reportUnknownName(SpecOp spec, ParameterOp op) {
     return diagnostic
            << "the score s is known in score(..) and weight(..); a weight that is 0 for some scores is "
               "weight(select(0.5 < s, exp(s), 0.0))";
+  std::string small = op.getName().lower();
+  if (small != op.getName() && (small == "s" || isRoleAxis(small)))
+    return diagnostic << "did you mean '" << small << "'? The score and axes have small letters";
   Operation *parent = op->getParentOp();
   auto result = parent->getNumResults() ? dyn_cast<ArrayType>(parent->getResult(0).getType()) : ArrayType();
   if (result && result.has(op.getName()))
@@ -294,7 +297,8 @@ LogicalResult SpecOp::verify() {
     if (kind == SourceKind::Projection && !hasTokens(array))
       return emitOpError("requires a token axis (t or u) of the projected argument '") << text << "'";
     if (kind == SourceKind::Parameter && (hasTokens(array) || array.has("b")))
-      return emitOpError("unsupported axis b, t or u of the learned parameter '") << text << "'";
+      return emitOpError("unsupported axis b, t or u of the learned parameter '")
+             << text << "'; leave the axis out, or write 'from input' for what the caller gives";
     if (kind != SourceKind::Input && !isa<FloatType>(array.getElementType()))
       return emitOpError("requires 'from input' for the integer argument '") << text << "'";
   }

@@ -134,8 +134,12 @@ private:
   }
 
   Value buildOperand(const Formula &formula) {
-    Value value = scope.operands[formula.operand];
-    if (!value)
+    bool readsArrays = size_t(formula.operand) < scope.operands.size();
+    Value value = readsArrays ? scope.operands[formula.operand] : Value();
+    if (!readsArrays)
+      error(formula, "unsupported array in a formula of sizes and parameters; multiply the score in place of "
+                     "the scale: score(%x * s)");
+    else if (!value)
       error(
           formula,
           "requires an array without channel axis here; a channel may occur only in dot(..) and in outputs");

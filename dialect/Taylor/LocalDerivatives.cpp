@@ -6,6 +6,9 @@
 #include "dialect/Taylor/RegionDerivative.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace taylor;
@@ -116,10 +119,17 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
     break;
   }
   case Reduction::Max: {
-    // Ties share: cotangent / number of them.
+    // Ties share: cotangent / number of them. The value may have been computed again, and then rounds
+    // differently than the one that the maximum is of.
     auto isMaximum = [&](OpBuilder &builder, Location loc, Value value, Value maximum, Value then) -> Value {
-      Value equal = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, value, maximum);
-      return buildOrZero(builder, loc, equal, then);
+      Type real = value.getType();
+      double rounding = std::ldexp(8.0, -int(cast<FloatType>(real).getFPMantissaWidth()));
+      Value size = math::AbsFOp::create(builder, loc, maximum);
+      Value least = arith::SubFOp::create(
+          builder, loc, maximum,
+          arith::MulFOp::create(builder, loc, size, buildNumber(builder, loc, real, rounding)));
+      Value reaches = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE, least, value);
+      return buildOrZero(builder, loc, reaches, then);
     };
     SmallVector<Value> arrays(getArrays());
     arrays.push_back(getResult());
@@ -134,8 +144,9 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
                                                 buildNumber(builder, loc, value.getType(), 1.0));
                              });
     auto share = [&](OpBuilder &builder, Location loc, Value value, ValueRange extra) {
-      return isMaximum(builder, loc, value, extra[1],
-                       arith::DivFOp::create(builder, loc, extra[0], extra[2]));
+      Value one = buildNumber(builder, loc, value.getType(), 1.0);
+      Value shared = arith::MaximumFOp::create(builder, loc, extra[2], one);
+      return isMaximum(builder, loc, value, extra[1], arith::DivFOp::create(builder, loc, extra[0], shared));
     };
     result = pullBack(builder, formula, {results[0], getResult(), ties}, indexed, share, cotangents);
     break;

@@ -74,11 +74,9 @@ ParseResult RecurrencesOp::parse(OpAsmParser &parser, OperationState &result) {
     SmallVector<int64_t> scalars;
     if (withScore)
       argumentTypes.push_back(real);
-    for (size_t i = firstExtra; i < operands.size(); ++i) {
-      bool scalar = withExtras;
-      scalars.push_back(scalar ? static_cast<int64_t>(argumentTypes.size()) : -1);
-      if (scalar)
-        argumentTypes.push_back((*arrays)[i].getScalarType());
+    for (size_t i = firstExtra; withExtras && i < operands.size(); ++i) {
+      scalars.push_back(argumentTypes.size());
+      argumentTypes.push_back((*arrays)[i].getScalarType());
     }
     SmallVector<std::pair<StringRef, int64_t>> named;
     if (withScore)
@@ -161,7 +159,8 @@ LogicalResult RecurrencesOp::verify() {
     return failure();
   for (Value extra : getExtras())
     if (hasChannel(cast<ArrayType>(extra.getType())))
-      return emitOpError("unsupported channel axis of a value in a formula of pairs: ") << extra.getType();
+      return emitOpError("unsupported channel axis of a value in a formula of pairs: ")
+             << extra.getType() << "; sum over its channels in front, by taylor.reduce";
   if (failed(verifyClauses(*this)))
     return failure();
   if (getAllOrders() + getFirstOrder().has_value() + !getWeight().empty() != 1 ||

@@ -8,6 +8,7 @@
 #include "passes/LowerToTile/TokenBytes.h"
 
 #include "dialect/Taylor/Axes.h"
+#include "passes/ScalarRanges.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -78,6 +79,23 @@ bool Partition::readsSums(Value value) const {
   return false;
 }
 
+/// Whether what an array holds past the last token meets a weight of 0 in a sum over tokens, and is no
+/// number. What lies in memory is 0 there.
+bool Partition::spoilsSums(PairwiseOp pairs, Value array) const {
+  auto summedOver = [](PairOutput kind) -> StringRef {
+    return kind == PairOutput::Rows ? "u" : kind == PairOutput::Columns ? "t" : "";
+  };
+  auto isSummed = [&](PairSumAttr sum) {
+    StringRef token = summedOver(sum.getKind());
+    return sum.getArray() >= 0 && pairs.getArrays()[sum.getArray()] == array && !token.empty() &&
+           typeOf(array).has(token);
+  };
+  return llvm::any_of(pairs.getSums().getAsRange<PairSumAttr>(), isSummed) &&
+         !isFiniteOfZeros(array, [&](Value value) {
+           return stored.contains(value) || (isa<BlockArgument>(value) && !tokenAxis(typeOf(value)).empty());
+         });
+}
+
 void Partition::chooseStored() {
   auto onlyYielded = [](Value value) {
     return llvm::all_of(value.getUsers(), [](Operation *user) {
@@ -95,7 +113,8 @@ void Partition::chooseStored() {
             rowsOnly ? PairEmitter::rowTile(pairs, sizes) : PairEmitter::columnTile(pairs, sizes);
         // It is itself there too, before it is rounded, and stays through the loop: it counts a quarter more.
         int64_t result = countTokenBytes(typeOf(array), typeOf(array).getScalarType());
-        if (isOuter && fitsBlock(array, rowsOnly ? tile.queries : tile.keys, result + result / 4))
+        if (isOuter && fitsBlock(array, rowsOnly ? tile.queries : tile.keys, result + result / 4) &&
+            !spoilsSums(pairs, array))
           continue;
         if (rowProducts.contains(array.getDefiningOp()))
           store(cast<MapOp>(array.getDefiningOp()).getArrays()[1]);

@@ -29,7 +29,7 @@ taylor.spec @projected_parameter(%w: !taylor.array<[e]> from projection) {
 
 // -----
 
-// expected-error @below {{'taylor.spec' op unsupported axis b, t or u of the learned parameter 'w'}}
+// expected-error @below {{'taylor.spec' op unsupported axis b, t or u of the learned parameter 'w'; leave the axis out, or write 'from input' for what the caller gives}}
 taylor.spec @learned_tokens(%w: !taylor.array<[t]> from parameter(ones)) {
   taylor.yield %w : !taylor.array<[t]>
 }

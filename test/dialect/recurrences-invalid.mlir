@@ -258,7 +258,7 @@ taylor.spec @decay_both_ways(%q: !q, %k: !k, %v: !v, %l: !taylor.array<[b, h, u]
 !k = !taylor.array<[b, g, u, d]>
 !v = !taylor.array<[b, g, u, e]>
 taylor.spec @channels_in_the_score(%q: !q, %k: !k, %v: !v, %l: !taylor.array<[b, h, t, e]>) {
-  // expected-error @below {{'taylor.recurrences' op unsupported channel axis of a value in a formula of pairs: '!taylor.array<[b, h, t, e]>'}}
+  // expected-error @below {{'taylor.recurrences' op unsupported channel axis of a value in a formula of pairs: '!taylor.array<[b, h, t, e]>'; sum over its channels in front, by taylor.reduce}}
   %o = taylor.recurrences %q, %k, %v exponential score(s + %l) causal : !q, !k, !v, !taylor.array<[b, h, t, e]>
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }
@@ -539,4 +539,40 @@ taylor.spec @unknown_decay(%q: !q, %k: !k, %v: !v) {
   // expected-error @below {{expected an argument, or a result from above, but got '%L'; there are %q, %k, %v}}
   %o = taylor.recurrences %q, %k, %v exponential decay(%L) causal : !q, !k, !v, !taylor.array<[b, g, u]>
   taylor.yield %o : !taylor.array<[b, h, t, e]>
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @array_in_the_scale(%q: !q, %k: !k, %v: !v, %c: !taylor.array<[h]> from parameter(ones)) {
+  // expected-error @below {{unsupported array in a formula of sizes and parameters; multiply the score in place of the scale: score(%x * s)}}
+  %o = taylor.recurrences %q, %k, %v orders(all) scale(%c) causal : !q, !k, !v, !taylor.array<[h]>
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @array_in_the_scale_of_one_order(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{unsupported array in a formula of sizes and parameters}}
+  %o = taylor.recurrence [numerator] %q, %k, %v order(2) scale(%q) causal : !q, !k, !v
+  taylor.yield %o : !o
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @capital(%q: !q, %k: !k, %v: !v) {
+  // expected-error @below {{expected an axis, a bound name or a parameter of the specification, but got 'S'; did you mean 's'? The score and axes have small letters}}
+  %o = taylor.recurrences %q, %k, %v exponential score(S + 1.0) causal : !q, !k, !v
+  taylor.yield %o : !o
 }

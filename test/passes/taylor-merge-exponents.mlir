@@ -40,13 +40,15 @@ taylor.function @merged of @f("input:q" %q: !q, "input:k0" %k0: !k, "input:k1" %
 // CHECK: x0 = 0.0 < s0 } -> rows(select(x0, s0 + 1.0, exp(select(x0, -infinity(), s0))))
 // CHECK: x0 = 0.0 < %g } -> rows(exp(select(x0, s0, -infinity())) * select(x0, %g, 0.0))
 // CHECK: x0 = t - u < 4.0 } -> rows(select(x0, exp(select(x0, s0, -infinity())) * s0, 0.0))
+// CHECK: x0 = 0.0 < %g } -> rows(exp(select(x0, s0, -infinity())) * 2.0 / 3.0 * (select(x0, %g, 0.0) * 0.5))
 // CHECK: x0 = t - u < 4.0, x1 = 0.0 < %g } -> rows(select(x0, exp(select(x1, select(x0, s0, -infinity()), -infinity())) * select(x1, %g, 0.0), 0.0))
-taylor.function @hidden of @f("input:q" %q: !q, "input:k0" %k0: !k, "input:k1" %k1: !k, "input:k2" %k2: !k, "input:k3" %k3: !k, "input:g" %g: !column) {
+taylor.function @hidden of @f("input:q" %q: !q, "input:k0" %k0: !k, "input:k1" %k1: !k, "input:k2" %k2: !k, "input:k3" %k3: !k, "input:k4" %k4: !k, "input:g" %g: !column) {
   %0 = taylor.pairwise { s = dot(%q, %k0) } -> rows(select(0.0 < s, s + 1.0, exp(s))) : !q, !k -> !row
   %1 = taylor.pairwise { s = dot(%q, %k1) } -> rows(exp(s) * relu(%g)) : !q, !k, !column -> !row
   %2 = taylor.pairwise { s = dot(%q, %k2) } -> rows(select(t - u < 4.0, exp(s) * s, 0.0)) : !q, !k -> !row
-  %3 = taylor.pairwise { s = dot(%q, %k3) } -> rows(select(t - u < 4.0, exp(s) * relu(%g), 0.0)) : !q, !k, !column -> !row
-  taylor.yield "output:0" %0, "output:1" %1, "output:2" %2, "output:3" %3 : !row, !row, !row, !row
+  %3 = taylor.pairwise { s = dot(%q, %k3) } -> rows(exp(s) * 2.0 / 3.0 * (0.5 * relu(%g))) : !q, !k, !column -> !row
+  %4 = taylor.pairwise { s = dot(%q, %k4) } -> rows(select(t - u < 4.0, exp(s) * relu(%g), 0.0)) : !q, !k, !column -> !row
+  taylor.yield "output:0" %0, "output:1" %1, "output:2" %2, "output:3" %3, "output:4" %4 : !row, !row, !row, !row, !row
 }
 
 // -----

@@ -54,12 +54,15 @@ taylor.spec @odd_top_order_of_positive_features(%q: !q, %k: !k, %v: !v) {
 !o = !taylor.array<[b, h, t, e]>
 !row = !taylor.array<[b, h, t]>
 
-// A clip from above leaves negative scores; one from below does not.
+// A clip from above leaves negative scores; one from below does not, nor do features of positive functions.
 taylor.spec @odd_top_order_of_mapped_scores(%q: !q, %k: !k, %v: !v) {
   // expected-warning @below {{a series with the odd top order 1 can be zero or negative, and so can its mass: dividing by it is unsafe; choose an even top order, features of queries and keys that are never negative, or a norm in place of the mass}}
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 1) score(min(s, 5.0)) causal : !q, !k, !v
   %m, %y = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 1) score(max(s, 0.0)) causal : !q, !k, !v
-  %o = taylor.map %n / %z + %m / %y : !o, !row, !o, !row
+  %f = taylor.map exp(%q) * rsqrt(size(d)) + 0.0001 : !q
+  %g = taylor.map exp(%k) * rsqrt(size(d)) + 0.0001 : !k
+  %l, %x = taylor.recurrences [numerator, mass] %f, %g, %v orders(1 to 1) causal : !q, !k, !v
+  %o = taylor.map %n / %z + %m / %y + %l / %x : !o, !row, !o, !row, !o, !row
   taylor.yield %o : !o
 }
 

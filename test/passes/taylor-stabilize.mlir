@@ -290,3 +290,24 @@ taylor.function @minus_one.forward of @minus_one("input:q" %q: !q, "input:k" %k:
   %e = taylor.pairwise { s = dot(%q, %k) } -> rows(elu(s), %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o, "output:e" %e : !o, !o
 }
+
+// -----
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+// Exponentials that are added share the larger maximum; sums that have none in common get an operation each.
+// CHECK-LABEL: taylor.function @several.forward
+// CHECK: taylor.pairwise { s0 = dot(%q, %k), m = maximum(max(s0, -s0)), x0 = exp(s0 - m) + exp(-s0 - m) } -> rows(x0, %v), rows(x0), maximum
+// CHECK: %[[A:.*]]:3 = taylor.pairwise { s0 = dot(%q, %k), m = maximum(2.0 * s0), x0 = exp(2.0 * s0 - m) } -> rows(x0, %v), rows(x0), maximum
+// CHECK: %[[B:.*]]:3 = taylor.pairwise { s0 = dot(%q, %k), m = maximum(3.0 * s0), x0 = exp(3.0 * s0 - m) } -> rows(x0, %v), rows(x0), maximum
+// CHECK: taylor.map %[[A]]#0 / %[[A]]#1 - %[[B]]#0 / %[[B]]#1 :
+taylor.function @several.forward of @several("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
+  %n, %z = taylor.pairwise { s = dot(%q, %k) w = exp(s) + exp(-s) } -> rows(w, %v), rows(w) : !q, !k, !v -> !o, !row
+  %o = taylor.map %n / %z : !o, !row
+  %l, %x, %m, %y = taylor.pairwise { s = dot(%q, %k) a = exp(2.0 * s) b = exp(3.0 * s) } -> rows(a, %v), rows(a), rows(b, %v), rows(b) : !q, !k, !v -> !o, !row, !o, !row
+  %p = taylor.map %l / %x - %m / %y : !o, !row, !o, !row
+  taylor.yield "output:o" %o, "output:p" %p : !o, !o
+}
