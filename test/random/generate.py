@@ -3,6 +3,8 @@
 
 usage: generate.py SEED [DECISION=INDEX ..]      prints the specification and, as comments, the commands that check it
 """
+import os
+import pathlib
 import sys
 from dataclasses import dataclass
 
@@ -11,6 +13,10 @@ from specification import Specification
 
 CPU_TYPES = ["f32", "f32", "f64", "bf16", "f16"]
 PTX_TYPES = ["f32", "rounded", "split", "tf32", "f16"]  # rounded, split: bf16, whose computed operands are one number or two
+# What this processor can run, and GPUs with unlike products, copies and sizes of shared memory; the most common first.
+FLAGS = pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii") if os.path.exists("/proc/cpuinfo") else ""
+CPU_TARGETS = ["native", "native", "x86-64-v3"] + ["x86-64-v4"] * ("avx512dq" in FLAGS) + ["znver4"] * ("avx512_bf16" in FLAGS)
+PTX_TARGETS = ["sm_80", "sm_80", "sm_86", "sm_90", "sm_120"]
 MATRIX_UNITS = (8, 16)  # channels on a GPU are a multiple of 8, from 16 on
 TILES = "tokens=8,queries=8,keys=16,edge-keys=8,derived-queries=8,derived-keys=8,outer-queries=8,outer-keys=8"
 CHUNKED_TILES = f"{TILES},form=chunked,chunk=16,read-features=16"
@@ -102,8 +108,8 @@ def generate(seed, given=None):
     chunk = [f"--chunk={choices.choose('chunk', [64, 128])}"]
 
     cpu = common + memory + [text(fit(shape, specification)), "--device=cpu"] + dtype(storage(CPU_TYPES, "cpu.type"))
-    cpu += [f"--target={choices.choose('cpu.target', ['native', 'native', 'x86-64-v3'])}"]
-    ptx = common + memory + [text(fit(shape, specification, *MATRIX_UNITS)), "--device=ptx"] + dtype(storage(PTX_TYPES, "ptx.type"))
+    cpu += [f"--target={choices.choose('cpu.target', CPU_TARGETS)}"]
+    ptx = common + memory + [text(fit(shape, specification, *MATRIX_UNITS)), "--device=ptx", f"--target={choices.choose('ptx.target', PTX_TARGETS)}"] + dtype(storage(PTX_TYPES, "ptx.type"))
     tile = common + [text(fit(shape, specification)), "--device=tile", "--dtype=f64"]
     reshaped = lambda run, shape, *units: [a if not a.startswith("--shape") else text(fit(shape, specification, *units)) for a in run]
     runs = {"cpu-parallel": cpu + ["--form=parallel"], "tile-parallel": tile + [f"--tiles={TILES}"], "ptx-parallel": ptx + ["--form=parallel"]}

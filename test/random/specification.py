@@ -16,7 +16,8 @@ WEIGHTS = [("sigmoid(S)", "positive"), ("softplus(S)", "positive"), ("1.0 + S * 
            ("relu(S)", "nonnegative"), ("1.0 / (1.0 + S * S)", "positive"), ("exp(min(S, 4.0))", "positive"), ("abs(S)", "nonnegative"),
            ("pow(1.0 + S * S, 0.25)", "positive"), ("elu(S) + 1.5", "positive"), ("S", "signed"), ("tanh(S)", "signed"),
            ("S * abs(S)", "signed"), ("S * sigmoid(S)", "signed"), ("sin(S)", "signed"), ("S / (1.0 + S * S)", "signed"),
-           ("pow(S + 1.0, 2.0)", "nonnegative"), ("pow(S, 3.0)", "signed"), ("2.0 + cos(S)", "positive"), ("log1p(exp(min(S, 8.0)))", "positive"), ("S * exp(-S * S)", "signed")]
+           ("pow(S + 1.0, 2.0)", "nonnegative"), ("pow(S, 3.0)", "signed"), ("2.0 + cos(S)", "positive"), ("log1p(exp(min(S, 8.0)))", "positive"), ("S * exp(-S * S)", "signed"),
+           ("exp(S) + exp(-S)", "positive"), ("exp(S) + 0.5 * exp(-0.5 * S) + 0.1", "positive")]
 # Weights that are series, and their orders.
 ORDERS = {"1.0 + S * S": 2, "S": 1, "pow(S + 1.0, 2.0)": 2, "pow(S, 3.0)": 3}
 # A weight with what one side of a pair knows alone; all keep a weight's sign.
@@ -79,7 +80,7 @@ class Specification:
     def step(self, array, label, token, channel):
         """One operation on an array of tokens; what it gives and its sign."""
         to, heads = self.to, [a for a in array.axes if a in ("h", "g")]
-        kind = self.choose(f"{label}.operation", ["none", "feature", "norm", "rope", "feature", "convolve", "shift", "gain", "running", "position"])
+        kind = self.choose(f"{label}.operation", ["none", "feature", "norm", "rope", "feature", "convolve", "shift", "gain", "running", "position", "size"])
         if kind == "rope":
             clauses = [clause for clause in (self.choose(f"{label}.theta", ["", "theta(500000.0)"]),
                                              self.choose(f"{label}.layout", ["", "layout(interleaved)"]),
@@ -112,6 +113,11 @@ class Specification:
             # A mean of the past; queries may stand in front of the first key, where the place is negative.
             sums = to.scan(array.name + "a", "sum" + self.choose(f"{label}.exclusive", ["", " exclusive"]), token, "%" + array.name)
             return to.map(array.name + "w", f"%{array.name} + %{sums.name} / max({token} + 1.0, 1.0)", [token]), "signed"
+        if kind == "size" and array in [argument for argument, _ in to.arguments]:
+            # Without an epsilon: an argument's channels are not all 0, but past the last token.
+            self.least[channel] = max(self.least.get(channel, 1), 2)
+            size = to.reduce(array.name + "z", self.choose(f"{label}.size", ["sum", "max"]), channel, f"abs(%{array.name})")
+            return to.map(array.name + "y", f"2.0 * %{array.name} / %{size.name}"), "signed"
         if kind == "position":
             return to.map(array.name + "p", self.choose(f"{label}.formula", [
                 f"%{array.name} * rsqrt(1.0 + abs({token}))", f"%{array.name} + 0.5 * sin({token} * 0.25 + {channel})",
