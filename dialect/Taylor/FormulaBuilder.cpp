@@ -30,6 +30,16 @@ Value buildSilu(OpBuilder &builder, Location loc, Arguments x) {
   return arith::MulFOp::create(builder, loc, x[0], SigmoidOp::create(builder, loc, x[0]));
 }
 
+// x times the normal distribution's function of x, not its approximation by tanh.
+Value buildGelu(OpBuilder &builder, Location loc, Arguments x) {
+  Type real = x[0].getType();
+  Value scaled =
+      arith::MulFOp::create(builder, loc, x[0], constant(builder, loc, real, llvm::numbers::inv_sqrt2));
+  Value one = constant(builder, loc, real, 1.0), half = constant(builder, loc, real, 0.5);
+  Value sum = arith::AddFOp::create(builder, loc, one, math::ErfOp::create(builder, loc, scaled));
+  return arith::MulFOp::create(builder, loc, arith::MulFOp::create(builder, loc, half, x[0]), sum);
+}
+
 // relu'(0) = 0, unlike a clamp's derivative on its bound: hence a select and not a
 // maximum.
 Value buildRelu(OpBuilder &builder, Location loc, Arguments x) {
@@ -66,10 +76,12 @@ constexpr RealCall kRealCalls[] = {
     {"floor", 1, buildUnary<math::FloorOp>},
     {"sin", 1, buildUnary<math::SinOp>},
     {"cos", 1, buildUnary<math::CosOp>},
+    {"erf", 1, buildUnary<math::ErfOp>},
     {"sigmoid", 1, buildUnary<SigmoidOp>},
     {"softplus", 1, buildUnary<SoftplusOp>},
     {"stop", 1, buildUnary<StopGradientOp>},
     {"silu", 1, buildSilu},
+    {"gelu", 1, buildGelu},
     {"relu", 1, buildRelu},
     {"elu", 1, buildElu},
     {"pow", 2, buildBinary<math::PowFOp>},

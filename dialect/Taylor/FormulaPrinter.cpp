@@ -78,6 +78,7 @@ StringRef FormulaPrinter::functionOf(Operation *op) {
       .Case<math::FloorOp>([](auto) { return "floor"; })
       .Case<math::SinOp>([](auto) { return "sin"; })
       .Case<math::CosOp>([](auto) { return "cos"; })
+      .Case<math::ErfOp>([](auto) { return "erf"; })
       .Case<math::PowFOp>([](auto) { return "pow"; })
       .Case<arith::MinimumFOp>([](auto) { return "min"; })
       .Case<arith::MaximumFOp>([](auto) { return "max"; })

@@ -250,7 +250,7 @@ def Taylor_MapOp : Taylor_ArrayOp<"map", [AttrSizedOperandSegments, Differentiab
     ```mlir
     %o = taylor.map sigmoid(%a) * %n / (stop(%z) + 1.0e-4) : !row, !o, !row
     %y = taylor.map { r = exp(%x), r * r + r } : !row
-    %e = taylor.map region(%x) { ^bb0(%r: f64): %2 = math.erf %r : f64  taylor.yield %2 : f64 } : !row
+    %e = taylor.map region(%x) { ^bb0(%r: f64): %2 = math.ceil %r : f64  taylor.yield %2 : f64 } : !row
     ```
     `live(%n)`: where a count is 0 the result is 0 and the region does not run (rows that see no key).
 

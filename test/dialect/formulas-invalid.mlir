@@ -111,7 +111,7 @@ taylor.spec @another_word(%a: !row) {
 
 !row = !taylor.array<[b, h, t]>
 taylor.spec @foreign_function(%a: !row) {
-  // expected-error @below {{custom op 'taylor.map' unsupported function 'quantize'; known are exp, expm1, log, log2, log1p, sqrt, rsqrt, tanh, abs, floor, sin, cos, sigmoid, softplus, stop, silu, relu, elu, pow, min, max, select, and, or, not, size, infinity}}
+  // expected-error @below {{custom op 'taylor.map' unsupported function 'quantize'; known are exp, expm1, log, log2, log1p, sqrt, rsqrt, tanh, abs, floor, sin, cos, erf, sigmoid, softplus, stop, silu, gelu, relu, elu, pow, min, max, select, and, or, not, size, infinity}}
   %o = taylor.map quantize(%a) : !row
   taylor.yield %o : !row
 }

@@ -527,3 +527,19 @@ taylor.spec @misspelt_within(%q: !q, %w: !w from parameter(ones)) {
   %o = taylor.convolve %q, %w wihtin(%q) : !q, !w
   taylor.yield %o : !q
 }
+
+// -----
+
+func.func @foreign_operand(%a: f32) {
+  // expected-error @below {{custom op 'taylor.map' expected operands of type !taylor.array, but got 'f32'}}
+  %b = taylor.map %a + 1.0 : f32
+  return
+}
+
+// -----
+
+func.func @foreign_norm(%a: f32) {
+  // expected-error @below {{custom op 'taylor.normalize' expected operands of type !taylor.array, but got 'f32'}}
+  %b = taylor.normalize layer %a epsilon(1.0e-5) : f32
+  return
+}

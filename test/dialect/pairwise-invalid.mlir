@@ -370,3 +370,14 @@ taylor.spec @output_of_whole_numbers(%q: !q, %k: !k) {
   %o = taylor.pairwise { s = dot(%q, %k) } -> rows(s) : !q, !k -> !taylor.array<[b, h, t], i32>
   taylor.yield %q : !q
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!o = !taylor.array<[b, h, t, e]>
+func.func @foreign_operand(%q: !q, %k: !k, %v: f32) {
+  // expected-error @below {{custom op 'taylor.pairwise' expected operands of type !taylor.array, but got 'f32'}}
+  %n = taylor.pairwise { s = dot(%q, %k) } -> rows(s, %v) : !q, !k, f32 -> !o
+  return
+}

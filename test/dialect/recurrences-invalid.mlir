@@ -576,3 +576,13 @@ taylor.spec @capital(%q: !q, %k: !k, %v: !v) {
   %o = taylor.recurrences %q, %k, %v exponential score(S + 1.0) causal : !q, !k, !v
   taylor.yield %o : !o
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+func.func @foreign_operand(%q: !q, %k: !k, %v: f32) {
+  // expected-error @below {{custom op 'taylor.recurrences' expected operands of type !taylor.array, but got 'f32'}}
+  %o = taylor.recurrences %q, %k, %v exponential causal : !q, !k, f32
+  return
+}

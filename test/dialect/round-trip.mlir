@@ -55,10 +55,12 @@ taylor.spec @formulas(%a: !row, %b: !row) parameters(window : index = 4) {
   %6 = taylor.map { r = exp(%a)  r * r + r } : !row
   // CHECK: taylor.map %a + 1.0e-12 + 1.23456789e8 + 0.0001
   %7 = taylor.map %a + 1.0e-12 + 123456789.0 + 0.0001 : !row
+  // CHECK: taylor.map 0.5 * %a * (1.0 + erf(%a * 0.7071067811865476))
+  %8 = taylor.map gelu(%a) : !row
   // CHECK: taylor.map region(%a)
   // CHECK-NEXT: ^bb0(%[[X:.*]]: f64):
-  // CHECK-NEXT: math.erf %[[X]] : f64
-  %9 = taylor.map region(%a) { ^bb0(%x: f64): %y = math.erf %x : f64  taylor.yield %y : f64 } : !row
+  // CHECK-NEXT: math.ceil %[[X]] : f64
+  %9 = taylor.map region(%a) { ^bb0(%x: f64): %y = math.ceil %x : f64  taylor.yield %y : f64 } : !row
   taylor.yield %0 : !row
 }
 

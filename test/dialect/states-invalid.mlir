@@ -542,3 +542,25 @@ func.func @opposite_decay(%k: !k, %decay: !taylor.array<[b, g, u]>) {
   %0 = taylor.states %k decay(%decay) mass orders(0 to 2) chunk(64) opposite : (!k, !taylor.array<[b, g, u]>) -> !taylor.array<[b, g, t, f = 15]>
   return
 }
+
+// -----
+
+!k = !taylor.array<[b, g, u, d = 4]>
+func.func @negative_chunk(%k: !k) {
+  // expected-error @below {{'taylor.states' op expected no negative chunk, but got -64}}
+  %0 = taylor.states %k mass orders(0 to 2) chunk(-64) : (!k) -> !taylor.array<[b, g, t, f = 15]>
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!H = !taylor.array<[b, g, f = 5, e = 5]>
+func.func @step_weights_of_text(%q: !q, %k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.step_states' op expected numbers as weights, but got [1.000000e+00, "half"]}}
+  %0, %1 = taylor.step_states %q with %k, %v from %x reads [0] orders(0 to 1) weights [[1.0, "half"]] : (!q, !k, !v, !H) -> (!o, !H)
+  return
+}

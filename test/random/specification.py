@@ -8,7 +8,7 @@ from text import Text
 # A formula of x, and the sign of its value.
 FEATURES = [("relu(X)", "nonnegative"), ("elu(X) + 1.0", "positive"), ("softplus(X)", "positive"), ("sigmoid(X)", "positive"),
             ("exp(min(X, 2.0))", "positive"), ("relu(X) + 0.1", "positive"), ("X * X + 0.1", "positive"), ("silu(X)", "signed"),
-            ("tanh(X)", "signed"), ("sin(X)", "signed"), ("X / (1.0 + abs(X))", "signed"), ("max(X, -0.5)", "signed"),
+            ("tanh(X)", "signed"), ("sin(X)", "signed"), ("X / (1.0 + abs(X))", "signed"), ("max(X, -0.5)", "signed"), ("gelu(X)", "signed"), ("erf(X)", "signed"),
             ("select(X < 0.0, 0.1 * X, X)", "signed"), ("elu(X)", "signed")]
 SCORES = ["min(S, 5.0)", "max(min(S, 4.0), -4.0)", "5.0 * tanh(S / 5.0)", "S * sigmoid(S)", "softplus(S)", "0.5 * S - 1.0", "-abs(S)",
           "sin(S)", "log1p(abs(S))", "sqrt(1.0 + S * S)", "select(S < 0.0, 0.1 * S, S)", "S - log(size(u))", "elu(S)"]
@@ -16,7 +16,8 @@ WEIGHTS = [("sigmoid(S)", "positive"), ("softplus(S)", "positive"), ("1.0 + S * 
            ("relu(S)", "nonnegative"), ("1.0 / (1.0 + S * S)", "positive"), ("exp(min(S, 4.0))", "positive"), ("abs(S)", "nonnegative"),
            ("pow(1.0 + S * S, 0.25)", "positive"), ("elu(S) + 1.5", "positive"), ("S", "signed"), ("tanh(S)", "signed"),
            ("S * abs(S)", "signed"), ("S * sigmoid(S)", "signed"), ("sin(S)", "signed"), ("S / (1.0 + S * S)", "signed"),
-           ("pow(S + 1.0, 2.0)", "nonnegative"), ("pow(S, 3.0)", "signed"), ("2.0 + cos(S)", "positive"), ("log1p(exp(min(S, 8.0)))", "positive"), ("S * exp(-S * S)", "signed"),
+           ("pow(S + 1.0, 2.0)", "nonnegative"), ("pow(S, 3.0)", "signed"), ("2.0 + cos(S)", "positive"), ("log1p(exp(min(S, 8.0)))", "positive"),
+           ("S * exp(-S * S)", "signed"), ("gelu(S)", "signed"),
            ("exp(S) + exp(-S)", "positive"), ("exp(S) + 0.5 * exp(-0.5 * S) + 0.1", "positive")]
 # Weights that are series, and their orders.
 ORDERS = {"1.0 + S * S": 2, "S": 1, "pow(S + 1.0, 2.0)": 2, "pow(S, 3.0)": 3}

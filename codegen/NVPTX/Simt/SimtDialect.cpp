@@ -341,6 +341,9 @@ LogicalResult DotOp::verify() {
   if (getOver().size() != 1)
     return emitOpError() << "expected one axis to sum over, but got " << getOver().size();
   TileType result = getType();
+  if (auto over = cast<StringAttr>(getOver()[0]); result.hasAxis(over))
+    return emitOpError() << "expected a result without axis '" << over.getValue()
+                         << "', which is summed over, but got " << result;
   if (failed(verifyLayout(*this, result)))
     return failure();
   std::optional<FragmentAxes> axes = getFragmentAxes(layoutOf(result));

@@ -119,7 +119,8 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
 }
 
 LogicalResult KernelEmitter::emitScalar(Operation *op) {
-  if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumRegions())
+  if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumRegions() ||
+      op->getNumResults() != 1)
     return op->emitOpError(
         "unsupported op in a kernel of threads; expected ops of tile, simt, scf, arith and math");
   IRMapping mapping;

@@ -1,4 +1,5 @@
-"""deep.py FOLDER: specifications whose formulas are deep, each in another way, and long.mlir, which is within the limit, and chain.mlir, a long chain of short ones."""
+"""deep.py FOLDER: specifications whose formulas are deep, each in another way, and long.mlir, which is within the limit, chain.mlir, a long chain of short ones, and
+bindings.mlir, one operation of many."""
 import pathlib
 import sys
 
@@ -25,3 +26,6 @@ chain = "".join(f"  %y{i + 1} = taylor.map %y{i} + 1.0 : !v\n" for i in range(60
 (folder / "chain.mlir").write_text(
     types + f"taylor.spec @chain(%q: !q, %k: !k, %v: !v) {{\n  %y0 = taylor.map 2.0 * %v : !v\n{chain}  %o = taylor.recurrences %q, %k, %y600 exponential causal : !q, !k, !v\n"
     "  taylor.yield %o : !taylor.array<[b, h, t, e]>\n}\n")
+bindings = "".join(f"y{i + 1} = y{i} + 1.0, " for i in range(n))
+(folder / "bindings.mlir").write_text(
+    types + f"taylor.spec @deep(%x: !row) {{\n  %y = taylor.map {{ y0 = %x, {bindings}y{n} }} : !row\n  taylor.yield %y : !row\n}}\n")
