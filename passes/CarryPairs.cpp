@@ -100,6 +100,22 @@ LogicalResult StateCarrier::carryPairs(PairwiseOp op) {
 
 /// A power s^n, n > 1, is there a sum of products of components, which cancel where s is near 0: its error is
 /// relative to |q|^n |k|^n, where that of a power of the sum s is relative to s^n.
+/// Whether all that reads a mass adds a number of a usual size to it, or takes no less than such.
+static bool isRaised(Value mass) {
+  constexpr double usual = 0.1;
+  auto raises = [&](Operation *reader) {
+    return isa<arith::AddFOp, arith::MaximumFOp>(reader) && llvm::any_of(reader->getOperands(), [&](Value x) {
+             FloatAttr number;
+             return matchPattern(x, m_Constant(&number)) && number.getValueAsDouble() >= usual;
+           });
+  };
+  return llvm::all_of(mass.getUses(), [&](OpOperand &use) {
+    auto map = dyn_cast<MapOp>(use.getOwner());
+    return map && use.getOperandNumber() < map.getArrays().size() &&
+           llvm::all_of(map.getBody().getArgument(use.getOperandNumber()).getUsers(), raises);
+  });
+}
+
 void StateCarrier::warnSmallMass(PairwiseOp op, const SeparableSums &sums) {
   auto [query, key] = op.getProduct(sums.score);
   if (rangeOfArray(query).low >= 0 && rangeOfArray(key).low >= 0)
@@ -108,13 +124,13 @@ void StateCarrier::warnSmallMass(PairwiseOp op, const SeparableSums &sums) {
     auto lowest = llvm::find_if(term.series, [](double coefficient) { return coefficient != 0.0; });
     return term.product < 0 && lowest - term.series.begin() > 1;
   };
-  for (PairSumAttr sum : op.getSums().getAsRange<PairSumAttr>()) {
+  for (auto [sum, result] : llvm::zip_equal(op.getSums().getAsRange<PairSumAttr>(), op.getResults())) {
     const auto &terms = sums.yielded[sum.getYielded()];
-    if (sum.getArray() < 0 && !isCount(op, sum) && !terms.empty() && llvm::all_of(terms, isHigh)) {
+    if (sum.getArray() < 0 && !isCount(op, sum) && !isRaised(result) && !terms.empty() &&
+        llvm::all_of(terms, isHigh)) {
       emitWarning(op.getLoc())
           << "a mass without orders 0 and 1 has few digits as a recurrence in rows whose scores are all near "
-             "0, "
-             "where its features cancel: add an order 0, or to the mass a number of its usual size";
+             "0, where its features cancel: add an order 0, or to the mass a number of its usual size";
       return;
     }
   }

@@ -315,7 +315,7 @@ def ReuseOutputsPass : Pass<"taylor-reuse-outputs", "::taylor::FunctionOp"> {
   let description = [{
     Rule: where a result is O = a N with a sum N and a factor a without channels, the backward reads N as O / a, if a then
     cancels or divides only what was a divisor before (N / Z gives O * Z). Then N need not be saved.
-    Otherwise nothing changes.
+    Otherwise nothing changes, nor where N is compared with what is not 0 (a maximum of it).
 
     Of a result that is rounded to 16 bits, a sum of finitely many powers is read from it and what rounding took, `%rest`, rounded alike: the
     rounded result alone would leave gradients of positive features with twice the error of bf16 (`dO . v - dO . o` cancels, o's rounding does not).

@@ -10,6 +10,7 @@
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -129,6 +130,26 @@ template <typename Op> bool readBack(Op op, unsigned index, const ScaledSum &sum
   });
 }
 
+/// Whether a map or reduction compares an array with anything but 0, a maximum say: what is read back is
+/// rounded otherwise, and equal no more.
+bool isCompared(Operation *mapOrReduce, Value array) {
+  Block &block = mapOrReduce->getRegion(0).front();
+  llvm::SmallDenseSet<Value> reached;
+  for (auto [operand, argument] : llvm::zip(mapOrReduce->getOperands(), block.getArguments()))
+    if (operand == array)
+      reached.insert(argument);
+  for (Operation &scalar : block.without_terminator()) {
+    auto isReached = [&](Value x) { return reached.contains(x); };
+    if (llvm::none_of(scalar.getOperands(), isReached))
+      continue;
+    if (isa<arith::CmpFOp>(scalar) &&
+        llvm::none_of(scalar.getOperands(), [](Value x) { return matchPattern(x, m_AnyZeroFloat()); }))
+      return true;
+    reached.insert(scalar.getResult(0));
+  }
+  return false;
+}
+
 /// Whether a sum can be one over features too: in every form, it promises digits of its own, and not those of
 /// code that rounds each result.
 bool isSumOfFeatures(OpResult sum) {
@@ -178,7 +199,7 @@ void ReuseOutputs::reuse(Value output, const FunctionGraph &graph) {
     for (Operation *user : array.getUsers()) {
       if (!graph.dependsOnCotangents(user) || llvm::is_contained(users, user))
         continue;
-      possible &= isa<MapOp, ReduceOp>(user);
+      possible &= isa<MapOp, ReduceOp>(user) && !isCompared(user, array);
       users.push_back(user);
     }
     if (!possible || users.empty())

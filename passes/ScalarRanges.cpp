@@ -143,6 +143,11 @@ private:
         .Case([&](math::ErfOp) { return grow(x(0), std::erf); })
         .Case([&](SizeOp) { return Range{0, kInfinity}; })
         .Case<math::SinOp, math::CosOp>([&](Operation *) { return Range{-1, 1}; })
+        .Case([&](math::PowFOp) {
+          Range power = x(1);
+          bool isEven = power.low == power.high && std::fmod(power.low, 2) == 0;
+          return isEven || x(0).low >= 0 ? Range{0, kInfinity} : Range();
+        })
         .Case([&](math::SqrtOp) {
           return Range{std::sqrt(std::max(x(0).low, 0.0)), std::sqrt(std::max(x(0).high, 0.0))};
         })

@@ -5,6 +5,7 @@
 #include "dialect/Taylor/RecurrenceSyntax.h"
 #include "passes/MaskCheck.h"
 #include "passes/Passes.h"
+#include "passes/ScalarRanges.h"
 #include "passes/Series.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,6 +56,8 @@ private:
 Value yieldedBy(Region &formula) { return formula.front().getTerminator()->getOperand(0); }
 
 bool Signs::computeArray(Value array) {
+  if (rangeOfArray(array).low >= 0)
+    return true;
   if (auto map = array.getDefiningOp<MapOp>())
     return isNonNegative(yieldedBy(map.getBody()));
   if (auto reduce = array.getDefiningOp<ReduceOp>())

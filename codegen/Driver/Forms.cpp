@@ -76,14 +76,25 @@ static double stateBytes(FunctionOp step) {
 /// Makes `steps` of the specialised specification: the recurrence, where its sums have that form, else its
 /// forward, of queries whose call has all keys.
 LogicalResult Driver::prepareSteps() {
-  // What is to be said of the specification is said where its other functions are made.
-  ScopedDiagnosticHandler quiet(&context, swallowWarning);
+  // What is to be said of the specification is said where its other functions are made; of a recurrence, at
+  // its end.
+  SmallVector<std::pair<Location, std::string>> ofRecurrence;
   auto lower = [&](const CarriedStates &states) -> LogicalResult {
     steps = module->clone();
-    return runPasses(*steps, [&](OpPassManager &manager) {
-      buildSpecializedToPairsPipeline(manager, states);
-      buildPairsToPairwisePipeline(manager, /*forwardOnly=*/true);
-    });
+    ScopedDiagnosticHandler quiet(&context, swallowWarning);
+    {
+      ScopedDiagnosticHandler keep(&context, [&](Diagnostic &diagnostic) {
+        bool isWarning = diagnostic.getSeverity() == DiagnosticSeverity::Warning;
+        if (isWarning)
+          ofRecurrence.push_back({diagnostic.getLocation(), diagnostic.str()});
+        return success(isWarning);
+      });
+      if (failed(runPasses(
+              *steps, [&](OpPassManager &manager) { buildSpecializedToPairsPipeline(manager, states); })))
+        return failure();
+    }
+    return runPasses(
+        *steps, [&](OpPassManager &manager) { buildPairsToPairwisePipeline(manager, /*forwardOnly=*/true); });
   };
   std::string refusal;
   auto carry = [&] { return lower({stateBlock(), /*recurrent=*/true, /*queriesOnly=*/false}); };
@@ -103,6 +114,8 @@ LogicalResult Driver::prepareSteps() {
   if (isRecurrence) {
     options.states = true;
     stepReason = "--decode=" + options.decode + ": its sums are recurrences";
+    for (auto &[at, text] : ofRecurrence)
+      emitWarning(at) << text;
   } else if (options.decode == "state" || (options.decode == "auto" && options.states) ||
              failed(lower(carriedQueries()))) {
     return failure();

@@ -251,7 +251,7 @@ const std::vector<OptionRow> &optionRows() {
        "the sequence (t = u) in pieces that begin at these tokens, each from the states that the one before\n"
        "left, and gradients back through them, by kernels of taylorc --states; checked as the whole is",
        setPieces},
-      {"chunk", "N", "with --form=chunked: queries of a chunk",
+      {"chunk", "N", "with --form=chunked: queries of a chunk, a multiple of 64",
        [](O &o, S t) { return setInteger(o.chunk, "chunk", t); }},
       {"seed", "N", "of random inputs (default: 0)", [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
       {"scale", "X", "factor of random arrays over queries and score channels, and so of logits (default: 1)",

@@ -77,7 +77,7 @@ at::Tensor prepare(const at::Tensor &tensor, const TensorInfo &info, c10::Device
     ready = ready.clone(at::MemoryFormat::Contiguous);
   if (ready.scalar_type() != wanted)
     fail("expected dtype ", c10::toString(wanted), " of '", info.name, "', but got ",
-         c10::toString(ready.scalar_type()));
+         c10::toString(ready.scalar_type()), wanted == at::kInt ? "; convert it by .int()" : "");
   return ready;
 }
 

@@ -1,5 +1,5 @@
 // Sums of high powers alone that are divided by their mass are told where the recurrence makes of them sums that cancel; where components are not
-// negative, or a lower order is beside them, none do, and pieces have pairs.
+// negative, a lower order is beside them, or a number is added to them, none do, and pieces have pairs.
 // RUN: taylor-opt %s --taylor-carry-states=recurrent --split-input-file --verify-diagnostics -o %t
 // RUN: taylor-opt %s --taylor-carry-states --split-input-file 2>&1 | FileCheck %s --implicit-check-not='warning: '
 // CHECK: taylor.spec @square
@@ -29,6 +29,7 @@ taylor.spec @others(%q: !q, %k: !k, %v: !v) {
   %a, %x = taylor.pairwise { s = dot(%qf, %kf) } visible(u <= t) -> rows(s * s, %v), rows(s * s) : !q, !k, !v -> !o, !row
   %b, %y = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * s + 1.0, %v), rows(s * s + 1.0) : !q, !k, !v -> !o, !row
   %c = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * s, %v) : !q, !k, !v -> !o
-  %o = taylor.map %a / (%x + 1.0e-6) + %b / %y + %c : !o, !row, !o, !row, !o
+  %d, %z = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s * s, %v), rows(s * s) : !q, !k, !v -> !o, !row
+  %o = taylor.map %a / (%x + 1.0e-6) + %b / %y + %c + %d / (1.0 + %z) : !o, !row, !o, !row, !o, !o, !row
   taylor.yield %o : !o
 }

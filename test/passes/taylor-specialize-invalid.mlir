@@ -60,7 +60,7 @@ taylor.spec @odd_top_order_of_mapped_scores(%q: !q, %k: !k, %v: !v) {
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 1) score(min(s, 5.0)) causal : !q, !k, !v
   %m, %y = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 1) score(max(s, 0.0)) causal : !q, !k, !v
   %f = taylor.map exp(%q) * rsqrt(size(d)) + 0.0001 : !q
-  %g = taylor.map exp(%k) * rsqrt(size(d)) + 0.0001 : !k
+  %g = taylor.map pow(%k, 2.0) * (cos(%k) + 1.1) : !k
   %l, %x = taylor.recurrences [numerator, mass] %f, %g, %v orders(1 to 1) causal : !q, !k, !v
   %o = taylor.map %n / %z + %m / %y + %l / %x : !o, !row, !o, !row, !o, !row
   taylor.yield %o : !o
