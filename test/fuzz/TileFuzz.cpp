@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tile programs in text: parser, verifiers, printer.
+// Tile programs in text, and kernels of threads: parser, verifiers, printer.
+#include "codegen/NVPTX/Simt/SimtDialect.h"
 #include "dialect/Tile/TileDialect.h"
 #include "test/fuzz/ModuleReader.h"
 
@@ -11,7 +12,8 @@
 using namespace mlir;
 
 static void registerDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, tile::TileDialect>();
+  registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, simt::SimtDialect,
+                  tile::TileDialect>();
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
