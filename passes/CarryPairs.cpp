@@ -98,9 +98,8 @@ LogicalResult StateCarrier::carryPairs(PairwiseOp op) {
   return success();
 }
 
-/// A power s^n, n > 1, is there a sum of products of components, which cancel where s is near 0: its error is
-/// relative to |q|^n |k|^n, where that of a power of the sum s is relative to s^n.
-/// Whether all that reads a mass adds a number of a usual size to it, or takes no less than such.
+/// Whether all that reads a mass adds a number of a usual size to it, or takes no less than such: weights of
+/// order 1 are meant, of which a tenth is no epsilon.
 static bool isRaised(Value mass) {
   constexpr double usual = 0.1;
   auto raises = [&](Operation *reader) {
@@ -116,6 +115,8 @@ static bool isRaised(Value mass) {
   });
 }
 
+/// A power s^n, n > 1, is there a sum of products of components, which cancel where s is near 0: its error is
+/// relative to |q|^n |k|^n, where that of a power of the sum s is relative to s^n.
 void StateCarrier::warnSmallMass(PairwiseOp op, const SeparableSums &sums) {
   auto [query, key] = op.getProduct(sums.score);
   if (rangeOfArray(query).low >= 0 && rangeOfArray(key).low >= 0)

@@ -325,8 +325,10 @@ bool DegreeAnalysis::visitPairwise(PairwiseOp op) {
     // exp(-m).
     bool isLinear = true;
     for (auto [k, exponent] : llvm::enumerate(exponents))
-      if (exponent.enabled && exponent.provider == op && !degree.any && degree.p[leaderOf(k)] != 1.0)
-        isLinear = exponent.enabled = false;
+      if (exponent.enabled && exponent.provider == op && !degree.any && degree.p[leaderOf(k)] != 1.0) {
+        isLinear = false;
+        exponent.enabled = false;
+      }
     if (!isLinear)
       return false;
     degrees[result] = degree;

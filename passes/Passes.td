@@ -252,8 +252,8 @@ def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
     m >= 0 is needed: floor 0 exactly when such a factor was made (-40 with storage in f16, whose weights would vanish where all exponents of a row are below -17). Results, and all that leaves a row
     (a sum over rows, an argument of tanh), must have degree 0: where theirs is below, as of the gradient of what is added to a mass, they take a factor exp(p m) <= 1. Then
     nothing of e^m is left and the function is stable; where one is above 0, that exponential stays as it was written, unshifted. Two sums
-    that are added at unlike degrees share the larger maximum, as do several exponentials of one operation, `exp(s) + exp(-s)`; sums of it that have none
-    in common get an operation each before. `expm1(x)` of an inner product is `exp(x) - 1` where x >= 1, whose exponential is shifted.
+    that are added at unlike degrees share the larger maximum, as do several exponentials that each sum of one operation adds up, `exp(s) + exp(-s)`, times numbers
+    of a usual size; sums of it that have none in common get an operation each before. Otherwise several stay as they were written. `expm1(x)` of an inner product is `exp(x) - 1` where x >= 1, whose exponential is shifted.
 
     A running maximum is a constant to the derivative, so the pass follows `taylor-derive-backward` and shifts both sides.
 
@@ -315,7 +315,7 @@ def ReuseOutputsPass : Pass<"taylor-reuse-outputs", "::taylor::FunctionOp"> {
   let description = [{
     Rule: where a result is O = a N with a sum N and a factor a without channels, the backward reads N as O / a, if a then
     cancels or divides only what was a divisor before (N / Z gives O * Z). Then N need not be saved.
-    Otherwise nothing changes, nor where N is compared with what is not 0 (a maximum of it).
+    Otherwise nothing changes, nor where N is rounded, or compared but by its sign (with a maximum of it).
 
     Of a result that is rounded to 16 bits, a sum of finitely many powers is read from it and what rounding took, `%rest`, rounded alike: the
     rounded result alone would leave gradients of positive features with twice the error of bf16 (`dO . v - dO . o` cancels, o's rounding does not).

@@ -10,9 +10,9 @@
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 
@@ -66,12 +66,18 @@ std::optional<ScaledSum> readScaledSum(MapOp map, unsigned sum) {
   return result;
 }
 
-/// May be divided by: never 0 where it was not already, or a number, which no place is.
-bool isSafeDivisor(Value factor) {
-  bool readsPlace =
-      llvm::any_of(collectScalars(factor), [](Value part) { return part.getDefiningOp<IndexOp>(); });
-  return (isConstantScalar(factor) && !readsPlace) || factor.getDefiningOp<math::RsqrtOp>();
+/// Whether it is a number other than 0, or a product of such and of sizes.
+bool isNonzeroNumber(Value scalar) {
+  if (FloatAttr number; matchPattern(scalar, m_Constant(&number)))
+    return !number.getValue().isZero();
+  Operation *from = scalar.getDefiningOp();
+  return isa_and_nonnull<SizeOp>(from) ||
+         (isa_and_nonnull<arith::MulFOp, arith::DivFOp, arith::NegFOp, math::SqrtOp, math::RsqrtOp>(from) &&
+          llvm::all_of(from->getOperands(), isNonzeroNumber));
 }
+
+/// May be divided by: never 0 where it was not already.
+bool isSafeDivisor(Value factor) { return isNonzeroNumber(factor) || factor.getDefiningOp<math::RsqrtOp>(); }
 
 /// Whether a divisor that is left has a part of what the map multiplied with: an argument by itself, a result
 /// by its operation, since copies of one scalar are merged.
@@ -130,22 +136,32 @@ template <typename Op> bool readBack(Op op, unsigned index, const ScaledSum &sum
   });
 }
 
-/// Whether a map or reduction compares an array with anything but 0, a maximum say: what is read back is
-/// rounded otherwise, and equal no more.
+/// Whether a map or reduction compares an array, a maximum with it say, or rounds it: what is read back is
+/// rounded otherwise, and equal no more. Of the array times something the sign is the same.
 bool isCompared(Operation *mapOrReduce, Value array) {
   Block &block = mapOrReduce->getRegion(0).front();
-  llvm::SmallDenseSet<Value> reached;
+  llvm::SmallDenseSet<Value> reached, scaled; // what hangs on it, and what is it times something
   for (auto [operand, argument] : llvm::zip(mapOrReduce->getOperands(), block.getArguments()))
-    if (operand == array)
+    if (operand == array) {
       reached.insert(argument);
+      scaled.insert(argument);
+    }
   for (Operation &scalar : block.without_terminator()) {
     auto isReached = [&](Value x) { return reached.contains(x); };
     if (llvm::none_of(scalar.getOperands(), isReached))
       continue;
-    if (isa<arith::CmpFOp>(scalar) &&
-        llvm::none_of(scalar.getOperands(), [](Value x) { return matchPattern(x, m_AnyZeroFloat()); }))
+    bool ofSign = llvm::all_of(scalar.getOperands(), [&](Value x) {
+      return scaled.contains(x) || matchPattern(x, m_AnyZeroFloat());
+    });
+    if (isa<math::FloorOp, math::CeilOp, math::RoundEvenOp>(scalar) ||
+        (isa<arith::CmpFOp>(scalar) && (!ofSign || llvm::all_of(scalar.getOperands(), isReached))))
       return true;
-    reached.insert(scalar.getResult(0));
+    Value result = scalar.getResult(0);
+    reached.insert(result);
+    if (isa<arith::MulFOp, arith::DivFOp, arith::NegFOp, math::AbsFOp>(scalar) &&
+        llvm::count_if(scalar.getOperands(), isReached) == 1 &&
+        scaled.contains(*llvm::find_if(scalar.getOperands(), isReached)))
+      scaled.insert(result);
   }
   return false;
 }

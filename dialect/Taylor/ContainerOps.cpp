@@ -119,7 +119,7 @@ LogicalResult reportUnknownName(SpecOp spec, ParameterOp op) {
            << "the score s is known in score(..) and weight(..); a weight that is 0 for some scores is "
               "weight(select(0.5 < s, exp(s), 0.0))";
   std::string small = op.getName().lower();
-  if (small != op.getName() && (small == "s" || isRoleAxis(small)))
+  if (small != op.getName() && (isRoleAxis(small) || (small == "s" && isa<RecurrencesOp>(op->getParentOp()))))
     return diagnostic << "did you mean '" << small << "'? The score and axes have small letters";
   Operation *parent = op->getParentOp();
   auto result = parent->getNumResults() ? dyn_cast<ArrayType>(parent->getResult(0).getType()) : ArrayType();

@@ -149,8 +149,9 @@ private:
     bool readsArrays = size_t(formula.operand) < scope.operands.size();
     Value value = readsArrays ? scope.operands[formula.operand] : Value();
     if (!readsArrays)
-      error(formula, "unsupported array in a formula of sizes and parameters; multiply the score in place of "
-                     "the scale: score(%x * s)");
+      error(formula,
+            "unsupported array in a formula of sizes and parameters; in place of a scale, multiply the "
+            "score: score(%x * s)");
     else if (!value)
       error(
           formula,

@@ -129,7 +129,9 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
           builder, loc, maximum,
           arith::MulFOp::create(builder, loc, size, buildNumber(builder, loc, real, rounding)));
       Value reaches = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE, least, value);
-      return buildOrZero(builder, loc, reaches, then);
+      Value equal =
+          arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, value, maximum); // infinite
+      return buildOrZero(builder, loc, arith::OrIOp::create(builder, loc, equal, reaches), then);
     };
     SmallVector<Value> arrays(getArrays());
     arrays.push_back(getResult());

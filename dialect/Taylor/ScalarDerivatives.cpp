@@ -45,6 +45,24 @@ struct Scalars {
   }
 };
 
+/// Whether a scalar is above 0, or at least 0, whatever the arrays hold: made of numbers, sizes and places.
+bool isPositive(Value x, bool strictly) {
+  if (FloatAttr number; matchPattern(x, m_Constant(&number)))
+    return strictly ? number.getValueAsDouble() > 0.0 : number.getValueAsDouble() >= 0.0;
+  Operation *op = x.getDefiningOp();
+  if (auto index = dyn_cast_or_null<IndexOp>(op)) // a query may stand in front of a key, and of the first
+    return !strictly && index.getAxis() != "lag" && index.getAxis() != "t";
+  if (isa_and_nonnull<SizeOp>(op))
+    return true;
+  if (isa_and_nonnull<arith::AddFOp>(op)) {
+    Value a = op->getOperand(0), b = op->getOperand(1);
+    return isPositive(a, false) && isPositive(b, false) &&
+           (!strictly || isPositive(a, true) || isPositive(b, true));
+  }
+  return isa_and_nonnull<arith::MulFOp, arith::DivFOp>(op) && isPositive(op->getOperand(0), strictly) &&
+         isPositive(op->getOperand(1), true);
+}
+
 void differentiate(arith::AddFOp op, Scalars s, Value dy, Cotangents &d) { d.append({dy, dy}); }
 void differentiate(arith::SubFOp op, Scalars s, Value dy, Cotangents &d) { d.append({dy, s.negate(dy)}); }
 void differentiate(arith::NegFOp op, Scalars s, Value dy, Cotangents &d) { d.push_back(s.negate(dy)); }
@@ -142,23 +160,6 @@ void differentiate(math::AbsFOp op, Scalars s, Value dy, Cotangents &d) {
   Value zero = s.number(dy, 0.0);
   d.push_back(s.select(s.isLess(zero, op.getOperand()), dy,
                        s.select(s.isLess(op.getOperand(), zero), s.negate(dy), zero)));
-}
-/// Whether a scalar is above 0, or at least 0, whatever the arrays hold: made of numbers, sizes and places.
-bool isPositive(Value x, bool strictly) {
-  if (FloatAttr number; matchPattern(x, m_Constant(&number)))
-    return strictly ? number.getValueAsDouble() > 0.0 : number.getValueAsDouble() >= 0.0;
-  Operation *op = x.getDefiningOp();
-  if (auto index = dyn_cast_or_null<IndexOp>(op))
-    return !strictly && index.getAxis() != "lag"; // a query may stand in front of a key
-  if (isa_and_nonnull<SizeOp>(op))
-    return true;
-  if (isa_and_nonnull<arith::AddFOp>(op)) {
-    Value a = op->getOperand(0), b = op->getOperand(1);
-    return isPositive(a, false) && isPositive(b, false) &&
-           (!strictly || isPositive(a, true) || isPositive(b, true));
-  }
-  return isa_and_nonnull<arith::MulFOp, arith::DivFOp>(op) && isPositive(op->getOperand(0), strictly) &&
-         isPositive(op->getOperand(1), true);
 }
 /// x^0 does not move with x, nor 0^p with p for p >= 0: there the factors would be 0 and infinity.
 void differentiate(math::PowFOp op, Scalars s, Value dy, Cotangents &d) {

@@ -48,7 +48,12 @@ static bool compare(arith::CmpFPredicate predicate, double a, double b) {
   return false;
 }
 
-static int64_t floorDivide(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
+/// The least number by -1 is itself, as it is in 64 bits.
+static int64_t divide(int64_t a, int64_t b) { return b == -1 ? int64_t(0 - uint64_t(a)) : a / b; }
+static int64_t remainderOf(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
+static int64_t floorDivide(int64_t a, int64_t b) {
+  return divide(a, b) - ((remainderOf(a, b) != 0) && ((a < 0) != (b < 0)));
+}
 
 double mlir::tile::roundTo(Type type, double value) {
   if (type.isF64())
@@ -104,11 +109,11 @@ FailureOr<Scalar> mlir::tile::evaluateScalar(Operation *op, ArrayRef<Scalar> x) 
       .Case([&](arith::MaxSIOp) { return integer(std::max(x[0].integer, x[1].integer)); })
       .Case([&](arith::MinSIOp) { return integer(std::min(x[0].integer, x[1].integer)); })
       .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) {
-        return divides() ? integer(x[0].integer / x[1].integer)
+        return divides() ? integer(divide(x[0].integer, x[1].integer))
                          : FailureOr<Scalar>(op->emitError("expected a nonzero divisor, but got 0"));
       })
       .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) {
-        return divides() ? integer(x[0].integer % x[1].integer)
+        return divides() ? integer(remainderOf(x[0].integer, x[1].integer))
                          : FailureOr<Scalar>(op->emitError("expected a nonzero divisor, but got 0"));
       })
       .Case([&](arith::FloorDivSIOp) {
@@ -116,7 +121,7 @@ FailureOr<Scalar> mlir::tile::evaluateScalar(Operation *op, ArrayRef<Scalar> x) 
                          : FailureOr<Scalar>(op->emitError("expected a nonzero divisor, but got 0"));
       })
       .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>([&](auto) {
-        return divides() ? integer(-floorDivide(-x[0].integer, x[1].integer))
+        return divides() ? integer(divide(floorDivide(divide(x[0].integer, -1), x[1].integer), -1))
                          : FailureOr<Scalar>(op->emitError("expected a nonzero divisor, but got 0"));
       })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(

@@ -213,6 +213,9 @@ Problem problemOf(const Program &program, at::TensorList inputs) {
   const Manifest &signature = program.signature();
   if (int64_t(inputs.size()) <= std::max({program.dInput, program.eInput, program.dtypeInput, 0}))
     checkCount(signature, inputs, /*complete=*/false);
+  for (int i : {std::max(program.dtypeInput, 0), program.dInput, program.eInput})
+    if (i >= 0 && i < int(inputs.size()) && !inputs[i].defined())
+      fail("requires a tensor for '", signature.inputs[i].name, "', but got none");
   for (int i : {program.dInput, program.eInput})
     if (i >= 0 && inputs[i].dim() != int64_t(signature.inputs[i].axes.size()))
       fail("expected rank ", signature.inputs[i].axes.size(), " of '", signature.inputs[i].name,

@@ -548,7 +548,7 @@ taylor.spec @unknown_decay(%q: !q, %k: !k, %v: !v) {
 !v = !taylor.array<[b, g, u, e]>
 !o = !taylor.array<[b, h, t, e]>
 taylor.spec @array_in_the_scale(%q: !q, %k: !k, %v: !v, %c: !taylor.array<[h]> from parameter(ones)) {
-  // expected-error @below {{unsupported array in a formula of sizes and parameters; multiply the score in place of the scale: score(%x * s)}}
+  // expected-error @below {{unsupported array in a formula of sizes and parameters; in place of a scale, multiply the score: score(%x * s)}}
   %o = taylor.recurrences %q, %k, %v orders(all) scale(%c) causal : !q, !k, !v, !taylor.array<[h]>
   taylor.yield %o : !o
 }

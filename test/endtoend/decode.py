@@ -221,7 +221,8 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         strided = [torch.zeros(1, 2, 45, 16)[..., ::2], *states[1:]]
         with self.assertRaisesRegex(RuntimeError, "requires states that the kernel can work on where they are, but 'initial.state0' has other strides"):
             torch.ops.taylor.step([q[:, :, :1], k[:, :, :1], v[:, :, :1]], strided, str(path), "--decode")
-        with self.assertRaisesRegex(RuntimeError, "unsupported gradient of taylor::step"):
+        refused = r"taylor: unsupported gradient of taylor::step; call it under torch.no_grad\(\), or taylor::attention with --states, which is differentiable"
+        with self.assertRaisesRegex(RuntimeError, refused):
             torch.ops.taylor.step([q[:, :, :1].requires_grad_(), k[:, :, :1], v[:, :, :1]], states, str(path), "--decode")
         with torch.device("meta"):
             described = torch.ops.taylor.step([q[:, :, :1].to("meta"), k[:, :, :1].to("meta"), v[:, :, :1].to("meta")], [s.to("meta") for s in states], str(path), "--decode")
@@ -262,6 +263,8 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
                 decoder.extend(*refused)
         self.assertEqual(decoder.tokens(), 4)
         self.assertEqual(decoder.extend(*tokens(1)).shape, (1, 2, 1, 16))
+        with self.assertRaisesRegex(RuntimeError, "taylor: expected sequences to gather, but got none"):
+            decoder.decoder.gather(decoder.memory, [])
         with self.assertRaisesRegex(TypeError, "expected a tensor for k, but got NoneType"):
             decoder.extend(tokens(1)[0], None, tokens(1)[2])
         with self.assertRaisesRegex(RuntimeError, r"taylor: expected 3 inputs \(q, k, v\), but got 2"):

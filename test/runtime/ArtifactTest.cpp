@@ -233,6 +233,37 @@ TEST(ArtifactTable, PointersAndNumbers) {
   table.images = &image;
   table.image_count = 1;
   EXPECT_EQ(message(table), "'x': requires a target of image 0 in 'taylor_artifact'");
+  // A function of a sound manifest without an entry, or with a number that is none.
+  std::string text = runtime::Artifact::load(fixturePath("plain"))->manifest().text;
+  const TaylorFunction whole = {"native",
+                                "backward",
+                                3,
+                                0,
+                                [](const int64_t *) { return int64_t(0); },
+                                [](const int64_t *, int64_t) { return int64_t(0); },
+                                [](const TaylorCall *, int64_t, int64_t, int64_t, void *) {}};
+  table = {TAYLOR_ARTIFACT_MAGIC,
+           TAYLOR_ARTIFACT_ABI,
+           text.c_str(),
+           int64_t(text.size()),
+           functions,
+           1,
+           nullptr,
+           0};
+  functions[0] = whole;
+  EXPECT_EQ(message(table), "'x': requires function 'forward' for target 'native', which the manifest names");
+  for (int field = 0; field < 5; ++field) {
+    functions[0] = whole;
+    if (field == 0)
+      functions[0].workspace = nullptr;
+    else if (field == 1)
+      functions[0].blocks = nullptr;
+    else if (field == 2)
+      functions[0].run = nullptr;
+    else
+      (field == 3 ? functions[0].kernels : functions[0].scratch) = -1;
+    EXPECT_EQ(message(table), "'x': requires workspace, blocks and run of function 'backward'") << field;
+  }
 }
 
 } // namespace

@@ -104,6 +104,19 @@ TEST_F(AttentionTest, NoGradientNoSavedTensors) {
   EXPECT_FALSE(attention.call(x).requires_grad());
 }
 
+TEST_F(AttentionTest, NoTensor) {
+  Attention attention({.spec = sourcePath("plain.mlir"), .headDim = 16});
+  std::vector<at::Tensor> x = inputsOf(attention.manifest());
+  x[1] = at::Tensor();
+  at::NoGradGuard guard;
+  try {
+    attention.call(x);
+    FAIL() << "expected an error";
+  } catch (const c10::Error &error) {
+    EXPECT_STREQ(error.what_without_backtrace(), "taylor: requires a tensor for 'k', but got none");
+  }
+}
+
 TEST_F(AttentionTest, Errors) {
   auto expectError = [](AttentionOptions options, const std::string &message) {
     try {

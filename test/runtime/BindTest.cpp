@@ -295,6 +295,16 @@ TEST_F(Bind, NullKernel) {
   taylor_unload(nullptr);
 }
 
+TEST_F(Bind, NullPlaces) {
+  EXPECT_EQ(
+      taylor_workspace(kernel.get(), "forward", forward.data(), int64_t(forward.size()), nullptr, nullptr),
+      1);
+  EXPECT_STREQ(taylor_last_error(), "requires a place for the bytes, but got a null pointer");
+  EXPECT_EQ(taylor_form(kernel.get(), "forward", forward.data(), int64_t(forward.size()), nullptr, nullptr),
+            1);
+  EXPECT_STREQ(taylor_last_error(), "requires a place for the form's name, but got a null pointer");
+}
+
 TEST_F(Bind, TensorNames) {
   EXPECT_EQ(taylor_tensor_count(kernel.get(), "backward"), 14);
   EXPECT_STREQ(taylor_tensor_name(kernel.get(), "backward", 9), "gradient:q");

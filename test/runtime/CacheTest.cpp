@@ -193,6 +193,29 @@ TEST_F(CacheTest, FolderByEnvironment) {
   EXPECT_EQ(runtime::cacheFolder(), "/home/x/.cache/taylor");
 }
 
+TEST_F(CacheTest, NoFolderInTheEnvironment) {
+  const char *home = std::getenv("HOME");
+  std::string before = home ? home : "";
+  setenv("XDG_CACHE_HOME", "relative", 1);
+  unsetenv("HOME");
+  EXPECT_EQ(compile(), 1);
+  EXPECT_STREQ(taylor_last_error(), "requires a cache folder: set TAYLOR_CACHE_DIR, XDG_CACHE_HOME or HOME");
+  if (home)
+    setenv("HOME", before.c_str(), 1);
+}
+
+TEST_F(CacheTest, NullArguments) {
+  TaylorKernel *kernel = nullptr;
+  EXPECT_EQ(taylor_compile(nullptr, nullptr, 0, &kernel), 1);
+  EXPECT_STREQ(taylor_last_error(), "requires a specification, but got a null pointer");
+  EXPECT_EQ(taylor_compile(spec.c_str(), nullptr, 0, nullptr), 1);
+  EXPECT_STREQ(taylor_last_error(), "requires a place for the kernel, but got a null pointer");
+  EXPECT_EQ(taylor_compile(spec.c_str(), nullptr, 1, &kernel), 1);
+  EXPECT_STREQ(taylor_last_error(), "requires a list of options, but got a null pointer");
+  EXPECT_EQ(compile({"--dtype=f32", nullptr}), 1);
+  EXPECT_STREQ(taylor_last_error(), "requires option 1, but got a null pointer");
+}
+
 TEST_F(CacheTest, FolderThatCannotBeWritten) {
   writeBytes(cache, "a file");
   EXPECT_EQ(compile(), 1);

@@ -42,6 +42,30 @@ TEST(TileEvaluator, StepsOfLoopsArePositive) {
   EXPECT_EQ(refusal(body, {}, {.t = -3}), "6: expected a positive step, but got -3");
 }
 
+TEST(TileEvaluator, DivisorsAreNotZero) {
+  for (StringRef op : {"divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"}) {
+    std::string body = "tile.kernel @k grid(%b in b) {\n"
+                       "%c7 = arith.constant 7 : index\n"
+                       "%by = tile.size \"u\"\n"
+                       "%y = arith." +
+                       op.str() + " %c7, %by : index\n}";
+    EXPECT_EQ(refusal(body, {}, {.u = 2}), "") << op.str();
+    EXPECT_EQ(refusal(body, {}, {.u = 0}), "5: expected a nonzero divisor, but got 0") << op.str();
+    // The least number by -1 is more than 64 bits hold.
+    body.replace(body.find(" 7 :"), 4, " -9223372036854775808 :");
+    EXPECT_EQ(refusal(body, {}, {.u = -1}), "") << op.str();
+  }
+}
+
+TEST(TileEvaluator, OpsAreThoseItKnows) {
+  const char *body = R"(
+    tile.kernel @k grid(%b in b) {
+      %c1 = arith.constant 1 : index
+      %y = arith.shli %c1, %c1 : index
+    })";
+  EXPECT_EQ(refusal(body, {}), "5: unsupported op in the evaluator: expected an op of arith or math");
+}
+
 TEST(TileEvaluator, WindowsThatAreSaidToBeInsideAre) {
   float numbers[4] = {};
   HostArray array{numbers, {1}};

@@ -470,10 +470,10 @@ void Run::finish(int64_t step) {
   if (config.log.state)
     summary["state_bytes"] = decodingBytes(model, config.train.context);
   replaceDurably(folder / "summary.json", summary.dump(2) + "\n");
-  std::fprintf(stderr,
-               "done       train loss %.4f (mean of %zu steps), validation loss %.4f, %.0f tokens/s%s; %s\n",
-               mean(losses), losses.size(), evaluated.loss, speed, formatWaiting(", ", waitedShare()).c_str(),
-               saved.c_str());
+  std::fprintf(stderr, "done       train loss %.4f (mean of %zu steps), validation loss %.4f%s%s; %s\n",
+               mean(losses), losses.size(), evaluated.loss,
+               std::isfinite(speed) ? formatNumber(", %.0f tokens/s", speed).c_str() : "",
+               formatWaiting(", ", waitedShare()).c_str(), saved.c_str());
 }
 
 // Lets the other processes know how this one ends. The exit status.

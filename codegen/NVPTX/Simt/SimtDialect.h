@@ -48,6 +48,11 @@ inline LayoutAttr layoutOf(Type tile) {
   return llvm::dyn_cast_if_present<LayoutAttr>(llvm::cast<tile::TileType>(tile).getLayout());
 }
 
+/// Whether threads stand at the same places in tiles of both layouts.
+inline bool haveSamePlaces(LayoutAttr a, LayoutAttr b) {
+  return a.getLanes() == b.getLanes() && a.getWarps() == b.getWarps();
+}
+
 /// Shape of an accumulator of mma.m16n8, in elements and warps. Warps beyond the rows and columns hold
 /// copies.
 struct FragmentShape {

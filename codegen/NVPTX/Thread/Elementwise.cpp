@@ -103,13 +103,10 @@ LogicalResult KernelEmitter::emitMap(tile::MapOp op) {
   if (op.getNumResults() == 0)
     return success();
   LayoutAttr layout = layoutOf(op.getResult(0).getType());
-  for (Value input : op.getInputs()) {
-    LayoutAttr held = layoutOf(input.getType());
-    LayoutAttr wanted = layout.project(cast<tile::TileType>(input.getType()).getAxes());
-    if (held.getLanes() != wanted.getLanes() || held.getWarps() != wanted.getWarps())
-      return op.emitOpError() << "expected an operand in the layout of the result, but got "
-                              << input.getType();
-  }
+  for (Value input : op.getInputs())
+    if (auto tile = cast<tile::TileType>(input.getType());
+        !haveSamePlaces(layoutOf(tile), layout.project(tile.getAxes())))
+      return op.emitOpError() << "expected an operand in the layout of the result, but got " << tile;
   SmallVector<SmallVector<Value>> results(op.getNumResults());
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i) {
     SmallVector<Value> arguments;

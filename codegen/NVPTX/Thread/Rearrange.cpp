@@ -36,6 +36,8 @@ LogicalResult KernelEmitter::emitReduce(Operation *op, ReductionKind kind, Value
     return op->emitOpError(
         "requires the reduced axes within each warp; a simt.reduce_warp and a buffer reduce "
         "over several");
+  if (!isa<ReduceWarpOp>(op) && !haveSamePlaces(rest, layout.project(to.getAxes())))
+    return op->emitOpError() << "expected a result in the layout of the operand, but got " << to;
   // Two sums per result, of even and odd registers, so that one need not wait for the other.
   SmallVector<std::array<Value, 2>> sums(rest.getNumRegisters());
   const Registers &registers = tileOf(input);
@@ -97,7 +99,7 @@ LogicalResult KernelEmitter::emitSlice(tile::SliceOp op) {
   SmallVector<Value> results;
   for (int64_t i = 0, e = to.getNumRegisters(); i < e; ++i) {
     int64_t offset = op.getOffset() + op.getStride() * to.getOffset(i, axis);
-    int64_t place = from.findRegister(to, i, axis, offset);
+    int64_t place = haveSamePlaces(from, to) ? from.findRegister(to, i, axis, offset) : -1;
     if (place < 0)
       return op.emitOpError() << "requires a renumbering of registers, but got " << op.getInput().getType()
                               << " and " << op.getType();
@@ -117,7 +119,8 @@ LogicalResult KernelEmitter::emitConcat(tile::ConcatOp op) {
     bool isFirst = op.getInterleaved() ? offset % 2 == 0 : offset < size;
     Value source = isFirst ? op.getA() : op.getB();
     offset = op.getInterleaved() ? offset / 2 : isFirst ? offset : offset - size;
-    int64_t place = layoutOf(source.getType()).findRegister(to, i, axis, offset);
+    LayoutAttr from = layoutOf(source.getType());
+    int64_t place = haveSamePlaces(from, to) ? from.findRegister(to, i, axis, offset) : -1;
     if (place < 0)
       return op.emitOpError() << "requires a renumbering of registers, but got " << source.getType()
                               << " and " << op.getType();

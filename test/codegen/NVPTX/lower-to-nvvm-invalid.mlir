@@ -151,3 +151,202 @@ tile.program @forward {
     simt.contract %p over(f) <8, orders 1 to 2, block 8> from %start at %x over(d) into %sums : !tile.tile<[f = 8, t = 8], f32, #l>, !x, !x
   }
 }
+
+// -----
+
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %true = arith.constant true
+    // expected-error @+1 {{'cf.assert' op unsupported op in a kernel of threads; expected ops of tile, simt, scf, arith and math}}
+    cf.assert %true, "no"
+  }
+}
+
+// -----
+
+// A thread holds neighbours, and the result wants elements that are far apart.
+#near = #simt.layout<lane = [t:2, t:4, t:8, t:16, t:32], warp = [], register = [t:1*2]>
+#far = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [], register = [t:32*2]>
+!x = !tile.array<[t], f32>
+tile.program @forward {
+  %xs = tile.tensor "input:x" : !x
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %x = tile.load %xs[t = %i] : !x -> !tile.tile<[t = 64], f32, #near>
+    // expected-error @+1 {{'tile.map' op expected an operand in the layout of the result, but got '!tile.tile<[t = 64], f32, }}
+    %y = tile.map (%s = %x) : (!tile.tile<[t = 64], f32, #near>) -> !tile.tile<[t = 64], f32, #far> {
+      tile.yield %s : f32
+    }
+  }
+}
+
+// -----
+
+#l = #simt.layout<lane = [d:1, d:2, d:4, t:1, t:2], warp = [], register = [t:4*4]>
+#r = #simt.layout<lane = [_, _, _, t:1, t:2], warp = [], register = [t:4*4]>
+#o = #simt.layout<lane = [_, _, _, t:4, t:8], warp = [], register = [t:1*4]>
+!x = !tile.array<[t, d = 8], f32>
+tile.program @forward {
+  %xs = tile.tensor "input:x" : !x
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %x = tile.load %xs[t = %i] : !x -> !tile.tile<[d = 8, t = 16], f32, #l>
+    // expected-error @+1 {{'tile.reduce' op expected a result in the layout of the operand, but got '!tile.tile<[t = 16], f32, }}
+    %y = tile.reduce sum %x over(d) : !tile.tile<[d = 8, t = 16], f32, #l> -> !tile.tile<[t = 16], f32, #o>
+  }
+}
+
+// -----
+
+#l = #simt.layout<lane = [d:1, d:2, d:4, t:1, t:2], warp = [], register = [d:8*2]>
+#h = #simt.layout<lane = [d:1, d:2, _, t:1, t:2], warp = [], register = [d:4*2]>
+!x = !tile.array<[t, d = 16], f32>
+tile.program @forward {
+  %xs = tile.tensor "input:x" : !x
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %x = tile.load %xs[t = %i] : !x -> !tile.tile<[d = 16, t = 4], f32, #l>
+    // expected-error @+1 {{'tile.slice' op requires a renumbering of registers, but got '!tile.tile<[d = 16, t = 4], f32, }}
+    %y = tile.slice %x[d = 4, 8] : !tile.tile<[d = 16, t = 4], f32, #l> -> !tile.tile<[d = 8, t = 4], f32, #h>
+  }
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [], register = [u:1*2, t:8*2]>
+!a = !simt.buffer<1 x [t = 16, d = 16], bf16>
+!b = !simt.buffer<1 x [u = 8, d = 32], bf16>
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %a = simt.alloc "a" at 0 : !a
+    %b = simt.alloc "b" at 1024 : !b
+    // expected-error @+1 {{'simt.dot' op expected operands of one size along 'd', but got '!simt.buffer<1 x [t = 16, d = 16], bf16>' and '!simt.buffer<1 x [u = 8, d = 32], bf16>'}}
+    %s = simt.dot mma16 %a, %b over(d) : !a, !b -> !tile.tile<[t = 16, u = 8], f32, #s>
+  }
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [], register = [u:1*2, t:8*2]>
+!a = !simt.buffer<1 x [t = 16, d = 16], bf16>
+!b = !simt.buffer<1 x [u = 8, d = 16], bf16>
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %a = simt.alloc "a" at 0 : !a
+    %b = simt.alloc "b" at 1024 : !b
+    // expected-error @+1 {{'simt.dot' op unsupported sums of 'f64'; expected f32, or f64 with fma}}
+    %s = simt.dot mma16 %a, %b over(d) : !a, !b -> !tile.tile<[t = 16, u = 8], f64, #s>
+  }
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [], register = [t:8*2, u:1*2]>
+!a = !simt.buffer<1 x [t = 16, d = 16], bf16>
+!b = !simt.buffer<1 x [u = 8, d = 16], bf16>
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %a = simt.alloc "a" at 0 : !a
+    %b = simt.alloc "b" at 1024 : !b
+    // expected-error @+1 {{'simt.dot' op expected two neighbouring columns in the first registers, but got '!tile.tile<[t = 16, u = 8], f32, }}
+    %s = simt.dot mma16 %a, %b over(d) : !a, !b -> !tile.tile<[t = 16, u = 8], f32, #s>
+  }
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [], register = [u:1*2, t:8*2]>
+#a = #simt.layout<lane = [t:2, t:4, d:1, d:2, d:4], warp = [], register = [t:1*2, t:8*2, d:8*2]>
+!a = !tile.tile<[t = 16, d = 16], bf16, #a>
+!b = !simt.buffer<1 x [u = 8, d = 16], bf16>
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %one = arith.constant 1.0 : bf16
+    %a = tile.splat %one : bf16 -> !a
+    %b = simt.alloc "b" at 1024 : !b
+    // expected-error @+1 {{'simt.dot' op expected an operand with 'd' in lanes 0 and 1 and 't' in lanes 2 to 4, but got '!tile.tile<[d = 16, t = 16], bf16, }}
+    %s = simt.dot mma16 %a, %b over(d) : !a, !b -> !tile.tile<[t = 16, u = 8], f32, #s>
+  }
+}
+
+// -----
+
+#l = #simt.layout<lane = [d:1, d:2, d:4, t:1, t:2], warp = [], register = []>
+#o = #simt.layout<lane = [d:2, d:4, d:8, t:1, t:2], warp = [], register = [d:1*2]>
+!x = !tile.array<[t, d = 8], f32>
+!half = !tile.tile<[d = 8, t = 4], f32, #l>
+tile.program @forward {
+  %xs = tile.tensor "input:x" : !x
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %x = tile.load %xs[t = %i] : !x -> !half
+    // expected-error @+1 {{'tile.concat' op requires a renumbering of registers, but got '!tile.tile<[d = 8, t = 4], f32, }}
+    %z = tile.concat %x, %x along d : !half, !half -> !tile.tile<[d = 16, t = 4], f32, #o>
+  }
+}
+
+// -----
+
+// As many registers, but those of other threads.
+#near = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [], register = []>
+#back = #simt.layout<lane = [t:16, t:8, t:4, t:2, t:1], warp = [], register = []>
+!x = !tile.array<[t], f32>
+tile.program @forward {
+  %xs = tile.tensor "input:x" : !x
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %x = tile.load %xs[t = %i] : !x -> !tile.tile<[t = 32], f32, #near>
+    // expected-error @+1 {{'tile.map' op expected an operand in the layout of the result, but got '!tile.tile<[t = 32], f32, }}
+    %y = tile.map (%s = %x) : (!tile.tile<[t = 32], f32, #near>) -> !tile.tile<[t = 32], f32, #back> {
+      tile.yield %s : f32
+    }
+  }
+}
+
+// -----
+
+tile.program @forward {
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %c = arith.constant 3 : i32
+    // expected-error @+1 {{'arith.mulsi_extended' op unsupported op in a kernel of threads; expected ops of tile, simt, scf, arith and math}}
+    %low, %high = arith.mulsi_extended %c, %c : i32
+  }
+}
+
+// -----
+
+#l = #simt.layout<lane = [d:1, d:2, d:4, t:1, t:2], warp = [], register = []>
+#o = #simt.layout<lane = [t:1, t:2, _, _, _], warp = [], register = []>
+!x = !tile.array<[t, d = 8], f32>
+tile.program @forward {
+  %xs = tile.tensor "input:x" : !x
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %x = tile.load %xs[t = %i] : !x -> !tile.tile<[d = 8, t = 4], f32, #l>
+    // expected-error @+1 {{'tile.reduce' op expected a result in the layout of the operand, but got '!tile.tile<[t = 4], f32, }}
+    %y = tile.reduce sum %x over(d) : !tile.tile<[d = 8, t = 4], f32, #l> -> !tile.tile<[t = 4], f32, #o>
+  }
+}
+
+// -----
+
+#l = #simt.layout<lane = [t:1, t:2, _, _, _], warp = [], register = [d:1*8]>
+#o = #simt.layout<lane = [t:2, t:1, _, _, _], warp = [], register = [d:1*4]>
+!x = !tile.array<[t, d = 8], f32>
+tile.program @forward {
+  %xs = tile.tensor "input:x" : !x
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %x = tile.load %xs[t = %i] : !x -> !tile.tile<[d = 8, t = 4], f32, #l>
+    // expected-error @+1 {{'tile.slice' op requires a renumbering of registers, but got '!tile.tile<[d = 8, t = 4], f32, }}
+    %y = tile.slice %x[d = 0, 4] : !tile.tile<[d = 8, t = 4], f32, #l> -> !tile.tile<[d = 4, t = 4], f32, #o>
+  }
+}
+
+// -----
+
+#l = #simt.layout<lane = [t:1, t:2, _, _, _], warp = [], register = [d:1*4]>
+#o = #simt.layout<lane = [t:2, t:1, _, _, _], warp = [], register = [d:1*8]>
+!half = !tile.tile<[d = 4, t = 4], f32, #l>
+!x = !tile.array<[t, d = 4], f32>
+tile.program @forward {
+  %xs = tile.tensor "input:x" : !x
+  tile.kernel @k grid(%i in t) attributes {simt.warps = 1 : i64} {
+    %x = tile.load %xs[t = %i] : !x -> !half
+    // expected-error @+1 {{'tile.concat' op requires a renumbering of registers, but got '!tile.tile<[d = 4, t = 4], f32, }}
+    %y = tile.concat %x, %x along d : !half, !half -> !tile.tile<[d = 8, t = 4], f32, #o>
+  }
+}

@@ -54,6 +54,25 @@ TEST(PtxFault, OutOfBounds) {
             at(0, "ld.global.b32", 0) + "reads 4 bytes at global address 0x10, before every memory range");
 }
 
+TEST(PtxFault, OtherSpace) {
+  std::string matrix = "ldmatrix.sync.aligned.m8n8.x1.b16 {%r0}, [%d0];";
+  EXPECT_EQ(faultOf("mov.u64 %d0, g;\n" + matrix, {}, 0, {.declarations = ".global .align 16 .b8 g[16];\n"}),
+            at(1, "ldmatrix.sync.aligned.m8n8.x1.b16", 0, 1) + "expected an address in shared memory");
+  EXPECT_EQ(faultOf("mov.u64 %d0, 16;\ncvta.to.shared.u64 %d1, %d0;"),
+            at(1, "cvta.to.shared.u64", 0) + "expected an address in shared memory, but got 0x10");
+  EXPECT_EQ(faultOf("mov.u64 %d0, 16;\ncvta.to.local.u64 %d1, %d0;"),
+            at(1, "cvta.to.local.u64", 0) + "expected an address in local memory, but got 0x10");
+}
+
+TEST(PtxFault, SourceOfACopyPastItsBytes) {
+  Setting s{.declarations = ".shared .align 16 .b8 s[16];\n.global .align 16 .b8 g[32];\n"};
+  std::string copy = "mov.u64 %d0, g; mov.u32 %r0, BYTES;\ncp.async.cg.shared.global [s], [%d0], 16, %r0;";
+  auto with = [&](const char *bytes) { return std::string(copy).replace(copy.find("BYTES"), 5, bytes); };
+  EXPECT_EQ(faultOf(with("17"), {}, 0, s),
+            at(1, "cp.async.cg.shared.global", 0, 2) + "expected a source of at most 16 bytes, but got 17");
+  EXPECT_EQ(faultOf("setp.eq.u32 %p0, %t, 0;\n@!%p0 bra OUT;\n" + with("8") + "\nOUT:", {}, 0, s), "");
+}
+
 TEST(PtxFault, GlobalRanges) {
   alignas(16) uint32_t data[8] = {};
   std::string text = header + ".entry k(.param .u64 p) {\n.reg .b64 %d;\n.reg .b32 %r;\nld.param.u64 %d, "

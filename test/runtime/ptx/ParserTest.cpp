@@ -120,6 +120,8 @@ TEST(PtxParser, Messages) {
             "t.ptx:7:17: expected a floating-point constant such as 0f3F800000, but got '1'");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r;\nadd.s32 %r, %r, 0x100000000;")),
             "t.ptx:7:17: expected a constant of 32 bits, but got '0x100000000'");
+  EXPECT_EQ(errorOf(entry(".reg .b16 %h;\nmov.b16 %h, 0f3F800000;")),
+            "t.ptx:7:13: expected an integer constant, but got '0f3F800000'");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r;\nmov.b32 %r, 0f3F80;")),
             "t.ptx:7:13: expected 8 digits after 0f, but got '0f3F80'");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r;\nmov.b32 %r, 12x;")),
@@ -149,6 +151,8 @@ TEST(PtxParser, Messages) {
             "t.ptx:7:18: expected 4 operands, but got 2");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r<4>;\nld.shared.b32 %r0, %r1;")),
             "t.ptx:7:20: expected '[', but got '%r1'");
+  EXPECT_EQ(errorOf(entry(".reg .b32 %r;\nld.shared.b32 %r, [%d];")),
+            "t.ptx:7:20: expected a declared register or variable, but got '%d'");
   EXPECT_EQ(errorOf(entry(".reg .b16 %h;\n.reg .b32 %r;\nld.shared.b32 %r, [%h];")),
             "t.ptx:8:20: expected a register of 32 or 64 bits, but got '%h' of type .b16");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r<4>;\n.reg .b64 %d;\ncp.async.cg.shared.global [%r0], [%d], 8;")),

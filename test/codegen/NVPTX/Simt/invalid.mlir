@@ -195,3 +195,58 @@ func.func @contract_axes(%p: !tile.tile<[b = 2, f = 8, t = 8], f32, #l>, %x: !td
   simt.contract %p over(f) <8, orders 1 to 1> from %start at %x over(d) into %x : !tile.tile<[b = 2, f = 8, t = 8], f32, #l>, !td, !td
   return
 }
+
+// -----
+
+#rows = #simt.layout<lane = [t:1, t:2, t:4, t:8, t:16], warp = [], register = []>
+func.func @relayout_elements(%x: !tile.tile<[t = 32], f32, #rows>) {
+  // expected-error @+1 {{expected tiles that differ in their layout alone, but got '!tile.tile<[t = 32], f32, }}
+  %y = simt.relayout %x : !tile.tile<[t = 32], f32, #rows> -> !tile.tile<[t = 32], bf16, #rows>
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [], register = [u:1*2, t:8*2]>
+!a = !simt.buffer<1 x [t = 16, d = 16], bf16>
+!b = !simt.buffer<1 x [u = 8, d = 16], bf16>
+func.func @sum_over_two(%a: !a, %b: !b) {
+  // expected-error @+1 {{'simt.dot' op expected one axis to sum over, but got 2}}
+  %x = simt.dot mma16 %a, %b over(d, u) : !a, !b -> !tile.tile<[t = 16, u = 8], f32, #s>
+  return
+}
+
+// -----
+
+#r = #simt.layout<lane = [t:1, t:2, t:4, t:8, u:1], warp = [], register = [u:2*4]>
+!a = !simt.buffer<1 x [t = 16, d = 16], bf16>
+!b = !simt.buffer<1 x [u = 8, d = 16], bf16>
+func.func @no_fragment(%a: !a, %b: !b) {
+  // expected-error @+1 {{'simt.dot' op expected an accumulator of two axes, but got '!tile.tile<[t = 16, u = 8], f32, }}
+  %x = simt.dot mma16 %a, %b over(d) : !a, !b -> !tile.tile<[t = 16, u = 8], f32, #r>
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [], register = [u:1*2, t:8*2]>
+!a = !simt.buffer<1 x [t = 16, d = 16], bf16>
+!b = !simt.buffer<1 x [u = 8, d = 16], bf16>
+!s = !tile.tile<[t = 16, u = 8], f32, #s>
+!c = !tile.tile<[t = 16, u = 8], f64, #s>
+func.func @other_accumulator(%a: !a, %b: !b, %c: !c) {
+  // expected-error @+1 {{'simt.dot' op expected an accumulator of type '!tile.tile<[t = 16, u = 8], f32, }}
+  %x = "simt.dot"(%a, %b, %c) <{kind = 0 : i32, over = ["d"]}> : (!a, !b, !c) -> !s
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [], register = [u:1*2]>
+!a = !simt.buffer<1 x [t = 8, d = 8], f32>
+!b = !simt.buffer<1 x [t = 8, u = 8], f32>
+func.func @sum_over_own(%a: !a, %b: !b) {
+  // expected-error @+1 {{'simt.dot' op expected a result without axis 't', which is summed over, but got '!tile.tile<[t = 8, u = 8], f32, }}
+  %x = simt.dot fma %a, %b over(t) : !a, !b -> !tile.tile<[t = 8, u = 8], f32, #s>
+  return
+}
