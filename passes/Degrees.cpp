@@ -93,16 +93,74 @@ SmallVector<Exponent> taylor::findExponents(FunctionOp function) {
 }
 
 //===----------------------------------------------------------------------===//
+// Several exponentials in one operation
+//===----------------------------------------------------------------------===//
+
+/// Collects the exponentials that a weight adds up, each times a number of a usual size; false where it has
+/// others.
+static bool collectSummands(Value scalar, llvm::SmallDenseSet<Value> &summands) {
+  auto isUsual = [](Value factor) {
+    constexpr double largest = 1 << 20;
+    FloatAttr number;
+    double size = matchPattern(factor, m_Constant(&number)) ? std::abs(number.getValueAsDouble()) : 0.0;
+    return size >= 1.0 / largest && size <= largest;
+  };
+  Operation *op = scalar.getDefiningOp();
+  if (isa_and_nonnull<math::ExpOp>(op)) {
+    summands.insert(scalar);
+    return true;
+  }
+  if (isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MaximumFOp, arith::NegFOp>(op))
+    return llvm::all_of(op->getOperands(), [&](Value part) { return collectSummands(part, summands); });
+  if (isa_and_nonnull<arith::MulFOp>(op))
+    for (unsigned i : {0, 1})
+      if (isUsual(op->getOperand(i)))
+        return collectSummands(op->getOperand(1 - i), summands);
+  if (isa_and_nonnull<arith::DivFOp>(op) && isUsual(op->getOperand(1)))
+    return collectSummands(op->getOperand(0), summands);
+  return llvm::none_of(collectScalars(scalar), [](Value part) { return part.getDefiningOp<math::ExpOp>(); });
+}
+
+/// Whether the largest of an operation's exponents is subtracted from all without loss: each of its sums
+/// adds up all of its exponentials.
+static bool addsAll(PairwiseOp op, const llvm::SmallDenseSet<Value> &exponentials) {
+  Operation *yield = op.getWeight().front().getTerminator();
+  return llvm::all_of(op.getSums().getAsRange<PairSumAttr>(), [&](PairSumAttr sum) {
+    llvm::SmallDenseSet<Value> summands;
+    return sum.getKind() != PairOutput::Maximum &&
+           collectSummands(yield->getOperand(sum.getYielded()), summands) &&
+           llvm::all_of(exponentials, [&](Value exp) { return summands.contains(exp); });
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // Degrees
 //===----------------------------------------------------------------------===//
 
 DegreeAnalysis::DegreeAnalysis(FunctionOp function) : exponents(findExponents(function)), function(function) {
   DenseMap<Operation *, unsigned> leaders; // an operation has one running maximum
+  llvm::MapVector<Operation *, llvm::SmallDenseSet<Value>> exponentials;
   for (auto [k, exponent] : llvm::enumerate(exponents)) {
     exponent.leader = leaders.try_emplace(exponent.provider, k).first->second;
     exponent.enabled = !exponent.provider.hasMaximum();
-    for (auto [op, exp] : exponent.sites)
+    for (auto [op, exp] : exponent.sites) {
       exponentOf[exp] = k;
+      exponentials[op].insert(exp.getResult());
+    }
+  }
+  // Of several exponents, which to subtract is not ours to choose, but for the largest of what one operation
+  // adds up.
+  for (auto &[op, some] : exponentials) {
+    llvm::SmallDenseSet<unsigned> numbers, ofProviders;
+    for (Value exp : some) {
+      unsigned number = exponentOf.lookup(exp.getDefiningOp());
+      numbers.insert(number);
+      ofProviders.insert(exponents[number].leader);
+    }
+    bool isProvider = leaders.contains(op);
+    if (numbers.size() > 1 && isProvider && (ofProviders.size() > 1 || !addsAll(cast<PairwiseOp>(op), some)))
+      for (unsigned leader : ofProviders)
+        giveUp(leader);
   }
   // Each round that fails gives up or joins an exponent, so this ends.
   while (!run())
