@@ -136,7 +136,8 @@ struct MergeChoice : OpRewritePattern<arith::SelectOp> {
   }
 };
 
-/// What a scalar is a product of, as far as nobody else reads the products: quotients and signs too.
+/// What a scalar is a product of, as far as nobody else reads the products: quotients and signs too, and the
+/// products themselves. (Products.h reads whole products, whoever else reads parts of them.)
 void collectFactors(Value scalar, SmallVectorImpl<Value> &factors) {
   Operation *from = scalar.getDefiningOp();
   factors.push_back(scalar);
@@ -182,7 +183,7 @@ LogicalResult hide(PatternRewriter &rewriter, Operation *reader, Value scalar, V
   return success();
 }
 
-/// A choice between an exponential, times something, and what is none.
+/// A choice between a product with an exponential and something else.
 struct HideUnchosen : OpRewritePattern<arith::SelectOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
@@ -191,7 +192,7 @@ struct HideUnchosen : OpRewritePattern<arith::SelectOp> {
   }
 };
 
-/// An exponential times a choice that may be 0.
+/// A product with an exponential, times one with a choice that may be 0.
 struct HideVanishing : OpRewritePattern<arith::MulFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::MulFOp op, PatternRewriter &rewriter) const override {

@@ -146,18 +146,21 @@ private:
 PairwiseOp Shift::replaceProvider(PairwiseOp old, double floor) {
   OpBuilder builder(old.getWeight().front().getTerminator());
   Value largest;
-  SmallVector<Operation *> unused; // in the weight itself
+  SmallVector<Operation *> maxima; // cloned below, and then unused here
   for (Exponent &exponent : analysis.exponents) {
     if (!exponent.enabled || exponent.provider != old)
       continue;
     Value x = exponent.sites.front().second.getOperand();
-    if (largest)
-      unused.push_back(arith::MaximumFOp::create(builder, old.getLoc(), largest, x));
-    largest = unused.empty() ? x : unused.back()->getResult(0);
+    if (!largest) {
+      largest = x;
+      continue;
+    }
+    maxima.push_back(arith::MaximumFOp::create(builder, old.getLoc(), largest, x));
+    largest = maxima.back()->getResult(0);
   }
   builder.setInsertionPoint(old);
   PairwiseOp provider = addMaximum(builder, old, largest, floor);
-  for (Operation *op : llvm::reverse(unused))
+  for (Operation *op : llvm::reverse(maxima))
     op->erase();
   for (Exponent &exponent : analysis.exponents) {
     if (exponent.provider == old)

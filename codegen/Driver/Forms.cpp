@@ -76,8 +76,8 @@ static double stateBytes(FunctionOp step) {
 /// Makes `steps` of the specialised specification: the recurrence, where its sums have that form, else its
 /// forward, of queries whose call has all keys.
 LogicalResult Driver::prepareSteps() {
-  // What is to be said of the specification is said where its other functions are made; of a recurrence, at
-  // its end.
+  // What is to be said of the specification is said where its other functions are made; what is of the
+  // recurrence alone, when it is known to be one.
   SmallVector<std::pair<Location, std::string>> ofRecurrence;
   auto lower = [&](const CarriedStates &states) -> LogicalResult {
     steps = module->clone();

@@ -120,7 +120,8 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
   }
   case Reduction::Max: {
     // Ties share: cotangent / number of them. The value may have been computed again, and then rounds
-    // differently than the one that the maximum is of.
+    // differently than the one that the maximum is of: by an ulp or so where nothing cancels, a rotation say.
+    // (What is read back from a rounded output differs by more, and is not compared: taylor-reuse-outputs.)
     auto isMaximum = [&](OpBuilder &builder, Location loc, Value value, Value maximum, Value then) -> Value {
       Type real = value.getType();
       double rounding = std::ldexp(8.0, -int(cast<FloatType>(real).getFPMantissaWidth()));

@@ -3,6 +3,8 @@
 //   w[t,u] = <L2(q[t]), L2(k[u])>, after RoPE, L2 over the heads: x / max(|x|, 1e-12)
 //   o = sum of w v[u] / i^sigmoid(power), i = u + 1, one power per head
 //
+// With one head of keys this norm leaves their signs alone, and dk is 0 but for what rounding leaves.
+//
 // Source: Figure 4; `linear_cosine` in the code of the paper.
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>

@@ -21,6 +21,14 @@ void SimtDialect::registerAttributes() {
       >();
 }
 
+bool mlir::simt::haveSamePlaces(LayoutAttr a, LayoutAttr b, StringRef but) {
+  auto isSame = [&](const Digit &x, const Digit &y) {
+    return x == y || ((x.isReplica() || x.isAlong(but)) && (y.isReplica() || y.isAlong(but)));
+  };
+  return a.getWarps().size() == b.getWarps().size() && llvm::all_of_zip(a.getLanes(), b.getLanes(), isSame) &&
+         llvm::all_of_zip(a.getWarps(), b.getWarps(), isSame);
+}
+
 //===----------------------------------------------------------------------===//
 // Text: lane = [u:2, _, t:1], register = [u:1*2, t:8*2]
 //===----------------------------------------------------------------------===//

@@ -48,10 +48,8 @@ inline LayoutAttr layoutOf(Type tile) {
   return llvm::dyn_cast_if_present<LayoutAttr>(llvm::cast<tile::TileType>(tile).getLayout());
 }
 
-/// Whether threads stand at the same places in tiles of both layouts.
-inline bool haveSamePlaces(LayoutAttr a, LayoutAttr b) {
-  return a.getLanes() == b.getLanes() && a.getWarps() == b.getWarps();
-}
+/// Whether threads stand at the same places in tiles of both layouts, but along one axis.
+bool haveSamePlaces(LayoutAttr a, LayoutAttr b, llvm::StringRef but = "");
 
 /// Shape of an accumulator of mma.m16n8, in elements and warps. Warps beyond the rows and columns hold
 /// copies.

@@ -99,7 +99,7 @@ LogicalResult KernelEmitter::emitSlice(tile::SliceOp op) {
   SmallVector<Value> results;
   for (int64_t i = 0, e = to.getNumRegisters(); i < e; ++i) {
     int64_t offset = op.getOffset() + op.getStride() * to.getOffset(i, axis);
-    int64_t place = haveSamePlaces(from, to) ? from.findRegister(to, i, axis, offset) : -1;
+    int64_t place = haveSamePlaces(from, to, axis) ? from.findRegister(to, i, axis, offset) : -1;
     if (place < 0)
       return op.emitOpError() << "requires a renumbering of registers, but got " << op.getInput().getType()
                               << " and " << op.getType();
@@ -120,7 +120,7 @@ LogicalResult KernelEmitter::emitConcat(tile::ConcatOp op) {
     Value source = isFirst ? op.getA() : op.getB();
     offset = op.getInterleaved() ? offset / 2 : isFirst ? offset : offset - size;
     LayoutAttr from = layoutOf(source.getType());
-    int64_t place = haveSamePlaces(from, to) ? from.findRegister(to, i, axis, offset) : -1;
+    int64_t place = haveSamePlaces(from, to, axis) ? from.findRegister(to, i, axis, offset) : -1;
     if (place < 0)
       return op.emitOpError() << "requires a renumbering of registers, but got " << source.getType()
                               << " and " << op.getType();
