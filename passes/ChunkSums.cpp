@@ -200,7 +200,8 @@ std::optional<ChunkSums::Refusal> ChunkSums::rewrite(PairwiseOp op) {
   if (op.hasMaximum()) {
     Value maximum = buildMaximum(builder, op);
     if (!maximum)
-      return Refusal{op.getLoc(), "its weights are exponentials, which a running maximum shifts"};
+      return Refusal{op.getLoc(),
+                     "its weights are exponentials, of scores or decays, which a running maximum shifts"};
     op = replaceMaximum(builder, op, maximum);
     builder.setInsertionPoint(op);
   }

@@ -194,9 +194,10 @@ SeparableTerm SeparableSums::factorTerm(Value scalar) {
 std::optional<SeparableSums::Terms> SeparableSums::computeArgument(BlockArgument argument) {
   int64_t product = argument.getArgNumber();
   if (product >= op.getNumProducts())
-    return refuse(op.getLoc(), argument == argument.getOwner()->getArguments().back() && op.hasMaximum()
-                                   ? "its weights are exponentials, which a running maximum shifts"
-                                   : "a weight reads an array with lag");
+    return refuse(op.getLoc(),
+                  argument == argument.getOwner()->getArguments().back() && op.hasMaximum()
+                      ? "its weights are exponentials, of scores or decays, which a running maximum shifts"
+                      : "a weight reads an array with lag");
   SeparableTerm term = numberTerm(1.0);
   if (product == score)
     term.series = {0.0, 1.0};

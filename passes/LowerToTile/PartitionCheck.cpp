@@ -22,8 +22,9 @@ static LogicalResult checkSizes(Operation *op, TypeRange types) {
 static LogicalResult checkPairs(PairwiseOp op) {
   if (op.hasMaximum() && !PairEmitter::isRowsOnly(op))
     return op.emitOpError(
-        "unsupported maximum in an operation with sums into columns or a total: the maximum is known after "
-        "the last key only; sum into rows in an operation of its own");
+        "unsupported maximum in an operation with sums into columns or a total, as gradients of its arrays "
+        "are: the maximum is known after the last key only; sum into rows in an operation of its own, or "
+        "leave the maximum out: exponentials are shifted by it where that cancels");
   for (auto [sum, type] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), op.getResultTypes()))
     if (sum.getKind() == PairOutput::Total && !tokenAxis(cast<ArrayType>(type)).empty())
       return op.emitOpError() << "expected a total without t, u and lag, but got " << type

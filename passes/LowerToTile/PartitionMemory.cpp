@@ -107,7 +107,8 @@ void Partition::chooseStored() {
       bool rowsOnly = PairEmitter::isRowsOnly(pairs),
            diagonals = PairEmitter::hasDiagonalsOnGrid(pairs, sizes);
       for (Value array : pairs.getArrays()) {
-        bool isOuter = (sizes.readsOnce || !typeOf(array).has(rowsOnly ? "u" : "t")) &&
+        // Sums that a block makes for its own place are made nowhere in a loop.
+        bool isOuter = ((sizes.readsOnce && !readsSums(array)) || !typeOf(array).has(rowsOnly ? "u" : "t")) &&
                        !typeOf(array).has("lag") && (!diagonals || tokenAxis(typeOf(array)).empty());
         ScoreTile tile =
             rowsOnly ? PairEmitter::rowTile(pairs, sizes) : PairEmitter::columnTile(pairs, sizes);

@@ -66,7 +66,7 @@ taylor.function @divided.forward of @divided("input:q" %q: !q, "input:k" %k: !k,
 !row = !taylor.array<[b, h, t]>
 !column = !taylor.array<[b, g, u]>
 taylor.function @maximum.forward of @maximum("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-error @below {{unsupported chunked form: its weights are exponentials, which a running maximum shifts; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
+  // expected-error @below {{unsupported chunked form: its weights are exponentials, of scores or decays, which a running maximum shifts; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t; use the parallel form}}
   %o = taylor.pairwise { s = dot(%q, %k), m = maximum(s) } visible(u <= t) -> rows(s - m, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o : !o
 }

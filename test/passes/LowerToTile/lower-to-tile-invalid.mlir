@@ -40,7 +40,7 @@ taylor.function @largest.forward of @largest("input:a" %a: !row) {
 !q = !taylor.array<[b, h, t, d = 4], f32>
 !k = !taylor.array<[b, h, u, d = 4], f32>
 taylor.function @late_maximum.forward of @late_maximum("input:q" %q: !q, "input:k" %k: !k) {
-  // expected-error @below {{'taylor.pairwise' op unsupported maximum in an operation with sums into columns or a total: the maximum is known after the last key only; sum into rows in an operation of its own}}
+  // expected-error @below {{'taylor.pairwise' op unsupported maximum in an operation with sums into columns or a total, as gradients of its arrays are: the maximum is known after the last key only; sum into rows in an operation of its own, or leave the maximum out: exponentials are shifted by it where that cancels}}
   %o = taylor.pairwise { s = dot(%q, %k), m = maximum(s), w = exp(s - m) } -> columns(w, %q) : !q, !k -> !k
   taylor.yield "output:o" %o : !k
 }
