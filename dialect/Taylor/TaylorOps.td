@@ -160,7 +160,7 @@ def Taylor_RecurrenceOp : Taylor_ArrayOp<"recurrence", [AttrSizedOperandSegments
         H[t] = H[t-1] + (k[t]^(x)n)^T v[t]             H[-1] = state, or 0
         O[t] = coefficient * scale^n * q[t]^(x)n . H[t]
 
-    `mass` is the same with v = 1. The sum `state` is the state after the last key, [b, g, f, e] with f = d^n.
+    `mass` is the same with v = 1. The sum `state` is the state after the last key, [b, g, e, f] with f = d^n.
 
     ```mlir
     %n2, %z2 = taylor.recurrence [numerator, mass] %q, %k, %v order(2) coefficient(0.5) scale(rsqrt(size(d))) causal : !q, !k, !v

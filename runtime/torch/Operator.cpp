@@ -150,6 +150,15 @@ bool needsGradient(at::TensorList tensors) {
   return false;
 }
 
+/// Kernels have no forward-mode derivative: without a word, a tangent would be 0.
+void refuseTangents(at::TensorList tensors) {
+  for (const at::Tensor &tensor : tensors)
+    TORCH_CHECK(
+        !tensor.defined() || !tensor._fw_grad(0).defined(),
+        "taylor: unsupported forward-mode derivative (torch.func.jvp, dual numbers); take the reverse "
+        "mode (torch.func.vjp, backward())");
+}
+
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
 public:
   /// `program` is that of spec and options.
@@ -200,6 +209,7 @@ public:
 };
 
 Tensors attentionAutograd(at::TensorList inputs, Text spec, Text options, Offset offset) {
+  refuseTangents(inputs);
   if (needsGradient(inputs)) {
     auto program = checked([&] { return Program::find(spec, options); });
     Tensors all;
@@ -212,6 +222,7 @@ Tensors attentionAutograd(at::TensorList inputs, Text spec, Text options, Offset
 
 /// New tokens go on from what lies in memory, which has no derivative.
 Tensors stepAutograd(at::TensorList inputs, at::TensorList states, Text spec, Text options, Offset offset) {
+  refuseTangents(inputs);
   TORCH_CHECK(!needsGradient(inputs) && !needsGradient(states),
               "taylor: unsupported gradient of taylor::step; call it under torch.no_grad(), or "
               "taylor::attention with --states, which is differentiable");

@@ -154,12 +154,17 @@ Program::~Program() {
 }
 
 int Program::inputWithAxis(const char *axis) const {
-  for (size_t i = 0; i < description.inputs.size(); ++i)
-    if (tells(description.inputs[i]))
-      for (const runtime::Axis &candidate : description.inputs[i].axes)
-        if (candidate.name == axis)
-          return int(i);
-  return -1;
+  int learned = -1; // where nothing else has it
+  for (size_t i = 0; i < description.inputs.size(); ++i) {
+    const runtime::TensorInfo &input = description.inputs[i];
+    if (input.optional || std::ranges::find(input.axes, axis, &runtime::Axis::name) == input.axes.end())
+      continue;
+    if (tells(input))
+      return int(i);
+    if (learned < 0)
+      learned = int(i);
+  }
+  return learned;
 }
 
 std::vector<std::string> Program::sizedArguments(TaylorDtype dtype, int64_t d, int64_t e) const {

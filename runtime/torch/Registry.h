@@ -54,7 +54,7 @@ public:
   /// There are states before and behind a call, whose sizes depend on the target.
   bool hasStates = false;
 
-  /// One input that has the axis and that no call leaves out, or -1.
+  /// One input that has the axis and that no call leaves out, a learned one where nothing else has it; or -1.
   int inputWithAxis(const char *axis) const;
   int dInput, eInput, dtypeInput; ///< Such inputs that tell d, e and the dtype; -1: none.
 

@@ -45,6 +45,24 @@ def agrees_with_the_reference():
             run(BIN / "taylor-run", SPEC, "--device=cpu", "--check", "--poison", f"--dtype={dtype}", f"--shape={shape}")
 
 
+def takes_sizes_from_learned_arrays():
+    """Where no other input has d and e; heads and sizes are none that a compiler would guess."""
+    generator = torch.Generator().manual_seed(2)
+    make = lambda *sizes: (0.4 * torch.randn(*sizes, generator=generator, dtype=torch.float64)).requires_grad_()
+    inputs = [make(2, 19, 24), make(2, 19, 16), make(4, 24, 24), make(2, 24, 16), make(2, 40, 16)]
+
+    def eager(queries, latent, wq, wk, wv):
+        q = torch.einsum("btr,hdr->bhtd", queries, wq)
+        k, v = (torch.einsum("bum,gcm->bguc", latent, w).repeat_interleave(2, 1) for w in (wk, wv))
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    single = [x.detach().float().requires_grad_() for x in inputs]
+    want, got = eager(*inputs), attention(*single, spec=str(HERE / "Inputs" / "latent.mlir"))
+    assert got.shape == (2, 4, 19, 40)
+    for a, b in zip([got, *torch.autograd.grad(got.square().sum(), single)], [want, *torch.autograd.grad(want.square().sum(), inputs)]):
+        assert (a.double() - b).norm() < 1e-5 * b.norm()
+
+
 def agrees_with_pytorch():
     sizes = dict(zip("bhgtude", (2, 4, 2, 65, 97, 32, 16)))
     inputs = formulas.make_inputs("softmax", sizes, torch.float32, more={"out_gate": "bht", "norm_weight": "e"})
@@ -78,6 +96,6 @@ def trains():
         assert names[f"{layer}.{name}"]["shape"] == shape, f"{name}: {names.get(f'{layer}.{name}')}"
 
 
-for step in (compiles, agrees_with_the_reference, agrees_with_pytorch, trains):
+for step in (compiles, agrees_with_the_reference, agrees_with_pytorch, takes_sizes_from_learned_arrays, trains):
     step()
     print(step.__name__.replace("_", " "))

@@ -247,6 +247,17 @@ class Operator(unittest.TestCase):
             self.assertEqual(str(caught.exception), f"expected a tensor for {name}, but got {kind}")
         self.error("taylorc could not compile", q, k, v, gate, weight, options="--no-such-option")
 
+    def test_no_forward_mode(self):
+        q, k, v = make(gated=False, grad=False)
+        message = ("taylor: unsupported forward-mode derivative (torch.func.jvp, dual numbers); take the reverse mode "
+                   "(torch.func.vjp, backward())")
+        with self.assertRaises(RuntimeError) as caught:
+            torch.func.jvp(lambda x: attention(x, k, v, spec=PLAIN), (q,), (torch.ones_like(q),))
+        self.assertEqual(str(caught.exception), message)
+        with torch.autograd.forward_ad.dual_level(), self.assertRaises(RuntimeError) as caught:
+            attention(torch.autograd.forward_ad.make_dual(q, torch.ones_like(q)), k, v, spec=PLAIN)
+        self.assertEqual(str(caught.exception), message)
+
     def test_no_second_derivative(self):
         inputs = make()
         gradient = torch.autograd.grad(attention(*inputs, spec=GATED).square().sum(), inputs[0], create_graph=True)[0]
