@@ -120,9 +120,23 @@ tile::ArrayType ProgramAssembler::apart(tile::ArrayType rows) {
 }
 
 void ProgramAssembler::declareTensors() {
+  // A call's sizes are those of its tensors: where none that is read or written has an axis, one that is
+  // not read tells its size.
+  llvm::SmallDenseSet<StringRef> told;
+  auto tell = [&](Type type) {
+    bool any = false;
+    for (StringAttr axis : cast<ArrayType>(type).getAxes())
+      any |= isRuntimeAxis(axis) && told.insert(axis).second;
+    return any;
+  };
+  for (BlockArgument argument : function.getBody().getArguments())
+    if (!argument.use_empty())
+      tell(argument.getType());
+  for (Type type : function.getBody().front().getTerminator()->getOperandTypes())
+    tell(type);
   for (auto [argument, name] :
        llvm::zip(function.getBody().getArguments(), function.getArgNames().getAsRange<StringAttr>()))
-    if (!argument.use_empty())
+    if (!argument.use_empty() || tell(argument.getType()))
       memory.values[argument] = tile::TensorOp::create(
           builder, argument.getLoc(), storageOf(typeOf(argument), typeOf(argument).getElementType()), name,
           UnitAttr());
