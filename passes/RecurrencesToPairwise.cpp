@@ -40,6 +40,82 @@ Value buildSeries(OpBuilder &builder, Location loc, Value x, int64_t first, Arra
   return sum;
 }
 
+/// How many keys a query sees: all, or those with u <= t.
+Value buildPlaceCount(OpBuilder &builder, Location loc, Type real, bool causal) {
+  SmallVector<StringRef> axes;
+  if (causal)
+    axes.push_back("t");
+  return buildMap(
+      builder, loc, {}, {},
+      [&](OpBuilder &b, Location loc, ValueRange) -> Value {
+        Value keys = SizeOp::create(b, loc, real, b.getStringAttr("u"));
+        if (!causal)
+          return keys;
+        Value t = IndexOp::create(b, loc, real, b.getStringAttr("t"));
+        Value upToHere = arith::AddFOp::create(b, loc, t, buildNumber(b, loc, real, 1.0));
+        Value any = arith::MaximumFOp::create(b, loc, upToHere, buildNumber(b, loc, real, 0.0));
+        return arith::MinimumFOp::create(b, loc, any, keys);
+      },
+      joinAxes({}, real, axes));
+}
+
+/// rows(1.0) over the visible pairs, of which `condition` reads `arrays`, and `buildVisible` writes the
+/// whole.
+Value buildPairCount(OpBuilder &builder, Location loc, Type real, ArrayRef<Value> arrays, Region &condition,
+                     function_ref<void(Region &)> buildVisible) {
+  SmallVector<StringRef> axes = {"t"};
+  for (StringRef axis : indexedAxes(condition))
+    if (axis != "t" && axis != "u")
+      axes.push_back(axis);
+  ArrayType rows = joinAxes({}, real, axes);
+  for (auto [array, argument] : llvm::zip_equal(arrays, condition.getArguments()))
+    if (!argument.use_empty())
+      rows = joinArrays([&] { return emitError(loc); }, builder.getContext(),
+                        {rows, arrayTypeOf(array).without({"t", "u", "lag"})}, {}, real)
+                 .value_or(rows);
+  // The group of a key/value head is that of its query heads.
+  if (rows.has("g"))
+    rows = rows.renamed("g", "h");
+  auto scalars = llvm::to_vector(llvm::seq<int64_t>(0, arrays.size()));
+  auto output = PairSumAttr::get(builder.getContext(), PairOutput::Rows, 0, -1);
+  auto op = PairwiseOp::create(builder, loc, TypeRange(rows), arrays, ArrayRef<int64_t>(), scalars,
+                               builder.getArrayAttr({output}));
+  buildVisible(op.getVisible());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(addBlock(op.getWeight(), scalarTypesOf(arrays), loc));
+    YieldOp::create(builder, loc, buildNumber(builder, loc, real, 1.0), ArrayAttr());
+  }
+  // Without what only weights read: it would depend on that.
+  Value count = clonePairwise(builder, op, {true}).getResult(0);
+  op.erase();
+  return count;
+}
+
+/// Whether the condition of visible pairs is u <= t.
+bool isCausal(Region &visible) {
+  auto compare = visible.front().getTerminator()->getOperand(0).getDefiningOp<arith::CmpFOp>();
+  auto isPlace = [](Value scalar, StringRef axis) {
+    auto index = scalar.getDefiningOp<IndexOp>();
+    return index && index.getAxis() == axis;
+  };
+  return compare && compare.getPredicate() == arith::CmpFPredicate::OLE && isPlace(compare.getLhs(), "u") &&
+         isPlace(compare.getRhs(), "t");
+}
+
+/// The same of an operation over pairs that a specification has itself.
+Value buildCount(OpBuilder &builder, PairwiseOp op) {
+  Type real = op.getRealType();
+  if (op.getVisible().empty() || isCausal(op.getVisible()))
+    return buildPlaceCount(builder, op.getLoc(), real, !op.getVisible().empty());
+  SmallVector<Value> arrays =
+      llvm::map_to_vector(op.getScalars(), [&](int64_t number) { return Value(op.getArrays()[number]); });
+  return buildPairCount(builder, op.getLoc(), real, arrays, op.getVisible(), [&](Region &region) {
+    IRMapping values;
+    op.getVisible().cloneInto(&region, values);
+  });
+}
+
 /// The parts that `taylor.recurrences` and `taylor.recurrence` have in common.
 struct SumOverKeys {
   Operation *op;
@@ -68,7 +144,6 @@ private:
   void buildVisible(Region &region, ArrayRef<Value> scalars, unsigned firstExtra);
   Value buildWeight(OpBuilder &b, ValueRange arguments, unsigned firstExtra);
   Value buildCount();
-  Value buildPairCount();
 
   SumOverKeys sum;
   OpBuilder &builder;
@@ -121,57 +196,12 @@ Value PairwiseBuilder::buildWeight(OpBuilder &b, ValueRange arguments, unsigned 
   return weight;
 }
 
-/// rows(1.0) over the visible pairs.
-Value PairwiseBuilder::buildPairCount() {
-  SmallVector<StringRef> axes = {"t"};
-  for (StringRef axis : indexedAxes(*sum.visible))
-    if (axis != "t" && axis != "u")
-      axes.push_back(axis);
-  ArrayType rows = joinAxes({}, real, axes);
-  for (auto [extra, argument] : llvm::zip_equal(sum.extras, sum.visible->getArguments()))
-    if (!argument.use_empty())
-      rows = joinArrays([&] { return emitError(loc); }, builder.getContext(),
-                        {rows, arrayTypeOf(extra).without({"t", "u", "lag"})}, {}, real)
-                 .value_or(rows);
-  // The group of a key/value head is that of its query heads.
-  if (rows.has("g"))
-    rows = rows.renamed("g", "h");
-  SmallVector<Value> arrays(sum.extras);
-  auto scalars = llvm::to_vector(llvm::seq<int64_t>(0, arrays.size()));
-  auto output = PairSumAttr::get(builder.getContext(), PairOutput::Rows, 0, -1);
-  auto op = PairwiseOp::create(builder, loc, TypeRange(rows), arrays, ArrayRef<int64_t>(), scalars,
-                               builder.getArrayAttr({output}));
-  buildVisible(op.getVisible(), arrays, 0);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(addBlock(op.getWeight(), scalarTypesOf(arrays), loc));
-    YieldOp::create(builder, loc, buildNumber(builder, loc, real, 1.0), ArrayAttr());
-  }
-  // Without what only weights read: it would depend on that.
-  Value count = clonePairwise(builder, op, {true}).getResult(0);
-  op.erase();
-  return count;
-}
-
 Value PairwiseBuilder::buildCount() {
-  if (hasConditions())
-    return buildPairCount();
-  bool causal = sum.mask == Mask::Causal;
-  SmallVector<StringRef> axes;
-  if (causal)
-    axes.push_back("t");
-  return buildMap(
-      builder, loc, {}, {},
-      [&](OpBuilder &b, Location loc, ValueRange) -> Value {
-        Value keys = SizeOp::create(b, loc, real, b.getStringAttr("u"));
-        if (!causal)
-          return keys;
-        Value t = IndexOp::create(b, loc, real, b.getStringAttr("t"));
-        Value upToHere = arith::AddFOp::create(b, loc, t, buildNumber(b, loc, real, 1.0));
-        Value any = arith::MaximumFOp::create(b, loc, upToHere, buildNumber(b, loc, real, 0.0));
-        return arith::MinimumFOp::create(b, loc, any, keys);
-      },
-      joinAxes({}, real, axes));
+  if (!hasConditions())
+    return buildPlaceCount(builder, loc, real, sum.mask == Mask::Causal);
+  SmallVector<Value> arrays(sum.extras);
+  return buildPairCount(builder, loc, real, arrays, *sum.visible,
+                        [&](Region &region) { buildVisible(region, arrays, 0); });
 }
 
 void PairwiseBuilder::build() {
@@ -252,8 +282,8 @@ FailureOr<SumOverKeys> readSum(RecurrencesOp op) {
 
 FailureOr<SumOverKeys> readSum(RecurrenceOp op) {
   if (op.getState() || op.getSum(Sum::State))
-    return op.emitError(
-        "unsupported state of a recurrence in pairwise form: use the recurrent or the chunked form");
+    return op.emitError("unsupported state of a recurrence in kernels: leave it out; --states gives those of "
+                        "every sum to the caller");
   Series series{static_cast<int64_t>(op.getOrder()), {op.getCoefficient().convertToDouble()}};
   return SumOverKeys{op,      op.getQuery(), op.getKey(),  op.getValue(),  op.getDecay(),
                      {},      op.getSums(),  op.getMask(), &op.getScale(), nullptr,
@@ -270,6 +300,16 @@ class RecurrencesToPairwise : public ::taylor::impl::RecurrencesToPairwisePassBa
 LogicalResult RecurrencesToPairwise::lower(Block &block) {
   RowGuards guards;
   for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto pairs = dyn_cast<PairwiseOp>(op)) {
+      OpBuilder builder(pairs);
+      Value count;
+      for (auto [sum, result] :
+           llvm::zip_equal(pairs.getSums().getAsRange<PairSumAttr>(), pairs.getResults()))
+        if (sum.getKind() == PairOutput::Rows || sum.getKind() == PairOutput::Maximum) {
+          count = count ? count : buildCount(builder, pairs);
+          guards.start(result, count);
+        }
+    }
     if (!isa<RecurrencesOp, RecurrenceOp>(op))
       continue;
     auto series = dyn_cast<RecurrencesOp>(op);

@@ -156,7 +156,7 @@ void refuseTangents(at::TensorList tensors) {
     TORCH_CHECK(
         !tensor.defined() || !tensor._fw_grad(0).defined(),
         "taylor: unsupported forward-mode derivative (torch.func.jvp, dual numbers); take the reverse "
-        "mode (torch.func.vjp, backward())");
+        "mode (backward(), torch.autograd.grad)");
 }
 
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {

@@ -18,7 +18,7 @@ taylor.spec @free_order(%q: !q, %k: !k, %v: !v) parameters(order : index = 10) {
 !s = !taylor.array<[b, g, f, e]>
 
 taylor.spec @carried_state(%q: !q, %k: !k, %v: !v, %s: !s from input) {
-  // expected-error @below {{unsupported state of a recurrence in pairwise form: use the recurrent or the chunked form}}
+  // expected-error @below {{unsupported state of a recurrence in kernels: leave it out; --states gives those of every sum to the caller}}
   %o = taylor.recurrence %q, %k, %v order(1) state(%s) causal : !q, !k, !v, !s
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }

@@ -250,7 +250,7 @@ class Operator(unittest.TestCase):
     def test_no_forward_mode(self):
         q, k, v = make(gated=False, grad=False)
         message = ("taylor: unsupported forward-mode derivative (torch.func.jvp, dual numbers); take the reverse mode "
-                   "(torch.func.vjp, backward())")
+                   "(backward(), torch.autograd.grad)")
         with self.assertRaises(RuntimeError) as caught:
             torch.func.jvp(lambda x: attention(x, k, v, spec=PLAIN), (q,), (torch.ones_like(q),))
         self.assertEqual(str(caught.exception), message)
