@@ -428,6 +428,8 @@ class Specification:
                 factor = self.head("lambda", "constant(0.8)")
                 y = self.to.map("y", f"%{y.name} - %{factor.name} * %{y2.name}")
             else:
+                # Cotangents of the second sum are as large as the first, and what cancels in them is.
+                self.large |= (self.finite or 0) > 2
                 y = self.to.map("y", f"%{y.name} * sigmoid(%{y2.name})")
         for i in range(3):
             if self.choices.seldom(f"epilogue{i}", 3):
