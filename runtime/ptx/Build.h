@@ -22,6 +22,12 @@ struct Build {
     ++next;
     return true;
   }
+  bool isNext(std::initializer_list<std::string_view> all) const {
+    for (std::string_view word : all)
+      if (next < words.size() && words[next] == word)
+        return true;
+    return false;
+  }
   bool any(std::initializer_list<std::string_view> all) {
     for (std::string_view word : all)
       if (has(word))

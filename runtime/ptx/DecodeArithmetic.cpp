@@ -5,6 +5,18 @@
 namespace taylor::runtime::ptx {
 namespace {
 
+/// add, sub and fma in f32 of operands of 16 bits and, the last one, of f32 (PTX ISA 8.6, "Mixed Precision
+/// Floating Point Instructions").
+void mixed(Build &b, unsigned sources) {
+  Type narrow = b.i.from = b.type();
+  b.done();
+  b.result(b.i.type);
+  for (unsigned k = 0; k < sources; ++k) {
+    b.comma();
+    b.source(k + 1 < sources ? narrow : b.i.type);
+  }
+}
+
 template <Op op, unsigned sources> void arithmetic(Build &b) {
   b.i.op = op;
   bool rounded = b.has("rn");
@@ -21,6 +33,9 @@ template <Op op, unsigned sources> void arithmetic(Build &b) {
   if (approximate && op != Op::Div)
     b.unsupported();
   b.i.kind = !f ? Profile::Integer : op == Op::Div ? Profile::Special : Profile::Float;
+  if constexpr (op == Op::Add || op == Op::Sub || op == Op::Fma)
+    if (t == Type::F32 && !b.i.ftz && !b.i.relu && b.isNext({"f16", "bf16"}))
+      return mixed(b, sources);
   b.plain(t, sources);
 }
 

@@ -203,6 +203,28 @@ template <typename T> Handler family(const Instruction &i, bool packed) {
   return nullptr;
 }
 
+/// Mixed precision: all operands but the last are of 16 bits, and the operation is that of f32.
+template <typename F, typename T> struct Mixed {
+  float operator()(const Instruction &i, T a, float c) const {
+    return Modified<F, true>::f(i, float(toFloat(a)), c);
+  }
+  float operator()(const Instruction &i, T a, T b, float c) const {
+    return Modified<F, true>::f(i, float(toFloat(a)), float(toFloat(b)), c);
+  }
+};
+template <typename T> Handler mixed(const Instruction &i) {
+  switch (i.op) {
+  case Op::Add:
+    return lanes<float, T, float>(Mixed<Add, T>());
+  case Op::Sub:
+    return lanes<float, T, float>(Mixed<Sub, T>());
+  case Op::Fma:
+    return lanes<float, T, T, float>(Mixed<Fma, T>());
+  default:
+    return nullptr;
+  }
+}
+
 } // namespace
 
 Handler floatHandler(const Instruction &i) {
@@ -211,7 +233,9 @@ Handler floatHandler(const Instruction &i) {
     return nullptr;
   switch (i.type) {
   case Type::F32:
-    return family<float>(i, false);
+    return i.from == Type::F16    ? mixed<Half>(i)
+           : i.from == Type::BF16 ? mixed<BHalf>(i)
+                                  : family<float>(i, false);
   case Type::F64:
     return i.op == Op::Ex2 || (i.op >= Op::Sin && i.op <= Op::Tanh) ? nullptr : family<double>(i, false);
   case Type::F16:

@@ -242,6 +242,17 @@ TEST(PtxFloat,
   EXPECT_PRED2(near, fop("tanh.approx.f32", {0.3f}), std::tanh(double(0.3f)));
 }
 
+TEST(PtxFloat, MixedPrecision) { // all operands but the last are of 16 bits; one rounding, to f32
+  auto mixed = [](const std::string &line, uint32_t a, uint32_t b, float c) {
+    return real(valueOf("cvt.u16.u32 %h1, %a0;\ncvt.u16.u32 %h2, %a1;\n" + line, {a, b, bits(c)}));
+  };
+  EXPECT_EQ(mixed("add.rn.f32.bf16 %o0, %h1, %a2;", 0x3f80, 0, 0x1p-20f), 1 + 0x1p-20f);
+  EXPECT_EQ(mixed("add.f32.f16 %o0, %h1, %a2;", 0x3c00, 0, 2), 3);
+  EXPECT_EQ(mixed("sub.rn.f32.bf16 %o0, %h1, %a2;", 0x3f80, 0, 3), -2);
+  EXPECT_EQ(mixed("fma.rn.f32.bf16 %o0, %h1, %h2, %a2;", 0x3f81, 0x3f81, -1), 0x1.0404p0f - 1);
+  EXPECT_EQ(mixed("fma.rn.sat.f32.f16 %o0, %h1, %h2, %a2;", 0x4000, 0x4000, 1), 1);
+}
+
 TEST(PtxFloat, SixteenBits) { // f16: 3c00 = 1, 4000 = 2, 3800 = 0.5; bf16: 3f80 = 1, 4000 = 2
   EXPECT_EQ(op16("add.f16 %h0, %h1, %h2;", 0x3c00, 0x3c00), 0x4000u);
   EXPECT_EQ(op16("mul.f16 %h0, %h1, %h2;", 0x7bff, 0x4000), 0x7c00u); // 65504 times 2

@@ -106,6 +106,8 @@ TEST(PtxParser, Messages) {
             "t.ptx:7:3: unsupported instruction 'add.sat.u32'");
   EXPECT_EQ(errorOf(entry(".reg .f32 %f<2>;\nadd.rz.f32 %f0, %f1, %f1;")),
             "t.ptx:7:1: unsupported instruction 'add.rz.f32'");
+  EXPECT_EQ(errorOf(entry("mul.rn.f32.bf16 %r1, %r1, %r1;")),
+            "t.ptx:6:1: unsupported instruction 'mul.rn.f32.bf16'");
   EXPECT_EQ(errorOf(entry("wgmma.fence.sync.aligned;")),
             "t.ptx:6:1: unsupported instruction 'wgmma.fence.sync.aligned'");
   EXPECT_EQ(errorOf(entry("mov.b32 %r1, 0;")), "t.ptx:6:9: expected a declared register, but got '%r1'");
