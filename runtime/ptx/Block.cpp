@@ -250,9 +250,26 @@ void Block::step(Warp &w) {
     park(w);
 }
 
+/// LLVM pairs numbers for instructions on two of them also where the second one is of no interest, and has no
+/// value: it becomes NaN, which shows if it was of interest after all.
+uint32_t Block::fillParts(Warp &w, const Instruction &i, uint32_t mask) {
+  uint32_t filled = 0, missing = mask;
+  for (size_t k = i.results; k < i.operands.size(); ++k)
+    missing &= ~w.valid[i.operands[k].id];
+  for (size_t k = i.results; k < i.operands.size(); ++k) {
+    uint32_t part = mask & ~missing & ~w.valid[i.operands[k].id];
+    for (uint32_t m = part; m; m &= m - 1)
+      w.setRaw(i.operands[k], firstLane(m), ~uint64_t(0));
+    filled |= part;
+  }
+  return filled;
+}
+
 void Block::check(Warp &w, const Instruction &i, uint32_t mask) {
   if (!checks)
     return;
+  if (i.op == Op::Pack)
+    mask &= ~fillParts(w, i, mask);
   for (size_t k = i.results; k < i.operands.size(); ++k)
     if (uint32_t bad = mask & ~w.valid[i.operands[k].id])
       raise(w, i, FaultKind::UninitialisedRegister, firstLane(bad), 0,

@@ -73,6 +73,7 @@ private:
   void step(Warp &);
   void control(Warp &, const Instruction &, uint32_t mask);
   void park(Warp &);
+  uint32_t fillParts(Warp &, const Instruction &, uint32_t mask);
   void check(Warp &, const Instruction &, uint32_t mask);
   void waitForLanes(Warp &w, uint32_t mask);
   bool gather(Warp &, const Instruction &, uint32_t mask);

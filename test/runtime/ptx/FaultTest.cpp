@@ -32,6 +32,12 @@ TEST(PtxFault, UninitialisedRegister) {
   EXPECT_EQ(faultOf("add.u32 %r0, %r1, 1;", {}, 0, {.options = {.checks = false}}), "");
 }
 
+TEST(PtxFault, UninitialisedPart) { // of a pair: NaN
+  EXPECT_EQ(valueOf("mov.b32 %r1, 7;\nmov.b64 %d0, {%r1, %r2};\nmov.b64 {%o0, _}, %d0;", {}), 7u);
+  EXPECT_EQ(valueOf("mov.b32 %r1, 7;\nmov.b64 %d0, {%r1, %r2};\nmov.b64 {_, %o0}, %d0;", {}), 0xffffffffu);
+  EXPECT_EQ(faultOf("mov.b64 %d0, {%r1, %r2};"), at(0, "mov.b64", 0) + "reads '%r1', which has no value yet");
+}
+
 TEST(PtxFault, UninitialisedShared) {
   EXPECT_EQ(faultOf("ld.shared.b32 %r0, [s+8];", {}, 0, {.declarations = four.declarations}),
             at(0, "ld.shared.b32", 0, 1) + "reads shared address 0x8, that nobody has written");
