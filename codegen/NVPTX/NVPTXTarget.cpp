@@ -96,8 +96,29 @@ bool NVPTXTarget::hasRoom(ModuleOp programs, const taylor::TargetProblem &proble
   return !tooLarge.wasInterrupted();
 }
 
-/// Not measured on a GPU: features take 1.8 times the instructions per operation of pairs (counted by the
-/// interpreter, 2 orders, d = e = 64), and a byte as much time as 60 operations on matrix units.
+/// Measured on an H100 (README.md, "Costs of forms"): where both forms take the same time, that of the
+/// chunked one over that of the parallel one, over what the counts say. Operands of two numbers; of one, of
+/// 16 bits; f32.
+static std::vector<taylor::CostSample> getSamples(bool isSplit, bool isNarrow) {
+  if (isSplit)
+    return {{"forward", 24, 17, 1.95},    {"backward", 16, 17, 2.57},   {"forward", 72, 65, 2.48},
+            {"backward", 64, 65, 2.62},   {"forward", 136, 129, 1.85},  {"backward", 128, 129, 2.05},
+            {"forward", 216, 17, 1.48},   {"backward", 208, 17, 1.59},  {"forward", 2376, 65, 1.22},
+            {"backward", 2368, 65, 1.28}, {"forward", 8840, 129, 1.45}, {"backward", 8832, 129, 1.63},
+            {"forward", 2264, 17, 1.28},  {"backward", 2256, 17, 1.28}};
+  if (isNarrow)
+    return {{"forward", 24, 17, 3.07},   {"backward", 16, 17, 4.94},  {"forward", 72, 65, 3.31},
+            {"backward", 64, 65, 3.15},  {"forward", 136, 129, 2.50}, {"backward", 128, 129, 2.66},
+            {"forward", 216, 17, 1.86},  {"backward", 208, 17, 2.26}, {"forward", 2376, 65, 1.45},
+            {"backward", 2368, 65, 1.32}};
+  return {{"forward", 24, 17, 1.45},   {"backward", 16, 17, 0.98},  {"forward", 72, 65, 0.62},
+          {"backward", 64, 65, 0.87},  {"forward", 216, 17, 1.25},  {"backward", 208, 17, 0.72},
+          {"forward", 2376, 65, 0.24}, {"backward", 2368, 65, 0.39}};
+}
+
+/// Features take 1.8 times the instructions per operation of pairs (counted by the interpreter, 2 orders, d =
+/// e = 64), and a byte as much time as 60 operations on matrix units; what a machine really needs is in the
+/// samples.
 taylor::CostRates NVPTXTarget::getRates(const taylor::TargetProblem &problem) const {
   taylor::CostRates rates;
   bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
@@ -108,6 +129,8 @@ taylor::CostRates NVPTXTarget::getRates(const taylor::TargetProblem &problem) co
   rates.feature = 1.8 * rates.pair;
   rates.byte = 0.3;
   rates.kernel = 4e6;
+  if (problem.dtype != "f64")
+    rates.samples = getSamples(splitsProducts(problem), isNarrow);
   return rates;
 }
 

@@ -42,7 +42,7 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
     groups and waits and barriers where they are needed. Conditions of scf.if and bounds of scf.for must be the same in all threads of a block.
 
     **Loops.** A copy that stands directly in a loop's body runs ahead if its window follows from the induction variable and from what is outside by pure ops, nothing in the loop writes
-    the array, and the buffer is otherwise only read, in that loop and after the copy. Numbers that are the same in all iterations are computed before the loop. A body gets *sync points*: wait for what is read next; barrier; then refill each slot
+    the array (but a store into the very window that the same iteration copied, where one of the array's axes is at the loop's number), and the buffer is otherwise only read, in that loop and after the copy. Numbers that are the same in all iterations are computed before the loop. A body gets *sync points*: wait for what is read next; barrier; then refill each slot
     whose last read is behind, for as many iterations later as the buffer has slots; commit, one group for what is needed at the same time.
 
     1. A buffer of one slot has a sync point before its first read, shared with an earlier one if only reads stand between; and another one, of whatever buffer,
@@ -54,7 +54,8 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
     iterations before the first come before the loop, and before the reads that precede it.
 
     Slots: one more for each buffer in turn, up to `stages`, while all buffers fit into `shared` bytes: first for those of at most an eighth of the largest, which cost little
-    and save barriers, then for those that could be refilled with one slot only when they are needed again, then for smaller ones.
+    and save barriers, then for those that could be refilled with one slot only when they are needed again, then for smaller ones. What the iteration's store
+    replaces (running sums) gets four times as many slots: nothing there takes as long as memory, so that copies of several iterations are to be on their way.
 
     **Elsewhere** a copy is its own group, its wait and a barrier stand before the first read; a barrier separates accesses of a buffer, or of an array that a kernel writes and reads
     in different ways, of which one writes, also from one iteration to the next; none where one stands between already. What comes before a loop is separated from it before the loop.

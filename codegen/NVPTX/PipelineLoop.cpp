@@ -25,6 +25,7 @@ struct Stream {
   unsigned refill = 0;        ///< first sync point after the last read
   bool nextIteration = false; ///< that sync point belongs to the iteration after the read
   unsigned group = 0;         ///< of the groups that one iteration commits
+  bool isReplaced = false;    ///< a store of the same iteration replaces what was copied
 
   /// By how many iterations the copy is ahead of the iteration that issues it.
   int64_t ahead() const { return slots - nextIteration; }
@@ -41,6 +42,7 @@ private:
   void findStreams(const PipelinedBuffers &pipelined);
   std::optional<Stream> asStream(CopyOp copy);
   bool collectAddress(CopyOp copy, SmallVector<Operation *> &address);
+  bool isApart(tile::StoreOp store, CopyOp copy);
   unsigned positionOf(Operation *op);
   bool hasWork(unsigned from, unsigned to) const;
 
@@ -129,6 +131,26 @@ bool LoopPipeline::collectAddress(CopyOp copy, SmallVector<Operation *> &address
   return true;
 }
 
+/// The store writes the window that the copy of the same iteration read, and no other iteration's copy reads
+/// it: one of the array's axes is at the loop's number.
+bool LoopPipeline::isApart(tile::StoreOp store, CopyOp copy) {
+  auto windowOf = [](auto op, tile::TileType tile) {
+    return tile::getWindow(op.getArray().getType(), tile, op.getArrayAxes(), op.getTileAxes(),
+                           op.getOffsets());
+  };
+  auto isNumber = [&](Value offset) {
+    if (auto from = offset.getDefiningOp<arith::SubIOp>(); from && loop.isDefinedOutsideOfLoop(from.getLhs()))
+      offset = from.getRhs();
+    return offset == loop.getInductionVar();
+  };
+  tile::TileType tile = store.getTile().getType();
+  return store.getOffsets() == copy.getOffsets() && store.getArrayAxes() == copy.getArrayAxes() &&
+         store.getTileAxes() == copy.getTileAxes() &&
+         llvm::any_of(windowOf(store, tile), [&](const tile::WindowAxis &axis) {
+           return axis.tileAxis.empty() && axis.offset && isNumber(axis.offset);
+         });
+}
+
 std::optional<Stream> LoopPipeline::asStream(CopyOp copy) {
   Stream stream{copy, copy.getBuffer().getDefiningOp<AllocOp>(), {}, UINT_MAX, 0};
   if (!stream.buffer || stream.buffer.getType().getSlots() != 1 || !collectAddress(copy, stream.address))
@@ -143,6 +165,11 @@ std::optional<Stream> LoopPipeline::asStream(CopyOp copy) {
     stream.lastRead = std::max(stream.lastRead, positionOf(user));
   }
   WalkResult written = loop.walk([&](Operation *op) {
+    if (auto store = dyn_cast<tile::StoreOp>(op);
+        store && store.getArray() == copy.getArray() && isApart(store, copy)) {
+      stream.isReplaced = true;
+      return WalkResult::advance();
+    }
     for (const Access &access : getAccesses(op))
       if (access.writes && access.memory == copy.getArray())
         return WalkResult::interrupt();
@@ -190,10 +217,15 @@ void LoopPipeline::chooseSlots() {
   };
   llvm::stable_sort(order, [&](Stream *a, Stream *b) { return rank(a) < rank(b); });
   auto kernel = loop->getParentOfType<tile::KernelOp>();
+  // Running sums, in place of what they are summed from: a body takes no time beside that of memory, so
+  // copies of several iterations have to be under way.
+  auto mostOf = [&](const Stream *stream) {
+    return stream->isReplaced && limits.slots > 1 ? 4 * limits.slots : limits.slots;
+  };
   llvm::DenseMap<Operation *, int64_t> slots;
-  for (int64_t count = 2; count <= limits.slots; ++count)
+  for (int64_t count = 2; count <= 4 * limits.slots; ++count)
     for (Stream *stream : order) {
-      if (stream->slots != count - 1)
+      if (stream->slots != count - 1 || count > mostOf(stream))
         continue;
       slots[stream->buffer] = count;
       if (planShared(kernel, slots).bytes <= limits.shared)

@@ -52,6 +52,29 @@ static int64_t chooseSplitQueries(int64_t widest) {
   return widest <= 96 || widest > 128 ? 32 : 16;
 }
 
+/// Of 16 bits, one number each. A multiprocessor that holds two blocks of 4 warps has the one compute while
+/// the other waits for its copies or ends, which one block of 8 warps cannot: on an H100 the smaller tiles,
+/// where two of them fit and the larger ones take 8 warps, need 5 to 16 % less time. With few channels they
+/// leave room for four blocks (README.md).
+static void shareMultiprocessor(const Target &target, const TileProblem &problem, taylor::TileSizes &sizes) {
+  constexpr taylor::ScoreTile small{64, 64};
+  int64_t d = problem.headDim, e = problem.valueDim, widest = std::max(d, e);
+  // Two slots of what streams by, and what stays; the driver keeps 1 KiB of each block.
+  auto fitsTwice = [&](int64_t resident) {
+    int64_t channels = resident + 2 * (d + e);
+    return 2 * (64 * channels * problem.bytes + 1024) <= target.sharedPerBlock + 1024;
+  };
+  bool isNarrow = widest <= 32;
+  if (isNarrow || (widest > 96 && fitsTwice(/*resident=*/0))) // queries are in registers
+    sizes.rows = small;
+  if (isNarrow || (widest > 64 && fitsTwice(d + e)))
+    sizes.derivedRows = small;
+  if (!isNarrow && widest <= 96 && fitsTwice(d + e)) {
+    sizes.columns = small;
+    sizes.scalarKeys = std::min(sizes.scalarKeys, small.keys);
+  }
+}
+
 taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TileProblem &problem) {
   int64_t d = problem.headDim, e = problem.valueDim, widest = std::max(d, e);
   taylor::TileSizes sizes;
@@ -70,20 +93,23 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   sizes.productBytes = target.sharedPerBlock - (4 << 10);
 
   // Sums into rows: the queries' accumulators and a score tile share the registers of 4 or 8 warps.
-  taylor::ScoreTile rows{128, 64};
+  sizes.rows = {128, 64};
   // Sums into columns: two accumulators per key beside two score tiles.
   // Beyond the accumulators' limit products are cut in strips (taylor-simt-strip-products).
-  taylor::ScoreTile columns{widest <= 128 ? 64 : 32, d + e <= 256 ? 128 : 64};
+  // 64 queries of more channels take 15 % less time than 32 on an H100, where two slots of them fit.
+  bool fitsWide = problem.bytes == 2 && 3 * 64 * (d + e) * problem.bytes + (4 << 10) <= target.sharedPerBlock;
+  sizes.columns = {widest <= 128 || fitsWide ? 64 : 32, d + e <= 256 ? 128 : 64};
+  sizes.scalarKeys = d + e <= 192 ? 128 : 64;
   if (problem.split) {
-    rows = chooseSplitRows(widest);
-    columns.queries = chooseSplitQueries(widest);
+    sizes.rows = chooseSplitRows(widest);
+    sizes.columns.queries = chooseSplitQueries(widest);
   }
-  sizes.rows = sizes.derivedRows = rows;
+  sizes.derivedRows = sizes.rows;
+  if (problem.bytes == 2 && !problem.split)
+    shareMultiprocessor(target, problem, sizes);
   fit(target, problem, {d, d + e, widest, 1}, sizes.rows.queries, sizes.rows.keys);
   sizes.edgeKeys = sizes.rows.keys;
   fit(target, problem, {d + e, d + e, widest, 1}, sizes.derivedRows.queries, sizes.derivedRows.keys);
-  sizes.columns = columns;
-  sizes.scalarKeys = d + e <= 192 ? 128 : 64;
   fit(target, problem, {d + e, d + e, widest, 2}, sizes.columns.keys, sizes.columns.queries);
   return sizes;
 }
@@ -91,6 +117,8 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
 void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk,
                               int64_t retries, taylor::TileSizes &sizes) {
   sizes.chunk = chunk;
+  // Where chunks take the least time on an H100, of orders 1 to 3 (README.md, "Chunks").
+  sizes.balance = sizes.farBalance = problem.bytes > 2 ? 10 : problem.split ? 20 : 50;
   sizes.featuresOnGrid = true;
   int64_t widest = std::max(problem.headDim, problem.valueDim);
   // Whole fragments, 8 columns of a product; and the products of one block by another, or a part of them.
@@ -99,6 +127,7 @@ void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, 
   while ((problem.split ? 4 : 2) * panel * widest * problem.bytes > target.sharedPerBlock / 4 && panel > 16)
     panel /= 2;
   sizes.readFeatures = sizes.stateFeatures = panel;
+  sizes.passFeatures = sizes.featureBlock;
   // Features are computed in f32, or in f64.
   int64_t bytesPerToken = 2 * widest * std::max<int64_t>(problem.bytes, 4);
   int64_t most = std::max<int64_t>(llvm::bit_floor(uint64_t(target.sharedPerBlock / 2 / bytesPerToken)), 16);

@@ -240,7 +240,8 @@ const std::vector<OptionRow> &optionRows() {
        "how GPUs multiply what is computed in f32 where storage is bf16 (default: auto), as in taylorc",
        [](O &o, S t) { return setChoice(o.bf16Products, "bf16-products", {"auto", "rounded", "split"}, t); }},
       {"form", "auto|parallel|chunked|recurrent",
-       "form of compiled kernels, as in taylorc (default: auto); recurrent with --forward-only",
+       "form of compiled kernels, as in taylorc (default: auto), or of those that --references are for;\n"
+       "recurrent with --forward-only",
        [](O &o, S t) { return setChoice(o.form, "form", {"auto", "parallel", "chunked", "recurrent"}, t); }},
       {"decode", "state|cache",
        "with --forward-only: runs the function 'step' that taylorc --decode adds; state takes t = u tokens "
@@ -322,9 +323,12 @@ Error validate(const Options &options) {
           "requires --device=ptx, cuda or eager, or --references, for --f32-products=tf32: elsewhere "
           "operands are not rounded");
   }
-  if ((options.form != "auto" || options.chunk || options.printForm || !options.decode.empty()) && !onKernels)
-    return error("requires --device=cpu, ptx or cuda for --form, --chunk, --decode and --print-form; "
-                 "--tiles=chunk=N is for tiles");
+  bool formsReferences = !options.references.empty(); // by the form's contract
+  if (((options.form != "auto" && !formsReferences) || options.chunk || options.printForm ||
+       !options.decode.empty()) &&
+      !onKernels)
+    return error("requires --device=cpu, ptx or cuda for --form (or --references), --chunk, --decode and "
+                 "--print-form; --tiles=chunk=N is for tiles");
   if ((options.form == "recurrent" || !options.decode.empty()) && !options.forwardOnly)
     return error("requires --forward-only for --form=recurrent and --decode: they have no derivative");
   if (options.forwardOnly &&

@@ -73,7 +73,8 @@ LogicalResult runReference(SpecOp spec, const Options &options) {
     return failure();
   std::unique_ptr<Progress> progress = showReference();
   if (!options.references.empty()) {
-    FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly);
+    bool hasStates = options.form == "chunked" || options.form == "recurrent";
+    FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly, hasStates);
     // Who compares with what is written has no eager code to draw from.
     if (failed(expectation) || failed(expectation->addDraws(*problem, !options.forwardOnly)))
       return failure();

@@ -346,7 +346,9 @@ void ProgramAssembler::emitStatesKernels(KernelPlan &kernel) {
   Location loc = op.getLoc();
   SmallVector<Value> arrays = llvm::map_to_vector(op.getResults(), [&](Value state) { return homes[state]; });
   MLIRContext *context = builder.getContext();
-  auto panels = tile::ExtentAttr::get(context, StateEmitter::panelsOf(op, sizes.stateFeatures));
+  auto panelsOf = [&](int64_t features) {
+    return tile::ExtentAttr::get(context, StateEmitter::panelsOf(op, features));
+  };
   Demand all;
   for (Root &root : kernel.roots)
     all.join(root.demand);
@@ -373,10 +375,10 @@ void ProgramAssembler::emitStatesKernels(KernelPlan &kernel) {
   if (op.getChunk())
     extra.push_back({"c", tile::ExtentAttr::get(builder.getStringAttr("t"), int64_t(op.getChunk()))});
   if (sizes.featuresOnGrid)
-    extra.push_back({"panel", panels});
+    extra.push_back({"panel", panelsOf(sizes.stateFeatures)});
   emit(kernel.name, extra, [&](StateEmitter &states, Frame &frame) { states.emitSums(op, frame, arrays); });
   if (op.getChunk())
-    emit(kernel.name + "_pass", {{"panel", panels}},
+    emit(kernel.name + "_pass", {{"panel", panelsOf(sizes.getPassFeatures())}},
          [&](StateEmitter &states, Frame &frame) { states.emitPass(op, frame, arrays); });
   remember(kernel);
 }

@@ -258,7 +258,7 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
 
 void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
   Location loc = emitter.loc;
-  int64_t size = emitter.sizes.stateFeatures;
+  int64_t size = emitter.sizes.getPassFeatures();
   Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup("panel"), emitter.constant(size));
   Value chunks = countChunks(op.getChunk());
   bool backward = (op.getToken() == "t") != op.getOpposite();

@@ -71,6 +71,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       number("feature-block", sizes.featureBlock),
       number("read-features", sizes.readFeatures),
       number("state-features", sizes.stateFeatures),
+      number("pass-features", sizes.passFeatures, 0),
       number("heads", sizes.heads),
       number("step-tokens", sizes.stepTokens),
       number("line-bytes", sizes.lineBytes, 0),

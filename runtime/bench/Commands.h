@@ -47,6 +47,8 @@ struct TrainOptions {
   int64_t tokens = 2048;              ///< Of a step, where the context is no longer.
   int64_t rounds = 5;
   int64_t threads = 0;
+  std::string device = "cpu";     ///< Or "cuda": the first GPU, whose memory counts.
+  std::string precision = "fp32"; ///< Or "bf16", as the trainer's train.precision; the opponent's autocast.
 };
 
 /// Training steps of taylor-train beside those of the same model in PyTorch, each in a process of its own,

@@ -6,8 +6,11 @@
 #include "runtime/bench/Conversation.h"
 #include "runtime/bench/Folder.h"
 #include "runtime/bench/Measure.h"
+#include "runtime/torch/Cuda.h"
 #include <ATen/Parallel.h>
 #include <algorithm>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -20,6 +23,7 @@ using Json = nlohmann::json;
 using runtime::fail;
 
 constexpr int warmSteps = 1;          // the first step pays for pages and caches
+constexpr int warmStepsOnGpu = 4;     // and some more for those of libraries and allocators
 constexpr double target = 0.9;        // of what Amdahl's law promises beyond 1
 constexpr int64_t longContext = 4096; // from here on eager attention needs its layers computed again
 
@@ -75,14 +79,15 @@ Json ask(Conversation &contender, const char *what) {
 
 std::vector<std::string> trainerCommand(const TrainOptions &options, const Pair &one, int64_t context,
                                         int64_t steps, const fs::path &folder) {
-  std::vector<std::string> command = {trainerBeside(), "--config",        options.config,
-                                      "--attention",   one.specification, "--out",
-                                      folder.string(), "--overwrite",     "--lockstep"};
+  std::vector<std::string> command = {trainerBeside(),   "--config", options.config,  "--attention",
+                                      one.specification, "--out",    folder.string(), "--overwrite",
+                                      "--lockstep",      "--device", options.device};
   auto set = [&](const std::string &setting) { command.insert(command.end(), {"--set", setting}); };
   set("train.context=" + std::to_string(context));
   set("train.batch=" + std::to_string(std::max<int64_t>(options.tokens / context, 1)));
   set("train.steps=" + std::to_string(steps));
   set("run.threads=" + std::to_string(at::get_num_threads()));
+  set("train.precision=" + options.precision);
   for (const char *setting :
        {"evaluation.every=0", "evaluation.sequences=1", "checkpoint.every=0", "log.tensorboard=false"})
     set(setting);
@@ -94,19 +99,39 @@ std::vector<std::string> trainerCommand(const TrainOptions &options, const Pair 
 /// Seconds of our kernels, forward and backward, on one layer's shape.
 class OwnAttention {
 public:
-  OwnAttention(const Pair &one, const Json &model) {
+  OwnAttention(const TrainOptions &options, const Pair &one, const Json &model)
+      : device(options.device == "cuda" ? at::kCUDA : at::kCPU, 0) {
+    request.dtype = options.precision == "bf16" ? "bf16" : "f32";
     request.spec = one.specification;
     request.settings = one.settings;
     request.shape = {model["batch"],   model["heads"],    model["key_value_heads"], model["context"],
                      model["context"], model["head_dim"], model["value_dim"]};
-    attention.emplace(request.attention());
-    inputs = makeInputs(attention->manifest(), request);
+    AttentionOptions compiled = request.attention();
+    if (device.is_cuda()) {
+      requireCuda();
+      compiled.device = TAYLOR_CUDA;
+    }
+    attention.emplace(compiled);
+    for (const at::Tensor &input : makeInputs(attention->manifest(), request))
+      inputs.push_back(input.detach().to(device).set_requires_grad(input.requires_grad()));
     contender = {"taylor", [this](const std::vector<at::Tensor> &x) { return attention->call(x); }};
     runner.emplace(contender, inputs, /*cpuClock=*/false);
   }
-  double seconds() { return 1e-3 * runner->time("both"); }
+  double seconds() {
+    double seconds = 1e-3 * runner->time("both");
+    if (!device.is_cuda())
+      return seconds;
+    // The host only launches: what is timed is one more run, to its end.
+    c10::impl::VirtualGuardImpl gpu(device.type());
+    gpu.synchronizeDevice(device.index());
+    auto begin = std::chrono::steady_clock::now();
+    runner->time("both");
+    gpu.synchronizeDevice(device.index());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
 
 private:
+  at::Device device;
   Request request;
   std::optional<Attention> attention;
   std::vector<at::Tensor> inputs;
@@ -134,30 +159,40 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
     ask(first, "step");
     first.finish();
   }
+  bool onGpu = options.device == "cuda";
+  int64_t warm = onGpu ? warmStepsOnGpu : warmSteps;
   Conversation ours("taylor-train",
-                    trainerCommand(options, one, context, warmSteps + options.rounds, folder.path / "run"));
+                    trainerCommand(options, one, context, warm + options.rounds, folder.path / "run"));
   Json model = parse(ours.hear(), "taylor-train");
   double start = model["start_seconds"];
   double first = ask(ours, "step")["seconds"];
+  for (int64_t step = 1; step < warm; ++step)
+    ask(ours, "step");
 
   Json sizes = model;
   sizes["attention"] = one.opponent;
   sizes["checkpointing"] = one.isEager() && context >= longContext;
   sizes["threads"] = at::get_num_threads();
+  sizes["device"] = options.device;
+  sizes["precision"] = options.precision;
   Conversation theirs("the opponent", {options.python, "-c", trainOpponent});
   theirs.tell(sizes.dump());
   Json opponent = parse(theirs.hear(), "the opponent");
   if (opponent["parameters"] != model["parameters"])
     fail("expected an opponent of ", model["parameters"].dump(), " parameters, but it has ",
          opponent["parameters"].dump());
-  ask(theirs, "step");
+  for (int64_t step = 0; step < warm; ++step)
+    ask(theirs, "step");
   ask(theirs, "rest");
 
-  OwnAttention attention(one, model);
+  OwnAttention attention(options, one, model);
+  Json lastOfOurs, lastOfTheirs;
   std::vector<double> own, other, otherRest, ownAttention, otherAttention;
   for (int64_t round = 0; round < options.rounds; ++round) {
-    own.push_back(ask(ours, "step")["seconds"]);
-    other.push_back(ask(theirs, "step")["seconds"]);
+    lastOfOurs = ask(ours, "step");
+    own.push_back(lastOfOurs["seconds"]);
+    lastOfTheirs = ask(theirs, "step");
+    other.push_back(lastOfTheirs["seconds"]);
     otherRest.push_back(ask(theirs, "rest")["seconds"]);
     ownAttention.push_back(attention.seconds());
     otherAttention.push_back(ask(theirs, "attention")["seconds"]);
@@ -185,9 +220,14 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
               {"first_step_seconds", round3(first)},
               {"rounds", options.rounds},
               {"threads", at::get_num_threads()},
+              {"precision", options.precision},
+              {"device", options.device},
               {"cpu", runtime::cpuName()}};
-  row["peak_memory_mb"] = ours.finish() >> 20;
-  row["opponent_peak_memory_mb"] = theirs.finish() >> 20;
+  if (onGpu)
+    row["gpu"] = nameOfGpu(0);
+  int64_t resident = ours.finish(), residentOfTheirs = theirs.finish();
+  row["peak_memory_mb"] = (onGpu ? lastOfOurs["memory"].get<int64_t>() : resident) >> 20;
+  row["opponent_peak_memory_mb"] = (onGpu ? lastOfTheirs["memory"].get<int64_t>() : residentOfTheirs) >> 20;
   print(row);
   return row;
 }

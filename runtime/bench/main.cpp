@@ -176,6 +176,12 @@ CLI::App *addTrain(CLI::App &app, TrainOptions &options, std::string &json) {
   command->add_option("--rounds", options.rounds, "steps that are timed of each")->capture_default_str();
   command->add_option("--threads", options.threads, "threads of each; 0: all processors")
       ->capture_default_str();
+  command->add_option("--device", options.device, "where both train: cpu, or cuda, the first GPU")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
+  command->add_option("--precision", options.precision, "fp32, or bf16: products and attention, fp32 weights")
+      ->check(CLI::IsMember({"fp32", "bf16"}))
+      ->capture_default_str();
   command->add_option("--json", json, "write the rows to this file as a JSON list");
   command->footer(
       "\nEach row is a pair of processes that make steps in turn; ratio is the median over rounds of the "

@@ -6,6 +6,7 @@ Standard input: a JSON object of sizes, then a line for each piece of work; stan
 is part of the program."""
 import json
 import math
+import resource
 import sys
 import time
 
@@ -29,7 +30,7 @@ def scores(q, k):
 
 
 def hidden_keys(q):
-    return torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool).triu(1)
+    return torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool, device=q.device).triu(1)
 
 
 def norm(q, k, v):
@@ -120,13 +121,15 @@ def main():
     torch.set_num_threads(c["threads"])
     torch.manual_seed(1)
     attend = rotated(ATTENTIONS[c["attention"]])
-    model = Llama(c, attend)
+    device, bf16 = c["device"], c["precision"] == "bf16"
+    model = Llama(c, attend).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=c["learning_rate"], betas=(c["beta1"], c["beta2"]), eps=c["epsilon"], weight_decay=c["weight_decay"])
-    cos, sin = angles(c["context"], c["head_dim"])
+    cos, sin = (table.to(device) for table in angles(c["context"], c["head_dim"]))
 
     def step():
-        tokens = torch.randint(c["vocabulary"], (c["batch"], c["context"] + 1))
-        loss = F.cross_entropy(model(tokens[:, :-1], cos, sin).flatten(0, 1), tokens[:, 1:].flatten())
+        tokens = torch.randint(c["vocabulary"], (c["batch"], c["context"] + 1)).to(device)
+        with torch.autocast(device, torch.bfloat16, enabled=bf16):
+            loss = F.cross_entropy(model(tokens[:, :-1], cos, sin).flatten(0, 1), tokens[:, 1:].flatten())
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         if c["clip"] > 0:
@@ -145,8 +148,9 @@ def main():
     def attention():
         # Laid out as projections are.
         shape = c["batch"], c["context"], c["heads"], c["head_dim"]
-        q, k, v = (torch.randn(shape).transpose(1, 2).requires_grad_() for _ in range(3))
-        o = checkpoint(attend, q, k, v, cos, sin, use_reentrant=False) if c["checkpointing"] else attend(q, k, v, cos, sin)
+        q, k, v = (torch.randn(shape, device=device).to(torch.bfloat16 if bf16 else torch.float32).transpose(1, 2).requires_grad_() for _ in range(3))
+        with torch.autocast(device, torch.bfloat16, enabled=bf16):
+            o = checkpoint(attend, q, k, v, cos, sin, use_reentrant=False) if c["checkpointing"] else attend(q, k, v, cos, sin)
         torch.autograd.grad(o, (q, k, v), torch.ones_like(o))
         return 0.0
 
@@ -154,7 +158,11 @@ def main():
     for line in sys.stdin:
         begin = time.perf_counter()
         loss = {"step": step, "rest": rest, "attention": attention}[line.strip()]()
-        print(json.dumps({"seconds": time.perf_counter() - begin, "loss": loss}), flush=True)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        if device == "cuda":
+            torch.cuda.synchronize()
+            memory = torch.cuda.max_memory_reserved()
+        print(json.dumps({"seconds": time.perf_counter() - begin, "loss": loss, "memory": memory}), flush=True)
 
 
 main()

@@ -36,7 +36,7 @@ class Case:
 
     def __init__(self, folder, entry, kernel, device):
         self.entry, self.kernel, self.device = entry, kernel, device
-        self.stored = torch.load(folder.path / entry["file"], weights_only=True)
+        self.stored = torch.load(folder.reference(entry["file"]), weights_only=True)
         self.buffers = {}
         self.allocate()
 

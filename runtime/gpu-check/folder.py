@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The folder that gpu-check.sh packs: pack.json says what is in it."""
+import io
 import json
 import lzma
 import pathlib
@@ -7,7 +8,7 @@ import tempfile
 
 from errors import Unusable
 
-FORMAT = 1
+FORMAT = 2
 AGAIN = "run ./gpu-check.sh in Taylor's repository and copy all of build/gpu-check"
 
 
@@ -33,13 +34,19 @@ class Folder:
 
         self.unpacked = tempfile.TemporaryDirectory(prefix="taylor-")
 
+    def reference(self, packed):
+        """A stream of the file's contents, for torch.load."""
+        return io.BytesIO(self.unpack(packed))
+
+    def unpack(self, packed):
+        try:
+            return lzma.decompress((self.path / packed).read_bytes())
+        except lzma.LZMAError as error:
+            raise Unusable(f"cannot unpack {packed}: {error}; {AGAIN}") from None
+
     def artifact(self, name):
         """The artifact's file, unpacked for as long as this object lives."""
         file = pathlib.Path(self.unpacked.name) / f"{name}.so"
         if not file.exists():
-            packed = self.index["artifacts"][name]["file"]
-            try:
-                file.write_bytes(lzma.decompress((self.path / packed).read_bytes()))
-            except lzma.LZMAError as error:
-                raise Unusable(f"cannot unpack {packed}: {error}; {AGAIN}") from None
+            file.write_bytes(self.unpack(self.index["artifacts"][name]["file"]))
         return file

@@ -4,6 +4,7 @@ Called by gpu-check.sh; runs in Taylor's repository after a build, with torch an
 import argparse
 import concurrent.futures
 import datetime
+import io
 import itertools
 import json
 import lzma
@@ -24,7 +25,7 @@ from library import DTYPES, Library
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
-PROGRAMS = ["check.py", "cases.py", "clock.py", "contenders.py", "device.py", "driver.py", "errors.py", "features.py", "folder.py", "library.py",
+PROGRAMS = ["check.py", "cases.py", "clock.py", "contenders.py", "device.py", "driver.py", "errors.py", "features.py", "folder.py", "forms.py", "library.py",
             "progress.py", "report.py", "times.py", "README.md"]
 
 # Sizes that break things: grouped heads, fewer queries than keys, ragged ends, rows that see no key, one token; small, for the references.
@@ -44,6 +45,21 @@ TIMED = ("softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-taylor", "
 # Decoded token by token: with states of a finite order, with keys and values of all tokens.
 DECODED = ({"spec": "softmax-taylor", "set": ["order=2"], "decode": "state"}, {"spec": "softmax", "set": [], "decode": "cache"})
 DECODED_SHAPE = {"b": 2, "h": 4, "g": 2, "t": 19, "u": 19, "layout": "bhtc"}
+# Checked in their other forms: in chunks of 64 tokens, so that few tokens are several, and of sequences that hold several documents.
+FORMED = (
+    {"spec": "linear-relu", "options": ["--form=chunked", "--chunk=64"]},
+    {"spec": "softmax-taylor", "set": ["order=2"], "options": ["--form=chunked", "--chunk=64"]},
+    {"spec": "softmax", "options": ["--documents"]},
+    {"spec": "decay-gates", "options": ["--documents"]},
+    {"spec": "softmax-taylor", "set": ["order=2"], "options": ["--form=chunked", "--chunk=64", "--documents"]},
+)
+# Timed in both forms, for the costs that the compiler chooses by: orders and head sizes of the series, by types and modes.
+FORMS = ("parallel", "chunked")
+COSTS = {
+    ("bf16", "deterministic"): ((1, 16), (1, 64), (1, 128), (2, 16), (2, 64), (2, 128), (3, 16)),
+    ("bf16", "rounded"): ((1, 16), (1, 64), (1, 128), (2, 16), (2, 64)),
+    ("f32", "deterministic"): ((1, 16), (1, 64), (2, 16), (2, 64)),
+}
 MODES = {"deterministic": [], "atomic": ["--row-sums=atomic"], "rounded": ["--bf16-products=rounded"]}
 SPLIT = ("softmax-taylor", "linear-relu")  # sums of finitely many orders, whose operands in bf16 are two numbers unless rounded
 
@@ -96,30 +112,38 @@ class Packer:
     def artifacts(self):
         """Every specification in every type and head size; one in other head sizes and without a mask in the first type; timed ones in every mode that changes them."""
         options = self.options
-        every = sorted(file.stem for file in (SOURCE / "examples" / "specs").glob("*.mlir"))
+        files = (SOURCE / "examples" / "specs").rglob("*.mlir")
+        every = sorted(str(file.relative_to(SOURCE / "examples" / "specs").with_suffix("")) for file in files)
         specs = every if options.specs == "all" else options.specs.split(",")
         for spec in specs:
             if spec not in every:
                 raise Failure(f"expected a specification of examples/specs in --specs, but got '{spec}'")
         types, heads = options.types.split(","), HEADS[: 1 if options.small else None]
-        plain = {"mode": "deterministic", "mask": None, "timed": False, "set": [], "decode": None}
+        plain = {"mode": "deterministic", "mask": None, "timed": False, "set": [], "decode": None, "options": [], "checked": True, "form": None}
         for spec, dtype, (d, e) in itertools.product(specs, types, heads):
             changed = [m for m in MODES if self.has_modes[m] and (m != "rounded" or (spec in SPLIT and dtype == "bf16"))]
             for mode in changed if spec in TIMED and dtype == types[0] else ["deterministic"]:
                 yield {**plain, "spec": spec, "dtype": dtype, "sizes": {"d": d, "e": e}, "mode": mode, "timed": spec in TIMED and dtype == types[0]}
         for entry, dtype in itertools.product([e for e in DECODED if e["spec"] in specs], types[:1] if options.small else [x for x in types if x != "f16"]):
             yield {**plain, **entry, "dtype": dtype, "sizes": {"d": heads[0][0], "e": heads[0][1]}}
+        for (dtype, mode), sizes in COSTS.items() if "softmax-taylor" in specs else ():
+            timed = sizes[: 1 if options.small else None] if dtype in types and self.has_modes[mode] else ()
+            for (order, d), form in itertools.product(timed, FORMS):
+                yield {**plain, "spec": "softmax-taylor", "dtype": dtype, "mode": mode, "sizes": {"d": d, "e": d}, "set": [f"order={order}"],
+                       "options": [f"--form={form}"], "checked": False, "form": form}
         if options.small:
             return
         for d, e in OTHER_HEADS:
             yield {**plain, "spec": "softmax" if "softmax" in specs else specs[0], "dtype": types[0], "sizes": {"d": d, "e": e}}
         for spec in specs:
             yield {**plain, "spec": spec, "dtype": types[0], "sizes": {"d": heads[0][0], "e": heads[0][1]}, "mask": "bidirectional"}
+        for entry, dtype in itertools.product([e for e in FORMED if e["spec"] in specs], [x for x in types if x != "f16"]):
+            yield {**plain, **entry, "dtype": dtype, "sizes": {"d": heads[0][0], "e": heads[0][1]}}
 
     def flags(self, entry):
         """Those of taylorc and taylor-run that both know."""
         return [f"examples/specs/{entry['spec']}.mlir", f"--dtype={entry['dtype']}"] + ([f"--mask={entry['mask']}"] if entry["mask"] else []) + [
-            f"--set={setting}" for setting in entry["set"]]
+            f"--set={setting}" for setting in entry["set"]] + entry["options"]
 
     def compile(self, name, entry):
         """The artifact and the specification as PyTorch code. What the compiler refuses is noted, with its reason."""
@@ -139,7 +163,7 @@ class Packer:
         manifest.unlink()
         artifact.unlink()
         if entry["timed"]:
-            eager = f"eager/{entry['spec']}.py"
+            eager = f"eager/{entry['spec'].replace('/', '-')}.py"
             (self.folder / eager).write_text(self.call("taylorc", *flags, "--emit=torch"), encoding="utf-8")
             entry["eager"] = eager
         return {**entry, "file": file}
@@ -147,7 +171,7 @@ class Packer:
     def cases(self):
         """Each artifact on two shapes, in turn, so that every specification meets every shape; what reads keys at query positions has no more queries than keys."""
         shapes = SHAPES[: 2 if self.options.small else None]
-        for number, (name, entry) in enumerate(self.index["artifacts"].items()):
+        for number, (name, entry) in enumerate((n, e) for n, e in self.index["artifacts"].items() if e["checked"]):
             fit = [DECODED_SHAPE] if entry["decode"] else [s for s in shapes if not self.manifests[name].get("aligned") or s["t"] <= s["u"]]
             chosen = [fit[number % len(fit)], fit[(number + 2) % len(fit)]] if len(fit) > 2 else fit
             smallest = min(chosen, key=lambda s: s["b"] * s["h"] * s["t"] * s["u"] if s["t"] > 1 else 1e9)
@@ -155,13 +179,14 @@ class Packer:
                 sizes = {a: shape[a] for a in "bhgtu"}
                 title = f"{name} {shape['b']}x{shape['h']}/{shape['g']}x{shape['t']}" + (f"/{shape['u']}" if shape["t"] != shape["u"] else "")
                 yield {"name": title, "artifact": name, "sizes": sizes, "layout": shape["layout"], "quick": shape is smallest,
-                       "file": f"references/{name}-{shape['t']}.pt"}
+                       "file": f"references/{name}-{shape['t']}.pt.xz"}
 
     def refer(self, case, scratch):
         """Arguments, cotangents and fp64 results by taylor-run, in one file: arguments in their type, results in f32 where a kernel's type has 16 bits."""
         entry = self.index["artifacts"][case["artifact"]]
         shape = ",".join(f"{a}={n}" for a, n in {**case["sizes"], **entry["sizes"]}.items())
-        self.call("taylor-run", *self.flags(entry), f"--shape={shape}", "--threads=1", f"--references={scratch}")
+        flags = [flag for flag in self.flags(entry) if not flag.startswith("--chunk")]  # no matter to the reference
+        self.call("taylor-run", *flags, f"--shape={shape}", "--threads=1", f"--references={scratch}")
         # What a decoder carries begins at zero, and gradients have no steps: the whole sequence's outputs are what is held against it.
         inputs = {x["name"]: x["dtype"] for x in self.manifests[case["artifact"]]["tensors"]["inputs"]}
         wide = torch.float64 if entry["dtype"] in ("f32", "f64") else torch.float32
@@ -170,7 +195,9 @@ class Packer:
             kind, name = file.stem.split(".", 1)
             dtype = DTYPES[inputs[name]][1] if kind == "input" else DTYPES[entry["dtype"]][1] if kind == "cotangent" else wide
             stored[f"{kind}:{name}"] = torch.from_numpy(numpy.load(file)).to(dtype)
-        torch.save(stored, self.folder / case["file"])
+        packed = io.BytesIO()
+        torch.save(stored, packed)
+        (self.folder / case["file"]).write_bytes(lzma.compress(packed.getvalue()))
         rows = json.loads((scratch / "contract.json").read_text(encoding="utf-8"))
         case["contract"] = {f"{row.pop('kind')}:{row.pop('name')}": row for row in rows if not entry["decode"] or row["kind"] == "output"}
 
@@ -203,8 +230,10 @@ class Packer:
 
         def compile_one(entry, total):
             sizes, mode, mask = entry["sizes"], entry["mode"], entry["mask"]
-            parts = [entry["spec"], entry["dtype"], f"d{sizes['d']}" + (f"e{sizes['e']}" if sizes["e"] != sizes["d"] else "")]
-            name = "-".join(parts + ([mode] if mode != "deterministic" else []) + ([mask] if mask else []) + (["decode"] if entry["decode"] else []))
+            parts = [entry["spec"].replace("/", "-"), entry["dtype"], f"d{sizes['d']}" + (f"e{sizes['e']}" if sizes["e"] != sizes["d"] else "")]
+            name = "-".join(parts + ([mode] if mode != "deterministic" else []) + ([mask] if mask else []) + (["decode"] if entry["decode"] else [])
+                            + [word.replace("=", "") for word in (entry["set"] if not entry["decode"] else [])]
+                            + [word.removeprefix("--form=").lstrip("-").replace("=", "") for word in entry["options"]])
             result = self.compile(name, entry)
             self.say(name, total)
             return name, result

@@ -41,6 +41,20 @@ def time_table(rows, skipped):
     return "\n".join(lines)
 
 
+def form_table(rows):
+    """For each setting, head size and direction: the chunked form's time over the parallel one's, measured and estimated, by lengths."""
+    lengths = sorted({row["t"] for row in rows})
+    lines = ["\nchunked over parallel: milliseconds of both, how many times as long, and what the compiler's costs say"] if rows else []
+    for key in dict.fromkeys((row["setting"], row["d"], row["direction"]) for row in rows):
+        cells = {row["t"]: row for row in rows if (row["setting"], row["d"], row["direction"]) == key}
+        lines.append(f"{key[0]}, d = {key[1]}, {key[2]}")
+        for t in lengths:
+            if t in cells:
+                row = cells[t]
+                lines.append(f"  t = {t:6}  {row['ms']['chunked']:9.3f} {row['ms']['parallel']:9.3f}  {row['measured']:7.3f}  {row['estimated']:7.3f}")
+    return "\n".join(lines)
+
+
 def finite(value):
     """JSON has no NaN and no infinities: null."""
     if isinstance(value, dict):

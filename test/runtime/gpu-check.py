@@ -6,6 +6,7 @@
 import contextlib
 import io
 import json
+import lzma
 import os
 import pathlib
 import shutil
@@ -45,6 +46,21 @@ def refused(done, message):
     assert done.stderr == f"error: {message}\n", f"expected {message!r}, but got {done.stderr!r}"
 
 
+def load(file):
+    return torch.load(io.BytesIO(lzma.decompress(file.read_bytes())), weights_only=True)
+
+
+def save(stored, file):
+    """Replaces a reference, also its size in pack.json."""
+    packed = io.BytesIO()
+    torch.save(stored, packed)
+    file.write_bytes(lzma.compress(packed.getvalue()))
+    index = file.parents[1] / "pack.json"
+    described = json.loads(index.read_text())
+    described["files"][f"references/{file.name}"] = file.stat().st_size
+    index.write_text(json.dumps(described))
+
+
 def copy(name):
     shutil.rmtree(work / name, ignore_errors=True)
     shutil.copytree(work / "good", work / name)
@@ -76,6 +92,15 @@ for device in ("cpu", "ptx"):
     done = check("decode", f"--device={device}", "--only=decode$|decode ", "--no-times")
     assert "1 cases, 1 results, 0 wrong" in done.stdout and "features: skipped" in done.stdout + done.stderr, (done.stdout, done.stderr)
 
+# ---- Both forms beside each other, with what the compiler's costs say.
+done = check("decode", "--device=cpu", "--only=decode$|decode ", "--times", "--minutes=100", "--out=forms.json")
+forms = json.loads((work / "forms.json").read_text())["forms"]
+assert {(row["direction"], row["d"], row["t"]) for row in forms} == {("forward", 16, 64), ("backward", 16, 64)}, forms
+for row in forms:
+    assert row["setting"] == "softmax-taylor order=1, f32, deterministic" and row["features"] >= 16 and row["channels"] >= 16, row
+    assert min(row["ms"].values()) > 0 and row["measured"] > 0 and abs(row["estimated"] - row["costs"]["chunked"] / row["costs"]["parallel"]) < 1e-9, row
+assert "softmax-taylor order=1, f32, deterministic, d = 16, backward" in done.stdout, done.stdout
+
 # ---- The GPU's code in the interpreter, by the same program; a damaged reference is seen there too.
 pack("ptx", "--targets=sm_80", "--types=bf16", "--specs=softmax,softmax-count-gate")
 interpreted = check("ptx", "--device=ptx", "--quick")
@@ -83,9 +108,9 @@ assert "5 cases, 19 results, 0 wrong" in interpreted.stdout and "for sm_80" in i
 features = {row["feature"]: row["verdict"] for row in json.loads((work / "ptx" / "results.json").read_text())["features"]}
 assert features["same bits again"] == features["two at the same time"] == "ok", features
 case = next(c for c in json.loads((work / "ptx" / "pack.json").read_text())["cases"] if c["quick"])
-stored = torch.load(work / "ptx" / case["file"], weights_only=True)
+stored = load(work / "ptx" / case["file"])
 stored["output:o"].view(-1)[0] += 2 * case["contract"]["output:o"]["allowed"]
-torch.save(stored, work / "ptx" / case["file"])
+save(stored, work / "ptx" / case["file"])
 check("ptx", "--device=ptx", "--quick", status=1)
 rows = json.loads((work / "ptx" / "results.json").read_text())["checks"]
 assert [(row["case"], row["slot"]) for row in rows if row["verdict"] != "ok"] == [(case["name"], "output:o")], rows
@@ -94,16 +119,16 @@ refused(check("ptx", "--device=cpu", status=2), "expected a folder with code for
 # ---- A result that is wrong: one element of a stored gradient, in one case.
 folder = copy("damaged")
 case = next(c for c in json.loads((folder / "pack.json").read_text())["cases"] if c["name"].startswith("softmax-bf16-d64 1x2/1x37"))
-stored = torch.load(folder / case["file"], weights_only=True)
+stored = load(folder / case["file"])
 stored["gradient:k"].view(-1)[5] += 2 * case["contract"]["gradient:k"]["allowed"]
-torch.save(stored, folder / case["file"])
+save(stored, folder / case["file"])
 wrong = check("damaged", "--device=cpu", status=1)
 rows = json.loads((folder / "results.json").read_text())["checks"]
 assert [(row["case"], row["slot"]) for row in rows if row["verdict"] != "ok"] == [(case["name"], "gradient:k")] and "41 results, 1 wrong" in wrong.stdout
 # An argument that is not a number: results are none, and that is wrong.
 stored["gradient:k"].view(-1)[5] -= 2 * case["contract"]["gradient:k"]["allowed"]
 stored["input:v"].view(-1)[0] = float("nan")
-torch.save(stored, folder / case["file"])
+save(stored, folder / case["file"])
 check("damaged", "--device=cpu", "--only=^softmax-bf16", status=1)
 rows = json.loads((folder / "results.json").read_text())["checks"]
 assert ("output:o", None, "WRONG") in [(row["slot"], row["error"], row["verdict"]) for row in rows], rows
@@ -193,7 +218,7 @@ refused(check("broken", "--device=cpu", status=2), f"expected {size} bytes in {f
 (folder / file).write_bytes(b"x" * size)
 refused(check("broken", "--device=cpu", status=2), f"cannot unpack {file}: Input format not supported by decoder; {AGAIN}")
 (folder / "pack.json").write_text("{}")
-refused(check("broken", "--device=cpu", status=2), f"expected a folder of format 1, but {folder} has format None; {AGAIN}")
+refused(check("broken", "--device=cpu", status=2), f"expected a folder of format 2, but {folder} has format None; {AGAIN}")
 (folder / "pack.json").write_text("{")
 refused(check("broken", "--device=cpu", status=2),
         f"cannot read {folder}/pack.json: Expecting property name enclosed in double quotes: line 1 column 2 (char 1); {AGAIN}")

@@ -45,6 +45,8 @@ void Lockstep::wait() const {
     fail("expected 'step' on standard input, but got '", line, "'");
 }
 
-void Lockstep::done(double seconds, double loss) const { say({{"seconds", seconds}, {"loss", loss}}); }
+void Lockstep::done(double seconds, double loss, int64_t memory) const {
+  say({{"seconds", seconds}, {"loss", loss}, {"memory", memory}});
+}
 
 } // namespace taylor::trainer

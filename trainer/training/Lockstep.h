@@ -14,8 +14,8 @@ public:
   void begin(const Config &config, int64_t vocabulary, int64_t parameters, double startSeconds) const;
   // Returns when a step is asked for. Throws Error at the end of the input.
   void wait() const;
-  // `seconds`: of this step.
-  void done(double seconds, double loss) const;
+  // `seconds`: of this step. `memory`: the most bytes that the device has held so far.
+  void done(double seconds, double loss, int64_t memory) const;
 };
 
 } // namespace taylor::trainer

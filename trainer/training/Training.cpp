@@ -315,7 +315,7 @@ Measurements Run::advance(int64_t step) {
   if (!warm)
     firstStepSeconds = seconds;
   if (lockstep)
-    lockstep->done(seconds, result.loss);
+    lockstep->done(seconds, result.loss, peakMemory(model.device()));
   warm = true;
   losses.push_back(result.loss);
   if (losses.size() > lossWindow)
