@@ -68,7 +68,8 @@ taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, t
   bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
   int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
   TileProblem tiles{std::max(problem.headDim, problem.widestKey),
-                    std::max(problem.valueDim, problem.widestValue), bytes, splitsProducts(problem)};
+                    std::max(problem.valueDim, problem.widestValue), bytes, splitsProducts(problem),
+                    problem.rowSums == "atomic"};
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
   sizes.chunked = use == taylor::TileUse::Chunked;
   if (sizes.chunked || problem.states)

@@ -69,7 +69,8 @@ static void shareMultiprocessor(const Target &target, const TileProblem &problem
     sizes.rows = small;
   if (isNarrow || (widest > 64 && fitsTwice(d + e)))
     sizes.derivedRows = small;
-  if (!isNarrow && widest <= 96 && fitsTwice(d + e)) {
+  // Each block of keys adds to all rows behind it: fewer blocks write less.
+  if (!isNarrow && widest <= 96 && !problem.atomicRows && fitsTwice(d + e)) {
     sizes.columns = small;
     sizes.scalarKeys = std::min(sizes.scalarKeys, small.keys);
   }

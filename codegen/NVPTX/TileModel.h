@@ -14,6 +14,8 @@ namespace mlir::simt {
 struct TileProblem {
   int64_t headDim = 64, valueDim = 64, bytes = 2;
   bool split = false;
+  /// Sums into columns add to sums into rows in memory (--row-sums=atomic).
+  bool atomicRows = false;
 };
 
 /// Sizes with which operands fit in shared memory and accumulators in registers. Keys are on the grid and row

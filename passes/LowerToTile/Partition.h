@@ -79,6 +79,7 @@ public:
 
 private:
   mlir::LogicalResult check();
+  bool isFinitePastEnd(mlir::Value array) const;
   bool spoilsSums(PairwiseOp pairs, mlir::Value array) const;
   void chooseStored();
   void store(mlir::Value value);

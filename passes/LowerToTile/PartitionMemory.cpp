@@ -79,8 +79,15 @@ bool Partition::readsSums(Value value) const {
   return false;
 }
 
+/// Whether what an array holds past the last token is a number. What lies in memory is 0 there.
+bool Partition::isFinitePastEnd(Value array) const {
+  return isFiniteOfZeros(array, [&](Value value) {
+    return stored.contains(value) || (isa<BlockArgument>(value) && !tokenAxis(typeOf(value)).empty());
+  });
+}
+
 /// Whether what an array holds past the last token meets a weight of 0 in a sum over tokens, and is no
-/// number. What lies in memory is 0 there.
+/// number.
 bool Partition::spoilsSums(PairwiseOp pairs, Value array) const {
   auto summedOver = [](PairOutput kind) -> StringRef {
     return kind == PairOutput::Rows ? "u" : kind == PairOutput::Columns ? "t" : "";
@@ -90,10 +97,7 @@ bool Partition::spoilsSums(PairwiseOp pairs, Value array) const {
     return sum.getArray() >= 0 && pairs.getArrays()[sum.getArray()] == array && !token.empty() &&
            typeOf(array).has(token);
   };
-  return llvm::any_of(pairs.getSums().getAsRange<PairSumAttr>(), isSummed) &&
-         !isFiniteOfZeros(array, [&](Value value) {
-           return stored.contains(value) || (isa<BlockArgument>(value) && !tokenAxis(typeOf(value)).empty());
-         });
+  return llvm::any_of(pairs.getSums().getAsRange<PairSumAttr>(), isSummed) && !isFinitePastEnd(array);
 }
 
 void Partition::chooseStored() {
@@ -101,6 +105,11 @@ void Partition::chooseStored() {
     return llvm::all_of(value.getUsers(), [](Operation *user) {
       return isa<YieldOp>(user) && isa<FunctionOp>(user->getParentOp());
     });
+  };
+  // Features of tokens that do not count meet values of 0.
+  auto storeSummed = [&](Value vectors) {
+    if (!isFinitePastEnd(vectors))
+      store(vectors);
   };
   for (Operation &op : function.getBody().front()) {
     if (auto pairs = dyn_cast<PairwiseOp>(op)) {
@@ -153,11 +162,13 @@ void Partition::chooseStored() {
           store(atEdges);
       for (Value initial : states.getInitial())
         store(initial);
+      storeSummed(states.getVectors());
     } else if (auto steps = dyn_cast<StepStatesOp>(op)) {
       for (Value result : steps.getResults())
         store(result);
       for (Value initial : steps.getInitial())
         store(initial);
+      storeSummed(steps.getVectors());
       if (steps.getKeep())
         store(steps.getKeep());
       // One for every head of a group, panel after panel; one token is read where it lies.

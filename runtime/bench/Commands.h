@@ -47,6 +47,8 @@ struct TrainOptions {
   int64_t tokens = 2048;              ///< Of a step, where the context is no longer.
   int64_t rounds = 5;
   int64_t threads = 0;
+  /// From so many tokens on eager opponents compute each layer again in the backward, as they must to fit.
+  int64_t checkpointFrom = 4096;
   std::string device = "cpu";     ///< Or "cuda": the first GPU, whose memory counts.
   std::string precision = "fp32"; ///< Or "bf16", as the trainer's train.precision; the opponent's autocast.
 };

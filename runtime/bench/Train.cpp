@@ -22,10 +22,9 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using runtime::fail;
 
-constexpr int warmSteps = 1;          // the first step pays for pages and caches
-constexpr int warmStepsOnGpu = 4;     // and some more for those of libraries and allocators
-constexpr double target = 0.9;        // of what Amdahl's law promises beyond 1
-constexpr int64_t longContext = 4096; // from here on eager attention needs its layers computed again
+constexpr int warmSteps = 1;      // the first step pays for pages and caches
+constexpr int warmStepsOnGpu = 4; // and some more for those of libraries and allocators
+constexpr double target = 0.9;    // of what Amdahl's law promises beyond 1
 
 /// The attentions of train_opponent.py.
 constexpr const char *opponents[] = {"sdpa", "norm", "series"};
@@ -171,7 +170,7 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
 
   Json sizes = model;
   sizes["attention"] = one.opponent;
-  sizes["checkpointing"] = one.isEager() && context >= longContext;
+  sizes["checkpointing"] = one.isEager() && context >= options.checkpointFrom;
   sizes["threads"] = at::get_num_threads();
   sizes["device"] = options.device;
   sizes["precision"] = options.precision;

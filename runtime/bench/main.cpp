@@ -176,6 +176,12 @@ CLI::App *addTrain(CLI::App &app, TrainOptions &options, std::string &json) {
   command->add_option("--rounds", options.rounds, "steps that are timed of each")->capture_default_str();
   command->add_option("--threads", options.threads, "threads of each; 0: all processors")
       ->capture_default_str();
+  command
+      ->add_option("--checkpoint-from", options.checkpointFrom,
+                   "tokens of a sequence from which on eager opponents compute each layer again in the "
+                   "backward (torch.utils.checkpoint), as they must to fit")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
   command->add_option("--device", options.device, "where both train: cpu, or cuda, the first GPU")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
@@ -185,9 +191,7 @@ CLI::App *addTrain(CLI::App &app, TrainOptions &options, std::string &json) {
   command->add_option("--json", json, "write the rows to this file as a JSON list");
   command->footer(
       "\nEach row is a pair of processes that make steps in turn; ratio is the median over rounds of the "
-      "opponent's time over ours.\nFrom 4096 tokens on eager opponents compute each layer again in the "
-      "backward "
-      "(torch.utils.checkpoint), as they must to fit.");
+      "opponent's time over ours.");
   return command;
 }
 

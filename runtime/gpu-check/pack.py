@@ -169,11 +169,14 @@ class Packer:
         return {**entry, "file": file}
 
     def cases(self):
-        """Each artifact on two shapes, in turn, so that every specification meets every shape; what reads keys at query positions has no more queries than keys."""
+        """Each artifact on two shapes, in turn, so that every specification meets every shape, but wide heads in types beside the first on one, for the folder's
+        size; what reads keys at query positions has no more queries than keys."""
         shapes = SHAPES[: 2 if self.options.small else None]
         for number, (name, entry) in enumerate((n, e) for n, e in self.index["artifacts"].items() if e["checked"]):
             fit = [DECODED_SHAPE] if entry["decode"] else [s for s in shapes if not self.manifests[name].get("aligned") or s["t"] <= s["u"]]
             chosen = [fit[number % len(fit)], fit[(number + 2) % len(fit)]] if len(fit) > 2 else fit
+            if entry["dtype"] != self.options.types.split(",")[0] and entry["sizes"]["d"] > HEADS[0][0]:
+                chosen = [next(s for s in chosen if s["t"] > 1)]
             smallest = min(chosen, key=lambda s: s["b"] * s["h"] * s["t"] * s["u"] if s["t"] > 1 else 1e9)
             for shape in chosen:
                 sizes = {a: shape[a] for a in "bhgtu"}
