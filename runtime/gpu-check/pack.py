@@ -77,7 +77,7 @@ def arguments(words):
     parser.add_argument("--specs", default=",".join(SPECS), metavar="NAME,..", help="of examples/specs, or all (default: %(default)s)")
     parser.add_argument("--types", default=",".join(TYPES), metavar="NAME,..", help="storage types")
     parser.add_argument("--small", action="store_true", help="the first two shapes and the first head size: for tests of the folder itself")
-    parser.add_argument("--limit", type=float, default=64, metavar="MB", help="the folder may have (10^6 bytes; default: 64)")
+    parser.add_argument("--limit", type=float, default=80, metavar="MB", help="the folder may have (10^6 bytes; default: 80)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time")
     return parser.parse_args(words)
 
@@ -169,13 +169,13 @@ class Packer:
         return {**entry, "file": file}
 
     def cases(self):
-        """Each artifact on two shapes, in turn, so that every specification meets every shape, but wide heads in types beside the first on one, for the folder's
-        size; what reads keys at query positions has no more queries than keys."""
+        """Each artifact on two shapes, in turn, so that every specification meets every shape, but wide heads on one, for the folder's size;
+        what reads keys at query positions has no more queries than keys."""
         shapes = SHAPES[: 2 if self.options.small else None]
         for number, (name, entry) in enumerate((n, e) for n, e in self.index["artifacts"].items() if e["checked"]):
             fit = [DECODED_SHAPE] if entry["decode"] else [s for s in shapes if not self.manifests[name].get("aligned") or s["t"] <= s["u"]]
             chosen = [fit[number % len(fit)], fit[(number + 2) % len(fit)]] if len(fit) > 2 else fit
-            if entry["dtype"] != self.options.types.split(",")[0] and entry["sizes"]["d"] > HEADS[0][0]:
+            if entry["sizes"]["d"] > HEADS[0][0]:
                 chosen = [next(s for s in chosen if s["t"] > 1)]
             smallest = min(chosen, key=lambda s: s["b"] * s["h"] * s["t"] * s["u"] if s["t"] > 1 else 1e9)
             for shape in chosen:
