@@ -68,8 +68,8 @@ struct TileSizes {
   /// Most features of a panel that is contracted with a state, and those of one that is summed over tokens or
   /// is a product with a state; of so many is a block of formulas of many channels without tokens, too.
   int64_t readFeatures = 144, stateFeatures = 24;
-  /// Features of a block that adds up the states of chunks; 0: as many as of one that sums over tokens. Blocks
-  /// take chunk after chunk, so that only many of them at a time keep a large machine's memory busy.
+  /// Features of a block that adds up the states of chunks; 0: as many as of one that sums over tokens.
+  /// Blocks take chunk after chunk, so that only many of them at a time keep a large machine's memory busy.
   int64_t passFeatures = 0;
   int64_t getPassFeatures() const { return passFeatures ? passFeatures : stateFeatures; }
   /// Heads of a block that works on tokens of a head alone: one token's rows are less than it costs to hand a
