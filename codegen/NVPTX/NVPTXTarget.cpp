@@ -130,7 +130,8 @@ taylor::CostRates NVPTXTarget::getRates(const taylor::TargetProblem &problem) co
   rates.feature = 1.8 * rates.pair;
   rates.byte = 0.3;
   rates.kernel = 4e6;
-  if (problem.dtype != "f64")
+  // tf32 has not been measured.
+  if (problem.dtype != "f64" && !(problem.dtype == "f32" && problem.f32Products == "tf32"))
     rates.samples = getSamples(splitsProducts(problem), isNarrow);
   return rates;
 }

@@ -42,7 +42,7 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
     groups and waits and barriers where they are needed. Conditions of scf.if and bounds of scf.for must be the same in all threads of a block.
 
     **Loops.** A copy that stands directly in a loop's body runs ahead if its window follows from the induction variable and from what is outside by pure ops, nothing in the loop writes
-    the array (but a store into the very window that the same iteration copied, where one of the array's axes is at the loop's number), and the buffer is otherwise only read, in that loop and after the copy. Numbers that are the same in all iterations are computed before the loop. A body gets *sync points*: wait for what is read next; barrier; then refill each slot
+    the array (but a store, behind the last read, into the very window that the same iteration copied, where one of the array's axes is at the loop's number), and the buffer is otherwise only read, in that loop and after the copy. Numbers that are the same in all iterations are computed before the loop. A body gets *sync points*: wait for what is read next; barrier; then refill each slot
     whose last read is behind, for as many iterations later as the buffer has slots; commit, one group for what is needed at the same time.
 
     1. A buffer of one slot has a sync point before its first read, shared with an earlier one if only reads stand between; and another one, of whatever buffer,

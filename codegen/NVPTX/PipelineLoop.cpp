@@ -42,7 +42,7 @@ private:
   void findStreams(const PipelinedBuffers &pipelined);
   std::optional<Stream> asStream(CopyOp copy);
   bool collectAddress(CopyOp copy, SmallVector<Operation *> &address);
-  bool isApart(tile::StoreOp store, CopyOp copy);
+  bool isApart(tile::StoreOp store, const Stream &stream);
   unsigned positionOf(Operation *op);
   bool hasWork(unsigned from, unsigned to) const;
 
@@ -131,24 +131,31 @@ bool LoopPipeline::collectAddress(CopyOp copy, SmallVector<Operation *> &address
   return true;
 }
 
-/// The store writes the window that the copy of the same iteration read, and no other iteration's copy reads
-/// it: one of the array's axes is at the loop's number.
-bool LoopPipeline::isApart(tile::StoreOp store, CopyOp copy) {
-  auto windowOf = [](auto op, tile::TileType tile) {
-    return tile::getWindow(op.getArray().getType(), tile, op.getArrayAxes(), op.getTileAxes(),
-                           op.getOffsets());
-  };
+/// The store writes the window that the copy of the same iteration has read, behind the last read of its
+/// buffer, and no other iteration's copy reads it: one of the array's axes is at the loop's number, one
+/// element of it.
+bool LoopPipeline::isApart(tile::StoreOp store, const Stream &stream) {
+  CopyOp copy = stream.copy;
   auto isNumber = [&](Value offset) {
     if (auto from = offset.getDefiningOp<arith::SubIOp>(); from && loop.isDefinedOutsideOfLoop(from.getLhs()))
       offset = from.getRhs();
     return offset == loop.getInductionVar();
   };
   tile::TileType tile = store.getTile().getType();
-  return store.getOffsets() == copy.getOffsets() && store.getArrayAxes() == copy.getArrayAxes() &&
-         store.getTileAxes() == copy.getTileAxes() &&
-         llvm::any_of(windowOf(store, tile), [&](const tile::WindowAxis &axis) {
-           return axis.tileAxis.empty() && axis.offset && isNumber(axis.offset);
-         });
+  // The same axes and offsets of the same array are the same window.
+  auto inTile = [&](const tile::Axis &axis) {
+    return tile.hasAxis(axis.getName()) && tile.getSize(axis.getName()) == axis.getSize();
+  };
+  AllocOp buffer = stream.buffer;
+  ArrayRef<tile::Axis> copied = buffer.getType().getAxes();
+  return positionOf(store) > stream.lastRead && copied.size() == tile.getAxes().size() &&
+         llvm::all_of(copied, inTile) && store.getOffsets() == copy.getOffsets() &&
+         store.getArrayAxes() == copy.getArrayAxes() && store.getTileAxes() == copy.getTileAxes() &&
+         llvm::any_of(tile::getWindow(store.getArray().getType(), tile, store.getArrayAxes(),
+                                      store.getTileAxes(), store.getOffsets()),
+                      [&](const tile::WindowAxis &axis) {
+                        return axis.tileAxis.empty() && axis.offset && isNumber(axis.offset);
+                      });
 }
 
 std::optional<Stream> LoopPipeline::asStream(CopyOp copy) {
@@ -166,7 +173,7 @@ std::optional<Stream> LoopPipeline::asStream(CopyOp copy) {
   }
   WalkResult written = loop.walk([&](Operation *op) {
     if (auto store = dyn_cast<tile::StoreOp>(op);
-        store && store.getArray() == copy.getArray() && isApart(store, copy)) {
+        store && store.getArray() == copy.getArray() && isApart(store, stream)) {
       stream.isReplaced = true;
       return WalkResult::advance();
     }
@@ -219,11 +226,10 @@ void LoopPipeline::chooseSlots() {
   auto kernel = loop->getParentOfType<tile::KernelOp>();
   // Running sums, in place of what they are summed from: a body takes no time beside that of memory, so
   // copies of several iterations have to be under way.
-  auto mostOf = [&](const Stream *stream) {
-    return stream->isReplaced && limits.slots > 1 ? 4 * limits.slots : limits.slots;
-  };
+  int64_t deep = limits.slots > 1 ? 4 * limits.slots : limits.slots;
+  auto mostOf = [&](const Stream *stream) { return stream->isReplaced ? deep : limits.slots; };
   llvm::DenseMap<Operation *, int64_t> slots;
-  for (int64_t count = 2; count <= 4 * limits.slots; ++count)
+  for (int64_t count = 2; count <= deep; ++count)
     for (Stream *stream : order) {
       if (stream->slots != count - 1 || count > mostOf(stream))
         continue;

@@ -54,15 +54,15 @@ static int64_t chooseSplitQueries(int64_t widest) {
 
 /// Of 16 bits, one number each. A multiprocessor that holds two blocks of 4 warps has the one compute while
 /// the other waits for its copies or ends, which one block of 8 warps cannot: on an H100 the smaller tiles,
-/// where two of them fit and the larger ones take 8 warps, need 5 to 16 % less time. With few channels they
+/// where two of them fit and the larger ones take 8 warps, need 5 to 18 % less time. With few channels they
 /// leave room for four blocks (README.md).
 static void shareMultiprocessor(const Target &target, const TileProblem &problem, taylor::TileSizes &sizes) {
   constexpr taylor::ScoreTile small{64, 64};
   int64_t d = problem.headDim, e = problem.valueDim, widest = std::max(d, e);
-  // Two slots of what streams by, and what stays; the driver keeps 1 KiB of each block.
+  // Two slots of what streams by, what stays, and row scalars; the driver takes 1 KiB for each block.
   auto fitsTwice = [&](int64_t resident) {
     int64_t channels = resident + 2 * (d + e);
-    return 2 * (64 * channels * problem.bytes + 1024) <= target.sharedPerBlock + 1024;
+    return 2 * (64 * channels * problem.bytes + (2 << 10) + 1024) <= target.sharedPerSM;
   };
   bool isNarrow = widest <= 32;
   if (isNarrow || (widest > 96 && fitsTwice(/*resident=*/0))) // queries are in registers
@@ -72,7 +72,6 @@ static void shareMultiprocessor(const Target &target, const TileProblem &problem
   // Each block of keys adds to all rows behind it: fewer blocks write less.
   if (!isNarrow && widest <= 96 && !problem.atomicRows && fitsTwice(d + e)) {
     sizes.columns = small;
-    sizes.scalarKeys = std::min(sizes.scalarKeys, small.keys);
   }
 }
 
@@ -118,7 +117,7 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
 void mlir::simt::chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk,
                               int64_t retries, taylor::TileSizes &sizes) {
   sizes.chunk = chunk;
-  // Where chunks take the least time on an H100, of orders 1 to 3 (README.md, "Chunks").
+  // Where chunks take the least time on an H100, of orders 1 to 3 (README.md, "Costs of forms").
   sizes.balance = sizes.farBalance = problem.bytes > 2 ? 10 : problem.split ? 20 : 50;
   sizes.featuresOnGrid = true;
   int64_t widest = std::max(problem.headDim, problem.valueDim);

@@ -183,6 +183,7 @@ Json benchCase(const TrainOptions &options, const Pair &one, int64_t context) {
   for (int64_t step = 0; step < warm; ++step)
     ask(theirs, "step");
   ask(theirs, "rest");
+  ask(theirs, "attention"); // makes its inputs
 
   OwnAttention attention(options, one, model);
   Json lastOfOurs, lastOfTheirs;

@@ -107,7 +107,16 @@ def main():
     features = check_features(cases, folder, device, progress) if len(cases) == 2 else []
     if not features:
         progress.say("features: skipped, since they need two cases that run")
+    def write(times, forms, skipped):
+        report.write(options.out, {
+            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "machine": about, "torch": torch.__version__,
+            "cuda": torch.version.cuda, "python": platform.python_version(), "command": shlex.join(sys.argv), "folder": folder.index["about"],
+            "taylor": library.version(), "passed": not wrong, "seconds": round(progress.elapsed()), "checks": checks, "features": features,
+            "refused": folder.index["refused"], "times": times, "forms": forms, "skipped": skipped})
+
+    wrong = [row for row in checks + features if row["verdict"].startswith("WRONG")]
     times, forms, skipped = [], [], []
+    write(times, forms, skipped)  # what is checked stands, whatever comes of the times
     if not options.no_times and (device.name == "cuda" or options.times):
         from forms import FormTimer
         from times import Timer
@@ -118,12 +127,7 @@ def main():
         skipped += not_formed
         print(report.form_table(forms) + report.time_table(times, skipped), flush=True)
 
-    wrong = [row for row in checks + features if row["verdict"].startswith("WRONG")]
-    report.write(options.out, {
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "machine": about, "torch": torch.__version__,
-        "cuda": torch.version.cuda, "python": platform.python_version(), "command": shlex.join(sys.argv), "folder": folder.index["about"],
-        "taylor": library.version(), "passed": not wrong, "seconds": round(progress.elapsed()), "checks": checks, "features": features,
-        "refused": folder.index["refused"], "times": times, "forms": forms, "skipped": skipped})
+    write(times, forms, skipped)
     names = len({row["case"] for row in checks})
     print(f"\n{names} cases, {len(checks)} results, {len(wrong)} wrong; {progress.elapsed():.0f} s; {options.out}")
     return 1 if wrong else 0

@@ -5,13 +5,17 @@ import gc
 import torch
 
 from clock import measure, median, ratio
-from contenders import Ours, Problem
+from contenders import Ours
 from errors import Unavailable
-from library import DTYPES
-from times import CHANNELS, TOKENS
+from times import make_problem
 
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384, 65536)
 HOST_LENGTHS = (64,)
+
+
+def number_of(target):
+    """90 of "sm_90"."""
+    return int(target.removeprefix("sm_"))
 
 
 def cost_of(code, sizes):
@@ -28,20 +32,14 @@ class FormTimer:
         self.folder, self.load, self.device, self.progress, self.clock = folder, load, device, progress, clock
         self.rows, self.skipped = [], []
 
-    def problem(self, t, d, dtype):
-        """As many tokens and channels as in the other times; of the longest sequences fewer heads."""
-        scale = 1 if self.device.name == "cuda" else 64
-        tokens = max(TOKENS // scale, t)
-        heads = max(1, CHANNELS // d // scale * (TOKENS // scale) // tokens)
-        sizes = {"b": tokens // t, "h": heads, "g": heads, "t": t, "u": t, "d": d, "e": d}
-        return Problem(sizes, DTYPES[dtype][1], self.device)
-
     def code(self, kernel, function):
-        """The code of the target that runs here; an artifact of this folder has one kind of target."""
-        return kernel.manifest["targets"][-1]["functions"][function]
+        """The code that runs here: of GPUs that of the newest target up to this one."""
+        here = self.device.describe().get("capability")
+        known = [target for target in kernel.manifest["targets"] if not here or number_of(target["name"]) <= number_of(here)]
+        return known[-1]["functions"][function]
 
     def shape(self, names, setting, dtype, t, d):
-        problem = self.problem(t, d, dtype)
+        problem = make_problem(self.device, t, d, dtype)
         try:
             group = {form: Ours(problem, self.load(name)) for form, name in names.items()}
         except Unavailable as error:
@@ -64,6 +62,9 @@ class FormTimer:
                 setting = f"{entry['spec']} {' '.join(entry['set'])}, {entry['dtype']}, {entry['mode']}"
                 groups.setdefault((setting, entry["dtype"], entry["sizes"]["d"]), {})[entry["form"]] = name
         for (setting, dtype, d), names in groups.items():
+            if len(names) < 2:
+                self.skipped.append({"contender": setting, "t": "all", "d": d, "reason": "one of its forms was not compiled"})
+                continue
             lengths = [t for t in LENGTHS if dtype == "bf16" or t <= 16384]  # multiply-adds of f32 take long
             for t in lengths if self.device.name == "cuda" else HOST_LENGTHS:
                 self.progress.step(f"{setting}, d = {d}: both forms at t = {t} ...")

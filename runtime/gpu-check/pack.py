@@ -45,7 +45,9 @@ TIMED = ("softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-taylor", "
 # Decoded token by token: with states of a finite order, with keys and values of all tokens.
 DECODED = ({"spec": "softmax-taylor", "set": ["order=2"], "decode": "state"}, {"spec": "softmax", "set": [], "decode": "cache"})
 DECODED_SHAPE = {"b": 2, "h": 4, "g": 2, "t": 19, "u": 19, "layout": "bhtc"}
-# Checked in their other forms: in chunks of 64 tokens, so that few tokens are several, and of sequences that hold several documents.
+# Checked in their other forms: in the shortest chunks there are, of 64 or 128 tokens, and of sequences that hold several documents; on shapes of
+# SHAPES that are several chunks and several documents.
+FORMED_SHAPES = (2, 0)
 FORMED = (
     {"spec": "linear-relu", "options": ["--form=chunked", "--chunk=64"]},
     {"spec": "softmax-taylor", "set": ["order=2"], "options": ["--form=chunked", "--chunk=64"]},
@@ -119,7 +121,7 @@ class Packer:
             if spec not in every:
                 raise Failure(f"expected a specification of examples/specs in --specs, but got '{spec}'")
         types, heads = options.types.split(","), HEADS[: 1 if options.small else None]
-        plain = {"mode": "deterministic", "mask": None, "timed": False, "set": [], "decode": None, "options": [], "checked": True, "form": None}
+        plain = {"mode": "deterministic", "mask": None, "timed": False, "set": [], "decode": None, "options": [], "shapes": None, "checked": True, "form": None}
         for spec, dtype, (d, e) in itertools.product(specs, types, heads):
             changed = [m for m in MODES if self.has_modes[m] and (m != "rounded" or (spec in SPLIT and dtype == "bf16"))]
             for mode in changed if spec in TIMED and dtype == types[0] else ["deterministic"]:
@@ -138,7 +140,7 @@ class Packer:
         for spec in specs:
             yield {**plain, "spec": spec, "dtype": types[0], "sizes": {"d": heads[0][0], "e": heads[0][1]}, "mask": "bidirectional"}
         for entry, dtype in itertools.product([e for e in FORMED if e["spec"] in specs], [x for x in types if x != "f16"]):
-            yield {**plain, **entry, "dtype": dtype, "sizes": {"d": heads[0][0], "e": heads[0][1]}}
+            yield {**plain, **entry, "dtype": dtype, "shapes": FORMED_SHAPES, "sizes": {"d": heads[0][0], "e": heads[0][1]}}
 
     def flags(self, entry):
         """Those of taylorc and taylor-run that both know."""
@@ -175,6 +177,8 @@ class Packer:
         for number, (name, entry) in enumerate((n, e) for n, e in self.index["artifacts"].items() if e["checked"]):
             fit = [DECODED_SHAPE] if entry["decode"] else [s for s in shapes if not self.manifests[name].get("aligned") or s["t"] <= s["u"]]
             chosen = [fit[number % len(fit)], fit[(number + 2) % len(fit)]] if len(fit) > 2 else fit
+            if entry["shapes"]:
+                chosen = [SHAPES[i] for i in entry["shapes"]]
             if entry["sizes"]["d"] > HEADS[0][0]:
                 chosen = [next(s for s in chosen if s["t"] > 1)]
             smallest = min(chosen, key=lambda s: s["b"] * s["h"] * s["t"] * s["u"] if s["t"] > 1 else 1e9)

@@ -14,6 +14,15 @@ LENGTHS = (4096, 512, 16384, 2048, 8192, 1024)  # in the order in which they are
 QUICK = (2048,)
 
 
+def make_problem(device, t, d, dtype="bf16"):
+    """As many tokens and channels at every length, but fewer heads where one sequence is longer than that."""
+    scale = 1 if device.name == "cuda" else 64  # a processor times the logic, not the machine
+    tokens = max(TOKENS // scale, t)
+    heads = max(1, CHANNELS // d // scale * (TOKENS // scale) // tokens)
+    sizes = {"b": tokens // t, "h": heads, "g": heads, "t": t, "u": t, "d": d, "e": d}
+    return Problem(sizes, DTYPES[dtype][1], device)
+
+
 class Timer:
     """Collects rows: contender, direction, t, d, milliseconds, TFLOP/s, times as fast as the base; and reasons of what is left out."""
 
@@ -50,15 +59,9 @@ class Timer:
                                   "tflops": problem.operations(direction) / ms / 1e9,
                                   "base": None if base is None else names[base], "speed": None if base is None else ratio(rounds, i, base)})
 
-    def problem(self, t, d):
-        scale = 1 if self.device.name == "cuda" else 64  # a processor times the logic, not the machine
-        heads = max(1, CHANNELS // d // scale)
-        sizes = {"b": max(1, TOKENS // scale // t), "h": heads, "g": heads, "t": t, "u": t, "d": d, "e": d}
-        return Problem(sizes, DTYPES["bf16"][1], self.device)
-
     def shape(self, t, d):
         """All contenders at one length and head size. Eager code keeps t x t arrays, so each is timed with SDPA alone beside it."""
-        problem = self.problem(t, d)
+        problem = make_problem(self.device, t, d)
         artifacts = self.folder.index["artifacts"]
         timed = {f"{entry['spec']}, {entry['mode']}": name for name, entry in artifacts.items() if entry["timed"] and entry["sizes"]["d"] == d}
         group = {name: self.make(name, problem, lambda name=name: sdpa(problem, name)) for name in BACKENDS}

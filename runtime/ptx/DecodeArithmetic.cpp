@@ -34,7 +34,8 @@ template <Op op, unsigned sources> void arithmetic(Build &b) {
     b.unsupported();
   b.i.kind = !f ? Profile::Integer : op == Op::Div ? Profile::Special : Profile::Float;
   if constexpr (op == Op::Add || op == Op::Sub || op == Op::Fma)
-    if (t == Type::F32 && !b.i.ftz && !b.i.relu && b.isNext({"f16", "bf16"}))
+    if (t == Type::F32 && !b.i.ftz && !b.i.relu && b.words[0] != "mad" && (rounded || op != Op::Fma) &&
+        b.isNext({"f16", "bf16"}))
       return mixed(b, sources);
   b.plain(t, sources);
 }

@@ -108,6 +108,10 @@ TEST(PtxParser, Messages) {
             "t.ptx:7:1: unsupported instruction 'add.rz.f32'");
   EXPECT_EQ(errorOf(entry("mul.rn.f32.bf16 %r1, %r1, %r1;")),
             "t.ptx:6:1: unsupported instruction 'mul.rn.f32.bf16'");
+  EXPECT_EQ(errorOf(entry("mad.rn.f32.bf16 %r1, %r1, %r1, %r1;")),
+            "t.ptx:6:1: unsupported instruction 'mad.rn.f32.bf16'");
+  EXPECT_EQ(errorOf(entry("fma.f32.f16 %r1, %r1, %r1, %r1;")),
+            "t.ptx:6:1: unsupported instruction 'fma.f32.f16'");
   EXPECT_EQ(errorOf(entry("wgmma.fence.sync.aligned;")),
             "t.ptx:6:1: unsupported instruction 'wgmma.fence.sync.aligned'");
   EXPECT_EQ(errorOf(entry("mov.b32 %r1, 0;")), "t.ptx:6:9: expected a declared register, but got '%r1'");
