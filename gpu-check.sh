@@ -9,7 +9,7 @@ usage() {
 usage: ./gpu-check.sh [--targets=NAME,..] [--folder=FOLDER] [--help]
 
 Installs what is missing (as ./quickstart.sh does), builds, and makes build/gpu-check: seven specifications of examples/specs compiled for
-GPUs, forward, backward and two of them token by token, with fp64 results that they are checked by; at most 80 MB. No GPU is needed for that; about 10 minutes on two cores.
+GPUs, forward, backward, two of them token by token, and some in chunks and in documents, with fp64 results that they are checked by; at most 80 MB. No GPU is needed for that; about 10 minutes on two cores.
 
 On a machine with a GPU, with nothing but a driver, Python and torch: python3 check.py, in a copy of that folder. It checks every kernel, times
 them beside torch's attention, and writes results.json. runtime/gpu-check/README.md says more.
