@@ -54,8 +54,8 @@ static int64_t chooseSplitQueries(int64_t widest) {
 
 /// Of 16 bits, one number each. A multiprocessor that holds two blocks of 4 warps has the one compute while
 /// the other waits for its copies or ends, which one block of 8 warps cannot: on an H100 the smaller tiles,
-/// where two of them fit and the larger ones take 8 warps, need 9 to 18 % less time at 1024 tokens. With few channels they
-/// leave room for four blocks (README.md).
+/// where two of them fit and the larger ones take 8 warps, need 9 to 18 % less time at 1024 tokens. With few
+/// channels they leave room for four blocks (README.md).
 static void shareMultiprocessor(const Target &target, const TileProblem &problem, taylor::TileSizes &sizes) {
   constexpr taylor::ScoreTile small{64, 64};
   int64_t d = problem.headDim, e = problem.valueDim, widest = std::max(d, e);
