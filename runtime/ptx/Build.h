@@ -16,23 +16,17 @@ struct Build {
   Token at;
 
   [[noreturn]] void unsupported() { parser.lexer.failAt(at, "unsupported instruction '" + i.text + "'"); }
-  bool has(std::string_view word) {
-    if (next >= words.size() || words[next] != word)
-      return false;
-    ++next;
-    return true;
-  }
   bool isNext(std::initializer_list<std::string_view> all) const {
     for (std::string_view word : all)
       if (next < words.size() && words[next] == word)
         return true;
     return false;
   }
+  bool has(std::string_view word) { return any({word}); }
   bool any(std::initializer_list<std::string_view> all) {
-    for (std::string_view word : all)
-      if (has(word))
-        return true;
-    return false;
+    bool is = isNext(all);
+    next += is;
+    return is;
   }
   void need(std::string_view word) {
     if (!has(word))
