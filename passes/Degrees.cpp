@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace taylor;
@@ -279,6 +280,8 @@ bool DegreeAnalysis::visitPower(Operation &op) {
       return requireZero(degree) && requireZero(lookup(op.getOperand(1))) &&
              (degrees[op.getResult(0)] = zero(), true);
     power = exponent.getValueAsDouble();
+    if (!std::isfinite(power)) // nor would a degree be
+      return requireZero(degree) && (degrees[op.getResult(0)] = zero(), true);
   }
   for (double &p : degree.p)
     p *= power;

@@ -94,9 +94,12 @@ Type BufferType::parse(AsmParser &parser) {
     SMLoc place = parser.getCurrentLocation();
     if (parser.parseKeyword(&name) || parser.parseEqual() || parser.parseInteger(size))
       return failure();
-    if (size < 1)
-      return parser.emitError(place, "expected a positive size of axis '") << name << "', but got " << size;
-    axes.push_back(Axis::get(parser.getContext(), name, size));
+    auto diagnose = [&] { return parser.emitError(place, "axis '") << name << "': "; };
+    auto extent = tile::ExtentAttr::getChecked(diagnose, parser.getContext(),
+                                               StringAttr::get(parser.getContext(), ""), size);
+    if (!extent)
+      return failure();
+    axes.push_back({StringAttr::get(parser.getContext(), name), extent});
     return success();
   };
   if (parser.parseLess() || parser.parseInteger(slots) || parser.parseKeyword("x") ||
@@ -134,6 +137,8 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, i
     return emitError() << "expected at least one slot, but got " << slots;
   if (axes.empty())
     return emitError() << "expected at least one axis";
+  if (failed(TileType::verify(emitError, axes, elementType, {})))
+    return failure();
   if (!elementType.isIntOrFloat() || elementType.getIntOrFloatBitWidth() % 8)
     return emitError() << "expected elements of whole bytes, but got " << elementType;
   constexpr int64_t kMostBytes = 1 << 20;
@@ -219,10 +224,13 @@ BufferType BufferType::getSlot() const {
 // Ops
 //===----------------------------------------------------------------------===//
 
-LogicalResult SlotOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
+LogicalResult SlotOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, ValueRange operands,
                                        DictionaryAttr, OpaqueProperties, RegionRange,
                                        SmallVectorImpl<Type> &types) {
-  types.push_back(cast<BufferType>(operands.front().getType()).getSlot());
+  auto buffer = dyn_cast<BufferType>(operands.front().getType()); // read before operands are verified
+  if (!buffer)
+    return emitOptionalError(loc, "expected a slot of a buffer, but got ", operands.front().getType());
+  types.push_back(buffer.getSlot());
   return success();
 }
 

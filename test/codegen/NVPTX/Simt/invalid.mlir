@@ -30,8 +30,23 @@ func.func private @slots(!simt.buffer<0 x [u = 64], f32>)
 
 // -----
 
-// expected-error @+1 {{expected a positive size of axis 'u', but got 0}}
+// expected-error @+1 {{axis 'u': expected a positive size, but got 0}}
 func.func private @no_size(!simt.buffer<1 x [u = 0], f32>)
+
+// -----
+
+// expected-error @+1 {{axis 'u': expected a size of at most 1099511627776, but got 9223372036854775807}}
+func.func private @endless(!simt.buffer<1 x [u = 9223372036854775807], f32>)
+
+// -----
+
+// expected-error @+1 {{expected distinct axes, but got 'u' twice}}
+func.func private @twice(!simt.buffer<1 x [u = 8, u = 8], f32>)
+
+// -----
+
+// expected-error @+1 {{expected elements of f32, f64, bf16, f16, i32, i1 or index, but got 'i64'}}
+func.func private @elements(!simt.buffer<1 x [u = 64], i64>)
 
 // -----
 
@@ -248,5 +263,14 @@ func.func @other_accumulator(%a: !a, %b: !b, %c: !c) {
 func.func @sum_over_own(%a: !a, %b: !b) {
   // expected-error @+1 {{'simt.dot' op expected a result without axis 't', which is summed over, but got '!tile.tile<[t = 8, u = 8], f32, }}
   %x = simt.dot fma %a, %b over(t) : !a, !b -> !tile.tile<[t = 8, u = 8], f32, #s>
+  return
+}
+
+// -----
+
+!t = !tile.tile<[t = 8], f32>
+func.func @slot_of_a_tile(%a: !t, %i: index) {
+  // expected-error @+1 {{expected a slot of a buffer, but got '!tile.tile<[t = 8], f32>'}}
+  %s = simt.slot %a[%i] : !t
   return
 }
