@@ -80,6 +80,49 @@ TEST(Config, BasePresetAndOwnSettingsInThatOrder) {
   EXPECT_EQ(writeConfig(readConfig({folder.write("c.toml", written)}, {})), written);
 }
 
+// What the paper's code trains with, written down once more from its description: what the preset sets, and
+// what its runs may not inherit from a default that changes.
+TEST(Config, ThePaperPresetValueByValue) {
+  TemporaryFolder folder;
+  Config config = readConfig({folder.write("a.toml", "preset = \"paper\"\n")}, {});
+  EXPECT_EQ(config.model.hidden, 1024);
+  EXPECT_EQ(config.model.intermediate, 2048);
+  EXPECT_EQ(config.model.layers, 20);
+  EXPECT_EQ(config.model.heads, 16);
+  EXPECT_EQ(config.model.keyValueHeads(), 16);
+  EXPECT_EQ(config.model.headWidth(), 64);
+  EXPECT_EQ(config.model.valueWidth(), 64);
+  EXPECT_EQ(config.model.normEpsilon, 1e-5);
+  EXPECT_EQ(config.model.initialization, "uniform");
+  EXPECT_EQ(config.model.initialDeviation, 0.02);
+  EXPECT_EQ(config.train.steps, 100001);
+  EXPECT_EQ(config.train.batch, 36);
+  EXPECT_EQ(config.train.context, 1024);
+  EXPECT_EQ(config.train.precision, "bf16");
+  EXPECT_TRUE(config.train.activationCheckpointing);
+  EXPECT_EQ(config.train.onNonFinite, "skip");
+  EXPECT_EQ(config.train.skipAbove, 0);
+  EXPECT_EQ(config.data.sampler, "documents");
+  EXPECT_EQ(config.data.groups, 2);
+  EXPECT_EQ(config.data.validationFraction, 0.001);
+  EXPECT_EQ(config.optimizer.learningRate, 1e-4);
+  EXPECT_EQ(config.optimizer.beta1, 0.9);
+  EXPECT_EQ(config.optimizer.beta2, 0.999);
+  EXPECT_EQ(config.optimizer.epsilon, 1e-7);
+  EXPECT_EQ(config.optimizer.weightDecay, 0.01);
+  EXPECT_EQ(config.optimizer.decay, "all");
+  EXPECT_EQ(config.optimizer.clip, 0);
+  EXPECT_FALSE(config.optimizer.shard);
+  EXPECT_EQ(config.schedule.kind, "linear");
+  EXPECT_EQ(config.schedule.warmup, 10000);
+  EXPECT_EQ(config.schedule.horizon, 1000000);
+  EXPECT_EQ(config.schedule.final, 0);
+  EXPECT_EQ(config.schedule.lag, 2);
+  EXPECT_EQ(config.evaluation.every, 10001);
+  EXPECT_EQ(config.evaluation.sequences, 0);
+  EXPECT_EQ(config.evaluation.patience, 0);
+}
+
 TEST(Config, BasesAndPresetsThatAreNone) {
   TemporaryFolder folder;
   auto message = [&](const std::string &contents) {

@@ -11,9 +11,11 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/GradMode.h>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <thread>
 
 using namespace taylor;
 using namespace taylor::trainer;
@@ -307,12 +309,14 @@ TEST(Evaluation, OnlyAFiniteLossIsABest) {
 
 struct CountingSampler : Sampler {
   CountingSampler() : Sampler(8) {}
+  double seconds = 0; // that each sequence takes
   int64_t length() const override { return 2; }
   void documents(int64_t, int64_t i, int32_t *numbers) const override { numbers[0] = numbers[1] = i; }
   int64_t counted(int64_t, int64_t begin, int64_t end) const override { return end - begin; }
   void sample(int64_t step, int64_t i, int64_t *inputs, int64_t *targets) const override {
     if (step == 3)
       fail("no step 3");
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     inputs[0] = step;
     inputs[1] = i;
     targets[0] = i;
@@ -335,6 +339,38 @@ TEST(BatchLoader, GivesAShareOfEachStepInOrder) {
   EXPECT_GE(waited, 0);
   EXPECT_EQ(failure([&] { loader.next(waited); }), "no step 3");
   BatchLoader unused(sampler, false, 0, 3, 0, 3); // ends while batches are ready that nobody takes
+}
+
+TEST(BatchLoader, TellsHowLongAStepWaitedForItsTokens) {
+  CountingSampler slow, fast;
+  slow.seconds = 0.1;
+  double waited = 0;
+  BatchLoader loader(slow, false, 0, 2, 0, 2);
+  loader.next(waited);
+  double first = waited;
+  EXPECT_GE(first, 0.15); // two sequences, less what had begun
+  loader.next(waited);
+  EXPECT_GE(waited, first + 0.15); // added to what it was
+  BatchLoader ready(fast, false, 0, 2, 0, 3);
+  std::this_thread::sleep_for(std::chrono::duration<double>(0.3));
+  waited = 0;
+  for (int step = 0; step < 2; ++step)
+    ready.next(waited);
+  EXPECT_LT(waited, 0.1); // made while nobody asked
+}
+
+// By which processes find that their parameters are no longer the same.
+TEST(Model, ChecksumSeesTheLastBitOfOneWeight) {
+  Model a(tiny(), 50, madeUp(), false, 1), b(tiny(), 50, madeUp(), false, 1);
+  EXPECT_EQ(a.checksum(), b.checksum());
+  at::NoGradGuard guard;
+  for (const Parameter &parameter : b.parameters()) {
+    at::Tensor bits = parameter.value.detach().view(at::kInt).flatten();
+    bits[-1] += 1;
+    EXPECT_NE(a.checksum(), b.checksum()) << parameter.name;
+    bits[-1] -= 1;
+  }
+  EXPECT_EQ(a.checksum(), b.checksum());
 }
 
 TEST(Model, StartsDependOnSeedAndNameAlone) {

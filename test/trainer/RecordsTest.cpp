@@ -99,11 +99,14 @@ TEST(Bytes, AllThreeReadTheSame) {
   std::string contents = randomLines(3 << 20, 5000);
   std::string one = contents.substr(0, 1 << 20), two = contents.substr(1 << 20);
   std::string plain = folder.write("plain", contents), gz = folder.write("gz", gzip(one) + gzip(two)),
-              zst = folder.write("zst", zstd(one) + zstd(two)); // files may be joined
+              padded =
+                  folder.write("padded", gzip(one) + gzip(two) + std::string(3 << 18, '\0')), // as on tapes
+      zst = folder.write("zst", zstd(one) + zstd(two)); // files may be joined
   for (size_t room : {1000, 1 << 18, 1 << 23})
     for (int64_t skip : {0, 1, 1 << 20, 3 << 20}) {
       EXPECT_EQ(readAll(plain, Compression::None, room, skip), contents.substr(skip));
       EXPECT_EQ(readAll(gz, Compression::Gzip, room, skip), contents.substr(skip));
+      EXPECT_EQ(readAll(padded, Compression::Gzip, room, skip), contents.substr(skip));
       EXPECT_EQ(readAll(zst, Compression::Zstd, room, skip), contents.substr(skip));
     }
 }
@@ -153,6 +156,11 @@ TEST(Records, EndingsTellWhatAFileIs) {
   EXPECT_EQ(kind("a.txt"), std::pair(Format::Text, Compression::None));
   EXPECT_EQ(kind("a.txt.gz"), std::pair(Format::Text, Compression::Gzip));
   EXPECT_EQ(kind("jsonl"), std::pair(Format::Text, Compression::None));
+  for (const char *name : {"a.jsonl.bz2", "a.xz", "a.tar", "a.tar.gz", "a.tar.zst", "a.zip", "a.7z"})
+    EXPECT_EQ(failure([&] { kind(name); }),
+              text("unsupported compression or archive '", name,
+                   "'; expected .gz, .zst, .parquet or what is not compressed: unpack it, or name the files "
+                   "beside it"));
 }
 
 TEST(Records, WhatIsWrongWithALine) {

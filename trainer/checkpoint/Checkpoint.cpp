@@ -216,6 +216,7 @@ static void writeCheckpoint(const fs::path &path, const Checkpoint &checkpoint, 
   for (const auto &[key, value] : training.settings)
     settings[key] = value;
   ordered_json json = {{"step", training.step},
+                       {"learned_targets", training.learned},
                        {"settings", settings},
                        {"specification", training.specification},
                        {"text", training.text},
@@ -285,6 +286,7 @@ TrainingState readTrainingState(const std::string &content, const fs::path &chec
   requireSameRun(saved, checkpoint, expected);
   TrainingState result = expected;
   result.step = saved.integer("step");
+  result.learned = saved.integer("learned_targets");
   result.losses = saved.numbers("last_losses");
   result.updates = {saved.integer("skipped_updates"), saved.numbers("recent_losses"),
                     saved.numbers("recent_gradient_norms")};

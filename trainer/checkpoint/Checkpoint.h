@@ -21,6 +21,7 @@ struct TrainingState {
   int64_t trainingTokens = 0;
 
   int64_t step = 0;           // updates done
+  int64_t learned = 0;        // targets that these learned from
   std::vector<double> losses; // of the last steps, for the mean that is told
   UpdateState updates;
   int64_t evaluatedStep = -1; // of the last evaluation

@@ -286,14 +286,14 @@ void LogConfig::list(Settings &s) {
         "measure at the end how many bytes decoding keeps of a sequence of train.context tokens (state_bytes "
         "in "
         "summary.json); compiles the step of decoding");
-  s.add("profile_from", profileFrom, "first step of a profile, written as a Chrome trace");
+  s.add("profile_from", profileFrom, "first step of a profile, from 1, written as a Chrome trace");
   s.add("profile_steps", profileSteps, "its steps; 0: no profile");
 }
 
 void LogConfig::check() const {
   requireAtLeast(1, "log.every", every);
   require(peak >= 0, "log.peak", "at least 0", text(peak));
-  requireAtLeast(0, "log.profile_from", profileFrom);
+  requireAtLeast(1, "log.profile_from", profileFrom);
   requireAtLeast(0, "log.profile_steps", profileSteps);
 }
 
@@ -358,6 +358,9 @@ void Config::check() const {
     fail(place->second, error.what());
   }
   checkSampler(data, train);
+  if (log.profileSteps > 0 && log.profileFrom > train.steps)
+    fail("requires log.profile_from within the run's steps, 1 to train.steps = ", train.steps, ", but got ",
+         log.profileFrom, "; log.profile_steps=0 for no profile");
   if (data.sampler == "recall" && evaluation.sequences == 0)
     fail("requires evaluation.sequences of at least 1 with data.sampler = 'recall', but got 0: the task has "
          "no "

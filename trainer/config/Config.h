@@ -160,7 +160,7 @@ struct LogConfig {
   double peak =
       0; // operations per second of a device, for the share of it that is used; 0: known or measured
   bool state = false;
-  int64_t profileFrom = 0;
+  int64_t profileFrom = 1;
   int64_t profileSteps = 0; // 0: no profile
   void list(Settings &);
   void check() const;

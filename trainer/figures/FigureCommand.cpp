@@ -33,9 +33,9 @@ one after the other; runs that are done are not made again, so the same command 
 seeds are added by asking for more. Figures share runs of the same configuration and seed where they share --out, also
 while several are being made: each run is trained by one of them. A folder with a run of other settings is refused.
 
-The folder gets figure.png and figure.svg (train and test loss against steps, a line per variant, with the range over
-seeds; of `recall`, accuracy against the order and the state's size), curves.csv or points.csv (what is drawn), results.txt
-(a table), figure.gp (the gnuplot script) and the runs.)";
+The folder gets figure-NAME.png and .svg (train and test loss against steps, a line per variant, with the range over seeds;
+of `recall`, accuracy against the order and the state's size), .csv (what is drawn), .txt (a table), .gp (the gnuplot
+script), and the runs.)";
 
 CLI::App *addFigureCommand(CLI::App &app, FigureOptions &options) {
   CLI::App *command = app.add_subcommand("figure", "train all runs of a figure of the paper, and draw it");
@@ -98,7 +98,6 @@ using Folders = std::vector<std::vector<std::vector<fs::path>>>; // [panel][run]
 
 // What a figure's folder gets beside its runs.
 struct Drawn {
-  const char *table; // the name of what follows
   std::string rows, results, script;
 };
 
@@ -106,16 +105,14 @@ static Drawn drawCurves(const Figure &figure, const Folders &folders) {
   std::vector<std::vector<Curve>> curves;
   for (size_t p = 0; p < figure.panels.size(); ++p)
     curves.push_back(readCurves(figure.panels[p], folders[p], /*bins=*/100));
-  return {"curves.csv", printCurves(figure, curves), printResults(figure, curves),
-          printFigurePlot(figure, curves)};
+  return {printCurves(figure, curves), printResults(figure, curves), printFigurePlot(figure, curves)};
 }
 
 static Drawn drawPoints(const Figure &figure, const Folders &folders) {
   std::vector<std::vector<FigurePoint>> points;
   for (size_t p = 0; p < figure.panels.size(); ++p)
     points.push_back(readPoints(figure.panels[p], folders[p]));
-  return {"points.csv", printPoints(figure, points), printPointResults(figure, points),
-          printPointPlot(figure, points)};
+  return {printPoints(figure, points), printPointResults(figure, points), printPointPlot(figure, points)};
 }
 
 // What is to be trained, and where each run of a panel lies.
@@ -285,18 +282,20 @@ int makeFigure(const FigureOptions &options) {
   }
 
   Drawn drawn = curves ? drawCurves(figure, planned.folders) : drawPoints(figure, planned.folders);
-  FileLock lock(
-      out / ".drawing", // of another figure, whose files have the same names
-      [] { std::fprintf(stderr, "waiting for another process that draws into the same folder\n"); });
-  writeDurably(out / drawn.table, drawn.rows);
-  writeDurably(out / "results.txt", drawn.results);
+  auto named = [&](const char *ending) { return out / text("figure-", options.name, ending); };
+  FileLock lock(out / ".drawing", [] {
+    std::fprintf(stderr, "waiting for another process that draws into the same folder\n");
+  });
+  fs::path table = named(".csv"), results = named(".txt"), script = named(".gp");
+  writeDurably(table, drawn.rows);
+  writeDurably(results, drawn.results);
   if (!options.noPlots) {
-    writeDurably(out / "figure.gp", drawn.script);
-    for (const char *picture : {"figure.png", "figure.svg"})
-      drawPlot(out / "figure.gp", out / picture, out / drawn.table);
+    writeDurably(script, drawn.script);
+    for (const char *ending : {".png", ".svg"})
+      drawPlot(script, named(ending), table);
   }
   std::printf("%s\n%s\n", figure.title.c_str(), drawn.results.c_str());
-  std::fprintf(stderr, "results    %s\n", (out / "results.txt").c_str());
+  std::fprintf(stderr, "results    %s\n", results.c_str());
   return 0;
 }
 

@@ -60,7 +60,7 @@ Series binned(const Series &series, int64_t width) {
 std::vector<CurvePoint> overSeeds(const std::vector<Series> &seeds) {
   std::vector<CurvePoint> points;
   for (auto [step, first] : seeds[0]) {
-    CurvePoint point{step, 0, first, first};
+    CurvePoint point{step, 0, first, first, {}};
     bool all = true;
     for (const Series &series : seeds) {
       auto found = series.find(step);
@@ -70,6 +70,7 @@ std::vector<CurvePoint> overSeeds(const std::vector<Series> &seeds) {
       point.mean += found->second / double(seeds.size());
       point.least = std::min(point.least, found->second);
       point.largest = std::max(point.largest, found->second);
+      point.seeds.push_back(found->second);
     }
     if (std::isnan(point.mean)) // which no comparison tells
       point.least = point.largest = NAN;
@@ -148,18 +149,22 @@ std::vector<Curve> readCurves(const FigurePanel &panel, const std::vector<std::v
 }
 
 std::string printCurves(const Figure &figure, const std::vector<std::vector<Curve>> &curves) {
-  std::string out = "panel,label,kind,step,mean,least,largest\n";
+  std::string out = "panel,label,kind,step,mean,least,largest";
+  for (size_t seed = 1; seed <= curves[0][0].finalTest.size(); ++seed)
+    out += text(",seed", seed);
+  auto append = [&](double loss) { out += "," + (std::isnan(loss) ? "" : formatNumber("%.6g", loss)); };
   for (size_t panel = 0; panel < curves.size(); ++panel)
     for (const Curve &curve : curves[panel])
       for (auto [kind, points] : {std::pair{"train", &curve.train}, {"test", &curve.test}})
-        for (const CurvePoint &point : *points)
-          out += csvField(figure.panels[panel].title) + "," + csvField(curve.label) + "," + kind + "," +
-                 std::to_string(point.step) +
-                 (std::isnan(point.mean)
-                      ? ",,,\n"
-                      : "," + formatNumber("%.6g", point.mean) + "," + formatNumber("%.6g", point.least) +
-                            "," + formatNumber("%.6g", point.largest) + "\n");
-  return out;
+        for (const CurvePoint &point : *points) {
+          out += text("\n", csvField(figure.panels[panel].title), ",", csvField(curve.label), ",", kind, ",",
+                      point.step);
+          for (double loss : {point.mean, point.least, point.largest})
+            append(loss);
+          for (double loss : point.seeds)
+            append(loss);
+        }
+  return out + "\n";
 }
 
 // "MEAN | LEAST to LARGEST", each in `format`; what is not finite lies above all numbers.

@@ -7,11 +7,12 @@
 
 namespace taylor::trainer {
 
-// One point of a curve: a mean over seeds, and the least and the largest of them; NaN where a seed's loss was
-// not finite.
+// One point of a curve: a mean over seeds, and the least and the largest of them, NaN where a seed's loss was
+// not finite; and each seed's, in their order.
 struct CurvePoint {
   int64_t step = 0;
   double mean = 0, least = 0, largest = 0;
+  std::vector<double> seeds;
 };
 
 struct Curve {
@@ -27,8 +28,8 @@ struct Curve {
 std::vector<Curve> readCurves(const FigurePanel &panel,
                               const std::vector<std::vector<std::filesystem::path>> &folders, int64_t bins);
 
-// panel,label,kind,step,mean,least,largest; kind is train or test; the last three are empty where a loss was
-// not finite.
+// panel,label,kind,step,mean,least,largest,seed1,seed2 and so on; kind is train or test. A loss that was not
+// finite is empty, and so are the mean, the least and the largest then.
 std::string printCurves(const Figure &figure, const std::vector<std::vector<Curve>> &curves);
 
 // A table for people, in Markdown: per panel and run the last test loss, and how much it lies above that of

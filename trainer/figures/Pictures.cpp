@@ -5,7 +5,7 @@
 namespace taylor::trainer {
 
 std::string beginPicture(size_t columns, size_t rows) {
-  return text(R"(# gnuplot -c figure.gp OUTPUT.png|OUTPUT.svg
+  return text(R"(# gnuplot -c THIS OUTPUT.png|OUTPUT.svg
 set encoding utf8
 columns = )",
               columns, R"(

@@ -8,7 +8,7 @@
 
 namespace taylor::trainer {
 
-// The beginning of a gnuplot script, called as `gnuplot -c figure.gp OUTPUT.png|OUTPUT.svg`: the terminal
+// The beginning of a gnuplot script, called as `gnuplot -c SCRIPT OUTPUT.png|OUTPUT.svg`: the terminal
 // that fits the ending and so many plots; a variable `columns`.
 std::string beginPicture(size_t columns, size_t rows);
 

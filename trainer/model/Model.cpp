@@ -201,6 +201,13 @@ int64_t Model::axisSize(const Axis &axis) const {
   return axis.name == "h" ? config.heads : config.keyValueHeads();
 }
 
+std::string Model::checksum() const {
+  std::string sums;
+  for (const Parameter &parameter : all)
+    sums += text(parameter.value.detach().view(at::kInt).sum().item<int64_t>(), ' ');
+  return sums;
+}
+
 int64_t Model::parameterCount() const {
   int64_t count = 0;
   for (const Parameter &parameter : all)

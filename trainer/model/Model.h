@@ -80,6 +80,8 @@ public:
 
   const std::vector<Parameter> &parameters() const { return all; }
   int64_t parameterCount() const;
+  // A text that differs where any bit of a parameter does, but for bits that make up for each other.
+  std::string checksum() const;
   const ModelConfig &settings() const { return config; }
   // What each call of the attention is given, in this order.
   const std::vector<runtime::TensorInfo> &attentionInputs() const { return attention.inputs; }

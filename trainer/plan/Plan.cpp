@@ -35,6 +35,10 @@ Plan makePlan(const Config &config, const Model &model, int64_t vocabulary, int6
     plan.microBatch = std::min(plan.microBatch, config.train.microBatch);
   plan.tokensPerStep = batch * length;
   plan.operationsPerStep = cost.trainingPerToken() * double(plan.tokensPerStep);
+  int64_t steps = config.train.steps, every = config.evaluation.every;
+  plan.evaluations = every ? (steps + every - 1) / every : 1; // one at the end
+  plan.operationsPerEvaluation =
+      cost.trainingPerToken() / 3 * double(config.evaluation.sequences) * double(length);
 
   double tokens = double(plan.microBatch) * double(length), layer = activationBytes(config.model, bf16);
   MemoryPlan &memory = plan.memory;
@@ -87,7 +91,9 @@ std::optional<std::string> whatFits(const Config &config, const Model &model, in
 double secondsOf(const Plan &plan, const Config &config, const Gpu &gpu, double share) {
   double peak = config.train.precision == "bf16" ? gpu.bf16 : gpu.fp32;
   double again = config.train.activationCheckpointing ? 4.0 / 3 : 1;
-  return config.train.steps * plan.operationsPerStep * again / (plan.devices * peak * share);
+  double operations = config.train.steps * plan.operationsPerStep * again +
+                      double(plan.evaluations) * plan.operationsPerEvaluation;
+  return operations / (plan.devices * peak * share);
 }
 
 } // namespace taylor::trainer

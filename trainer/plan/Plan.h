@@ -25,6 +25,8 @@ struct Plan {
   int64_t microBatch = 1;       // sequences of one device at once
   int64_t tokensPerStep = 0;    // positions of all sequences
   double operationsPerStep = 0; // floating-point, of all devices
+  int64_t evaluations = 0;
+  double operationsPerEvaluation = 0; // 0 where all of the test text is evaluated, whose size nobody told
   MemoryPlan memory;
 };
 
@@ -36,7 +38,8 @@ Plan makePlan(const Config &config, const Model &model, int64_t vocabulary, int6
 std::optional<std::string> whatFits(const Config &config, const Model &model, int64_t vocabulary,
                                     int64_t devices, double memory);
 
-// Seconds of a run of `steps` on `devices` GPUs at a share of their peak.
+// Seconds of a run on `devices` GPUs at a share of their peak: its steps, and its evaluations where their
+// size is known.
 double secondsOf(const Plan &plan, const Config &config, const Gpu &gpu, double share);
 
 } // namespace taylor::trainer

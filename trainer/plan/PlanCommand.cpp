@@ -122,6 +122,11 @@ void printPlan(const PlanOptions &options) {
   std::printf("time              %s on %lld %s at %.0f %% of %.0f TFLOP/s\n",
               formatDuration(secondsOf(plan, config, *gpu, options.share)).c_str(), (long long)plan.devices,
               gpu->name.c_str(), 100 * options.share, (bf16 ? gpu->bf16 : gpu->fp32) / 1e12);
+  if (plan.operationsPerEvaluation == 0)
+    std::printf(
+        "                  without %lld evaluations of all of the test text, a third of a step for as "
+        "many tokens\n",
+        (long long)plan.evaluations);
   if (config.run.device == "cpu")
     std::printf("                  run.device is 'cpu', whose time taylor-train shows as it trains\n");
 }

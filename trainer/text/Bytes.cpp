@@ -100,10 +100,15 @@ public:
       bool ended = stream.avail_in == 0; // zlib may still hold some of what it read
       if (ended && !inMember)
         return 0;
+      for (; !inMember && hadMember && stream.avail_in > 0 && *stream.next_in == 0; --stream.avail_in)
+        ++stream.next_in; // files are padded with zeros, which gzip(1) skips too
+      if (!ended && stream.avail_in == 0)
+        continue;
       inMember = true;
       int status = ::inflate(&stream, Z_NO_FLUSH);
       if (status == Z_STREAM_END) { // files may be joined
         inMember = false;
+        hadMember = true;
         ::inflateReset(&stream);
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
         failDamaged(stream.msg ? stream.msg : "zlib cannot read it");
@@ -116,7 +121,7 @@ public:
 
 private:
   z_stream stream{};
-  bool inMember = false;
+  bool inMember = false, hadMember = false;
 };
 
 class ZstdBytes : public CompressedBytes {

@@ -118,7 +118,7 @@ std::optional<Data> readCache(const fs::path &folder, bool verify, int64_t threa
 
 // Records are no text: their braces and keys would be learned.
 void refuseRecords(const std::string &path) {
-  for (const InputFile &file : findInputs({path}))
+  for (const InputFile &file : findInputs({path}).files)
     if (file.format != Format::Text)
       fail("expected text, but '", path, "' has records, such as '", file.path.filename().string(),
            "'; make tokens of them with 'taylor-train prepare ", path,

@@ -27,13 +27,17 @@ bool isAboutRecords(const InputFile &file) {
   return file.format == Format::Text || file.path.extension() == ".json";
 }
 
-std::vector<InputFile> filesOf(const std::string &path) {
-  std::vector<InputFile> files;
+Inputs inputsOf(const std::string &path) {
+  Inputs inputs;
   for (const Corpus::File &file : findCorpus(path).files)
-    files.push_back(describeInput(file.path, file.size));
-  if (!std::all_of(files.begin(), files.end(), isAboutRecords))
-    std::erase_if(files, isAboutRecords);
-  return files;
+    inputs.files.push_back(describeInput(file.path, file.size));
+  if (std::all_of(inputs.files.begin(), inputs.files.end(), isAboutRecords))
+    return inputs;
+  for (const InputFile &file : inputs.files)
+    if (isAboutRecords(file))
+      inputs.about.push_back(file.path);
+  std::erase_if(inputs.files, isAboutRecords);
+  return inputs;
 }
 
 } // namespace
@@ -46,6 +50,13 @@ InputFile describeInput(const fs::path &path, int64_t size) {
     name.resize(name.size() - ending.size());
     return true;
   };
+  for (std::string_view ending :
+       {".bz2", ".xz", ".lzma", ".lz4", ".br", ".Z", ".snappy", ".zip", ".7z", ".rar", ".tar", ".tgz"})
+    if (name.ends_with(ending) || name.ends_with(std::string(ending) + ".gz") ||
+        name.ends_with(std::string(ending) + ".zst"))
+      fail("unsupported compression or archive '", path.string(),
+           "'; expected .gz, .zst, .parquet or what is not compressed: unpack it, or name the files beside "
+           "it");
   if (strip(".parquet"))
     return {path, Format::Parquet, Compression::None, size};
   Compression compression = strip(".gz")    ? Compression::Gzip
@@ -55,17 +66,23 @@ InputFile describeInput(const fs::path &path, int64_t size) {
   return {path, lines ? Format::JsonLines : Format::Text, compression, size};
 }
 
-std::vector<InputFile> findInputs(const std::vector<std::string> &names) {
-  std::vector<InputFile> files;
+Inputs findInputs(const std::vector<std::string> &names) {
+  Inputs inputs;
   std::set<fs::path> seen;
+  auto isNew = [&](const fs::path &path) {
+    return seen.insert(fs::absolute(path).lexically_normal()).second;
+  };
   for (const std::string &name : names) {
     bool isGlob = name.find_first_of("*?[{~") != std::string::npos && !fs::exists(name);
-    for (const std::string &path : isGlob ? matches(name) : std::vector{name})
-      for (InputFile &file : filesOf(path))
-        if (seen.insert(fs::absolute(file.path).lexically_normal()).second)
-          files.push_back(std::move(file));
+    for (const std::string &path : isGlob ? matches(name) : std::vector{name}) {
+      Inputs some = inputsOf(path);
+      std::copy_if(some.files.begin(), some.files.end(), std::back_inserter(inputs.files),
+                   [&](const InputFile &file) { return isNew(file.path); });
+      inputs.about.insert(inputs.about.end(), some.about.begin(), some.about.end());
+    }
   }
-  return files;
+  std::erase_if(inputs.about, [&](const fs::path &path) { return !isNew(path); }); // taken by name, or twice
+  return inputs;
 }
 
 } // namespace taylor::trainer

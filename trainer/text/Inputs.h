@@ -22,13 +22,18 @@ struct InputFile {
 };
 
 // By the ending: .jsonl (.ndjson, .json) and .parquet, text otherwise; each but Parquet with .gz or .zst
-// behind it.
+// behind it. Throws Error for the endings of other compressions and of archives.
 InputFile describeInput(const std::filesystem::path &path, int64_t size);
 
-// The files behind the names: a file, the files of a folder and its folders (where it has records, without
-// text and .json, which are about them; without hidden ones), what a glob matches; each once, empty ones left
-// out, in the order of the names and then by path. Throws Error for a name that gives none.
-std::vector<InputFile> findInputs(const std::vector<std::string> &names);
+struct Inputs {
+  std::vector<InputFile> files;
+  std::vector<std::filesystem::path> about; // beside a folder's records, text and .json that are about them
+};
+
+// What is behind the names: a file, the files of a folder and its folders (without hidden ones), what a glob
+// matches; each once, empty ones left out, in the order of the names and then by path. Throws Error for a
+// name that gives none.
+Inputs findInputs(const std::vector<std::string> &names);
 
 } // namespace taylor::trainer
 #endif

@@ -159,6 +159,7 @@ private:
 
   const PreparationOptions &options;
   fs::path folder;
+  Inputs found; // its files are moved into the next member
   std::vector<InputFile> files;
   RecordOptions recordOptions;
   ordered_json request;
@@ -193,8 +194,8 @@ std::vector<InputFile> markValidation(std::vector<InputFile> files, const std::s
 }
 
 Preparation::Preparation(const PreparationOptions &theOptions)
-    : options(theOptions), folder(options.out),
-      files(markValidation(findInputs(options.inputs), options.validationFiles)),
+    : options(theOptions), folder(options.out), found(findInputs(options.inputs)),
+      files(markValidation(std::move(found.files), options.validationFiles)),
       recordOptions(recordOptionsFor(options, files)), request(describeRequest(options, files)) {
   if (options.overwrite)
     emptyFolder(folder);
@@ -335,6 +336,11 @@ int Preparation::run() {
                  folder.c_str());
     return 0;
   }
+  for (size_t i = 0; i < found.about.size() && i < shownDefects; ++i)
+    std::fprintf(stderr, "left out   '%s', which is about the records beside it; name it to take it too\n",
+                 found.about[i].c_str());
+  if (found.about.size() > shownDefects)
+    std::fprintf(stderr, "left out   %zu more of these\n", found.about.size() - shownDefects);
   int64_t total = 0;
   for (const InputFile &file : files)
     total += file.size;

@@ -48,14 +48,6 @@ double mean(const std::deque<double> &values) {
   return values.empty() ? NAN : std::accumulate(values.begin(), values.end(), 0.0) / values.size();
 }
 
-// Of the bits of all parameters.
-std::string checksum(const Model &model) {
-  std::string sums;
-  for (const Parameter &parameter : model.parameters())
-    sums += text(parameter.value.detach().view(at::kInt).sum().item<int64_t>(), ' ');
-  return sums;
-}
-
 RecallTask recallTask(const Config &config, const Data &data) {
   return RecallTask(data.tokenizer->vocabulary(), config.data.symbols, config.train.context,
                     config.data.pairs);
@@ -135,9 +127,16 @@ private:
   void save(int64_t step);
   void finish(int64_t step);
   std::string note(const Measurements &measurements) const;
+  // "updates left out: 2" behind `separator`; empty if none was.
+  std::string leftOut(const char *separator) const;
   // For data, of the time of warm steps; not a number before there are any.
   double waitedShare() const { return trainedTokens ? waitedSeconds / trainedSeconds : NAN; }
   void say(const std::string &line);
+  // The file that Profile::end() has written, if it has.
+  void sayProfile(const fs::path &trace) {
+    if (!trace.empty())
+      say("profile    " + trace.string());
+  }
   std::function<void(const std::string &)> warn() {
     return [this](const std::string &warning) { say(warning); };
   }
@@ -305,8 +304,7 @@ Measurements Run::advance(int64_t step) {
   signal = result.signal;
   double seconds = secondsSince(start);
   if (group.isFirst())
-    if (fs::path trace = profile.end(step, step == config.train.steps); !trace.empty())
-      say("profile    " + trace.string());
+    sayProfile(profile.end(step, signal != 0));
   if (warm) {
     trainedSeconds += seconds;
     trainedTokens += batch.counted;
@@ -317,6 +315,7 @@ Measurements Run::advance(int64_t step) {
   if (lockstep)
     lockstep->done(seconds, result.loss, peakMemory(model.device()));
   warm = true;
+  checkpoint.state.learned += batch.counted;
   losses.push_back(result.loss);
   if (losses.size() > lossWindow)
     losses.pop_front();
@@ -351,7 +350,7 @@ void Run::save(int64_t step) {
   checkpoint.state.evaluated = evaluated;
   checkpoint.state.evaluations = evaluation.state();
   group.requireSame("parameters", "--resume goes on from the last checkpoint, where they were the same",
-                    [&] { return checksum(model); });
+                    [&] { return model.checksum(); });
   Optimizer::State moments = optimizer.state();
   saved = "elsewhere"; // written by the first
   if (group.isFirst())
@@ -363,7 +362,13 @@ std::string Run::note(const Measurements &measurements) const {
   std::string validation =
       evaluatedStep >= 0 ? "  validation " + formatNumber("%.3f", evaluated.loss) : std::string();
   return "loss " + formatNumber("%.3f", measurements[0].second) + validation + "  " +
-         formatNumber("%.0f", measurements[3].second) + " tokens/s" + formatWaiting("  ", waitedShare());
+         formatNumber("%.0f", measurements[3].second) + " tokens/s" + formatWaiting("  ", waitedShare()) +
+         leftOut("  ");
+}
+
+std::string Run::leftOut(const char *separator) const {
+  int64_t skipped = updates.state().skipped;
+  return skipped ? text(separator, "updates left out: ", skipped) : std::string();
 }
 
 int Run::loop() {
@@ -432,6 +437,8 @@ int Run::loop() {
 }
 
 void Run::finish(int64_t step) {
+  if (group.isFirst())
+    sayProfile(profile.end(step, /*last=*/true));
   if (evaluatedStep != step)
     evaluateAndLog(step);
   if (saved.empty())
@@ -442,14 +449,11 @@ void Run::finish(int64_t step) {
     return;
   double speed = trainedTokens ? trainedTokens / trainedSeconds : NAN;
   double mfu = peak > 0 ? speed * cost.trainingPerToken() / peak : NAN;
-  int64_t learned = 0; // targets, which documents and tasks have fewer of than positions
-  for (int64_t before = 0; before < step; ++before)
-    learned += sampler->counted(before);
   nlohmann::ordered_json summary = {{"spec", attention.name},
                                     {"specification", config.attention.specification},
                                     {"parameters", model.parameterCount()},
                                     {"steps", step},
-                                    {"tokens", learned},
+                                    {"tokens", checkpoint.state.learned},
                                     {"tokens_per_second", speed},
                                     {"mfu", mfu},
                                     {"start_seconds", startSeconds},
@@ -470,10 +474,10 @@ void Run::finish(int64_t step) {
   if (config.log.state)
     summary["state_bytes"] = decodingBytes(model, config.train.context);
   replaceDurably(folder / "summary.json", summary.dump(2) + "\n");
-  std::fprintf(stderr, "done       train loss %.4f (mean of %zu steps), validation loss %.4f%s%s; %s\n",
+  std::fprintf(stderr, "done       train loss %.4f (mean of %zu steps), validation loss %.4f%s%s%s; %s\n",
                mean(losses), losses.size(), evaluated.loss,
                std::isfinite(speed) ? formatNumber(", %.0f tokens/s", speed).c_str() : "",
-               formatWaiting(", ", waitedShare()).c_str(), saved.c_str());
+               formatWaiting(", ", waitedShare()).c_str(), leftOut(", ").c_str(), saved.c_str());
 }
 
 // Lets the other processes know how this one ends. The exit status.

@@ -1,8 +1,9 @@
 """check_experiments.py FOLDER: every configuration and figure of the repository is used, complete and valid: figures name files that exist, every run of a
-figure names a specification that exists, every configuration with a specification is a figure's, and `taylor-train figure NAME --list` takes each figure at each
+figure trains the attention that it is called after, with the sizes and the training of the paper, every configuration with a specification is a figure's, and `taylor-train figure NAME --list` takes each figure at each
 scale and names the runs of its panels: what it lists, it has checked. At the tiny scale the panels of Figure 3 are as different from each other and from Figure 2
 as the paper's."""
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -86,3 +87,47 @@ for path in sorted([*(folder / "paper").glob("*.toml"), *(folder / "recall").glo
         with_attention.add(path.resolve())
 runs = set().union(*(runs_of(figure) for figure in figures.values()))
 assert with_attention == runs, with_attention ^ runs
+
+# Which attention each run of the paper trains, written down once more; SERIES-order-N is `taylor` of the feature map with that order.
+SPECIFICATIONS = {
+    "softmax": "softmax", "norm": "softmax-norm-l2", "gate": "softmax-count-gate",
+    "linear-elu": "linear-elu", "linear-relu": "linear-relu", "linear-cosine": "linear-cosine",
+    "detached": "softmax-mass-detached", "count": "softmax-count", "detached-gate": "softmax-mass-detached-gate", "gate-alone": "softmax-gate",
+    "clamped": "softmax-mass-clamped",
+    "input-gate": "input-gate-count", "gates": "gates-count", "relu-gate": "relu-count-gate", "relu-gate-alone": "relu-gate",
+    "rms": "softmax-norm-rms", "layernorm": "softmax-count-layernorm", "count-rms": "softmax-count-rms", "count-norm": "softmax-count-norm-scaled",
+    "relu-norm": "relu-norm-l2", "relu-clamped-norm": "relu-clamped-norm-l2", "relu-rms": "relu-norm-rms", "relu-layernorm": "relu-count-layernorm",
+    "clamped-norm": "softmax-clamped-norm-l2",
+}
+SERIES = {f"{series}-order-{order}": (f"{series}-taylor", order) for series in ("softmax", "cosine", "relu", "elu") for order in (0, 1, 2, 4, 10)}
+# Text and size, the name's beginning: what differs from the paper's small model on two GPUs.
+SIZES = {
+    "fineweb-large-depth": {"model": {"layers": 60, "heads": 32}},
+    "fineweb-large": {"model": {"hidden": 3072, "intermediate": 6144}, "data": {"groups": 4}, "optimizer": {"shard": True}},
+    "fineweb-context-4096": {"train": {"context": 4096}, "data": {"groups": 6}},
+    "fineweb": {}, "pile": {}, "slimpajama": {},
+}
+seen = set()
+for path in sorted((folder / "paper").glob("*.toml")):
+    settings = settings_of(path)
+    if "attention" not in settings:
+        continue
+    size = next(size for size in SIZES if path.stem.startswith(size + "-"))
+    variant = path.stem.removeprefix(size + "-")
+    specification, order = SERIES.get(variant) or (SPECIFICATIONS[variant], None)
+    specification = (folder / f"../specs/{specification}.mlir").resolve()
+    attention = settings.pop("attention")
+    assert (path.parent / attention.pop("specification")).resolve() == specification, (path, attention)
+    assert attention == ({} if order is None else {"parameters": {"order": order}}), (path, attention)
+    want = {section: dict(values) for section, values in SIZES[size].items()}
+    if re.search(r"%\w+_gate:", specification.read_text()):  # as the paper clips: where there are gates, and nowhere else
+        want.setdefault("optimizer", {})["clip"] = 1.0
+    text = size.split("-")[0]
+    want["data"] = {"tokenizer": "../../../data/llama-2/tokenizer.model", "path": f"../../../data/{text}"} | want.get("data", {})
+    assert settings == want, (path, settings, want)
+    base = path
+    while "base" in (table := tomllib.loads(base.read_text())):
+        base = base.parent / table["base"]
+    assert table["preset"] == "paper", path  # whose values ConfigTest holds
+    seen.add(variant)
+assert seen == {*SPECIFICATIONS, *SERIES}, seen ^ {*SPECIFICATIONS, *SERIES}
