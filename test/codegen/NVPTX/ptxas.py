@@ -23,13 +23,14 @@ MORE_SPILLS = {
     ("softmax-taylor", "step_steps"): 92,
 }
 # Sums of finitely many orders, whose operands in bf16 are two numbers each: by channels, bytes and the smallest side of a tile.
-FINITE = {"cosine-taylor", "elu-taylor", "linear-cosine", "linear-cosine-as-coded", "linear-elu", "linear-relu", "relu-count-gate", "relu-norm-l2", "relu-taylor",
+FINITE = {"cosine-taylor", "elu-taylor", "linear-cosine", "linear-cosine-as-coded", "linear-elu", "linear-relu", "relu-clamped-norm-l2", "relu-count-gate",
+          "relu-count-layernorm", "relu-gate", "relu-norm-l2", "relu-norm-rms", "relu-taylor",
           "softmax-taylor", "softmax-taylor-as-coded", "window-and-recurrence"}
 SPLIT_SPILLS = {64: (64, 64), 96: (72, 32), 128: (100, 16), 192: (84, 16)}
 # Each feature in two, queries with gates or powers, two sums in a block, chunks.
 SPLIT_MORE_SPILLS = {("linear-cosine-as-coded", 64, "backward_pairs"): 116, ("window-and-recurrence", 128, "forward_attend"): 384,
                      ("window-and-recurrence", 128, "backward_attend"): 172, ("window-and-recurrence", 192, "forward_attend"): 116,
-                     ("window-and-recurrence", 192, "backward_attend"): 260, ("relu-count-gate", 192, "backward_attend"): 584}
+                     ("window-and-recurrence", 192, "backward_attend"): 260, ("relu-count-gate", 192, "backward_attend"): 584, ("relu-gate", 192, "backward_attend"): 584}
 SPLIT_MORE_SPILLS |= {(spec, 192, "backward_attend"): 640 for spec in FINITE if spec.startswith(("softmax-", "cosine-", "elu-", "relu-taylor"))}
 SPLIT_CHUNKED_SPILLS = 188
 REFUSED = "the largest number of f16"  # weights without a bound: they have no code in f16

@@ -103,6 +103,11 @@ def relu_count_gate(q, k, v, out_gate, causal=True):
     return gate(out_gate) * numerator(p, p.hide(s.clamp(max=CLIP)), v) / count(p, v)
 
 
+def relu_gate(q, k, v, out_gate, causal=True):
+    p, s = products(q, k, causal, torch.relu, q.shape[-1] ** -0.5)
+    return gate(out_gate) * numerator(p, p.hide(s.clamp(max=CLIP)), v)
+
+
 def running_gate(p, mass_gate):
     """The sum of e^gate over the tokens up to each query's, [B, H, T, 1]."""
     return torch.cumsum(mass_gate.exp(), -1)[..., p.t, None]
@@ -171,6 +176,21 @@ def relu_norm_l2(q, k, v, causal=True):
     return p.rows(unit(numerator(p, p.hide(s), v)))
 
 
+def relu_clamped_norm_l2(q, k, v, causal=True):
+    p, s = products(q, k, causal, torch.relu, q.shape[-1] ** -0.5)
+    return p.rows(unit(numerator(p, p.hide(s.clamp(max=CLIP)), v)))
+
+
+def relu_norm_rms(q, k, v, norm_weight, causal=True):
+    p, s = products(q, k, causal, torch.relu, q.shape[-1] ** -0.5)
+    return p.rows(rms(numerator(p, p.hide(s), v), norm_weight))
+
+
+def relu_count_layernorm(q, k, v, norm_weight, norm_bias, causal=True):
+    p, s = products(q, k, causal, torch.relu, q.shape[-1] ** -0.5)
+    return p.rows(layer(numerator(p, p.hide(s), v) / count(p, v), norm_weight, norm_bias))
+
+
 # ---- Linear attention and its higher orders.
 
 
@@ -228,6 +248,7 @@ CATALOGUE = {
         "input-gate-count-layernorm": input_gate_count_layernorm,
         "input-gate-count": input_gate_count,
         "relu-count-gate": relu_count_gate,
+        "relu-gate": relu_gate,
         "cumulative-mass-gate": cumulative_mass_gate,
         "cumulative-gate": cumulative_gate,
         "cumulative-gate-as-coded": cumulative_gate_as_coded,
@@ -244,6 +265,9 @@ CATALOGUE = {
         "softmax-gate-norm-l2": softmax_gate_norm_l2,
         "softmax-norm-l2-gate": softmax_norm_l2_gate,
         "relu-norm-l2": relu_norm_l2,
+        "relu-clamped-norm-l2": relu_clamped_norm_l2,
+        "relu-norm-rms": relu_norm_rms,
+        "relu-count-layernorm": relu_count_layernorm,
     },
     "linear": {
         "linear-elu": over_mass(elu1, 0),
@@ -262,4 +286,4 @@ ORDERS = {"softmax-taylor": 10, "softmax-taylor-as-coded": 79, "elu-taylor": 10,
 CAUSAL_ONLY = {"cumulative-mass-gate", "cumulative-gate", "decay-gates"}
 NORMS_OVER_HEADS = {"linear-cosine-as-coded"}
 # Finite sums of powers of one inner product, which have all forms; series with few orders (a low --set=order).
-STATES = ["relu-norm-l2", "linear-elu", "linear-relu", "linear-cosine", "linear-cosine-as-coded", *ORDERS]
+STATES = ["relu-norm-l2", "relu-norm-rms", "relu-count-layernorm", "linear-elu", "linear-relu", "linear-cosine", "linear-cosine-as-coded", *ORDERS]
