@@ -62,8 +62,8 @@ for suite in "${suites[@]}"; do
 done
 trap 'status=$?; [ -n "${counted:-}" ] || echo "0 passed, 1 failed"; exit $status' EXIT
 
-# Tests alone load checkpoints in transformers, with the tokenizer.
-taylor_python_packages+=(transformers==5.23.0 sentencepiece==0.2.3 protobuf==7.36.2)
+# Tests alone load checkpoints in transformers, with the tokenizer, and events in TensorBoard.
+taylor_python_packages+=(transformers==5.23.0 sentencepiece==0.2.3 protobuf==7.36.2 tensorboard==2.21.0)
 taylor_requirements
 lit_python=$taylor_venv/bin/python3
 results=()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The event files hold what metrics.jsonl holds: read record by record here, and by TensorBoard itself where it is installed.
+# The event files hold what metrics.jsonl holds: read record by record here, and by TensorBoard itself.
 # RUN: %train --out %t --overwrite
 # RUN: %train --out %t --resume --set train.steps=7
 # RUN: %python %s %t
@@ -7,6 +7,8 @@ import glob
 import json
 import struct
 import sys
+
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 folder = sys.argv[1]
 expected = {}
@@ -76,10 +78,6 @@ while at < len(data):
     found.setdefault(value[1].decode(), {})[message[2]] = struct.unpack("<f", value[2])[0]
 assert found == expected
 
-try:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-except ImportError:
-    sys.exit()
 events = EventAccumulator(folder)
 events.Reload()
 assert {tag: {event.step: event.value for event in events.Scalars(tag)} for tag in events.Tags()["scalars"]} == expected
