@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # On a terminal progress is a bar that is drawn over itself, never wider than the terminal.
-# RUN: env TAYLORC=%fixture/fixture.py CC=%cc %python %s %tiny %fixture/gated.mlir %t
+# RUN: env TAYLORC=%fixture/fixture.py CC=%cc %python %s %tiny %fixture/gated.mlir %source_dir/LICENSE %t
 import fcntl
 import os
 import pathlib
@@ -10,22 +10,44 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
 from pseudo_terminal import read_all
 
-config, spec, out = sys.argv[1:]
-for columns in (120, 40):
+config, spec, text, out = sys.argv[1:]
+
+
+def drawings_of(label, columns, *command):
+    """The lines that begin with the label and that a terminal of so many columns shows one over the other."""
     reader, writer = pty.openpty()
     fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen(["taylor-train", "--config", config, "--attention", spec, "--out", out, "--overwrite"], stderr=writer)
+    process = subprocess.Popen(["taylor-train", *command], stderr=writer)
     os.close(writer)
     output = read_all(reader)
     os.close(reader)
     assert process.wait() == 0, output
-    drawings = [line for line in re.split(r"\r\x1b\[K|\r\n", output.decode()) if line.startswith("training ")]
-    assert len(drawings) >= 2 and drawings[-1].startswith("training 100%"), output
+    drawings = [line for line in re.split(r"\r\x1b\[K|\r\n", output.decode()) if line.startswith(label + " ")]
+    assert len(drawings) >= 2 and drawings[-1].startswith(label + " 100%"), output
     assert all(len(line) < columns for line in drawings), drawings
+    return drawings
+
+
+for columns in (120, 40):
+    drawings = drawings_of("training", columns, "--config", config, "--attention", spec, "--out", out, "--overwrite")
     if columns == 120:
         assert re.fullmatch(r"training 100% \[#+\]  step 6/6  loss 5\.\d+  validation 5\.\d+  \d+ tokens/s(  \d+ % waiting for data)?  \d+:\d\d", drawings[-1]), drawings[-1]
         assert re.search(r"\[#+-+\]", drawings[0]), drawings[0]
+
+# Text that takes seconds, on a machine of any speed.
+large = pathlib.Path(out + ".txt")
+size, seconds = 1 << 22, 0
+while seconds < 4:
+    large.write_text(pathlib.Path(text).read_text() * (size // os.path.getsize(text)))
+    begin = time.monotonic()
+    subprocess.run(["taylor-train", "prepare", large, "--train-tokenizer", "384", "--threads", "1", "--out", out + ".tokens", "--overwrite"],
+                   check=True, stderr=subprocess.DEVNULL)
+    seconds = time.monotonic() - begin
+    size = int(size * max(1.5, 5 / seconds))
+drawings = drawings_of("preparing", 120, "prepare", large, "--train-tokenizer", "384", "--threads", "1", "--out", out + ".tokens", "--overwrite")
+assert any(re.fullmatch(r"preparing \d+% \[#+-+\]  \d+k tokens  \d+ tokens/s  \d+:\d\d left", line) for line in drawings), drawings
