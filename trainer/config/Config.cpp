@@ -59,7 +59,8 @@ void RunConfig::list(Settings &s) {
 void RunConfig::check() const {
   require(!folder.empty(), "run.folder", "a folder", "''");
   requireAtLeast(0, "run.seed", seed);
-  requireAtLeast(0, "run.threads", threads);
+  require(threads >= 0 && threads <= kMostThreads, "run.threads",
+          text("between 0 and ", kMostThreads).c_str(), text(threads));
   requireOneOf(devices(), "run.device", device);
   requireAtLeast(1, "run.join_timeout", joinTimeout);
 }

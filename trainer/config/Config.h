@@ -45,6 +45,9 @@ void requireOneOf(const std::vector<std::string> &choices, const char *key, cons
 // Throws Error where recall's pairs have too few symbols for their keys or too small a context.
 void requireRoomForPairs(int64_t pairs, int64_t symbols, int64_t context);
 
+// More threads than any machine's cores are a slip, and more than a process may have end it.
+inline constexpr int64_t kMostThreads = 1024;
+
 // Names of what computes: "cpu"; "cuda", the first GPU; "ptx", the processor, with the attention's GPU code
 // in the interpreter.
 std::vector<std::string> devices();

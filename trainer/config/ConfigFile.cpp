@@ -172,7 +172,8 @@ std::optional<std::pair<std::string, std::string>> takeWord(toml::table &table, 
 // here.
 void readFileOver(const std::string &file, Config &config, std::vector<std::string> readers) {
   if (!std::filesystem::is_regular_file(file))
-    fail("expected a configuration file, but '", file, "' does not exist");
+    fail("expected a configuration file, but '", file, "' ",
+         std::filesystem::exists(file) ? "is none" : "does not exist");
   readers.push_back(std::filesystem::weakly_canonical(file));
   toml::table table = parseToml(file);
   if (auto base = takeWord(table, "base", file)) {

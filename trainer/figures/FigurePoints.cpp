@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/figures/FigurePoints.h"
+#include "trainer/config/Config.h"
 #include "trainer/figures/Pictures.h"
 #include "trainer/report/Gnuplot.h"
 #include "trainer/report/Progress.h"
@@ -29,6 +30,22 @@ std::optional<double> numberOf(const nlohmann::json &summary, const std::string 
     if (place.is_object() && place.contains(name) && place[name].is_number())
       return place[name];
   return std::nullopt;
+}
+
+// A number that no run has may be one that others have, such as an order, and makes level lines; one that
+// nothing is called is a slip.
+void requireKnown(const FigurePanel &panel, const std::vector<FigurePoint> &points,
+                  const std::vector<std::vector<fs::path>> &folders) {
+  if (std::any_of(points.begin(), points.end(), [](const FigurePoint &point) { return point.x.has_value(); }))
+    return;
+  std::vector<std::string> names = {"order", "state_bytes"};
+  nlohmann::json summary = readSummary(folders[0][0]);
+  for (const auto &[name, value] : summary.items())
+    if (value.is_number())
+      names.push_back(name);
+  if (std::find(names.begin(), names.end(), panel.against) == names.end())
+    fail("expected against to be a number of the runs' summaries, but none has '", panel.against,
+         "'; did you mean '", nearestName(panel.against, names), "'?");
 }
 
 std::pair<double, double> range(const FigurePoint &point) {
@@ -106,6 +123,7 @@ std::vector<FigurePoint> readPoints(const FigurePanel &panel,
     }
     points.push_back(std::move(point));
   }
+  requireKnown(panel, points, folders);
   return points;
 }
 

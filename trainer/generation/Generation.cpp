@@ -260,8 +260,8 @@ void GenerationOptions::check() const {
     fail("expected --top-p to be in (0, 1], but got ", sampling.topP);
   if (seed < 0)
     fail("expected --seed to be at least 0, but got ", seed);
-  if (threads < 0)
-    fail("expected --threads to be at least 0, but got ", threads);
+  if (threads < 0 || threads > kMostThreads)
+    fail("expected --threads to be between 0 and ", kMostThreads, ", but got ", threads);
   requireOneOf(devices(), "--device", device);
   for (const std::string &prompt : prompts)
     if (size_t valid = validUtf8Prefix(prompt); valid != prompt.size())

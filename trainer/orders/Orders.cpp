@@ -8,6 +8,7 @@
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/text/Corpus.h"
+#include "trainer/text/Inputs.h"
 #include "trainer/text/PreparedText.h"
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -59,9 +60,12 @@ Text readPreparedTokens(const std::string &path, const Tokenizer &tokenizer, int
 
 // As many tokens as wanted, or all there are, from files in an order given by their names' hashes: the first
 // ones of a folder may all be of one kind.
-Text readTokens(const std::string &path, const Tokenizer &tokenizer, int64_t wanted) {
+Text readTokens(const std::string &path, const fs::path &checkpoint, const Tokenizer &tokenizer,
+                int64_t wanted) {
   if (!path.empty() && isPreparedText(path))
     return readPreparedTokens(path, tokenizer, wanted);
+  if (!path.empty())
+    refuseRecords(path, text("--tokenizer ", (checkpoint / "tokenizer.model").string()), "measure");
   Corpus corpus = findCorpus(path);
   std::sort(corpus.files.begin(), corpus.files.end(), [](const Corpus::File &a, const Corpus::File &b) {
     return std::pair(fnv1a(a.name), a.name) < std::pair(fnv1a(b.name), b.name);
@@ -159,7 +163,7 @@ void measureOrders(const OrdersOptions &options) {
   const ModelConfig &model = loaded.description.model;
   WeightSeries series(loaded.attention, model);
   int64_t context = std::max<int64_t>(loaded.description.context, 1);
-  Text text = readTokens(textPath, loaded.tokenizer, options.sequences * context);
+  Text text = readTokens(textPath, checkpoint, loaded.tokenizer, options.sequences * context);
   std::vector<at::Tensor> sequences = cutSequences(text.tokens, context, options.sequences);
 
   OrderStatistics statistics(series, model.layers, model.heads, options.orders);

@@ -201,9 +201,21 @@ void AtomicFolder::replaceInTwoSteps() {
   fs::remove_all(aside, ignored);
 }
 
+void requireWritable(const fs::path &path, const char *wayOut) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error)
+    fail("cannot create the folder '", path.parent_path().string(), "': ", error.message(), wayOut);
+  Descriptor file{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)};
+  if (file.number < 0)
+    fail("cannot write '", path.string(), "': ", std::strerror(errno), wayOut);
+}
+
 FileLock::FileLock(const fs::path &path) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
+  if (error)
+    fail("cannot create the folder '", path.parent_path().string(), "': ", error.message());
   descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0)
     failSystem("lock", path);

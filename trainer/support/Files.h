@@ -87,6 +87,10 @@ private:
   std::filesystem::path target, temporary;
 };
 
+// Makes the file, and its folder, where there is none. Throws Error that ends in `wayOut` where it cannot be
+// written.
+void requireWritable(const std::filesystem::path &path, const char *wayOut);
+
 // Holds an exclusive lock on a file while it lives; `waiting` is called once if another process has it. A
 // lock ends with its process, however that ends; the file stays.
 class FileLock {

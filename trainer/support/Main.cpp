@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/support/Main.h"
+#include "trainer/support/Error.h"
 #include <c10/util/Exception.h>
 #include <c10/util/Logging.h>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 namespace taylor::trainer {
@@ -33,7 +36,10 @@ int runGuarded(const std::function<int()> &work) {
   // Where it is set, memory that cannot be had aborts the process; libtorch 2.11 leaves it set at random.
   FLAGS_caffe2_use_fatal_for_enforce = false;
   try {
-    return work();
+    int status = work();
+    if (status == 0 && (std::fflush(stdout) != 0 || std::ferror(stdout)))
+      fail("cannot write to standard output: ", std::strerror(errno));
+    return status;
   } catch (...) {
     std::fprintf(stderr, "error: %s\n", describeException().c_str());
   }

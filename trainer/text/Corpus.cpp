@@ -26,28 +26,58 @@ std::vector<fs::path> headerFolders() {
   return folders;
 }
 
-void collect(const fs::path &folder, const std::string &prefix, const std::set<std::string> &extensions,
-             std::vector<Corpus::File> &files) {
-  std::error_code error;
-  auto options =
-      fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied;
-  fs::recursive_directory_iterator entry(folder, options, error), end;
-  if (error)
-    fail("cannot read the folder '", folder.string(), "': ", error.message());
-  while (entry != end) {
-    bool hidden = entry->path().filename().string().starts_with(".");
-    if (hidden || entry.depth() > 64) // the depth ends a loop of links
-      entry.disable_recursion_pending();
-    std::error_code ignored;
-    if (!hidden && entry->is_regular_file(ignored) && entry->file_size(ignored) > 0 &&
-        (extensions.empty() || extensions.contains(entry->path().extension().string())))
-      files.push_back({entry->path(), prefix + fs::relative(entry->path(), folder, ignored).string(),
-                       int64_t(entry->file_size(ignored))});
-    entry.increment(error);
+// Files of a folder and of its folders, hidden ones left out. What has several names, by links, is there
+// once: under the one that comes first, folder by folder, links behind all else.
+class Collector {
+public:
+  // `extensions`: of the files that are meant; of all where there is none.
+  Collector(std::set<std::string> extensions, std::vector<Corpus::File> &files)
+      : extensions(std::move(extensions)), files(files) {}
+
+  // `prefix`: the folder's name in those of its files.
+  void collect(const fs::path &folder, const std::string &prefix) {
+    if (!isNew(folder))
+      return;
+    for (const fs::directory_entry &entry : entriesOf(folder)) {
+      std::error_code ignored;
+      std::string name = prefix + entry.path().filename().string();
+      if (entry.is_directory(ignored))
+        collect(entry.path(), name + "/");
+      else if (entry.is_regular_file(ignored) && entry.file_size(ignored) > 0 &&
+               (extensions.empty() || extensions.contains(entry.path().extension().string())) &&
+               isNew(entry.path()))
+        files.push_back({entry.path(), name, int64_t(entry.file_size(ignored))});
+    }
+  }
+
+private:
+  bool isNew(const fs::path &path) {
+    std::error_code error;
+    fs::path real = fs::canonical(path, error);
+    return !error && seen.insert(real).second;
+  }
+
+  // In an order that no file system gives, so that the same files are found everywhere.
+  static std::vector<fs::directory_entry> entriesOf(const fs::path &folder) {
+    std::vector<fs::directory_entry> entries;
+    std::error_code error;
+    fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
+    for (; !error && entry != end; entry.increment(error))
+      if (!entry->path().filename().string().starts_with("."))
+        entries.push_back(*entry);
     if (error)
       fail("cannot read the folder '", folder.string(), "': ", error.message());
+    std::sort(entries.begin(), entries.end(), [](const auto &a, const auto &b) {
+      std::error_code ignored;
+      return std::pair(a.is_symlink(ignored), a.path()) < std::pair(b.is_symlink(ignored), b.path());
+    });
+    return entries;
   }
-}
+
+  std::set<std::string> extensions;
+  std::vector<Corpus::File> &files;
+  std::set<fs::path> seen; // without links
+};
 
 Corpus findHeaders() {
   Corpus corpus;
@@ -55,8 +85,9 @@ Corpus findHeaders() {
   for (const fs::path &folder : headerFolders()) {
     if (!fs::is_directory(folder / "llvm") || !fs::is_directory(folder / "mlir"))
       continue;
-    collect(folder / "llvm", "llvm/", {".h", ".td"}, corpus.files);
-    collect(folder / "mlir", "mlir/", {".h", ".td"}, corpus.files);
+    Collector headers({".h", ".td"}, corpus.files);
+    headers.collect(folder / "llvm", "llvm/");
+    headers.collect(folder / "mlir", "mlir/");
     return corpus;
   }
   fail("requires text to train on: no LLVM and MLIR headers were found (Debian package libmlir-22-dev has "
@@ -80,6 +111,20 @@ void requireCorpus(const std::string &path) {
   fail("expected a file or folder of text, but '", path, "' does not exist");
 }
 
+void requireOutside(const std::string &path, const std::string &out, const char *option) {
+  std::error_code error;
+  fs::path folder = fs::canonical(path, error);
+  if (error || !fs::is_directory(folder, error))
+    return;
+  fs::path inner = fs::weakly_canonical(out, error);
+  if (error)
+    return;
+  auto [end, place] = std::mismatch(folder.begin(), folder.end(), inner.begin(), inner.end());
+  if (end == folder.end())
+    fail("expected ", option, " outside of the folder of text '", path, "', but got '", out,
+         "', whose files would be text the next time; name another folder");
+}
+
 Corpus findCorpus(const std::string &path) {
   requireCorpus(path);
   Corpus corpus;
@@ -87,7 +132,7 @@ Corpus findCorpus(const std::string &path) {
     corpus = findHeaders();
   } else if (fs::is_directory(path)) {
     corpus.title = path;
-    collect(path, "", {}, corpus.files);
+    Collector({}, corpus.files).collect(path, "");
   } else {
     corpus.title = path;
     if (int64_t size = sizeOf(path))

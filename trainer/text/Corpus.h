@@ -30,6 +30,10 @@ inline constexpr const char *kHeadersTitle = "LLVM and MLIR headers";
 // Throws Error where the user names no file and no folder. "" is neither, and allowed.
 void requireCorpus(const std::string &path);
 
+// Throws Error where `path` is a folder of text that holds the folder `out`, whose files would be read as
+// text the next time; `option` names it: "--out".
+void requireOutside(const std::string &path, const std::string &out, const char *option);
+
 // The file or folder the user names; with "" the LLVM and MLIR headers and .td files of this machine. Hidden
 // files are left out of a folder. Throws Error if there is no text.
 Corpus findCorpus(const std::string &path);

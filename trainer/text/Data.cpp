@@ -116,15 +116,6 @@ std::optional<Data> readCache(const fs::path &folder, bool verify, int64_t threa
   }
 }
 
-// Records are no text: their braces and keys would be learned.
-void refuseRecords(const std::string &path) {
-  for (const InputFile &file : findInputs({path}).files)
-    if (file.format != Format::Text)
-      fail("expected text, but '", path, "' has records, such as '", file.path.filename().string(),
-           "'; make tokens of them with 'taylor-train prepare ", path,
-           " --train-tokenizer 32000 --out FOLDER' and train with --data FOLDER, or leave them out");
-}
-
 // What taylor-train prepare made; its tokenizer is that of the tokens.
 Data readPrepared(const DataConfig &config, int64_t threads) {
   PreparedText prepared = readPreparedText(config.path, config.verify, threads);
@@ -162,7 +153,7 @@ Data prepareData(const DataConfig &config, int64_t threads) {
     return readPrepared(config, threads);
   Corpus corpus = findCorpus(config.path);
   if (!config.path.empty())
-    refuseRecords(config.path);
+    refuseRecords(config.path, "--train-tokenizer 32000", "train");
   std::string model = config.tokenizer.empty() ? "" : readFile(config.tokenizer);
   std::string key = text(cacheFormat, ' ', corpus.fingerprint, ' ', config.validationFraction, ' ',
                          config.tokenizer.empty() ? config.vocabulary : 0, ' ', fnv1a(model));
@@ -172,7 +163,9 @@ Data prepareData(const DataConfig &config, int64_t threads) {
 
   if (std::optional<Data> cached = readCache(folder, config.verify, threads))
     return std::move(*cached);
-  FileLock lock(cacheFolder() / "data" / text(hash, ".lock"),
+  fs::path lockFile = cacheFolder() / "data" / text(hash, ".lock");
+  requireWritable(lockFile, "; set XDG_CACHE_HOME to a folder that can be written");
+  FileLock lock(lockFile,
                 [] { std::fprintf(stderr, "waiting for another process that prepares the same text\n"); });
   if (std::optional<Data> cached = readCache(folder, config.verify, threads))
     return std::move(*cached);

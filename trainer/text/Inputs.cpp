@@ -85,4 +85,12 @@ Inputs findInputs(const std::vector<std::string> &names) {
   return inputs;
 }
 
+void refuseRecords(const std::string &path, const std::string &tokenizer, const char *use) {
+  for (const InputFile &file : findInputs({path}).files)
+    if (file.format != Format::Text)
+      fail("expected text, but '", path, "' has records, such as '", file.path.filename().string(),
+           "'; make tokens of them with 'taylor-train prepare ", path, " ", tokenizer, " --out FOLDER' and ",
+           use, " with --data FOLDER, or leave them out");
+}
+
 } // namespace taylor::trainer

@@ -35,5 +35,10 @@ struct Inputs {
 // name that gives none.
 Inputs findInputs(const std::vector<std::string> &names);
 
+// Throws Error where the file or folder has records, whose braces and keys would be taken for text: the way
+// out is taylor-train prepare with `tokenizer`, such as "--train-tokenizer 32000", and then to `use` its
+// folder.
+void refuseRecords(const std::string &path, const std::string &tokenizer, const char *use);
+
 } // namespace taylor::trainer
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/Preparation.h"
 #include "runtime/Hash.h"
+#include "trainer/config/Config.h"
 #include "trainer/report/Progress.h"
 #include "trainer/support/Clock.h"
 #include "trainer/support/Error.h"
@@ -178,6 +179,19 @@ RecordOptions recordOptionsFor(const PreparationOptions &options, const std::vec
   return {options.field, documentPieceSize(textBytes)};
 }
 
+// Throws Error where a file's beginning, or the tokenizer, is not what it should be.
+void requireReadable(const PreparationOptions &options, const std::vector<InputFile> &files,
+                     const RecordOptions &recordOptions) {
+  for (const InputFile &file : files) {
+    Block block;
+    openRecords(file, recordOptions)->next(block);
+  }
+  if (options.trainTokenizer)
+    trainOnSample(options, files, recordOptions);
+  else
+    Tokenizer(readFile(options.tokenizer), options.tokenizer);
+}
+
 std::vector<InputFile> markValidation(std::vector<InputFile> files, const std::string &pattern) {
   if (pattern.empty())
     return files;
@@ -197,8 +211,10 @@ Preparation::Preparation(const PreparationOptions &theOptions)
     : options(theOptions), folder(options.out), found(findInputs(options.inputs)),
       files(markValidation(std::move(found.files), options.validationFiles)),
       recordOptions(recordOptionsFor(options, files)), request(describeRequest(options, files)) {
-  if (options.overwrite)
+  if (options.overwrite) {
+    requireReadable(options, files, recordOptions); // before anything is lost
     emptyFolder(folder);
+  }
   if (fs::exists(folder / descriptionFile)) {
     checkSameResult();
     finished = true;
@@ -247,6 +263,11 @@ void Preparation::checkSameResult() const {
   if (!description.is_object() || !description.contains("prepared") || description["prepared"] != request)
     fail("expected a folder without prepared text, or with that of the same files and options, but '",
          folder.string(), "' has other; pass --overwrite to prepare anew, or --out FOLDER");
+  try {
+    readPreparedText(folder, /*verify=*/false, /*threads=*/1);
+  } catch (const Error &error) {
+    fail(error.what(), ", with --overwrite");
+  }
 }
 
 std::optional<ordered_json> Preparation::readProgress() {
@@ -341,6 +362,9 @@ int Preparation::run() {
                  found.about[i].c_str());
   if (found.about.size() > shownDefects)
     std::fprintf(stderr, "left out   %zu more of these\n", found.about.size() - shownDefects);
+  if (options.validationFiles.empty() && options.validationFraction == 0)
+    std::fprintf(stderr, "warning: nothing is kept to validate with, which taylor-train requires of text to "
+                         "train on; --validation-fraction above 0 keeps some\n");
   int64_t total = 0;
   for (const InputFile &file : files)
     total += file.size;
@@ -383,6 +407,9 @@ void Preparation::finish() {
   state.file = files.size();
   state.cursor = {};
   commit();
+  if (training->state().allDocuments() + validation->state().allDocuments() == 0)
+    fail("requires a document, but of what was read ", state.allBad(), " records are bad and ", state.empty,
+         " empty; pass --overwrite with other text", state.allBad() ? ", or another --field" : "");
   bool wantsValidation = !options.validationFiles.empty() || options.validationFraction > 0;
   if (training->state().allDocuments() == 0 || (wantsValidation && validation->state().allDocuments() == 0))
     fail("requires a document to ", training->state().allDocuments() == 0 ? "train on" : "validate with",
@@ -447,8 +474,8 @@ void PreparationOptions::check() const {
          maxDocumentTokens);
   if (maxBad < 0)
     fail("expected --max-bad of at least 0, but got ", maxBad);
-  if (threads < 0)
-    fail("expected --threads of at least 0, but got ", threads);
+  if (threads < 0 || threads > kMostThreads)
+    fail("expected --threads between 0 and ", kMostThreads, ", but got ", threads);
   if (shardTokens < 1)
     fail("expected --shard-tokens of at least 1, but got ", shardTokens);
 }
@@ -457,8 +484,12 @@ int prepareText(const PreparationOptions &options) {
   options.check();
   if (!options.verify.empty())
     return verify(options);
+  for (const std::string &input : options.inputs)
+    requireOutside(input, options.out, "--out");
   claimFolder(options);
-  FileLock lock(fs::path(options.out) / ".lock",
+  fs::path lockFile = fs::path(options.out) / ".lock";
+  requireWritable(lockFile, "; name another folder with --out FOLDER");
+  FileLock lock(lockFile,
                 [] { std::fprintf(stderr, "waiting for another process that prepares the same folder\n"); });
   catchInterrupts();
   return Preparation(options).run();

@@ -23,6 +23,8 @@ void Profile::begin(int64_t step) {
   std::set<ActivityType> activities = {ActivityType::CPU};
   if (device.is_cuda())
     activities.insert(ActivityType::CUDA);
+  else
+    ::setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0); // it calls it an error that there is no GPU
   torch::profiler::impl::ProfilerConfig kineto(torch::profiler::impl::ProfilerState::KINETO);
   profiler::prepareProfiler(kineto, activities);
   profiler::enableProfiler(kineto, activities);

@@ -20,6 +20,7 @@
 #include "trainer/support/Main.h"
 #include "trainer/text/Corpus.h"
 #include "trainer/text/Data.h"
+#include "trainer/text/PreparedText.h"
 #include "trainer/text/Recall.h"
 #include "trainer/text/Sampler.h"
 #include "trainer/training/Profile.h"
@@ -86,6 +87,27 @@ TrainingState commonState(const Config &config, const std::string &specification
   state.text = runtime::sha256(data.fingerprint());
   state.trainingTokens = data.training.size();
   return state;
+}
+
+// What reading a checkpoint's file throws, with a way out.
+template <typename Read> auto orGoOnFromOlder(const fs::path &checkpoint, Read read) {
+  try {
+    return read();
+  } catch (const Error &error) {
+    fail(error.what(), "; if the model's settings are those of its config.toml, it is damaged: remove '",
+         checkpoint.string(), "' to go on from the checkpoint before it");
+  }
+}
+
+std::string readState(const fs::path &checkpoint) {
+  return orGoOnFromOlder(checkpoint, [&] { return readFile(checkpoint / "state.json"); });
+}
+
+void loadTensors(const fs::path &checkpoint, const Model &model, const Optimizer::State &moments) {
+  orGoOnFromOlder(checkpoint, [&] {
+    loadModel(checkpoint, model);
+    loadOptimizer(checkpoint, moments);
+  });
 }
 
 // Machines may differ in where files are, which are compared by content, and in how many cores they have.
@@ -232,8 +254,6 @@ void Run::openMetrics() {
   metrics = std::make_unique<Metrics>(folder, checkpoint.state.step > 0 ? checkpoint.state.step : -1,
                                       evaluatedStep, config.log.tensorboard,
                                       config.log.csv ? columns : std::vector<std::string>());
-  replaceDurably(folder / "config.toml", checkpoint.settings);
-  replaceDurably(folder / attention.file, attention.text);
   describe();
 }
 
@@ -246,8 +266,12 @@ void Run::describe() const {
                (long long)m.heads, (long long)m.headWidth(), config.train.precision.c_str(),
                config.run.device == "cpu" ? "" : " on ",
                config.run.device == "cpu" ? "" : config.run.device.c_str());
-  std::fprintf(stderr, "text       %s: %s tokens to train on, %s to validate with\n", data.title.c_str(),
-               formatCount(data.training.size()).c_str(), formatCount(data.validation.size()).c_str());
+  if (config.data.sampler == "recall")
+    std::fprintf(stderr, "task       associative recall: %lld pairs of %lld symbols\n",
+                 (long long)config.data.pairs, (long long)config.data.symbols);
+  else
+    std::fprintf(stderr, "text       %s: %s tokens to train on, %s to validate with\n", data.title.c_str(),
+                 formatCount(data.training.size()).c_str(), formatCount(data.validation.size()).c_str());
   std::string processes = group.size() > 1 ? text(group.size(), " processes, each ") : std::string();
   std::fprintf(stderr, "run        %s: %lld steps of %lld x %lld tokens, %s%d threads\n", folder.c_str(),
                (long long)config.train.steps, (long long)config.train.batch, (long long)config.train.context,
@@ -264,11 +288,10 @@ void Run::resume() {
   if (newest.empty())
     return;
   if (group.isFirst()) {
-    state = readFile(fs::path(newest) / "state.json");
+    state = readState(newest);
     readTrainingState(state, newest, checkpoint.state); // in front of what takes long
-    loadModel(newest, model);
     moments = optimizer.room();
-    loadOptimizer(newest, moments);
+    loadTensors(newest, model, moments);
   }
   checkpoint.state = readTrainingState(group.broadcastBytes(state), newest, checkpoint.state);
   broadcastParameters(group, model.parameters());
@@ -393,6 +416,10 @@ int Run::loop() {
   fs::remove(folder / "summary.json", error); // of an earlier end: the run goes on behind it
   if (error)
     fail("cannot remove '", (folder / "summary.json").string(), "': ", error.message());
+  if (group.isFirst()) { // no earlier: where nothing is done they stay those of what was
+    replaceDurably(folder / "config.toml", checkpoint.settings);
+    replaceDurably(folder / attention.file, attention.text);
+  }
   catchInterrupts();
   batches = std::make_unique<BatchLoader>(*sampler, config.data.usesDocuments(), group.rank() * share, share,
                                           first, steps);
@@ -522,6 +549,8 @@ int train(const Config &config, Existing existing, const Lockstep *lockstep) {
                          [&] { return settingsToShare(config); });
     // Before the specification is compiled, which takes seconds.
     requireCorpus(config.data.path);
+    if (!isPreparedText(config.data.path))
+      requireOutside(config.data.path, config.run.folder, "--out");
     // torchrun starts the processes again as it did before: none can ask for --resume then.
     bool again = world.attempt > 0 && group.isFirst() && isClaimedBy(config.run.folder, world.runId);
     Existing what = group.broadcastBytes(again ? "again" : "").empty() ? existing : Existing::Resume;
