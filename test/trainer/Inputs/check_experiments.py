@@ -59,7 +59,7 @@ def listed(figure, scale):
 
 
 figures = {figure.stem: figure for figure in sorted((folder / "figures").glob("*.toml"))}
-assert sorted(figures) == ["figure-2", "figure-3", "figure-4", "figure-5", "figure-6", "figure-recall"], figures
+assert sorted(figures) == ["figure-2", "figure-3", "figure-4", "figure-5", "figure-6", "figure-6-relu", "figure-recall"], figures
 paper = set().union(*(runs_of(figure) for name, figure in figures.items() if name != "figure-recall"))
 assert len(paper) >= 40, len(paper)
 assert len(runs_of(figures["figure-recall"])) == 16
