@@ -201,28 +201,18 @@ void AtomicFolder::replaceInTwoSteps() {
   fs::remove_all(aside, ignored);
 }
 
-void requireWritable(const fs::path &path, const char *wayOut) {
+FileLock::FileLock(const fs::path &path, const char *wayOut) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error)
     fail("cannot create the folder '", path.parent_path().string(), "': ", error.message(), wayOut);
-  Descriptor file{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)};
-  if (file.number < 0)
-    fail("cannot write '", path.string(), "': ", std::strerror(errno), wayOut);
-}
-
-FileLock::FileLock(const fs::path &path) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  if (error)
-    fail("cannot create the folder '", path.parent_path().string(), "': ", error.message());
   descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0)
-    failSystem("lock", path);
+    fail("cannot lock '", path.string(), "': ", std::strerror(errno), wayOut);
 }
 
 std::unique_ptr<FileLock> FileLock::attempt(const fs::path &path) {
-  std::unique_ptr<FileLock> lock(new FileLock(path));
+  std::unique_ptr<FileLock> lock(new FileLock(path, ""));
   while (::flock(lock->descriptor, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
       return nullptr;
@@ -236,7 +226,7 @@ std::unique_ptr<FileLock> FileLock::attempt(const fs::path &path) {
   return lock;
 }
 
-FileLock::FileLock(const fs::path &path, void (*waiting)()) : FileLock(path) {
+FileLock::FileLock(const fs::path &path, void (*waiting)(), const char *wayOut) : FileLock(path, wayOut) {
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
     return;
   waiting();

@@ -87,15 +87,12 @@ private:
   std::filesystem::path target, temporary;
 };
 
-// Makes the file, and its folder, where there is none. Throws Error that ends in `wayOut` where it cannot be
-// written.
-void requireWritable(const std::filesystem::path &path, const char *wayOut);
-
 // Holds an exclusive lock on a file while it lives; `waiting` is called once if another process has it. A
-// lock ends with its process, however that ends; the file stays.
+// lock ends with its process, however that ends; the file stays. Throws Error, which ends in `wayOut`, where
+// the file cannot be made, or its folder.
 class FileLock {
 public:
-  FileLock(const std::filesystem::path &path, void (*waiting)());
+  FileLock(const std::filesystem::path &path, void (*waiting)(), const char *wayOut = "");
   ~FileLock();
   FileLock(const FileLock &) = delete;
   FileLock &operator=(const FileLock &) = delete;
@@ -106,7 +103,7 @@ public:
   bool excludes() const { return exclusive; }
 
 private:
-  explicit FileLock(const std::filesystem::path &path);
+  FileLock(const std::filesystem::path &path, const char *wayOut);
 
   int descriptor;
   bool exclusive = true;

@@ -163,10 +163,10 @@ Data prepareData(const DataConfig &config, int64_t threads) {
 
   if (std::optional<Data> cached = readCache(folder, config.verify, threads))
     return std::move(*cached);
-  fs::path lockFile = cacheFolder() / "data" / text(hash, ".lock");
-  requireWritable(lockFile, "; set XDG_CACHE_HOME to a folder that can be written");
-  FileLock lock(lockFile,
-                [] { std::fprintf(stderr, "waiting for another process that prepares the same text\n"); });
+  FileLock lock(
+      cacheFolder() / "data" / text(hash, ".lock"),
+      [] { std::fprintf(stderr, "waiting for another process that prepares the same text\n"); },
+      "; set XDG_CACHE_HOME to a folder that can be written");
   if (std::optional<Data> cached = readCache(folder, config.verify, threads))
     return std::move(*cached);
 

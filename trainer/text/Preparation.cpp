@@ -487,10 +487,10 @@ int prepareText(const PreparationOptions &options) {
   for (const std::string &input : options.inputs)
     requireOutside(input, options.out, "--out");
   claimFolder(options);
-  fs::path lockFile = fs::path(options.out) / ".lock";
-  requireWritable(lockFile, "; name another folder with --out FOLDER");
-  FileLock lock(lockFile,
-                [] { std::fprintf(stderr, "waiting for another process that prepares the same folder\n"); });
+  FileLock lock(
+      fs::path(options.out) / ".lock",
+      [] { std::fprintf(stderr, "waiting for another process that prepares the same folder\n"); },
+      "; name another folder with --out FOLDER");
   catchInterrupts();
   return Preparation(options).run();
 }
