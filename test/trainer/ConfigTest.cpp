@@ -179,7 +179,7 @@ TEST(Config, ChecksNameTheField) {
   std::vector<std::pair<std::string, std::string>> rows = {
       {"run.folder=", "expected run.folder to be a folder, but got ''"},
       {"run.seed=-1", "expected run.seed to be at least 0, but got -1"},
-      {"run.threads=-1", "expected run.threads to be at least 0, but got -1"},
+      {"run.threads=-1", "expected run.threads to be between 0 and 1024, but got -1"},
       {"attention.specification=",
        "requires attention.specification: pass --attention SPEC.mlir (examples/specs has some)"},
       {"attention.mask=triangle", "expected attention.mask to be '' or 'causal', but got 'triangle'"},
