@@ -179,17 +179,18 @@ RecordOptions recordOptionsFor(const PreparationOptions &options, const std::vec
   return {options.field, documentPieceSize(textBytes)};
 }
 
-// Throws Error where a file's beginning, or the tokenizer, is not what it should be.
-void requireReadable(const PreparationOptions &options, const std::vector<InputFile> &files,
-                     const RecordOptions &recordOptions) {
+// The tokenizer's model, trained or read.
+std::string makeModel(const PreparationOptions &options, const std::vector<InputFile> &files,
+                      const RecordOptions &recordOptions) {
+  return options.trainTokenizer ? trainOnSample(options, files, recordOptions) : readFile(options.tokenizer);
+}
+
+// Throws Error where a file's beginning is not what it should be.
+void requireReadable(const std::vector<InputFile> &files, const RecordOptions &recordOptions) {
   for (const InputFile &file : files) {
     Block block;
     openRecords(file, recordOptions)->next(block);
   }
-  if (options.trainTokenizer)
-    trainOnSample(options, files, recordOptions);
-  else
-    Tokenizer(readFile(options.tokenizer), options.tokenizer);
 }
 
 std::vector<InputFile> markValidation(std::vector<InputFile> files, const std::string &pattern) {
@@ -211,8 +212,11 @@ Preparation::Preparation(const PreparationOptions &theOptions)
     : options(theOptions), folder(options.out), found(findInputs(options.inputs)),
       files(markValidation(std::move(found.files), options.validationFiles)),
       recordOptions(recordOptionsFor(options, files)), request(describeRequest(options, files)) {
-  if (options.overwrite) {
-    requireReadable(options, files, recordOptions); // before anything is lost
+  std::string model, origin = options.tokenizer;
+  if (options.overwrite) { // what may fail, before anything is lost
+    requireReadable(files, recordOptions);
+    model = makeModel(options, files, recordOptions);
+    tokenizer = std::make_unique<Tokenizer>(model, origin);
     emptyFolder(folder);
   }
   if (fs::exists(folder / descriptionFile)) {
@@ -223,7 +227,6 @@ Preparation::Preparation(const PreparationOptions &theOptions)
 
   std::optional<ordered_json> earlier = readProgress();
   SplitState trainingState, validationState;
-  std::string model, origin = options.tokenizer;
   if (earlier) {
     checkSameRequest(*earlier);
     std::string where = folder / progressFile;
@@ -243,11 +246,11 @@ Preparation::Preparation(const PreparationOptions &theOptions)
     validationState = readShards(earlier->at("validation"), where);
     origin = folder / "tokenizer.model";
     model = readFile(origin);
-  } else {
-    model =
-        options.trainTokenizer ? trainOnSample(options, files, recordOptions) : readFile(options.tokenizer);
+  } else if (!tokenizer) {
+    model = makeModel(options, files, recordOptions);
   }
-  tokenizer = std::make_unique<Tokenizer>(model, origin);
+  if (!tokenizer)
+    tokenizer = std::make_unique<Tokenizer>(model, origin);
   if (!earlier)
     replaceDurably(folder / "tokenizer.model", model);
   training = std::make_unique<SplitWriter>(folder, "training", options.shardTokens, std::move(trainingState));
