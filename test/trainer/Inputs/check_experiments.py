@@ -62,7 +62,7 @@ figures = {figure.stem: figure for figure in sorted((folder / "figures").glob("*
 assert sorted(figures) == ["figure-2", "figure-3", "figure-4", "figure-5", "figure-6", "figure-6-relu", "figure-recall"], figures
 paper = set().union(*(runs_of(figure) for name, figure in figures.items() if name != "figure-recall"))
 assert len(paper) >= 40, len(paper)
-assert len(runs_of(figures["figure-recall"])) == 16
+assert len(runs_of(figures["figure-recall"])) == 22
 scales = sorted(path.stem for path in (folder / "scales").glob("*.toml"))
 assert scales == ["paper", "tiny"], scales
 for figure in figures.values():
