@@ -1,5 +1,5 @@
 """check_experiments.py FOLDER: every configuration and figure of the repository is used, complete and valid: figures name files that exist, every run of a
-figure trains the attention that it is called after, with the sizes and the training of the paper, every configuration with a specification is a figure's, and `taylor-train figure NAME --list` takes each figure at each
+figure trains the attention that it is called after, with the sizes and the training of the paper or the heads of its name, every configuration with a specification is a figure's, and `taylor-train figure NAME --list` takes each figure at each
 scale and names the runs of its panels: what it lists, it has checked. At the tiny scale the panels of Figure 3 are as different from each other and from Figure 2
 as the paper's."""
 import pathlib
@@ -107,6 +107,18 @@ SIZES = {
     "fineweb-context-4096": {"train": {"context": 4096}, "data": {"groups": 6}},
     "fineweb": {}, "pile": {}, "slimpajama": {},
 }
+
+
+def take_attention(path, variant, settings):
+    """The specification; it and its order, which no longer stand in the settings, are those of the variant."""
+    specification, order = SERIES.get(variant) or (SPECIFICATIONS[variant], None)
+    specification = (folder / f"../specs/{specification}.mlir").resolve()
+    attention = settings.pop("attention")
+    assert (path.parent / attention.pop("specification")).resolve() == specification, (path, attention)
+    assert attention == ({} if order is None else {"parameters": {"order": order}}), (path, attention)
+    return specification
+
+
 seen = set()
 for path in sorted((folder / "paper").glob("*.toml")):
     settings = settings_of(path)
@@ -114,11 +126,7 @@ for path in sorted((folder / "paper").glob("*.toml")):
         continue
     size = next(size for size in SIZES if path.stem.startswith(size + "-"))
     variant = path.stem.removeprefix(size + "-")
-    specification, order = SERIES.get(variant) or (SPECIFICATIONS[variant], None)
-    specification = (folder / f"../specs/{specification}.mlir").resolve()
-    attention = settings.pop("attention")
-    assert (path.parent / attention.pop("specification")).resolve() == specification, (path, attention)
-    assert attention == ({} if order is None else {"parameters": {"order": order}}), (path, attention)
+    specification = take_attention(path, variant, settings)
     want = {section: dict(values) for section, values in SIZES[size].items()}
     if re.search(r"%\w+_gate:", specification.read_text()):  # as the paper clips: where there are gates, and nowhere else
         want.setdefault("optimizer", {})["clip"] = 1.0
@@ -131,3 +139,11 @@ for path in sorted((folder / "paper").glob("*.toml")):
     assert table["preset"] == "paper", path  # whose values ConfigTest holds
     seen.add(variant)
 assert seen == {*SPECIFICATIONS, *SERIES}, seen ^ {*SPECIFICATIONS, *SERIES}
+
+# The runs of recall, by their names: an attention of the paper or a series with its order, and heads where they are not the base's.
+base = settings_of(folder / "recall/recall.toml")
+for path in runs_of(figures["figure-recall"]):
+    variant, heads = re.fullmatch(r"(.+?)(?:-heads-(\d+))?", path.stem).groups()
+    settings = settings_of(path)
+    take_attention(path, variant, settings)
+    assert settings == base | {"model": base["model"] | ({"heads": int(heads)} if heads else {})}, (path, settings)
