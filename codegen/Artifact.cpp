@@ -227,6 +227,8 @@ LogicalResult taylor::writeArtifact(const ArtifactCode &code, StringRef manifest
   SmallVector<ArrayRef<char>> objects = {table};
   for (const HostCode &host : code.hosts)
     objects.push_back(host.object);
+  if (!code.support.empty())
+    objects.push_back(code.support);
   llvm::Error failed = linkArtifact(objects, path);
   if (!failed)
     return success();

@@ -5,6 +5,7 @@
 #define TAYLOR_CODEGEN_ARTIFACT_H
 
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ struct DeviceImage {
 /// Code of all targets, in the order of the manifest.
 struct ArtifactCode {
   std::vector<HostCode> hosts;
+  /// An object that hosts' code calls, linked once; empty: none.
+  llvm::ArrayRef<char> support = {};
   std::vector<DeviceImage> images;
 };
 

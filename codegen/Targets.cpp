@@ -21,9 +21,7 @@ struct Family {
 };
 } // namespace
 
-static bool isProcessor(llvm::StringRef name) {
-  return llvm::is_contained(mlir::tile::cpu::targetNames(), name);
-}
+static bool isProcessor(llvm::StringRef name) { return mlir::tile::cpu::hasTarget(name); }
 static bool isGPU(llvm::StringRef name) { return mlir::simt::findTarget(name); }
 
 static const Family families[] = {{mlir::tile::cpu::targetNames, isProcessor, mlir::tile::cpu::makeCPUTarget},

@@ -227,7 +227,7 @@ void Artifact::readTable(const TaylorArtifact &table) {
 
 /// Looks at the functions of every processor, so that a damaged artifact is refused on all machines alike.
 void Artifact::chooseProcessor(const TaylorArtifact &table) {
-  std::string missing;
+  std::string missing, denied;
   size_t best = 0;
   for (const TargetInfo &target : contents.targets) {
     if (target.kind != TargetInfo::Kind::Cpu)
@@ -241,7 +241,10 @@ void Artifact::chooseProcessor(const TaylorArtifact &table) {
         checkFunction(name, code, *functions[i].back());
       }
     std::string feature = missingFeature(target.features);
-    if (feature.empty() && (!processor || target.features.size() > best)) {
+    std::string reason = feature.empty() ? deniedFeature(target.features) : "";
+    if (denied.empty())
+      denied = reason;
+    if (feature.empty() && reason.empty() && (!processor || target.features.size() > best)) {
       processor = &target;
       entries = functions;
       best = target.features.size();
@@ -249,6 +252,9 @@ void Artifact::chooseProcessor(const TaylorArtifact &table) {
     if (missing.empty())
       missing = feature;
   }
+  if (!processor && !denied.empty() && !code)
+    fail("requires the features that '", file, "' was compiled for, but ", denied,
+         ": compile with --target=x86-64-v4 here");
   if (!processor && !missing.empty() && !code)
     fail("expected a processor with '", missing, "', but ", cpuName(),
          " lacks it: compile with --target=native here");

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Cpu.h"
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <sched.h>
 #include <set>
 #include <sstream>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace taylor::runtime {
 namespace {
@@ -84,6 +88,21 @@ std::string missingFeature(const std::vector<std::string> &features, const std::
 
 std::string missingFeature(const std::vector<std::string> &features) {
   return missingFeature(features, cpuFlags());
+}
+
+std::string deniedFeature(const std::vector<std::string> &features) {
+  auto isTile = [](const std::string &feature) { return plain(feature).starts_with("amx"); };
+  if (std::none_of(features.begin(), features.end(), isTile))
+    return "";
+  static const std::string reason = [] {
+    // asm/prctl.h of Linux before 5.16 has no such names.
+    constexpr long requestPermission = 0x1023, tileData = 18;
+    if (syscall(SYS_arch_prctl, requestPermission, tileData) == 0)
+      return std::string();
+    return "the system denies this process the registers of amx-tile (arch_prctl: " +
+           std::string(strerror(errno)) + ")";
+  }();
+  return reason;
 }
 
 } // namespace taylor::runtime

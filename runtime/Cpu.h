@@ -13,6 +13,11 @@ std::string missingFeature(const std::vector<std::string> &features);
 /// The same against a given list of Linux flags, separated by spaces (the "flags" line of /proc/cpuinfo).
 std::string missingFeature(const std::vector<std::string> &features, const std::string &flags);
 
+/// Why the system keeps this process from running code with these features, which the processor has; "" where
+/// it does not. Registers of the matrix unit ("amx-tile") are a process's on request alone: the first call
+/// asks (arch_prctl with ARCH_REQ_XCOMP_PERM, Linux 5.16), for all threads.
+std::string deniedFeature(const std::vector<std::string> &features);
+
 /// The "flags" line of /proc/cpuinfo (x86) or "Features" (Arm): what processor and operating system support.
 const std::string &cpuFlags();
 

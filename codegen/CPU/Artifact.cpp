@@ -122,6 +122,8 @@ LogicalResult cpu::emitObject(ModuleOp module, const Target &target, taylor::Art
   if (!machine || failed(taylor::emitHostCode(*translated, *machine, /*assembly=*/false, host.object, error)))
     return module.emitError(error);
   code.hosts.push_back(std::move(host));
+  if (target.emulatesTiles)
+    code.support = tileEmulationObject();
   return success();
 }
 

@@ -39,7 +39,7 @@ public:
       cpu::chooseSteps(sizes);
     // Weights and their derivatives rounded to bf16 cost 3e-3 to 7e-3 of a gradient.
     bool isPrecise = problem.finite || use == taylor::TileUse::Chunked || use == taylor::TileUse::Steps;
-    if (problem.dtype == "bf16" && target.fastPairs && !isPrecise)
+    if (problem.dtype == "bf16" && target.prefersPairs() && !isPrecise)
       sizes.productType = "bf16";
     return sizes;
   }

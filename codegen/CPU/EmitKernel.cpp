@@ -271,7 +271,12 @@ void KernelEmitter::emit(func::FuncOp function) {
   SmallVector<Value> extents;
   for (unsigned i = 0; i < kernel.getGrid().size(); ++i)
     extents.push_back(emitExtent(b, kernel.getExtent(i), dims));
+  bool usesTiles = plan.usesTiles();
+  if (usesTiles)
+    beginTiles();
   auto blocks = scf::ForOp::create(b, entry->getArgument(1), entry->getArgument(2), constant(1));
+  if (usesTiles)
+    endTiles();
   func::ReturnOp::create(b);
   b.setInsertionPointToStart(blocks.getBody());
   Value rest = blocks.getInductionVar();

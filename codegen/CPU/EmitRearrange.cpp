@@ -7,15 +7,8 @@ using namespace mlir;
 using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 
-/// A square of W x W units, lanes of `from` along `rows` of `to` and the other way round: log2(W) rounds in
-/// which rows i and i + s exchange every second group of s units. A unit is an element, or two neighbours of
-/// 16 bits.
-void KernelEmitter::transposeBlock(const View &from, const View &to, const Point &point, StringAttr rows,
-                                   StringAttr lanes, Type unit) {
-  int64_t elements = unit.getIntOrFloatBitWidth() / from.element.getIntOrFloatBitWidth();
-  SmallVector<Value> vectors;
-  for (int64_t i = 0; i < W; ++i)
-    vectors.push_back(load(vectorOf(unit), address(from, point.moved(lanes, i))));
+/// log2(W) rounds in which rows i and i + s exchange every second group of s units.
+void KernelEmitter::transposeVectors(MutableArrayRef<Value> vectors) {
   for (int64_t s = 1; s < W; s *= 2)
     for (int64_t i = 0; i < W; ++i) {
       if (i & s)
@@ -29,8 +22,44 @@ void KernelEmitter::transposeBlock(const View &from, const View &to, const Point
       vectors[i] = vector::ShuffleOp::create(b, x, y, low);
       vectors[i + s] = vector::ShuffleOp::create(b, x, y, high);
     }
+}
+
+/// A square of W x W units, lanes of `from` along `rows` of `to` and the other way round. A unit is an
+/// element, or two neighbours of 16 bits.
+void KernelEmitter::transposeBlock(const View &from, const View &to, const Point &point, StringAttr rows,
+                                   StringAttr lanes, Type unit) {
+  int64_t elements = unit.getIntOrFloatBitWidth() / from.element.getIntOrFloatBitWidth();
+  SmallVector<Value> vectors;
+  for (int64_t i = 0; i < W; ++i)
+    vectors.push_back(load(vectorOf(unit), address(from, point.moved(lanes, i))));
+  transposeVectors(vectors);
   for (int64_t i = 0; i < W; ++i)
     store(vectors[i], address(to, point.moved(rows, i * elements)));
+}
+
+/// The vectors of 16 bits x and y interleaved: words of one element of each.
+static Value interleaved(ImplicitLocOpBuilder &b, Value x, Value y) {
+  SmallVector<int64_t> order;
+  int64_t size = cast<VectorType>(x.getType()).getNumElements();
+  for (int64_t i = 0; i < size; ++i)
+    order.append({i, size + i});
+  return vector::ShuffleOp::create(b, x, y, order);
+}
+
+/// W x 2 W elements of 16 bits, lanes of `from` along `rows` of `to` and the other way round: neighbours
+/// become words, which are transposed as such.
+void KernelEmitter::transposeNarrow(const View &from, const View &to, const Point &point, StringAttr rows,
+                                    StringAttr lanes) {
+  Type i16 = b.getI16Type(), words = vectorOf(b.getI32Type());
+  SmallVector<Value> vectors;
+  for (int64_t i = 0; i < W; ++i) {
+    Value x = load(vectorOf(i16), address(from, point.moved(lanes, 2 * i)));
+    Value y = load(vectorOf(i16), address(from, point.moved(lanes, 2 * i + 1)));
+    vectors.push_back(vector::BitCastOp::create(b, words, interleaved(b, x, y)));
+  }
+  transposeVectors(vectors);
+  for (int64_t i = 0; i < W; ++i)
+    store(vectors[i], address(to, point.moved(rows, i)));
 }
 
 /// Rows 2k and 2k + 1 of `from` side by side at each lane of `to`.
@@ -42,9 +71,6 @@ void KernelEmitter::emitPairs(Copy copy, const View &from, const View &to) {
   bool transposes = from.lane == pairs && lanes % W == 0 && rows % (2 * W) == 0;
   bool interleaves = from.lane == lane;
   int64_t laneStep = transposes || interleaves ? W : 1, rowStep = transposes ? 2 * W : 2;
-  SmallVector<int64_t> order;
-  for (int64_t i = 0; i < W; ++i)
-    order.append({i, W + i});
   loopOver(type.getAxes(), {lane, pairs}, Point{lane, {}}, [&](const Point &outer) {
     loopBlocks(rows, rowStep, [&](Index row) {
       loopBlocks(interleaves ? vectorsOf(lanes) * W : lanes, laneStep, [&](Index first) {
@@ -53,9 +79,7 @@ void KernelEmitter::emitPairs(Copy copy, const View &from, const View &to) {
           return transposeBlock(from, to, point, pairs, lane, i32);
         Type part = interleaves ? vectorOf(i16) : Type(VectorType::get({1}, i16));
         Value x = load(part, address(from, point)), y = load(part, address(from, point.moved(pairs, 1)));
-        store(vector::ShuffleOp::create(b, x, y,
-                                        interleaves ? ArrayRef<int64_t>(order) : ArrayRef<int64_t>({0, 1})),
-              address(to, point));
+        store(interleaved(b, x, y), address(to, point));
       });
     });
   });
@@ -76,16 +100,19 @@ void KernelEmitter::emitPack(Copy copy) {
   if (source && source->lane && source->lane != lane) {
     const View from = *source;
     StringAttr rows = from.lane;
-    bool whole = type.getSize(rows) % W == 0 && type.getSize(lane) % W == 0;
-    int64_t step = whole ? W : 1;
+    bool narrow = from.element.getIntOrFloatBitWidth() == 16;
+    int64_t laneStep = narrow ? 2 * W : W;
+    bool whole = type.getSize(rows) % W == 0 && type.getSize(lane) % laneStep == 0;
     loopOver(type.getAxes(), {rows, lane}, Point{lane, {}}, [&](const Point &outer) {
-      loopBlocks(type.getSize(lane), step, [&](Index i) {
-        loopBlocks(type.getSize(rows), step, [&](Index j) {
+      loopBlocks(type.getSize(lane), whole ? laneStep : 1, [&](Index i) {
+        loopBlocks(type.getSize(rows), whole ? W : 1, [&](Index j) {
           Point point = outer.with(lane, i).with(rows, j);
-          if (whole)
+          if (whole && narrow)
+            transposeNarrow(from, to, point, rows, lane);
+          else if (whole)
             transposeBlock(from, to, point, rows, lane, from.element);
           else
-            store(load(from.element, address(from, point)), address(to, point));
+            store(load(narrow ? b.getI16Type() : from.element, address(from, point)), address(to, point));
         });
       });
     });

@@ -402,6 +402,8 @@ void KernelEmitter::emitSweep(const Sweep &sweep) {
     openResults(op, sweep);
   if (sweep.dot)
     openResults(sweep.dot, sweep);
+  if (sweep.dot && plan.tileProductOf(sweep.dot))
+    return emitTileProduct(sweep);
   SweepShape shape = shapeOf(sweep);
   int64_t all = vectorsOf(shape.lanesSize), vectors = shape.vectors;
   loopOver(sweep.axes, {sweep.lane, shape.row}, Point{sweep.lane, {}}, [&](const Point &outer) {

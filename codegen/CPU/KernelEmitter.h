@@ -191,6 +191,26 @@ private:
   Value loadB(const Product &product, Value where);
   Value widen(Value x, Type element);
 
+  // EmitTiles.cpp: products on the matrix unit
+  struct TileBlocks;
+  void emitTileProduct(const Sweep &sweep);
+  /// Rows [firstRow, pastRow) in blocks of two tiles of `tileRows` each, summed over [firstK, pastK) in
+  /// steps.
+  void emitTileRows(const Sweep &sweep, const TileBlocks &blocks, int64_t firstRow, int64_t pastRow,
+                    ArrayRef<int64_t> tileRows, int64_t firstK, int64_t pastK, int64_t step);
+  void emitTileBlock(const TileBlocks &blocks, const Point &point, ArrayRef<int64_t> tileRows,
+                     int64_t columns, int64_t firstK, int64_t pastK, int64_t step);
+  /// What of [firstK, pastK) a block needs to visit: where an operand is masked with zeros it starts late or
+  /// ends early.
+  std::pair<Index, Index> tileRange(const TileBlocks &blocks, const Point &point, int64_t columns,
+                                    int64_t firstK, int64_t pastK, int64_t step);
+  /// The unit's registers get their usual sizes at a kernel's beginning, and are given back at its end.
+  void beginTiles();
+  void endTiles();
+  void configureTiles(ArrayRef<int8_t> configuration);
+  /// An instruction of the unit, or a call of its emulation.
+  void callTileUnit(StringRef instruction, ArrayRef<int64_t> registers, ValueRange operands);
+
   // EmitRearrange.cpp: transposition, concatenation, running sums
   void emitScan(ScanOp scan);
   void emitConcat(ConcatOp concat);
@@ -198,6 +218,10 @@ private:
   void emitPairs(Copy copy, const View &from, const View &to);
   void transposeBlock(const View &from, const View &to, const Point &point, StringAttr rows, StringAttr lanes,
                       Type unit);
+  void transposeNarrow(const View &from, const View &to, const Point &point, StringAttr rows,
+                       StringAttr lanes);
+  /// Turns W vectors of W units, rows of a square, into its columns.
+  void transposeVectors(MutableArrayRef<Value> vectors);
 
   // EmitFeatures.cpp: monomials of vectors, tokens in lanes
   struct FeatureRun;

@@ -33,8 +33,16 @@ StringAttr KernelPlan::laneOfDot(DotOp dot) const {
   };
   Value a = dot.getA(), b = dot.getB();
   StringAttr laneA = contiguousFree(a), laneB = contiguousFree(b);
-  if (laneA && laneB) // memory before computed values: those are stored anyway, in whatever order
-    return a.getDefiningOp<LoadOp>() && !b.getDefiningOp<LoadOp>() ? laneA : laneB;
+  if (laneA && laneB) {
+    // Memory before computed values: those are stored anyway, in whatever order. On the matrix unit the other
+    // operand is transposed, and one from memory changes less often.
+    bool loadsA = isa_and_nonnull<LoadOp>(a.getDefiningOp()),
+         loadsB = isa_and_nonnull<LoadOp>(b.getDefiningOp());
+    if (loadsA == loadsB)
+      return laneB;
+    bool isTiled = target.hasTiles && isNarrow(a) && isNarrow(b);
+    return loadsA != isTiled ? laneA : laneB;
+  }
   if (laneA || laneB)
     return laneA ? laneA : laneB;
   // One of them must be transposed: the one that changes least often.

@@ -37,11 +37,13 @@ void KernelPlan::makePlace(Copy copy, int position) {
     place.order.push_back(lane);
   place.element = storedElement(value);
   place.strides.resize(place.order.size());
+  // Whole vectors, and whole blocks of the matrix unit.
+  int64_t lanesOfPlace = target.hasTiles ? std::max<int64_t>(vectorLanes, 16) : vectorLanes;
   int64_t elements = 1;
   for (int64_t i = int64_t(place.order.size()) - 1; i >= 0; --i) {
     place.strides[i] = elements;
     int64_t size = type.getSize(place.order[i]);
-    elements *= place.order[i] == lane ? int64_t(llvm::alignTo(size, vectorLanes)) : size;
+    elements *= place.order[i] == lane ? int64_t(llvm::alignTo(size, lanesOfPlace)) : size;
   }
   if (pairs) // one pair per lane
     place.strides.back() = 2;
@@ -78,12 +80,13 @@ void KernelPlan::collectPlaces(Block &block) {
       break;
     case Step::SweepStep: {
       SmallVector<Operation *> ops(step.sweep->ops);
+      bool isTiled = step.sweep->dot && tileProductOf(step.sweep->dot);
       if (step.sweep->dot)
         ops.push_back(step.sweep->dot);
       for (Operation *op : ops)
         for (Value result : op->getResults()) {
           definedAt[result] = step.position;
-          bool leaves = isa<ReduceOp>(op) || llvm::any_of(result.getUsers(), [&](Operation *user) {
+          bool leaves = isa<ReduceOp>(op) || isTiled || llvm::any_of(result.getUsers(), [&](Operation *user) {
                           bool asOperand = step.sweep->dot && user == step.sweep->dot.getOperation();
                           return asOperand || sweepOf.lookup(user) != step.sweep.get();
                         });
@@ -264,8 +267,20 @@ void KernelPlan::shareYield(Block &block) {
       bool free = llvm::all_of(uses[argument], [&](const Use &use) {
         return use.position < defined || (use.position == defined && use.elementwise);
       });
-      if (free)
-        merge({argument, laneOf(argument)}, {value, laneOf(value)});
+      if (!free || !merge({argument, laneOf(argument)}, {value, laneOf(value)}))
+        continue;
+      // Sums that a map rescales for the matrix unit are rescaled in place.
+      auto dot = value.getDefiningOp<DotOp>();
+      Value start = dot ? dot.getC() : Value();
+      if (!start || !tileProductOf(dot) || !start.getDefiningOp<MapOp>() || isInline(start) ||
+          laneOf(start) != laneOf(argument))
+        continue;
+      int rescaled = definedAt.lookup(start);
+      bool isReplaced = llvm::all_of(uses[argument], [&](const Use &use) {
+        return use.position < rescaled || (use.position == rescaled && use.elementwise);
+      });
+      if (isReplaced && lastUse(start) == defined)
+        merge({argument, laneOf(argument)}, {start, laneOf(start)});
     }
   });
 }
@@ -286,6 +301,14 @@ void KernelPlan::shareInPlace(Block &block) {
           shareInPlace(inner);
     if (step.kind != Step::SweepStep)
       continue;
+    if (DotOp dot = step.sweep->dot; dot && tileProductOf(dot) && dot.getC()) {
+      Copy sums{dot.getC(), step.sweep->lane}, result{dot.getResult(), step.sweep->lane};
+      auto from = places.find(sums), to = places.find(result);
+      if (from != places.end() && to != places.end() && slots[to->second.slot].members == 1 &&
+          !dot.getC().getDefiningOp<LoadOp>() && definedAt.lookup(dot.getC()) < step.position &&
+          slots[from->second.slot].end == step.position)
+        merge(sums, result);
+    }
     SmallVector<Value> operands;
     for (Operation *op : step.sweep->ops)
       llvm::append_range(operands, op->getOperands());

@@ -57,8 +57,9 @@ ArrayRef<Step> KernelPlan::stepsOf(Block *block) const {
 
 bool KernelPlan::isNarrow(Value value) const {
   Operation *op = value.getDefiningOp();
-  return target.fastPairs && vectorLanes == 16 && cast<TileType>(value.getType()).getElementType().isBF16() &&
-         isa_and_nonnull<LoadOp, MapOp>(op) && llvm::all_of(value.getUsers(), [&](Operation *user) {
+  return target.prefersPairs() && vectorLanes == target.lanes(32) &&
+         cast<TileType>(value.getType()).getElementType().isBF16() && isa_and_nonnull<LoadOp, MapOp>(op) &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
            auto dot = dyn_cast<DotOp>(user);
            return dot && dot.getC() != value;
          });
@@ -66,7 +67,7 @@ bool KernelPlan::isNarrow(Value value) const {
 
 StringAttr KernelPlan::pairsOf(DotOp dot) const {
   StringAttr lane = laneOf(dot.getResult());
-  if (!lane || !isNarrow(dot.getA()) || !isNarrow(dot.getB()))
+  if (!target.fastPairs || !lane || !isNarrow(dot.getA()) || !isNarrow(dot.getB()))
     return {};
   // Pairs of the broadcast operand are free along its own lanes.
   auto over = llvm::to_vector(dot.getOver().getAsRange<StringAttr>());
@@ -75,6 +76,42 @@ StringAttr KernelPlan::pairsOf(DotOp dot) const {
   if (!llvm::is_contained(over, pairs))
     pairs = over.back();
   return a.getSize(pairs) % 2 == 0 ? pairs : StringAttr();
+}
+
+std::optional<TileProduct> KernelPlan::tileProductOf(DotOp dot) const {
+  // A smaller product leaves most of a block empty.
+  constexpr int64_t least = 16;
+  TileType type = dot.getType();
+  StringAttr lane = laneOf(dot.getResult());
+  if (!target.hasTiles || !lane || !type.getElementType().isF32() || type.getSize(lane) < least ||
+      !isNarrow(dot.getA()) || !isNarrow(dot.getB()))
+    return std::nullopt;
+  TileProduct product{dot.getA(), dot.getB(), {}, lane, {}};
+  if (cast<TileType>(product.a.getType()).hasAxis(lane))
+    std::swap(product.a, product.b);
+  TileType a = cast<TileType>(product.a.getType()), b = cast<TileType>(product.b.getType());
+  if (a.hasAxis(lane))
+    return std::nullopt;
+  for (const Axis &axis : a.getAxes())
+    if (type.hasAxis(axis.getName()) && !b.hasAxis(axis.getName()) &&
+        (!product.row || axis.getSize() > a.getSize(product.row)))
+      product.row = axis.name;
+  // Along what is contiguous already, A's first: it takes more to transpose that one.
+  auto over = llvm::to_vector(dot.getOver().getAsRange<StringAttr>());
+  product.pairs = over.back();
+  for (Value operand : {product.b, product.a})
+    if (StringAttr contiguous = laneOf(operand); llvm::is_contained(over, contiguous))
+      product.pairs = contiguous;
+  if (!product.row || a.getSize(product.row) < least || a.getSize(product.pairs) < least ||
+      a.getSize(product.pairs) % 2)
+    return std::nullopt;
+  return product;
+}
+
+bool KernelPlan::usesTiles() const {
+  bool uses = false;
+  KernelOp(kernel).walk([&](DotOp dot) { uses |= tileProductOf(dot).has_value(); });
+  return uses;
 }
 
 bool KernelPlan::mayReadInPlace(LoadOp load) const {
@@ -208,8 +245,8 @@ bool KernelPlan::feedsAccumulators(MapOp map) const {
   if (map.getNumResults() != 1 || !map->hasOneUse())
     return false;
   auto dot = dyn_cast<DotOp>(*map->user_begin());
-  return dot && dot.getC() == map.getResult(0) && dot.getA() != dot.getC() && dot.getB() != dot.getC() &&
-         dot->getBlock() == map->getBlock();
+  return dot && !tileProductOf(dot) && dot.getC() == map.getResult(0) && dot.getA() != dot.getC() &&
+         dot.getB() != dot.getC() && dot->getBlock() == map->getBlock();
 }
 
 void KernelPlan::planWrite(Operation *op, Value tile, Value array, StringAttr contiguous,
@@ -229,6 +266,14 @@ void KernelPlan::planWrite(Operation *op, Value tile, Value array, StringAttr co
 
 void KernelPlan::planProduct(DotOp dot, std::vector<Step> &list) {
   StringAttr lane = laneOf(dot.getResult()), pairs = pairsOf(dot);
+  if (std::optional<TileProduct> product = tileProductOf(dot)) {
+    requirePack({product->a, product->pairs});
+    requirePack({product->b, lane, product->pairs});
+    if (dot.getC())
+      requirePack({dot.getC(), lane});
+    addSweep(dot, dot.getType().getAxes(), lane, list).dot = dot;
+    return;
+  }
   for (Value operand : {dot.getA(), dot.getB()}) {
     auto type = cast<TileType>(operand.getType());
     if (pairs && type.hasAxis(lane))
@@ -273,6 +318,8 @@ void KernelPlan::joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, 
     return other.size() == axes.size() &&
            llvm::all_of(axes, [&](const Axis &axis) { return llvm::is_contained(other, axis); });
   };
+  // What a product on the matrix unit gives is in memory, not in registers.
+  auto isClosed = [&](const Sweep &sweep) { return sweep.dot && tileProductOf(sweep.dot); };
   size_t earliest = segment;
   for (Value operand : op->getOperands()) {
     if (!isa<TileType>(operand.getType()))
@@ -284,8 +331,8 @@ void KernelPlan::joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, 
         defines = step.pack == Copy{operand, lane};
       if (step.kind == Step::SweepStep && operand.getDefiningOp() &&
           sweepOf.lookup(operand.getDefiningOp()) == step.sweep.get()) {
-        bool sameElement = !isa<ReduceOp>(operand.getDefiningOp()) && sameAxes(step.sweep->axes) &&
-                           step.sweep->lane == lane && !isa<SliceOp>(op) &&
+        bool sameElement = !isClosed(*step.sweep) && !isa<ReduceOp>(operand.getDefiningOp()) &&
+                           sameAxes(step.sweep->axes) && step.sweep->lane == lane && !isa<SliceOp>(op) &&
                            cast<TileType>(operand.getType()).getAxes().size() == axes.size();
         earliest = std::max(earliest, sameElement ? i : i + 1);
       }
@@ -294,7 +341,8 @@ void KernelPlan::joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, 
     }
   }
   for (size_t i = earliest; i < list.size(); ++i)
-    if (list[i].kind == Step::SweepStep && list[i].sweep->lane == lane && sameAxes(list[i].sweep->axes)) {
+    if (list[i].kind == Step::SweepStep && !isClosed(*list[i].sweep) && list[i].sweep->lane == lane &&
+        sameAxes(list[i].sweep->axes)) {
       list[i].sweep->ops.push_back(op);
       sweepOf[op] = list[i].sweep.get();
       return;

@@ -51,7 +51,15 @@ struct Mask {
   FloatAttr outside;
 };
 
-/// Ops that run over the same elements in one sweep; with a product, on its accumulator registers.
+/// A product on the matrix unit: C[row][lane] += A[row][pairs] * B[pairs][lane], with 16 rows and 16 lanes to
+/// a block. A lies with `pairs` contiguous; B is a copy with pairs (see Copy).
+struct TileProduct {
+  Value a, b;
+  StringAttr row, lane, pairs;
+};
+
+/// Ops that run over the same elements in one sweep; with a product, on its accumulator registers. A product
+/// on the matrix unit, whose sums are in no vector register, is a sweep without other ops.
 struct Sweep {
   DotOp dot;                     // may be null
   SmallVector<Operation *> ops;  // map, reduce, store, accumulate
@@ -93,6 +101,10 @@ public:
   bool isInline(Value value) const { return inlined.contains(value); }
   /// The axis along which the product takes two 16-bit elements at a time (vdpbf16ps); null: one f32 element.
   StringAttr pairsOf(DotOp dot) const;
+  /// How the product runs on the matrix unit; nothing where it does not.
+  std::optional<TileProduct> tileProductOf(DotOp dot) const;
+  /// Whether any product does.
+  bool usesTiles() const;
   /// Kept in 16 bits: only products read it, on a target where they multiply pairs.
   bool isNarrow(Value value) const;
   /// Element type of a value in scratch: bf16 and f16 as f32 unless they are narrow, index and i1 as i32.

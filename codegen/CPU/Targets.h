@@ -27,14 +27,27 @@ struct Target {
   bool hasBF16 = false;            // vcvtneps2bf16
   /// vdpbf16ps multiplies more numbers per second than vfmadd of f32 does, so products of bf16 take it.
   bool fastPairs = false;
+  /// tdpbf16ps (AMX): products of bf16 run on a matrix unit, in blocks of 16 x 16 sums.
+  bool hasTiles = false;
+  /// Its instructions are calls of TileEmulation.c, which any processor runs, for tests.
+  bool emulatesTiles = false;
+
+  /// Operands of products are better kept in bf16 than widened to f32.
+  bool prefersPairs() const { return fastPairs || hasTiles; }
 
   /// Elements of a vector of 32-bit (or 64-bit) numbers.
   unsigned lanes(unsigned bits) const { return vectorBytes * 8 / bits; }
 };
 
-/// `native`, `x86-64-v3`, `x86-64-v4` or `znver4`; else, or where the host lacks AVX2 and FMA, nothing and a
-/// reason in `error`.
+/// `native`, `x86-64-v3`, `x86-64-v4`, `znver4` or `sapphirerapids`; followed by `+emulated-tiles`, with the
+/// matrix unit emulated in C. Else, or where the host lacks AVX2 and FMA, nothing and a reason in `error`.
 std::optional<Target> findTarget(llvm::StringRef name, std::string &error);
+
+/// Whether `findTarget` knows the name; whether this host has it is another question.
+bool hasTarget(llvm::StringRef name);
+
+/// An object file with the functions of TileEmulation.c.
+llvm::ArrayRef<char> tileEmulationObject();
 
 /// Names of the table, for messages.
 llvm::ArrayRef<llvm::StringRef> targetNames();

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Products of bf16 on the matrix unit (AMX): C[row][lane] += A[row][k] * B[k][lane], all three in memory.
+//
+//            B: 16 pairs of k x 16 lanes, k and k + 1 side by side         a block: 2 x 2 tiles of C,
+//                     +---------+---------+                                 8 tile registers
+//                     |    6    |    7    |
+//                     +---------+---------+
+//        +-------+    +---------+---------+
+//        |   4   |    |    0    |    1    |   16 rows
+//  A:    +-------+    +---------+---------+
+//        |   5   |    |    2    |    3    |   16 rows
+//        +-------+    +---------+---------+
+//         32 k            16        16 lanes
+//
+// Registers 0 to 3 hold sums over k, so that each register of A and of B is used twice (Intel 64 and IA-32
+// Architectures Optimization Reference Manual, section 20, "Intel AMX"). Rows and k that are no whole number
+// of blocks get registers of fewer rows and columns (ldtilecfg); lanes are always whole: places are padded.
+#include "codegen/CPU/KernelEmitter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include <functional>
+
+using namespace mlir;
+using namespace mlir::tile;
+using namespace mlir::tile::cpu;
+
+namespace {
+constexpr int64_t kRows = 16, kLanes = 16, kPairs = 16; // of one register
+constexpr unsigned kSums = 0, kA = 4, kB = 6;           // first registers of C, A and B
+
+/// Sizes of the registers of a block: rows of both tiles of A and C, and pairs of k.
+struct TileShape {
+  int64_t rows[2] = {kRows, kRows};
+  int64_t pairs = kPairs;
+  int64_t count() const { return rows[1] ? 2 : 1; }
+  bool isWhole() const { return rows[0] == kRows && rows[1] == kRows && pairs == kPairs; }
+};
+
+/// The 64 bytes that ldtilecfg reads (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2,
+/// LDTILECFG): palette, then at byte 16 the bytes of a row, at byte 48 the rows of each register.
+SmallVector<int8_t> configurationOf(const TileShape &shape) {
+  SmallVector<int8_t> bytes(64, 0);
+  bytes[0] = 1;
+  auto set = [&](unsigned tile, int64_t rows, int64_t columnBytes) {
+    bytes[16 + 2 * tile] = int8_t(columnBytes);
+    bytes[48 + tile] = int8_t(rows);
+  };
+  for (unsigned i = 0; i < 2; ++i) {
+    int64_t rows = shape.rows[i] ? shape.rows[i] : kRows;
+    set(kSums + 2 * i, rows, kLanes * 4);
+    set(kSums + 2 * i + 1, rows, kLanes * 4);
+    set(kA + i, rows, shape.pairs * 4);
+    set(kB + i, shape.pairs, kLanes * 4);
+  }
+  return bytes;
+}
+} // namespace
+
+void KernelEmitter::callTileUnit(StringRef instruction, ArrayRef<int64_t> registers, ValueRange operands) {
+  SmallVector<Value> arguments;
+  for (int64_t number : registers)
+    arguments.push_back(arith::ConstantOp::create(b, b.getI8IntegerAttr(int8_t(number))));
+  llvm::append_range(arguments, operands);
+  if (!target.emulatesTiles) {
+    LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.x86." + instruction), arguments);
+    return;
+  }
+  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  std::string name = ("taylor_emulated_" + instruction).str();
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!function) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    SmallVector<Type> types = llvm::to_vector(ValueRange(arguments).getTypes());
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
+    function = LLVM::LLVMFuncOp::create(b, name, type);
+  }
+  LLVM::CallOp::create(b, function, arguments);
+}
+
+void KernelEmitter::configureTiles(ArrayRef<int8_t> configuration) {
+  auto type = RankedTensorType::get({int64_t(configuration.size())}, b.getI8Type());
+  Value where = table("taylor.tiles", b.getI8Type(), DenseElementsAttr::get(type, configuration));
+  callTileUnit("ldtilecfg", {}, {where});
+}
+
+void KernelEmitter::beginTiles() { configureTiles(configurationOf({})); }
+
+void KernelEmitter::endTiles() { callTileUnit("tilerelease", {}, {}); }
+
+/// One product, in the blocks of a loop nest.
+struct KernelEmitter::TileBlocks {
+  DotOp dot;
+  TileProduct product;
+  View a, b, from, to; // `from`: what the sums begin from; without a pointer: zeros
+  SmallVector<Axis> over = {};
+  std::optional<Mask> maskOfA = {}, maskOfB = {};
+  Value strideA = {}, strideB = {}, strideFrom = {}, strideTo = {}; // bytes from row to row
+};
+
+void KernelEmitter::emitTileProduct(const Sweep &sweep) {
+  DotOp dot = sweep.dot;
+  TileProduct product = *plan.tileProductOf(dot);
+  auto [valueA, valueB, row, lane, pairs] = product;
+  TileType typeA = cast<TileType>(valueA.getType());
+  TileBlocks blocks{dot, product, *findView(valueA, pairs), *findView(valueB, lane, pairs), {}, ownView(dot)};
+  if (dot.getC())
+    blocks.from = *findView(dot.getC(), lane);
+  for (StringAttr name : dot.getOver().getAsRange<StringAttr>())
+    if (name != pairs)
+      blocks.over.push_back(Axis::get(dot.getContext(), name, typeA.getSize(name)));
+  blocks.maskOfA = plan.maskOf(valueA);
+  blocks.maskOfB = plan.maskOf(valueB);
+  auto bytes = [&](const View &view, StringAttr axis, int64_t elementBytes) {
+    return asValue(multiply(view.stride(axis), elementBytes));
+  };
+  blocks.strideA = bytes(blocks.a, row, 2);
+  blocks.strideB = bytes(blocks.b, pairs, 4);
+  blocks.strideTo = bytes(blocks.to, row, 4);
+  if (dot.getC())
+    blocks.strideFrom = bytes(blocks.from, row, 4);
+
+  // Whole rows and whole k first, so that the registers rarely change their sizes.
+  int64_t rows = typeA.getSize(row), k = typeA.getSize(pairs);
+  int64_t wholeRows = rows / (2 * kRows) * (2 * kRows), wholeK = k / (2 * kPairs) * (2 * kPairs);
+  int64_t restRows = rows - wholeRows;
+  bool isWhole = true;
+  auto emitPart = [&](int64_t firstRow, int64_t pastRow, TileShape shape, int64_t firstK, int64_t pastK) {
+    if (firstRow == pastRow || firstK == pastK)
+      return;
+    if (!shape.isWhole() || !isWhole)
+      configureTiles(configurationOf(shape));
+    isWhole = shape.isWhole();
+    if (firstK > 0) { // goes on with the sums that the first part left
+      blocks.from = blocks.to;
+      blocks.strideFrom = blocks.strideTo;
+    }
+    emitTileRows(sweep, blocks, firstRow, pastRow, shape.rows, firstK, pastK, 2 * shape.pairs);
+  };
+  TileShape rest{{std::min(restRows, kRows), std::max<int64_t>(restRows - kRows, 0)}, kPairs};
+  emitPart(0, wholeRows, {}, 0, wholeK);
+  emitPart(wholeRows, rows, rest, 0, wholeK);
+  TileShape last;
+  last.pairs = rest.pairs = (k - wholeK) / 2;
+  emitPart(0, wholeRows, last, wholeK, k);
+  emitPart(wholeRows, rows, rest, wholeK, k);
+  if (!isWhole)
+    beginTiles();
+}
+
+void KernelEmitter::emitTileRows(const Sweep &sweep, const TileBlocks &blocks, int64_t firstRow,
+                                 int64_t pastRow, ArrayRef<int64_t> tileRows, int64_t firstK, int64_t pastK,
+                                 int64_t step) {
+  auto [valueA, valueB, row, lane, pairs] = blocks.product;
+  int64_t lanes = llvm::alignTo(cast<TileType>(valueB.getType()).getSize(lane), kLanes);
+  int64_t rowStep = 2 * kRows, wholeLanes = lanes / (2 * kLanes) * (2 * kLanes);
+  auto emitLanes = [&](const Point &outer, Index firstLane, int64_t columns) {
+    auto emitBlock = [&](Index at) {
+      emitTileBlock(blocks, outer.with(lane, firstLane).with(row, at), tileRows, columns, firstK, pastK,
+                    step);
+    };
+    if (sweep.skips.empty() || firstRow > 0 || pastRow % rowStep || firstK > 0)
+      return loopBlocks(pastRow - firstRow, rowStep, [&](Index at) { emitBlock(at + firstRow); });
+    auto [begin, end] = rowRange(sweep, row, pastRow, rowStep, firstLane, columns * kLanes);
+    auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(rowStep));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    emitBlock(Index(loop.getInductionVar()));
+  };
+  loopOver(sweep.axes, {lane, row}, Point{lane, {}}, [&](const Point &outer) {
+    loopBlocks(wholeLanes, 2 * kLanes, [&](Index firstLane) { emitLanes(outer, firstLane, 2); });
+    if (wholeLanes < lanes)
+      emitLanes(outer, wholeLanes, 1);
+  });
+}
+
+std::pair<Index, Index> KernelEmitter::tileRange(const TileBlocks &blocks, const Point &point,
+                                                 int64_t columns, int64_t firstK, int64_t pastK,
+                                                 int64_t step) {
+  StringAttr row = blocks.product.row, lane = blocks.product.lane, pairs = blocks.product.pairs;
+  Index begin = firstK, end = pastK;
+  if (pastK - firstK <= step)
+    return {begin, end};
+  auto narrow = [&](const std::optional<Mask> &mask, StringAttr free, int64_t size) {
+    if (!mask || !mask->outside.getValue().isZero())
+      return;
+    for (const Constraint &constraint : mask->constraints) {
+      // k - free <= bound for some of the block, or free - k <= bound.
+      if (constraint.plus == pairs && (!constraint.minus || constraint.minus == free))
+        end = minimum(end, add(boundOf(constraint), constraint.minus ? point.along(free) + size : Index(1)));
+      else if (constraint.minus == pairs && (!constraint.plus || constraint.plus == free))
+        begin = maximum(
+            begin, add(constraint.plus ? point.along(free) : Index(0), multiply(boundOf(constraint), -1)));
+    }
+  };
+  narrow(blocks.maskOfA, row, 2 * kRows);
+  narrow(blocks.maskOfB, lane, columns * kLanes);
+  // Whole steps: beyond its range the masked operand holds zeros.
+  auto rounded = [&](Index x, int64_t up) {
+    return x.value ? Index(arith::AndIOp::create(b, asValue(x + up), constant(-step))) : x;
+  };
+  return {rounded(begin, 0), rounded(end, step - 1)};
+}
+
+void KernelEmitter::emitTileBlock(const TileBlocks &blocks, const Point &point, ArrayRef<int64_t> tileRows,
+                                  int64_t columns, int64_t firstK, int64_t pastK, int64_t step) {
+  auto [valueA, valueB, row, lane, pairs] = blocks.product;
+  int64_t rows = tileRows[1] ? 2 : 1;
+  auto at = [&](const View &view, int64_t i, int64_t j) {
+    return address(view, point.moved(row, i * kRows).moved(lane, j * kLanes));
+  };
+  auto forSums = [&](function_ref<void(int64_t, int64_t, int64_t)> body) {
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        body(kSums + 2 * i + j, i, j);
+  };
+  forSums([&](int64_t sum, int64_t i, int64_t j) {
+    if (blocks.from.pointer)
+      callTileUnit("tileloadd64", {sum}, {at(blocks.from, i, j), blocks.strideFrom});
+    else
+      callTileUnit("tilezero", {sum}, {});
+  });
+  auto multiply = [&](const Point &there) {
+    auto loadA = [&](int64_t i) {
+      callTileUnit("tileloadd64", {kA + i}, {address(blocks.a, there.moved(row, i * kRows)), blocks.strideA});
+    };
+    auto loadB = [&](int64_t j) {
+      callTileUnit("tileloadd64", {kB + j},
+                   {address(blocks.b, there.moved(lane, j * kLanes)), blocks.strideB});
+    };
+    auto product = [&](int64_t i, int64_t j) {
+      callTileUnit("tdpbf16ps", {kSums + 2 * i + j, kA + i, kB + j}, {});
+    };
+    // A register is loaded right before its first use: the unit multiplies while the next one comes.
+    loadA(0);
+    for (int64_t j = 0; j < columns; ++j) {
+      loadB(j);
+      product(0, j);
+    }
+    if (rows > 1) {
+      loadA(1);
+      for (int64_t j = 0; j < columns; ++j)
+        product(1, j);
+    }
+  };
+  std::function<void(ArrayRef<Axis>, const Point &)> sumOver = [&](ArrayRef<Axis> axes, const Point &there) {
+    if (!axes.empty())
+      return loopBlocks(axes.front().getSize(), 1,
+                        [&](Index i) { sumOver(axes.drop_front(), there.with(axes.front().name, i)); });
+    auto [begin, end] = tileRange(blocks, point, columns, firstK, pastK, step);
+    if (!begin.value && !end.value && end.constant - begin.constant <= 4 * step) {
+      for (int64_t k = begin.constant; k < end.constant; k += step)
+        multiply(there.with(pairs, k));
+      return;
+    }
+    auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    multiply(there.with(pairs, Index(loop.getInductionVar())));
+  };
+  sumOver(blocks.over, point);
+  forSums([&](int64_t sum, int64_t i, int64_t j) {
+    callTileUnit("tilestored64", {sum}, {at(blocks.to, i, j), blocks.strideTo});
+  });
+}
