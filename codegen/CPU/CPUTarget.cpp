@@ -21,9 +21,8 @@ public:
   std::string check(const taylor::TargetProblem &problem) const override {
     if (problem.f32Products != "fma")
       return "unsupported for " + getName() + ": --f32-products=" + problem.f32Products + "; it is for GPUs";
-    if (problem.bf16Products != "auto")
-      return "unsupported for " + getName() + ": --bf16-products=" + problem.bf16Products +
-             "; it is for GPUs";
+    if (problem.bf16Products == "split")
+      return "unsupported for " + getName() + ": --bf16-products=split; it is for GPUs";
     if (problem.rowSums != "separate")
       return "unsupported for " + getName() + ": --row-sums=" + problem.rowSums + "; it is for GPUs";
     return "";
@@ -37,10 +36,12 @@ public:
       cpu::chooseChunks(target, {problem.headDim, problem.valueDim, bytes}, problem.chunk, sizes);
     if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
       cpu::chooseSteps(sizes);
-    // Weights and their derivatives rounded to bf16 cost 3e-3 to 7e-3 of a gradient.
-    bool isPrecise = problem.finite || use == taylor::TileUse::Chunked || use == taylor::TileUse::Steps;
+    // One token is no work for matrix units, and its states stay in f32.
+    bool isPrecise = use == taylor::TileUse::Steps;
     if (problem.dtype == "bf16" && target.prefersPairs() && !isPrecise)
       sizes.productType = "bf16";
+    if (target.hasTiles && !sizes.productType.empty())
+      cpu::chooseMatrixTiles(sizes);
     return sizes;
   }
 

@@ -68,10 +68,23 @@ SmallVector<Value> mlir::tile::cpu::emitDims(ImplicitLocOpBuilder &b, Value poin
   return dims;
 }
 
+Value mlir::tile::cpu::emitRowPitch(ImplicitLocOpBuilder &b, ArrayType type, ArrayRef<Value> dims) {
+  ArrayRef<Axis> axes = type.getAxes();
+  Value size = emitExtent(b, axes.back().extent, dims);
+  if (axes.size() < 2 || axes.back().extent.isStatic() || !axes[axes.size() - 2].extent.isStatic())
+    return size;
+  // An odd number of lines of the cache: rows of one column would else share a few of its sets.
+  int64_t line = 64 / (type.getElementType().getIntOrFloatBitWidth() / 8);
+  Value lines = arith::DivUIOp::create(b, arith::AddIOp::create(b, size, i64(b, line - 1)), i64(b, line));
+  return arith::MulIOp::create(b, arith::OrIOp::create(b, lines, i64(b, 1)), i64(b, line));
+}
+
 Value mlir::tile::cpu::emitWorkspaceBytes(ImplicitLocOpBuilder &b, ArrayType type, ArrayRef<Value> dims) {
   Value bytes = i64(b, type.getElementType().getIntOrFloatBitWidth() / 8);
-  for (const Axis &axis : type.getAxes())
-    bytes = arith::MulIOp::create(b, bytes, emitExtent(b, axis.extent, dims));
+  ArrayRef<Axis> axes = type.getAxes();
+  for (size_t i = 0; i < axes.size(); ++i)
+    bytes = arith::MulIOp::create(
+        b, bytes, i + 1 < axes.size() ? emitExtent(b, axes[i].extent, dims) : emitRowPitch(b, type, dims));
   bytes = arith::AddIOp::create(b, bytes, i64(b, 63));
   return arith::AndIOp::create(b, bytes, i64(b, -64));
 }
@@ -255,7 +268,9 @@ void KernelEmitter::loadArrays(Value call) {
       Index stride = 1;
       for (size_t j = rank; j-- > 0;) {
         memory.strides[j] = stride;
-        stride = multiply(stride, memory.extents[j]);
+        bool isStatic = type.getAxes()[j].extent.isStatic();
+        stride = j + 1 == rank && !isStatic ? Index(emitRowPitch(b, type, dims))
+                                            : multiply(stride, memory.extents[j]);
       }
     }
     arrays[array] = memory;

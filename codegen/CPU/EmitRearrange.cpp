@@ -37,8 +37,7 @@ void KernelEmitter::transposeBlock(const View &from, const View &to, const Point
     store(vectors[i], address(to, point.moved(rows, i * elements)));
 }
 
-/// The vectors of 16 bits x and y interleaved: words of one element of each.
-static Value interleaved(ImplicitLocOpBuilder &b, Value x, Value y) {
+Value KernelEmitter::interleave(Value x, Value y) {
   SmallVector<int64_t> order;
   int64_t size = cast<VectorType>(x.getType()).getNumElements();
   for (int64_t i = 0; i < size; ++i)
@@ -55,7 +54,7 @@ void KernelEmitter::transposeNarrow(const View &from, const View &to, const Poin
   for (int64_t i = 0; i < W; ++i) {
     Value x = load(vectorOf(i16), address(from, point.moved(lanes, 2 * i)));
     Value y = load(vectorOf(i16), address(from, point.moved(lanes, 2 * i + 1)));
-    vectors.push_back(vector::BitCastOp::create(b, words, interleaved(b, x, y)));
+    vectors.push_back(vector::BitCastOp::create(b, words, interleave(x, y)));
   }
   transposeVectors(vectors);
   for (int64_t i = 0; i < W; ++i)
@@ -79,7 +78,7 @@ void KernelEmitter::emitPairs(Copy copy, const View &from, const View &to) {
           return transposeBlock(from, to, point, pairs, lane, i32);
         Type part = interleaves ? vectorOf(i16) : Type(VectorType::get({1}, i16));
         Value x = load(part, address(from, point)), y = load(part, address(from, point.moved(pairs, 1)));
-        store(interleaved(b, x, y), address(to, point));
+        store(interleave(x, y), address(to, point));
       });
     });
   });

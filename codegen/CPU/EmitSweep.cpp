@@ -2,7 +2,9 @@
 // Sweeps: loops over the elements of a tile, in blocks of rows by vectors of lanes, with all the sweep's ops
 // inside.
 #include "codegen/CPU/KernelEmitter.h"
+#include "codegen/Math/VectorMath.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -85,6 +87,15 @@ Value KernelEmitter::asTruth(Value value, Value vector) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, vector, zeroOf(vector.getType()));
 }
 
+/// An exponential that a product reads rounded to bf16: a weight, of which sums take the digits that matter.
+static bool isRoundedExponential(Operation *op) {
+  return isa<math::ExpOp, math::Exp2Op>(op) && op->getResult(0).getType().isF32() &&
+         llvm::any_of(op->getUsers(), [](Operation *user) {
+           auto rounded = dyn_cast<arith::TruncFOp>(user);
+           return rounded && rounded.getType().isBF16();
+         });
+}
+
 void KernelEmitter::emitMap(MapOp map, const Point &point, Locals &locals) {
   IRMapping values;
   Block *block = map.getBlock();
@@ -101,7 +112,10 @@ void KernelEmitter::emitMap(MapOp map, const Point &point, Locals &locals) {
     SmallVector<Value> operands;
     for (Value operand : op.getOperands())
       operands.push_back(lookup(operand));
-    values.map(op.getResult(0), emitVectorOp(b, &op, operands, W, target));
+    Value result = emitVectorOp(b, &op, operands, W, target);
+    if (isRoundedExponential(&op))
+      result.getDefiningOp()->setDiscardableAttr(kRoundedResult, b.getUnitAttr());
+    values.map(op.getResult(0), result);
   }
   for (auto [result, value] : llvm::zip(map.getResults(), block->getTerminator()->getOperands()))
     locals[result] = lookup(value);
@@ -124,6 +138,15 @@ void KernelEmitter::storeLocal(Value value, const Point &point, Value vector) {
     return;
   View view = ownView(value);
   storeTile(view, vector, address(view, point));
+}
+
+void KernelEmitter::storePair(Value value, const Point &point, Value even, Value odd) {
+  const Copy &copy = *plan.pairStoreOf(value);
+  const View &view = *findView(value, copy.lane, copy.pairs);
+  auto bits = [&](Value vector) {
+    return arith::BitcastOp::create(b, vectorOf(b.getI16Type()), toStorage(vector, view.element));
+  };
+  store(interleave(bits(even), bits(odd)), address(view, point));
 }
 
 void KernelEmitter::emitOps(const Sweep &sweep, const Point &point, Locals &locals, Results &reduced,
@@ -201,8 +224,8 @@ Value KernelEmitter::horizontal(ReductionKind kind, Value vector) {
 /// Whether one block of the sweep holds all that the reduction adds up.
 bool KernelEmitter::coversLanes(ReduceOp reduce, const Sweep &sweep) const {
   SweepShape shape = shapeOf(sweep);
-  return reduce.getOver().size() == 1 && reduce.getOver()[0] == sweep.lane && !sweep.dot && !shape.skips &&
-         shape.vectors == vectorsOf(shape.lanesSize);
+  return reduce.getOver().size() == 1 && reduce.getOver()[0] == sweep.lane && !sweep.dot &&
+         sweep.products.empty() && !shape.skips && shape.vectors == vectorsOf(shape.lanesSize);
 }
 
 Value KernelEmitter::tailMask(const Point &point, int64_t vector, int64_t size) {
@@ -302,22 +325,29 @@ std::pair<Index, Index> KernelEmitter::rowRange(const Sweep &sweep, StringAttr r
 
 void KernelEmitter::fillSkipped(const Sweep &sweep, const Point &outer, StringAttr row, Index begin,
                                 Index end, Index firstLane, int64_t vectors) {
-  SmallVector<std::pair<Value, FloatAttr>> masked;
-  for (Operation *op : sweep.ops)
-    for (Value result : op->getResults())
-      if (std::optional<Mask> mask = plan.maskOf(result);
-          isa<MapOp>(op) && mask && plan.placeOf(result, plan.laneOf(result)))
-        masked.push_back({result, mask->outside});
-  if (masked.empty() || (!begin.value && !end.value && begin.constant >= end.constant))
+  if (!begin.value && !end.value && begin.constant >= end.constant)
     return;
-  auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(1));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(loop.getBody()->getTerminator());
-  for (auto [value, outside] : masked)
-    for (int64_t v = 0; v < vectors; ++v) {
-      Point point = outer.with(sweep.lane, firstLane + v * W).with(row, Index(loop.getInductionVar()));
-      storeLocal(value, point, constantVector(outside));
-    }
+  using Body = function_ref<void(Value, const Point &, Value)>;
+  auto fill = [&](function_ref<bool(Value)> isMine, int64_t step, Body write) {
+    SmallVector<std::pair<Value, FloatAttr>> masked;
+    for (Operation *op : sweep.ops)
+      for (Value result : op->getResults())
+        if (std::optional<Mask> mask = plan.maskOf(result); isa<MapOp>(op) && mask && isMine(result))
+          masked.push_back({result, mask->outside});
+    if (masked.empty())
+      return;
+    auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    for (auto [value, outside] : masked)
+      for (int64_t v = 0; v < vectors; ++v)
+        write(value, outer.with(sweep.lane, firstLane + v * W).with(row, Index(loop.getInductionVar())),
+              constantVector(outside));
+  };
+  fill([&](Value value) { return plan.placeOf(value, plan.laneOf(value)) != nullptr; }, 1,
+       [&](Value value, const Point &point, Value constant) { storeLocal(value, point, constant); });
+  fill([&](Value value) { return plan.pairStoreOf(value) != nullptr; }, 2,
+       [&](Value value, const Point &point, Value constant) { storePair(value, point, constant, constant); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -355,6 +385,12 @@ KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
     });
     if (sumsRows)
       rows = std::max<int64_t>(rows, 8);
+    // Two rows make a row of pairs.
+    bool makesPairs = llvm::any_of(sweep.ops, [&](Operation *op) {
+      return llvm::any_of(op->getResults(), [&](Value value) { return plan.pairStoreOf(value); });
+    });
+    if (makesPairs)
+      rows = llvm::alignTo(rows, 2);
   }
   // Where elements are left out, narrow blocks leave out more.
   shape.skips = shape.row && sweep.lane && !sweep.skips.empty();
@@ -383,8 +419,14 @@ void KernelEmitter::startReduction(ReduceOp reduce, const Sweep &sweep) {
 }
 
 void KernelEmitter::openResults(Operation *op, const Sweep &sweep) {
-  for (Value result : op->getResults())
+  for (Value result : op->getResults()) {
     definePlace(result, plan.laneOf(result));
+    if (const Copy *copy = plan.pairStoreOf(result)) {
+      View view = placeView(*plan.placeOf(result, copy->lane, copy->pairs), copy->lane);
+      view.pairs = copy->pairs;
+      views[result].push_back(view);
+    }
+  }
   auto window = [&](auto write) {
     return makeWindow(write.getArray(), write.getTile().getType(), write.getArrayAxes(), write.getTileAxes(),
                       write.getOffsets());
@@ -404,6 +446,8 @@ void KernelEmitter::emitSweep(const Sweep &sweep) {
     openResults(sweep.dot, sweep);
   if (sweep.dot && plan.tileProductOf(sweep.dot))
     return emitTileProduct(sweep);
+  if (!sweep.products.empty())
+    return emitStrips(sweep);
   SweepShape shape = shapeOf(sweep);
   int64_t all = vectorsOf(shape.lanesSize), vectors = shape.vectors;
   loopOver(sweep.axes, {sweep.lane, shape.row}, Point{sweep.lane, {}}, [&](const Point &outer) {
@@ -468,6 +512,11 @@ void KernelEmitter::emitSweepRows(const Sweep &sweep, const Point &point, String
   // What tiles without rows, or without lanes, gave. It is not read again behind each write: the sweep writes
   // no such tile until its end.
   SmallVector<Locals> ofVector(vectors);
+  SmallVector<Value> pairsOfRows;
+  DenseMap<std::pair<Value, int64_t>, Value> evenRows;
+  for (Operation *op : sweep.ops)
+    llvm::copy_if(op->getResults(), std::back_inserter(pairsOfRows),
+                  [&](Value value) { return plan.pairStoreOf(value); });
   auto keep = [](Locals &kept, const Locals &locals, StringAttr axis) {
     for (auto [value, vector] : locals)
       if (auto type = dyn_cast<TileType>(value.getType()); type && axis && !type.hasAxis(axis))
@@ -494,6 +543,13 @@ void KernelEmitter::emitSweepRows(const Sweep &sweep, const Point &point, String
           writeRow(op, vector, there, valid);
         else
           rowsOf[op].push_back(vector);
+      for (Value value : pairsOfRows) {
+        Value &even = evenRows[{value, v}];
+        if (r % 2)
+          storePair(value, there.moved(row, -1), even, locals.lookup(value));
+        else
+          even = locals.lookup(value);
+      }
       for (auto [op, vector] : inputs) {
         // Rows that are added up take one row's registers.
         auto reduce = cast<ReduceOp>(op);

@@ -31,7 +31,6 @@ constexpr unsigned kSums = 0, kA = 4, kB = 6;           // first registers of C,
 struct TileShape {
   int64_t rows[2] = {kRows, kRows};
   int64_t pairs = kPairs;
-  int64_t count() const { return rows[1] ? 2 : 1; }
   bool isWhole() const { return rows[0] == kRows && rows[1] == kRows && pairs == kPairs; }
 };
 
@@ -87,7 +86,7 @@ void KernelEmitter::beginTiles() { configureTiles(configurationOf({})); }
 
 void KernelEmitter::endTiles() { callTileUnit("tilerelease", {}, {}); }
 
-/// One product, in the blocks of a loop nest.
+/// What the blocks of one product have in common.
 struct KernelEmitter::TileBlocks {
   DotOp dot;
   TileProduct product;
@@ -97,17 +96,16 @@ struct KernelEmitter::TileBlocks {
   Value strideA = {}, strideB = {}, strideFrom = {}, strideTo = {}; // bytes from row to row
 };
 
-void KernelEmitter::emitTileProduct(const Sweep &sweep) {
-  DotOp dot = sweep.dot;
+KernelEmitter::TileBlocks KernelEmitter::openTileProduct(DotOp dot, const View &to) {
   TileProduct product = *plan.tileProductOf(dot);
   auto [valueA, valueB, row, lane, pairs] = product;
-  TileType typeA = cast<TileType>(valueA.getType());
-  TileBlocks blocks{dot, product, *findView(valueA, pairs), *findView(valueB, lane, pairs), {}, ownView(dot)};
+  TileBlocks blocks{dot, product, *findView(valueA, pairs), *findView(valueB, lane, pairs), {}, to};
   if (dot.getC())
     blocks.from = *findView(dot.getC(), lane);
   for (StringAttr name : dot.getOver().getAsRange<StringAttr>())
     if (name != pairs)
-      blocks.over.push_back(Axis::get(dot.getContext(), name, typeA.getSize(name)));
+      blocks.over.push_back(
+          Axis::get(dot.getContext(), name, cast<TileType>(valueA.getType()).getSize(name)));
   blocks.maskOfA = plan.maskOf(valueA);
   blocks.maskOfB = plan.maskOf(valueB);
   auto bytes = [&](const View &view, StringAttr axis, int64_t elementBytes) {
@@ -118,14 +116,43 @@ void KernelEmitter::emitTileProduct(const Sweep &sweep) {
   blocks.strideTo = bytes(blocks.to, row, 4);
   if (dot.getC())
     blocks.strideFrom = bytes(blocks.from, row, 4);
+  return blocks;
+}
 
+void KernelEmitter::emitTileProduct(const Sweep &sweep) {
+  DotOp dot = sweep.dot;
+  TileBlocks blocks = openTileProduct(dot, ownView(dot));
+  auto [valueA, valueB, row, lane, pairs] = blocks.product;
+  TileType typeA = cast<TileType>(valueA.getType());
+  int64_t rows = typeA.getSize(row), rowStep = 2 * kRows, laneStep = 2 * kLanes;
+  int64_t lanes = llvm::alignTo(cast<TileType>(valueB.getType()).getSize(lane), kLanes);
+  loopOver(sweep.axes, {lane, row}, Point{lane, {}}, [&](const Point &outer) {
+    if (sweep.skips.empty() || rows % rowStep || typeA.getSize(pairs) % (2 * kPairs))
+      return emitTileRegion(blocks, outer, 0, rows, 0, lanes);
+    auto emitLanes = [&](Index firstLane, int64_t count) {
+      auto [begin, end] = rowRange(sweep, row, rows, rowStep, firstLane, count);
+      auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(rowStep));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(loop.getBody()->getTerminator());
+      emitTileRegion(blocks, outer, Index(loop.getInductionVar()), rowStep, firstLane, count);
+    };
+    int64_t whole = lanes / laneStep * laneStep;
+    loopBlocks(whole, laneStep, [&](Index firstLane) { emitLanes(firstLane, laneStep); });
+    if (whole < lanes)
+      emitLanes(whole, lanes - whole);
+  });
+}
+
+void KernelEmitter::emitTileRegion(TileBlocks blocks, const Point &outer, Index firstRow, int64_t rows,
+                                   Index firstLane, int64_t lanes) {
+  auto [valueA, valueB, row, lane, pairs] = blocks.product;
+  int64_t rowStep = 2 * kRows, laneStep = 2 * kLanes, wholeLanes = lanes / laneStep * laneStep;
   // Whole rows and whole k first, so that the registers rarely change their sizes.
-  int64_t rows = typeA.getSize(row), k = typeA.getSize(pairs);
-  int64_t wholeRows = rows / (2 * kRows) * (2 * kRows), wholeK = k / (2 * kPairs) * (2 * kPairs);
-  int64_t restRows = rows - wholeRows;
+  int64_t k = cast<TileType>(valueA.getType()).getSize(pairs);
+  int64_t wholeRows = rows / rowStep * rowStep, wholeK = k / (2 * kPairs) * (2 * kPairs);
   bool isWhole = true;
-  auto emitPart = [&](int64_t firstRow, int64_t pastRow, TileShape shape, int64_t firstK, int64_t pastK) {
-    if (firstRow == pastRow || firstK == pastK)
+  auto emitPart = [&](int64_t begin, int64_t end, TileShape shape, int64_t firstK, int64_t pastK) {
+    if (begin == end || firstK == pastK)
       return;
     if (!shape.isWhole() || !isWhole)
       configureTiles(configurationOf(shape));
@@ -134,43 +161,27 @@ void KernelEmitter::emitTileProduct(const Sweep &sweep) {
       blocks.from = blocks.to;
       blocks.strideFrom = blocks.strideTo;
     }
-    emitTileRows(sweep, blocks, firstRow, pastRow, shape.rows, firstK, pastK, 2 * shape.pairs);
+    // Rows outside: those of A may lie far away, and both blocks of lanes use them.
+    loopBlocks(end - begin, rowStep, [&](Index i) {
+      Point there = outer.with(row, add(firstRow, i) + begin);
+      auto emitBlock = [&](Index j, int64_t columns) {
+        emitTileBlock(blocks, there.with(lane, add(firstLane, j)), shape.rows, columns, firstK, pastK,
+                      2 * shape.pairs);
+      };
+      loopBlocks(wholeLanes, laneStep, [&](Index j) { emitBlock(j, 2); });
+      if (wholeLanes < lanes)
+        emitBlock(wholeLanes, 1);
+    });
   };
-  TileShape rest{{std::min(restRows, kRows), std::max<int64_t>(restRows - kRows, 0)}, kPairs};
-  emitPart(0, wholeRows, {}, 0, wholeK);
+  int64_t restRows = rows - wholeRows;
+  TileShape whole, rest{{std::min(restRows, kRows), std::max<int64_t>(restRows - kRows, 0)}, kPairs};
+  emitPart(0, wholeRows, whole, 0, wholeK);
   emitPart(wholeRows, rows, rest, 0, wholeK);
-  TileShape last;
-  last.pairs = rest.pairs = (k - wholeK) / 2;
-  emitPart(0, wholeRows, last, wholeK, k);
+  whole.pairs = rest.pairs = (k - wholeK) / 2;
+  emitPart(0, wholeRows, whole, wholeK, k);
   emitPart(wholeRows, rows, rest, wholeK, k);
   if (!isWhole)
     beginTiles();
-}
-
-void KernelEmitter::emitTileRows(const Sweep &sweep, const TileBlocks &blocks, int64_t firstRow,
-                                 int64_t pastRow, ArrayRef<int64_t> tileRows, int64_t firstK, int64_t pastK,
-                                 int64_t step) {
-  auto [valueA, valueB, row, lane, pairs] = blocks.product;
-  int64_t lanes = llvm::alignTo(cast<TileType>(valueB.getType()).getSize(lane), kLanes);
-  int64_t rowStep = 2 * kRows, wholeLanes = lanes / (2 * kLanes) * (2 * kLanes);
-  auto emitLanes = [&](const Point &outer, Index firstLane, int64_t columns) {
-    auto emitBlock = [&](Index at) {
-      emitTileBlock(blocks, outer.with(lane, firstLane).with(row, at), tileRows, columns, firstK, pastK,
-                    step);
-    };
-    if (sweep.skips.empty() || firstRow > 0 || pastRow % rowStep || firstK > 0)
-      return loopBlocks(pastRow - firstRow, rowStep, [&](Index at) { emitBlock(at + firstRow); });
-    auto [begin, end] = rowRange(sweep, row, pastRow, rowStep, firstLane, columns * kLanes);
-    auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(rowStep));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(loop.getBody()->getTerminator());
-    emitBlock(Index(loop.getInductionVar()));
-  };
-  loopOver(sweep.axes, {lane, row}, Point{lane, {}}, [&](const Point &outer) {
-    loopBlocks(wholeLanes, 2 * kLanes, [&](Index firstLane) { emitLanes(outer, firstLane, 2); });
-    if (wholeLanes < lanes)
-      emitLanes(outer, wholeLanes, 1);
-  });
 }
 
 std::pair<Index, Index> KernelEmitter::tileRange(const TileBlocks &blocks, const Point &point,
@@ -260,5 +271,56 @@ void KernelEmitter::emitTileBlock(const TileBlocks &blocks, const Point &point, 
   sumOver(blocks.over, point);
   forSums([&](int64_t sum, int64_t i, int64_t j) {
     callTileUnit("tilestored64", {sum}, {at(blocks.to, i, j), blocks.strideTo});
+  });
+}
+
+void KernelEmitter::emitStrips(const Sweep &sweep) {
+  // A strip's sums of all products stay in the first cache until the ops have read them.
+  SweepShape shape = shapeOf(sweep);
+  StringAttr row = shape.row, lane = sweep.lane;
+  int64_t stripRows = KernelPlan::kStripRows, stripLanes = shape.skips ? 2 * kLanes : KernelPlan::kStripLanes;
+  auto emitStrip = [&](const Point &outer, Index firstRow, int64_t rows, Index firstLane, int64_t lanes) {
+    for (DotOp dot : sweep.products) {
+      View to = placeView(*plan.placeOf(dot, lane), lane);
+      // As if the whole tile were there.
+      to.pointer =
+          gep(to.pointer, to.element, multiply(add(multiply(firstRow, to.stride(row)), firstLane), -1));
+      emitTileRegion(openTileProduct(dot, to), outer, firstRow, rows, firstLane,
+                     llvm::alignTo(lanes, kLanes));
+      views[dot.getResult()] = {to};
+    }
+    auto emitLanes = [&](Index i, int64_t count) {
+      for (int64_t v = 0; v < vectorsOf(lanes); v += shape.vectors)
+        emitSweepBlock(sweep, outer.with(lane, firstLane + v * W).with(row, add(firstRow, i)), row, count,
+                       std::min(shape.vectors, vectorsOf(lanes) - v));
+    };
+    int64_t whole = rows / shape.rows * shape.rows;
+    loopBlocks(whole, shape.rows, [&](Index i) { emitLanes(i, shape.rows); });
+    if (whole < rows)
+      emitLanes(whole, rows - whole);
+  };
+  auto emitColumn = [&](const Point &outer, Index firstLane, int64_t lanes) {
+    int64_t whole = shape.rowSize / stripRows * stripRows;
+    if (shape.skips && whole == shape.rowSize) {
+      auto [begin, end] = rowRange(sweep, row, shape.rowSize, stripRows, firstLane, lanes);
+      auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(stripRows));
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(loop.getBody()->getTerminator());
+        emitStrip(outer, Index(loop.getInductionVar()), stripRows, firstLane, lanes);
+      }
+      fillSkipped(sweep, outer, row, 0, begin, firstLane, vectorsOf(lanes));
+      fillSkipped(sweep, outer, row, end, shape.rowSize, firstLane, vectorsOf(lanes));
+      return;
+    }
+    loopBlocks(whole, stripRows, [&](Index i) { emitStrip(outer, i, stripRows, firstLane, lanes); });
+    if (whole < shape.rowSize)
+      emitStrip(outer, whole, shape.rowSize - whole, firstLane, lanes);
+  };
+  loopOver(sweep.axes, {lane, row}, Point{lane, {}}, [&](const Point &outer) {
+    int64_t whole = shape.lanesSize / stripLanes * stripLanes;
+    loopBlocks(whole, stripLanes, [&](Index firstLane) { emitColumn(outer, firstLane, stripLanes); });
+    if (whole < shape.lanesSize)
+      emitColumn(outer, whole, shape.lanesSize - whole);
   });
 }

@@ -161,6 +161,8 @@ private:
   /// Truth values are integers in memory; others stay.
   Value asTruth(Value value, Value vector);
   void storeLocal(Value value, const Point &point, Value vector);
+  /// Vectors of rows r and r + 1 side by side, to a copy with pairs that the sweep makes itself.
+  void storePair(Value value, const Point &point, Value even, Value odd);
   void reduceBlock(ReduceOp reduce, const Sweep &sweep, const Point &point, StringAttr row,
                    const Block2D &block);
   bool coversLanes(ReduceOp reduce, const Sweep &sweep) const;
@@ -193,11 +195,13 @@ private:
 
   // EmitTiles.cpp: products on the matrix unit
   struct TileBlocks;
+  TileBlocks openTileProduct(DotOp dot, const View &to);
   void emitTileProduct(const Sweep &sweep);
-  /// Rows [firstRow, pastRow) in blocks of two tiles of `tileRows` each, summed over [firstK, pastK) in
-  /// steps.
-  void emitTileRows(const Sweep &sweep, const TileBlocks &blocks, int64_t firstRow, int64_t pastRow,
-                    ArrayRef<int64_t> tileRows, int64_t firstK, int64_t pastK, int64_t step);
+  /// A sweep with products of its own, strip by strip.
+  void emitStrips(const Sweep &sweep);
+  /// `rows` by `lanes` (a multiple of 16) sums of a product.
+  void emitTileRegion(TileBlocks blocks, const Point &outer, Index firstRow, int64_t rows, Index firstLane,
+                      int64_t lanes);
   void emitTileBlock(const TileBlocks &blocks, const Point &point, ArrayRef<int64_t> tileRows,
                      int64_t columns, int64_t firstK, int64_t pastK, int64_t step);
   /// What of [firstK, pastK) a block needs to visit: where an operand is masked with zeros it starts late or
@@ -220,6 +224,8 @@ private:
                       Type unit);
   void transposeNarrow(const View &from, const View &to, const Point &point, StringAttr rows,
                        StringAttr lanes);
+  /// Elements of both vectors in turn.
+  Value interleave(Value x, Value y);
   /// Turns W vectors of W units, rows of a square, into its columns.
   void transposeVectors(MutableArrayRef<Value> vectors);
 
@@ -332,6 +338,8 @@ Value emitSize(ImplicitLocOpBuilder &b, StringRef role, ArrayRef<Value> dims);
 Value emitExtent(ImplicitLocOpBuilder &b, ExtentAttr extent, ArrayRef<Value> dims);
 /// The sizes that `pointer` (TaylorCall.dims) holds.
 SmallVector<Value> emitDims(ImplicitLocOpBuilder &b, Value pointer);
+/// Elements from row to row of a workspace array: those of its last axis, or more.
+Value emitRowPitch(ImplicitLocOpBuilder &b, ArrayType type, ArrayRef<Value> dims);
 /// Bytes of a workspace array, a multiple of 64.
 Value emitWorkspaceBytes(ImplicitLocOpBuilder &b, ArrayType type, ArrayRef<Value> dims);
 

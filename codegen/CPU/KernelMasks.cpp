@@ -171,7 +171,9 @@ void KernelPlan::findSkips(Block &block) {
             if (!llvm::is_contained(candidates, constraint))
               candidates.push_back(constraint);
     for (const Constraint &constraint : candidates) {
-      auto handsOn = [&](Value value) { return placeOf(value, laneOf(value)) != nullptr; };
+      auto handsOn = [&](Value value) {
+        return placeOf(value, laneOf(value)) != nullptr || pairStoreOf(value);
+      };
       bool allowed = !sweep.dot || !handsOn(sweep.dot->getResult(0)) ||
                      unreadOutside(sweep.dot->getResult(0), sweep, constraint);
       for (Operation *op : sweep.ops) {

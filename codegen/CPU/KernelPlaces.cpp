@@ -22,7 +22,7 @@ void KernelPlan::numberSteps(Block &block, int &position) {
   }
 }
 
-void KernelPlan::makePlace(Copy copy, int position) {
+void KernelPlan::makePlace(Copy copy, int position, bool isStrip) {
   if (places.count(copy))
     return;
   auto [value, lane, pairs] = copy;
@@ -43,6 +43,8 @@ void KernelPlan::makePlace(Copy copy, int position) {
   for (int64_t i = int64_t(place.order.size()) - 1; i >= 0; --i) {
     place.strides[i] = elements;
     int64_t size = type.getSize(place.order[i]);
+    if (isStrip)
+      size = std::min(size, place.order[i] == lane ? kStripLanes : kStripRows);
     elements *= place.order[i] == lane ? int64_t(llvm::alignTo(size, lanesOfPlace)) : size;
   }
   if (pairs) // one pair per lane
@@ -83,9 +85,19 @@ void KernelPlan::collectPlaces(Block &block) {
       bool isTiled = step.sweep->dot && tileProductOf(step.sweep->dot);
       if (step.sweep->dot)
         ops.push_back(step.sweep->dot);
+      for (DotOp dot : step.sweep->products) {
+        definedAt[dot] = step.position;
+        makePlace({dot, step.sweep->lane}, step.position, /*isStrip=*/true);
+      }
       for (Operation *op : ops)
         for (Value result : op->getResults()) {
           definedAt[result] = step.position;
+          if (const Copy *pairs = pairStoreOf(result)) {
+            makePlace(*pairs, step.position);
+            if (readsOwnPlace(result, *step.sweep))
+              define(result);
+            continue;
+          }
           bool leaves = isa<ReduceOp>(op) || isTiled || llvm::any_of(result.getUsers(), [&](Operation *user) {
                           bool asOperand = step.sweep->dot && user == step.sweep->dot.getOperation();
                           return asOperand || sweepOf.lookup(user) != step.sweep.get();
@@ -166,6 +178,9 @@ void KernelPlan::collectUses(Block &block) {
       break;
     }
     case Step::SweepStep:
+      for (DotOp dot : step.sweep->products)
+        for (Value operand : dot->getOperands())
+          addUse(operand, step.position, false, dot);
       if (DotOp dot = step.sweep->dot) {
         addUse(dot.getA(), step.position, false, dot);
         addUse(dot.getB(), step.position, false, dot);

@@ -33,6 +33,8 @@ FailureOr<std::unique_ptr<KernelPlan>> KernelPlan::build(KernelOp kernel, const 
   plan->chooseLanes();
   if (failed(plan->planBlock(*kernel.getBlock())))
     return failure();
+  plan->moveProducts(*kernel.getBlock());
+  plan->storePairs(*kernel.getBlock());
   int position = 0;
   plan->numberSteps(*kernel.getBlock(), position);
   plan->collectPlaces(*kernel.getBlock());
@@ -76,42 +78,6 @@ StringAttr KernelPlan::pairsOf(DotOp dot) const {
   if (!llvm::is_contained(over, pairs))
     pairs = over.back();
   return a.getSize(pairs) % 2 == 0 ? pairs : StringAttr();
-}
-
-std::optional<TileProduct> KernelPlan::tileProductOf(DotOp dot) const {
-  // A smaller product leaves most of a block empty.
-  constexpr int64_t least = 16;
-  TileType type = dot.getType();
-  StringAttr lane = laneOf(dot.getResult());
-  if (!target.hasTiles || !lane || !type.getElementType().isF32() || type.getSize(lane) < least ||
-      !isNarrow(dot.getA()) || !isNarrow(dot.getB()))
-    return std::nullopt;
-  TileProduct product{dot.getA(), dot.getB(), {}, lane, {}};
-  if (cast<TileType>(product.a.getType()).hasAxis(lane))
-    std::swap(product.a, product.b);
-  TileType a = cast<TileType>(product.a.getType()), b = cast<TileType>(product.b.getType());
-  if (a.hasAxis(lane))
-    return std::nullopt;
-  for (const Axis &axis : a.getAxes())
-    if (type.hasAxis(axis.getName()) && !b.hasAxis(axis.getName()) &&
-        (!product.row || axis.getSize() > a.getSize(product.row)))
-      product.row = axis.name;
-  // Along what is contiguous already, A's first: it takes more to transpose that one.
-  auto over = llvm::to_vector(dot.getOver().getAsRange<StringAttr>());
-  product.pairs = over.back();
-  for (Value operand : {product.b, product.a})
-    if (StringAttr contiguous = laneOf(operand); llvm::is_contained(over, contiguous))
-      product.pairs = contiguous;
-  if (!product.row || a.getSize(product.row) < least || a.getSize(product.pairs) < least ||
-      a.getSize(product.pairs) % 2)
-    return std::nullopt;
-  return product;
-}
-
-bool KernelPlan::usesTiles() const {
-  bool uses = false;
-  KernelOp(kernel).walk([&](DotOp dot) { uses |= tileProductOf(dot).has_value(); });
-  return uses;
 }
 
 bool KernelPlan::mayReadInPlace(LoadOp load) const {

@@ -62,6 +62,7 @@ struct TileProduct {
 /// on the matrix unit, whose sums are in no vector register, is a sweep without other ops.
 struct Sweep {
   DotOp dot;                     // may be null
+  SmallVector<DotOp> products;   // on the matrix unit, of the same elements, that these ops alone read
   SmallVector<Operation *> ops;  // map, reduce, store, accumulate
   SmallVector<Axis> axes;        // iteration space
   StringAttr lane;               // null where axes is empty
@@ -105,6 +106,14 @@ public:
   std::optional<TileProduct> tileProductOf(DotOp dot) const;
   /// Whether any product does.
   bool usesTiles() const;
+  /// Rows and lanes of what a sweep's own products have in memory at once.
+  static constexpr int64_t kStripRows = 32, kStripLanes = 64;
+  /// The copy with pairs that a sweep makes of a value while it computes it, row after row; null where there
+  /// is none.
+  const Copy *pairStoreOf(Value value) const {
+    auto it = pairStores.find(value);
+    return it == pairStores.end() ? nullptr : &it->second;
+  }
   /// Kept in 16 bits: only products read it, on a target where they multiply pairs.
   bool isNarrow(Value value) const;
   /// Element type of a value in scratch: bf16 and f16 as f32 unless they are narrow, index and i1 as i32.
@@ -154,6 +163,13 @@ private:
   void joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,
                  size_t segment);
   void requirePack(Copy copy);
+  // KernelTiles.cpp
+  /// Moves products on the matrix unit into the one sweep that reads them.
+  void moveProducts(Block &block);
+  /// Has sweeps make copies with pairs of what they compute.
+  void storePairs(Block &block);
+  /// Whether a value is read from its own place, and not from a copy with pairs alone.
+  bool readsOwnPlace(Value value, const Sweep &sweep) const;
   // KernelMasks.cpp
   bool unreadOutside(Value value, const Sweep &sweep, const Constraint &constraint) const;
   void findSkips(Block &block);
@@ -163,7 +179,8 @@ private:
   void collectUses(Block &block);
   void addUse(Value value, int position, bool elementwise, Operation *user);
   void addSweepUse(Value value, const Step &step, Operation *user);
-  void makePlace(Copy copy, int position);
+  /// A strip's place holds the sums of one strip of a sweep with products of its own.
+  void makePlace(Copy copy, int position, bool isStrip = false);
   int lastUse(Value value) const;
   bool merge(Copy into, Copy from);
   void shareInit(Block &block);
@@ -185,6 +202,7 @@ private:
   DenseMap<Value, int> definedAt;
   DenseMap<Operation *, std::pair<int, int>> loopRange;
   DenseSet<Copy> packs;
+  DenseMap<Value, Copy> pairStores;
   DenseSet<Value> writtenArrays;
 };
 

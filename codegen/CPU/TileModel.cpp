@@ -45,3 +45,12 @@ void mlir::tile::cpu::chooseSteps(taylor::TileSizes &sizes) {
   // What each panel does beside its rows, a sum across lanes among it, is as much for 24 rows as for 48.
   sizes.stateFeatures = 48;
 }
+
+void mlir::tile::cpu::chooseMatrixTiles(taylor::TileSizes &sizes) {
+  // Between a product and the ops on its sums lies memory, so what a step touches should stay in L1: 64 keys
+  // of a backward block (measured beside 128 and 256, README.md).
+  sizes.columns.keys = std::min<int64_t>(sizes.columns.keys, 64);
+  sizes.foldExponents = true;
+  sizes.storesRowProducts = true;
+  sizes.transposesOperands = true;
+}

@@ -31,5 +31,8 @@ void chooseChunks(const Target &target, const TileProblem &problem, int64_t chun
 /// The same for few queries, one at a time: lanes are channels.
 void chooseSteps(taylor::TileSizes &sizes);
 
+/// The same sizes where products run on a matrix unit. Changes only numbers that concern tiles of scores.
+void chooseMatrixTiles(taylor::TileSizes &sizes);
+
 } // namespace mlir::tile::cpu
 #endif

@@ -144,40 +144,57 @@ constexpr double kExp2Nearest[] = {2.0000000011083325,   1.386294411474535,   0.
                                    0.11100657553930535,  0.01923697791420101, 0.0026799862438416987,
                                    0.0003069162401584164};
 
+/// The same with a relative error of 7.5e-5 each: a fiftieth of what rounding to bf16 costs.
+constexpr double kShortExp2Floor[] = {0.9999252185627154, 0.6958335404947528, 0.226067155427483,
+                                      0.07802452264047964};
+constexpr double kShortExp2Nearest[] = {2 * 0.9999280735394012, 2 * 0.6932609854606555,
+                                        2 * 0.24261112219321604, 2 * 0.055171669057925};
+
+/// How exact an exponential is, and where it is 0.
+struct Exponential {
+  double least;         // 0 below 2 to the power of this
+  bool isShort = false; // its result is rounded to bf16
+};
+
 /// 2^(x + correction) for x <= 129 (or any x, given hasScaleInstruction()) and |correction| well below 1
 /// (null: 0); 0 for x below `least`, -125 or more, infinity beyond the range. NaN stays NaN.
-Value powerOfTwoF32(const Real &r, Value x, Value correction, double least) {
+Value powerOfTwoF32(const Real &r, Value x, Value correction, Exponential kind) {
+  Value least = r.c(kind.least);
+  ArrayRef<double> floor = kExp2Floor, nearest = kExp2Nearest;
+  if (kind.isShort)
+    std::tie(floor, nearest, correction) =
+        std::tuple(ArrayRef<double>(kShortExp2Floor), ArrayRef<double>(kShortExp2Nearest), Value());
   auto corrected = [&](Value part) { return correction ? r.add(part, correction) : part; };
   if (r.hasScaleInstruction())
-    return r.scale(r.polynomial(corrected(r.fraction(x)), kExp2Floor), x, r.notLess(x, r.c(least)));
+    return r.scale(r.polynomial(corrected(r.fraction(x)), floor), x, r.notLess(x, least));
   // Adding 1.5 * 2^23 rounds to an integer n, which then stands in the low bits; with 126 it is the exponent
   // of 2^(n - 1), which is finite for every n of a finite result.
   Value magic = r.c(12582912.0 + 126);
   Value shifted = r.add(x, magic);
-  Value p = r.polynomial(corrected(r.sub(x, r.sub(shifted, magic))), kExp2Nearest);
+  Value p = r.polynomial(corrected(r.sub(x, r.sub(shifted, magic))), nearest);
   Value result = r.mul(p, r.fromBits(r.shiftLeft(r.bits(shifted), 23)));
-  return r.select(r.less(x, r.c(least)), r.c(0), result);
+  return r.select(r.less(x, least), r.c(0), result);
 }
 
 /// Below 2 to the power of this an exponential is 0.
 constexpr double kLeastWeight = -64, kLeastNumber = -125;
 
-Value exp2F32(const Real &r, Value x, double least) {
+Value exp2F32(const Real &r, Value x, Exponential kind) {
   if (r.hasExp2Instruction())
     return r.exp2(x);
-  return powerOfTwoF32(r, r.hasScaleInstruction() ? x : r.min(x, r.c(129)), {}, least);
+  return powerOfTwoF32(r, r.hasScaleInstruction() ? x : r.min(x, r.c(129)), {}, kind);
 }
 
 /// e^x = 2^(x log2 e); the product's rounding error, up to 2^-24 of a large exponent, is put back. From 89 on
 /// the result is infinite, and the correction of an infinite product would be a NaN.
-Value expF32(const Real &r, Value x, double least = kLeastWeight) {
+Value expF32(const Real &r, Value x, Exponential kind = {kLeastWeight}) {
   if (r.hasExp2Instruction())
     return r.exp2(r.mul(x, r.c(kLog2e)));
   constexpr double high = static_cast<float>(kLog2e);
   x = r.min(x, r.c(89));
   Value y = r.mul(x, r.c(high));
   Value error = r.fma(x, r.c(high), r.neg(y));
-  return powerOfTwoF32(r, y, r.fma(x, r.c(kLog2e - high), error), least);
+  return powerOfTwoF32(r, y, r.fma(x, r.c(kLog2e - high), error), kind);
 }
 
 /// p 2^n in f64 for p in [1, 2], n integral and y the whole exponent: 0 where the result would not be normal,
@@ -217,11 +234,11 @@ Value exp2F64(const Real &r, Value x) {
   return finishExp2F64(r, expFractionF64(r, r.mul(r.sub(x, n), r.c(0.69314718055994530942))), n, x);
 }
 
-Value emitExp(const Real &r, Value x, double least = kLeastWeight) {
-  return r.isF64() ? expF64(r, x) : expF32(r, x, least);
+Value emitExp(const Real &r, Value x, Exponential kind = {kLeastWeight}) {
+  return r.isF64() ? expF64(r, x) : expF32(r, x, kind);
 }
-Value emitExp2(const Real &r, Value x, double least) {
-  return r.isF64() ? exp2F64(r, x) : exp2F32(r, x, least);
+Value emitExp2(const Real &r, Value x, Exponential kind) {
+  return r.isF64() ? exp2F64(r, x) : exp2F32(r, x, kind);
 }
 
 /// x = m 2^e with m in [sqrt(1/2), sqrt(2)); for positive normal x.
@@ -457,10 +474,10 @@ Value mlir::tile::expandElementary(OpBuilder &builder, Operation *op, MathInstru
     return {};
   Real r(builder, op->getLoc(), type, has);
   auto x = [&](unsigned i) { return op->getOperand(i); };
-  double least = op->hasAttr(kFullRange) ? kLeastNumber : kLeastWeight;
+  Exponential kind{op->hasAttr(kFullRange) ? kLeastNumber : kLeastWeight, op->hasAttr(kRoundedResult)};
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::ExpOp) { return emitExp(r, x(0), least); })
-      .Case([&](math::Exp2Op) { return emitExp2(r, x(0), least); })
+      .Case([&](math::ExpOp) { return emitExp(r, x(0), kind); })
+      .Case([&](math::Exp2Op) { return emitExp2(r, x(0), kind); })
       .Case([&](math::ExpM1Op) { return emitExpM1(r, x(0)); })
       .Case([&](math::LogOp) { return emitLog(r, x(0)); })
       .Case([&](math::Log1pOp) { return emitLog1p(r, x(0)); })

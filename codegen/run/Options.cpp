@@ -237,7 +237,8 @@ const std::vector<OptionRow> &optionRows() {
        "how GPUs, or eager code, multiply in f32 (default: fma); tf32: operands rounded to 11 bits",
        [](O &o, S t) { return setChoice(o.f32Products, "f32-products", {"fma", "tf32"}, t); }},
       {"bf16-products", "auto|rounded|split",
-       "how GPUs multiply what is computed in f32 where storage is bf16 (default: auto), as in taylorc",
+       "how matrix units multiply what is computed in f32 where storage is bf16 (default: auto), as in "
+       "taylorc",
        [](O &o, S t) { return setChoice(o.bf16Products, "bf16-products", {"auto", "rounded", "split"}, t); }},
       {"form", "auto|parallel|chunked|recurrent",
        "form of compiled kernels, as in taylorc (default: auto), or of those that --references are for;\n"
@@ -310,10 +311,11 @@ Error validate(const Options &options) {
     return error("requires --device=cpu, ptx or cuda for --target");
   if ((options.ptxProfile || options.ptxSeedGiven) && options.device != Device::Ptx)
     return error("requires --device=ptx for --ptx-profile and --ptx-seed");
-  if (options.bf16Products != "auto" && ((options.device != Device::Ptx && options.device != Device::Cuda) ||
-                                         options.dtype.value_or(Dtype::F32) != Dtype::BF16))
-    return error("requires --device=ptx or cuda and --dtype=bf16 for --bf16-products=" +
-                 options.bf16Products);
+  bool onCpu = options.device == Device::CPU && options.bf16Products == "rounded";
+  bool multiplies = onCpu || options.device == Device::Ptx || options.device == Device::Cuda;
+  if (options.bf16Products != "auto" && (!multiplies || options.dtype.value_or(Dtype::F32) != Dtype::BF16))
+    return error(std::string("requires --device=") + (options.bf16Products == "rounded" ? "cpu, " : "") +
+                 "ptx or cuda and --dtype=bf16 for --bf16-products=" + options.bf16Products);
   if (options.f32Products == "tf32") {
     if (options.dtype.value_or(Dtype::F32) != Dtype::F32)
       return error("requires --dtype=f32 for --f32-products=tf32, but got " + nameOf(*options.dtype));

@@ -46,7 +46,7 @@ struct CommandLine {
       "target",
       cl::desc(
           "machines to make code for, by comma or repeated, all in one shared object; a processor: native "
-          "(default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), or znver4; a GPU: sm_80, sm_86, sm_89, sm_90, "
+          "(default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), znver4 or sapphirerapids (AMX); a GPU: sm_80, sm_86, sm_89, sm_90, "
           "sm_100, sm_120; a later one gets the code of the newest of these that it runs"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
@@ -64,9 +64,12 @@ struct CommandLine {
   cl::opt<std::string> bf16Products{
       "bf16-products",
       cl::desc(
-          "products of numbers computed in f32 on GPUs, for --dtype=bf16: rounded to bf16; split into two "
-          "numbers of it, for up to three products in place of one and half the error; or auto (default), "
-          "split where a sum over keys has finitely many orders"),
+          "products of numbers computed in f32, for --dtype=bf16, where the target multiplies bf16: rounded "
+          "to "
+          "bf16; split (GPUs) into two numbers of it, for up to three products in place of one and half the "
+          "error; or auto (default): where a sum over keys has finitely many orders, split on GPUs and in "
+          "f32 "
+          "on processors"),
       cl::init("auto"), cl::cat(category)};
   cl::opt<std::string> rowSums{
       "row-sums",

@@ -47,7 +47,8 @@ LogicalResult Partition::run() {
     return failure();
   widenPairSums(function);
   addDocumentEnds(function);
-  rowProducts = splitRowFactors(function);
+  if (!sizes.storesRowProducts)
+    rowProducts = splitRowFactors(function);
   if (sizes.productType.empty() && !sizes.readsOnce)
     convertKeys();
   chooseStored();

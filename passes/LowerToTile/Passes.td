@@ -52,6 +52,34 @@ def NarrowProductsPass : Pass<"taylor-narrow-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TransposeOperandsPass : Pass<"taylor-transpose-operands", "::mlir::ModuleOp"> {
+  let summary = "operands that loops read, with what their products sum contiguous in memory";
+  let description = [{
+    Rule: a `tile.dot` in a loop sums along the tokens that come with the loop. One operand is loaded there, from an array that ends with
+    channels; the other is computed there from scores whose other axis stays through the loop. Then the loaded operand comes from workspace
+    with tokens last, which a kernel before the loop's writes once. Nothing writes the array after that kernel.
+
+    For matrix units that take left operands with what is summed contiguous (AMX): without the pass each block would transpose each tile again.
+
+    ```mlir
+    scf.for %j = .. {
+      %v = tile.load %values [u = %j] : !tile.array<[u, e = 64], bf16> -> !tile.tile<[e = 64, u = 128], bf16>
+      %o = tile.dot %w, %v over(u) into %sum : ..
+    }
+    // becomes
+    tile.kernel @transpose_0 grid(%i in ceildiv(u, 64)) {
+      %x = tile.load %values [u = %u] : !tile.array<[u, e = 64], bf16> -> !tile.tile<[e = 64, u = 64], bf16>
+      tile.store %x, %transposed [u = %u] : !tile.tile<[e = 64, u = 64], bf16>, !tile.array<[e = 64, u], bf16>
+    }
+    scf.for %j = .. {
+      %v = tile.load %transposed [u = %j] : !tile.array<[e = 64, u], bf16> -> !tile.tile<[e = 64, u = 128], bf16>
+      %o = tile.dot %w, %v over(u) into %sum : ..
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
 def SplitProductsPass : Pass<"taylor-split-products", "::mlir::ModuleOp"> {
   let summary = "operands of products as two numbers of a 16-bit type";
   let description = [{

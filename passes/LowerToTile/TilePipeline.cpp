@@ -51,6 +51,10 @@ void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createLoopInvariantCodeMotionPass());
   manager.addPass(createCSEPass());
+  if (sizes.transposesOperands) {
+    manager.addPass(createTransposeOperandsPass());
+    manager.addPass(createCSEPass());
+  }
 }
 
 void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {

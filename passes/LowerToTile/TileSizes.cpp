@@ -37,7 +37,8 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
                          loops[] = {"split", "single"}, factors[] = {"operands", "weights"},
                          exponents[] = {"natural", "binary"}, states[] = {"loop", "grid"},
                          operands[] = {"rounded", "split"}, forms[] = {"parallel", "chunked"},
-                         keys[] = {"stored", "computed"};
+                         keys[] = {"stored", "computed"}, rowProducts[] = {"computed", "stored"},
+                         order[] = {"channels", "summed"};
   auto number = [](StringRef name, int64_t &value, int64_t least = 1) {
     return Field{name, &value, least, {}, {}, std::to_string(value)};
   };
@@ -77,6 +78,10 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       number("line-bytes", sizes.lineBytes, 0),
       choice("loop-operands", keys, sizes.readsOnce, [&](unsigned word) { sizes.readsOnce = word; }),
       choice("states", states, sizes.featuresOnGrid, [&](unsigned word) { sizes.featuresOnGrid = word; }),
+      choice("row-products", rowProducts, sizes.storesRowProducts,
+             [&](unsigned word) { sizes.storesRowProducts = word; }),
+      choice("contiguous", order, sizes.transposesOperands,
+             [&](unsigned word) { sizes.transposesOperands = word; }),
       choice("products", products,
              sizes.productType.empty() ? 0 : unsigned(llvm::find(products, sizes.productType) - products),
              [&](unsigned word) { sizes.productType = word ? products[word].str() : ""; }),

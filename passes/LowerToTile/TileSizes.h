@@ -85,6 +85,11 @@ struct TileSizes {
   bool readsOnce = false;
   /// Panels of features on the grid where states are summed; else in the loop over tokens.
   bool featuresOnGrid = false;
+  /// A factor per row of an operand is multiplied once, and the product stored; else each loop that reads the
+  /// operand multiplies.
+  bool storesRowProducts = false;
+  /// Operands that a loop reads lie with what its products sum contiguous (taylor-transpose-operands).
+  bool transposesOperands = false;
   /// Where not empty, bf16 or f16: operands of products have this type (taylor-narrow-products).
   std::string productType;
   /// Such operands, where they are computed in f32, are two numbers of that type (taylor-split-products).

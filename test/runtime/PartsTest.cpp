@@ -13,9 +13,13 @@
 #include <atomic>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <random>
 #include <set>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -51,6 +55,31 @@ TEST(Cpu, Features) {
   EXPECT_EQ(missingFeature({"avx"}, flags), "avx"); // a prefix of another is not the other
   EXPECT_GE(cpuCount(), 1);
   EXPECT_FALSE(cpuFlags().empty());
+}
+
+/// Has the system answer EPERM to arch_prctl in this process.
+void denyArchPrctl() {
+  sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_arch_prctl, 0, 1),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  sock_fprog filter = {std::size(program), program};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+    _exit(77);
+}
+
+TEST(Cpu, DeniedTiles) {
+  EXPECT_EQ(deniedFeature({"avx2", "avx512f"}), "");
+  // The answer is kept for the process, so another one asks.
+  EXPECT_EXIT(
+      {
+        denyArchPrctl();
+        std::string reason = deniedFeature({"avx512f", "amx-tile"});
+        fputs(reason.c_str(), stderr);
+        _exit(deniedFeature({"avx512f"}).empty() ? 0 : 1);
+      },
+      testing::ExitedWithCode(0),
+      "^the system denies this process the registers of amx-tile \\(arch_prctl: Operation not permitted\\)$");
 }
 
 /// Bytes of a view, enumerated.

@@ -3,6 +3,7 @@
 // RUN: taylor-tile-check %s --shape=b=2,t=37,u=70
 // RUN: taylor-tile-check %s --shape=b=1,t=64,u=64 --target=x86-64-v3
 // RUN: taylor-tile-check %s --shape=b=1,t=3,u=1
+// RUN: taylor-tile-check %s --shape=b=2,t=37,u=70 --target=x86-64-v3+emulated-tiles
 
 !q = !tile.array<[b, t, d = 48], bf16>
 !k = !tile.array<[b, u, d = 48], bf16>

@@ -208,6 +208,10 @@ int main(int argc, char **argv) {
                  << " to run its code, but " << taylor::runtime::cpuName() << " has none\n";
     return 1;
   }
+  if (std::string reason = taylor::runtime::deniedFeature(target->features); !reason.empty()) {
+    llvm::errs() << "--target=" << targetName << ": " << reason << "\n";
+    return 1;
+  }
   DialectRegistry registry;
   cpu::registerCPUBackend(registry);
   MLIRContext context(registry);
