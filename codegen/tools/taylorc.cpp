@@ -46,7 +46,8 @@ struct CommandLine {
       "target",
       cl::desc(
           "machines to make code for, by comma or repeated, all in one shared object; a processor: native "
-          "(default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), znver4 or sapphirerapids (AMX); a GPU: sm_80, sm_86, sm_89, sm_90, "
+          "(default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), znver4 or sapphirerapids (AMX); a GPU: sm_80, "
+          "sm_86, sm_89, sm_90, "
           "sm_100, sm_120; a later one gets the code of the newest of these that it runs"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),

@@ -27,7 +27,12 @@ def listed(workspace, sizes):
     for array in workspace:
         assert len(array["axes"]) == len(array["sizes"]), array
         assert not {"t", "u"} <= set(array["axes"]), f"expected O(T) memory, but got {array}"
-        total += -(-BYTES[array["dtype"]] * math.prod(size_of(x, sizes) for x in array["sizes"]) // 64) * 64
+        width = BYTES[array["dtype"]]
+        counts = [size_of(x, sizes) for x in array["sizes"]]
+        if len(counts) > 1 and array["sizes"][-2].isdigit() and not array["sizes"][-1].isdigit():
+            # Rows of channels: an odd number of lines of 64 bytes apart (runtime/MANIFEST.md).
+            counts[-1] = (-(-width * counts[-1] // 64) | 1) * 64 // width
+        total += -(-width * math.prod(counts) // 64) * 64
     return total
 
 

@@ -57,9 +57,9 @@ tile.program @forward {
 tile.program @backward {
   %q = tile.tensor "input:q" : !q
   %k = tile.tensor "input:k" : !k
-  %w = tile.workspace "w" : !q
   %dq = tile.tensor "gradient:q" : !tile.array<[b, t, d = 32], f32>
   %dk = tile.tensor "gradient:k" : !tile.array<[b, u, d = 32], f32>
+  %w = tile.workspace "w" : !q
   tile.kernel @pairs grid(%b in b, %j in ceildiv(u, 64)) {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
