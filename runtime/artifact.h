@@ -15,9 +15,8 @@
  * the manifest, the last one fastest. Their parameters are 8 bytes each, in this order (MANIFEST.md,
  * "targets"): the sizes b, h, g, t, u and offset (the first six of TaylorDim), i64; for each of the kernel's
  * arguments its address, 0 where an optional tensor is absent; and after a tensor's address its strides, one
- * for each axis, i64 in elements. The arrays of a workspace are dense, except that
- * rows of run-time length, one per channel, are an odd number of lines of 64 bytes apart; they lie one after
- * the other, each at the next multiple of 64 bytes. */
+ * for each axis, i64 in elements. The arrays of a workspace are dense; they lie one after the other, each at
+ * the next multiple of 64 bytes. */
 #ifndef TAYLOR_RUNTIME_ARTIFACT_H
 #define TAYLOR_RUNTIME_ARTIFACT_H
 #include <stdint.h>
