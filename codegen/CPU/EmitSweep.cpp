@@ -385,12 +385,6 @@ KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
     });
     if (sumsRows)
       rows = std::max<int64_t>(rows, 8);
-    // Two rows make a row of pairs.
-    bool makesPairs = llvm::any_of(sweep.ops, [&](Operation *op) {
-      return llvm::any_of(op->getResults(), [&](Value value) { return plan.pairStoreOf(value); });
-    });
-    if (makesPairs)
-      rows = llvm::alignTo(rows, 2);
   }
   // Where elements are left out, narrow blocks leave out more.
   shape.skips = shape.row && sweep.lane && !sweep.skips.empty();
@@ -398,6 +392,12 @@ KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
     rows = rows * vectors / 2;
     vectors = 2;
   }
+  // Two rows make a row of pairs.
+  bool makesPairs = llvm::any_of(sweep.ops, [&](Operation *op) {
+    return llvm::any_of(op->getResults(), [&](Value value) { return plan.pairStoreOf(value); });
+  });
+  if (makesPairs)
+    rows = llvm::alignTo(rows, 2);
   shape.vectors = vectors;
   shape.rows = std::min(rows, shape.rowSize);
   shape.skips &= shape.rowSize % shape.rows == 0;

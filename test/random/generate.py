@@ -15,7 +15,7 @@ CPU_TYPES = ["f32", "f32", "f64", "bf16", "f16"]
 PTX_TYPES = ["f32", "rounded", "split", "tf32", "f16"]  # rounded, split: bf16, whose computed operands are one number or two
 # What this processor can run, and GPUs with unlike products, copies and sizes of shared memory; the most common first.
 FLAGS = pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii") if os.path.exists("/proc/cpuinfo") else ""
-CPU_TARGETS = ["native", "native", "x86-64-v3"] + ["x86-64-v4"] * ("avx512dq" in FLAGS) + ["znver4"] * ("avx512_bf16" in FLAGS)
+CPU_TARGETS = ["native", "native", "x86-64-v3"] + ["x86-64-v4"] * ("avx512dq" in FLAGS) + ["znver4"] * ("avx512_bf16" in FLAGS) + ["native+emulated-tiles", *["sapphirerapids"] * ("amx_bf16" in FLAGS)]
 PTX_TARGETS = ["sm_80", "sm_80", "sm_86", "sm_90", "sm_120"]
 MATRIX_UNITS = (8, 16)  # channels on a GPU are a multiple of 8, from 16 on
 TILES = "tokens=8,queries=8,keys=16,edge-keys=8,derived-queries=8,derived-keys=8,outer-queries=8,outer-keys=8"
