@@ -13,6 +13,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/ScalarType.h>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -75,7 +76,8 @@ public:
                                std::optional<int64_t> offset = std::nullopt) const;
 
 private:
-  std::string spec, options; ///< As the operator takes them.
+  std::string spec, options;           ///< As the operator takes them.
+  std::shared_ptr<const void> program; ///< What was compiled for them, kept as long as this.
   std::shared_ptr<const Manifest> description;
 };
 

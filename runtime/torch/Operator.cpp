@@ -161,7 +161,7 @@ void refuseTangents(at::TensorList tensors) {
 
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
 public:
-  /// `program` is that of spec and options.
+  /// `program` is that of `spec`, its identity, and `options`.
   static variable_list forward(AutogradContext *context, at::TensorList inputs, Program *program, Text spec,
                                Text options, Offset offset) {
     at::AutoDispatchBelowADInplaceOrView guard;
@@ -214,7 +214,8 @@ Tensors attentionAutograd(at::TensorList inputs, Text spec, Text options, Offset
     auto program = checked([&] { return Program::find(spec, options); });
     Tensors all;
     at::TensorList completed = checked([&] { return complete(*program, inputs, all); });
-    return AttentionFunction::apply(completed, program.get(), spec, options, offset);
+    // By its text and not by its path: the file may change before the backward, traced or not.
+    return AttentionFunction::apply(completed, program.get(), Text(program->identity()), options, offset);
   }
   at::AutoDispatchBelowADInplaceOrView guard;
   return attentionOperator().call(inputs, spec, options, offset);
@@ -352,12 +353,14 @@ Attention::Attention(const AttentionOptions &given) {
     else if (given.dtype != at::kFloat)
       runtime::fail("expected dtype Float, BFloat16, Half or Double, but got ", c10::toString(given.dtype));
     std::string_view name = given.spec == spec ? std::string_view() : std::string_view(given.spec);
-    auto program = Program::find(spec, options, name);
+    auto found = Program::find(spec, options, name);
     int64_t valueDim = given.valueDim > 0 ? given.valueDim : given.headDim;
     Place place{given.device, given.device == TAYLOR_CUDA ? &targetOfGpu(0) : nullptr};
-    const runtime::Artifact &artifact = program->kernel(dtype, program->dInput < 0 ? 0 : given.headDim,
-                                                        program->eInput < 0 ? 0 : valueDim, place, name);
+    const runtime::Artifact &artifact = found->kernel(dtype, found->dInput < 0 ? 0 : given.headDim,
+                                                      found->eInput < 0 ? 0 : valueDim, place, name);
     description = std::make_shared<const Manifest>(artifact.manifest());
+    spec = found->identity();
+    program = std::move(found);
   });
 }
 

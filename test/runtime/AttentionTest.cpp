@@ -97,6 +97,22 @@ TEST_F(AttentionTest, AnEditedFileChangesNothing) {
   EXPECT_TRUE(attention.call(x).equal(before));
 }
 
+TEST_F(AttentionTest, AReplacedArtifactChangesNothing) {
+  std::string artifact = folder.path + "/attention.so";
+  std::filesystem::copy_file(fixturePath("plain"), artifact);
+  Attention attention({.spec = artifact, .headDim = 8, .valueDim = 4});
+  std::vector<at::Tensor> x = inputsOf(attention.manifest());
+  at::Tensor before = attention.call(x);
+  std::filesystem::rename(artifact, folder.path + "/old.so");
+  std::filesystem::copy_file(fixturePath("gated"), artifact);
+  at::Tensor after = attention.call(x);
+  EXPECT_TRUE(after.equal(before));
+  std::filesystem::remove(artifact);
+  auto gradients = torch::autograd::grad({after.sum()}, {x[0]}),
+       expected = torch::autograd::grad({before.sum()}, {x[0]});
+  EXPECT_TRUE(gradients[0].equal(expected[0]));
+}
+
 TEST_F(AttentionTest, NoGradientNoSavedTensors) {
   Attention attention({.spec = sourcePath("plain.mlir"), .headDim = 16});
   std::vector<at::Tensor> x = inputsOf(attention.manifest());

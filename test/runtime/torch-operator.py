@@ -3,9 +3,15 @@
 # RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%S/artifact-fixture/fixture.py CC=%cc %python %s
 # REQUIRES: torch
 # UNSUPPORTED: sanitizer
+import contextlib
+import os
 import pathlib
+import shutil
+import signal
 import sys
+import tempfile
 import threading
+import time
 import unittest
 
 import torch
@@ -207,7 +213,6 @@ class Operator(unittest.TestCase):
                    *inputs, spec=artifact, options="--mask=causal")
 
     def test_edited_specification(self):
-        import tempfile
         with tempfile.TemporaryDirectory() as folder:
             spec = pathlib.Path(folder) / "spec.mlir"
             spec.write_text(pathlib.Path(PLAIN).read_text())
@@ -215,6 +220,86 @@ class Operator(unittest.TestCase):
             attention(*inputs[:3], spec=spec)
             spec.write_text(pathlib.Path(GATED).read_text())
             self.close(attention(*inputs, spec=spec), eager(*inputs), 2e-6)
+
+    def gradients_after(self, change, inputs, call, other=None):
+        """Gradients of a forward, taken after `change` and after a forward of `other`."""
+        o = call(*inputs)
+        change()
+        with contextlib.suppress(RuntimeError):
+            attention(*inputs, spec=other or PLAIN)
+        return torch.autograd.grad(o.square().sum(), inputs)
+
+    def test_a_backward_is_its_forwards(self):
+        """A specification, artifact or cache that changes between forward and backward changes nothing."""
+        inputs = make(gated=False)
+        expected = torch.autograd.grad(attention(*inputs, spec=PLAIN).square().sum(), inputs)
+        fixtures = pathlib.Path(os.environ["TAYLOR_LIB"]).parent / "test/runtime/fixtures"
+        with tempfile.TemporaryDirectory() as folder:
+            spec, artifact, cache = (pathlib.Path(folder) / name for name in ("spec.mlir", "spec.so", "cache"))
+            compiler = os.environ["TAYLORC"]
+
+            def call(*x):
+                return attention(*x, spec=spec)
+
+            def again(*x):  # the forward is computed once more in the backward
+                return torch.utils.checkpoint.checkpoint(call, *x, use_reentrant=False)
+
+            traced = torch.compile(call, backend="aot_eager", fullgraph=True)
+
+            def edit():
+                spec.write_text(pathlib.Path(GATED).read_text())
+
+            def spoil():
+                spec.write_text("no specification: taylor.spec")
+
+            def lose_the_compiler():
+                shutil.rmtree(cache)
+                os.environ["TAYLORC"] = "/nowhere"
+
+            def replace():
+                os.replace(shutil.copy(fixtures / "gated.so", artifact.with_suffix(".new")), artifact)
+
+            for function, other in ((call, spec), (traced, spec), (again, None)):
+                for change in (edit, spoil, spec.unlink, lose_the_compiler):
+                    spec.write_text(pathlib.Path(PLAIN).read_text())
+                    os.environ["TAYLOR_CACHE_DIR"] = str(cache)
+                    try:
+                        with self.subTest(function=function, change=change):
+                            for a, b in zip(self.gradients_after(change, inputs, function, other), expected):
+                                self.assertTrue(torch.equal(a, b))
+                    finally:
+                        os.environ["TAYLORC"] = compiler
+                        del os.environ["TAYLOR_CACHE_DIR"]
+            shutil.copy(fixtures / "plain.so", artifact)
+            gradients = self.gradients_after(replace, inputs, lambda *x: attention(*x, spec=artifact), artifact)
+            for a, b in zip(gradients, expected):
+                self.assertTrue(torch.equal(a, b))
+            # A traced forward, handed to another process, where the file is another one.
+            self.error(f"expected the artifact '{artifact}' of the forward, with checksum 0123456789abcdef, but got another file, "
+                       "with checksum ", *inputs, spec=f"{artifact}#0123456789abcdef")
+
+    def test_fork_while_a_thread_compiles(self):
+        """The child has the parent's locks in no other state than free, and waits for the parent's compilation alone."""
+        inputs = [x.detach() for x in make(gated=False)]
+        expected = attention(*inputs, spec=PLAIN)
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "log"
+            text = pathlib.Path(PLAIN).read_text() + f"// {folder}\n"  # nowhere in the cache
+            os.environ.update(FIXTURE_DELAY="1", FIXTURE_LOG=str(log))
+            compiling = threading.Thread(target=lambda: attention(*inputs, spec=text))
+            compiling.start()
+            while not log.exists():
+                time.sleep(0.01)
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                torch.set_num_threads(1)  # torch's own threads are the parent's
+                os._exit(0 if torch.equal(attention(*inputs, spec=text), expected) else 1)
+            compiling.join()
+            for name in ("FIXTURE_DELAY", "FIXTURE_LOG"):
+                del os.environ[name]
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            self.assertEqual(len(log.read_text().splitlines()), 1)
 
     def error(self, message, *inputs, **arguments):
         with self.assertRaises(RuntimeError) as caught:
