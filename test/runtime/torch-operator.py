@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -121,6 +122,21 @@ class Operator(unittest.TestCase):
         for other in results[1:]:
             for a, b in zip(results[0], other):
                 self.assertTrue(torch.equal(a, b))
+
+    def test_more_threads_than_processors(self):
+        """Said once, and not of as many as there are."""
+        count = len(os.sched_getaffinity(0))
+        program = ("import sys, torch; from taylor_attention import attention; torch.set_num_threads(int(sys.argv[2])); "
+                   "x = torch.randn(1, 1, 4, 8); [attention(x, x, x, spec=sys.argv[1]) for _ in 'ab']")
+
+        def messages(threads):
+            done = subprocess.run([sys.executable, "-c", program, PLAIN, str(threads)], capture_output=True, text=True, check=True)
+            return [line for line in done.stderr.splitlines() if "taylor" in line]
+
+        self.assertEqual(messages(count), [])
+        self.assertEqual(messages(count + 1), [
+            f"taylor: warning: expected at most {count} threads, as this process may use {count} processors, but got {count + 1}: "
+            f"they wait for each other; set OMP_NUM_THREADS, torch.set_num_threads() or run.threads to {count}"])
 
     def test_python_threads(self):
         inputs, wrong = make(), []
