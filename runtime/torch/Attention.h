@@ -57,6 +57,10 @@ public:
   /// Inputs with axes, source and initial distribution; outputs; sizes. Of the kernel for options.dtype.
   const Manifest &manifest() const { return *description; }
 
+  /// What AttentionOptions::spec takes for the same attention, whatever becomes of the file: the text, or of
+  /// an artifact its path and checksum.
+  const std::string &specification() const { return spec; }
+
   /// The first output on inputs in the manifest's order, [B, H, T, e] for an attention, differentiable once.
   /// Other head sizes and dtypes than those of the constructor compile another kernel. `offset` is the
   /// position of query 0, U - T by default. Inputs may be strided views ([B, T, H, d] permuted); a last axis

@@ -6,6 +6,7 @@
 #include "runtime/torch/Call.h"
 #include "runtime/torch/Cuda.h"
 #include "runtime/torch/Describe.h"
+#include <ATen/FuncTorchTLS.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
@@ -159,6 +160,20 @@ void refuseTangents(at::TensorList tensors) {
         "mode (backward(), torch.autograd.grad)");
 }
 
+/// libtorch's own message is about C++ functions of autograd, which the caller has not written.
+void refuseTransforms() {
+  const auto &transforms = at::functorch::functorchTLSAccessor();
+  if (!transforms)
+    return;
+  try {
+    transforms->checkSupportsCppAutogradFunction();
+  } catch (const c10::Error &) {
+    TORCH_CHECK(false,
+                "taylor: unsupported gradient inside torch.func (grad, vjp, jacrev); take backward() or "
+                "torch.autograd.grad");
+  }
+}
+
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
 public:
   /// `program` is that of `spec`, its identity, and `options`.
@@ -211,6 +226,7 @@ public:
 Tensors attentionAutograd(at::TensorList inputs, Text spec, Text options, Offset offset) {
   refuseTangents(inputs);
   if (needsGradient(inputs)) {
+    refuseTransforms();
     auto program = checked([&] { return Program::find(spec, options); });
     Tensors all;
     at::TensorList completed = checked([&] { return complete(*program, inputs, all); });
@@ -277,6 +293,14 @@ Tensors attentionAutocast(at::TensorList inputs, Text spec, Text options, Offset
   return attentionOperator().call(cast, spec, options, offset);
 }
 
+// ---- torch.func.vmap ----
+
+/// A specification has an axis for batches, which a mapped one can be joined with.
+void refuseBatches(const c10::OperatorHandle &op, torch::jit::Stack *) {
+  TORCH_CHECK(false, "taylor: unsupported torch.func.vmap (and is_grads_batched, jacrev) of ",
+              op.schema().name(), "; join the mapped axis with the batch: x.flatten(0, 1)");
+}
+
 } // namespace
 
 TORCH_LIBRARY(taylor, m) {
@@ -315,6 +339,15 @@ TORCH_LIBRARY_IMPL(taylor, Autograd, m) {
   m.impl("forward", torch::autograd::autogradNotImplementedFallback());
   m.impl("backward", backwardAutograd);
 }
+
+void refuseBatchesOfAll(torch::Library &m) {
+  for (const char *name : {"attention", "step", "forward", "backward"})
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&refuseBatches>());
+}
+
+TORCH_LIBRARY_IMPL(taylor, FuncTorchBatched, m) { refuseBatchesOfAll(m); }
+
+TORCH_LIBRARY_IMPL(taylor, Batched, m) { refuseBatchesOfAll(m); } // is_grads_batched
 
 TORCH_LIBRARY_IMPL(taylor, AutocastCPU, m) {
   m.impl("attention", attentionAutocast<c10::DispatchKey::AutocastCPU, c10::DeviceType::CPU>);

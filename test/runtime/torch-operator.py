@@ -4,8 +4,10 @@
 # REQUIRES: torch
 # UNSUPPORTED: sanitizer
 import contextlib
+import copy
 import os
 import pathlib
+import pickle
 import shutil
 import signal
 import subprocess
@@ -18,7 +20,7 @@ import unittest
 import torch
 from torch.library import opcheck
 
-from taylor_attention import attention
+from taylor_attention import Decoder, attention
 
 FOLDER = pathlib.Path(__file__).parent / "artifact-fixture"
 PLAIN, GATED = str(FOLDER / "plain.mlir"), str(FOLDER / "gated.mlir")
@@ -110,6 +112,20 @@ class Operator(unittest.TestCase):
         q = q.detach().requires_grad_()
         theirs = torch.autograd.grad(eager(q, k, v).sum(), q)[0]
         self.close(torch.autograd.grad(attention(q, k, v, spec=PLAIN).sum(), q)[0], theirs, 2e-6)
+
+    def test_empty(self):
+        """Gradients of the inputs' empty shapes, whatever the strides: sum() expands its cotangent, with strides 0."""
+        for sizes in ({"b": 0}, {"t": 0}, {"t": 0, "u": 0}, {"h": 0, "g": 0}, {"u": 0}):
+            with self.subTest(sizes):
+                inputs = make(**sizes)
+                o = attention(*inputs, spec=GATED)
+                self.assertEqual(o.abs().sum().item(), 0)
+                for x, gradient in zip(inputs, torch.autograd.grad(o.sum(), inputs)):
+                    self.assertEqual(gradient.shape, x.shape)
+                    self.assertEqual(gradient.abs().sum().item(), 0)
+        empty = torch.empty(1, 1, 1, 1)
+        o = attention(empty.expand(0, 4, 5, 8), empty.expand(0, 2, 7, 8), empty.expand(0, 2, 7, 4), spec=PLAIN)
+        self.assertEqual(o.shape, (0, 4, 5, 4))
 
     def test_threads(self):
         inputs = make(b=3, t=40, u=40)
@@ -327,6 +343,8 @@ class Operator(unittest.TestCase):
         self.error("expected 5 inputs (q, k, v, out_gate, norm_weight), but got 3", q, k, v)
         self.error("expected rank 4 of 'q', but got rank 3", q[0], k, v, gate, weight)
         self.error("expected rank 4 [b, g, u, d] of 'k', but got rank 3", q, k[0], v, gate, weight)
+        self.error("expected a size of at least 1 of axis d of 'q', but got 0", q[..., :0], k[..., :0], v, gate, weight)
+        self.error("expected a size of at least 1 of axis e of 'v', but got 0", q, k, v[..., :0], gate, weight)
         self.error("expected size 8 of axis d of 'k', but got 6", q, k[..., :6], v, gate, weight)
         self.error("expected size 2 of axis b of 'v' as of 'q', but got 1", q, k, v[:1], gate, weight)
         self.error("expected size 4 of axis h of 'out_gate' as of 'q', but got 3", q, k, v, gate[:, :3], weight)
@@ -358,6 +376,56 @@ class Operator(unittest.TestCase):
         with torch.autograd.forward_ad.dual_level(), self.assertRaises(RuntimeError) as caught:
             attention(torch.autograd.forward_ad.make_dual(q, torch.ones_like(q)), k, v, spec=PLAIN)
         self.assertEqual(str(caught.exception), message)
+
+    def test_no_transforms(self):
+        q, k, v = make(gated=False, grad=False)
+
+        def call(x):
+            return attention(x, k, v, spec=PLAIN)
+
+        def expect(message, run):
+            with self.assertRaises(RuntimeError) as caught:
+                run()
+            self.assertEqual(str(caught.exception), message)
+
+        many = q.expand(3, *q.shape)
+        expect("taylor: unsupported torch.func.vmap (and is_grads_batched, jacrev) of taylor::attention; join the mapped axis with "
+               "the batch: x.flatten(0, 1)", lambda: torch.func.vmap(call)(many))
+        x = q.clone().requires_grad_()
+        o = call(x)
+        expect("taylor: unsupported torch.func.vmap (and is_grads_batched, jacrev) of taylor::backward; join the mapped axis with "
+               "the batch: x.flatten(0, 1)", lambda: torch.autograd.grad(o, x, o.expand(3, *o.shape), is_grads_batched=True))
+        for transform in (torch.func.grad, torch.func.jacrev):
+            expect("taylor: unsupported gradient inside torch.func (grad, vjp, jacrev); take backward() or torch.autograd.grad",
+                   lambda: transform(lambda x: call(x).sum())(q))
+
+    def test_decoder_is_copied_and_pickled(self):
+        with tempfile.TemporaryDirectory() as folder:
+            spec = pathlib.Path(folder) / "spec.mlir"
+            shutil.copy(PLAIN, spec)
+            decoder = Decoder(spec, head_dim=8, value_dim=4)
+            tokens = [[x.detach()[:, :, i:i + 1] for x in make(t=6, u=6, gated=False)] for i in range(6)]
+            for x in tokens[:4]:
+                decoder.extend(*x)
+            spec.unlink()
+            others = [copy.deepcopy(decoder), pickle.loads(pickle.dumps(decoder))]
+            expected = [decoder.extend(*x) for x in tokens[4:]]
+            for other in others:
+                self.assertEqual(other.tokens(), 4)
+                for x, o in zip(tokens[4:], expected):
+                    self.assertTrue(torch.equal(other.extend(*x), o))
+                self.assertEqual(other.tokens(), 6)
+            # Each has a memory of its own.
+            again = copy.deepcopy(decoder)
+            decoder.extend(*tokens[0])
+            self.assertEqual((decoder.tokens(), again.tokens()), (7, 6))
+            self.assertTrue(torch.equal(again.extend(*tokens[1]), copy.deepcopy(others[0]).extend(*tokens[1])))
+
+    def test_all_outputs(self):
+        inputs = make()
+        outputs = attention(*inputs, spec=GATED, all_outputs=True)
+        self.assertEqual(len(outputs), 1)
+        self.assertTrue(torch.equal(outputs[0], attention(*inputs, spec=GATED)))
 
     def test_no_second_derivative(self):
         inputs = make()
