@@ -39,11 +39,12 @@ typedef enum TaylorDevice {
 } TaylorDevice;
 
 /* A view of the caller's memory. Sizes and strides are in elements, one per axis in the manifest's order;
- * strides are at least 0, and an axis of size 1, or of a tensor without elements, may have any. Where the last axis is a channel (d, e or a
- * free axis) its stride is 1. Data is aligned to one element; on a GPU, where the manifest says aligned16, to
- * 16 bytes, and so are the strides. data == NULL says that the tensor is absent:
- * allowed for saved tensors of "forward", gradients of "backward", and tensors without elements; the other
- * fields are then ignored where the tensor is optional. Tensors that are written must not overlap any other.
+ * strides are at least 0, and an axis of size 1, or of a tensor without elements, may have any. Where the
+ * last axis is a channel (d, e or a free axis) its stride is 1. Data is aligned to one element; on a GPU,
+ * where the manifest says aligned16, to 16 bytes, and so are the strides. data == NULL says that the tensor
+ * is absent: allowed for saved tensors of "forward", gradients of "backward", and tensors without elements;
+ * the other fields are then ignored where the tensor is optional. Tensors that are written must not overlap
+ * any other.
  */
 typedef struct TaylorTensor {
   void *data;

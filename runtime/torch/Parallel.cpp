@@ -31,8 +31,8 @@ int64_t nanoseconds() {
 /// Whether it is better not to call other threads at present. libgomp waits at the end of a region until each
 /// of its threads has been there. One that spins for work has used up its share of a core that another
 /// program wants, so it comes late, or is interrupted, for some milliseconds, while the blocks of others are
-/// done. Where more than a third of the time goes into such waits, the calling thread works alone for a
-/// while, and then tries again.
+/// done. Where so much of the time goes into such waits that the calling thread alone would be faster (half
+/// of it with two threads), it works alone for a while, and then tries again.
 class LateThreads {
 public:
   bool areShunned() const {
@@ -40,8 +40,9 @@ public:
     return until != 0 && nanoseconds() < until;
   }
 
-  /// A region took `spent`, of which the calling thread spent `late` on waiting for one that came late.
-  void count(int64_t spent, int64_t late) {
+  /// A region of so many threads took `spent`, of which the calling thread spent `late` on waiting for one
+  /// that came late.
+  void count(int64_t threads, int64_t spent, int64_t late) {
     int64_t all = spentInTotal.fetch_add(spent, std::memory_order_relaxed) + spent;
     int64_t lost = lateInTotal.fetch_add(late, std::memory_order_relaxed) + late;
     if (all < window)
@@ -49,7 +50,7 @@ public:
     spentInTotal.store(0, std::memory_order_relaxed);
     lateInTotal.store(0, std::memory_order_relaxed);
     int64_t last = pause.load(std::memory_order_relaxed), next = 0;
-    if (3 * lost > all) {
+    if (threads * lost > (threads - 1) * all) {
       next = last == 0 ? shortest : std::min(2 * last, longest);
       shunnedUntil.store(nanoseconds() + next, std::memory_order_relaxed);
     }
@@ -71,8 +72,9 @@ struct Region {
   void (*task)(void *, int64_t);
   void *context;
   std::atomic<int64_t> begun{0}; ///< Threads that have come.
-  bool isLate = false;           ///< One had not come when the calling thread had no more to do.
-  int64_t finished = 0;          ///< When that was.
+  int64_t threads = 1;
+  bool isLate = false;  ///< One had not come when the calling thread had no more to do.
+  int64_t finished = 0; ///< When that was.
 };
 
 void member(void *data) {
@@ -85,6 +87,7 @@ void member(void *data) {
       region.task(region.context, i);
   }
   if (thread == 0) {
+    region.threads = threads;
     region.isLate = region.begun.load(std::memory_order_relaxed) < threads;
     region.finished = nanoseconds();
   }
@@ -121,7 +124,7 @@ void parallelFor(void *, int64_t tasks, void (*task)(void *, int64_t), void *tas
   int64_t end = nanoseconds(), wait = end - region.finished, work = region.finished - begin;
   // Threads share blocks until none is left, so who waits much longer than it worked waits for no work.
   bool isLate = region.isLate || wait > std::max(timeSlice, 3 * work);
-  lateThreads.count(end - begin, isLate ? wait : 0);
+  lateThreads.count(region.threads, end - begin, isLate ? wait : 0);
 }
 
 } // namespace taylor

@@ -4,13 +4,14 @@
 //
 // A thread of libgomp that waits spins for 3 to 15 ms before it sleeps. On a core that another program wants
 // it spends its share so, and comes late to the next parallel region: with one of two cores busy a step took
-// 30 times as long. Here it spins for 0.1 ms, which bridges what lies between two regions, and then sleeps.
+// 10 to 20 times as long. Here it spins for a moment, which bridges what lies between two regions of short
+// calls, and then sleeps (runtime/bench/README.md has the times of other choices).
 #include <alloca.h>
 #include <cstring>
 #include <unistd.h>
 
-/// About 50 us to 0.1 ms, by the processor's PAUSE.
-static constexpr char spinCount[] = "GOMP_SPINCOUNT=2000";
+/// 20 to 50 us, by the processor's PAUSE.
+static constexpr char spinCount[] = "GOMP_SPINCOUNT=1000";
 
 static bool sets(const char *variable, const char *name) {
   size_t length = strlen(name);
