@@ -8,9 +8,10 @@
  *   if (taylor_run(kernel, "forward", tensors, 5, NULL)) fail(taylor_last_error());
  *   taylor_unload(kernel);
  *
- * Every function may be called from any thread; one kernel may run in several threads at once. A function
- * that returns int returns 0, or 1 and leaves a message for taylor_last_error() of the calling thread.
- * Nothing is written to a tensor before every argument has been checked. */
+ * Every function may be called from any thread; one kernel may run in several threads at once. A forked child
+ * goes on with its parent's kernels, on the processor, whatever other threads of the parent did meanwhile. A
+ * function that returns int returns 0, or 1 and leaves a message for taylor_last_error() of the calling
+ * thread. Nothing is written to a tensor before every argument has been checked. */
 #ifndef TAYLOR_RUNTIME_TAYLOR_H
 #define TAYLOR_RUNTIME_TAYLOR_H
 #include <stddef.h>
