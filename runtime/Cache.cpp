@@ -175,7 +175,7 @@ bool executable(const fs::path &path) {
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-/// Compiles under the lock into a name of its own, checks the result, and makes an entry of it: a killed
+/// Compiles under the lock into its own name, checks the result, and makes an entry of it: a killed
 /// compiler leaves a name that the next one overwrites, and no reader ever sees half a file.
 std::shared_ptr<const Artifact> build(const Specification &spec, const std::vector<std::string> &options,
                                       const std::string &compiler, const CacheFolder &folder,

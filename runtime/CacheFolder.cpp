@@ -78,7 +78,7 @@ long holderOf(int descriptor) {
   wanted << std::hex << std::setfill('0') << std::setw(2) << major(status.st_dev) << ':' << std::setw(2)
          << minor(status.st_dev) << std::dec << ':' << status.st_ino;
   std::ifstream locks("/proc/locks");
-  // "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF"; waiting ones have "->" behind the number.
+  // "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF"; waiting ones have "->" after the number.
   for (std::string line; std::getline(locks, line);) {
     std::istringstream words(line);
     std::string number, kind, mode, access, file;

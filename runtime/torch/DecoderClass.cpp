@@ -82,7 +82,7 @@ MemoryState saveMemory(const c10::intrusive_ptr<PythonMemory> &self) {
   return {memory.states, cache, memory.tokens, {memory.sizes.begin(), memory.sizes.end()}};
 }
 
-/// With tensors of its own: extend() writes into them.
+/// With its own tensors: extend() writes into them.
 c10::intrusive_ptr<PythonMemory> loadMemory(const MemoryState &state) {
   const auto &[states, cache, tokens, sizes] = state;
   auto result = c10::make_intrusive<PythonMemory>();

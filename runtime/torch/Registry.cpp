@@ -158,7 +158,7 @@ std::shared_ptr<Program> Program::find(std::string_view spec, std::string_view o
     stamp = stampOf(spec);
     // Two threads may both do it; the cache compiles once.
     auto mine = std::make_shared<Program>(std::string(spec), std::string(options), name);
-    std::shared_ptr<Program> oldest; // goes behind the lock
+    std::shared_ptr<Program> oldest; // freed after the lock
     std::lock_guard lock(programsMutex);
     program = findKnown();
     if (!program) {

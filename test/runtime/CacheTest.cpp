@@ -196,7 +196,7 @@ TEST_F(CacheTest, LinksAreNotFollowed) {
   std::string entry = entries(".so").at(0), stem = folderOfEntries() + "/" + onlyKey();
   std::string victim = folder.path + "/victim", moved = folder.path + "/moved.so";
   writeBytes(victim, "precious");
-  // A whole entry behind a link.
+  // A whole entry that a link leads to.
   fs::rename(entry, moved);
   fs::create_symlink(moved, entry);
   expectRefusal("expected a file that can be read as '" + entry +

@@ -415,7 +415,7 @@ class Operator(unittest.TestCase):
                 for x, o in zip(tokens[4:], expected):
                     self.assertTrue(torch.equal(other.extend(*x), o))
                 self.assertEqual(other.tokens(), 6)
-            # Each has a memory of its own.
+            # Each has its own memory.
             again = copy.deepcopy(decoder)
             decoder.extend(*tokens[0])
             self.assertEqual((decoder.tokens(), again.tokens()), (7, 6))
