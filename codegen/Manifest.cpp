@@ -371,8 +371,14 @@ LogicalResult Manifest::addPrograms(ModuleOp module, const FormPlan &form, Manif
       code.name += "_" + form.name;
       program.setSymName(code.name);
     }
-    for (auto kernel : program.getBlock()->getOps<tile::KernelOp>())
+    for (auto kernel : program.getBlock()->getOps<tile::KernelOp>()) {
       code.kernels.push_back(describe(kernel));
+      if (size_t count = code.kernels.back().arguments.size();
+          target.kind == "ptx" && count > TAYLOR_MAX_ARGUMENTS)
+        return kernel.emitError("unsupported kernel of ")
+               << count << " arrays: a GPU's kernels take at most " << TAYLOR_MAX_ARGUMENTS
+               << "; join inputs of one shape along a further axis";
+    }
     for (auto workspace : program.getBlock()->getOps<tile::WorkspaceOp>())
       code.workspace.push_back(describe(workspace));
     target.functions.push_back(code);

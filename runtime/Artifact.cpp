@@ -4,17 +4,15 @@
 #include "runtime/Cpu.h"
 #include "runtime/DeviceCode.h"
 #include "runtime/Error.h"
+#include "runtime/File.h"
 #include "runtime/Forms.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
-#include <fcntl.h>
-#include <fstream>
 #include <iomanip>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace taylor::runtime {
@@ -26,22 +24,8 @@ std::string hex(uint64_t value) {
   return text.str();
 }
 
-/// The file's bytes; throws with the operating system's reason.
-std::string readFile(const std::string &path) {
-  struct stat status;
-  if (stat(path.c_str(), &status) != 0)
-    fail(std::strerror(errno));
-  if (!S_ISREG(status.st_mode))
-    fail("expected a regular file");
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((size_t(status.st_size)), '\0');
-  if (!file || !file.read(bytes.data(), status.st_size))
-    fail("could not be read: ", std::strerror(errno));
-  return bytes;
-}
-
-/// Checks everything that can be checked without loading: ELF header, trailer, checksum.
-void checkBytes(const std::string &bytes) {
+/// Checks everything that can be checked without loading: ELF header, trailer, checksum. Returns the last.
+uint64_t checkBytes(const std::string &bytes) {
   Elf64_Ehdr header;
   if (bytes.size() < sizeof(header) + sizeof(TaylorTrailer) ||
       std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
@@ -70,6 +54,7 @@ void checkBytes(const std::string &bytes) {
   if (header.e_machine != machine)
     fail("expected ELF machine ", machine, " as on this computer, but got ", header.e_machine,
          ": compile it again on this computer");
+  return checksum;
 }
 
 /// A private copy of the bytes that the dynamic loader can open: neither a later write to the file nor its
@@ -174,12 +159,28 @@ bool Artifact::intact(const std::string &path) {
   }
 }
 
+/// What `body` returns; errors begin with the path.
+template <typename Body> static auto naming(const std::string &path, Body body) {
+  try {
+    return body();
+  } catch (const Error &error) {
+    fail("'", path, "': ", error.what());
+  }
+}
+
+void Artifact::check(const std::string &path, const std::string &bytes) {
+  naming(path, [&] { return checkBytes(bytes); });
+}
+
 std::shared_ptr<const Artifact> Artifact::load(const std::string &path) {
+  return fromBytes(path, naming(path, [&] { return readFile(path); }));
+}
+
+std::shared_ptr<const Artifact> Artifact::fromBytes(const std::string &path, const std::string &bytes) {
   std::shared_ptr<Artifact> artifact(new Artifact());
   artifact->file = path;
-  try {
-    std::string bytes = readFile(path);
-    checkBytes(bytes);
+  naming(path, [&] {
+    artifact->sum = checkBytes(bytes);
     artifact->descriptor = privateCopy(bytes, path.substr(path.rfind('/') + 1).substr(0, 200));
     std::string name = "/proc/self/fd/" + std::to_string(artifact->descriptor);
     artifact->library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -189,20 +190,14 @@ std::shared_ptr<const Artifact> Artifact::load(const std::string &path) {
     if (!table)
       fail("requires the symbol '", TAYLOR_ARTIFACT_SYMBOL, "'");
     artifact->readTable(*table);
-  } catch (const Error &error) {
-    fail("'", path, "': ", error.what());
-  }
+  });
   return artifact;
 }
 
 std::shared_ptr<const Artifact> Artifact::fromTable(const std::string &path, const TaylorArtifact &table) {
   std::shared_ptr<Artifact> artifact(new Artifact());
   artifact->file = path;
-  try {
-    artifact->readTable(table);
-  } catch (const Error &error) {
-    fail("'", path, "': ", error.what());
-  }
+  naming(path, [&] { artifact->readTable(table); });
   return artifact;
 }
 

@@ -24,6 +24,13 @@ public:
   /// have code for this one. Throws Error that begins with the path.
   static std::shared_ptr<const Artifact> load(const std::string &path);
 
+  /// The same of a file's bytes that the caller has read. `path` is a name for messages.
+  static std::shared_ptr<const Artifact> fromBytes(const std::string &path, const std::string &bytes);
+
+  /// The checks of `load` that need none of the file's code: ELF header, trailer, checksum. Throws Error that
+  /// begins with the path.
+  static void check(const std::string &path, const std::string &bytes);
+
   /// What `load` does with the table that the file brings: checks it and its manifest, functions and images.
   /// The table outlives the artifact. Throws Error that begins with `path`, a name for messages.
   static std::shared_ptr<const Artifact> fromTable(const std::string &path, const TaylorArtifact &table);
@@ -50,10 +57,13 @@ public:
   /// Whether there is code for GPUs.
   bool hasDevice() const { return bool(code); }
   const std::string &path() const { return file; }
+  /// TaylorTrailer.checksum of the file; 0 of a table.
+  uint64_t checksum() const { return sum; }
 
 private:
   Artifact() = default;
   std::string file;
+  uint64_t sum = 0;
   void *library = nullptr;
   int descriptor = -1;
   Manifest contents;

@@ -52,7 +52,7 @@ public:
   }
 
   /// Fills in what no tensor names, and checks what concerns several sizes.
-  void finish(const int64_t *offset, bool aligned) {
+  void finish(const int64_t *offset, bool aligned, bool hasDocuments) {
     fallback(TAYLOR_DIM_B, 1);
     fallback(TAYLOR_DIM_H, dims[TAYLOR_DIM_G] < 0 ? 1 : dims[TAYLOR_DIM_G]);
     fallback(TAYLOR_DIM_G, dims[TAYLOR_DIM_H]);
@@ -67,10 +67,10 @@ public:
     dims[TAYLOR_DIM_OFFSET] = first;
     checkCounts();
     if (aligned && (first < 0 || first + queries > keys))
-      fail("requires 0 <= offset and offset + T <= U, as this specification reads key arrays at query "
-           "positions, but got "
-           "offset ",
-           first, ", T = ", queries, ", U = ", keys);
+      fail("requires 0 <= offset and offset + T <= U, as ",
+           hasDocuments ? "every query stands at a key of its document"
+                        : "this specification reads key arrays at query positions",
+           ", but got offset ", first, ", T = ", queries, ", U = ", keys, "; give a key for every query");
     for (int i = TAYLOR_DIM_OFFSET + 1; i < TAYLOR_DIM_COUNT; ++i)
       dims[i] = 0;
   }
@@ -100,16 +100,20 @@ private:
   const std::string *owners[sizeDims] = {&none, &none, &none, &none, &none};
 };
 
+/// The numbers of documents are the one input that ascends.
+bool hasDocuments(const std::vector<TensorInfo> &infos) {
+  return std::ranges::any_of(infos, &TensorInfo::ascending);
+}
+
 /// Strides and data of one present tensor; its view for the overlap check, of rank -1 where it has no
-/// elements.
+/// elements: then its strides say nothing, and may be any.
 View checkMemory(const TensorInfo &info, const Slot &slot, const TaylorTensor &tensor, int64_t *strides) {
   const std::string &label = slot.label;
   int64_t element = dtypeSize(info.dtype), extent = element;
-  bool empty = false;
+  bool empty = std::find(tensor.sizes, tensor.sizes + tensor.rank, 0) != tensor.sizes + tensor.rank;
   for (int64_t i = 0; i < tensor.rank; ++i) {
     int64_t size = tensor.sizes[i], stride = tensor.strides[i], span;
-    empty |= size == 0;
-    if (size <= 1) {
+    if (size <= 1 || empty) {
       strides[i] = info.axes[i].isChannel() && i + 1 == tensor.rank ? 1 : 0;
       continue;
     }
@@ -238,7 +242,7 @@ void bind(const Manifest &manifest, int function, const TaylorTensor *tensors, i
       checkAlignment(tensor, slot.label, tensors[i], strides);
     call.data[i] = tensors[i].data;
   }
-  dims.finish(offset, manifest.aligned);
+  dims.finish(offset, manifest.aligned, hasDocuments(manifest.inputs));
   if (int64_t queries = call.dims[TAYLOR_DIM_T], keys = call.dims[TAYLOR_DIM_U],
       first = call.dims[TAYLOR_DIM_OFFSET];
       info.isRecurrent && (queries != keys || first != 0))
@@ -269,7 +273,7 @@ Dims inferDims(const std::vector<TensorInfo> &infos, const TaylorTensor *tensors
   DimsBuilder builder(dims);
   for (int64_t i = 0; i < count; ++i)
     builder.add(infos[i], infos[i].name, tensors[i]);
-  builder.finish(offset, aligned);
+  builder.finish(offset, aligned, hasDocuments(infos));
   return dims;
 }
 

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Cache.h"
+#include "runtime/CacheFolder.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
+#include "runtime/File.h"
+#include "runtime/Fork.h"
 #include "runtime/Hash.h"
 #include "runtime/Process.h"
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <mutex>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 
 namespace taylor::runtime {
@@ -23,25 +22,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double slowSeconds = 2;    // a progress line after this
-constexpr const char *layout = "v1"; // of the cache folder
+constexpr double slowSeconds = 2; // a progress line after this
 
 std::string readText(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    fail("could not read '", path, "': ", std::strerror(errno));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  try {
+    return readFile(path);
+  } catch (const Error &error) {
+    fail("could not read '", path, "': ", error.what());
+  }
 }
 
-void writeText(const fs::path &path, const std::string &text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file)
-    fail("could not write '", path.string(), "': ", std::strerror(errno));
-}
+BriefMutex versionsMutex;
 
 /// The compiler's identity: a hash of its file, remembered while the file stays as it is.
 std::string compilerVersion(const std::string &path) {
@@ -51,15 +42,18 @@ std::string compilerVersion(const std::string &path) {
   std::ostringstream stamp;
   stamp << path << ':' << status.st_dev << ':' << status.st_ino << ':' << status.st_size << ':'
         << status.st_mtim.tv_sec << '.' << status.st_mtim.tv_nsec;
-  static std::mutex mutex;
-  static std::map<std::string, std::string> known;
-  std::lock_guard<std::mutex> lock(mutex);
-  std::string &version = known[stamp.str()];
-  if (version.empty()) {
-    std::string bytes = readText(path);
-    version = std::to_string(wordChecksum(bytes.data(), bytes.size())) + "-" + std::to_string(bytes.size());
+  static auto *known =
+      new std::map<std::string, std::string>; // a thread may still run while the process ends
+  {
+    std::lock_guard lock(versionsMutex);
+    if (auto found = known->find(stamp.str()); found != known->end())
+      return found->second;
   }
-  return version;
+  std::string bytes = readText(path);
+  std::string version =
+      std::to_string(wordChecksum(bytes.data(), bytes.size())) + "-" + std::to_string(bytes.size());
+  std::lock_guard lock(versionsMutex);
+  return (*known)[stamp.str()] = version;
 }
 
 /// Name of the entry: everything that taylorc's result depends on, hashed. Each piece is led by its length,
@@ -76,46 +70,72 @@ std::string entryKey(const Specification &spec, const std::vector<std::string> &
   return sha256(text).substr(0, 40);
 }
 
-/// An exclusive lock on a file, held until destruction or the end of the process, however it ends.
-class FileLock {
-public:
-  FileLock(const fs::path &path, const std::string &what) {
-    descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor < 0)
-      fail("could not create '", path.string(), "': ", std::strerror(errno));
-    auto begin = std::chrono::steady_clock::now();
-    bool told = false;
-    while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK && errno != EINTR)
-        fail("could not lock '", path.string(), "': ", std::strerror(errno));
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
-      if (!told && waited.count() > slowSeconds) {
-        fprintf(stderr, "taylor: waiting for another process that compiles %s\n", what.c_str());
-        told = true;
-      }
-    }
-  }
-  ~FileLock() {
-    if (descriptor >= 0)
-      close(descriptor);
-  }
-  FileLock(const FileLock &) = delete;
-
-private:
-  int descriptor = -1;
+/// What stands in an entry before the artifact's trailer, which counts it among the bytes before it: for
+/// which key it was compiled. So an entry that got another one's name is not taken for it.
+struct KeySeal {
+  char magic[8];
+  char key[40];
 };
+constexpr char sealMagic[8] = {'T', 'A', 'Y', 'L', 'K', 'E', 'Y', '1'};
 
-/// The folder of entries, created if need be; throws where it cannot be written.
-fs::path entriesFolder() {
-  fs::path folder = fs::path(cacheFolder()) / layout;
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error || access(folder.c_str(), W_OK | X_OK) != 0)
-    fail("requires a cache folder that can be written, but got '", folder.string(),
-         "': set TAYLOR_CACHE_DIR or XDG_CACHE_HOME to another");
-  return folder;
+/// An artifact of taylorc as an entry of a key.
+std::string seal(const std::string &artifact, const std::string &key) {
+  KeySeal seal;
+  std::memcpy(seal.magic, sealMagic, sizeof(seal.magic));
+  std::memcpy(seal.key, key.data(), sizeof(seal.key));
+  std::string bytes = artifact.substr(0, artifact.size() - sizeof(TaylorTrailer));
+  bytes.append(reinterpret_cast<const char *>(&seal), sizeof(seal));
+  TaylorTrailer trailer = {TAYLOR_ARTIFACT_MAGIC, TAYLOR_ARTIFACT_ABI, bytes.size(),
+                           wordChecksum(bytes.data(), bytes.size())};
+  bytes.append(reinterpret_cast<const char *>(&trailer), sizeof(trailer));
+  return bytes;
 }
+
+/// Throws Error unless an intact entry is that of the key.
+void checkSeal(const std::string &entry, const std::string &key, const std::string &path) {
+  KeySeal seal = {};
+  if (entry.size() >= sizeof(seal) + sizeof(TaylorTrailer))
+    std::memcpy(&seal, entry.data() + entry.size() - sizeof(TaylorTrailer) - sizeof(seal), sizeof(seal));
+  if (std::memcmp(seal.magic, sealMagic, sizeof(seal.magic)) != 0)
+    fail("'", path, "': expected an entry of the kernel cache, but got an artifact without a key");
+  if (std::string found(seal.key, sizeof(seal.key)); found != key)
+    fail("'", path, "': expected the entry of key ", key, ", but got that of key ", found);
+}
+
+/// A manifest as an entry: a line that says for which key and text it is, and the text.
+std::string manifestEntry(const std::string &json, const std::string &key) {
+  return sha256(key + "\n" + json) + "\n" + json;
+}
+
+Manifest readManifestEntry(const std::string &entry, const std::string &key, const std::string &path) {
+  size_t line = entry.find('\n');
+  std::string json = line == std::string::npos ? "" : entry.substr(line + 1);
+  if (manifestEntry(json, key) != entry)
+    fail("'", path, "': expected the entry of key ", key, ", but got another one or a damaged one");
+  return Manifest::parse(json, /*partial=*/true);
+}
+
+void reportDamage(const Specification &spec, const Error &damage) {
+  fprintf(stderr, "taylor: compiling %s again: %s\n", spec.name.c_str(), damage.what());
+}
+
+/// A folder for one run of the compiler, removed at the end.
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    std::error_code error;
+    path = (fs::temp_directory_path(error) / "taylor-XXXXXX").string();
+    if (error || !mkdtemp(path.data()))
+      fail("requires a folder for temporary files, but got '", path,
+           "': ", error ? error.message() : std::strerror(errno), "; set TMPDIR to another");
+  }
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  std::string path;
+};
 
 /// `text` with the copy of a specification in the cache called by the specification's own name.
 std::string renamed(std::string text, const std::string &copy, const std::string &name) {
@@ -150,51 +170,54 @@ ProcessResult runCompiler(const Specification &spec, const std::vector<std::stri
   return result;
 }
 
-std::string pathOf(const fs::path &folder, const std::string &key, const char *suffix) {
-  return (folder / (key + suffix)).string();
-}
-
 bool executable(const fs::path &path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-/// Compiles under the lock into a name of its own, checks the result, and renames it: a killed compiler
-/// leaves a name that the next one overwrites, and no reader ever sees half a file.
+/// Compiles under the lock into its own name, checks the result, and makes an entry of it: a killed
+/// compiler leaves a name that the next one overwrites, and no reader ever sees half a file.
 std::shared_ptr<const Artifact> build(const Specification &spec, const std::vector<std::string> &options,
-                                      const std::string &compiler, const fs::path &folder,
+                                      const std::string &compiler, const CacheFolder &folder,
                                       const std::string &key) {
-  std::string source = pathOf(folder, key, ".mlir"), partial = pathOf(folder, key, ".partial.so");
-  std::string partialJson = pathOf(folder, key, ".partial.json");
-  std::error_code ignored;
-  fs::remove(partial, ignored);
-  writeText(source, spec.text);
-  std::vector<std::string> arguments = {compiler, source, "-o", partial};
+  std::string source = key + ".mlir", partial = key + ".compiled.so", partialJson = key + ".compiled.json";
+  folder.remove(partial);
+  folder.write(source, spec.text);
+  std::vector<std::string> arguments = {compiler, folder.pathOf(source), "-o", folder.pathOf(partial)};
   arguments.insert(arguments.end(), options.begin(), options.end());
+  std::shared_ptr<const Artifact> artifact;
   try {
     std::string warnings = runCompiler(spec, arguments, options).errors;
-    Artifact::load(partial); // throws where taylorc wrote something else
+    std::string bytes = folder.readOutput(partial);
+    Artifact::fromBytes(folder.pathOf(partial), bytes); // throws where taylorc wrote something else
+    std::string entry = key + ".so";
+    bytes = seal(bytes, key);
+    artifact = Artifact::fromBytes(folder.pathOf(entry), bytes);
+    folder.write(entry, bytes);
     fputs(warnings.c_str(), stderr);
   } catch (const Error &) {
-    fs::remove(partial, ignored);
-    fs::remove(partialJson, ignored);
-    fs::remove(source, ignored);
+    for (const std::string &name : {partial, partialJson, source})
+      folder.remove(name);
     throw;
   }
-  fs::rename(partialJson, pathOf(folder, key, ".json"), ignored); // for readers only
-  std::error_code error;
-  fs::rename(partial, pathOf(folder, key, ".so"), error);
-  if (error)
-    fail("could not rename '", partial, "': ", error.message());
-  return Artifact::load(pathOf(folder, key, ".so"));
+  folder.remove(partial);
+  try {
+    folder.rename(partialJson, key + ".json");
+  } catch (const Error &) { // for readers only
+  }
+  return artifact;
 }
 
-/// Runs taylorc for its standard output, on a copy of the specification that carries the key's name.
+/// Runs taylorc for its standard output, on a copy of the specification.
 std::string printLevel(const Specification &spec, const std::string &level,
-                       const std::vector<std::string> &options, const std::string &compiler,
-                       const fs::path &folder, const std::string &key) {
-  std::string source = pathOf(folder, key, ".mlir");
-  writeText(source, spec.text);
+                       const std::vector<std::string> &options, const std::string &compiler) {
+  TemporaryFolder folder;
+  std::string source = folder.path + "/specification.mlir";
+  std::ofstream file(source, std::ios::binary);
+  file << spec.text;
+  file.close();
+  if (!file)
+    fail("could not write '", source, "': ", std::strerror(errno), "; set TMPDIR to another folder");
   std::vector<std::string> arguments = {compiler, source, "--emit=" + level};
   arguments.insert(arguments.end(), options.begin(), options.end());
   return runCompiler(spec, arguments, options).output;
@@ -203,27 +226,15 @@ std::string printLevel(const Specification &spec, const std::string &level,
 } // namespace
 
 Specification Specification::read(const std::string &spec) {
-  if (spec.find('\n') != std::string::npos || spec.find("taylor.spec") != std::string::npos)
+  if (spec.find("taylor.spec") != std::string::npos)
     return {spec, "specification text"};
   std::error_code error;
-  if (!fs::is_regular_file(spec, error))
-    fail("expected the path of a specification or its text, but got '", spec, "', where there is no file");
-  return {readText(spec), spec};
-}
-
-std::string cacheFolder() {
-  auto variable = [](const char *name) {
-    const char *value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
-  if (std::string folder = variable("TAYLOR_CACHE_DIR"); !folder.empty())
-    return folder;
-  // The XDG specification says to ignore relative paths.
-  if (std::string folder = variable("XDG_CACHE_HOME"); !folder.empty() && folder[0] == '/')
-    return folder + "/taylor";
-  if (std::string home = variable("HOME"); !home.empty())
-    return home + "/.cache/taylor";
-  fail("requires a cache folder: set TAYLOR_CACHE_DIR, XDG_CACHE_HOME or HOME");
+  if (fs::is_regular_file(spec, error))
+    return {readText(spec), spec};
+  if (spec.find('\n') != std::string::npos)
+    return {spec, "specification text"};
+  fail("expected the path of a specification or its text, but got '", spec, "', where there is ",
+       fs::exists(spec, error) ? "something else than a file" : "no file");
 }
 
 std::string findCompiler() {
@@ -258,23 +269,29 @@ std::string findCompiler() {
 
 std::shared_ptr<const Artifact> compile(const Specification &spec, const std::vector<std::string> &options) {
   std::string compiler = findCompiler();
-  std::string key = entryKey(spec, options, compiler);
-  fs::path folder = entriesFolder();
-  std::string entry = pathOf(folder, key, ".so");
+  std::string key = entryKey(spec, options, compiler), entry = key + ".so";
+  CacheFolder folder;
+  bool isReported = false;
   auto tryEntry = [&]() -> std::shared_ptr<const Artifact> {
-    std::error_code error;
-    if (!fs::exists(entry, error))
+    std::optional<std::string> bytes = folder.read(entry);
+    if (!bytes)
       return nullptr;
     try {
-      return Artifact::load(entry);
+      std::string path = folder.pathOf(entry);
+      Artifact::check(path, *bytes); // before its code runs
+      checkSeal(*bytes, key, path);
+      return Artifact::fromBytes(path, *bytes);
     } catch (const Error &damage) {
-      fprintf(stderr, "taylor: compiling %s again: %s\n", spec.name.c_str(), damage.what());
+      if (!isReported)
+        reportDamage(spec, damage);
+      isReported = true;
       return nullptr;
     }
   };
   if (auto artifact = tryEntry())
     return artifact;
-  FileLock lock(pathOf(folder, key, ".lock"), spec.name);
+  folder.requireWritable();
+  FileLock lock(folder, key + ".lock", spec.name);
   if (auto artifact = tryEntry()) // another process was faster
     return artifact;
   return build(spec, options, compiler, folder, key);
@@ -284,33 +301,25 @@ Manifest compileManifest(const Specification &spec, const std::vector<std::strin
   std::vector<std::string> all = {"--emit=manifest"};
   all.insert(all.end(), options.begin(), options.end());
   std::string compiler = findCompiler();
-  std::string key = entryKey(spec, all, compiler);
-  fs::path folder = entriesFolder();
-  std::string entry = pathOf(folder, key, ".manifest.json");
-  std::error_code error;
-  if (fs::exists(entry, error))
+  std::string key = entryKey(spec, all, compiler), entry = key + ".manifest";
+  CacheFolder folder;
+  if (std::optional<std::string> text = folder.read(entry))
     try {
-      return Manifest::parse(readText(entry), /*partial=*/true);
-    } catch (const Error &) { // a damaged entry is written again
+      return readManifestEntry(*text, key, folder.pathOf(entry));
+    } catch (const Error &damage) {
+      reportDamage(spec, damage);
     }
-  FileLock lock(pathOf(folder, key, ".lock"), spec.name);
-  std::string partial = pathOf(folder, key, ".partial.json");
-  std::string json = printLevel(spec, "manifest", options, compiler, folder, key);
+  folder.requireWritable();
+  FileLock lock(folder, key + ".lock", spec.name);
+  std::string json = printLevel(spec, "manifest", options, compiler);
   Manifest manifest = Manifest::parse(json, /*partial=*/true);
-  writeText(partial, json);
-  fs::rename(partial, entry, error);
+  folder.write(entry, manifestEntry(json, key));
   return manifest;
 }
 
 std::string compileText(const Specification &spec, const std::string &level,
                         const std::vector<std::string> &options) {
-  std::vector<std::string> all = {"--emit=" + level};
-  all.insert(all.end(), options.begin(), options.end());
-  std::string compiler = findCompiler();
-  std::string key = entryKey(spec, all, compiler);
-  fs::path folder = entriesFolder();
-  FileLock lock(pathOf(folder, key, ".lock"), spec.name);
-  return printLevel(spec, level, options, compiler, folder, key);
+  return printLevel(spec, level, options, findCompiler());
 }
 
 } // namespace taylor::runtime

@@ -8,7 +8,8 @@
 
 namespace taylor::runtime {
 
-/// A specification by the path of its file or by its text. Text has a line break or the word "taylor.spec".
+/// A specification by the path of its file or by its text. Text has the word "taylor.spec", or a line break
+/// and no file of this name.
 struct Specification {
   std::string text; ///< Contents.
   std::string name; ///< For messages: the path, or "specification text".
@@ -28,9 +29,6 @@ Manifest compileManifest(const Specification &spec, const std::vector<std::strin
 /// Error as `compile` does.
 std::string compileText(const Specification &spec, const std::string &level,
                         const std::vector<std::string> &options);
-
-/// $TAYLOR_CACHE_DIR, else $XDG_CACHE_HOME/taylor, else ~/.cache/taylor.
-std::string cacheFolder();
 
 /// The compiler: $TAYLORC, else beside this library or program (there, or in ../bin), else in PATH.
 /// Throws Error that says how to get it.

@@ -12,7 +12,7 @@ struct Profile;
 }
 
 /// At most this many tensors in one function; more are refused on load.
-constexpr int maxTensors = 128;
+constexpr int maxTensors = TAYLOR_MAX_TENSORS;
 
 /// A call whose arguments have been checked: what the artifact's entry points take.
 struct BoundCall {

@@ -5,8 +5,7 @@
 #include "runtime/Manifest.h"
 #include "runtime/cuda/Program.h"
 #include "runtime/ptx/Interpreter.h"
-#include <mutex>
-#include <optional>
+#include <atomic>
 
 namespace taylor::runtime {
 
@@ -33,6 +32,7 @@ class DeviceCode {
 public:
   /// `manifest` and the images' bytes outlive this.
   DeviceCode(const std::string &name, const Manifest &manifest, std::vector<cuda::Image> images);
+  ~DeviceCode();
 
   /// Bytes of workspace that suffice for every target. `form`: as Executor's.
   int64_t workspaceSize(int function, const Dims &dims, std::string_view form) const;
@@ -59,8 +59,7 @@ private:
   const Manifest &manifest;
   std::vector<cuda::Image> images;
   cuda::Program program;
-  std::mutex mutex; // of `interpreted`
-  std::optional<Interpreted> interpreted;
+  std::atomic<const Interpreted *> interpreted{nullptr}; // no lock, which a forked child could find locked
 };
 
 } // namespace taylor::runtime

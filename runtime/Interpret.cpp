@@ -6,6 +6,7 @@
 #include "runtime/Memory.h"
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 namespace taylor::runtime {
 namespace {
@@ -44,25 +45,33 @@ void joinOverlaps(std::vector<ptx::MemoryRange> &ranges) {
 
 } // namespace
 
-/// The first PTX text that the interpreter takes, in the order of the artifact; parsed once.
+/// The first PTX text that the interpreter takes, in the order of the artifact; kept when it is parsed. Two
+/// threads may both parse it.
 const DeviceCode::Interpreted &DeviceCode::parsed() {
-  std::lock_guard lock(mutex);
+  if (const Interpreted *known = interpreted.load(std::memory_order_acquire))
+    return *known;
   std::string failure =
       "'" + name + "' has cubins only, which need a GPU: compile it with taylorc, which adds PTX";
-  for (size_t i = 0; !interpreted && i < images.size(); ++i) {
+  std::unique_ptr<Interpreted> mine;
+  for (size_t i = 0; !mine && i < images.size(); ++i) {
     if (!images[i].isPtx)
       continue;
     try {
       ptx::Module module = ptx::parse(images[i].bytes, name + " (" + images[i].target + ")");
-      interpreted.emplace(Interpreted{manifest.target(images[i].target), std::move(module)});
+      mine.reset(new Interpreted{manifest.target(images[i].target), std::move(module)});
     } catch (const Error &error) {
       failure = error.what();
     }
   }
-  if (!interpreted)
+  if (!mine)
     throw Error(failure);
-  return *interpreted;
+  const Interpreted *known = nullptr;
+  if (interpreted.compare_exchange_strong(known, mine.get(), std::memory_order_acq_rel))
+    known = mine.release();
+  return *known;
 }
+
+DeviceCode::~DeviceCode() { delete interpreted.load(); }
 
 void DeviceCode::interpret(int function, const BoundCall &call, const Executor &executor) {
   const auto &[target, module] = parsed();

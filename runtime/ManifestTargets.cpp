@@ -19,9 +19,9 @@ void checkFields(const Json &object, std::initializer_list<const char *> known, 
 
 namespace {
 
-constexpr int64_t mostThreads = 1024;                  // of a block, on every GPU
-constexpr int64_t mostShared = 1 << 20;                // bytes; no GPU has as much
-constexpr size_t mostExtents = 8, mostArguments = 128; // of a kernel
+constexpr int64_t mostThreads = 1024;                                   // of a block, on every GPU
+constexpr int64_t mostShared = 1 << 20;                                 // bytes; no GPU has as much
+constexpr size_t mostExtents = 8, mostArguments = TAYLOR_MAX_ARGUMENTS; // of a kernel
 
 std::vector<Extent> parseExtents(const Json &object, const char *key, const std::string &where) {
   std::vector<Extent> extents;

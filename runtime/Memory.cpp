@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Memory.h"
 #include "runtime/Error.h"
+#include "runtime/Fork.h"
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -9,7 +10,7 @@
 #include <mutex>
 #include <new>
 #include <tuple>
-#include <vector>
+#include <utility>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -23,6 +24,9 @@ struct ResultHeader {
 };
 constexpr size_t kHeaderBytes = 64;
 
+// Both lists live as long as the process: a thread may still run while it ends.
+BriefMutex resultsMutex, workspacesMutex;
+
 /// Memory of results that nobody reads any more. No call of it allocates: it is asked where memory is short.
 class FreeResults {
 public:
@@ -30,7 +34,7 @@ public:
 
   /// A block of at least so many bytes and at most an eighth more, the newest such; null if there is none.
   void *take(size_t bytes) {
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard lock(resultsMutex);
     for (size_t i = count; i-- > 0;)
       if (size_t size = bytesOf(blocks[i]); size >= bytes && size <= bytes + bytes / 8) {
         void *block = blocks[i];
@@ -42,7 +46,7 @@ public:
 
   /// Keeps a block, which is smaller than `mostBytes`; frees older ones.
   void give(void *block) {
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard lock(resultsMutex);
     while (count == mostBlocks || (count > 0 && sum + bytesOf(block) > mostBytes)) {
       void *oldest = blocks[0];
       remove(0);
@@ -53,7 +57,7 @@ public:
   }
 
   void drop() {
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard lock(resultsMutex);
     while (count > 0) {
       void *block = blocks[count - 1];
       remove(count - 1);
@@ -62,7 +66,7 @@ public:
   }
 
   size_t bytes() {
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard lock(resultsMutex);
     return sum;
   }
 
@@ -75,24 +79,19 @@ private:
     --count;
   }
 
-  std::mutex mutex;
   std::array<void *, mostBlocks> blocks{}; // the oldest first
   size_t count = 0, sum = 0;
 };
 
-// Never destroyed: a thread may still run while the process ends.
-FreeResults &freeResults() {
-  static FreeResults *shared = new FreeResults;
-  return *shared;
-}
+constinit FreeResults freeResults;
 
 /// 64-byte aligned. Kept results are freed before it gives up; null where there is no memory then.
 void *allocate(size_t size) {
   auto aligned = [&] { return std::aligned_alloc(64, (size + 63) / 64 * 64); };
   void *pointer = aligned();
-  if (pointer || freeResults().bytes() == 0)
+  if (pointer || freeResults.bytes() == 0)
     return pointer;
-  freeResults().drop();
+  freeResults.drop();
   return aligned();
 }
 
@@ -118,16 +117,57 @@ struct Scratch {
 };
 
 /// Free workspaces of the process.
-struct Pool {
-  static constexpr size_t keep = 4; // more than this many are freed, the smallest first
-  std::mutex mutex;
-  std::vector<std::pair<size_t, void *>> free; // ascending
+class FreeWorkspaces {
+public:
+  using Piece = std::pair<size_t, void *>; // bytes, address
+
+  /// The smallest of at least so many bytes. Without one, the largest goes to `outgrown`: a larger one takes
+  /// its place instead of joining it.
+  Piece take(size_t bytes, void *&outgrown) {
+    std::lock_guard lock(workspacesMutex);
+    auto *end = pieces.begin() + count;
+    auto *fit = std::lower_bound(pieces.begin(), end, Piece(bytes, nullptr));
+    if (fit != end) {
+      Piece piece = *fit;
+      std::copy(fit + 1, end, fit);
+      --count;
+      return piece;
+    }
+    if (count > 0)
+      outgrown = pieces[--count].second;
+    return {0, nullptr};
+  }
+
+  /// Keeps a workspace; the smallest of too many, which the caller frees, or null.
+  void *give(Piece piece) {
+    std::lock_guard lock(workspacesMutex);
+    auto *end = pieces.begin() + count;
+    auto *place = std::lower_bound(pieces.begin(), end, piece);
+    std::copy_backward(place, end, end + 1);
+    *place = piece;
+    if (++count <= mostPieces)
+      return nullptr;
+    void *smallest = pieces[0].second;
+    std::copy(pieces.begin() + 1, pieces.end(), pieces.begin());
+    --count;
+    return smallest;
+  }
+
+  size_t bytes() {
+    std::lock_guard lock(workspacesMutex);
+    size_t sum = 0;
+    for (size_t i = 0; i < count; ++i)
+      sum += pieces[i].first;
+    return sum;
+  }
+
+private:
+  static constexpr size_t mostPieces = 4;
+  std::array<Piece, mostPieces + 1> pieces{}; // ascending; one more than stays
+  size_t count = 0;
 };
 
-Pool &pool() {
-  static Pool *shared = new Pool; // as freeResults()
-  return *shared;
-}
+constinit FreeWorkspaces freeWorkspaces;
 
 } // namespace
 
@@ -145,30 +185,13 @@ void *threadScratch(size_t size) {
   return scratch.pointer;
 }
 
-size_t keptMemory() {
-  size_t bytes = scratchBytes;
-  std::lock_guard<std::mutex> lock(pool().mutex);
-  for (auto &[size, pointer] : pool().free)
-    bytes += size;
-  return bytes + freeResults().bytes();
-}
+size_t keptMemory() { return scratchBytes + freeWorkspaces.bytes() + freeResults.bytes(); }
 
 Workspace::Workspace(size_t size) {
   void *outgrown = nullptr;
-  {
-    std::lock_guard<std::mutex> lock(pool().mutex);
-    auto &free = pool().free;
-    auto fit = std::lower_bound(free.begin(), free.end(), std::make_pair(size, (void *)nullptr));
-    if (fit != free.end()) {
-      std::tie(bytes, pointer) = *fit;
-      free.erase(fit);
-      return;
-    }
-    if (!free.empty()) { // grow the largest instead of keeping it beside the new one
-      outgrown = free.back().second;
-      free.pop_back();
-    }
-  }
+  std::tie(bytes, pointer) = freeWorkspaces.take(size, outgrown);
+  if (pointer)
+    return;
   std::free(outgrown);
   pointer = allocate(size);
   if (!pointer)
@@ -177,26 +200,15 @@ Workspace::Workspace(size_t size) {
 }
 
 Workspace::~Workspace() {
-  if (!pointer)
-    return;
-  void *excess = nullptr;
-  {
-    std::lock_guard<std::mutex> lock(pool().mutex);
-    auto &free = pool().free;
-    free.insert(std::lower_bound(free.begin(), free.end(), std::make_pair(bytes, pointer)), {bytes, pointer});
-    if (free.size() > Pool::keep) {
-      excess = free.front().second;
-      free.erase(free.begin());
-    }
-  }
-  std::free(excess);
+  if (pointer)
+    std::free(freeWorkspaces.give({bytes, pointer}));
 }
 
 void *allocateResult(size_t size) {
   if (size > SIZE_MAX - 2 * kHeaderBytes)
     throw std::bad_alloc();
   size_t bytes = size + kHeaderBytes;
-  void *block = size >= kLeastKeptResult ? freeResults().take(bytes) : nullptr;
+  void *block = size >= kLeastKeptResult ? freeResults.take(bytes) : nullptr;
   if (!block) {
     block = allocate(bytes);
     if (!block)
@@ -214,9 +226,9 @@ void freeResult(void *pointer) noexcept {
   if (bytes < kLeastKeptResult + kHeaderBytes || bytes > FreeResults::mostBytes)
     std::free(block);
   else
-    freeResults().give(block);
+    freeResults.give(block);
 }
 
-void dropKeptResults() noexcept { freeResults().drop(); }
+void dropKeptResults() noexcept { freeResults.drop(); }
 
 } // namespace taylor::runtime

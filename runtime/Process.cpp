@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Process.h"
 #include "runtime/Error.h"
+#include "runtime/Fork.h"
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -15,25 +16,25 @@ extern char **environ;
 namespace taylor::runtime {
 namespace {
 
+/// Its end is seen when the program has ended: no child that another thread forks keeps it open.
 struct Pipe {
   int read = -1, write = -1;
   Pipe() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-      fail("could not create a pipe: ", std::strerror(errno));
-    read = ends[0];
-    write = ends[1];
+    UnsharedDescriptors::open(
+        [&] {
+          int ends[2];
+          if (pipe2(ends, O_CLOEXEC) != 0)
+            fail("could not create a pipe: ", std::strerror(errno));
+          read = ends[0];
+          write = ends[1];
+        },
+        {&read, &write});
   }
   ~Pipe() {
     closeWrite();
-    if (read >= 0)
-      close(read);
+    UnsharedDescriptors::close(read);
   }
-  void closeWrite() {
-    if (write >= 0)
-      close(write);
-    write = -1;
-  }
+  void closeWrite() { UnsharedDescriptors::close(write); }
 };
 
 /// Reads what is there; false at the end of the stream.

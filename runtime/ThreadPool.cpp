@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/ThreadPool.h"
+#include "runtime/Fork.h"
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 
 namespace taylor::runtime {
 namespace {
@@ -27,7 +27,7 @@ struct ThreadPool::State {
   std::condition_variable work, done;
   std::deque<Job *> jobs; // with tasks left to take
   int64_t workers = 0;
-  pid_t owner = getpid();
+  const unsigned generation = forkGeneration();
 
   /// Takes and runs one task of `job`; the lock is held before and after.
   void step(Job *job, std::unique_lock<std::mutex> &lock) {
@@ -57,12 +57,18 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool() : state(new State) {}
 
 ThreadPool &ThreadPool::shared() {
-  static std::mutex mutex;
-  static ThreadPool *pool = nullptr;
-  std::lock_guard<std::mutex> lock(mutex);
-  // A forked child has none of its parent's threads.
-  if (!pool || pool->state->owner != getpid())
-    pool = new ThreadPool;
+  // A forked child has none of its parent's threads, and must not touch the lock that one of them may hold.
+  static constinit std::atomic<ThreadPool *> current{nullptr};
+  ThreadPool *pool = current.load(std::memory_order_acquire);
+  while (!pool || pool->state->generation != forkGeneration()) {
+    auto *mine = new ThreadPool;
+    if (current.compare_exchange_strong(pool, mine, std::memory_order_acq_rel)) {
+      pool = mine;
+    } else { // another thread was faster
+      delete mine->state;
+      delete mine;
+    }
+  }
   return *pool;
 }
 

@@ -27,7 +27,9 @@ extern "C" {
 #define TAYLOR_ARTIFACT_ABI 2
 #define TAYLOR_ARTIFACT_MAGIC 0x31524C5941540A7FULL /* "\x7F\nTAYLR1" read as a little-endian word */
 #define TAYLOR_ARTIFACT_SYMBOL "taylor_artifact"
-#define TAYLOR_MAX_RANK 8
+#define TAYLOR_MAX_RANK 8        /* axes of a tensor */
+#define TAYLOR_MAX_TENSORS 128   /* of a function */
+#define TAYLOR_MAX_ARGUMENTS 128 /* of a GPU's kernel: tensors and arrays of the workspace */
 
 /* Sizes known only at run time, in elements: the order of TaylorCall.dims. Channel sizes (d, e, free axes)
  * are fixed at compile time and stand in the manifest. `offset` is the position of query 0:

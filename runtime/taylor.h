@@ -8,9 +8,10 @@
  *   if (taylor_run(kernel, "forward", tensors, 5, NULL)) fail(taylor_last_error());
  *   taylor_unload(kernel);
  *
- * Every function may be called from any thread; one kernel may run in several threads at once. A function
- * that returns int returns 0, or 1 and leaves a message for taylor_last_error() of the calling thread.
- * Nothing is written to a tensor before every argument has been checked. */
+ * Every function may be called from any thread; one kernel may run in several threads at once. A forked child
+ * goes on with its parent's kernels, on the processor, whatever other threads of the parent did meanwhile. A
+ * function that returns int returns 0, or 1 and leaves a message for taylor_last_error() of the calling
+ * thread. Nothing is written to a tensor before every argument has been checked. */
 #ifndef TAYLOR_RUNTIME_TAYLOR_H
 #define TAYLOR_RUNTIME_TAYLOR_H
 #include <stddef.h>
@@ -39,11 +40,12 @@ typedef enum TaylorDevice {
 } TaylorDevice;
 
 /* A view of the caller's memory. Sizes and strides are in elements, one per axis in the manifest's order;
- * strides are at least 0, and an axis of size 1 may have any. Where the last axis is a channel (d, e or a
- * free axis) its stride is 1. Data is aligned to one element; on a GPU, where the manifest says aligned16, to
- * 16 bytes, and so are the strides. data == NULL says that the tensor is absent:
- * allowed for saved tensors of "forward", gradients of "backward", and tensors without elements; the other
- * fields are then ignored where the tensor is optional. Tensors that are written must not overlap any other.
+ * strides are at least 0, and an axis of size 1, or of a tensor without elements, may have any. Where the
+ * last axis is a channel (d, e or a free axis) its stride is 1. Data is aligned to one element; on a GPU,
+ * where the manifest says aligned16, to 16 bytes, and so are the strides. data == NULL says that the tensor
+ * is absent: allowed for saved tensors of "forward", gradients of "backward", and tensors without elements;
+ * the other fields are then ignored where the tensor is optional. Tensors that are written must not overlap
+ * any other.
  */
 typedef struct TaylorTensor {
   void *data;

@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/SeparableSums.h"
+#include "runtime/artifact.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -147,6 +148,32 @@ static bool sumsFinitelyManyOrders(ModuleOp module) {
       .wasInterrupted();
 }
 
+/// What the runtime would refuse to load, said before it is compiled: a message, empty if there is nothing.
+static std::string checkLimits(const Manifest &manifest, ModuleOp module) {
+  const ManifestTensor *wide = nullptr;
+  auto look = [&](const ManifestTensor &tensor) {
+    if (tensor.axes.size() > TAYLOR_MAX_RANK)
+      wide = &tensor;
+  };
+  llvm::for_each(manifest.inputs, look);
+  llvm::for_each(manifest.outputs, look);
+  llvm::for_each(manifest.saved, look);
+  if (wide)
+    return llvm::formatv(
+        "unsupported array '{0}' of {1} axes: kernels take at most {2}; join some of its axes", wide->name,
+        wide->axes.size(), TAYLOR_MAX_RANK);
+  for (auto function : module.getOps<FunctionOp>()) {
+    auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
+    if (size_t count = function.getBody().getNumArguments() + yield.getNumOperands();
+        count > TAYLOR_MAX_TENSORS)
+      return llvm::formatv(
+          "unsupported {0} of {1} arrays (what it reads and writes): kernels take at most {2}; join "
+          "inputs of one shape along a further axis",
+          function.getSymName().rsplit('.').second, count, TAYLOR_MAX_TENSORS);
+  }
+  return "";
+}
+
 LogicalResult Driver::lowerToPairwise() {
   SpecializePassOptions specialize;
   specialize.headDim = options.headDim;
@@ -180,6 +207,8 @@ LogicalResult Driver::lowerToPairwise() {
       })))
     return failure();
   manifest.addFunctions(*module, recurrent);
+  if (std::string message = checkLimits(manifest, *module); !message.empty())
+    return module->emitError() << message;
   isFinite = isFinite || sumsFinitelyManyOrders(*module);
   return success();
 }

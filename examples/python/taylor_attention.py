@@ -4,6 +4,7 @@
 q is [B, H, T, d], k [B, G, U, d] and v [B, G, U, e], in any strides; further inputs of a specification (gates, learned
 weights) follow v in its order, and one of fewer inputs is given as many. `spec` is the path of a .mlir file or its text, `options` are taylorc's: "--set order=6".
 `documents`, integers [B, U], numbers the document of each key of a packed sequence, from below: each is attended to by itself.
+A specification with several outputs gives its first; with `all_outputs=True` the result is a list of them all.
 """
 import os
 import pathlib
@@ -30,7 +31,7 @@ def tensors(inputs):
     return list(inputs)
 
 
-def attention(q, k=None, v=None, *more, spec, options="", offset=None, documents=None):
+def attention(q, k=None, v=None, *more, spec, options="", offset=None, documents=None, all_outputs=False):
     inputs = tensors([q, k, v, *more])
     if documents is not None:
         if not isinstance(documents, torch.Tensor) or documents.dtype not in (torch.int32, torch.int64):
@@ -41,11 +42,12 @@ def attention(q, k=None, v=None, *more, spec, options="", offset=None, documents
                 raise ValueError("expected numbers of documents in the range of int32")
         inputs.append(documents.to(torch.int32))
         options += " --documents"
-    return torch.ops.taylor.attention(inputs, str(spec), options, offset)[0]
+    outputs = torch.ops.taylor.attention(inputs, str(spec), options, offset)
+    return outputs if all_outputs else outputs[0]
 
 
 class Decoder:
-    """Attention over a sequence that grows: what earlier tokens left (states, or keys and values) is kept. No gradients.
+    """Attention over a sequence that grows: what earlier tokens left (states, or keys and values) is kept. No gradients. Can be copied and pickled.
 
     `head_dim` and `value_dim` are the channels d and e, `dtype` is the storage type, `parameters` are the specification's, by name.
     """

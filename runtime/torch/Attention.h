@@ -13,6 +13,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/ScalarType.h>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,6 +57,10 @@ public:
   /// Inputs with axes, source and initial distribution; outputs; sizes. Of the kernel for options.dtype.
   const Manifest &manifest() const { return *description; }
 
+  /// What AttentionOptions::spec takes for the same attention, whatever becomes of the file: the text, or of
+  /// an artifact its path and checksum.
+  const std::string &specification() const { return spec; }
+
   /// The first output on inputs in the manifest's order, [B, H, T, e] for an attention, differentiable once.
   /// Other head sizes and dtypes than those of the constructor compile another kernel. `offset` is the
   /// position of query 0, U - T by default. Inputs may be strided views ([B, T, H, d] permuted); a last axis
@@ -75,7 +80,8 @@ public:
                                std::optional<int64_t> offset = std::nullopt) const;
 
 private:
-  std::string spec, options; ///< As the operator takes them.
+  std::string spec, options;           ///< As the operator takes them.
+  std::shared_ptr<const void> program; ///< What was compiled for them, kept as long as this.
   std::shared_ptr<const Manifest> description;
 };
 

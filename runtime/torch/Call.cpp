@@ -229,14 +229,19 @@ Problem problemOf(const Program &program, at::TensorList inputs) {
            "', but got ", c10::toString(input.scalar_type()));
     dtype = TaylorDtype(found);
   }
-  // The axis may stand anywhere; sizes may be traced symbols, which a kernel fixes.
+  // The axis may stand anywhere; sizes may be traced symbols, which a kernel fixes. 0 is no size of one.
   auto sizeOf = [&](int i, const char *axis) -> int64_t {
     if (i < 0)
       return 0;
     const auto &axes = signature.inputs[i].axes;
     for (size_t j = 0; j < axes.size(); ++j)
-      if (axes[j].name == axis)
-        return inputs[i].sym_size(int64_t(j)).guard_int(__FILE__, __LINE__);
+      if (axes[j].name == axis) {
+        int64_t size = inputs[i].sym_size(int64_t(j)).guard_int(__FILE__, __LINE__);
+        if (size == 0)
+          fail("expected a size of at least 1 of axis ", axis, " of '", signature.inputs[i].name,
+               "', but got 0");
+        return size;
+      }
     return 0;
   };
   return {dtype, sizeOf(program.dInput, "d"), sizeOf(program.eInput, "e")};
@@ -395,8 +400,8 @@ Tensors runStep(Program &program, at::TensorList inputs, at::TensorList states,
     const Slot &slot = info.slots[before];
     const TensorInfo &state = manifest.inputs[slot.index];
     const at::Tensor &tensor = all[slot.index];
-    bool strided =
-        tensor.dim() > 0 && state.axes.back().isChannel() && tensor.size(-1) > 1 && tensor.stride(-1) != 1;
+    bool strided = tensor.numel() > 0 && tensor.dim() > 0 && state.axes.back().isChannel() &&
+                   tensor.size(-1) > 1 && tensor.stride(-1) != 1;
     if (strided || (kernel.aligned(slot) && !isAligned16(tensor, state)))
       fail("requires states that the kernel can work on where they are, but '", state.name,
            "' has other strides or another alignment; give it contiguous");

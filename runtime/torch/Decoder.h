@@ -36,6 +36,8 @@ public:
   explicit Decoder(AttentionOptions options);
 
   Kind kind() const { return how; }
+  /// As Attention::specification().
+  const std::string &specification() const { return attention.specification(); }
   /// Inputs that extend() takes, and outputs: without states.
   const std::vector<TensorInfo> &inputs() const { return given; }
   const std::vector<TensorInfo> &outputs() const { return made; }

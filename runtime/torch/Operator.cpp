@@ -6,6 +6,7 @@
 #include "runtime/torch/Call.h"
 #include "runtime/torch/Cuda.h"
 #include "runtime/torch/Describe.h"
+#include <ATen/FuncTorchTLS.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
@@ -159,9 +160,23 @@ void refuseTangents(at::TensorList tensors) {
         "mode (backward(), torch.autograd.grad)");
 }
 
+/// libtorch's own message is about C++ functions of autograd, which the caller has not written.
+void refuseTransforms() {
+  const auto &transforms = at::functorch::functorchTLSAccessor();
+  if (!transforms)
+    return;
+  try {
+    transforms->checkSupportsCppAutogradFunction();
+  } catch (const c10::Error &) {
+    TORCH_CHECK(false,
+                "taylor: unsupported gradient inside torch.func (grad, vjp, jacrev); take backward() or "
+                "torch.autograd.grad");
+  }
+}
+
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
 public:
-  /// `program` is that of spec and options.
+  /// `program` is that of `spec`, its identity, and `options`.
   static variable_list forward(AutogradContext *context, at::TensorList inputs, Program *program, Text spec,
                                Text options, Offset offset) {
     at::AutoDispatchBelowADInplaceOrView guard;
@@ -211,10 +226,12 @@ public:
 Tensors attentionAutograd(at::TensorList inputs, Text spec, Text options, Offset offset) {
   refuseTangents(inputs);
   if (needsGradient(inputs)) {
+    refuseTransforms();
     auto program = checked([&] { return Program::find(spec, options); });
     Tensors all;
     at::TensorList completed = checked([&] { return complete(*program, inputs, all); });
-    return AttentionFunction::apply(completed, program.get(), spec, options, offset);
+    // By its text and not by its path: the file may change before the backward, traced or not.
+    return AttentionFunction::apply(completed, program.get(), Text(program->identity()), options, offset);
   }
   at::AutoDispatchBelowADInplaceOrView guard;
   return attentionOperator().call(inputs, spec, options, offset);
@@ -276,6 +293,14 @@ Tensors attentionAutocast(at::TensorList inputs, Text spec, Text options, Offset
   return attentionOperator().call(cast, spec, options, offset);
 }
 
+// ---- torch.func.vmap ----
+
+/// A specification has an axis for batches, which a mapped one can be joined with.
+void refuseBatches(const c10::OperatorHandle &op, torch::jit::Stack *) {
+  TORCH_CHECK(false, "taylor: unsupported torch.func.vmap (and is_grads_batched, jacrev) of ",
+              op.schema().name(), "; join the mapped axis with the batch: x.flatten(0, 1)");
+}
+
 } // namespace
 
 TORCH_LIBRARY(taylor, m) {
@@ -315,6 +340,15 @@ TORCH_LIBRARY_IMPL(taylor, Autograd, m) {
   m.impl("backward", backwardAutograd);
 }
 
+void refuseBatchesOfAll(torch::Library &m) {
+  for (const char *name : {"attention", "step", "forward", "backward"})
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&refuseBatches>());
+}
+
+TORCH_LIBRARY_IMPL(taylor, FuncTorchBatched, m) { refuseBatchesOfAll(m); }
+
+TORCH_LIBRARY_IMPL(taylor, Batched, m) { refuseBatchesOfAll(m); } // is_grads_batched
+
 TORCH_LIBRARY_IMPL(taylor, AutocastCPU, m) {
   m.impl("attention", attentionAutocast<c10::DispatchKey::AutocastCPU, c10::DeviceType::CPU>);
 }
@@ -352,12 +386,14 @@ Attention::Attention(const AttentionOptions &given) {
     else if (given.dtype != at::kFloat)
       runtime::fail("expected dtype Float, BFloat16, Half or Double, but got ", c10::toString(given.dtype));
     std::string_view name = given.spec == spec ? std::string_view() : std::string_view(given.spec);
-    auto program = Program::find(spec, options, name);
+    auto found = Program::find(spec, options, name);
     int64_t valueDim = given.valueDim > 0 ? given.valueDim : given.headDim;
     Place place{given.device, given.device == TAYLOR_CUDA ? &targetOfGpu(0) : nullptr};
-    const runtime::Artifact &artifact = program->kernel(dtype, program->dInput < 0 ? 0 : given.headDim,
-                                                        program->eInput < 0 ? 0 : valueDim, place, name);
+    const runtime::Artifact &artifact = found->kernel(dtype, found->dInput < 0 ? 0 : given.headDim,
+                                                      found->eInput < 0 ? 0 : valueDim, place, name);
     description = std::make_shared<const Manifest>(artifact.manifest());
+    spec = found->identity();
+    program = std::move(found);
   });
 }
 

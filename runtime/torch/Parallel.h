@@ -5,7 +5,8 @@
 
 namespace taylor {
 
-/// Threads that torch would use here (at::get_num_threads; 1 inside a parallel region).
+/// Threads that torch would use here (at::get_num_threads; 1 inside a parallel region), or 1 where others
+/// have come late. Says once on stderr where they are more than the processors.
 int64_t parallelThreads();
 
 /// A TaylorParallelFor on torch's intra-op threads.

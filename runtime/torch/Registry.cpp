@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/torch/Registry.h"
 #include "runtime/Error.h"
+#include "runtime/Fork.h"
 #include <algorithm>
 #include <array>
-#include <shared_mutex>
+#include <chrono>
 #include <sstream>
 #include <sys/stat.h>
+#include <thread>
+#include <torch/csrc/autograd/graph_task.h>
 #include <unordered_map>
 
 namespace taylor {
@@ -22,9 +25,14 @@ struct Stamp {
   bool operator==(const Stamp &) const = default;
 };
 
-Stamp stampOf(const std::string &spec) {
+Stamp stampOf(std::string_view spec) {
+  constexpr size_t longestPath = 4095;
+  if (spec.size() > longestPath || spec.find("taylor.spec") != std::string_view::npos)
+    return {};
+  std::array<char, longestPath + 1> path;
+  *std::ranges::copy(spec, path.begin()).out = '\0';
   struct stat status;
-  if (spec.size() > 4096 || spec.find('\n') != std::string::npos || stat(spec.c_str(), &status) != 0)
+  if (stat(path.data(), &status) != 0)
     return {};
   return {int64_t(status.st_ino), status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
@@ -32,25 +40,61 @@ Stamp stampOf(const std::string &spec) {
 struct Known {
   Stamp stamp;
   std::shared_ptr<Program> program;
+  std::weak_ptr<Program> alias; ///< Of an identity: the program of a file, which goes with it.
 };
 
 /// All programs of the process, by specification and options.
 struct Programs {
-  std::shared_mutex mutex;
   std::unordered_map<std::string, Known> known;
+  /// Of files that have changed since: a backward may still ask for them.
+  std::array<std::shared_ptr<Program>, 16> replaced;
+  size_t nextReplaced = 0;
 };
+
+/// Of all programs, and of what a program has compiled so far.
+runtime::BriefMutex programsMutex;
 
 Programs &programs() {
   static Programs *all = new Programs; // never destroyed: Python may call during the end of the process
   return *all;
 }
 
-/// The program asked for last in this thread: a model calls the same one again and again.
+/// The programs asked for last in this thread: a model calls the same ones again and again.
 struct Recent {
   std::string spec, options;
   Stamp stamp;
   std::shared_ptr<Program> program;
 };
+struct Recents {
+  std::array<Recent, 4> list;
+  size_t next = 0;
+};
+
+std::string keyOf(std::string_view spec, std::string_view options) {
+  return std::to_string(spec.size()) + ":" + std::string(spec) + std::string(options);
+}
+
+/// What identity() says of an artifact: "PATH.so#CHECKSUM", in 16 hexadecimal digits.
+constexpr size_t checksumDigits = 16;
+
+std::string pinArtifact(const std::string &path, uint64_t checksum) {
+  std::string digits(checksumDigits, '0');
+  for (size_t i = checksumDigits; i-- > 0; checksum /= 16)
+    digits[i] = "0123456789abcdef"[checksum % 16];
+  return path + "#" + digits;
+}
+
+/// The path of an artifact that is named by its path, or by what pinArtifact() makes of it; else "".
+std::string artifactPath(const std::string &spec) {
+  constexpr std::string_view ending = ".so";
+  if (spec.size() > ending.size() && spec.ends_with(ending))
+    return spec;
+  size_t tail = checksumDigits + 1;
+  if (spec.size() <= tail + ending.size() || spec[spec.size() - tail] != '#')
+    return "";
+  std::string path = spec.substr(0, spec.size() - tail);
+  return path.ends_with(ending) ? path : "";
+}
 
 std::vector<std::string> splitOptions(const std::string &options) {
   std::vector<std::string> list;
@@ -83,35 +127,87 @@ std::vector<std::string> withoutMachine(std::vector<std::string> arguments) {
 
 } // namespace
 
-std::shared_ptr<Program> Program::find(std::string_view specView, std::string_view optionsView,
+std::shared_ptr<Program> Program::find(std::string_view spec, std::string_view options,
                                        std::string_view name) {
-  static thread_local Recent recent;
-  std::string spec(specView), options(optionsView);
-  Stamp stamp = stampOf(spec);
-  if (recent.program && recent.spec == spec && recent.options == options && recent.stamp == stamp)
-    return recent.program;
+  static thread_local Recents recents;
+  // What a checkpoint computes again belongs to the forward that ran: its file is not looked at.
+  bool isBackward = torch::autograd::get_current_graph_task_id() != -1;
+  Stamp stamp = isBackward ? Stamp() : stampOf(spec);
+  for (const Recent &recent : recents.list)
+    if (recent.program && recent.spec == spec && recent.options == options &&
+        (isBackward || recent.stamp == stamp))
+      return recent.program;
   Programs &all = programs();
-  std::string key = std::to_string(spec.size()) + ":" + spec + options;
+  std::string key = keyOf(spec, options);
+  auto findKnown = [&]() -> std::shared_ptr<Program> {
+    auto it = all.known.find(key);
+    if (it == all.known.end())
+      return nullptr;
+    if (!it->second.program)
+      return it->second.alias.lock();
+    if (isBackward)
+      stamp = it->second.stamp;
+    return it->second.stamp == stamp ? it->second.program : nullptr;
+  };
   std::shared_ptr<Program> program;
   {
-    std::shared_lock lock(all.mutex);
-    auto it = all.known.find(key);
-    if (it != all.known.end() && it->second.stamp == stamp)
-      program = it->second.program;
+    std::lock_guard lock(programsMutex);
+    program = findKnown();
   }
   if (!program) {
-    program =
-        std::make_shared<Program>(spec, options, name); // two threads may both do it; the cache compiles once
-    std::unique_lock lock(all.mutex);
-    Known &known = all.known[key];
-    if (known.program && known.stamp == stamp)
-      program = known.program;
-    else
-      known = {stamp, program};
+    stamp = stampOf(spec);
+    // Two threads may both do it; the cache compiles once.
+    auto mine = std::make_shared<Program>(std::string(spec), std::string(options), name);
+    std::shared_ptr<Program> oldest; // freed after the lock
+    std::lock_guard lock(programsMutex);
+    program = findKnown();
+    if (!program) {
+      program = mine;
+      Known &known = all.known[key];
+      if (known.program) {
+        oldest = std::move(all.replaced[all.nextReplaced]);
+        all.replaced[all.nextReplaced++] = std::move(known.program);
+        all.nextReplaced %= all.replaced.size();
+      }
+      known = {stamp, program, {}};
+      if (program->identity() != spec)
+        all.known[keyOf(program->identity(), options)].alias = program;
+    }
   }
-  recent = {std::move(spec), std::move(options), stamp, program};
+  auto place = std::ranges::find_if(recents.list, [&](const Recent &recent) {
+    return recent.program && recent.spec == spec && recent.options == options; // as the file was before
+  });
+  if (place == recents.list.end()) {
+    place = recents.list.begin() + recents.next;
+    recents.next = (recents.next + 1) % recents.list.size();
+  }
+  *place = {std::string(spec), std::string(options), stamp, program};
   return program;
 }
+
+/// One thread at a time compiles for a program. No lock is held meanwhile: a forked child does not wait for a
+/// thread that it has not.
+class Program::Turn {
+public:
+  explicit Turn(Program &program) : program(program) {
+    for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+      std::lock_guard lock(programsMutex);
+      if (program.isCompiling && program.compilingIn == runtime::forkGeneration())
+        continue;
+      program.isCompiling = true;
+      program.compilingIn = runtime::forkGeneration();
+      return;
+    }
+  }
+  ~Turn() {
+    std::lock_guard lock(programsMutex);
+    program.isCompiling = false;
+  }
+  Turn(const Turn &) = delete;
+
+private:
+  Program &program;
+};
 
 Program::Program(std::string spec, std::string options, std::string_view name)
     : arguments(splitOptions(options)) {
@@ -124,13 +220,19 @@ Program::Program(std::string spec, std::string options, std::string_view name)
   });
   for (const std::string &word : arguments)
     namesTarget |= word.rfind("--target", 0) == 0;
-  if (spec.size() > 3 && spec.ends_with(".so")) {
+  if (std::string path = artifactPath(spec); !path.empty()) {
     if (!arguments.empty())
-      fail("unsupported options '", options, "' with the artifact '", spec, "', which is compiled already");
-    fixed = runtime::Artifact::load(spec);
+      fail("unsupported options '", options, "' with the artifact '", path, "', which is compiled already");
+    fixed = runtime::Artifact::load(path);
     description = fixed->manifest();
+    pinned = pinArtifact(path, fixed->checksum());
+    if (spec != path && spec != pinned)
+      fail("expected the artifact '", path, "' of the forward, with checksum ",
+           spec.substr(spec.size() - checksumDigits), ", but got another file, with checksum ",
+           pinned.substr(pinned.size() - checksumDigits), "; run the forward again");
   } else {
     source = runtime::Specification::read(spec);
+    pinned = source.text;
     if (!name.empty())
       source.name = name;
     description = runtime::compileManifest(source, withoutMachine(arguments));
@@ -177,6 +279,13 @@ std::vector<std::string> Program::sizedArguments(TaylorDtype dtype, int64_t d, i
   return all;
 }
 
+const runtime::Artifact *Program::search(TaylorDtype dtype, int64_t d, int64_t e, const Place &place) const {
+  for (const Entry *entry = entries.load(std::memory_order_acquire); entry; entry = entry->next)
+    if (entry->dtype == dtype && entry->d == d && entry->e == e && entry->place == place)
+      return entry->artifact.get();
+  return nullptr;
+}
+
 const runtime::Manifest &Program::manifest(TaylorDtype dtype, int64_t d, int64_t e, const Place &place) {
   if (fixed)
     return fixed->manifest();
@@ -187,28 +296,27 @@ const runtime::Manifest &Program::manifest(TaylorDtype dtype, int64_t d, int64_t
   for (const Entry *entry = entries.load(std::memory_order_acquire); entry; entry = entry->next)
     if (matches(*entry) && (!hasStates || entry->place == place))
       return entry->artifact->manifest();
-  std::lock_guard lock(compiling);
-  for (const Signature &known : signatures)
-    if (matches(known))
-      return known.manifest;
+  Turn turn(*this);
+  {
+    std::lock_guard lock(programsMutex);
+    for (const Signature &known : signatures)
+      if (matches(known))
+        return known.manifest;
+  }
   std::vector<std::string> all = sizedArguments(dtype, d, e);
   if (!hasStates)
     all = withoutMachine(all);
-  return signatures.emplace_back(Signature{dtype, d, e, runtime::compileManifest(source, all)}).manifest;
+  Signature made{dtype, d, e, runtime::compileManifest(source, all)};
+  std::lock_guard lock(programsMutex);
+  return signatures.emplace_back(std::move(made)).manifest;
 }
 
 const runtime::Artifact &Program::kernel(TaylorDtype dtype, int64_t d, int64_t e, const Place &place,
                                          std::string_view name) {
-  auto search = [&]() -> const runtime::Artifact * {
-    for (const Entry *entry = entries.load(std::memory_order_acquire); entry; entry = entry->next)
-      if (entry->dtype == dtype && entry->d == d && entry->e == e && entry->place == place)
-        return entry->artifact.get();
-    return nullptr;
-  };
-  if (const runtime::Artifact *found = search())
+  if (const runtime::Artifact *found = search(dtype, d, e, place))
     return *found;
-  std::lock_guard lock(compiling);
-  if (const runtime::Artifact *found = search())
+  Turn turn(*this);
+  if (const runtime::Artifact *found = search(dtype, d, e, place))
     return *found;
   std::shared_ptr<const runtime::Artifact> artifact = fixed;
   if (fixed) {

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,13 +24,18 @@ class Program {
 public:
   /// The program of a specification (path, text, or path of an artifact .so) and options of taylorc separated
   /// by spaces; among them `--device=ptx` runs code for GPUs in the interpreter, on CPU tensors. Cheap when
-  /// it has been asked for before. A file that has changed since gives a new program. `name` is what messages
-  /// call a text, where it was read from a file.
+  /// it has been asked for before. A file that has changed since gives a new program; but not in a backward,
+  /// where a forward that is computed again is the one that ran. `name` is what messages call a text, where
+  /// it was read from a file.
   static std::shared_ptr<Program> find(std::string_view spec, std::string_view options,
                                        std::string_view name = {});
 
   Program(std::string spec, std::string options, std::string_view name);
   ~Program();
+
+  /// A specification that find() takes for this program, whatever becomes of the file that it was read from:
+  /// the text; of an artifact its path and checksum, and another file there is an error.
+  const std::string &identity() const { return pinned; }
 
   /// Names, axes and sources of the tensors; sizes and dtypes are those of taylorc's defaults.
   const runtime::Manifest &signature() const { return description; }
@@ -71,15 +75,19 @@ private:
     int64_t d, e;
     runtime::Manifest manifest;
   };
+  class Turn;
   std::vector<std::string> sizedArguments(TaylorDtype dtype, int64_t d, int64_t e) const;
+  const runtime::Artifact *search(TaylorDtype dtype, int64_t d, int64_t e, const Place &place) const;
+  std::string pinned;
   std::vector<std::string> arguments;
   bool namesTarget = false; ///< Among the arguments.
   runtime::Specification source;
   std::shared_ptr<const runtime::Artifact> fixed; ///< Where the specification is an artifact.
   runtime::Manifest description;
-  std::mutex compiling;                        ///< And of `signatures`.
   std::deque<Signature> signatures;            ///< Of kernels that were asked for before they were compiled.
   std::atomic<const Entry *> entries{nullptr}; ///< Only grows, so readers take no lock.
+  bool isCompiling = false;                    ///< A thread is: others wait for their turn.
+  unsigned compilingIn = 0;                    ///< forkGeneration() of that thread's process.
 };
 
 } // namespace taylor

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // runtime/torch/Attention.h as a trainer uses it: the manifest tells which modules to build, call() trains.
 #include "runtime/torch/Attention.h"
+#include "runtime/torch/Parallel.h"
 #include "test/runtime/Fixture.h"
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
@@ -8,6 +9,8 @@
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/sigmoid.h>
 #include <c10/core/GradMode.h>
+#include <chrono>
+#include <thread>
 #include <torch/csrc/autograd/autograd.h>
 
 namespace taylor::test {
@@ -95,6 +98,55 @@ TEST_F(AttentionTest, AnEditedFileChangesNothing) {
   at::Tensor before = attention.call(x);
   std::filesystem::remove(spec);
   EXPECT_TRUE(attention.call(x).equal(before));
+}
+
+TEST_F(AttentionTest, AReplacedArtifactChangesNothing) {
+  std::string artifact = folder.path + "/attention.so";
+  std::filesystem::copy_file(fixturePath("plain"), artifact);
+  Attention attention({.spec = artifact, .headDim = 8, .valueDim = 4});
+  std::vector<at::Tensor> x = inputsOf(attention.manifest());
+  at::Tensor before = attention.call(x);
+  std::filesystem::rename(artifact, folder.path + "/old.so");
+  std::filesystem::copy_file(fixturePath("gated"), artifact);
+  at::Tensor after = attention.call(x);
+  EXPECT_TRUE(after.equal(before));
+  std::filesystem::remove(artifact);
+  auto gradients = torch::autograd::grad({after.sum()}, {x[0]}),
+       expected = torch::autograd::grad({before.sum()}, {x[0]});
+  EXPECT_TRUE(gradients[0].equal(expected[0]));
+}
+
+/// What a thread whose core another program took for 20 ms does to a region.
+static void runWithALateThread(int64_t milliseconds) {
+  parallelFor(
+      nullptr, 2,
+      [](void *late, int64_t i) {
+        if (i == 1)
+          std::this_thread::sleep_for(std::chrono::milliseconds(*static_cast<int64_t *>(late)));
+      },
+      &milliseconds);
+}
+
+TEST_F(AttentionTest, ThreadsThatComeLateAreNotCalled) {
+  int before = at::get_num_threads();
+  at::set_num_threads(2);
+  auto untilAll = [] {
+    int64_t waited = 0;
+    for (; parallelThreads() != 2 && waited < 5000; ++waited)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return waited;
+  };
+  untilAll();
+  for (int i = 0; i < 3; ++i) // more than another program's share of these calls
+    runWithALateThread(20);
+  EXPECT_EQ(parallelThreads(), 1);
+  EXPECT_LT(untilAll(), 2000); // and called again
+  for (int i = 0; i < 20 && parallelThreads() == 2; ++i)
+    runWithALateThread(20);
+  EXPECT_EQ(parallelThreads(), 1);
+  at::set_num_threads(1);
+  EXPECT_EQ(parallelThreads(), 1);
+  at::set_num_threads(before);
 }
 
 TEST_F(AttentionTest, NoGradientNoSavedTensors) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One test per message about an argument: the whole text, and that nothing was written.
+#include "runtime/Call.h"
+#include "runtime/Error.h"
 #include "test/runtime/Fixture.h"
 
 namespace taylor::test {
@@ -217,11 +219,42 @@ TEST_F(Bind, AlignedOffset) {
   TaylorRunOptions options = {sizeof(options), &late,   1,      nullptr, nullptr, nullptr, 0, 0,
                               nullptr,         nullptr, nullptr};
   expectError("requires 0 <= offset and offset + T <= U, as this specification reads key arrays at query "
-              "positions, but "
-              "got offset 3, T = 5, U = 7",
+              "positions, but got offset 3, T = 5, U = 7; give a key for every query",
               "forward", forward, &options);
   late = 2;
   EXPECT_EQ(run(kernel, "forward", forward, &options), 0) << taylor_last_error();
+}
+
+TEST_F(Bind, MoreQueriesThanKeysWithDocuments) {
+  const int64_t sizes[] = {1, 4}, keySizes[] = {1, 2}, strides[] = {4, 1};
+  runtime::TensorInfo queries, documents;
+  queries.name = "q";
+  queries.axes = {{"b", TAYLOR_DIM_B}, {"t", TAYLOR_DIM_T}};
+  documents.name = "documents";
+  documents.axes = {{"b", TAYLOR_DIM_B}, {"u", TAYLOR_DIM_U}};
+  documents.ascending = true;
+  TaylorTensor tensors[] = {{nullptr, TAYLOR_F32, TAYLOR_CPU, 2, sizes, strides},
+                            {nullptr, TAYLOR_I32, TAYLOR_CPU, 2, keySizes, strides}};
+  try {
+    runtime::inferDims({queries, documents}, tensors, 2, nullptr, /*aligned=*/true);
+    FAIL() << "expected an error";
+  } catch (const runtime::Error &error) {
+    EXPECT_STREQ(error.what(),
+                 "requires 0 <= offset and offset + T <= U, as every query stands at a key of its "
+                 "document, but got offset -2, T = 4, U = 2; give a key for every query");
+  }
+}
+
+TEST_F(Bind, StridesOfWhatHasNoElementsSayNothing) {
+  Problem<float> empty(Shape{.b = 0});
+  for (const char *function : {"forward", "backward"})
+    for (std::vector<int64_t> strides : {std::vector<int64_t>{0, 0, 0, 0}, {-1, -8, 3, 2}}) {
+      std::vector<TaylorTensor> tensors = function[0] == 'f' ? empty.forward() : empty.backward();
+      for (TaylorTensor &tensor : tensors)
+        if (tensor.rank > 1) // all but the weight, which has elements
+          tensor.strides = strides.data();
+      EXPECT_EQ(run(kernel, function, tensors), 0) << taylor_last_error();
+    }
 }
 
 TEST_F(Bind, Threads) {

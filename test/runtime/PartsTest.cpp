@@ -5,6 +5,7 @@
 #include "runtime/Call.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
+#include "runtime/Fork.h"
 #include "runtime/Hash.h"
 #include "runtime/Memory.h"
 #include "runtime/Overlap.h"
@@ -12,6 +13,7 @@
 #include "runtime/ThreadPool.h"
 #include <atomic>
 #include <cstring>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -216,6 +218,81 @@ TEST(ThreadPool, AForkedChildHasThreadsOfItsOwn) {
   EXPECT_EQ(status, 0);
 }
 
+/// Runs `child` in `count` forked children, one after the other, while two threads run `busy` again and
+/// again.
+void forkWhileBusy(int count, void (*busy)(), void (*child)()) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i)
+    threads.emplace_back([&] {
+      while (!stop)
+        busy();
+    });
+  int failed = 0;
+  for (int i = 0; i < count && failed == 0; ++i) {
+    pid_t process = fork();
+    if (process == 0) {
+      alarm(20); // ends a child that waits for ever
+      child();
+      _exit(0);
+    }
+    int status = -1;
+    waitpid(process, &status, 0);
+    failed += status != 0;
+  }
+  stop = true;
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(failed, 0);
+}
+
+TEST(Fork, AChildFindsNoLockOfAnotherThread) {
+  static BriefMutex mutex;
+  std::atomic<bool> isLocked{false};
+  std::thread holder([&] {
+    std::lock_guard lock(mutex);
+    isLocked = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  });
+  while (!isLocked)
+    std::this_thread::yield();
+  unsigned before = forkGeneration();
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    std::lock_guard lock(mutex);
+    _exit(forkGeneration() == before);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  holder.join();
+  std::lock_guard lock(mutex); // and the parent's is free
+  EXPECT_EQ(forkGeneration(), before);
+}
+
+TEST(Fork, AChildHasNoDescriptorOfItsParentsLocks) {
+  int descriptor = -1;
+  UnsharedDescriptors::open([&] { descriptor = dup(0); }, {&descriptor});
+  ASSERT_GE(descriptor, 0);
+  pid_t child = fork();
+  if (child == 0)
+    _exit(fcntl(descriptor, F_GETFD) != -1);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  int open = descriptor;
+  EXPECT_NE(fcntl(open, F_GETFD), -1);
+  UnsharedDescriptors::close(descriptor);
+  EXPECT_EQ(descriptor, -1);
+  EXPECT_EQ(fcntl(open, F_GETFD), -1);
+}
+
+TEST(Fork, WhileThreadsUseThePool) {
+  auto run = [] { ThreadPool::shared().run(3, [](void *, int64_t) {}, nullptr); };
+  forkWhileBusy(100, run, run);
+}
+
 TEST(Memory, WorkspacesAreApartAndReused) {
   void *first = nullptr;
   {
@@ -282,6 +359,16 @@ TEST(Memory, KeepsAFewResults) {
   EXPECT_EQ(kept(), 0u);
   EXPECT_THROW(allocateResult(SIZE_MAX - 32), std::bad_alloc);
 #endif
+  dropKeptResults();
+}
+
+TEST(Memory, ForkWhileThreadsTakeIt) {
+  auto use = [] {
+    Workspace workspace(1000), other(2000);
+    freeResult(allocateResult(kLeastKeptResult));
+    keptMemory();
+  };
+  forkWhileBusy(100, use, use);
   dropKeptResults();
 }
 

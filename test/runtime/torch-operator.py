@@ -3,15 +3,24 @@
 # RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%S/artifact-fixture/fixture.py CC=%cc %python %s
 # REQUIRES: torch
 # UNSUPPORTED: sanitizer
+import contextlib
+import copy
+import os
 import pathlib
+import pickle
+import shutil
+import signal
+import subprocess
 import sys
+import tempfile
 import threading
+import time
 import unittest
 
 import torch
 from torch.library import opcheck
 
-from taylor_attention import attention
+from taylor_attention import Decoder, attention
 
 FOLDER = pathlib.Path(__file__).parent / "artifact-fixture"
 PLAIN, GATED = str(FOLDER / "plain.mlir"), str(FOLDER / "gated.mlir")
@@ -104,6 +113,20 @@ class Operator(unittest.TestCase):
         theirs = torch.autograd.grad(eager(q, k, v).sum(), q)[0]
         self.close(torch.autograd.grad(attention(q, k, v, spec=PLAIN).sum(), q)[0], theirs, 2e-6)
 
+    def test_empty(self):
+        """Gradients of the inputs' empty shapes, whatever the strides: sum() expands its cotangent, with strides 0."""
+        for sizes in ({"b": 0}, {"t": 0}, {"t": 0, "u": 0}, {"h": 0, "g": 0}, {"u": 0}):
+            with self.subTest(sizes):
+                inputs = make(**sizes)
+                o = attention(*inputs, spec=GATED)
+                self.assertEqual(o.abs().sum().item(), 0)
+                for x, gradient in zip(inputs, torch.autograd.grad(o.sum(), inputs)):
+                    self.assertEqual(gradient.shape, x.shape)
+                    self.assertEqual(gradient.abs().sum().item(), 0)
+        empty = torch.empty(1, 1, 1, 1)
+        o = attention(empty.expand(0, 4, 5, 8), empty.expand(0, 2, 7, 8), empty.expand(0, 2, 7, 4), spec=PLAIN)
+        self.assertEqual(o.shape, (0, 4, 5, 4))
+
     def test_threads(self):
         inputs = make(b=3, t=40, u=40)
         before, results = torch.get_num_threads(), []
@@ -115,6 +138,21 @@ class Operator(unittest.TestCase):
         for other in results[1:]:
             for a, b in zip(results[0], other):
                 self.assertTrue(torch.equal(a, b))
+
+    def test_more_threads_than_processors(self):
+        """Said once, and not of as many as there are."""
+        count = len(os.sched_getaffinity(0))
+        program = ("import sys, torch; from taylor_attention import attention; torch.set_num_threads(int(sys.argv[2])); "
+                   "x = torch.randn(1, 1, 4, 8); [attention(x, x, x, spec=sys.argv[1]) for _ in 'ab']")
+
+        def messages(threads):
+            done = subprocess.run([sys.executable, "-c", program, PLAIN, str(threads)], capture_output=True, text=True, check=True)
+            return [line for line in done.stderr.splitlines() if "taylor" in line]
+
+        self.assertEqual(messages(count), [])
+        self.assertEqual(messages(count + 1), [
+            f"taylor: warning: expected at most {count} threads, as this process may use {count} processors, but got {count + 1}: "
+            f"they wait for each other; set OMP_NUM_THREADS, torch.set_num_threads() or run.threads to {count}"])
 
     def test_python_threads(self):
         inputs, wrong = make(), []
@@ -207,7 +245,6 @@ class Operator(unittest.TestCase):
                    *inputs, spec=artifact, options="--mask=causal")
 
     def test_edited_specification(self):
-        import tempfile
         with tempfile.TemporaryDirectory() as folder:
             spec = pathlib.Path(folder) / "spec.mlir"
             spec.write_text(pathlib.Path(PLAIN).read_text())
@@ -215,6 +252,86 @@ class Operator(unittest.TestCase):
             attention(*inputs[:3], spec=spec)
             spec.write_text(pathlib.Path(GATED).read_text())
             self.close(attention(*inputs, spec=spec), eager(*inputs), 2e-6)
+
+    def gradients_after(self, change, inputs, call, other=None):
+        """Gradients of a forward, taken after `change` and after a forward of `other`."""
+        o = call(*inputs)
+        change()
+        with contextlib.suppress(RuntimeError):
+            attention(*inputs, spec=other or PLAIN)
+        return torch.autograd.grad(o.square().sum(), inputs)
+
+    def test_a_backward_is_its_forwards(self):
+        """A specification, artifact or cache that changes between forward and backward changes nothing."""
+        inputs = make(gated=False)
+        expected = torch.autograd.grad(attention(*inputs, spec=PLAIN).square().sum(), inputs)
+        fixtures = pathlib.Path(os.environ["TAYLOR_LIB"]).parent / "test/runtime/fixtures"
+        with tempfile.TemporaryDirectory() as folder:
+            spec, artifact, cache = (pathlib.Path(folder) / name for name in ("spec.mlir", "spec.so", "cache"))
+            compiler = os.environ["TAYLORC"]
+
+            def call(*x):
+                return attention(*x, spec=spec)
+
+            def again(*x):  # the forward is computed once more in the backward
+                return torch.utils.checkpoint.checkpoint(call, *x, use_reentrant=False)
+
+            traced = torch.compile(call, backend="aot_eager", fullgraph=True)
+
+            def edit():
+                spec.write_text(pathlib.Path(GATED).read_text())
+
+            def spoil():
+                spec.write_text("no specification: taylor.spec")
+
+            def lose_the_compiler():
+                shutil.rmtree(cache)
+                os.environ["TAYLORC"] = "/nowhere"
+
+            def replace():
+                os.replace(shutil.copy(fixtures / "gated.so", artifact.with_suffix(".new")), artifact)
+
+            for function, other in ((call, spec), (traced, spec), (again, None)):
+                for change in (edit, spoil, spec.unlink, lose_the_compiler):
+                    spec.write_text(pathlib.Path(PLAIN).read_text())
+                    os.environ["TAYLOR_CACHE_DIR"] = str(cache)
+                    try:
+                        with self.subTest(function=function, change=change):
+                            for a, b in zip(self.gradients_after(change, inputs, function, other), expected):
+                                self.assertTrue(torch.equal(a, b))
+                    finally:
+                        os.environ["TAYLORC"] = compiler
+                        del os.environ["TAYLOR_CACHE_DIR"]
+            shutil.copy(fixtures / "plain.so", artifact)
+            gradients = self.gradients_after(replace, inputs, lambda *x: attention(*x, spec=artifact), artifact)
+            for a, b in zip(gradients, expected):
+                self.assertTrue(torch.equal(a, b))
+            # A traced forward, handed to another process, where the file is another one.
+            self.error(f"expected the artifact '{artifact}' of the forward, with checksum 0123456789abcdef, but got another file, "
+                       "with checksum ", *inputs, spec=f"{artifact}#0123456789abcdef")
+
+    def test_fork_while_a_thread_compiles(self):
+        """The child has the parent's locks in no other state than free, and waits for the parent's compilation alone."""
+        inputs = [x.detach() for x in make(gated=False)]
+        expected = attention(*inputs, spec=PLAIN)
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "log"
+            text = pathlib.Path(PLAIN).read_text() + f"// {folder}\n"  # nowhere in the cache
+            os.environ.update(FIXTURE_DELAY="1", FIXTURE_LOG=str(log))
+            compiling = threading.Thread(target=lambda: attention(*inputs, spec=text))
+            compiling.start()
+            while not log.exists():
+                time.sleep(0.01)
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                torch.set_num_threads(1)  # torch's own threads are the parent's
+                os._exit(0 if torch.equal(attention(*inputs, spec=text), expected) else 1)
+            compiling.join()
+            for name in ("FIXTURE_DELAY", "FIXTURE_LOG"):
+                del os.environ[name]
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            self.assertEqual(len(log.read_text().splitlines()), 1)
 
     def error(self, message, *inputs, **arguments):
         with self.assertRaises(RuntimeError) as caught:
@@ -226,6 +343,8 @@ class Operator(unittest.TestCase):
         self.error("expected 5 inputs (q, k, v, out_gate, norm_weight), but got 3", q, k, v)
         self.error("expected rank 4 of 'q', but got rank 3", q[0], k, v, gate, weight)
         self.error("expected rank 4 [b, g, u, d] of 'k', but got rank 3", q, k[0], v, gate, weight)
+        self.error("expected a size of at least 1 of axis d of 'q', but got 0", q[..., :0], k[..., :0], v, gate, weight)
+        self.error("expected a size of at least 1 of axis e of 'v', but got 0", q, k, v[..., :0], gate, weight)
         self.error("expected size 8 of axis d of 'k', but got 6", q, k[..., :6], v, gate, weight)
         self.error("expected size 2 of axis b of 'v' as of 'q', but got 1", q, k, v[:1], gate, weight)
         self.error("expected size 4 of axis h of 'out_gate' as of 'q', but got 3", q, k, v, gate[:, :3], weight)
@@ -257,6 +376,56 @@ class Operator(unittest.TestCase):
         with torch.autograd.forward_ad.dual_level(), self.assertRaises(RuntimeError) as caught:
             attention(torch.autograd.forward_ad.make_dual(q, torch.ones_like(q)), k, v, spec=PLAIN)
         self.assertEqual(str(caught.exception), message)
+
+    def test_no_transforms(self):
+        q, k, v = make(gated=False, grad=False)
+
+        def call(x):
+            return attention(x, k, v, spec=PLAIN)
+
+        def expect(message, run):
+            with self.assertRaises(RuntimeError) as caught:
+                run()
+            self.assertEqual(str(caught.exception), message)
+
+        many = q.expand(3, *q.shape)
+        expect("taylor: unsupported torch.func.vmap (and is_grads_batched, jacrev) of taylor::attention; join the mapped axis with "
+               "the batch: x.flatten(0, 1)", lambda: torch.func.vmap(call)(many))
+        x = q.clone().requires_grad_()
+        o = call(x)
+        expect("taylor: unsupported torch.func.vmap (and is_grads_batched, jacrev) of taylor::backward; join the mapped axis with "
+               "the batch: x.flatten(0, 1)", lambda: torch.autograd.grad(o, x, o.expand(3, *o.shape), is_grads_batched=True))
+        for transform in (torch.func.grad, torch.func.jacrev):
+            expect("taylor: unsupported gradient inside torch.func (grad, vjp, jacrev); take backward() or torch.autograd.grad",
+                   lambda: transform(lambda x: call(x).sum())(q))
+
+    def test_decoder_is_copied_and_pickled(self):
+        with tempfile.TemporaryDirectory() as folder:
+            spec = pathlib.Path(folder) / "spec.mlir"
+            shutil.copy(PLAIN, spec)
+            decoder = Decoder(spec, head_dim=8, value_dim=4)
+            tokens = [[x.detach()[:, :, i:i + 1] for x in make(t=6, u=6, gated=False)] for i in range(6)]
+            for x in tokens[:4]:
+                decoder.extend(*x)
+            spec.unlink()
+            others = [copy.deepcopy(decoder), pickle.loads(pickle.dumps(decoder))]
+            expected = [decoder.extend(*x) for x in tokens[4:]]
+            for other in others:
+                self.assertEqual(other.tokens(), 4)
+                for x, o in zip(tokens[4:], expected):
+                    self.assertTrue(torch.equal(other.extend(*x), o))
+                self.assertEqual(other.tokens(), 6)
+            # Each has its own memory.
+            again = copy.deepcopy(decoder)
+            decoder.extend(*tokens[0])
+            self.assertEqual((decoder.tokens(), again.tokens()), (7, 6))
+            self.assertTrue(torch.equal(again.extend(*tokens[1]), copy.deepcopy(others[0]).extend(*tokens[1])))
+
+    def test_all_outputs(self):
+        inputs = make()
+        outputs = attention(*inputs, spec=GATED, all_outputs=True)
+        self.assertEqual(len(outputs), 1)
+        self.assertTrue(torch.equal(outputs[0], attention(*inputs, spec=GATED)))
 
     def test_no_second_derivative(self):
         inputs = make()

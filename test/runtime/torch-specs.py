@@ -10,6 +10,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import torch
@@ -146,6 +147,24 @@ class Specs(unittest.TestCase):
             self.assertEqual(a.dtype, torch.float32)
             # Rounded to bf16 where they are results, and wherever else 16-bit kernels round; a sum over all tokens may cancel to nearly 0.
             self.assertLess(norm(a - b), 4e-2 * norm(b) + 1e-4, f"gradient {i}")
+
+    def test_a_backward_is_its_forwards(self):
+        """The specification's file becomes one that fits as well, between forward and backward: gradients are the forward's."""
+        text = (FOLDER / "softmax.mlir").read_text(encoding="utf-8")
+        self.assertEqual((text.count("exponential causal"), text.count("%n / %z")), (1, 1), text)
+        others = (text.replace("exponential causal", "exponential score(0.5 * s) causal"), text.replace("%n / %z", "%n / (%z + 1.0)"))
+        inputs = make(FOLDER / "softmax.mlir", torch.float32, t=33, u=33)
+        expected = torch.autograd.grad(attention(*inputs, spec=text).square().sum(), inputs)
+        with tempfile.TemporaryDirectory() as folder:
+            spec = pathlib.Path(folder) / "spec.mlir"
+            for other in others:
+                spec.write_text(text, encoding="utf-8")
+                o = attention(*inputs, spec=spec)
+                spec.write_text(other, encoding="utf-8")
+                new = attention(*inputs, spec=spec)
+                self.assertGreater(norm(new - o), 1e-3 * norm(o))
+                for a, b in zip(torch.autograd.grad(o.square().sum(), inputs), expected):
+                    self.assertTrue(torch.equal(a, b))
 
     def test_large_results(self):
         """The memory of 32 MiB and more is kept for the next when nothing reads it any more."""

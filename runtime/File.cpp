@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/File.h"
+#include "runtime/Error.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace taylor::runtime {
+
+std::string readDescriptor(int descriptor) {
+  struct stat status;
+  if (fstat(descriptor, &status) != 0)
+    fail(std::strerror(errno));
+  if (!S_ISREG(status.st_mode))
+    fail("expected a regular file");
+  std::string bytes(size_t(status.st_size), '\0');
+  for (size_t done = 0; done < bytes.size();) {
+    ssize_t count = pread(descriptor, bytes.data() + done, bytes.size() - done, off_t(done));
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      fail("could not be read: ", std::strerror(errno));
+    if (count == 0) // another program has shortened it
+      bytes.resize(done);
+    done += size_t(count);
+  }
+  return bytes;
+}
+
+std::string readFile(const std::string &path) {
+  // Without O_NONBLOCK, opening a pipe would wait for its writer.
+  int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0)
+    fail(std::strerror(errno));
+  try {
+    std::string bytes = readDescriptor(descriptor);
+    close(descriptor);
+    return bytes;
+  } catch (...) {
+    close(descriptor);
+    throw;
+  }
+}
+
+} // namespace taylor::runtime
