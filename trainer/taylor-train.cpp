@@ -7,6 +7,7 @@
 #include "trainer/orders/OrdersCommand.h"
 #include "trainer/plan/PlanCommand.h"
 #include "trainer/support/Error.h"
+#include "trainer/support/Interrupt.h"
 #include "trainer/support/Main.h"
 #include "trainer/text/PrepareCommand.h"
 #include "trainer/training/RunFolder.h"
@@ -129,6 +130,7 @@ int trainAs(const Arguments &arguments, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
+  prepareProcess();
   CLI::App app(description, "taylor-train");
   app.footer(footer);
   app.get_formatter()->column_width(34);

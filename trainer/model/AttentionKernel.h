@@ -13,6 +13,10 @@ struct AttentionKernel {
   AttentionFunction function;
 };
 
+// Whether a specification of this name is a compiled one: a library, which is loaded as it is, so that its
+// maker's code runs.
+bool isNativeCode(const std::string &specification);
+
 // Compiles a specification for a model's head sizes through the runtime's kernel cache, or loads a compiled
 // one (.so). Throws Error if the file is missing or the specification has not one output; the compiler's own
 // errors come as they are.

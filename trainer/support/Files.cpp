@@ -202,7 +202,7 @@ void replaceFolder(const fs::path &made, const fs::path &target) {
       failSystem("create", target);
     replaceInTwoSteps(made, target);
   }
-  syncFolder(target.parent_path());
+  syncFolder(fs::absolute(target).parent_path());
 }
 
 FileLock::FileLock(const fs::path &path, const char *wayOut) {

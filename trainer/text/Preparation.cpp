@@ -9,6 +9,7 @@
 #include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
 #include "trainer/support/Json.h"
+#include "trainer/support/Parallel.h"
 #include "trainer/text/Corpus.h"
 #include "trainer/text/Inputs.h"
 #include "trainer/text/PreparedText.h"
@@ -415,6 +416,8 @@ int Preparation::run() {
   int64_t threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   EncodeOptions encode{recordOptions, options.validationFiles.empty() ? options.validationFraction : 0,
                        options.maxDocumentTokens};
+  if (std::string warning = warnOfThreads("--threads", options.threads); !warning.empty())
+    std::fprintf(stderr, "%s\n", warning.c_str());
   RecordPipeline pipeline(files, *tokenizer, encode, threads, state.file, state.cursor);
   int64_t tokensBefore = training->state().allTokens() + validation->state().allTokens();
   if (tokensBefore > 0)
