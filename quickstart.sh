@@ -19,7 +19,7 @@ both loss curves and lets each model continue a prompt. 15 to 25 minutes the fir
 END
 }
 
-prompt="The operation "
+prompt="Returns true if"
 data=()
 while [ $# -gt 0 ]; do
   # `--data PATH` and `--data=PATH` are the same.
@@ -89,7 +89,7 @@ echo "  loss curves: $runs/losses.png and $runs/losses.svg"
 heading "6/6 Generate"
 for variant in "${variants[@]}"; do
   echo "-- $variant continues '$prompt'"
-  build/bin/taylor-generate --checkpoint $runs/$variant --prompt "$prompt" </dev/null
+  build/bin/taylor-generate --checkpoint $runs/$variant --prompt "$prompt" --temperature 0.5 </dev/null
   echo
 done
 
