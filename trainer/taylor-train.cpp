@@ -4,6 +4,7 @@
 #include "trainer/distributed/Launcher.h"
 #include "trainer/distributed/World.h"
 #include "trainer/figures/FigureCommand.h"
+#include "trainer/model/AttentionKernel.h"
 #include "trainer/orders/OrdersCommand.h"
 #include "trainer/plan/PlanCommand.h"
 #include "trainer/support/Error.h"
@@ -113,6 +114,7 @@ int trainAs(const Arguments &arguments, char **argv) {
   if (arguments.configs.empty() && overrides.empty())
     fail("requires --config FILE.toml or --attention SPEC.mlir; taylor-train --help tells more");
   Config config = readConfig(arguments.configs, overrides);
+  requireChosenCode(config);
   Existing existing = arguments.resume      ? Existing::Resume
                       : arguments.overwrite ? Existing::Overwrite
                                             : Existing::Refuse;

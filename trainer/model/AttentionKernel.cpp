@@ -44,6 +44,16 @@ void requireBidirectional(taylor::AttentionOptions options, const std::string &n
 
 bool isNativeCode(const std::string &specification) { return specification.ends_with(".so"); }
 
+void requireChosenCode(const Config &config) {
+  const std::string &specification = config.attention.specification;
+  if (auto place = config.places.find("attention.specification");
+      place != config.places.end() && isNativeCode(specification))
+    fail(place->second, "requires --attention ", specification,
+         " to load a compiled specification: it is a program of whoever made it, and a file of settings "
+         "alone does not ",
+         "run it");
+}
+
 AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16,
                                  const std::string &device, bool documents) {
   fs::path path = attention.specification;

@@ -79,6 +79,7 @@ void printPlan(const PlanOptions &options) {
     overrides.push_back("attention.specification=" + options.attention);
   Config config = readConfig(options.configs, overrides);
   config.check();
+  requireChosenCode(config);
   const Gpu *gpu = findGpu(options.gpu);
   if (!gpu) {
     std::string names;
