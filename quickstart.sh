@@ -12,13 +12,14 @@ Checks what is missing and installs it (Debian packages, as root or with sudo; t
 and the trainer, compiles two attention specifications, trains a tiny Llama with each (same seed, same data), prints a table, draws
 both loss curves and lets each model continue a prompt. 15 to 25 minutes the first time on two cores, 4 after that.
 
-  --data PATH      train on your own text: a file, or a folder of files (default: the LLVM and MLIR headers on this machine)
+  --data PATH      train on your own text: a file, or a folder of files (default: the sentences of the documentation comments in the LLVM
+                   and MLIR headers on this machine, under the Apache License 2.0 with LLVM Exceptions)
   --prompt TEXT    what the models continue
   --requirements   stop when everything needed is installed
 END
 }
 
-prompt="The operation "
+prompt="Returns true if"
 data=()
 while [ $# -gt 0 ]; do
   # `--data PATH` and `--data=PATH` are the same.
@@ -67,6 +68,10 @@ for variant in "${variants[@]}"; do
 done
 
 heading "4/6 Train: the same Llama, seed and text, with each attention"
+if [ ${#data[@]} -eq 0 ]; then
+  "$taylor_venv/bin/python3" examples/quickstart/sentences.py $runs/sentences.txt "$(llvm-config-22 --includedir)"/{llvm,mlir}
+  data=(--data $runs/sentences.txt)
+fi
 train_start=$SECONDS
 curves=()
 for variant in "${variants[@]}"; do
@@ -84,7 +89,7 @@ echo "  loss curves: $runs/losses.png and $runs/losses.svg"
 heading "6/6 Generate"
 for variant in "${variants[@]}"; do
   echo "-- $variant continues '$prompt'"
-  build/bin/taylor-generate --checkpoint $runs/$variant --prompt "$prompt" </dev/null
+  build/bin/taylor-generate --checkpoint $runs/$variant --prompt "$prompt" --temperature 0.5 </dev/null
   echo
 done
 

@@ -4,6 +4,7 @@
 #include "trainer/generation/Prompts.h"
 #include "trainer/support/Interrupt.h"
 #include "trainer/support/Main.h"
+#include "trainer/support/Numbers.h"
 #include <CLI/CLI.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -34,6 +35,13 @@ public:
     waiting[number].whole = true;
     print();
   }
+  // So that a message begins a line of its own.
+  void breakLine() {
+    if (inLine)
+      std::puts("");
+    inLine = false;
+    std::fflush(stdout);
+  }
 
 private:
   struct Text {
@@ -47,16 +55,19 @@ private:
         std::printf("%s==> %zu <==\n", next > 0 ? "\n" : "", next + 1);
       text.begun = true;
       std::fputs(text.text.c_str(), stdout);
+      if (!text.text.empty())
+        inLine = text.text.back() != '\n';
       text.text.clear();
       if (!text.whole)
         break;
       std::puts("");
+      inLine = false;
       first = waiting.erase(first);
       ++next;
     }
     std::fflush(stdout);
   }
-  bool titled;
+  bool titled, inLine = false;
   size_t next = 0;
   std::map<size_t, Text> waiting;
 };
@@ -74,6 +85,7 @@ void printJson(const GeneratedText &text, double tokensPerSecond) {
 } // namespace
 
 int main(int argc, char **argv) {
+  prepareProcess();
   CLI::App app(description, "taylor-generate");
   app.get_formatter()->column_width(34);
   GenerationOptions options;
@@ -90,23 +102,42 @@ int main(int argc, char **argv) {
                  "texts to continue: a line each, or of FILE.jsonl the field \"prompt\" of each object")
       ->type_name("FILE")
       ->excludes(prompt);
-  app.add_option("--tokens", options.tokens, "tokens to sample at most, of each text")->capture_default_str();
-  app.add_option("--batch", options.batch, "texts to compute at a time, at most")->capture_default_str();
+  app.add_option("--tokens", options.tokens, "tokens to sample at most, of each text")
+      ->check(wholeNumber)
+      ->capture_default_str();
+  app.add_option("--batch", options.batch, "texts to compute at a time, at most")
+      ->check(wholeNumber)
+      ->capture_default_str();
   app.add_option("--temperature", options.sampling.temperature,
                  "0: always the likeliest; 1: as the model was trained")
       ->capture_default_str();
   app.add_option("--top-k", options.sampling.topK, "only among the K likeliest; 0: all")
+      ->check(wholeNumber)
       ->capture_default_str();
   app.add_option("--top-p", options.sampling.topP, "only among the likeliest that hold a share P together")
       ->capture_default_str();
   app.add_option("--seed", options.seed,
                  "of the random choices; the second prompt draws with SEED + 1, and so on")
+      ->check(wholeNumber)
       ->capture_default_str();
   app.add_option("--threads", options.threads, "threads to compute with; 0: one per core, or OMP_NUM_THREADS")
+      ->check(wholeNumber)
       ->capture_default_str();
   app.add_option("--device", options.device,
                  "cpu, cuda (a GPU), or ptx (GPU code in the interpreter: slow, checked, without a GPU)")
       ->capture_default_str();
+  app.add_option("--attention", options.attention,
+                 "a specification in place of the checkpoint's, with the same arguments")
+      ->type_name("SPEC");
+  app.add_option(
+         "--tokenizer", options.tokenizer,
+         "a SentencePiece model in place of the checkpoint's tokenizer.model, as where `transformers` saved "
+         "the model alone")
+      ->type_name("FILE");
+  app.add_flag(
+      "--allow-native-code", options.allowNativeCode,
+      "load the compiled specification (attention.so) of a checkpoint that brings one: a program of whoever "
+      "made the checkpoint, which runs with your rights");
   app.add_flag(
       "--json", json,
       "print one JSON object (prompt, prompt_tokens, tokens, text, tokens_per_second) for each text, "
@@ -139,7 +170,18 @@ int main(int argc, char **argv) {
       else
         output.finished(text.number);
     };
-    GenerationSpeed speed = generate(options, listener);
+    listener.warning = [&](const std::string &line) {
+      output.breakLine();
+      std::fprintf(stderr, "%s\n", line.c_str());
+    };
+    GenerationSpeed speed = [&] {
+      try {
+        return generate(options, listener);
+      } catch (...) {
+        output.breakLine();
+        throw;
+      }
+    }();
     std::fprintf(stderr, "%lld tokens of %zu prompt%s in %.3f s, %lld tokens", (long long)speed.promptTokens,
                  options.prompts.size(), options.prompts.size() == 1 ? "" : "s", speed.promptSeconds,
                  (long long)speed.tokens);

@@ -4,9 +4,11 @@
 #include "trainer/distributed/Launcher.h"
 #include "trainer/distributed/World.h"
 #include "trainer/figures/FigureCommand.h"
+#include "trainer/model/AttentionKernel.h"
 #include "trainer/orders/OrdersCommand.h"
 #include "trainer/plan/PlanCommand.h"
 #include "trainer/support/Error.h"
+#include "trainer/support/Interrupt.h"
 #include "trainer/support/Main.h"
 #include "trainer/text/PrepareCommand.h"
 #include "trainer/training/RunFolder.h"
@@ -112,6 +114,7 @@ int trainAs(const Arguments &arguments, char **argv) {
   if (arguments.configs.empty() && overrides.empty())
     fail("requires --config FILE.toml or --attention SPEC.mlir; taylor-train --help tells more");
   Config config = readConfig(arguments.configs, overrides);
+  requireChosenCode(config);
   Existing existing = arguments.resume      ? Existing::Resume
                       : arguments.overwrite ? Existing::Overwrite
                                             : Existing::Refuse;
@@ -129,6 +132,7 @@ int trainAs(const Arguments &arguments, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
+  prepareProcess();
   CLI::App app(description, "taylor-train");
   app.footer(footer);
   app.get_formatter()->column_width(34);

@@ -5,6 +5,7 @@
 #include "codegen/run/Run.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "runtime/StandardStreams.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -24,6 +25,7 @@ static std::string checkWritten(const taylor::run::Options &options) {
 }
 
 int main(int argc, char **argv) {
+  taylor::runtime::openStandardStreams();
   llvm::Expected<taylor::run::Options> options =
       taylor::run::parseOptions(llvm::ArrayRef<const char *>(argv + 1, argv + argc));
   if (!options)

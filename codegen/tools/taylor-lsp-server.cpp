@@ -10,8 +10,10 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/LLVM.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "runtime/StandardStreams.h"
 
 int main(int argc, char **argv) {
+  taylor::runtime::openStandardStreams();
   taylor::prepareCommandLine("taylor-lsp-server");
   mlir::DialectRegistry registry;
   taylor::registerAllDialects(registry);

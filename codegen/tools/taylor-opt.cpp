@@ -6,6 +6,7 @@
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "runtime/StandardStreams.h"
 
 static constexpr const char *kOverview =
     "taylor-opt: the compiler's passes, one by one\n\n"
@@ -40,6 +41,7 @@ static std::vector<std::string> expandArguments(llvm::ArrayRef<const char *> arg
 }
 
 int main(int argc, char **argv) {
+  taylor::runtime::openStandardStreams();
   std::vector<std::string> arguments = expandArguments({argv, size_t(argc)});
   std::vector<char *> pointers;
   for (std::string &argument : arguments)

@@ -8,6 +8,7 @@
 #include "codegen/Driver/Version.h"
 #include "codegen/RegisterAll.h"
 
+#include "runtime/StandardStreams.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -245,6 +246,7 @@ mlir::FailureOr<Compilation> compile(Driver &driver, mlir::MLIRContext &context,
 } // namespace
 
 int main(int argc, char **argv) {
+  taylor::runtime::openStandardStreams();
   CommandLine line;
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](llvm::raw_ostream &stream) { stream << getVersion("taylorc") << "\n"; });

@@ -3,6 +3,7 @@
 #include "TaylorVersion.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
+#include "runtime/StandardStreams.h"
 #include "runtime/bench/Commands.h"
 #include "runtime/bench/Peak.h"
 #include <CLI/CLI.hpp>
@@ -407,6 +408,7 @@ int run(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
+  taylor::runtime::openStandardStreams();
   try {
     return run(argc, argv);
   } catch (const c10::Error &error) {

@@ -193,9 +193,10 @@ TEST(Config, ChecksNameTheField) {
       {"model.kv_heads=-1", "expected model.kv_heads to be at least 0, but got -1"},
       {"model.head_dim=-1", "expected model.head_dim to be at least 0, but got -1"},
       {"model.value_dim=-1", "expected model.value_dim to be at least 0, but got -1"},
-      {"model.norm_epsilon=0", "expected model.norm_epsilon to be positive, but got 0"},
+      {"model.norm_epsilon=0", "expected model.norm_epsilon to be positive and at most 1, but got 0"},
       {"model.initialization=x", "expected model.initialization to be 'normal' or 'uniform', but got 'x'"},
-      {"model.initial_deviation=0", "expected model.initial_deviation to be positive, but got 0"},
+      {"model.initial_deviation=0",
+       "expected model.initial_deviation to be positive and at most 100, but got 0"},
       {"data.vocabulary=10", "expected data.vocabulary to be at least 300, but got 10"},
       {"data.vocabulary=70000", "expected data.vocabulary to be at most 65536, but got 70000"},
       {"data.validation_fraction=1", "expected data.validation_fraction to be between 0 and 1, but got 1"},
@@ -216,10 +217,11 @@ TEST(Config, ChecksNameTheField) {
        "expected optimizer.learning_rate to be positive and finite, but got inf"},
       {"optimizer.beta1=1", "expected optimizer.beta1 to be in [0, 1), but got 1"},
       {"optimizer.beta2=-1", "expected optimizer.beta2 to be in [0, 1), but got -1"},
-      {"optimizer.epsilon=0", "expected optimizer.epsilon to be positive, but got 0"},
-      {"optimizer.weight_decay=-1", "expected optimizer.weight_decay to be at least 0, but got -1"},
+      {"optimizer.epsilon=0", "expected optimizer.epsilon to be positive and at most 1, but got 0"},
+      {"optimizer.weight_decay=-1",
+       "expected optimizer.weight_decay to be at least 0 and finite, but got -1"},
       {"optimizer.decay=none", "expected optimizer.decay to be 'matrices' or 'all', but got 'none'"},
-      {"optimizer.clip=-1", "expected optimizer.clip to be at least 0, but got -1"},
+      {"optimizer.clip=-1", "expected optimizer.clip to be at least 0 and finite, but got -1"},
       {"schedule.kind=step",
        "expected schedule.kind to be 'linear' or 'cosine' or 'constant', but got 'step'"},
       {"schedule.warmup=-1", "expected schedule.warmup to be at least 0, but got -1"},
@@ -234,6 +236,89 @@ TEST(Config, ChecksNameTheField) {
   for (const auto &[assignment, message] : rows)
     EXPECT_EQ(failure([&] { readConfig({}, {"attention.specification=a.mlir", assignment}).check(); }),
               message);
+}
+
+// What no run could use is refused before memory is taken for it, or it overflows.
+TEST(Config, ChecksBounds) {
+  std::vector<std::pair<std::string, std::string>> rows = {
+      {"run.threads=1025", "expected run.threads to be between 0 and 1024, but got 1025"},
+      {"run.join_timeout=9300000000", "expected run.join_timeout to be at most 604800, but got 9300000000"},
+      {"model.hidden=1048577", "expected model.hidden to be at most 1048576, but got 1048577"},
+      {"model.intermediate=4194305", "expected model.intermediate to be at most 4194304, but got 4194305"},
+      {"model.layers=1000000000", "expected model.layers to be at most 10000, but got 1000000000"},
+      {"model.heads=65537", "expected model.heads to be at most 65536, but got 65537"},
+      {"model.kv_heads=65537", "expected model.kv_heads to be at most 65536, but got 65537"},
+      {"model.head_dim=65537", "expected model.head_dim to be at most 65536, but got 65537"},
+      {"model.value_dim=65537", "expected model.value_dim to be at most 65536, but got 65537"},
+      {"model.norm_epsilon=inf", "expected model.norm_epsilon to be positive and at most 1, but got inf"},
+      {"model.norm_epsilon=1e308",
+       "expected model.norm_epsilon to be positive and at most 1, but got 1e+308"},
+      {"model.norm_epsilon=nan", "expected model.norm_epsilon to be positive and at most 1, but got nan"},
+      {"model.norm_epsilon=1.0000001",
+       "expected model.norm_epsilon to be positive and at most 1, but got 1.0000001"},
+      {"model.initial_deviation=9e18",
+       "expected model.initial_deviation to be positive and at most 100, but got 9e+18"},
+      {"data.groups=16777217", "expected data.groups to be at most 16777216, but got 16777217"},
+      {"train.steps=1000000000001",
+       "expected train.steps to be at most 1000000000000, but got 1000000000001"},
+      {"train.batch=1000000000000000000",
+       "expected train.batch to be at most 16777216, but got 1000000000000000000"},
+      {"train.context=134217729", "expected train.context to be at most 134217728, but got 134217729"},
+      {"train.micro_batch=16777217", "expected train.micro_batch to be at most 16777216, but got 16777217"},
+      {"train.skip_above=inf", "expected train.skip_above to be at least 0 and finite, but got inf"},
+      {"optimizer.epsilon=inf", "expected optimizer.epsilon to be positive and at most 1, but got inf"},
+      {"optimizer.weight_decay=inf",
+       "expected optimizer.weight_decay to be at least 0 and finite, but got inf"},
+      {"optimizer.clip=nan", "expected optimizer.clip to be at least 0 and finite, but got nan"},
+      {"schedule.lag=1000000000001",
+       "expected schedule.lag to be at most 1000000000000, but got 1000000000001"},
+      {"log.profile_from=1000000000001",
+       "expected log.profile_from to be at most 1000000000000, but got 1000000000001"},
+      {"log.peak=inf", "expected log.peak to be at least 0 and finite, but got inf"},
+      {"data.vocabulary=99999999999999999999",
+       "--set: expected an integer for data.vocabulary, but got '99999999999999999999'"},
+      {"evaluation.sequences=1000000000000", "(no error)"}};
+  auto message = [](std::vector<std::string> overrides) {
+    overrides.push_back("attention.specification=a.mlir");
+    return failure([&] { readConfig({}, overrides).check(); });
+  };
+  for (const auto &[assignment, expected] : rows)
+    EXPECT_EQ(message({assignment}), expected);
+  EXPECT_EQ(message({"model.heads=1024", "model.head_dim=8192"}),
+            "expected model.head_dim to be at most 4194304 / model.heads = 4096, but got 8192");
+  EXPECT_EQ(
+      message({"train.steps=1000000000000", "train.batch=16384", "train.context=1024"}),
+      "unsupported sizes: train.steps * train.batch * train.context = 1000000000000 * 16384 * 1024 tokens "
+      "are more than 2^62; lower one of them");
+  EXPECT_EQ(
+      message({"train.context=134217728", "evaluation.sequences=1000000000000"}),
+      "unsupported sizes: evaluation.sequences * train.context = 1000000000000 * 134217728 tokens are more "
+      "than 2^62; lower one of them, or set evaluation.sequences=0 for all of the text");
+}
+
+// Tables within tables, of which the library makes as many as a name has parts.
+TEST(Config, ChecksHowDeepTablesAre) {
+  TemporaryFolder folder;
+  auto message = [&](const std::string &contents) {
+    std::string file = folder.write("a.toml", contents), text = failure([&] { readConfig({file}, {}); });
+    return text.starts_with(file) ? text.substr(file.size()) : text;
+  };
+  auto parts = [](int count, const char *dot) {
+    std::string name = "a";
+    for (int i = 1; i < count; ++i)
+      name += dot + std::string("a");
+    return name;
+  };
+  std::string deep =
+      "expected TOML with names of at most 32 parts, but got one of more; the settings have two or "
+      "three, as train.steps";
+  EXPECT_EQ(message("[" + parts(100000, ".") + "]\nb = 1\n"), ":1:2: " + deep);
+  EXPECT_EQ(message("\n" + parts(33, " . ") + " = 1\n"), ":2:1: " + deep);
+  EXPECT_EQ(message("x = {\"" + parts(9, "\".\"") + "\"." + parts(24, ".") + " = 1}\n"), ":1:6: " + deep);
+  EXPECT_EQ(message("# " + parts(33, ".") + "\n[run]\nfolder = \"" + parts(33, ".") + "\" # " +
+                    parts(33, ".") + "\n[attention]\nspecification = '''\n" + parts(33, ".") + "'''\n"),
+            "(no error)");
+  EXPECT_NE(message("[" + parts(32, ".") + "]\nb = 1\n").find("unsupported key 'a'"), std::string::npos);
 }
 
 // In a file, at the value; an override of it has no place.

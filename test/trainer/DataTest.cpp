@@ -154,8 +154,9 @@ TEST(Tokenizer, RoundTripsSourceCode) {
       EXPECT_LT(token, 400);
   }
   EXPECT_LT(tokenizer.encode("  if (x1 == 0) {").size(), 12u);
-  EXPECT_NE(failure([&] { trainTokenizer({sample}, 4000); }).find("data.vocabulary = 4000"),
-            std::string::npos);
+  EXPECT_NE(
+      failure([&] { trainTokenizer({sample}, 4000); }).find("but got 4000; pass --set data.vocabulary="),
+      std::string::npos);
   EXPECT_EQ(failure([] { Tokenizer("no model", "x.model"); }),
             "expected a SentencePiece model, but 'x.model' is not one");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/support/Main.h"
+#include "trainer/support/Activity.h"
 #include "trainer/support/Error.h"
 #include <ATen/ops/empty.h>
 #include <c10/util/Logging.h>
@@ -18,12 +19,13 @@ std::string described(const std::function<void()> &work) {
   return "nothing thrown";
 }
 
-const char *outOfMemory =
-    "out of memory; a smaller train.micro_batch, train.batch, train.context or model needs less";
+const char *outOfMemory = "out of memory while reading 'a'; a smaller one needs less";
 
 } // namespace
 
 TEST(Main, describesExceptions) {
+  EXPECT_EQ(described([] { throw std::bad_alloc(); }), "out of memory");
+  nowDoing("reading 'a'", "a smaller one needs less");
   EXPECT_EQ(described([] { fail("expected ", 1); }), "expected 1");
   EXPECT_EQ(described([] { throw std::bad_alloc(); }), outOfMemory);
   EXPECT_EQ(described([] { at::empty({int64_t(1) << 60}); }), outOfMemory);

@@ -3,11 +3,13 @@
 #include "Failure.h"
 #include "trainer/support/Files.h"
 #include "trainer/text/Corpus.h"
+#include "trainer/text/RecordField.h"
 #include <random>
 #include <zlib.h>
 #include <zstd.h>
 
 using namespace taylor::trainer;
+using namespace std::literals;
 
 namespace {
 
@@ -180,7 +182,7 @@ TEST(Records, WhatIsWrongWithALine) {
                                              "{\"text\": \"last\"}");
   std::vector<Found> expected = {{1, "one\xC3\xA9", -1},
                                  {4, "", int(Defect::NotJson)},
-                                 {5, "", int(Defect::NotAnObject)},
+                                 {5, "", int(Defect::Array)},
                                  {6, "", int(Defect::NoField)},
                                  {7, "", int(Defect::NotText)},
                                  {8, "", int(Defect::NotText)},
@@ -194,6 +196,94 @@ TEST(Records, WhatIsWrongWithALine) {
   EXPECT_EQ(describeDefect(Defect::NoField, "body"), "no field 'body'");
   EXPECT_EQ(describeDefect(Defect::NotText, "body"), "field 'body' is no string");
   EXPECT_EQ(describeDefect(Defect::TooLong, "body"), "longer than 32 MB");
+}
+
+// What is in fields that nobody reads does not matter, if it ends.
+TEST(Records, NumbersAndStringsThatNobodyReads) {
+  TemporaryFolder folder;
+  std::string path =
+      folder.write("a.jsonl", "\xEF\xBB\xBF{\"n\": NaN, \"text\": \"one\"}\n"
+                              "{\"n\": [Infinity, -Infinity, 1e999, -0.5E-2], \"text\": \"two\"}\n"
+                              "{\"n\": 123456789012345678901234567890, \"text\": \"three\"}\n"
+                              "{\"\\ud800\": \"\\udc00\\ud800x\", \"text\": \"four\"}\n"
+                              "{\"n\": \"\xFF\", \"text\": \"\\ud83d\\ude00 \\u20ac\\n\"}\n"
+                              "{\"te\\ud800xt\": 1, \"text\": \"six\"}\n"
+                              "{\"text\": \"\\ud83d\"}\n"
+                              "{\"text\": NaN}\n"
+                              "{\"text\": \"a\", \"text\": \"last\"}\n");
+  EXPECT_EQ(recordsOf(input(path), {"text"}), (std::vector<Found>{{1, "one", -1},
+                                                                  {2, "two", -1},
+                                                                  {3, "three", -1},
+                                                                  {4, "four", -1},
+                                                                  {5, "\xF0\x9F\x98\x80 \xE2\x82\xAC\n", -1},
+                                                                  {6, "six", -1},
+                                                                  {7, "", int(Defect::NotJson)},
+                                                                  {8, "", int(Defect::NotText)},
+                                                                  {9, "last", -1}}));
+}
+
+TEST(Records, WhatIsNoJson) {
+  for (const char *line : {"{\"n\": 01}",
+                           "{\"n\": 1.}",
+                           "{\"n\": .5}",
+                           "{\"n\": +1}",
+                           "{\"n\": 1e}",
+                           "{\"n\": nan}",
+                           "{\"n\": True}",
+                           "{\"n\": \"\\x\"}",
+                           "{\"n\": \"\\u12g4\"}",
+                           "{\"n\": \"\t\"}",
+                           "{\"n\": [1, 2}",
+                           "{\"n\": [1 2]}",
+                           "{\"n\": [1,]}",
+                           "{\"n\": 1,}",
+                           "{\"n\" 1}",
+                           "{n: 1}",
+                           "{\"text\": \"x\"} x",
+                           "{\"text\": \"x\"}{}",
+                           "{\"text\": \"x\"",
+                           "{\"n\": \"x",
+                           "{,}",
+                           "{\"n\": }",
+                           "tru",
+                           "\"x"})
+    EXPECT_EQ(findField(line, "text").kind, RecordField::NotJson) << line;
+  EXPECT_EQ(findField("{\"text\": \"x\"}\0"s, "text").kind, RecordField::NotJson);
+  for (const char *line : {"3", "\"text\"", "null", "-0.0e+1"})
+    EXPECT_EQ(findField(line, "text").kind, RecordField::NotAnObject) << line;
+  for (const char *line : {"{}", " { \"n\" : [ ] , \"m\" : { } } ", "{\"n\": {\"text\": \"x\"}}",
+                           "{\"n\": [{\"text\": \"x\"}]}"})
+    EXPECT_EQ(findField(line, "text").kind, RecordField::Absent) << line;
+}
+
+TEST(Records, AFieldWithinAnother) {
+  auto found = [](const char *json, const char *field) {
+    RecordField result = findField(json, field);
+    return result.kind == RecordField::Text ? result.text : "kind " + std::to_string(result.kind);
+  };
+  const char *both = R"({"data": {"text": "inner", "more": {"text": "deep"}}, "text": "outer"})";
+  EXPECT_EQ(found(both, "text"), "outer");
+  EXPECT_EQ(found(both, "data.text"), "inner");
+  EXPECT_EQ(found(both, "data.more.text"), "deep");
+  EXPECT_EQ(found(both, "data"), "kind 4"); // an object
+  EXPECT_EQ(found(both, "more.text"), "kind 2");
+  EXPECT_EQ(found(both, "data.text.more"), "kind 2");
+  EXPECT_EQ(found(R"({"data.text": "one key", "data": {"text": "two"}})", "data.text"), "one key");
+  EXPECT_EQ(found(R"({"data": {"text": "two"}, "data.text": "one key"})", "data.text"), "one key");
+  EXPECT_EQ(found(R"({"data": [{"text": "x"}]})", "data.text"), "kind 2");
+  EXPECT_EQ(found(R"({"x": {"data": {"text": "x"}}})", "data.text"), "kind 2");
+  EXPECT_EQ(found(R"({"data": {"a": {"text": 1}, "text": "x"}, "b": {"text": "y"}})", "data.text"), "x");
+}
+
+TEST(Records, FilesOfOneArrayOrOverSeveralLines) {
+  TemporaryFolder folder;
+  EXPECT_EQ(
+      recordsOf(input(folder.write("a.json", "[{\"text\": \"one\"},\n {\"text\": \"two\"}]\n")), {"text"})[0],
+      (Found{1, "", int(Defect::Array)}));
+  EXPECT_EQ(recordsOf(input(folder.write("a.json", "{\n\"text\": \"one\"\n}\n")), {"text"})[0],
+            (Found{1, "", int(Defect::SeveralLines)}));
+  EXPECT_EQ(describeDefect(Defect::Array, "text"), "an array");
+  EXPECT_EQ(describeDefect(Defect::SeveralLines, "text"), "an object on several lines");
 }
 
 TEST(Records, DeeplyNestedJson) { // neither parser nor destructor recurses

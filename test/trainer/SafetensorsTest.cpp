@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/checkpoint/Safetensors.h"
 #include "Failure.h"
+#include <chrono>
 #include <random>
+#include <sys/stat.h>
 
 using namespace taylor::trainer;
 
@@ -58,6 +60,18 @@ TEST(Safetensors, RefusesWhatIsNotSound) {
   std::string deep = R"({"a":)" + std::string(100000, '[') + std::string(100000, ']') + "}";
   EXPECT_EQ(message(assemble(deep, 0)),
             "expected safetensors, but the header of 'F' is not the JSON of that format");
+  // What other readers see otherwise, or not at all.
+  std::string sound = R"({"a":)" + tensor("[1]", "[0,4]") + "}";
+  EXPECT_EQ(message(assemble(sound + std::string(64, ' '), 4)), "(no error)");
+  for (const std::string &header :
+       {"\xEF\xBB\xBF" + sound, " " + sound, sound + "\n", sound + std::string(8, '\0'),
+        sound + std::string(1, '\0') + R"({"more": 1})", sound + "xyz", sound + "}", std::string(),
+        std::string(8, ' ')})
+    EXPECT_EQ(message(assemble(header, 4)),
+              "expected safetensors, but the header of 'F' is not the JSON of that format")
+        << header;
+  EXPECT_EQ(message(assemble(R"({"a":)" + tensor("[1]", "[4,0]") + "}", 4)),
+            "expected safetensors, but in 'F' data_offsets go back, from 4 to 0, of tensor 'a'");
   std::string one = tensor("[2]", "[0,8]");
   EXPECT_EQ(message(assemble(R"({"a":)" + one + R"(,"a":)" + one + "}", 8)),
             "expected safetensors, but the header of 'F' is not the JSON of that format");
@@ -82,6 +96,26 @@ TEST(Safetensors, RefusesWhatIsNotSound) {
             "expected safetensors, but tensors in 'F' overlap or leave a gap at byte 0");
   EXPECT_EQ(message(assemble(R"({"a":)" + tensor("[1]", "[0,4]") + "}", 5)),
             "expected 4 bytes of tensors in 'F', but got 5");
+}
+
+// In time that grows with their number and not with its square: seconds would be minutes.
+TEST(Safetensors, ManyNames) {
+  TemporaryFolder folder;
+  std::map<std::string, TensorView> tensors;
+  for (int i = 0; i < 200000; ++i)
+    tensors["x" + std::to_string(i)] = {"F32", {0}, nullptr, 0};
+  writeSafetensors(folder.path / "x", tensors, {});
+  auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(SafetensorsFile(folder.path / "x").tensors().size(), tensors.size());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)); // 100,000 took more than 38
+}
+
+TEST(Safetensors, AFifoIsNotWaitedFor) {
+  TemporaryFolder folder;
+  std::string path = folder.path / "x";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(failure([&] { SafetensorsFile file(path); }),
+            "expected a file, but '" + path + "' is something else");
 }
 
 // Random damage gives an Error or a file whose every view lies inside; the sanitizer build sees the rest.

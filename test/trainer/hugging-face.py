@@ -107,8 +107,42 @@ for name, (spec, *more) in cases.items():
             alone = model(tokens[row:row + 1, real]).logits[0]
             assert (together[row, real] - alone).abs().max() < 1e-5 * alone.abs().max(), (name, row)
     first = model.generate(tokens[1:2, 6:], max_new_tokens=5, do_sample=False)[0, 15:]
-    padded = model.generate(tokens[:2], attention_mask=mask[:2], max_new_tokens=5, do_sample=False)[1, 21:]
-    assert first.tolist() == padded.tolist(), name
+    made = model.generate(tokens[:2], attention_mask=mask[:2], max_new_tokens=5, do_sample=False, return_dict_in_generate=True)
+    assert first.tolist() == made.sequences[1, 21:].tolist(), name
+    assert type(made.past_key_values).__name__ == "TaylorCache"
+    with torch.no_grad():
+        # With a cache too, of a batch in which texts are padded on either side and in the pieces that come: what a text's tokens left is seen, and
+        # no padding.
+        pieces = ((tokens, mask), (torch.randint(3, 384, (3, 1)), torch.tensor([[1], [1], [1]])), (torch.randint(3, 384, (3, 4)), torch.tensor([[1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0]])))
+        cache, seen_tokens, seen_mask = None, torch.empty(3, 0, dtype=torch.long), torch.empty(3, 0, dtype=torch.long)
+        for piece, visible in pieces:
+            seen_tokens, seen_mask = torch.cat([seen_tokens, piece], 1), torch.cat([seen_mask, visible], 1)
+            given = model(piece, attention_mask=seen_mask, past_key_values=cache, use_cache=True)
+            cache = given.past_key_values
+            for row in range(3):
+                new = int(visible[row].sum())
+                if new:
+                    alone = model(seen_tokens[row:row + 1, seen_mask[row].bool()]).logits[0, -new:]
+                    assert (given.logits[row, visible[row].bool()] - alone).abs().max() < 1e-5 * alone.abs().max(), (name, row, new)
+        try:
+            model(piece, attention_mask=torch.ones(3, 30), past_key_values=cache, use_cache=True)
+            raise AssertionError("another mask")
+        except ValueError as error:
+            assert str(error) == "expected attention_mask to be that of past_key_values for the tokens that these have seen, but it is another", error
+        # Packed: position_ids that begin again begin another text, also behind padding.
+        positions = torch.cat([torch.arange(8), torch.arange(13)])[None].expand(3, -1).clone()
+        apart = torch.cat([model(tokens[:, :8]).logits, model(tokens[:, 8:]).logits], 1)
+        packed = model(tokens, position_ids=positions).logits
+        assert (packed - apart).abs().max() < 1e-5 * apart.abs().max(), name
+        positions[1, :3] = 1  # as collators number padding
+        positions[1, 3:8] = torch.arange(5)
+        padded = torch.ones(3, 21, dtype=torch.long)
+        padded[1, :3] = 0
+        packed = model(tokens, position_ids=positions, attention_mask=padded).logits[1]
+        apart = torch.cat([model(tokens[1:2, 3:8]).logits[0], model(tokens[1:2, 8:]).logits[0]])
+        assert (packed[3:] - apart).abs().max() < 1e-5 * apart.abs().max(), name
+        # What one text's positions are by itself changes nothing.
+        assert model(tokens, position_ids=torch.arange(21)[None]).logits.equal(model(tokens).logits)
     # Beams, which reorder what is kept between tokens; several texts.
     beams = [model.generate(tokens, num_beams=3, max_new_tokens=5, do_sample=False, eos_token_id=None, use_cache=use_cache) for use_cache in (True, False)]
     assert beams[0].shape == (3, 26) and beams[0].equal(beams[1]), (name, beams)
@@ -116,15 +150,51 @@ for name, (spec, *more) in cases.items():
 copied = copy.deepcopy(model)
 assert copied.generate(tokens, max_new_tokens=2, do_sample=False).equal(model.generate(tokens, max_new_tokens=2, do_sample=False))
 
-# A mask that no padding gives, and inputs that are none.
-for options, message in ((dict(attention_mask=torch.tensor([[1, 0, 1]])), "unsupported attention_mask: padding between tokens of a text"),
-                         (dict(attention_mask=torch.tensor([[0, 1, 1]]), use_cache=True), "unsupported use_cache for a batch that is padded in front of its texts"),
-                         (dict(attention_mask=torch.ones(1, 2)), "expected attention_mask of shape [1, 3], but got [1, 2]")):
+# What a model does nothing about is refused; so is a mask that no padding gives.
+for options, message in (
+        (dict(attention_mask=torch.tensor([[1, 0, 1]])), "unsupported attention_mask: padding between tokens of a text; pad in front of it or behind it"),
+        (dict(attention_mask=torch.tensor([[1, 0, 1]]), use_cache=True), "unsupported attention_mask: padding between tokens of a text; pad in front of it or behind it"),
+        (dict(attention_mask=torch.ones(1, 2)), "expected attention_mask of shape [1, 3], but got [1, 2]"),
+        (dict(position_ids=torch.tensor([[1, 2, 3]])), "unsupported position_ids: those of a text count from 0, one by one, and begin again from 0 where the next text does"),
+        (dict(position_ids=torch.tensor([[0, 2, 3]])), "unsupported position_ids: those of a text count from 0, one by one, and begin again from 0 where the next text does"),
+        (dict(position_ids=torch.tensor([[0, 1]])), "expected position_ids of shape [1, 3], but got [1, 2]"),
+        (dict(position_ids=torch.tensor([[0, 0, 1]]), use_cache=True), "unsupported position_ids with use_cache: a row is one text there, whose tokens are numbered from 0; "
+         "pass use_cache=False for packed texts, or leave position_ids out"),
+        (dict(cache_position=torch.tensor([1, 2, 3]), use_cache=True), "expected cache_position to be the columns from 0 on, which are next, but got [1, 2, 3]"),
+        (dict(past_key_values=transformers.DynamicCache(), use_cache=True), "expected past_key_values that this model has given, a TaylorCache, but got DynamicCache"),
+        (dict(output_attentions=True), "unsupported output_attentions: a kernel gives no weights of pairs; pass output_attentions=False"),
+        (dict(token_type_ids=tokens[:1, :3]), "unsupported argument token_type_ids: TaylorForCausalLM does not know it; leave it out"),
+        (dict(cu_seq_lens_q=torch.tensor([0, 3])), "unsupported argument cu_seq_lens_q: TaylorForCausalLM does not know it; leave it out and pass position_ids that begin again with each text")):
     try:
         model(tokens[:1, :3], **options)
         raise AssertionError(message)
     except ValueError as error:
-        assert message in str(error), error
+        assert message == str(error), error
+
+# Hidden states, as Llama counts them: the embeddings, what each layer gives, the last after the norm.
+with torch.no_grad():
+    states = model(tokens, output_hidden_states=True).hidden_states
+    assert len(states) == 3 and states[0].equal(model.model.embed_tokens(tokens))
+    assert states[1].equal(model.model.layers[0](states[0])) and states[2].equal(model.model(tokens).last_hidden_state)
+    assert model(tokens).hidden_states is None
+
+# Less memory for more work: the same gradients.
+def gradients():
+    model.zero_grad()
+    model(tokens, labels=tokens).loss.backward()
+    return [parameter.grad.clone() for parameter in model.parameters()]
+
+
+model.train()
+whole = gradients()
+model.gradient_checkpointing_enable()
+assert all(layer.gradient_checkpointing for layer in model.model.layers)
+calls = []
+hook = model.model.layers[0].mlp.register_forward_pre_hook(lambda *ignored: calls.append(None))
+assert all(a.equal(b) for a, b in zip(whole, gradients())) and len(calls) == 2  # a second time in the backward
+hook.remove()
+model.gradient_checkpointing_disable()
+model.eval()
 
 # Trained on: every tensor gets a gradient; a model of that kind begins anew from its configuration.
 loss = model(tokens, labels=tokens).loss
@@ -136,14 +206,38 @@ for (name, was), now in zip(model.named_parameters(), fresh.parameters(), strict
     assert not name.endswith("q_proj.weight") or abs(now.std() - 0.02) < 0.002, (name, now.std())
 assert abs(fresh(tokens, labels=tokens).loss.item() - 5.95) < 0.1  # log(384)
 
-# Saved by transformers and read by us: the same tokens and logits.
-folder = out / "norm/checkpoints/step-000002"
-model = load(folder)
-model.save_pretrained(out / "saved")
-for name in ("attention.mlir", "tokenizer.model"):
-    shutil.copy(folder / name, out / "saved")
-assert ours(folder)[:2] == ours(out / "saved")[:2]
-compare(out / "saved", load(out / "saved"), 1e-5)
+# Saved by transformers, whole or in shards, and read by us: the same tokens and logits. A model's tokenizer is another object's business there.
+for name in ("norm", "softmax"):
+    folder = out / name / "checkpoints/step-000002"
+    model = load(folder)
+    for shards in ({}, {"max_shard_size": "50KB"}):
+        saved = out / f"saved-{name}"
+        shutil.rmtree(saved, ignore_errors=True)
+        model.save_pretrained(saved, **shards)
+        assert (saved / "model.safetensors.index.json").exists() == bool(shards) and not (saved / "attention.mlir").exists(), list(saved.iterdir())
+        failed = subprocess.run(["taylor-generate", "--checkpoint", saved], stderr=subprocess.PIPE, text=True)
+        assert failed.returncode == 1 and failed.stderr == (
+            f"error: requires a tokenizer, but '{saved}/tokenizer.model' is not there; copy it from the checkpoint that this one was made of, "
+            "or pass it with --tokenizer FILE\n"), failed
+        named = json.loads(run("taylor-generate", "--checkpoint", saved, "--tokenizer", folder / "tokenizer.model", "--prompt", "You may", "--tokens", "16",
+                               "--temperature", "0", "--json"))
+        shutil.copy(folder / "tokenizer.model", saved)
+        want, got = ours(folder), ours(saved)
+        assert want[:2] == got[:2] == (named["prompt_tokens"], named["tokens"]) and want[2].equal(got[2]), (name, shards)
+        compare(saved, load(saved), 1e-5)
+    # A shard that is missing; a checkpoint of before config.json had the text of a specification that is Llama's.
+    gone = sorted(saved.glob("model-*.safetensors"))[-1]
+    gone.rename(out / "shard")
+    failed = subprocess.run(["taylor-generate", "--checkpoint", saved], stderr=subprocess.PIPE, text=True)
+    assert failed.stderr == (f"error: requires '{gone.name}', which '{saved}/model.safetensors.index.json' names, but '{saved}' has none; copy it too\n"), failed
+    (out / "shard").rename(gone)
+    config_json = json.loads((saved / "config.json").read_text())
+    del config_json["taylor"]["text"]
+    (saved / "config.json").write_text(json.dumps(config_json))
+    failed = subprocess.run(["taylor-generate", "--checkpoint", saved], stderr=subprocess.PIPE, text=True)
+    assert failed.stderr == (f"error: requires the specification of the checkpoint, but '{saved}/attention.mlir' is not there and config.json has no text of it; "
+                             "copy 'attention.mlir' from the checkpoint that this one was made of, or pass it with --attention SPEC.mlir\n"), failed
+    run("taylor-generate", "--checkpoint", saved, "--attention", folder / "attention.mlir", "--tokens", "2")
 
 # bf16: as trained, with products in bf16; and with weights in bf16.
 for name, spec in (("norm16", f"{specifications}/softmax-norm-l2.mlir"), ("gated16", gated)):

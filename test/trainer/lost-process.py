@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A process that dies, hangs or fails ends the others, with a message that names it, within 30 s, whoever started them.
-# RUN: env TAYLORC=%fixture/fixture.py CC=%cc %python %s %tiny %fixture/gated.mlir %t
+# RUN: env TAYLORC=%fixture/fixture.py CC=%cc %python %s %tiny %fixture/gated.mlir %full %t
 import os
 import pathlib
 import re
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-config, spec, out = sys.argv[1:]
+config, spec, full, out = sys.argv[1:]
 LIMIT = 30  # seconds
 
 
@@ -66,6 +66,19 @@ processes = start()
 processes[2].send_signal(signal.SIGSTOP)
 require_end(processes, 2, r"process 2 \(.*\) has been silent for 15 s")
 processes[2].kill()
+
+# All stopped for longer than that, as on a machine that sleeps, and gone on: none has a reason to miss another. (It takes its time: --full alone.)
+if full == "1":
+    processes = start()
+    for number, seconds in ((signal.SIGSTOP, 18), (signal.SIGCONT, 4)):
+        for process in processes:
+            process.send_signal(number)
+        time.sleep(seconds)
+    assert all(process.poll() is None for process in processes), [process.communicate() for process in processes]
+    processes[0].send_signal(signal.SIGTERM)
+    for process in processes:
+        _, errors = process.communicate(timeout=LIMIT)
+        assert process.returncode == 128 + signal.SIGTERM and "error" not in errors, (process.returncode, errors)
 
 # The launcher sees who died, and ends the others at once.
 shutil.rmtree(out, ignore_errors=True)

@@ -141,7 +141,7 @@ source.write_text(bad)
 result = prepare(out, source, check=False, max_bad=2)
 assert result.returncode == 1
 assert "left out" not in result.stderr  # all of a block or nothing
-assert re.search(r"error: expected at most 2 bad records, but this is one more: \S*bad.jsonl:2508: no field 'text'; what is done stays: "
+assert re.search(r"error: expected at most 2 bad records, but this is one more: \S*bad.jsonl:2508: no field 'text' \(--field names another\); what is done stays: "
                  r"mend the file and pass --overwrite, or pass a larger --max-bad to go on\n$", result.stderr), result.stderr
 for changed, message in (({"field": "body"}, "same --field"), ({"max_document_tokens": 7}, "same --max-document-tokens"),
                          ({"validation_fraction": 0.5}, "same --validation-fraction"), ({"shard_tokens": 7}, "same --shard-tokens"),
@@ -160,9 +160,9 @@ assert result.returncode == 1 and result.stderr.endswith(f"error: expected --max
                                                          "or pass --overwrite to begin anew\n"), result.stderr
 prepare(few, big, max_bad=3)
 result = prepare(out, source, max_bad=3, threads=2)
-for line in (f"left out   {source}:2504: not JSON", f"left out   {source}:2507: no JSON object", f"left out   {source}:2508: no field 'text'", "left out   1: not JSON"):
+for line in (f"left out   {source}:2504: not JSON", f"left out   {source}:2507: an array (a record is a line: jq -c '.[]' FILE writes them so)", f"left out   {source}:2508: no field 'text' (--field names another)", "left out   1: not JSON"):
     assert line + "\n" in result.stderr, result.stderr
-assert json.loads((out / "description.json").read_text())["left_out"] == {"empty": 1, "not JSON": 1, "no JSON object": 1, "no field 'text'": 1}
+assert json.loads((out / "description.json").read_text())["left_out"] == {"empty": 1, "not JSON": 1, "an array": 1, "no field 'text'": 1}
 assert "was prepared before, from the same files with the same options" in prepare(out, source).stderr
 result = prepare(out, source, check=False, field="body")
 assert result.returncode == 1 and "has other; pass --overwrite to prepare anew, or --out FOLDER" in result.stderr

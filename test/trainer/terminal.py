@@ -44,11 +44,11 @@ large = pathlib.Path(out + ".txt")
 prepare = ["prepare", large, "--train-tokenizer", "384", "--threads", "1", "--validation-fraction", "0.5", "--out", out + ".tokens", "--overwrite"]
 copy = pathlib.Path(text).read_text()
 size, seconds = 1 << 22, 0
-while seconds < 4:
+while seconds < 7:
     large.write_text("".join(f"{number}\n{copy}" for number in range(size // len(copy))))  # no two documents are the same
     begin = time.monotonic()
     subprocess.run(["taylor-train", *prepare], check=True, stderr=subprocess.DEVNULL)
     seconds = time.monotonic() - begin
-    size = int(size * max(1.5, 5 / seconds))
+    size = int(size * max(1.5, 8 / seconds))
 drawings = drawings_of("preparing", 120, *prepare)
 assert any(re.fullmatch(r"preparing \d+% \[#+-+\]  \d+k tokens  \d+ tokens/s  \d+:\d\d left", line) for line in drawings), drawings

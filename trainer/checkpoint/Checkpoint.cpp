@@ -2,12 +2,12 @@
 #include "trainer/checkpoint/Checkpoint.h"
 #include "trainer/checkpoint/Safetensors.h"
 #include "trainer/support/Error.h"
+#include "trainer/support/Json.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <algorithm>
 #include <c10/core/GradMode.h>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -62,27 +62,35 @@ std::string shapeText(const std::vector<int64_t> &shape) {
   return out + "]";
 }
 
-// Copies the file's tensors into those given, once all of them are known to fit; `widens`: also from bf16 and
-// fp16.
-void readTensors(const fs::path &path, const std::map<std::string, at::Tensor> &tensors, bool widens) {
-  SafetensorsFile file(path);
+using Views = std::map<std::string, TensorView>;
+
+// Throws Error unless the tensors that were saved in `origin` are those given, by name, shape and dtype;
+// `widens`: or bf16 or fp16 in place of f32.
+void requireTensors(const Views &saved, const std::string &origin,
+                    const std::map<std::string, at::Tensor> &tensors, bool widens) {
   for (const auto &[name, tensor] : tensors) {
-    auto found = file.tensors().find(name);
-    if (found == file.tensors().end())
-      fail("requires tensor '", name, "', but '", path.string(), "' has none of that name");
+    auto found = saved.find(name);
+    if (found == saved.end())
+      fail("requires tensor '", name, "', but '", origin, "' has none of that name");
     if (found->second.shape != tensor.sizes().vec())
-      fail("expected tensor '", name, "' of shape ", shapeText(tensor.sizes().vec()), ", but in '",
-           path.string(), "' it has shape ", shapeText(found->second.shape));
+      fail("expected tensor '", name, "' of shape ", shapeText(tensor.sizes().vec()), ", but in '", origin,
+           "' it has shape ", shapeText(found->second.shape));
     if (!readableAs(found->second.dtype, dtypeOf(tensor), widens))
       fail("expected tensor '", name, "' of dtype ", dtypeOf(tensor), widens ? ", BF16 or F16" : "",
-           ", but in '", path.string(), "' it has dtype ", found->second.dtype);
+           ", but in '", origin, "' it has dtype ", found->second.dtype);
   }
-  for (const auto &[name, view] : file.tensors())
+  for (const auto &[name, view] : saved)
     if (!tensors.contains(name))
-      fail("unsupported tensor '", name, "' in '", path.string(), "': this model has none of that name");
+      fail("unsupported tensor '", name, "' in '", origin, "': this model has none of that name");
+}
+
+// Copies saved tensors into those given, once all of them are known to fit.
+void readTensors(const Views &saved, const std::string &origin,
+                 const std::map<std::string, at::Tensor> &tensors, bool widens) {
+  requireTensors(saved, origin, tensors, widens);
   c10::NoGradGuard noGrad;
   for (const auto &[name, tensor] : tensors) {
-    const TensorView &view = file.tensors().at(name);
+    const TensorView &view = saved.at(name);
     at::Tensor saved = at::empty(view.shape, *readableAs(view.dtype, dtypeOf(tensor), widens));
     if (view.size) // into memory of its own: a tensor in the file may begin anywhere
       std::memcpy(saved.mutable_data_ptr(), view.data, view.size);
@@ -134,8 +142,9 @@ double readNumber(const json &value, double null) { return value.is_null() ? nul
 class StateReader {
 public:
   StateReader(const std::string &content, const fs::path &checkpoint)
-      : saved(json::parse(content, nullptr, /*allow_exceptions=*/false)), path(checkpoint / "state.json") {}
+      : saved(parseJson(content)), path(checkpoint / "state.json") {}
 
+  bool has(const char *name) const { return saved.is_object() && saved.contains(name); }
   json require(const char *name, const char *what, bool (*is)(const json &)) const {
     if (!saved.is_object() || !saved.contains(name) || !is(saved[name]))
       fail("requires ", what, " '", name, "' in '", path.string(),
@@ -144,8 +153,16 @@ public:
            "before, or begin anew with --overwrite");
     return saved[name];
   }
-  int64_t integer(const char *name) const {
-    return require(name, "an integer", [](const json &value) { return value.is_number_integer(); });
+  // Counted by a run from 0 on; further than any run goes it would only overflow.
+  int64_t count(const char *name) const {
+    return require(name, text("a whole number from 0 to ", kMostTokens).c_str(), isCount<kMostTokens>);
+  }
+  int64_t steps(const char *name) const {
+    return require(name, text("a whole number from 0 to ", kMostSteps).c_str(), isCount<kMostSteps>);
+  }
+  // So too, but for what there has not been yet, -1.
+  int64_t stepOrNone(const char *name) const {
+    return saved.is_object() && saved.contains(name) && saved[name] == -1 ? -1 : steps(name);
   }
   std::string word(const char *name) const {
     return require(name, "a string", [](const json &value) { return value.is_string(); });
@@ -170,6 +187,9 @@ public:
   }
 
 private:
+  template <int64_t most> static bool isCount(const json &value) {
+    return value.is_number_unsigned() && value.get<uint64_t>() <= uint64_t(most);
+  }
   static bool isNumber(const json &value) { return value.is_number() || value.is_null(); }
 
   json saved;
@@ -191,7 +211,7 @@ void requireSameRun(const StateReader &saved, const fs::path &checkpoint, const 
     fail("expected the specification of ", where, ", but got another; pass --attention ", file.string(),
          " to go on with it", anew);
   }
-  if (int64_t before = saved.integer("training_tokens"); before != expected.trainingTokens)
+  if (int64_t before = saved.count("training_tokens"); before != expected.trainingTokens)
     fail("expected the number of training tokens to be ", before, " as in ", where, ", but got ",
          expected.trainingTokens, anew);
   if (saved.word("text") != expected.text)
@@ -212,12 +232,15 @@ static void writeCheckpoint(const fs::path &path, const Checkpoint &checkpoint, 
   state[randomState] = at::detail::getDefaultCPUGenerator().get_state();
   writeTensors(target.path() / "optimizer.safetensors", state);
   const TrainingState &training = checkpoint.state;
-  ordered_json settings = ordered_json::object();
+  ordered_json settings = ordered_json::object(), changeable = ordered_json::object();
   for (const auto &[key, value] : training.settings)
     settings[key] = value;
+  for (const auto &[key, value] : training.changeable)
+    changeable[key] = value;
   ordered_json json = {{"step", training.step},
                        {"learned_targets", training.learned},
                        {"settings", settings},
+                       {"changeable", changeable},
                        {"specification", training.specification},
                        {"text", training.text},
                        {"training_tokens", training.trainingTokens},
@@ -257,7 +280,8 @@ fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, co
     std::optional<fs::path> before = newestCheckpoint(folder);
     if (!before)
       throw;
-    fail(error.what(), "; '", before->string(), "' is whole, and --resume goes on from there");
+    fail(error.what(), "; '", before->string(), "' is whole, and --resume goes on from there",
+         checkpoints(folder).size() > 1 ? ", with --set checkpoint.keep=1 in less room" : "");
   }
   removeOldCheckpoints(folder, keep, warn);
   return folder / name;
@@ -268,15 +292,20 @@ std::optional<fs::path> newestCheckpoint(const fs::path &folder) {
   return all.empty() ? std::nullopt : std::optional(all.rbegin()->second);
 }
 
-void loadModel(const fs::path &checkpoint, const Model &model) {
-  readTensors(checkpoint / "model.safetensors", modelTensors(model), /*widens=*/true);
+void requireWeights(const Weights &weights, const Model &model) {
+  requireTensors(weights.tensors(), weights.origin(), modelTensors(model), /*widens=*/true);
+}
+
+void loadModel(const Weights &weights, const Model &model) {
+  readTensors(weights.tensors(), weights.origin(), modelTensors(model), /*widens=*/true);
 }
 
 void loadOptimizer(const fs::path &checkpoint, const Optimizer::State &room) {
   Optimizer::State state = room;
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   state[randomState] = generator.get_state();
-  readTensors(checkpoint / "optimizer.safetensors", state, /*widens=*/false);
+  SafetensorsFile file(checkpoint / "optimizer.safetensors");
+  readTensors(file.tensors(), checkpoint / "optimizer.safetensors", state, /*widens=*/false);
   generator.set_state(state[randomState]);
 }
 
@@ -285,15 +314,22 @@ TrainingState readTrainingState(const std::string &content, const fs::path &chec
   StateReader saved(content, checkpoint);
   requireSameRun(saved, checkpoint, expected);
   TrainingState result = expected;
-  result.step = saved.integer("step");
-  result.learned = saved.integer("learned_targets");
+  result.changes.clear();
+  // Checkpoints of before have no such table.
+  std::map<std::string, std::string> before =
+      saved.has("changeable") ? saved.words("changeable") : std::map<std::string, std::string>();
+  for (const auto &[key, value] : expected.changeable)
+    if (auto was = before.find(key); was != before.end() && was->second != value)
+      result.changes.push_back(text(key, " = ", value, ", which was ", was->second));
+  result.step = saved.steps("step");
+  result.learned = saved.count("learned_targets");
   result.losses = saved.numbers("last_losses");
-  result.updates = {saved.integer("skipped_updates"), saved.numbers("recent_losses"),
+  result.updates = {saved.count("skipped_updates"), saved.numbers("recent_losses"),
                     saved.numbers("recent_gradient_norms")};
-  result.evaluatedStep = saved.integer("evaluated_step");
+  result.evaluatedStep = saved.stepOrNone("evaluated_step");
   result.evaluated = {saved.number("validation_loss", NAN), saved.number("validation_accuracy", NAN)};
-  result.evaluations = {saved.number("best_validation_loss", INFINITY), saved.integer("evaluations"),
-                        saved.integer("evaluations_since_best")};
+  result.evaluations = {saved.number("best_validation_loss", INFINITY), saved.count("evaluations"),
+                        saved.count("evaluations_since_best")};
   return result;
 }
 

@@ -5,6 +5,7 @@
 #ifndef TAYLOR_TRAINER_CHECKPOINT_CHECKPOINT_H
 #define TAYLOR_TRAINER_CHECKPOINT_CHECKPOINT_H
 #include "trainer/checkpoint/HuggingFace.h"
+#include "trainer/checkpoint/Weights.h"
 #include "trainer/optimization/Evaluation.h"
 #include "trainer/optimization/Optimizer.h"
 #include "trainer/optimization/Updates.h"
@@ -16,8 +17,10 @@ namespace taylor::trainer {
 // What must be the same for a continued run to be the same run, and how far it is. The sampler needs no more:
 // it is a function of (seed, step, sequence).
 struct TrainingState {
-  std::vector<std::pair<std::string, std::string>> settings; // key and value, as config.toml has them
-  std::string specification, text;                           // SHA-256 of its content; of Data::fingerprint()
+  std::vector<std::pair<std::string, std::string>> settings;   // key and value, as config.toml has them
+  std::vector<std::pair<std::string, std::string>> changeable; // so too: those that may change, which is told
+  std::vector<std::string> changes; // "optimizer.clip = 1, which was 0", of what was read
+  std::string specification, text;  // SHA-256 of its content; of Data::fingerprint()
   int64_t trainingTokens = 0;
 
   int64_t step = 0;           // updates done
@@ -52,8 +55,11 @@ std::filesystem::path saveCheckpoint(const std::filesystem::path &folder, const 
 // The step-N folder with the largest N, if there is one.
 std::optional<std::filesystem::path> newestCheckpoint(const std::filesystem::path &folder);
 
-// Throws Error unless names and shapes in model.safetensors are those of the model.
-void loadModel(const std::filesystem::path &checkpoint, const Model &model);
+// Throws Error unless names, shapes and dtypes of the weights are those of the model, which may be one
+// without numbers (on the device `meta`).
+void requireWeights(const Weights &weights, const Model &model);
+// So too; then gives the model these weights.
+void loadModel(const Weights &weights, const Model &model);
 
 // The optimizer's state, into the tensors of Optimizer::room(), and the random state.
 void loadOptimizer(const std::filesystem::path &checkpoint, const Optimizer::State &room);

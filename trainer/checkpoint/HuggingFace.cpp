@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/checkpoint/HuggingFace.h"
 #include "trainer/checkpoint/HuggingFaceFiles.h"
+#include "trainer/model/AttentionKernel.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include <ATen/ATen.h>
@@ -10,14 +11,11 @@
 #include <nlohmann/json.hpp>
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using nlohmann::ordered_json;
 
 namespace taylor::trainer {
 
 namespace {
-
-constexpr double ropeTheta = 10000;
 
 // x [B, H, T, D] turned by position in Hugging Face's layout: channel c pairs with c + D/2.
 at::Tensor rotate(const at::Tensor &x) {
@@ -132,10 +130,12 @@ void writeHuggingFace(const fs::path &folder, const ModelDescription &descriptio
                          {"mask", description.attentionMask},
                          {"value_dim", model.valueWidth()},
                          {"precision", description.bf16 ? "bf16" : "fp32"}};
+  // The text too: what `transformers` copies or saves of a model is its configuration.
+  if (!isNativeCode(description.attention))
+    taylor["text"] = specification;
   if (!description.isLlama) {
-    bool isText = fs::path(description.attention).extension() != ".so";
-    // The text too: what `transformers` copies or saves of a model is its configuration.
-    taylor["text"] = isText ? ordered_json(specification) : ordered_json();
+    if (isNativeCode(description.attention))
+      taylor["text"] = nullptr;
     taylor["inputs"] = describeInputs(built);
     taylor["output"] = axisNames(built.attentionOutput());
     taylor["sizes"] = describeSizes(built);
@@ -191,48 +191,6 @@ void writeHuggingFace(const fs::path &folder, const ModelDescription &descriptio
     writeDurably(folder / "configuration_taylor.py", configurationFile);
     writeDurably(folder / "modeling_taylor.py", modelingFile);
   }
-}
-
-ModelDescription readHuggingFace(const fs::path &folder) {
-  fs::path path = folder / "config.json";
-  if (!fs::exists(path))
-    fail("expected a checkpoint, but '", folder.string(), "' has no config.json");
-  json config = json::parse(readFile(path), nullptr, /*allow_exceptions=*/false);
-  if (!config.is_object())
-    fail("expected JSON in '", path.string(), "', but it does not parse");
-  auto get = [&](const json &object, const char *name, auto &value) {
-    try {
-      object.at(name).get_to(value);
-    } catch (const json::exception &) {
-      fail("requires '", name, "' of the right type in '", path.string(),
-           "'; pass the folder of a checkpoint that taylor-train saved");
-    }
-  };
-  ModelDescription description;
-  ModelConfig &model = description.model;
-  get(config, "vocab_size", description.vocabulary);
-  get(config, "hidden_size", model.hidden);
-  get(config, "intermediate_size", model.intermediate);
-  get(config, "num_hidden_layers", model.layers);
-  get(config, "num_attention_heads", model.heads);
-  get(config, "num_key_value_heads", model.kvHeads);
-  get(config, "head_dim", model.headDim);
-  get(config, "max_position_embeddings", description.context);
-  get(config, "rms_norm_eps", model.normEpsilon);
-  if (!config.contains("taylor") || !config["taylor"].is_object())
-    fail("requires the object 'taylor' in '", path.string(), "': it says which attention the model has");
-  std::string precision;
-  get(config["taylor"], "specification", description.attention);
-  get(config["taylor"], "parameters", description.attentionParameters);
-  get(config["taylor"], "mask", description.attentionMask);
-  get(config["taylor"], "value_dim", model.valueDim);
-  get(config["taylor"], "precision", precision);
-  description.bf16 = precision == "bf16";
-  if (fs::path(description.attention).filename() != description.attention)
-    fail("expected a file in the checkpoint as 'specification' in '", path.string(), "', but got '",
-         description.attention, "'");
-  model.check();
-  return description;
 }
 
 } // namespace taylor::trainer

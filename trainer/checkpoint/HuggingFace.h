@@ -8,6 +8,9 @@
 
 namespace taylor::trainer {
 
+// Of the rotary positions of Llama's attention.
+constexpr double ropeTheta = 10000;
+
 // What a checkpoint's config.json says of the model.
 struct ModelDescription {
   ModelConfig model;
@@ -18,6 +21,9 @@ struct ModelDescription {
   std::string attentionMask;
   bool bf16 = false;
   bool isLlama = false; // its attention is Llama's: the folder loads as Hugging Face's LlamaForCausalLM
+  // Read alone: the specification's text, if it is there, and fields that nobody here knows.
+  std::string text;
+  std::vector<std::string> passedOver;
 };
 
 // The files that make a folder a Hugging Face model: config.json, generation_config.json, tokenizer.model,
@@ -27,7 +33,8 @@ struct ModelDescription {
 void writeHuggingFace(const std::filesystem::path &folder, const ModelDescription &description,
                       const std::string &specification, const Model &model, const Tokenizer &tokenizer);
 
-// Reads config.json back. Throws Error that names the field.
+// Reads config.json back. Throws Error that names the field: of one that is missing, no number of the kind
+// and size that it must be, or says another computation than that of this model.
 ModelDescription readHuggingFace(const std::filesystem::path &folder);
 
 // Whether a specification computes what Llama's attention does (rotary embedding with theta 10000, causal

@@ -11,22 +11,35 @@ namespace taylor::trainer {
 // A checkpoint's folder, or of a run's folder its newest one. Throws Error that says what is missing.
 std::filesystem::path findCheckpoint(const std::filesystem::path &folder);
 
-// A checkpoint, made a model again.
-struct LoadedModel {
+// How a checkpoint is made a model again.
+struct LoadOptions {
+  std::string device = "cpu"; // one of devices()
+  // In place of the checkpoint's own, if given: a specification, which must ask for the same modules, and a
+  // SentencePiece model.
+  std::string specification, tokenizer;
+  // Whether a compiled specification that the checkpoint brings may run. It is a program of whoever made the
+  // checkpoint; all else in there is data.
+  bool allowNativeCode = false;
   // What a program does to the attention before the model is built around it: watch its calls, which come
   // from the first layer to the last.
-  using Wrap = std::function<void(AttentionFunction &)>;
+  std::function<void(AttentionFunction &)> wrap;
+};
 
-  // `device` is one of devices(); `specification`, if given, takes the place of the checkpoint's own and must
-  // ask for the same modules. Throws Error.
-  LoadedModel(const std::filesystem::path &checkpoint, const std::string &device,
-              const std::string &specification = {}, const Wrap &wrap = {});
+// A checkpoint, made a model again.
+struct LoadedModel {
+  // Nothing of the model's size is allocated before the weights are known to be of it. Throws Error.
+  LoadedModel(const std::filesystem::path &checkpoint, const LoadOptions &options);
 
   ModelDescription description;
+  Weights weights;
   Tokenizer tokenizer;
-  AttentionConfig attention; // with the specification's path
+  AttentionConfig attention; // with the specification's path, or its text
   Model model;
 };
+
+// That of findCheckpoint(). Of a run that trains meanwhile the newest checkpoint may become old and be
+// removed before it is read: then the next one is taken.
+LoadedModel loadNewest(const std::filesystem::path &folder, const LoadOptions &options);
 
 } // namespace taylor::trainer
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/checkpoint/Safetensors.h"
 #include "trainer/support/Error.h"
+#include "trainer/support/Json.h"
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
-#include <set>
+#include <unordered_set>
 
 using nlohmann::json;
 
@@ -31,21 +31,41 @@ bool isNaturals(const json &value) {
          });
 }
 
-// Parses an object. A name that stands twice is refused, since only one of the two would be seen; so is
-// nesting that the format has no use for, since it would only be meant for the parser's stack.
+// Accepts an object in which no name of the outermost level stands twice, since only one of the two would be
+// seen, and without nesting that the format has no use for. (A callback of json::parse would tell the same,
+// but the library then looks at all names again behind each.)
+class HeaderCheck : public nlohmann::json_sax<json> {
+public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t &) override { return true; }
+  bool string(string_t &) override { return true; }
+  bool binary(binary_t &) override { return false; }
+  bool key(string_t &name) override { return depth > 1 || names.insert(name).second; }
+  bool start_object(std::size_t) override { return ++depth <= 4; }
+  bool end_object() override { return depth-- > 0; }
+  bool start_array(std::size_t) override { return ++depth <= 4; }
+  bool end_array() override { return depth-- > 0; }
+  bool parse_error(std::size_t, const std::string &, const nlohmann::detail::exception &) override {
+    return false;
+  }
+
+private:
+  int depth = 0;
+  std::unordered_set<std::string> names;
+};
+
+// The format wants an object from the first byte on and nothing behind it but blanks; what another reader
+// would see in a longer header is refused.
 json parseHeader(std::string_view header, const std::string &origin) {
-  std::set<std::string> names;
-  bool sound = true;
-  auto watch = [&](int depth, json::parse_event_t event, json &parsed) {
-    if (event == json::parse_event_t::key && depth == 1)
-      sound &= names.insert(parsed.get<std::string>()).second;
-    sound &= depth <= 4;
-    return sound;
-  };
-  json parsed = json::parse(header, watch, /*allow_exceptions=*/false);
-  if (parsed.is_discarded() || !parsed.is_object() || !sound)
+  size_t end = header.find_last_not_of(' ') + 1;
+  HeaderCheck check;
+  if (!header.starts_with('{') || header[end - 1] != '}' || !isPlainJson(header) ||
+      !json::sax_parse(header, &check))
     fail("expected safetensors, but the header of '", origin, "' is not the JSON of that format");
-  return parsed;
+  return json::parse(header);
 }
 
 } // namespace
@@ -96,7 +116,9 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path &path) : file(path)
     size_t unit = dtypeSize(view.dtype);
     if (unit == 0)
       fail("unsupported dtype '", view.dtype, "' of tensor '", name, "' in '", origin, "'");
-    if (begin > end || end > size)
+    if (begin > end)
+      refuse(text("data_offsets go back, from ", begin, " to ", end, ","));
+    if (end > size)
       fail("expected ", end, " bytes of tensors in '", origin, "' for tensor '", name, "', but got ", size,
            ": the file is truncated");
     int64_t count = elements(view.shape), bytes;

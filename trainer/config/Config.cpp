@@ -18,8 +18,19 @@ void require(bool holds, const char *key, const char *expected, const std::strin
     throw SettingError(key, text("expected ", key, " to be ", expected, ", but got ", got));
 }
 
-void requireAtLeast(int64_t minimum, const char *key, int64_t value) {
-  require(value >= minimum, key, text("at least ", minimum).c_str(), text(value));
+void requireWithin(int64_t least, int64_t most, const char *key, int64_t value) {
+  require(value >= least, key, text("at least ", least).c_str(), text(value));
+  require(value <= most, key, text("at most ", most).c_str(), text(value));
+}
+
+// Not for numbers that mean nothing where they are huge, or not finite: an epsilon that all else disappears
+// in.
+void requirePositive(double most, const char *key, double value) {
+  require(value > 0 && value <= most, key, text("positive and at most ", most).c_str(), formatExactly(value));
+}
+
+void requireNotNegative(const char *key, double value) {
+  require(value >= 0 && std::isfinite(value), key, "at least 0 and finite", formatExactly(value));
 }
 
 } // namespace
@@ -58,11 +69,11 @@ void RunConfig::list(Settings &s) {
 
 void RunConfig::check() const {
   require(!folder.empty(), "run.folder", "a folder", "''");
-  requireAtLeast(0, "run.seed", seed);
+  require(seed >= 0, "run.seed", "at least 0", text(seed));
   require(threads >= 0 && threads <= kMostThreads, "run.threads",
           text("between 0 and ", kMostThreads).c_str(), text(threads));
   requireOneOf(devices(), "run.device", device);
-  requireAtLeast(1, "run.join_timeout", joinTimeout);
+  requireWithin(1, 604800, "run.join_timeout", joinTimeout); // a week
 }
 
 //===-- attention
@@ -102,22 +113,26 @@ void ModelConfig::list(Settings &s) {
 }
 
 void ModelConfig::check() const {
-  requireAtLeast(1, "model.hidden", hidden);
-  requireAtLeast(1, "model.intermediate", intermediate);
-  requireAtLeast(1, "model.layers", layers);
-  requireAtLeast(1, "model.heads", heads);
-  requireAtLeast(0, "model.kv_heads", kvHeads);
-  requireAtLeast(0, "model.head_dim", headDim);
-  requireAtLeast(0, "model.value_dim", valueDim);
+  requireWithin(1, kWidestHidden, "model.hidden", hidden);
+  requireWithin(1, kWidestInner, "model.intermediate", intermediate);
+  requireWithin(1, kMostLayers, "model.layers", layers);
+  requireWithin(1, kMostHeads, "model.heads", heads);
+  requireWithin(0, kMostHeads, "model.kv_heads", kvHeads);
+  requireWithin(0, kWidestHead, "model.head_dim", headDim);
+  requireWithin(0, kWidestHead, "model.value_dim", valueDim);
   require(heads % keyValueHeads() == 0, "model.kv_heads", text("a divisor of model.heads = ", heads).c_str(),
           text(kvHeads));
   if (headDim == 0)
     require(hidden % heads == 0, "model.heads",
             text("a divisor of model.hidden = ", hidden, " (or model.head_dim to be set)").c_str(),
             text(heads));
-  require(normEpsilon > 0, "model.norm_epsilon", "positive", text(normEpsilon));
+  for (auto [key, channels] : {std::pair{"model.head_dim", headWidth()}, {"model.value_dim", valueWidth()}})
+    require(heads * channels <= kWidestInner, key,
+            text("at most ", kWidestInner, " / model.heads = ", kWidestInner / heads).c_str(),
+            text(channels));
+  requirePositive(1, "model.norm_epsilon", normEpsilon);
   requireOneOf({"normal", "uniform"}, "model.initialization", initialization);
-  require(initialDeviation > 0, "model.initial_deviation", "positive", text(initialDeviation));
+  requirePositive(100, "model.initial_deviation", initialDeviation);
 }
 
 //===-- data
@@ -148,12 +163,11 @@ void DataConfig::list(Settings &s) {
 }
 
 void DataConfig::check() const {
-  requireAtLeast(300, "data.vocabulary", vocabulary); // 256 bytes and the special pieces come first
-  require(vocabulary <= 65536, "data.vocabulary", "at most 65536", text(vocabulary));
+  requireWithin(300, 65536, "data.vocabulary", vocabulary); // leastPieces
   requireOneOf({"packed", "documents", "recall"}, "data.sampler", sampler);
-  requireAtLeast(1, "data.groups", groups);
+  requireWithin(1, kLargestBatch, "data.groups", groups);
   require(validationFraction > 0 && validationFraction < 1, "data.validation_fraction", "between 0 and 1",
-          text(validationFraction));
+          formatExactly(validationFraction));
 }
 
 //===-- train
@@ -180,12 +194,12 @@ void TrainConfig::list(Settings &s) {
 }
 
 void TrainConfig::check() const {
-  requireAtLeast(1, "train.steps", steps);
-  requireAtLeast(1, "train.batch", batch);
-  requireAtLeast(1, "train.context", context);
-  requireAtLeast(0, "train.micro_batch", microBatch);
+  requireWithin(1, kMostSteps, "train.steps", steps);
+  requireWithin(1, kLargestBatch, "train.batch", batch);
+  requireWithin(1, kLongestContext, "train.context", context);
+  requireWithin(0, kLargestBatch, "train.micro_batch", microBatch);
   requireOneOf({"stop", "skip"}, "train.on_nonfinite", onNonFinite);
-  require(skipAbove >= 0, "train.skip_above", "at least 0", text(skipAbove));
+  requireNotNegative("train.skip_above", skipAbove);
   for (const char *half : {"fp16", "f16", "float16", "half"})
     if (precision == half)
       throw SettingError(
@@ -215,13 +229,13 @@ void OptimizerConfig::list(Settings &s) {
 
 void OptimizerConfig::check() const {
   require(learningRate > 0 && std::isfinite(learningRate), "optimizer.learning_rate", "positive and finite",
-          text(learningRate));
-  require(beta1 >= 0 && beta1 < 1, "optimizer.beta1", "in [0, 1)", text(beta1));
-  require(beta2 >= 0 && beta2 < 1, "optimizer.beta2", "in [0, 1)", text(beta2));
-  require(epsilon > 0, "optimizer.epsilon", "positive", text(epsilon));
-  require(weightDecay >= 0, "optimizer.weight_decay", "at least 0", text(weightDecay));
+          formatExactly(learningRate));
+  require(beta1 >= 0 && beta1 < 1, "optimizer.beta1", "in [0, 1)", formatExactly(beta1));
+  require(beta2 >= 0 && beta2 < 1, "optimizer.beta2", "in [0, 1)", formatExactly(beta2));
+  requirePositive(1, "optimizer.epsilon", epsilon);
+  requireNotNegative("optimizer.weight_decay", weightDecay);
   requireOneOf({"matrices", "all"}, "optimizer.decay", decay);
-  require(clip >= 0, "optimizer.clip", "at least 0", text(clip));
+  requireNotNegative("optimizer.clip", clip);
 }
 
 //===-- schedule
@@ -241,10 +255,10 @@ void ScheduleConfig::list(Settings &s) {
 
 void ScheduleConfig::check() const {
   requireOneOf({"linear", "cosine", "constant"}, "schedule.kind", kind);
-  requireAtLeast(0, "schedule.warmup", warmup);
-  requireAtLeast(0, "schedule.horizon", horizon);
-  require(final >= 0 && final <= 1, "schedule.final", "in [0, 1]", text(final));
-  requireAtLeast(0, "schedule.lag", lag);
+  requireWithin(0, kMostSteps, "schedule.warmup", warmup);
+  requireWithin(0, kMostSteps, "schedule.horizon", horizon);
+  require(final >= 0 && final <= 1, "schedule.final", "in [0, 1]", formatExactly(final));
+  requireWithin(0, kMostSteps, "schedule.lag", lag);
 }
 
 //===-- evaluation, checkpoint, log
@@ -259,9 +273,9 @@ void EvaluationConfig::list(Settings &s) {
 }
 
 void EvaluationConfig::check() const {
-  requireAtLeast(0, "evaluation.every", every);
-  requireAtLeast(0, "evaluation.sequences", sequences);
-  requireAtLeast(0, "evaluation.patience", patience);
+  requireWithin(0, kMostSteps, "evaluation.every", every);
+  requireWithin(0, kMostSteps, "evaluation.sequences", sequences);
+  requireWithin(0, kMostSteps, "evaluation.patience", patience);
 }
 
 void CheckpointConfig::list(Settings &s) {
@@ -271,8 +285,8 @@ void CheckpointConfig::list(Settings &s) {
 }
 
 void CheckpointConfig::check() const {
-  requireAtLeast(0, "checkpoint.every", every);
-  requireAtLeast(0, "checkpoint.keep", keep);
+  requireWithin(0, kMostSteps, "checkpoint.every", every);
+  requireWithin(0, kMostSteps, "checkpoint.keep", keep);
 }
 
 void LogConfig::list(Settings &s) {
@@ -292,10 +306,10 @@ void LogConfig::list(Settings &s) {
 }
 
 void LogConfig::check() const {
-  requireAtLeast(1, "log.every", every);
-  require(peak >= 0, "log.peak", "at least 0", text(peak));
-  requireAtLeast(1, "log.profile_from", profileFrom);
-  requireAtLeast(0, "log.profile_steps", profileSteps);
+  requireWithin(1, kMostSteps, "log.every", every);
+  requireNotNegative("log.peak", peak);
+  requireWithin(1, kMostSteps, "log.profile_from", profileFrom);
+  requireWithin(0, kMostSteps, "log.profile_steps", profileSteps);
 }
 
 //===-- all of them
@@ -316,10 +330,22 @@ Settings Config::settings() {
   return s;
 }
 
+// Whose tokens can be counted, also where all evaluations are counted in.
+static void requireCountable(const TrainConfig &train, const EvaluationConfig &evaluation) {
+  int64_t tokens = train.batch * train.context; // at most 2^51
+  if (tokens > kMostTokens / train.steps)
+    fail("unsupported sizes: train.steps * train.batch * train.context = ", train.steps, " * ", train.batch,
+         " * ", train.context, " tokens are more than 2^62; lower one of them");
+  if (evaluation.sequences > kMostTokens / train.context)
+    fail("unsupported sizes: evaluation.sequences * train.context = ", evaluation.sequences, " * ",
+         train.context,
+         " tokens are more than 2^62; lower one of them, or set evaluation.sequences=0 for all of the text");
+}
+
 void requireRoomForPairs(int64_t pairs, int64_t symbols, int64_t context) {
   if (pairs < 1 || pairs > symbols / 2)
     fail("expected data.pairs from 1 to ", symbols / 2, ", half of data.symbols, but got ", pairs);
-  if (3 * pairs > context)
+  if (pairs > context / 3)
     fail("requires train.context of at least 3 data.pairs = ", 3 * pairs,
          " tokens, keys with values and each key once more, but got ", context);
 }
@@ -358,6 +384,7 @@ void Config::check() const {
       throw;
     fail(place->second, error.what());
   }
+  requireCountable(train, evaluation);
   checkSampler(data, train);
   if (log.profileSteps > 0 && log.profileFrom > train.steps)
     fail("requires log.profile_from within the run's steps, 1 to train.steps = ", train.steps, ", but got ",

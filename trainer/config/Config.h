@@ -45,8 +45,13 @@ void requireOneOf(const std::vector<std::string> &choices, const char *key, cons
 // Throws Error where recall's pairs have too few symbols for their keys or too small a context.
 void requireRoomForPairs(int64_t pairs, int64_t symbols, int64_t context);
 
-// More threads than any machine's cores are a slip, and more than a process may have end it.
-inline constexpr int64_t kMostThreads = 1024;
+// What is larger is a slip, and would end in memory that cannot be had, or in sums beyond 2^63: more threads
+// than any machine has cores, and more steps than any run makes. Sizes of a model are such that its
+// parameters can be counted, and its tensors addressed.
+inline constexpr int64_t kMostThreads = 1024, kMostSteps = 1'000'000'000'000, kMostTokens = int64_t(1) << 62;
+inline constexpr int64_t kMostLayers = 10'000, kWidestHidden = 1 << 20, kWidestInner = 1 << 22,
+                         kMostHeads = 1 << 16, kWidestHead = 1 << 16;
+inline constexpr int64_t kLargestBatch = 1 << 24, kLongestContext = 1 << 27;
 
 // Names of what computes: "cpu"; "cuda", the first GPU; "ptx", the processor, with the attention's GPU code
 // in the interpreter.
@@ -64,6 +69,7 @@ struct RunConfig {
 
 struct AttentionConfig {
   std::string specification;
+  std::string text; // of the specification, where there is no such file; no setting
   std::string mask;
   Parameters parameters;
   void list(Settings &);

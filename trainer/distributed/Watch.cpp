@@ -72,6 +72,9 @@ void Watch::lookAt(int64_t rank, const std::string &beats) {
   Clock::time_point now = Clock::now();
   auto silentFor = [&] {
     std::lock_guard lock(mutex);
+    if (now - judged > silence / 2) // stopped itself: the others may have been too
+      seen.clear();
+    judged = now;
     Seen &last = seen[rank];
     if (last.beats != beats)
       last = {beats, now};

@@ -54,6 +54,7 @@ private:
     Clock::time_point when;
   };
   std::map<int64_t, Seen> seen;
+  Clock::time_point judged = Clock::now(); // when another process was last looked at
   Clock::time_point looked = Clock::now(); // when the store last answered
   bool stopped = false, silent = false;    // no beats are wanted; there are none any more
   std::mutex mutex;

@@ -5,10 +5,10 @@
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
+#include "trainer/support/Json.h"
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
 
@@ -29,7 +29,7 @@ Losses readLosses(const fs::path &folder) {
   std::istringstream stream(readFile(path));
   Losses losses;
   for (std::string line; std::getline(stream, line);) {
-    auto parsed = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    auto parsed = parseJson(line);
     if (!parsed.is_object() || !parsed.contains("step") || !parsed["step"].is_number_integer())
       fail("expected lines with a step in '", path.string(), "', but got '", line, "'");
     for (auto [name, series] : {std::pair{"loss", &losses.train}, {"validation_loss", &losses.test}})

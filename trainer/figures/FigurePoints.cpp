@@ -6,8 +6,8 @@
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
+#include "trainer/support/Json.h"
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 namespace fs = std::filesystem;
@@ -18,7 +18,7 @@ namespace {
 
 nlohmann::json readSummary(const fs::path &folder) {
   fs::path path = folder / "summary.json";
-  auto summary = nlohmann::json::parse(readFile(path), nullptr, /*allow_exceptions=*/false);
+  auto summary = parseJson(readFile(path));
   if (!summary.is_object() || !summary.contains("validation_accuracy") ||
       !summary["validation_accuracy"].is_number())
     fail("requires a number 'validation_accuracy' in '", path.string(), "'");

@@ -3,10 +3,12 @@
 #include "trainer/checkpoint/LoadedModel.h"
 #include "trainer/checkpoint/Safetensors.h"
 #include "trainer/generation/TextStream.h"
+#include "trainer/support/Activity.h"
 #include "trainer/support/Clock.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
+#include "trainer/support/Parallel.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -50,6 +52,15 @@ void writeLogits(const std::string &path, const std::map<size_t, std::vector<at:
   writeSafetensors(path, views, {});
 }
 
+LoadedModel load(const GenerationOptions &options) {
+  LoadOptions how;
+  how.device = options.device;
+  how.specification = options.attention;
+  how.tokenizer = options.tokenizer;
+  how.allowNativeCode = options.allowNativeCode;
+  return loadNewest(options.checkpoint, how);
+}
+
 class Generator {
 public:
   Generator(const GenerationOptions &options, const GenerationListener &listener);
@@ -79,10 +90,13 @@ private:
 };
 
 Generator::Generator(const GenerationOptions &options, const GenerationListener &listener)
-    : options(options), listener(listener), loaded(findCheckpoint(options.checkpoint), options.device),
-      model(loaded.model), context(std::max<int64_t>(loaded.description.context, 2)),
-      joins(model.decoder().joinsAnyLength()) {
+    : options(options), listener(listener), loaded(load(options)), model(loaded.model),
+      context(std::max<int64_t>(loaded.description.context, 2)), joins(model.decoder().joinsAnyLength()) {
   speed.keepsStates = model.decoder().kind() == Decoder::Kind::State;
+  for (const std::string &field : loaded.description.passedOver)
+    listener.warning(text("warning: '", field,
+                          "' of config.json is passed over, since taylor-generate knows no such ",
+                          "field of a Llama"));
 }
 
 GenerationSpeed Generator::run() {
@@ -134,9 +148,15 @@ void Generator::admit() {
     text->generator = at::detail::createCPUGenerator(uint64_t(options.seed) + next);
     text->stream.add(text->tokens);
     speed.promptTokens += int64_t(text->tokens.size());
+    int64_t length = int64_t(text->tokens.size()),
+            seen = speed.keepsStates ? length : std::min(length, context);
+    if (seen < length)
+      listener.warning(trainer::text(
+          "warning: of prompt ", next + 1, " the newest ", seen, " of ", length,
+          " tokens are seen, and not the first ", length - seen,
+          ": the model was trained on so many at a time, and this attention keeps keys and values"));
     show(*text);
-    TextGroup &group = byLength[std::min<int64_t>(int64_t(text->tokens.size()), context)];
-    group.texts.push_back(text);
+    byLength[seen].texts.push_back(text);
   }
   for (auto &[length, group] : byLength) {
     group.fresh = length;
@@ -158,8 +178,13 @@ void Generator::advance(std::vector<TextGroup *> some) {
     }
     group->seen += fresh;
   }
-  at::Tensor input = at::tensor(tokens, at::kLong).view({int64_t(texts.size()), fresh});
-  at::Tensor hidden = model.extend(input.to(model.device()), memories).select(1, -1);
+  at::Tensor input = at::tensor(tokens, at::kLong).view({int64_t(texts.size()), fresh}).to(model.device());
+  // A prompt that is longer than any sequence of the training comes in pieces of that length: its memory is
+  // that of one piece.
+  int64_t read = 0;
+  for (; fresh - read > context; read += context)
+    model.extend(input.narrow(1, read, context), memories);
+  at::Tensor hidden = model.extend(input.narrow(1, read, fresh - read), memories).select(1, -1);
   at::Tensor logits = model.logits(hidden).cpu(); // drawn from there on every device: the same choices
   for (size_t i = 0; i < texts.size(); ++i)
     append(*texts[i], logits[int64_t(i)]);
@@ -248,16 +273,17 @@ TextGroup Generator::join(const std::vector<const TextGroup *> &some) const {
 } // namespace
 
 void GenerationOptions::check() const {
-  if (tokens < 1)
-    fail("expected --tokens to be at least 1, but got ", tokens);
-  if (batch < 1)
-    fail("expected --batch to be at least 1, but got ", batch);
+  constexpr int64_t mostTokens = 1'000'000'000, mostTexts = 65536;
+  if (tokens < 1 || tokens > mostTokens)
+    fail("expected --tokens to be between 1 and ", mostTokens, ", but got ", tokens);
+  if (batch < 1 || batch > mostTexts)
+    fail("expected --batch to be between 1 and ", mostTexts, ", but got ", batch);
   if (!(sampling.temperature >= 0 && sampling.temperature <= 1e6))
-    fail("expected --temperature to be at least 0, but got ", sampling.temperature);
+    fail("expected --temperature to be between 0 and 1000000, but got ", formatExactly(sampling.temperature));
   if (sampling.topK < 0)
     fail("expected --top-k to be at least 0, but got ", sampling.topK);
   if (!(sampling.topP > 0 && sampling.topP <= 1))
-    fail("expected --top-p to be in (0, 1], but got ", sampling.topP);
+    fail("expected --top-p to be in (0, 1], but got ", formatExactly(sampling.topP));
   if (seed < 0)
     fail("expected --seed to be at least 0, but got ", seed);
   if (threads < 0 || threads > kMostThreads)
@@ -274,8 +300,14 @@ GenerationSpeed generate(const GenerationOptions &options, const GenerationListe
     requireWritable(options.logits, "--logits FILE");
   if (options.threads)
     at::set_num_threads(options.threads);
+  if (std::string warning = warnOfThreads("--threads", options.threads); !warning.empty())
+    listener.warning(warning);
   c10::NoGradGuard noGrad;
+  nowDoing("loading '" + options.checkpoint + "'", "a smaller model needs less");
   Generator generator(options, listener);
+  nowDoing("continuing texts, " +
+               std::to_string(std::min<size_t>(size_t(options.batch), options.prompts.size())) + " at a time",
+           "a smaller --batch, shorter prompts or fewer --tokens need less");
   catchInterrupts();
   return generator.run();
 }

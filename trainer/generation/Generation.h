@@ -17,6 +17,9 @@ struct GenerationOptions {
   int64_t seed = 1; // the prompt of number i, from 0, draws with seed + i, whatever else is in its batch
   int64_t threads = 0;
   std::string device = "cpu"; // one of devices()
+  // LoadOptions: in place of the checkpoint's own; whether native code of the checkpoint may run.
+  std::string attention, tokenizer;
+  bool allowNativeCode = false;
   // Where to write the logits that tokens were drawn from, as safetensors: "logits" [tokens, V], of several
   // prompts "logits.I". Empty: nowhere.
   std::string logits;
@@ -44,14 +47,16 @@ struct GenerationListener {
   // A text's next whole UTF-8 characters, its prompt first.
   std::function<void(size_t number, const std::string &piece)> piece;
   std::function<void(const GeneratedText &)> finished;
+  // A line of its own about what a user may not expect: "warning: ..".
+  std::function<void(const std::string &)> warning;
 };
 
 // Continues each prompt up to `tokens` tokens or the end of the document. A token is computed from what
 // earlier ones left: their states, whose size does not depend on how many there were, or their keys and
-// values. Of a prompt longer than the model was trained on, the newest such tokens are seen; where keys and
-// values are kept, a text that grows beyond that is begun again from its newest half. Texts of a batch take
-// each step together, whatever their lengths; where one ends, the next prompt takes its place. Ends early
-// after a signal. Throws Error.
+// values. States see all of a prompt. Where keys and values are kept, of a prompt longer than the model was
+// trained on the newest such tokens are seen, which is said, and a text that grows beyond that is begun again
+// from its newest half. Texts of a batch take each step together, whatever their lengths; where one ends, the
+// next prompt takes its place. Ends early after a signal. Throws Error.
 GenerationSpeed generate(const GenerationOptions &options, const GenerationListener &listener);
 
 } // namespace taylor::trainer

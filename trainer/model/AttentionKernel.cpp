@@ -2,7 +2,6 @@
 #include "trainer/model/AttentionKernel.h"
 #include "runtime/torch/Cuda.h"
 #include "runtime/torch/Decoder.h"
-#include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 
@@ -10,17 +9,62 @@ namespace fs = std::filesystem;
 
 namespace taylor::trainer {
 
+namespace {
+
+// The runtime says so where it takes long. What it says of the option --documents has the trainer's name for
+// it added.
+taylor::Attention compile(const taylor::AttentionOptions &options) {
+  try {
+    return taylor::Attention(options);
+  } catch (const c10::Error &error) {
+    std::string message = error.what_without_backtrace();
+    if (!options.documents || message.find("document") == std::string::npos)
+      throw;
+    while (message.ends_with('\n'))
+      message.pop_back();
+    fail(message, "; --set data.document_mask=false trains without documents that are kept apart");
+  }
+}
+
+// Throws Error for a specification that is causal unless documents are kept apart: what it reads of a whole
+// text, size(u), is then a document's, and so a reduction over tokens to come.
+void requireBidirectional(taylor::AttentionOptions options, const std::string &name, const fs::path &path,
+                          const std::string &text) {
+  options.documents = false;
+  if (taylor::Attention(options).manifest().mask != "causal")
+    return;
+  bool reads = text.find("size(u)") != std::string::npos || text.find("size(t)") != std::string::npos;
+  fail("requires a specification that is causal where documents are kept apart, but '", name, "' in '",
+       path.string(), "' reads ", reads ? "size(u), which is" : "what is",
+       " then a document's and depends on its tokens to come; pass ",
+       "--set data.document_mask=false, or write a number for it");
+}
+
+} // namespace
+
+bool isNativeCode(const std::string &specification) { return specification.ends_with(".so"); }
+
+void requireChosenCode(const Config &config) {
+  const std::string &specification = config.attention.specification;
+  if (auto place = config.places.find("attention.specification");
+      place != config.places.end() && isNativeCode(specification))
+    fail(place->second, "requires --attention ", specification,
+         " to load a compiled specification: it is a program of whoever made it, and a file of settings "
+         "alone does not ",
+         "run it");
+}
+
 AttentionKernel compileAttention(const AttentionConfig &attention, const ModelConfig &model, bool bf16,
                                  const std::string &device, bool documents) {
   fs::path path = attention.specification;
-  if (!fs::is_regular_file(path))
+  if (attention.text.empty() && !fs::is_regular_file(path))
     fail("expected a specification, but '", path.string(), "' does not exist; examples/specs has some");
   AttentionKernel kernel;
-  kernel.text = readFile(path);
+  kernel.text = attention.text.empty() ? readFile(path) : attention.text;
   kernel.file = "attention" + path.extension().string();
 
   taylor::AttentionOptions options;
-  options.spec = path.string();
+  options.spec = attention.text.empty() ? path.string() : attention.text;
   options.headDim = model.headWidth();
   options.valueDim = model.valueWidth();
   options.dtype = bf16 ? at::kBFloat16 : at::kFloat;
@@ -33,13 +77,11 @@ AttentionKernel compileAttention(const AttentionConfig &attention, const ModelCo
   for (const auto &[name, value] : attention.parameters)
     options.parameters[name] = formatExactly(value);
   options.documents = documents;
-  auto compile = [&] {
-    Elapsed elapsed("compiling " + path.string());
-    return taylor::Attention(options);
-  };
-  taylor::Attention compiled = compile();
+  taylor::Attention compiled = compile(options);
 
   const taylor::Manifest &manifest = compiled.manifest();
+  if (manifest.mask != "causal" && documents)
+    requireBidirectional(options, manifest.spec, path, kernel.text);
   if (manifest.mask != "causal")
     fail("requires a causal specification, but '", manifest.spec, "' in '", path.string(),
          "' has a bidirectional sum, or a 'reverse' or a reduction over tokens, by which a token would see "
@@ -57,10 +99,8 @@ AttentionKernel compileAttention(const AttentionConfig &attention, const ModelCo
   options.documents = false; // a text that is continued is one document
   auto decoder = std::make_shared<std::optional<Decoder>>();
   auto makeDecoder = [=]() -> const Decoder & {
-    if (!*decoder) {
-      Elapsed elapsed("compiling " + path.string() + " for new tokens");
+    if (!*decoder)
       decoder->emplace(options);
-    }
     return **decoder;
   };
   kernel.function.extend = [=](const std::vector<at::Tensor> &inputs, Decoder::Memory &memory) {

@@ -22,7 +22,13 @@ struct ModelCost {
   double trainingPerToken() const { return 3 * (2.0 * multiplied + attentionPerToken); }
 };
 
-ModelCost costOf(const Model &model, int64_t context);
+// `layers`: of a model like this one with so many of them, all alike, which need not be made to be counted;
+// 0: of this one. Throws Error where the parameters are more than 2^62.
+ModelCost costOf(const Model &model, int64_t context, int64_t layers = 0);
+
+// Throws Error unless this machine has room for what training keeps of each parameter: weight, gradient and,
+// unless processes share them, two moments. `attention`: the model's. For models on the processor.
+void requireMemory(const Config &config, int64_t vocabulary, AttentionFunction attention);
 
 // Bytes that decoding keeps of one sequence behind so many tokens, of all layers: states, or keys and values.
 // Compiles the step of decoding.

@@ -19,6 +19,9 @@ using runtime::Initial;
 using runtime::Source;
 using runtime::TensorInfo;
 
+// More would not be addressed, with model.hidden of them for each.
+constexpr int64_t mostFeatures = int64_t(1) << 40;
+
 bool isToken(const Axis &axis) { return axis.name == "t" || axis.name == "u"; }
 
 int64_t batchAxis(const TensorInfo &info) {
@@ -174,6 +177,9 @@ Model::Layer Model::createLayer(int64_t index) {
       if (axis.name == "b" || isToken(axis))
         continue;
       shape.push_back(axisSize(axis));
+      if (shape.back() > 0 && features > mostFeatures / shape.back())
+        fail("unsupported sizes: argument '%", info.name,
+             "' of the specification has more than 2^40 elements");
       features *= shape.back();
     }
     bool projected = info.source.kind == Source::Kind::Projection;
@@ -184,8 +190,11 @@ Model::Layer Model::createLayer(int64_t index) {
   }
   int64_t features = 1;
   for (const Axis &axis : attention.output.axes)
-    if (axis.name != "b" && !isToken(axis))
+    if (axis.name != "b" && !isToken(axis)) {
+      if (axisSize(axis) > 0 && features > mostFeatures / axisSize(axis))
+        fail("unsupported sizes: the specification's output has more than 2^40 elements for a token");
       features *= axisSize(axis);
+    }
   layer.output = createLinear(prefix + "self_attn.o_proj", features, config.hidden, false, residualGain);
   layer.postAttentionNorm = create(prefix + "post_attention_layernorm.weight", {config.hidden}, constant(1));
   layer.gate = createLinear(prefix + "mlp.gate_proj", config.hidden, config.intermediate, false, 1);
@@ -302,6 +311,25 @@ at::Tensor Model::run(const at::Tensor &tokens, at::Tensor documents, const Grou
       x = runLayer(x, layer, documents, groups);
   }
   return norm(x, finalNorm);
+}
+
+std::string Model::findNonFinite(const at::Tensor &tokens, at::Tensor documents) const {
+  c10::NoGradGuard noGrad;
+  AutocastGuard autocast(bf16, attention.device.type());
+  auto isFinite = [](const at::Tensor &x) { return x.isfinite().all().item<bool>(); };
+  if (attention.documents && !documents.defined())
+    documents = at::zeros(tokens.sizes(), tokens.options().dtype(at::kInt));
+  at::Tensor x = at::embedding(embedding, tokens);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    at::Tensor y = runLayer(x, layers[i], documents, nullptr);
+    if (!isFinite(y))
+      return text(isFinite(attend(norm(x, layers[i].inputNorm), layers[i], documents, nullptr))
+                      ? "the output of model.layers."
+                      : "what the attention gives in model.layers.",
+                  i);
+    x = y;
+  }
+  return isFinite(logits(norm(x, finalNorm))) ? "" : "the logits";
 }
 
 at::Tensor Model::logits(const at::Tensor &hidden) const {

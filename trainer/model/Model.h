@@ -75,6 +75,8 @@ public:
   // The losses of score() alone.
   at::Tensor losses(const at::Tensor &tokens, const at::Tensor &targets,
                     const at::Tensor &documents = {}) const;
+  // Where numbers of a forward stop being finite, "the output of model.layers.0"; empty where all are finite.
+  std::string findNonFinite(const at::Tensor &tokens, at::Tensor documents = {}) const;
   // Whether only the input of each layer is kept for the backward, where the rest is computed again.
   void setActivationCheckpointing(bool on) { recomputes = on; }
 

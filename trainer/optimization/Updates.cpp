@@ -4,6 +4,7 @@
 #include "trainer/support/Error.h"
 #include "trainer/support/Interrupt.h"
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <cmath>
 
 namespace taylor::trainer {
@@ -35,17 +36,59 @@ double Updates::backward(const Batch &batch) {
   return total.item<double>();
 }
 
-bool Updates::accepts(const UpdateResult &result, int64_t step) {
+std::string Updates::findNonFinite(const Batch &batch) const {
+  c10::NoGradGuard noGrad;
+  auto isFinite = [](const at::Tensor &x) { return x.isfinite().all().item<bool>(); };
+  for (const Parameter &parameter : model.parameters())
+    if (!isFinite(parameter.value))
+      return "the weight '" + parameter.name + "'";
+  int64_t count = batch.inputs.size(0);
+  int64_t size = config.train.microBatch ? std::min(config.train.microBatch, count) : count;
+  for (int64_t begin = 0; begin < count; begin += size) {
+    auto part = [&](const at::Tensor &whole) {
+      return whole.defined() ? whole.narrow(0, begin, std::min(size, count - begin)).to(model.device())
+                             : whole;
+    };
+    if (std::string where = model.findNonFinite(part(batch.inputs), part(batch.documents)); !where.empty())
+      return where;
+  }
+  // A backward goes from the last layer to the first.
+  for (auto parameter = model.parameters().rbegin(); parameter != model.parameters().rend(); ++parameter)
+    if (const at::Tensor &gradient = parameter->value.grad(); gradient.defined() && !isFinite(gradient))
+      return "the gradient of '" + parameter->name + "'";
+  return "";
+}
+
+bool Updates::accepts(UpdateResult &result, int64_t step, const Batch &batch) {
+  constexpr int64_t mostInRow = 100;
   for (auto [value, what] : {std::pair{result.loss, "loss"}, {result.gradientNorm, "gradient norm"}}) {
     if (std::isfinite(value))
       continue;
-    if (config.train.onNonFinite == "skip")
+    std::string number = std::isnan(value) ? "nan" : text(value);
+    bool stops = config.train.onNonFinite != "skip", last = !stops && ++skippedInRow == mostInRow;
+    std::string where = stops || skipped == 0 || last ? findNonFinite(batch) : "";
+    if (!where.empty())
+      where = (stops ? "First" : "first") + (" not finite is " + where);
+    if (last)
+      fail("expected a finite ", what, ", but got ", number, " at step ", step + 1, " as in the ",
+           mostInRow - 1, " before, whose updates were left out: the weights do not change any more; ",
+           where);
+    if (!stops) {
+      result.why = skipped > 0 ? "" : text("its ", what, " is ", number, where.empty() ? "" : "; " + where);
       return false;
-    fail("expected a finite ", what, ", but got ", std::isnan(value) ? "nan" : text(value), " at step ",
-         step + 1, " (learning rate ", result.learningRate,
-         "); the run stops before that update. A lower optimizer.learning_rate, a longer schedule.warmup or "
-         "optimizer.clip = 1 may prevent it; train.on_nonfinite = skip leaves such updates out");
+    }
+    fail("expected a finite ", what, ", but got ", number, " at step ", step + 1, " (learning rate ",
+         result.learningRate, "); the run stops before that update. ", where.empty() ? "" : where + ". ",
+         step == 0
+             ? "No update came before it: the first weights and the specification give it, which may take a "
+               "logarithm, a root or a quotient of what is 0 there; train.on_nonfinite = skip leaves such "
+               "updates "
+               "out"
+             : "A lower optimizer.learning_rate, a longer schedule.warmup or optimizer.clip = 1 may prevent "
+               "it; "
+               "train.on_nonfinite = skip leaves such updates out");
   }
+  skippedInRow = 0;
   double most = config.train.skipAbove;
   if (most == 0)
     return true;
@@ -64,7 +107,7 @@ UpdateResult Updates::update(const Batch &batch, int64_t step) {
     result.signal = std::max(result.signal, int(theirs[1]));
   }
   result.gradientNorm = optimizer.clipGradients();
-  result.skipped = !accepts(result, step);
+  result.skipped = !accepts(result, step, batch);
   if (result.skipped)
     ++skipped;
   else

@@ -19,7 +19,9 @@ struct UpdateResult {
   double gradientNorm = 0; // before clipping
   double learningRate = 0;
   bool skipped = false;
-  int signal = 0; // that one of the processes was sent (interrupted()), or 0
+  std::string why; // of the first update that was left out for a loss or gradient that is not finite: which,
+                   // and where
+  int signal = 0;  // that one of the processes was sent (interrupted()), or 0
 };
 
 // One step of training: gradients of the mean loss over a batch's targets (Batch::weights), summed over
@@ -40,8 +42,11 @@ public:
 private:
   // Adds the gradients of all micro-batches; this process' part of the batch's mean loss.
   double backward(const Batch &batch);
-  // Whether the update is to be made.
-  bool accepts(const UpdateResult &result, int64_t step);
+  // Whether the update is to be made; says why not.
+  bool accepts(UpdateResult &result, int64_t step, const Batch &batch);
+  // "the gradient of 'lm_head.weight'": where numbers stop being finite, in this process' share of the batch;
+  // empty where it is not found there.
+  std::string findNonFinite(const Batch &batch) const;
 
   const Config &config;
   const Model &model;
@@ -50,6 +55,7 @@ private:
   GradientReducer reducer;
   OutlierDetector losses, norms;
   int64_t skipped = 0;
+  int64_t skippedInRow = 0; // for what is not finite
 };
 
 } // namespace taylor::trainer

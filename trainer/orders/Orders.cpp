@@ -5,6 +5,7 @@
 #include "trainer/orders/OrdersReport.h"
 #include "trainer/report/Gnuplot.h"
 #include "trainer/report/Progress.h"
+#include "trainer/support/Activity.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/text/Corpus.h"
@@ -136,10 +137,10 @@ OrdersTable tableOf(const OrderStatistics &statistics, const ModelConfig &model)
 void OrdersOptions::check() const {
   if (orders < 0 || orders > highestOrder)
     fail("expected --orders from 0 to ", highestOrder, ", but got ", orders);
-  if (sequences < 1)
-    fail("expected --sequences to be at least 1, but got ", sequences);
-  if (threads < 0)
-    fail("expected --threads to be at least 0, but got ", threads);
+  if (sequences < 1 || sequences > kLargestBatch)
+    fail("expected --sequences to be between 1 and ", kLargestBatch, ", but got ", sequences);
+  if (threads < 0 || threads > kMostThreads)
+    fail("expected --threads to be between 0 and ", kMostThreads, ", but got ", threads);
 }
 
 void measureOrders(const OrdersOptions &options) {
@@ -154,12 +155,16 @@ void measureOrders(const OrdersOptions &options) {
   std::string textPath = findText(options, checkpoint);
 
   std::function<void(const std::vector<at::Tensor> &)> watch;
-  LoadedModel loaded(checkpoint, "cpu", options.attention, [&](AttentionFunction &function) {
+  LoadOptions load;
+  load.specification = options.attention;
+  load.wrap = [&](AttentionFunction &function) {
     function.call = [&watch, call = function.call](const std::vector<at::Tensor> &inputs) {
       watch(inputs);
       return call(inputs);
     };
-  });
+  };
+  nowDoing("measuring the orders of '" + checkpoint.string() + "'", "a smaller --orders needs less");
+  LoadedModel loaded(checkpoint, load);
   const ModelConfig &model = loaded.description.model;
   WeightSeries series(loaded.attention, model);
   int64_t context = std::max<int64_t>(loaded.description.context, 1);

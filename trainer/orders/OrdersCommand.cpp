@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/orders/OrdersCommand.h"
+#include "trainer/support/Numbers.h"
 
 namespace taylor::trainer {
 
@@ -37,11 +38,13 @@ CLI::App *addOrdersCommand(CLI::App &app, OrdersOptions &options) {
       ->type_name("FILE_OR_FOLDER")
       ->take_last();
   command->add_option("--orders", options.orders, "the highest order of the tables, at most 100")
+      ->check(wholeNumber)
       ->capture_default_str();
   command
       ->add_option(
           "--sequences", options.sequences,
           "sequences of text, each of as many tokens as the model was trained on; fewer where the text ends")
+      ->check(wholeNumber)
       ->capture_default_str();
   command
       ->add_option("--attention", options.attention,
@@ -54,6 +57,7 @@ CLI::App *addOrdersCommand(CLI::App &app, OrdersOptions &options) {
   command
       ->add_option("--threads", options.threads,
                    "threads to compute with; 0: one per core, or OMP_NUM_THREADS")
+      ->check(wholeNumber)
       ->capture_default_str();
   command->add_flag("--no-plots", options.noPlots, "tables and CSV alone, without gnuplot");
   command->add_flag("--overwrite", options.overwrite, "replace the results of an earlier measurement");

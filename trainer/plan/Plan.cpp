@@ -26,7 +26,7 @@ Plan makePlan(const Config &config, const Model &model, int64_t vocabulary, int6
          devices);
   bool bf16 = config.train.precision == "bf16";
   int64_t length = config.data.sampler == "documents" ? config.train.context - 1 : config.train.context;
-  ModelCost cost = costOf(model, length);
+  ModelCost cost = costOf(model, length, config.model.layers);
   Plan plan;
   plan.parameters = cost.parameters;
   plan.devices = devices;
@@ -49,6 +49,10 @@ Plan makePlan(const Config &config, const Model &model, int64_t vocabulary, int6
                            ? tokens * (4.0 * config.model.hidden * config.model.layers + layer)
                            : tokens * layer * config.model.layers;
   memory.logits = tokens * vocabulary * (bf16 ? 4 + 2 + 4 : 4 + 4);
+  if (memory.total() > double(kMostTokens))
+    fail("unsupported sizes: ", plan.microBatch, " sequences of ", length,
+         " tokens at once take more than 2^62 bytes; ",
+         "lower train.micro_batch, train.context or the model's sizes");
   return plan;
 }
 

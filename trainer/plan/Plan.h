@@ -15,7 +15,7 @@ struct MemoryPlan {
   double weights = 0, gradients = 0, optimizer = 0;
   double halves = 0;      // bf16 copies of matrices, which a step keeps for its backward
   double activations = 0; // of the layers: all, or the input of each and one layer's
-  double logits = 0;      // scores of a micro-batch, in fp32 and in bf16, and their gradient
+  double logits = 0;      // those of a micro-batch, in fp32 and in bf16, and their gradient
   double total() const { return weights + gradients + optimizer + halves + activations + logits; }
 };
 
@@ -30,7 +30,8 @@ struct Plan {
   MemoryPlan memory;
 };
 
-// `devices` share each batch. Throws Error where the batch cannot be shared equally.
+// `devices` share each batch. `model` is that of the configuration, or one of its first layer alone. Throws
+// Error where the batch cannot be shared equally, and for what is more than 2^62 bytes.
 Plan makePlan(const Config &config, const Model &model, int64_t vocabulary, int64_t devices);
 
 // Settings by which the run fits into a memory of so many bytes, for a message: "" where it does as it is,

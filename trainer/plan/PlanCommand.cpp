@@ -5,6 +5,7 @@
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
+#include "trainer/support/Numbers.h"
 #include "trainer/text/PreparedText.h"
 #include "trainer/text/Tokenizer.h"
 #include <cmath>
@@ -44,6 +45,7 @@ CLI::App *addPlanCommand(CLI::App &app, PlanOptions &options) {
       ->take_last()
       ->capture_default_str();
   command->add_option("--gpus", options.gpus, "how many share each batch")
+      ->check(wholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();
@@ -77,6 +79,7 @@ void printPlan(const PlanOptions &options) {
     overrides.push_back("attention.specification=" + options.attention);
   Config config = readConfig(options.configs, overrides);
   config.check();
+  requireChosenCode(config);
   const Gpu *gpu = findGpu(options.gpu);
   if (!gpu) {
     std::string names;
@@ -85,14 +88,16 @@ void printPlan(const PlanOptions &options) {
     fail("unsupported --gpu '", options.gpu, "'; expected one of ", names);
   }
   if (!(options.share > 0 && options.share <= 1))
-    fail("expected --share to be in (0, 1], but got ", options.share);
+    fail("expected --share to be in (0, 1], but got ", formatExactly(options.share));
   std::string note;
   int64_t vocabulary = vocabularyOf(config.data, note);
   bool bf16 = config.train.precision == "bf16";
   AttentionFunction attention =
       compileAttention(config.attention, config.model, bf16, "cpu", config.data.usesDocuments()).function;
   attention.device = at::kMeta;
-  Model model(config.model, vocabulary, attention, bf16, 0);
+  ModelConfig one = config.model;
+  one.layers = 1; // all others are alike
+  Model model(one, vocabulary, attention, bf16, 0);
   Plan plan = makePlan(config, model, vocabulary, options.gpus);
 
   std::optional<std::string> fits = whatFits(config, model, vocabulary, options.gpus, gpu->memory);
@@ -117,7 +122,7 @@ void printPlan(const PlanOptions &options) {
                              {"optimizer", memory.optimizer},
                              {"bf16 copies", memory.halves},
                              {"activations", memory.activations},
-                             {"token scores", memory.logits}})
+                             {"logits", memory.logits}})
     std::printf("  %-16s%s\n", name, decimalBytes(bytes).c_str());
   std::printf("time              %s on %lld %s at %.0f %% of %.0f TFLOP/s\n",
               formatDuration(secondsOf(plan, config, *gpu, options.share)).c_str(), (long long)plan.devices,

@@ -2,10 +2,10 @@
 #include "trainer/report/Metrics.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
+#include "trainer/support/Json.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
@@ -20,7 +20,7 @@ std::string linesUpTo(const std::string &contents, int64_t step, int64_t evaluat
   std::istringstream stream(contents);
   std::string kept;
   for (std::string line; std::getline(stream, line);) {
-    auto parsed = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
+    auto parsed = parseJson<ordered_json>(line);
     if (!parsed.is_object() || !parsed.contains("step") || !parsed["step"].is_number())
       continue;
     if (parsed["step"] <= (parsed.contains("validation_loss") ? std::min(step, evaluated) : step))

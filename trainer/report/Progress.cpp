@@ -47,6 +47,8 @@ std::string formatBytes(int64_t bytes) {
 }
 
 std::string formatDuration(double seconds) {
+  if (!(seconds < 3.6e15))
+    return "over 10^12 hours";
   int64_t whole = std::llround(std::max(seconds, 0.0));
   char buffer[64];
   if (whole >= 3600)

@@ -37,7 +37,8 @@ void syncFolder(const fs::path &path) {
 } // namespace
 
 MappedFile::MappedFile(const fs::path &path) {
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Without waiting for who writes into a FIFO, which is refused.
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat status;
   if (file.number < 0 || ::fstat(file.number, &status) != 0)
     failSystem("read", path);
@@ -170,28 +171,15 @@ AtomicFolder::~AtomicFolder() {
   fs::remove_all(temporary, ignored);
 }
 
-void AtomicFolder::commit() {
-  syncFolder(temporary);
-  std::error_code error;
-  if (!fs::exists(target, error)) {
-    if (::rename(temporary.c_str(), target.c_str()) != 0)
-      failSystem("create", target);
-  } else if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) != 0) {
-    // In one step: at no instant is there neither the old folder nor the new one. NFS and Lustre have no such
-    // step, nor have old kernels.
-    if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
-      failSystem("create", target);
-    replaceInTwoSteps();
-  }
-  syncFolder(target.parent_path());
-}
+void AtomicFolder::commit() { replaceFolder(temporary, target); }
 
-void AtomicFolder::replaceInTwoSteps() {
-  fs::path aside = temporary;
+// Where the two cannot be exchanged: a kill between the steps leaves neither under its name.
+static void replaceInTwoSteps(const fs::path &made, const fs::path &target) {
+  fs::path aside = made;
   aside += ".old";
   if (::rename(target.c_str(), aside.c_str()) != 0)
     failSystem("replace", target);
-  if (::rename(temporary.c_str(), target.c_str()) != 0) {
+  if (::rename(made.c_str(), target.c_str()) != 0) {
     int reason = errno;
     ::rename(aside.c_str(), target.c_str());
     errno = reason;
@@ -199,6 +187,22 @@ void AtomicFolder::replaceInTwoSteps() {
   }
   std::error_code ignored;
   fs::remove_all(aside, ignored);
+}
+
+void replaceFolder(const fs::path &made, const fs::path &target) {
+  syncFolder(made);
+  std::error_code error;
+  if (!fs::exists(target, error)) {
+    if (::rename(made.c_str(), target.c_str()) != 0)
+      failSystem("create", target);
+  } else if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) != 0) {
+    // In one step: at no instant is there neither the old folder nor the new one. NFS and Lustre have no such
+    // step, nor have old kernels.
+    if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
+      failSystem("create", target);
+    replaceInTwoSteps(made, target);
+  }
+  syncFolder(fs::absolute(target).parent_path());
 }
 
 FileLock::FileLock(const fs::path &path, const char *wayOut) {
@@ -233,6 +237,12 @@ FileLock::FileLock(const fs::path &path, void (*waiting)(), const char *wayOut) 
   while (::flock(descriptor, LOCK_EX) != 0)
     if (errno != EINTR)
       failSystem("lock", path);
+}
+
+bool FileLock::isStill(const fs::path &path) const {
+  struct stat locked, there;
+  return ::fstat(descriptor, &locked) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
 }
 
 FileLock::~FileLock() { ::close(descriptor); }

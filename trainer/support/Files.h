@@ -66,6 +66,10 @@ void writeDurably(const std::filesystem::path &path, std::string_view contents);
 // then renamed.
 void replaceDurably(const std::filesystem::path &path, std::string_view contents);
 
+// Gives a folder the name of another beside it. What had the name before has that of `made` then, or is
+// removed. Throws Error.
+void replaceFolder(const std::filesystem::path &made, const std::filesystem::path &target);
+
 // A folder that appears whole or not at all: files are written to `path()`, a hidden sibling of the target,
 // and commit() renames it over the target (what stood there is removed after). Without commit() it is
 // removed; what a killed process left of the same target goes when the next begins. One process at a time may
@@ -81,9 +85,6 @@ public:
   void commit();
 
 private:
-  // Where the two cannot be exchanged: a kill between the steps leaves neither under its name.
-  void replaceInTwoSteps();
-
   std::filesystem::path target, temporary;
 };
 
@@ -99,6 +100,9 @@ public:
 
   // Null if another process has it.
   static std::unique_ptr<FileLock> attempt(const std::filesystem::path &path);
+  // Whether the file that is locked still has this name: it, or its folder, may have been removed or
+  // replaced.
+  bool isStill(const std::filesystem::path &path) const;
   // False where the file system has no locks, so that nobody is kept out.
   bool excludes() const { return exclusive; }
 

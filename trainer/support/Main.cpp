@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/support/Main.h"
+#include "trainer/support/Activity.h"
 #include "trainer/support/Error.h"
 #include <c10/util/Exception.h>
 #include <c10/util/Logging.h>
@@ -10,23 +11,16 @@
 
 namespace taylor::trainer {
 
-namespace {
-
-constexpr const char *outOfMemory =
-    "out of memory; a smaller train.micro_batch, train.batch, train.context or model needs less";
-
-} // namespace
-
 std::string describeException() {
   try {
     throw;
   } catch (const c10::OutOfMemoryError &) { // of a GPU
-    return outOfMemory;
+    return describeOutOfMemory();
   } catch (const c10::Error &error) {
     std::string message = error.what_without_backtrace(); // what() carries a stack trace
-    return message.find("can't allocate memory") == std::string::npos ? message : outOfMemory;
+    return message.find("can't allocate memory") == std::string::npos ? message : describeOutOfMemory();
   } catch (const std::bad_alloc &) {
-    return outOfMemory;
+    return describeOutOfMemory();
   } catch (const std::exception &error) {
     return error.what();
   }

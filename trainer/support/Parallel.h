@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TAYLOR_TRAINER_SUPPORT_PARALLEL_H
 #define TAYLOR_TRAINER_SUPPORT_PARALLEL_H
+#include "trainer/support/Error.h"
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -35,6 +37,16 @@ template <typename Work> void parallelFor(int64_t count, int64_t threads, Work w
     thread.join();
   if (failure)
     std::rethrow_exception(failure);
+}
+
+// What is to be said of so many threads: more than there are cores take turns and wait for each other. Empty
+// where there is nothing to say.
+inline std::string warnOfThreads(const char *setting, int64_t threads) {
+  int64_t cores = std::thread::hardware_concurrency();
+  return cores == 0 || threads <= cores
+             ? std::string()
+             : text("warning: ", setting, " = ", threads, " on ", cores, cores == 1 ? " core" : " cores",
+                    ": more threads than cores take turns, which is slower than fewer");
 }
 
 } // namespace taylor::trainer

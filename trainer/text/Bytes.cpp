@@ -11,6 +11,7 @@
 #include <vector>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 namespace fs = std::filesystem;
 
@@ -25,9 +26,14 @@ namespace {
 class FileBytes : public Bytes {
 public:
   explicit FileBytes(const fs::path &path)
-      : path(path), descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (descriptor < 0)
+      : path(path), descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    struct stat status;
+    if (descriptor < 0 || ::fstat(descriptor, &status) != 0)
       failRead();
+    if (!S_ISREG(status.st_mode)) { // a FIFO would be waited for
+      ::close(descriptor);
+      fail("expected a file, but '", path.string(), "' is something else");
+    }
     ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
   }
   ~FileBytes() override {
@@ -110,6 +116,8 @@ public:
         inMember = false;
         hadMember = true;
         ::inflateReset(&stream);
+      } else if (status == Z_MEM_ERROR) {
+        throw std::bad_alloc();
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
         failDamaged(stream.msg ? stream.msg : "zlib cannot read it");
       } else if (ended && stream.avail_out == given) {
@@ -141,6 +149,10 @@ public:
       if (ended && !inFrame)
         return 0;
       size_t status = ::ZSTD_decompressStream(context, &output, &input);
+      if (::ZSTD_getErrorCode(status) == ZSTD_error_memory_allocation)
+        fail("out of memory while reading '", path.string(),
+             "': decompressing it needs a window of up to 2 GB, which ",
+             "zstd --long made; 'zstd -d FILE' and 'zstd' without --long write it anew");
       if (::ZSTD_isError(status))
         failDamaged(::ZSTD_getErrorName(status));
       inFrame = status != 0;

@@ -18,7 +18,7 @@ namespace taylor::trainer {
 
 namespace {
 
-constexpr int cacheFormat = 3;         // part of the key: raise when the files' meaning changes
+constexpr int cacheFormat = 4;         // part of the key: raise when the files' meaning changes
 constexpr int64_t blockSize = 4 << 20; // bytes of text tokenized at once
 
 std::string_view readText(const Corpus::File &file, MappedFile &mapped) {

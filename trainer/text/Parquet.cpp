@@ -3,6 +3,8 @@
 // Parquet through Arrow, where the build has it.
 #include "trainer/support/Error.h"
 #include "trainer/text/Records.h"
+#include <algorithm>
+#include <optional>
 
 #ifdef TAYLOR_ARROW
 #include <arrow/array.h>
@@ -52,11 +54,7 @@ public:
         std::shared_ptr<arrow::RecordBatch> batch = valueOf(batches->Next());
         if (!batch)
           break;
-        const arrow::Array &column = *batch->column(0);
-        if (column.type_id() == arrow::Type::STRING)
-          append(block, static_cast<const arrow::StringArray &>(column));
-        else
-          append(block, static_cast<const arrow::LargeStringArray &>(column));
+        append(block, *batch->column(0));
       }
     } catch (const parquet::ParquetException &error) {
       failDamaged(error.what());
@@ -81,20 +79,74 @@ private:
     return std::move(result).ValueUnsafe();
   }
 
-  void openColumn(const std::string &field) {
-    std::shared_ptr<arrow::Schema> schema;
-    check(reader->GetSchema(&schema));
-    int index = schema->GetFieldIndex(field);
+  using SchemaField = parquet::arrow::SchemaField;
+
+  static std::string namesOf(const std::vector<SchemaField> &fields) {
     std::string names;
-    for (const auto &one : schema->fields())
-      names += (names.empty() ? "" : ", ") + one->name();
-    if (index < 0)
-      fail("expected a column '", field, "' in '", path, "', but it has: ", names, "; name one with --field");
-    arrow::Type::type type = schema->field(index)->type()->id();
-    if (type != arrow::Type::STRING && type != arrow::Type::LARGE_STRING)
+    for (const SchemaField &one : fields)
+      names += (names.empty() ? "" : ", ") + one.field->name();
+    return names;
+  }
+  // The only one of the name; null where there is none.
+  const SchemaField *oneOf(const std::vector<SchemaField> &fields, std::string_view name) const {
+    const SchemaField *found = nullptr;
+    for (const SchemaField &one : fields) {
+      if (one.field->name() != name)
+        continue;
+      if (found)
+        fail("requires one column '", std::string(name), "' in '", path,
+             "', but it has several of that name: ", namesOf(fields),
+             "; write it anew with names of their own");
+      found = &one;
+    }
+    return found;
+  }
+  // The column of that name or, of a name with dots, the field within a column of fields.
+  const SchemaField &fieldNamed(const std::string &field) const {
+    const std::vector<SchemaField> &columns = reader->manifest().schema_fields;
+    const SchemaField *found = oneOf(columns, field);
+    std::string_view rest = field;
+    for (const std::vector<SchemaField> *fields = &columns; !found && fields;) {
+      size_t dot = rest.find('.');
+      const SchemaField *one = oneOf(*fields, rest.substr(0, dot));
+      if (dot == rest.npos)
+        found = one;
+      fields = dot != rest.npos && one && one->field->type()->id() == arrow::Type::STRUCT ? &one->children
+                                                                                          : nullptr;
+      rest.remove_prefix(std::min(dot, rest.size() - 1) + 1);
+    }
+    if (!found)
+      fail("expected a column '", field, "' in '", path, "', but it has: ", namesOf(columns),
+           "; name one with --field");
+    return *found;
+  }
+  // The values that a dictionary numbers are those of its column.
+  static bool holdsText(const arrow::DataType &type) {
+    switch (type.id()) {
+    case arrow::Type::STRING:
+    case arrow::Type::LARGE_STRING:
+    case arrow::Type::STRING_VIEW:
+    case arrow::Type::BINARY:
+    case arrow::Type::LARGE_BINARY:
+    case arrow::Type::BINARY_VIEW:
+      return true;
+    case arrow::Type::DICTIONARY:
+      return holdsText(*static_cast<const arrow::DictionaryType &>(type).value_type());
+    default:
+      return false;
+    }
+  }
+
+  void openColumn(const std::string &field) {
+    const SchemaField &chosen = fieldNamed(field);
+    if (chosen.field->type()->id() == arrow::Type::STRUCT)
+      fail("expected strings in the column '", field, "' of '", path,
+           "', but it has fields: ", namesOf(chosen.children), "; name one of them, as --field ", field, ".",
+           chosen.children[0].field->name());
+    if (!holdsText(*chosen.field->type()))
       fail("expected strings in the column '", field, "' of '", path, "', but it has values of type ",
-           schema->field(index)->type()->ToString(), "; name another column with --field (there are: ", names,
-           ")");
+           chosen.field->type()->ToString(),
+           "; name another column with --field (there are: ", namesOf(reader->manifest().schema_fields), ")");
     // Whole groups of rows are passed over without being read.
     std::vector<int> groups;
     int64_t passed = 0;
@@ -106,11 +158,33 @@ private:
         passed = before + count;
     }
     skip = position.offset - passed;
-    batches =
-        valueOf(reader->GetRecordBatchReader(groups, {reader->manifest().schema_fields[index].column_index}));
+    batches = valueOf(reader->GetRecordBatchReader(groups, {chosen.column_index}));
   }
 
-  template <typename Array> void append(Block &block, const Array &column) {
+  // A value of a column, of a field in a column of fields, of a dictionary's values; nothing where there is
+  // none.
+  static std::optional<std::string_view> textAt(const arrow::Array &array, int64_t i) {
+    if (array.IsNull(i))
+      return std::nullopt;
+    switch (array.type_id()) {
+    case arrow::Type::STRUCT: // of which one field is read
+      return textAt(*static_cast<const arrow::StructArray &>(array).field(0), i);
+    case arrow::Type::DICTIONARY: {
+      const auto &numbers = static_cast<const arrow::DictionaryArray &>(array);
+      return textAt(*numbers.dictionary(), numbers.GetValueIndex(i));
+    }
+    case arrow::Type::LARGE_STRING:
+    case arrow::Type::LARGE_BINARY:
+      return static_cast<const arrow::LargeBinaryArray &>(array).GetView(i);
+    case arrow::Type::STRING_VIEW:
+    case arrow::Type::BINARY_VIEW:
+      return static_cast<const arrow::BinaryViewArray &>(array).GetView(i);
+    default: // STRING, BINARY: holdsText() lets no other pass
+      return static_cast<const arrow::BinaryArray &>(array).GetView(i);
+    }
+  }
+
+  void append(Block &block, const arrow::Array &column) {
     for (int64_t i = 0; i < column.length(); ++i) {
       if (skip > 0) {
         --skip;
@@ -118,13 +192,14 @@ private:
       }
       ++position.offset;
       ++position.number;
-      if (column.IsNull(i)) {
+      std::optional<std::string_view> text = textAt(column, i);
+      if (!text) {
         block.records.push_back({0, 0, position.number, Block::Record::Missing});
-      } else if (std::string_view text = column.GetView(i); int64_t(text.size()) > longestRecord) {
+      } else if (int64_t(text->size()) > longestRecord) {
         block.records.push_back({0, 0, position.number, Block::Record::TooLong});
       } else {
-        block.records.push_back({block.bytes.size(), text.size(), position.number});
-        block.bytes += text;
+        block.records.push_back({block.bytes.size(), text->size(), position.number});
+        block.bytes += *text;
       }
     }
   }

@@ -3,16 +3,18 @@
 #include "runtime/Hash.h"
 #include "trainer/config/Config.h"
 #include "trainer/report/Progress.h"
+#include "trainer/support/Activity.h"
 #include "trainer/support/Clock.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
+#include "trainer/support/Json.h"
+#include "trainer/support/Parallel.h"
 #include "trainer/text/Corpus.h"
 #include "trainer/text/Inputs.h"
 #include "trainer/text/PreparedText.h"
 #include "trainer/text/RecordPipeline.h"
 #include <fnmatch.h>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <thread>
@@ -99,7 +101,7 @@ void emptyFolder(const fs::path &folder) {
 // "a.jsonl:3: not JSON"
 std::string describeBad(const InputFile &file, const std::string &field, int64_t number, Defect defect) {
   return text(file.path.string(), file.format == Format::Parquet ? " row " : ":", number, ": ",
-              describeDefect(defect, field));
+              describeDefect(defect, field), wayOut(defect));
 }
 
 // Text from the beginnings of files that are spread evenly over all of them.
@@ -148,6 +150,8 @@ public:
 private:
   void checkSameResult() const;
   std::optional<ordered_json> readProgress();
+  // Whether the folder has the state of a preparation of the same.
+  bool isUnfinished();
   void checkSameRequest(const ordered_json &earlier) const;
   // A block that does not have too many bad records. What is wrong with the text comes out here: the blocks
   // before it are whole, and stay.
@@ -158,8 +162,20 @@ private:
   void commit();
   void finish();
 
+  // Ends with an error, which nothing can be gone on from.
+  template <typename... Parts> [[noreturn]] void failEmpty(const Parts &...parts) {
+    emptyFolder(folder);
+    if (std::error_code ignored; replaces)
+      fs::remove_all(folder, ignored);
+    fail(parts...);
+  }
+
   const PreparationOptions &options;
-  fs::path folder;
+  const fs::path target;
+  // The target; or, where prepared text is there that is to be replaced, a hidden folder beside it until all
+  // is done.
+  const bool replaces;
+  const fs::path folder;
   Inputs found; // its files are moved into the next member
   std::vector<InputFile> files;
   RecordOptions recordOptions;
@@ -208,12 +224,31 @@ std::vector<InputFile> markValidation(std::vector<InputFile> files, const std::s
   return files;
 }
 
+bool replacesText(const PreparationOptions &options) {
+  std::error_code error;
+  return options.overwrite && fs::exists(fs::path(options.out) / descriptionFile, error);
+}
+
+fs::path besides(const fs::path &target) {
+  fs::path whole = fs::absolute(target).lexically_normal();
+  if (!whole.has_filename())
+    whole = whole.parent_path();
+  return whole.parent_path() / ("." + whole.filename().string() + ".new");
+}
+
 Preparation::Preparation(const PreparationOptions &theOptions)
-    : options(theOptions), folder(options.out), found(findInputs(options.inputs)),
+    : options(theOptions), target(options.out), replaces(replacesText(options)),
+      folder(replaces ? besides(target) : target), found(findInputs(options.inputs)),
       files(markValidation(std::move(found.files), options.validationFiles)),
       recordOptions(recordOptionsFor(options, files)), request(describeRequest(options, files)) {
   std::string model, origin = options.tokenizer;
-  if (options.overwrite) { // what may fail, before anything is lost
+  if (replaces) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error)
+      fail("cannot create the folder '", folder.string(), "': ", error.message());
+  }
+  if (options.overwrite && !(replaces && isUnfinished())) { // what may fail, before anything is lost
     requireReadable(files, recordOptions);
     model = makeModel(options, files, recordOptions);
     tokenizer = std::make_unique<Tokenizer>(model, origin);
@@ -231,10 +266,9 @@ Preparation::Preparation(const PreparationOptions &theOptions)
     checkSameRequest(*earlier);
     std::string where = folder / progressFile;
     try {
-      state = {earlier->at("file"),
-               {earlier->at("offset"), earlier->at("number")},
-               earlier->at("empty"),
-               earlier->at("bad")};
+      state = {earlier->at("file"), {earlier->at("offset"), earlier->at("number")}, earlier->at("empty"), {}};
+      std::vector<int64_t> bad = earlier->at("bad"); // fewer kinds, where an older program began
+      std::copy_n(bad.begin(), std::min<size_t>(bad.size(), state.bad.size()), state.bad.begin());
     } catch (const nlohmann::json::exception &error) {
       fail("expected the state of a preparation, but '", where, "' is damaged (", error.what(),
            "); begin anew with --overwrite");
@@ -261,8 +295,7 @@ Preparation::Preparation(const PreparationOptions &theOptions)
 }
 
 void Preparation::checkSameResult() const {
-  ordered_json description =
-      ordered_json::parse(readFile(folder / descriptionFile), nullptr, /*allow_exceptions=*/false);
+  ordered_json description = parseJson<ordered_json>(readFile(folder / descriptionFile));
   if (!description.is_object() || !description.contains("prepared") || description["prepared"] != request)
     fail("expected a folder without prepared text, or with that of the same files and options, but '",
          folder.string(), "' has other; pass --overwrite to prepare anew, or --out FOLDER");
@@ -277,7 +310,7 @@ std::optional<ordered_json> Preparation::readProgress() {
   fs::path path = folder / progressFile;
   if (!fs::exists(path))
     return std::nullopt;
-  ordered_json progress = ordered_json::parse(readFile(path), nullptr, /*allow_exceptions=*/false);
+  ordered_json progress = parseJson<ordered_json>(readFile(path));
   if (!progress.is_object() || !progress.contains("request") || !progress.contains("training") ||
       !progress.contains("validation"))
     fail("expected the state of a preparation, but '", path.string(),
@@ -286,6 +319,15 @@ std::optional<ordered_json> Preparation::readProgress() {
       progress["offset"] == 0)
     return std::nullopt; // nothing is lost: whatever failed may be asked for in another way
   return progress;
+}
+
+bool Preparation::isUnfinished() {
+  try {
+    std::optional<ordered_json> progress = readProgress();
+    return progress && progress->at("request") == request;
+  } catch (const Error &) { // damaged
+    return false;
+  }
 }
 
 void Preparation::checkSameRequest(const ordered_json &earlier) const {
@@ -374,6 +416,8 @@ int Preparation::run() {
   int64_t threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   EncodeOptions encode{recordOptions, options.validationFiles.empty() ? options.validationFraction : 0,
                        options.maxDocumentTokens};
+  if (std::string warning = warnOfThreads("--threads", options.threads); !warning.empty())
+    std::fprintf(stderr, "%s\n", warning.c_str());
   RecordPipeline pipeline(files, *tokenizer, encode, threads, state.file, state.cursor);
   int64_t tokensBefore = training->state().allTokens() + validation->state().allTokens();
   if (tokensBefore > 0)
@@ -411,16 +455,15 @@ void Preparation::finish() {
   state.cursor = {};
   commit();
   if (training->state().allDocuments() + validation->state().allDocuments() == 0)
-    fail("requires a document, but of what was read ", state.allBad(), " records are bad and ", state.empty,
-         " empty; pass --overwrite with other text", state.allBad() ? ", or another --field" : "");
+    failEmpty("requires a document, but of what was read ", state.allBad(), " records are bad and ",
+              state.empty, " empty; give other text", state.allBad() ? ", or another --field" : "");
   bool wantsValidation = !options.validationFiles.empty() || options.validationFraction > 0;
   if (training->state().allDocuments() == 0 || (wantsValidation && validation->state().allDocuments() == 0))
-    fail("requires a document to ", training->state().allDocuments() == 0 ? "train on" : "validate with",
-         ", but the split keeps none of ",
-         training->state().allDocuments() + validation->state().allDocuments(), " for it; pass ",
-         "--overwrite with ",
-         options.validationFiles.empty() ? "another --validation-fraction" : "other --validation-files",
-         ", or more text");
+    failEmpty("requires a document to ", training->state().allDocuments() == 0 ? "train on" : "validate with",
+              ", but the split keeps none of ",
+              training->state().allDocuments() + validation->state().allDocuments(), " for it; pass ",
+              options.validationFiles.empty() ? "another --validation-fraction" : "other --validation-files",
+              ", or more text");
   ordered_json leftOut = ordered_json::object();
   if (state.empty)
     leftOut["empty"] = state.empty;
@@ -433,6 +476,12 @@ void Preparation::finish() {
   ordered_json about = {{"title", title}, {"prepared", request}, {"left_out", leftOut}};
   writeDescription(folder, about, *tokenizer, training->state(), validation->state());
   removeFile(folder / progressFile);
+  if (replaces) {
+    std::error_code ignored;
+    fs::create_hard_link(target / ".lock", folder / ".lock", ignored); // which this process holds
+    replaceFolder(folder, target);
+    fs::remove_all(folder, ignored); // what was replaced
+  }
 
   auto show = [](const char *label, const SplitState &split) {
     std::fprintf(stderr, "%s %lld tokens in %lld documents, %zu shard%s\n", label,
@@ -443,7 +492,7 @@ void Preparation::finish() {
   show("validation", validation->state());
   for (const auto &[what, count] : leftOut.items())
     std::fprintf(stderr, "left out   %lld: %s\n", (long long)count.get<int64_t>(), what.c_str());
-  std::fprintf(stderr, "done       '%s': train with --data '%s'\n", folder.c_str(), folder.c_str());
+  std::fprintf(stderr, "done       '%s': train with --data '%s'\n", target.c_str(), target.c_str());
 }
 
 int verify(const PreparationOptions &options) {
@@ -468,8 +517,8 @@ void PreparationOptions::check() const {
   if (tokenizer.empty() == (trainTokenizer == 0))
     fail("requires either --tokenizer FILE, a SentencePiece model, or --train-tokenizer PIECES, such as "
          "32000");
-  if (trainTokenizer < 0 || trainTokenizer > 65536)
-    fail("expected --train-tokenizer of at most 65536 pieces, but got ", trainTokenizer);
+  if (trainTokenizer != 0 && (trainTokenizer < leastPieces || trainTokenizer > 65536))
+    fail("expected --train-tokenizer between ", leastPieces, " and 65536 pieces, but got ", trainTokenizer);
   if (!(validationFraction >= 0 && validationFraction < 1))
     fail("expected --validation-fraction in [0, 1), but got ", validationFraction);
   if (maxDocumentTokens != 0 && maxDocumentTokens < 2)
@@ -495,6 +544,7 @@ int prepareText(const PreparationOptions &options) {
       [] { std::fprintf(stderr, "waiting for another process that prepares the same folder\n"); },
       "; name another folder with --out FOLDER");
   catchInterrupts();
+  nowDoing("preparing '" + options.out + "'", "a smaller --threads needs less");
   return Preparation(options).run();
 }
 

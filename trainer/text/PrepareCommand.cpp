@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/text/PrepareCommand.h"
+#include "trainer/support/Numbers.h"
 
 namespace taylor::trainer {
 
@@ -39,6 +40,7 @@ CLI::App *addPrepareCommand(CLI::App &app, PreparationOptions &options) {
   command
       ->add_option("--train-tokenizer", options.trainTokenizer,
                    "train one of that many pieces on up to 8 MB from the beginnings of up to 64 files")
+      ->check(wholeNumber)
       ->type_name("PIECES")
       ->take_last();
   command
@@ -55,6 +57,7 @@ CLI::App *addPrepareCommand(CLI::App &app, PreparationOptions &options) {
   command
       ->add_option("--max-document-tokens", options.maxDocumentTokens,
                    "keep that many tokens of a document; 0: all of them")
+      ->check(wholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();
@@ -62,14 +65,17 @@ CLI::App *addPrepareCommand(CLI::App &app, PreparationOptions &options) {
       ->add_option(
           "--max-bad", options.maxBad,
           "records to leave out before it is an error; what is done stays, to go on with a larger one")
+      ->check(wholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();
   command->add_option("--shard-tokens", options.shardTokens, "tokens of a shard; a document is never divided")
+      ->check(wholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();
   command->add_option("--threads", options.threads, "threads that tokenize; 0: one per core")
+      ->check(wholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();

@@ -3,10 +3,10 @@
 #include "runtime/Hash.h"
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
+#include "trainer/support/Json.h"
 #include "trainer/support/Parallel.h"
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
@@ -41,7 +41,7 @@ int64_t countOf(const ordered_json &object, const char *key, const std::string &
 }
 
 ordered_json readJson(const fs::path &path) {
-  ordered_json value = ordered_json::parse(readFile(path), nullptr, /*allow_exceptions=*/false);
+  ordered_json value = parseJson<ordered_json>(readFile(path));
   if (value.is_discarded())
     fail("expected JSON, but '", path.string(), "' is damaged; prepare the text again");
   return value;

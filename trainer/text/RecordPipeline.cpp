@@ -5,6 +5,17 @@
 
 namespace taylor::trainer {
 
+// The exception that is being handled; of memory that is short one that says what it was for.
+static std::exception_ptr namingMemory(const std::string &work) {
+  try {
+    throw;
+  } catch (const std::bad_alloc &) {
+    return std::make_exception_ptr(Error("out of memory while " + work + "; a smaller --threads needs less"));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
 EncodedBlock encodeBlock(const Block &block, const InputFile &file, const Tokenizer &tokenizer,
                          const EncodeOptions &options) {
   EncodedBlock encoded;
@@ -20,16 +31,17 @@ EncodedBlock encodeBlock(const Block &block, const InputFile &file, const Tokeni
       ++encoded.empty;
       continue;
     }
+    bool validates = file.validates || documentPosition(content.text) < options.validationFraction;
     std::vector<uint16_t> tokens;
     try {
       tokens = tokenizer.encodeDocument(content.text);
     } catch (const Error &error) {
       fail(file.path.string(), ":", record.number, ": ", error.what());
     }
+    content.text = {};
     if (options.maxDocumentTokens)
       tokens.resize(std::min<size_t>(tokens.size(), options.maxDocumentTokens));
     encoded.tokens.insert(encoded.tokens.end(), tokens.begin(), tokens.end());
-    bool validates = file.validates || documentPosition(content.text) < options.validationFraction;
     encoded.documents.push_back({tokens.size(), validates});
   }
   return encoded;
@@ -37,7 +49,7 @@ EncodedBlock encodeBlock(const Block &block, const InputFile &file, const Tokeni
 
 RecordPipeline::RecordPipeline(const std::vector<InputFile> &files, const Tokenizer &tokenizer,
                                const EncodeOptions &options, int64_t count, size_t first, Cursor from)
-    : files(files), tokenizer(tokenizer), options(options), ahead(2 * count + 2) {
+    : files(files), tokenizer(tokenizer), options(options), ahead((2 * count + 2) * blockBytes) {
   threads.emplace_back([=, this] { read(first, from); });
   for (int64_t i = 0; i < count; ++i)
     threads.emplace_back([this] { encode(); });
@@ -55,9 +67,11 @@ RecordPipeline::~RecordPipeline() {
 
 bool RecordPipeline::push(std::shared_ptr<Job> job) {
   std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return stopped || ordered.size() < ahead; });
+  job->bytes = int64_t(job->block.bytes.size());
+  changed.wait(lock, [&] { return stopped || ordered.empty() || held + job->bytes <= ahead; });
   if (stopped)
     return false;
+  held += job->bytes;
   ordered.push_back(job);
   if (!job->done)
     waiting.push_back(std::move(job));
@@ -75,6 +89,7 @@ void RecordPipeline::read(size_t first, Cursor from) {
         job->file = file;
         if (!source->next(job->block))
           break;
+        job->block.bytes.shrink_to_fit();
         if (!push(std::move(job)))
           return;
       }
@@ -82,7 +97,7 @@ void RecordPipeline::read(size_t first, Cursor from) {
   } catch (...) {
     auto job = std::make_shared<Job>();
     job->file = file;
-    job->failure = std::current_exception();
+    job->failure = namingMemory("reading '" + files[file].path.string() + "'");
     job->done = true;
     push(std::move(job));
   }
@@ -106,7 +121,9 @@ void RecordPipeline::encode() {
       job->encoded = encodeBlock(job->block, files[job->file], tokenizer, options);
       job->encoded.file = job->file;
     } catch (...) {
-      job->failure = std::current_exception();
+      const std::vector<Block::Record> &records = job->block.records;
+      job->failure = namingMemory(text("tokenizing '", files[job->file].path.string(), "' behind line ",
+                                       records.empty() ? 0 : records[0].number - 1));
     }
     job->block = {};
     std::lock_guard lock(mutex);
@@ -125,6 +142,7 @@ std::optional<EncodedBlock> RecordPipeline::next() {
       return std::nullopt;
     job = std::move(ordered.front());
     ordered.pop_front();
+    held -= job->bytes;
     changed.notify_all();
   }
   if (job->failure)

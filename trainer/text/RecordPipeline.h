@@ -58,6 +58,7 @@ private:
     size_t file;
     Block block;
     EncodedBlock encoded;
+    int64_t bytes = 0; // of the block
     std::exception_ptr failure;
     bool done = false;
   };
@@ -68,7 +69,8 @@ private:
   const std::vector<InputFile> &files;
   const Tokenizer &tokenizer;
   const EncodeOptions &options;
-  const size_t ahead; // blocks in memory at most
+  const int64_t ahead; // bytes of text in memory at most, but for one block that is longer
+  int64_t held = 0;    // bytes of what is in memory: text, and tokens of two bytes each
 
   std::mutex mutex;
   std::condition_variable changed;

@@ -2,9 +2,9 @@
 #include "trainer/text/Records.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
+#include "trainer/text/RecordField.h"
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 namespace taylor::trainer {
 
@@ -161,62 +161,6 @@ private:
   size_t used = 0;
 };
 
-// Keeps the string under one key of the outermost object.
-class FieldReader : public nlohmann::json_sax<nlohmann::json> {
-public:
-  explicit FieldReader(const std::string &field) : field(field) {}
-  bool null() override { return other(); }
-  bool boolean(bool) override { return other(); }
-  bool number_integer(number_integer_t) override { return other(); }
-  bool number_unsigned(number_unsigned_t) override { return other(); }
-  bool number_float(number_float_t, const string_t &) override { return other(); }
-  bool binary(binary_t &) override { return other(); }
-  bool string(string_t &value) override {
-    if (!wanted())
-      return other();
-    text = std::move(value);
-    result = Result::Text;
-    return true;
-  }
-  bool start_object(std::size_t) override { return open(true); }
-  bool start_array(std::size_t) override { return open(false); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-  bool key(string_t &name) override {
-    keyMatches = depth == 1 && name == field;
-    return true;
-  }
-  bool parse_error(std::size_t, const std::string &, const nlohmann::detail::exception &) override {
-    return false;
-  }
-
-  enum class Result { NotAnObject, Absent, Text, Other } result = Result::NotAnObject;
-  std::string text;
-
-private:
-  bool wanted() const { return depth == 1 && keyMatches; }
-  bool other() {
-    if (wanted())
-      result = Result::Other;
-    return true;
-  }
-  bool open(bool object) {
-    other();
-    if (depth == 0 && object)
-      result = Result::Absent;
-    ++depth;
-    return true;
-  }
-  bool close() {
-    --depth;
-    return true;
-  }
-
-  const std::string &field;
-  int64_t depth = 0;
-  bool keyMatches = false;
-};
-
 } // namespace
 
 std::unique_ptr<RecordSource> openRecords(const InputFile &file, const RecordOptions &options, Cursor from) {
@@ -243,10 +187,28 @@ std::string describeDefect(Defect defect, const std::string &field) {
     return "field '" + field + "' is no string";
   case Defect::NotUtf8:
     return "not UTF-8";
+  case Defect::Array:
+    return "an array";
+  case Defect::SeveralLines:
+    return "an object on several lines";
   case Defect::TooLong:
     break;
   }
   return text("longer than ", longestRecord >> 20, " MB");
+}
+
+const char *wayOut(Defect defect) {
+  switch (defect) {
+  case Defect::NoField:
+  case Defect::NotText:
+    return " (--field names another)";
+  case Defect::Array:
+    return " (a record is a line: jq -c '.[]' FILE writes them so)";
+  case Defect::SeveralLines:
+    return " (a record is a line: jq -c . FILE writes them so)";
+  default:
+    return "";
+  }
 }
 
 RecordText readRecord(Format format, const std::string &field, const Block &block,
@@ -256,21 +218,34 @@ RecordText readRecord(Format format, const std::string &field, const Block &bloc
     return {"", Defect::NotText};
   if (record.state == Block::Record::TooLong)
     return {"", Defect::TooLong};
-  if (validUtf8Prefix(bytes) != bytes.size())
-    return {"", Defect::NotUtf8};
   if (format != Format::JsonLines)
-    return {std::string(bytes), std::nullopt};
-  FieldReader reader(field);
-  if (!nlohmann::json::sax_parse(bytes, &reader))
+    return validUtf8Prefix(bytes) == bytes.size() ? RecordText{std::string(bytes), std::nullopt}
+                                                  : RecordText{"", Defect::NotUtf8};
+  constexpr std::string_view mark = "\xEF\xBB\xBF",
+                             space = " \t\r"; // of byte order, which some programs begin with
+  if (record.number == 1 && bytes.starts_with(mark))
+    bytes.remove_prefix(mark.size());
+  size_t begin = bytes.find_first_not_of(space);
+  if (begin == bytes.npos)
+    return {"", std::nullopt};
+  bytes = bytes.substr(begin, bytes.find_last_not_of(space) + 1 - begin);
+  if (bytes.starts_with('['))
+    return {"", Defect::Array};
+  if (bytes == "{")
+    return {"", Defect::SeveralLines};
+  RecordField found = findField(bytes, field);
+  switch (found.kind) {
+  case RecordField::Text:
+    if (validUtf8Prefix(found.text) != found.text.size())
+      return {"", Defect::NotUtf8};
+    return {std::move(found.text), std::nullopt};
+  case RecordField::NotJson:
     return {"", Defect::NotJson};
-  switch (reader.result) {
-  case FieldReader::Result::Text:
-    return {std::move(reader.text), std::nullopt};
-  case FieldReader::Result::NotAnObject:
+  case RecordField::NotAnObject:
     return {"", Defect::NotAnObject};
-  case FieldReader::Result::Absent:
+  case RecordField::Absent:
     return {"", Defect::NoField};
-  case FieldReader::Result::Other:
+  case RecordField::Other:
     break;
   }
   return {"", Defect::NotText};

@@ -15,7 +15,7 @@
 namespace taylor::trainer {
 
 struct RecordOptions {
-  std::string field = "text";  // of a JSON object, column of a Parquet file
+  std::string field = "text"; // of a JSON object, column of a Parquet file; with dots also one within another
   int64_t pieceSize = 1 << 20; // longest document of a text file, bytes
 };
 
@@ -58,10 +58,13 @@ std::unique_ptr<RecordSource> openRecords(const InputFile &file, const RecordOpt
 std::unique_ptr<RecordSource> openParquet(const InputFile &file, const RecordOptions &options, Cursor from);
 
 // Why a record is left out.
-enum class Defect { NotJson, NotAnObject, NoField, NotText, NotUtf8, TooLong };
-constexpr int defectCount = 6;
+// Their numbers are saved in unfinished preparations.
+enum class Defect { NotJson, NotAnObject, NoField, NotText, NotUtf8, TooLong, Array, SeveralLines };
+constexpr int defectCount = 8;
 // "not JSON", "no field 'text'": for messages and counts.
 std::string describeDefect(Defect defect, const std::string &field);
+// What can be done, to be said behind that, or nothing.
+const char *wayOut(Defect defect);
 
 // A record's text, or what is wrong with it. Blank lines of JSON Lines are no records.
 struct RecordText {

@@ -3,6 +3,7 @@
 #include "trainer/report/Progress.h"
 #include "trainer/support/Error.h"
 #include <algorithm>
+#include <cstdlib>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 #include <unordered_map>
@@ -10,6 +11,8 @@
 namespace taylor::trainer {
 
 namespace {
+
+constexpr std::string_view blank = "\xE2\x96\x81"; // U+2581, as models spell a blank
 
 // Hands SentencePiece one line at a time; it measures and counts lines, not documents.
 class Lines : public sentencepiece::SentenceIterator {
@@ -24,15 +27,23 @@ public:
     finished = document >= texts.size();
     if (finished)
       return;
-    size_t end = std::min(texts[document].find('\n', position), texts[document].size());
-    line = texts[document].substr(position, end - position);
+    std::string_view text = texts[document];
+    size_t end = std::min(text.find('\n', position), text.size());
+    bool isLong = end - position > longestLine;
+    if (isLong) {
+      end = position + longestLine;
+      while (end > position + 1 && (text[end] & 0xC0) == 0x80)
+        --end;
+    }
+    line = text.substr(position, end - position);
     std::erase(line, '\0'); // SentencePiece refuses it
-    position = end + 1;
+    position = isLong ? end : end + 1;
   }
   const std::string &value() const override { return line; }
   sentencepiece::util::Status status() const override { return {}; }
 
 private:
+  static constexpr size_t longestLine = 1 << 15; // SentencePiece passes over what is longer than 65536
   const std::vector<std::string_view> &texts;
   size_t document = 0, position = 0;
   std::string line;
@@ -46,6 +57,33 @@ std::string reason(const sentencepiece::util::Status &status) {
   return end == std::string::npos ? text : text.substr(end + 2);
 }
 
+// What kept a tokenizer from being trained, and the way out that helps.
+std::string whyUntrained(std::string why, int64_t vocabulary, const std::string &setting) {
+  // SentencePiece: "Vocabulary size is smaller than required_chars. 300 vs 353. Increase vocab_size or ..",
+  // of which it has 256 bytes, 3 special pieces and the text's characters; "Vocabulary size too high (300).
+  // Please set it to a value <= 277."
+  std::string option = setting.starts_with("--") ? setting + " " : "--set " + setting + "=";
+  auto numberBehind = [&](std::string_view words) -> int64_t {
+    size_t place = why.find(words);
+    return place == why.npos ? -1 : std::atoll(why.c_str() + place + words.size());
+  };
+  if (int64_t needed = numberBehind(text("required_chars. ", vocabulary, " vs ")); needed > 0)
+    return text("requires ", setting, " of at least ", needed,
+                " for this text: 256 bytes, 3 special pieces and ", needed - 259, " characters; but got ",
+                vocabulary, "; pass ", option, needed, " or more");
+  if (int64_t most = numberBehind("Please set it to a value <= "); most >= leastPieces)
+    return text("requires ", setting, " of at most ", most,
+                ", since this text gives no more pieces, but got ", vocabulary, "; pass ", option, most,
+                " or less, or give more text");
+  else if (most > 0)
+    return text("requires more text to train a tokenizer on: it gives ", most, " pieces, and ", setting,
+                " is ", vocabulary, ", of which the least is ", leastPieces);
+  if (why.ends_with('.'))
+    why.pop_back();
+  return text("cannot train a tokenizer of ", setting, " = ", vocabulary, " pieces on this text: ", why,
+              "; give other text, or another number by ", option, "N");
+}
+
 } // namespace
 
 Tokenizer::Tokenizer(std::string model, const std::string &origin)
@@ -57,6 +95,7 @@ Tokenizer::Tokenizer(std::string model, const std::string &origin)
     fail("requires a tokenizer with the pieces <s> and </s>, but '", origin, "' has not both");
   if (processor->GetPieceSize() > 65536)
     fail("expected a tokenizer of at most 65536 pieces, but '", origin, "' has ", processor->GetPieceSize());
+  findBorders();
 }
 
 Tokenizer::~Tokenizer() = default;
@@ -67,25 +106,93 @@ int Tokenizer::end() const { return processor->eos_id(); }
 int Tokenizer::unknown() const { return processor->unk_id(); }
 const std::string &Tokenizer::piece(int token) const { return processor->IdToPiece(token); }
 
-// SentencePiece's library hides the model's normalizer_spec: what it does is seen on a letter.
-bool Tokenizer::addsPrefix() const {
-  constexpr std::string_view blank = "\xE2\x96\x81"; // U+2581
+void Tokenizer::findBorders() {
+  // SentencePiece's library hides the model's normalizer_spec: what it does is seen on a letter.
   std::vector<std::string> pieces;
-  return processor->Encode("a", &pieces).ok() && !pieces.empty() && pieces[0].starts_with(blank);
+  prefixes = processor->Encode("a", &pieces).ok() && !pieces.empty() && pieces[0].starts_with(blank);
+  for (int i = 0; i < processor->GetPieceSize(); ++i) {
+    const std::string &piece = processor->IdToPiece(i);
+    endsAtLines &= piece.size() == 1 || piece.find('\n') == piece.npos;
+    for (size_t at = piece.find(blank, 1); at != piece.npos; at = piece.find(blank, at + 1))
+      beginsAtBlanks &= at >= blank.size() && piece.compare(at - blank.size(), blank.size(), blank) == 0;
+  }
+  for (const char *byte : {"<0xE2>", "<0x96>", "<0x81>"})
+    if (int id = processor->PieceToId(byte); !prefixes && processor->IsByte(id))
+      blankBytes.push_back(id);
+  if (blankBytes.size() < 3)
+    blankBytes.clear();
+}
+
+size_t Tokenizer::pieceSize(std::string_view text) const {
+  if (text.size() <= usualPiece)
+    return text.size();
+  auto isBorder = [&](size_t i) {
+    return (endsAtLines && text[i - 1] == '\n') || (beginsAtBlanks && text[i] == ' ' && text[i - 1] != ' ');
+  };
+  for (size_t i = usualPiece; i > 0; --i)
+    if (isBorder(i))
+      return i;
+  size_t end = std::min(text.size(), longestPiece);
+  for (size_t i = usualPiece + 1; i < end; ++i)
+    if (isBorder(i))
+      return i;
+  if (end == text.size())
+    return end;
+  while (end > 1 && (text[end] & 0xC0) == 0x80)
+    --end;
+  return end;
+}
+
+void Tokenizer::encodePiece(std::string_view text, bool isFirst, std::vector<int> &tokens) const {
+  auto encoded = [&](std::string_view some) {
+    std::vector<int> result;
+    sentencepiece::util::Status status = processor->Encode({some.data(), some.size()}, &result);
+    if (!status.ok())
+      fail("cannot tokenize: ", reason(status));
+    return result;
+  };
+  if (isFirst || !prefixes) {
+    tokens = encoded(text);
+    return;
+  }
+  // As it would be in the middle of the text, without a blank in front: behind the end of a line, which is
+  // left out.
+  std::vector<int> line = encoded("\n");
+  tokens = encoded("\n" + std::string(text));
+  if (tokens.size() >= line.size() && std::equal(line.begin(), line.end(), tokens.begin()))
+    tokens.erase(tokens.begin(), tokens.begin() + long(line.size()));
+  else
+    tokens = encoded(text);
+}
+
+template <typename Take> void Tokenizer::encodePieces(std::string_view text, Take take) const {
+  std::vector<int> tokens;
+  bool isFirst = true;
+  do {
+    size_t end = pieceSize(text), place = blankBytes.empty() ? text.npos : text.substr(0, end).find(blank);
+    encodePiece(text.substr(0, std::min(end, place)), isFirst, tokens);
+    take(tokens);
+    if (place != text.npos) {
+      take(blankBytes);
+      end = place + blank.size();
+    }
+    text.remove_prefix(end);
+    isFirst = false;
+  } while (!text.empty());
 }
 
 std::vector<int> Tokenizer::encode(std::string_view text) const {
-  std::vector<int> tokens;
-  sentencepiece::util::Status status = processor->Encode({text.data(), text.size()}, &tokens);
-  if (!status.ok())
-    fail("cannot tokenize: ", reason(status));
-  return tokens;
+  std::vector<int> all;
+  encodePieces(text,
+               [&](const std::vector<int> &tokens) { all.insert(all.end(), tokens.begin(), tokens.end()); });
+  return all;
 }
 
 std::vector<uint16_t> Tokenizer::encodeDocument(std::string_view text) const {
-  std::vector<int> tokens = encode(text);
   std::vector<uint16_t> document{uint16_t(beginning())};
-  document.insert(document.end(), tokens.begin(), tokens.end());
+  encodePieces(text, [&](const std::vector<int> &tokens) {
+    document.insert(document.end(), tokens.begin(), tokens.end());
+  });
   document.push_back(uint16_t(end()));
   return document;
 }
@@ -120,12 +227,7 @@ std::string trainTokenizer(const std::vector<std::string_view> &texts, int64_t v
   };
   sentencepiece::util::Status status = sentencepiece::SentencePieceTrainer::Train(options, &lines, &model);
   if (!status.ok()) {
-    std::string why = reason(status);
-    if (why.ends_with('.'))
-      why.pop_back();
-    fail("cannot train a tokenizer of ", setting, " = ", vocabulary, " pieces on this text: ", why,
-         "; give more text, or a smaller number",
-         setting.starts_with("--") ? "" : text(" by --set ", setting, "=N"));
+    fail(whyUntrained(reason(status), vocabulary, setting));
   }
   return model;
 }

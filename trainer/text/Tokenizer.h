@@ -27,16 +27,36 @@ public:
   int unknown() const;
   const std::string &piece(int token) const; // as the model spells it
   // Whether a blank is put in front of every text, as Llama-2's model does and ours do not.
-  bool addsPrefix() const;
+  bool addsPrefix() const { return prefixes; }
+  // A long text in pieces, since SentencePiece takes some 250 bytes of memory for each of its bytes: cut
+  // behind a line or in front of a blank, where no piece of the vocabulary reaches across, so that the tokens
+  // are those of the whole; and anywhere between characters where there is no such place in longestPiece
+  // bytes. U+2581, with which a model spells a blank, is three bytes where the model has pieces for these and
+  // no blank in front of a text.
   std::vector<int> encode(std::string_view text) const;
   std::vector<uint16_t> encodeDocument(std::string_view text) const; // <s> .. </s>
   std::string decode(const std::vector<int> &tokens) const;
   const std::string &model() const { return serialized; }
 
+  static constexpr size_t usualPiece = 1 << 16, longestPiece = 1 << 20; // bytes
+
 private:
+  void encodePiece(std::string_view text, bool isFirst, std::vector<int> &tokens) const;
+  // Where a text is cut: bytes of its first piece.
+  size_t pieceSize(std::string_view text) const;
+  // Calls take(tokens) for the tokens of each piece.
+  template <typename Take> void encodePieces(std::string_view text, Take take) const;
+  void findBorders();
+
   std::string serialized;
+  bool prefixes = false;                          // addsPrefix()
+  bool endsAtLines = true, beginsAtBlanks = true; // no piece reaches across such a place
+  std::vector<int> blankBytes;                    // of U+2581; empty where it is taken for a blank
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor;
 };
+
+// 256 bytes and the special pieces come first.
+constexpr int64_t leastPieces = 300;
 
 // What a tokenizer is trained on at most, in bytes of text: 5 s of training. More changes little.
 constexpr int64_t tokenizerSample = 8 << 20;

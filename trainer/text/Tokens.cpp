@@ -45,6 +45,11 @@ std::span<const uint16_t> Tokens::from(int64_t position) const {
   return {shards[s].tokens() + (position - tokenStarts[s]), size_t(tokenStarts[s + 1] - position)};
 }
 
+void Tokens::checkAll() const {
+  for (const Shard &shard : shards)
+    check({shard.tokens(), shard.tokenFile.size() / 2});
+}
+
 void Tokens::failUnknown(std::span<const uint16_t> some) const {
   auto unknown = std::find_if(some.begin(), some.end(), [&](int64_t token) { return token >= vocabulary; });
   for (const Shard &shard : shards)

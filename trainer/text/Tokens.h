@@ -41,6 +41,8 @@ public:
   // long where somebody wants sizes, or a beginning.
   std::span<const uint16_t> document(int64_t i) const;
   // Throws Error where one of these, which are some of ours, is not sound.
+  // So too of all, which reads them.
+  void checkAll() const;
   void check(std::span<const uint16_t> some) const {
     uint16_t largest = 0;
     for (uint16_t token : some)

@@ -60,6 +60,14 @@ void RunFolder::claim(const std::string &runId) {
     replaceDurably(folder / claimName, runId);
 }
 
+void RunFolder::requireThere() const {
+  if (held && !held->isStill(folder / lockName))
+    fail("requires the folder that the run began in, but '", folder.string(),
+         "' was removed or replaced meanwhile, with its checkpoints and metrics; the run ends here, and "
+         "nothing of it is ",
+         "kept");
+}
+
 void RunFolder::empty() const {
   std::error_code error;
   // Hidden before it is emptied: a kill leaves no half of a checkpoint that a run could be resumed from.

@@ -19,6 +19,9 @@ public:
   // `runId`, if that is not empty. Throws Error, also where another process was faster.
   void claim(const std::string &runId);
 
+  // Throws Error where the folder was removed, or another has its name, while this process trained in it.
+  void requireThere() const;
+
 private:
   void lock();
   void refuseRun() const;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/training/Training.h"
-#include "runtime/Hash.h"
 #include "runtime/Memory.h"
 #include "trainer/checkpoint/Checkpoint.h"
 #include "trainer/distributed/GradientReducer.h"
@@ -13,17 +12,20 @@
 #include "trainer/optimization/Updates.h"
 #include "trainer/report/Metrics.h"
 #include "trainer/report/Progress.h"
+#include "trainer/support/Activity.h"
 #include "trainer/support/Clock.h"
 #include "trainer/support/Error.h"
 #include "trainer/support/Files.h"
 #include "trainer/support/Interrupt.h"
 #include "trainer/support/Main.h"
+#include "trainer/support/Parallel.h"
 #include "trainer/text/Corpus.h"
 #include "trainer/text/Data.h"
 #include "trainer/text/PreparedText.h"
 #include "trainer/text/Recall.h"
 #include "trainer/text/Sampler.h"
 #include "trainer/training/Profile.h"
+#include "trainer/training/Resume.h"
 #include "trainer/training/RunFolder.h"
 #include "trainer/training/Speed.h"
 #include <ATen/ATen.h>
@@ -35,7 +37,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <set>
 
 namespace fs = std::filesystem;
 
@@ -72,44 +73,6 @@ std::unique_ptr<ValidationSequences> makeValidation(const Config &config, const 
                                           data.moreValidation);
 }
 
-// What a run that goes on must have in common with what it began as. (Sizes of tensors are compared where
-// these are read.)
-TrainingState commonState(const Config &config, const std::string &specification, const Data &data) {
-  TrainingState state;
-  const std::set<std::string> keys = {
-      "run.seed",     "attention.mask", "attention.parameters", "model.heads",        "model.norm_epsilon",
-      "data.sampler", "data.symbols",   "data.pairs",           "data.document_mask", "data.groups",
-      "train.batch",  "train.context",  "train.precision"};
-  for (const WrittenSetting &setting : writtenSettings(config))
-    if (keys.contains(setting.key))
-      state.settings.push_back({setting.key, setting.value});
-  state.specification = runtime::sha256(specification);
-  state.text = runtime::sha256(data.fingerprint());
-  state.trainingTokens = data.training.size();
-  return state;
-}
-
-// What reading a checkpoint's file throws, with a way out.
-template <typename Read> auto orGoOnFromOlder(const fs::path &checkpoint, Read read) {
-  try {
-    return read();
-  } catch (const Error &error) {
-    fail(error.what(), "; if the model's settings are those of its config.toml, it is damaged: remove '",
-         checkpoint.string(), "' to go on from the checkpoint before it");
-  }
-}
-
-std::string readState(const fs::path &checkpoint) {
-  return orGoOnFromOlder(checkpoint, [&] { return readFile(checkpoint / "state.json"); });
-}
-
-void loadTensors(const fs::path &checkpoint, const Model &model, const Optimizer::State &moments) {
-  orGoOnFromOlder(checkpoint, [&] {
-    loadModel(checkpoint, model);
-    loadOptimizer(checkpoint, moments);
-  });
-}
-
 // Machines may differ in where files are, which are compared by content, and in how many cores they have.
 Group::Things settingsToShare(const Config &config) {
   Group::Things shared;
@@ -130,6 +93,26 @@ template <typename Make> auto firstOnMachine(const Group &group, int64_t local, 
   return made;
 }
 
+// Where memory is short, that is what for.
+void nowTraining(const std::string &what) {
+  nowDoing(what, "a smaller train.micro_batch, train.batch, train.context or model needs less");
+}
+
+// Throws Error where some are no pieces of the tokenizer.
+void checkTokens(const Data &data) {
+  Elapsed elapsed("checking the tokens before the run in the folder is removed");
+  data.training.checkAll();
+  data.validation.checkAll();
+}
+
+// The model's settings, where the processor's memory has room for it.
+const ModelConfig &roomFor(const Config &config, const Data &data, const AttentionFunction &attention) {
+  if (attention.device.is_cpu())
+    requireMemory(config, data.tokenizer->vocabulary(), attention);
+  nowTraining(text("building the model of '", config.run.folder, "'"));
+  return config.model;
+}
+
 // One run from its configuration: builds everything in its constructor, so that whatever is wrong is said at
 // once. Of several processes the first alone writes, to files and to the terminal.
 class Run {
@@ -142,6 +125,7 @@ private:
   void describe() const;
   void resume();
   void openMetrics();
+  void warnOfSchedule();
   // One step, from 1: batch, update, measurements.
   Measurements advance(int64_t step);
   // Whether to stop.
@@ -219,7 +203,8 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
       data(firstOnMachine(group, world.local,
                           [&] { return prepareData(config.data, at::get_num_threads()); })),
       bf16(config.train.precision == "bf16"),
-      model(config.model, data.tokenizer->vocabulary(), attention.function, bf16, config.run.seed),
+      model(roomFor(config, data, attention.function), data.tokenizer->vocabulary(), attention.function, bf16,
+            config.run.seed),
       optimizer(config.optimizer, model.parameters(), group), sampler(makeSampler(config, data)),
       validationSequences(makeValidation(config, data)), updates(config, model, optimizer, group),
       evaluation(config, model, *validationSequences, group), cost(costOf(model, config.train.context)),
@@ -227,8 +212,11 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
   group.requireSame("specification", "give every machine the same file", [&] { return attention.text; });
   group.requireSame("text and tokenizer", "give every machine the same files",
                     [&] { return data.fingerprint(); });
-  if (place)
+  if (place) {
+    if (std::error_code error; existing == Existing::Overwrite && fs::exists(folder / "metrics.jsonl", error))
+      checkTokens(data); // which would else be found out when a step reads them, and the old run is gone
     place->claim(world.runId);
+  }
   model.setActivationCheckpointing(config.train.activationCheckpointing);
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   generator.set_current_seed(config.run.seed);
@@ -239,7 +227,9 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
                             config.attention.parameters,
                             config.attention.mask,
                             bf16,
-                            computesLlamaAttention(attention.function, config.model, bf16)};
+                            computesLlamaAttention(attention.function, config.model, bf16),
+                            /*text=*/{},
+                            /*passedOver=*/{}};
   checkpoint.specification = attention.text;
   checkpoint.settings = writeConfig(config);
   checkpoint.state = commonState(config, attention.text, data);
@@ -303,6 +293,8 @@ void Run::resume() {
   losses.assign(checkpoint.state.losses.begin(), checkpoint.state.losses.end());
   saved = newest;
   say("resuming   " + newest);
+  for (const std::string &change : checkpoint.state.changes)
+    say("changed    " + change);
 }
 
 void Run::say(const std::string &line) {
@@ -317,6 +309,8 @@ void Run::say(const std::string &line) {
 Measurements Run::advance(int64_t step) {
   if (lockstep)
     lockstep->wait();
+  nowTraining(text("making step ", step, " of '", config.run.folder, "', ", share, " sequences of ",
+                   config.train.context, " tokens"));
   saved.clear();
   Clock::time_point start = Clock::now();
   double waited = 0;
@@ -324,6 +318,8 @@ Measurements Run::advance(int64_t step) {
   if (group.isFirst())
     profile.begin(step);
   UpdateResult result = updates.update(batch, step - 1);
+  if (!result.why.empty())
+    say(text("left out   the update of step ", step, ": ", result.why, "; others are counted"));
   signal = result.signal;
   double seconds = secondsSince(start);
   if (group.isFirst())
@@ -357,15 +353,22 @@ Measurements Run::advance(int64_t step) {
 }
 
 bool Run::evaluateAndLog(int64_t step) {
+  nowTraining(text("evaluating '", config.run.folder, "' after step ", step));
   evaluated = evaluation.run();
   evaluatedStep = step;
   saved.clear();
+  if (!std::isfinite(evaluated.loss))
+    say(text("warning: the validation loss is ", std::isnan(evaluated.loss) ? "nan" : "inf", " after step ",
+             step));
   if (metrics)
     metrics->write(step, {{"validation_loss", evaluated.loss}, {"validation_accuracy", evaluated.accuracy}});
   return evaluation.stopsAt(evaluated.loss);
 }
 
 void Run::save(int64_t step) {
+  if (place)
+    place->requireThere();
+  nowTraining(text("saving a checkpoint of '", config.run.folder, "' after step ", step));
   checkpoint.state.step = step;
   checkpoint.state.losses.assign(losses.begin(), losses.end());
   checkpoint.state.updates = updates.state();
@@ -394,6 +397,14 @@ std::string Run::leftOut(const char *separator) const {
   return skipped ? text(separator, "updates left out: ", skipped) : std::string();
 }
 
+void Run::warnOfSchedule() {
+  int64_t rises = config.schedule.warmup + config.schedule.lag;
+  if (config.schedule.warmup > 0 && rises >= config.train.steps)
+    say(text("warning: the learning rate rises to the end of the run, since schedule.warmup",
+             config.schedule.lag ? " and schedule.lag" : "", " = ", rises,
+             " is not below train.steps = ", config.train.steps));
+}
+
 int Run::loop() {
   int64_t steps = config.train.steps, first = checkpoint.state.step, patience = config.evaluation.patience;
   bool stopped = patience > 0 && evaluation.state().since >= patience;
@@ -419,7 +430,12 @@ int Run::loop() {
   if (group.isFirst()) { // no earlier: where nothing is done they stay those of what was
     replaceDurably(folder / "config.toml", checkpoint.settings);
     replaceDurably(folder / attention.file, attention.text);
+    if (!saved.empty()) // the newest is whole and read: with fewer to keep there is more room for the next
+      removeOldCheckpoints(folder / "checkpoints", config.checkpoint.keep, warn());
   }
+  warnOfSchedule();
+  if (std::string warning = warnOfThreads("run.threads", config.run.threads); !warning.empty())
+    say(warning);
   catchInterrupts();
   batches = std::make_unique<BatchLoader>(*sampler, config.data.usesDocuments(), group.rank() * share, share,
                                           first, steps);
@@ -436,6 +452,8 @@ int Run::loop() {
   }
   for (int64_t step = first + 1; step <= steps; ++step) {
     Measurements measurements = advance(step);
+    if (place)
+      place->requireThere();
     if (metrics && (isDue(step, config.log.every) || step == steps))
       metrics->write(step, measurements);
     bool stops = isDue(step, config.evaluation.every) && step < steps && evaluateAndLog(step);
@@ -474,6 +492,11 @@ void Run::finish(int64_t step) {
     removeOldCheckpoints(folder / "checkpoints", config.checkpoint.keep, warn());
   if (!group.isFirst())
     return;
+  if (int64_t skipped = updates.state().skipped; 10 * skipped > step)
+    say(text(
+        "warning: ", skipped, " of ", step,
+        " updates were left out: their losses or gradients were not finite, or ",
+        "beyond train.skip_above; a lower optimizer.learning_rate or optimizer.clip = 1 may prevent it"));
   double speed = trainedTokens ? trainedTokens / trainedSeconds : NAN;
   double mfu = peak > 0 ? speed * cost.trainingPerToken() / peak : NAN;
   nlohmann::ordered_json summary = {{"spec", attention.name},
@@ -544,6 +567,7 @@ int train(const Config &config, Existing existing, const Lockstep *lockstep) {
   if (lockstep && world.size > 1)
     fail("unsupported --lockstep with several processes");
   Group group(world, config.run.device, std::chrono::seconds(config.run.joinTimeout));
+  nowTraining(text("preparing the text '", config.data.path, "'"));
   return amongOthers(group, [&] {
     group.requireAllSame("start all with the same --config, --set and other flags",
                          [&] { return settingsToShare(config); });
