@@ -38,8 +38,8 @@ class Products(unittest.TestCase):
         attention(*self.inputs, spec=SPEC, options=PTX + " --row-sums=atomic")
         with self.assertRaisesRegex(RuntimeError, "requires --dtype=bf16 for --bf16-products=rounded, but got f32"):
             attention(*(x.float() for x in self.inputs), spec=SPEC, options=PTX + " --bf16-products=rounded")
-        with self.assertRaisesRegex(RuntimeError, "--bf16-products=rounded; it is for GPUs"):
-            attention(*self.inputs, spec=SPEC, options="--bf16-products=rounded")
+        with self.assertRaisesRegex(RuntimeError, "--bf16-products=split; it is for GPUs"):
+            attention(*self.inputs, spec=SPEC, options="--bf16-products=split")
 
 
 if __name__ == "__main__":
