@@ -90,6 +90,11 @@ SmallVector<Value> KernelEmitter::sumOver(const Product &product, ArrayRef<Axis>
   return SmallVector<Value>(loop.getResults());
 }
 
+Index KernelEmitter::wholeSteps(Index x, int64_t step, bool up) {
+  x = x + (up ? step - 1 : 0);
+  return x.value ? Index(arith::AndIOp::create(b, asValue(x), constant(-step))) : Index(x.constant & -step);
+}
+
 std::pair<Index, Index> KernelEmitter::sumRange(const Product &product, const Axis &axis) {
   StringAttr row = product.row;
   Index begin = 0, end = axis.getSize();
@@ -104,10 +109,8 @@ std::pair<Index, Index> KernelEmitter::sumRange(const Product &product, const Ax
                         add(byRow ? product.point.along(row) : Index(0), multiply(boundOf(constraint), -1)));
     }
   // Pairs as a whole: beyond its range the masked operand holds zeros.
-  if (axis.name == product.pairs && (begin.value || end.value)) {
-    begin = Index(arith::AndIOp::create(b, asValue(begin), constant(-2)));
-    end = Index(arith::AndIOp::create(b, asValue(end + 1), constant(-2)));
-  }
+  if (axis.name == product.pairs)
+    return {wholeSteps(begin, 2, /*up=*/false), wholeSteps(end, 2, /*up=*/true)};
   return {begin, end};
 }
 

@@ -24,8 +24,8 @@ using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 
 namespace {
-constexpr int64_t kRows = 16, kLanes = 16, kPairs = 16; // of one register
-constexpr unsigned kSums = 0, kA = 4, kB = 6;           // first registers of C, A and B
+constexpr int64_t kRows = 16, kLanes = KernelPlan::kTileLanes, kPairs = 16; // of one register
+constexpr unsigned kSums = 0, kA = 4, kB = 6;                               // first registers of C, A and B
 
 /// Sizes of the registers of a block: rows of both tiles of A and C, and pairs of k.
 struct TileShape {
@@ -123,24 +123,11 @@ void KernelEmitter::emitTileProduct(const Sweep &sweep) {
   DotOp dot = sweep.dot;
   TileBlocks blocks = openTileProduct(dot, ownView(dot));
   auto [valueA, valueB, row, lane, pairs] = blocks.product;
-  TileType typeA = cast<TileType>(valueA.getType());
-  int64_t rows = typeA.getSize(row), rowStep = 2 * kRows, laneStep = 2 * kLanes;
+  int64_t rows = cast<TileType>(valueA.getType()).getSize(row);
   int64_t lanes = llvm::alignTo(cast<TileType>(valueB.getType()).getSize(lane), kLanes);
-  loopOver(sweep.axes, {lane, row}, Point{lane, {}}, [&](const Point &outer) {
-    if (sweep.skips.empty() || rows % rowStep || typeA.getSize(pairs) % (2 * kPairs))
-      return emitTileRegion(blocks, outer, 0, rows, 0, lanes);
-    auto emitLanes = [&](Index firstLane, int64_t count) {
-      auto [begin, end] = rowRange(sweep, row, rows, rowStep, firstLane, count);
-      auto loop = scf::ForOp::create(b, asValue(begin), asValue(end), constant(rowStep));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPoint(loop.getBody()->getTerminator());
-      emitTileRegion(blocks, outer, Index(loop.getInductionVar()), rowStep, firstLane, count);
-    };
-    int64_t whole = lanes / laneStep * laneStep;
-    loopBlocks(whole, laneStep, [&](Index firstLane) { emitLanes(firstLane, laneStep); });
-    if (whole < lanes)
-      emitLanes(whole, lanes - whole);
-  });
+  // Its sweep has no ops, so no mask leaves elements out.
+  loopOver(sweep.axes, {lane, row}, Point{lane, {}},
+           [&](const Point &outer) { emitTileRegion(blocks, outer, 0, rows, 0, lanes); });
 }
 
 void KernelEmitter::emitTileRegion(TileBlocks blocks, const Point &outer, Index firstRow, int64_t rows,
@@ -206,10 +193,7 @@ std::pair<Index, Index> KernelEmitter::tileRange(const TileBlocks &blocks, const
   narrow(blocks.maskOfA, row, 2 * kRows);
   narrow(blocks.maskOfB, lane, columns * kLanes);
   // Whole steps: beyond its range the masked operand holds zeros.
-  auto rounded = [&](Index x, int64_t up) {
-    return x.value ? Index(arith::AndIOp::create(b, asValue(x + up), constant(-step))) : x;
-  };
-  return {rounded(begin, 0), rounded(end, step - 1)};
+  return {wholeSteps(begin, step, /*up=*/false), wholeSteps(end, step, /*up=*/true)};
 }
 
 void KernelEmitter::emitTileBlock(const TileBlocks &blocks, const Point &point, ArrayRef<int64_t> tileRows,

@@ -187,6 +187,8 @@ private:
   /// Adds one element (or pair) of A per row times B's vectors.
   SmallVector<Value> multiplyAdd(const Product &product, Index offsetA, Index offsetB,
                                  ValueRange accumulators);
+  /// Rounded down, or up, to a multiple of `step`, a power of two.
+  Index wholeSteps(Index x, int64_t step, bool up);
   /// What of the axis the sum needs to visit: where A is masked with zeros it starts late or ends early.
   std::pair<Index, Index> sumRange(const Product &product, const Axis &axis);
   Value loadA(const Product &product, Value where);

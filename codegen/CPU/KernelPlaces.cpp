@@ -37,15 +37,13 @@ void KernelPlan::makePlace(Copy copy, int position, bool isStrip) {
     place.order.push_back(lane);
   place.element = storedElement(value);
   place.strides.resize(place.order.size());
-  // Whole vectors, and whole blocks of the matrix unit.
-  int64_t lanesOfPlace = target.hasTiles ? std::max<int64_t>(vectorLanes, 16) : vectorLanes;
   int64_t elements = 1;
   for (int64_t i = int64_t(place.order.size()) - 1; i >= 0; --i) {
     place.strides[i] = elements;
     int64_t size = type.getSize(place.order[i]);
     if (isStrip)
       size = std::min(size, place.order[i] == lane ? kStripLanes : kStripRows);
-    elements *= place.order[i] == lane ? int64_t(llvm::alignTo(size, lanesOfPlace)) : size;
+    elements *= place.order[i] == lane ? int64_t(llvm::alignTo(size, wholeLanes())) : size;
   }
   if (pairs) // one pair per lane
     place.strides.back() = 2;
@@ -282,7 +280,8 @@ void KernelPlan::shareYield(Block &block) {
       bool free = llvm::all_of(uses[argument], [&](const Use &use) {
         return use.position < defined || (use.position == defined && use.elementwise);
       });
-      if (!free || !merge({argument, laneOf(argument)}, {value, laneOf(value)}))
+      if (!free || isReadLater(value, argument) ||
+          !merge({argument, laneOf(argument)}, {value, laneOf(value)}))
         continue;
       // Sums that a map rescales for the matrix unit are rescaled in place.
       auto dot = value.getDefiningOp<DotOp>();
@@ -294,7 +293,7 @@ void KernelPlan::shareYield(Block &block) {
       bool isReplaced = llvm::all_of(uses[argument], [&](const Use &use) {
         return use.position < rescaled || (use.position == rescaled && use.elementwise);
       });
-      if (isReplaced && lastUse(start) == defined)
+      if (isReplaced && !isReadLater(start, argument) && lastUse(start) == defined)
         merge({argument, laneOf(argument)}, {start, laneOf(start)});
     }
   });
@@ -305,6 +304,17 @@ bool KernelPlan::reads(Operation *op, Value value) const {
     return operand == value ||
            (isInline(operand) && operand.getDefiningOp() && reads(operand.getDefiningOp(), value));
   });
+}
+
+bool KernelPlan::isReadLater(Value result, Value value) const {
+  Operation *op = result.getDefiningOp();
+  const Sweep *sweep = op ? sweepOf.lookup(op) : nullptr;
+  if (!sweep)
+    return false;
+  // All ops of a sweep come after its product.
+  auto after = llvm::find(sweep->ops, op);
+  return std::any_of(after == sweep->ops.end() ? sweep->ops.begin() : std::next(after), sweep->ops.end(),
+                     [&](Operation *reader) { return reads(reader, value); });
 }
 
 /// A sweep writes over an operand of the same shape that nobody reads after.
@@ -327,8 +337,7 @@ void KernelPlan::shareInPlace(Block &block) {
     SmallVector<Value> operands;
     for (Operation *op : step.sweep->ops)
       llvm::append_range(operands, op->getOperands());
-    for (auto [number, op] : llvm::enumerate(step.sweep->ops)) {
-      ArrayRef<Operation *> later = ArrayRef(step.sweep->ops).drop_front(number + 1);
+    for (Operation *op : step.sweep->ops) {
       for (Value result : op->getResults()) {
         auto place = places.find({result, laneOf(result)});
         if (isa<ReduceOp>(op) || place == places.end() || slots[place->second.slot].members != 1)
@@ -340,7 +349,7 @@ void KernelPlan::shareInPlace(Block &block) {
               slots[from->second.slot].end != step.position)
             continue;
           // A later op of the sweep fetches the operand again, when this one has stored its result.
-          if (llvm::any_of(later, [&](Operation *reader) { return reads(reader, operand); }))
+          if (isReadLater(result, operand))
             continue;
           bool elementwise = llvm::all_of(uses[operand], [&](const Use &use) {
             return use.position != step.position || use.elementwise;

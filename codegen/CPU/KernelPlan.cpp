@@ -85,7 +85,7 @@ bool KernelPlan::mayReadInPlace(LoadOp load) const {
   StringAttr lane = laneOf(load.getResult());
   if (!lane || array.getElementType() != load.getType().getElementType() ||
       array.getElementType() != storedElement(load.getResult()) || writtenArrays.contains(load.getArray()) ||
-      load.getType().getSize(lane) % vectorLanes)
+      load.getType().getSize(lane) % wholeLanes())
     return false;
   auto window = getWindow(array, load.getType(), load.getArrayAxes(), load.getTileAxes(), load.getOffsets());
   if (window.back().tileAxis != lane)

@@ -106,6 +106,13 @@ public:
   std::optional<TileProduct> tileProductOf(DotOp dot) const;
   /// Whether any product does.
   bool usesTiles() const;
+  /// Lanes of one register of the matrix unit.
+  static constexpr int64_t kTileLanes = 16;
+  /// Lanes that are read and written at once: places, and windows that are read where they lie, hold whole
+  /// multiples of them.
+  int64_t wholeLanes() const {
+    return target.hasTiles ? std::max<int64_t>(vectorLanes, kTileLanes) : vectorLanes;
+  }
   /// Rows and lanes of what a sweep's own products have in memory at once.
   static constexpr int64_t kStripRows = 32, kStripLanes = 64;
   /// The copy with pairs that a sweep makes of a value while it computes it, row after row; null where there
@@ -188,6 +195,8 @@ private:
   void shareInPlace(Block &block);
   /// Whether an op reads a value, itself or through what is computed where it is used.
   bool reads(Operation *op, Value value) const;
+  /// Whether an op of the sweep that computes `result` reads `value` after that.
+  bool isReadLater(Value result, Value value) const;
   void allocate();
 
   KernelOp kernel;

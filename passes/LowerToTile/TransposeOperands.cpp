@@ -104,8 +104,10 @@ private:
       std::swap(moving, staying);
     if (cast<TileType>(staying.getType()).hasAxis(summed) || loopsAround(staying) >= loopsAround(moving))
       return {};
-    // Nothing writes the array from here on.
+    // Nothing writes the array from here on, and no call leaves it out.
     for (Operation *user : load.getArray().getUsers()) {
+      if (isa<RequestedOp>(user))
+        return {};
       KernelOp at = user->getParentOfType<KernelOp>();
       if (isa<StoreOp, AccumulateOp>(user) && !at->isBeforeInBlock(kernel))
         return {};
