@@ -262,7 +262,7 @@ void KernelEmitter::emitStrips(const Sweep &sweep) {
   // A strip's sums of all products stay in the first cache until the ops have read them.
   SweepShape shape = shapeOf(sweep);
   StringAttr row = shape.row, lane = sweep.lane;
-  int64_t stripRows = KernelPlan::kStripRows, stripLanes = shape.skips ? 2 * kLanes : KernelPlan::kStripLanes;
+  constexpr int64_t stripRows = KernelPlan::kStripRows, stripLanes = KernelPlan::kStripLanes;
   auto emitStrip = [&](const Point &outer, Index firstRow, int64_t rows, Index firstLane, int64_t lanes) {
     for (DotOp dot : sweep.products) {
       View to = placeView(*plan.placeOf(dot, lane), lane);

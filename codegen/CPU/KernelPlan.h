@@ -114,7 +114,7 @@ public:
     return target.hasTiles ? std::max<int64_t>(vectorLanes, kTileLanes) : vectorLanes;
   }
   /// Rows and lanes of what a sweep's own products have in memory at once.
-  static constexpr int64_t kStripRows = 32, kStripLanes = 64;
+  static constexpr int64_t kStripRows = 32, kStripLanes = 32;
   /// The copy with pairs that a sweep makes of a value while it computes it, row after row; null where there
   /// is none.
   const Copy *pairStoreOf(Value value) const {
