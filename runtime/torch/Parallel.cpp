@@ -4,7 +4,6 @@
 // the torch wheel. GOMP_parallel is what GCC makes of the pragma (a stable interface since GCC 4.9), so
 // calling it is what at::parallel_for does in torch itself.
 #include "runtime/torch/Parallel.h"
-#include "runtime/Cpu.h"
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <atomic>
@@ -17,6 +16,7 @@ void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsig
 int omp_get_thread_num(void);
 int omp_get_num_threads(void);
 int omp_in_parallel(void);
+int omp_get_num_procs(void);
 }
 
 namespace taylor {
@@ -95,14 +95,16 @@ void member(void *data) {
 
 /// Threads beyond the processors wait for each other, at 10 to 150 times the time: not without a word.
 void warnOfThreads(int64_t threads) {
-  static const int processors = runtime::cpuCount();
+  // With OMP_PROC_BIND this thread may use one processor, the process more: OpenMP counted them before.
+  static const int processors = omp_get_num_procs();
   static std::atomic<bool> isTold{false};
   if (threads > processors && !isTold.exchange(true))
-    fprintf(stderr,
-            "taylor: warning: expected at most %d threads, as this process may use %d processors, but got "
-            "%ld: they "
-            "wait for each other; set OMP_NUM_THREADS, torch.set_num_threads() or run.threads to %d\n",
-            processors, processors, long(threads), processors);
+    fprintf(
+        stderr,
+        "taylor: warning: expected at most %d thread%s, as this process may use %d processor%s, but got %ld: "
+        "they wait for each other; set OMP_NUM_THREADS, torch.set_num_threads() or run.threads to %d\n",
+        processors, processors == 1 ? "" : "s", processors, processors == 1 ? "" : "s", long(threads),
+        processors);
 }
 
 } // namespace

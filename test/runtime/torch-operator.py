@@ -145,13 +145,17 @@ class Operator(unittest.TestCase):
         program = ("import sys, torch; from taylor_attention import attention; torch.set_num_threads(int(sys.argv[2])); "
                    "x = torch.randn(1, 1, 4, 8); [attention(x, x, x, spec=sys.argv[1]) for _ in 'ab']")
 
-        def messages(threads):
-            done = subprocess.run([sys.executable, "-c", program, PLAIN, str(threads)], capture_output=True, text=True, check=True)
+        def messages(threads, **environment):
+            done = subprocess.run([sys.executable, "-c", program, PLAIN, str(threads)], capture_output=True, text=True, check=True,
+                                  env={**os.environ, **environment})
             return [line for line in done.stderr.splitlines() if "taylor" in line]
 
         self.assertEqual(messages(count), [])
+        # Bound to places, a thread may use one processor, and the process all of them.
+        self.assertEqual(messages(count, OMP_PROC_BIND="true"), [])
+        s = "s" * (count != 1)
         self.assertEqual(messages(count + 1), [
-            f"taylor: warning: expected at most {count} threads, as this process may use {count} processors, but got {count + 1}: "
+            f"taylor: warning: expected at most {count} thread{s}, as this process may use {count} processor{s}, but got {count + 1}: "
             f"they wait for each other; set OMP_NUM_THREADS, torch.set_num_threads() or run.threads to {count}"])
 
     def test_python_threads(self):
