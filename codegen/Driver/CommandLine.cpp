@@ -5,7 +5,26 @@
 #include "dialect/Taylor/NearestName.h"
 
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <cstdio>
+
+void taylor::reportFatalErrors(const char *program) {
+  llvm::install_fatal_error_handler(
+      [](void *program, const char *text, bool) {
+        llvm::StringRef reason = text;
+        // The one stream that no code of ours checks is the standard output.
+        if (reason.consume_front("IO failure on output stream: "))
+          fprintf(stderr, "%s: error: cannot write the standard output: %s\n",
+                  static_cast<const char *>(program), reason.data());
+        else
+          fprintf(stderr,
+                  "%s: error: LLVM stopped: %s; no specification should cause this, please report it\n",
+                  static_cast<const char *>(program), reason.data());
+      },
+      const_cast<char *>(program));
+}
 
 void taylor::prepareCommandLine(llvm::StringRef program) {
   for (auto &option : llvm::cl::getRegisteredOptions())

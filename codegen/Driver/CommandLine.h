@@ -9,6 +9,10 @@
 
 namespace taylor {
 
+/// Has LLVM's fatal errors printed as messages of the program: output that cannot be written, and faults that no
+/// specification should cause. Called once, first in main; `program` must outlive it.
+void reportFatalErrors(const char *program);
+
 /// For a program whose command line MLIR parses: `--version` prints ours, and `--help` leaves out every
 /// option that is registered by now, which are the hundreds of LLVM's code generators; `--help-hidden` lists
 /// those. To be called before options or passes of the program's own are registered.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Evaluates a specification: by the reference, or by kernels that are compared with it.
+#include "codegen/Driver/CommandLine.h"
 #include "codegen/Driver/Output.h"
 #include "codegen/Driver/Version.h"
 #include "codegen/run/Run.h"
@@ -26,6 +27,7 @@ static std::string checkWritten(const taylor::run::Options &options) {
 
 int main(int argc, char **argv) {
   taylor::runtime::openStandardStreams();
+  taylor::reportFatalErrors("taylor-run");
   llvm::Expected<taylor::run::Options> options =
       taylor::run::parseOptions(llvm::ArrayRef<const char *>(argv + 1, argv + argc));
   if (!options)

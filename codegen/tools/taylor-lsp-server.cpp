@@ -14,6 +14,7 @@
 
 int main(int argc, char **argv) {
   taylor::runtime::openStandardStreams();
+  taylor::reportFatalErrors("taylor-lsp-server");
   taylor::prepareCommandLine("taylor-lsp-server");
   mlir::DialectRegistry registry;
   taylor::registerAllDialects(registry);

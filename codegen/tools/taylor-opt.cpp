@@ -42,6 +42,7 @@ static std::vector<std::string> expandArguments(llvm::ArrayRef<const char *> arg
 
 int main(int argc, char **argv) {
   taylor::runtime::openStandardStreams();
+  taylor::reportFatalErrors("taylor-opt");
   std::vector<std::string> arguments = expandArguments({argv, size_t(argc)});
   std::vector<char *> pointers;
   for (std::string &argument : arguments)

@@ -247,6 +247,7 @@ mlir::FailureOr<Compilation> compile(Driver &driver, mlir::MLIRContext &context,
 
 int main(int argc, char **argv) {
   taylor::runtime::openStandardStreams();
+  reportFatalErrors("taylorc");
   CommandLine line;
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](llvm::raw_ostream &stream) { stream << getVersion("taylorc") << "\n"; });
