@@ -35,6 +35,8 @@ def parse():
 options = parse()
 # Before torch starts: its pool takes the number from here, and so does Inductor's cache.
 os.environ["OMP_NUM_THREADS"] = str(options.threads)
+# One contender's threads would spin into the other's time, and make both 2 to 4 times as slow (runtime/torch/README.md).
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 cache = os.path.join(tempfile.gettempdir(), f"taylor-flex-{os.getuid()}-{options.threads}")
 os.environ["TORCHINDUCTOR_CACHE_DIR"] = cache
 
