@@ -226,7 +226,7 @@ LogicalResult taylor::writeArtifact(const ArtifactCode &code, StringRef manifest
     return failure();
   SmallVector<ArrayRef<char>> objects = {table};
   for (const HostCode &host : code.hosts)
-    objects.push_back(host.object);
+    objects.append(host.objects.begin(), host.objects.end());
   if (!code.support.empty())
     objects.push_back(code.support);
   llvm::Error failed = linkArtifact(objects, path);

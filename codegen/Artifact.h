@@ -25,8 +25,8 @@ struct HostFunction {
 struct HostCode {
   std::string target;
   std::vector<HostFunction> functions;
-  /// An object file. Symbols of two targets in one artifact differ.
-  llvm::SmallVector<char, 0> object;
+  /// Object files. Symbols of two targets in one artifact differ.
+  std::vector<llvm::SmallVector<char, 0>> objects;
 };
 
 /// Code for one GPU.

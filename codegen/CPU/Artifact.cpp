@@ -15,10 +15,13 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -73,6 +76,67 @@ void renameEntries(llvm::Module &module, taylor::HostFunction &function, StringR
     module.getFunction(function.symbol + suffix)->setName(symbol + suffix);
   function.symbol = symbol;
 }
+
+/// One function of the artifact on its way to an object file of its own.
+struct ObjectPart {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+  SmallVector<char, 0> object;
+  std::string error; // empty: none
+};
+
+/// Moves a function's kernels and entries into a module of their own, with copies of the tables they read.
+OwningOpRef<ModuleOp> takeFunction(ModuleOp module, StringRef name) {
+  OwningOpRef<ModuleOp> own = ModuleOp::create(module.getLoc());
+  (*own)->setAttrs(module->getAttrDictionary());
+  std::string kernels = ("taylor." + name + ".").str(), entries = ("taylor_" + name + "_").str();
+  auto isEntry = [&](StringRef symbol) {
+    return symbol.consume_front(entries) && llvm::is_contained({"workspace", "blocks", "run"}, symbol);
+  };
+  llvm::StringSet<> used;
+  for (auto function : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
+    StringRef symbol = function.getSymName();
+    if (!symbol.starts_with(kernels) && !isEntry(symbol))
+      continue;
+    function->remove();
+    own->push_back(function);
+    if (auto uses = SymbolTable::getSymbolUses(function.getOperation()))
+      for (const SymbolTable::SymbolUse &use : *uses)
+        used.insert(use.getSymbolRef().getRootReference());
+  }
+  // Declarations, such as those of the matrix unit's emulation, and tables.
+  OpBuilder builder = OpBuilder::atBlockBegin(own->getBody());
+  for (Operation &op : *module.getBody())
+    if (auto symbol = dyn_cast<SymbolOpInterface>(op); symbol && used.contains(symbol.getName()))
+      builder.clone(op);
+  return own;
+}
+
+/// Runs the code generator, one function after the other on each of the machine's cores: the longest first.
+/// What comes of a function depends on nothing else.
+void emitParts(ArrayRef<std::unique_ptr<ObjectPart>> parts, const cpu::Target &target) {
+  auto emit = [&](ObjectPart &part) {
+    std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(target, part.error);
+    if (machine)
+      (void)taylor::emitHostCode(*part.module, *machine, /*assembly=*/false, part.object, part.error);
+  };
+  std::vector<std::pair<size_t, ObjectPart *>> order;
+  for (const std::unique_ptr<ObjectPart> &part : parts)
+    order.push_back({part->module->getInstructionCount(), part.get()});
+  llvm::stable_sort(order, [](auto &a, auto &b) { return a.first > b.first; });
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < order.size(); i = next++)
+      emit(*order[i].second);
+  };
+  size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < std::min(cores, order.size()); ++i)
+    others.emplace_back(work);
+  work();
+  for (std::thread &other : others)
+    other.join();
+}
 } // namespace
 
 std::unique_ptr<llvm::Module> cpu::translateToLLVM(ModuleOp module, const Target &target,
@@ -104,23 +168,33 @@ LogicalResult cpu::emitAssembly(llvm::Module &module, const Target &target, std:
 }
 
 LogicalResult cpu::emitObject(ModuleOp module, const Target &target, taylor::ArtifactCode &code) {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> translated = translateToLLVM(module, target, context);
-  if (!translated)
-    return failure();
-  taylor::HostCode host{target.name, listFunctions(module->getAttrOfType<ArrayAttr>("taylor.functions")), {}};
-  // Another target's kernels have the same names.
-  for (llvm::Function &function : *translated)
-    if (!function.isDeclaration() && !function.getName().starts_with("taylor_"))
-      function.setLinkage(llvm::GlobalValue::InternalLinkage);
-  // Callers without our runtime find the first target's functions by plain names.
-  if (!code.hosts.empty())
-    for (taylor::HostFunction &function : host.functions)
-      renameEntries(*translated, function, target.name);
-  std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(target, error);
-  if (!machine || failed(taylor::emitHostCode(*translated, *machine, /*assembly=*/false, host.object, error)))
-    return module.emitError(error);
+  auto functions = module->getAttrOfType<ArrayAttr>("taylor.functions");
+  if (!functions)
+    return module.emitError(
+        "requires the attribute taylor.functions, which taylor-lower-tile-to-vector sets");
+  taylor::HostCode host{target.name, listFunctions(functions), {}};
+  std::vector<std::unique_ptr<ObjectPart>> parts;
+  for (taylor::HostFunction &function : host.functions) {
+    parts.push_back(std::make_unique<ObjectPart>());
+    OwningOpRef<ModuleOp> own = takeFunction(module, function.name);
+    ObjectPart &part = *parts.back();
+    part.module = translateToLLVM(*own, target, part.context);
+    if (!part.module)
+      return failure();
+    // Another target's kernels have the same names.
+    for (llvm::Function &inner : *part.module)
+      if (!inner.isDeclaration() && !inner.getName().starts_with("taylor_"))
+        inner.setLinkage(llvm::GlobalValue::InternalLinkage);
+    // Callers without our runtime find the first target's functions by plain names.
+    if (!code.hosts.empty())
+      renameEntries(*part.module, function, target.name);
+  }
+  emitParts(parts, target);
+  for (std::unique_ptr<ObjectPart> &part : parts) {
+    if (!part->error.empty())
+      return module.emitError(part->error);
+    host.objects.push_back(std::move(part->object));
+  }
   code.hosts.push_back(std::move(host));
   if (target.emulatesTiles)
     code.support = tileEmulationObject();

@@ -403,12 +403,12 @@ void KernelEmitter::emitScalar(Operation *op) {
 void KernelEmitter::copyTile(Value from, View to) {
   auto type = cast<TileType>(from.getType());
   loopOver(type.getAxes(), {to.lane}, Point{to.lane, {}}, [&](const Point &row) {
-    for (int64_t v = 0; v < vectorsOf(to.lane ? type.getSize(to.lane) : 1); ++v) {
-      Point point = row.with(to.lane, v * W);
+    loopVectors(to.lane ? type.getSize(to.lane) : 1, [&](Index lane) {
+      Point point = row.with(to.lane, lane);
       Locals locals;
       Value vector = fetch(from, point, locals);
       storeTile(to, vector, address(to, point));
-    }
+    });
   });
 }
 

@@ -27,6 +27,17 @@ void KernelEmitter::loopBlocks(int64_t count, int64_t step, function_ref<void(In
   body(Index(loop.getInductionVar()));
 }
 
+void KernelEmitter::loopVectors(int64_t size, function_ref<void(Index)> body) {
+  constexpr int64_t kMost = 32, kStep = 8;
+  int64_t all = vectorsOf(size), whole = all > kMost ? size / W / kStep * kStep : 0;
+  auto emit = [&](Index first, int64_t count) {
+    for (int64_t v = 0; v < count; ++v)
+      body(first + v * W);
+  };
+  loopBlocks(whole * W, kStep * W, [&](Index first) { emit(first, kStep); });
+  emit(whole * W, all - whole);
+}
+
 void KernelEmitter::loopOver(ArrayRef<Axis> axes, ArrayRef<StringAttr> skip, Point point, Body body) {
   if (axes.empty())
     return body(point);
@@ -386,6 +397,12 @@ KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
     if (sumsRows)
       rows = std::max<int64_t>(rows, 8);
   }
+  // Long ops take fewer vectors at once.
+  int64_t most = std::max<int64_t>(1, KernelPlan::kBlockWeight / std::max<int64_t>(1, plan.weightOf(sweep)));
+  if (!sweep.dot) {
+    vectors = std::min<int64_t>(vectors, llvm::bit_floor(uint64_t(most)));
+    rows = std::clamp<int64_t>(most / vectors, 1, rows);
+  }
   // Where elements are left out, narrow blocks leave out more.
   shape.skips = shape.row && sweep.lane && !sweep.skips.empty();
   if (shape.skips && vectors > 2) {
@@ -408,13 +425,13 @@ void KernelEmitter::startReduction(ReduceOp reduce, const Sweep &sweep) {
   const View view = ownView(reduce.getResult());
   TileType type = reduce.getType();
   loopOver(type.getAxes(), {view.lane}, Point{view.lane, {}}, [&](const Point &row) {
-    for (int64_t v = 0; v < vectorsOf(view.lane ? type.getSize(view.lane) : 1); ++v) {
+    loopVectors(view.lane ? type.getSize(view.lane) : 1, [&](Index lane) {
       // What is left out counts as the mask's constant.
       Value start = identity(reduce.getKind(), vectorOf(view.element));
       if (std::optional<Mask> mask = plan.maskOf(reduce.getInput()); !sweep.skips.empty() && mask)
         start = combine(reduce.getKind(), constantVector(mask->outside), start);
-      store(start, address(view, row.with(view.lane, v * W)));
-    }
+      store(start, address(view, row.with(view.lane, lane)));
+    });
   });
 }
 
@@ -493,7 +510,8 @@ void KernelEmitter::emitSweepBlock(const Sweep &sweep, const Point &point, Strin
   // One condition for all rows: between branches what they have in common would be loaded again, and sums
   // would wait in memory for the last row. Bounds are intervals, so the first and the last row tell.
   Value valid;
-  if (rows > 1 && !sweep.dot)
+  bool isShort = 2 * rows * vectors * plan.weightOf(sweep) <= KernelPlan::kBlockWeight;
+  if (rows > 1 && !sweep.dot && isShort)
     for (Operation *op : sweep.ops)
       if (isa<StoreOp, AccumulateOp>(op))
         for (int64_t r : {int64_t(0), rows - 1})

@@ -174,12 +174,16 @@ static bool isBound(const Window &window, StringAttr axis) {
 
 void KernelEmitter::copyVectors(const Window &window, const View &from, const View &to, const Point &row,
                                 int64_t size) {
-  for (int64_t v = 0; v < vectorsOf(size); ++v) {
-    Point point = row.with(to.lane, v * W);
-    Value mask = isBound(window, to.lane) ? laneMask(window, point, size) : tailMask(point, v, size);
+  loopVectors(size, [&](Index lane) {
+    Point point = row.with(to.lane, lane);
+    Value mask;
+    if (isBound(window, to.lane))
+      mask = laneMask(window, point, size);
+    else if (!lane.value)
+      mask = tailMask(point, lane.constant / W, size);
     Value vector = loadElements(vectorOf(from.element), address(from, point), mask);
     storeTile(to, fromStorage(vector, to.element), address(to, point));
-  }
+  });
 }
 
 void KernelEmitter::copyElements(const Window &window, const View &from, const View &to, const Point &row,
@@ -228,8 +232,9 @@ void KernelEmitter::copyWindow(const Window &window, TileType tile, const View &
           scf::YieldOp::create(b);
         },
         [&](OpBuilder &, Location) {
-          for (int64_t v = 0; v < vectorsOf(size); ++v)
-            store(zeroOf(memoryType(vectorOf(to.element))), address(to, row.with(lane, v * W)));
+          loopVectors(size, [&](Index first) {
+            store(zeroOf(memoryType(vectorOf(to.element))), address(to, row.with(lane, first)));
+          });
           scf::YieldOp::create(b);
         });
   });

@@ -177,6 +177,8 @@ private:
   void loopOver(ArrayRef<Axis> axes, ArrayRef<StringAttr> skip, Point point, Body body);
   /// `for (i = 0; i < count; i += step)`, without a loop where it runs once.
   void loopBlocks(int64_t count, int64_t step, function_ref<void(Index)> body);
+  /// The first lane of each vector of an axis; in a loop where there are many.
+  void loopVectors(int64_t size, function_ref<void(Index)> body);
 
   // EmitProduct.cpp
   struct Product;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Groups a kernel's ops into sweeps.
 #include "codegen/CPU/KernelPlan.h"
+#include "codegen/Math/VectorMath.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -16,6 +17,9 @@ Type KernelPlan::storedElement(Value value) const {
     return Float32Type::get(element.getContext());
   return IntegerType::get(element.getContext(), 32);
 }
+
+/// Scratch of one thread: far more than a cache holds, and what a machine can give to each of its threads.
+static constexpr int64_t kMostScratch = int64_t(1) << 30;
 
 FailureOr<std::unique_ptr<KernelPlan>> KernelPlan::build(KernelOp kernel, const Target &target) {
   std::unique_ptr<KernelPlan> plan(new KernelPlan(kernel, target));
@@ -44,6 +48,10 @@ FailureOr<std::unique_ptr<KernelPlan>> KernelPlan::build(KernelOp kernel, const 
   plan->shareInPlace(*kernel.getBlock());
   plan->findSkips(*kernel.getBlock());
   plan->allocate();
+  if (plan->scratchBytes > kMostScratch)
+    return kernel.emitError("unsupported on a processor: a kernel with ")
+           << plan->scratchBytes << " bytes of tiles, where a thread may use " << kMostScratch
+           << "; choose smaller axes or fewer channels";
   return plan;
 }
 
@@ -276,6 +284,31 @@ Sweep &KernelPlan::addSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane,
   return *step.sweep;
 }
 
+int64_t KernelPlan::weightOf(Operation *op) const {
+  auto map = dyn_cast<MapOp>(op);
+  if (!map)
+    return 1;
+  int64_t weight = 0;
+  for (Operation &inner : map.getBlock()->without_terminator())
+    weight += countInstructions(&inner, /*vectors=*/vectorLanes / target.lanes(64));
+  return weight;
+}
+
+int64_t KernelPlan::weightOf(const Sweep &sweep) const {
+  int64_t weight = 0;
+  for (Operation *op : sweep.ops)
+    weight += weightOf(op);
+  return weight;
+}
+
+bool KernelPlan::hasRoom(const Sweep &sweep, Operation *op) const {
+  // Sums and stores read registers; only maps may be long.
+  if (!isa<MapOp>(op) || (sweep.ops.empty() && !sweep.dot))
+    return true;
+  int64_t vectors = sweep.dot ? target.accumulators : 1;
+  return (weightOf(sweep) + weightOf(op)) * vectors <= kBlockWeight;
+}
+
 /// Adds the op to the earliest sweep at or after `segment` that has its elements and follows its operands'
 /// definitions.
 void KernelPlan::joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,
@@ -308,7 +341,7 @@ void KernelPlan::joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, 
   }
   for (size_t i = earliest; i < list.size(); ++i)
     if (list[i].kind == Step::SweepStep && !isClosed(*list[i].sweep) && list[i].sweep->lane == lane &&
-        sameAxes(list[i].sweep->axes)) {
+        sameAxes(list[i].sweep->axes) && hasRoom(*list[i].sweep, op)) {
       list[i].sweep->ops.push_back(op);
       sweepOf[op] = list[i].sweep.get();
       return;

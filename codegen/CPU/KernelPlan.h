@@ -128,6 +128,11 @@ public:
   /// Whether a load may be read where it lies, if its window is within bounds and its lanes are contiguous.
   bool mayReadInPlace(LoadOp load) const;
   ArrayRef<Step> stepsOf(Block *block) const;
+  /// Instructions that an op takes for one vector of lanes, about.
+  int64_t weightOf(Operation *op) const;
+  int64_t weightOf(const Sweep &sweep) const;
+  /// Instructions of one basic block: LLVM's schedulers and register allocation take the square of it.
+  static constexpr int64_t kBlockWeight = 1024;
   /// Nothing where the value is not the result of a select by positions.
   std::optional<Mask> maskOf(Value value) const;
 
@@ -167,6 +172,8 @@ private:
   void planFeatures(Operation *op, std::vector<Step> &list);
   /// A new sweep at the end of the list, on account of `op`.
   Sweep &addSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list);
+  /// Whether the sweep with one op more is still a basic block of a size that LLVM takes well.
+  bool hasRoom(const Sweep &sweep, Operation *op) const;
   void joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,
                  size_t segment);
   void requirePack(Copy copy);

@@ -2,6 +2,7 @@
 #include "codegen/Driver/Driver.h"
 
 #include "codegen/Driver/SeriesText.h"
+#include "codegen/Driver/SourceText.h"
 #include "codegen/Driver/Version.h"
 #include "codegen/Explain/Explanation.h"
 #include "codegen/Torch/TorchPrinter.h"
@@ -35,6 +36,8 @@ static int64_t writtenSize(SpecOp spec, StringRef axis) {
 LogicalResult Driver::load(StringRef source, StringRef name) {
   text = source.str();
   fileName = name.str();
+  if (failed(checkText(source, name, context)))
+    return failure();
   module = parseSourceString<ModuleOp>(source, &context, fileName);
   if (!module)
     return failure();

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -424,6 +425,8 @@ Value throughF64(const Real &r, Value (*emit)(const Real &, Values...), Values..
 
 /// The number that a constant has in all lanes.
 std::optional<double> numberOf(Value x) {
+  if (auto broadcast = x.getDefiningOp<vector::BroadcastOp>())
+    return numberOf(broadcast.getSource());
   Attribute value;
   if (!matchPattern(x, m_Constant(&value)))
     return std::nullopt;
@@ -454,8 +457,9 @@ Value powerOfHalves(const Real &r, Value x, int64_t halves) {
   return halves < 0 ? r.div(r.c(1.0), power) : power;
 }
 
+constexpr double kMostHalves = 128; // two dozen products
+
 Value emitPow(const Real &r, Value x, Value y, std::optional<double> exponent) {
-  constexpr double kMostHalves = 128; // two dozen products
   double halves = 2.0 * exponent.value_or(NAN);
   if (std::abs(halves) <= kMostHalves && halves == std::floor(halves))
     return powerOfHalves(r, x, halves);
@@ -491,4 +495,20 @@ Value mlir::tile::expandElementary(OpBuilder &builder, Operation *op, MathInstru
       .Case([&](math::PowFOp) { return emitPow(r, x(0), x(1), numberOf(x(1))); })
       .Case([&](math::FPowIOp) { return emitPow(r, x(0), r.fromInteger(x(1)), numberOf(x(1))); })
       .Default([](Operation *) { return Value(); });
+}
+
+int64_t mlir::tile::countInstructions(Operation *op, int64_t vectors) {
+  // In f64: of each of the vectors.
+  auto wide = [&](int64_t count) { return vectors * (count + 2); };
+  return llvm::TypeSwitch<Operation *, int64_t>(op)
+      .Case([](arith::ConstantOp) { return 0; })
+      .Case<math::ExpOp, math::Exp2Op>([](auto) { return 14; })
+      .Case<math::ExpM1Op, math::LogOp, math::Log2Op, math::Log10Op>([](auto) { return 28; })
+      .Case<math::Log1pOp, math::TanhOp, math::ErfOp>([](auto) { return 34; })
+      .Case<math::SinOp, math::CosOp>([&](auto) { return wide(40); })
+      .Case<math::PowFOp, math::FPowIOp>([&](auto) {
+        std::optional<double> exponent = numberOf(op->getOperand(1));
+        return exponent && std::abs(*exponent) <= kMostHalves / 2 ? wide(10) : wide(100);
+      })
+      .Default([](Operation *) { return 1; });
 }

@@ -42,5 +42,9 @@ struct MathInstructions {
 /// else null.
 Value expandElementary(OpBuilder &builder, Operation *op, MathInstructions has);
 
+/// Instructions that the op, an elementary function or arithmetic, takes on one vector, about. `vectors`: how
+/// many vectors of f64 one vector makes, for functions that are computed in f64.
+int64_t countInstructions(Operation *op, int64_t vectors);
+
 } // namespace mlir::tile
 #endif

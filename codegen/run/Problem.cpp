@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Problem.h"
+#include "codegen/Driver/SourceText.h"
 #include "codegen/run/Npy.h"
 #include "codegen/run/RandomArray.h"
 #include "dialect/Taylor/Parameters.h"
@@ -28,7 +29,10 @@ FailureOr<std::unique_ptr<ModuleFile>> taylor::run::parseModule(const std::strin
   if (!buffer)
     return fail("cannot read '" + path + "': " + buffer.getError().message());
   auto file = std::make_unique<ModuleFile>(context);
+  StringRef text = (*buffer)->getBuffer();
   file->sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  if (failed(checkText(text, path, *context)))
+    return failure();
   file->module = parseSourceFile<ModuleOp>(file->sources, context);
   if (!file->module)
     return failure();

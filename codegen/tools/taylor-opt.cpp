@@ -2,11 +2,15 @@
 //
 // Runs any pass of the compiler, one at a time or in a pipeline, on a module in text.
 #include "codegen/Driver/CommandLine.h"
+#include "codegen/Driver/SourceText.h"
 #include "codegen/RegisterAll.h"
 
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "runtime/StandardStreams.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 static constexpr const char *kOverview =
     "taylor-opt: the compiler's passes, one by one\n\n"
@@ -40,6 +44,32 @@ static std::vector<std::string> expandArguments(llvm::ArrayRef<const char *> arg
   return rest;
 }
 
+/// As MlirOptMain does it, but for texts that its parser would not survive.
+static llvm::LogicalResult run(llvm::StringRef input, llvm::StringRef output,
+                               mlir::DialectRegistry &registry) {
+  mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
+  std::string error;
+  auto fail = [&] {
+    llvm::errs() << "taylor-opt: " << error << "\n";
+    return mlir::failure();
+  };
+  std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &error);
+  if (!file)
+    return fail();
+  if (std::optional<taylor::TextFault> fault = taylor::findDeepNesting(file->getBuffer())) {
+    llvm::errs() << input << ":" << fault->line << ":" << fault->column << ": error: " << fault->message
+                 << "\n";
+    return mlir::failure();
+  }
+  std::unique_ptr<llvm::ToolOutputFile> result = mlir::openOutputFile(output, &error);
+  if (!result)
+    return fail();
+  if (failed(mlir::MlirOptMain(result->os(), std::move(file), registry, config)))
+    return mlir::failure();
+  result->keep();
+  return mlir::success();
+}
+
 int main(int argc, char **argv) {
   taylor::runtime::openStandardStreams();
   taylor::reportFatalErrors("taylor-opt");
@@ -51,6 +81,12 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   taylor::registerAllDialects(registry);
   taylor::registerAllPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(int(pointers.size()), pointers.data(), kOverview, registry));
+  auto [input, output] =
+      mlir::registerAndParseCLIOptions(int(pointers.size()), pointers.data(), kOverview, registry);
+  mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
+  // These read no text.
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return mlir::asMainReturnCode(
+        mlir::MlirOptMain(int(pointers.size()), pointers.data(), input, output, registry));
+  return mlir::asMainReturnCode(run(input, output, registry));
 }

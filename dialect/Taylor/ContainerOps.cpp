@@ -278,7 +278,29 @@ static LogicalResult verifyFreeAxes(Operation *container, Block &body, ArrayAttr
   return success();
 }
 
+/// What reads itself, or a result from below: a state, as someone would write it who thinks of a loop over
+/// tokens.
+static LogicalResult verifyOrder(Block &body) {
+  for (Operation &op : body)
+    for (Value operand : op.getOperands())
+      if (Operation *from = operand.getDefiningOp();
+          from && from->getBlock() == &body && !from->isBeforeInBlock(&op)) {
+        InFlightDiagnostic diagnostic = op.emitError("expected results from above, but this reads ");
+        diagnostic
+            << (from == &op ? "its own result" : "a result from below")
+            << "; a state over tokens is a sum (taylor.recurrences, with decay(..) where it forgets) or a "
+               "scan (taylor.scan), and a state that is multiplied by more than a decay, such as that "
+               "of the delta rule, is unsupported";
+        if (from != &op)
+          diagnostic.attachNote(from->getLoc()) << "computed here";
+        return diagnostic;
+      }
+  return success();
+}
+
 LogicalResult SpecOp::verify() {
+  if (failed(verifyOrder(getBody().front())))
+    return failure();
   if (getArgNames().size() != getBody().getNumArguments() ||
       getSources().size() != getBody().getNumArguments())
     return emitOpError("expected one name and one source per argument");
@@ -504,7 +526,8 @@ ParseResult YieldOp::parse(OpAsmParser &parser, OperationState &result) {
   if (succeeded(parser.parseOptionalColon()))
     return parser.emitError(loc, "expected what to yield, as in `taylor.yield %o : !o`");
   if (parser.parseCommaSeparatedList(parseValue) || parser.parseOptionalAttrDict(result.attributes) ||
-      parser.parseColonTypeList(types) || parser.resolveOperands(operands, types, loc, result.operands))
+      parseOperandTypes(parser, operands.size(), types) ||
+      parser.resolveOperands(operands, types, loc, result.operands))
     return failure();
   // Scalars in a region have no names.
   if (spelled || (!types.empty() && isa<ArrayType>(types.front())))

@@ -40,6 +40,32 @@ ParseResult rejectForeignOperator(OpAsmParser &parser) {
 /// Operators that the lexer does not know, and `%` in front of what is no name, which it takes for the
 /// beginning of a value: they must be found in the text behind the number or name at `loc`, before that is
 /// read.
+/// `2s`, which the lexer takes apart.
+ParseResult rejectForeignNumber(OpAsmParser &parser, SMLoc loc) {
+  StringRef text = loc.getPointer(); // a source ends in a zero byte
+  StringRef digits = text.take_while(llvm::isDigit), rest = text.drop_front(digits.size());
+  if (digits.empty() || (digits == "0" && rest.starts_with("x"))) // hexadecimal
+    return success();
+  if (rest.starts_with("."))
+    rest = rest.drop_front().drop_while(llvm::isDigit);
+  if (StringRef exponent = rest; exponent.consume_front("e") || exponent.consume_front("E")) {
+    if (!exponent.consume_front("+"))
+      exponent.consume_front("-");
+    if (llvm::isDigit(exponent.empty() ? ' ' : exponent.front()))
+      rest = exponent.drop_while(llvm::isDigit);
+  }
+  StringRef word = rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+  if (word.empty() && !rest.starts_with("%"))
+    return success();
+  StringRef number(text.data(), rest.data() - text.data());
+  if (rest.starts_with("%")) // a value's name; or a remainder, which is refused elsewhere
+    word = rest.take_while([](char c) { return c == '%' || llvm::isAlnum(c) || c == '_'; });
+  if (word == "%" || llvm::isDigit(word.drop_front(word.starts_with("%")).front()))
+    return success();
+  return parser.emitError(loc, "expected an operator between ")
+         << number << " and " << word << "; write " << number << " * " << word;
+}
+
 ParseResult rejectForeignToken(OpAsmParser &parser, SMLoc loc) {
   // A source ends in a zero byte.
   const char *next = loc.getPointer();
@@ -215,7 +241,7 @@ FailureOr<FormulaPtr> FormulaParser::parsePrimary() {
       return failure();
     return inner;
   }
-  if (rejectForeignToken(parser, loc))
+  if (rejectForeignNumber(parser, loc) || rejectForeignToken(parser, loc))
     return failure();
 
   OpAsmParser::UnresolvedOperand operand;

@@ -311,7 +311,7 @@ ParseResult AlignOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::UnresolvedOperand operand;
   ArrayType type;
   if (parser.parseOperand(operand) || parser.parseKeyword("to") || parseAxisName(parser, properties.axis) ||
-      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
+      parser.parseOptionalAttrDict(result.attributes) || parseTypesColon(parser) || parser.parseType(type) ||
       parser.resolveOperand(operand, type, result.operands))
     return failure();
   if (properties.axis != "t" && properties.axis != "u")
@@ -380,7 +380,7 @@ ParseResult NormalizeOp::parse(OpAsmParser &parser, OperationState &result) {
     return parser.emitError(parser.getCurrentLocation(), "requires epsilon(..), for example epsilon(1.0e-5)");
   SmallVector<Type> types;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonTypeList(types) ||
+  if (parser.parseOptionalAttrDict(result.attributes) || parseOperandTypes(parser, operands.size(), types) ||
       parser.resolveOperands(operands, types, loc, result.operands))
     return failure();
   properties.operandSegmentSizes = {1, hasWeight, hasBias};
@@ -482,7 +482,7 @@ ParseResult RopeOp::parse(OpAsmParser &parser, OperationState &result) {
     properties.inverse = builder.getUnitAttr();
   ArrayType type, positionsType;
   if (rejectUnknownWord(parser, {"at", "theta(..)", "layout(..)", "offset(..)", "inverse"}) ||
-      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
+      parser.parseOptionalAttrDict(result.attributes) || parseTypesColon(parser) || parser.parseType(type) ||
       parser.resolveOperand(operand, type, result.operands))
     return failure();
   if (hasPositions && (parser.parseComma() || parser.parseType(positionsType) ||
@@ -555,8 +555,8 @@ ParseResult ConvolveOp::parse(OpAsmParser &parser, OperationState &result) {
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     result.getOrAddProperties<Properties>().reverse = parser.getBuilder().getUnitAttr();
   if (rejectUnknownWord(parser, {"within(..)", "reverse"}) ||
-      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(arrayType) ||
-      parser.parseComma() || parser.parseType(tapsType) ||
+      parser.parseOptionalAttrDict(result.attributes) || parseTypesColon(parser) ||
+      parser.parseType(arrayType) || parser.parseComma() || parser.parseType(tapsType) ||
       parser.resolveOperand(array, arrayType, result.operands) ||
       parser.resolveOperand(taps, tapsType, result.operands))
     return failure();

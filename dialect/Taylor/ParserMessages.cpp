@@ -7,11 +7,17 @@
 using namespace mlir;
 using namespace taylor;
 
+ParseResult taylor::rejectMissingTypes(AsmParser &parser, SMLoc loc) {
+  return parser.emitError(loc, "expected ':' and the types of the operands, as in ': !q, !k, !v'");
+}
+
 ParseResult taylor::rejectUnknownWord(AsmParser &parser, ArrayRef<StringRef> known) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef word;
   if (failed(parser.parseOptionalKeyword(&word)))
     return success();
+  if (word.contains('.')) // the next operation
+    return rejectMissingTypes(parser, loc);
   NearestName nearest(word);
   for (StringRef one : known)
     nearest.consider(one.split('(').first);
@@ -24,6 +30,20 @@ ParseResult taylor::rejectUnknownWord(AsmParser &parser, ArrayRef<StringRef> kno
   if (!nearest.get().empty() && nearest.get() != word) // in another place
     diagnostic << "; did you mean '" << nearest.get() << "'?";
   return failure();
+}
+
+ParseResult taylor::parseTypesColon(AsmParser &parser) {
+  if (succeeded(parser.parseOptionalColon()))
+    return success();
+  return rejectMissingTypes(parser, parser.getCurrentLocation());
+}
+
+ParseResult taylor::parseOperandTypes(AsmParser &parser, size_t operands, SmallVectorImpl<Type> &types) {
+  if (succeeded(parser.parseOptionalColon()))
+    return parser.parseTypeList(types);
+  return parser.emitError(parser.getCurrentLocation(), "expected ':' and ")
+         << operands << " operand type" << (operands == 1 ? "" : "s")
+         << ", as in ': " << (operands == 1 ? "!o" : "!q, !k, !v") << "'";
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,6 +12,17 @@ namespace taylor {
 /// in the order of `known`.
 mlir::ParseResult rejectUnknownWord(mlir::AsmParser &parser, llvm::ArrayRef<llvm::StringRef> known);
 
+/// `: type, ..` after an operation's operands; without a colon it says how many types there are, and where
+/// they are written.
+mlir::ParseResult parseOperandTypes(mlir::AsmParser &parser, size_t operands,
+                                    llvm::SmallVectorImpl<mlir::Type> &types);
+
+/// The colon alone.
+mlir::ParseResult parseTypesColon(mlir::AsmParser &parser);
+
+/// Fails: at `loc` there is no colon with types.
+mlir::ParseResult rejectMissingTypes(mlir::AsmParser &parser, llvm::SMLoc loc);
+
 /// Fails, with a name that may have been meant, where an operation of `body` reads a value that nothing has
 /// defined. MLIR reports it at the end of the file, without its name. `begin` is where the body begins.
 mlir::ParseResult rejectUnknownValues(mlir::OpAsmParser &parser, llvm::SMLoc begin, mlir::Region &body,

@@ -2,6 +2,7 @@
 //
 // taylor.recurrences and taylor.recurrence.
 #include "dialect/Taylor/NumberSyntax.h"
+#include "dialect/Taylor/ParserMessages.h"
 #include "dialect/Taylor/RecurrenceSyntax.h"
 
 using namespace mlir;
@@ -29,7 +30,8 @@ ParseResult RecurrencesOp::parse(OpAsmParser &parser, OperationState &result) {
       clauses.parse() || parser.parseOptionalAttrDict(result.attributes))
     return failure();
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseColonTypeList(types))
+  size_t count = operands.size() + clauses.decay.has_value() + clauses.formulas.operands.size();
+  if (parseOperandTypes(parser, count, types))
     return failure();
   if (clauses.decay)
     operands.push_back(*clauses.decay);
@@ -233,7 +235,7 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parser.parseOptionalAttrDict(result.attributes))
     return failure();
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseColonTypeList(types))
+  if (parseOperandTypes(parser, operands.size(), types))
     return failure();
   FailureOr<SmallVector<ArrayType>> arrays = asArrays(parser, loc, types);
   if (failed(arrays) || parser.resolveOperands(operands, types, loc, result.operands))

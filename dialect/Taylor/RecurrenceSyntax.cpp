@@ -2,6 +2,7 @@
 #include "dialect/Taylor/RecurrenceSyntax.h"
 #include "dialect/Taylor/NearestName.h"
 #include "dialect/Taylor/NumberSyntax.h"
+#include "dialect/Taylor/ParserMessages.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -240,6 +241,8 @@ ParseResult Clauses::parseDecay() {
 static ParseResult rejectClause(OpAsmParser &parser, SMLoc loc, StringRef clause) {
   static constexpr StringRef known[] = {"orders", "coefficients", "exponential", "weight",        "scale",
                                         "score",  "decay",        "causal",      "bidirectional", "visible"};
+  if (clause.contains('.')) // the next operation
+    return rejectMissingTypes(parser, loc);
   NearestName nearest(clause);
   for (StringRef one : known)
     nearest.consider(one);

@@ -343,3 +343,40 @@ taylor.spec @size_of_an_axis_that_no_array_has(%x: !q) {
   %y = taylor.map %x / size(d) : !q
   taylor.yield %y : !q
 }
+
+// -----
+
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @state_that_reads_itself(%x: !o) {
+  // expected-error @below {{expected results from above, but this reads its own result; a state over tokens is a sum (taylor.recurrences, with decay(..) where it forgets) or a scan (taylor.scan), and a state that is multiplied by more than a decay, such as that of the delta rule, is unsupported}}
+  %s = taylor.map 0.5 * %s + %x : !o, !o
+  taylor.yield %s : !o
+}
+
+// -----
+
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @result_from_below(%x: !o) {
+  // expected-error @below {{expected results from above, but this reads a result from below}}
+  %s = taylor.map %p + %x : !o, !o
+  // expected-note @below {{computed here}}
+  %p = taylor.map 0.5 * %s : !o
+  taylor.yield %s : !o
+}
+
+// -----
+
+!o = !taylor.array<[b, h, t, e]>
+taylor.spec @yield_without_types(%x: !o) {
+  taylor.yield %x
+// expected-error @below {{custom op 'taylor.yield' expected ':' and 1 operand type, as in ': !o'}}
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+taylor.spec @rope_without_types(%q: !q) {
+  %r = taylor.rope %q
+  // expected-error @below {{custom op 'taylor.rope' expected ':' and the types of the operands, as in ': !q, !k, !v'}}
+  taylor.yield %r : !q
+}

@@ -586,3 +586,15 @@ func.func @foreign_operand(%q: !q, %k: !k, %v: f32) {
   %o = taylor.recurrences %q, %k, %v exponential causal : !q, !k, f32
   return
 }
+
+// -----
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+func.func @no_types(%q: !q, %k: !k, %v: !v) {
+  %o = taylor.recurrences %q, %k, %v exponential causal
+  // expected-error @below {{custom op 'taylor.recurrences' expected ':' and 3 operand types, as in ': !q, !k, !v'}}
+  %p = taylor.map %o * 2.0 : !o
+  return
+}

@@ -73,3 +73,16 @@ func.func @roots(%x: vector<16xf32>) -> vector<16xf32> {
   %0 = math.powf %x, %third : vector<16xf32>
   return %0 : vector<16xf32>
 }
+
+// So is an exponent that comes from outside of a map, as a number in all lanes.
+// CHECK-LABEL: @cube
+// CHECK-NOT:     math.floor
+// CHECK-COUNT-2: arith.mulf
+// CHECK-NOT:     arith.mulf
+// CHECK:         return
+func.func @cube(%x: vector<16xf32>) -> vector<16xf32> {
+  %three = arith.constant 3.0 : f32
+  %exponents = vector.broadcast %three : f32 to vector<16xf32>
+  %0 = math.powf %x, %exponents : vector<16xf32>
+  return %0 : vector<16xf32>
+}

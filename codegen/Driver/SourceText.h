@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Faults of a text that MLIR's parser does not survive, or says in words that no user of the language knows.
+// They are found before it reads.
+#ifndef TAYLOR_CODEGEN_DRIVER_SOURCETEXT_H
+#define TAYLOR_CODEGEN_DRIVER_SOURCETEXT_H
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace taylor {
+
+struct TextFault {
+  unsigned line, column; // from 1
+  std::string message;
+};
+
+/// Brackets that are nested too deeply: the parser calls itself for each, and would leave its stack.
+std::optional<TextFault> findDeepNesting(llvm::StringRef text);
+
+/// What a text of a user has: deep nesting, a mark of byte order, comments after '#', a closing brace too
+/// many, a number that begins with its point.
+std::optional<TextFault> findTextFault(llvm::StringRef text);
+
+/// Reports what `findTextFault` finds as an error of the context.
+llvm::LogicalResult checkText(llvm::StringRef text, llvm::StringRef fileName, mlir::MLIRContext &context);
+
+} // namespace taylor
+
+#endif
