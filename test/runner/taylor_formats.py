@@ -65,9 +65,6 @@ def measured(execute, test, lit_config):
 class ShellTest(lit.formats.ShTest):
     def getTestsForPath(self, suite, path_in_suite, lit_config, config):
         name = path_in_suite[-1]
-        if SHARD.fullmatch(name):  # one of them, named on the command line
-            yield ShardTest(suite, path_in_suite, config)
-            return
         for test in super().getTestsForPath(suite, path_in_suite, lit_config, config):
             shards = read_shards(suite.getSourcePath(path_in_suite))
             if shards == 1:
