@@ -6,15 +6,17 @@ taylor_self="./test.sh"
 
 usage() {
   cat <<'END'
-usage: ./test.sh [--full] [--preset=release|dev|asan] [--filter=REGEX] [--style] [--help]
+usage: ./test.sh [--full | --quick] [--preset=release|dev|asan] [--filter=REGEX] [--style] [--slowest-objects] [--help]
 
 Installs what is missing (as ./quickstart.sh does), builds everything and runs every test: lit with FileCheck, GoogleTest, end to end.
-About 45 minutes from a clean clone on two cores. The last line counts: `N passed, N failed`.
+Each test that fails has a line with the command that runs it alone. The last line counts: `N passed, N failed`.
 
+  --quick          what the author of a pass runs: the compiler, and tests of dialects, passes, code generators and tools, in minutes
   --full           the three-way cover of shapes, types and masks instead of the pairwise one (one to two hours on two cores); of the release build, without --filter,
                    the tests run on a build with sanitizers too (test/README.md), in build-asan
   --preset=NAME    release (default), dev (assertions), asan (assertions, address and undefined-behaviour sanitizers)
   --filter=REGEX   only tests whose name matches, for example --filter=runtime/
+  --slowest-objects  what the last build took longest for, and no more
   --style          checks the format of C++ files only, and prints the line that mends them
 END
 }
@@ -24,6 +26,8 @@ lit_args=()
 for argument in "$@"; do
   case $argument in
     --full) full=1 ;;
+    --quick) quick=1 ;;
+    --slowest-objects) slowest=1 ;;
     --preset=release | --preset=dev | --preset=asan) preset=${argument#*=} ;;
     --filter=?*) filter=1 lit_args+=("$argument") ;;
     --style) style=1 ;;
@@ -33,6 +37,13 @@ for argument in "$@"; do
 done
 
 . cmake/setup.sh
+
+[ -z "${full:-}" ] || [ -z "${quick:-}" ] || taylor_fail "expected --full or --quick, but got both" "./test.sh --quick"
+if [ -n "${slowest:-}" ]; then
+  folder=build
+  [ $preset = release ] || folder=build-$preset
+  exec python3 cmake/slowest_objects.py $folder
+fi
 
 if [ -n "${style:-}" ]; then
   format=$(command -v clang-format-22 || true)
@@ -64,17 +75,26 @@ trap 'status=$?; [ -n "${counted:-}" ] || echo "0 passed, 1 failed"; exit $statu
 
 # Tests alone load checkpoints in transformers, with the tokenizer, and events in TensorBoard.
 taylor_python_packages+=(transformers==5.23.0 sentencepiece==0.2.3 protobuf==7.36.2 tensorboard==2.21.0)
+parts=$((1 + 2 * ${#suites[@]})) part=0
+begin_part() {
+  part=$((part + 1))
+  echo "Part $part of $parts: $1 ($(taylor_clock))"
+}
+begin_part "what this machine has"
 taylor_requirements
 lit_python=$taylor_venv/bin/python3
+targets=(all)
+[ -z "${quick:-}" ] || targets=(taylor-quick) lit_args+=(--quick)
 results=()
 for suite in "${suites[@]}"; do
   folder=${suite#*:}
-  result=$folder/test-results.json
-  taylor_build "${suite%:*}" "$folder" all
+  begin_part "build in $folder"
+  taylor_build "${suite%:*}" "$folder" "${targets[@]}"
   status=0
-  "$lit_python" /usr/lib/llvm-22/bin/lit -v --no-progress-bar "${lit_args[@]}" -j "$(nproc)" --output "$result" "$folder/test" "$folder/unittests" </dev/null || status=$?
-  results+=("$result" $status)
-  echo "Tests took $(taylor_clock) with the build; results in $result"
+  begin_part "tests of $folder"
+  "$lit_python" test/runner/run_tests.py /usr/lib/llvm-22/bin/lit "$folder" "${lit_args[@]}" -j "$(nproc)" || status=$?
+  results+=("$folder/test-results.json" $status)
+  echo "All of this took $(taylor_clock); results in $folder/test-results.json"
   lit_args=("${lit_args[@]/-Dfull=1/-Dfull=}")
 done
 counted=1

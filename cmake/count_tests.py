@@ -28,9 +28,6 @@ def count(path, status):
             print(f"{test['code']}: {test['name']}")
         elif test["code"] in NOT_RUN:
             print(f"not run here ({test['code'].lower()}): {test['name']}")
-    slowest = sorted(tests, key=lambda test: -(test.get("elapsed") or 0))[:5]
-    if slowest:
-        print("slowest: " + ", ".join(f"{test['name'].split(' :: ')[-1]} {test.get('elapsed') or 0:.0f} s" for test in slowest))
     if failed == 0 and (passed == 0 or status != 0):
         # Nothing ran, or lit failed beside its tests: never a success.
         print(f"error: expected tests to run, but lit exited with {status} and {passed} passed")

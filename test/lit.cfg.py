@@ -3,11 +3,12 @@ import os
 import re
 import shutil
 import subprocess
-
-import lit.formats
+import sys
 
 if not hasattr(config, "taylor_source"):
     lit_config.fatal("expected a test of a build folder, but got one of the source tree; run `lit build/test/...`")
+sys.path.insert(0, os.path.join(config.taylor_source, "test", "runner"))
+import taylor_formats  # noqa: E402 -- workers of lit unpickle its classes by this name
 config.test_source_root = os.path.join(config.taylor_source, "test")
 config.test_exec_root = os.path.join(config.taylor_build, "test")
 bin_dir = os.path.join(config.taylor_build, "bin")
@@ -18,11 +19,12 @@ config.environment["PATH"] = os.pathsep.join([bin_dir, config.taylor_llvm_tools,
 # Kernels compiled by tests stay in the build folder, out of the user's cache.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
-# Tests share the cores: a thread that waits must sleep, not spin.
+# Tests share the cores: one thread each, except where threads are tested, which say how many; and one that waits must sleep, not spin.
+config.environment["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
 config.environment["OMP_WAIT_POLICY"] = "PASSIVE"
 config.environment["GOMP_SPINCOUNT"] = "0"
 config.environment["PYTHONPATH"] = os.path.join(config.taylor_source, "examples", "python")
-for name in ("HOME", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "ASAN_OPTIONS", "UBSAN_OPTIONS", "CCACHE_DIR", "TERM"):
+for name in ("HOME", "CUDA_VISIBLE_DEVICES", "ASAN_OPTIONS", "UBSAN_OPTIONS", "CCACHE_DIR", "TERM"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -62,6 +64,9 @@ with open("/proc/cpuinfo") as f:
     flags = set(re.search(r"^flags\s*:(.*)$", f.read(), re.M).group(1).split())
 config.available_features.update(flags & {"avx2", "avx512f", "avx512bw", "avx512_bf16", "amx_bf16"})
 
+# Of a processor; a limit that a test states is for the suite as CI runs it.
+config.taylor_seconds = 0 if config.available_features & {"full", "sanitizer"} else taylor_formats.SECONDS
+
 try:
     import psutil  # lit needs it to kill a test's children
 
@@ -79,13 +84,13 @@ if config.taylor_suite == "unittests":
     config.environment["TAYLOR_SOURCE_DIR"] = config.taylor_source
     config.environment["TAYLOR_BINARY_DIR"] = config.taylor_build
     config.environment["TAYLOR_FULL"] = "1" if "full" in config.available_features else "0"
-    config.test_format = lit.formats.GoogleTest(".", "Test")
+    config.test_format = taylor_formats.UnitTest(".", "Test")
 else:
     config.name = "Taylor"
-    config.test_format = lit.formats.ShTest(execute_external=False)
+    config.test_format = taylor_formats.ShellTest(execute_external=False)
     config.suffixes = [".mlir", ".test", ".py", ".td", ".toml"]
     # Inputs/ holds what tests read; a helper module in Python lives there too.
-    config.excludes = ["Inputs", "artifact-fixture", "device-fixture", "lit.cfg.py", "CMakeLists.txt", "README.md"]
+    config.excludes = ["Inputs", "runner", "artifact-fixture", "device-fixture", "lit.cfg.py", "CMakeLists.txt", "README.md"]
     python = config.taylor_python
     if features["sanitizer"]:
         python = f"env LD_PRELOAD={config.taylor_sanitizer_runtime} {python}"

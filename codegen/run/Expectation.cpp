@@ -13,7 +13,7 @@ namespace json = llvm::json;
 /// Draws of eager code's rounding that one draw's luck is measured by. Each costs as much as the first.
 static constexpr int kDraws = 8;
 
-FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradients, bool chunked) {
+FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradients) {
   FailureOr<Evaluated> exact = run::evaluate(problem, reference::Arithmetic::exact(), withGradients);
   FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(), withGradients);
   if (failed(exact) || failed(eager))
@@ -31,7 +31,6 @@ FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradient
   reference::Contract &contract = expectation.contract;
   contract.dtype = problem.dtype;
   contract.tf32Products = problem.tf32Products;
-  contract.statesBetweenChunks = chunked;
   Real peers = 0;
   for (size_t i = 0; i < expectation.results.size(); ++i) {
     reference::Comparison comparison = expectation.judge(i, expectation.results[i].reference.values);

@@ -23,9 +23,11 @@ struct ExpectedResult {
 /// have one.
 class Expectation {
 public:
-  /// Evaluates the problem twice: exactly, and as eager code in its type. `chunked`: what is judged ran in
-  /// the chunked form, which the contract judges by a bound of its own.
-  static mlir::FailureOr<Expectation> evaluate(Problem &problem, bool withGradients, bool chunked = false);
+  /// Evaluates the problem twice: exactly, and as eager code in its type.
+  static mlir::FailureOr<Expectation> evaluate(Problem &problem, bool withGradients);
+
+  /// Whether what is judged went through states, which the contract judges by a bound of its own.
+  void setStates(bool hasStates) { contract.statesBetweenChunks = hasStates; }
 
   /// Evaluates eager code in several draws of its rounding, for results that it may have hit by luck.
   mlir::LogicalResult addDraws(Problem &problem, bool withGradients);

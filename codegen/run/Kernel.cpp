@@ -17,18 +17,15 @@ namespace json = llvm::json;
 
 namespace {
 
-struct Unload {
-  void operator()(TaylorKernel *kernel) const { taylor_unload(kernel); }
-};
-using KernelPtr = std::unique_ptr<TaylorKernel, Unload>;
-
-FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) {
+FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options, Shared &shared) {
   TaylorKernel *kernel = nullptr;
   if (!options.kernel.empty()) {
     if (taylor_load(options.kernel.c_str(), &kernel))
       return fail(taylor_last_error());
-    return KernelPtr(kernel);
+    return KernelPtr(kernel, UnloadKernel());
   }
+  if (KernelPtr known = shared.findKernel(options))
+    return known;
   std::vector<std::string> arguments;
   arguments.push_back("--dtype=" + nameOf(problem.dtype).str());
   const llvm::StringMap<int64_t> &sizes = problem.environment.sizes;
@@ -50,8 +47,8 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     arguments.push_back("--bf16-products=" + options.bf16Products);
   if (options.form != "auto")
     arguments.push_back("--form=" + options.form);
-  if (!options.decode.empty())
-    arguments.push_back("--decode=" + options.decode);
+  if (std::string decode = shared.decodeOf(options); !decode.empty())
+    arguments.push_back("--decode=" + decode);
   if (!options.pieces.empty())
     arguments.push_back("--states");
   if (options.chunk)
@@ -68,7 +65,9 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options) 
     pointers.push_back(argument.c_str());
   if (taylor_compile(options.spec.c_str(), pointers.data(), pointers.size(), &kernel))
     return fail(taylor_last_error());
-  return KernelPtr(kernel);
+  KernelPtr compiled(kernel, UnloadKernel());
+  shared.addKernel(options, compiled);
+  return compiled;
 }
 
 /// The tensors of a kernel, as its manifest describes them.
@@ -307,14 +306,15 @@ LogicalResult runBackward(TaylorKernel *kernel, std::deque<Call> &calls, const O
   return success();
 }
 
-FailureOr<Evaluated> runOnDevice(const Problem &problem, const Options &options, bool withGradients) {
+FailureOr<Evaluated> runOnDevice(const Problem &problem, const Options &options, bool withGradients,
+                                 Shared &shared) {
   FailureOr<std::vector<Problem>> pieces = cutProblem(problem, options.pieces);
   if (failed(pieces))
     return failure();
   std::optional<runtime::cuda::PrimaryContext> context;
   if (options.device == Device::Cuda)
     context.emplace(0);
-  FailureOr<KernelPtr> kernel = loadKernel(problem, options);
+  FailureOr<KernelPtr> kernel = loadKernel(problem, options, shared);
   if (failed(kernel))
     return failure();
   std::deque<Call> calls;
@@ -344,9 +344,9 @@ FailureOr<Evaluated> runOnDevice(const Problem &problem, const Options &options,
 } // namespace
 
 FailureOr<Evaluated> taylor::run::runKernel(const Problem &problem, const Options &options,
-                                            bool withGradients) {
+                                            bool withGradients, Shared &shared) {
   try {
-    return runOnDevice(problem, options, withGradients);
+    return runOnDevice(problem, options, withGradients, shared);
   } catch (const runtime::Error &error) { // no driver, no GPU
     return fail(error.what());
   }

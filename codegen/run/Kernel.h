@@ -4,13 +4,15 @@
 #ifndef TAYLOR_CODEGEN_RUN_KERNEL_H
 #define TAYLOR_CODEGEN_RUN_KERNEL_H
 
-#include "codegen/run/Problem.h"
+#include "codegen/run/Shared.h"
 
 namespace taylor::run {
 
-/// Compiles the specification (or loads --kernel), runs forward and, where asked for, backward on the
-/// problem's inputs. A gradient that the kernels do not give has no elements.
-mlir::FailureOr<Evaluated> runKernel(const Problem &problem, const Options &options, bool withGradients);
+/// Compiles the specification (or loads --kernel, or takes what another case compiled), runs forward and,
+/// where asked for, backward on the problem's inputs. A gradient that the kernels do not give has no
+/// elements.
+mlir::FailureOr<Evaluated> runKernel(const Problem &problem, const Options &options, bool withGradients,
+                                     Shared &shared);
 
 } // namespace taylor::run
 

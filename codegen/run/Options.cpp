@@ -207,10 +207,18 @@ const std::vector<OptionRow> &optionRows() {
        "per element, is for what cancels to nearly 0",
        flag(&O::check)},
       {"references", "FOLDER",
-       "writes what a kernel in --dtype is checked by, without one: arguments, cotangents, and the "
-       "reference's\n"
-       "outputs and gradients as .npy, and contract.json with the error that each may have",
+       "writes what a kernel in --dtype is checked by, without one (or, with --check, next to the check): "
+       "arguments,\n"
+       "cotangents, and the reference's outputs and gradients as .npy, and contract.json with the error that "
+       "each may have",
        [](O &o, S t) { return o.references = t.str(), Error::success(); }},
+      {"cases", "FILE",
+       "runs each line of a file ('-': the standard input) as the arguments of one run, after those that "
+       "stand\n"
+       "next to --cases, and goes on where one fails. Cases share kernels that are compiled alike (also "
+       "where one\n"
+       "has --decode and the other has not), and those of one problem that follow each other the reference",
+       [](O &o, S t) { return o.cases = t.str(), Error::success(); }},
       {"forward-only", "", "no gradients in --check, --references and --functions", flag(&O::forwardOnly)},
       {"functions", "FILE",
        "compares @NAME.forward and @NAME.backward of a file, as taylor-opt writes them, with the\n"
@@ -284,7 +292,7 @@ const std::vector<OptionRow> &optionRows() {
 }
 
 Error validate(const Options &options) {
-  if (options.help || options.version)
+  if (options.help || options.version || !options.cases.empty())
     return Error::success();
   if (options.spec.empty() && options.functions.empty())
     return error("expected a specification, but got none; try taylor-run examples/specs/softmax.mlir "
@@ -293,8 +301,9 @@ Error validate(const Options &options) {
   if (options.check && !onKernels && !onTiles)
     return error(
         "requires --device=cpu, ptx, cuda or tile for --check: it compares kernels with the reference");
-  if (!options.references.empty() && (options.device != Device::Reference || !options.dtype))
-    return error("requires --dtype, and no other --device than reference, for --references");
+  if (!options.references.empty() &&
+      !(options.dtype && (options.device == Device::Reference || (options.check && onKernels))))
+    return error("requires --dtype, and no other --device than reference without --check, for --references");
   if (!options.references.empty() &&
       (!options.functions.empty() || !options.outputs.empty() || options.gradient || options.print))
     return error(
@@ -390,6 +399,14 @@ Expected<Options> taylor::run::parseOptions(ArrayRef<const char *> arguments) {
     if (Error failed = found->set(options, value))
       return failed;
   }
+  if (!options.cases.empty())
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      StringRef argument = arguments[i];
+      if (argument == "--cases")
+        ++i;
+      else if (!argument.starts_with("--cases="))
+        options.casesArguments.push_back(argument.str());
+    }
   if (Error failed = validate(options))
     return failed;
   return options;

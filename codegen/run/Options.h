@@ -30,7 +30,9 @@ inline bool runsKernels(Device device) {
 }
 
 struct Options {
-  std::string spec, specName, functions, kernel, target, references;
+  std::string spec, specName, functions, kernel, target, references, cases;
+  /// The arguments next to --cases, for each of its lines.
+  std::vector<std::string> casesArguments;
   Device device = Device::Reference;
   /// Sizes by axis as given; axes that are not given follow from others.
   std::map<std::string, int64_t> shape;

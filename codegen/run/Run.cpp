@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/run/Run.h"
+#include "codegen/Driver/Output.h"
 #include "codegen/Driver/Progress.h"
 #include "codegen/run/Expectation.h"
 #include "codegen/run/FunctionsCheck.h"
 #include "codegen/run/Kernel.h"
 #include "codegen/run/Npy.h"
 #include "codegen/run/Report.h"
+#include "codegen/run/Shared.h"
 #include "codegen/run/TileProgram.h"
 #include "dialect/Taylor/Parameters.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/LineIterator.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <memory>
@@ -74,10 +79,11 @@ LogicalResult runReference(SpecOp spec, const Options &options) {
   std::unique_ptr<Progress> progress = showReference();
   if (!options.references.empty()) {
     bool hasStates = options.form == "chunked" || options.form == "recurrent";
-    FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly, hasStates);
+    FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly);
     // Who compares with what is written has no eager code to draw from.
     if (failed(expectation) || failed(expectation->addDraws(*problem, !options.forwardOnly)))
       return failure();
+    expectation->setStates(hasStates);
     return expectation->write(options.references, *problem);
   }
   auto arithmetic = options.device == Device::Eager ? problem->eager() : reference::Arithmetic::exact();
@@ -105,11 +111,17 @@ ComparisonTable judgeAll(const Problem &problem, const Evaluated &evaluated, con
 
 /// Every output and gradient of the kernels against the reference, by the contract.
 LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, const Options &options,
-                          bool withGradients) {
+                          bool withGradients, Shared &shared) {
   std::unique_ptr<Progress> progress = showReference();
-  FailureOr<Expectation> expectation = Expectation::evaluate(problem, withGradients, evaluated.hasStates());
-  if (failed(expectation))
-    return failure();
+  std::optional<Expectation> expectation = shared.findExpectation(options, withGradients);
+  if (!expectation) {
+    FailureOr<Expectation> made = Expectation::evaluate(problem, withGradients);
+    if (failed(made))
+      return failure();
+    expectation = std::move(*made);
+    shared.setExpectation(options, withGradients, *expectation);
+  }
+  expectation->setStates(evaluated.hasStates());
   ComparisonTable table = judgeAll(problem, evaluated, options, *expectation);
   if (!table.passes()) {
     if (progress)
@@ -119,17 +131,19 @@ LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, const Op
     table = judgeAll(problem, evaluated, options, *expectation);
   }
   progress.reset();
+  if (!options.references.empty() && failed(expectation->write(options.references, problem)))
+    return failure();
   return success(table.print());
 }
 
-LogicalResult runKernels(SpecOp spec, const Options &options) {
+LogicalResult runKernels(SpecOp spec, const Options &options, Shared &shared) {
   FailureOr<Problem> problem = makeProblem(spec, options);
   if (failed(problem))
     return failure();
   bool withGradients = (options.gradient || options.check) && !options.forwardOnly;
   FailureOr<Evaluated> evaluated = options.device == Device::Tile
                                        ? runTilePrograms(*problem, options, withGradients)
-                                       : runKernel(*problem, options, withGradients);
+                                       : runKernel(*problem, options, withGradients, shared);
   if (failed(evaluated) || failed(report(*problem, *evaluated, options)))
     return failure();
   if (options.printForm) {
@@ -138,12 +152,10 @@ LogicalResult runKernels(SpecOp spec, const Options &options) {
       forms.push_back(function + " " + form);
     llvm::outs() << "form: " << llvm::join(forms, ", ") << "\n";
   }
-  return options.check ? checkKernel(*problem, *evaluated, options, withGradients) : success();
+  return options.check ? checkKernel(*problem, *evaluated, options, withGradients, shared) : success();
 }
 
-} // namespace
-
-LogicalResult taylor::run::run(const Options &options, MLIRContext *context) {
+LogicalResult runOne(const Options &options, MLIRContext *context, Shared &shared) {
   const std::string &path = options.spec.empty() ? options.functions : options.spec;
   FailureOr<std::unique_ptr<ModuleFile>> file = parseModule(path, context);
   if (failed(file))
@@ -166,6 +178,80 @@ LogicalResult taylor::run::run(const Options &options, MLIRContext *context) {
     return checkFunctions(separate ? *separate->module : module, *problem, options);
   }
   if (runsKernels(options.device) || options.device == Device::Tile)
-    return runKernels(*spec, options);
+    return runKernels(*spec, options, shared);
   return runReference(*spec, options);
+}
+
+/// The lines of --cases, each with the arguments that stand next to it.
+FailureOr<std::vector<Options>> readCases(const Options &options, std::vector<std::string> &lines) {
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFileOrSTDIN(options.cases);
+  if (!text)
+    return fail("requires the file of --cases, '" + options.cases + "': " + text.getError().message());
+  std::vector<Options> cases;
+  for (llvm::line_iterator line(**text, /*SkipBlanks=*/true, '#'); !line.is_at_eof(); ++line) {
+    SmallVector<StringRef> words;
+    llvm::SplitString(*line, words);
+    std::vector<std::string> arguments = options.casesArguments;
+    for (StringRef word : words)
+      arguments.push_back(word.str());
+    std::vector<const char *> pointers;
+    for (const std::string &argument : arguments)
+      pointers.push_back(argument.c_str());
+    llvm::Expected<Options> parsed = parseOptions(pointers);
+    std::string place = "in " + options.cases + ", line " + std::to_string(line.line_number()) + ": ";
+    if (!parsed)
+      return fail(place + llvm::toString(parsed.takeError()));
+    if (!parsed->cases.empty() || parsed->help || parsed->version)
+      return fail(place + "unsupported --cases, --help and --version of a case");
+    if (std::string message = checkWritten(*parsed); !message.empty())
+      return fail(place + message);
+    cases.push_back(std::move(*parsed));
+    lines.push_back(llvm::join(words, " "));
+  }
+  if (cases.empty())
+    return fail("expected the arguments of a run on each line of '" + options.cases + "', but it has none");
+  return cases;
+}
+
+LogicalResult runCases(const Options &options, MLIRContext *context) {
+  std::vector<std::string> lines;
+  FailureOr<std::vector<Options>> cases = readCases(options, lines);
+  if (failed(cases))
+    return failure();
+  Shared shared(*cases);
+  size_t failures = 0;
+  for (auto [i, one] : llvm::enumerate(*cases)) {
+    // Both streams are whole before and after each case, so that what was said is told to the right one.
+    llvm::outs() << "case " << i + 1 << " of " << cases->size() << ": " << lines[i] << "\n";
+    llvm::outs().flush();
+    bool passed = succeeded(runOne(one, context, shared));
+    failures += !passed;
+    llvm::outs() << "case " << i + 1 << (passed ? ": ok" : ": FAILED") << "\n";
+    llvm::outs().flush();
+  }
+  llvm::outs() << cases->size() - failures << " cases passed, " << failures << " failed\n";
+  return success(failures == 0);
+}
+
+} // namespace
+
+std::string taylor::run::checkWritten(const Options &options) {
+  std::vector<std::string> paths;
+  for (const auto *files : {&options.outputs, &options.gradients})
+    for (const auto &[name, path] : *files)
+      paths.push_back(path);
+  if (!options.references.empty()) {
+    if (std::error_code error = llvm::sys::fs::create_directories(options.references))
+      return "requires a folder that can be written at '" + options.references + "': " + error.message() +
+             "; name another with --references";
+    paths.push_back(options.references + "/contract.json");
+  }
+  return checkOutputs(paths);
+}
+
+LogicalResult taylor::run::run(const Options &options, MLIRContext *context) {
+  if (!options.cases.empty())
+    return runCases(options, context);
+  Shared shared(options);
+  return runOne(options, context, shared);
 }

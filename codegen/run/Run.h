@@ -8,7 +8,11 @@
 
 namespace taylor::run {
 
-/// Runs; fails after one message to stderr, or where a comparison is past what is allowed.
+/// Whether all that the options ask for can be written, before the work: a message, or nothing.
+std::string checkWritten(const Options &options);
+
+/// Runs one case, or all of --cases; fails after one message to stderr, or where a comparison is past what is
+/// allowed.
 mlir::LogicalResult run(const Options &options, mlir::MLIRContext *context);
 
 } // namespace taylor::run

@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Evaluates a specification: by the reference, or by kernels that are compared with it.
 #include "codegen/Driver/CommandLine.h"
-#include "codegen/Driver/Output.h"
 #include "codegen/Driver/Version.h"
 #include "codegen/run/Run.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "runtime/StandardStreams.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
-
-/// Whether all that the options ask for can be written: a message before the work, not behind it.
-static std::string checkWritten(const taylor::run::Options &options) {
-  std::vector<std::string> paths;
-  for (const auto *files : {&options.outputs, &options.gradients})
-    for (const auto &[name, path] : *files)
-      paths.push_back(path);
-  if (!options.references.empty()) {
-    if (std::error_code error = llvm::sys::fs::create_directories(options.references))
-      return "requires a folder that can be written at '" + options.references + "': " + error.message() +
-             "; name another with --references";
-    paths.push_back(options.references + "/contract.json");
-  }
-  return taylor::checkOutputs(paths);
-}
 
 int main(int argc, char **argv) {
   taylor::runtime::openStandardStreams();
@@ -36,7 +19,7 @@ int main(int argc, char **argv) {
     return llvm::outs() << taylor::run::helpText(), 0;
   if (options->version)
     return llvm::outs() << taylor::getVersion("taylor-run") << "\n", 0;
-  if (std::string message = checkWritten(*options); !message.empty())
+  if (std::string message = taylor::run::checkWritten(*options); !message.empty())
     return (void)taylor::run::fail(message), 1;
   mlir::DialectRegistry registry;
   registry.insert<taylor::TaylorDialect, mlir::arith::ArithDialect, mlir::math::MathDialect>();

@@ -83,10 +83,13 @@ def carried(choices, shape, cpu, ptx, reshaped, chunk):
     cuts = {max(1, min(t - 1, choices.choose(f"states.{i}", cut))) for i, cut in enumerate(([1, 2, 3, 40], [2, t // 2, t - 1]))}
     pieces = [f"--states={','.join(map(str, sorted(cuts)))}"]
     form = choices.choose("states.form", [["--form=parallel"], ["--form=chunked"] + chunk])
-    step = ["--form=recurrent"] if choices.often("recurrent.form") else ["--decode=state"]
+    recurrent = choices.often("recurrent.form")
     few = min(5, shape["t"])  # in the interpreter, a token is a loop over all features
-    return {"cpu-states": tokens(cpu, t) + pieces + form, "cpu-recurrent": forward_only(tokens(cpu, shape["t"])) + step,
-            "ptx-states": tokens(ptx, t, *MATRIX_UNITS) + pieces + form, "ptx-recurrent": forward_only(tokens(ptx, few, *MATRIX_UNITS)) + step}
+    # On a processor, the function `step` comes in one artifact with the kernels of pieces, and takes the tokens in the same pieces.
+    step = tokens(cpu, shape["t"]) + ["--form=recurrent"] if recurrent else tokens(cpu, t) + ["--decode=state"] + pieces + form
+    return {"cpu-states": tokens(cpu, t) + pieces + form, "cpu-recurrent": forward_only(step),
+            "ptx-states": tokens(ptx, t, *MATRIX_UNITS) + pieces + form,
+            "ptx-recurrent": forward_only(tokens(ptx, few, *MATRIX_UNITS)) + [["--decode=state"], ["--form=recurrent"]][recurrent]}
 
 
 def generate(seed, given=None):
@@ -121,7 +124,7 @@ def generate(seed, given=None):
         if specification.causal:
             runs |= carried(choices, shape, cpu, ptx, reshaped, chunk)
     if specification.causal and shape["t"] <= shape["u"] and choices.seldom("cache"):
-        runs["cpu-cache"] = forward_only(cpu) + ["--decode=cache"]
+        runs["cpu-cache"] = forward_only(cpu) + ["--decode=cache", "--form=parallel"]  # in one artifact with cpu-parallel
     # The interpreter takes longest: one form of each specification.
     is_read = lambda run: (specification.finite or 0) <= MOST_ORDER_PTX.get(run, 99)
     kept = choices.choose("ptx.form", [run for run in runs if run.startswith("ptx") and is_read(run)])

@@ -2,10 +2,15 @@
 """Runs taylor-run on a case and says what came of it."""
 import itertools
 import os
+import pathlib
 import re
 import signal
 import subprocess
+import sys
 from typing import NamedTuple
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
+from cases import run_cases
 
 # What the compiler and the runtime refuse with a message, and say how to mend: no failure. Each is documented where the message is.
 REFUSALS = ["unsupported chunked form: ", "unsupported recurrent form: ", "unsupported --states: ", "unsupported --decode over all keys: ", "expected weights of at most 65504, the largest number of f16",
@@ -50,6 +55,10 @@ def judge(status, output):
     return Verdict("failed", normal(message), output)
 
 
+def limited(runs, *command):
+    return ["sh", "-c", f'ulimit -S -t {SECONDS * runs}; exec "$0" "$@"', *command]
+
+
 class Judge:
     def __init__(self, bin_dir, folder):
         self.program = os.path.join(bin_dir, "taylor-run")
@@ -57,13 +66,28 @@ class Judge:
         # The interpreter reads the PTX text: no cubin.
         self.environment = os.environ | {"TAYLOR_PTXAS": "", "XDG_CACHE_HOME": os.path.join(folder, "cache")}
 
+    def run_all(self, case, runs):
+        """A verdict for each of the runs, in their order. All in one process, whose cases share kernels and the reference; those that do not pass are run
+        again, each by itself."""
+        path = os.path.join(self.folder, f"{next(self.numbers)}.mlir")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(case.text)
+        lines = [" ".join(case.runs[run]) for run in runs]
+        try:
+            results = run_cases(limited(len(runs), self.program, path), lines, env=self.environment, timeout=SECONDS_ASLEEP)
+            output = [result.output.replace(path, "FILE") for result in results]
+            return [judge(0, text) if result.passed else self.run(case, run) for run, result, text in zip(runs, results, output)]
+        except subprocess.TimeoutExpired:
+            return [self.run(case, run) for run in runs]
+        finally:
+            os.remove(path)
+
     def run(self, case, run):
         path = os.path.join(self.folder, f"{next(self.numbers)}.mlir")
         with open(path, "w", encoding="utf-8") as out:
             out.write(case.text)
         try:
-            limited = ["sh", "-c", f'ulimit -S -t {SECONDS}; exec "$0" "$@"', self.program, path, *case.runs[run]]
-            done = subprocess.run(limited, capture_output=True, text=True, errors="replace", env=self.environment, timeout=SECONDS_ASLEEP)
+            done = subprocess.run(limited(1, self.program, path, *case.runs[run]), capture_output=True, text=True, errors="replace", env=self.environment, timeout=SECONDS_ASLEEP)
             return judge(done.returncode, (done.stdout + done.stderr).replace(path, "FILE"))
         except subprocess.TimeoutExpired:
             return judge(None, "")

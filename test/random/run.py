@@ -10,6 +10,7 @@ usage: run.py [--seed=N] [--count=N | --minutes=M] [options]
   --runs=REGEX    which runs of each: cpu-parallel, cpu-chunked, cpu-states, cpu-recurrent, cpu-cache, tile-.., ptx-.. (default: all)
   --ptx-every=N   ptx runs of every Nth specification only (default: 1)
   --jobs=N        specifications at a time (default: 2)
+  --share=I/N     of --count, every Nth specification, from the Ith on (default: 0/1)
   --out=FOLDER    where shrunk failures go (default: random-failures)
   --bin=FOLDER    where taylor-run is (default: build/bin)
   --no-shrink     failures as they are
@@ -28,7 +29,7 @@ from judge import Judge
 from shrink import shrink
 
 SECONDS_BETWEEN_LINES = 20  # of progress
-DEFAULTS = {"seed": "0", "count": "50", "minutes": None, "runs": "", "ptx-every": "1", "jobs": "2", "out": "random-failures",
+DEFAULTS = {"seed": "0", "count": "50", "minutes": None, "share": "0/1", "runs": "", "ptx-every": "1", "jobs": "2", "out": "random-failures",
             "bin": "build/bin"}
 
 
@@ -50,6 +51,10 @@ def parse(arguments):
                 options[name] = float(options[name]) if name == "minutes" else int(options[name])
             except ValueError:
                 sys.exit(f"run.py: error: expected a number for --{name}, but got '{options[name]}'")
+    share, slash, shares = options["share"].partition("/")
+    if not (share.isdigit() and shares.isdigit() and int(share) < int(shares)):
+        sys.exit(f"run.py: error: expected --share=I/N with I below N, but got '{options['share']}'")
+    options["share"] = int(share), int(shares)
     return options
 
 
@@ -65,8 +70,8 @@ class Session:
 
     def check(self, seed):
         case = generate(seed)
-        for run in self.wanted(case):
-            verdict = self.judge.run(case, run)
+        wanted = self.wanted(case)
+        for run, verdict in zip(wanted, self.judge.run_all(case, wanted)):
             with self.lock:
                 counts = self.tally.setdefault(run, {"passed": 0, "refused": 0, "failed": 0})
                 counts[verdict.kind] += 1
@@ -98,7 +103,8 @@ class Session:
     def seeds(self):
         first, minutes = self.options["seed"], self.options["minutes"]
         if minutes is None:
-            yield from range(first, first + self.options["count"])
+            share, shares = self.options["share"]
+            yield from range(first + share, first + self.options["count"], shares)
             return
         end, seed = time.monotonic() + 60 * minutes, first
         while time.monotonic() < end:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # REQUIRES: compiler, torch
 # UNSUPPORTED: sanitizer
-# RUN: %python %s %source_dir %bin_dir %lib_dir %t %cc
+# SHARDS: 2
+# RUN: %python %s %source_dir %bin_dir %lib_dir %t %cc %shard
 """runtime/gpu-check: a folder is packed and its program run here, on the processor; damage is found; every message, whole."""
 import contextlib
 import io
@@ -67,6 +68,43 @@ def copy(name):
     return work / name
 
 
+def check_decoding_and_interpreter():
+    # ---- Decoding with states, token by token, held against the whole sequence.
+    pack("decode", "--targets=native,sm_80", "--types=f32", "--specs=softmax-taylor")
+    for device in ("cpu", "ptx"):
+        done = check("decode", f"--device={device}", "--only=decode$|decode ", "--no-times")
+        assert "1 cases, 1 results, 0 wrong" in done.stdout and "features: skipped" in done.stdout + done.stderr, (done.stdout, done.stderr)
+
+    # ---- Both forms beside each other, with what the compiler's costs say.
+    done = check("decode", "--device=cpu", "--only=decode$|decode ", "--times", "--minutes=100", "--out=forms.json")
+    forms = json.loads((work / "forms.json").read_text())["forms"]
+    assert {(row["direction"], row["d"], row["t"]) for row in forms} == {("forward", 16, 64), ("backward", 16, 64)}, forms
+    for row in forms:
+        assert row["setting"] == "softmax-taylor order=1, f32, deterministic" and row["features"] >= 16 and row["channels"] >= 16, row
+        assert min(row["ms"].values()) > 0 and row["measured"] > 0 and abs(row["estimated"] - row["costs"]["chunked"] / row["costs"]["parallel"]) < 1e-9, row
+    assert "softmax-taylor order=1, f32, deterministic, d = 16, backward" in done.stdout, done.stdout
+
+    # ---- The GPU's code in the interpreter, by the same program; a damaged reference is seen there too.
+    pack("ptx", "--targets=sm_80", "--types=bf16", "--specs=softmax,softmax-count-gate")
+    interpreted = check("ptx", "--device=ptx", "--quick")
+    assert "5 cases, 19 results, 0 wrong" in interpreted.stdout and "for sm_80" in interpreted.stdout, interpreted.stdout
+    features = {row["feature"]: row["verdict"] for row in json.loads((work / "ptx" / "results.json").read_text())["features"]}
+    assert features["same bits again"] == features["two at the same time"] == "ok", features
+    case = next(c for c in json.loads((work / "ptx" / "pack.json").read_text())["cases"] if c["quick"])
+    stored = load(work / "ptx" / case["file"])
+    stored["output:o"].view(-1)[0] += 2 * case["contract"]["output:o"]["allowed"]
+    save(stored, work / "ptx" / case["file"])
+    check("ptx", "--device=ptx", "--quick", status=1)
+    rows = json.loads((work / "ptx" / "results.json").read_text())["checks"]
+    assert [(row["case"], row["slot"]) for row in rows if row["verdict"] != "ok"] == [(case["name"], "output:o")], rows
+    refused(check("ptx", "--device=cpu", status=2), "expected a folder with code for --device=cpu, but it was packed for sm_80; ./gpu-check.sh --targets=native makes one")
+
+
+# Two parts: what follows, of a processor; decoding, forms and the interpreter.
+if sys.argv[6] == "1/2":
+    check_decoding_and_interpreter()
+    sys.exit()
+
 # ---- All right: two specifications, one of them with learned weights.
 packed = pack("good", "--targets=native", "--types=bf16,f32", "--specs=softmax,softmax-count-layernorm")
 assert "5 artifacts, 9 cases, 0 not compiled" in packed.stdout, packed.stdout
@@ -85,36 +123,6 @@ assert {row["contender"] for row in results["skipped"]} == {"SDPA cuDNN", "FlexA
 assert "forward, d = 64, causal, bf16: milliseconds (times as fast as SDPA flash)" in done.stdout and "9 cases, 41 results, 0 wrong" in done.stdout, done.stdout
 quick = check("good", "--device=cpu", "--quick", "--only=^softmax", "--out=quick.json")
 assert "5 cases, 21 results, 0 wrong" in quick.stdout and not json.loads((work / "quick.json").read_text())["times"], quick.stdout
-
-# ---- Decoding with states, token by token, held against the whole sequence.
-pack("decode", "--targets=native,sm_80", "--types=f32", "--specs=softmax-taylor")
-for device in ("cpu", "ptx"):
-    done = check("decode", f"--device={device}", "--only=decode$|decode ", "--no-times")
-    assert "1 cases, 1 results, 0 wrong" in done.stdout and "features: skipped" in done.stdout + done.stderr, (done.stdout, done.stderr)
-
-# ---- Both forms beside each other, with what the compiler's costs say.
-done = check("decode", "--device=cpu", "--only=decode$|decode ", "--times", "--minutes=100", "--out=forms.json")
-forms = json.loads((work / "forms.json").read_text())["forms"]
-assert {(row["direction"], row["d"], row["t"]) for row in forms} == {("forward", 16, 64), ("backward", 16, 64)}, forms
-for row in forms:
-    assert row["setting"] == "softmax-taylor order=1, f32, deterministic" and row["features"] >= 16 and row["channels"] >= 16, row
-    assert min(row["ms"].values()) > 0 and row["measured"] > 0 and abs(row["estimated"] - row["costs"]["chunked"] / row["costs"]["parallel"]) < 1e-9, row
-assert "softmax-taylor order=1, f32, deterministic, d = 16, backward" in done.stdout, done.stdout
-
-# ---- The GPU's code in the interpreter, by the same program; a damaged reference is seen there too.
-pack("ptx", "--targets=sm_80", "--types=bf16", "--specs=softmax,softmax-count-gate")
-interpreted = check("ptx", "--device=ptx", "--quick")
-assert "5 cases, 19 results, 0 wrong" in interpreted.stdout and "for sm_80" in interpreted.stdout, interpreted.stdout
-features = {row["feature"]: row["verdict"] for row in json.loads((work / "ptx" / "results.json").read_text())["features"]}
-assert features["same bits again"] == features["two at the same time"] == "ok", features
-case = next(c for c in json.loads((work / "ptx" / "pack.json").read_text())["cases"] if c["quick"])
-stored = load(work / "ptx" / case["file"])
-stored["output:o"].view(-1)[0] += 2 * case["contract"]["output:o"]["allowed"]
-save(stored, work / "ptx" / case["file"])
-check("ptx", "--device=ptx", "--quick", status=1)
-rows = json.loads((work / "ptx" / "results.json").read_text())["checks"]
-assert [(row["case"], row["slot"]) for row in rows if row["verdict"] != "ok"] == [(case["name"], "output:o")], rows
-refused(check("ptx", "--device=cpu", status=2), "expected a folder with code for --device=cpu, but it was packed for sm_80; ./gpu-check.sh --targets=native makes one")
 
 # ---- A result that is wrong: one element of a stored gradient, in one case.
 folder = copy("damaged")

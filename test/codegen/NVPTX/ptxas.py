@@ -1,7 +1,8 @@
 # Machine code of specifications (all of them under ./test.sh --full), and of one with a function of every score, in the tile sizes that the compiler chooses: ptxas takes it,
 # keeps it in registers and has no advice.
 # REQUIRES: taylorc, ptxas
-# RUN: env TAYLOR_PTXAS=%ptxas %python %s %spec_dir %S/../../passes/Inputs/soft-cap.mlir %full
+# SHARDS: 2
+# RUN: env TAYLOR_PTXAS=%ptxas %python %s %spec_dir %S/../../passes/Inputs/soft-cap.mlir %full %shard
 import concurrent.futures
 import json
 import pathlib
@@ -13,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
 from specifications import select
 
 folder, extra, full = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3] == "1"
+share, shares = map(int, sys.argv[4].split("/"))
 SPILLS, ROW_SPILLS = 64, 80  # bytes per thread that a kernel with a loop over pairs, or without, may store, and as many that it may load
 # Numbers per lag beside two accumulators per key, d = 128; two sums, of which each has queries of its own, d = 64; a tile of the state, the features
 # of a group and those sums beside them, once per token.
@@ -91,10 +93,11 @@ problems += [(folder / "linear-relu.mlir", "bf16", channels, "--form=chunked") f
 problems += [(folder / "softmax-taylor.mlir", "bf16", channels, "--form=chunked", "--set=order=2") for channels in (64, 128)]
 problems.append((folder / "softmax-taylor.mlir", "bf16", 64, "--decode=state", "--set=order=2"))
 faults, compiled = [], 0
+problems = problems[share::shares]
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for problem, report in zip(problems, pool.map(compile_report, problems)):
         if report:
             compiled += 1
             faults += find_faults(problem, report)
-assert compiled >= 3 * len(specs), compiled
+assert compiled >= 3 * len(specs) // shares, compiled
 sys.exit("\n".join(faults) or 0)

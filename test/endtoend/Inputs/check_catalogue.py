@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: check_catalogue.py DEVICE PART FULL BIN_DIR SPEC_DIR FOLDER: the specifications of one part of catalogue.py or beyond.py (or of one of the two)
+"""usage: check_catalogue.py DEVICE PART FULL BIN_DIR SPEC_DIR FOLDER [SHARE]: the specifications of one part of catalogue.py or beyond.py (or of one of the two)
 on the cover of its table below for the device. In each case the fp64 reference, its outputs and the gradients of every argument, against the PyTorch
 formula; and the kernels compiled for the device (cpu, ptx) against the reference. PART forms: the kernels alone, in the forms that states have (the
-reference knows no forms)."""
+reference knows no forms). SHARE, as in 0/3: the first third of the specifications."""
+import itertools
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 
 import numpy as np
@@ -15,6 +15,9 @@ import torch
 from beyond import BEYOND, SETTINGS
 from catalogue import CATALOGUE, CAUSAL_ONLY, NORMS_OVER_HEADS, ORDERS, STATES
 from cover import cover
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from cases import run_cases
 
 CPU = {
     "spec": [name for rows in CATALOGUE.values() for name in rows],
@@ -63,10 +66,10 @@ PTX_FORMS = {
     "scale": ["1"],
 }
 # By device: the tables; of how many factors all combinations of levels occur, by default and in the full run. ONCE: one case per specification, which
-# together have as many combinations of two as they have room for.
-ONCE = 0
+# together have as many combinations of two as they have room for. KERNELS: few kernels, and several problems for each.
+ONCE, KERNELS = 0, 1
 TABLES = {
-    "cpu": {"catalogue": (CPU, 2, 3), "forms": (CPU_FORMS, 2, 3), "beyond": (CPU_BEYOND, 2, 3)},
+    "cpu": {"catalogue": (CPU, KERNELS, 3), "forms": (CPU_FORMS, 2, 3), "beyond": (CPU_BEYOND, KERNELS, 3)},
     "ptx": {"catalogue": (PTX, ONCE, 2), "forms": (PTX_FORMS, 2, 3), "beyond": (PTX_BEYOND, ONCE, 2)},
 }
 COLLECTIONS = {"catalogue": CATALOGUE, "beyond": BEYOND, "forms": {}}
@@ -142,30 +145,58 @@ def check_precision(device, case, table):
     return problems
 
 
-def check(device, case, formula, bin_dir, spec_dir, folder):
-    shutil.rmtree(folder, ignore_errors=True)
+def few_kernels(table, possible):
+    """Cases in which each specification has each type, mask and order, and each number of tokens, heads and scale, but not each number of channels: these
+    occur with every type, mask and order, and with other specifications. A kernel is compiled for its channels, type, mask and order, and compiling takes longest;
+    so each specification has as few kernels as that takes, and its problems are spread over them."""
+    run = {name: table[name] for name in ("tokens", "heads", "scale")}
+    kernels = cover({name: levels for name, levels in table.items() if name not in run}, 2, possible, apart=[("spec", "d"), ("spec", "e")])
+    cases = []
+    for i, spec in enumerate(table["spec"]):
+        own = [case for case in kernels if case["spec"] == spec]
+        for j in range(max(len(own), *map(len, run.values()))):
+            # One level further in each factor from case to case, and from specification to specification; where that is not allowed, the next that is.
+            places = itertools.product(*(range(len(levels)) for levels in reversed(run.values())))
+            for places in itertools.product((j, *range(len(own))), places):
+                chosen = {name: levels[(j + k + i * (n + 1)) % len(levels)] for n, ((name, levels), k) in enumerate(zip(run.items(), reversed(places[1])))}
+                case = {**own[(places[0] + i // 2) % len(own)], **chosen}
+                if possible(case):
+                    cases.append({name: case[name] for name in table})
+                    break
+    return cases
+
+
+def arguments(case):
     (t, u), (b, h, g), d = case["tokens"], case["heads"], case["d"]
     e = d if case["e"] == "same" else case["e"]
-    line = [f"{bin_dir}/taylor-run", f"{spec_dir}/{case['spec']}.mlir", f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", "--threads=1",
-            f"--dtype={case['dtype']}", f"--mask={case['mask']}", f"--scale={case['scale']}", f"--seed={t + d}"]
-    line += [f"--set={name}={value}" for name, value in settings(case).items()]
-    kernels = [f"--device={device}", "--check", "--poison"]
-    problems = []
-    for what in [kernels + FORMS[case["form"]]] if "form" in case else [[f"--references={folder}"], kernels]:
-        run = subprocess.run(line + what, capture_output=True, text=True)
-        if run.returncode:
-            problems.append(f"{run.stdout[-2000:]}{run.stderr[-2000:]}")
-        elif "form" in case and case["scale"] == "1":
-            problems += check_precision(device, case, run.stdout)
-    if (folder / "contract.json").exists():
-        problems += check_reference(case, formula, folder)
-    if problems:
-        print("\n".join([" ".join(line), *problems]), flush=True)
-    return not problems
+    line = [f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", f"--dtype={case['dtype']}", f"--mask={case['mask']}", f"--scale={case['scale']}", f"--seed={t + d}"]
+    return line + [f"--set={name}={value}" for name, value in settings(case).items()] + FORMS.get(case.get("form"), [])
+
+
+def check(device, cases, formulas, bin_dir, spec_dir, folder):
+    """How many of them pass."""
+    shutil.rmtree(folder, ignore_errors=True)
+    command = [f"{bin_dir}/taylor-run", f"--device={device}", "--check", "--poison", "--threads=1"]
+    lines = [[f"{spec_dir}/{case['spec']}.mlir", *arguments(case)] for case in cases]
+    written = [[f"--references={folder / str(i)}"] if "form" not in case else [] for i, case in enumerate(cases)]
+    results = run_cases(command, [" ".join(line + more) for line, more in zip(lines, written)])
+    passed = 0
+    for i, (case, line, result) in enumerate(zip(cases, lines, results)):
+        problems = [] if result.passed else [result.output[-4000:]]
+        if result.passed and "form" in case and case["scale"] == "1":
+            problems += check_precision(device, case, result.output)
+        if (folder / str(i) / "contract.json").exists():
+            problems += check_reference(case, formulas[case["spec"]], folder / str(i))
+        if problems:
+            print("\n".join([" ".join(command + line), *problems]), flush=True)
+        passed += not problems
+    shutil.rmtree(folder, ignore_errors=True)
+    return passed
 
 
 def main():
     device, part, full, bin_dir, spec_dir, folder = sys.argv[1:7]
+    share, shares = map(int, sys.argv[7].split("/")) if len(sys.argv) > 7 else (0, 1)
     torch.set_num_threads(1)
     formulas = {name: formula for parts in COLLECTIONS.values() for rows in parts.values() for name, formula in rows.items()}
     root = pathlib.Path(spec_dir)
@@ -175,9 +206,12 @@ def main():
     table, strength, full_strength = TABLES[device][collection]
     strength = full_strength if full == "1" else strength
     possible = allowed_forms if collection == "forms" else allowed
-    cases = cover(table, 2, possible, once="spec") if strength == ONCE else cover(table, strength, possible)
+    cases = cover(table, 2, possible, once="spec") if strength == ONCE else few_kernels(table, possible) if strength == KERNELS else cover(table, strength, possible)
     cases = [case for case in cases if part == collection or case["spec"] in COLLECTIONS[collection][part]]
-    passed = sum(check(device, case, formulas[case["spec"]], bin_dir, spec_dir, pathlib.Path(folder)) for case in cases)
+    mine = sorted({case["spec"] for case in cases})[share::shares]
+    # Those of one kernel, and of one problem, stand together.
+    cases = sorted((case for case in cases if case["spec"] in mine), key=lambda case: [str(case[name]) for name in table])
+    passed = check(device, cases, formulas, bin_dir, spec_dir, pathlib.Path(folder))
     print(f"{device} {part}: {passed} passed, {len(cases) - passed} failed")
     return 0 if cases and passed == len(cases) else 1
 

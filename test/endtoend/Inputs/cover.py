@@ -3,12 +3,15 @@
 import itertools
 
 
-def cover(factors, strength, allowed=lambda case: True, once=None):
+def cover(factors, strength, allowed=lambda case: True, once=None, apart=()):
     """factors: {name: [levels]}; allowed judges partial cases too (missing factors may be anything). Deterministic, greedy.
-    once: a factor of which each level has one case; what occurs is then as much as these have room for."""
+    once: a factor of which each level has one case; what occurs is then as much as these have room for.
+    apart: groups of factors whose combinations need not occur."""
     names = list(factors)
     missing = {}
     for group in itertools.combinations(names, strength):
+        if any(set(pair) <= set(group) for pair in apart):
+            continue
         for levels in itertools.product(*(factors[n] for n in group)):
             combination = dict(zip(group, levels))
             if allowed(combination):

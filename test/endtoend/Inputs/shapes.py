@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """usage: shapes.py DEVICE SPEC FULL BIN_DIR SPEC_DIR: the kernels of one specification on a device (cpu, ptx) against the reference,
 outputs and all gradients, on its share of a pairwise (FULL=1: three-way) cover of the device's table below."""
-import subprocess
+import pathlib
 import sys
 
 from cover import cover
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from cases import run_cases
 
 SPECS = ["softmax", "softmax-norm-l2", "softmax-count-gate", "softmax-count-layernorm", "linear-relu", "decay-gates",
          "softmax-taylor"]
@@ -44,14 +47,13 @@ def allowed(case):
     return not (case.get("spec") == "softmax-taylor" and case.get("scale") == "8")
 
 
-def command(device, case, bin_dir, spec_dir):
+def arguments(case):
     t, (b, h, g), d = case["t"], case["heads"], case["d"]
     u = {"same": t, "more": t + 65, "fewer": max(1, t // 2)}[case["u"]]
     e = d if case["e"] == "same" else case["e"]
     dtype = ["--dtype=f32", "--f32-products=tf32"] if case["dtype"] == "tf32" else [f"--dtype={case['dtype']}"]
-    return [f"{bin_dir}/taylor-run", f"{spec_dir}/{case['spec']}.mlir", f"--device={device}", "--check", "--poison", "--threads=1",
-            f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", *dtype, f"--mask={case['mask']}",
-            f"--layout={case['layout']}", f"--scale={case['scale']}", f"--seed={t + d}"]
+    return " ".join([f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", *dtype, f"--mask={case['mask']}", f"--layout={case['layout']}",
+                     f"--scale={case['scale']}", f"--seed={t + d}"])
 
 
 def main():
@@ -59,13 +61,13 @@ def main():
     refused = lambda case: device == "ptx" and case.get("dtype") == "f16" and case.get("spec") in UNBOUNDED
     possible = lambda case: allowed(case) and not refused(case)
     cases = [c for c in cover(TABLES[device], 3 if full == "1" else 2, possible) if c["spec"] == spec]
+    command = [f"{bin_dir}/taylor-run", f"{spec_dir}/{spec}.mlir", f"--device={device}", "--check", "--poison", "--threads=1"]
+    lines = [arguments(case) for case in cases]
     failures = 0
-    for case in cases:
-        line = command(device, case, bin_dir, spec_dir)
-        run = subprocess.run(line, capture_output=True, text=True)
-        if run.returncode:
+    for line, result in zip(lines, run_cases(command, lines)):
+        if not result.passed:
             failures += 1
-            print(f"{' '.join(line)}\n{run.stdout[-2000:]}{run.stderr[-2000:]}", flush=True)
+            print(f"{' '.join(command)} {line}\n{result.output[-4000:]}", flush=True)
     print(f"{device} {spec}: {len(cases) - failures} passed, {failures} failed")
     return 1 if failures or not cases else 0
 

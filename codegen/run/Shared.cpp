@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/run/Shared.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace taylor;
+using namespace taylor::run;
+
+namespace {
+
+/// Options as text, each after its name: equal where the options are.
+class Key {
+public:
+  template <typename T> Key &add(llvm::StringRef name, const T &value) {
+    stream << name << '=' << value << '\n';
+    return *this;
+  }
+  template <typename T> Key &addAll(llvm::StringRef name, const std::map<std::string, T> &values) {
+    for (auto &[of, value] : values)
+      stream << name << ':' << of << '=' << value << '\n';
+    return *this;
+  }
+  std::string take() { return std::move(text); }
+
+private:
+  std::string text;
+  llvm::raw_string_ostream stream{text};
+};
+
+/// Both of these: the specification as it is compiled and evaluated.
+void start(Key &key, const Options &options) {
+  key.add("spec", options.spec).add("name", options.specName).addAll("set", options.parameters);
+  key.add("mask", options.mask).add("documents", options.documents);
+  key.add("dtype", nameOf(options.dtype.value_or(Dtype::F32))).add("f32", options.f32Products);
+}
+
+/// What taylorc is called with, without --decode.
+std::string kernelKey(const Options &options) {
+  auto size = [&](const char *axis) {
+    auto it = options.shape.find(axis);
+    return it == options.shape.end() ? int64_t(-1) : it->second;
+  };
+  Key key;
+  start(key, options);
+  key.add("d", size("d"))
+      .add("e", size("e"))
+      .add("inputs", options.inputs.size())
+      .addAll("input", options.inputs);
+  key.add("device", static_cast<int>(options.device)).add("target", options.target);
+  key.add("bf16", options.bf16Products).add("form", options.form).add("chunk", options.chunk);
+  key.add("states", !options.pieces.empty());
+  return key.take();
+}
+
+/// What the reference and eager code are given.
+std::string problemKey(const Options &options, bool withGradients) {
+  Key key;
+  start(key, options);
+  key.addAll("shape", options.shape).addAll("input", options.inputs).addAll("cotangent", options.cotangents);
+  key.add("offset", options.offset.has_value()).add("at", options.offset.value_or(0));
+  key.add("seed", options.seed).add("scale", llvm::bit_cast<uint64_t>(options.scale));
+  key.add("gradients", withGradients);
+  return key.take();
+}
+
+} // namespace
+
+Shared::Shared(llvm::ArrayRef<Options> cases) {
+  for (const Options &options : cases)
+    if (!options.decode.empty())
+      decodes.emplace(kernelKey(options), options.decode);
+}
+
+std::string Shared::decodeOf(const Options &options) const {
+  auto it = decodes.find(kernelKey(options));
+  return options.decode.empty() && it != decodes.end() ? it->second : options.decode;
+}
+
+KernelPtr Shared::findKernel(const Options &options) const {
+  auto it = kernels.find(kernelKey(options) + decodeOf(options));
+  return it == kernels.end() ? nullptr : it->second;
+}
+
+void Shared::addKernel(const Options &options, KernelPtr kernel) {
+  kernels.emplace(kernelKey(options) + decodeOf(options), std::move(kernel));
+}
+
+std::optional<Expectation> Shared::findExpectation(const Options &options, bool withGradients) const {
+  return problemKey(options, withGradients) == problem ? expectation : std::nullopt;
+}
+
+void Shared::setExpectation(const Options &options, bool withGradients, const Expectation &given) {
+  problem = problemKey(options, withGradients);
+  expectation = given;
+}

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""lit's formats of tests, with two things more: a test file may be several tests (SHARDS), and each test's processor seconds are written
+down and bounded."""
+import json
+import os
+import re
+import resource
+
+import lit.formats
+import lit.Test
+import lit.TestRunner
+
+# A test that takes longer fails, except under ./test.sh --full and with sanitizers. Of a processor: what else the machine does is no fault
+# of the test. What sleeps is ended by lit's own limit.
+SECONDS = 120
+
+SHARD = re.compile(r"(.*)\.(\d+)of(\d+)")
+
+
+def read_shards(path):
+    """The number after `SHARDS:` in the first lines of a test, or 1."""
+    with open(path, encoding="utf-8", errors="replace") as f:
+        head = f.read(4000)
+    found = re.search(r"^\W*SHARDS: (\d+)$", head, re.M)
+    return int(found[1]) if found else 1
+
+
+class ShardTest(lit.Test.Test):
+    """One of several tests of a file: `decode.py.2of4` of `decode.py`. Its RUN lines take %shard, here 1/4."""
+
+    def __init__(self, suite, path_in_suite, config):
+        self.source, shard, shards = SHARD.fullmatch(path_in_suite[-1]).groups()
+        self.shard = f"{int(shard) - 1}/{shards}"
+        super().__init__(suite, path_in_suite, config)
+
+    def getSourcePath(self):
+        return self.suite.getSourcePath((*self.path_in_suite[:-1], self.source))
+
+
+def processor_seconds():
+    """Of all processes that this one waited for, and those that they waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measured(execute, test, lit_config):
+    """Runs one test and appends its line to test-times.jsonl of the build folder. A worker of lit runs one test at a time, so what its
+    processes used is what the test used, however busy the machine is."""
+    before = processor_seconds()
+    result = execute(test, lit_config)
+    if not isinstance(result, lit.Test.Result):
+        result = lit.Test.Result(*result)
+    seconds = processor_seconds() - before
+    line = json.dumps({"name": test.getFullName(), "code": result.code.name, "seconds": round(seconds, 3)})
+    # One write of a short line to a file that is open for appending is not torn.
+    with open(os.path.join(test.config.taylor_build, "test-times.jsonl"), "a", encoding="utf-8") as f:
+        f.write(line + "\n")
+    limit = test.config.taylor_seconds
+    if limit and seconds > limit and not result.code.isFailure:
+        return lit.Test.Result(lit.Test.FAIL, f"expected at most {limit} s of a processor, but it took {seconds:.0f} s: make it faster, divide it "
+                               f"(SHARDS), or move a part of it under ./test.sh --full (test/README.md)\n{result.output}")
+    return result
+
+
+class ShellTest(lit.formats.ShTest):
+    def getTestsForPath(self, suite, path_in_suite, lit_config, config):
+        name = path_in_suite[-1]
+        for test in super().getTestsForPath(suite, path_in_suite, lit_config, config):
+            shards = read_shards(suite.getSourcePath(path_in_suite))
+            if shards == 1:
+                yield test
+            for shard in range(1, shards + 1) if shards > 1 else ():
+                yield ShardTest(suite, (*path_in_suite[:-1], f"{name}.{shard}of{shards}"), config)
+
+    def run(self, test, lit_config):
+        more = [("%shard", getattr(test, "shard", "0/1"))]
+        return lit.TestRunner.executeShTest(test, lit_config, self.execute_external, more)
+
+    def execute(self, test, lit_config):
+        return measured(self.run, test, lit_config)
+
+
+class UnitTest(lit.formats.GoogleTest):
+    def execute(self, test, lit_config):
+        return measured(super().execute, test, lit_config)
