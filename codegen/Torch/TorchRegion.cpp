@@ -86,7 +86,8 @@ std::optional<BinaryOperator> getBinaryOperator(Operation *op) {
 
 class RegionPrinter {
 public:
-  RegionPrinter(TorchScope &scope, ArrayRef<StringRef> axes) : scope(scope), axes(axes) {}
+  RegionPrinter(TorchScope &scope, ArrayRef<StringRef> axes, FillPart fillPart)
+      : scope(scope), axes(axes), fillPart(fillPart) {}
 
   FailureOr<SmallVector<TorchText>> print(Region &region, ArrayRef<TorchText> arguments) {
     Block &block = region.front();
@@ -95,7 +96,7 @@ public:
                             ? text
                             : scope.assign("x", text);
     for (Operation &op : block.without_terminator()) {
-      FailureOr<TorchText> text = printOperation(&op);
+      FailureOr<TorchText> text = printPart(&op);
       if (failed(text))
         return failure();
       Value result = op.getResult(0);
@@ -110,6 +111,20 @@ public:
   }
 
 private:
+  FailureOr<TorchText> printPart(Operation *op) {
+    if (!fillPart)
+      return printOperation(op);
+    llvm::DenseMap<Value, TorchText> before;
+    for (Value operand : op->getOperands())
+      before[operand] = texts[operand];
+    for (auto &[operand, text] : before)
+      texts[operand] = fillPart(op, operand, text);
+    FailureOr<TorchText> text = printOperation(op);
+    for (auto &[operand, own] : before)
+      texts[operand] = own;
+    return failed(text) ? text : fillPart(op, op->getResult(0), *text);
+  }
+
   FailureOr<TorchText> printOperation(Operation *op) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       return printConstant(constant);
@@ -261,13 +276,14 @@ private:
 
   TorchScope &scope;
   ArrayRef<StringRef> axes;
+  FillPart fillPart;
   llvm::DenseMap<Value, TorchText> texts;
 };
 
 } // namespace
 
 FailureOr<SmallVector<TorchText>> taylor::printRegion(TorchScope &scope, Region &region,
-                                                      ArrayRef<TorchText> arguments,
-                                                      ArrayRef<StringRef> axes) {
-  return RegionPrinter(scope, axes).print(region, arguments);
+                                                      ArrayRef<TorchText> arguments, ArrayRef<StringRef> axes,
+                                                      FillPart fillPart) {
+  return RegionPrinter(scope, axes, fillPart).print(region, arguments);
 }
