@@ -18,13 +18,13 @@ bool isConstant(Value value, double wanted) {
   return number && number.getValueAsDouble() == wanted;
 }
 
-/// select(0 < x, x, 0): what the formula relu(x) stands for.
+/// select(x <= 0, 0, x): what the formula relu(x) stands for.
 Value matchRelu(arith::SelectOp select) {
   auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
-  bool matches = compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
-                 isConstant(compare.getLhs(), 0) && compare.getRhs() == select.getTrueValue() &&
-                 isConstant(select.getFalseValue(), 0);
-  return matches ? select.getTrueValue() : Value();
+  bool matches = compare && compare.getPredicate() == arith::CmpFPredicate::OLE &&
+                 isConstant(compare.getRhs(), 0) && compare.getLhs() == select.getFalseValue() &&
+                 isConstant(select.getTrueValue(), 0);
+  return matches ? select.getFalseValue() : Value();
 }
 
 /// The aten operator of the same name and meaning, of one argument.

@@ -236,7 +236,7 @@ FailureOr<Evaluated> taylor::reference::evaluateMap(MapOp op, ArrayRef<Operand> 
 
 namespace {
 
-/// max: what the largest terms get; ties share equally.
+/// max: what the largest terms get; ties share equally. Where it is a NaN, it has no derivative at any term.
 std::vector<Array> pullbackMax(Body &body, const Array &result, const Array &cotangent) {
   Walk walk(result.shape, body.loop);
   Array ties(result.shape);
@@ -247,6 +247,8 @@ std::vector<Array> pullbackMax(Body &body, const Array &result, const Array &cot
   const Rounding &rounding = body.environment.arithmetic.value;
   return body.pullbackAll([&](ArrayRef<int64_t> point) -> Real {
     int64_t at = walk(point);
+    if (std::isnan(result.values[at]) && cotangent.values[at] != 0)
+      return result.values[at];
     return body.evaluate(point) == result.values[at] ? rounding(cotangent.values[at] / ties.values[at]) : 0;
   });
 }
@@ -274,7 +276,7 @@ FailureOr<Evaluated> taylor::reference::evaluateReduce(ReduceOp op, ArrayRef<Ope
     Real value = body->evaluate(point);
     Real &sum = result.values[at];
     if (kind == Reduction::Max)
-      sum = terms.values[at] == 0 ? value : std::max(sum, value);
+      sum = terms.values[at] == 0 || std::isnan(value) || value > sum ? value : sum;
     else
       accumulate(sum, value, environment.arithmetic.accumulator);
     terms.values[at] += 1;
