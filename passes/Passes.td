@@ -171,7 +171,8 @@ def RecurrencesToPairwisePass : Pass<"taylor-recurrences-to-pairwise"> {
     `rows(w)`. The count of a causal or bidirectional mask is a formula of the position; with `visible` it is `rows(1.0)`.
     A single `taylor.recurrence` without a state is the sum of one order.
 
-    Every map and reduction that depends on a sum, also on one that the specification writes as `taylor.pairwise`, gets the guard `live(%count)`: rows that see no key give 0. Such rows are no terms of
+    Every map and reduction that depends on a sum, also on one that the specification writes as `taylor.pairwise`, gets the guard `live(%count)`: rows that see no key give 0. Where it joins sums with different
+    masks, the guard is the largest of their counts, and a function of some of them alone becomes a map with its own guard (dialect/Taylor/README.md, "Empty sums"). Dead rows are no terms of
     a scan over tokens or of a maximum over heads: its formula becomes a guarded map, and a maximum reads minus infinity where a count is 0.
     What mixes tokens (a scan, a convolution, another sum over keys) is itself alive; what reduces heads is dead where all of them are.
 

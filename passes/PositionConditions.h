@@ -23,16 +23,6 @@ std::optional<llvm::SmallVector<PositionCondition, 2>> readPositions(mlir::arith
 /// positions, which all hold (`causal`: u <= t too), exclude. False where it is not known.
 bool hideEveryPair(mlir::ValueRange conditions, bool causal);
 
-/// The keys that a query sees: those where `condition` holds (null: all), with u <= t where `causal`.
-struct VisibleKeys {
-  mlir::Value condition;
-  bool causal = false;
-};
-
-/// A position at which a query sees no key by `hidden`, however many there are, and one up to its own by
-/// `seen`. None where there is none, or it is not known.
-std::optional<int64_t> findRowOfOneMask(VisibleKeys hidden, VisibleKeys seen);
-
 } // namespace taylor
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
-#include "passes/PositionConditions.h"
+#include "dialect/Taylor/EmptySums.h"
 #include "passes/ScalarRanges.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,11 +50,68 @@ template <typename Op> void leaveOutDead(Op op, ArrayType domain, ArrayRef<Value
 
 /// The formula's points: of a reduction, before it reduces.
 ArrayType domainOf(Operation *op) {
-  if (auto map = dyn_cast<MapOp>(op))
-    return map.getResult().getType();
+  if (isa<MapOp, ScanOp>(op))
+    return cast<ArrayType>(op->getResult(0).getType());
   auto reduce = cast<ReduceOp>(op);
   return joinAxes(reduce.getArrays(), reduce.getResult().getType().getElementType(),
                   indexedAxes(reduce.getBody()));
+}
+
+/// A map of what a scalar of an operation's formula is made of.
+template <typename Op> MapOp buildPart(Op op, Value scalar, ArrayType domain) {
+  Block &block = op.getBody().front();
+  llvm::SetVector<Value> made = collectScalars(scalar);
+  SmallVector<Value> arrays;
+  SmallVector<BlockArgument> arguments;
+  for (BlockArgument argument : block.getArguments())
+    if (made.contains(argument)) {
+      arguments.push_back(argument);
+      arrays.push_back(op.getArrays()[argument.getArgNumber()]);
+    }
+  llvm::SmallDenseSet<StringRef> axes;
+  for (Value array : arrays)
+    for (StringAttr axis : arrayTypeOf(array).getAxes())
+      axes.insert(axis == "g" && domain.has("h") ? StringRef("h") : axis.getValue());
+  for (Value part : made)
+    if (Operation *from = part.getDefiningOp(); isa_and_nonnull<IndexOp>(from))
+      axes.insert(cast<IndexOp>(from).getAxis());
+  SmallVector<StringRef> absent;
+  for (StringAttr axis : domain.getAxes())
+    if (!axes.contains(axis.getValue()))
+      absent.push_back(axis.getValue());
+  OpBuilder builder(op);
+  Value array = buildMap(
+      builder, scalar.getLoc(), arrays, {},
+      [&](OpBuilder &b, Location, ValueRange x) {
+        IRMapping values;
+        for (auto [argument, now] : llvm::zip_equal(arguments, x))
+          values.map(Value(argument), now);
+        return cloneScalar(b, scalar, values);
+      },
+      domain.without(absent).clone(scalar.getType()));
+  return array.getDefiningOp<MapOp>();
+}
+
+/// Scalars of a formula that nothing uses, and arrays that it then does not read.
+template <typename Op> void dropUnused(Op op) {
+  Block &block = op.getBody().front();
+  SmallVector<Operation *> scalars =
+      llvm::map_to_vector(block.without_terminator(), [](Operation &scalar) { return &scalar; });
+  for (Operation *scalar : llvm::reverse(scalars))
+    if (scalar->use_empty())
+      scalar->erase();
+  SmallVector<StringRef> indexed = indexedAxes(op.getBody());
+  Type real = realTypeOf(op.getContext(), op.getArrays().getTypes());
+  for (int64_t i = op.getArrays().size() - 1; i >= 0; --i) {
+    SmallVector<Value> rest(op.getArrays());
+    rest.erase(rest.begin() + i);
+    if (!block.getArgument(i).use_empty() ||
+        realTypeOf(op.getContext(), ValueRange(rest).getTypes()) != real ||
+        joinAxes(rest, real, indexed) != joinAxes(op.getArrays(), real, indexed))
+      continue;
+    block.eraseArgument(i);
+    op.getArraysMutable().erase(i);
+  }
 }
 
 /// Whether a value, which stands behind `op`, is made of results of it.
@@ -84,116 +141,163 @@ void hoist(Value value, Operation *op) {
 } // namespace
 
 void RowGuards::start(Value value, Value count) {
-  counts[value].insert(count);
-  if (auto sums = value.getDefiningOp<PairwiseOp>()) {
-    // Sums of one mask have a count each.
-    Value &known = countOfSums[sums];
-    known = count;
-    for (auto &[other, ofOther] : countOfSums)
-      if (other != sums &&
-          OperationEquivalence::isEquivalentTo(count.getDefiningOp(), ofOther.getDefiningOp(),
-                                               OperationEquivalence::IgnoreLocations))
-        known = ofOther;
-  }
+  auto *known = llvm::find_if(distinctCounts, [&](Value other) {
+    return OperationEquivalence::isEquivalentTo(count.getDefiningOp(), other.getDefiningOp(),
+                                                OperationEquivalence::IgnoreLocations);
+  });
+  if (known != distinctCounts.end())
+    count = *known;
+  else
+    distinctCounts.push_back(count);
+  sums[value].counts.insert(count);
+  if (auto pairs = value.getDefiningOp<PairwiseOp>())
+    countOfSums[pairs] = count;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+void RowGuards::Sums::add(const Sums &other) {
+  counts.insert_range(other.counts);
+  everywhere |= other.everywhere;
+}
+
+bool RowGuards::Sums::operator==(const Sums &other) const {
+  return everywhere == other.everywhere && counts.size() == other.counts.size() &&
+         llvm::all_of(counts, [&](Value count) { return other.counts.contains(count); });
+}
+
+RowGuards::Sums RowGuards::sumsOf(ValueRange arrays) const {
+  Sums joined;
+  for (Value array : arrays)
+    if (auto known = sums.find(array); known != sums.end())
+      joined.add(known->second);
+  return joined;
 }
 
 void RowGuards::guardResults(Block &block) {
   for (Operation &op : block) {
-    Counts dependsOn;
-    for (Value operand : op.getOperands())
-      if (auto it = counts.find(operand); it != counts.end())
-        dependsOn.insert_range(it->second);
-    if (dependsOn.empty())
+    Sums dependsOn = sumsOf(op.getOperands());
+    if (dependsOn.isNone() || isa<PairwiseOp>(op))
       continue;
     if (auto map = dyn_cast<MapOp>(op)) {
-      warnOfMixedMasks(map, dependsOn);
-      guard(map.getLiveMutable(), dependsOn.getArrayRef());
-      counts[map.getResult()].insert_range(dependsOn);
+      guardMap(map);
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      Counts reduced = reduceCounts(reduce, dependsOn);
-      if (reduce.getKind() == Reduction::Max && reduced != dependsOn) {
-        ArrayType domain = joinAxes(reduce.getArrays(), reduce.getResult().getType().getElementType(),
-                                    indexedAxes(reduce.getBody()));
-        leaveOutDead(reduce, domain, dependsOn.getArrayRef(), -std::numeric_limits<double>::infinity());
-        guard(reduce.getLiveMutable(), reduced.getArrayRef());
-      } else {
-        guard(reduce.getLiveMutable(), dependsOn.getArrayRef());
-      }
-      counts[reduce.getResult()] = reduced;
-    } else if (auto scan = dyn_cast<ScanOp>(op)) {
-      leaveOutDead(scan, scan.getResult().getType(), dependsOn.getArrayRef(), scan.getIdentity());
+      guardReduce(reduce);
     } else if (isa<RopeOp, NormalizeOp>(op)) {
-      counts[op.getResult(0)].insert_range(dependsOn);
+      sums[op.getResult(0)].add(dependsOn);
+    } else {
+      if (auto scan = dyn_cast<ScanOp>(op)) {
+        ArrayType domain = domainOf(scan);
+        leaveOutParts(scan, domain);
+        if (dependsOn.mayBeDead())
+          leaveOutDead(scan, domain, guardsOf(scan, dependsOn, domain), scan.getIdentity());
+      }
+      for (Value result : op.getResults())
+        sums[result].everywhere = true;
     }
   }
 }
 
-/// Of a number of visible keys, as taylor-recurrences-to-pairwise makes it; none of another.
-static std::optional<VisibleKeys> visibleKeysOf(Value count) {
-  if (auto pairs = count.getDefiningOp<PairwiseOp>())
-    return VisibleKeys{
-        pairs.getVisible().empty() ? Value() : pairs.getVisible().front().getTerminator()->getOperand(0)};
-  if (auto map = count.getDefiningOp<MapOp>(); map && map.getArrays().empty())
-    return VisibleKeys{{}, /*causal=*/arrayTypeOf(count).has("t")};
-  return std::nullopt;
+void RowGuards::guardMap(MapOp map) {
+  ArrayType domain = domainOf(map);
+  Sums dependsOn = sumsOf(map.getArrays());
+  leaveOutParts(map, domain);
+  guard(map.getLiveMutable(), guardsOf(map, dependsOn, domain));
+  sums[map.getResult()] = dependsOn;
 }
 
-void RowGuards::warnOfMixedMasks(MapOp map, const Counts &dependsOn) {
-  auto mixedBefore = [&](Value a, Value b) {
-    return llvm::any_of(map.getArrays(), [&](Value array) {
-      auto known = counts.find(array);
-      return known != counts.end() && known->second.contains(a) && known->second.contains(b);
-    });
-  };
-  for (Value one : dependsOn)
-    for (Value other : dependsOn) {
-      std::optional<VisibleKeys> hidden = visibleKeysOf(one), seen = visibleKeysOf(other);
-      if (one == other || !hidden || !seen || mixedBefore(one, other))
-        continue;
-      std::optional<int64_t> row = findRowOfOneMask(*hidden, *seen);
-      if (!row)
-        continue;
-      InFlightDiagnostic warning = map.emitWarning();
-      warning << "this is 0 where one of its sums sees no key, also where another sees some, as at t = "
-              << *row << "; write the condition on keys of that sum in its weight, which may be 0: "
-              << "weight(select(CONDITION, s, 0.0)) for visible(CONDITION)";
-      warning.attachNote(one.getLoc()) << "this sum sees no key there";
-      warning.attachNote(other.getLoc()) << "this sum sees some";
-      return;
+void RowGuards::guardReduce(ReduceOp reduce) {
+  ArrayType domain = domainOf(reduce);
+  Sums terms = sumsOf(reduce.getArrays()), reduced = reduceSums(reduce, terms);
+  leaveOutParts(reduce, domain);
+  if (reduce.getKind() == Reduction::Max && !(reduced == terms)) {
+    leaveOutDead(reduce, domain, guardsOf(reduce, terms, domain), -std::numeric_limits<double>::infinity());
+    guard(reduce.getLiveMutable(), guardsOf(reduce, reduced, domain));
+  } else {
+    guard(reduce.getLiveMutable(), guardsOf(reduce, terms, domain));
+  }
+  sums[reduce.getResult()] = reduced;
+}
+
+SmallVector<Value> RowGuards::guardsOf(Operation *op, const Sums &of, ArrayType domain) {
+  if (!of.mayBeDead())
+    return {};
+  return {buildAny(op, of.counts.getArrayRef(), domain)};
+}
+
+/// Where a formula joins sums of which some may be empty: functions of those alone become maps with guards of
+/// their own.
+template <typename Op> void RowGuards::leaveOutParts(Op op, ArrayType domain) {
+  Sums whole = sumsOf(op.getArrays());
+  Block &block = op.getBody().front();
+  llvm::DenseMap<Value, Sums> scalars;
+  for (auto [argument, array] : llvm::zip_equal(block.getArguments(), op.getArrays()))
+    scalars[argument] = sumsOf(array);
+  SmallVector<Operation *> parts;
+  llvm::SmallDenseSet<Operation *> isPart;
+  for (Operation &scalar : block.without_terminator()) {
+    Sums &depends = scalars[scalar.getResult(0)];
+    for (Value operand : scalar.getOperands())
+      depends.add(scalars.lookup(operand));
+    auto dependsOnSum = [&](Value operand) { return !scalars.lookup(operand).isNone(); };
+    if (depends.mayBeDead() && !(depends == whole) && !runsOnEmptySums(&scalar, dependsOnSum))
+      isPart.insert(&scalar);
+  }
+  // The largest ones: what they are made of goes with them.
+  llvm::SetVector<Value> open;
+  open.insert(block.getTerminator()->getOperand(0));
+  for (size_t i = 0; i < open.size(); ++i)
+    if (Operation *scalar = open[i].getDefiningOp()) {
+      if (isPart.contains(scalar))
+        parts.push_back(scalar);
+      else
+        open.insert(scalar->operand_begin(), scalar->operand_end());
     }
+  if (parts.empty())
+    return;
+  llvm::sort(parts, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *part : parts) {
+    MapOp map = buildPart(op, part->getResult(0), domain);
+    guardMap(map);
+    op.getArraysMutable().append(map.getResult());
+    part->getResult(0).replaceAllUsesWith(block.addArgument(part->getResult(0).getType(), part->getLoc()));
+  }
+  dropUnused(op);
 }
 
-/// A reduction is dead where all its terms are, and a term is where one of its counts is 0.
-RowGuards::Counts RowGuards::reduceCounts(ReduceOp reduce, const Counts &terms) {
+/// A reduction is dead where all its terms are.
+RowGuards::Sums RowGuards::reduceSums(ReduceOp reduce, const Sums &terms) {
   auto varies = [](Value count, StringRef axis) {
     return arrayTypeOf(count).has(axis == "group" ? "h" : axis);
   };
-  SmallVector<StringRef> axes;
-  for (StringRef axis : reduce.getAxes().getAsValueRange<StringAttr>())
-    if (llvm::any_of(terms, [&](Value count) { return varies(count, axis); }))
-      axes.push_back(axis);
-  Counts result;
-  SmallVector<Value> varying;
-  for (Value count : terms)
-    if (llvm::any_of(axes, [&](StringRef axis) { return varies(count, axis); }))
-      varying.push_back(count);
-    else
-      result.insert(count);
-  if (varying.empty())
-    return result;
-  OpBuilder builder(reduce);
-  Value &known = reducedCounts[builder.getStrArrayAttr(axes)][varying];
-  if (!known)
-    known = buildReduce(builder, reduce.getLoc(), Reduction::Max, axes, varying, {},
-                        [](OpBuilder &b, Location loc, ValueRange x) {
-                          Value least = x.front();
-                          for (Value count : x.drop_front())
-                            least = arith::MinimumFOp::create(b, loc, least, count);
-                          return least;
-                        });
-  result.insert(known);
+  Sums result;
+  result.everywhere = terms.everywhere;
+  for (Value count : terms.counts) {
+    SmallVector<StringRef> axes;
+    for (StringRef axis : reduce.getAxes().getAsValueRange<StringAttr>())
+      if (varies(count, axis))
+        axes.push_back(axis);
+    result.counts.insert(axes.empty() ? count : buildLargest(reduce, axes, count));
+  }
   return result;
 }
+
+Value RowGuards::buildLargest(Operation *op, ArrayRef<StringRef> axes, Value count) {
+  OpBuilder builder(op);
+  Value &known = reducedCounts[builder.getStrArrayAttr(axes)][SmallVector<Value>{count}];
+  if (known)
+    hoist(known, op);
+  else
+    known = buildReduce(builder, op->getLoc(), Reduction::Max, axes, count, {},
+                        [](OpBuilder &, Location, ValueRange x) { return x[0]; });
+  return known;
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -294,27 +398,23 @@ Value RowGuards::buildAny(Operation *op, ArrayRef<Value> given, ArrayType domain
     for (StringAttr axis : arrayTypeOf(count).getAxes())
       if (!domain.has(axis.getValue()))
         axes.push_back(axis == "h" && domain.has("g") ? StringRef("group") : axis.getValue());
-    if (!axes.empty()) {
-      Value &known = reducedCounts[builder.getStrArrayAttr(axes)][SmallVector<Value>{count}];
-      if (known)
-        hoist(known, op);
-      else
-        known = buildReduce(builder, op->getLoc(), Reduction::Max, axes, count, {},
-                            [](OpBuilder &, Location, ValueRange x) { return x[0]; });
-      count = known;
-    }
+    if (!axes.empty())
+      count = buildLargest(op, axes, count);
     fitting.push_back(count);
   }
   if (fitting.size() == 1)
     return fitting.front();
   Value &known = largestCounts[fitting];
-  if (!known)
+  if (known)
+    hoist(known, op);
+  else
     known = buildMap(builder, op->getLoc(), fitting, {}, [](OpBuilder &b, Location loc, ValueRange x) {
       Value largest = x.front();
       for (Value count : x.drop_front())
         largest = arith::MaximumFOp::create(b, loc, largest, count);
       return largest;
     });
+  largestOf[known].insert_range(fitting);
   return known;
 }
 
@@ -333,6 +433,11 @@ void RowGuards::guardOperands(Block &block) {
     if (!domain.has("t") || staysFinite(&op))
       continue;
     auto live = isa<MapOp>(op) ? cast<MapOp>(op).getLiveMutable() : cast<ReduceOp>(op).getLiveMutable();
-    guard(live, buildAny(&op, readers.counts.getArrayRef(), domain));
+    Value any = buildAny(&op, readers.counts.getArrayRef(), domain);
+    // A row that one of its guards keeps alive is read.
+    bool isGuarded =
+        llvm::any_of(live, [&](OpOperand &own) { return largestOf.lookup(any).contains(own.get()); });
+    if (!isGuarded)
+      guard(live, any);
   }
 }

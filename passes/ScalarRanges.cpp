@@ -118,13 +118,20 @@ private:
         .Case<arith::MinimumFOp, arith::MinNumFOp>(
             [&](Operation *) { return Range{std::min(x(0).low, x(1).low), std::min(x(0).high, x(1).high)}; })
         .Case([&](arith::SelectOp select) {
-          Range chosen = x(1);
-          // select(c < y, y, z), as relu and elu are: y where it is above c.
+          Range chosen = x(1), other = x(2);
+          // select(c < y, y, z), as elu is, and select(y <= c, z, y), as relu is: y where it is above c.
           auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
           if (compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
               compare.getRhs() == select.getTrueValue())
             chosen.low = std::max(chosen.low, of(compare.getLhs()).low);
-          return join(chosen, x(2));
+          // select(c < y, z, y): y where it is not.
+          if (compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
+              compare.getRhs() == select.getFalseValue())
+            other.high = std::min(other.high, of(compare.getLhs()).high);
+          if (compare && compare.getPredicate() == arith::CmpFPredicate::OLE &&
+              compare.getLhs() == select.getFalseValue())
+            other.low = std::max(other.low, of(compare.getRhs()).low);
+          return join(chosen, other);
         })
         .Case<arith::ExtFOp, arith::TruncFOp, StopGradientOp>([&](Operation *) { return x(0); })
         .Case([&](math::AbsFOp) {

@@ -112,7 +112,7 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
       });
     };
     Product inner = Product::read(scalar), outer;
-    SmallVector<Value> conditions = openSelects(inner, isConstantAlong);
+    SmallVector<Condition> conditions = openSelects(inner, isConstantAlong);
     std::swap(inner.constant, outer.constant);
     auto moveOut = [&](SmallVector<Value> &from, SmallVector<Value> &to) {
       auto rest = std::stable_partition(from.begin(), from.end(),
@@ -142,7 +142,7 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
     for (const SmallVector<Value> *factors : {&outer.numerator, &outer.denominator})
       for (Value factor : *factors)
         collectArguments(factor, used);
-    for (Value condition : conditions)
+    for (auto [condition, chosen] : conditions)
       collectArguments(condition, used);
     SmallVector<Value> outerArrays;
     SmallVector<BlockArgument> outerArguments;
@@ -161,8 +161,11 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
           // The sum is divided by one factor after the other; what they are together may be infinite. The
           // conditions choose last: a factor may be infinite where they do not hold.
           Value product = buildMapped(b, loc, outer, values, scalar.getType(), x.back());
-          for (Value condition : conditions)
-            product = buildOrZero(b, loc, cloneScalar(b, condition, values), product);
+          for (auto [condition, chosen] : conditions) {
+            Value zero = buildNumber(b, loc, product.getType(), 0.0);
+            product = arith::SelectOp::create(b, loc, cloneScalar(b, condition, values),
+                                              chosen ? product : zero, chosen ? zero : product);
+          }
           return product;
         },
         op.getResult().getType());
@@ -170,17 +173,23 @@ struct MoveFactorOutOfReduction : OpRewritePattern<ReduceOp> {
     return success();
   }
 
-  /// Factors select(c, F, 0) with a condition that does not vary: F's factors take their place, and c is
-  /// returned.
-  static SmallVector<Value> openSelects(Product &product, llvm::function_ref<bool(Value)> isConstantAlong) {
-    SmallVector<Value> conditions;
+  /// A condition, and which side of it is no 0.
+  using Condition = std::pair<Value, bool>;
+
+  /// Factors select(c, F, 0) or select(c, 0, F) with a condition that does not vary: F's factors take their
+  /// place, and c is returned.
+  static SmallVector<Condition> openSelects(Product &product,
+                                            llvm::function_ref<bool(Value)> isConstantAlong) {
+    SmallVector<Condition> conditions;
     for (unsigned i = 0; i < product.numerator.size(); ++i) {
       auto select = product.numerator[i].getDefiningOp<arith::SelectOp>();
-      if (!select || !matchPattern(select.getFalseValue(), m_AnyZeroFloat()) ||
-          !isConstantAlong(select.getCondition()) || isConstantAlong(select))
+      if (!select || !isConstantAlong(select.getCondition()) || isConstantAlong(select))
         continue;
-      conditions.push_back(select.getCondition());
-      Product chosen = Product::read(select.getTrueValue());
+      bool isFirst = matchPattern(select.getFalseValue(), m_AnyZeroFloat());
+      if (!isFirst && !matchPattern(select.getTrueValue(), m_AnyZeroFloat()))
+        continue;
+      conditions.push_back({select.getCondition(), isFirst});
+      Product chosen = Product::read(isFirst ? select.getTrueValue() : select.getFalseValue());
       product.numerator.erase(product.numerator.begin() + i--);
       product.numerator.append(chosen.numerator);
       product.denominator.append(chosen.denominator);

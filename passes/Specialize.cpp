@@ -81,11 +81,14 @@ bool Signs::compute(Value scalar) {
   if (isa<math::ExpM1Op>(op))
     return false;
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
-    // select(0 < x, x, y): x where it is positive.
+    // select(0 < x, x, y) and select(x <= 0, y, x): x where it is positive.
     auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
-    bool positive = compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
-                    isNonNegative(compare.getLhs()) && compare.getRhs() == select.getTrueValue();
-    return (positive || isNonNegative(select.getTrueValue())) && isNonNegative(select.getFalseValue());
+    bool isAbove = compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
+                   isNonNegative(compare.getLhs()) && compare.getRhs() == select.getTrueValue();
+    bool isNotBelow = compare && compare.getPredicate() == arith::CmpFPredicate::OLE &&
+                      isNonNegative(compare.getRhs()) && compare.getLhs() == select.getFalseValue();
+    return (isAbove || isNonNegative(select.getTrueValue())) &&
+           (isNotBelow || isNonNegative(select.getFalseValue()));
   }
   if (auto add = dyn_cast<arith::AddFOp>(op)) {
     // elu(x) + 1, elu being at least -1.

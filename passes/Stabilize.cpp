@@ -91,8 +91,15 @@ void exposeExponentials(PairwiseOp op) {
   };
   for (auto exp : llvm::make_early_inc_range(op.getWeight().front().getOps<math::ExpM1Op>())) {
     Value x = exp.getOperand();
-    auto bounded = x.getDefiningOp<arith::MinimumFOp>();
-    if (!readsProduct(op, x) || (bounded && (isBelow(bounded.getLhs()) || isBelow(bounded.getRhs()))))
+    auto minimum = x.getDefiningOp<arith::MinimumFOp>();
+    bool isBounded = minimum && (isBelow(minimum.getLhs()) || isBelow(minimum.getRhs()));
+    // select(c < y, c, y)
+    auto choice = x.getDefiningOp<arith::SelectOp>();
+    auto compare = choice ? choice.getCondition().getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
+    isBounded |= compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
+                 compare.getRhs() == choice.getFalseValue() && isBelow(compare.getLhs()) &&
+                 isBelow(choice.getTrueValue());
+    if (!readsProduct(op, x) || isBounded)
       continue;
     OpBuilder builder(exp);
     Location loc = exp.getLoc();

@@ -192,6 +192,11 @@ void KernelEmitter::emitScan(ScanOp scan) {
       before = arith::SelectOp::create(b, same, before, none);
     }
     Value after = combine(scan.getKind(), before, x);
+    if (scan.getKind() != ReductionKind::sum && isa<FloatType>(to.element)) {
+      // A NaN stays to the end.
+      Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, before, before);
+      after = arith::SelectOp::create(b, isNaN, before, after);
+    }
     store(scan.getExclusive() ? before : after, address(to, point));
     next.insert(next.begin(), after);
     scf::YieldOp::create(b, next);

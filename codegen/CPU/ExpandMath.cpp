@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::tile::cpu {
@@ -18,13 +19,29 @@ using namespace mlir::tile;
 
 namespace {
 
-/// A maximum or minimum as a compare and a select, which are one instruction. A NaN in the first operand
-/// stays: min(s, 5) of a NaN is a NaN. Null for another op.
+bool isNumber(Value x) {
+  FloatAttr number;
+  DenseElementsAttr elements;
+  if (matchPattern(x, m_Constant(&elements)) && elements.isSplat())
+    return !elements.getSplatValue<APFloat>().isNaN();
+  return isa_and_nonnull<arith::SIToFPOp>(x.getDefiningOp()) ||
+         (matchPattern(x, m_Constant(&number)) && !number.getValue().isNaN());
+}
+
+/// A maximum or minimum as a compare and a select, which are one instruction: a NaN in the first operand
+/// stays. Where both may be one, two more see to the second. Null for another op.
 Value expandExtremum(OpBuilder &b, Operation *op) {
   auto pick = [&](arith::CmpFPredicate predicate) -> Value {
+    Location loc = op->getLoc();
     Value first = op->getOperand(0), second = op->getOperand(1);
-    Value wins = arith::CmpFOp::create(b, op->getLoc(), predicate, second, first);
-    return arith::SelectOp::create(b, op->getLoc(), wins, second, first);
+    if (isNumber(first))
+      std::swap(first, second);
+    Value wins = arith::CmpFOp::create(b, loc, predicate, second, first);
+    Value chosen = arith::SelectOp::create(b, loc, wins, second, first);
+    if (isNumber(second))
+      return chosen;
+    Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, second, second);
+    return arith::SelectOp::create(b, loc, isNaN, second, chosen);
   };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<arith::MaximumFOp, arith::MaxNumFOp>([&](auto) { return pick(arith::CmpFPredicate::OGT); })

@@ -63,6 +63,9 @@ public:
   Value less(Value a, Value b) const {
     return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, a, b);
   }
+  Value equal(Value a, Value b) const {
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, a, b);
+  }
   /// Also where one is a NaN.
   Value notLess(Value a, Value b) const {
     return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGE, a, b);
@@ -294,10 +297,10 @@ Value emitLog2(const Real &r, Value x) {
   return finishLog(r, x, r.add(e, r.fma(f, r.c(kLog2e), r.mul(y, r.c(kLog2e)))));
 }
 
-// log(1 + x) = log(u) + (x - (u - 1)) / u with u = 1 + x rounded (Kahan).
+// log(1 + x) = log(u) + (x - (u - 1)) / u with u = 1 + x rounded (Kahan); where u is 0, log(u) alone.
 Value emitLog1p(const Real &r, Value x) {
   Value u = r.add(r.c(1.0), x);
-  Value correction = r.div(r.sub(x, r.sub(u, r.c(1.0))), u);
+  Value correction = r.div(r.sub(x, r.sub(u, r.c(1.0))), r.max(u, r.c(0x1p-64)));
   Value result = r.add(emitLog(r, u), correction);
   return r.select(r.less(u, r.c(INFINITY)), result, u);
 }
@@ -342,14 +345,17 @@ Value tanhF64(const Real &r, Value x) {
 
 Value emitTanh(const Real &r, Value x) { return r.isF64() ? tanhF64(r, x) : tanhF32(r, x); }
 
-/// sin or cos in f64: reduction to [-pi/4, pi/4] by two words of pi/2, with an error of 2^-106 |x| for |x| <
-/// 2^27, then one of two polynomials. The quadrant, n mod 4, stays in floating point: conversions to 64-bit
-/// integers are scalar on many machines. A sine and a cosine of one x share all but the last selects (CSE).
+/// sin or cos in f64: reduction to [-pi/4, pi/4] by two words of pi/2, with an error of 2^-106 |x| while n is
+/// exact, then one of two polynomials. What is left of larger numbers means nothing, and is kept where the
+/// polynomials are at most 1; that of an infinity is a NaN. The quadrant, n mod 4, stays in floating point:
+/// conversions to 64-bit integers are scalar on many machines. A sine and a cosine of one x share all but the
+/// last selects (CSE).
 Value sinCosF64(const Real &r, Value x, bool cosine) {
   Value n = r.roundEven(r.mul(x, r.c(M_2_PI)));
   Value minus = r.neg(n);
   Value f = r.fma(minus, r.c(0x1.921fb54442d18p+0), x);
   f = r.fma(minus, r.c(0x1.1a62633145c07p-54), f);
+  f = r.max(r.min(f, r.c(1.25)), r.c(-1.25));
   Value z = r.mul(f, f);
   Value sine = r.fma(
       r.mul(f, z),
@@ -372,13 +378,22 @@ Value sinCosF64(const Real &r, Value x, bool cosine) {
 Value sinF64(const Real &r, Value x) { return sinCosF64(r, x, false); }
 Value cosF64(const Real &r, Value x) { return sinCosF64(r, x, true); }
 
+/// Special values as in C (ISO C, Annex F.10.4.4).
 Value powF64(const Real &r, Value x, Value y) {
-  Value magnitude = emitExp(r, r.mul(y, emitLog(r, r.abs(x))));
-  // A negative base has a power for integral exponents only: odd ones are negative.
-  Value integral = r.sub(y, r.floor(y)), half = r.mul(y, r.c(0.5));
+  Value size = r.abs(x);
+  Value magnitude = emitExp(r, r.mul(y, emitLog(r, size)));
+  // Of 1, and of -1 unless the exponent is a NaN, every power has size 1.
+  magnitude = r.select(r.equal(size, r.c(1.0)), r.select(r.equal(y, y), r.c(1.0), r.add(x, y)), magnitude);
+  magnitude = r.select(r.equal(x, r.c(1.0)), r.c(1.0), magnitude);
+  // A negative base, -0 too, has a negative power for odd exponents; a finite one has none for exponents that
+  // are no whole numbers.
+  Value fraction = r.sub(y, r.floor(y)), half = r.mul(y, r.c(0.5));
   Value odd = r.less(r.c(0.25), r.sub(half, r.floor(half)));
-  Value negative = r.select(r.less(r.c(0.0), integral), r.c(NAN), r.select(odd, r.neg(magnitude), magnitude));
-  Value result = r.select(r.less(x, r.c(0.0)), negative, magnitude);
+  Value result =
+      r.select(r.less(r.c(0.0), fraction), magnitude, r.select(odd, r.copySign(magnitude, x), magnitude));
+  Value none = r.select(r.less(r.c(0.0), fraction), r.c(NAN), result);
+  none = r.select(r.less(size, r.c(INFINITY)), none, result);
+  result = r.select(r.less(x, r.c(0.0)), none, result);
   Value isZero = r.less(r.abs(y), r.c(2.2250738585072014e-308));
   return r.select(isZero, r.c(1.0), result);
 }
@@ -446,9 +461,10 @@ Value powerOfHalves(const Real &r, Value x, int64_t halves) {
   bool hasRoot = halves % 2 != 0;
   if (!r.isF64() && n > 8)
     return r.truncate(powerOfHalves(r.wide(), r.extend(x), halves));
-  // pow(-0.0, 0.5) is 0.0, and the root of -0.0 would be -0.0.
+  // pow(-0.0, 0.5) is 0.0, and the root of -0.0 would be -0.0; of -infinity it is infinity, and the root
+  // none.
   if (hasRoot)
-    x = r.add(x, r.c(0.0));
+    x = r.select(r.equal(x, r.c(-INFINITY)), r.c(INFINITY), r.add(x, r.c(0.0)));
   Value power = n ? taylor::buildPower(r.getBuilder(), r.getLoc(), x, n) : Value();
   if (hasRoot)
     power = power ? r.mul(r.squareRoot(x), power) : r.squareRoot(x);

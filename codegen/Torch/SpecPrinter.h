@@ -35,7 +35,7 @@ private:
   mlir::LogicalResult print(YieldOp op);
 
   /// A region over arrays with the axes of its result, in full.
-  mlir::FailureOr<TorchText> printBody(mlir::Region &region, llvm::ArrayRef<TorchText> arguments,
+  mlir::FailureOr<TorchText> printBody(mlir::Region &region, mlir::ValueRange arrays,
                                        llvm::ArrayRef<llvm::StringRef> axes);
   /// Binds the result of a row operation, which is 0 in rows where an operand saw no key.
   void bindRows(mlir::Value result, llvm::StringRef hint, TorchText text, mlir::ValueRange arrays);
@@ -58,26 +58,44 @@ private:
   mlir::FailureOr<int64_t> getOrder(mlir::Operation *op, mlir::Attribute bound);
 
   void bind(mlir::Value value, llvm::StringRef hint, TorchText text);
-  /// Operands of a row operation, aligned to `axes`; rows that see no key hold 1 there, so that nothing is
-  /// divided by 0.
+  /// The sums over keys that a value depends on, by the masks of rows for which each is empty. The value is
+  /// dead where all are; nowhere if it mixes tokens.
+  struct Sums {
+    llvm::SmallVector<std::string> masks;
+    bool everywhere = false;
+    bool isNone() const { return masks.empty() && !everywhere; }
+    bool mayBeDead() const { return !masks.empty() && !everywhere; }
+    void add(const Sums &other);
+    bool operator==(const Sums &other) const;
+  };
+
+  /// Operands of a row operation, aligned to `axes`; dead rows of the operation hold 1 there, so that nothing
+  /// is divided by 0.
   llvm::SmallVector<TorchText> readRows(mlir::ValueRange arrays, llvm::ArrayRef<llvm::StringRef> axes);
   /// The rows of `value` without a visible key, if there may be any, to be set to `number`.
-  TorchText fillDead(TorchText text, llvm::ArrayRef<std::string> dead, llvm::ArrayRef<llvm::StringRef> axes,
+  TorchText fillDead(TorchText text, const Sums &sums, llvm::ArrayRef<llvm::StringRef> axes,
                      llvm::StringRef number);
-  llvm::SmallVector<std::string> deadOf(mlir::ValueRange arrays);
+  /// The same of a text that may lack axes of the masks.
+  TorchText chooseDead(TorchText text, const Sums &sums, llvm::ArrayRef<llvm::StringRef> axes,
+                       llvm::StringRef number);
+  /// The name of the mask of rows where all are empty.
+  std::string maskOf(const Sums &sums);
+  std::string nameMask(const TorchText &mask);
+  Sums sumsOf(mlir::ValueRange arrays);
   /// Rows that are dead along an axis that is reduced (a head's, among heads) become `none` in `terms`. Gives
-  /// the masks of the result: it is dead where all its terms are.
-  llvm::SmallVector<std::string> leaveOutDead(ReduceOp op, TorchText &terms,
-                                              llvm::ArrayRef<llvm::StringRef> axes, double none);
+  /// the sums of the result: it is dead where all its terms are.
+  Sums leaveOutDead(ReduceOp op, TorchText &terms, llvm::ArrayRef<llvm::StringRef> axes, double none);
   /// Rounds to the type of the first argument where the text may have a wider one.
   TorchText narrow(TorchText text);
 
   SpecOp spec;
   TorchScope scope;
   llvm::DenseMap<mlir::Value, TorchText> texts;
-  /// Masks of rows without a visible key that a value depends on.
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::string>> deadRows;
+  llvm::DenseMap<mlir::Value, Sums> sumsOfValues;
   llvm::StringMap<TorchText> deadMasks;
+  /// By their text: sums with one mask share it.
+  llvm::StringMap<std::string> nameOfMask;
+  llvm::StringMap<TorchText> visibleMasks;
   std::string signature;
 };
 

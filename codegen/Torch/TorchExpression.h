@@ -70,12 +70,16 @@ private:
   llvm::StringMap<TorchText> indices;
 };
 
+/// What an operand or the result of a scalar operation reads where sums over keys are empty.
+using FillPart = llvm::function_ref<TorchText(mlir::Operation *scalar, mlir::Value of, TorchText text)>;
+
 /// Prints a region that yields scalars: `arguments` are its block arguments, aligned to `axes` of the result.
 /// Values with several uses become assignments. Fails, with a message at the operation, on one that has no
 /// PyTorch text.
 mlir::FailureOr<llvm::SmallVector<TorchText>> printRegion(TorchScope &scope, mlir::Region &region,
                                                           llvm::ArrayRef<TorchText> arguments,
-                                                          llvm::ArrayRef<llvm::StringRef> axes);
+                                                          llvm::ArrayRef<llvm::StringRef> axes,
+                                                          FillPart fillPart = {});
 
 /// A Python float.
 std::string printNumber(double value);

@@ -10,7 +10,7 @@ using namespace taylor;
 
 LogicalResult SpecPrinter::print(MapOp op) {
   SmallVector<StringRef> axes = axesOf(op.getResult().getType());
-  FailureOr<TorchText> text = printBody(op.getBody(), readRows(op.getArrays(), axes), axes);
+  FailureOr<TorchText> text = printBody(op.getBody(), op.getArrays(), axes);
   if (failed(text))
     return failure();
   bindRows(op.getResult(), "y", *text, op.getArrays());
@@ -27,13 +27,12 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
   if (failed(joined))
     return failure();
   SmallVector<StringRef> axes = axesOf(*joined);
-  FailureOr<TorchText> body = printBody(op.getBody(), readRows(op.getArrays(), axes), axes);
+  FailureOr<TorchText> body = printBody(op.getBody(), op.getArrays(), axes);
   if (failed(body))
     return failure();
   TorchText text = *body;
   bool isMax = op.getKind() == Reduction::Max;
-  SmallVector<std::string> dead =
-      leaveOutDead(op, text, axes, isMax ? -std::numeric_limits<double>::infinity() : 0.0);
+  Sums sums = leaveOutDead(op, text, axes, isMax ? -std::numeric_limits<double>::infinity() : 0.0);
 
   std::string dims;
   for (StringAttr axis : op.getAxes().getAsRange<StringAttr>()) {
@@ -55,55 +54,43 @@ LogicalResult SpecPrinter::print(ReduceOp op) {
   SmallVector<StringRef> resultAxes = axesOf(op.getResult().getType());
   if (text.axes != resultAxes)
     text = scope.expand(text, resultAxes);
-  bind(op.getResult(), "r", fillDead(text, dead, resultAxes, "0.0"));
-  deadRows[op.getResult()] = dead;
+  bind(op.getResult(), "r", fillDead(text, sums, resultAxes, "0.0"));
+  sumsOfValues[op.getResult()] = sums;
   return success();
 }
 
-SmallVector<std::string> SpecPrinter::leaveOutDead(ReduceOp op, TorchText &terms, ArrayRef<StringRef> axes,
-                                                   double none) {
+SpecPrinter::Sums SpecPrinter::leaveOutDead(ReduceOp op, TorchText &terms, ArrayRef<StringRef> axes,
+                                            double none) {
   auto reduced = op.getAxes().getAsValueRange<StringAttr>();
-  auto has = [&](const std::string &mask, StringRef axis) {
-    return llvm::is_contained(deadMasks[mask].axes, axis);
-  };
-  SmallVector<std::string> dead, varying;
-  for (const std::string &name : deadOf(op.getArrays()))
-    (llvm::any_of(reduced, [&](StringRef axis) { return has(name, axis); }) ? varying : dead).push_back(name);
-  if (varying.empty())
-    return dead;
-  terms = fillDead(terms, varying, axes, printNumber(none));
-  SmallVector<StringRef> maskAxes = llvm::filter_to_vector(axes, [&](StringRef axis) {
-    return llvm::any_of(varying, [&](const std::string &name) { return has(name, axis); });
-  });
-  // A term is dead by any of the masks, the result where all terms are.
-  TorchText mask;
-  for (const std::string &name : varying) {
-    TorchText one = scope.align(deadMasks[name], maskAxes);
-    mask = mask.text.empty() ? one
-                             : TorchText{"(" + mask.text + " | " + one.at(Strength::Power) + ")",
-                                         Strength::Primary, maskAxes, false, false};
-  }
-  for (StringRef axis : reduced)
-    if (llvm::is_contained(mask.axes, axis)) {
+  Sums sums = sumsOf(op.getArrays()), result;
+  result.everywhere = sums.everywhere;
+  bool varies = false;
+  for (const std::string &name : sums.masks) {
+    TorchText mask = deadMasks[name];
+    SmallVector<StringRef> along =
+        llvm::filter_to_vector(reduced, [&](StringRef axis) { return llvm::is_contained(mask.axes, axis); });
+    for (StringRef axis : along) {
       mask.text = mask.at(Strength::Power) + ".all(" + std::to_string(dimension(mask.axes, axis)) + ")";
       mask.axes = withoutAxis(mask.axes, axis);
       mask.strength = Strength::Primary;
     }
-  mask = scope.assign("dead", mask);
-  deadMasks[mask.text] = mask;
-  dead.push_back(mask.text);
-  return dead;
+    varies |= !along.empty();
+    result.add({{along.empty() ? name : nameMask(mask)}, false});
+  }
+  if (varies)
+    terms = fillDead(terms, sums, axes, printNumber(none));
+  return result;
 }
 
 LogicalResult SpecPrinter::print(ScanOp op) {
   if (op.getWithin())
     return op.emitError("unsupported documents in PyTorch code; print it without --documents");
   SmallVector<StringRef> axes = axesOf(op.getResult().getType());
-  FailureOr<TorchText> body = printBody(op.getBody(), readRows(op.getArrays(), axes), axes);
+  FailureOr<TorchText> body = printBody(op.getBody(), op.getArrays(), axes);
   if (failed(body))
     return failure();
   // Dead rows are no terms; the result mixes tokens and is alive.
-  TorchText text = fillDead(*body, deadOf(op.getArrays()), axes, printNumber(op.getIdentity()));
+  TorchText text = fillDead(*body, sumsOf(op.getArrays()), axes, printNumber(op.getIdentity()));
   std::string dim = std::to_string(dimension(axes, op.getAxis()));
   auto call = [&](std::string before, std::string after) {
     text.text = before + text.text + after;
@@ -126,12 +113,14 @@ LogicalResult SpecPrinter::print(ScanOp op) {
       shiftBy(1);
   }
   bind(op.getResult(), "c", text);
+  sumsOfValues[op.getResult()].everywhere = !sumsOf(op.getArrays()).isNone();
   return success();
 }
 
 LogicalResult SpecPrinter::print(AlignOp op) {
   TorchText text = texts[op.getArray()];
   bind(op.getResult(), "a", op.getAxis() == "u" ? readAtKeys(text) : readAtQueries(text));
+  sumsOfValues[op.getResult()].everywhere = !sumsOf(op.getArray()).isNone();
   return success();
 }
 
@@ -194,7 +183,7 @@ LogicalResult SpecPrinter::print(RopeOp op) {
   text.strength = Strength::Primary;
   const TorchText &argument = texts[op.getArray()];
   bind(op.getResult(), TorchScope::isName(argument) ? argument.text + "r" : "r", text);
-  deadRows[op.getResult()] = deadOf(op.getArray());
+  sumsOfValues[op.getResult()] = sumsOf(op.getArray());
   return success();
 }
 
@@ -216,5 +205,6 @@ LogicalResult SpecPrinter::print(ConvolveOp op) {
   x.text = "convolve(" + x.text + ", " + taps.text + ", " + std::to_string(dim) + ")";
   x.strength = Strength::Primary;
   bind(op.getResult(), "y", x);
+  sumsOfValues[op.getResult()].everywhere = !sumsOf(op->getOperands()).isNone();
   return success();
 }

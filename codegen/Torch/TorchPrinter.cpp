@@ -3,6 +3,7 @@
 // A specification as a function, and what the printers of its operations share.
 #include "codegen/Torch/TorchPrinter.h"
 #include "codegen/Torch/SpecPrinter.h"
+#include "dialect/Taylor/EmptySums.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -45,49 +46,126 @@ TorchText SpecPrinter::narrow(TorchText text) {
   return text;
 }
 
-SmallVector<std::string> SpecPrinter::deadOf(ValueRange arrays) {
-  SmallVector<std::string> dead;
-  for (Value array : arrays)
-    for (const std::string &mask : deadRows[array])
-      if (!llvm::is_contained(dead, mask))
-        dead.push_back(mask);
-  return dead;
+void SpecPrinter::Sums::add(const Sums &other) {
+  for (const std::string &mask : other.masks)
+    if (!llvm::is_contained(masks, mask))
+      masks.push_back(mask);
+  everywhere |= other.everywhere;
 }
 
-TorchText SpecPrinter::fillDead(TorchText text, ArrayRef<std::string> dead, ArrayRef<StringRef> axes,
-                                StringRef number) {
-  for (const std::string &name : dead) {
-    TorchText mask = deadMasks[name];
-    // The row is gone where t is: a reduction over heads of rows that all see nothing was 0 already.
-    if (!llvm::is_contained(axes, "t"))
-      continue;
-    mask = scope.align(mask, axes);
-    text.text = text.at(Strength::Power) + ".masked_fill(" + mask.text + ", " + number.str() + ")";
-    text.strength = Strength::Primary;
+bool SpecPrinter::Sums::operator==(const Sums &other) const {
+  return everywhere == other.everywhere && masks.size() == other.masks.size() &&
+         llvm::all_of(masks, [&](const std::string &mask) { return llvm::is_contained(other.masks, mask); });
+}
+
+SpecPrinter::Sums SpecPrinter::sumsOf(ValueRange arrays) {
+  Sums sums;
+  for (Value array : arrays)
+    sums.add(sumsOfValues[array]);
+  return sums;
+}
+
+std::string SpecPrinter::maskOf(const Sums &sums) {
+  if (sums.masks.size() == 1)
+    return sums.masks.front();
+  // In the order of all axes, of which a mask may lack some.
+  SmallVector<StringRef> axes;
+  for (StringRef axis : {"b", "h", "g", "t"})
+    if (llvm::any_of(sums.masks,
+                     [&](const std::string &mask) { return llvm::is_contained(deadMasks[mask].axes, axis); }))
+      axes.push_back(axis);
+  TorchText joint;
+  for (const std::string &mask : sums.masks) {
+    TorchText one = scope.align(deadMasks[mask], axes);
+    joint = joint.text.empty()
+                ? one
+                : TorchText{joint.text + " & " + one.at(Strength::Power), Strength::And, axes, false, false};
   }
+  return nameMask(joint);
+}
+
+std::string SpecPrinter::nameMask(const TorchText &mask) {
+  std::string &name = nameOfMask[mask.text];
+  if (name.empty()) {
+    name = scope.assign("dead", mask).text;
+    deadMasks[name] = mask;
+    deadMasks[name].text = name;
+    deadMasks[name].strength = Strength::Primary;
+  }
+  return name;
+}
+
+TorchText SpecPrinter::fillDead(TorchText text, const Sums &sums, ArrayRef<StringRef> axes,
+                                StringRef number) {
+  // The row is gone where t is: a reduction over heads of rows that all see nothing was 0 already.
+  if (!sums.mayBeDead() || !llvm::is_contained(axes, "t"))
+    return text;
+  TorchText mask = scope.align(deadMasks[maskOf(sums)], axes);
+  text.text = text.at(Strength::Power) + ".masked_fill(" + mask.text + ", " + number.str() + ")";
+  text.strength = Strength::Primary;
+  return text;
+}
+
+TorchText SpecPrinter::chooseDead(TorchText text, const Sums &sums, ArrayRef<StringRef> axes,
+                                  StringRef number) {
+  if (text.isNumber || !sums.mayBeDead())
+    return text;
+  TorchText mask = scope.align(deadMasks[maskOf(sums)], axes);
+  text.text = "torch.where(" + mask.text + ", " + number.str() + ", " + text.text + ")";
+  text.strength = Strength::Primary;
   return text;
 }
 
 SmallVector<TorchText> SpecPrinter::readRows(ValueRange arrays, ArrayRef<StringRef> axes) {
+  Sums whole = sumsOf(arrays);
+  bool isJoint = llvm::any_of(arrays, [&](Value array) {
+    const Sums &own = sumsOfValues[array];
+    return !own.isNone() && !(own == whole);
+  });
   SmallVector<TorchText> operands;
   for (Value array : arrays) {
-    TorchText text = texts[array];
-    text = fillDead(text, deadRows[array], text.axes, "1.0");
-    operands.push_back(scope.align(text, axes));
+    const TorchText &text = texts[array];
+    const Sums &own = sumsOfValues[array];
+    if (isJoint && !own.isNone())
+      operands.push_back(chooseDead(scope.align(text, axes), whole, axes, "1.0"));
+    else if (isJoint)
+      operands.push_back(scope.align(text, axes));
+    else
+      operands.push_back(scope.align(fillDead(text, own, text.axes, "1.0"), axes));
   }
   return operands;
 }
 
 void SpecPrinter::bindRows(Value result, StringRef hint, TorchText text, ValueRange arrays) {
-  SmallVector<std::string> dead = deadOf(arrays);
+  Sums sums = sumsOf(arrays);
   SmallVector<StringRef> axes = axesOf(cast<ArrayType>(result.getType()));
-  bind(result, hint, fillDead(text, dead, axes, "0.0"));
-  deadRows[result] = dead;
+  bind(result, hint, fillDead(text, sums, axes, "0.0"));
+  sumsOfValues[result] = sums;
 }
 
-FailureOr<TorchText> SpecPrinter::printBody(Region &region, ArrayRef<TorchText> arguments,
-                                            ArrayRef<StringRef> axes) {
-  FailureOr<SmallVector<TorchText>> body = printRegion(scope, region, arguments, axes);
+FailureOr<TorchText> SpecPrinter::printBody(Region &region, ValueRange arrays, ArrayRef<StringRef> axes) {
+  // Functions of some of the sums alone are 0 where these are empty.
+  Sums whole = sumsOf(arrays);
+  llvm::DenseMap<Value, Sums> sums;
+  for (auto [argument, array] : llvm::zip_equal(region.getArguments(), arrays))
+    sums[argument] = sumsOfValues[array];
+  llvm::SmallDenseSet<Operation *> parts;
+  for (Operation &scalar : region.front().without_terminator()) {
+    Sums depends;
+    for (Value operand : scalar.getOperands())
+      depends.add(sums[operand]);
+    sums[scalar.getResult(0)] = depends;
+    auto dependsOnSum = [&](Value operand) { return !sums[operand].isNone(); };
+    if (depends.mayBeDead() && !(depends == whole) && !runsOnEmptySums(&scalar, dependsOnSum))
+      parts.insert(&scalar);
+  }
+  auto fillPart = [&](Operation *part, Value of, TorchText text) {
+    bool isResult = of == part->getResult(0);
+    if (!parts.contains(part) || sums[of].isNone())
+      return text;
+    return chooseDead(text, sums[part->getResult(0)], axes, isResult ? "0.0" : "1.0");
+  };
+  FailureOr<SmallVector<TorchText>> body = printRegion(scope, region, readRows(arrays, axes), axes, fillPart);
   if (failed(body))
     return failure();
   TorchText text = body->front();

@@ -18,13 +18,13 @@ bool isConstant(Value value, double wanted) {
   return number && number.getValueAsDouble() == wanted;
 }
 
-/// select(0 < x, x, 0): what the formula relu(x) stands for.
+/// select(x <= 0, 0, x): what the formula relu(x) stands for.
 Value matchRelu(arith::SelectOp select) {
   auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
-  bool matches = compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
-                 isConstant(compare.getLhs(), 0) && compare.getRhs() == select.getTrueValue() &&
-                 isConstant(select.getFalseValue(), 0);
-  return matches ? select.getTrueValue() : Value();
+  bool matches = compare && compare.getPredicate() == arith::CmpFPredicate::OLE &&
+                 isConstant(compare.getRhs(), 0) && compare.getLhs() == select.getFalseValue() &&
+                 isConstant(select.getTrueValue(), 0);
+  return matches ? select.getFalseValue() : Value();
 }
 
 /// The aten operator of the same name and meaning, of one argument.
@@ -86,7 +86,8 @@ std::optional<BinaryOperator> getBinaryOperator(Operation *op) {
 
 class RegionPrinter {
 public:
-  RegionPrinter(TorchScope &scope, ArrayRef<StringRef> axes) : scope(scope), axes(axes) {}
+  RegionPrinter(TorchScope &scope, ArrayRef<StringRef> axes, FillPart fillPart)
+      : scope(scope), axes(axes), fillPart(fillPart) {}
 
   FailureOr<SmallVector<TorchText>> print(Region &region, ArrayRef<TorchText> arguments) {
     Block &block = region.front();
@@ -95,7 +96,7 @@ public:
                             ? text
                             : scope.assign("x", text);
     for (Operation &op : block.without_terminator()) {
-      FailureOr<TorchText> text = printOperation(&op);
+      FailureOr<TorchText> text = printPart(&op);
       if (failed(text))
         return failure();
       Value result = op.getResult(0);
@@ -110,6 +111,20 @@ public:
   }
 
 private:
+  FailureOr<TorchText> printPart(Operation *op) {
+    if (!fillPart)
+      return printOperation(op);
+    llvm::DenseMap<Value, TorchText> before;
+    for (Value operand : op->getOperands())
+      before[operand] = texts[operand];
+    for (auto &[operand, text] : before)
+      texts[operand] = fillPart(op, operand, text);
+    FailureOr<TorchText> text = printOperation(op);
+    for (auto &[operand, own] : before)
+      texts[operand] = own;
+    return failed(text) ? text : fillPart(op, op->getResult(0), *text);
+  }
+
   FailureOr<TorchText> printOperation(Operation *op) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       return printConstant(constant);
@@ -261,13 +276,14 @@ private:
 
   TorchScope &scope;
   ArrayRef<StringRef> axes;
+  FillPart fillPart;
   llvm::DenseMap<Value, TorchText> texts;
 };
 
 } // namespace
 
 FailureOr<SmallVector<TorchText>> taylor::printRegion(TorchScope &scope, Region &region,
-                                                      ArrayRef<TorchText> arguments,
-                                                      ArrayRef<StringRef> axes) {
-  return RegionPrinter(scope, axes).print(region, arguments);
+                                                      ArrayRef<TorchText> arguments, ArrayRef<StringRef> axes,
+                                                      FillPart fillPart) {
+  return RegionPrinter(scope, axes, fillPart).print(region, arguments);
 }

@@ -64,7 +64,10 @@ FailureOr<TorchText> SpecPrinter::printVisible(RecurrencesOp op, Mask mask, Regi
   }
   if (visible.text.empty())
     return visible;
-  return scope.assign("visible", visible);
+  TorchText &known = visibleMasks[visible.text];
+  if (known.text.empty())
+    known = scope.assign("visible", visible);
+  return known;
 }
 
 FailureOr<int64_t> SpecPrinter::getOrder(Operation *op, Attribute bound) {
@@ -231,19 +234,18 @@ template <typename Op> void SpecPrinter::printSum(Op op, int64_t index, TorchTex
 }
 
 template <typename Op> void SpecPrinter::printSums(Op op, TorchText weight, TorchText visible) {
-  SmallVector<std::string> dead;
+  Sums sums;
+  sums.everywhere = visible.text.empty();
   if (!visible.text.empty()) {
     TorchText mask{"~" + visible.text + ".any(-1)", Strength::Unary, withoutAxis(visible.axes, "u"), false,
                    false};
-    mask = scope.assign("dead", mask);
-    deadMasks[mask.text] = mask;
-    dead.push_back(mask.text);
+    sums.masks.push_back(nameMask(mask));
   }
   for (auto [index, sum] : llvm::enumerate(op.getSums().template getAsRange<SumAttr>())) {
     if (sum.getValue() == Sum::State)
       continue;
     printSum(op, index, weight, visible);
-    deadRows[op.getResult(index)] = dead;
+    sumsOfValues[op.getResult(index)] = sums;
   }
 }
 

@@ -150,7 +150,7 @@ Evaluated finish(std::vector<Array> results, const Environment &environment) {
   for (Array &result : results)
     roundAll(result, environment.arithmetic.value);
   evaluated.results = std::move(results);
-  evaluated.dead.resize(evaluated.results.size());
+  evaluated.sees.resize(evaluated.results.size());
   // Functions at the pairwise level are not differentiated again.
   evaluated.pullback = [](ArrayRef<Array>) { return std::vector<Array>(); };
   return evaluated;

@@ -12,11 +12,11 @@ LogicalResult Evaluation::run(Operation *container, ArrayRef<Array> inputs) {
   steps.clear();
   results.clear();
   bool isSpec = isa<SpecOp>(container);
-  auto store = [&](Value value, Array array, Array dead) {
+  auto store = [&](Value value, Array array, Array sees) {
     auto slot = std::make_unique<Slot>();
     slot->array = std::move(array);
     if (isSpec)
-      slot->dead = std::move(dead);
+      slot->sees = std::move(sees);
     slot->differentiable = isa<FloatType>(cast<ArrayType>(value.getType()).getElementType());
     slots[value] = std::move(slot);
   };
@@ -27,7 +27,7 @@ LogicalResult Evaluation::run(Operation *container, ArrayRef<Array> inputs) {
     SmallVector<Operand> operands;
     for (Value value : op.getOperands()) {
       const Slot &slot = slotOf(value);
-      operands.push_back({&slot.array, &slot.dead, slot.differentiable});
+      operands.push_back({&slot.array, &slot.sees, slot.differentiable});
     }
     if (isa<YieldOp>(op)) {
       for (const Operand &operand : operands)
@@ -37,8 +37,8 @@ LogicalResult Evaluation::run(Operation *container, ArrayRef<Array> inputs) {
     FailureOr<Evaluated> evaluated = evaluate(&op, operands);
     if (failed(evaluated))
       return failure();
-    for (auto [value, array, dead] : llvm::zip_equal(op.getResults(), evaluated->results, evaluated->dead))
-      store(value, std::move(array), std::move(dead));
+    for (auto [value, array, sees] : llvm::zip_equal(op.getResults(), evaluated->results, evaluated->sees))
+      store(value, std::move(array), std::move(sees));
     steps.push_back({&op, std::move(evaluated->pullback)});
   }
   return container->emitOpError("requires a taylor.yield at its end");

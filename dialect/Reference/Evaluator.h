@@ -30,7 +30,7 @@ public:
 
 private:
   struct Slot {
-    Array array, dead;
+    Array array, sees;
     bool differentiable = false;
   };
   struct Step {

@@ -18,28 +18,37 @@ Shape taylor::reference::shapeOf(ArrayType type, const Environment &environment)
   return shape;
 }
 
-Array taylor::reference::joinDead(ArrayRef<Operand> operands, const Shape &shape) {
-  Shape joined;
+static SmallVector<const Array *> shadowsOf(ArrayRef<Operand> operands) {
   SmallVector<const Array *> shadows;
   for (const Operand &operand : operands)
-    if (operand.dead && !operand.dead->values.empty())
-      shadows.push_back(operand.dead);
+    if (operand.sees && !operand.sees->values.empty())
+      shadows.push_back(operand.sees);
+  return shadows;
+}
+
+Array taylor::reference::mixSees(ArrayRef<Operand> operands) {
+  return shadowsOf(operands).empty() ? Array() : Array(Shape(), 1);
+}
+
+Array taylor::reference::joinSees(ArrayRef<Operand> operands, const Shape &shape) {
+  SmallVector<const Array *> shadows = shadowsOf(operands);
   if (shadows.empty())
     return {};
+  Shape joined;
   for (int64_t i = 0; i < shape.rank(); ++i) {
     StringRef axis = shape.axes[i];
-    if (llvm::any_of(shadows, [&](const Array *dead) {
-          return dead->shape.has(axis) || (axis == "h" && dead->shape.has("g"));
+    if (llvm::any_of(shadows, [&](const Array *sees) {
+          return sees->shape.has(axis) || (axis == "h" && sees->shape.has("g"));
         }))
       joined.append(axis, shape.sizes[i]);
   }
   Array result(joined);
-  for (const Array *dead : shadows) {
-    Walk walk(dead->shape, joined);
+  for (const Array *sees : shadows) {
+    Walk walk(sees->shape, joined);
     int64_t element = 0;
     forEachPoint(joined, [&](ArrayRef<int64_t> point) {
       Real &value = result.values[element++];
-      value = std::max(value, dead->values[walk(point)]);
+      value = std::max(value, sees->values[walk(point)]);
     });
   }
   return result;
@@ -59,8 +68,8 @@ void Lines::forEach(llvm::function_ref<void(int64_t)> visit) const {
 
 namespace {
 
-/// A formula over arrays at the points of a loop, and where it does not run: at dead rows and where a `live`
-/// count is 0.
+/// A formula over arrays at the points of a loop, and where it does not run: at rows where all its sums are
+/// empty, and where a `live` count is 0. Where it joins empty sums with others, parts of it may not run.
 class Body {
 public:
   Body(const Environment &environment, Shape loop)
@@ -72,11 +81,11 @@ public:
       operands.push_back(operand);
       arguments.push_back(program.addArgument(operand.differentiable));
       walks.emplace_back(operand.array->shape, loop);
-      if (operand.dead && !operand.dead->values.empty())
-        guards.push_back({operand.dead, Walk(operand.dead->shape, loop), /*runsAtZero=*/true});
+      if (operand.sees && !operand.sees->values.empty())
+        shadows.push_back({operand.sees, Walk(operand.sees->shape, loop), arguments.back()});
     }
     for (const Operand &operand : live)
-      guards.push_back({operand.array, Walk(operand.array->shape, loop), /*runsAtZero=*/false});
+      guards.push_back({operand.array, Walk(operand.array->shape, loop)});
     if (failed(program.append(region, arguments, yielded)))
       return failure();
     program.addResult(yielded[0]);
@@ -85,13 +94,16 @@ public:
       indices.push_back({loop.find(index.axis), index.axis, index.reg});
     registers = program.makeRegisters();
     cotangents.resize(registers.size());
+    sums.assign(registers.size(), Sums::None);
     return success();
   }
 
   bool runsAt(ArrayRef<int64_t> point) const {
-    return llvm::all_of(guards, [&](const Guard &guard) {
-      return (guard.array->values[guard.walk(point)] == 0) == guard.runsAtZero;
-    });
+    return llvm::all_of(guards,
+                        [&](const Guard &guard) { return guard.array->values[guard.walk(point)] != 0; }) &&
+           (shadows.empty() || llvm::any_of(shadows, [&](const Shadow &shadow) {
+              return shadow.sees->values[shadow.walk(point)] != 0;
+            }));
   }
 
   Real evaluate(ArrayRef<int64_t> point) {
@@ -99,7 +111,14 @@ public:
       registers[argumentRegisters[i]] = operands[i].array->values[walks[i](point)];
     for (const Index &index : indices)
       registers[index.reg] = environment.position(index.axis, point[index.place]);
-    program.run(registers);
+    bool anyEmpty = false;
+    for (const Shadow &shadow : shadows) {
+      bool sees = shadow.sees->values[shadow.walk(point)] != 0;
+      anyEmpty |= !sees;
+      sums[shadow.reg] = sees ? Sums::Seeing : Sums::Empty;
+    }
+    joins = anyEmpty;
+    program.run(registers, joins ? &sums : nullptr);
     return registers[program.getResults()[0]];
   }
 
@@ -117,7 +136,7 @@ public:
     evaluate(point);
     std::fill(cotangents.begin(), cotangents.end(), Real(0));
     cotangents[program.getResults()[0]] = cotangent;
-    program.pullback(registers, cotangents);
+    program.pullback(registers, cotangents, joins ? &sums : nullptr);
     for (size_t i = 0; i < operands.size(); ++i)
       if (operands[i].differentiable)
         accumulate(gradients[i].values[walks[i](point)], cotangents[argumentRegisters[i]],
@@ -141,10 +160,15 @@ public:
   Shape loop;
 
 private:
+  using Sums = ScalarProgram::Sums;
   struct Guard {
     const Array *array;
     Walk walk;
-    bool runsAtZero;
+  };
+  struct Shadow {
+    const Array *sees;
+    Walk walk;
+    int reg;
   };
   struct Index {
     int64_t place;
@@ -154,6 +178,10 @@ private:
   SmallVector<Operand> operands;
   SmallVector<Walk> walks;
   SmallVector<Guard> guards;
+  SmallVector<Shadow> shadows;
+  /// What each register depends on, and whether it matters, at the point that was evaluated last.
+  std::vector<Sums> sums;
+  bool joins = false;
   SmallVector<Index> indices;
   SmallVector<int> argumentRegisters;
   std::vector<Real> registers, cotangents;
@@ -193,7 +221,7 @@ FailureOr<Evaluated> taylor::reference::evaluateMap(MapOp op, ArrayRef<Operand> 
   });
   Evaluated evaluated;
   evaluated.results.push_back(std::move(result));
-  evaluated.dead.push_back(joinDead(operands, shape));
+  evaluated.sees.push_back(joinSees(operands.take_front(arrays), shape));
   evaluated.pullback = [body, count](ArrayRef<Array> cotangents) {
     Walk walk(cotangents[0].shape, body->loop);
     return withGuards(
@@ -208,7 +236,7 @@ FailureOr<Evaluated> taylor::reference::evaluateMap(MapOp op, ArrayRef<Operand> 
 
 namespace {
 
-/// max: what the largest terms get; ties share equally.
+/// max: what the largest terms get; ties share equally. Where it is a NaN, it has no derivative at any term.
 std::vector<Array> pullbackMax(Body &body, const Array &result, const Array &cotangent) {
   Walk walk(result.shape, body.loop);
   Array ties(result.shape);
@@ -219,6 +247,8 @@ std::vector<Array> pullbackMax(Body &body, const Array &result, const Array &cot
   const Rounding &rounding = body.environment.arithmetic.value;
   return body.pullbackAll([&](ArrayRef<int64_t> point) -> Real {
     int64_t at = walk(point);
+    if (std::isnan(result.values[at]) && cotangent.values[at] != 0)
+      return result.values[at];
     return body.evaluate(point) == result.values[at] ? rounding(cotangent.values[at] / ties.values[at]) : 0;
   });
 }
@@ -246,7 +276,7 @@ FailureOr<Evaluated> taylor::reference::evaluateReduce(ReduceOp op, ArrayRef<Ope
     Real value = body->evaluate(point);
     Real &sum = result.values[at];
     if (kind == Reduction::Max)
-      sum = terms.values[at] == 0 ? value : std::max(sum, value);
+      sum = terms.values[at] == 0 || std::isnan(value) || value > sum ? value : sum;
     else
       accumulate(sum, value, environment.arithmetic.accumulator);
     terms.values[at] += 1;
@@ -256,11 +286,11 @@ FailureOr<Evaluated> taylor::reference::evaluateReduce(ReduceOp op, ArrayRef<Ope
     value = environment.arithmetic.value(value / divisor);
 
   Evaluated evaluated;
-  Array &dead = evaluated.dead.emplace_back();
-  if (!joinDead(operands.take_front(arrays), *loop).values.empty()) {
-    dead = Array(shape);
-    for (auto [value, number] : llvm::zip_equal(dead.values, terms.values))
-      value = number == 0;
+  Array &sees = evaluated.sees.emplace_back();
+  if (!shadowsOf(operands.take_front(arrays)).empty()) {
+    sees = Array(shape);
+    for (auto [value, number] : llvm::zip_equal(sees.values, terms.values))
+      value = number != 0;
   }
   evaluated.results.push_back(result);
   evaluated.pullback = [body, count, kind, divisor, result](ArrayRef<Array> cotangents) {
@@ -393,7 +423,7 @@ FailureOr<Evaluated> taylor::reference::evaluateScan(ScanOp op, ArrayRef<Operand
   Evaluated evaluated;
   evaluated.results.push_back(std::move(result));
   // A row mixes tokens: dead ones add nothing to it, and do not make it dead.
-  evaluated.dead.emplace_back();
+  evaluated.sees.push_back(mixSees(operands));
   evaluated.pullback = [body, rule, axis, maxima, operandCount](ArrayRef<Array> cotangents) {
     const Arithmetic &arithmetic = body->environment.arithmetic;
     Array cotangent = cotangents[0];

@@ -13,9 +13,10 @@ namespace taylor::reference {
 /// An operand as its operation sees it. Arrays outlive the evaluation and its pullback.
 struct Operand {
   const Array *array = nullptr;
-  /// 1 at rows that depend on a sum over no key, over some of the array's axes; without elements where there
-  /// are none. Functions at the pairwise level spell such guards out and have none here.
-  const Array *dead = nullptr;
+  /// Of a value that depends on sums over keys: 1 at rows where one of them sees a key, 0 where none does,
+  /// over some of the array's axes. Without elements for a value that depends on no sum. Functions at the
+  /// pairwise level spell such guards out and have none here.
+  const Array *sees = nullptr;
   bool differentiable = false;
 };
 
@@ -24,8 +25,8 @@ using Pullback = std::function<std::vector<Array>(llvm::ArrayRef<Array> cotangen
 
 struct Evaluated {
   std::vector<Array> results;
-  /// Shadow of each result, or without elements.
-  std::vector<Array> dead;
+  /// `Operand::sees` of each result.
+  std::vector<Array> sees;
   Pullback pullback;
 };
 
@@ -63,8 +64,10 @@ mlir::FailureOr<Evaluated> evaluateStepStates(StepStatesOp op, llvm::ArrayRef<Op
 mlir::FailureOr<Evaluated> evaluatePairwise(PairwiseOp op, llvm::ArrayRef<Operand> operands,
                                             const Environment &environment);
 
-/// The shadow of a value over `shape` that depends on all `operands`; without elements where none has one.
-Array joinDead(llvm::ArrayRef<Operand> operands, const Shape &shape);
+/// `Operand::sees` of a value over `shape` that depends on all `operands`.
+Array joinSees(llvm::ArrayRef<Operand> operands, const Shape &shape);
+/// The same of a value whose rows mix tokens: each depends on some row that sees a key.
+Array mixSees(llvm::ArrayRef<Operand> operands);
 
 /// An array cut into lines along one axis: element i of a line is at begin + i * stride.
 struct Lines {

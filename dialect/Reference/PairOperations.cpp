@@ -10,13 +10,13 @@ using namespace mlir;
 using namespace taylor;
 using namespace taylor::reference;
 
-Array taylor::reference::deadRows(const Array &counts) {
+Array taylor::reference::seeingRows(const Array &counts) {
   if (llvm::all_of(counts.values, [](Real count) { return count != 0; }))
-    return {};
-  Array dead(counts.shape);
-  for (auto [value, count] : llvm::zip_equal(dead.values, counts.values))
-    value = count == 0;
-  return dead;
+    return Array(Shape(), 1);
+  Array sees(counts.shape);
+  for (auto [value, count] : llvm::zip_equal(sees.values, counts.values))
+    value = count != 0;
+  return sees;
 }
 
 //===----------------------------------------------------------------------===//
@@ -241,7 +241,7 @@ FailureOr<Evaluated> taylor::reference::evaluateRecurrences(RecurrencesOp op, Ar
   PairSums::Forward forward = recurrence->sums.evaluate();
   Evaluated evaluated;
   evaluated.results = std::move(forward.outputs);
-  evaluated.dead.assign(evaluated.results.size(), deadRows(forward.counts));
+  evaluated.sees.assign(evaluated.results.size(), seeingRows(forward.counts));
   evaluated.pullback = [recurrence](ArrayRef<Array> cotangents) {
     const PairSums &sums = recurrence->sums;
     std::vector<Array> gradients = sums.pullback(cotangents);
@@ -327,9 +327,9 @@ FailureOr<Evaluated> taylor::reference::evaluatePairwise(PairwiseOp op, ArrayRef
   PairSums::Forward forward = sums->evaluate();
   Evaluated evaluated;
   evaluated.results = std::move(forward.outputs);
-  Array dead = deadRows(forward.counts);
+  Array sees = seeingRows(forward.counts);
   for (const PairSums::Output &output : sums->outputs)
-    evaluated.dead.push_back(output.kind == PairSums::Kind::Rows && output.shape.has("t") ? dead : Array());
+    evaluated.sees.push_back(output.kind == PairSums::Kind::Rows && output.shape.has("t") ? sees : Array());
   evaluated.pullback = [sums](ArrayRef<Array> cotangents) { return sums->pullback(cotangents); };
   return evaluated;
 }

@@ -157,8 +157,11 @@ Real taylor::reference::evaluateScalar(ScalarOpcode opcode, const Real *x) {
   return std::numeric_limits<Real>::quiet_NaN();
 }
 
-static void differentiateExtremum(TieRule tie, bool firstWins, bool secondWins, Real *partials) {
-  if (firstWins || secondWins) {
+static void differentiateExtremum(TieRule tie, const Real *x, bool firstWins, bool secondWins,
+                                  Real *partials) {
+  // A clamp of a NaN passes nothing on, as in torch; the extremum of two numbers does, to both.
+  bool clampsNaN = tie != TieRule::Half && (std::isnan(x[0]) || std::isnan(x[1]));
+  if (firstWins || secondWins || clampsNaN) {
     partials[0] = firstWins;
     partials[1] = secondWins;
     return;
@@ -202,9 +205,9 @@ void taylor::reference::differentiateScalar(ScalarOpcode opcode, TieRule tie, co
     partials[2] = 1;
     return;
   case Op::Maximum:
-    return differentiateExtremum(tie, x[0] > x[1], x[1] > x[0], partials);
+    return differentiateExtremum(tie, x, x[0] > x[1], x[1] > x[0], partials);
   case Op::Minimum:
-    return differentiateExtremum(tie, x[0] < x[1], x[1] < x[0], partials);
+    return differentiateExtremum(tie, x, x[0] < x[1], x[1] < x[0], partials);
   case Op::Select:
     partials[1] = x[0] != 0;
     partials[2] = x[0] == 0;
@@ -239,8 +242,8 @@ void taylor::reference::differentiateScalar(ScalarOpcode opcode, TieRule tie, co
   case Op::Cbrt:
     partials[0] = 1 / (3 * y * y);
     return;
-  case Op::Abs:
-    partials[0] = Real(x[0] > 0) - Real(x[0] < 0);
+  case Op::Abs: // a NaN passes it on
+    partials[0] = std::isnan(x[0]) ? 1 : Real(x[0] > 0) - Real(x[0] < 0);
     return;
   case Op::Sigmoid:
     partials[0] = sigmoid(x[0]) * sigmoid(-x[0]);

@@ -57,22 +57,67 @@ int ScalarProgram::add(ScalarOpcode opcode, ArrayRef<int> operands) {
   return instruction.result;
 }
 
-void ScalarProgram::run(std::vector<Real> &registers) const {
+/// Whether a function is finite and has a finite derivative wherever its operands are finite, so that it may
+/// run on empty sums.
+static bool isArithmetic(ScalarOpcode opcode) {
+  switch (opcode) {
+  case Code::Add:
+  case Code::Subtract:
+  case Code::Multiply:
+  case Code::MultiplyAdd:
+  case Code::Negate:
+  case Code::Maximum:
+  case Code::Minimum:
+  case Code::Abs:
+  case Code::Select:
+  case Code::Less:
+  case Code::LessEqual:
+  case Code::Greater:
+  case Code::GreaterEqual:
+  case Code::Equal:
+  case Code::NotEqual:
+  case Code::And:
+  case Code::Or:
+  case Code::Xor:
+  case Code::Stop:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool ScalarProgram::isLeftOut(const Instruction &instruction, const std::vector<Sums> &sums) {
+  // A quotient of an empty sum by what is none is a product.
+  bool divides = instruction.opcode == Code::Divide && sums[instruction.operands[1]] == Sums::None;
+  return sums[instruction.result] == Sums::Empty && !divides && !isArithmetic(instruction.opcode);
+}
+
+void ScalarProgram::run(std::vector<Real> &registers, std::vector<Sums> *sums) const {
   const Rounding &rounding = environment->arithmetic.value;
   for (const Instruction &instruction : code) {
     const int *reg = instruction.operands;
+    if (sums) {
+      Sums &result = (*sums)[instruction.result] = Sums::None;
+      for (int i = 0, arity = arityOf(instruction.opcode); i < arity; ++i)
+        result = std::max(result, (*sums)[reg[i]]);
+      if (isLeftOut(instruction, *sums)) {
+        registers[instruction.result] = 0;
+        continue;
+      }
+    }
     Real x[3] = {registers[reg[0]], registers[reg[1]], registers[reg[2]]};
     Real y = evaluateScalar(instruction.opcode, x);
     registers[instruction.result] = instruction.rounds ? rounding(y) : y;
   }
 }
 
-void ScalarProgram::pullback(const std::vector<Real> &registers, std::vector<Real> &cotangents) const {
+void ScalarProgram::pullback(const std::vector<Real> &registers, std::vector<Real> &cotangents,
+                             const std::vector<Sums> *sums) const {
   const Rounding &rounding = environment->arithmetic.value;
   for (const Instruction &instruction : llvm::reverse(code)) {
     Real dy = cotangents[instruction.result];
     // A branch that is not taken hands 0 down; where its derivative is infinite the product would be NaN.
-    if (dy == 0 || !differentiable[instruction.result])
+    if (dy == 0 || !differentiable[instruction.result] || (sums && isLeftOut(instruction, *sums)))
       continue;
     const int *reg = instruction.operands;
     Real x[3] = {registers[reg[0]], registers[reg[1]], registers[reg[2]]};

@@ -42,9 +42,15 @@ public:
 
   /// Registers with the constants in place.
   std::vector<Real> makeRegisters() const { return initial; }
-  void run(std::vector<Real> &registers) const;
+  /// What a register depends on: on no sum over keys, on empty ones alone, or on one that sees a key.
+  enum class Sums : uint8_t { None, Empty, Seeing };
+  /// `sums`: one per register, of which the caller sets the arguments. A function of what depends on empty
+  /// sums alone does not run and is 0; sums, products, extrema and choices take an empty sum as 0.
+  void run(std::vector<Real> &registers, std::vector<Sums> *sums = nullptr) const;
   /// Adds to `cotangents` (one per register, those of the results set, else 0) what the chain rule gives.
-  void pullback(const std::vector<Real> &registers, std::vector<Real> &cotangents) const;
+  /// `sums` as `run` left them.
+  void pullback(const std::vector<Real> &registers, std::vector<Real> &cotangents,
+                const std::vector<Sums> *sums = nullptr) const;
 
 private:
   struct Instruction {
@@ -55,6 +61,8 @@ private:
     bool rounds;
     TieRule tie;
   };
+  /// Whether an instruction is a function of empty sums alone.
+  static bool isLeftOut(const Instruction &instruction, const std::vector<Sums> &sums);
   int addRegister(Real value, bool isArray, bool isDifferentiable, bool isConstant);
   mlir::FailureOr<int> appendOp(mlir::Operation &op, llvm::ArrayRef<int> operands);
 

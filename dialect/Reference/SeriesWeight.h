@@ -24,8 +24,8 @@ mlir::FailureOr<Array> alignDecay(mlir::Operation *op, const Array &decay, const
 /// Its adjoint: adds a cotangent [.., t] to one [.., u].
 void addAlignedGradient(Array &decay, const Array &rows, const Environment &environment);
 
-/// Rows that see no key, given the number of keys of each; without elements where there are none.
-Array deadRows(const Array &counts);
+/// `Operand::sees` of sums, given the number of keys of each row.
+Array seeingRows(const Array &counts);
 
 /// Outputs numerator, mass and count, of arrays q, k, v numbered 0, 1, 2 and a weight program that yields w
 /// and 1.

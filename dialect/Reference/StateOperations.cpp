@@ -249,9 +249,10 @@ FailureOr<Evaluated> taylor::reference::evaluateRecurrence(RecurrenceOp op, Arra
   Array counts;
   evaluated.results = recurrence->evaluate(std::move(finalState), counts);
   // A row without keys still reads the initial state.
-  evaluated.dead.assign(evaluated.results.size(), recurrence->initial ? Array() : deadRows(counts));
+  const Array everywhere(Shape(), 1);
+  evaluated.sees.assign(evaluated.results.size(), recurrence->initial ? everywhere : seeingRows(counts));
   if (recurrence->state >= 0)
-    evaluated.dead[recurrence->state] = Array();
+    evaluated.sees[recurrence->state] = everywhere;
   evaluated.pullback = [recurrence](ArrayRef<Array> cotangents) { return recurrence->pullback(cotangents); };
   return evaluated;
 }

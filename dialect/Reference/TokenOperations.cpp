@@ -37,7 +37,7 @@ FailureOr<Evaluated> taylor::reference::evaluateAlign(AlignOp op, ArrayRef<Opera
   Evaluated evaluated;
   evaluated.results.push_back(
       shiftTokens(x, from, shapeOf(op.getResult().getType(), environment), to, shift));
-  evaluated.dead.emplace_back();
+  evaluated.sees.push_back(mixSees(operands));
   evaluated.pullback = [=, shape = x.shape](ArrayRef<Array> cotangents) {
     return std::vector<Array>{shiftTokens(cotangents[0], to, shape, from, -shift)};
   };
@@ -116,19 +116,19 @@ void normalizeLines(const NormLine &norm, const Array &x, StringRef axis, Array 
 struct Affine {
   const Array *weight, *bias;
   Shape loop;
-  Array dead;
+  Array sees;
 
-  Affine(const Array *weight, const Array *bias, Shape loop, Array dead)
-      : weight(weight), bias(bias), loop(std::move(loop)), dead(std::move(dead)) {}
+  Affine(const Array *weight, const Array *bias, Shape loop, Array sees)
+      : weight(weight), bias(bias), loop(std::move(loop)), sees(std::move(sees)) {}
 
   Array evaluate(const Array &y, const Rounding &rounding) const {
     Array result(loop);
-    Walk at(y.shape, loop), atDead(dead.shape, loop);
+    Walk at(y.shape, loop), atSees(sees.shape, loop);
     Walk atWeight(weight ? weight->shape : Shape(), loop), atBias(bias ? bias->shape : Shape(), loop);
     int64_t element = 0;
     forEachPoint(loop, [&](ArrayRef<int64_t> point) {
       Real &value = result.values[element++];
-      if (!dead.values.empty() && dead.values[atDead(point)] != 0)
+      if (!sees.values.empty() && sees.values[atSees(point)] == 0)
         return;
       value = y.values[at(point)] * (weight ? weight->values[atWeight(point)] : 1);
       value = rounding(value + (bias ? bias->values[atBias(point)] : 0));
@@ -138,10 +138,10 @@ struct Affine {
 
   void pullback(const Array &y, const Array &cotangent, Array &dy, Array &dWeight, Array &dBias,
                 const Rounding &rounding) const {
-    Walk at(y.shape, loop), atDead(dead.shape, loop), atCotangent(cotangent.shape, loop);
+    Walk at(y.shape, loop), atSees(sees.shape, loop), atCotangent(cotangent.shape, loop);
     Walk atWeight(dWeight.shape, loop), atBias(dBias.shape, loop);
     forEachPoint(loop, [&](ArrayRef<int64_t> point) {
-      if (!dead.values.empty() && dead.values[atDead(point)] != 0)
+      if (!sees.values.empty() && sees.values[atSees(point)] == 0)
         return;
       Real dz = cotangent.values[atCotangent(point)];
       dy.values[at(point)] += weight ? dz * weight->values[atWeight(point)] : dz;
@@ -169,11 +169,11 @@ FailureOr<Evaluated> taylor::reference::evaluateNormalize(NormalizeOp op, ArrayR
   std::vector<Real> factors;
   normalizeLines(norm, *x, axis, y, factors);
   Shape loop = shapeOf(op.getResult().getType(), environment);
-  Affine affine(weight, bias, loop, joinDead(operands, loop));
+  Affine affine(weight, bias, loop, joinSees(operands, loop));
 
   Evaluated evaluated;
   evaluated.results.push_back(affine.evaluate(y, environment.arithmetic.value));
-  evaluated.dead.push_back(affine.dead);
+  evaluated.sees.push_back(affine.sees);
   evaluated.pullback = [=, arithmetic = environment.arithmetic](ArrayRef<Array> cotangents) {
     Array dy(x->shape), dWeight = weight ? Array(weight->shape) : Array(),
                         dBias = bias ? Array(bias->shape) : Array();
@@ -279,7 +279,7 @@ FailureOr<Evaluated> taylor::reference::evaluateRope(RopeOp op, ArrayRef<Operand
   size_t operandCount = operands.size();
   Evaluated evaluated;
   evaluated.results.push_back(rotation.apply(x, inverse, rounding));
-  evaluated.dead.push_back(operands[0].dead ? *operands[0].dead : Array());
+  evaluated.sees.push_back(operands[0].sees ? *operands[0].sees : Array());
   evaluated.pullback = [=](ArrayRef<Array> cotangents) {
     std::vector<Array> gradients = {rotation.apply(cotangents[0], !inverse, rounding)};
     gradients.resize(operandCount);
@@ -329,7 +329,7 @@ FailureOr<Evaluated> taylor::reference::evaluateConvolve(ConvolveOp op, ArrayRef
   roundAll(y, arithmetic.value);
   Evaluated evaluated;
   evaluated.results.push_back(std::move(y));
-  evaluated.dead.emplace_back();
+  evaluated.sees.push_back(mixSees(operands));
   evaluated.pullback = [&x, &taps, tapAxis, within, reverse, arithmetic](ArrayRef<Array> cotangents) {
     Array dx(x.shape), dTaps(taps.shape);
     forEachTap(x.shape, taps.shape, tapAxis, within, reverse, [&](int64_t to, int64_t from, int64_t tap) {

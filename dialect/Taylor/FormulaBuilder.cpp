@@ -40,19 +40,20 @@ Value buildGelu(OpBuilder &builder, Location loc, Arguments x) {
   return arith::MulFOp::create(builder, loc, arith::MulFOp::create(builder, loc, half, x[0]), sum);
 }
 
-// relu'(0) = 0, unlike a clamp's derivative on its bound: hence a select and not a
-// maximum.
+// relu'(0) = 0, unlike a clamp's derivative on its bound: hence a select and not a maximum. A NaN is not at
+// most 0, and stays.
 Value buildRelu(OpBuilder &builder, Location loc, Arguments x) {
   Value zero = constant(builder, loc, x[0].getType(), 0.0);
-  Value positive = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, zero, x[0]);
-  return arith::SelectOp::create(builder, loc, positive, x[0], zero);
+  Value isOff = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE, x[0], zero);
+  return arith::SelectOp::create(builder, loc, isOff, zero, x[0]);
 }
 
-// The exponential sees min(x, 0), so the branch that is not taken is finite too, and so is its derivative.
+// The exponential sees at most 0, so the branch that is not taken is finite too, and so is its derivative; by
+// a select, since a clamp's derivative would be 0 where x is a NaN.
 Value buildElu(OpBuilder &builder, Location loc, Arguments x) {
   Value zero = constant(builder, loc, x[0].getType(), 0.0);
   Value positive = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, zero, x[0]);
-  Value bounded = arith::MinimumFOp::create(builder, loc, x[0], zero);
+  Value bounded = arith::SelectOp::create(builder, loc, positive, zero, x[0]);
   return arith::SelectOp::create(builder, loc, positive, x[0], math::ExpM1Op::create(builder, loc, bounded));
 }
 

@@ -149,7 +149,14 @@ LogicalResult ReduceOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
     auto share = [&](OpBuilder &builder, Location loc, Value value, ValueRange extra) {
       Value one = buildNumber(builder, loc, value.getType(), 1.0);
       Value shared = arith::MaximumFOp::create(builder, loc, extra[2], one);
-      return isMaximum(builder, loc, value, extra[1], arith::DivFOp::create(builder, loc, extra[0], shared));
+      Value share =
+          isMaximum(builder, loc, value, extra[1], arith::DivFOp::create(builder, loc, extra[0], shared));
+      // A maximum that is a NaN has no derivative at any term; unless nothing is asked of it.
+      Value zero = buildNumber(builder, loc, value.getType(), 0.0);
+      Value isAsked = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, extra[0], zero);
+      Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, extra[1], extra[1]);
+      return arith::SelectOp::create(builder, loc, arith::AndIOp::create(builder, loc, isNaN, isAsked),
+                                     extra[1], share);
     };
     result = pullBack(builder, formula, {results[0], getResult(), ties}, indexed, share, cotangents);
     break;

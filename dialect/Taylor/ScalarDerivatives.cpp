@@ -87,7 +87,7 @@ void differentiate(arith::DivFOp op, Scalars s, Value dy, Cotangents &d) {
   d.push_back(isConstantScalar(op.getRhs()) ? Value() : guard(s.negate(s.multiply(dx, op.getResult()))));
 }
 
-/// `first` is where a is chosen alone (a < b for the minimum), `second` where b is.
+/// A clamp of a NaN passes nothing on, as in torch; the extremum of two numbers does, to both.
 void differentiateExtremum(Value a, Value b, Scalars s, Value dy, Cotangents &d, bool isMinimum) {
   Value zero = s.number(dy, 0.0);
   auto chosen = [&](Value x, Value y) { return isMinimum ? s.isAtMost(x, y) : s.isAtMost(y, x); };
@@ -97,9 +97,10 @@ void differentiateExtremum(Value a, Value b, Scalars s, Value dy, Cotangents &d,
     return;
   }
   Value half = s.multiply(dy, s.number(dy, 0.5));
-  Value aChosen = chosen(a, b), bChosen = chosen(b, a);
-  d.push_back(s.select(aChosen, s.select(bChosen, half, dy), zero));
-  d.push_back(s.select(bChosen, s.select(aChosen, half, dy), zero));
+  Value isLess = s.isLess(a, b), isMore = s.isLess(b, a);
+  Value first = isMinimum ? isLess : isMore, second = isMinimum ? isMore : isLess;
+  d.push_back(s.select(second, zero, s.select(first, dy, half)));
+  d.push_back(s.select(first, zero, s.select(second, dy, half)));
 }
 void differentiate(arith::MaximumFOp op, Scalars s, Value dy, Cotangents &d) {
   differentiateExtremum(op.getLhs(), op.getRhs(), s, dy, d, /*isMinimum=*/false);
@@ -159,8 +160,9 @@ void differentiate(math::ErfOp op, Scalars s, Value dy, Cotangents &d) {
 }
 void differentiate(math::AbsFOp op, Scalars s, Value dy, Cotangents &d) {
   Value zero = s.number(dy, 0.0);
-  d.push_back(s.select(s.isLess(zero, op.getOperand()), dy,
-                       s.select(s.isLess(op.getOperand(), zero), s.negate(dy), zero)));
+  // A NaN passes it on.
+  d.push_back(s.select(s.isLess(op.getOperand(), zero), s.negate(dy),
+                       s.select(s.isEqual(op.getOperand(), zero), zero, dy)));
 }
 /// x^0 does not move with x, nor 0^p with p for p >= 0: there the factors would be 0 and infinity.
 void differentiate(math::PowFOp op, Scalars s, Value dy, Cotangents &d) {

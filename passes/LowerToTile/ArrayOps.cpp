@@ -127,6 +127,16 @@ Value TileEmitter::emitReduceBody(ReduceOp op, Frame &frame) {
   if (channels.empty())
     return tile;
   Value reduced = tile::ReduceOp::create(builder, loc, tileKind(op.getKind()), tile, channels);
+  if (op.getKind() == Reduction::Max) {
+    // A target's maximum may leave a NaN out; a sum keeps it.
+    Value keptNaN = map(tile, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+      Value isNaN = arith::CmpFOp::create(inner, where, arith::CmpFPredicate::UNO, s[0], s[0]);
+      Value zero = arith::ConstantOp::create(inner, where, inner.getFloatAttr(s[0].getType(), 0.0));
+      return arith::SelectOp::create(inner, where, isNaN, s[0], zero);
+    });
+    keptNaN = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, keptNaN, channels);
+    reduced = combine(Reduction::Sum, reduced, keptNaN);
+  }
   if (live.empty() || !isGuardedBehind)
     return reduced;
   SmallVector<Value> counts = llvm::map_to_vector(live, [&](Value count) { return emit(count, frame); });

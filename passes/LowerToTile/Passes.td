@@ -11,8 +11,8 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     them, or where computing them again would cost; each is computed by one kernel, everything else in the kernels that
     read it (README.md). Sums into rows are a loop over keys inside a block of queries; sums into columns a loop over queries
     inside blocks of keys; both split into tiles that need the mask and tiles that do not. How large tiles are and what is on the grid is an option (TileSizes.h).
-    Exponentials of arrays are marked `tile.full_range`, but for those of differences, which are factors of weights (decays); those of pairs only in weights that
-    have numbers beside exponentials. Quotients and square roots that a floor or a comparison reads,
+    Exponentials are marked `tile.full_range`, except those of differences from a running maximum or between running sums, which are factors of weights (`Precision.h`);
+    these too where a weight has numbers next to exponentials. Quotients and square roots that a floor or a comparison reads,
     also in another operation, are marked `tile.nearest`.
 
     Requires sizes of all channels (`taylor-specialize`) and operations of the pairwise level: no recurrences, norms or parameters.

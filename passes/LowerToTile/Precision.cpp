@@ -13,15 +13,49 @@ using namespace taylor;
 
 namespace {
 
-/// Whether it is one number less another, where a condition holds: what is between two places, by which sums
-/// decay, or is below a largest number.
-bool isDifference(Value scalar) {
-  if (auto select = scalar.getDefiningOp<arith::SelectOp>())
-    scalar = select.getTrueValue();
-  auto difference = scalar.getDefiningOp<arith::SubFOp>();
-  return difference && llvm::none_of(difference->getOperands(),
-                                     [](Value operand) { return matchPattern(operand, m_Constant()); });
-}
+/// Finds exponentials that are factors of weights at most 1 where the row has a weight of 1: of a difference
+/// from a running maximum, or between running sums, by which weights decay.
+class Factors {
+public:
+  static bool isFactor(Value exponent) {
+    // Where a condition holds, or below a largest number.
+    if (auto select = exponent.getDefiningOp<arith::SelectOp>())
+      exponent = select.getTrueValue();
+    auto difference = exponent.getDefiningOp<arith::SubFOp>();
+    return difference && llvm::any_of(difference->getOperands(),
+                                      [](Value operand) { return Factors().isRunning(operand); });
+  }
+
+private:
+  /// Whether a scalar is made of a running sum or maximum: along tokens, of pairs, or read at an edge or at
+  /// other tokens; also of what a forward saved, which is no one's feature.
+  bool isRunning(Value scalar) {
+    return llvm::any_of(collectScalars(scalar), [&](Value part) {
+      auto argument = dyn_cast<BlockArgument>(part);
+      return argument && isRunningArgument(argument);
+    });
+  }
+  bool isRunningArgument(BlockArgument argument) {
+    auto pairs = dyn_cast<PairwiseOp>(argument.getOwner()->getParentOp());
+    if (pairs && pairs.hasMaximum() && argument == pairs.getWeight().getArguments().back())
+      return true;
+    Value array = arrayOf(argument);
+    if (!array || !seen.insert(array).second)
+      return false;
+    if (auto given = dyn_cast<BlockArgument>(array)) {
+      auto function = cast<FunctionOp>(given.getOwner()->getParentOp());
+      return cast<StringAttr>(function.getArgNames()[given.getArgNumber()]).getValue().starts_with("saved:");
+    }
+    Operation *from = array.getDefiningOp();
+    if (auto sums = dyn_cast<PairwiseOp>(from))
+      return sums.getSum(cast<OpResult>(array).getResultNumber()).getKind() == PairOutput::Maximum;
+    if (auto map = dyn_cast<MapOp>(from))
+      return isRunning(map.getBody().front().getTerminator()->getOperand(0));
+    return isa<ScanOp, EdgeOp, AlignOp>(from);
+  }
+
+  llvm::SmallDenseSet<Value> seen;
+};
 
 bool comparesWithZero(Operation *op) {
   return isa<arith::CmpFOp>(op) && llvm::any_of(op->getOperands(), [](Value operand) {
@@ -100,7 +134,7 @@ void taylor::markPrecision(FunctionOp function) {
     auto [known, isNew] = mixes.try_emplace(pairs, false);
     if (pairs && isNew)
       known->second = mixesExponentials(pairs);
-    if (pairs ? known->second : !isDifference(op->getOperand(0)))
+    if (known->second || !Factors::isFactor(op->getOperand(0)))
       op->setDiscardableAttr(tile::kFullRange, UnitAttr::get(op->getContext()));
   });
   NearestMarks().run(function);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # REQUIRES: taylorc, torch
 # RUN: %python %s %t %full
-"""Rows that see no key are no terms of what mixes tokens or heads, and do not make it dead, and what is computed for them before a sum is as if it were not:
-outputs and gradients of the reference, of --emit=torch (but for the latter), of a processor's kernels and of PTX are those of formulas written by hand. A row is
-dead where its mask hides all keys, or before the first key."""
+"""Rows that see no key are no terms of what mixes tokens or heads, and do not make it dead, and what is computed for them before a sum is as if it were not.
+Where a formula joins an empty sum with one that sees keys, the other's part stands. Outputs and gradients of the reference, of --emit=torch (except for what stands
+before a sum), of a processor's kernels and of PTX are those of formulas written by hand. A row is dead where its masks hide all keys, or before the first key."""
 import pathlib
 import subprocess
 import sys
@@ -32,6 +32,11 @@ BOTH = """
   %p = taylor.recurrences %q, %k, %v exponential causal : !q, !k, !v"""
 HEADS = """
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal visible(u + 2.0 * (h + 1.0) <= t) : !q, !k, !v"""
+
+# Sums in a window of three keys, and beyond it.
+WINDOWS = """
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal visible(t - u < 3.0) : !q, !k, !v
+  %m, %y = taylor.recurrences [numerator, mass] %q, %k, %v orders(0 to 2) scale(rsqrt(size(d))) causal visible(3.0 <= t - u) : !q, !k, !v"""
 
 MASKS = """
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal visible(u + 2.0 * h <= t) : !q, !k, !v
@@ -119,23 +124,66 @@ def rotated(q, k, v):
 def among_heads(q, k, v):
     s = by_head(q, k, v)
     c = torch.exp(s.only(torch.exp(-s.z)).mean(1, keepdim=True)).where(s.isAlive.any(0), torch.zeros((), dtype=q.dtype))
-    return s.only((s.n + 1) * running(c, "sum"))
+    return (s.n + 1) * running(c, "sum")
 
 
 def two_masks(q, k, v):
     """The first mask hides early rows of the last heads, the second of the first heads."""
     h = torch.arange(q.shape[1])
     a, b = Sums(q, k, v, 2 * h), Sums(q, k, v, 2 * (3 - h))
-    isAlive = a.isAlive & b.isAlive
+    isAlive = a.isAlive | b.isAlive
     zero = torch.zeros((), dtype=q.dtype)
     c = torch.exp(torch.exp(-a.z - b.z).where(isAlive, zero).sum(1, keepdim=True)).where(isAlive.any(0), zero)
-    return (a.n * c).where(a.isAlive, zero).where(isAlive.any(0), zero)
+    return a.n * c
 
 
 def loudest_head(q, k, v):
     s = by_head(q, k, v)
     r = s.only(torch.arange(q.shape[1])[:, None, None] - s.z, -torch.inf).amax(1, keepdim=True)
-    return s.only((s.n + 1) * torch.exp(0.1 * r.where(s.isAlive.any(0), torch.zeros((), dtype=q.dtype))))
+    zero = torch.zeros((), dtype=q.dtype)
+    return ((s.n + 1) * torch.exp(0.1 * r.where(s.isAlive.any(0), zero))).where(s.isAlive.any(0), zero)
+
+
+class Windows(Pairs):
+    """n, z, m and y of WINDOWS: 0 where no key is seen. `ratio` is a quotient, 0 where its divisor is of an empty sum; `only` a value where some key is seen."""
+
+    def __init__(self, q, k, v):
+        super().__init__(q, k, causal=True)
+        s, lag, causal = self.score(q, k), self.t[:, None] - self.u[None, :], self.visible
+        self.visible = causal & (lag < 3)
+        self.seesNear, w = self.visible.any(-1)[:, None], exponential(self, s)
+        self.n, self.z = numerator(self, w, v), mass(w)
+        self.visible = causal & (3 <= lag)
+        self.seesFar, w = self.visible.any(-1)[:, None], self.hide(1 + s + s * s / 2)
+        self.m, self.y = numerator(self, w, v), mass(w)
+        self.seesAny = self.seesNear | self.seesFar
+
+    def choose(self, sees, x, none=0.0):
+        return x.where(sees, torch.tensor(none, dtype=x.dtype))
+
+    def ratio(self, sees, n, z):
+        return self.choose(sees, n / self.choose(sees, z, 1.0))
+
+    def only(self, x):
+        return self.choose(self.seesAny, x)
+
+
+def joined(formula):
+    def with_windows(q, k, v):
+        s = Windows(q, k, v)
+        near, far = s.ratio(s.seesNear, s.n, s.z), s.ratio(s.seesFar, s.m, s.y)
+        return s.only(formula(s, near, far, q))
+
+    return with_windows
+
+
+def exponentials(s, near, far, q):
+    near, far = s.choose(s.seesNear, torch.exp(near)), s.choose(s.seesFar, torch.exp(far))
+    return near - 0.5 * far * s.choose(s.seesFar, torch.sigmoid(s.y))
+
+
+def normalized(s, near, far, q):
+    return torch.nn.functional.normalize(near - 0.5 * far + 1, dim=-1)
 
 
 # In front of a sum: formulas that are infinite, or no number, in rows before the first key, or have such a derivative.
@@ -167,7 +215,7 @@ def turned(q, k, v):
 
 def two_readers(q, k, v):
     s = Sums(times(q, k, lambda t: 1 / (t + 1)), k, v)
-    return s.over_p(s.only(s.p + s.n))
+    return s.over_p(s.p + s.n)
 
 
 def gated(q, k, v):
@@ -208,6 +256,21 @@ CASES = {
                          " %o = taylor.map %n * %c : !o, !token", two_masks, False),
     "loudest_head": (HEADS, "%r = taylor.reduce max over(h) h - %z : !row\n %c = taylor.map exp(0.1 * %r) : !token\n"
                             " %o = taylor.map (%n + 1.0) * %c : !o, !token", loudest_head, False),
+    "complementary": (WINDOWS, "%o = taylor.map (%n + %m) / (%z + %y) : !o, !o, !row, !row",
+                      joined(lambda s, near, far, q: s.ratio(s.seesAny, s.n + s.m, s.z + s.y)), True),
+    "difference": (WINDOWS, "%o = taylor.map %n / %z - 0.5 * (%m / %y) : !o, !row, !o, !row", joined(lambda s, near, far, q: near - 0.5 * far), True),
+    "of_results": (WINDOWS, "%a = taylor.map %n / %z : !o, !row\n %c = taylor.map %m / %y : !o, !row\n %o = taylor.map %a * 2.0 - %c : !o, !o",
+                   joined(lambda s, near, far, q: 2 * near - far), False),
+    "plus_one": (WINDOWS, "%o = taylor.map (%n + %m) / (1.0 + %z + %y) : !o, !o, !row, !row",
+                 joined(lambda s, near, far, q: (s.n + s.m) / (1 + s.z + s.y)), False),
+    "by_the_other": (WINDOWS, "%o = taylor.map %n / (1.0 + %y) : !o, !row", joined(lambda s, near, far, q: s.n / (1 + s.y)), False),
+    "residual": (WINDOWS, "%x = taylor.reduce sum over(d) %q : !q\n %o = taylor.map %x + %n / %z + %m / %y : !row, !o, !row, !o, !row",
+                 joined(lambda s, near, far, q: q.sum(-1, keepdim=True) + near + far), False),
+    "exponentials": (WINDOWS, "%o = taylor.map exp(%n / %z) - 0.5 * exp(%m / %y) * sigmoid(%y) : !o, !row, !o, !row", joined(exponentials), False),
+    "chosen": (WINDOWS, "%o = taylor.map select(0.0 < %y, %m / %y, %n / %z) : !row, !o, !o, !row",
+               joined(lambda s, near, far, q: torch.where(s.y > 0, far, near)), False),
+    "normalized": (WINDOWS, "%x = taylor.map %n / %z - 0.5 * (%m / %y) + 1.0 : !o, !row, !o, !row\n %o = taylor.normalize l2 over(e) %x epsilon(1.0e-12) : !o",
+                   joined(normalized), False),
     "divided": (CAUSAL.format("r", "taylor.map %q / (t + 1.0) : !q"), PLUS_ONE, before(lambda t: 1 / (t + 1)), True),
     "root": (CAUSAL.format("r", "taylor.map %q * sqrt(t + 0.5) : !q"), PLUS_ONE, before(lambda t: (t + 0.5).sqrt()), False),
     "inverse_root": (CAUSAL.format("r", "taylor.map %q * rsqrt(t + 1.0) : !q"), PLUS_ONE, before(lambda t: (t + 1).rsqrt()), False),

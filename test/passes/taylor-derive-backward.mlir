@@ -58,8 +58,8 @@ taylor.spec @broadcasts(%x: !o, %w: !channel from parameter(ones), %g: !taylor.a
 // Conventions of torch: a clamp passes on its bound, relu does not, the larger of two gets half at a tie.
 // CHECK-LABEL: taylor.function @ties.joint
 // CHECK-DAG: taylor.map select(%x <= 5.0, %c, 0.0)
-// CHECK-DAG: taylor.map select(0.0 < %y, %r, 0.0)
-// CHECK-DAG: taylor.map select(%b <= %a, select(%a <= %b, %m * 0.5, %m), 0.0)
+// CHECK-DAG: taylor.map select(%y <= 0.0, 0.0, %r)
+// CHECK-DAG: taylor.map select(%a < %b, 0.0, select(%b < %a, %m, %m * 0.5))
 taylor.spec @ties(%x: !row, %y: !row, %a: !row, %b: !row) {
   %c = taylor.map min(%x, 5.0) : !row
   %r = taylor.map relu(%y) : !row

@@ -38,10 +38,10 @@ taylor.function @merged of @f("input:q" %q: !q, "input:k0" %k0: !k, "input:k1" %
 // What is not chosen, or times 0, has no exponent; nor where two conditions say so.
 // CHECK-LABEL: taylor.function @hidden
 // CHECK: x0 = 0.0 < s0 } -> rows(select(x0, s0 + 1.0, exp(select(x0, -infinity(), s0))))
-// CHECK: x0 = 0.0 < %g } -> rows(exp(select(x0, s0, -infinity())) * select(x0, %g, 0.0))
+// CHECK: x0 = %g <= 0.0 } -> rows(exp(select(x0, -infinity(), s0)) * select(x0, 0.0, %g))
 // CHECK: x0 = t - u < 4.0 } -> rows(select(x0, exp(select(x0, s0, -infinity())) * s0, 0.0))
-// CHECK: x0 = 0.0 < %g } -> rows(exp(select(x0, s0, -infinity())) * 2.0 / 3.0 * (select(x0, %g, 0.0) * 0.5))
-// CHECK: x0 = t - u < 4.0, x1 = 0.0 < %g } -> rows(select(x0, exp(select(x1, select(x0, s0, -infinity()), -infinity())) * select(x1, %g, 0.0), 0.0))
+// CHECK: x0 = %g <= 0.0 } -> rows(exp(select(x0, -infinity(), s0)) * 2.0 / 3.0 * (select(x0, 0.0, %g) * 0.5))
+// CHECK: x0 = t - u < 4.0, x1 = %g <= 0.0 } -> rows(select(x0, exp(select(x1, -infinity(), select(x0, s0, -infinity()))) * select(x1, 0.0, %g), 0.0))
 taylor.function @hidden of @f("input:q" %q: !q, "input:k0" %k0: !k, "input:k1" %k1: !k, "input:k2" %k2: !k, "input:k3" %k3: !k, "input:k4" %k4: !k, "input:g" %g: !column) {
   %0 = taylor.pairwise { s = dot(%q, %k0) } -> rows(select(0.0 < s, s + 1.0, exp(s))) : !q, !k -> !row
   %1 = taylor.pairwise { s = dot(%q, %k1) } -> rows(exp(s) * relu(%g)) : !q, !k, !column -> !row

@@ -34,10 +34,10 @@ taylor.spec @softmax(%q: !q, %k: !k, %v: !v, %gate: !row from projection(bias)) 
 // CHECK-LABEL: taylor.spec @finite_operands
 // CHECK-SAME: series = {coefficients = [1.000000e+00, 5.000000e-01, 0.16666666666666666], decay = false, first = 1 : i64, mask = "bidirectional"
 // CHECK-SAME: sums = {count = "count", numerator = "numerator"}
-// CHECK-NEXT: %[[Q:.*]] = taylor.map select(0.0 < %q, %q, 0.0)
+// CHECK-NEXT: %[[Q:.*]] = taylor.map select(%q <= 0.0, 0.0, %q)
 // CHECK-NEXT: taylor.yield "query" %[[Q]], "key" %k, "value" %v
 // CHECK-LABEL: taylor.spec @finite_rest(%q: {{.*}}, %power: {{.*}} from parameter(constant(0.5)), %numerator: {{.*}} from input, %count: {{.*}} from input) parameters(order : index = 3) {
-// CHECK-NEXT: %[[Q:.*]] = taylor.map select(0.0 < %q, %q, 0.0)
+// CHECK-NEXT: %[[Q:.*]] = taylor.map select(%q <= 0.0, 0.0, %q)
 // CHECK-NEXT: %[[R:.*]] = taylor.reduce sum over(d) %[[Q]]
 // CHECK-NEXT: taylor.map %[[R]] * %numerator / pow(%count, %power)
 taylor.spec @finite(%q: !q, %k: !k, %v: !v, %power: !head from parameter(constant(0.5))) parameters(order : index = 3) {

@@ -283,7 +283,7 @@ taylor.function @windows.joint of @windows("input:q" %q: !q, "input:k" %k: !k, "
 // expm1 is an exponential less 1 where nothing cancels; of what is bounded from above it stays (elu).
 // CHECK-LABEL: taylor.function @minus_one.forward
 // CHECK: taylor.pairwise { s0 = dot(%q, %k), m = maximum(s0, 0.0), {{.*}} = select(s0 < 1.0, expm1(min(s0, 1.0)) * {{.*}}, exp(s0 - m) - {{.*}}) {{.*}}} -> rows(
-// CHECK: taylor.pairwise { s0 = dot(%q, %k) } -> rows(select(0.0 < s0, s0, expm1(min(s0, 0.0))), %v)
+// CHECK: taylor.pairwise { s0 = dot(%q, %k), x0 = 0.0 < s0 } -> rows(select(x0, s0, expm1(select(x0, 0.0, s0))), %v)
 taylor.function @minus_one.forward of @minus_one("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
   %n, %z = taylor.pairwise { s = dot(%q, %k) w = expm1(s) } -> rows(w, %v), rows(w) : !q, !k, !v -> !o, !row
   %o = taylor.map %n / %z : !o, !row

@@ -65,6 +65,72 @@ taylor.spec @f(%q: !q, %k: !k, %v: !v) {
       EXPECT_EQ(value, 0);
 }
 
+// Sums of the query's own key and of those before it, of which the first query sees none.
+TEST(EmptySums, LeaveTheOtherPart) {
+  Program program(R"(
+taylor.spec @f(%q: !q, %k: !k, %v: !v) {
+  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal visible(u == t) : !q, !k, !v
+  %m, %y = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal visible(u < t) : !q, !k, !v
+  %a = taylor.map %n / %z : !o, !row
+  %joint = taylor.map (%n + %m) / (%z + %y) : !o, !o, !row, !row
+  %difference = taylor.map %n / %z - 0.5 * %m / %y : !o, !row, !o, !row
+  %function = taylor.map %n / %z + exp(%m / %y) : !o, !row, !o, !row
+  %numbers = taylor.map (%n + %m) / (1.0 + %y + %z) : !o, !o, !row, !row
+  %chosen = taylor.map select(0.0 < %y, %m, %n) : !row, !o, !o
+  taylor.yield %a, %joint, %difference, %function, %numbers, %chosen, %n, %z : !o, !o, !o, !o, !o, !o, !o, !row
+})");
+  ASSERT_TRUE(program.isValid());
+  program.environment.offset = 0; // query 0 stands at key 0
+  program.fillInputs();
+  std::vector<Array> results = program.evaluate();
+  for (const Array &gradient : program.gradients(program.cotangents()))
+    EXPECT_TRUE(allFinite(gradient));
+  const Array &a = results[0], &n = results[6], &z = results[7];
+  Walk at(a.shape, a.shape), atRow(z.shape, a.shape);
+  forEachPoint(a.shape, [&](llvm::ArrayRef<int64_t> point) {
+    if (point[2] != 0)
+      return;
+    Real own = a.values[at(point)], numerator = n.values[at(point)];
+    EXPECT_EQ(results[1].values[at(point)], own);
+    EXPECT_EQ(results[2].values[at(point)], own);
+    EXPECT_EQ(results[3].values[at(point)], own);
+    EXPECT_EQ(results[4].values[at(point)], numerator / (1 + z.values[atRow(point)]));
+    EXPECT_EQ(results[5].values[at(point)], numerator);
+  });
+}
+
+TEST(NotANumber, IsHandedOn) {
+  Program program(R"(
+taylor.spec @f(%x: !x) {
+  %relu = taylor.map relu(%x) : !x
+  %elu = taylor.map elu(%x) : !x
+  %low = taylor.map max(0.0, %x) : !x
+  %high = taylor.map min(%x, 1.0) : !x
+  %both = taylor.map max(%x * 0.0, %x) : !x
+  taylor.yield %relu, %elu, %low, %high, %both : !x, !x, !x, !x, !x
+})");
+  ASSERT_TRUE(program.isValid());
+  program.fillInputs();
+  std::fill(program.inputs[0].values.begin(), program.inputs[0].values.end(),
+            std::numeric_limits<Real>::quiet_NaN());
+  for (const Array &result : program.evaluate())
+    EXPECT_TRUE(std::isnan(result.values[0]));
+  Program reduced(R"(
+taylor.spec @f(%q: !q) {
+  %m = taylor.reduce max over(d) %q : !q
+  taylor.yield %m : !row
+})");
+  ASSERT_TRUE(reduced.isValid());
+  reduced.fillInputs();
+  int64_t channels = reduced.environment.sizeOf("d");
+  for (int64_t row : {0, 1}) { // the first term of a row, and the last of another
+    int64_t element = row * (2 * channels - 1);
+    reduced.inputs[0].values[element] = std::numeric_limits<Real>::quiet_NaN();
+    EXPECT_TRUE(std::isnan(reduced.evaluate()[0].values[row]));
+    EXPECT_TRUE(std::isnan(reduced.gradients(reduced.cotangents())[0].values[element]));
+  }
+}
+
 TEST(DeadRows, OfAFunctionAreOnlyWhatLiveSays) {
   Program program(R"(
 taylor.function @f.forward of @f("input:a" %a: !row, "input:n" %n: !row) {

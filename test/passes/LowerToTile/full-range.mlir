@@ -1,4 +1,4 @@
-// Exponentials of arrays count wherever they are normal numbers; weights of pairs, decays, and what rescales sums, may be 0 below 2^-64.
+// Exponentials count wherever they are normal numbers. Weights less a maximum, decays, and what rescales sums, may be 0 below 2^-64.
 // RUN: taylor-opt %s --taylor-tile-pipeline | FileCheck %s
 
 !q = !taylor.array<[b, h, t, d = 16], f32>
@@ -11,8 +11,32 @@
 // CHECK:         math.exp
 // CHECK-NOT:     tile.full_range
 taylor.function @decay of @decay("input:q" %q: !q, "input:r" %r: !row, "input:x" %x: !row) sources [projection, projection, projection] {
-  %y = taylor.map %q * exp(%r - %x) : !q, !row, !row
+  %l = taylor.scan sum over(t) %r : !row
+  %y = taylor.map %q * exp(%l - %x) : !q, !row, !row
   taylor.yield "output:y" %y : !q
+}
+
+// A difference of features is none between running sums.
+// CHECK-LABEL: tile.program @features
+// CHECK:         math.exp %{{.*}} {tile.full_range} : f32
+taylor.function @features of @features("input:q" %q: !q, "input:r" %r: !row) sources [projection, projection] {
+  %y = taylor.map exp(%q - %r) : !q, !row
+  taylor.yield "output:y" %y : !q
+}
+
+// From these no maximum was taken out.
+// CHECK-LABEL: tile.program @unshifted
+// CHECK:         math.exp %{{.*}} {tile.full_range} : f32
+// CHECK:         math.log1p
+// CHECK-LABEL: tile.program @quotient
+// CHECK:         math.exp %{{.*}} {tile.full_range} : f32
+taylor.function @unshifted of @softplus("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
+  %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(softplus(s), %v) : !q, !k, !v -> !o
+  taylor.yield "output:n" %n : !o
+}
+taylor.function @quotient of @quotient("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:r" %r: !row) sources [projection, projection, projection, projection] {
+  %n = taylor.pairwise { s = dot(%q, %k), w = exp(s - %r) } visible(u <= t) -> rows(w / (1.0 + w), %v) : !q, !k, !row, !v -> !o
+  taylor.yield "output:n" %n : !o
 }
 
 // CHECK-LABEL: tile.program @forward

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# REQUIRES: taylorc, torch
+# RUN: %python %s %t
+"""Every function of formulas at zeros, infinities, NaN and the edges of its domain: values of the reference, of a processor's kernels in f32, f64 and bf16, for vectors of
+two lengths, and of PTX are PyTorch's. A NaN is swallowed by nothing that PyTorch hands it on through, forward and backward: relu, elu, clamps, maxima, reductions, sums over keys.
+Weights that fall like exponentials are right at scores of -45 and -80."""
+import math
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import torch
+
+folder = pathlib.Path(sys.argv[1])
+folder.mkdir(parents=True, exist_ok=True)
+nan, inf = math.nan, math.inf
+
+
+def by(exponent):
+    """As C's pow: PyTorch takes a root for the number 0.5."""
+    return lambda x: torch.pow(x, torch.full_like(x, exponent))
+
+
+# Name: the formula of x, the same in PyTorch.
+FUNCTIONS = {
+    "exp": ("exp(%x)", torch.exp), "expm1": ("expm1(%x)", torch.expm1), "log": ("log(%x)", torch.log), "log2": ("log2(%x)", torch.log2), "log1p": ("log1p(%x)", torch.log1p),
+    "sqrt": ("sqrt(%x)", torch.sqrt), "rsqrt": ("rsqrt(%x)", torch.rsqrt), "tanh": ("tanh(%x)", torch.tanh), "abs": ("abs(%x)", torch.abs), "floor": ("floor(%x)", torch.floor),
+    "sin": ("sin(%x)", torch.sin), "cos": ("cos(%x)", torch.cos), "erf": ("erf(%x)", torch.erf), "sigmoid": ("sigmoid(%x)", torch.sigmoid),
+    "softplus": ("softplus(%x)", lambda x: torch.logaddexp(x, torch.zeros_like(x))), "relu": ("relu(%x)", torch.relu), "elu": ("elu(%x)", torch.nn.functional.elu),
+    "low": ("max(%x, 0.5)", lambda x: x.clamp(min=0.5)), "low2": ("max(0.5, %x)", lambda x: x.clamp(min=0.5)), "high": ("min(%x, 0.5)", lambda x: x.clamp(max=0.5)),
+    "both": ("max(%x, %y)", None), "less": ("min(%y, %x)", None), "chosen": ("select(%x < 0.5, 0.25, %x)", lambda x: torch.where(x < 0.5, 0.25, x)),
+    "pow": ("pow(%x, %y)", None), "squareroot": ("pow(%x, 0.5)", by(0.5)), "power": ("pow(%x, 1.5)", by(1.5)), "cube": ("pow(%x, 3.0)", by(3.0)),
+    "inverse": ("pow(%x, -1.0)", by(-1.0)), "root": ("pow(%x, -0.5)", by(-0.5)), "seventh": ("pow(%x, 0.7)", by(0.7)),
+}
+BINARY = {"both": torch.maximum, "less": torch.minimum, "pow": torch.pow}
+VALUES = [nan, inf, -inf, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, 40.0, -40.0, 100.0, -100.0]
+SPEC = "!x = !taylor.array<[b, h, t, e]>\ntaylor.spec @f(%x: !x, %y: !x) {\n" + "".join(
+    f"  %r_{name} = taylor.map {text} : !x{', !x' if '%y' in text else ''}\n" for name, (text, _) in FUNCTIONS.items()
+) + "  taylor.yield " + ", ".join(f"%r_{name}" for name in FUNCTIONS) + " : " + ", ".join("!x" for _ in FUNCTIONS) + "\n}\n"
+
+
+def run(spec, arguments, outputs):
+    out = [a for name in outputs for a in ("--output", f"{name}={folder}/{name}.npy")]
+    done = subprocess.run(["taylor-run", spec, *arguments, *out], capture_output=True, text=True)
+    assert done.returncode == 0, (arguments, done.stderr)
+    return {name: torch.from_numpy(np.load(folder / f"{name}.npy").astype(np.float64)) for name in outputs}
+
+
+def same(what, got, want, tolerance):
+    """Equal infinities, NaN at the same places, and numbers that are near each other; small ones may be 0."""
+    for g, w, *at in zip(got.flatten().tolist(), want.flatten().tolist(), *[a.flatten().tolist() for a in what[1:]]):
+        near = (math.isnan(g) and math.isnan(w)) or g == w or (math.isfinite(w) and abs(g - w) <= tolerance * abs(w) + 1e-18)
+        assert near, (what[0], "at", at, "got", g, "right", w)
+
+
+def values():
+    spec = folder / "functions.mlir"
+    spec.write_text(SPEC)
+    x, y = (a.reshape(1, 1, len(VALUES), len(VALUES)) for a in np.meshgrid(np.array(VALUES), np.array(VALUES)))
+    np.save(folder / "x.npy", x)
+    np.save(folder / "y.npy", y)
+    files = ["--input", f"x={folder}/x.npy", "--input", f"y={folder}/y.npy"]
+    a, b = torch.from_numpy(x), torch.from_numpy(y)
+    for arguments, tolerance in ((["--device=reference"], 1e-12), (["--device=cpu", "--dtype=f64"], 1e-12), (["--device=cpu"], 1e-5), (["--device=cpu", "--target=x86-64-v3"], 1e-5),
+                                 (["--device=cpu", "--dtype=bf16"], 1e-2), (["--device=ptx"], 1e-5)):
+        got = run(spec, [*files, *arguments], [f"r_{n}" for n in FUNCTIONS])
+        for name, (_, function) in FUNCTIONS.items():
+            if name in ("exp", "expm1", "softplus", "pow") and tolerance > 1e-11:
+                want = BINARY[name](a.float(), b.float()).double() if name in BINARY else function(a.float()).double()
+                want = torch.where(want.abs() < 1.2e-38, 0.0, want)
+            else:
+                want = BINARY[name](a, b) if name in BINARY else function(a)
+            same((f"{name}, {' '.join(arguments)}", a, b), got[f"r_{name}"], want, tolerance)
+
+
+HEADER = "!q = !taylor.array<[b, h, t, d]>\n!k = !taylor.array<[b, g, u, d]>\n!v = !taylor.array<[b, g, u, e]>\n!o = !taylor.array<[b, h, t, e]>\n!row = !taylor.array<[b, h, t]>\n!token = !taylor.array<[b, t]>\n"
+SUMS = "  %n, %z = taylor.recurrences [numerator, mass] %f, %k, %v FORM causal : !q, !k, !v\n  %o = taylor.map %n / %z : !o, !row\n  taylor.yield %o : !o\n}\n"
+# Of queries alone, so that a NaN of one row is seen in that row.
+ROWS = {
+    "relu": "  %f = taylor.map relu(%q) : !q\n", "elu": "  %f = taylor.map elu(%q) + 1.0 : !q\n", "clamp": "  %f = taylor.map max(0.0, min(1.0, %q)) : !q\n",
+    "largest": "  %m = taylor.reduce max over(d) %q : !q\n  %f = taylor.map %q - %m : !q, !row\n", "of_heads": "  %m = taylor.reduce max over(h, d) %q : !q\n  %f = taylor.map %q - %m : !q, !token\n",
+    "running": "  %m = taylor.scan max over(t) %q : !q\n  %f = taylor.map %q - stop(%m) : !q, !q\n", "select": "  %f = taylor.map select(%q < 0.0, 0.0, %q) : !q\n",
+}
+
+
+def rows():
+    T, row = 20, 5
+    generator = np.random.default_rng(0)
+    q, k, v = (generator.standard_normal((1, 2, T, 16)) for _ in range(3))
+    q[0, 0, row, 3] = nan
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        np.save(folder / f"{name}.npy", x)
+    files = [a for name in "qkv" for a in ("--input", f"{name}={folder}/{name}.npy")]
+    for name, text in ROWS.items():
+        for form in ("exponential", "orders(0 to 2) scale(rsqrt(size(d)))"):
+            spec = folder / f"{name}.mlir"
+            spec.write_text(f"{HEADER}taylor.spec @f(%q: !q, %k: !k, %v: !v) {{\n{text}{SUMS.replace('FORM', form)}")
+            for arguments in (["--device=reference"], ["--device=cpu", "--dtype=f64"], ["--device=cpu"], ["--device=cpu", "--target=x86-64-v3"], ["--device=ptx"])[: 5 if form == "exponential" else 3]:
+                got = run(spec, [*files, *arguments, "--grad", "--output-grad", f"q={folder}/dq.npy"], ["o"])["o"]
+                dq = np.load(folder / "dq.npy")
+                # What is a NaN: the row, the same row of other heads, or it and all later ones.
+                bad = {"of_heads": (slice(0, 2), slice(row, row + 1)), "running": (slice(0, 1), slice(row, T))}.get(name, (slice(0, 1), slice(row, row + 1)))
+                want = np.zeros((2, T), bool)
+                want[bad] = True
+                is_nan = torch.isnan(got)[0].all(-1).numpy()
+                assert (is_nan == want).all() and (torch.isnan(got)[0].any(-1).numpy() == want).all(), (name, form, arguments, np.argwhere(is_nan != want)[:4])
+                assert np.isnan(dq[0, 0, row]).any(), (name, form, arguments, "the gradient of the row is finite")
+
+
+# Weights that fall like exponentials and have no maximum taken out, over their mass: the formula of s, the same in PyTorch.
+WEIGHTS = {
+    "softplus(s)": lambda s: torch.log1p(torch.exp(s)), "sigmoid(s)": torch.sigmoid, "exp(s) / (1.0 + exp(s))": torch.sigmoid,
+    "log1p(exp(s))": lambda s: torch.log1p(torch.exp(s)), "exp(s)": lambda s: torch.exp(s - s.amax(-1, keepdim=True)),
+}
+FEATURES = "  %n, %z = taylor.recurrences [numerator, mass] %f, %k, %v orders(1 to 1) causal : !q, !k, !v\n  %o = taylor.map %n / %z : !o, !row\n  taylor.yield %o : !o\n}\n"
+
+
+def weights():
+    """Rows of which every score is near -45, or near -80."""
+    T, d = 20, 16
+    generator = np.random.default_rng(0)
+    k = np.zeros((1, 1, T, d))
+    k[0, 0, :, 0] = 1 + 0.002 * np.arange(T)
+    v = generator.standard_normal((1, 1, T, d))
+    mask = torch.ones(T, T).tril().bool()
+    for score in (-45.0, -78.0):
+        files = [a for name in "qkv" for a in ("--input", f"{name}={folder}/{name}.npy")]
+        for number, (text, function) in enumerate([*WEIGHTS.items(), ("features", None)]):
+            q = np.zeros((1, 1, T, d))
+            q[..., 0] = 4 * score
+            if function is None:
+                q[:] = 2 * score
+            for name, x in (("q", q), ("k", k), ("v", v)):
+                np.save(folder / f"{name}.npy", x.astype(np.float32))
+            spec = folder / f"weights{number}.mlir"
+            body = f"  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v weight({text}) scale(rsqrt(size(d))) causal : !q, !k, !v\n" + SUMS[SUMS.index("  %o") :]
+            if function is None:  # features of a difference: exp(2 score - score)
+                body = "  %r = taylor.reduce sum over(d) %q * 0.03125 : !q\n  %f = taylor.map exp(%q - %r) : !q, !row\n" + FEATURES
+            spec.write_text(f"{HEADER}taylor.spec @f(%q: !q, %k: !k, %v: !v) {{\n{body}")
+            x, y, w = (torch.from_numpy(a.astype(np.float32).astype(np.float64)).requires_grad_() for a in (q, k, v))
+            if function is None:
+                weight = torch.exp(x - x.sum(-1, keepdim=True) / 32) @ y.transpose(-1, -2)
+            else:
+                weight = function(x @ y.transpose(-1, -2) / 4)
+            weight = weight * mask
+            o = weight @ w / weight.sum(-1, keepdim=True)
+            o.sum().backward()
+            for arguments in (["--device=cpu"], ["--device=cpu", "--target=x86-64-v3"], ["--device=ptx"]):
+                got = run(spec, [*files, *arguments, "--grad", "--cotangent", f"o={folder}/ones.npy", "--output-grad", f"v={folder}/dv.npy"], ["o"])["o"]
+                dv = torch.from_numpy(np.load(folder / "dv.npy").astype(np.float64))
+                for what, a, b in (("o", got, o.detach()), ("dv", dv, w.grad)):
+                    assert torch.isfinite(a).all() and (a - b).norm() <= 1e-4 * b.norm(), (text, score, arguments, what, float((a - b).norm()), float(b.norm()))
+
+
+np.save(folder / "ones.npy", np.ones((1, 1, 20, 16)))
+torch.set_num_threads(1)
+values()
+rows()
+weights()
+print("as PyTorch")
