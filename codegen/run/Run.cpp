@@ -8,6 +8,7 @@
 #include "codegen/run/Npy.h"
 #include "codegen/run/Report.h"
 #include "codegen/run/Shared.h"
+#include "codegen/run/Spoiled.h"
 #include "codegen/run/TileProgram.h"
 #include "dialect/Taylor/Parameters.h"
 #include "llvm/ADT/StringExtras.h"
@@ -152,7 +153,17 @@ LogicalResult runKernels(SpecOp spec, const Options &options, Shared &shared) {
       forms.push_back(function + " " + form);
     llvm::outs() << "form: " << llvm::join(forms, ", ") << "\n";
   }
-  return options.check ? checkKernel(*problem, *evaluated, options, withGradients, shared) : success();
+  if (!options.check)
+    return success();
+  LogicalResult checked = checkKernel(*problem, *evaluated, options, withGradients, shared);
+  if (!options.spoils())
+    return checked;
+  auto runAgain = [&](Problem &spoiled) {
+    return options.device == Device::Tile ? runTilePrograms(spoiled, options, withGradients)
+                                          : runKernel(spoiled, options, withGradients, shared);
+  };
+  LogicalResult kept = checkSpoiled(*problem, *evaluated, options, withGradients, runAgain);
+  return success(succeeded(checked) && succeeded(kept));
 }
 
 LogicalResult runOne(const Options &options, MLIRContext *context, Shared &shared) {

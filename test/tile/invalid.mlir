@@ -547,3 +547,34 @@ tile.program @lookup_of_what_is_written {
     tile.store %zero, %x[b = %b] : !tile.tile<[t = 8], f32>, !tile.array<[b, t], f32>
   }
 }
+
+// -----
+
+!tu = !tile.tile<[t = 8, u = 16], f32>
+!ue = !tile.tile<[e = 4, u = 16], f32>
+!te = !tile.tile<[e = 4, t = 8], f32>
+func.func private @mask_of_numbers(%w: !tu, %v: !ue) -> !te {
+  // expected-error @+1 {{expected truth values after 'where', but got '!tile.tile<[t = 8, u = 16], f32>'}}
+  %n = tile.dot %w, %v over(u) where %w : !tu : !tu, !ue -> !te
+  return %n : !te
+}
+
+// -----
+
+!tu = !tile.tile<[t = 8, u = 16], f32>
+!ue = !tile.tile<[e = 4, u = 16], f32>
+!te = !tile.tile<[e = 4, t = 8], f32>
+func.func private @mask_of_other_axes(%w: !tu, %v: !ue, %m: !tile.tile<[x = 8], i1>) -> !te {
+  // expected-error @+1 {{expected axes of the operands after 'where', but got '!tile.tile<[x = 8], i1>'}}
+  %n = tile.dot %w, %v over(u) where %m : !tile.tile<[x = 8], i1> : !tu, !ue -> !te
+  return %n : !te
+}
+
+// -----
+
+!k = !tile.array<[u, d = 8], f32>
+func.func private @end_of_no_axis(%k: !k, %i: index) {
+  // expected-error @+1 {{expected axis 't' in '!tile.array<[u, d = 8], f32>'}}
+  %0 = tile.load %k[u = %i] until(t = %i) : !k -> !tile.tile<[d = 8, u = 4], f32>
+  return
+}
