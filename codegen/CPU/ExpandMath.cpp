@@ -19,14 +19,21 @@ using namespace mlir::tile;
 
 namespace {
 
-bool isNumber(Value x) {
-  FloatAttr number;
-  DenseElementsAttr elements;
-  if (matchPattern(x, m_Constant(&elements)) && elements.isSplat())
-    return !elements.getSplatValue<APFloat>().isNaN();
-  return isa_and_nonnull<arith::SIToFPOp>(x.getDefiningOp()) ||
-         (matchPattern(x, m_Constant(&number)) && !number.getValue().isNaN());
+/// What a vector has in all lanes, where an operation says so.
+Value laneOf(Value x) {
+  auto broadcast = x.getDefiningOp<vector::BroadcastOp>();
+  return broadcast ? broadcast.getSource() : x;
 }
+
+/// Whether a scalar or vector is known to hold no NaN.
+bool isNumber(Value x) {
+  x = laneOf(x);
+  APFloat number(0.0);
+  return isa_and_nonnull<arith::SIToFPOp>(x.getDefiningOp()) ||
+         (matchPattern(x, m_ConstantFloat(&number)) && !number.isNaN());
+}
+
+bool isZero(Value x) { return matchPattern(laneOf(x), m_AnyZeroFloat()); }
 
 /// A maximum or minimum as a compare and a select, which are one instruction: a NaN in the first operand
 /// stays. Where both may be one, two more see to the second. Null for another op.
@@ -49,6 +56,24 @@ Value expandExtremum(OpBuilder &b, Operation *op) {
       .Default([](Operation *) { return Value(); });
 }
 
+/// relu, select(x <= 0, 0, x), as select(0 > x, 0, x), which is one instruction: the sign of a zero aside it
+/// is the same, of a NaN too. Null for another op.
+Value expandRelu(OpBuilder &b, arith::SelectOp op) {
+  auto compare = op.getCondition().getDefiningOp<arith::CmpFOp>();
+  if (!compare || compare.getPredicate() != arith::CmpFPredicate::OLE ||
+      compare.getLhs() != op.getFalseValue() || !isZero(compare.getRhs()) || !isZero(op.getTrueValue()))
+    return {};
+  Value isOff =
+      arith::CmpFOp::create(b, op.getLoc(), arith::CmpFPredicate::OGT, op.getTrueValue(), op.getFalseValue());
+  return arith::SelectOp::create(b, op.getLoc(), isOff, op.getTrueValue(), op.getFalseValue());
+}
+
+Value expandOnCPU(OpBuilder &b, Operation *op) {
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return expandRelu(b, select);
+  return expandExtremum(b, op);
+}
+
 struct ExpandMathPass : cpu::impl::ExpandMathBase<ExpandMathPass> {
   using ExpandMathBase::ExpandMathBase;
 
@@ -60,7 +85,7 @@ struct ExpandMathPass : cpu::impl::ExpandMathBase<ExpandMathPass> {
       module.emitError(error);
       return signalPassFailure();
     }
-    FunctionExpansion expansion{"a CPU", "f32 or f64", {.hasScale = target->hasScale}, expandExtremum};
+    FunctionExpansion expansion{"a CPU", "f32 or f64", {.hasScale = target->hasScale}, expandOnCPU};
     if (failed(expandFunctions(findFunctions(module), expansion)))
       signalPassFailure();
   }

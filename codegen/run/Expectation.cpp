@@ -4,6 +4,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace taylor;
@@ -13,13 +15,25 @@ namespace json = llvm::json;
 /// Draws of eager code's rounding that one draw's luck is measured by. Each costs as much as the first.
 static constexpr int kDraws = 8;
 
+/// What is no finite number is a NaN: which kind it is depends on the order of sums, and on what was shifted.
+static void mergeUnreal(MutableArrayRef<Real> values) {
+  for (Real &value : values)
+    if (!std::isfinite(value))
+      value = std::numeric_limits<Real>::quiet_NaN();
+}
+
 FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradients) {
   FailureOr<Evaluated> exact = run::evaluate(problem, reference::Arithmetic::exact(), withGradients);
   FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(), withGradients);
   if (failed(exact) || failed(eager))
     return failure();
   Expectation expectation;
+  expectation.hasUnreal = problem.hasUnreal;
   auto add = [&](const char *kind, const std::string &name, Array &reference, Array &ofEager) {
+    if (problem.hasUnreal) {
+      mergeUnreal(reference.values);
+      mergeUnreal(ofEager.values);
+    }
     expectation.results.push_back({kind, name, std::move(reference), std::move(ofEager), 0});
   };
   for (size_t i = 0; i < exact->outputs.size(); ++i)
@@ -51,7 +65,9 @@ LogicalResult Expectation::addDraws(Problem &problem, bool withGradients) {
     if (failed(eager))
       return failure();
     size_t i = 0;
-    auto add = [&](const Array &array) {
+    auto add = [&](Array array) {
+      if (hasUnreal)
+        mergeUnreal(array.values);
       errors[i].push_back(reference::distance(array.values, results[i].reference.values));
       ++i;
     };
@@ -70,9 +86,10 @@ reference::Comparison Expectation::judge(size_t i, ArrayRef<Real> ours) const {
   reference::Contract contract = this->contract;
   contract.eagerOverDraws = result.eagerOverDraws;
   // What the kernels do not give they hold to be zero.
-  std::vector<Real> zeros(ours.empty() ? result.reference.values.size() : 0, 0);
-  return reference::compare(ours.empty() ? ArrayRef<Real>(zeros) : ours, result.reference.values,
-                            result.eager.values, contract);
+  std::vector<Real> given = ours.empty() ? std::vector<Real>(result.reference.values.size(), 0) : ours.vec();
+  if (hasUnreal)
+    mergeUnreal(given);
+  return reference::compare(given, result.reference.values, result.eager.values, contract);
 }
 
 LogicalResult Expectation::write(const std::string &folder, const Problem &problem) const {

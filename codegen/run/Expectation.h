@@ -44,6 +44,8 @@ public:
 
 private:
   reference::Contract contract;
+  /// Of a problem with numbers that are NaN or infinite: results are compared as to where they are.
+  bool hasUnreal = false;
 };
 
 } // namespace taylor::run

@@ -281,6 +281,10 @@ const std::vector<OptionRow> &optionRows() {
       {"seed", "N", "of random inputs (default: 0)", [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
       {"scale", "X", "factor of random arrays over queries and score channels, and so of logits (default: 1)",
        [](O &o, S t) { return setNumber(o.scale, "scale", t); }},
+      {"unreal", "N",
+       "that many numbers of each random array over queries are NaN or infinite; a result must be no finite\n"
+       "number where the reference is none (default: 0)",
+       [](O &o, S t) { return setInteger(o.unreal, "unreal", t); }},
       {"threads", "N", "threads (default: one per processor)", setThreads},
       {"layout", "bhtc|bthc", "order in memory of tensors given to kernels (default: bhtc)",
        [](O &o, S t) { return setChoice(o.layout, "layout", {"bhtc", "bthc"}, t); }},

@@ -62,6 +62,8 @@ struct Options {
   uint64_t ptxSeed = 0;
   bool ptxSeedGiven = false, ptxProfile = false;
   double scale = 1;
+  /// How many elements of each random array over queries are NaN or infinite.
+  int64_t unreal = 0;
   std::optional<double> tolerance;
   /// Sizes of tiles, with --device=tile, and whether any was given.
   TileSizes tiles;

@@ -55,6 +55,7 @@ public:
 
   FailureOr<Problem> build() {
     problem.dtype = options.dtype.value_or(Dtype::F32);
+    problem.hasUnreal = options.unreal > 0;
     problem.tf32Products = options.f32Products == "tf32" && problem.dtype == Dtype::F32;
     problem.environment.threads =
         options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
@@ -264,6 +265,8 @@ LogicalResult ProblemBuilder::makeInputs() {
       fillRandom(array, name, source, isInteger, options.seed, options.scale, problem.environment);
     if (rounds() && !isInteger)
       reference::roundAll(array, reference::Rounding(reference::mantissaBits(dtype)));
+    if (type.has("t") && !isInteger && !files.count(name))
+      fillUnreal(array, name, options.seed, options.unreal);
     problem.inputDtypes.push_back(dtype);
     problem.inputs.push_back({name, std::move(array)});
   }

@@ -33,6 +33,8 @@ struct Problem {
   Dtype dtype = Dtype::F32;
   /// With f32: products round their operands to tf32.
   bool tf32Products = false;
+  /// Whether inputs hold NaN and infinities on purpose.
+  bool hasUnreal = false;
   /// Eager code's arithmetic in this type; `draw`: another draw of its rounding.
   reference::Arithmetic eager(uint64_t draw = 0) const {
     return reference::Arithmetic::eager(dtype, tf32Products, draw);

@@ -2,6 +2,7 @@
 #include "codegen/run/RandomArray.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 using namespace taylor;
@@ -18,11 +19,24 @@ static uint64_t mix(uint64_t x) {
 
 static double uniform(uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
 
-void taylor::run::fillNormal(Array &array, llvm::StringRef name, uint64_t seed, double mean,
-                             double deviation) {
+static uint64_t keyOf(llvm::StringRef name, uint64_t seed) {
   uint64_t key = mix(seed);
   for (char c : name)
     key = mix(key ^ static_cast<unsigned char>(c));
+  return key;
+}
+
+void taylor::run::fillUnreal(Array &array, llvm::StringRef name, uint64_t seed, int64_t count) {
+  constexpr Real kUnreal[] = {std::numeric_limits<Real>::quiet_NaN(), std::numeric_limits<Real>::infinity(),
+                              -std::numeric_limits<Real>::infinity()};
+  uint64_t key = mix(keyOf(name, seed)); // other places than the numbers'
+  for (int64_t i = 0; i < count && !array.values.empty(); ++i)
+    array.values[mix(key + i) % array.values.size()] = kUnreal[i % 3];
+}
+
+void taylor::run::fillNormal(Array &array, llvm::StringRef name, uint64_t seed, double mean,
+                             double deviation) {
+  uint64_t key = keyOf(name, seed);
   for (size_t i = 0; i < array.values.size(); ++i) {
     // Box and Muller.
     double u = uniform(mix(key + 2 * i)), v = uniform(mix(key + 2 * i + 1));

@@ -13,6 +13,9 @@ namespace taylor::run {
 /// Normal numbers with a mean and a deviation.
 void fillNormal(reference::Array &array, llvm::StringRef name, uint64_t seed, double mean, double deviation);
 
+/// Makes `count` numbers of an array NaN, infinity or -infinity.
+void fillUnreal(reference::Array &array, llvm::StringRef name, uint64_t seed, int64_t count);
+
 /// What an argument of a specification gets where no file gives it: standard normal numbers, times `scale`
 /// where the array has queries and score channels; learned parameters near their initial value; integers that
 /// number documents, three runs of tokens by position.

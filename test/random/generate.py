@@ -131,11 +131,16 @@ def generate(seed, given=None):
             runs |= carried(choices, shape, cpu, ptx, reshaped, chunk)
     if specification.causal and shape["t"] <= shape["u"] and choices.seldom("cache"):
         runs["cpu-cache"] = forward_only(cpu) + ["--decode=cache", "--form=parallel"]  # in one artifact with cpu-parallel
+    # NaN and infinities among the numbers of queries: the rows that are no numbers must be those of the reference. Gradients of keys would be so for all rows.
+    unreal = {}
+    if choices.seldom("unreal"):
+        odd = [f"--unreal={choices.choose('unreal.count', [1, 2, 5])}", "--form=parallel"]
+        unreal = {"cpu-unreal": forward_only(cpu) + odd} | ({"ptx-unreal": forward_only(ptx) + odd} if choices.seldom("unreal.ptx") else {})
     # The interpreter takes longest: one form of each specification.
     is_read = lambda run: (specification.finite or 0) <= MOST_ORDER_PTX.get(run, 99)
     kept = choices.choose("ptx.form", [run for run in runs if run.startswith("ptx") and is_read(run)])
     runs = {run: arguments for run, arguments in runs.items() if run == kept or not run.startswith("ptx")}
-    return Case(seed, choices, specification, runs)
+    return Case(seed, choices, specification, runs | unreal)
 
 
 def main():

@@ -7,7 +7,7 @@ usage: run.py [--seed=N] [--count=N | --minutes=M] [options]
   --seed=N        the first specification's seed; those after it count up (default: 0)
   --count=N       how many specifications (default: 50)
   --minutes=M     as many as start within M minutes, instead
-  --runs=REGEX    which runs of each: cpu-parallel, cpu-chunked, cpu-states, cpu-recurrent, cpu-cache, tile-.., ptx-.. (default: all)
+  --runs=REGEX    which runs of each: cpu-parallel, cpu-chunked, cpu-states, cpu-recurrent, cpu-cache, cpu-unreal, tile-.., ptx-.. (default: all)
   --ptx-every=N   ptx runs of every Nth specification only (default: 1)
   --jobs=N        specifications at a time (default: 2)
   --share=I/N     of --count, every Nth specification, from the Ith on (default: 0/1)

@@ -17,13 +17,42 @@ func.func @exp2(%x: vector<16xf32>) -> vector<16xf32> {
   return %0 : vector<16xf32>
 }
 
-// A compare and a select, which keep a NaN of the first operand.
-// CHECK-LABEL: @clamp
+// A compare and a select, which keep a NaN of the first operand; two more for one of the second.
+// CHECK-LABEL: @least
 // CHECK-SAME:    %[[X:.*]]: vector<16xf32>, %[[Y:.*]]: vector<16xf32>
 // CHECK:         %[[LESS:.*]] = arith.cmpf olt, %[[Y]], %[[X]]
-// CHECK:         arith.select %[[LESS]], %[[Y]], %[[X]]
-func.func @clamp(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
+// CHECK-NEXT:    %[[LEAST:.*]] = arith.select %[[LESS]], %[[Y]], %[[X]]
+// CHECK-NEXT:    %[[NAN:.*]] = arith.cmpf uno, %[[Y]], %[[Y]]
+// CHECK-NEXT:    arith.select %[[NAN]], %[[Y]], %[[LEAST]]
+func.func @least(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
   %0 = arith.minimumf %x, %y : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// A number is none, on either side.
+// CHECK-LABEL: @clamp
+// CHECK-SAME:    %[[X:.*]]: vector<16xf32>
+// CHECK:         %[[C:.*]] = vector.broadcast
+// CHECK:         %[[LESS:.*]] = arith.cmpf ogt, %[[C]], %[[X]]
+// CHECK-NEXT:    arith.select %[[LESS]], %[[C]], %[[X]]
+// CHECK-NEXT:    return
+func.func @clamp(%x: vector<16xf32>) -> vector<16xf32> {
+  %five = arith.constant 5.0 : f32
+  %c = vector.broadcast %five : f32 to vector<16xf32>
+  %0 = arith.maximumf %c, %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// relu as a maximum whose second side is the number that may be a NaN.
+// CHECK-LABEL: @relu
+// CHECK-SAME:    %[[X:.*]]: vector<16xf32>
+// CHECK:         %[[ZERO:.*]] = arith.constant dense<0.0
+// CHECK:         %[[OFF:.*]] = arith.cmpf ogt, %[[ZERO]], %[[X]]
+// CHECK-NEXT:    arith.select %[[OFF]], %[[ZERO]], %[[X]]
+func.func @relu(%x: vector<16xf32>) -> vector<16xf32> {
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  %isOff = arith.cmpf ole, %x, %zero : vector<16xf32>
+  %0 = arith.select %isOff, %zero, %x : vector<16xi1>, vector<16xf32>
   return %0 : vector<16xf32>
 }
 
