@@ -397,8 +397,10 @@ KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
     if (sumsRows)
       rows = std::max<int64_t>(rows, 8);
   }
-  // Long ops take fewer vectors at once.
-  int64_t most = std::max<int64_t>(1, KernelPlan::kBlockWeight / std::max<int64_t>(1, plan.weightOf(sweep)));
+  // Long ops take fewer vectors at once; what is longer than a few latencies overlaps with its neighbours by
+  // itself.
+  int64_t weight = std::max<int64_t>(1, plan.weightOf(sweep));
+  int64_t most = std::max<int64_t>(1, KernelPlan::kBlockWeight / (weight > 64 ? 4 : 1) / weight);
   if (!sweep.dot) {
     vectors = std::min<int64_t>(vectors, llvm::bit_floor(uint64_t(most)));
     rows = std::clamp<int64_t>(most / vectors, 1, rows);

@@ -1,0 +1,34 @@
+# ptxas takes the square of a block's length above its first level of optimisation: long kernels get that level.
+#
+# RUN: rm -rf %t && mkdir %t && %python %s %t
+"""python3 ptxas-effort.py FOLDER"""
+import os
+import pathlib
+import subprocess
+import sys
+
+out = pathlib.Path(sys.argv[1])
+head = """!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+"""
+# In place of ptxas: it writes down what it is asked, and an empty cubin.
+fake = out / "ptxas"
+fake.write_text(f'#!/bin/sh\necho "$@" > {out}/asked\nwhile [ "$1" != -o ]; do shift; done\n: > "$2"\n')
+fake.chmod(0o755)
+
+
+def asked(name, score):
+    path = out / (name + ".mlir")
+    path.write_text(head + "taylor.spec @x(%q: !q, %k: !k, %v: !v) {\n  %n, %z = taylor.recurrences [numerator, mass] "
+                    f"%q, %k, %v exponential score({score}) causal : !q, !k, !v\n"
+                    "  %o = taylor.map %n / %z : !o, !row\n  taylor.yield %o : !o\n}\n")
+    subprocess.run(["taylorc", str(path), "--quiet", "--target=sm_80", "--dtype=bf16", "-o", str(out / (name + ".so"))],
+                   check=True, env=os.environ | {"TAYLOR_PTXAS": str(fake)})
+    return (out / "asked").read_text().split()
+
+
+assert "-O3" in asked("short", "s"), "a short kernel with less than all of ptxas"
+assert "-O1" in asked("long", "s" + "".join(f" + sin((t - u) / {i}.0)" for i in range(1, 9))), "a long one with all of it"
