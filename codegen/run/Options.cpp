@@ -148,6 +148,21 @@ Error setPieces(Options &options, StringRef text) {
   return Error::success();
 }
 
+/// `3,60-62`
+Error setTokens(std::set<int64_t> &tokens, StringRef option, StringRef text) {
+  for (StringRef part : llvm::split(text, ',')) {
+    auto [first, last] = part.split('-');
+    int64_t from, to;
+    constexpr int64_t kMost = 1 << 20;
+    if (first.getAsInteger(10, from) || (last.empty() ? part : last).getAsInteger(10, to) || from < 0 ||
+        to < from || to >= kMost)
+      return error("expected --" + option + "=FIRST-LAST,.. with tokens below 2^20, but got '" + text + "'");
+    for (int64_t token = from; token <= to; ++token)
+      tokens.insert(token);
+  }
+  return Error::success();
+}
+
 Error setThreads(Options &options, StringRef text) {
   if (Error failed = setInteger(options.threads, "threads", text))
     return failed;
@@ -263,6 +278,22 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return setChoice(o.layout, "layout", {"bhtc", "bthc"}, t); }},
       {"poison", "", "surrounds the tensors given to kernels by NaN, and checks that it stays",
        flag(&O::poison)},
+      {"spoil-keys", "TOKEN,..",
+       "with --check: runs the kernels once more, with NaN in all that these keys (3,60-62) have; what that\n"
+       "leaves as it was in the reference must have the same bits, and what is NaN there must be",
+       [](O &o, S t) { return setTokens(o.spoiledKeys, "spoil-keys", t); }},
+      {"spoil-queries", "TOKEN,..", "the same for queries, and for cotangents of their rows",
+       [](O &o, S t) { return setTokens(o.spoiledQueries, "spoil-queries", t); }},
+      {"spoil-with", "nan|inf", "what the tokens of --spoil-keys and --spoil-queries hold (default: nan)",
+       [](O &o, S t) { return setChoice(o.spoiledWith, "spoil-with", {"nan", "inf"}, t); }},
+      {"spoil-tile", "N",
+       "NaN may spread within tiles of N tokens that the mask cuts, as on GPUs (default: 1, it may not)",
+       [](O &o, S t) {
+         if (Error failed = setInteger(o.spoiledTile, "spoil-tile", t))
+           return failed;
+         return o.spoiledTile < 1 ? error("expected --spoil-tile of 1 or more, but got '" + t + "'")
+                                  : Error::success();
+       }},
       {"ptx-seed", "N", "with --device=ptx: seed of the order in which warps run (default: 0)",
        [](O &o, S t) {
          o.ptxSeedGiven = true;
@@ -300,6 +331,8 @@ Error validate(const Options &options) {
     return error(
         "unsupported --functions, --output, --output-grad, --grad and --print with --references, which "
         "writes files only");
+  if (options.spoils() && !options.check)
+    return error("requires --check for --spoil-keys and --spoil-queries");
   if (!options.kernel.empty() && !onKernels)
     return error("requires --device=cpu, ptx or cuda for --kernel");
   if (!options.absentGradients.empty() && !onKernels)

@@ -47,6 +47,12 @@ struct Options {
   /// Tokens at which pieces of the sequence begin, each from the states of the one before; empty: one call.
   std::vector<int64_t> pieces;
   std::optional<int64_t> offset;
+  /// Tokens that hold no numbers in a second run, whether those are infinities, and how many tokens share a
+  /// tile in which they may spread.
+  std::set<int64_t> spoiledKeys, spoiledQueries;
+  std::string spoiledWith = "nan";
+  int64_t spoiledTile = 1;
+  bool spoils() const { return !spoiledKeys.empty() || !spoiledQueries.empty(); }
   /// With --form=chunked: tokens of a chunk; 0: chosen.
   int64_t chunk = 0;
   uint64_t seed = 0;

@@ -6,6 +6,7 @@
 #include "codegen/run/Kernel.h"
 #include "codegen/run/Npy.h"
 #include "codegen/run/Report.h"
+#include "codegen/run/Spoiled.h"
 #include "codegen/run/TileProgram.h"
 #include "dialect/Taylor/Parameters.h"
 #include "llvm/ADT/StringExtras.h"
@@ -138,7 +139,17 @@ LogicalResult runKernels(SpecOp spec, const Options &options) {
       forms.push_back(function + " " + form);
     llvm::outs() << "form: " << llvm::join(forms, ", ") << "\n";
   }
-  return options.check ? checkKernel(*problem, *evaluated, options, withGradients) : success();
+  if (!options.check)
+    return success();
+  LogicalResult checked = checkKernel(*problem, *evaluated, options, withGradients);
+  if (!options.spoils())
+    return checked;
+  auto runAgain = [&](Problem &spoiled) {
+    return options.device == Device::Tile ? runTilePrograms(spoiled, options, withGradients)
+                                          : runKernel(spoiled, options, withGradients);
+  };
+  LogicalResult kept = checkSpoiled(*problem, *evaluated, options, withGradients, runAgain);
+  return success(succeeded(checked) && succeeded(kept));
 }
 
 } // namespace

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/run/Spoiled.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace taylor;
+using namespace taylor::run;
+
+namespace {
+
+/// The token of each element of an array along one of its axes; -1 for all where it has no such axis.
+std::vector<int64_t> tokensOf(const Array &array, StringRef axis) {
+  std::vector<int64_t> tokens(array.values.size(), -1);
+  int64_t inner = 1;
+  for (int64_t i = array.shape.rank(); i-- > 0;) {
+    int64_t size = array.shape.sizes[i];
+    if (array.shape.axes[i] == axis)
+      for (size_t element = 0; element < tokens.size(); ++element)
+        tokens[element] = int64_t(element) / inner % size;
+    inner *= size;
+  }
+  return tokens;
+}
+
+void spoil(Array &array, StringRef axis, const std::set<int64_t> &spoiled, Real value) {
+  std::vector<int64_t> tokens = tokensOf(array, axis);
+  for (auto [element, token] : llvm::zip_equal(array.values, tokens))
+    if (spoiled.contains(token))
+      element = value;
+}
+
+void spoil(Problem &problem, const std::set<int64_t> &keys, const std::set<int64_t> &queries, Real value) {
+  for (auto [input, dtype] : llvm::zip_equal(problem.inputs, problem.inputDtypes)) {
+    if (dtype == Dtype::I32)
+      continue;
+    spoil(input.array, "u", keys, value);
+    spoil(input.array, "t", queries, value);
+  }
+  for (NamedArray &cotangent : problem.cotangents)
+    spoil(cotangent.array, "t", queries, value);
+}
+
+/// All tokens of the tiles of some.
+std::set<int64_t> wholeTiles(const std::set<int64_t> &tokens, int64_t tile) {
+  std::set<int64_t> all;
+  for (int64_t token : tokens)
+    for (int64_t i = 0; i < tile; ++i)
+      all.insert(token / tile * tile + i);
+  return all;
+}
+
+/// Queries of which an output is no number.
+std::set<int64_t> spoiledRows(const Evaluated &evaluated) {
+  std::set<int64_t> rows;
+  for (const Array &output : evaluated.outputs)
+    for (auto [element, token] : llvm::zip_equal(output.values, tokensOf(output, "t")))
+      if (!std::isfinite(element))
+        rows.insert(token);
+  return rows;
+}
+
+/// Which elements a spoiled token reaches, by the reference.
+std::vector<bool> reached(const Array &before, const Array &after, int64_t tile) {
+  std::vector<bool> is(before.values.size());
+  for (size_t i = 0; i < is.size(); ++i)
+    is[i] =
+        before.values[i] != after.values[i] && !(std::isnan(before.values[i]) && std::isnan(after.values[i]));
+  for (StringRef axis : {"t", "u"}) {
+    std::vector<int64_t> tokens = tokensOf(before, axis);
+    std::set<int64_t> tiles;
+    for (size_t i = 0; i < is.size(); ++i)
+      if (is[i] && tokens[i] >= 0)
+        tiles.insert(tokens[i] / tile);
+    for (size_t i = 0; tile > 1 && i < is.size(); ++i)
+      is[i] = is[i] || (tokens[i] >= 0 && tiles.contains(tokens[i] / tile));
+  }
+  return is;
+}
+
+} // namespace
+
+LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Evaluated &clean,
+                                        const Options &options, bool withGradients,
+                                        llvm::function_ref<FailureOr<Evaluated>(Problem &)> runKernels) {
+  bool isNaN = options.spoiledWith == "nan";
+  Real value = isNaN ? std::numeric_limits<Real>::quiet_NaN() : std::numeric_limits<Real>::infinity();
+  Problem same = problem, spoiled = problem;
+  spoil(spoiled, options.spoiledKeys, options.spoiledQueries, value);
+  FailureOr<Evaluated> before = evaluate(same, reference::Arithmetic::exact(), withGradients);
+  FailureOr<Evaluated> after = evaluate(spoiled, reference::Arithmetic::exact(), withGradients);
+  FailureOr<Evaluated> again = runKernels(spoiled);
+  if (failed(before) || failed(after) || failed(again))
+    return failure();
+  Evaluated most = *after; // what may be reached
+  if (options.spoiledTile > 1) {
+    Problem wider = spoiled;
+    std::set<int64_t> rows = spoiledRows(most);
+    rows.insert(options.spoiledQueries.begin(), options.spoiledQueries.end());
+    spoil(wider, options.spoiledKeys, wholeTiles(rows, options.spoiledTile),
+          std::numeric_limits<Real>::quiet_NaN());
+    FailureOr<Evaluated> widened = evaluate(wider, reference::Arithmetic::exact(), withGradients);
+    if (failed(widened))
+      return failure();
+    most = std::move(*widened);
+  }
+  bool passes = true;
+  auto judge = [&](const std::string &name, const Array &reference, const Array &exact, const Array &widest,
+                   const Array &ours, const Array &oursAgain) {
+    if (ours.values.empty() || reference.values.empty())
+      return;
+    std::vector<bool> is = reached(reference, widest, options.spoiledTile);
+    size_t kept = 0, changed = 0, swallowed = 0;
+    for (size_t i = 0; i < is.size(); ++i) {
+      kept += !is[i];
+      changed += !is[i] && ours.values[i] != oursAgain.values[i];
+      swallowed += isNaN && !std::isfinite(exact.values[i]) && std::isfinite(oursAgain.values[i]);
+    }
+    passes &= !changed && !swallowed;
+    llvm::outs() << "spoiled tokens: " << name << ": " << kept << " of " << is.size()
+                 << " elements do not depend on them";
+    if (changed)
+      llvm::outs() << ", " << changed << " of those changed";
+    if (swallowed)
+      llvm::outs() << ", " << swallowed << " finite where the reference is not";
+    llvm::outs() << (changed || swallowed ? "  FAILED\n" : "  ok\n");
+  };
+  for (auto [i, cotangent] : llvm::enumerate(problem.cotangents))
+    judge(cotangent.name, before->outputs[i], after->outputs[i], most.outputs[i], clean.outputs[i],
+          again->outputs[i]);
+  for (size_t i = 0; i < before->gradients.size(); ++i)
+    if (!options.absentGradients.contains(problem.inputs[i].name))
+      judge("gradient " + problem.inputs[i].name, before->gradients[i], after->gradients[i],
+            most.gradients[i], clean.gradients[i], again->gradients[i]);
+  return success(passes);
+}
