@@ -164,6 +164,15 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
   if (keys)
     ofColumn.append({readFor(keys, "u"), keys});
   decay.column = buildMap(builder, loc, ofColumn, {}, factor);
+  if (!keys)
+    return decay;
+  auto isOwn = [](OpBuilder &b, Location where, ValueRange x) -> Value {
+    Value same = arith::CmpFOp::create(b, where, arith::CmpFPredicate::OEQ, x[0], x[1]);
+    return buildOrZero(b, where, same, buildNumber(b, where, x[0].getType(), 1.0));
+  };
+  decay.ownRow = column ? buildMap(builder, loc, ArrayRef(ofRow).take_back(2), {}, isOwn) : decay.row;
+  decay.ownColumn =
+      column ? buildMap(builder, loc, ArrayRef(ofColumn).take_back(2), {}, isOwn) : decay.column;
   return decay;
 }
 

@@ -62,6 +62,16 @@ Value StateRewrite::buildProduct(ArrayRef<Value> factors, ArrayRef<Value> arrays
   return buildFactor(builder, op, factors, present);
 }
 
+Value StateRewrite::keepOwn(Value array, Value own) {
+  if (!sums.documents || !array || !own || array == own)
+    return array;
+  return buildMap(builder, loc, {array, own}, {}, [](OpBuilder &b, Location where, ValueRange x) -> Value {
+    Value zero = buildNumber(b, where, x[1].getType(), 0.0);
+    Value isOwn = arith::CmpFOp::create(b, where, arith::CmpFPredicate::UNE, x[1], zero);
+    return buildOrZero(b, where, isOwn, x[0]);
+  });
+}
+
 size_t StateRewrite::addState(Value array, ArrayRef<Value> factors) {
   StateValue value{array, SmallVector<Value>(factors)};
   if (auto it = llvm::find(stateValues, value); it != stateValues.end())
@@ -227,7 +237,7 @@ StateRewrite::Summed StateRewrite::collectSummed() {
       continue;
     }
     summed.order.push_back(number);
-    summed.values.push_back(buildProduct(value.factors, {value.array, summedDecay}));
+    summed.values.push_back(keepOwn(buildProduct(value.factors, {value.array, summedDecay}), summedOwn));
   }
   for (Value value : summed.values)
     summed.types.push_back(stateType(value, summed.values));
@@ -246,8 +256,9 @@ SmallVector<Value> StateRewrite::buildSums(ArrayRef<Value> initial) {
   if (!initial.empty())
     for (size_t number : summed.order)
       begin.push_back(initial[number]);
-  auto built = StatesOp::create(builder, loc, summed.types, side.summed, summed.values, begin, edges,
-                                documents, summed.mass, first, last, ArrayAttr(), block, chunk, opposite);
+  auto built =
+      StatesOp::create(builder, loc, summed.types, keepOwn(side.summed, summedOwn), summed.values, begin,
+                       edges, documents, summed.mass, first, last, ArrayAttr(), block, chunk, opposite);
   SmallVector<Value> sums(stateValues.size());
   for (auto [number, sum] : llvm::zip(summed.order, built.getResults()))
     sums[number] = sum;
@@ -273,8 +284,9 @@ SmallVector<Value> StateRewrite::buildSteps(llvm::MapVector<int64_t, Value> &wit
     types.push_back(readType(piece));
   }
   types.append(summed.types);
-  auto steps = StepStatesOp::create(builder, loc, types, side.reader, side.summed, summed.values, begin, keep,
-                                    summed.mass, reads, first, last, builder.getArrayAttr(weights), block);
+  auto steps = StepStatesOp::create(builder, loc, types, side.reader, keepOwn(side.summed, summedOwn),
+                                    summed.values, begin, keep, summed.mass, reads, first, last,
+                                    builder.getArrayAttr(weights), block);
   for (auto [piece, row] : llvm::zip(pieces, steps.getRows()))
     addRead(piece, row, within);
   fillEmptySums(within);
@@ -288,6 +300,10 @@ void StateRewrite::setDecay(const CarriedDecay &decay) {
   readerDecay = decay.row;
   summedDecay = decay.column;
   keep = decay.keep;
+  readerOwn = readerDecay;
+  // Vectors are those of groups where decays may be of heads.
+  bool ofHeads = summedDecay && arrayTypeOf(summedDecay).has("h") && !arrayTypeOf(side.summed).has("h");
+  summedOwn = ofHeads ? Value() : summedDecay;
   separateHeads(summedDecay);
 }
 
@@ -316,8 +332,13 @@ SmallVector<Value> StateRewrite::buildCarried(llvm::MapVector<int64_t, Value> &w
     for (Value &state : kept)
       state = buildMap(
           builder, loc, {state, keep}, {},
-          [](OpBuilder &b, Location where, ValueRange x) -> Value {
-            return arith::MulFOp::create(b, where, x[0], x[1]);
+          [&](OpBuilder &b, Location where, ValueRange x) -> Value {
+            Value product = arith::MulFOp::create(b, where, x[0], x[1]);
+            if (!sums.documents)
+              return product;
+            Value zero = buildNumber(b, where, x[1].getType(), 0.0);
+            Value isOwn = arith::CmpFOp::create(b, where, arith::CmpFPredicate::UNE, x[1], zero);
+            return buildOrZero(b, where, isOwn, product);
           },
           arrayTypeOf(state));
   return buildSums(kept);
@@ -351,6 +372,8 @@ void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkO
   bool rows = kind == PairOutput::Rows;
   readerDecay = rows ? decay.row : decay.column;
   summedDecay = rows ? decay.column : decay.row;
+  readerOwn = rows ? decay.ownRow : decay.ownColumn;
+  summedOwn = rows ? decay.ownColumn : decay.ownRow;
   edges = decay.edges;
   documents = decay.documents;
   separateHeads(edges);
@@ -418,7 +441,8 @@ void StateRewrite::buildContraction(ArrayRef<const Piece *> group, llvm::MapVect
           resultHeads.clone(op.getRealType()));
     values.push_back(value);
   }
-  bool whole = lostAxes(head.result).empty();
+  // What is read of states of another document is cleared before it is added.
+  bool isOwn = sums.documents && readerOwn, whole = lostAxes(head.result).empty() && !isOwn;
   Value into = whole ? within[head.result] : Value();
   Value sum = ContractStatesOp::create(builder, loc, withChannelOf(side.reader), side.reader, statesOf(group),
                                        values, into, first, last, builder.getF64ArrayAttr(weightsOf(head)),
@@ -426,7 +450,7 @@ void StateRewrite::buildContraction(ArrayRef<const Piece *> group, llvm::MapVect
   if (into)
     within[head.result] = sum;
   else
-    add(within, head.result, sum);
+    add(within, head.result, isOwn ? keepOwn(sum, readerOwn) : sum);
 }
 
 void StateRewrite::add(llvm::MapVector<int64_t, Value> &within, int64_t result, Value term) {
@@ -459,7 +483,7 @@ void StateRewrite::addRead(const Piece &piece, Value term, llvm::MapVector<int64
                        {}, [](OpBuilder &b, Location where, ValueRange x) {
                          return arith::MulFOp::create(b, where, x[0], x[1]).getResult();
                        });
-  add(within, piece.result, buildProduct(piece.factors, {term, readerDecay}));
+  add(within, piece.result, keepOwn(buildProduct(piece.factors, {term, readerDecay}), readerOwn));
 }
 
 void StateRewrite::buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int64_t, Value> &within) {

@@ -18,9 +18,10 @@ mlir::Value buildFactor(mlir::OpBuilder &builder, PairwiseOp op, llvm::ArrayRef<
 
 /// A decay exp(a[t] - c[u]) taken apart at the edges of chunks: what a token sees of it up to its edge, and
 /// the array that is read at edges. Where pairs are of one document, `row` and `column` are 0 where the edge
-/// is of another, and `documents` is read at edges too. All null: none.
+/// is of another, and so are `ownRow` and `ownColumn`, which are 1 elsewhere; `documents` is read at edges
+/// too. All null: none.
 struct ChunkDecay {
-  mlir::Value row, column, edges, documents;
+  mlir::Value row, column, edges, documents, ownRow, ownColumn;
 };
 
 /// A decay exp(a[t] - c[u]) taken apart at the edge to which states from an earlier call belong: what a query
@@ -108,6 +109,9 @@ private:
   }
   /// A product of factors and arrays, those that are not null.
   mlir::Value buildProduct(llvm::ArrayRef<mlir::Value> factors, llvm::ArrayRef<mlir::Value> arrays);
+  /// `array`, or 0 where `own` is 0, since the edge is of another document: what is no number there stays
+  /// there. Without documents, and where one of the two is null, `array`.
+  mlir::Value keepOwn(mlir::Value array, mlir::Value own);
   bool summedHasHeads() const;
   /// What a head multiplies by itself (a decay in its own time, a factor) is read for each head of a group.
   void separateHeads(mlir::Value array);
@@ -154,7 +158,7 @@ private:
   int64_t chunk = 0;
   int64_t block;
   /// Null where there is none.
-  mlir::Value readerDecay, summedDecay, keep, edges, documents;
+  mlir::Value readerDecay, summedDecay, readerOwn, summedOwn, keep, edges, documents;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   Side side;

@@ -24,6 +24,9 @@ struct KernelEmitter::Product {
   Operand a, b;
   std::optional<Mask> maskOfA;
   Type element; // of the accumulators
+  DotOp dot;
+  bool clears = false;          // b of the operation is cleared where the mask does not hold
+  bool isVectorCleared = false; // that is what is read as vectors
 };
 
 KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Point &point, StringAttr row,
@@ -49,7 +52,8 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
                   a,
                   c,
                   plan.maskOf(broadcast),
-                  dot.getType().getElementType()};
+                  dot.getType().getElementType(),
+                  dot};
 
   auto at = [&](int64_t r, int64_t v) { return point.moved(row, r).moved(sweep.lane, v * W); };
   SmallVector<Value> start;
@@ -66,7 +70,20 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
   SmallVector<Axis> over;
   for (StringAttr name : dot.getOver().getAsRange<StringAttr>())
     over.push_back(Axis::get(dot.getContext(), name, dot.getA().getType().getSize(name)));
-  SmallVector<Value> flat = sumOver(product, over, 0, 0, start);
+  SmallVector<Value> flat;
+  if (!dot.getWhere()) {
+    flat = sumOver(product, over, 0, 0, point, start);
+  } else {
+    auto branch = [&](bool clears) {
+      return [&, clears](OpBuilder &, Location) {
+        product.clears = clears;
+        scf::YieldOp::create(b, sumOver(product, over, 0, 0, point, start));
+      };
+    };
+    product.isVectorCleared = vector == dot.getB();
+    auto sums = scf::IfOp::create(b, isFinite, branch(false), branch(true));
+    flat.assign(sums.result_begin(), sums.result_end());
+  }
   Block2D block;
   for (int64_t r = 0; r < rows; ++r)
     block.emplace_back(flat.begin() + r * vectors, flat.begin() + (r + 1) * vectors);
@@ -74,9 +91,9 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
 }
 
 SmallVector<Value> KernelEmitter::sumOver(const Product &product, ArrayRef<Axis> axes, Index offsetA,
-                                          Index offsetB, ValueRange accumulators) {
+                                          Index offsetB, const Point &point, ValueRange accumulators) {
   if (axes.empty())
-    return multiplyAdd(product, offsetA, offsetB, accumulators);
+    return multiplyAdd(product, offsetA, offsetB, point, accumulators);
   const Axis &axis = axes.front();
   auto [begin, end] = sumRange(product, axis);
   int64_t step = axis.name == product.pairs ? 2 : 1;
@@ -86,7 +103,8 @@ SmallVector<Value> KernelEmitter::sumOver(const Product &product, ArrayRef<Axis>
   Index k(loop.getInductionVar());
   offsetA = add(offsetA, multiply(product.a.view.stride(axis.name), k));
   offsetB = add(offsetB, multiply(product.b.view.stride(axis.name), k));
-  scf::YieldOp::create(b, sumOver(product, axes.drop_front(), offsetA, offsetB, loop.getRegionIterArgs()));
+  scf::YieldOp::create(b, sumOver(product, axes.drop_front(), offsetA, offsetB, point.with(axis.name, k),
+                                  loop.getRegionIterArgs()));
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -115,7 +133,7 @@ std::pair<Index, Index> KernelEmitter::sumRange(const Product &product, const Ax
 }
 
 SmallVector<Value> KernelEmitter::multiplyAdd(const Product &product, Index offsetA, Index offsetB,
-                                              ValueRange accumulators) {
+                                              const Point &point, ValueRange accumulators) {
   auto pointer = [&](const Product::Operand &operand, Index offset, int64_t r) {
     if (!operand.hasRow)
       r = 0;
@@ -133,15 +151,21 @@ SmallVector<Value> KernelEmitter::multiplyAdd(const Product &product, Index offs
         vectorsB.push_back(
             loadB(product, gep(base, product.b.view.element, v * W * (product.pairs ? 2 : 1))));
     }
-    Value x = loadA(product, pointer(product.a, offsetA, r));
+    Value broadcast = loadA(product, pointer(product.a, offsetA, r));
     for (int64_t v = 0; v < product.vectors; ++v) {
       Value sum = accumulators[r * product.vectors + v];
+      Value y = vectorsB[v], x = broadcast;
+      if (product.clears) {
+        Value &cleared = product.isVectorCleared ? y : x;
+        cleared = clearMasked(product.dot, product.pairs, cleared,
+                              point.moved(product.row, r).moved(product.lane, v * W));
+      }
       next.push_back(product.pairs
                          ? LLVM::CallIntrinsicOp::create(b, sum.getType(),
                                                          b.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
-                                                         ValueRange{sum, x, vectorsB[v]})
+                                                         ValueRange{sum, x, y})
                                .getResult(0)
-                         : Value(math::FmaOp::create(b, x, vectorsB[v], sum)));
+                         : Value(math::FmaOp::create(b, x, y, sum)));
     }
   }
   return next;

@@ -444,6 +444,8 @@ void KernelEmitter::emitSweep(const Sweep &sweep) {
     openResults(op, sweep);
   if (sweep.dot)
     openResults(sweep.dot, sweep);
+  if (DotOp dot = sweep.dot; dot && dot.getWhere())
+    isFinite = emitIsFinite(dot.getB());
   if (sweep.dot && plan.tileProductOf(sweep.dot))
     return emitTileProduct(sweep);
   if (!sweep.products.empty())

@@ -125,9 +125,43 @@ void KernelEmitter::emitTileProduct(const Sweep &sweep) {
   auto [valueA, valueB, row, lane, pairs] = blocks.product;
   int64_t rows = cast<TileType>(valueA.getType()).getSize(row);
   int64_t lanes = llvm::alignTo(cast<TileType>(valueB.getType()).getSize(lane), kLanes);
+  View values = valueA == dot.getB() ? blocks.a : blocks.b,
+       weights = valueA == dot.getB() ? blocks.b : blocks.a;
+  if (dot.getWhere())
+    readCleared(blocks);
   // Its sweep has no ops, so no mask leaves elements out.
   loopOver(sweep.axes, {lane, row}, Point{lane, {}},
            [&](const Point &outer) { emitTileRegion(blocks, outer, 0, rows, 0, lanes); });
+  if (dot.getWhere())
+    emitIf(isFinite, [] {}, [&] { addVisible(dot, weights, values, blocks.to); });
+}
+
+/// The unit multiplies what is cleared where it is not finite: 0 times an infinity would reach all rows.
+void KernelEmitter::readCleared(TileBlocks &blocks) {
+  DotOp dot = blocks.dot;
+  bool isA = blocks.product.a == dot.getB();
+  View &view = isA ? blocks.a : blocks.b;
+  View cleared = placeView(*plan.clearedOf(dot), isA ? blocks.product.pairs : blocks.product.lane);
+  cleared.pairs = view.pairs;
+  auto fields = [&](const View &of) {
+    SmallVector<Value> values = {of.pointer};
+    for (auto &[axis, stride] : view.strides)
+      values.push_back(asValue(of.stride(axis)));
+    return values;
+  };
+  auto chosen = scf::IfOp::create(
+      b, isFinite, [&](OpBuilder &, Location) { scf::YieldOp::create(b, fields(view)); },
+      [&](OpBuilder &, Location) {
+        copyCleared(cast<TileType>(dot.getB().getType()), view, cleared);
+        scf::YieldOp::create(b, fields(cleared));
+      });
+  view.pointer = chosen.getResult(0);
+  for (auto [i, entry] : llvm::enumerate(view.strides))
+    if (Index other = cleared.stride(entry.first);
+        entry.second.value || entry.second.constant != other.constant)
+      entry.second = Index(chosen.getResult(i + 1));
+  Value &bytes = isA ? blocks.strideA : blocks.strideB;
+  bytes = asValue(multiply(view.stride(isA ? blocks.product.row : blocks.product.pairs), isA ? 2 : 4));
 }
 
 void KernelEmitter::emitTileRegion(TileBlocks blocks, const Point &outer, Index firstRow, int64_t rows,

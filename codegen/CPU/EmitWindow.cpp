@@ -12,7 +12,7 @@ using namespace mlir::tile::cpu;
 using arith::CmpIPredicate;
 
 Window KernelEmitter::makeWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
-                                 ValueRange offsets) {
+                                 ValueRange offsets, Value end, StringAttr endAxis) {
   const ArrayMemory &memory = arrays[array];
   auto type = cast<ArrayType>(array.getType());
   Window window;
@@ -29,7 +29,7 @@ Window KernelEmitter::makeWindow(Value array, TileType tile, ArrayAttr arrayAxes
   for (auto [i, axis] : llvm::enumerate(getWindow(type, tile, arrayAxes, tileAxes, offsets))) {
     Index first = axis.offset ? Index(scalars.lookup(axis.offset)) : Index(0);
     offset = add(offset, multiply(first, memory.strides[i]));
-    Index extent = memory.extents[i];
+    Index extent = end && type.getAxes()[i].name == endAxis ? Index(scalars.lookup(end)) : memory.extents[i];
     if (axis.tileAxis.empty()) {
       // A coordinate of the grid is within the array by construction.
       auto argument = dyn_cast<BlockArgument>(axis.offset);
@@ -240,7 +240,8 @@ void KernelEmitter::emitWindow(LoadOp op) {
   StringAttr lane = plan.laneOf(op.getResult());
   const Place &place = *plan.placeOf(op.getResult(), lane);
   View scratchView = placeView(place, lane);
-  Window window = makeWindow(op.getArray(), tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
+  Window window = makeWindow(op.getArray(), tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
+                             op.getEnd(), op.getEndAxisAttr());
   if (op.getInside()) {
     window.bounds.clear();
     window.valid = {};

@@ -183,9 +183,9 @@ private:
   Block2D emitProduct(const Sweep &sweep, const Point &point, StringAttr row, int64_t rows, int64_t vectors);
   /// Adds the product over the axes, and of all elements along them, to C's accumulators [row * vectors + v].
   SmallVector<Value> sumOver(const Product &product, ArrayRef<Axis> axes, Index offsetA, Index offsetB,
-                             ValueRange accumulators);
-  /// Adds one element (or pair) of A per row times B's vectors.
-  SmallVector<Value> multiplyAdd(const Product &product, Index offsetA, Index offsetB,
+                             const Point &point, ValueRange accumulators);
+  /// Adds one element (or pair) of A per row times B's vectors. `point` is where the product and the sum are.
+  SmallVector<Value> multiplyAdd(const Product &product, Index offsetA, Index offsetB, const Point &point,
                                  ValueRange accumulators);
   /// Rounded down, or up, to a multiple of `step`, a power of two.
   Index wholeSteps(Index x, int64_t step, bool up);
@@ -195,10 +195,26 @@ private:
   Value loadB(const Product &product, Value where);
   Value widen(Value x, Type element);
 
+  // EmitMasked.cpp: products that look at their mask, since an operand is not finite
+  /// Whether all elements of a tile in memory are finite, an i1.
+  Value emitIsFinite(Value tile);
+  /// Lanes that are finite, of numbers or of bits of bf16.
+  Value finiteLanes(Value vector);
+  /// Elements of the vector where the product's mask holds at `point`, and where they are finite; others
+  /// are 0.
+  Value clearMasked(DotOp dot, StringAttr pairs, Value vector, const Point &point);
+  /// An element of a view with pairs or without.
+  Value elementAddress(const View &view, const Point &point);
+  /// A copy of a tile in which all that is not finite is 0.
+  void copyCleared(TileType type, const View &from, const View &to);
+  /// Adds what the cleared elements give where the mask holds.
+  void addVisible(DotOp dot, const View &weights, const View &values, const View &sums);
+
   // EmitTiles.cpp: products on the matrix unit
   struct TileBlocks;
   TileBlocks openTileProduct(DotOp dot, const View &to);
   void emitTileProduct(const Sweep &sweep);
+  void readCleared(TileBlocks &blocks);
   /// A sweep with products of its own, strip by strip.
   void emitStrips(const Sweep &sweep);
   /// `rows` by `lanes` (a multiple of 16) sums of a product.
@@ -274,7 +290,9 @@ private:
   /// Copy one row of a window, `size` elements along `to`'s lane, with zeros beyond the window's bounds.
   void copyVectors(const Window &window, const View &from, const View &to, const Point &row, int64_t size);
   void copyElements(const Window &window, const View &from, const View &to, const Point &row, int64_t size);
-  Window makeWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes, ValueRange offsets);
+  /// `end`: where the array ends along `endAxis`, if it does so earlier.
+  Window makeWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes, ValueRange offsets,
+                    Value end = {}, StringAttr endAxis = {});
   /// Elements or a vector of them; lanes off the mask (null: none) are 0.
   Value loadElements(Type type, Value where, Value mask);
   /// An element or, with lanes, a vector of a tile in memory, as it is in registers.
@@ -332,6 +350,7 @@ private:
   DenseMap<Value, ArrayMemory> arrays;
   DenseMap<Value, SmallVector<View, 1>> views;
   DenseMap<Operation *, Window> writes; // windows of the stores in the sweep being emitted
+  Value isFinite;                       // of the operand that the mask of the sweep's product is about, an i1
 };
 
 /// The size of a role, or "offset", as i64; `dims` as below.

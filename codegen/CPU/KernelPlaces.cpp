@@ -23,8 +23,11 @@ void KernelPlan::numberSteps(Block &block, int &position) {
 }
 
 void KernelPlan::makePlace(Copy copy, int position, bool isStrip) {
-  if (places.count(copy))
-    return;
+  if (!places.count(copy))
+    places[copy] = newPlace(copy, position, isStrip);
+}
+
+Place KernelPlan::newPlace(Copy copy, int position, bool isStrip) {
   auto [value, lane, pairs] = copy;
   auto type = cast<TileType>(value.getType());
   Place place;
@@ -56,7 +59,7 @@ void KernelPlan::makePlace(Copy copy, int position, bool isStrip) {
   slot.begin = slot.end = position;
   slot.members = 1;
   slots.push_back(slot);
-  places[copy] = place;
+  return place;
 }
 
 /// Values that a later step reads get a place; those that live and die inside one sweep do not.
@@ -81,8 +84,14 @@ void KernelPlan::collectPlaces(Block &block) {
     case Step::SweepStep: {
       SmallVector<Operation *> ops(step.sweep->ops);
       bool isTiled = step.sweep->dot && tileProductOf(step.sweep->dot);
-      if (step.sweep->dot)
-        ops.push_back(step.sweep->dot);
+      if (DotOp dot = step.sweep->dot) {
+        ops.push_back(dot);
+        if (std::optional<TileProduct> product = tileProductOf(dot); product && dot.getWhere())
+          cleared[dot] = product->a == dot.getB()
+                             ? newPlace({product->a, product->pairs}, step.position, /*isStrip=*/false)
+                             : newPlace({product->b, product->lane, product->pairs}, step.position,
+                                        /*isStrip=*/false);
+      }
       for (DotOp dot : step.sweep->products) {
         definedAt[dot] = step.position;
         makePlace({dot, step.sweep->lane}, step.position, /*isStrip=*/true);
@@ -182,6 +191,8 @@ void KernelPlan::collectUses(Block &block) {
       if (DotOp dot = step.sweep->dot) {
         addUse(dot.getA(), step.position, false, dot);
         addUse(dot.getB(), step.position, false, dot);
+        if (dot.getWhere())
+          addUse(dot.getWhere(), step.position, false, dot);
         if (dot.getC())
           addSweepUse(dot.getC(), step, dot);
       }

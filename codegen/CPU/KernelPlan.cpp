@@ -167,7 +167,7 @@ LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, siz
         return success();
       })
       .Case([&](MapOp map) {
-        if (feedsAccumulators(map))
+        if (feedsAccumulators(map) || isProductMask(map))
           inlined.insert(map.getResult(0));
         else if (map.getNumResults())
           joinSweep(op, cast<TileType>(map.getResult(0).getType()).getAxes(), laneOf(map.getResult(0)), list,
@@ -213,6 +213,13 @@ bool KernelPlan::feedsAccumulators(MapOp map) const {
   auto dot = dyn_cast<DotOp>(*map->user_begin());
   return dot && !tileProductOf(dot) && dot.getC() == map.getResult(0) && dot.getA() != dot.getC() &&
          dot.getB() != dot.getC() && dot->getBlock() == map->getBlock();
+}
+
+bool KernelPlan::isProductMask(MapOp map) {
+  return map.getNumResults() == 1 && !map->use_empty() && llvm::all_of(map->getUsers(), [&](Operation *user) {
+           auto dot = dyn_cast<DotOp>(user);
+           return dot && dot.getWhere() == map.getResult(0);
+         });
 }
 
 void KernelPlan::planWrite(Operation *op, Value tile, Value array, StringAttr contiguous,

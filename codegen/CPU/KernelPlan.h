@@ -130,6 +130,12 @@ public:
   ArrayRef<Step> stepsOf(Block *block) const;
   /// Nothing where the value is not the result of a select by positions.
   std::optional<Mask> maskOf(Value value) const;
+  /// Where a product on the matrix unit reads the operand that its mask is about, when that has to be
+  /// cleared.
+  const Place *clearedOf(DotOp dot) const {
+    auto it = cleared.find(dot);
+    return it == cleared.end() ? nullptr : &it->second;
+  }
 
   int64_t scratchBytes = 0;
   unsigned vectorLanes = 0; // elements per vector: all types of a kernel use the same number
@@ -159,6 +165,8 @@ private:
   LogicalResult planBlock(Block &block);
   LogicalResult planTileOp(Operation *op, std::vector<Step> &list, size_t segment, size_t &front);
   bool feedsAccumulators(MapOp map) const;
+  /// Whether only products read the map, as their mask: few of them ever do.
+  static bool isProductMask(MapOp map);
   /// A store or accumulate of `tile` into `array`, which has the tile's axis `contiguous` last.
   void planWrite(Operation *op, Value tile, Value array, StringAttr contiguous, std::vector<Step> &list,
                  size_t segment);
@@ -188,6 +196,7 @@ private:
   void addSweepUse(Value value, const Step &step, Operation *user);
   /// A strip's place holds the sums of one strip of a sweep with products of its own.
   void makePlace(Copy copy, int position, bool isStrip = false);
+  Place newPlace(Copy copy, int position, bool isStrip);
   int lastUse(Value value) const;
   bool merge(Copy into, Copy from);
   void shareInit(Block &block);
@@ -212,6 +221,7 @@ private:
   DenseMap<Operation *, std::pair<int, int>> loopRange;
   DenseSet<Copy> packs;
   DenseMap<Value, Copy> pairStores;
+  DenseMap<Operation *, Place> cleared;
   DenseSet<Value> writtenArrays;
 };
 

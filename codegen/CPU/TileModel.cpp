@@ -13,6 +13,7 @@ taylor::TileSizes mlir::tile::cpu::chooseTileSizes(const Target &target, const T
   sizes.rows = {queries, fit(target.l1Bytes / (queries * bytes))};
   sizes.derivedRows = sizes.rows;
   sizes.edgeKeys = std::min<int64_t>(sizes.rows.keys, 64);
+  sizes.exactMasks = true;
   int64_t perQueryTile = queries * channels * bytes;
   int64_t perKey = (2 * channels + 2 * queries) * bytes;
   sizes.columns = {queries, fit((target.l2Bytes / 4 - perQueryTile) / perKey)};

@@ -114,8 +114,9 @@ void LoopPipeline::moveInvariants() {
 bool LoopPipeline::collectAddress(CopyOp copy, SmallVector<Operation *> &address) {
   llvm::SetVector<Operation *> found;
   SmallVector<Value> open(copy.getOffsets());
-  if (copy.getCondition())
-    open.push_back(copy.getCondition());
+  for (Value value : {Value(copy.getCondition()), Value(copy.getEnd())})
+    if (value)
+      open.push_back(value);
   while (!open.empty()) {
     Value value = open.pop_back_val();
     if (value == loop.getInductionVar() || loop.isDefinedOutsideOfLoop(value))
@@ -413,7 +414,8 @@ void LoopPipeline::emitCopy(OpBuilder &builder, Stream &stream, Value iteration,
       builder, stream.copy.getLoc(), stream.copy.getArray(), stream.copy.getArrayAxes(),
       stream.copy.getTileAxes(),
       llvm::map_to_vector(stream.copy.getOffsets(), [&](Value v) { return mapping.lookupOrDefault(v); }),
-      slot, condition);
+      slot, condition, stream.copy.getEnd() ? mapping.lookupOrDefault(stream.copy.getEnd()) : Value(),
+      stream.copy.getEndAxisAttr());
 }
 
 void LoopPipeline::emitPoint(unsigned point, Operation *before) {

@@ -345,6 +345,9 @@ void Evaluator::runDot(DotOp dot) {
   if (dot.getC())
     result = tile(dot.getC());
   forEachIndex(all, [&](const Index &at) {
+    if (Value where = dot.getWhere();
+        where && !tile(where)[linearIndex(cast<TileType>(where.getType()), all, at)].integer)
+      return;
     result[linearIndex(dot.getType(), all, at)].real +=
         tile(dot.getA())[linearIndex(a, all, at)].real * tile(dot.getB())[linearIndex(b, all, at)].real;
   });
@@ -522,8 +525,13 @@ LogicalResult Evaluator::runLoad(LoadOp load) {
     return load.emitError("expected a tensor, but got null: guard it with tile.requested");
   Elements &result = define(load.getResult());
   size_t found = 0;
+  Memory bounded = memory;
+  if (std::optional<StringRef> axis = load.getEndAxis()) {
+    int64_t &size = bounded.extents[bounded.type.find(*axis)];
+    size = std::min(size, index(load.getEnd()));
+  }
   forEachInWindow(
-      memory, load.getType(),
+      bounded, load.getType(),
       getWindow(memory.type, load.getType(), load.getArrayAxes(), load.getTileAxes(), load.getOffsets()),
       [&](int64_t element, int64_t offset) {
         result[element] = memory.read(offset);

@@ -192,6 +192,10 @@ LogicalResult LookupOp::verify() {
 }
 
 LogicalResult LoadOp::verify() {
+  if (bool(getEnd()) != bool(getEndAxis()))
+    return emitOpError("expected an axis and its end, or neither");
+  if (std::optional<StringRef> axis = getEndAxis(); axis && getArray().getType().find(*axis) < 0)
+    return emitOpError() << "expected axis '" << *axis << "' in " << getArray().getType();
   return verifyWindow(*this, getArray().getType(), getResult().getType(), getArrayAxes(), getTileAxes(),
                       getOffsets());
 }
@@ -280,13 +284,13 @@ LogicalResult MapOp::verifyRegions() {
 }
 
 void DotOp::build(OpBuilder &builder, OperationState &state, Value a, Value b, ArrayRef<StringRef> over,
-                  Value c) {
+                  Value c, Value where) {
   SmallVector<Axis> axes = unionAxes({a.getType(), b.getType()});
   llvm::erase_if(axes, [&](const Axis &axis) { return llvm::is_contained(over, axis.getName()); });
   Type element = cast<TileType>(a.getType()).getElementType();
   if (element.isBF16() || element.isF16())
     element = builder.getF32Type();
-  build(builder, state, c ? c.getType() : TileType::get(builder.getContext(), axes, element), a, b, c,
+  build(builder, state, c ? c.getType() : TileType::get(builder.getContext(), axes, element), a, b, c, where,
         builder.getStrArrayAttr(over), /*exact=*/UnitAttr());
 }
 
@@ -309,6 +313,16 @@ LogicalResult DotOp::verify() {
   for (TileType operand : {a, b})
     if (!isa<FloatType>(operand.getElementType()) || (operand.getElementType().isF64() && !element.isF64()))
       return emitOpError() << "expected operands that convert to " << element << ", but got " << operand;
+  if (Value where = getWhere()) {
+    auto mask = cast<TileType>(where.getType());
+    if (!mask.getElementType().isInteger(1))
+      return emitOpError() << "expected truth values after 'where', but got " << mask;
+    if (failed(verifySharedSizes(*this, {a, b, mask})))
+      return failure();
+    for (const Axis &axis : mask.getAxes())
+      if (!a.hasAxis(axis.getName()) && !b.hasAxis(axis.getName()))
+        return emitOpError() << "expected axes of the operands after 'where', but got " << mask;
+  }
   return verifyResultType(*this, TileType::get(getContext(), unionAxes({aFree, bFree}), element), getType());
 }
 

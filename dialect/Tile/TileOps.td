@@ -150,19 +150,27 @@ class Tile_WindowDescription<string what, string example> {
   }];
 }
 
-def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
+def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
   let summary = "window of an array as a tile; 0 beyond its bounds";
   let description = Tile_WindowDescription<[{
     Converts the storage type to the tile's (bf16 to f32). `inside`: the program knows that all of the window lies within the array, and no
-    element needs to be compared with its bounds. }],
+    element needs to be compared with its bounds. `until(u = %end)`: elements at place %end of the array's axis u, or
+    after it, are 0 too; %end is no more than the array has. }],
     "%K = tile.load %k[b = %b, g = %g, u = %j] : !tile.array<[b, g, u, d = 64], bf16> -> !tile.tile<[u = 128, d = 64], f32>">.text;
   let arguments = (ins Tile_ArrayType:$array, StrArrayAttr:$arrayAxes, StrArrayAttr:$tileAxes, Variadic<Index>:$offsets,
-                       UnitAttr:$inside);
+                       Optional<Index>:$end, OptionalAttr<StrAttr>:$endAxis, UnitAttr:$inside);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
-    $array custom<Window>($arrayAxes, $tileAxes, $offsets) (`inside` $inside^)? attr-dict `:` qualified(type($array)) `->` qualified(type($result))
+    $array custom<Window>($arrayAxes, $tileAxes, $offsets) (`until` `(` custom<Name>($endAxis) `=` $end^ `)`)? (`inside` $inside^)? attr-dict `:` qualified(type($array)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$array, "::mlir::ArrayAttr":$arrayAxes,
+                   "::mlir::ArrayAttr":$tileAxes, "::mlir::ValueRange":$offsets, "bool":$inside), [{
+      build($_builder, $_state, result, array, arrayAxes, tileAxes, offsets, ::mlir::Value(), ::mlir::StringAttr(),
+            inside);
+    }]>
+  ];
 }
 
 def Tile_LookupOp : Tile_Op<"lookup", [MemoryEffects<[MemRead]>]> {
@@ -293,29 +301,35 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {
   let builders = [OpBuilder<(ins), "(void)$_builder;">];
 }
 
-def Tile_DotOp : Tile_Op<"dot", [Pure]> {
+def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
   let summary = "c + sum over the named axes of a * b";
   let description = [{
     The result has the other axes of a and b, which must be different names. Elements of a and b are f32, f64, bf16 or
     f16; products are accumulated in the result's type, f32 or f64. Where operands of f32 may be rounded (`--f32-products=tf32`), those
     of an `exact` product are not.
 
+    `where`: pairs of elements count where this tile of truth values holds. All others add nothing, whatever b holds
+    there. There a must be 0: a target multiplies as ever while b is finite, and looks at the mask only where it is
+    not, since 0 times an infinity is not 0. The mask has axes of a and b only.
+
     ```mlir
     %s = tile.dot %q, %k over(d) : !q, !k -> !s
     %n = tile.dot %w, %v over(u) into %c : !s, !v -> !n       // %c : !n
     %x = tile.dot %q, %r over(d) exact : !q, !r -> !x
+    %y = tile.dot %w, %v over(u) where %mask : !mask into %c : !s, !v -> !n
     ```
   }];
-  let arguments = (ins Tile_TileType:$a, Tile_TileType:$b, Optional<Tile_TileType>:$c, StrArrayAttr:$over, UnitAttr:$exact);
+  let arguments = (ins Tile_TileType:$a, Tile_TileType:$b, Optional<Tile_TileType>:$c, Optional<Tile_TileType>:$where,
+                       StrArrayAttr:$over, UnitAttr:$exact);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
-    $a `,` $b `over` `` custom<Names>($over) (`exact` $exact^)? (`into` $c^)? attr-dict
+    $a `,` $b `over` `` custom<Names>($over) (`exact` $exact^)? (`where` $where^ `:` qualified(type($where)))? (`into` $c^)? attr-dict
     `:` qualified(type($a)) `,` qualified(type($b)) custom<IntoType>(ref($c), type($c), type($result))
   }];
   let hasVerifier = 1;
   let builders = [
     OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "::llvm::ArrayRef<::llvm::StringRef>":$over,
-                   CArg<"::mlir::Value", "{}">:$c)>
+                   CArg<"::mlir::Value", "{}">:$c, CArg<"::mlir::Value", "{}">:$where)>
   ];
 }
 

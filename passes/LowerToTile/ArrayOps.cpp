@@ -427,7 +427,7 @@ Value TileEmitter::emitRope(RopeOp op, Frame &frame) {
   offsets.push_back(constant(0));
   auto loadTable = [&](Value table) -> Value {
     return tile::LoadOp::create(builder, loc, tableType, table, builder.getStrArrayAttr(axes),
-                                builder.getStrArrayAttr(tileAxes), offsets);
+                                builder.getStrArrayAttr(tileAxes), offsets, /*inside=*/false);
   };
   Value cosines = loadTable(std::get<1>(*entry)), sines = loadTable(std::get<2>(*entry));
 

@@ -120,7 +120,7 @@ VisibleRange PairEmitter::visibleQueries(const Frame &columns) {
   return range;
 }
 
-void PairEmitter::addToMemory(const Columns &columns, const Frame &pair, ValueRange weights) {
+void PairEmitter::addToMemory(const Columns &columns, const Frame &pair, ValueRange weights, Value visible) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   for (auto [sum, plan] : llvm::zip(op.getSums().getAsRange<PairSumAttr>(), columns.results)) {
@@ -136,17 +136,12 @@ void PairEmitter::addToMemory(const Columns &columns, const Frame &pair, ValueRa
       else if (sum.getArray() < 0)
         value = tile::ReduceOp::create(builder, loc, tile::ReductionKind::sum, weight, {"u"});
       else
-        value = tile::DotOp::create(builder, loc, weight,
-                                    emitter.emit(op.getArrays()[sum.getArray()], inside), {"u"});
+        value =
+            tile::DotOp::create(builder, loc, weight, emitter.emit(op.getArrays()[sum.getArray()], inside),
+                                {"u"}, /*c=*/Value(), visible);
       emitter.accumulate(value, plan.memory, inside, /*atomic=*/columns.keysOnGrid);
     });
   }
-}
-
-bool PairEmitter::isFiniteInColumns(Value array) {
-  bool sumsKeys = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
-                               [](PairSumAttr sum) { return sum.getKind() != PairOutput::Columns; });
-  return !sumsKeys || !typeOf(array).has("u") || emitter.memory.values.contains(array);
 }
 
 SmallVector<Value> PairEmitter::addToColumns(const Columns &columns, Frame &pair, ValueRange carried,
@@ -154,6 +149,7 @@ SmallVector<Value> PairEmitter::addToColumns(const Columns &columns, Frame &pair
   SmallVector<Value> products = emitProducts(pair), next;
   Masking masking = maskProduct(pair, products, ofTile);
   SmallVector<Value> weights = emitWeights(pair, products, /*maximum=*/{}, masking);
+  Value visible = emitVisible(pair, ofTile);
   for (auto [index, before] :
        llvm::zip(llvm::concat<const int64_t>(columns.ofGroup, columns.ofHead), carried)) {
     PairSumAttr sum = op.getSum(index);
@@ -162,10 +158,10 @@ SmallVector<Value> PairEmitter::addToColumns(const Columns &columns, Frame &pair
       SmallVector<StringRef> over{"t"};
       if (sum.getKind() == PairOutput::Total)
         over.push_back("u");
-      return addContracted(before, weights[sum.getYielded()], row, over);
+      return addContracted(before, weights[sum.getYielded()], row, over, visible);
     }));
   }
-  addToMemory(columns, pair, weights);
+  addToMemory(columns, pair, weights, visible);
   return next;
 }
 
@@ -178,11 +174,17 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
       op.getSums().getAsRange<PairSumAttr>(), [](PairSumAttr sum) { return int64_t(sum.getYielded()); });
   Masking masking;
   masking.masked = masking.edgeOfQueries = true;
-  masking.product = findMaskedProduct(op, summed, [&](Value array) { return isFiniteInColumns(array); });
-  SmallVector<Value> sums = emitSegments(visibleQueries(head), step, step, carried, masking,
+  // Queries and keys may hold what is no number, the saved maximum of a row among it; only pairs that are
+  // visible hand it on.
+  masking.product = findMaskedProduct(
+      op, summed, [](Value array) { return !varies(typeOf(array), "t") && !varies(typeOf(array), "u"); });
+  VisibleRange range = visibleQueries(head);
+  SmallVector<Value> sums = emitSegments(range, step, step, carried, masking,
                                          [&](Value i, ValueRange carried, const Masking &masking) {
                                            Frame pair = head;
                                            pair.tStart = i;
+                                           if (!emitter.sizes.exactMasks)
+                                             pair.tEnd = range.end;
                                            pair.tSize = step;
                                            return addToColumns(columns, pair, carried, masking);
                                          });

@@ -197,10 +197,34 @@ SmallVector<Value> PairEmitter::emitWeights(Frame &pair, ValueRange products, Va
   return tiles;
 }
 
-Value PairEmitter::addContracted(Value before, Value weight, Value array, ArrayRef<StringRef> over) {
+Value PairEmitter::emitVisible(Frame &pair, const Masking &masking) {
+  bool hasArrays = llvm::any_of(op.getSums().getAsRange<PairSumAttr>(),
+                                [](PairSumAttr sum) { return sum.getArray() >= 0; });
+  if (!emitter.sizes.exactMasks || !masking.masked || !hasArrays)
+    return {};
+  // A program keeps conditions where they are used, so it gives a number, and the map its condition instead.
+  ScalarProgram program(emitter, pair);
+  Value mask = emitMask(program, pair, masking.edgeOfQueries);
+  Value one = arith::ConstantOp::create(program.builder(), emitter.loc, program.builder().getF32FloatAttr(1));
+  auto numbers = program.emit(selectVisible(program, mask, one, 0.0)).front().getDefiningOp<tile::MapOp>();
+  Operation *yield = numbers.getBlock()->getTerminator();
+  auto select = yield->getOperand(0).getDefiningOp<arith::SelectOp>();
+  yield->setOperand(0, select.getCondition());
+  select.erase();
+  auto type = cast<tile::TileType>(numbers.getResult(0).getType());
+  OpBuilder builder(numbers);
+  auto visible = tile::MapOp::create(builder, emitter.loc, TypeRange{type.withElement(builder.getI1Type())},
+                                     numbers.getInputs());
+  visible.getBody().takeBody(numbers.getBody());
+  numbers.erase();
+  return visible.getResult(0);
+}
+
+Value PairEmitter::addContracted(Value before, Value weight, Value array, ArrayRef<StringRef> over,
+                                 Value visible) {
   OpBuilder &builder = emitter.builder;
   if (array)
-    return tile::DotOp::create(builder, emitter.loc, weight, array, over, before);
+    return tile::DotOp::create(builder, emitter.loc, weight, array, over, before, visible);
   Value ofTile = tile::ReduceOp::create(builder, emitter.loc, tile::ReductionKind::sum, weight, over);
   return emitter.combine(Reduction::Sum, before, ofTile);
 }

@@ -110,9 +110,12 @@ private:
   /// One tile per yielded scalar in `wanted`, over [t, u], 0 at invisible pairs; `maximum` may be null.
   llvm::SmallVector<mlir::Value> emitWeights(Frame &pair, mlir::ValueRange products, mlir::Value maximum,
                                              const Masking &masking);
-  /// `before` plus the weight contracted over a token axis with `array`, or alone where that is null.
+  /// The mask of a tile that it cuts, for what weights are contracted with; null where that is not asked for.
+  mlir::Value emitVisible(Frame &pair, const Masking &masking);
+  /// `before` plus the weight contracted over a token axis with `array`, or alone where that is null. Pairs
+  /// count where `visible` holds; null: all.
   mlir::Value addContracted(mlir::Value before, mlir::Value weight, mlir::Value array,
-                            llvm::ArrayRef<llvm::StringRef> over);
+                            llvm::ArrayRef<llvm::StringRef> over, mlir::Value visible);
   mlir::tile::TileType pairType(const Frame &pair);
   /// Tiles of zeros for some of the results.
   llvm::SmallVector<mlir::Value> zerosOf(llvm::ArrayRef<int64_t> results, const Frame &frame);
@@ -153,10 +156,7 @@ private:
   /// memory.
   llvm::SmallVector<mlir::Value> addToColumns(const Columns &columns, Frame &pair, mlir::ValueRange carried,
                                               const Masking &masking);
-  /// Whether what a tile of an operand holds is finite beyond the last key too: what is loaded is 0 there,
-  /// what is computed may be anything. That matters where keys are summed over.
-  bool isFiniteInColumns(mlir::Value array);
-  void addToMemory(const Columns &columns, const Frame &pair, mlir::ValueRange weights);
+  void addToMemory(const Columns &columns, const Frame &pair, mlir::ValueRange weights, mlir::Value visible);
   /// All queries of one head (or group) for one block of keys; returns the group's sums.
   llvm::SmallVector<mlir::Value> emitHead(const Columns &columns, Frame &head, mlir::ValueRange groupSums);
   /// All queries of all heads for one block of keys.

@@ -148,12 +148,13 @@ SmallVector<Value> PairEmitter::addToRows(Frame &pair, ArrayRef<int64_t> looped,
     carried = carried.drop_front();
   }
   SmallVector<Value> weights = emitWeights(pair, products, rescaling.maximum, masking);
+  Value visible = emitVisible(pair, ofTile);
   for (auto [index, before] : llvm::zip(looped, carried)) {
     PairSumAttr sum = op.getSum(index);
     if (dependsOnMaximum(sum.getYielded()))
       before = emitter.map({before, rescaling.factor}, multiply);
     Value column = sum.getArray() >= 0 ? emitter.emit(op.getArrays()[sum.getArray()], pair) : Value();
-    next.push_back(addContracted(before, weights[sum.getYielded()], column, {"u"}));
+    next.push_back(addContracted(before, weights[sum.getYielded()], column, {"u"}, visible));
   }
   return next;
 }
@@ -186,16 +187,18 @@ void PairEmitter::emitRows(Frame &frame) {
       llvm::map_to_vector(looped, [&](int64_t sum) { return int64_t(op.getSum(sum).getYielded()); });
   Masking masking;
   masking.masked = true;
-  // Rows do not meet, and keys have memory, where 0 lies beyond the last one.
-  masking.product = findMaskedProduct(op, summed, [](Value) { return true; });
-  SmallVector<Value> sums = emitSegments(visibleKeys(frame), step, edge, zeros, masking,
-                                         [&](Value j, ValueRange carried, const Masking &masking) {
-                                           Frame pair = frame;
-                                           pair.uStart = j;
-                                           pair.uSize =
-                                               masking.masked && !emitter.sizes.singleLoop ? edge : step;
-                                           return addToRows(pair, looped, carried, masking);
-                                         });
+  // Rows do not meet. A key may hold what is no number, which rows that see it may have, and no others.
+  masking.product = findMaskedProduct(op, summed, [](Value array) { return !varies(typeOf(array), "u"); });
+  VisibleRange range = visibleKeys(frame);
+  SmallVector<Value> sums = emitSegments(
+      range, step, edge, zeros, masking, [&](Value j, ValueRange carried, const Masking &masking) {
+        Frame pair = frame;
+        pair.uStart = j;
+        if (!emitter.sizes.exactMasks)
+          pair.uEnd = range.end;
+        pair.uSize = masking.masked && !emitter.sizes.singleLoop ? edge : step;
+        return addToRows(pair, looped, carried, masking);
+      });
   if (maximum)
     frame.tiles[maximum] = sums.front();
   for (auto [index, sum] : llvm::zip(looped, ArrayRef(sums).take_back(looped.size())))

@@ -209,6 +209,8 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
     auto ofHead = [&](const Frame &head, ValueRange carried) {
       return emitter.loop(begin, past, step, carried, [&](Value start, ValueRange carried) {
         Frame tokens = head.at(token, start, step);
+        // Features of later tokens, times values that are 0 there, may be no number.
+        (token == "t" ? tokens.tEnd : tokens.uEnd) = past;
         return body(tokens, carried);
       });
     };
@@ -284,10 +286,16 @@ void StateEmitter::emitPass(StatesOp op, Frame &frame, ValueRange memory) {
       SmallVector<Value> parts{sum, loadPanel(array, at, start, size)};
       if (kept)
         parts.push_back(kept);
-      next.push_back(emitter.map(parts, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
-        if (s.size() > 2)
-          return math::FmaOp::create(inner, where, s[0], s[2], s[1]);
-        return arith::AddFOp::create(inner, where, s[0], s[1]);
+      next.push_back(emitter.map(parts, [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+        if (s.size() < 3)
+          return arith::AddFOp::create(inner, where, s[0], s[1]);
+        Value sum = math::FmaOp::create(inner, where, s[0], s[2], s[1]);
+        if (!op.getWithin())
+          return sum;
+        // Of another document's states nothing is left, were they no numbers.
+        Value none = buildNumber(inner, where, s[2].getType(), 0.0);
+        Value isOther = arith::CmpFOp::create(inner, where, arith::CmpFPredicate::OEQ, s[2], none);
+        return arith::SelectOp::create(inner, where, isOther, s[1], sum);
       }));
       emitter.store(next.back(), array, at);
     }

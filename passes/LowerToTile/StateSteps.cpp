@@ -203,6 +203,10 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
     if (!step.heads)
       step.queries.tiles[op.getReaders()] = emitter.emit(op.getReaders(), head);
   });
+  Value past =
+      arith::MinSIOp::create(builder, loc, emitter.add(token, emitter.constant(1)), emitter.size("u"));
+  if (!oneToken)
+    step.keys.uEnd = past;
   // Once per token, not once per panel.
   emitter.emit(op.getVectors(), step.keys);
   SmallVector<Value> masked;
@@ -210,8 +214,6 @@ void StateEmitter::emitStep(StepStatesOp op, const Frame &frame, Value parts, Va
     masked = maskToken(summedBy(op), step.keys, isThere);
   } else {
     // The tokens behind it in the tile are none of its own, and their rows are written by their own steps.
-    Value past =
-        arith::MinSIOp::create(builder, loc, emitter.add(token, emitter.constant(1)), emitter.size("u"));
     masked = maskTokens(summedBy(op), step.keys, past);
   }
   if (op.getKeep())

@@ -22,6 +22,8 @@ double taylor::leastOf(Type type) { return type.isF64() ? -1.0e300 : -2.0e38; }
 Frame Frame::at(StringRef token, Value start, int64_t size) const {
   Frame moved = *this;
   moved.tiles.clear();
+  if (token == "t" || token == "u")
+    (token == "t" ? moved.tEnd : moved.uEnd) = {};
   (token == "t" ? moved.tStart : token == "u" ? moved.uStart : moved.lagStart) = start;
   (token == "t" ? moved.tSize : token == "u" ? moved.uSize : moved.lagSize) = size;
   return moved;
@@ -187,8 +189,15 @@ Value TileEmitter::load(Value array, tile::TileType type, const Frame &frame) {
   // Where pairs read lags they begin at a query and a key that there are.
   bool readsPairs = cast<tile::ArrayType>(array.getType()).find("lag") >= 0 && !frame.lagSize;
   bool inside = readsPairs && std::max(frame.tSize, frame.uSize) <= tile::kLagMargin;
+  Value end;
+  StringAttr endAxis;
+  for (auto [axis, ofFrame] : {std::pair("t", frame.tEnd), std::pair("u", frame.uEnd)})
+    if (ofFrame && type.hasAxis(axis) && cast<tile::ArrayType>(array.getType()).find(axis) >= 0) {
+      end = ofFrame;
+      endAxis = builder.getStringAttr(axis);
+    }
   return tile::LoadOp::create(builder, loc, type, array, builder.getArrayAttr(axes),
-                              builder.getArrayAttr(tileAxes), offsets, inside);
+                              builder.getArrayAttr(tileAxes), offsets, end, endAxis, inside);
 }
 
 Value TileEmitter::loadStored(Value array, tile::TileType type, const Frame &frame, StringRef from,

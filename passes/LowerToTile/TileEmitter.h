@@ -50,6 +50,9 @@ struct Frame {
   llvm::StringRef channel;
   mlir::Value channelStart;
   int64_t channelSize = 0;
+  /// Where the window ends before the array does, since no pair sees later tokens: they are loaded as 0.
+  /// Null: with the array.
+  mlir::Value tEnd, uEnd;
   llvm::DenseMap<mlir::Value, mlir::Value> tiles;
 
   mlir::Value start(llvm::StringRef token) const {

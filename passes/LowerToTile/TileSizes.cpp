@@ -38,7 +38,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
                          exponents[] = {"natural", "binary"}, states[] = {"loop", "grid"},
                          operands[] = {"rounded", "split"}, forms[] = {"parallel", "chunked"},
                          keys[] = {"stored", "computed"}, rowProducts[] = {"computed", "stored"},
-                         order[] = {"channels", "summed"};
+                         order[] = {"channels", "summed"}, masks[] = {"zeros", "exact"};
   auto number = [](StringRef name, int64_t &value, int64_t least = 1) {
     return Field{name, &value, least, {}, {}, std::to_string(value)};
   };
@@ -59,6 +59,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       choice("row-sums", rowSums, unsigned(sizes.rowSums),
              [&](unsigned word) { sizes.rowSums = RowSums(word); }),
       choice("loops", loops, sizes.singleLoop, [&](unsigned word) { sizes.singleLoop = word; }),
+      choice("masks", masks, sizes.exactMasks, [&](unsigned word) { sizes.exactMasks = word; }),
       choice("row-factors", factors, sizes.foldRowFactors,
              [&](unsigned word) { sizes.foldRowFactors = word; }),
       choice("exponents", exponents, sizes.foldExponents, [&](unsigned word) { sizes.foldExponents = word; }),

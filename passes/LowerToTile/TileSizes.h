@@ -47,6 +47,10 @@ struct TileSizes {
   /// that the mask cuts, and one over the others, without a mask. Software pipelines want the one, since each
   /// loop fills and drains them.
   bool singleLoop = false;
+  /// What is no number, at a token that a tile of pairs holds, reaches no row that does not see the token:
+  /// products of tiles that the mask cuts say which pairs count (tile.dot .. where). Else it may reach the
+  /// tile's other rows.
+  bool exactMasks = false;
   /// A factor per row of an operand goes into the weights' exponential (taylor-fold-row-factors).
   bool foldRowFactors = false;
   /// Exponentials of score tiles to base 2, their arguments one fused multiply-add (taylor-fold-exponents).

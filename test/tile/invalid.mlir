@@ -312,7 +312,7 @@ tile.program @forward {
   %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
   tile.kernel @k grid(%b in b) {
     // expected-error @+1 {{'tile.load' op expected one array axis and one tile axis per offset}}
-    %0 = "tile.load"(%x, %b) <{arrayAxes = ["b"], tileAxes = []}> : (!tile.array<[b, t], f32>, index) -> !tile.tile<[t = 4], f32>
+    %0 = "tile.load"(%x, %b) <{arrayAxes = ["b"], operandSegmentSizes = array<i32: 1, 1, 0>, tileAxes = []}> : (!tile.array<[b, t], f32>, index) -> !tile.tile<[t = 4], f32>
   }
 }
 
@@ -342,7 +342,7 @@ func.func @tile_in_a_region(%x: !tile.tile<[t = 4], f32>) {
 
 func.func @dot_over_nothing(%x: !tile.tile<[t = 4], f32>, %y: !tile.tile<[u = 4], f32>) {
   // expected-error @+1 {{'tile.dot' op requires an axis to sum over}}
-  %0 = "tile.dot"(%x, %y) <{over = []}> : (!tile.tile<[t = 4], f32>, !tile.tile<[u = 4], f32>) -> !tile.tile<[t = 4, u = 4], f32>
+  %0 = "tile.dot"(%x, %y) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, over = []}> : (!tile.tile<[t = 4], f32>, !tile.tile<[u = 4], f32>) -> !tile.tile<[t = 4, u = 4], f32>
   return
 }
 
@@ -350,7 +350,7 @@ func.func @dot_over_nothing(%x: !tile.tile<[t = 4], f32>, %y: !tile.tile<[u = 4]
 
 func.func @dot_of_wider_operands(%x: !tile.tile<[d = 4], f64>, %y: !tile.tile<[d = 4], f64>) {
   // expected-error @+1 {{'tile.dot' op expected operands that convert to 'f32', but got '!tile.tile<[d = 4], f64>'}}
-  %0 = "tile.dot"(%x, %y) <{over = ["d"]}> : (!tile.tile<[d = 4], f64>, !tile.tile<[d = 4], f64>) -> !tile.tile<[], f32>
+  %0 = "tile.dot"(%x, %y) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, over = ["d"]}> : (!tile.tile<[d = 4], f64>, !tile.tile<[d = 4], f64>) -> !tile.tile<[], f32>
   return
 }
 
@@ -546,4 +546,35 @@ tile.program @lookup_of_what_is_written {
     %0 = tile.lookup %x[%b, %b] : !tile.array<[b, t], f32>
     tile.store %zero, %x[b = %b] : !tile.tile<[t = 8], f32>, !tile.array<[b, t], f32>
   }
+}
+
+// -----
+
+!tu = !tile.tile<[t = 8, u = 16], f32>
+!ue = !tile.tile<[e = 4, u = 16], f32>
+!te = !tile.tile<[e = 4, t = 8], f32>
+func.func private @mask_of_numbers(%w: !tu, %v: !ue) -> !te {
+  // expected-error @+1 {{expected truth values after 'where', but got '!tile.tile<[t = 8, u = 16], f32>'}}
+  %n = tile.dot %w, %v over(u) where %w : !tu : !tu, !ue -> !te
+  return %n : !te
+}
+
+// -----
+
+!tu = !tile.tile<[t = 8, u = 16], f32>
+!ue = !tile.tile<[e = 4, u = 16], f32>
+!te = !tile.tile<[e = 4, t = 8], f32>
+func.func private @mask_of_other_axes(%w: !tu, %v: !ue, %m: !tile.tile<[x = 8], i1>) -> !te {
+  // expected-error @+1 {{expected axes of the operands after 'where', but got '!tile.tile<[x = 8], i1>'}}
+  %n = tile.dot %w, %v over(u) where %m : !tile.tile<[x = 8], i1> : !tu, !ue -> !te
+  return %n : !te
+}
+
+// -----
+
+!k = !tile.array<[u, d = 8], f32>
+func.func private @end_of_no_axis(%k: !k, %i: index) {
+  // expected-error @+1 {{expected axis 't' in '!tile.array<[u, d = 8], f32>'}}
+  %0 = tile.load %k[u = %i] until(t = %i) : !k -> !tile.tile<[d = 8, u = 4], f32>
+  return
 }

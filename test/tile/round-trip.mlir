@@ -66,6 +66,8 @@ tile.program @forward {
     %pt = tile.position from %t0 : !tile.tile<[t = 64], index>
     // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (!tile.tile<[t = 64], f32>)
     %max = scf.for %j = %c0 to %U step %c128 iter_args(%m0 = %start) -> (!t) {
+      // CHECK: tile.load %{{.*}}[b = %{{.*}}, g = %{{.*}}, u = %{{.*}}] until(u = %{{.*}}) : !tile.array<
+      %E = tile.load %k[b = %b, g = %h, u = %j] until(u = %U) : !k -> !ud
       %K = tile.load %k[b = %b, g = %h, u = %j] : !k -> !ud
       %pu = tile.position from %j : !tile.tile<[u = 128], index>
       // CHECK: tile.dot %{{.*}}, %{{.*}} over(d) : !tile.tile<[d = 64, t = 64], f32>, !tile.tile<[d = 64, u = 128], f32> -> !tile.tile<[t = 64, u = 128], f32>
@@ -82,6 +84,13 @@ tile.program @forward {
       %m1 = tile.reduce max %X over(u) : !tu -> !t
       // CHECK: tile.dot %{{.*}}, %{{.*}} over(u) into %{{.*}} :
       %N = tile.dot %X, %K over(u) into %Q : !tu, !ud -> !td
+      %V = tile.map (%ti = %pt, %ui = %pu) : (!tile.tile<[t = 64], index>, !tile.tile<[u = 128], index>)
+           -> !tile.tile<[t = 64, u = 128], i1> {
+        %visible = arith.cmpi sle, %ui, %ti : index
+        tile.yield %visible : i1
+      }
+      // CHECK: tile.dot %{{.*}}, %{{.*}} over(u) where %{{.*}} : !tile.tile<[t = 64, u = 128], i1> into %{{.*}} :
+      %M = tile.dot %X, %K over(u) where %V : !tile.tile<[t = 64, u = 128], i1> into %Q : !tu, !ud -> !td
       %m2 = tile.map (%x = %m0, %y = %m1) : (!t, !t) -> !t {
         %r = arith.maximumf %x, %y : f32
         tile.yield %r : f32

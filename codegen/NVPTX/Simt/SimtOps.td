@@ -64,16 +64,16 @@ def Simt_CopyOp : Simt_Op<"copy", [MemoryEffects<[MemRead, MemWrite<Simt_SharedM
   let summary = "window of an array into one slot of a buffer, by all threads; 0 beyond the array's bounds";
   let description = [{
     The window is that of `tile.load`; elements keep their type. After scheduling the copy is asynchronous: it is complete when a
-    `simt.wait` for its group and a barrier have passed. With `if` it happens only where the condition holds, else the buffer keeps what it has.
+    `simt.wait` for its group and a barrier have passed. `until` is that of `tile.load`. With `if` it happens only where the condition holds, else the buffer keeps what it has.
 
     ```mlir
     simt.copy %array[b = %b, g = %g, u = %j], %k if %more : !tile.array<[b, g, u, d = 64], bf16>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
     ```
   }];
   let arguments = (ins Tile_ArrayType:$array, StrArrayAttr:$arrayAxes, StrArrayAttr:$tileAxes, Variadic<Index>:$offsets,
-                       Simt_BufferType:$buffer, Optional<I1>:$condition);
+                       Simt_BufferType:$buffer, Optional<I1>:$condition, Optional<Index>:$end, OptionalAttr<StrAttr>:$endAxis);
   let assemblyFormat = [{
-    $array custom<Window>($arrayAxes, $tileAxes, $offsets) `,` $buffer (`if` $condition^)? attr-dict
+    $array custom<Window>($arrayAxes, $tileAxes, $offsets) (`until` `(` custom<Name>($endAxis) `=` $end^ `)`)? `,` $buffer (`if` $condition^)? attr-dict
     `:` qualified(type($array)) `,` qualified(type($buffer))
   }];
   let hasVerifier = 1;

@@ -85,8 +85,8 @@ LogicalResult KernelEmitter::emitPieces(CopyOp op) {
   int64_t elements = pieceElements(arrays[array], op.getArray().getType(), buffer, axesOfWindow);
   Pieces pieces = sharePieces(buffer, elements, 32 * numWarps);
   auto ownPlace = [&](StringRef axis) { return placeOf(pieces.digits, {}, axis); };
-  WindowAccess window =
-      openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(), ownPlace);
+  WindowAccess window = openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
+                                   ownPlace, op.getEnd(), op.getEndAxisAttr());
   BufferAddress address(*this, op.getLoc(), slot, ownPlace);
   ArrayRef<Axis> axes = buffer.getAxes();
   StringRef columns = axes.back().getName(), rows = axes.size() > 1 ? axes[axes.size() - 2].getName() : "";

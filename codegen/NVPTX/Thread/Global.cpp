@@ -30,7 +30,8 @@ static bool isInside(Value offset, int64_t size, ExtentAttr extent) {
 }
 
 WindowAccess KernelEmitter::openWindow(Value array, TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
-                                       ValueRange offsets, llvm::function_ref<Place(StringRef)> placeOf) {
+                                       ValueRange offsets, llvm::function_ref<Place(StringRef)> placeOf,
+                                       Value end, StringAttr endAxis) {
   auto type = cast<ArrayType>(array.getType());
   const ArrayValues &values = arrays[array];
   Code code = at(array.getLoc());
@@ -61,8 +62,9 @@ WindowAccess KernelEmitter::openWindow(Value array, TileType tile, ArrayAttr arr
       own = own ? atStartOfPart([&] { return code.add(own, part); }) : part;
     }
     ExtentAttr extent = type.getAxes()[i].extent;
-    if (isDiagonal || !isInside(axis.offset, axis.size, extent)) {
-      Value size = code.narrow(values.sizes[i]);
+    bool endsBefore = end && type.getAxes()[i].name == endAxis;
+    if (isDiagonal || endsBefore || !isInside(axis.offset, axis.size, extent)) {
+      Value size = code.narrow(endsBefore ? scalar(end) : values.sizes[i]);
       if (axis.tileAxis.empty()) {
         window.inside = code.both(window.inside, code.lessUnsigned(first, size));
       } else {
@@ -200,8 +202,9 @@ LogicalResult KernelEmitter::emitLoad(tile::LoadOp op) {
        element = elementTypeOf(op.getType().getElementType());
   if (arrays[array].isExchanged)
     code.barrier();
-  WindowAccess window = openWindow(array, op.getType(), op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
-                                   [&](StringRef axis) { return placeOf(layout, axis); });
+  WindowAccess window = openWindow(
+      array, op.getType(), op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
+      [&](StringRef axis) { return placeOf(layout, axis); }, op.getEnd(), op.getEndAxisAttr());
   if (op.getInside()) {
     window.inside = {};
     for (WindowAccess::Axis &axis : window.axes)

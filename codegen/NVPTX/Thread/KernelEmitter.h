@@ -106,9 +106,11 @@ private:
   LogicalResult emitLoad(tile::LoadOp op);
   LogicalResult emitStore(tile::StoreOp op);
   LogicalResult emitAccumulate(tile::AccumulateOp op);
-  /// `placeOf` gives the thread's place along an axis of the tile.
+  /// `placeOf` gives the thread's place along an axis of the tile. `end`: where the array ends along
+  /// `endAxis`, if it does so earlier.
   WindowAccess openWindow(Value array, tile::TileType tile, ArrayAttr arrayAxes, ArrayAttr tileAxes,
-                          ValueRange offsets, llvm::function_ref<Place(StringRef)> placeOf);
+                          ValueRange offsets, llvm::function_ref<Place(StringRef)> placeOf, Value end = {},
+                          StringAttr endAxis = {});
   /// Address of, and condition for, the element at constant places beside the thread's first.
   Value pointerAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf);
   Value guardAt(const WindowAccess &window, llvm::function_ref<int64_t(StringRef)> offsetOf);

@@ -1,6 +1,7 @@
 // Where the mask acts: on a product where that makes every weight 0, else on the weights; in a loop of its own, or under a condition in one loop.
 // RUN: taylor-opt %s --taylor-tile-pipeline | FileCheck %s --check-prefix=SPLIT
 // RUN: taylor-opt %s --taylor-tile-pipeline=tiles=loops=single,queries=16,keys=32 | FileCheck %s --check-prefix=SINGLE
+// RUN: taylor-opt %s --taylor-tile-pipeline=tiles=masks=exact | FileCheck %s --check-prefix=EXACT
 
 !q = !taylor.array<[b, h, t, d = 16], f32>
 !k = !taylor.array<[b, g, u, d = 16], f32>
@@ -47,7 +48,21 @@ taylor.function @exponential.forward of @exponential("input:q" %q: !q, "input:k"
   taylor.yield "output:n" %n, "output:z" %z : !o, !row
 }
 
-// A weight that is linear in the score is 0 where the score is.
+// A key that no row of a tile sees is not loaded, since it may hold NaN; or else products of a tile that the mask cuts say which pairs count.
+// SPLIT-LABEL: tile.program @linear.forward
+// SPLIT:         tile.load %{{.*}} until(u = %[[END:.*]]) : !tile.array<[b, g, u, d = 16], f32>
+// EXACT-LABEL: tile.program @exponential.forward
+// EXACT-NOT:     until
+// EXACT:         scf.for
+// EXACT:           tile.dot %{{.*}}, %{{.*}} over(u) into
+// EXACT:         scf.for
+// EXACT:           %[[W:.*]] = tile.map {{.*}} {
+// EXACT:             math.exp
+// EXACT:           %[[VISIBLE:.*]] = tile.map {{.*}} -> !tile.tile<[t = 64, u = 64], i1> {
+// EXACT-NEXT:        arith.cmpi sle
+// EXACT:           tile.dot %{{.*}}, %{{.*}} over(u) where %[[VISIBLE]] : !tile.tile<[t = 64, u = 64], i1> into
+
+// The weight is linear in the score, but a factor of the key may be NaN too: so the mask is not on the score.
 // SINGLE-LABEL: tile.program @linear.forward
 // SINGLE:            scf.if
 // SINGLE:              arith.select %{{.*}}, %{{.*}}, %[[ZERO:.*]] : f32

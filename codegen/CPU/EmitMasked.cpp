@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Products that say which pairs count (tile.dot .. where). Weights are 0 at all others, so the mask matters
+// only where the other operand holds an infinity or no number. One pass over that operand tells; if it does,
+// its elements are cleared where the mask does not hold, as they are multiplied or, for the matrix unit, in a
+// copy. So rows that do not see a token have the same bits whatever the token holds.
+#include "codegen/CPU/KernelEmitter.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <functional>
+
+using namespace mlir;
+using namespace mlir::tile;
+using namespace mlir::tile::cpu;
+
+/// bf16 as bits: what is not finite has all ones in the exponent.
+static constexpr int64_t kMagnitude = 0x7fff, kExponent = 0x7f80;
+
+static Value splatOf(ImplicitLocOpBuilder &b, Type type, int64_t bits) {
+  return arith::ConstantOp::create(b, type,
+                                   DenseElementsAttr::get(cast<ShapedType>(type), b.getI16IntegerAttr(bits)));
+}
+
+Value KernelEmitter::finiteLanes(Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  if (!type.getElementType().isBF16()) {
+    Value zero = zeroOf(type);
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, arith::MulFOp::create(b, vector, zero), zero);
+  }
+  Type i16 = type.clone(b.getI16Type());
+  Value bits = arith::BitcastOp::create(b, i16, vector);
+  bits = arith::AndIOp::create(b, bits, splatOf(b, i16, kMagnitude));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, bits, splatOf(b, i16, kExponent));
+}
+
+Value KernelEmitter::emitIsFinite(Value tile) {
+  const View view = views[tile].front();
+  auto type = cast<TileType>(tile.getType());
+  StringAttr lane = view.lane;
+  bool isBits = view.element.isBF16();
+  Type unit = isBits ? Type(b.getI16Type()) : view.element;
+  int64_t size = lane ? type.getSize(lane) : 1, perLane = view.pairs ? 2 : 1;
+  // Sums of x * 0, or the largest magnitude: several, so that one need not wait for the other.
+  constexpr int64_t kSums = 4;
+  auto addVector = [&](Value sum, const Point &point, int64_t v, int64_t half) {
+    Point there = point.moved(lane, v * W);
+    Value x = load(vectorOf(unit), gep(address(view, there), view.element, half * W));
+    // Lanes of pairs lie in two vectors.
+    if ((v + 1) * W > size) {
+      SmallVector<bool> inside;
+      for (int64_t i = 0; i < W; ++i)
+        inside.push_back(v * W + (half * W + i) / perLane < size);
+      auto truth = cast<VectorType>(vectorOf(b.getI1Type()));
+      Value mask = arith::ConstantOp::create(b, truth, DenseElementsAttr::get(truth, ArrayRef<bool>(inside)));
+      x = arith::SelectOp::create(b, mask, x, zeroOf(x.getType()));
+    }
+    if (!isBits)
+      return Value(math::FmaOp::create(b, x, zeroOf(x.getType()), sum));
+    x = arith::AndIOp::create(b, x, splatOf(b, x.getType(), kMagnitude));
+    return combine(ReductionKind::max, x, sum);
+  };
+  SmallVector<Axis> axes;
+  for (const Axis &axis : type.getAxes())
+    if (axis.name != lane)
+      axes.push_back(axis);
+  std::function<SmallVector<Value>(ArrayRef<Axis>, const Point &, ValueRange)> addAll =
+      [&](ArrayRef<Axis> rest, const Point &point, ValueRange sums) -> SmallVector<Value> {
+    if (rest.empty()) {
+      SmallVector<Value> next(sums);
+      for (int64_t v = 0, number = 0; v < vectorsOf(size); ++v)
+        for (int64_t half = 0; half < perLane; ++half, ++number)
+          next[number % kSums] = addVector(next[number % kSums], point, v, half);
+      return next;
+    }
+    int64_t step = rest.front().name == view.pairs ? 2 : 1, count = rest.front().getSize() / step;
+    int64_t rows = rest.size() == 1 && count % kSums == 0 && vectorsOf(size) * perLane < kSums ? kSums : 1;
+    auto loop = scf::ForOp::create(b, constant(0), constant(count * step), constant(rows * step), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    SmallVector<Value> next(loop.getRegionIterArgs());
+    for (int64_t r = 0; r < rows; ++r) {
+      // Each row begins with another sum.
+      std::rotate(next.begin(), next.begin() + 1, next.end());
+      next = addAll(rest.drop_front(),
+                    point.with(rest.front().name, Index(loop.getInductionVar()) + r * step), next);
+    }
+    scf::YieldOp::create(b, next);
+    return SmallVector<Value>(loop.getResults());
+  };
+  SmallVector<Value> sums =
+      addAll(axes, Point{lane, {}}.with(lane, 0), SmallVector<Value>(kSums, zeroOf(vectorOf(unit))));
+  ReductionKind kind = isBits ? ReductionKind::max : ReductionKind::sum;
+  Value all =
+      horizontal(kind, combine(kind, combine(kind, sums[0], sums[1]), combine(kind, sums[2], sums[3])));
+  if (isBits)
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, all,
+                                 arith::ConstantOp::create(b, b.getI16IntegerAttr(kExponent)));
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, all, all);
+}
+
+Value KernelEmitter::clearMasked(DotOp dot, StringAttr pairs, Value vector, const Point &point) {
+  auto visibleAt = [&](const Point &there) {
+    Locals locals;
+    return fetch(dot.getWhere(), there, locals);
+  };
+  Value visible = visibleAt(point);
+  if (pairs)
+    visible = interleave(visible, visibleAt(point.moved(pairs, 1)));
+  Value keep = arith::OrIOp::create(b, visible, finiteLanes(vector));
+  return arith::SelectOp::create(b, keep, vector, zeroOf(vector.getType()));
+}
+
+Value KernelEmitter::elementAddress(const View &view, const Point &point) {
+  if (!view.pairs)
+    return address(view, point);
+  Value k = asValue(point.along(view.pairs));
+  Point even = point;
+  for (auto &[axis, index] : even.at)
+    if (axis == view.pairs)
+      index = Index(arith::AndIOp::create(b, k, constant(-2)));
+  return gep(address(view, even), view.element, Index(arith::AndIOp::create(b, k, constant(1))));
+}
+
+void KernelEmitter::copyCleared(TileType type, const View &from, const View &to) {
+  loopOver(type.getAxes(), {}, Point{}, [&](const Point &point) {
+    Value x = load(b.getI16Type(), elementAddress(from, point));
+    Value magnitude =
+        arith::AndIOp::create(b, x, arith::ConstantOp::create(b, b.getI16IntegerAttr(kMagnitude)));
+    Value isFinite = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, magnitude,
+                                           arith::ConstantOp::create(b, b.getI16IntegerAttr(kExponent)));
+    store(arith::SelectOp::create(b, isFinite, x, zeroOf(x.getType())), elementAddress(to, point));
+  });
+}
+
+void KernelEmitter::addVisible(DotOp dot, const View &weights, const View &values, const View &sums) {
+  TileType type = dot.getB().getType();
+  SmallVector<Axis> others;
+  for (const Axis &axis : dot.getType().getAxes())
+    if (!type.hasAxis(axis.getName()))
+      others.push_back(axis);
+  loopOver(type.getAxes(), {}, Point{}, [&](const Point &point) {
+    Value x = fromStorage(loadElements(values.element, elementAddress(values, point), {}), b.getF32Type());
+    Value zero = zeroOf(x.getType());
+    Value isBad =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, arith::MulFOp::create(b, x, zero), zero);
+    emitIf(isBad, [&] {
+      loopOver(others, {}, point, [&](const Point &there) {
+        Locals locals;
+        Value visible = vector::ExtractOp::create(b, fetch(dot.getWhere(), there, locals), int64_t(0));
+        emitIf(visible, [&] {
+          Value w =
+              fromStorage(loadElements(weights.element, elementAddress(weights, there), {}), b.getF32Type());
+          Value where = address(sums, there), sum = load(sums.element, where);
+          store(arith::AddFOp::create(b, sum, arith::MulFOp::create(b, w, x)), where);
+        });
+      });
+    });
+  });
+}
