@@ -332,8 +332,13 @@ SmallVector<Value> StateRewrite::buildCarried(llvm::MapVector<int64_t, Value> &w
     for (Value &state : kept)
       state = buildMap(
           builder, loc, {state, keep}, {},
-          [](OpBuilder &b, Location where, ValueRange x) -> Value {
-            return arith::MulFOp::create(b, where, x[0], x[1]);
+          [&](OpBuilder &b, Location where, ValueRange x) -> Value {
+            Value product = arith::MulFOp::create(b, where, x[0], x[1]);
+            if (!sums.documents)
+              return product;
+            Value zero = buildNumber(b, where, x[1].getType(), 0.0);
+            Value isOwn = arith::CmpFOp::create(b, where, arith::CmpFPredicate::UNE, x[1], zero);
+            return buildOrZero(b, where, isOwn, product);
           },
           arrayTypeOf(state));
   if (keep)

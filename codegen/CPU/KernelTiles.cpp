@@ -57,7 +57,8 @@ void KernelPlan::moveProducts(Block &block) {
   // The sweep that alone reads the sums of a product, element by element.
   auto readerOf = [&](Sweep &sweep) -> Sweep * {
     DotOp dot = sweep.dot;
-    if (!dot || dot.getC() || sweep.axes.size() != 2 || !tileProductOf(dot) || dot->use_empty())
+    if (!dot || dot.getC() || dot.getWhere() || sweep.axes.size() != 2 || !tileProductOf(dot) ||
+        dot->use_empty())
       return nullptr;
     Sweep *reader = nullptr;
     for (Operation *user : dot->getUsers()) {

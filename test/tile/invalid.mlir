@@ -312,7 +312,7 @@ tile.program @forward {
   %x = tile.tensor "input:x" : !tile.array<[b, t], f32>
   tile.kernel @k grid(%b in b) {
     // expected-error @+1 {{'tile.load' op expected one array axis and one tile axis per offset}}
-    %0 = "tile.load"(%x, %b) <{arrayAxes = ["b"], tileAxes = []}> : (!tile.array<[b, t], f32>, index) -> !tile.tile<[t = 4], f32>
+    %0 = "tile.load"(%x, %b) <{arrayAxes = ["b"], operandSegmentSizes = array<i32: 1, 1, 0>, tileAxes = []}> : (!tile.array<[b, t], f32>, index) -> !tile.tile<[t = 4], f32>
   }
 }
 
@@ -342,7 +342,7 @@ func.func @tile_in_a_region(%x: !tile.tile<[t = 4], f32>) {
 
 func.func @dot_over_nothing(%x: !tile.tile<[t = 4], f32>, %y: !tile.tile<[u = 4], f32>) {
   // expected-error @+1 {{'tile.dot' op requires an axis to sum over}}
-  %0 = "tile.dot"(%x, %y) <{over = []}> : (!tile.tile<[t = 4], f32>, !tile.tile<[u = 4], f32>) -> !tile.tile<[t = 4, u = 4], f32>
+  %0 = "tile.dot"(%x, %y) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, over = []}> : (!tile.tile<[t = 4], f32>, !tile.tile<[u = 4], f32>) -> !tile.tile<[t = 4, u = 4], f32>
   return
 }
 
@@ -350,7 +350,7 @@ func.func @dot_over_nothing(%x: !tile.tile<[t = 4], f32>, %y: !tile.tile<[u = 4]
 
 func.func @dot_of_wider_operands(%x: !tile.tile<[d = 4], f64>, %y: !tile.tile<[d = 4], f64>) {
   // expected-error @+1 {{'tile.dot' op expected operands that convert to 'f32', but got '!tile.tile<[d = 4], f64>'}}
-  %0 = "tile.dot"(%x, %y) <{over = ["d"]}> : (!tile.tile<[d = 4], f64>, !tile.tile<[d = 4], f64>) -> !tile.tile<[], f32>
+  %0 = "tile.dot"(%x, %y) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, over = ["d"]}> : (!tile.tile<[d = 4], f64>, !tile.tile<[d = 4], f64>) -> !tile.tile<[], f32>
   return
 }
 
