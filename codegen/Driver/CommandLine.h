@@ -9,8 +9,8 @@
 
 namespace taylor {
 
-/// Has LLVM's fatal errors printed as messages of the program: output that cannot be written, and faults that no
-/// specification should cause. Called once, first in main; `program` must outlive it.
+/// Has LLVM's fatal errors printed as messages of the program: output that cannot be written, and faults that
+/// no specification should cause. Called once, first in main; `program` must outlive it.
 void reportFatalErrors(const char *program);
 
 /// For a program whose command line MLIR parses: `--version` prints ours, and `--help` leaves out every

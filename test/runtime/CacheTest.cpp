@@ -283,8 +283,8 @@ TEST_F(CacheTest, ReadOnlyFolderWithTheEntry) {
   chmod(folderOfEntries().c_str(), 0555);
   pid_t child = fork();
   if (child == 0) {
-    // Root may write everywhere until it gives its capabilities up. It stays root: another user may not be let into
-    // the folder that holds this one.
+    // Root may write everywhere until it gives its capabilities up. It stays root: another user may not be
+    // let into the folder that holds this one.
     __user_cap_header_struct version = {_LINUX_CAPABILITY_VERSION_3, 0};
     __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
     if (syscall(SYS_capset, &version, none) != 0)
