@@ -341,9 +341,6 @@ SmallVector<Value> StateRewrite::buildCarried(llvm::MapVector<int64_t, Value> &w
             return buildOrZero(b, where, isOwn, product);
           },
           arrayTypeOf(state));
-  if (keep)
-    for (Value &state : kept)
-      state = keepOwn(state, keep);
   return buildSums(kept);
 }
 

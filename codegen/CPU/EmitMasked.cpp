@@ -58,19 +58,39 @@ Value KernelEmitter::emitIsFinite(Value tile) {
     x = arith::AndIOp::create(b, x, splatOf(b, x.getType(), kMagnitude));
     return combine(ReductionKind::max, x, sum);
   };
+  auto addVectors = [&](const Point &point, int64_t first, int64_t past, ValueRange sums) {
+    SmallVector<Value> next(sums);
+    for (int64_t v = first, number = 0; v < past; ++v)
+      for (int64_t half = 0; half < perLane; ++half, ++number)
+        next[number % kSums] = addVector(next[number % kSums], point, v, half);
+    return next;
+  };
+  // Long rows in a loop: a basic block stays short.
+  auto addRow = [&](const Point &point, ValueRange sums) {
+    constexpr int64_t kInBlock = 32;
+    int64_t looped = vectorsOf(size) > kInBlock ? size / W / kSums * kSums : 0;
+    if (!looped)
+      return addVectors(point, 0, vectorsOf(size), sums);
+    auto loop = scf::ForOp::create(b, constant(0), constant(looped * W), constant(kSums * W), sums);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(loop.getBody());
+      Point there = point;
+      for (auto &[axis, index] : there.at)
+        if (axis == lane)
+          index = Index(loop.getInductionVar());
+      scf::YieldOp::create(b, addVectors(there, 0, kSums, loop.getRegionIterArgs()));
+    }
+    return addVectors(point, looped, vectorsOf(size), loop.getResults());
+  };
   SmallVector<Axis> axes;
   for (const Axis &axis : type.getAxes())
     if (axis.name != lane)
       axes.push_back(axis);
   std::function<SmallVector<Value>(ArrayRef<Axis>, const Point &, ValueRange)> addAll =
       [&](ArrayRef<Axis> rest, const Point &point, ValueRange sums) -> SmallVector<Value> {
-    if (rest.empty()) {
-      SmallVector<Value> next(sums);
-      for (int64_t v = 0, number = 0; v < vectorsOf(size); ++v)
-        for (int64_t half = 0; half < perLane; ++half, ++number)
-          next[number % kSums] = addVector(next[number % kSums], point, v, half);
-      return next;
-    }
+    if (rest.empty())
+      return addRow(point, sums);
     int64_t step = rest.front().name == view.pairs ? 2 : 1, count = rest.front().getSize() / step;
     int64_t rows = rest.size() == 1 && count % kSums == 0 && vectorsOf(size) * perLane < kSums ? kSums : 1;
     auto loop = scf::ForOp::create(b, constant(0), constant(count * step), constant(rows * step), sums);

@@ -103,10 +103,6 @@ def generate(seed, given=None):
         common.append(f"--offset={choices.choose('offset.keys', [0, 1, 5]) if shape['u'] - shape['t'] > 5 else 0}")
     if documents:
         common.append("--documents")
-    # NaN in a few tokens: rows that do not depend on them keep their bits. GPUs spread it within tiles.
-    if choices.seldom("spoiled", 4):
-        first = choices.choose("spoiled.first", [0, 1, 7, 40, 66])
-        common += [f"--spoil-keys={first}-{first + 2}", f"--spoil-queries={choices.choose('spoiled.query', [0, 3, 30, 64])}", f"--spoil-with={choices.choose('spoiled.with', ['nan', 'inf'])}"]
     text = lambda shape: "--shape=" + ",".join(f"{axis}={size}" for axis, size in shape.items())
     storage = lambda types, name: choices.choose(name, types if specification.bounded else [t for t in types if t != "f16"])
     products = {"tf32": ["--dtype=f32", "--f32-products=tf32"], "split": ["--dtype=bf16", "--bf16-products=split"], "rounded": ["--dtype=bf16", "--bf16-products=rounded"]}
@@ -117,9 +113,7 @@ def generate(seed, given=None):
     cpu = common + memory + [text(fit(shape, specification)), "--device=cpu"] + dtype(storage(CPU_TYPES, "cpu.type"))
     cpu += [f"--target={choices.choose('cpu.target', CPU_TARGETS)}"]
     ptx = common + memory + [text(fit(shape, specification, *MATRIX_UNITS)), "--device=ptx", f"--target={choices.choose('ptx.target', PTX_TARGETS)}"] + dtype(storage(PTX_TYPES, "ptx.type"))
-    if any(a.startswith("--spoil") for a in common):
-        ptx += ["--spoil-tile=128"]
-    tile = [a for a in common if not a.startswith("--spoil")] + [text(fit(shape, specification)), "--device=tile", "--dtype=f64"]
+    tile = common + [text(fit(shape, specification)), "--device=tile", "--dtype=f64"]
     reshaped = lambda run, shape, *units: [a if not a.startswith("--shape") else text(fit(shape, specification, *units)) for a in run]
     runs = {"cpu-parallel": cpu + ["--form=parallel"], "tile-parallel": tile + [f"--tiles={TILES}"], "ptx-parallel": ptx + ["--form=parallel"]}
     if specification.finite is not None and not specification.parallel_only and specification.learned_channels <= MOST_CHANNELS[specification.finite]:

@@ -17,8 +17,9 @@ folder, extra, full = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.
 share, shares = map(int, sys.argv[4].split("/"))
 SPILLS, ROW_SPILLS = 64, 80  # bytes per thread that a kernel with a loop over pairs, or without, may store, and as many that it may load
 # Numbers per lag beside two accumulators per key, d = 128; two sums, of which each has queries of its own, d = 64; a tile of the state, the features
-# of a group and those sums beside them, once per token.
+# of a group and those sums beside them, once per token. Decays of tokens beside two accumulators per key, d = 128, whose loops end where no row sees more.
 MORE_SPILLS = {
+    ("decay-gates", "backward_pairs"): 128,
     ("relative-bias", "backward_pairs"): 92,
     ("relative-buckets", "backward_pairs"): 92,
     ("window-and-recurrence", "backward_attend"): 124,
