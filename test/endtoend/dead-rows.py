@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # REQUIRES: taylorc, torch
-# RUN: %python %s %t %full
+# SHARDS: 3
+# RUN: %python %s %t %full %shard
 """Rows that see no key are no terms of what mixes tokens or heads, and do not make it dead, and what is computed for them before a sum is as if it were not.
 Where a formula joins an empty sum with one that sees keys, the other's part stands. Outputs and gradients of the reference, of --emit=torch (except for what stands
 before a sum), of a processor's kernels and of PTX are those of formulas written by hand. A row is dead where its masks hide all keys, or before the first key."""
@@ -15,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
 from formulas import Pairs, exponential, gradients, make_inputs, mass, numerator, rope
 
 folder, full = pathlib.Path(sys.argv[1]), sys.argv[2] == "1"
+SHARD, SHARDS = map(int, sys.argv[3].split("/"))
 folder.mkdir(parents=True, exist_ok=True)
 HEADER = """
 !q = !taylor.array<[b, h, t, d]>
@@ -347,7 +349,7 @@ def check(name, shape):
 
 
 torch.set_num_threads(1)
-for name in CASES:
+for name in list(CASES)[SHARD::SHARDS]:
     for shape in SHAPES if full or name not in IN_FRONT else SHAPES[:1]:
         check(name, shape)
 print(f"{len(CASES)} specifications")
