@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # REQUIRES: taylorc, torch
-# RUN: %python %s %t
+# SHARDS: 3
+# RUN: %python %s %t %shard
 """Every function of formulas at zeros, infinities, NaN and the edges of its domain: values of the reference, of a processor's kernels in f32, f64 and bf16, for vectors of
 two lengths, and of PTX are PyTorch's. A NaN is swallowed by nothing that PyTorch hands it on through, forward and backward: relu, elu, clamps, maxima, reductions, sums over keys.
 Weights that fall like exponentials are right at scores of -45 and -80."""
@@ -155,7 +156,7 @@ def weights():
 
 np.save(folder / "ones.npy", np.ones((1, 1, 20, 16)))
 torch.set_num_threads(1)
-values()
-rows()
-weights()
+shard, shards = map(int, sys.argv[2].split("/"))
+for part in (values, rows, weights)[shard::shards]:
+    part()
 print("as PyTorch")
