@@ -183,7 +183,7 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
                                          [&](Value i, ValueRange carried, const Masking &masking) {
                                            Frame pair = head;
                                            pair.tStart = i;
-                                           if (!emitter.sizes.exactMasks)
+                                           if (!emitter.sizes.exactMasks && endsAtLastSeen())
                                              pair.tEnd = range.end;
                                            pair.tSize = step;
                                            return addToColumns(columns, pair, carried, masking);

@@ -194,7 +194,7 @@ void PairEmitter::emitRows(Frame &frame) {
       range, step, edge, zeros, masking, [&](Value j, ValueRange carried, const Masking &masking) {
         Frame pair = frame;
         pair.uStart = j;
-        if (!emitter.sizes.exactMasks)
+        if (!emitter.sizes.exactMasks && endsAtLastSeen())
           pair.uEnd = range.end;
         pair.uSize = masking.masked && !emitter.sizes.singleLoop ? edge : step;
         return addToRows(pair, looped, carried, masking);
