@@ -44,7 +44,7 @@ static std::vector<std::string> expandArguments(llvm::ArrayRef<const char *> arg
   return rest;
 }
 
-/// As MlirOptMain does it, but for texts that its parser would not survive.
+/// As MlirOptMain does it, except that a text which its parser would not survive is refused first.
 static llvm::LogicalResult run(llvm::StringRef input, llvm::StringRef output,
                                mlir::DialectRegistry &registry) {
   mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
