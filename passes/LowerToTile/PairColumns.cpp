@@ -183,9 +183,8 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
                                          [&](Value i, ValueRange carried, const Masking &masking) {
                                            Frame pair = head;
                                            pair.tStart = i;
-                                           if (!emitter.sizes.exactMasks && endsAtLastSeen())
-                                             pair.tEnd = range.end;
                                            pair.tSize = step;
+                                           endLoads(pair, "t", range.end);
                                            return addToColumns(columns, pair, carried, masking);
                                          });
   if (!columns.ofHead.empty())

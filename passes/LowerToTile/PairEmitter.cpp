@@ -54,6 +54,16 @@ SmallVector<Value> PairEmitter::emitArguments(ScalarProgram &program, Frame &pai
   return arguments;
 }
 
+void PairEmitter::endLoads(Frame &pair, StringRef token, Value end) {
+  if (emitter.sizes.exactMasks)
+    return;
+  if (!op.getVisible().empty())
+    for (auto [scalar, argument] : llvm::zip(op.getScalars(), op.getVisible().getArguments()))
+      if (Value array = op.getArrays()[scalar]; !argument.use_empty() && typeOf(array).has(token))
+        emitter.emit(array, pair);
+  (token == "t" ? pair.tEnd : pair.uEnd) = end;
+}
+
 /// Whether `condition` says that u is before t, or at it.
 static bool isCausal(Value condition, Value u, Value t) {
   auto compare = condition.getDefiningOp<arith::CmpIOp>();

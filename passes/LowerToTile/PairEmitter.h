@@ -110,9 +110,9 @@ private:
   /// One tile per yielded scalar in `wanted`, over [t, u], 0 at invisible pairs; `maximum` may be null.
   llvm::SmallVector<mlir::Value> emitWeights(Frame &pair, mlir::ValueRange products, mlir::Value maximum,
                                              const Masking &masking);
-  /// Whether a loop's range ends with the last token that some row sees: not where documents end apart from
-  /// the causal order.
-  bool endsAtLastSeen() const { return !VisibleRanges(op).hasWholeDocuments(); }
+  /// Has loads of a tile end, along `token`, before what no row or column sees (`masks=zeros`). What the mask
+  /// itself reads is loaded whole: a token whose document is 0, for example, would be one of document 0.
+  void endLoads(Frame &pair, llvm::StringRef token, mlir::Value end);
   /// The mask of a tile that it cuts, for what weights are contracted with; null where that is not asked for.
   mlir::Value emitVisible(Frame &pair, const Masking &masking);
   /// `before` plus the weight contracted over a token axis with `array`, or alone where that is null. Pairs

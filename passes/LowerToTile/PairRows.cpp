@@ -194,9 +194,8 @@ void PairEmitter::emitRows(Frame &frame) {
       range, step, edge, zeros, masking, [&](Value j, ValueRange carried, const Masking &masking) {
         Frame pair = frame;
         pair.uStart = j;
-        if (!emitter.sizes.exactMasks && endsAtLastSeen())
-          pair.uEnd = range.end;
         pair.uSize = masking.masked && !emitter.sizes.singleLoop ? edge : step;
+        endLoads(pair, "u", range.end);
         return addToRows(pair, looped, carried, masking);
       });
   if (maximum)

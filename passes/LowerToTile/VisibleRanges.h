@@ -46,8 +46,6 @@ public:
   /// Queries (as t, not positions) for keys first .. last.
   VisibleRange queriesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value first, mlir::Value last,
                          Lookup lookup) const;
-  /// Whether pairs of one document are visible in both directions.
-  bool hasWholeDocuments() const { return !causal && !conditions.empty(); }
   /// Whether a row's keys are one interval whose bounds are known (once `addDocumentEnds` has run).
   bool canCount() const;
   /// That interval, where `canCount`, of the query at position `p`: index arithmetic on scalars. `keys` is U.
