@@ -62,14 +62,18 @@ Value StateRewrite::buildProduct(ArrayRef<Value> factors, ArrayRef<Value> arrays
   return buildFactor(builder, op, factors, present);
 }
 
+/// x, or 0 where `own` is 0.
+static Value buildOwn(OpBuilder &b, Location where, Value x, Value own) {
+  Value zero = buildNumber(b, where, own.getType(), 0.0);
+  Value isOwn = arith::CmpFOp::create(b, where, arith::CmpFPredicate::UNE, own, zero);
+  return buildOrZero(b, where, isOwn, x);
+}
+
 Value StateRewrite::keepOwn(Value array, Value own) {
   if (!sums.documents || !array || !own || array == own)
     return array;
-  return buildMap(builder, loc, {array, own}, {}, [](OpBuilder &b, Location where, ValueRange x) -> Value {
-    Value zero = buildNumber(b, where, x[1].getType(), 0.0);
-    Value isOwn = arith::CmpFOp::create(b, where, arith::CmpFPredicate::UNE, x[1], zero);
-    return buildOrZero(b, where, isOwn, x[0]);
-  });
+  return buildMap(builder, loc, {array, own}, {},
+                  [](OpBuilder &b, Location where, ValueRange x) { return buildOwn(b, where, x[0], x[1]); });
 }
 
 size_t StateRewrite::addState(Value array, ArrayRef<Value> factors) {
@@ -334,11 +338,7 @@ SmallVector<Value> StateRewrite::buildCarried(llvm::MapVector<int64_t, Value> &w
           builder, loc, {state, keep}, {},
           [&](OpBuilder &b, Location where, ValueRange x) -> Value {
             Value product = arith::MulFOp::create(b, where, x[0], x[1]);
-            if (!sums.documents)
-              return product;
-            Value zero = buildNumber(b, where, x[1].getType(), 0.0);
-            Value isOwn = arith::CmpFOp::create(b, where, arith::CmpFPredicate::UNE, x[1], zero);
-            return buildOrZero(b, where, isOwn, product);
+            return sums.documents ? buildOwn(b, where, product, x[1]) : product;
           },
           arrayTypeOf(state));
   return buildSums(kept);

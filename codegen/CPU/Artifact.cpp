@@ -17,11 +17,10 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -112,8 +111,8 @@ OwningOpRef<ModuleOp> takeFunction(ModuleOp module, StringRef name) {
   return own;
 }
 
-/// Runs the code generator, one function after the other on each of the machine's cores: the longest first.
-/// What comes of a function depends on nothing else.
+/// Runs the code generator, one function after the other on each core that the process has: the longest
+/// first. What comes of a function depends on nothing else.
 void emitParts(ArrayRef<std::unique_ptr<ObjectPart>> parts, const cpu::Target &target) {
   auto emit = [&](ObjectPart &part) {
     std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(target, part.error);
@@ -124,18 +123,10 @@ void emitParts(ArrayRef<std::unique_ptr<ObjectPart>> parts, const cpu::Target &t
   for (const std::unique_ptr<ObjectPart> &part : parts)
     order.push_back({part->module->getInstructionCount(), part.get()});
   llvm::stable_sort(order, [](auto &a, auto &b) { return a.first > b.first; });
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < order.size(); i = next++)
-      emit(*order[i].second);
-  };
-  size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::thread> others;
-  for (size_t i = 1; i < std::min(cores, order.size()); ++i)
-    others.emplace_back(work);
-  work();
-  for (std::thread &other : others)
-    other.join();
+  llvm::DefaultThreadPool threads(llvm::hardware_concurrency(order.size()));
+  for (auto &[size, part] : order)
+    threads.async([&emit, part = part] { emit(*part); });
+  threads.wait();
 }
 } // namespace
 

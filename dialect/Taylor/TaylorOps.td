@@ -252,7 +252,8 @@ def Taylor_MapOp : Taylor_ArrayOp<"map", [AttrSizedOperandSegments, Differentiab
     %y = taylor.map { r = exp(%x), r * r + r } : !row
     %e = taylor.map region(%x) { ^bb0(%r: f64): %2 = math.ceil %r : f64  taylor.yield %2 : f64 } : !row
     ```
-    `live(%n)`: where a count is 0 the result is 0 and the region does not run (rows that see no key). Of several counts, none may be 0.
+    `live(%n)`: where a count is 0 the result is 0 and the region does not run (rows that see no key). Of several
+    counts, none may be 0.
 
     Canonical form: a map that gives its one operand back, unguarded and of its type, is the operand.
   }];

@@ -12,23 +12,19 @@ import sys
 import numpy as np
 import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
+sys.path[:0] = [str(pathlib.Path(__file__).parent / "Inputs"), str(pathlib.Path(__file__).parents[1] / "Inputs")]
+from arrays import ARRAYS
 from formulas import Pairs, exponential, gradients, make_inputs, mass, numerator, rope
 
 folder, full = pathlib.Path(sys.argv[1]), sys.argv[2] == "1"
 SHARD, SHARDS = map(int, sys.argv[3].split("/"))
 folder.mkdir(parents=True, exist_ok=True)
-HEADER = """
-!q = !taylor.array<[b, h, t, d]>
-!k = !taylor.array<[b, g, u, d]>
-!v = !taylor.array<[b, g, u, e]>
-!o = !taylor.array<[b, h, t, e]>
-!row = !taylor.array<[b, h, t]>
-!token = !taylor.array<[b, t]>
+HEADER = f"""
+{ARRAYS}!token = !taylor.array<[b, t]>
 !at = !taylor.array<[t]>
 !taps = !taylor.array<[h, e, j = 3]>
 """
-# The sums of what is behind a row by two keys or more, and of all that it may see, which are p.
+# The sums of keys that are two or more before a row, and of all that it may see, which are p.
 BOTH = """
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal visible(u + 2.0 <= t) : !q, !k, !v
   %p = taylor.recurrences %q, %k, %v exponential causal : !q, !k, !v"""

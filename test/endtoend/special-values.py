@@ -13,6 +13,9 @@ import sys
 import numpy as np
 import torch
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
+from arrays import ARRAYS
+
 folder = pathlib.Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)
 nan, inf = math.nan, math.inf
@@ -75,7 +78,7 @@ def values():
             same((f"{name}, {' '.join(arguments)}", a, b), got[f"r_{name}"], want, tolerance)
 
 
-HEADER = "!q = !taylor.array<[b, h, t, d]>\n!k = !taylor.array<[b, g, u, d]>\n!v = !taylor.array<[b, g, u, e]>\n!o = !taylor.array<[b, h, t, e]>\n!row = !taylor.array<[b, h, t]>\n!token = !taylor.array<[b, t]>\n"
+HEADER = ARRAYS + "!token = !taylor.array<[b, t]>\n"
 SUMS = "  %n, %z = taylor.recurrences [numerator, mass] %f, %k, %v FORM causal : !q, !k, !v\n  %o = taylor.map %n / %z : !o, !row\n  taylor.yield %o : !o\n}\n"
 # Of queries alone, so that a NaN of one row is seen in that row.
 ROWS = {

@@ -64,7 +64,8 @@ def Simt_CopyOp : Simt_Op<"copy", [MemoryEffects<[MemRead, MemWrite<Simt_SharedM
   let summary = "window of an array into one slot of a buffer, by all threads; 0 beyond the array's bounds";
   let description = [{
     The window is that of `tile.load`; elements keep their type. After scheduling the copy is asynchronous: it is complete when a
-    `simt.wait` for its group and a barrier have passed. `until` is that of `tile.load`. With `if` it happens only where the condition holds, else the buffer keeps what it has.
+    `simt.wait` for its group and a barrier have passed. `until` is that of `tile.load`. With `if` it happens only
+    where the condition holds, else the buffer keeps what it has.
 
     ```mlir
     simt.copy %array[b = %b, g = %g, u = %j], %k if %more : !tile.array<[b, g, u, d = 64], bf16>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>

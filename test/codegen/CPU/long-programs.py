@@ -8,14 +8,11 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from arrays import ARRAYS
+
 out = pathlib.Path(sys.argv[1])
-head = """!q = !taylor.array<[b, h, t, d]>
-!k = !taylor.array<[b, g, u, d]>
-!v = !taylor.array<[b, g, u, e]>
-!o = !taylor.array<[b, h, t, e]>
-!row = !taylor.array<[b, h, t]>
-!head = !taylor.array<[h]>
-"""
+head = ARRAYS + "!head = !taylor.array<[h]>\n"
 end = "  %o = taylor.map %n / %z : !o, !row\n  taylor.yield %o : !o\n}\n"
 
 

@@ -7,13 +7,10 @@ import pathlib
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from arrays import ARRAYS
+
 out = pathlib.Path(sys.argv[1])
-head = """!q = !taylor.array<[b, h, t, d]>
-!k = !taylor.array<[b, g, u, d]>
-!v = !taylor.array<[b, g, u, e]>
-!o = !taylor.array<[b, h, t, e]>
-!row = !taylor.array<[b, h, t]>
-"""
 # In place of ptxas: it writes down what it is asked, and an empty cubin.
 fake = out / "ptxas"
 fake.write_text(f'#!/bin/sh\necho "$@" > {out}/asked\nwhile [ "$1" != -o ]; do shift; done\n: > "$2"\n')
@@ -22,7 +19,7 @@ fake.chmod(0o755)
 
 def asked(name, score):
     path = out / (name + ".mlir")
-    path.write_text(head + "taylor.spec @x(%q: !q, %k: !k, %v: !v) {\n  %n, %z = taylor.recurrences [numerator, mass] "
+    path.write_text(ARRAYS + "taylor.spec @x(%q: !q, %k: !k, %v: !v) {\n  %n, %z = taylor.recurrences [numerator, mass] "
                     f"%q, %k, %v exponential score({score}) causal : !q, !k, !v\n"
                     "  %o = taylor.map %n / %z : !o, !row\n  taylor.yield %o : !o\n}\n")
     subprocess.run(["taylorc", str(path), "--quiet", "--target=sm_80", "--dtype=bf16", "-o", str(out / (name + ".so"))],

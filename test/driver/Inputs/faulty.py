@@ -2,14 +2,11 @@
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from arrays import ARRAYS as head
+
 out = pathlib.Path(sys.argv[1])
 out.mkdir(parents=True, exist_ok=True)
-head = """!q = !taylor.array<[b, h, t, d]>
-!k = !taylor.array<[b, g, u, d]>
-!v = !taylor.array<[b, g, u, e]>
-!o = !taylor.array<[b, h, t, e]>
-!row = !taylor.array<[b, h, t]>
-"""
 begin = "taylor.spec @x(%q: !q, %k: !k, %v: !v) {\n"
 sums = "  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal : !q, !k, !v\n"
 quotient = "  %o = taylor.map %n / %z : !o, !row\n"

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Specifications whose sums go on from states, in pieces (states.py) and token after token (decode.py)."""
 import pathlib
+import sys
 
-ARRAYS = """
-!q = !taylor.array<[b, h, t, d]>
-!k = !taylor.array<[b, g, u, d]>
-!v = !taylor.array<[b, g, u, e]>
-!o = !taylor.array<[b, h, t, e]>
-!row = !taylor.array<[b, h, t]>
-!column = !taylor.array<[b, g, u]>
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from arrays import ARRAYS as COMMON
+
+ARRAYS = "\n" + COMMON + """!column = !taylor.array<[b, g, u]>
 !head = !taylor.array<[h]>
 !token = !taylor.array<[b, h, u]>
 !decay = !taylor.array<[h, u]>
