@@ -123,7 +123,9 @@ void emitParts(ArrayRef<std::unique_ptr<ObjectPart>> parts, const cpu::Target &t
   for (const std::unique_ptr<ObjectPart> &part : parts)
     order.push_back({part->module->getInstructionCount(), part.get()});
   llvm::stable_sort(order, [](auto &a, auto &b) { return a.first > b.first; });
-  llvm::DefaultThreadPool threads(llvm::hardware_concurrency(order.size()));
+  llvm::ThreadPoolStrategy strategy = llvm::hardware_concurrency(order.size());
+  strategy.Limit = true; // no more threads than cores
+  llvm::DefaultThreadPool threads(strategy);
   for (auto &[size, part] : order)
     threads.async([&emit, part = part] { emit(*part); });
   threads.wait();

@@ -28,6 +28,8 @@ std::string CompileOptions::getKey() const {
         llvm::formatv(" {0}:{1}x{2}={3}", sample.function, sample.features, sample.channels, sample.factor);
   if (states)
     key += " states";
+  if (forwardOnly)
+    key += " forward-only";
   if (!decode.empty())
     key += " decode=" + decode;
   if (chunk)

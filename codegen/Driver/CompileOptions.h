@@ -49,6 +49,8 @@ struct CompileOptions {
   std::vector<CostSample> formCosts;
   /// States before and after a call as arguments and results (taylor-carry-states).
   bool states = false;
+  /// No backward: for calls that nobody differentiates, in half the time of compilation or less.
+  bool forwardOnly = false;
   /// A function `step` for few new tokens: none where empty; `state`: the recurrent form, with states as
   /// above; `cache`: over all keys and values, which the caller keeps; `auto`: `state` where the sums over
   /// keys have finitely many orders, and states no larger than keys and values of a million tokens in f32,

@@ -91,7 +91,8 @@ std::string Driver::chooseTargets(Emission emission) {
 
 /// What `compile` does, a phase for each stage and each step without one.
 void Driver::planPhases(Emission emission) {
-  phases = {"sizes and types", "forward and backward"};
+  bool forwardOnly = options.forwardOnly || options.form == "recurrent";
+  phases = {"sizes and types", forwardOnly ? "forward" : "forward and backward"};
   phasesBegun = 0;
   if (emission == Emission::Pairwise)
     return;

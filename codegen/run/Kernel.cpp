@@ -51,6 +51,8 @@ FailureOr<KernelPtr> loadKernel(const Problem &problem, const Options &options, 
     arguments.push_back("--decode=" + decode);
   if (!options.pieces.empty())
     arguments.push_back("--states");
+  if (!shared.needsBackward(options))
+    arguments.push_back("--forward-only");
   if (options.chunk)
     arguments.push_back("--chunk=" + std::to_string(options.chunk));
   if (!options.target.empty())

@@ -71,6 +71,9 @@ struct Options {
   int64_t threads = 0;
   bool gradient = false, check = false, forwardOnly = false, poison = false, print = false, printForm = false,
        help = false, version = false;
+
+  /// Whether who evaluates is asked for gradients.
+  bool hasGradients() const { return (gradient || check) && !forwardOnly; }
 };
 
 /// Reads the arguments after the program's name. Errors name the option and what it expects.

@@ -141,7 +141,7 @@ LogicalResult runKernels(SpecOp spec, const Options &options, Shared &shared) {
   FailureOr<Problem> problem = makeProblem(spec, options);
   if (failed(problem))
     return failure();
-  bool withGradients = (options.gradient || options.check) && !options.forwardOnly;
+  bool withGradients = options.hasGradients();
   FailureOr<Evaluated> evaluated = options.device == Device::Tile
                                        ? runTilePrograms(*problem, options, withGradients)
                                        : runKernel(*problem, options, withGradients, shared);

@@ -34,7 +34,7 @@ void start(Key &key, const Options &options) {
   key.add("dtype", nameOf(options.dtype.value_or(Dtype::F32))).add("f32", options.f32Products);
 }
 
-/// What taylorc is called with, without --decode.
+/// What taylorc is called with, without --decode and --forward-only.
 std::string kernelKey(const Options &options) {
   auto size = [&](const char *axis) {
     auto it = options.shape.find(axis);
@@ -69,11 +69,18 @@ Shared::Shared(llvm::ArrayRef<Options> cases) {
   for (const Options &options : cases)
     if (!options.decode.empty())
       decodes.emplace(kernelKey(options), options.decode);
+  for (const Options &options : cases)
+    if (options.hasGradients())
+      withBackward.insert(kernelKey(options));
 }
 
 std::string Shared::decodeOf(const Options &options) const {
   auto it = decodes.find(kernelKey(options));
   return options.decode.empty() && it != decodes.end() ? it->second : options.decode;
+}
+
+bool Shared::needsBackward(const Options &options) const {
+  return withBackward.count(kernelKey(options)) > 0;
 }
 
 KernelPtr Shared::findKernel(const Options &options) const {

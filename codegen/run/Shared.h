@@ -8,6 +8,7 @@
 #include "runtime/taylor.h"
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace taylor::run {
@@ -25,6 +26,10 @@ public:
   /// in nothing else. The function `step` is one more, and the others are the same.
   std::string decodeOf(const Options &options) const;
 
+  /// Whether the kernels of a case are compiled with a backward: for its own gradients, or another such
+  /// case's.
+  bool needsBackward(const Options &options) const;
+
   /// The kernels that a case was compiled with, or null: until `add`.
   KernelPtr findKernel(const Options &options) const;
   void addKernel(const Options &options, KernelPtr kernel);
@@ -35,6 +40,7 @@ public:
 
 private:
   std::map<std::string, std::string> decodes;
+  std::set<std::string> withBackward; ///< Of kernels.
   std::map<std::string, KernelPtr> kernels;
   std::string problem;
   std::optional<Expectation> expectation;

@@ -97,6 +97,10 @@ struct CommandLine {
           "add the states of the sums before and after a call as optional inputs and outputs, initial.* and "
           "final.*, with gradients: a sequence in pieces gives what the whole gives"),
       cl::cat(category)};
+  cl::opt<bool> forwardOnly{
+      "forward-only",
+      cl::desc("no backward, for what is never differentiated: compiles in half the time or less"),
+      cl::cat(category)};
   cl::opt<std::string> decode{
       "decode",
       cl::desc("add a function 'step' for one new token or a few: state, in the recurrent form, with states "
@@ -171,6 +175,7 @@ std::string readOptions(CommandLine &line, CompileOptions &options) {
     options.decode = line.decode.empty() ? "auto" : line.decode.getValue();
   options.chunk = line.chunk;
   options.states = line.states;
+  options.forwardOnly = line.forwardOnly;
   if (!line.formCosts.empty()) {
     auto file = llvm::MemoryBuffer::getFile(line.formCosts);
     if (!file)

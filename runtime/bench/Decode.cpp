@@ -77,7 +77,8 @@ template <typename Body> double microseconds(Body body) {
 
 Attention makeAttention(const Request &request, const std::string &kind) {
   AttentionOptions options = request.attention();
-  if (!request.spec.ends_with(".so"))
+  options.forwardOnly = !request.spec.ends_with(".so");
+  if (options.forwardOnly)
     options.decode = kind;
   else if (kind != "auto")
     runtime::fail("unsupported --kind=", kind, " with the artifact '", request.spec,

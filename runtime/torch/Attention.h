@@ -42,6 +42,7 @@ struct AttentionOptions {
   std::string mask = {}; ///< "causal", "bidirectional", or "" as written.
   /// "auto", "state" or "cache": step() is there, for few new tokens (taylorc --decode).
   std::string decode = {};
+  bool forwardOnly = false; ///< No backward: a call whose gradient is asked for is refused.
   /// Packed sequences: one more input, after all others, numbers the document of each key, i32 [B, U].
   bool documents = false;
 };

@@ -33,6 +33,7 @@ int64_t batchAxis(const TensorInfo &info) {
 /// The attention with a function `step` of the kind that the compiler chooses; over all keys where it cannot
 /// compile that; or without where it has none.
 Attention compileSteps(AttentionOptions options) {
+  options.forwardOnly = true;
   for (const char *kind : {"auto", "cache"}) {
     options.decode = kind;
     try {

@@ -183,9 +183,9 @@ public:
     auto [outputCount, readsOutputs] = checked([&] {
       const Manifest &manifest = manifestFor(*program, inputs);
       if (manifest.function("backward") < 0)
-        runtime::fail(
-            "unsupported gradient of a kernel without a backward, as --form=recurrent makes it; call it "
-            "under torch.no_grad(), or choose another form");
+        runtime::fail("unsupported gradient of a kernel without a backward, as --forward-only and "
+                      "--form=recurrent make "
+                      "it; call it under torch.no_grad(), or leave that option out");
       return std::make_pair(manifest.outputs.size(), backwardReads(manifest, Role::Output));
     });
     Tensors results = forwardOperator().call(inputs, spec, options, offset);
@@ -368,6 +368,8 @@ Attention::Attention(const AttentionOptions &given) {
     options += (options.empty() ? "--form=" : " --form=") + given.form;
   if (!given.decode.empty())
     options += (options.empty() ? "--decode=" : " --decode=") + given.decode;
+  if (given.forwardOnly)
+    options += options.empty() ? "--forward-only" : " --forward-only";
   if (!given.mask.empty())
     options += (options.empty() ? "--mask=" : " --mask=") + given.mask;
   if (given.documents)

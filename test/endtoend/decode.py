@@ -93,7 +93,7 @@ class Decode(unittest.TestCase):
         self.assertEqual(recurrent, name in STATE)
         self.assertEqual(bool(states), name in STATE or name == "conv-gates")
         queries = ["t" in array["axes"] for array in manifest["tensors"]["inputs"]]
-        decode = f"--decode {options}"
+        decode = f"--decode --forward-only {options}"
         # The whole from an artifact of its own for one specification of each kind; else by the forward that comes with `step`.
         apart = name in ("series", "rotated") and not options
         whole, *_ = torch.ops.taylor.attention(inputs if apart else [*inputs, *states], str(path), options if apart else decode, None)
@@ -238,7 +238,7 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         with torch.device("meta"):
             described = torch.ops.taylor.step([q[:, :, :1].to("meta"), k[:, :, :1].to("meta"), v[:, :, :1].to("meta")], [s.to("meta") for s in states], str(path), "--decode")
         self.assertEqual([o.shape for o in described], [torch.Size([1, 2, 1, 8])])
-        with self.assertRaisesRegex(RuntimeError, "taylor: unsupported gradient of a kernel without a backward, as --form=recurrent makes it; call it under torch.no_grad"):
+        with self.assertRaisesRegex(RuntimeError, "taylor: unsupported gradient of a kernel without a backward, as --forward-only and --form=recurrent make it; call it under torch.no_grad"):
             torch.ops.taylor.attention([q[:, :, :1].requires_grad_(), k[:, :, :1], v[:, :, :1]], str(path), "--form=recurrent", None)
         with self.assertRaisesRegex(RuntimeError, "expected 6 inputs"):
             torch.ops.taylor.step([q, k, v], [], str(path), "--decode")
