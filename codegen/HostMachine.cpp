@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/HostMachine.h"
+#include "codegen/LLVMSwitch.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include <mutex>
 
 using namespace mlir;
 
@@ -33,28 +34,25 @@ std::unique_ptr<llvm::TargetMachine> taylor::makeHostMachine(StringRef cpu, Stri
   return machine;
 }
 
-namespace {
-/// Leaves out loop strength reduction: addresses are emitted as increments already, so it finds nothing, in a
-/// sixth of the code generator's time.
-class PassGate : public llvm::OptPassGate {
-public:
-  bool isEnabled() const override { return true; }
-  bool shouldRunPass(StringRef pass, StringRef) const override { return pass != "Loop Strength Reduction"; }
-};
-} // namespace
+/// Loop strength reduction is left out: addresses are emitted as increments already, so it finds nothing, in
+/// a sixth of the code generator's time. Read where passes are added, one thread after the other.
+static constexpr llvm::StringLiteral kNoStrengthReduction = "disable-lsr";
 
 LogicalResult taylor::emitHostCode(llvm::Module &module, llvm::TargetMachine &machine, bool assembly,
                                    SmallVectorImpl<char> &out, std::string &error) {
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple());
-  static PassGate gate;
-  module.getContext().setOptPassGate(gate);
   llvm::raw_svector_ostream stream(out);
   llvm::legacy::PassManager passes;
   auto type = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, type)) {
-    error = ("LLVM cannot emit this file type for " + machine.getTargetCPU()).str();
-    return failure();
+  {
+    static std::mutex adding;
+    std::lock_guard lock(adding);
+    LLVMSwitch noStrengthReduction(kNoStrengthReduction, true);
+    if (machine.addPassesToEmitFile(passes, stream, nullptr, type)) {
+      error = ("LLVM cannot emit this file type for " + machine.getTargetCPU()).str();
+      return failure();
+    }
   }
   passes.run(module);
   return success();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // taylor-nvptx-emit: the LLVM dialect to LLVM IR, optimised, to PTX text.
+#include "codegen/LLVMSwitch.h"
 #include "codegen/NVPTX/Contract.h"
 #include "codegen/NVPTX/Emit/Emit.h"
 #include "codegen/NVPTX/Passes.h"
@@ -48,40 +49,20 @@ static constexpr StringLiteral kShortPointers = "nvptx-short-ptr";
 static constexpr StringLiteral kNoSinking = "disable-machine-sink";
 /// And so they would before, behind a barrier's branch or into the head of a loop that alone reads the sums.
 static constexpr StringLiteral kSinking = "instcombine-code-sinking";
-
-/// A switch of LLVM's code generator that has no other door; null where this LLVM does not have it.
-static llvm::cl::opt<bool> *findSwitch(StringRef name) {
-  auto &options = llvm::cl::getRegisteredOptions();
-  auto found = options.find(name);
-  return found == options.end() ? nullptr : static_cast<llvm::cl::opt<bool> *>(found->second);
-}
+/// Loads that other loads or stores make needless: kernels have none, and to look for them in code without
+/// loops takes half of the time. Not required of LLVM: without this switch the code is the same.
+static constexpr StringLiteral kLoadElimination = "enable-gvn-memdep";
 
 /// A message that names the first switch that this LLVM does not have; without it the code would be another.
 static std::string checkSwitches() {
   for (StringRef name : {kShortPointers, kNoSinking, kSinking})
-    if (!findSwitch(name))
+    if (!taylor::LLVMSwitch::exists(name))
       return ("requires the option '" + name +
               "' of LLVM's code generator, which LLVM " LLVM_VERSION_STRING
               " does not have here; build with an LLVM 22 that has the NVPTX target")
           .str();
   return "";
 }
-
-namespace {
-/// A switch that is on, or off, as long as this lives: code for processors comes from the same code
-/// generator.
-class Switched {
-public:
-  Switched(StringRef name, bool value) : option(*findSwitch(name)), before(option.getValue()) {
-    option.setValue(value);
-  }
-  ~Switched() { option.setValue(before); }
-
-private:
-  llvm::cl::opt<bool> &option;
-  bool before;
-};
-} // namespace
 
 /// Once.
 static void initializeNVPTX() {
@@ -123,7 +104,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, graphs, modules);
-  Switched noSinking(kSinking, false);
+  taylor::LLVMSwitch noSinking(kSinking, false);
   passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
@@ -132,7 +113,7 @@ std::string mlir::simt::emitPTX(ModuleOp module, const simt::Target &target, std
   error = checkSwitches();
   if (!error.empty())
     return "";
-  Switched shortPointers(kShortPointers, true);
+  taylor::LLVMSwitch shortPointers(kShortPointers, true), noLoadElimination(kLoadElimination, false);
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(target, error);
   if (!machine)
     return "";
@@ -151,7 +132,7 @@ std::string mlir::simt::emitPTX(ModuleOp module, const simt::Target &target, std
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  Switched noSinking(kNoSinking, true); // read where passes are added
+  taylor::LLVMSwitch noSinking(kNoSinking, true); // read where passes are added
   if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
     error = "LLVM cannot emit PTX for " + target.name.str();
     return "";
