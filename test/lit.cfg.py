@@ -95,6 +95,8 @@ else:
     if features["sanitizer"]:
         python = f"env LD_PRELOAD={config.taylor_sanitizer_runtime} {python}"
     for key, value in {
+        # Before a command that runs under ./test.sh --full alone; without a pipe or &&.
+        "%when_full": "" if "full" in config.available_features else ":",
         "%full": "1" if "full" in config.available_features else "0",
         "%python": python,
         "%venv": os.path.dirname(os.path.dirname(config.taylor_python)),

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # REQUIRES: taylorc, torch
-# SHARDS: 3
-# RUN: %python %s %t %shard
+# SHARDS: 2
+# RUN: %python %s %t %shard %full
 """Every function of formulas at zeros, infinities, NaN and the edges of its domain: values of the reference, of a processor's kernels in f32, f64 and bf16, for vectors of
 two lengths, and of PTX are PyTorch's. A NaN is swallowed by nothing that PyTorch hands it on through, forward and backward: relu, elu, clamps, maxima, reductions, sums over keys.
 Weights that fall like exponentials are right at scores of -45 and -80."""
 import math
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
@@ -15,8 +14,9 @@ import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
 from arrays import ARRAYS
+from cases import run_cases
 
-folder = pathlib.Path(sys.argv[1])
+folder, full = pathlib.Path(sys.argv[1]), sys.argv[3] == "1"
 folder.mkdir(parents=True, exist_ok=True)
 nan, inf = math.nan, math.inf
 
@@ -44,11 +44,17 @@ SPEC = "!x = !taylor.array<[b, h, t, e]>\ntaylor.spec @f(%x: !x, %y: !x) {\n" + 
 ) + "  taylor.yield " + ", ".join(f"%r_{name}" for name in FUNCTIONS) + " : " + ", ".join("!x" for _ in FUNCTIONS) + "\n}\n"
 
 
-def run(spec, arguments, outputs):
-    out = [a for name in outputs for a in ("--output", f"{name}={folder}/{name}.npy")]
-    done = subprocess.run(["taylor-run", spec, *arguments, *out], capture_output=True, text=True)
-    assert done.returncode == 0, (arguments, done.stderr)
-    return {name: torch.from_numpy(np.load(folder / f"{name}.npy").astype(np.float64)) for name in outputs}
+def run(spec, cases, outputs, gradients=()):
+    """Of each case, which is a list of arguments, the outputs and gradients by name. Cases share kernels that are compiled alike."""
+    places = [folder / f"results{i}" for i in range(len(cases))]
+    lines = []
+    for place, arguments in zip(places, cases):
+        place.mkdir(exist_ok=True)
+        wanted = [f"--output={n}={place}/{n}.npy" for n in outputs] + [f"--output-grad={n}={place}/d{n}.npy" for n in gradients]
+        lines.append(" ".join([str(spec), *arguments, *wanted, *(["--grad"] if gradients else [])]))
+    for arguments, result in zip(cases, run_cases(["taylor-run"], lines)):
+        assert result.passed, (arguments, result.output)
+    return [{n: torch.from_numpy(np.load(place / f"{n}.npy").astype(np.float64)) for n in [*outputs, *(f"d{g}" for g in gradients)]} for place in places]
 
 
 def same(what, got, want, tolerance):
@@ -64,11 +70,12 @@ def values():
     x, y = (a.reshape(1, 1, len(VALUES), len(VALUES)) for a in np.meshgrid(np.array(VALUES), np.array(VALUES)))
     np.save(folder / "x.npy", x)
     np.save(folder / "y.npy", y)
-    files = ["--input", f"x={folder}/x.npy", "--input", f"y={folder}/y.npy"]
+    files = [f"--input=x={folder}/x.npy", f"--input=y={folder}/y.npy"]
     a, b = torch.from_numpy(x), torch.from_numpy(y)
-    for arguments, tolerance in ((["--device=reference"], 1e-12), (["--device=cpu", "--dtype=f64"], 1e-12), (["--device=cpu"], 1e-5), (["--device=cpu", "--target=x86-64-v3"], 1e-5),
-                                 (["--device=cpu", "--dtype=bf16"], 1e-2), (["--device=ptx"], 1e-5)):
-        got = run(spec, [*files, *arguments], [f"r_{n}" for n in FUNCTIONS])
+    devices = ((["--device=reference"], 1e-12), (["--device=cpu", "--dtype=f64"], 1e-12), (["--device=cpu"], 1e-5), (["--device=cpu", "--target=x86-64-v3"], 1e-5),
+               (["--device=cpu", "--dtype=bf16"], 1e-2), (["--device=ptx"], 1e-5))
+    results = run(spec, [[*files, *arguments] for arguments, _ in devices], [f"r_{n}" for n in FUNCTIONS])
+    for (arguments, tolerance), got in zip(devices, results):
         for name, (_, function) in FUNCTIONS.items():
             if name in ("exp", "expm1", "softplus", "pow") and tolerance > 1e-11:
                 want = BINARY[name](a.float(), b.float()).double() if name in BINARY else function(a.float()).double()
@@ -95,14 +102,20 @@ def rows():
     q[0, 0, row, 3] = nan
     for name, x in (("q", q), ("k", k), ("v", v)):
         np.save(folder / f"{name}.npy", x)
-    files = [a for name in "qkv" for a in ("--input", f"{name}={folder}/{name}.npy")]
-    for name, text in ROWS.items():
+    files = [f"--input={name}={folder}/{name}.npy" for name in "qkv"]
+    # Everywhere: the reference, and a processor in f64. On the others every other function, without --full.
+    reference, wide, native, avx2, ptx = ["--device=reference"], ["--device=cpu", "--dtype=f64"], ["--device=cpu"], ["--device=cpu", "--target=x86-64-v3"], ["--device=ptx"]
+    for number, (name, text) in enumerate(ROWS.items()):
         for form in ("exponential", "orders(0 to 2) scale(rsqrt(size(d)))"):
             spec = folder / f"{name}.mlir"
             spec.write_text(f"{HEADER}taylor.spec @f(%q: !q, %k: !k, %v: !v) {{\n{text}{SUMS.replace('FORM', form)}")
-            for arguments in (["--device=reference"], ["--device=cpu", "--dtype=f64"], ["--device=cpu"], ["--device=cpu", "--target=x86-64-v3"], ["--device=ptx"])[: 5 if form == "exponential" else 3]:
-                got = run(spec, [*files, *arguments, "--grad", "--output-grad", f"q={folder}/dq.npy"], ["o"])["o"]
-                dq = np.load(folder / "dq.npy")
+            devices = [reference, wide] + ([native] if full or number % 2 else [])
+            if form == "exponential":
+                devices += [avx2, ptx] if full else [(avx2, ptx)[number % 2]]
+            else:
+                devices[1:] = [[*arguments, "--form=parallel"] for arguments in devices[1:]]
+            for arguments, results in zip(devices, run(spec, [[*files, *arguments] for arguments in devices], ["o"], ["q"])):
+                got, dq = results["o"], results["dq"].numpy()
                 # What is a NaN: the row, the same row of other heads, or it and all later ones.
                 bad = {"of_heads": (slice(0, 2), slice(row, row + 1)), "running": (slice(0, 1), slice(row, T))}.get(name, (slice(0, 1), slice(row, row + 1)))
                 want = np.zeros((2, T), bool)
@@ -128,20 +141,22 @@ def weights():
     k[0, 0, :, 0] = 1 + 0.002 * np.arange(T)
     v = generator.standard_normal((1, 1, T, d))
     mask = torch.ones(T, T).tril().bool()
-    for score in (-45.0, -78.0):
-        files = [a for name in "qkv" for a in ("--input", f"{name}={folder}/{name}.npy")]
-        for number, (text, function) in enumerate([*WEIGHTS.items(), ("features", None)]):
+    devices = (["--device=cpu"], ["--device=cpu", "--target=x86-64-v3"], ["--device=ptx"])
+    scores = (-45.0, -78.0)
+    for number, (text, function) in enumerate([*WEIGHTS.items(), ("features", None)]):
+        spec = folder / f"weights{number}.mlir"
+        body = f"  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v weight({text}) scale(rsqrt(size(d))) causal : !q, !k, !v\n" + SUMS[SUMS.index("  %o") :]
+        if function is None:  # features of a difference: exp(2 score - score)
+            body = "  %r = taylor.reduce sum over(d) %q * 0.03125 : !q\n  %f = taylor.map exp(%q - %r) : !q, !row\n" + FEATURES
+        spec.write_text(f"{HEADER}taylor.spec @f(%q: !q, %k: !k, %v: !v) {{\n{body}")
+        cases, right = [], []
+        for score in scores:
             q = np.zeros((1, 1, T, d))
             q[..., 0] = 4 * score
             if function is None:
                 q[:] = 2 * score
             for name, x in (("q", q), ("k", k), ("v", v)):
-                np.save(folder / f"{name}.npy", x.astype(np.float32))
-            spec = folder / f"weights{number}.mlir"
-            body = f"  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v weight({text}) scale(rsqrt(size(d))) causal : !q, !k, !v\n" + SUMS[SUMS.index("  %o") :]
-            if function is None:  # features of a difference: exp(2 score - score)
-                body = "  %r = taylor.reduce sum over(d) %q * 0.03125 : !q\n  %f = taylor.map exp(%q - %r) : !q, !row\n" + FEATURES
-            spec.write_text(f"{HEADER}taylor.spec @f(%q: !q, %k: !k, %v: !v) {{\n{body}")
+                np.save(folder / f"{name}{score}.npy", x.astype(np.float32))
             x, y, w = (torch.from_numpy(a.astype(np.float32).astype(np.float64)).requires_grad_() for a in (q, k, v))
             if function is None:
                 weight = torch.exp(x - x.sum(-1, keepdim=True) / 32) @ y.transpose(-1, -2)
@@ -150,11 +165,13 @@ def weights():
             weight = weight * mask
             o = weight @ w / weight.sum(-1, keepdim=True)
             o.sum().backward()
-            for arguments in (["--device=cpu"], ["--device=cpu", "--target=x86-64-v3"], ["--device=ptx"]):
-                got = run(spec, [*files, *arguments, "--grad", "--cotangent", f"o={folder}/ones.npy", "--output-grad", f"v={folder}/dv.npy"], ["o"])["o"]
-                dv = torch.from_numpy(np.load(folder / "dv.npy").astype(np.float64))
-                for what, a, b in (("o", got, o.detach()), ("dv", dv, w.grad)):
-                    assert torch.isfinite(a).all() and (a - b).norm() <= 1e-4 * b.norm(), (text, score, arguments, what, float((a - b).norm()), float(b.norm()))
+            files = [f"--input={name}={folder}/{name}{score}.npy" for name in "qkv"]
+            for arguments in devices:
+                cases.append([*arguments, f"--shape=b=1,h=1,t={T},d={d},e={d}", *files, f"--cotangent=o={folder}/ones.npy"])
+                right.append((score, o.detach(), w.grad))
+        for arguments, got, (score, o, dv) in zip(cases, run(spec, cases, ["o"], ["v"]), right):
+            for what, a, b in (("o", got["o"], o), ("dv", got["dv"], dv)):
+                assert torch.isfinite(a).all() and (a - b).norm() <= 1e-4 * b.norm(), (text, score, arguments, what, float((a - b).norm()), float(b.norm()))
 
 
 np.save(folder / "ones.npy", np.ones((1, 1, 20, 16)))

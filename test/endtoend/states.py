@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A sequence in pieces, each with the final states of the one before, is the whole sequence: outputs and the gradients of every input, through the states,
 # in both forms. The whole is compiled without states, so both sides have little in common.
-# RUN: env TAYLOR_FULL=%full TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s
+# SHARDS: 3
+# RUN: env TAYLOR_SHARD=%shard TAYLOR_FULL=%full TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s
 # REQUIRES: torch, taylorc
 # UNSUPPORTED: sanitizer
 import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -15,6 +17,11 @@ import torch
 
 import taylor_attention  # loads the operator
 from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
+from shards import divided, main, mine
+
+FULL = os.environ["TAYLOR_FULL"] == "1"
 
 SPECS = {
     "series": SERIES,
@@ -77,7 +84,7 @@ class States(unittest.TestCase):
 
         real = [x for x in inputs if x.is_floating_point()]
         packed = "--documents" if documents else ""
-        (whole,) = call(path, inputs, "--device=ptx --target=sm_80" if "ptx" in form else packed)
+        (whole,) = call(path, inputs, "--device=ptx --target=sm_80" if "ptx" in form else f"--form=parallel {packed}")
         cotangent = torch.randn(whole.shape, generator=generator, dtype=torch.float64).to(dtype)
         expected = torch.autograd.grad(whole, real, cotangent)
 
@@ -124,13 +131,15 @@ class States(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
+    @divided
     def test_parallel(self):
-        for name in SPECS if os.environ["TAYLOR_FULL"] == "1" else ("gates", "growing", "mixed", "turned"):
+        for name in mine(SPECS if FULL else ("growing", "mixed", "turned")):
             with self.subTest(name):
                 self.check(name, " --form=parallel", [100, 101, 103])
 
+    @divided
     def test_chunked(self):
-        for name in SPECS:
+        for name in mine(SPECS):
             with self.subTest(name):
                 self.check(name, " --form=chunked --chunk=64", [1, 37, 128])
 
@@ -202,8 +211,10 @@ taylor.spec @learned(%a: !row from projection, %c: !column from projection, %x: 
         whole, pieces = whole[0].double(), torch.cat(outputs, dim=2).double()
         self.assertLess(((pieces - whole).norm() / whole.norm()).item(), 1e-2)
 
+    @divided
     def test_documents(self):
-        for name, form in (("series", "parallel"), ("gates", "chunked --chunk=64"), ("retention", "parallel"), ("decayed", "chunked --chunk=64"), ("mixed", "parallel")):
+        cases = [("gates", "chunked --chunk=64"), ("decayed", "chunked --chunk=64"), ("mixed", "parallel")]
+        for name, form in mine([*cases, *([("series", "parallel"), ("retention", "parallel")] if FULL else [])]):
             with self.subTest(name):
                 self.check(name, f" --form={form}", [1, 2, 40, 170], documents=True)
 
@@ -220,10 +231,10 @@ taylor.spec @learned(%a: !row from projection, %c: !column from projection, %x: 
             self.assertEqual([list(o.shape) for o in call(path, inputs, "--states" + options)], expected)
 
     def test_gpu(self):
-        for name, form in (("series", "chunked --chunk=64"), ("gates", "parallel"), ("mixed", "parallel")):
+        for name, form in (("series", "chunked --chunk=64"), ("mixed", "parallel"), *([("gates", "parallel")] if FULL else [])):
             with self.subTest(name):
                 self.check(name, f" --device=ptx --target=sm_80 --form={form}", [40], size=80, dtype=torch.float32, width=16, batch=1, heads=2)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

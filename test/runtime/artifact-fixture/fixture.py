@@ -140,6 +140,7 @@ def main():
     parser.add_argument("--mask", choices=["causal", "bidirectional"])
     parser.add_argument("--target", default="native")
     parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--forward-only", action="store_true")  # it has a backward nonetheless
     parser.add_argument("--emit", choices=["manifest"])
     parser.add_argument("--quiet", action="store_true")
     args = parser.parse_args()
