@@ -69,14 +69,14 @@ LogicalResult ChunkSums::rewrite(FunctionOp function, llvm::DenseSet<Location> &
   for (PairwiseOp op : operations)
     if (std::optional<Refusal> refusal = rewrite(op))
       refusals.push_back(*refusal);
-  // Where some sums have the form, the others stay over all pairs.
+  // Where some sums have the form, the others stay over pairs.
   bool none = !operations.empty() && refusals.size() == operations.size();
   llvm::DenseSet<Location> refused;
   for (const Refusal &refusal : refusals) {
     if (!(none ? refused : warned).insert(refusal.at).second)
       continue;
     InFlightDiagnostic diagnostic = none ? emitError(refusal.at) : emitWarning(refusal.at);
-    diagnostic << (none ? "unsupported chunked form: " : "this sum stays over all pairs: ") << refusal.why
+    diagnostic << (none ? "unsupported chunked form: " : "this sum stays over pairs: ") << refusal.why
                << "; it needs sums of finitely many powers of one inner product, with factors of the query "
                   "and of the key, over all keys, those of the query's document or those with u <= t"
                << (none ? "; use the parallel form" : "");

@@ -105,7 +105,7 @@ def SplitSeriesPass : Pass<"taylor-split-series", "::mlir::ModuleOp"> {
     what is between them: coefficients from order `first` on (without these: 1/n! for all n >= 0), mask, whether there is a decay, and which argument of NAME_rest stands for which sum.
     So a program can sum up orders by itself, each alone or up to any N, and still have the specification's own feature maps, masses and norms.
 
-    Requires: one sum over pairs, a `recurrences` whose weights are a power series of one product: no `weight`, `score` or `visible`.
+    Requires: one sum over pairs, a `recurrences` whose weights are a power series of one product: no `score` or `visible`, and a `weight` only where it is a polynomial of the score.
 
     ```mlir
     taylor.spec @f(%q: !q, %k: !k, %v: !v) {
@@ -433,7 +433,7 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
 
     Requires, with a message at the place that does not hold: weights that are finite sums of powers of one inner product, with factors that one side
     knows alone, and one decay at most; visible(u <= t), one document (the same for all heads), both, or no mask (and a decay only with u <= t). A clamp, a select or an exponential of a score and a window are refused. In a function where
-    other sums have the form, such a sum stays over all pairs, with a warning. What is said of a sum's place is said once, of the forward where it holds there.
+    other sums have the form, such a sum stays over pairs, with a warning. What is said of a sum's place is said once, of the forward where it holds there.
 
     ```mlir
     %N, %Z = taylor.pairwise { s0 = dot(%q, %k), x0 = (s0 * 0.5 + 1.0) * s0 + 1.0 } visible(u <= t) -> rows(x0, %v), rows(x0) : ..

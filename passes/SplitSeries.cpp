@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A specification cut at its series. Passes.td has the rule.
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "dialect/Taylor/Polynomial.h"
 #include "dialect/Taylor/RegionDerivative.h"
 #include "passes/Passes.h"
 #include "passes/Series.h"
@@ -19,6 +20,14 @@ namespace taylor {
 
 namespace {
 
+/// The coefficients of a weight's formula, where there is one that is a polynomial of the score.
+std::optional<SmallVector<double>> readWeight(RecurrencesOp op) {
+  if (op.getWeight().empty())
+    return std::nullopt;
+  Block &weight = op.getWeight().front();
+  return Polynomial::coefficientsIn(weight.getTerminator()->getOperand(0), weight.getArgument(0));
+}
+
 /// The one sum over pairs of a specification, if it is a series of powers of one product.
 FailureOr<RecurrencesOp> findSeries(SpecOp spec) {
   SmallVector<Operation *> sums;
@@ -36,14 +45,15 @@ FailureOr<RecurrencesOp> findSeries(SpecOp spec) {
     return sums.front()->emitError(
         "requires a taylor.recurrences, which says what its orders are; write this sum as one");
   for (auto [region, clause, reason] :
-       {std::tuple{&op.getWeight(), "weight",
-                   "a formula of the score has no orders; write it as orders(a to b) coefficients(..)"},
+       {std::tuple{
+            &op.getWeight(), "weight",
+            "this formula of the score is no polynomial of it; write it as orders(a to b) coefficients(..)"},
         {&op.getScore(), "score",
          "orders are powers of the product itself; use a copy of the specification without the clause"},
         {&op.getVisible(), "visible",
          "orders are measured over all pairs of the mask; use a copy of the specification without the "
          "clause"}})
-    if (!region->empty())
+    if (!region->empty() && !(region == &op.getWeight() && readWeight(op)))
       return op.emitError("unsupported ") << clause << "(..) where orders are told apart: " << reason;
   for (auto [array, name, token] :
        {std::tuple{op.getQuery(), "query", "t"}, {op.getKey(), "key", "u"}, {op.getValue(), "value", "u"}}) {
@@ -120,6 +130,9 @@ FailureOr<DictionaryAttr> describe(SpecOp spec, RecurrencesOp op) {
       return failure();
     facts.append("first", builder.getI64IntegerAttr(series->first));
     facts.append("coefficients", builder.getF64ArrayAttr(series->coefficients));
+  } else if (std::optional<SmallVector<double>> coefficients = readWeight(op)) {
+    facts.append("first", builder.getI64IntegerAttr(0));
+    facts.append("coefficients", builder.getF64ArrayAttr(*coefficients));
   }
   return facts.getDictionary(op.getContext());
 }

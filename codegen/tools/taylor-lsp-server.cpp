@@ -11,6 +11,8 @@
 #include "mlir/Support/LLVM.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "runtime/StandardStreams.h"
+#include "llvm/Support/thread.h"
+#include <optional>
 
 int main(int argc, char **argv) {
   taylor::runtime::openStandardStreams();
@@ -22,5 +24,12 @@ int main(int argc, char **argv) {
   // form.
   registry.addExtension(
       +[](mlir::MLIRContext *context, taylor::TaylorDialect *) { context->printOpOnDiagnostic(false); });
-  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+  // Editors hand over any text, and MLIR's parser calls itself for each level of nesting: what they nest by
+  // accident, some 100,000 levels, must not end the server.
+  constexpr unsigned stackBytes = 512u << 20;
+  bool hasFailed = false;
+  llvm::thread server(std::optional<unsigned>(stackBytes),
+                      [&] { hasFailed = mlir::failed(mlir::MlirLspServerMain(argc, argv, registry)); });
+  server.join();
+  return hasFailed;
 }

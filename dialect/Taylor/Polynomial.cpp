@@ -4,6 +4,7 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 #include <cmath>
@@ -36,7 +37,8 @@ std::optional<Coefficients> multiply(const Coefficients &a, const Coefficients &
 /// Reads scalars as polynomials in x, each once: a scalar may be shared by many others.
 class Reader {
 public:
-  explicit Reader(Value x) : x(x) {}
+  /// `ofFormula`: quotients by numbers and whole powers too, as formulas are written.
+  explicit Reader(Value x, bool ofFormula = false) : x(x), ofFormula(ofFormula) {}
 
   std::optional<Coefficients> read(Value scalar) {
     if (auto it = known.find(scalar); it != known.end())
@@ -54,6 +56,9 @@ private:
     if (matchPattern(scalar, m_Constant(&number)))
       return Coefficients{number.getValueAsDouble()};
     Operation *op = scalar.getDefiningOp();
+    if (ofFormula && isa_and_nonnull<arith::DivFOp, math::PowFOp>(op) &&
+        matchPattern(op->getOperand(1), m_Constant(&number)))
+      return computeByNumber(op, number.getValueAsDouble());
     if (!isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(op))
       return std::nullopt;
     std::optional<Coefficients> a = read(op->getOperand(0));
@@ -69,11 +74,36 @@ private:
     return add(*a, *b, isa<arith::AddFOp>(op) ? 1.0 : -1.0);
   }
 
+  /// A quotient or power of a scalar and a number.
+  std::optional<Coefficients> computeByNumber(Operation *op, double number) {
+    std::optional<Coefficients> base = read(op->getOperand(0));
+    if (!base)
+      return std::nullopt;
+    if (isa<arith::DivFOp>(op)) {
+      if (number == 0.0)
+        return std::nullopt;
+      for (double &coefficient : *base)
+        coefficient /= number;
+      return base;
+    }
+    if (!(number >= 0.0 && number < double(kMaximumTerms)) || number != std::floor(number))
+      return std::nullopt;
+    std::optional<Coefficients> power = Coefficients{1.0};
+    for (int n = 0; power && n < int(number); ++n)
+      power = multiply(*power, *base);
+    return power;
+  }
+
   Value x;
+  bool ofFormula;
   DenseMap<Value, std::optional<Coefficients>> known;
 };
 
 } // namespace
+
+std::optional<SmallVector<double>> Polynomial::coefficientsIn(Value scalar, Value x) {
+  return Reader(x, /*ofFormula=*/true).read(scalar);
+}
 
 std::optional<Polynomial> Polynomial::read(Value scalar) {
   Operation *product = scalar.getDefiningOp();

@@ -13,6 +13,9 @@ struct Polynomial {
   mlir::Value x;
   llvm::SmallVector<double> coefficients;
 
+  /// The coefficients of a formula that is a polynomial in `x`, of any degree up to 255, quotients by numbers
+  /// and whole powers included; none where it is no such polynomial.
+  static std::optional<llvm::SmallVector<double>> coefficientsIn(mlir::Value scalar, mlir::Value x);
   /// Reads a sum or product as a polynomial of degree 2 or more, in the scalar that its last factor is.
   static std::optional<Polynomial> read(mlir::Value scalar);
   Polynomial derivative() const;

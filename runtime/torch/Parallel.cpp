@@ -93,12 +93,13 @@ void member(void *data) {
   }
 }
 
+std::atomic<bool> isThreadWarningGiven{false};
+
 /// Threads beyond the processors wait for each other, at 10 to 150 times the time: not without a word.
 void warnOfThreads(int64_t threads) {
   // With OMP_PROC_BIND this thread may use one processor, the process more: OpenMP counted them before.
   static const int processors = omp_get_num_procs();
-  static std::atomic<bool> isTold{false};
-  if (threads > processors && !isTold.exchange(true))
+  if (threads > processors && !isThreadWarningGiven.exchange(true))
     fprintf(
         stderr,
         "taylor: warning: expected at most %d thread%s, as this process may use %d processor%s, but got %ld: "
@@ -108,6 +109,8 @@ void warnOfThreads(int64_t threads) {
 }
 
 } // namespace
+
+void silenceThreadWarning() { isThreadWarningGiven = true; }
 
 int64_t parallelThreads() {
   if (omp_in_parallel() || c10::ParallelGuard::is_enabled())

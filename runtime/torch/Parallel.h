@@ -9,6 +9,9 @@ namespace taylor {
 /// have come late. Says once on stderr where they are more than the processors.
 int64_t parallelThreads();
 
+/// The program has said itself that there are more threads than processors: nothing more is to be said.
+void silenceThreadWarning();
+
 /// A TaylorParallelFor on torch's intra-op threads.
 void parallelFor(void *context, int64_t tasks, void (*task)(void *, int64_t), void *taskContext);
 

@@ -156,4 +156,11 @@ for name in ("formulas-invalid", "local-invalid"):
         assert all("relatedInformation" not in x for x in found), (part, found)
         count += 1
 assert count > 20, count
+
+# Nesting that no one means: one diagnostic or none, and a server that lives on.
+DEEP = 6000
+assert session.open("file:///deep-regions.mlir", "module {\n" * DEEP + "}\n" * DEEP) == []
+(found,) = session.open("file:///deep-attribute.mlir", "module attributes {x = " + "[" * DEEP + "} {}\n")
+assert found["severity"] == 1, found
+assert session.change(URI, version + 2, GOOD) == []
 session.end()

@@ -106,7 +106,7 @@ taylor.function @lags.forward of @lags("input:q" %q: !q, "input:k" %k: !k, "inpu
 !v = !taylor.array<[b, g, u, e = 5]>
 !o = !taylor.array<[b, h, t, e = 5]>
 taylor.function @mixture.forward of @mixture("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) sources [projection, projection, projection] {
-  // expected-warning @below {{this sum stays over all pairs: a condition on what a query sees beside u <= t and one document; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t}}
+  // expected-warning @below {{this sum stays over pairs: a condition on what a query sees beside u <= t and one document; it needs sums of finitely many powers of one inner product, with factors of the query and of the key, over all keys, those of the query's document or those with u <= t}}
   %o = taylor.pairwise { s = dot(%q, %k) } visible(u <= t, t < u + 8.0) -> rows(exp(s), %v) : !q, !k, !v -> !o
   %n = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> rows(s, %v) : !q, !k, !v -> !o
   taylor.yield "output:o" %o, "output:n" %n : !o, !o

@@ -43,7 +43,7 @@ taylor.spec @pairwise(%q: !q, %k: !k, %v: !v) {
 !v = !taylor.array<[b, g, u, e]>
 
 taylor.spec @weight(%q: !q, %k: !k, %v: !v) {
-  // expected-error @below {{unsupported weight(..) where orders are told apart: a formula of the score has no orders; write it as orders(a to b) coefficients(..)}}
+  // expected-error @below {{unsupported weight(..) where orders are told apart: this formula of the score is no polynomial of it; write it as orders(a to b) coefficients(..)}}
   %o = taylor.recurrences %q, %k, %v weight(softplus(s)) causal : !q, !k, !v
   taylor.yield %o : !taylor.array<[b, h, t, e]>
 }

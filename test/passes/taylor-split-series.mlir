@@ -62,3 +62,12 @@ taylor.spec @decayed(%q: !q, %k: !k, %v: !v, %numerator: !column from projection
   %o = taylor.map %n * 2.0 : !o
   taylor.yield %o : !o
 }
+
+// A weight that is a polynomial of the score has orders, however it is written.
+// CHECK-LABEL: taylor.spec @polynomial_operands
+// CHECK-SAME: series = {coefficients = [1.000000e+00, 5.000000e-01, 0.000000e+00, -2.500000e-01], decay = false, first = 0 : i64, mask = "causal"
+// CHECK-LABEL: taylor.spec @polynomial_rest
+taylor.spec @polynomial(%q: !q, %k: !k, %v: !v) {
+  %n = taylor.recurrences %q, %k, %v weight(1.0 + s / 2.0 - pow(s, 3.0) / 4.0) causal : !q, !k, !v
+  taylor.yield %n : !o
+}

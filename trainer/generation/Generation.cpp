@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/generation/Generation.h"
+#include "runtime/torch/Parallel.h"
 #include "trainer/checkpoint/LoadedModel.h"
 #include "trainer/checkpoint/Safetensors.h"
 #include "trainer/generation/TextStream.h"
@@ -300,8 +301,10 @@ GenerationSpeed generate(const GenerationOptions &options, const GenerationListe
     requireWritable(options.logits, "--logits FILE");
   if (options.threads)
     at::set_num_threads(options.threads);
-  if (std::string warning = warnOfThreads("--threads", options.threads); !warning.empty())
+  if (std::string warning = warnOfThreads("--threads", options.threads); !warning.empty()) {
     listener.warning(warning);
+    silenceThreadWarning();
+  }
   c10::NoGradGuard noGrad;
   nowDoing("loading '" + options.checkpoint + "'", "a smaller model needs less");
   Generator generator(options, listener);

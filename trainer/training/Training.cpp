@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "trainer/training/Training.h"
 #include "runtime/Memory.h"
+#include "runtime/torch/Parallel.h"
 #include "trainer/checkpoint/Checkpoint.h"
 #include "trainer/distributed/GradientReducer.h"
 #include "trainer/distributed/Group.h"
@@ -559,6 +560,8 @@ int train(const Config &config, Existing existing, const Lockstep *lockstep) {
   runtime::keepFreedMemory(); // a step allocates what the last one freed
   if (config.run.threads)
     at::set_num_threads(config.run.threads);
+  if (!warnOfThreads("run.threads", config.run.threads).empty())
+    silenceThreadWarning(); // said with the run
   World world = worldFromEnvironment();
   if (world.isFirst() && world.attempt == 0 && !world.runId.empty())
     forgetClaim(config.run.folder);
