@@ -33,7 +33,7 @@ int64_t batchAxis(const TensorInfo &info) {
 /// The attention with a function `step` of the kind that the compiler chooses; over all keys where it cannot
 /// compile that; or without where it has none.
 Attention compileSteps(AttentionOptions options) {
-  options.forwardOnly = true;
+  options.forwardOnly = !options.spec.ends_with(".so"); // which is compiled already
   for (const char *kind : {"auto", "cache"}) {
     options.decode = kind;
     try {

@@ -261,7 +261,7 @@ TEST_P(PtxMutationEndToEnd, NothingSurvives) {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, PtxMutationEndToEnd,
                          testing::Values(Case{"Softmax64", "softmax", 64, "", false},
-                                         Case{"DecayGates64", "decay-gates", 64, "", false},
+                                         Case{"DecayGates64", "decay-gates", 64, "", true},
                                          Case{"NormL2_128", "softmax-norm-l2", 128, "", true},
                                          Case{"Softmax128", "softmax", 128, "", true},
                                          Case{"Softmax192", "softmax", 192, "", true},

@@ -82,9 +82,12 @@ def check(label, kernel, formula, inputs, dtype, eager_type=None):
 
 def main(full):
     cases = 0
-    for name, (formula, _) in formulas.SPECIFICATIONS.items():
+    for place, (name, (formula, _)) in enumerate(formulas.SPECIFICATIONS.items()):
         spec = str(SOURCE / "examples" / "specs" / f"{name}.mlir")
         for number, shape in enumerate(SHAPES):
+            # Each specification in three of the shapes, and each shape of some specifications; all in the full run.
+            if not full and (number + place) % len(SHAPES) > 2:
+                continue
             sizes = dict(zip("bhgtude", shape))
             for dtype in EPSILON:
                 # Each shape in one type and under one mask; all in the full run.

@@ -12,7 +12,7 @@ import sys
 import time
 
 config, spec, out = sys.argv[1:]
-STEPS = 3000
+STEPS = 1000
 
 
 def command(name):

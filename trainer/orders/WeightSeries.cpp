@@ -15,6 +15,7 @@ taylor::AttentionOptions optionsFor(const std::string &specification, const Mode
   options.headDim = model.headWidth();
   options.valueDim = model.valueWidth();
   options.dtype = at::kDouble;
+  options.forwardOnly = true;
   return options;
 }
 

@@ -210,10 +210,11 @@ def main():
     collection = next(name for name, parts in COLLECTIONS.items() if part == name or part in parts)
     table, strength, full_strength = TABLES[device][collection]
     strength = full_strength if full == "1" else strength
-    # Few problems run in the parallel form here that the tests of the catalogue do not have; they and each number of channels of each specification are for the full run.
+    # In the parallel form few problems run here that the tests of the catalogue do not have, and in chunks pieces are what they are in both; these, and each
+    # number of channels of each specification, are for the full run.
     apart = ()
     if collection == "forms" and full != "1":
-        table = table | {"form": [form for form in table["form"] if form != "parallel"]}
+        table = table | {"form": [form for form in table["form"] if form not in ("parallel", "chunked pieces")]}
         apart = [("spec", name) for name in table if name not in ("spec", "form")]
     possible = allowed_forms if collection == "forms" else allowed
     cases = cover(table, 2, possible, once="spec") if strength == ONCE else few_kernels(table, possible) if strength == KERNELS else cover(table, strength, possible, apart=apart)
