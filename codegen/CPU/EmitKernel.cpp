@@ -153,7 +153,7 @@ void KernelEmitter::store(Value value, Value pointer) {
 }
 
 Value KernelEmitter::splat(Value scalar) {
-  return vector::BroadcastOp::create(b, vectorOf(scalar.getType()), scalar);
+  return b.createOrFold<vector::BroadcastOp>(vectorOf(scalar.getType()), scalar);
 }
 
 Value KernelEmitter::splatScalar(Value value) {

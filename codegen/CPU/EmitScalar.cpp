@@ -90,8 +90,14 @@ Value mlir::tile::cpu::emitVectorOp(ImplicitLocOpBuilder &b, Operation *op, Valu
       return x;
     return from < to ? Value(arith::ExtFOp::create(b, type, x)) : Value(arith::TruncFOp::create(b, type, x));
   }
+  // What is computed of constants is one: the frequencies of a rotation, of places of channels.
   OperationState state(b.getLoc(), op->getName(), operands, {type}, op->getAttrs());
-  return b.create(state)->getResult(0);
+  Operation *created = b.create(state);
+  SmallVector<Value> folded;
+  if (failed(b.tryFold(created, folded)) || folded.empty()) // or changed where it is
+    return created->getResult(0);
+  created->erase();
+  return folded.front();
 }
 
 LogicalResult mlir::tile::cpu::checkScalarOps(KernelOp kernel) {

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -60,9 +61,12 @@ Value KernelEmitter::fetch(Value value, const Point &point, Locals &locals) {
     return locals[value] = splatScalar(op.getValue());
   if (auto op = value.getDefiningOp<PositionOp>()) {
     StringAttr axis = type.getAxes().front().name;
-    Index start = add(Index(scalars.lookup(op.getStart())), point.along(axis));
-    Value first = splat(arith::TruncIOp::create(b, b.getI32Type(), asValue(start)));
-    return locals[value] = axis == point.lane ? Value(arith::AddIOp::create(b, first, iota())) : first;
+    Value begin = scalars.lookup(op.getStart());
+    APInt number;
+    Index start = matchPattern(begin, m_ConstantInt(&number)) ? Index(number.getSExtValue()) : Index(begin);
+    Value first = b.createOrFold<arith::TruncIOp>(b.getI32Type(), asValue(add(start, point.along(axis))));
+    first = splat(first);
+    return locals[value] = axis == point.lane ? b.createOrFold<arith::AddIOp>(first, iota()) : first;
   }
   if (plan.isInline(value)) {
     emitMap(value.getDefiningOp<MapOp>(), point, locals);

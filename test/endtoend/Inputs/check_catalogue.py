@@ -175,7 +175,9 @@ def arguments(case):
     (t, u), (b, h, g), d = case["tokens"], case["heads"], case["d"]
     e = d if case["e"] == "same" else case["e"]
     line = [f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", f"--dtype={case['dtype']}", f"--mask={case['mask']}", f"--scale={case['scale']}", f"--seed={t + d}"]
-    return line + [f"--set={name}={value}" for name, value in settings(case).items()] + FORMS.get(case.get("form"), [])
+    # Of what has states both forms would be compiled, and the parallel one would run: PART forms is about the others.
+    form = case.get("form", "parallel" if case["spec"] in STATES else None)
+    return line + [f"--set={name}={value}" for name, value in settings(case).items()] + FORMS.get(form, [])
 
 
 def check(device, cases, formulas, bin_dir, spec_dir, folder):
@@ -211,10 +213,12 @@ def main():
     table, strength, full_strength = TABLES[device][collection]
     strength = full_strength if full == "1" else strength
     # In the parallel form few problems run here that the tests of the catalogue do not have, and in chunks pieces are what they are in both; these, and each
-    # number of channels of each specification, are for the full run.
+    # number of channels of each specification, are for the full run; so is order 4 in the interpreter.
     apart = ()
     if collection == "forms" and full != "1":
         table = table | {"form": [form for form in table["form"] if form not in ("parallel", "chunked pieces")]}
+        if device == "ptx":
+            table["order"] = ["default", 2]
         apart = [("spec", name) for name in table if name not in ("spec", "form")]
     possible = allowed_forms if collection == "forms" else allowed
     cases = cover(table, 2, possible, once="spec") if strength == ONCE else few_kernels(table, possible) if strength == KERNELS else cover(table, strength, possible, apart=apart)
