@@ -59,6 +59,7 @@ struct CompileOptions {
   /// Which specification of a file with several; empty: the only one.
   std::string spec;
 
+  bool hasBackward() const { return !forwardOnly && form != "recurrent"; }
   int64_t getValueDim() const { return valueDim ? valueDim : headDim; }
   /// One canonical line, the same for options that mean the same: part of an artifact's hash.
   std::string getKey() const;

@@ -91,8 +91,7 @@ std::string Driver::chooseTargets(Emission emission) {
 
 /// What `compile` does, a phase for each stage and each step without one.
 void Driver::planPhases(Emission emission) {
-  bool forwardOnly = options.forwardOnly || options.form == "recurrent";
-  phases = {"sizes and types", forwardOnly ? "forward" : "forward and backward"};
+  phases = {"sizes and types", options.hasBackward() ? "forward and backward" : "forward"};
   phasesBegun = 0;
   if (emission == Emission::Pairwise)
     return;

@@ -191,7 +191,7 @@ LogicalResult Driver::lowerToPairwise() {
   });
   if (!options.decode.empty() && failed(prepareSteps()))
     return failure();
-  bool recurrent = options.form == "recurrent", forwardOnly = recurrent || options.forwardOnly;
+  bool recurrent = options.form == "recurrent";
   options.states |= recurrent;
   std::optional<CarriedStates> states;
   if (options.states)
@@ -202,8 +202,9 @@ LogicalResult Driver::lowerToPairwise() {
                        [&](OpPassManager &manager) { buildSpecializedToPairsPipeline(manager, states); })))
     return failure();
   manifest.addInterface(*module->getOps<SpecOp>().begin(), options.documents ? kDocumentsInput : "");
-  if (failed(runStage(*module, "pairwise",
-                      [&](OpPassManager &manager) { buildPairsToPairwisePipeline(manager, forwardOnly); })))
+  if (failed(runStage(*module, "pairwise", [&](OpPassManager &manager) {
+        buildPairsToPairwisePipeline(manager, /*forwardOnly=*/!options.hasBackward());
+      })))
     return failure();
   manifest.addFunctions(*module, recurrent);
   if (std::string message = checkLimits(manifest, *module); !message.empty())

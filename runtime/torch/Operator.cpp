@@ -184,8 +184,7 @@ public:
       const Manifest &manifest = manifestFor(*program, inputs);
       if (manifest.function("backward") < 0)
         runtime::fail("unsupported gradient of a kernel without a backward, as --forward-only and "
-                      "--form=recurrent make "
-                      "it; call it under torch.no_grad(), or leave that option out");
+                      "--form=recurrent make it; call it under torch.no_grad(), or leave that option out");
       return std::make_pair(manifest.outputs.size(), backwardReads(manifest, Role::Output));
     });
     Tensors results = forwardOperator().call(inputs, spec, options, offset);
@@ -362,20 +361,21 @@ TORCH_LIBRARY_IMPL(taylor, AutocastCUDA, m) {
 Attention::Attention(const AttentionOptions &given) {
   TORCH_CHECK(given.headDim > 0, "taylor: expected a positive head size, but got ", given.headDim);
   TORCH_CHECK(given.valueDim >= 0, "taylor: expected a value size of at least 0, but got ", given.valueDim);
+  auto add = [&](const std::string &words) { options += (options.empty() ? "" : " ") + words; };
   for (const auto &[name, value] : given.parameters)
-    options += (options.empty() ? "--set " : " --set ") + name + "=" + value;
+    add("--set " + name + "=" + value);
   if (!given.form.empty())
-    options += (options.empty() ? "--form=" : " --form=") + given.form;
+    add("--form=" + given.form);
   if (!given.decode.empty())
-    options += (options.empty() ? "--decode=" : " --decode=") + given.decode;
+    add("--decode=" + given.decode);
   if (given.forwardOnly)
-    options += options.empty() ? "--forward-only" : " --forward-only";
+    add("--forward-only");
   if (!given.mask.empty())
-    options += (options.empty() ? "--mask=" : " --mask=") + given.mask;
+    add("--mask=" + given.mask);
   if (given.documents)
-    options += options.empty() ? "--documents" : " --documents";
+    add("--documents");
   if (given.device == TAYLOR_PTX)
-    options += options.empty() ? "--device=ptx" : " --device=ptx";
+    add("--device=ptx");
   checked([&] {
     spec = given.spec.ends_with(".so") ? given.spec : runtime::Specification::read(given.spec).text;
     TaylorDtype dtype = TAYLOR_F32;

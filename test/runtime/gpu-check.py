@@ -2,7 +2,7 @@
 # REQUIRES: compiler, torch
 # UNSUPPORTED: sanitizer
 # SHARDS: 2
-# The programs run on processors and in the interpreter, which reads the text of PTX: machine code of GPUs is not looked at.
+# The programs run on processors and in the interpreter, which reads the text of PTX and no machine code.
 # RUN: env TAYLOR_PTXAS= %python %s %source_dir %bin_dir %lib_dir %t %cc %shard
 """runtime/gpu-check: a folder is packed and its program run here, on the processor; damage is found; every message, whole."""
 import contextlib

@@ -175,7 +175,7 @@ def arguments(case):
     (t, u), (b, h, g), d = case["tokens"], case["heads"], case["d"]
     e = d if case["e"] == "same" else case["e"]
     line = [f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={e}", f"--dtype={case['dtype']}", f"--mask={case['mask']}", f"--scale={case['scale']}", f"--seed={t + d}"]
-    # Of what has states both forms would be compiled, and the parallel one would run: PART forms is about the others.
+    # Of what has states both forms would be compiled, and the parallel one would run: PART forms has the others.
     form = case.get("form", "parallel" if case["spec"] in STATES else None)
     return line + [f"--set={name}={value}" for name, value in settings(case).items()] + FORMS.get(form, [])
 
@@ -212,8 +212,9 @@ def main():
     collection = next(name for name, parts in COLLECTIONS.items() if part == name or part in parts)
     table, strength, full_strength = TABLES[device][collection]
     strength = full_strength if full == "1" else strength
-    # In the parallel form few problems run here that the tests of the catalogue do not have, and in chunks pieces are what they are in both; these, and each
-    # number of channels of each specification, are for the full run; so is order 4 in the interpreter.
+    # In the parallel form few problems run here that the tests of the catalogue do not have, and pieces in chunks are
+    # pieces, and chunks. These are for the full run, with each number of channels of each specification, and with
+    # order 4 in the interpreter.
     apart = ()
     if collection == "forms" and full != "1":
         table = table | {"form": [form for form in table["form"] if form not in ("parallel", "chunked pieces")]}
