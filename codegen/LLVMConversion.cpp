@@ -12,13 +12,13 @@
 
 using namespace mlir;
 
-LogicalResult taylor::lowerStructuredControlFlow(ModuleOp module) {
-  RewritePatternSet patterns(module.getContext());
+LogicalResult taylor::lowerStructuredControlFlow(Operation *root) {
+  RewritePatternSet patterns(root->getContext());
   populateSCFToControlFlowConversionPatterns(patterns);
-  ConversionTarget target(*module.getContext());
+  ConversionTarget target(*root->getContext());
   target.addIllegalDialect<scf::SCFDialect>();
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  return applyPartialConversion(module, target, std::move(patterns));
+  return applyPartialConversion(root, target, std::move(patterns));
 }
 
 void taylor::populateScalarToLLVMPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {

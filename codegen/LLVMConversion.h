@@ -13,8 +13,8 @@ class RewritePatternSet;
 
 namespace taylor {
 
-/// Loops and branches of scf as blocks.
-mlir::LogicalResult lowerStructuredControlFlow(mlir::ModuleOp module);
+/// Loops and branches of scf at or below `root` as blocks.
+mlir::LogicalResult lowerStructuredControlFlow(mlir::Operation *root);
 
 /// Upstream's patterns for blocks, arithmetic, and functions that are instructions.
 void populateScalarToLLVMPatterns(const mlir::LLVMTypeConverter &converter,

@@ -12,6 +12,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,6 +33,7 @@ void taylor::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void taylor::registerAllPasses() {
   mlir::registerTransformsPasses();
+  mlir::registerPass([] { return mlir::createConvertFuncToLLVMPass(); });
   registerTaylorPasses();
   registerPipelines();
   registerLowerToTilePasses();

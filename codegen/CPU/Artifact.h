@@ -29,7 +29,11 @@ std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module, const Target &tar
 /// Assembly text of the LLVM IR.
 LogicalResult emitAssembly(llvm::Module &module, const Target &target, std::string &text, std::string &error);
 
-/// Adds the target's functions and object file, from a module in the LLVM dialect, to an artifact's code.
+/// Object file of the LLVM IR.
+LogicalResult emitHostObject(llvm::Module &module, const Target &target, SmallVectorImpl<char> &bytes,
+                             std::string &error);
+
+/// Adds the target's functions and object files, from a module in the LLVM dialect, to an artifact's code.
 LogicalResult emitObject(ModuleOp module, const Target &target, taylor::ArtifactCode &code);
 
 /// All of the above, for one target: `module` holds tile.program ops named after the artifact's functions

@@ -234,21 +234,27 @@ void KernelEmitter::loadArrays(Value call) {
   llvm::SmallDenseSet<Value> used;
   kernel.walk([&](Operation *op) { used.insert(op->operand_begin(), op->operand_end()); });
   int32_t next = 0;
+  // Bytes are added up where an array of the kernel comes after them, so that kernels of two functions with
+  // the same arrays first are the same code.
+  SmallVector<ArrayType> workspacesBefore;
   Value workspaceOffset;
   for (Operation &op : *cast<ProgramOp>(kernel->getParentOp()).getBlock()) {
     if (isa<KernelOp>(op))
       break;
     Value array = op.getResult(0);
     auto type = cast<ArrayType>(array.getType());
+    int32_t number = isa<TensorOp>(op) ? next++ : 0;
+    if (!used.contains(array)) {
+      if (isa<WorkspaceOp>(op))
+        workspacesBefore.push_back(type);
+      continue;
+    }
     ArrayMemory memory;
     for (const Axis &axis : type.getAxes())
       memory.extents.push_back(axis.extent.isStatic() ? Index(axis.getSize())
                                                       : Index(emitExtent(b, axis.extent, dims)));
     size_t rank = type.getAxes().size();
     if (isa<TensorOp>(op)) {
-      int32_t number = next++;
-      if (!used.contains(array))
-        continue;
       Value at = LLVM::GEPOp::create(b, pointerType, pointerType, data, ArrayRef<LLVM::GEPArg>{number});
       memory.pointer = LLVM::LoadOp::create(b, pointerType, at);
       for (size_t j = 0; j < rank; ++j) {
@@ -261,9 +267,12 @@ void KernelEmitter::loadArrays(Value call) {
         memory.strides.push_back(Index(LLVM::LoadOp::create(b, b.getI64Type(), from)));
       }
     } else {
+      for (ArrayType before : workspacesBefore) {
+        Value bytes = emitWorkspaceBytes(b, before, dims);
+        workspaceOffset = workspaceOffset ? Value(arith::AddIOp::create(b, workspaceOffset, bytes)) : bytes;
+      }
+      workspacesBefore = {type};
       memory.pointer = workspaceOffset ? gep(workspace, b.getI8Type(), Index(workspaceOffset)) : workspace;
-      Value bytes = emitWorkspaceBytes(b, type, dims);
-      workspaceOffset = workspaceOffset ? Value(arith::AddIOp::create(b, workspaceOffset, bytes)) : bytes;
       memory.strides.resize(rank);
       Index stride = 1;
       for (size_t j = rank; j-- > 0;) {

@@ -78,15 +78,15 @@ struct ExpandMathPass : cpu::impl::ExpandMathBase<ExpandMathPass> {
   using ExpandMathBase::ExpandMathBase;
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
+    Operation *root = getOperation();
     std::string error;
     std::optional<cpu::Target> target = cpu::findTarget(targetName, error);
     if (!target) {
-      module.emitError(error);
+      root->emitError(error);
       return signalPassFailure();
     }
     FunctionExpansion expansion{"a CPU", "f32 or f64", {.hasScale = target->hasScale}, expandOnCPU};
-    if (failed(expandFunctions(findFunctions(module), expansion)))
+    if (failed(expandFunctions(findFunctions(root), expansion)))
       signalPassFailure();
   }
 };

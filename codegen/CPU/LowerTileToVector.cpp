@@ -19,8 +19,11 @@ namespace {
 
 class ProgramLowering {
 public:
-  ProgramLowering(ProgramOp program, const Target &target, ImplicitLocOpBuilder &b)
-      : program(program), target(target), b(b), pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
+  /// `emitted`: kernels of all programs so far.
+  ProgramLowering(ProgramOp program, const Target &target, SmallVectorImpl<func::FuncOp> &emitted,
+                  ImplicitLocOpBuilder &b)
+      : program(program), target(target), emitted(emitted), b(b),
+        pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
 
   /// Emits the functions; returns the entry of `taylor.functions`.
   FailureOr<DictionaryAttr> run() {
@@ -55,8 +58,21 @@ private:
     op.setPrivate();
     KernelEmitter(kernel, **plan, target, b).emit(op);
     scratchBytes = std::max(scratchBytes, (*plan)->scratchBytes);
-    kernels.push_back(op);
+    kernels.push_back(shareCode(op));
     return success();
+  }
+
+  /// An earlier kernel with the code of `op`, which is erased, or else `op`. Tables of angles are such:
+  /// forward and backward, and all forms, have them first in their workspace.
+  func::FuncOp shareCode(func::FuncOp op) {
+    for (func::FuncOp earlier : emitted)
+      if (OperationEquivalence::isRegionEquivalentTo(&earlier.getBody(), &op.getBody(),
+                                                     OperationEquivalence::IgnoreLocations)) {
+        op.erase();
+        return earlier;
+      }
+    emitted.push_back(op);
+    return op;
   }
 
   void emitWorkspace() {
@@ -112,6 +128,7 @@ private:
 
   ProgramOp program;
   const Target &target;
+  SmallVectorImpl<func::FuncOp> &emitted;
   ImplicitLocOpBuilder &b;
   Type pointer;
   SmallVector<func::FuncOp> kernels;
@@ -131,10 +148,11 @@ struct LowerTileToVectorPass : cpu::impl::LowerTileToVectorBase<LowerTileToVecto
     }
     ImplicitLocOpBuilder b(module.getLoc(), &getContext());
     SmallVector<Attribute> functions;
+    SmallVector<func::FuncOp> emitted;
     for (ProgramOp program : llvm::make_early_inc_range(module.getOps<ProgramOp>())) {
       b.setInsertionPoint(program);
       b.setLoc(program.getLoc());
-      FailureOr<DictionaryAttr> entry = ProgramLowering(program, *target, b).run();
+      FailureOr<DictionaryAttr> entry = ProgramLowering(program, *target, emitted, b).run();
       if (failed(entry))
         return signalPassFailure();
       functions.push_back(*entry);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/CPU/Passes.h"
 #include "codegen/LLVMConversion.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -33,9 +34,9 @@ struct LowerToLLVMPass : cpu::impl::LowerToLLVMBase<LowerToLLVMPass> {
     RewritePatternSet patterns(context);
     taylor::populateScalarToLLVMPatterns(converter, patterns);
     populateVectorToLLVMConversionPatterns(converter, patterns);
-    populateFuncToLLVMConversionPatterns(converter, patterns);
     LLVMConversionTarget target(*context);
     target.addLegalOp<ModuleOp>();
+    target.addLegalDialect<func::FuncDialect>();
     if (failed(applyFullConversion(getOperation(), target, std::move(patterns))))
       signalPassFailure();
   }
@@ -45,11 +46,15 @@ struct LowerToLLVMPass : cpu::impl::LowerToLLVMBase<LowerToLLVMPass> {
 
 void cpu::buildVectorPipeline(OpPassManager &pm, StringRef target) {
   pm.addPass(createLowerTileToVector({target.str()}));
-  pm.addPass(createExpandMath({target.str()}));
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createExpandMath({target.str()}));
   // Addresses are emitted where they are used, so most of them are said more than once.
-  pm.addPass(createCSEPass());
-  pm.addPass(createLoopInvariantCodeMotionPass());
-  pm.addPass(createCSEPass());
+  functions.addPass(createCSEPass());
+  functions.addPass(createLoopInvariantCodeMotionPass());
+  functions.addPass(createCSEPass());
 }
 
-void cpu::buildLLVMPipeline(OpPassManager &pm) { pm.addPass(createLowerToLLVM()); }
+void cpu::buildLLVMPipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createLowerToLLVM());
+  pm.addPass(createConvertFuncToLLVMPass());
+}

@@ -7,7 +7,8 @@ def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> 
   let summary = "tile programs to loops over vectors and LLVM pointers, with the ABI of runtime/artifact.h";
   let description = [{
     Each `tile.program @forward` becomes the functions of one TaylorFunction: `taylor_forward_run`, `_workspace`, `_blocks`, and one
-    private function per kernel. The module's attribute `taylor.functions` lists name, number of kernels and bytes of scratch.
+    private function per kernel; kernels that come out as the same code share one. The module's attribute `taylor.functions` lists name,
+    number of kernels and bytes of scratch.
 
     ```mlir
     %y = tile.map (%a = %x) : (!tile.tile<[t = 64], f32>) -> !tile.tile<[t = 64], f32> { .. math.exp .. }
@@ -22,7 +23,7 @@ def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> 
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
-def ExpandMath : Pass<"taylor-cpu-expand-math", "::mlir::ModuleOp"> {
+def ExpandMath : Pass<"taylor-cpu-expand-math"> {
   let summary = "elementary functions as polynomials on vectors, f32 and f64, without a library";
   let description = [{
     exp and exp2 in f32: relative error below 2e-7, and 0 below 2^-64, so that sums of weights never meet subnormal
@@ -43,11 +44,13 @@ def ExpandMath : Pass<"taylor-cpu-expand-math", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
-def LowerToLLVM : Pass<"taylor-cpu-lower-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "what taylor-lower-tile-to-vector and taylor-cpu-expand-math leave, to the LLVM dialect";
+def LowerToLLVM : Pass<"taylor-cpu-lower-to-llvm"> {
+  let summary = "what taylor-lower-tile-to-vector and taylor-cpu-expand-math leave in functions, to the LLVM dialect";
   let description = [{
-    Upstream's conversions: scf to cf, then arith, cf, func, math and vector to LLVM. Input: the loops over vectors and LLVM pointers of
-    `taylor-lower-tile-to-vector` after `taylor-cpu-expand-math`. Output: the LLVM dialect alone, ready for translation.
+    Upstream's conversions: scf to cf, then arith, cf, math and vector to LLVM. Input: the loops over vectors and LLVM pointers of
+    `taylor-lower-tile-to-vector` after `taylor-cpu-expand-math`. Output: functions of the LLVM dialect alone. What makes functions, calls and
+    returns of func those of LLVM is upstream's `convert-func-to-llvm`: it needs the whole module, this pass one function, so that several run at
+    the same time.
 
     ```mlir
     scf.for %i = %a to %b step %c { %y = vector.fma %x, %w, %z : vector<16xf32> .. }

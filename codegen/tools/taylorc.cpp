@@ -299,7 +299,7 @@ int main(int argc, char **argv) {
 
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  mlir::MLIRContext context(registry);
   // The place in the text says more than the operation in its generic form.
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;

@@ -1,4 +1,4 @@
-// RUN: taylor-opt %s --taylor-cpu-lower-to-llvm | FileCheck %s
+// RUN: taylor-opt %s --taylor-cpu-lower-to-llvm --convert-func-to-llvm | FileCheck %s
 
 // CHECK-LABEL: llvm.func @sum(
 // CHECK:         llvm.cond_br
