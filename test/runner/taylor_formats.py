@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""lit's formats of tests, with two things more: a test file may be several tests (SHARDS), and each test's processor seconds are written
-down and bounded."""
+"""lit's formats of tests, with three things more: a test file may be several tests (SHARDS), each test's processor seconds are written down
+and bounded, and tests in Python share one interpreter (warm_python.py)."""
+import fcntl
 import json
 import os
 import re
 import resource
+import subprocess
+import time
 
 import lit.formats
 import lit.Test
@@ -45,12 +48,18 @@ def processor_seconds():
 
 def measured(execute, test, lit_config):
     """Runs one test and appends its line to test-times.jsonl of the build folder. A worker of lit runs one test at a time, so what its
-    processes used is what the test used, however busy the machine is."""
+    processes used, and scripts that the warm interpreter ran for it, is what the test used, however busy the machine is."""
+    elsewhere = os.path.join(test.config.taylor_build, f"seconds-{os.getpid()}")
+    test.config.environment["TAYLOR_TEST_SECONDS"] = elsewhere
     before = processor_seconds()
     result = execute(test, lit_config)
     if not isinstance(result, lit.Test.Result):
         result = lit.Test.Result(*result)
     seconds = processor_seconds() - before
+    if os.path.exists(elsewhere):
+        with open(elsewhere) as f:
+            seconds += sum(map(float, f))
+        os.unlink(elsewhere)
     line = json.dumps({"name": test.getFullName(), "code": result.code.name, "seconds": round(seconds, 3)})
     # One write of a short line to a file that is open for appending is not torn.
     with open(os.path.join(test.config.taylor_build, "test-times.jsonl"), "a", encoding="utf-8") as f:
@@ -60,6 +69,38 @@ def measured(execute, test, lit_config):
         return lit.Test.Result(lit.Test.FAIL, f"expected at most {limit} s of a processor, but it took {seconds:.0f} s: make it faster, divide it "
                                f"(SHARDS), or move a part of it under ./test.sh --full (test/README.md)\n{result.output}")
     return result
+
+
+def write_warm_python(path, python):
+    """A program at `path` that is warm_python.py as a client. Returns what a RUN line calls."""
+    client = os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm_python.py")
+    # Linux reads 256 bytes of such a line.
+    if len(python) > 240 or " " in python:
+        return python
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    temporary = f"{path}-{os.getpid()}"
+    with open(temporary, "w") as f:
+        f.write(f"#!{python} -IS\nwith open({client!r}) as f:\n    text = f.read()\nexec(compile(text, {client!r}, 'exec'))\n")
+    os.chmod(temporary, 0o755)
+    os.replace(temporary, path)
+    return path
+
+
+def start_warm_python(folder, owner, python, environment):
+    """The server of warm_python.py, once in a run of lit: its process `owner` names the folder. Returns when it listens; it imports what it
+    imports while the first script waits."""
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.exists(os.path.join(folder, "log")):
+            return
+        with open(os.path.join(folder, "log"), "w") as log:
+            client = os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm_python.py")
+            subprocess.Popen([python, client, "--serve", folder, str(owner), "numpy", "torch"], env=environment, stdin=subprocess.DEVNULL,
+                             stdout=log, stderr=log, start_new_session=True)
+        deadline = time.monotonic() + 20
+        while not os.path.exists(os.path.join(folder, "socket")) and time.monotonic() < deadline:
+            time.sleep(0.01)
 
 
 class ShellTest(lit.formats.ShTest):
@@ -73,6 +114,11 @@ class ShellTest(lit.formats.ShTest):
                 yield ShardTest(suite, (*path_in_suite[:-1], f"{name}.{shard}of{shards}"), config)
 
     def run(self, test, lit_config):
+        warm = getattr(test.config, "taylor_warm_python", None)
+        if warm:
+            with open(test.getSourcePath(), encoding="utf-8", errors="replace") as f:
+                if "%python" in f.read():
+                    start_warm_python(*warm, test.config.environment)
         more = [("%shard", getattr(test, "shard", "0/1"))]
         return lit.TestRunner.executeShTest(test, lit_config, self.execute_external, more)
 

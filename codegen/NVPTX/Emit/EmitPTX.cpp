@@ -52,6 +52,9 @@ static constexpr StringLiteral kSinking = "instcombine-code-sinking";
 /// Loads that other loads or stores make needless: kernels have none, and to look for them in code without
 /// loops takes half of the time. Not required of LLVM: without this switch the code is the same.
 static constexpr StringLiteral kLoadElimination = "enable-gvn-memdep";
+/// A load of four numbers that are used one by one would become four loads, and late in the code generator
+/// one again: the same code, after a third more of the time. Not required, likewise.
+static constexpr StringLiteral kNoVectorCombine = "disable-vector-combine";
 
 /// A message that names the first switch that this LLVM does not have; without it the code would be another.
 static std::string checkSwitches() {
@@ -104,7 +107,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, graphs, modules);
-  taylor::LLVMSwitch noSinking(kSinking, false);
+  taylor::LLVMSwitch noSinking(kSinking, false), wholeLoads(kNoVectorCombine, true);
   passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The same with the instructions of GPUs, whose classes take longer to parse than all the rest.
+#include "cmake/PrecompiledCode.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
