@@ -192,3 +192,8 @@ def peak(path):
 small, large = peak(root / "small.jsonl"), peak(root / "large.jsonl")
 print(f"peak {small:.0f} MB, {large:.0f} MB")
 assert large < small + 15, (small, large)
+# A long record takes a few times its own size: 8 MB of one letter, in which no place to cut is found, took 0.9 GB.
+(root / "long.jsonl").write_text(lines(["a" * 8_000_000, *texts]))
+long = peak(root / "long.jsonl")
+print(f"a record of 8 MB: peak {long:.0f} MB")
+assert long < small + 350, (small, long)
