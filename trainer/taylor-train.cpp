@@ -103,6 +103,18 @@ void refuseOptionsOfAnotherCommand(const CLI::App &app) {
              ": its own options come behind it (taylor-train ", command->get_name(), " --help)");
 }
 
+// Of options that are none, those that a setting has the name of.
+void nameSettings(const std::vector<std::string> &options) {
+  for (const std::string &option : options)
+    if (std::vector<std::string> keys = settingsLike(option); option.starts_with("--") && !keys.empty()) {
+      std::string named;
+      for (const std::string &key : keys)
+        named += (named.empty() ? "--set " : " or --set ") + key + "=VALUE";
+      std::fprintf(stderr, "%s is a setting: pass %s (taylor-train --help-settings)\n", option.c_str(),
+                   named.c_str());
+    }
+}
+
 int trainAs(const Arguments &arguments, char **argv) {
   std::vector<std::string> overrides = arguments.overrides;
   for (auto [key, value] : {std::pair{"attention.specification=", arguments.attention},
@@ -151,7 +163,10 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) ? 1 : 0;
+    int status = app.exit(error) ? 1 : 0;
+    if (dynamic_cast<const CLI::ExtrasError *>(&error))
+      nameSettings(app.remaining(/*recurse=*/true));
+    return status;
   }
 
   return runGuarded([&] {

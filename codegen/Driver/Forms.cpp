@@ -167,8 +167,8 @@ static std::string checkLimits(const Manifest &manifest, ModuleOp module) {
     if (size_t count = function.getBody().getNumArguments() + yield.getNumOperands();
         count > TAYLOR_MAX_TENSORS)
       return llvm::formatv(
-          "unsupported {0} of {1} arrays (what it reads and writes): kernels take at most {2}; join "
-          "inputs of one shape along a further axis",
+          "unsupported {0} of {1} arrays (inputs, results, and what the backward needs of each sum): "
+          "kernels take at most {2}; join inputs of one shape along a further axis, or write fewer sums",
           function.getSymName().rsplit('.').second, count, TAYLOR_MAX_TENSORS);
   }
   return "";

@@ -155,3 +155,25 @@ llvm::LogicalResult taylor::checkText(StringRef text, StringRef fileName, mlir::
   return mlir::emitError(mlir::FileLineColLoc::get(&context, fileName, fault->line, fault->column),
                          fault->message);
 }
+
+void taylor::quoteShortly(llvm::SourceMgr &sources) {
+  constexpr size_t kColumns = 200, kBefore = 80;
+  sources.setDiagHandler([](const llvm::SMDiagnostic &message, void *) {
+    StringRef line = message.getLineContents();
+    if (line.size() <= kColumns)
+      return message.print(nullptr, llvm::errs());
+    size_t column = std::max(message.getColumnNo(), 0);
+    size_t begin = std::min(column > kBefore ? column - kBefore : 0, line.size() - kColumns);
+    std::string quoted = (begin ? "..." : "") + line.substr(begin, kColumns).str();
+    if (begin + kColumns < line.size())
+      quoted += "...";
+    // Not by another SMDiagnostic: the column in its head is that of its arrow.
+    StringRef kind = message.getKind() == llvm::SourceMgr::DK_Error     ? "error"
+                     : message.getKind() == llvm::SourceMgr::DK_Warning ? "warning"
+                                                                        : "note";
+    llvm::errs() << message.getFilename() << ":" << message.getLineNo() << ":" << column + 1 << ": " << kind
+                 << ": " << message.getMessage() << "\n"
+                 << quoted << "\n";
+    llvm::errs().indent(unsigned(column - begin + (begin ? 3 : 0))) << "^\n";
+  });
+}

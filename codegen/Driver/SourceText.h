@@ -7,6 +7,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/SourceMgr.h"
 #include <optional>
 #include <string>
 
@@ -23,6 +24,10 @@ std::optional<TextFault> findDeepNesting(llvm::StringRef text);
 /// What a text of a user has: deep nesting, a mark of byte order, comments after '#', a closing brace too
 /// many, a number that begins with its point.
 std::optional<TextFault> findTextFault(llvm::StringRef text);
+
+/// Messages of `sources` then quote at most 200 columns of a line, those around the place: a text in one line
+/// would fill the terminal.
+void quoteShortly(llvm::SourceMgr &sources);
 
 /// Reports what `findTextFault` finds as an error of the context.
 llvm::LogicalResult checkText(llvm::StringRef text, llvm::StringRef fileName, mlir::MLIRContext &context);

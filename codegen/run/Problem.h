@@ -4,6 +4,7 @@
 #ifndef TAYLOR_CODEGEN_RUN_PROBLEM_H
 #define TAYLOR_CODEGEN_RUN_PROBLEM_H
 
+#include "codegen/Driver/SourceText.h"
 #include "codegen/run/Options.h"
 #include "dialect/Reference/Evaluator.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -47,7 +48,7 @@ mlir::LogicalResult fail(llvm::Error error);
 
 /// A module with its text, which errors found while evaluating quote.
 struct ModuleFile {
-  explicit ModuleFile(mlir::MLIRContext *context) : diagnostics(sources, context) {}
+  explicit ModuleFile(mlir::MLIRContext *context) : diagnostics(sources, context) { quoteShortly(sources); }
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics;
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -5,6 +5,7 @@
 #include "codegen/Driver/Driver.h"
 #include "codegen/Driver/Output.h"
 #include "codegen/Driver/Progress.h"
+#include "codegen/Driver/SourceText.h"
 #include "codegen/Driver/Version.h"
 #include "codegen/RegisterAll.h"
 
@@ -304,6 +305,7 @@ int main(int argc, char **argv) {
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer((*file)->getMemBufferRef()), llvm::SMLoc());
+  quoteShortly(sources);
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());
 
   Driver driver(context, options);

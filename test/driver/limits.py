@@ -57,8 +57,8 @@ line = HEAD.count("\n") + 1
 # The backward reads q, k, v, the output, its cotangent and two saved arrays, and writes 3 + n gradients.
 for count in (118, 119):
     arrays = 10 + count
-    expected = "" if arrays <= 128 else (f"{line}:1: error: unsupported backward of {arrays} arrays (what it reads and writes): kernels take "
-                                         "at most 128; join inputs of one shape along a further axis")
+    expected = "" if arrays <= 128 else (f"{line}:1: error: unsupported backward of {arrays} arrays (inputs, results, and what the backward needs "
+                                         "of each sum): kernels take at most 128; join inputs of one shape along a further axis, or write fewer sums")
     message = compile(f"gates{count}", gates(count))
     assert message == expected, (count, message)
 for count in (8, 9):

@@ -137,7 +137,7 @@ assert train(keep=0).returncode == 0
 last = max(i for i, call in enumerate(log.read_text().splitlines(), 1) if " write " in call and "model.safetensors" in call)
 shutil.rmtree(run)
 result = train(at=last, kind="full", keep=0)
-assert result.returncode == 1 and f"'{run}/checkpoints/step-000004' is whole, and --resume goes on from there, with --set checkpoint.keep=1 in less room\n" in result.stderr, result.stderr
+assert result.returncode == 1 and f"'{run}/checkpoints/step-000004' is whole, and --resume goes on from there, with --set checkpoint.keep=1 in less room; on a full disk remove '{run}/checkpoints/step-000002' first\n" in result.stderr, result.stderr
 assert check_checkpoints() == 2
 assert train("--resume").returncode == 0
 check_end()

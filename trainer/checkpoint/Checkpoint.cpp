@@ -280,8 +280,11 @@ fs::path saveCheckpoint(const fs::path &folder, const Checkpoint &checkpoint, co
     std::optional<fs::path> before = newestCheckpoint(folder);
     if (!before)
       throw;
-    fail(error.what(), "; '", before->string(), "' is whole, and --resume goes on from there",
-         checkpoints(folder).size() > 1 ? ", with --set checkpoint.keep=1 in less room" : "");
+    std::string inLessRoom;
+    if (std::map<int64_t, fs::path> all = checkpoints(folder); all.size() > 1)
+      inLessRoom = text(", with --set checkpoint.keep=1 in less room; on a full disk remove '",
+                        all.begin()->second.string(), "' first");
+    fail(error.what(), "; '", before->string(), "' is whole, and --resume goes on from there", inLessRoom);
   }
   removeOldCheckpoints(folder, keep, warn);
   return folder / name;

@@ -272,6 +272,23 @@ std::string describeSettings() {
   return out;
 }
 
+std::vector<std::string> settingsLike(const std::string &option) {
+  std::string name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+  name.resize(std::min(name.find('='), name.size()));
+  std::replace(name.begin(), name.end(), '-', '_');
+  std::string singular = name.ends_with("s") ? name.substr(0, name.size() - 1) : name;
+  std::vector<std::string> keys;
+  if (singular.size() < 3)
+    return keys;
+  Config config;
+  for (const Setting &setting : config.settings().entries) {
+    std::string last = setting.key.substr(setting.key.rfind('.') + 1);
+    if (last == name || last.starts_with(singular))
+      keys.push_back(setting.key);
+  }
+  return keys;
+}
+
 std::string formatExactly(double value) {
   char buffer[32];
   return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
