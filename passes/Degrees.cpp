@@ -71,9 +71,9 @@ static bool variesWithKey(PairwiseOp op, Value scalar) {
   });
 }
 
-SmallVector<Exponent> taylor::findExponents(FunctionOp function) {
+SmallVector<Exponent> taylor::findExponents(Block &block) {
   SmallVector<Exponent> exponents;
-  function.walk([&](PairwiseOp op) {
+  for (PairwiseOp op : block.getOps<PairwiseOp>()) {
     for (auto exp : op.getWeight().getOps<math::ExpOp>()) {
       if (!variesWithKey(op, exp.getOperand()))
         continue;
@@ -89,7 +89,7 @@ SmallVector<Exponent> taylor::findExponents(FunctionOp function) {
       }
       known->sites.push_back({op, exp});
     }
-  });
+  }
   return exponents;
 }
 
@@ -138,31 +138,82 @@ static bool addsAll(PairwiseOp op, const llvm::SmallDenseSet<Value> &exponential
 // Degrees
 //===----------------------------------------------------------------------===//
 
-DegreeAnalysis::DegreeAnalysis(FunctionOp function) : exponents(findExponents(function)), function(function) {
-  DenseMap<Operation *, unsigned> leaders; // an operation has one running maximum
+/// Whether a scalar depends on inner products only where they are above a number, or only where they are
+/// below one: through max(x, C), min(x, C), or the same by a choice.
+static bool isHeld(PairwiseOp op, Value scalar) {
+  if (!readsProduct(op, scalar))
+    return true;
+  auto isNumber = [](Value bound) { return matchPattern(bound, m_Constant()); };
+  Operation *from = scalar.getDefiningOp();
+  if (!from)
+    return false;
+  if (isa<arith::MaximumFOp, arith::MinimumFOp>(from) && llvm::any_of(from->getOperands(), isNumber))
+    return true;
+  if (auto choice = dyn_cast<arith::SelectOp>(from)) {
+    // select(x < C, C, x)
+    auto compare = choice.getCondition().getDefiningOp<arith::CmpFOp>();
+    auto isChosen = [&](Value side) {
+      return llvm::any_of(ValueRange{choice.getTrueValue(), choice.getFalseValue()}, [&](Value chosen) {
+        llvm::SmallDenseSet<std::pair<Value, Value>> same;
+        return computesTheSame(op, side, op, chosen, same);
+      });
+    };
+    if (compare && llvm::any_of(compare->getOperands(), isNumber) &&
+        llvm::all_of(compare->getOperands(), isChosen))
+      return true;
+  }
+  ValueRange read = from->getOperands();
+  return llvm::all_of(isa<arith::SelectOp>(from) ? read.drop_front() : read,
+                      [&](Value operand) { return isHeld(op, operand); });
+}
+
+void DegreeAnalysis::giveUpConflicts() {
+  llvm::SmallDenseSet<Operation *> providers;
   llvm::MapVector<Operation *, llvm::SmallDenseSet<Value>> exponentials;
+  for (auto [k, exponent] : llvm::enumerate(exponents)) {
+    providers.insert(exponent.provider);
+    for (auto [op, exp] : exponent.sites)
+      exponentials[op].insert(exp.getResult());
+  }
+  auto exponentOfResult = [&](Value exp) -> Exponent & {
+    return exponents[exponentOf.lookup(exp.getDefiningOp())];
+  };
+  auto conflict = [&](PairwiseOp op, const llvm::SmallDenseSet<Value> &some) {
+    llvm::SmallDenseSet<unsigned> numbers, ofProviders;
+    for (Value exp : some) {
+      numbers.insert(exponentOf.lookup(exp.getDefiningOp()));
+      ofProviders.insert(exponentOfResult(exp).leader);
+    }
+    return numbers.size() > 1 && providers.contains(op) && (ofProviders.size() > 1 || !addsAll(op, some));
+  };
+  for (auto &[pairs, some] : exponentials) {
+    auto op = cast<PairwiseOp>(pairs);
+    if (!conflict(op, some))
+      continue;
+    // What is held at a number needs a maximum less than what is not.
+    llvm::SmallDenseSet<Value> free;
+    for (Value exp : some)
+      if (!readsProduct(op, exp) || !isHeld(op, exp.getDefiningOp()->getOperand(0)))
+        free.insert(exp);
+    bool areHeldApart = !free.empty() && free.size() < some.size() && !conflict(op, free);
+    for (Value exp : some) {
+      if (!areHeldApart)
+        giveUp(exponentOfResult(exp).leader);
+      else if (!free.contains(exp))
+        exponentOfResult(exp).enabled = false;
+    }
+  }
+}
+
+DegreeAnalysis::DegreeAnalysis(Block &block) : exponents(findExponents(block)), block(block) {
+  DenseMap<Operation *, unsigned> leaders; // an operation has one running maximum
   for (auto [k, exponent] : llvm::enumerate(exponents)) {
     exponent.leader = leaders.try_emplace(exponent.provider, k).first->second;
     exponent.enabled = !exponent.provider.hasMaximum();
-    for (auto [op, exp] : exponent.sites) {
+    for (auto [op, exp] : exponent.sites)
       exponentOf[exp] = k;
-      exponentials[op].insert(exp.getResult());
-    }
   }
-  // Of several exponents, which to subtract is not ours to choose, but for the largest of what one operation
-  // adds up.
-  for (auto &[op, some] : exponentials) {
-    llvm::SmallDenseSet<unsigned> numbers, ofProviders;
-    for (Value exp : some) {
-      unsigned number = exponentOf.lookup(exp.getDefiningOp());
-      numbers.insert(number);
-      ofProviders.insert(exponents[number].leader);
-    }
-    bool isProvider = leaders.contains(op);
-    if (numbers.size() > 1 && isProvider && (ofProviders.size() > 1 || !addsAll(cast<PairwiseOp>(op), some)))
-      for (unsigned leader : ofProviders)
-        giveUp(leader);
-  }
+  giveUpConflicts();
   // Each round that fails gives up or joins an exponent, so this ends.
   while (!run())
     ;
@@ -439,5 +490,5 @@ bool DegreeAnalysis::run() {
   logarithms.clear();
   for (Exponent &exponent : exponents)
     exponent.floored = false;
-  return llvm::all_of(function.getBody().front(), [&](Operation &op) { return visitArrayOp(op); });
+  return llvm::all_of(block, [&](Operation &op) { return visitArrayOp(op); });
 }

@@ -40,13 +40,14 @@ struct Exponent {
   bool floored = false;
 };
 
-/// The exponentials of a function that differ from key to key of a row, each its own leader.
-llvm::SmallVector<Exponent> findExponents(FunctionOp function);
+/// The exponentials of a function or specification that differ from key to key of a row, each its own leader.
+llvm::SmallVector<Exponent> findExponents(mlir::Block &block);
 
 class DegreeAnalysis {
 public:
-  /// Finds the exponentials of a function and its degrees, giving up exponents until what is left cancels.
-  explicit DegreeAnalysis(FunctionOp function);
+  /// Finds the exponentials of a function or specification and its degrees, giving up exponents until what is
+  /// left cancels.
+  explicit DegreeAnalysis(mlir::Block &block);
 
   /// A factor to put on an operand, of an operation in a region or of one over arrays: exp(sum of by.p[k]
   /// m_k), all p <= 0. On a logarithm's result it is a summand instead.
@@ -63,6 +64,8 @@ public:
   unsigned leaderOf(unsigned exponent) const;
 
 private:
+  /// Of several exponents of one operation, those that may have no maximum stay as they are written.
+  void giveUpConflicts();
   /// Those whose maximum `leader` is stay as they are written.
   void giveUp(unsigned leader);
   /// One pass over the function; false if exponents were given up or joined and the pass must start over.
@@ -90,7 +93,7 @@ private:
   Degree lookup(mlir::Value value) const;
   Degree add(const Degree &a, const Degree &b, double sign = 1.0) const;
 
-  FunctionOp function;
+  mlir::Block &block;
   llvm::DenseMap<mlir::Operation *, unsigned> exponentOf;
   llvm::DenseMap<mlir::Value, Degree> degrees;
 };

@@ -48,6 +48,7 @@ void taylor::buildSpecializedToPairwisePipeline(OpPassManager &manager) {
 }
 
 void taylor::buildPairsToPairwisePipeline(OpPassManager &manager, bool forwardOnly) {
+  manager.addPass(createFactorExponentialsPass());
   manager.addPass(createMergeExponentsPass());
   cleanUp(manager);
   manager.addPass(createDeriveBackwardPass({forwardOnly}));

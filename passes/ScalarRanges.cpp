@@ -128,6 +128,10 @@ private:
           if (compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
               compare.getRhs() == select.getFalseValue())
             other.high = std::min(other.high, of(compare.getLhs()).high);
+          // select(y < c, z, y): y where it is not below c.
+          if (compare && compare.getPredicate() == arith::CmpFPredicate::OLT &&
+              compare.getLhs() == select.getFalseValue())
+            other.low = std::max(other.low, of(compare.getRhs()).low);
           if (compare && compare.getPredicate() == arith::CmpFPredicate::OLE &&
               compare.getLhs() == select.getFalseValue())
             other.low = std::max(other.low, of(compare.getRhs()).low);
@@ -228,6 +232,10 @@ public:
 
   /// Of what a weight region yields.
   Range ofWeight(PairwiseOp op, int64_t yielded) {
+    return ofScalar(op, op.getWeight().front().getTerminator()->getOperand(yielded));
+  }
+
+  Range ofScalar(PairwiseOp op, Value scalar) {
     Block &weight = op.getWeight().front();
     auto argument = [&](BlockArgument given) -> Range {
       Value array = op.getArrayOf(given);
@@ -238,7 +246,7 @@ public:
       maximum = weight.getArguments().back();
       below = op.getMaximum().front().getTerminator()->getOperand(0);
     }
-    return Ranges(argument, maximum, below).of(weight.getTerminator()->getOperand(yielded));
+    return Ranges(argument, maximum, below).of(scalar);
   }
 
 private:
@@ -312,3 +320,4 @@ bool taylor::isFiniteOfZeros(Value array, function_ref<bool(Value)> isZero) {
 }
 
 Range taylor::rangeOfWeight(PairwiseOp op, int64_t yielded) { return ArrayRanges().ofWeight(op, yielded); }
+Range taylor::rangeOfScalar(PairwiseOp op, Value scalar) { return ArrayRanges().ofScalar(op, scalar); }

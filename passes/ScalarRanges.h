@@ -26,6 +26,8 @@ Range rangeOfArray(mlir::Value array);
 
 /// Of scalar number `yielded` of the weight region. exp(x - m) with the running maximum m of x is at most 1.
 Range rangeOfWeight(PairwiseOp op, int64_t yielded);
+/// Of any scalar of the weight region.
+Range rangeOfScalar(PairwiseOp op, mlir::Value scalar);
 
 /// Whether the formula of a map or reduction, and its derivative, are finite numbers wherever its arrays hold
 /// such that are not huge: nothing is divided by what may be 0, or has a root, power or logarithm that may be

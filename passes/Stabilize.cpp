@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Taylor/ArrayBuilder.h"
+#include "passes/ChosenExponentials.h"
 #include "passes/Degrees.h"
+#include "passes/ExponentGroups.h"
 #include "passes/PairwiseRewrite.h"
 #include "passes/Passes.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/IntEqClasses.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -18,68 +19,6 @@ namespace taylor {
 } // namespace taylor
 
 namespace {
-
-/// Divides an operation: output i goes into that of group[i], counted from 0.
-void divide(PairwiseOp op, ArrayRef<unsigned> group) {
-  OpBuilder builder(op);
-  for (unsigned part : llvm::seq_inclusive(0u, *llvm::max_element(group))) {
-    SmallVector<bool> keep = llvm::map_to_vector(group, [&](unsigned of) { return of == part; });
-    auto next = clonePairwise(builder, op, keep).getResults().begin();
-    for (auto [kept, result] : llvm::zip_equal(keep, op.getResults()))
-      if (kept)
-        result.replaceAllUsesWith(*next++);
-  }
-  op.erase();
-}
-
-/// Outputs that do not contain an exponential, such as a count, leave the operation that gets the maximum.
-void splitOutputs(PairwiseOp op) {
-  Block &weight = op.getWeight().front();
-  llvm::SmallDenseSet<Value> exponential;
-  for (Operation &scalar : weight.without_terminator())
-    if (isa<math::ExpOp>(scalar) ||
-        llvm::any_of(scalar.getOperands(), [&](Value x) { return exponential.contains(x); }))
-      exponential.insert(scalar.getResult(0));
-  SmallVector<unsigned> group;
-  bool hasExponential = false; // a maximum has no operation for itself
-  for (unsigned i = 0; i < op.getNumResults(); ++i) {
-    PairSumAttr sum = op.getSum(i);
-    bool isMaximum = sum.getKind() == PairOutput::Maximum;
-    bool isExponential =
-        !isMaximum && exponential.contains(weight.getTerminator()->getOperand(sum.getYielded()));
-    hasExponential |= isExponential;
-    group.push_back(isMaximum || isExponential ? 0 : 1);
-  }
-  if (hasExponential && llvm::is_contained(group, 1))
-    divide(op, group);
-}
-
-/// Sums into rows that have no exponential in common get an operation each: each has its own maximum.
-void separateExponents(PairwiseOp op, const DenseMap<Operation *, unsigned> &exponentOf) {
-  bool isOfRows = llvm::all_of(op.getSums().getAsRange<PairSumAttr>(),
-                               [](PairSumAttr sum) { return sum.getKind() == PairOutput::Rows; });
-  if (!isOfRows || op.hasMaximum())
-    return;
-  llvm::IntEqClasses classes(op.getNumResults()); // of sums
-  DenseMap<unsigned, unsigned> firstWith;         // the first sum with an exponent
-  std::optional<unsigned> firstWithout;
-  for (unsigned i = 0; i < op.getNumResults(); ++i) {
-    bool hasExponent = false;
-    for (Value part :
-         collectScalars(op.getWeight().front().getTerminator()->getOperand(op.getSum(i).getYielded())))
-      if (auto known = exponentOf.find(part.getDefiningOp()); known != exponentOf.end()) {
-        classes.join(i, firstWith.try_emplace(known->second, i).first->second);
-        hasExponent = true;
-      }
-    if (!hasExponent) {
-      firstWithout = firstWithout.value_or(i);
-      classes.join(i, *firstWithout);
-    }
-  }
-  classes.compress();
-  if (classes.getNumClasses() > 1)
-    divide(op, llvm::map_to_vector(llvm::seq(op.getNumResults()), [&](unsigned i) { return classes[i]; }));
-}
 
 /// expm1(x) of an inner product is exp(x) - 1 where nothing cancels: that exponential can be shifted. Below,
 /// it is bounded, as it may be from above already (elu).
@@ -135,6 +74,7 @@ private:
   void shareMaxima();
   void shiftSites();
   void applyFactors();
+  void simplifyChosenSites();
   void scaleArray(OpOperand &operand, const Degree &by);
   /// m of a leader as a scalar in the region that holds `scalar`.
   Value maximumIn(Operation *scalar, unsigned leader);
@@ -341,6 +281,18 @@ void Shift::applyFactors() {
   }
 }
 
+void Shift::simplifyChosenSites() {
+  for (auto [k, exponent] : llvm::enumerate(analysis.exponents)) {
+    unsigned leader = analysis.leaderOf(k), sharers = 0;
+    for (auto [other, of] : llvm::enumerate(analysis.exponents))
+      sharers += of.enabled && analysis.leaderOf(other) == leader;
+    if (exponent.enabled && sharers == 1 && !analysis.exponents[leader].floored)
+      for (auto [op, exp] : exponent.sites)
+        if (isChosenExponential(exp))
+          simplifyChosen(exp);
+  }
+}
+
 unsigned Shift::run() {
   addMaxima();
   // Operands that take factors are in regions, which moved but are the same, or of operations that none of
@@ -348,6 +300,7 @@ unsigned Shift::run() {
   // (lowersArrays).
   shiftSites();
   applyFactors();
+  simplifyChosenSites();
   shareMaxima();
   // A shared maximum comes after all its providers; what used the first one's sums must follow it.
   sortTopologically(&function.getBody().front());
@@ -363,14 +316,8 @@ class Stabilize : public ::taylor::impl::StabilizePassBase<Stabilize> {
 void Stabilize::runOnOperation() {
   SmallVector<PairwiseOp> pairwise(getOperation().getBody().getOps<PairwiseOp>());
   llvm::for_each(pairwise, exposeExponentials);
-  llvm::for_each(pairwise, splitOutputs);
-  DenseMap<Operation *, unsigned> exponentOf;
-  for (auto [k, exponent] : llvm::enumerate(findExponents(getOperation())))
-    for (auto [op, exp] : exponent.sites)
-      exponentOf[exp] = k;
-  for (PairwiseOp op : llvm::to_vector(getOperation().getBody().getOps<PairwiseOp>()))
-    separateExponents(op, exponentOf);
-  DegreeAnalysis analysis(getOperation());
+  groupExponents(getOperation().getBody().front());
+  DegreeAnalysis analysis(getOperation().getBody().front());
   unsigned shifted = Shift(getOperation(), analysis).run();
   numShifted += shifted;
   numKept += analysis.exponents.size() - shifted;

@@ -4,7 +4,7 @@
 # RUN: %python %s %t %shard %full
 """Every function of formulas at zeros, infinities, NaN and the edges of its domain: values of the reference, of a processor's kernels in f32, f64 and bf16, for vectors of
 two lengths, and of PTX are PyTorch's. A NaN is swallowed by nothing that PyTorch hands it on through, forward and backward: relu, elu, clamps, maxima, reductions, sums over keys.
-Weights that fall like exponentials are right at scores of -45 and -80."""
+Weights that fall like exponentials are right at every score, over their own mass."""
 import math
 import pathlib
 import sys
@@ -125,58 +125,104 @@ def rows():
                 assert np.isnan(dq[0, 0, row]).any(), (name, form, arguments, "the gradient of the row is finite")
 
 
-# Weights that fall like exponentials and have no maximum taken out, over their mass: the formula of s, the same in PyTorch.
+# Weights that fall like exponentials, over their mass: the formula of s, and its logarithm.
+def log_softplus(s):
+    return torch.where(s < -37.0, s, torch.log(torch.logaddexp(s.clamp(min=-37.0), torch.zeros_like(s))))
+
+
+log_sigmoid = torch.nn.functional.logsigmoid
 WEIGHTS = {
-    "softplus(s)": lambda s: torch.log1p(torch.exp(s)), "sigmoid(s)": torch.sigmoid, "exp(s) / (1.0 + exp(s))": torch.sigmoid,
-    "log1p(exp(s))": lambda s: torch.log1p(torch.exp(s)), "exp(s)": lambda s: torch.exp(s - s.amax(-1, keepdim=True)),
+    "softplus(s)": log_softplus, "sigmoid(s)": log_sigmoid, "exp(s) / (1.0 + exp(s))": log_sigmoid, "log1p(exp(s))": log_softplus, "exp(s)": lambda s: s,
+    "log(1.0 + exp(s))": log_softplus, "1.0 / (1.0 + exp(-s))": log_sigmoid, "sigmoid(-s)": lambda s: log_sigmoid(-s), "3.0 * sigmoid(2.0 * s)": lambda s: log_sigmoid(2.0 * s),
+    "pow(softplus(s), 2.0)": lambda s: 2.0 * log_softplus(s), "sigmoid(s) * sigmoid(s) + 0.25 * sigmoid(s)": lambda s: log_sigmoid(s) + torch.log(torch.sigmoid(s) + 0.25),
 }
 FEATURES = "  %n, %z = taylor.recurrences [numerator, mass] %f, %k, %v orders(1 to 1) causal : !q, !k, !v\n  %o = taylor.map %n / %z : !o, !row\n  taylor.yield %o : !o\n}\n"
 
 
-def weights():
-    """Rows of which every score is near -45, or near -80."""
+def features():
+    """Features of a difference, exp(2 score - score), of which every score is near -45, or near -80."""
     T, d = 20, 16
     generator = np.random.default_rng(0)
     k = np.zeros((1, 1, T, d))
     k[0, 0, :, 0] = 1 + 0.002 * np.arange(T)
     v = generator.standard_normal((1, 1, T, d))
-    mask = torch.ones(T, T).tril().bool()
-    devices = (["--device=cpu"], ["--device=cpu", "--target=x86-64-v3"], ["--device=ptx"])
-    scores = (-45.0, -78.0)
-    for number, (text, function) in enumerate([*WEIGHTS.items(), ("features", None)]):
-        spec = folder / f"weights{number}.mlir"
-        body = f"  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v weight({text}) scale(rsqrt(size(d))) causal : !q, !k, !v\n" + SUMS[SUMS.index("  %o") :]
-        if function is None:  # features of a difference: exp(2 score - score)
-            body = "  %r = taylor.reduce sum over(d) %q * 0.03125 : !q\n  %f = taylor.map exp(%q - %r) : !q, !row\n" + FEATURES
-        spec.write_text(f"{HEADER}taylor.spec @f(%q: !q, %k: !k, %v: !v) {{\n{body}")
-        cases, right = [], []
-        for score in scores:
-            q = np.zeros((1, 1, T, d))
-            q[..., 0] = 4 * score
-            if function is None:
-                q[:] = 2 * score
-            for name, x in (("q", q), ("k", k), ("v", v)):
-                np.save(folder / f"{name}{score}.npy", x.astype(np.float32))
-            x, y, w = (torch.from_numpy(a.astype(np.float32).astype(np.float64)).requires_grad_() for a in (q, k, v))
-            if function is None:
-                weight = torch.exp(x - x.sum(-1, keepdim=True) / 32) @ y.transpose(-1, -2)
-            else:
-                weight = function(x @ y.transpose(-1, -2) / 4)
-            weight = weight * mask
-            o = weight @ w / weight.sum(-1, keepdim=True)
-            o.sum().backward()
-            files = [f"--input={name}={folder}/{name}{score}.npy" for name in "qkv"]
-            for arguments in devices:
-                cases.append([*arguments, f"--shape=b=1,h=1,t={T},d={d},e={d}", *files, f"--cotangent=o={folder}/ones.npy"])
-                right.append((score, o.detach(), w.grad))
-        for arguments, got, (score, o, dv) in zip(cases, run(spec, cases, ["o"], ["v"]), right):
-            for what, a, b in (("o", got["o"], o), ("dv", got["dv"], dv)):
-                assert torch.isfinite(a).all() and (a - b).norm() <= 1e-4 * b.norm(), (text, score, arguments, what, float((a - b).norm()), float(b.norm()))
+    spec = folder / "features.mlir"
+    spec.write_text(f"{HEADER}taylor.spec @f(%q: !q, %k: !k, %v: !v) {{\n  %r = taylor.reduce sum over(d) %q * 0.03125 : !q\n"
+                    f"  %f = taylor.map exp(%q - %r) : !q, !row\n{FEATURES}")
+    np.save(folder / "ones.npy", np.ones((1, 1, T, d)))
+    cases, right = [], []
+    for score in (-45.0, -78.0):
+        q = np.full((1, 1, T, d), 2 * score)
+        for name, x in (("q", q), ("k", k), ("v", v)):
+            np.save(folder / f"{name}{score}.npy", x.astype(np.float32))
+        x, y, w = (torch.from_numpy(a.astype(np.float32).astype(np.float64)).requires_grad_() for a in (q, k, v))
+        weight = (torch.exp(x - x.sum(-1, keepdim=True) / 32) @ y.transpose(-1, -2)).tril()
+        o = weight @ w / weight.sum(-1, keepdim=True)
+        o.sum().backward()
+        files = [f"--input={name}={folder}/{name}{score}.npy" for name in "qkv"]
+        for arguments in (["--device=cpu"], ["--device=cpu", "--target=x86-64-v3"], ["--device=ptx"]):
+            cases.append([*arguments, f"--shape=b=1,h=1,t={T},d={d},e={d}", *files, f"--cotangent=o={folder}/ones.npy"])
+            right.append((score, o.detach(), w.grad))
+    for arguments, got, (score, o, dv) in zip(cases, run(spec, cases, ["o"], ["v"]), right):
+        for what, a, b in (("o", got["o"], o), ("dv", got["dv"], dv)):
+            assert torch.isfinite(a).all() and (a - b).norm() <= 1e-4 * b.norm(), (score, arguments, what, float((a - b).norm()), float(b.norm()))
 
 
-np.save(folder / "ones.npy", np.ones((1, 1, 20, 16)))
+# Of rows: all scores near one of these, but for one key whose scores are a fiftieth of them, and one with a twentieth of the other sign.
+SCORES = (-45.0, -80.0, -100.0, -1000.0, -16.5, -14.0, -17.5, -3.0, 0.5, -9.0, -11.0, 60.0)
+# Types, with the largest error of a result as a share of it.
+TYPES = {"f64": (torch.float64, 1e-9), "f32": (torch.float32, 1e-4), "bf16": (torch.bfloat16, 1.5e-2), "f16": (torch.float16, 1e-2)}
+
+
+def weights():
+    """Each weight over its mass is a softmax of its logarithm, rows without keys are 0: outputs and all gradients."""
+    T, d = 48, 16
+    generator = np.random.default_rng(0)
+    q, k = np.zeros((2, 1, 1, T, d))
+    q[..., 0] = [4 * SCORES[t % len(SCORES)] for t in range(T)]
+    k[..., 0] = 1 + 0.002 * np.arange(T)
+    k[0, 0, 23, 0], k[0, 0, 37, 0] = 0.02, -0.05
+    q[..., 1], k[..., 1] = 1.0, generator.standard_normal(T)
+    v, cotangent = generator.standard_normal((2, 1, 1, T, d))
+    for number, (text, logarithm) in enumerate(WEIGHTS.items()):
+        side = -1.0 if text == "sigmoid(-s)" else 1.0
+        for shift, clause in ((0, "causal"), (-1, "bidirectional visible(u < t)")):  # the first row of the second sees no key
+            if shift and number and not full:
+                continue
+            spec = folder / f"weights{number}{shift}.mlir"
+            spec.write_text(f"{HEADER}taylor.spec @f(%q: !q, %k: !k, %v: !v) {{\n  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v weight({text}) "
+                            f"scale(rsqrt(size(d))) {clause} : !q, !k, !v\n" + SUMS[SUMS.index("  %o") :])
+            # Softplus everywhere, but for products of f16, where its weights may pass the largest number; of the others every other one in each place, without --full.
+            places = [("f64", "cpu"), ("f32", "cpu"), ("f32", "ptx"), ("bf16", "cpu"), ("bf16", "ptx"), ("f16", "cpu")] + [("f16", "ptx")] * (text == "sigmoid(s)")
+            if number > 1 and not full:
+                places = [("f32", "cpu"), ("f64", "cpu")] if number % 2 else [("f32", "ptx")]
+            cases, right = [], []
+            for dtype, device in places:
+                real, tolerance = TYPES[dtype]
+                arrays = [torch.from_numpy(a).to(real).double() for a in (side * q, k, v, cotangent)]
+                names = [folder / f"{name}{dtype}{side}.npy" for name in ("q", "k", "v", "do")]
+                for name, array in zip(names, arrays):
+                    np.save(name, array.numpy())
+                x, y, w = (a.clone().requires_grad_() for a in arrays[:3])
+                logits = logarithm(x @ y.transpose(-1, -2) / 4)
+                seen = torch.ones(T, T).tril(shift).bool()
+                empty = ~seen.any(-1, keepdim=True)
+                p = torch.softmax(logits.masked_fill(~seen & ~empty, -inf), -1).masked_fill(empty, 0.0)
+                o = p @ w
+                o.backward(arrays[3])
+                cases.append([f"--device={device}", f"--dtype={dtype}", f"--shape=b=1,h=1,t={T},d={d},e={d}", f"--cotangent=o={names[3]}",
+                              *(f"--input={name}={file}" for name, file in zip("qkv", names))])
+                right.append((tolerance, {"o": o.detach(), "dq": x.grad, "dk": y.grad, "dv": w.grad}))
+            for arguments, got, (tolerance, wanted) in zip(cases, run(spec, cases, ["o"], ["q", "k", "v"]), right):
+                for what, b in wanted.items():
+                    error = float((got[what] - b).norm() / b.norm())
+                    assert error <= tolerance, (text, clause, arguments, what, error)
+                rows = (got["o"] - wanted["o"]).norm(dim=-1) <= 2.0 * tolerance * wanted["o"].norm(dim=-1)
+                assert rows.all(), (text, clause, arguments, "rows", rows.logical_not().nonzero().tolist())
+
+
 torch.set_num_threads(1)
 shard, shards = map(int, sys.argv[2].split("/"))
-for part in (values, rows, weights)[shard::shards]:
+for part in (values, rows, features, weights)[shard::shards]:
     part()
 print("as PyTorch")

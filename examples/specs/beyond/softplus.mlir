@@ -1,7 +1,7 @@
 // Softplus in the place of exp: weights grow linearly with large scores.
 //
 //   s[t,u] = <q[t], k[u]> / sqrt(d), after RoPE        w = log(1 + e^s)        o = N / Z
-// Right where a row has a score above -80; where all are below -87, e^s is no normal number of f32, and o is 0 / 0.
+// Right at every score: where those of a row are all far below 0, it is softmax, and is computed as such.
 //
 // Source: Gao and Spratling, Softplus Attention with Re-weighting (without its factor of the length).
 !q = !taylor.array<[b, h, t, d]>
