@@ -289,8 +289,8 @@ SmallVector<Value> StateRewrite::buildSteps(llvm::MapVector<int64_t, Value> &wit
   }
   types.append(summed.types);
   auto steps = StepStatesOp::create(builder, loc, types, side.reader, keepOwn(side.summed, summedOwn),
-                                    summed.values, begin, keep, summed.mass, reads, first, last,
-                                    builder.getArrayAttr(weights), block);
+                                    summed.values, begin, keep, /*documents=*/keep && sums.documents,
+                                    summed.mass, reads, first, last, builder.getArrayAttr(weights), block);
   for (auto [piece, row] : llvm::zip(pieces, steps.getRows()))
     addRead(piece, row, within);
   fillEmptySums(within);

@@ -185,15 +185,15 @@ void passStates(Array &state, StringRef reader, const ChunkNumbers &chunks, cons
   });
 }
 
-/// What a token leaves of a state.
-void keepState(Array &state, const Array &keep, int64_t token) {
+/// What a token leaves of a state; of another document's, nothing, whatever it holds.
+void keepState(Array &state, const Array &keep, int64_t token, bool ofDocuments) {
   Shape batch = state.shape.without({"f", channelOf(state.shape)});
   Walk atKeep(keep.shape.without({"u"}), batch);
   int64_t count = state.shape.sizeOf("f") * state.shape.sizeOf(channelOf(state.shape)), first = 0;
   forEachPoint(batch, [&](ArrayRef<int64_t> point) {
     Real kept = keep.values[atKeep(point) * keep.shape.sizeOf("u") + token];
     for (int64_t i = 0; i < count; ++i)
-      state.values[first + i] *= kept;
+      state.values[first + i] = ofDocuments && kept == 0 ? 0 : state.values[first + i] * kept;
     first += count;
   });
 }
@@ -370,7 +370,7 @@ FailureOr<Evaluated> taylor::reference::evaluateStepStates(StepStatesOp op, Arra
     };
     if (op.getKeep())
       for (Array &state : states)
-        keepState(state, *operands.back().array, token);
+        keepState(state, *operands.back().array, token, op.getDocuments());
     forEachPoint(keysOfOne, [&](ArrayRef<int64_t> batch) {
       SmallVector<int64_t> point = at(batch, keys);
       std::vector<Real> x = readVector(*operands[1].array, keys.shape, point);

@@ -233,6 +233,8 @@ LogicalResult StepStatesOp::verify() {
       return emitOpError("expected to begin from an array of the state's axes, ")
              << type << ", but got " << getInitial()[number].getType();
   }
+  if (getDocuments() && !getKeep())
+    return emitOpError("expected what is kept of other documents' states, keep(..), next to 'documents'");
   if (Value keep = getKeep()) {
     ArrayType type = typeOf(keep);
     if (tokenOf(type) != "u" || !channelOf(type).empty())

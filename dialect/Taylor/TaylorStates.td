@@ -153,7 +153,7 @@ def Taylor_StepStatesOp : Taylor_StateOp<"step_states", [AttrSizedOperandSegment
         y_r[t, e]    = sum over f of weight_r(f) phi(q[t])[f] H_j[t][f, e]          j = reads[r]
 
     (paper, equation 3, without what is equal in its states), with features and weight_r = weights[r] as in `taylor.read_states`, and r what a decay
-    `keep(%r)`, over u, leaves of the states, or 1. Results are
+    `keep(%r)`, over u, leaves of the states, or 1. With `documents`, r = 0 says that another document was before, and nothing is left, also of an infinity or of what is no number. Results are
     the rows y and the states behind the last token. Work and memory of a token do not depend on how many were before. There is no derivative: the forms
     that have one read states at the edges of chunks.
 
@@ -163,11 +163,11 @@ def Taylor_StepStatesOp : Taylor_StateOp<"step_states", [AttrSizedOperandSegment
     ```
   }];
   let arguments = (ins Taylor_ArrayType:$readers, Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$values, Variadic<Taylor_ArrayType>:$initial,
-                       Optional<Taylor_ArrayType>:$keep, UnitAttr:$mass, DenseI64ArrayAttr:$reads, I64Attr:$first, I64Attr:$last, ArrayAttr:$weights,
+                       Optional<Taylor_ArrayType>:$keep, UnitAttr:$documents, UnitAttr:$mass, DenseI64ArrayAttr:$reads, I64Attr:$first, I64Attr:$last, ArrayAttr:$weights,
                        DefaultValuedAttr<I64Attr, "1">:$block);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let assemblyFormat = [{
-    $readers `with` $vectors (`,` $values^)? (`mass` $mass^)? `from` $initial (`keep` `(` $keep^ `)`)? `reads` $reads `orders` `(` $first `to` $last `)` `weights` $weights
+    $readers `with` $vectors (`,` $values^)? (`mass` $mass^)? `from` $initial (`keep` `(` $keep^ `)`)? (`documents` $documents^)? `reads` $reads `orders` `(` $first `to` $last `)` `weights` $weights
     (`block` `(` $block^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{

@@ -120,8 +120,18 @@ SmallVector<Value> StateEmitter::loadPanels(ValueRange memory, const Frame &fram
 SmallVector<Value> StateEmitter::loadBefore(Step &step, Value start) {
   SmallVector<Value> panels = loadPanels(step.before, step.frame, start);
   if (step.kept)
-    for (Value &panel : panels)
-      panel = multiply(step.kept, panel);
+    for (Value &panel : panels) {
+      Value product = multiply(step.kept, panel);
+      panel = !step.op.getDocuments()
+                  ? product
+                  : emitter.map(
+                        {step.kept, product}, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+                          Value zero = buildNumber(inner, where, s[0].getType(), 0.0);
+                          Value isOwn =
+                              arith::CmpFOp::create(inner, where, arith::CmpFPredicate::UNE, s[0], zero);
+                          return buildOrZero(inner, where, isOwn, s[1]);
+                        });
+    }
   return panels;
 }
 

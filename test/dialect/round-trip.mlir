@@ -234,6 +234,8 @@ taylor.function @chunks.forward of @chunks("input:q" %q: !qs, "input:k" %k: !ks,
             : (!qs, !ks, !vs, !taylor.array<[b, g, f = 15, e = 5]>, !taylor.array<[b, g, f = 15]>) -> (!os, !row, !os, !taylor.array<[b, g, f = 15, e = 5]>, !taylor.array<[b, g, f = 15]>)
   // CHECK: taylor.step_states %q with %k mass from %{{.*}} reads [] orders(1 to 2) weights [] block(4) :
   %w1 = taylor.step_states %q with %k mass from %w reads [] orders(1 to 2) weights [] block(4) : (!qs, !ks, !taylor.array<[b, g, f = 20]>) -> !taylor.array<[b, g, f = 20]>
+  // CHECK: taylor.step_states %q with %k mass from %{{.*}} keep(%decay) documents reads [] orders(1 to 2) weights [] block(4) :
+  %w3 = taylor.step_states %q with %k mass from %w keep(%decay) documents reads [] orders(1 to 2) weights [] block(4) : (!qs, !ks, !taylor.array<[b, g, f = 20]>, !taylor.array<[b, g, u]>) -> !taylor.array<[b, g, f = 20]>
   // CHECK: taylor.step_states %q with %k mass from %{{.*}} keep(%decay) reads [] orders(1 to 2) weights [] block(4) :
   %w2 = taylor.step_states %q with %k mass from %w keep(%decay) reads [] orders(1 to 2) weights [] block(4) : (!qs, !ks, !taylor.array<[b, g, f = 20]>, !taylor.array<[b, g, u]>) -> !taylor.array<[b, g, f = 20]>
   taylor.yield "output:o" %y, "saved:c" %c, "saved:dq" %dq, "saved:dx" %dx : !os, !row, !qs, !qs

@@ -518,6 +518,18 @@ func.func @kept_of_queries(%q: !q, %k: !k, %v: !v, %x: !H, %r: !taylor.array<[b,
 !k = !taylor.array<[b, g, u, d = 4]>
 !v = !taylor.array<[b, g, u, e = 5]>
 !H = !taylor.array<[b, g, f = 5, e = 5]>
+func.func @documents_alone(%q: !q, %k: !k, %v: !v, %x: !H) {
+  // expected-error @below {{'taylor.step_states' op expected what is kept of other documents' states, keep(..), next to 'documents'}}
+  %0 = taylor.step_states %q with %k, %v from %x documents reads [] orders(0 to 1) weights [] : (!q, !k, !v, !H) -> !H
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!k = !taylor.array<[b, g, u, d = 4]>
+!v = !taylor.array<[b, g, u, e = 5]>
+!H = !taylor.array<[b, g, f = 5, e = 5]>
 func.func @kept_of_heads(%q: !q, %k: !k, %v: !v, %x: !H, %r: !taylor.array<[b, h, u]>) {
   // expected-error @below {{'taylor.step_states' op expected states with the axis 'h' of their decay, but got '!taylor.array<[b, g, f = 5, e = 5]>'}}
   %0 = taylor.step_states %q with %k, %v from %x keep(%r) reads [] orders(0 to 1) weights [] : (!q, !k, !v, !H, !taylor.array<[b, h, u]>) -> !H

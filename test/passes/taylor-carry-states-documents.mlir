@@ -27,7 +27,7 @@
 // STEPS-LABEL: taylor.spec @sums
 // STEPS: %[[PLACES:.*]] = taylor.map u + %initial.position
 // STEPS: %[[KEEP:.*]] = taylor.map select(%{{.*}} < %[[PLACES]], 1.0, 0.0)
-// STEPS: taylor.step_states {{.*}} keep(%[[KEEP]])
+// STEPS: taylor.step_states {{.*}} keep(%[[KEEP]]) documents reads
 taylor.spec @sums(%q: !q, %k: !k, %v: !v, %gate: !column from projection) {
   %s = taylor.scan sum over(u) %gate : !column
   %sv = taylor.map %s * %v : !column, !v
