@@ -8,7 +8,7 @@ if(TAYLOR_PRECOMPILE)
 endif()
 
 # taylor_use_precompiled(TARGET): at the end of the configuration, by what it links. A folder whose targets take another header
-# than most that link the same sets TAYLOR_PRECOMPILED to its name.
+# than most that link the same sets TAYLOR_PRECOMPILED to its name, or to "none".
 function(taylor_use_precompiled target)
   set_property(GLOBAL APPEND PROPERTY TAYLOR_PRECOMPILED_TARGETS ${target})
   set_property(GLOBAL PROPERTY TAYLOR_PRECOMPILED_${target} "${TAYLOR_PRECOMPILED}")

@@ -4,18 +4,13 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/PairwiseRewrite.h"
 
 using namespace mlir;
 using namespace taylor;
 
 namespace {
-
-std::optional<double> numberOf(Value scalar) {
-  FloatAttr number;
-  return matchPattern(scalar, m_Constant(&number)) ? std::optional(number.getValueAsDouble()) : std::nullopt;
-}
 
 bool isArithmetic(Operation *op) {
   return isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
@@ -44,17 +39,30 @@ public:
   }
 
   Value build(OpBuilder &builder, Value scalar, bool side) {
+    DenseMap<Value, Value> known; // scalars that several read are written once
+    return build(builder, scalar, side, known);
+  }
+
+private:
+  Value build(OpBuilder &builder, Value scalar, bool side, DenseMap<Value, Value> &known) {
+    if (auto it = known.find(scalar); it != known.end())
+      return it->second;
+    Value built = rebuild(builder, scalar, side, known);
+    return known[scalar] = built;
+  }
+
+  Value rebuild(OpBuilder &builder, Value scalar, bool side, DenseMap<Value, Value> &known) {
     Operation *op = scalar.getDefiningOp();
     Location loc = scalar.getLoc();
     if (op == exp)
       return side ? scalar : buildNumber(builder, loc, scalar.getType(), 1.0);
     if (isChoice(op))
-      return build(builder, op->getOperand(side ? 1 : 2), side);
+      return build(builder, op->getOperand(side ? 1 : 2), side, known);
     if (!isArithmetic(op) || op->getResult(0).getType().isInteger())
       return scalar;
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(build(builder, operand, side));
+      operands.push_back(build(builder, operand, side, known));
     if (llvm::equal(operands, op->getOperands()))
       return scalar;
     bool isProduct = isa<arith::MulFOp>(op), isSum = isa<arith::AddFOp>(op);
@@ -67,7 +75,6 @@ public:
     return copy->getResult(0);
   }
 
-private:
   bool isChoice(Operation *op) const {
     auto choice = dyn_cast_or_null<arith::SelectOp>(op);
     return choice && choice.getCondition() == condition;

@@ -138,34 +138,53 @@ static bool addsAll(PairwiseOp op, const llvm::SmallDenseSet<Value> &exponential
 // Degrees
 //===----------------------------------------------------------------------===//
 
-/// Whether a scalar depends on inner products only where they are above a number, or only where they are
-/// below one: through max(x, C), min(x, C), or the same by a choice.
-static bool isHeld(PairwiseOp op, Value scalar) {
-  if (!readsProduct(op, scalar))
-    return true;
-  auto isNumber = [](Value bound) { return matchPattern(bound, m_Constant()); };
-  Operation *from = scalar.getDefiningOp();
-  if (!from)
-    return false;
-  if (isa<arith::MaximumFOp, arith::MinimumFOp>(from) && llvm::any_of(from->getOperands(), isNumber))
-    return true;
-  if (auto choice = dyn_cast<arith::SelectOp>(from)) {
-    // select(x < C, C, x)
-    auto compare = choice.getCondition().getDefiningOp<arith::CmpFOp>();
-    auto isChosen = [&](Value side) {
-      return llvm::any_of(ValueRange{choice.getTrueValue(), choice.getFalseValue()}, [&](Value chosen) {
-        llvm::SmallDenseSet<std::pair<Value, Value>> same;
-        return computesTheSame(op, side, op, chosen, same);
-      });
-    };
-    if (compare && llvm::any_of(compare->getOperands(), isNumber) &&
-        llvm::all_of(compare->getOperands(), isChosen))
-      return true;
+namespace {
+/// Scalars of a weight that depend on inner products only where these are above a number, or only where they
+/// are below one: through max(x, C), min(x, C), or the same by a choice.
+class HeldScalars {
+public:
+  explicit HeldScalars(PairwiseOp op) : op(op) {}
+
+  bool contain(Value scalar) {
+    if (auto it = known.find(scalar); it != known.end())
+      return it->second;
+    bool isHeld = compute(scalar);
+    return known[scalar] = isHeld;
   }
-  ValueRange read = from->getOperands();
-  return llvm::all_of(isa<arith::SelectOp>(from) ? read.drop_front() : read,
-                      [&](Value operand) { return isHeld(op, operand); });
-}
+
+private:
+  bool compute(Value scalar) {
+    if (auto argument = dyn_cast<BlockArgument>(scalar))
+      return int64_t(argument.getArgNumber()) >= op.getNumProducts();
+    Operation *from = scalar.getDefiningOp();
+    if (isa<arith::MaximumFOp, arith::MinimumFOp>(from) && llvm::any_of(from->getOperands(), isNumber))
+      return true;
+    auto choice = dyn_cast<arith::SelectOp>(from);
+    if (choice && isExtremum(choice))
+      return true;
+    ValueRange read = from->getOperands();
+    return llvm::all_of(choice ? read.drop_front() : read, [&](Value operand) { return contain(operand); });
+  }
+
+  static bool isNumber(Value scalar) { return numberOf(scalar).has_value(); }
+
+  /// select(x < C, C, x), or the like.
+  bool isExtremum(arith::SelectOp choice) const {
+    auto compare = choice.getCondition().getDefiningOp<arith::CmpFOp>();
+    return compare && llvm::any_of(compare->getOperands(), isNumber) &&
+           llvm::all_of(compare->getOperands(), [&](Value side) {
+             return llvm::any_of(ValueRange{choice.getTrueValue(), choice.getFalseValue()},
+                                 [&](Value chosen) {
+                                   llvm::SmallDenseSet<std::pair<Value, Value>> same;
+                                   return computesTheSame(op, side, op, chosen, same);
+                                 });
+           });
+  }
+
+  PairwiseOp op;
+  DenseMap<Value, bool> known;
+};
+} // namespace
 
 void DegreeAnalysis::giveUpConflicts() {
   llvm::SmallDenseSet<Operation *> providers;
@@ -191,9 +210,10 @@ void DegreeAnalysis::giveUpConflicts() {
     if (!conflict(op, some))
       continue;
     // What is held at a number needs a maximum less than what is not.
+    HeldScalars held(op);
     llvm::SmallDenseSet<Value> free;
     for (Value exp : some)
-      if (!readsProduct(op, exp) || !isHeld(op, exp.getDefiningOp()->getOperand(0)))
+      if (!readsProduct(op, exp) || !held.contain(exp.getDefiningOp()->getOperand(0)))
         free.insert(exp);
     bool areHeldApart = !free.empty() && free.size() < some.size() && !conflict(op, free);
     for (Value exp : some) {

@@ -86,17 +86,29 @@ Value findReadVariable(Value scalar, Value x) {
   }
 }
 
-/// Whether a scalar is read by formulas that fall as a whole, and by nothing else.
-bool isPart(OpOperand &use, Tails &tails) {
-  Operation *user = use.getOwner();
-  if (isa<YieldOp>(user) || !tails.of(user->getResult(0)))
-    return false;
-  return falls(tails.of(user->getResult(0))) ||
-         llvm::all_of(user->getResult(0).getUses(), [&](OpOperand &next) { return isPart(next, tails); });
-}
+/// What a reader of a scalar is to formulas that fall as a whole.
+class Parts {
+public:
+  explicit Parts(Tails &tails) : tails(tails) {}
+
+  /// Whether it is read by such formulas, and by nothing else, or is one.
+  bool contain(Operation *reader) {
+    if (auto it = known.find(reader); it != known.end())
+      return it->second;
+    bool isPart = !isa<YieldOp>(reader) && tails.of(reader->getResult(0)) &&
+                  (falls(tails.of(reader->getResult(0))) ||
+                   llvm::all_of(reader->getUsers(), [&](Operation *next) { return contain(next); }));
+    return known[reader] = isPart;
+  }
+
+private:
+  Tails &tails;
+  DenseMap<Operation *, bool> known;
+};
 
 /// A candidate that falls for small x (`below`) or large x only, and is no exponential itself.
-std::optional<Candidate> findCandidate(Value scalar, Value x, Tails &below, Tails &above) {
+std::optional<Candidate> findCandidate(Value scalar, Value x, Tails &below, Tails &above, Parts &partsBelow,
+                                       Parts &partsAbove) {
   bool fallsBelow = falls(below.of(scalar));
   if (fallsBelow == falls(above.of(scalar)))
     return std::nullopt;
@@ -106,7 +118,7 @@ std::optional<Candidate> findCandidate(Value scalar, Value x, Tails &below, Tail
   Candidate candidate;
   candidate.scalar = scalar;
   for (OpOperand &use : scalar.getUses())
-    if (!isPart(use, tails))
+    if (!(fallsBelow ? partsBelow : partsAbove).contain(use.getOwner()))
       candidate.uses.push_back(&use);
   if (candidate.uses.empty())
     return std::nullopt;
@@ -125,8 +137,10 @@ SmallVector<Candidate> findCandidates(SpecOp spec) {
     Precision precision(spec, pairs);
     for (Value x : findVariables(pairs)) {
       Tails below(x, 1.0), above(x, -1.0);
+      Parts partsBelow(below), partsAbove(above);
       for (Operation &op : pairs.getWeight().front().without_terminator()) {
-        std::optional<Candidate> candidate = findCandidate(op.getResult(0), x, below, above);
+        std::optional<Candidate> candidate =
+            findCandidate(op.getResult(0), x, below, above, partsBelow, partsAbove);
         std::optional<double> edge = candidate ? findEdge(candidate->tail, precision) : std::nullopt;
         if (!edge)
           continue;
@@ -202,8 +216,7 @@ SmallVector<math::ExpOp> factorAll(ArrayRef<Candidate> candidates, const llvm::B
 }
 
 /// Which candidates have, in a copy of the specification, exponentials that take a maximum: as they are
-/// written
-/// (`isFactored` of none), or those that their factors are.
+/// written (`isFactored` is null), or those that their factors are.
 llvm::BitVector findShifted(SpecOp spec, unsigned count, const llvm::BitVector *isFactored) {
   OwningOpRef<SpecOp> copy = cast<SpecOp>(spec->clone());
   Block &block = copy->getBody().front();

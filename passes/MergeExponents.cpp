@@ -20,11 +20,6 @@ namespace taylor {
 
 namespace {
 
-std::optional<double> numberOf(Value scalar) {
-  FloatAttr number;
-  return matchPattern(scalar, m_Constant(&number)) ? std::optional(number.getValueAsDouble()) : std::nullopt;
-}
-
 /// An exponential of an inner product, whose largest exponent is subtracted later. What tokens know alone is
 /// a factor of states.
 math::ExpOp exponentialOf(Value scalar) {

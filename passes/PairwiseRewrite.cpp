@@ -172,6 +172,11 @@ Value taylor::arrayOf(BlockArgument argument) {
   return isa<SpecOp, FunctionOp>(op) ? Value() : op->getOperand(argument.getArgNumber()); // arrays come first
 }
 
+std::optional<double> taylor::numberOf(Value scalar) {
+  FloatAttr number;
+  return matchPattern(scalar, m_Constant(&number)) ? std::optional(number.getValueAsDouble()) : std::nullopt;
+}
+
 bool taylor::readsProduct(PairwiseOp op, Value scalar) {
   return llvm::any_of(collectScalars(scalar), [&](Value part) {
     auto argument = dyn_cast<BlockArgument>(part);

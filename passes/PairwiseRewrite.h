@@ -34,6 +34,9 @@ mlir::Value arrayOf(mlir::BlockArgument argument);
 /// Whether a scalar of the weight region depends on an inner product.
 bool readsProduct(PairwiseOp op, mlir::Value scalar);
 
+/// The number that a scalar is, where it is a constant.
+std::optional<double> numberOf(mlir::Value scalar);
+
 /// The axes of a row of `op`: those of its operands without u and channels, g as h.
 ArrayType rowType(PairwiseOp op);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/Tails.h"
+#include "passes/PairwiseRewrite.h"
 
 #include "dialect/Taylor/TaylorDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,11 +11,6 @@
 
 using namespace mlir;
 using namespace taylor;
-
-static std::optional<double> numberOf(Value scalar) {
-  FloatAttr number;
-  return matchPattern(scalar, m_Constant(&number)) ? std::optional(number.getValueAsDouble()) : std::nullopt;
-}
 
 /// The operand of a sum, difference, product or quotient with a number that is not the number; for a
 /// quotient, the first one only.
@@ -79,7 +75,7 @@ static std::optional<Tail> power(const Tail &a, double exponent) {
   return Tail{std::pow(a.c, exponent), a.p * exponent, a.k * std::fabs(exponent), a.q};
 }
 
-/// f(v) = v (1 + O(v)) / 2 of what vanishes, as log(1 + v) is.
+/// f(v) = v (1 + r), |r| at most |v| / 2, of what vanishes, as log(1 + v) is.
 static std::optional<Tail> nearIdentity(const std::optional<Tail> &v) {
   if (!v || !(v->p > 0.0))
     return std::nullopt;

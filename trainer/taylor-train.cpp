@@ -103,7 +103,7 @@ void refuseOptionsOfAnotherCommand(const CLI::App &app) {
              ": its own options come behind it (taylor-train ", command->get_name(), " --help)");
 }
 
-// Of options that are none, those that a setting has the name of.
+// For each unknown option, the settings with a like name. Other commands than training take no --set.
 void nameSettings(const std::vector<std::string> &options) {
   for (const std::string &option : options)
     if (std::vector<std::string> keys = settingsLike(option); option.starts_with("--") && !keys.empty()) {
@@ -164,7 +164,7 @@ int main(int argc, char **argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     int status = app.exit(error) ? 1 : 0;
-    if (dynamic_cast<const CLI::ExtrasError *>(&error))
+    if (dynamic_cast<const CLI::ExtrasError *>(&error) && app.get_subcommands().empty())
       nameSettings(app.remaining(/*recurse=*/true));
     return status;
   }

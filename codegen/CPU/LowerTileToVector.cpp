@@ -17,11 +17,13 @@ using namespace mlir::tile::cpu;
 
 namespace {
 
+/// Functions of kernels, with a hash of their code.
+using EmittedKernels = SmallVector<std::pair<func::FuncOp, llvm::hash_code>>;
+
 class ProgramLowering {
 public:
   /// `emitted`: kernels of all programs so far.
-  ProgramLowering(ProgramOp program, const Target &target, SmallVectorImpl<func::FuncOp> &emitted,
-                  ImplicitLocOpBuilder &b)
+  ProgramLowering(ProgramOp program, const Target &target, EmittedKernels &emitted, ImplicitLocOpBuilder &b)
       : program(program), target(target), emitted(emitted), b(b),
         pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
 
@@ -65,14 +67,27 @@ private:
   /// An earlier kernel with the code of `op`, which is erased, or else `op`. Tables of angles are such:
   /// forward and backward, and all forms, have them first in their workspace.
   func::FuncOp shareCode(func::FuncOp op) {
-    for (func::FuncOp earlier : emitted)
-      if (OperationEquivalence::isRegionEquivalentTo(&earlier.getBody(), &op.getBody(),
-                                                     OperationEquivalence::IgnoreLocations)) {
+    llvm::hash_code hash = hashOperations(op);
+    for (auto [earlier, itsHash] : emitted)
+      if (hash == itsHash && OperationEquivalence::isRegionEquivalentTo(
+                                 &earlier.getBody(), &op.getBody(), OperationEquivalence::IgnoreLocations)) {
         op.erase();
         return earlier;
       }
-    emitted.push_back(op);
+    emitted.push_back({op, hash});
     return op;
+  }
+
+  /// Of names, attributes and types: kernels that differ in anything else are rare.
+  static llvm::hash_code hashOperations(func::FuncOp function) {
+    llvm::hash_code hash(0);
+    function.getBody().walk([&](Operation *op) {
+      hash = llvm::hash_combine(hash,
+                                OperationEquivalence::computeHash(op, OperationEquivalence::ignoreHashValue,
+                                                                  OperationEquivalence::ignoreHashValue,
+                                                                  OperationEquivalence::IgnoreLocations));
+    });
+    return hash;
   }
 
   void emitWorkspace() {
@@ -128,7 +143,7 @@ private:
 
   ProgramOp program;
   const Target &target;
-  SmallVectorImpl<func::FuncOp> &emitted;
+  EmittedKernels &emitted;
   ImplicitLocOpBuilder &b;
   Type pointer;
   SmallVector<func::FuncOp> kernels;
@@ -148,7 +163,7 @@ struct LowerTileToVectorPass : cpu::impl::LowerTileToVectorBase<LowerTileToVecto
     }
     ImplicitLocOpBuilder b(module.getLoc(), &getContext());
     SmallVector<Attribute> functions;
-    SmallVector<func::FuncOp> emitted;
+    EmittedKernels emitted;
     for (ProgramOp program : llvm::make_early_inc_range(module.getOps<ProgramOp>())) {
       b.setInsertionPoint(program);
       b.setLoc(program.getLoc());

@@ -43,7 +43,7 @@ std::unique_ptr<Part> makePart(ModuleOp module) {
   return part;
 }
 
-void move(LLVM::LLVMFuncOp function, int64_t operations, Part &part) {
+void take(LLVM::LLVMFuncOp function, int64_t operations, Part &part) {
   function->remove();
   part.code->push_back(function);
   part.operations += operations;
@@ -84,7 +84,7 @@ Parts divide(ModuleOp module) {
       continue;
     int64_t operations = countOperations(function);
     bool isLarge = operations >= kLargeKernel && function.getSymName().starts_with(kKernelPrefix);
-    move(function, operations, isLarge ? *parts.emplace_back(makePart(module)) : *rest);
+    take(function, operations, isLarge ? *parts.emplace_back(makePart(module)) : *rest);
   }
   parts.push_back(std::move(rest));
   for (std::unique_ptr<Part> &part : parts)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Objects of one processor's code, a kernel each, generated on all cores.
+// Objects of one processor's code, one for each large kernel, generated on all cores.
 #ifndef TAYLOR_CODEGEN_CPU_PARTS_H
 #define TAYLOR_CODEGEN_CPU_PARTS_H
 #include "codegen/CPU/Targets.h"

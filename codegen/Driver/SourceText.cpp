@@ -164,9 +164,17 @@ void taylor::quoteShortly(llvm::SourceMgr &sources) {
       return message.print(nullptr, llvm::errs());
     size_t column = std::max(message.getColumnNo(), 0);
     size_t begin = std::min(column > kBefore ? column - kBefore : 0, line.size() - kColumns);
-    std::string quoted = (begin ? "..." : "") + line.substr(begin, kColumns).str();
-    if (begin + kColumns < line.size())
-      quoted += "...";
+    size_t end = begin + kColumns;
+    auto isInside = [&](size_t at) {
+      return at < line.size() && (line[at] & 0xC0) == 0x80;
+    }; // of a character
+    while (isInside(begin))
+      ++begin;
+    while (isInside(end))
+      ++end;
+    std::string quoted =
+        (begin ? "..." : "") + line.slice(begin, end).str() + (end < line.size() ? "..." : "");
+    std::replace(quoted.begin(), quoted.end(), '\t', ' ');
     // Not by another SMDiagnostic: the column in its head is that of its arrow.
     StringRef kind = message.getKind() == llvm::SourceMgr::DK_Error     ? "error"
                      : message.getKind() == llvm::SourceMgr::DK_Warning ? "warning"

@@ -35,11 +35,11 @@ BASED = ARRAYS + """taylor.spec @based(%q: !q, %k: !k, %v: !v) {
 
 
 class Outside(unittest.TestCase):
-    def setUp(self):
+    def setUp(self, tokens=40):
         generator = torch.Generator().manual_seed(3)
-        self.q, self.k, self.v = (torch.randn(1, 2, 40, 16, generator=generator, dtype=torch.float64) for _ in range(3))
-        self.bias = torch.randn(40, 40, generator=generator, dtype=torch.float64)
-        self.causal = torch.ones(40, 40, dtype=torch.bool).tril()
+        self.q, self.k, self.v = (torch.randn(1, 2, tokens, 16, generator=generator, dtype=torch.float64) for _ in range(3))
+        self.bias = torch.randn(tokens, tokens, generator=generator, dtype=torch.float64)
+        self.causal = torch.ones(tokens, tokens, dtype=torch.bool).tril()
         self.scores = (self.q @ self.k.mT / 4).masked_fill(~self.causal, -1e9)
 
     def same(self, got, want, tolerance=1e-12):
@@ -53,7 +53,8 @@ class Outside(unittest.TestCase):
         self.same(attention(q, k, self.v, spec=SOFTMAX.replace("CLAUSES", "orders(all) bidirectional")), want)
 
     def test_window_and_series(self):
-        distance = torch.arange(40)[:, None] - torch.arange(40)
+        self.setUp(tokens=150)  # three chunks
+        distance = torch.arange(150)[:, None] - torch.arange(150)
         s = self.scores.where(self.causal, 0)
         weights = torch.where(distance < 16, s.exp(), 1 + s + s * s / 2) * self.causal
         want = weights @ self.v / weights.sum(-1, keepdim=True)

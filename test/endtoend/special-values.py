@@ -168,7 +168,7 @@ def features():
             assert torch.isfinite(a).all() and (a - b).norm() <= 1e-4 * b.norm(), (score, arguments, what, float((a - b).norm()), float(b.norm()))
 
 
-# Of rows: all scores near one of these, but for one key whose scores are a fiftieth of them, and one with a twentieth of the other sign.
+# Of rows: all scores near one of these, except for one key whose scores are a fiftieth of them, and one with a twentieth of the other sign.
 SCORES = (-45.0, -80.0, -100.0, -1000.0, -16.5, -14.0, -17.5, -3.0, 0.5, -9.0, -11.0, 60.0)
 # Types, with the largest error of a result as a share of it.
 TYPES = {"f64": (torch.float64, 1e-9), "f32": (torch.float32, 1e-4), "bf16": (torch.bfloat16, 1.5e-2), "f16": (torch.float16, 1e-2)}
@@ -192,7 +192,7 @@ def weights():
             spec = folder / f"weights{number}{shift}.mlir"
             spec.write_text(f"{HEADER}taylor.spec @f(%q: !q, %k: !k, %v: !v) {{\n  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v weight({text}) "
                             f"scale(rsqrt(size(d))) {clause} : !q, !k, !v\n" + SUMS[SUMS.index("  %o") :])
-            # Softplus everywhere, but for products of f16, where its weights may pass the largest number; of the others every other one in each place, without --full.
+            # Softplus everywhere, except for products of f16, where its weights may pass the largest number; of the others every other one in each place, without --full.
             places = [("f64", "cpu"), ("f32", "cpu"), ("f32", "ptx"), ("bf16", "cpu"), ("bf16", "ptx"), ("f16", "cpu")] + [("f16", "ptx")] * (text == "sigmoid(s)")
             if number > 1 and not full:
                 places = [("f32", "cpu"), ("f64", "cpu")] if number % 2 else [("f32", "ptx")]

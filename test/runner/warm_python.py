@@ -12,7 +12,7 @@ import os
 import sys
 
 # What libraries or the interpreter read once, when they are loaded.
-READ_ONCE = ("LD_", "OMP_", "GOMP_", "MKL_", "KMP_", "PYTHON", "MALLOC_", "GLIBC_", "ASAN_", "UBSAN_", "TORCH", "CUDA_")
+READ_ONCE = ("LD_", "OMP_", "GOMP_", "MKL_", "KMP_", "OPENBLAS_", "PYTHON", "MALLOC_", "GLIBC_", "ASAN_", "UBSAN_", "TORCH", "CUDA_", "LC_", "LANG", "TZ")
 
 
 def surroundings():
@@ -52,7 +52,10 @@ def ask(arguments):
     mask = os.umask(0)
     os.umask(mask)
     request = marshal.dumps((arguments, os.getcwd(), dict(os.environ), mask, surroundings()))
-    server.sendmsg([struct.pack("<Q", len(request))], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("3i", 0, 1, 2))])
+    try:
+        server.sendmsg([struct.pack("<Q", len(request))], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("3i", 0, 1, 2))])
+    except OSError:  # a stream is closed
+        return None
     server.sendall(request)
     reply = b""
     while len(reply) < 16 and (more := server.recv(16 - len(reply))):
@@ -118,7 +121,7 @@ def become_script(arguments, folder, environment, mask, streams):
         os.dup2(stream, number)
     for stream in streams:
         os.close(stream)
-    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1, errors="backslashreplace")
     os.chdir(folder)
     os.umask(mask)
     os.environ.clear()

@@ -215,7 +215,7 @@ std::vector<WrittenSetting> writtenSettings(Config config);
 std::string describeSettings();
 
 // Keys whose last part is the option's name, or begins with it: "--layers" is model.layers, "--documents" is
-// data.document_mask. For who writes a setting as an option.
+// data.document_mask. It helps a user who writes a setting as an option.
 std::vector<std::string> settingsLike(const std::string &option);
 
 // The shortest text that reads back as exactly this number: "0.1", "10".
