@@ -196,17 +196,20 @@ def RecurrencesToPairwisePass : Pass<"taylor-recurrences-to-pairwise"> {
 def FactorExponentialsPass : Pass<"taylor-factor-exponentials"> {
   let summary = "weights that fall like exponentials into an exponential, which has a maximum, and what is left";
   let description = [{
-    Rule, in weights of pairs: a formula f of one score x, made of exp, expm1, log, log1p, sigmoid, softplus, powers, roots and arithmetic with numbers, that tends
-    to c e^(p x) with p > 0 for small x, or to the same of -x for large x, is that exponential beyond an edge, to all digits that are computed (24; 53 in
-    f64, 12 where arrays are f16): f(x) = exp(y) * r, with y = p x and r = c beyond the edge, and y = 0 and r = f(x) elsewhere. Of formulas that are
-    parts of one another it is the whole. log(1 + v) in it becomes log1p(v).
+    Rule, in weights of pairs: a formula f of one score x, made of exp, expm1, log, log1p, sigmoid, softplus, powers,
+    roots and arithmetic with numbers, that tends to c e^(p x) with p > 0 for small x, or to the same of -x for large x,
+    is that exponential beyond an edge, to all digits that are computed (24; 53 in f64, 12 where arrays are f16): f(x) =
+    exp(y) * r, with y = p x and r = c beyond the edge, and y = 0 and r = f(x) elsewhere. Of formulas that are parts of
+    one another it is the whole. log(1 + v) in it becomes log1p(v).
 
-    `taylor-stabilize` subtracts the largest y of a row: 0 where a score is on this side of the edge, so that such rows are computed as they were; the
-    largest p x where all are beyond. A row far out is thus that of softmax, where the formula as written is 0 / 0.
+    `taylor-stabilize` subtracts the largest y of a row: 0 where a score is on this side of the edge, so that such rows
+    are computed as they were; the largest p x where all are beyond. A row far out is thus that of softmax, where the
+    formula as written is 0 / 0.
 
-    Only where that maximum cancels without a floor, as of weights over their own mass, and where no exponential of the formula has a maximum already
-    (both found by the analysis of `taylor-stabilize` in a copy); not where e^(-p edge) is near the least number of f32; not where the
-    score never passes the edge. What cancels on its way, as 1 + tanh(x), and what falls on both sides, stays as it is written.
+    Only where that maximum cancels without a floor, as of weights over their own mass, and where no exponential of the
+    formula has a maximum already (both found by the analysis of `taylor-stabilize` in a copy); not where e^(-p edge) is
+    near the least number of f32; not where the score never passes the edge. What cancels on its way, as 1 + tanh(x),
+    and what falls on both sides, stays as it is written.
 
     ```mlir
     %n, %z = taylor.pairwise { s = dot(%q, %k)  w = softplus(s) } visible(u <= t) -> rows(w, %v), rows(w) : ..
@@ -283,10 +286,12 @@ def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
     (a sum over rows, an argument of tanh), must have degree 0: where theirs is below, as of the gradient of what is added to a mass, they take a factor exp(p m) <= 1. Then
     nothing of e^m is left and the function is stable; where one is above 0, that exponential stays as it was written, unshifted. Two sums
     that are added at unlike degrees share the larger maximum, as do several exponentials that each sum of one operation adds up, `exp(s) + exp(-s)`, times numbers
-    of a usual size; sums of it that have none in common get an operation each before. Otherwise several stay as they were written, but what is held at a number
-    by `min`, `max` or a choice gives way to the one that is not. An exponential that is 1 where a condition does not hold and below 1 where it does, as `taylor-factor-exponentials`
-    makes it, has m = 0 in a row with such a pair, so it stays 1 there: what it multiplies is computed for each side of the condition, sigmoid and
-    softplus of the other side by the same exponential, exp(select(c, x - m, -|x|)). `expm1(x)` of an inner product is `exp(x) - 1` where x >= 1, whose exponential is shifted.
+    of a usual size; sums of it that have none in common get an operation each before. Otherwise several stay as they
+    were written, but what is held at a number by `min`, `max` or a choice gives way to the one that is not. An
+    exponential that is 1 where a condition does not hold and below 1 where it does, as `taylor-factor-exponentials`
+    makes it, has m = 0 in a row with such a pair, so it stays 1 there: what it multiplies is computed for each side of
+    the condition, sigmoid and softplus of the other side by the same exponential, exp(select(c, x - m, -|x|)).
+    `expm1(x)` of an inner product is `exp(x) - 1` where x >= 1, whose exponential is shifted.
 
     A running maximum is a constant to the derivative, so the pass follows `taylor-derive-backward` and shifts both sides.
 

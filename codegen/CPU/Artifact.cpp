@@ -53,6 +53,12 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const cpu::Target &target
   return taylor::makeHostMachine(target.cpu, features, error);
 }
 
+LogicalResult emitCode(llvm::Module &module, const cpu::Target &target, bool assembly,
+                       SmallVectorImpl<char> &bytes, std::string &error) {
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(target, error);
+  return success(machine && succeeded(taylor::emitHostCode(module, *machine, assembly, bytes, error)));
+}
+
 /// The functions that `translateToLLVM` leaves in the module, by their names there.
 std::vector<taylor::HostFunction> listFunctions(ArrayAttr functions) {
   std::vector<taylor::HostFunction> list;
@@ -86,9 +92,8 @@ std::unique_ptr<llvm::Module> cpu::translateToLLVM(ModuleOp module, const Target
 
 LogicalResult cpu::emitAssembly(llvm::Module &module, const Target &target, std::string &text,
                                 std::string &error) {
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(target, error);
   SmallVector<char, 0> bytes;
-  if (!machine || failed(taylor::emitHostCode(module, *machine, /*assembly=*/true, bytes, error)))
+  if (failed(emitCode(module, target, /*assembly=*/true, bytes, error)))
     return failure();
   text.assign(bytes.begin(), bytes.end());
   return success();
@@ -96,9 +101,7 @@ LogicalResult cpu::emitAssembly(llvm::Module &module, const Target &target, std:
 
 LogicalResult cpu::emitHostObject(llvm::Module &module, const Target &target, SmallVectorImpl<char> &bytes,
                                   std::string &error) {
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(target, error);
-  return success(machine &&
-                 succeeded(taylor::emitHostCode(module, *machine, /*assembly=*/false, bytes, error)));
+  return emitCode(module, target, /*assembly=*/false, bytes, error);
 }
 
 LogicalResult cpu::emitObject(ModuleOp module, const Target &target, taylor::ArtifactCode &code) {

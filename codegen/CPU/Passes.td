@@ -7,8 +7,8 @@ def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> 
   let summary = "tile programs to loops over vectors and LLVM pointers, with the ABI of runtime/artifact.h";
   let description = [{
     Each `tile.program @forward` becomes the functions of one TaylorFunction: `taylor_forward_run`, `_workspace`, `_blocks`, and one
-    private function per kernel; kernels that come out as the same code share one. The module's attribute `taylor.functions` lists name,
-    number of kernels and bytes of scratch.
+    private function per kernel; kernels that come out as the same code share one. The module's attribute
+    `taylor.functions` lists name, number of kernels and bytes of scratch.
 
     ```mlir
     %y = tile.map (%a = %x) : (!tile.tile<[t = 64], f32>) -> !tile.tile<[t = 64], f32> { .. math.exp .. }
@@ -47,10 +47,10 @@ def ExpandMath : Pass<"taylor-cpu-expand-math"> {
 def LowerToLLVM : Pass<"taylor-cpu-lower-to-llvm"> {
   let summary = "what taylor-lower-tile-to-vector and taylor-cpu-expand-math leave in functions, to the LLVM dialect";
   let description = [{
-    Upstream's conversions: scf to cf, then arith, cf, math and vector to LLVM. Input: the loops over vectors and LLVM pointers of
-    `taylor-lower-tile-to-vector` after `taylor-cpu-expand-math`. Output: functions of the LLVM dialect alone. What makes functions, calls and
-    returns of func those of LLVM is upstream's `convert-func-to-llvm`: it needs the whole module, this pass one function, so that several run at
-    the same time.
+    Upstream's conversions: scf to cf, then arith, cf, math and vector to LLVM. Input: the loops over vectors and LLVM
+    pointers of `taylor-lower-tile-to-vector` after `taylor-cpu-expand-math`. Output: functions of the LLVM dialect
+    alone. What makes functions, calls and returns of func those of LLVM is upstream's `convert-func-to-llvm`: it needs
+    the whole module, this pass one function, so that several run at the same time.
 
     ```mlir
     scf.for %i = %a to %b step %c { %y = vector.fma %x, %w, %z : vector<16xf32> .. }

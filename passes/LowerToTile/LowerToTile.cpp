@@ -232,11 +232,8 @@ void ProgramAssembler::declareWorkspace() {
 Value ProgramAssembler::requested(const Demand &demand, OpBuilder &at, Location loc) {
   if (demand.always || demand.results.empty())
     return {};
-  // In the results' order, so that kernels which forms have in common are the same.
-  SmallVector<unsigned> asked = llvm::to_vector(demand.results);
-  llvm::sort(asked);
   Value any;
-  for (unsigned result : asked) {
+  for (unsigned result : demand.results) {
     Value one = tile::RequestedOp::create(at, loc, at.getI1Type(), results[result]);
     any = any ? Value(arith::OrIOp::create(at, loc, any, one)) : one;
   }

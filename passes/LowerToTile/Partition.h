@@ -11,13 +11,14 @@
 
 #include "passes/LowerToTile/TileEmitter.h"
 #include "llvm/ADT/MapVector.h"
+#include <set>
 
 namespace taylor {
 
 /// Who asks for a value: everybody, or the holders of these results of the function (by number).
 struct Demand {
   bool always = false;
-  llvm::SmallSetVector<unsigned, 4> results;
+  std::set<unsigned> results; ///< In their order, so that kernels which forms have in common are the same.
   void join(const Demand &other) {
     always |= other.always;
     results.insert(other.results.begin(), other.results.end());
