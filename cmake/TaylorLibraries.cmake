@@ -13,13 +13,14 @@ function(taylor_add_library name)
   taylor_use_precompiled(${name})
 endfunction()
 
-# taylor_add_tool(NAME SOURCES ... [LINK ...] [DEPENDS ...])
-#   A program in build/bin.
+# taylor_add_tool(NAME SOURCES ... [LINK ...] [DEPENDS ...] [ARCHIVES])
+#   A program in build/bin. With ARCHIVES it has LLVM and MLIR inside, if TAYLOR_STATIC is on (TaylorMLIR.cmake).
 function(taylor_add_tool name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "ARCHIVES" "" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  set_target_properties(${name} PROPERTIES TAYLOR_LLVM_ARCHIVES ${ARG_ARCHIVES})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
