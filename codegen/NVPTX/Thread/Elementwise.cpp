@@ -89,6 +89,121 @@ static llvm::SetVector<Value> capturesOf(tile::MapOp op) {
   return captures;
 }
 
+/// Functions that become a polynomial, some fifty instructions for each number.
+static int64_t countPolynomials(tile::MapOp op) {
+  return llvm::count_if(*op.getBlock(), [](Operation &inner) {
+    return isa<math::SinOp, math::CosOp, math::PowFOp, math::ErfOp, math::TanhOp, math::LogOp, math::Log1pOp,
+               math::Log2Op, math::Log10Op, math::ExpM1Op>(inner);
+  });
+}
+
+bool KernelEmitter::isLoop(tile::MapOp op) {
+  // A kernel of more, unrolled, takes LLVM over five seconds, and ptxas as long.
+  constexpr int64_t kMostUnrolled = 1024;
+  if (!polynomials) {
+    polynomials = 0;
+    kernel.walk([&](tile::MapOp map) {
+      if (map.getNumResults())
+        *polynomials += countPolynomials(map) * layoutOf(map.getResult(0).getType()).getNumRegisters();
+    });
+  }
+  return *polynomials > kMostUnrolled && countPolynomials(op);
+}
+
+/// An array in local memory, made at the kernel's start.
+Value KernelEmitter::makeLocal(Type element, int64_t count) {
+  localBytes += count * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  return atStart([&] {
+    Code code = at(kernel);
+    auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+    return LLVM::AllocaOp::create(builder, code.loc, pointer, element, code.i32(count)).getResult();
+  });
+}
+
+Value KernelEmitter::placeInLocal(Value array, Type element, Value index) {
+  return LLVM::GEPOp::create(builder, index.getLoc(), array.getType(), element, array,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+
+/// Local arrays are written anew in each round of a loop, and a reader's values are of the round that it is
+/// in: what a loop carries is read before its end.
+Registers KernelEmitter::tileOf(Value tile) {
+  auto local = localTiles.find(tile);
+  if (local == localTiles.end())
+    return tiles.find(tile)->second;
+  auto [known, isNew] = localReads.try_emplace({tile.getAsOpaquePointer(), builder.getInsertionBlock()});
+  if (isNew) {
+    Code code = at(tile.getLoc());
+    auto type = cast<TileType>(tile.getType());
+    Type element = elementTypeOf(type.getElementType());
+    SmallVector<Value> values;
+    for (int64_t i = 0, e = layoutOf(type).getNumRegisters(); i < e; ++i)
+      values.push_back(LLVM::LoadOp::create(builder, code.loc, element,
+                                            placeInLocal(local->second, element, code.i32(i))));
+    known->second = makeRegisters(element, values, code.loc);
+  }
+  return known->second;
+}
+
+/// An operand of a map that is a loop: where it is in local memory already, it stays there.
+FailureOr<Value> KernelEmitter::localOperand(tile::MapOp op, Value input, unsigned number) {
+  LayoutAttr layout = layoutOf(op.getResult(0).getType());
+  auto local = localTiles.find(input);
+  if (local != localTiles.end() && layoutOf(input.getType()) == layout)
+    return local->second;
+  Type element = elementTypeOf(cast<TileType>(input.getType()).getElementType());
+  int64_t count = layout.getNumRegisters();
+  Value &array = localOperands[{element.getAsOpaquePointer(), count, number}];
+  if (!array)
+    array = makeLocal(element, count);
+  for (int64_t i = 0; i < count; ++i) {
+    FailureOr<Value> value = argumentOf(op, input, i);
+    if (failed(value))
+      return failure();
+    LLVM::StoreOp::create(builder, op.getLoc(), *value, placeInLocal(array, element, at(op).i32(i)));
+  }
+  return array;
+}
+
+LogicalResult KernelEmitter::emitMapAsLoop(tile::MapOp op,
+                                           llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> body) {
+  Code code = at(op);
+  int64_t count = layoutOf(op.getResult(0).getType()).getNumRegisters();
+  SmallVector<Value> inputs, outputs;
+  for (auto [number, input] : llvm::enumerate(op.getInputs())) {
+    FailureOr<Value> array = localOperand(op, input, number);
+    if (failed(array))
+      return failure();
+    inputs.push_back(*array);
+  }
+  for (Value result : op.getResults()) {
+    outputs.push_back(makeLocal(elementTypeOf(cast<TileType>(result.getType()).getElementType()), count));
+    localTiles[result] = outputs.back();
+  }
+  auto loop = scf::ForOp::create(builder, op.getLoc(), code.i32(0), code.i32(count), code.i32(1));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value index = loop.getInductionVar();
+  SmallVector<Value> arguments;
+  for (auto [array, input] : llvm::zip(inputs, op.getInputs())) {
+    Type element = elementTypeOf(cast<TileType>(input.getType()).getElementType());
+    arguments.push_back(
+        LLVM::LoadOp::create(builder, op.getLoc(), element, placeInLocal(array, element, index)));
+  }
+  for (auto [array, value] : llvm::zip(outputs, body(arguments)))
+    LLVM::StoreOp::create(builder, op.getLoc(), value, placeInLocal(array, value.getType(), index));
+  return success();
+}
+
+FailureOr<Value> KernelEmitter::argumentOf(tile::MapOp op, Value input, int64_t number) {
+  LayoutAttr layout = layoutOf(op.getResult(0).getType());
+  int64_t place = layoutOf(input.getType()).findRegister(layout, number);
+  if (place < 0)
+    return op.emitOpError() << "expected an operand in the layout of the result, but got " << input.getType();
+  auto load = loadedByReaders.find(input);
+  return load == loadedByReaders.end() ? element(tileOf(input), place, op.getLoc()) : load->second(place);
+}
+
 LogicalResult KernelEmitter::emitMap(tile::MapOp op) {
   Code code = at(op);
   MapBody body(op, code);
@@ -107,19 +222,19 @@ LogicalResult KernelEmitter::emitMap(tile::MapOp op) {
     if (auto tile = cast<tile::TileType>(input.getType());
         !haveSamePlaces(layoutOf(tile), layout.project(tile.getAxes())))
       return op.emitOpError() << "expected an operand in the layout of the result, but got " << tile;
+  auto emitBody = [&](ArrayRef<Value> arguments) { return body.emit(arguments); };
+  if (isLoop(op))
+    return emitMapAsLoop(op, emitBody);
   SmallVector<SmallVector<Value>> results(op.getNumResults());
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i) {
     SmallVector<Value> arguments;
     for (Value input : op.getInputs()) {
-      int64_t place = layoutOf(input.getType()).findRegister(layout, i);
-      if (place < 0)
-        return op.emitOpError() << "expected an operand in the layout of the result, but got "
-                                << input.getType();
-      auto load = loadedByReaders.find(input);
-      arguments.push_back(load == loadedByReaders.end() ? element(tileOf(input), place, op.getLoc())
-                                                        : load->second(place));
+      FailureOr<Value> argument = argumentOf(op, input, i);
+      if (failed(argument))
+        return failure();
+      arguments.push_back(*argument);
     }
-    for (auto [result, value] : llvm::zip(results, body.emit(arguments)))
+    for (auto [result, value] : llvm::zip(results, emitBody(arguments)))
       result.push_back(value);
   }
   for (auto [result, values] : llvm::zip(op.getResults(), results))

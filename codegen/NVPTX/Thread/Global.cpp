@@ -279,7 +279,7 @@ template <typename Op> LogicalResult KernelEmitter::emitToGlobal(Op op, bool acc
   int64_t together =
       accumulate ? 1 : neighbours(array, layout, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
   Words words = wordsOf(together, window.elementBytes);
-  const Registers &registers = tileOf(op.getTile());
+  Registers registers = tileOf(op.getTile());
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together) {
     auto offsetOf = [&](StringRef axis) { return layout.getOffset(i, axis); };
     SmallVector<Value> elements;

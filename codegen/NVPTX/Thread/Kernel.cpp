@@ -17,6 +17,9 @@ KernelEmitter::KernelEmitter(tile::KernelOp kernel, LLVM::GlobalOp shared)
 /// drivers that know it. A tensor has an address and a stride per axis, of 8 bytes each.
 static constexpr int64_t kMostParameterBytes = 4352;
 
+/// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": local memory of a thread.
+static constexpr int64_t kMostLocalBytes = 524288;
+
 FailureOr<LLVM::LLVMFuncOp> KernelEmitter::makeFunction(ModuleOp module, ArrayRef<Value> used) {
   MLIRContext *context = builder.getContext();
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(context, unsigned(Space::global));
@@ -175,6 +178,11 @@ LogicalResult KernelEmitter::emit(ModuleOp module) {
   if (failed(emitBlock(*kernel.getBlock())))
     return failure();
   LLVM::ReturnOp::create(builder, loc, ValueRange());
+  if (localBytes > kMostLocalBytes)
+    return kernel.emitOpError()
+           << "unsupported on this target: " << localBytes
+           << " bytes of local memory for maps of many functions, where a thread may have " << kMostLocalBytes
+           << "; split the specification, or choose smaller tiles";
   startEnd->erase();
   for (auto [loop, end] : startEnds)
     end->erase();

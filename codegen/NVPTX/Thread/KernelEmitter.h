@@ -8,6 +8,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
+#include <map>
+#include <optional>
 
 namespace mlir::simt {
 
@@ -90,6 +92,16 @@ private:
 
   // Elementwise.cpp
   LogicalResult emitMap(tile::MapOp op);
+  /// What the region of a map reads of an operand for one register of the result.
+  FailureOr<Value> argumentOf(tile::MapOp op, Value input, int64_t number);
+  /// Whether the registers of a map are a loop: it has elementary functions, and the kernel more of them than
+  /// the code generator should see unrolled. Tiles are in local memory then, which alone has places that a
+  /// loop can count.
+  bool isLoop(tile::MapOp op);
+  LogicalResult emitMapAsLoop(tile::MapOp op, llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> body);
+  FailureOr<Value> localOperand(tile::MapOp op, Value input, unsigned number);
+  Value makeLocal(Type element, int64_t count);
+  Value placeInLocal(Value array, Type element, Value index);
   LogicalResult emitSplat(tile::SplatOp op);
   LogicalResult emitPosition(tile::PositionOp op);
 
@@ -149,7 +161,7 @@ private:
   Value element(const Registers &registers, int64_t index, Location loc);
   Registers makeRegisters(Type element, ArrayRef<Value> values, Location loc);
   void setTile(Value tile, ArrayRef<Value> values);
-  const Registers &tileOf(Value tile) { return tiles.find(tile)->second; }
+  Registers tileOf(Value tile);
   /// A scalar, or the thread's constant of it.
   Value scalar(Value value) { return scalars.lookup(value); }
   /// Runs `emit` where values of the whole kernel are computed.
@@ -189,6 +201,13 @@ private:
   /// Tiles that are loaded one register after the other where maps read them.
   llvm::DenseMap<Value, std::function<Value(int64_t)>> loadedByReaders;
   llvm::DenseMap<Value, Slot> slots;
+  /// Tiles in local memory, what was read of them in a block, and the memory of operands that maps copy
+  /// there.
+  llvm::DenseMap<Value, Value> localTiles;
+  std::map<std::pair<void *, Block *>, Registers> localReads;
+  std::map<std::tuple<const void *, int64_t, unsigned>, Value> localOperands;
+  int64_t localBytes = 0;
+  std::optional<int64_t> polynomials; ///< of the kernel's maps, for all registers; known when a map asks
   llvm::DenseMap<Value, ArrayValues> arrays;
 };
 

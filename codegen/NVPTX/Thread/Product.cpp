@@ -176,7 +176,7 @@ SmallVector<Value> ProductEmitter::readHalves(Operand &operand, ArrayRef<MatrixR
   if (!operand.isTile())
     return operand.matrices->read(blocks);
   LayoutAttr layout = layoutOf(operand.value.getType());
-  const Registers &registers = emitter.tileOf(operand.value);
+  Registers registers = emitter.tileOf(operand.value);
   SmallVector<Value> words;
   for (const MatrixReader::Block &block : blocks) {
     int64_t place =

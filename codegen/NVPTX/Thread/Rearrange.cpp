@@ -40,7 +40,7 @@ LogicalResult KernelEmitter::emitReduce(Operation *op, ReductionKind kind, Value
     return op->emitOpError() << "expected a result in the layout of the operand, but got " << to;
   // Two sums per result, of even and odd registers, so that one need not wait for the other.
   SmallVector<std::array<Value, 2>> sums(rest.getNumRegisters());
-  const Registers &registers = tileOf(input);
+  Registers registers = tileOf(input);
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; ++i) {
     int64_t place = rest.findRegister(layout, i);
     if (place < 0)

@@ -83,7 +83,7 @@ LogicalResult KernelEmitter::emitWrite(WriteOp op) {
   int64_t together = neighboursIn(slot.type, layout);
   Words words = wordsOf(together, slot.type.getElementBytes());
   Value guard = isWriter(layout);
-  const Registers &registers = tileOf(op.getTile());
+  Registers registers = tileOf(op.getTile());
   for (int64_t i = 0, e = layout.getNumRegisters(); i < e; i += together) {
     SmallVector<Value> elements;
     for (int64_t k = 0; k < together; ++k)

@@ -350,3 +350,83 @@ tile.program @forward {
     %y = tile.concat %x, %x along d : !half, !half -> !tile.tile<[d = 8, t = 4], f32, #o>
   }
 }
+
+// -----
+
+// Loops over the numbers of a thread keep all tiles in local memory.
+#l = #simt.layout<lane = [d:4, d:8, t:1, t:2, t:4], warp = [], register = [d:1*4, t:8*2048]>
+!f = !tile.tile<[d = 16, t = 16384], f32, #l>
+tile.program @forward {
+  %x = tile.tensor "input:x" : !tile.array<[b, t, d = 16], f32>
+  %w = tile.workspace "w" : !tile.array<[b, t, d = 16], f32>
+  // expected-error@+1 {{unsupported on this target: 557056 bytes of local memory for maps of many functions, where a thread may have 524288; split the specification, or choose smaller tiles}}
+  tile.kernel @k grid(%b in b, %i in ceildiv(t, 16384)) attributes {simt.warps = 1 : i64} {
+    %c0 = arith.constant 0 : index
+    %a = tile.load %x[b = %b, t = %c0] : !tile.array<[b, t, d = 16], f32> -> !f
+    %y1 = tile.map (%s = %a) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y2 = tile.map (%s = %y1) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y3 = tile.map (%s = %y2) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y4 = tile.map (%s = %y3) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y5 = tile.map (%s = %y4) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y6 = tile.map (%s = %y5) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y7 = tile.map (%s = %y6) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y8 = tile.map (%s = %y7) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y9 = tile.map (%s = %y8) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y10 = tile.map (%s = %y9) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y11 = tile.map (%s = %y10) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y12 = tile.map (%s = %y11) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y13 = tile.map (%s = %y12) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y14 = tile.map (%s = %y13) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y15 = tile.map (%s = %y14) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    %y16 = tile.map (%s = %y15) : (!f) -> !f {
+      %0 = math.sin %s : f32
+      tile.yield %0 : f32
+    }
+    tile.store %y16, %w[b = %b, t = %c0] : !f, !tile.array<[b, t, d = 16], f32>
+  }
+}
