@@ -85,8 +85,8 @@ def main(full):
     for place, (name, (formula, _)) in enumerate(formulas.SPECIFICATIONS.items()):
         spec = str(SOURCE / "examples" / "specs" / f"{name}.mlir")
         for number, shape in enumerate(SHAPES):
-            # Each specification in three of the shapes, and each shape of some specifications; all in the full run.
-            if not full and (number + place) % len(SHAPES) > 2:
+            # Each specification in two of the shapes, and each shape of some specifications; all in the full run.
+            if not full and (number + place) % len(SHAPES) > 1:
                 continue
             sizes = dict(zip("bhgtude", shape))
             for dtype in EPSILON:
@@ -103,11 +103,11 @@ def main(full):
                           lambda *x: attention(*x, spec=spec, options=options), lambda *x: formula(*x, causal=causal),
                           formulas.make_inputs(name, sizes, seed=number), dtype)
                     cases += 1
-    special(str(SOURCE / "examples" / "specs"))
+    special(str(SOURCE / "examples" / "specs"), full)
     print(f"{cases} cases; nearest to its bound: {Worst.what}, {Worst.ratio:.2f} of it")
 
 
-def special(folder):
+def special(folder, full):
     """Keys that are zero, keys that are equal, and a query before all keys."""
     sizes = dict(zip("bhgtude", (1, 2, 1, 65, 65, 32, 32)))
     for name, (formula, _) in formulas.SPECIFICATIONS.items():
@@ -118,7 +118,7 @@ def special(folder):
             inputs["q"][:, :, 40] = 0
         check(f"{name} zero and duplicate keys", lambda *x: attention(*x, spec=f"{folder}/{name}.mlir"), formula, inputs, torch.float32)
     taylor = f"{folder}/softmax-taylor.mlir"
-    for order in (0, 1, 2, 4):
+    for order in (0, 1, 2, 4) if full else (0, 4):
         check(f"order {order}", lambda *x: attention(*x, spec=taylor, options=f"--set order={order}"),
               lambda *x: formulas.softmax_taylor(*x, order=order), formulas.make_inputs("softmax-taylor", sizes, seed=2), torch.float64)
 

@@ -103,16 +103,16 @@ def rows():
     for name, x in (("q", q), ("k", k), ("v", v)):
         np.save(folder / f"{name}.npy", x)
     files = [f"--input={name}={folder}/{name}.npy" for name in "qkv"]
-    # Everywhere: the reference, and a processor in f64. On the others every other function, without --full.
+    # On the reference; on one device in each form, without --full.
     reference, wide, native, avx2, ptx = ["--device=reference"], ["--device=cpu", "--dtype=f64"], ["--device=cpu"], ["--device=cpu", "--target=x86-64-v3"], ["--device=ptx"]
     for number, (name, text) in enumerate(ROWS.items()):
         for form in ("exponential", "orders(0 to 2) scale(rsqrt(size(d)))"):
             spec = folder / f"{name}.mlir"
             spec.write_text(f"{HEADER}taylor.spec @f(%q: !q, %k: !k, %v: !v) {{\n{text}{SUMS.replace('FORM', form)}")
-            devices = [reference, wide] + ([native] if full or number % 2 else [])
             if form == "exponential":
-                devices += [avx2, ptx] if full else [(avx2, ptx)[number % 2]]
+                devices = [reference, *([wide, native, avx2, ptx] if full else [(wide, ptx, avx2, ptx)[number % 4]])]
             else:
+                devices = [reference, *([wide, native] if full else [(native, wide)[number % 2]])]
                 devices[1:] = [[*arguments, "--form=parallel"] for arguments in devices[1:]]
             for arguments, results in zip(devices, run(spec, [[*files, *arguments] for arguments in devices], ["o"], ["q"])):
                 got, dq = results["o"], results["dq"].numpy()
@@ -192,10 +192,10 @@ def weights():
             spec = folder / f"weights{number}{shift}.mlir"
             spec.write_text(f"{HEADER}taylor.spec @f(%q: !q, %k: !k, %v: !v) {{\n  %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v weight({text}) "
                             f"scale(rsqrt(size(d))) {clause} : !q, !k, !v\n" + SUMS[SUMS.index("  %o") :])
-            # Softplus everywhere, except for products of f16, where its weights may pass the largest number; of the others every other one in each place, without --full.
+            # Softplus everywhere, except for products of f16, where its weights may pass the largest number; of the others one in each place, without --full.
             places = [("f64", "cpu"), ("f32", "cpu"), ("f32", "ptx"), ("bf16", "cpu"), ("bf16", "ptx"), ("f16", "cpu")] + [("f16", "ptx")] * (text == "sigmoid(s)")
-            if number > 1 and not full:
-                places = [("f32", "cpu"), ("f64", "cpu")] if number % 2 else [("f32", "ptx")]
+            if not full and (number or shift):
+                places = [("f32", "cpu"), ("f32", "ptx")] if shift else [("bf16", "ptx"), ("f16", "cpu"), ("f16", "ptx")] if number == 1 else [("f32", ("ptx", "cpu")[number % 2])]
             cases, right = [], []
             for dtype, device in places:
                 real, tolerance = TYPES[dtype]

@@ -1,10 +1,10 @@
 // Softmax attention, written by hand: causal with an offset, grouped heads, any T and U; saves m and Z (natural units).
 // RUN: taylor-opt %s | taylor-opt | FileCheck %s --check-prefix=ROUND
-// RUN: taylor-tile-check %s --shape=b=2,h=4,g=2,t=70,u=150
+// RUN: taylor-tile-check %s --shape=b=2,h=2,g=1,t=70,u=150
 // RUN: taylor-tile-check %s --shape=b=1,h=2,g=1,t=64,u=64 --workers=1
 // RUN: taylor-tile-check %s --shape=b=1,h=1,g=1,t=1,u=300
 // RUN: taylor-tile-check %s --shape=b=1,h=3,g=3,t=129,u=63 --omit=saved:m --omit=saved:z
-// RUN: taylor-tile-check %s --shape=b=2,h=4,g=2,t=70,u=150 --target=x86-64-v3
+// RUN: taylor-tile-check %s --shape=b=2,h=2,g=1,t=70,u=150 --target=x86-64-v3
 // ROUND: tile.kernel @attend grid(%{{.*}} in b, %{{.*}} in h, %{{.*}} in ceildiv(t, 64))
 
 !q = !tile.array<[b, h, t, d = 64], f32>

@@ -83,15 +83,15 @@ def find_faults(problem, report):
 
 
 specs = [*select(folder, sys.argv[3]), extra]
-problems = [(spec, "bf16", channels) for spec in specs for channels in ((64, 128, 192) if full else (64, 192))]
-problems += [(spec, "bf16", 96) for spec in specs if spec.stem in FINITE]
+problems = [(spec, "bf16", channels) for i, spec in enumerate(specs) for channels in ((64, 128, 192) if full else ((64, 192)[i % 2],))]
+problems += [(spec, "bf16", 96) for spec in specs if spec.stem in FINITE and (full or spec.stem == "softmax-taylor")]
 problems += [(spec, "bf16", channels, "--bf16-products=rounded") for spec in specs if spec.stem in FINITE and (full or spec.stem == "linear-relu") for channels in ((64, 128, 192) if full else (128,))]
 problems += [(spec, dtype, 192) for spec in (specs if full else [extra]) for dtype in ("f16", "f32")]
 if full:
     problems += [(spec, "f16", channels) for spec in specs for channels in (64, 128)]
 # The chunked form, and a step of decoding.
-problems += [(folder / "linear-relu.mlir", "bf16", channels, "--form=chunked") for channels in (64, 128)]
-problems += [(folder / "softmax-taylor.mlir", "bf16", channels, "--form=chunked", "--set=order=2") for channels in (64, 128)]
+problems += [(folder / "linear-relu.mlir", "bf16", channels, "--form=chunked") for channels in ((64, 128) if full else (128,))]
+problems += [(folder / "softmax-taylor.mlir", "bf16", channels, "--form=chunked", "--set=order=2") for channels in ((64, 128) if full else (64,))]
 problems.append((folder / "softmax-taylor.mlir", "bf16", 64, "--decode=state", "--set=order=2"))
 faults, compiled = [], 0
 problems = problems[share::shares]
@@ -100,5 +100,5 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
         if report:
             compiled += 1
             faults += find_faults(problem, report)
-assert compiled >= (3 if full else 2) * len(specs) // shares, compiled
+assert compiled >= (3 if full else 1) * len(specs) // shares, compiled
 sys.exit("\n".join(faults) or 0)

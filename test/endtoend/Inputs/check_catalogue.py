@@ -35,7 +35,8 @@ CPU = {
 # chunk, so that states come in from before and are read within.
 CHUNKED = ["--form=chunked", "--chunk=64"]
 PIECES = ["--states=3,70"]
-FORMS = {"parallel": ["--form=parallel"], "chunked": CHUNKED, "recurrent": ["--form=recurrent", "--forward-only"], "pieces": PIECES, "chunked pieces": PIECES + CHUNKED}
+PARALLEL = ["--form=parallel"]
+FORMS = {"parallel": PARALLEL, "chunked": CHUNKED, "recurrent": ["--form=recurrent", "--forward-only"], "pieces": PIECES + PARALLEL, "chunked pieces": PIECES + CHUNKED}
 WHOLE = (150, 150)
 CPU_FORMS = CPU | {
     "spec": [*STATES],
@@ -151,14 +152,14 @@ def check_precision(device, case, table):
 
 
 def few_kernels(table, possible):
-    """Cases in which each specification has each type, mask and order, and each number of tokens, heads and scale, but not each number of channels: these
-    occur with every type, mask and order, and with other specifications. A kernel is compiled for its channels, type, mask and order, and compiling takes longest;
+    """Cases in which each specification has each order, and each number of tokens, heads and scale, but one type, mask and number of channels beside: these
+    occur with each other, with every order, and with other specifications. A kernel is compiled for its channels, type, mask and order, and compiling takes longest;
     so each specification has as few kernels as that takes, and its problems are spread over them."""
     run = {name: table[name] for name in ("tokens", "heads", "scale")}
-    kernels = cover({name: levels for name, levels in table.items() if name not in run}, 2, possible, apart=[("spec", "d"), ("spec", "e")])
+    kernels = cover({name: levels for name, levels in table.items() if name not in run}, 2, possible, apart=[("spec", name) for name in ("dtype", "mask", "d", "e")])
     cases = []
     for i, spec in enumerate(table["spec"]):
-        own = [case for case in kernels if case["spec"] == spec]
+        own = [case for case in kernels if case["spec"] == spec] or cover({**{name: table[name] for name in kernels[0]}, "spec": [spec]}, 2, possible, once="spec")
         for j in range(max(len(own), *map(len, run.values()))):
             # One level further in each factor from case to case, and from specification to specification; where that is not allowed, the next that is.
             places = itertools.product(*(range(len(levels)) for levels in reversed(run.values())))
@@ -169,6 +170,54 @@ def few_kernels(table, possible):
                     cases.append({name: case[name] for name in table})
                     break
     return cases
+
+
+def mixed(table, possible):
+    """What is possible, where of each four specifications two have the first type under the first mask, or the second under the second, and two have not."""
+
+    def is_mixed(case):
+        if "spec" in case and case["spec"] not in CAUSAL_ONLY and "dtype" in case and "mask" in case:
+            same = table["dtype"].index(case["dtype"]) == table["mask"].index(case["mask"])
+            if same != (table["spec"].index(case["spec"]) % 4 < 2):
+                return False
+        return possible(case)
+
+    return is_mixed
+
+
+def other_than(cases, possible):
+    """What is possible, of each specification in the other type, and under the other mask, than its case in `cases` has (of another device)."""
+    taken = {case["spec"]: case for case in cases}
+
+    def is_other(case):
+        theirs = taken.get(case.get("spec"))
+        if not theirs or case["spec"] in ORDERS:  # a series has a kernel for each order
+            return possible(case)
+        fixed = ["dtype"] if case["spec"] in CAUSAL_ONLY else ["dtype", "mask"]
+        return all(case.get(name) != theirs[name] for name in fixed) and possible(case)
+
+    return is_other
+
+
+def list_cases(device, collection, full):
+    """Of the device's table."""
+    table, strength, full_strength = TABLES[device][collection]
+    possible = allowed_forms if collection == "forms" else allowed
+    if full:
+        return cover(table, full_strength, possible)
+    if collection == "forms":
+        # In the parallel form few problems run here that the tests of the catalogue do not have, and pieces in chunks are pieces, and chunks. These are
+        # for the full run, with each number of channels, type and order of each specification, with wide states of series, and with order 4 in
+        # the interpreter.
+        table = table | {"form": [form for form in table["form"] if form not in ("parallel", "chunked pieces")], "d": [d for d in table["d"] if d != 96]}
+        if device == "ptx":
+            table["order"] = ["default", 2]
+        apart = [(factor, name) for factor in ("spec", "order") for name in table if name not in ("spec", "form")]
+        return cover(table, strength, lambda case: possible(case) and not (case.get("spec") in ORDERS and case.get("d", 16) > 64), apart=apart)
+    if strength == ONCE:
+        table = table | {"d": [d for d in table["d"] if d <= 96]}
+        return cover(table, 2, mixed(table, possible), once="spec")
+    return few_kernels(table, other_than(list_cases("ptx", collection, full), possible))
 
 
 def arguments(case):
@@ -210,19 +259,7 @@ def main():
     files = {str(path.relative_to(root).with_suffix("")) for path in root.rglob("*.mlir")}
     assert files == set(formulas), f"files without a formula in catalogue.py or beyond.py, or formulas without a file: {sorted(files ^ set(formulas))}"
     collection = next(name for name, parts in COLLECTIONS.items() if part == name or part in parts)
-    table, strength, full_strength = TABLES[device][collection]
-    strength = full_strength if full == "1" else strength
-    # In the parallel form few problems run here that the tests of the catalogue do not have, and pieces in chunks are
-    # pieces, and chunks. These are for the full run, with each number of channels of each specification, and with
-    # order 4 in the interpreter.
-    apart = ()
-    if collection == "forms" and full != "1":
-        table = table | {"form": [form for form in table["form"] if form not in ("parallel", "chunked pieces")]}
-        if device == "ptx":
-            table["order"] = ["default", 2]
-        apart = [("spec", name) for name in table if name not in ("spec", "form")]
-    possible = allowed_forms if collection == "forms" else allowed
-    cases = cover(table, 2, possible, once="spec") if strength == ONCE else few_kernels(table, possible) if strength == KERNELS else cover(table, strength, possible, apart=apart)
+    table, cases = TABLES[device][collection][0], list_cases(device, collection, full == "1")
     cases = [case for case in cases if part == collection or case["spec"] in COLLECTIONS[collection][part]]
     mine = sorted({case["spec"] for case in cases})[share::shares]
     # Those of one kernel, and of one problem, stand together.

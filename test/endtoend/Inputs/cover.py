@@ -44,3 +44,14 @@ def cover(factors, strength, allowed=lambda case: True, once=None, apart=()):
         for group in itertools.combinations(names, strength):
             missing.pop(tuple((n, case[n]) for n in group), None)
     return cases
+
+
+def cover_few_kernels(factors, run, allowed, apart):
+    """Combinations of two, as cover, where compiling takes longest: `run` names the factors that no kernel depends on. Kernels are a cover of the
+    other factors without the pairs `apart`; what those kernels cannot have is left out, and all else occurs."""
+    kernels = cover({name: levels for name, levels in factors.items() if name not in run}, 2, allowed, apart=apart)
+
+    def possible(case):
+        return any(all(kernel[name] == case[name] for name in kernel if name in case) and allowed({**kernel, **case}) for kernel in kernels)
+
+    return cover(factors, 2, possible)
