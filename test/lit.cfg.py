@@ -92,13 +92,14 @@ else:
     # Inputs/ holds what tests read; a helper module in Python lives there too.
     config.excludes = ["Inputs", "runner", "artifact-fixture", "device-fixture", "lit.cfg.py", "CMakeLists.txt", "README.md"]
     python = config.taylor_python
-    config.taylor_warm_python = None
+    config.taylor_warm_python = config.taylor_warm_programs = None
     if features["sanitizer"]:
         python = f"env LD_PRELOAD={config.taylor_sanitizer_runtime} {python}"
     elif "torch" in config.available_features:
         folder = os.path.join(config.test_exec_root, f"python-{os.getpid()}")
         config.taylor_warm_python = (folder, os.getpid(), python)
         config.environment["TAYLOR_WARM_PYTHON"] = folder
+        config.taylor_warm_programs = (os.path.join(config.test_exec_root, f"programs-{os.getpid()}"), os.getpid(), bin_dir, config.taylor_cc)
         python = taylor_formats.write_warm_python(os.path.join(config.test_exec_root, "python"), python)
     for key, value in {
         # Before a command that runs under ./test.sh --full alone; without a pipe or &&.

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""lit's formats of tests, with three things more: a test file may be several tests (SHARDS), each test's processor seconds are written down
-and bounded, and tests in Python share one interpreter (warm_python.py)."""
+"""lit's formats of tests, with four things more: a test file may be several tests (SHARDS), each test's processor seconds are written down
+and bounded, tests in Python share one interpreter (warm_python.py), and calls of programs that load libtorch one loaded program (WARM,
+warm_program.c)."""
 import fcntl
+import glob
 import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import time
 
@@ -20,12 +23,12 @@ SECONDS = 120
 SHARD = re.compile(r"(.*)\.(\d+)of(\d+)")
 
 
-def read_shards(path):
-    """The number after `SHARDS:` in the first lines of a test, or 1."""
+def read_head(path, key):
+    """What is after `key: ` in the first lines of a test, or ''."""
     with open(path, encoding="utf-8", errors="replace") as f:
         head = f.read(4000)
-    found = re.search(r"^\W*SHARDS: (\d+)$", head, re.M)
-    return int(found[1]) if found else 1
+    found = re.search(rf"^\W*{key}: (.*)$", head, re.M)
+    return found[1] if found else ""
 
 
 class ShardTest(lit.Test.Test):
@@ -103,11 +106,43 @@ def start_warm_python(folder, owner, python, environment):
             time.sleep(0.01)
 
 
+def start_warm_programs(folder, owner, programs, compiler, environment):
+    """Servers of warm_program.c for these programs, once in a run of lit. Returns the folder of the programs to call in their place, and that of
+    the servers."""
+    for old in glob.glob(f"{folder.rpartition('-')[0]}-*"):  # of runs that have ended
+        if not os.path.exists(f"/proc/{old.rpartition('-')[2]}"):
+            shutil.rmtree(old, ignore_errors=True)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm_program.c")
+        library, client, clients = (os.path.join(folder, name) for name in ("server.so", "client", "bin"))
+        if not os.path.exists(client):
+            build = [compiler, "-O1", source, "-o"]
+            subprocess.run([*build, library, "-shared", "-fPIC", "-ldl"], check=True)
+            subprocess.run([*build, client, f'-DCLIENT="{os.path.dirname(programs[0])}"'], check=True)
+            os.makedirs(clients)
+        for program in programs:
+            path = os.path.join(folder, os.path.basename(program))
+            call = os.path.join(clients, os.path.basename(program))
+            if os.path.exists(call):
+                continue
+            added = {"TAYLOR_WARM_SERVE": path, "TAYLOR_WARM_OWNER": str(owner), "LD_PRELOAD": library}
+            with open(f"{path}.log", "w") as log:
+                subprocess.Popen([program], env={**environment, **added}, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                 start_new_session=True)
+            deadline = time.monotonic() + 20
+            while not os.path.exists(path) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            os.link(client, call)
+    return clients, folder
+
+
 class ShellTest(lit.formats.ShTest):
     def getTestsForPath(self, suite, path_in_suite, lit_config, config):
         name = path_in_suite[-1]
         for test in super().getTestsForPath(suite, path_in_suite, lit_config, config):
-            shards = read_shards(suite.getSourcePath(path_in_suite))
+            shards = int(read_head(suite.getSourcePath(path_in_suite), "SHARDS") or 1)
             if shards == 1:
                 yield test
             for shard in range(1, shards + 1) if shards > 1 else ():
@@ -119,8 +154,17 @@ class ShellTest(lit.formats.ShTest):
             with open(test.getSourcePath(), encoding="utf-8", errors="replace") as f:
                 if "%python" in f.read():
                     start_warm_python(*warm, test.config.environment)
+        warm, programs = getattr(test.config, "taylor_warm_programs", None), read_head(test.getSourcePath(), "WARM").split()
+        environment = test.config.environment
+        if warm and programs:
+            folder, owner, bin_dir, compiler = warm
+            clients, servers = start_warm_programs(folder, owner, [os.path.join(bin_dir, name) for name in programs], compiler, environment)
+            test.config.environment = {**environment, "PATH": clients + os.pathsep + environment["PATH"], "TAYLOR_WARM_PROGRAMS": servers}
         more = [("%shard", getattr(test, "shard", "0/1"))]
-        return lit.TestRunner.executeShTest(test, lit_config, self.execute_external, more)
+        try:
+            return lit.TestRunner.executeShTest(test, lit_config, self.execute_external, more)
+        finally:
+            test.config.environment = environment
 
     def execute(self, test, lit_config):
         return measured(self.run, test, lit_config)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Several prompts at a time: each text is the one that its prompt gives alone, for states and for keys and values, whatever else is in its batch,
 # also where it outgrows the context; and texts come in order, as they grow.
+# WARM: taylor-train taylor-generate
 # REQUIRES: taylorc
 # RUN: %python %s %tiny %spec_dir %S/../passes/Inputs %t
 import json

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Checkpoints in Hugging Face's transformers: softmax attention as a plain Llama, all others by the files that lie beside them, with the logits that
 # taylor-generate has; also for padded batches, in bf16, with gates, learned weights, convolutions and series, and after save_pretrained.
+# WARM: taylor-train taylor-generate
 # REQUIRES: taylorc, transformers
 # RUN: env HF_HUB_OFFLINE=1 HF_HOME=%t.cache TAYLOR_LIB=%lib_dir %python %s %tiny %spec_dir %fixture/gated.mlir %t
 import copy
