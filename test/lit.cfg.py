@@ -14,8 +14,14 @@ config.test_exec_root = os.path.join(config.taylor_build, "test")
 bin_dir = os.path.join(config.taylor_build, "bin")
 lib_dir = os.path.join(config.taylor_build, "lib")
 
-# The venv's bin would shadow tools by accident, so scripts name the interpreter: %python.
-config.environment["PATH"] = os.pathsep.join([bin_dir, config.taylor_llvm_tools, os.environ.get("PATH", "")])
+# The venv's bin would shadow tools by accident, so scripts name the interpreter: %python. Those that name python3 get the program itself: pyenv's
+# stand-in starts twenty shells to find it.
+tools_dir = os.path.join(config.test_exec_root, "tools")
+os.makedirs(tools_dir, exist_ok=True)
+python3 = os.path.join(tools_dir, f"python3-{os.getpid()}")
+os.symlink(os.path.realpath(sys.executable), python3)
+os.replace(python3, os.path.join(tools_dir, "python3"))
+config.environment["PATH"] = os.pathsep.join([bin_dir, config.taylor_llvm_tools, tools_dir, os.environ.get("PATH", "")])
 # Kernels compiled by tests stay in the build folder, out of the user's cache.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"

@@ -8,9 +8,9 @@
 // process with which it ends), and with -DCLIENT="FOLDER" as the program of that name that tests call: it
 // asks the server at $TAYLOR_WARM_PROGRAMS, or becomes the program in FOLDER.
 //
-// A call has its own process, folder, environment, arguments and streams; signals that end the client reach
-// it. Where more than that differs from the server's surroundings (a preloaded library, threads of OpenMP,
-// limits, cores, network, user), the client becomes the program.
+// A call has its own process, folder, environment, arguments, limits and streams; signals that end the client
+// reach it. Where more than that differs from the server's surroundings (a preloaded library, threads of
+// OpenMP, cores, network, user), the client becomes the program.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -60,11 +60,6 @@ static void describeSurroundings(char **environment, char *text, size_t size) {
 #define ADD(...) used += used < size ? (size_t)snprintf(text + used, size - used, __VA_ARGS__) : 0
   for (size_t i = 0; i < count; ++i)
     ADD("%s\n", found[i]);
-  for (int limit = 0; limit < RLIM_NLIMITS; ++limit) {
-    struct rlimit value;
-    getrlimit(limit, &value);
-    ADD("%llu %llu ", (unsigned long long)value.rlim_cur, (unsigned long long)value.rlim_max);
-  }
   cpu_set_t cores;
   CPU_ZERO(&cores);
   sched_getaffinity(0, sizeof cores, &cores);
@@ -118,6 +113,16 @@ static int transferHead(int socket, uint64_t *size, int streams[3], int sending)
 
 #ifdef CLIENT
 
+// A call has the client's limits, as text.
+static void describeLimits(char *text, size_t size) {
+  for (size_t limit = 0, used = 0; limit < RLIM_NLIMITS && used < size; ++limit) {
+    struct rlimit value;
+    getrlimit(limit, &value);
+    used += snprintf(text + used, size - used, "%llu %llu ", (unsigned long long)value.rlim_cur,
+                     (unsigned long long)value.rlim_max);
+  }
+}
+
 static int server = -1;
 
 static void forward(int number) {
@@ -161,16 +166,17 @@ static int ask(const char *name, char **arguments, struct reply *reply) {
   server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (server < 0 || connect(server, (struct sockaddr *)&address, sizeof address) < 0)
     return 0;
-  static char surroundings[1 << 16], here[4096];
+  static char surroundings[1 << 16], here[4096], limits[2000];
   char mask[20];
   mode_t old = umask(0);
   umask(old);
   snprintf(mask, sizeof mask, "%d", (int)old);
   describeSurroundings(environ, surroundings, sizeof surroundings);
+  describeLimits(limits, sizeof limits);
   int streams[3] = {0, 1, 2};
   uint64_t size;
-  if (!getcwd(here, sizeof here) || !add(surroundings) || !add(here) || !add(mask) || !addAll(arguments) ||
-      !addAll(environ))
+  if (!getcwd(here, sizeof here) || !add(surroundings) || !add(here) || !add(mask) || !add(limits) ||
+      !addAll(arguments) || !addAll(environ))
     return 0;
   size = requestSize;
   if (!transferHead(server, &size, streams, 1) || !transfer(server, request, size, 1)) // a stream is closed
@@ -264,6 +270,13 @@ static int handle(int client, const char *own) {
     int there = chdir(text);
     text += strlen(text) + 1;
     umask(atoi(text));
+    text += strlen(text) + 1;
+    for (int limit = 0; limit < RLIM_NLIMITS; ++limit) {
+      struct rlimit value;
+      value.rlim_cur = strtoull(text, &text, 10);
+      value.rlim_max = strtoull(text, &text, 10);
+      setrlimit(limit, &value);
+    }
     text += strlen(text) + 1;
     char **arguments = readAll(&text);
     environ = readAll(&text);
