@@ -3,18 +3,18 @@
 and bounded, tests in Python share one interpreter (warm_python.py), and calls of programs that load libtorch one loaded program (WARM,
 warm_program.c)."""
 import fcntl
-import glob
 import json
 import os
 import re
 import resource
-import shutil
 import subprocess
 import time
 
 import lit.formats
 import lit.Test
 import lit.TestRunner
+
+from warm_programs import start_warm_programs
 
 # A test that takes longer fails, except under ./test.sh --full and with sanitizers. Of a processor: what else the machine does is no fault
 # of the test. What sleeps is ended by lit's own limit.
@@ -104,38 +104,6 @@ def start_warm_python(folder, owner, python, environment):
         deadline = time.monotonic() + 20
         while not os.path.exists(os.path.join(folder, "socket")) and time.monotonic() < deadline:
             time.sleep(0.01)
-
-
-def start_warm_programs(folder, owner, programs, compiler, environment):
-    """Servers of warm_program.c for these programs, once in a run of lit. Returns the folder of the programs to call in their place, and that of
-    the servers."""
-    for old in glob.glob(f"{folder.rpartition('-')[0]}-*"):  # of runs that have ended
-        if not os.path.exists(f"/proc/{old.rpartition('-')[2]}"):
-            shutil.rmtree(old, ignore_errors=True)
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm_program.c")
-        library, client, clients = (os.path.join(folder, name) for name in ("server.so", "client", "bin"))
-        if not os.path.exists(client):
-            build = [compiler, "-O1", source, "-o"]
-            subprocess.run([*build, library, "-shared", "-fPIC", "-ldl"], check=True)
-            subprocess.run([*build, client, f'-DCLIENT="{os.path.dirname(programs[0])}"'], check=True)
-            os.makedirs(clients)
-        for program in programs:
-            path = os.path.join(folder, os.path.basename(program))
-            call = os.path.join(clients, os.path.basename(program))
-            if os.path.exists(call):
-                continue
-            added = {"TAYLOR_WARM_SERVE": path, "TAYLOR_WARM_OWNER": str(owner), "LD_PRELOAD": library}
-            with open(f"{path}.log", "w") as log:
-                subprocess.Popen([program], env={**environment, **added}, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                 start_new_session=True)
-            deadline = time.monotonic() + 20
-            while not os.path.exists(path) and time.monotonic() < deadline:
-                time.sleep(0.01)
-            os.link(client, call)
-    return clients, folder
 
 
 class ShellTest(lit.formats.ShTest):
