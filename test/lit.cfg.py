@@ -14,8 +14,14 @@ config.test_exec_root = os.path.join(config.taylor_build, "test")
 bin_dir = os.path.join(config.taylor_build, "bin")
 lib_dir = os.path.join(config.taylor_build, "lib")
 
-# The venv's bin would shadow tools by accident, so scripts name the interpreter: %python.
-config.environment["PATH"] = os.pathsep.join([bin_dir, config.taylor_llvm_tools, os.environ.get("PATH", "")])
+# The venv's bin would shadow tools by accident, so scripts name the interpreter: %python. Those that name python3 get the program itself: pyenv's
+# stand-in starts twenty shells to find it.
+tools_dir = os.path.join(config.test_exec_root, "tools")
+os.makedirs(tools_dir, exist_ok=True)
+python3 = os.path.join(tools_dir, f"python3-{os.getpid()}")
+os.symlink(os.path.realpath(sys.executable), python3)
+os.replace(python3, os.path.join(tools_dir, "python3"))
+config.environment["PATH"] = os.pathsep.join([bin_dir, config.taylor_llvm_tools, tools_dir, os.environ.get("PATH", "")])
 # Kernels compiled by tests stay in the build folder, out of the user's cache.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -92,13 +98,14 @@ else:
     # Inputs/ holds what tests read; a helper module in Python lives there too.
     config.excludes = ["Inputs", "runner", "artifact-fixture", "device-fixture", "lit.cfg.py", "CMakeLists.txt", "README.md"]
     python = config.taylor_python
-    config.taylor_warm_python = None
+    config.taylor_warm_python = config.taylor_warm_programs = None
     if features["sanitizer"]:
         python = f"env LD_PRELOAD={config.taylor_sanitizer_runtime} {python}"
     elif "torch" in config.available_features:
         folder = os.path.join(config.test_exec_root, f"python-{os.getpid()}")
         config.taylor_warm_python = (folder, os.getpid(), python)
         config.environment["TAYLOR_WARM_PYTHON"] = folder
+        config.taylor_warm_programs = (os.path.join(config.test_exec_root, f"programs-{os.getpid()}"), os.getpid(), bin_dir, config.taylor_cc)
         python = taylor_formats.write_warm_python(os.path.join(config.test_exec_root, "python"), python)
     for key, value in {
         # Before a command that runs under ./test.sh --full alone; without a pipe or &&.

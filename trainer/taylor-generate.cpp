@@ -150,10 +150,10 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) ? 1 : 0;
+    leave(app.exit(error) ? 1 : 0);
   }
 
-  return runGuarded([&] {
+  leave(runGuarded([&] {
     if (!prompts.empty())
       options.prompts = readPrompts(prompts);
     if (options.prompts.empty())
@@ -189,5 +189,5 @@ int main(int argc, char **argv) {
       std::fprintf(stderr, ", %.1f tokens/s", speed.stepTokens / speed.stepSeconds);
     std::fprintf(stderr, ", from %s\n", speed.keepsStates ? "states" : "keys and values");
     return interrupted() ? 128 + interrupted() : 0;
-  });
+  }));
 }

@@ -166,10 +166,10 @@ int main(int argc, char **argv) {
     int status = app.exit(error) ? 1 : 0;
     if (dynamic_cast<const CLI::ExtrasError *>(&error) && app.get_subcommands().empty())
       nameSettings(app.remaining(/*recurse=*/true));
-    return status;
+    leave(status);
   }
 
-  return runGuarded([&] {
+  leave(runGuarded([&] {
     refuseOptionsOfAnotherCommand(app);
     if (*prepare)
       return prepareText(preparationOptions);
@@ -184,5 +184,5 @@ int main(int argc, char **argv) {
     else
       return trainAs(arguments, argv);
     return 0;
-  });
+  }));
 }

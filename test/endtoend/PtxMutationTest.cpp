@@ -209,7 +209,8 @@ protected:
 
 TEST_P(PtxMutationEndToEnd, OnlyWhatIsBrokenIsCaught) {
   for (const Call &call : kCalls)
-    EXPECT_EQ(judge(check(text, call), conflicts.at(call.options)), Verdict::Right);
+    if (isFull || call.seed) // what seed 0 gives is what others are held against
+      EXPECT_EQ(judge(check(text, call), conflicts.at(call.options)), Verdict::Right);
   // Nor is a text caught for being another one, or one that is no PTX.
   std::string other = text;
   other.erase(0, other.find(".version"));
@@ -222,11 +223,11 @@ TEST_P(PtxMutationEndToEnd, OnlyWhatIsBrokenIsCaught) {
 }
 
 TEST_P(PtxMutationEndToEnd, NothingSurvives) {
-  // One swizzle in four is enough for each day.
+  // One swizzle in eight is enough for each day.
   std::map<Break, unsigned> found;
   auto isTried = [&](const Mutation &mutation) {
     unsigned number = found[mutation.kind]++;
-    return isFull || mutation.kind != Break::RemoveXor || number % 4 == 0;
+    return isFull || mutation.kind != Break::RemoveXor || number % 8 == 0;
   };
   std::vector<Mutation> survivors = survivorsOf(
       text, std::size(kCalls),

@@ -8,7 +8,7 @@ Without --write: compares, prints each entry that differs, and fails where one d
 
   --write        writes the corpus anew, and prints each entry that changed, is new or is gone
   --missing      with --write: makes only entries that the corpus lacks
-  --share=I/N    every Nth entry from the Ith on, in an order that has nothing to do with names (./test.sh takes 0/15)
+  --share=I/N    every Nth entry from the Ith on, in an order that has nothing to do with names (./test.sh takes 0/10)
   --only=REGEX   entries whose line matches
   --jobs=N       processes of taylorc at a time (default: 1)
   --bin=FOLDER   where taylorc is (default: build/bin)

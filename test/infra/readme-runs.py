@@ -1,4 +1,4 @@
-# RUN: %python %s %source_dir %build_dir %t
+# RUN: %python %s %source_dir %build_dir %t %python
 # REQUIRES: compiler, torch
 # UNSUPPORTED: sanitizer
 """The commands and the Python code of README.md run as they stand there, in a folder that has build/ and examples/; trainings only for a few steps."""
@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-source, build, folder = map(pathlib.Path, sys.argv[1:])
+source, build, folder = map(pathlib.Path, sys.argv[1:4])
 shutil.rmtree(folder, ignore_errors=True)
 folder.mkdir(parents=True)
 (folder / "build").symlink_to(build)
@@ -43,4 +43,4 @@ for file in ("norm.so", "norm.json"):
 blocks = re.findall(r"^```python\n(.*?)```", text, re.S | re.M)
 assert blocks
 for code in blocks:
-    run([sys.executable, "-c", code + "\nassert o.shape == q.shape and all(x.grad.abs().sum() > 0 for x in (q, k, v))"])
+    run([sys.argv[4], "-c", code + "\nassert o.shape == q.shape and all(x.grad.abs().sum() > 0 for x in (q, k, v))"])

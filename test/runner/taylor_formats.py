@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""lit's formats of tests, with three things more: a test file may be several tests (SHARDS), each test's processor seconds are written down
-and bounded, and tests in Python share one interpreter (warm_python.py)."""
+"""lit's formats of tests, with four things more: a test file may be several tests (SHARDS), each test's processor seconds are written down
+and bounded, tests in Python share one interpreter (warm_python.py), and calls of programs that load libtorch one loaded program (WARM,
+warm_program.c)."""
 import fcntl
 import json
 import os
@@ -13,6 +14,8 @@ import lit.formats
 import lit.Test
 import lit.TestRunner
 
+from warm_programs import start_warm_programs
+
 # A test that takes longer fails, except under ./test.sh --full and with sanitizers. Of a processor: what else the machine does is no fault
 # of the test. What sleeps is ended by lit's own limit.
 SECONDS = 120
@@ -20,12 +23,12 @@ SECONDS = 120
 SHARD = re.compile(r"(.*)\.(\d+)of(\d+)")
 
 
-def read_shards(path):
-    """The number after `SHARDS:` in the first lines of a test, or 1."""
+def read_head(path, key):
+    """What is after `key: ` in the first lines of a test, or ''."""
     with open(path, encoding="utf-8", errors="replace") as f:
         head = f.read(4000)
-    found = re.search(r"^\W*SHARDS: (\d+)$", head, re.M)
-    return int(found[1]) if found else 1
+    found = re.search(rf"^\W*{key}: (.*)$", head, re.M)
+    return found[1] if found else ""
 
 
 class ShardTest(lit.Test.Test):
@@ -107,7 +110,7 @@ class ShellTest(lit.formats.ShTest):
     def getTestsForPath(self, suite, path_in_suite, lit_config, config):
         name = path_in_suite[-1]
         for test in super().getTestsForPath(suite, path_in_suite, lit_config, config):
-            shards = read_shards(suite.getSourcePath(path_in_suite))
+            shards = int(read_head(suite.getSourcePath(path_in_suite), "SHARDS") or 1)
             if shards == 1:
                 yield test
             for shard in range(1, shards + 1) if shards > 1 else ():
@@ -119,8 +122,17 @@ class ShellTest(lit.formats.ShTest):
             with open(test.getSourcePath(), encoding="utf-8", errors="replace") as f:
                 if "%python" in f.read():
                     start_warm_python(*warm, test.config.environment)
+        warm, programs = getattr(test.config, "taylor_warm_programs", None), read_head(test.getSourcePath(), "WARM").split()
+        environment = test.config.environment
+        if warm and programs:
+            folder, owner, bin_dir, compiler = warm
+            clients, servers = start_warm_programs(folder, owner, [os.path.join(bin_dir, name) for name in programs], compiler, environment)
+            test.config.environment = {**environment, "PATH": clients + os.pathsep + environment["PATH"], "TAYLOR_WARM_PROGRAMS": servers}
         more = [("%shard", getattr(test, "shard", "0/1"))]
-        return lit.TestRunner.executeShTest(test, lit_config, self.execute_external, more)
+        try:
+            return lit.TestRunner.executeShTest(test, lit_config, self.execute_external, more)
+        finally:
+            test.config.environment = environment
 
     def execute(self, test, lit_config):
         return measured(self.run, test, lit_config)

@@ -3,7 +3,7 @@
 # UNSUPPORTED: sanitizer
 # SHARDS: 2
 # The programs run on processors and in the interpreter, which reads the text of PTX and no machine code.
-# RUN: env TAYLOR_PTXAS= %python %s %source_dir %bin_dir %lib_dir %t %cc %shard
+# RUN: env TAYLOR_PTXAS= %python %s %source_dir %bin_dir %lib_dir %t %cc %shard %python
 """runtime/gpu-check: a folder is packed and its program run here, on the processor; damage is found; every message, whole."""
 import contextlib
 import io
@@ -27,7 +27,7 @@ import pack as packing
 
 
 def run(program, *arguments, status=0, **environment):
-    done = subprocess.run([sys.executable, program, *map(str, arguments)], capture_output=True, text=True, cwd=work, env={**os.environ, **environment})
+    done = subprocess.run([sys.argv[7], program, *map(str, arguments)], capture_output=True, text=True, cwd=work, env={**os.environ, **environment})
     assert done.returncode == status, f"{program} {arguments}: status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Several prompts at a time: each text is the one that its prompt gives alone, for states and for keys and values, whatever else is in its batch,
 # also where it outgrows the context; and texts come in order, as they grow.
+# WARM: taylor-train taylor-generate
 # REQUIRES: taylorc
-# RUN: %python %s %tiny %spec_dir %S/../passes/Inputs %t
+# RUN: %python %s %tiny %spec_dir %S/../passes/Inputs %full %t
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ import sys
 
 from safetensors.torch import load_file
 
-config, specifications, inputs, out = sys.argv[1:]
+config, specifications, inputs, full, out = sys.argv[1:]
 out = pathlib.Path(out)
 shutil.rmtree(out, ignore_errors=True)
 out.mkdir()
@@ -34,7 +35,10 @@ def texts(folder, *more):
     return {line["prompt"]: (line["prompt_tokens"], line["tokens"], line["text"]) for line in lines}
 
 
-kept = {"softmax-norm-l2": "keys and values", "conv-gates": "keys and values", "decay-linear": "states", "retention": "states"}
+# Keys and values are kept with what convolutions need, states with a decay; fewer things under ./test.sh --full too.
+kept = {"conv-gates": "keys and values", "decay-linear": "states"}
+if full == "1":
+    kept |= {"softmax-norm-l2": "keys and values", "retention": "states"}
 for name, what in kept.items():
     spec = next(path for folder in (specifications, inputs) if (path := pathlib.Path(folder, name + ".mlir")).exists())
     run = out / name

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Wherever a run is killed or told to end while it writes, or its disk becomes full, every folder that is called a checkpoint is whole, and the run
 # that is resumed is the one that nothing happened to, bit for bit. Every call by which the run changes a file is such an instant (Inputs/fault.c);
-# some of them are tried, eight times as many under ./test.sh --full.
+# some of them are tried, over ten times as many under ./test.sh --full.
 # RUN: %cc -shared -fPIC -O1 -Wall -Werror %S/Inputs/fault.c -o %t.so -ldl
 # RUN: env TAYLORC=%fixture/fixture.py CC=%cc %python %s %t.so %tiny %fixture/gated.mlir %full %t
 import os
@@ -71,8 +71,11 @@ assert counts["fsync"] > 40 and counts["rename"] >= 8 and counts["unlinkat"] > 2
 random.seed(1)
 everywhere = list(range(1, len(calls) + 1))
 chosen = [i + step for i in everywhere if " rename" in calls[i - 1] and "checkpoints" in calls[i - 1] for step in (0, 1)]
-more = 8 if full == "1" else 1
-instants = sorted(set(chosen) | set(random.sample(everywhere, 10 * more)))
+def some(count, under_full):
+    return random.sample(everywhere, under_full if full == "1" else count)
+
+
+instants = sorted(set(chosen) | set(some(6, 80)))
 resumed = 0
 for at in instants:
     shutil.rmtree(run)
@@ -93,7 +96,7 @@ assert resumed > len(instants) / 4, resumed
 logged = [i for i in everywhere if re.search(r" writev? metrics\.jsonl$", calls[i - 1])]
 last_step = range(logged[-3], logged[-2])  # behind the last line is that of the evaluation
 assert len(last_step) > 2, calls[logged[-3] - 1:]
-for at in sorted(set(random.sample(everywhere, 6 * more)) | set(last_step)):
+for at in sorted(set(some(4, 48)) | set(last_step)):
     shutil.rmtree(run)
     result = train(at=at, kind="term")
     assert result.returncode in (0, 128 + signal.SIGTERM, -signal.SIGTERM), (calls[at - 1], result)
@@ -117,7 +120,7 @@ assert train("--resume").returncode == 0
 check_end()
 
 # A full disk: one message, the older checkpoints stay and are whole, nothing hidden is left of the new one, and the run goes on where there is room.
-for at in random.sample(everywhere, 8 * more):
+for at in some(5, 64):
     shutil.rmtree(run)
     result = train(at=at, kind="full")
     if result.returncode == 0:  # nothing was added any more

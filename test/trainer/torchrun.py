@@ -12,7 +12,7 @@ import sys
 import time
 
 config, spec, out = sys.argv[1:]
-STEPS = 1000
+STEPS = 500
 
 
 def command(name):

@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iostream>
 #include <new>
+#include <unistd.h>
 
 namespace taylor::trainer {
 
@@ -38,6 +40,12 @@ int runGuarded(const std::function<int()> &work) {
     std::fprintf(stderr, "error: %s\n", describeException().c_str());
   }
   return 1;
+}
+
+void leave(int status) {
+  std::cout.flush();
+  std::fflush(nullptr);
+  ::_exit(status);
 }
 
 } // namespace taylor::trainer
