@@ -187,7 +187,7 @@ TEST(Records, WhatIsWrongWithALine) {
                                  {7, "", int(Defect::NotText)},
                                  {8, "", int(Defect::NotText)},
                                  {9, "", int(Defect::NotUtf8)},
-                                 {10, "", int(Defect::NotJson)},
+                                 {10, "", int(Defect::HalfPair)},
                                  {11, "ten", -1},
                                  {12, "", -1},
                                  {13, "last", -1}};
@@ -195,6 +195,7 @@ TEST(Records, WhatIsWrongWithALine) {
   EXPECT_EQ(std::get<1>(recordsOf(input(path), {"Text"})[3]), "four");
   EXPECT_EQ(describeDefect(Defect::NoField, "body"), "no field 'body'");
   EXPECT_EQ(describeDefect(Defect::NotText, "body"), "field 'body' is no string");
+  EXPECT_EQ(describeDefect(Defect::HalfPair, "body"), "half of a surrogate pair in field 'body'");
   EXPECT_EQ(describeDefect(Defect::TooLong, "body"), "longer than 32 MB");
 }
 
@@ -217,7 +218,7 @@ TEST(Records, NumbersAndStringsThatNobodyReads) {
                                                                   {4, "four", -1},
                                                                   {5, "\xF0\x9F\x98\x80 \xE2\x82\xAC\n", -1},
                                                                   {6, "six", -1},
-                                                                  {7, "", int(Defect::NotJson)},
+                                                                  {7, "", int(Defect::HalfPair)},
                                                                   {8, "", int(Defect::NotText)},
                                                                   {9, "last", -1}}));
 }

@@ -53,7 +53,7 @@ public:
       return result;
     result.kind = !isObject ? RecordField::NotAnObject : RecordField::Absent;
     if (std::optional<Found> &found = exact ? exact : nested) {
-      result.kind = found->isText ? RecordField::Text : RecordField::Other;
+      result.kind = found->kind;
       result.text = std::move(found->text);
     }
     return result;
@@ -61,7 +61,7 @@ public:
 
 private:
   struct Found {
-    bool isText;
+    RecordField::Kind kind;
     std::string text;
   };
   enum Want { Nothing, Exact, Nested };
@@ -91,7 +91,7 @@ private:
         return false;
       char first = rest[0];
       if (first == '{' || first == '[') {
-        note(nullptr);
+        note(RecordField::Other);
         rest.remove_prefix(1);
         objects.push_back(first == '{');
         // Keys lead on where all of those so far are the path's.
@@ -132,23 +132,23 @@ private:
     return true;
   }
 
-  // The value under a wanted key: a text, or null for anything else.
-  void note(std::string *text) {
+  // The value under a wanted key.
+  void note(RecordField::Kind kind, std::string text = {}) {
     if (wanted == Nothing)
       return;
-    (wanted == Exact ? exact : nested) = Found{text != nullptr, text ? std::move(*text) : std::string()};
+    (wanted == Exact ? exact : nested) = Found{kind, std::move(text)};
     wanted = Nothing;
   }
 
   bool readScalar() {
     if (rest[0] == '"') {
       std::string text;
-      if (!readString(wanted ? &text : nullptr) || (wanted && isHalved))
+      if (!readString(wanted ? &text : nullptr))
         return false;
-      note(&text);
+      note(isHalved ? RecordField::HalfPair : RecordField::Text, std::move(text));
       return true;
     }
-    note(nullptr);
+    note(RecordField::Other);
     for (std::string_view word : {"true", "false", "null", "NaN", "Infinity", "-Infinity"})
       if (rest.starts_with(word)) {
         rest.remove_prefix(word.size());

@@ -7,7 +7,8 @@
 namespace taylor::trainer {
 
 struct RecordField {
-  enum Kind { NotJson, NotAnObject, Absent, Text, Other } kind = NotJson;
+  // HalfPair: a string with half of a surrogate pair, which is no character.
+  enum Kind { NotJson, NotAnObject, Absent, Text, Other, HalfPair } kind = NotJson;
   std::string text;
 };
 

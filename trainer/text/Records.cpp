@@ -187,6 +187,8 @@ std::string describeDefect(Defect defect, const std::string &field) {
     return "field '" + field + "' is no string";
   case Defect::NotUtf8:
     return "not UTF-8";
+  case Defect::HalfPair:
+    return "half of a surrogate pair in field '" + field + "'";
   case Defect::Array:
     return "an array";
   case Defect::SeveralLines:
@@ -239,6 +241,8 @@ RecordText readRecord(Format format, const std::string &field, const Block &bloc
     if (validUtf8Prefix(found.text) != found.text.size())
       return {"", Defect::NotUtf8};
     return {std::move(found.text), std::nullopt};
+  case RecordField::HalfPair:
+    return {"", Defect::HalfPair};
   case RecordField::NotJson:
     return {"", Defect::NotJson};
   case RecordField::NotAnObject:

@@ -59,8 +59,8 @@ std::unique_ptr<RecordSource> openParquet(const InputFile &file, const RecordOpt
 
 // Why a record is left out.
 // Their numbers are saved in unfinished preparations.
-enum class Defect { NotJson, NotAnObject, NoField, NotText, NotUtf8, TooLong, Array, SeveralLines };
-constexpr int defectCount = 8;
+enum class Defect { NotJson, NotAnObject, NoField, NotText, NotUtf8, TooLong, Array, SeveralLines, HalfPair };
+constexpr int defectCount = 9;
 // "not JSON", "no field 'text'": for messages and counts.
 std::string describeDefect(Defect defect, const std::string &field);
 // What can be done, to be said behind that, or nothing.
