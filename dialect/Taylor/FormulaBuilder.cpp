@@ -137,6 +137,17 @@ private:
     return value;
   }
 
+  bool checkOneType(const Formula &formula, Arguments numbers) {
+    for (Value number : numbers)
+      if (number.getType() != numbers[0].getType()) {
+        error(formula, "expected numbers of one type in '" + Twine(formula.name) + "', but got ")
+            << numbers[0].getType() << " and " << number.getType()
+            << "; convert one of them in a line of its own, as in %y = taylor.map %x : !of_x -> !of_y";
+        return false;
+      }
+    return true;
+  }
+
   Value buildCondition(const Formula &formula) {
     Value value = build(formula);
     if (value && !value.getType().isInteger(1)) {
@@ -190,6 +201,8 @@ private:
         if (!arguments.back())
           return {};
       }
+      if (!checkOneType(formula, arguments))
+        return {};
       return call.build(builder, loc, arguments);
     }
     if (formula.name == "select")
@@ -226,8 +239,9 @@ private:
     Value condition = buildCondition(*formula.arguments[0]);
     Value ifTrue = condition ? buildReal(*formula.arguments[1]) : Value();
     Value ifFalse = ifTrue ? buildReal(*formula.arguments[2]) : Value();
-    return ifFalse ? arith::SelectOp::create(builder, location(formula), condition, ifTrue, ifFalse)
-                   : Value();
+    if (!ifFalse || !checkOneType(formula, {ifTrue, ifFalse}))
+      return {};
+    return arith::SelectOp::create(builder, location(formula), condition, ifTrue, ifFalse);
   }
 
   Value buildLogic(const Formula &formula) {
@@ -285,7 +299,7 @@ private:
         return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, left, right);
     }
     Value left = buildReal(leftFormula), right = left ? buildReal(rightFormula) : Value();
-    if (!right)
+    if (!right || !checkOneType(formula, {left, right}))
       return {};
     if (formula.name == "+")
       return arith::AddFOp::create(builder, loc, left, right);

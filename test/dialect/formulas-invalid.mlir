@@ -300,3 +300,33 @@ taylor.spec @value_from_outside(%x: !row) {
   } : !row
   taylor.yield %y : !row
 }
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+!row32 = !taylor.array<[b, h, t], f32>
+taylor.spec @two_types(%x: !row, %y: !row32 from projection) {
+  // expected-error @below {{custom op 'taylor.map' expected numbers of one type in '*', but got 'f64' and 'f32'; convert one of them in a line of its own, as in %y = taylor.map %x : !of_x -> !of_y}}
+  %z = taylor.map %x * %y : !row, !row32
+  taylor.yield %z : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+!row32 = !taylor.array<[b, h, t], f32>
+taylor.spec @two_types_in_a_call(%x: !row, %y: !row32 from projection) {
+  // expected-error @below {{custom op 'taylor.map' expected numbers of one type in 'max', but got 'f64' and 'f32'}}
+  %z = taylor.map max(%x, %y) : !row, !row32
+  taylor.yield %z : !row
+}
+
+// -----
+
+!row = !taylor.array<[b, h, t]>
+!row32 = !taylor.array<[b, h, t], f32>
+taylor.spec @two_types_in_a_choice(%x: !row, %y: !row32 from projection) {
+  // expected-error @below {{custom op 'taylor.map' expected numbers of one type in 'select', but got 'f64' and 'f32'}}
+  %z = taylor.map select(%x < 1.0, %x, %y) : !row, !row32
+  taylor.yield %z : !row
+}
