@@ -15,7 +15,7 @@ from .axes import ArrayType, Axis
 from .formula import Array, Formula, Parameter, number_text
 from .operations import as_array
 from .places import Place, Signature, code_of, signature_places
-from .text import Names, Statement, Writer
+from .text import Names, Region, Statement, Writer
 from .trace import Trace
 
 LONG = 100  # a signature that is longer has one argument a line
@@ -67,6 +67,9 @@ class Spec:
             name = name or wanted.get(id(array)) or array.name or ("o" if len(results) == 1 else f"o{number}")
             wanted.setdefault(id(array), name)
             chosen.append(name)
+        for statement in trace.statements:
+            for part in statement.parts:
+                names.taken.update(part.names if isinstance(part, Region) else ())
         for array, _ in made:
             names.give(array, wanted.get(id(array)))
         self.results: tuple[str, ...] = tuple(chosen)

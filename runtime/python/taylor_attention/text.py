@@ -17,8 +17,9 @@ WIDTH = 110  # longer lines are broken before the types
 Atom = Union[str, Array, Formula]
 Pieces = list[tuple[Atom, Union[Place, None]]]
 
-# Between the parts of a formula: on lines of their own where they are long.
-NEXT = ", \n"
+# Spaces that become the end of a line where an operation is long.
+BREAK = " \n"
+NEXT = ",\n"
 
 
 class Body:
@@ -72,8 +73,8 @@ class PairBody(Body):
     def pieces(self) -> Pieces:
         result: Pieces = [("{ ", None), *self.binding_pieces(), (" }", None)] if self.bindings else [("{}", None)]
         if self._conditions.roots:
-            result += [(" visible(", None), *self._conditions.pieces(), (")", None)]
-        result.append((f"{self._chunk} -> ", None))
+            result += [(BREAK, None), ("visible(", None), *self._conditions.pieces(), (")", None)]
+        result += [(self._chunk, None), (BREAK, None), ("-> ", None)]
         for number, (one, root) in enumerate(zip(self._sums, self.roots)):
             result.append((f"{', ' if number else ''}{one.kind}", None))
             if one.kind != "maximum":
@@ -137,6 +138,11 @@ class Region:
     arrays: tuple[Array, ...]
     indices: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> set[str]:
+        """Of its values, which a specification's may not have."""
+        return set(re.findall(r"%([\w$.-]+)", self.text))
+
     def pieces(self) -> Pieces:
         operands: Pieces = []
         for array in self.arrays:
@@ -189,7 +195,7 @@ class Writer:
 
     def __init__(self, names: Names, reserved: Iterable[str]) -> None:
         self.names = names
-        self.reserved = {*ROLES, "s", *reserved}  # a part of a formula may not hide these
+        self.reserved = {*ROLES, *reserved}  # what a part of a formula is not called, nor any word of the formula
         self.lines: list[str] = [""]
         self.places: dict[int, list[tuple[int, Place]]] = {}  # line: (column from 1, place), ascending
         self.aliases: dict[str, str] = {}  # alias: type
@@ -217,7 +223,7 @@ class Writer:
         for part in statement.parts:
             self._part(part, statement.place)
         types = ", ".join(self.type(array.type) for array in statement.operands)
-        types = f" : {types}" if types or statement.name == "pairwise" else ""
+        types = f" : {types}" if types else " :" if statement.name == "pairwise" else ""
         if statement.types:
             types += f" -> {', '.join(map(self.type, statement.types))}"
         if types and len(self.lines[-1]) + len(types) > WIDTH:
@@ -249,4 +255,6 @@ class Writer:
         for text, (_, own) in zip(texts, pieces):
             if text == NEXT:
                 text = f",\n{' ' * (column + 2)}" if is_long else ", "
+            elif text == BREAK:
+                text = f"\n{' ' * column}" if is_long else " "
             self.write(text, own or place)
