@@ -147,8 +147,8 @@ class Array(Formula):
 
     __slots__ = ("type", "trace", "name")
 
-    def __init__(self, type: ArrayType, trace: Trace, name: str | None = None) -> None:
-        super().__init__("array")
+    def __init__(self, type: ArrayType, trace: Trace, place: Place | None, name: str | None = None) -> None:
+        super().__init__("array", place=place)
         self.type = type
         self.trace = trace
         self.name = name  # of an argument; a result's is found when the function has returned

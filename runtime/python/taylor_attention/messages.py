@@ -13,7 +13,7 @@ _HEAD = re.compile(r"(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): (?P<rest>(
 def translate(message: str, spec: Spec) -> str:
     """What `taylorc` says about `spec.mlir`, with `user.py:LINE` for its places and the user's line for the text's.
 
-    Only places change, the words are the compiler's. What stands at no line of Python (another file, an alias) stays.
+    Only places change, the words are the compiler's. What stands at no line of Python stays.
     """
     lines, result = message.split("\n"), []
     number = 0

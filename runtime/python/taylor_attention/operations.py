@@ -29,8 +29,9 @@ def emit(name: str, parts: Sequence[Part], operands: Sequence[Array], results: S
     trace = require_trace(name)
     frame = caller()
     trace.note(frame)
-    made = tuple(Array(type, trace) for type in results)
-    trace.statements.append(Statement(name, place or place_of(frame), list(parts), list(operands),
+    place = place or place_of(frame)
+    made = tuple(Array(type, trace, place) for type in results)
+    trace.statements.append(Statement(name, place, list(parts), list(operands),
                                       tuple(results) if arrow else (), made))
     return made
 

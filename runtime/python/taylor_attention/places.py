@@ -37,6 +37,9 @@ class Signature(NamedTuple):
     definition: Place
     arguments: dict[str, Place]
 
+    def of(self, name: str) -> Place:
+        return self.arguments.get(name, self.definition)
+
 
 def code_of(function: Callable[..., Any]) -> CodeType:
     if not isinstance(function, FunctionType):

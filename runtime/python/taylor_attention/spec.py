@@ -46,7 +46,7 @@ class Spec:
         self.name: str = name or function.__name__
         places = signature_places(function)
         trace = Trace(self.name, code)
-        arrays, sources, self.parameters = _signature(function, trace)
+        arrays, sources, self.parameters = _signature(function, trace, places)
         values = {**{array.name: array for array in arrays}, **{name: Parameter(name) for name in self.parameters}}
         names = Names(trace)
         for array in arrays:
@@ -88,12 +88,14 @@ class Spec:
         comment = "".join(f"// {line}".rstrip() + "\n" for line in (inspect.getdoc(self) or "").splitlines())
         above = comment + "".join(f"{alias} = {text}\n" for alias, text in writer.aliases.items()) + "\n"
         self.mlir: str = above + "\n".join(writer.lines)
-        self._places = {line + above.count("\n"): places for line, places in writer.places.items()}
+        self._places = {line + above.count("\n"): spans for line, spans in writer.places.items()}
+        for line, place in enumerate(writer.alias_places, comment.count("\n") + 1):
+            self._places[line] = [(1, place or places.definition)]
 
     def _head(self, writer: Writer, places: Signature) -> None:
         symbol = self.name if re.fullmatch(r"[A-Za-z_][\w$.]*", self.name, re.ASCII) else f'"{self.name}"'
         opening = f"taylor.spec @{symbol}("
-        arguments = [f"%{one.name}: {writer.type(one.type)}{' from ' if one.source else ''}{one.source}" for one in self.arguments]
+        arguments = [f"%{one.name}: {writer.type(one.type, places.of(one.name))}{' from ' if one.source else ''}{one.source}" for one in self.arguments]
         parameters = {name: f"{name} : index = {value}" if isinstance(value, int) else f"{name} = {number_text(value)}"
                       for name, value in self.parameters.items()}
         is_long = len(opening + ", ".join([*arguments, *parameters.values()])) > LONG
@@ -101,15 +103,15 @@ class Spec:
         writer.write(opening, places.definition)
         for number, (one, text) in enumerate(zip(self.arguments, arguments)):
             writer.write(separator if number else "")
-            writer.write(text, places.arguments.get(one.name, places.definition))
+            writer.write(text, places.of(one.name))
         writer.write(")", places.definition)
         for number, (name, text) in enumerate(parameters.items()):
             writer.write(", " if number else "\n    parameters(" if is_long else " parameters(")
-            writer.write(text, places.arguments.get(name, places.definition))
+            writer.write(text, places.of(name))
         writer.write((")" if self.parameters else "") + " {\n", places.definition)
 
     def place(self, line: int, column: int = 1) -> Place | None:
-        """Where in Python a place of `mlir` comes from, both counted from 1; None of comments, aliases and blank lines."""
+        """Where in Python a place of `mlir` comes from, both counted from 1; None of comments and blank lines."""
         spans = self._places.get(line)
         if not spans:
             return None
@@ -122,7 +124,7 @@ class Spec:
         return f"<ta.spec {self.name}({', '.join([one.name for one in self.arguments] + list(self.parameters))})>"
 
 
-def _signature(function: Callable[..., Any], trace: Trace) -> tuple[list[Array], list[Source], dict[str, Union[int, float]]]:
+def _signature(function: Callable[..., Any], trace: Trace, places: Signature) -> tuple[list[Array], list[Source], dict[str, Union[int, float]]]:
     """Arguments and their sources; parameters: keyword-only numbers, an int for an index, a float for a real one."""
     arrays: list[Array] = []
     sources: list[Source] = []
@@ -136,7 +138,7 @@ def _signature(function: Callable[..., Any], trace: Trace) -> tuple[list[Array],
         default = None if argument.default is argument.empty else argument.default
         source = default_source(name) if argument.default is argument.empty else default
         if isinstance(source, Source):
-            arrays.append(Array(source.type, trace, name))
+            arrays.append(Array(source.type, trace, places.of(name), name))
             sources.append(source)
         elif argument.kind is argument.KEYWORD_ONLY and isinstance(default, numbers.Real) and not isinstance(default, bool):
             parameters[name] = int(default) if isinstance(default, numbers.Integral) else float(default)

@@ -199,6 +199,7 @@ class Writer:
         self.lines: list[str] = [""]
         self.places: dict[int, list[tuple[int, Place]]] = {}  # line: (column from 1, place), ascending
         self.aliases: dict[str, str] = {}  # alias: type
+        self.alias_places: list[Place | None] = []  # where an array of the type was made
 
     def write(self, text: str, place: Place | None = None) -> None:
         for number, line in enumerate(text.split("\n")):
@@ -208,12 +209,15 @@ class Writer:
                 self.places.setdefault(len(self.lines), []).append((len(self.lines[-1]) + 1, place))
             self.lines[-1] += line
 
-    def type(self, type: ArrayType) -> str:
+    def type(self, type: ArrayType, place: Place | None) -> str:
         """`!bhtd`, defined above; a second type of that name gets a number."""
         text, alias, number = str(type), f"!{type.alias}", 0
-        while self.aliases.setdefault(alias, text) != text:
+        while self.aliases.get(alias, text) != text:
             number += 1
             alias = f"!{type.alias}_{number}"
+        if alias not in self.aliases:
+            self.aliases[alias] = text
+            self.alias_places.append(place)
         return alias
 
     def statement(self, statement: Statement) -> None:
@@ -222,10 +226,10 @@ class Writer:
                    statement.place)
         for part in statement.parts:
             self._part(part, statement.place)
-        types = ", ".join(self.type(array.type) for array in statement.operands)
+        types = ", ".join(self.type(array.type, array.place) for array in statement.operands)
         types = f" : {types}" if types else " :" if statement.name == "pairwise" else ""
         if statement.types:
-            types += f" -> {', '.join(map(self.type, statement.types))}"
+            types += f" -> {', '.join(self.type(type, statement.place) for type in statement.types)}"
         if types and len(self.lines[-1]) + len(types) > WIDTH:
             types = f"\n      {types}"
         self.write(f"{types}\n", statement.place)
@@ -236,17 +240,18 @@ class Writer:
         elif isinstance(part, Array):
             self.write(f"%{self.names.of[id(part)]}", place)
         elif isinstance(part, Typed):
-            self.write(f"%{self.names.of[id(part.array)]} : {self.type(part.array.type)}", place)
+            self.write(f"%{self.names.of[id(part.array)]} : {self.type(part.array.type, part.array.place)}", place)
         else:
             self.pieces(part.pieces(), part.bindings if isinstance(part, Body) else [], place)
 
     def pieces(self, pieces: Pieces, bindings: Sequence[tuple[Formula, Pieces]], place: Place) -> None:
         words = {word for atom, _ in pieces if isinstance(atom, str) for word in re.findall(r"[A-Za-z_]\w*", atom)}
-        taken = self.reserved | words
+        hidden = self.reserved | words
+        taken = set(hidden)
         local: dict[int, str] = {}
         for node, _ in bindings:
             wanted = self.names.trace.variable(node)
-            local[id(node)] = fresh(wanted if wanted not in taken else None, taken)
+            local[id(node)] = fresh(wanted if wanted not in hidden else None, taken)
             taken.add(local[id(node)])
         texts = [f"%{self.names.of[id(atom)]}" if isinstance(atom, Array) else local[id(atom)] if isinstance(atom, Formula)
                  else atom for atom, _ in pieces]
