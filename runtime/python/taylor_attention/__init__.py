@@ -13,24 +13,28 @@
 Axes: b batch, h query head, g key/value head, t query token, u key token, lag position of a query less that of a key, d
 channel of a score, e channel of a value, f feature of a state; others are free and carry their size.
 """
-from .arguments import Initial, Source, input, normal, parameter, projection, uniform
+from .arguments import Initial, Source, normal, parameter, projection, uniform
+from .arguments import input as input
 from .axes import ArrayType, Axis
-from .formula import Array, Formula, b, d, e, f, g, h, index, lag, size, t, u
-from .functions import (abs, call, cos, elu, erf, exp, expm1, floor, gelu, log, log1p, log2, logical_and, logical_not,
-                        logical_or, maximum, minimum, pow, relu, rsqrt, sigmoid, silu, sin, softplus, sqrt, stop, tanh,
+from .formula import Array, Formula, index, lag, size
+from .formula import b as b, d as d, e as e, f as f, g as g, h as h, t as t, u as u
+from .functions import (call, cos, elu, erf, exp, expm1, floor, gelu, log, log1p, log2, logical_and, logical_not,
+                        logical_or, maximum, minimum, relu, rsqrt, sigmoid, silu, sin, softplus, sqrt, stop, tanh,
                         where)
+from .functions import abs as abs, pow as pow
 from .messages import translate
-from .operations import align, convolve, map, normalize, recurrence, recurrences, reduce, region, rope, scan
+from .operations import align, convolve, normalize, recurrence, recurrences, reduce, region, rope, scan
+from .operations import map as map
 from .pairs import columns, diagonals, dot, maxima, pairwise, rows, running_maximum, total
 from .places import Place
 from .spec import Argument, Spec, spec
 
-# What `from taylor_attention import *` takes: not the names of Python's own functions, nor single letters.
+# `from taylor_attention import *` leaves the names of Python's own functions alone, and single letters.
 __all__ = [
     "Argument", "Array", "ArrayType", "Axis", "Formula", "Initial", "Place", "Source", "Spec",
     "align", "call", "columns", "convolve", "cos", "diagonals", "dot", "elu", "erf", "exp", "expm1", "floor", "gelu",
     "index", "lag", "log", "log1p", "log2", "logical_and", "logical_not", "logical_or", "maxima", "maximum", "minimum",
-    "normal", "normalize", "pairwise", "parameter", "projection", "recurrence", "recurrences", "region", "relu", "rope",
-    "rows", "rsqrt", "running_maximum", "scan", "sigmoid", "silu", "sin", "size", "softplus", "spec", "sqrt", "stop",
-    "tanh", "total", "translate", "uniform", "where",
+    "normal", "normalize", "pairwise", "parameter", "projection", "recurrence", "recurrences", "reduce", "region",
+    "relu", "rope", "rows", "rsqrt", "running_maximum", "scan", "sigmoid", "silu", "sin", "size", "softplus",
+    "spec", "sqrt", "stop", "tanh", "total", "translate", "uniform", "where",
 ]

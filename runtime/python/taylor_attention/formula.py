@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING, Iterable, Iterator, NoReturn, Union
+from typing import TYPE_CHECKING, Iterable, Iterator, NoReturn, TypeGuard, Union
 
 from .axes import ROLES, ArrayType, Axis
 from .places import Place, caller, place_of
@@ -111,8 +111,9 @@ class Formula:
     __hash__ = object.__hash__
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("unsupported truth value of a formula, which is known per token only; write & | ~ for and, or, "
-                        "not; (a < b) & (b < c) for a < b < c; ta.where, ta.minimum and ta.maximum for if, min and max")
+        raise TypeError("unsupported truth value of a formula, which is known per token only; write & | ~ for and, "
+                        "or, not; (a < b) & (b < c) for a < b < c; ta.where, ta.minimum and ta.maximum for if, min and "
+                        "max")
 
     def __iter__(self) -> NoReturn:
         raise TypeError("unsupported iteration over one array; several sums are asked for by "
@@ -162,9 +163,14 @@ class Array(Formula):
         return f"<array {self.name or ''}[{', '.join(map(str, self.axes))}]>"
 
 
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a real number, of Python or of numpy; True and False are none."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
 def number_text(value: object, what: str = "a number") -> str:
     """A number as the dialect reads it, to the last digit: with a point before an exponent."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if not is_number(value):
         raise TypeError(f"expected {what}, but got {value!r}")
     number = float(value)
     if math.isnan(number):
@@ -186,13 +192,13 @@ def formula(value: object) -> Formula:
     """A formula of what stands in one: itself, or a number."""
     if isinstance(value, Formula):
         if isinstance(value, Array) and value.trace is not current():
-            raise ValueError(f"expected an array of this specification, but got one of '{value.trace.name}': {value!r}; "
-                             "what several specifications share is a Python function of arrays")
+            raise ValueError(f"expected an array of this specification, but got {value!r} of '{value.trace.name}'; what "
+                             "several specifications share is a Python function of arrays")
         return value
     if isinstance(value, str):
         raise TypeError(f"expected an array, a formula or a number, but got the string {value!r}; an argument is the "
                         "variable itself, an index is ta.t or ta.index(\"r\"), and a parameter is a keyword argument")
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if not is_number(value):
         raise TypeError(f"expected an array, a formula or a number, but got {_kind(value)}")
     return Leaf(number_text(value))
 
@@ -230,9 +236,9 @@ def postorder(roots: Iterable[Formula]) -> Iterator[Formula]:
 
 
 def index(axis: str) -> Formula:
-    """The index along an axis: for t and u the position of the token, for lag the position of a query less that of a key.
+    """The index along an axis: for t and u the position of the token, for lag that of a query less that of a key.
 
-    Other axes count from 0. `ta.b`, `ta.h`, .. are those of the named axes; a free axis is known where an operand has it.
+    Other axes count from 0. `ta.b`, `ta.h`, .. are those of the named axes; a free one is known where an array has it.
     """
     if not isinstance(axis, str):
         raise TypeError(f'expected the name of an axis, such as "r", but got {axis!r}')

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Operations of the dialect, one Python function each.
 
-Where an operation takes an array it takes a formula too, which becomes a `taylor.map` then. Axes are stated in brackets:
-[b, h, t, e]. What each operation computes, and what is refused, stands in full in dialect/Taylor/TaylorOps.td.
+Axes are stated in brackets: [b, h, t, e]. An operation that takes an array takes a formula too, which becomes a
+`taylor.map` first. Every check is the compiler's: `ta.translate` shows its messages at the line of the call. Formulas in
+full, and what is refused, stand in dialect/Taylor/TaylorOps.td.
 """
 from __future__ import annotations
 
@@ -21,6 +22,9 @@ Sum = Literal["numerator", "mass", "count"]
 OfScore = Union[Operand, Callable[[Formula], Operand]]
 Orders = Union[Literal["all"], tuple[Union[int, Formula], Union[int, Formula]]]
 Arrays = Union[Formula, Sequence[Formula]]
+Sums = Union[tuple[Sum, ...], list[Sum]]
+SumOrState = Literal["numerator", "mass", "count", "state"]
+SumsOrState = Union[tuple[SumOrState, ...], list[SumOrState]]
 
 
 def emit(name: str, parts: Sequence[Part], operands: Sequence[Array], results: Sequence[ArrayType],
@@ -65,7 +69,8 @@ def _several(arrays: Arrays) -> list[Array]:
 def _local(name: str, words: str, x: Operand | Region, live: Arrays, axes: Axes | None, dtype: str | None,
            result: Callable[[ArrayType], ArrayType], within: Operand | None = None) -> Array:
     """map, reduce and scan: words, a formula, a guard, types, and the result's type where one is given."""
-    body, guards, parts = _body(x), _several(live), [words]
+    body, guards = _body(x), _several(live)
+    parts: list[Part] = [words]
     if within is not None:
         parts += ["within(", Typed(as_array(within)), ") "]
     parts.append(body)
@@ -80,6 +85,10 @@ def _local(name: str, words: str, x: Operand | Region, live: Arrays, axes: Axes 
         type = ArrayType(type.axes, given[0].element)
     made, = emit(name, parts, [*body.arrays, *guards], [type], arrow=bool(axes is not None or given))
     return made
+
+
+def conditions_of(visible: Arrays) -> list[Formula]:
+    return [formula(one) for one in (visible if isinstance(visible, (tuple, list)) else (visible,))]
 
 
 def _clause(name: str, text: str | None) -> str:
@@ -102,20 +111,24 @@ def _flags(**flags: bool) -> str:
 
 
 def map(x: Operand | Region, *, live: Arrays = (), axes: Axes | None = None, dtype: str | None = None) -> Array:
-    """An array of a formula: the union of its arrays' axes and of its indices' axes.
+    """An array of a formula, with the axes of its arrays and of its indices.
 
-    A formula becomes an array by itself where one is needed. Written out, `ta.map` ends a formula here (what depends on
-    empty sums alone is 0 at the end of an operation), names axes that no array of it has (`axes="h u"`), stores it in
-    another type (`dtype`), or guards it: where a count of `live` is 0 the result is 0 and the formula does not run.
+    A formula becomes an array by itself where one is needed. Write `ta.map` for one of these:
+
+    * The formula ends here. What depends on empty sums alone is 0 at the end of an operation.
+    * `axes` adds axes that no array of the formula has: `ta.map(-rate * ta.u, axes="h u")`.
+    * `dtype` is the type that the array is stored in.
+    * `live` guards it: where one of these counts is 0, the result is 0 and the formula does not run.
     """
     return _local("map", "", x, live, axes, dtype, lambda joined: joined)
 
 
 def reduce(kind: Literal["sum", "mean", "max"], x: Operand | Region, *, over: Axes, live: Arrays = (),
            axes: Axes | None = None, dtype: str | None = None) -> Array:
-    """A formula, then its sum, mean or maximum over axes ("d", "h e"), which the result lacks.
+    """The sum, mean or maximum of a formula over axes, which the result lacks.
 
-    Over channels, heads and free axes; `over="group"` reduces h into g. Sums over tokens are recurrences and scans.
+    `over` names channels, heads and free axes: "d", "h e". "group" turns h into g. Sums over tokens are
+    `ta.recurrences` and `ta.scan`. `live`, `axes` and `dtype` are those of `ta.map`.
     """
     names = [axis.name for axis in parse_axes(over)]
 
@@ -123,16 +136,18 @@ def reduce(kind: Literal["sum", "mean", "max"], x: Operand | Region, *, over: Ax
         left = joined.without(names)
         return left.renamed("h", "g") if "group" in names else left
 
-    return _local("reduce", f"{kind} over({', '.join(str(Axis(name)) for name in names)}) ", x, live, axes, dtype, reduced)
+    words = f"{kind} over({', '.join(str(Axis(name)) for name in names)}) "
+    return _local("reduce", words, x, live, axes, dtype, reduced)
 
 
-def scan(kind: Literal["sum", "max", "shift"], x: Operand | Region, *, over: Literal["t", "u"], amount: int | None = None,
-         exclusive: bool = False, reverse: bool = False, within: Operand | None = None,
+def scan(kind: Literal["sum", "max", "shift"], x: Operand | Region, *, over: Literal["t", "u"],
+         amount: int | None = None, exclusive: bool = False, reverse: bool = False, within: Operand | None = None,
          axes: Axes | None = None, dtype: str | None = None) -> Array:
-    """A running sum or maximum of a formula over tokens, or a shift by `amount` tokens; axes stay.
+    """A running sum or maximum of a formula over tokens, or a shift by `amount` tokens. The axes stay.
 
-    Up to each token and with it, or without it (`exclusive`); from the end with `reverse`. `within` [b, u] (or t) numbers
-    the documents, ascending: tokens of others do not count. A maximum has no derivative: write ta.exp(x - ta.stop(m)).
+    y[u] = sum of x[j] over j <= u, or over j < u (`exclusive`), or from the end (`reverse`). A shift is
+    y[u] = x[u - amount], 0 before the start. `within` [b, u] numbers the documents, ascending: tokens of other documents
+    do not count. A maximum has no derivative: write ta.exp(x - ta.stop(m)).
     """
     if kind == "shift" and amount is None:
         raise TypeError("requires amount=.., the number of tokens, of a shift")
@@ -142,7 +157,7 @@ def scan(kind: Literal["sum", "max", "shift"], x: Operand | Region, *, over: Lit
 
 
 def align(x: Operand, to: Literal["t", "u"]) -> Array:
-    """A key array read at query positions (`to="t"`: u becomes t, y[t] = x[offset + t]), or back."""
+    """A key array at query positions, y[t] = x[offset + t] (`to="t"`, u becomes t), or back (`to="u"`)."""
     array = as_array(x)
     made, = emit("align", [array, f" to {to}"], [array], [array.type.renamed("u" if to == "t" else "t", to)])
     return made
@@ -150,41 +165,51 @@ def align(x: Operand, to: Literal["t", "u"]) -> Array:
 
 def normalize(kind: Literal["l2", "rms", "layer"], x: Operand, *, epsilon: float, over: str | None = None,
               weight: Operand | None = None, bias: Operand | None = None) -> Array:
-    """A norm over e, or over the axis named (d, h, g, a free one); axes stay.
+    """A norm over channels. The axes stay.
 
-    l2: x / max(|x|, epsilon); rms: x / sqrt(mean(x^2) + epsilon); layer: the same of x - mean(x). `weight` and `bias`,
-    often [e] or [h, e], multiply and add.
+        "l2"     x / max(|x|, epsilon)
+        "rms"    x / sqrt(mean(x^2) + epsilon), times weight, plus bias
+        "layer"  the same of x - mean(x)
+
+    `over` is e, unless another axis is named (d, h, g or a free one). `weight` and `bias` are arrays such as [e] or
+    [h, e]. `epsilon` is in units of x ("l2") or of x^2 ("rms", "layer").
     """
     array, scale, shift = as_array(x), _optional(weight), _optional(bias)
     operands = [one for one in (array, scale, shift) if one is not None]
     types = [one.type for one in operands]
-    parts = [f"{kind}{_clause('over', over and str(Axis(over)))} ", array, *_operand_clause("weight", scale),
-             *_operand_clause("bias", shift), _clause("epsilon", number_text(epsilon, "a number for epsilon"))]
+    parts: list[Part] = [f"{kind}{_clause('over', over and str(Axis(over)))} ", array,
+                         *_operand_clause("weight", scale), *_operand_clause("bias", shift),
+                         _clause("epsilon", number_text(epsilon, "a number for epsilon"))]
     made, = emit("normalize", parts, operands, [union(types, element=real_element(types))])
     return made
 
 
 def rope(x: Operand, *, at: Operand | None = None, theta: float | None = None,
-         layout: Literal["half", "interleaved"] | None = None, offset: int | None = None, inverse: bool = False) -> Array:
-    """Rotary positions: pairs of channels of d turn by p theta^(-2 i / d) radians, p the token's position; axes stay.
+         layout: Literal["half", "interleaved"] | None = None, offset: int | None = None,
+         inverse: bool = False) -> Array:
+    """Rotary positions: turns pairs of channels by p theta^(-2 i / d) radians. The axes stay.
 
-    Su et al., RoFormer, equation 34. Base `theta` 10000 by default; `layout` "half" pairs channel i with i + d/2 (Llama),
-    "interleaved" 2 i with 2 i + 1; `offset` is added to positions; `at` [b, t] (or u) gives others.
+    Su et al., RoFormer, equation 34, with p the position of the token and i the number of the pair. `theta` is 10000 by
+    default. `layout` "half" (the default) pairs channel i with i + d/2, as Llama does, "interleaved" 2 i with 2 i + 1.
+    `offset` is added to positions, in tokens; `at` [b, t] or [b, u] replaces them. `inverse` turns back.
     """
     array, positions = as_array(x), _optional(at)
-    parts: list[Part] = [array, *([] if positions is None else [" at ", positions])]
+    parts: list[Part] = [array]
+    if positions is not None:
+        parts += [" at ", positions]
     parts.append(_clause("theta", None if theta is None else number_text(theta, "a number for theta"))
                  + _clause("layout", layout)
-                 + _clause("offset", None if offset is None else integer_text(offset, "offset")) + _flags(inverse=inverse))
+                 + _clause("offset", None if offset is None else integer_text(offset, "offset"))
+                 + _flags(inverse=inverse))
     made, = emit("rope", parts, [one for one in (array, positions) if one is not None], [array.type.computed()])
     return made
 
 
 def convolve(x: Operand, taps: Operand, *, within: Operand | None = None, reverse: bool = False) -> Array:
-    """A causal convolution over tokens, each channel by itself: y[t] = sum_j taps[j] x[t - J + 1 + j]; axes stay.
+    """A causal convolution over tokens, each channel by itself. The axes stay.
 
-    `taps` has one free axis that x lacks, such as [h, d, j = 4], at most 64 long. `within` as in `ta.scan`; `reverse`
-    is the adjoint, from the end.
+    y[t] = sum over j of taps[j] x[t - J + 1 + j]. The J taps, at most 64, are the free axis of `taps` that x lacks:
+    [h, d, j = 4]. `within` is that of `ta.scan`. `reverse` is the adjoint, from the end.
     """
     array, weights, documents = as_array(x), as_array(taps), _optional(within)
     parts: list[Part] = [array, ", ", weights]
@@ -195,8 +220,9 @@ def convolve(x: Operand, taps: Operand, *, within: Operand | None = None, revers
 
 
 def region(text: str, *arrays: Formula) -> Region:
-    """The text of an MLIR region in place of a formula, for what no function of formulas says; no gradient is derived
-    where MLIR's operation has none.
+    """The text of an MLIR region in place of a formula, for what no function of formulas says.
+
+    An operation of MLIR without a derivative in dialect/Taylor has none here.
 
     `ta.map(ta.region("^bb0(%a: f64): %y = math.ceil %a : f64  taylor.yield %y : f64", x))`
     """
@@ -216,29 +242,35 @@ def recurrences(q: Operand, k: Operand, v: Operand, *, sums: Sum = ..., orders: 
 
 
 @overload
-def recurrences(q: Operand, k: Operand, v: Operand, *, sums: Sequence[Sum], orders: Orders | None = ...,
+def recurrences(q: Operand, k: Operand, v: Operand, *, sums: Sums, orders: Orders | None = ...,
                 coefficients: Literal["factorial"] | Sequence[float] | None = ..., weight: OfScore | None = ...,
                 scale: Operand | None = ..., score: OfScore | None = ..., decay: Operand | None = ..., mask: Mask = ...,
                 visible: Arrays = ...) -> tuple[Array, ...]: ...
 
 
-def recurrences(q: Operand, k: Operand, v: Operand, *, sums: Sum | Sequence[Sum] = "numerator",
+def recurrences(q: Operand, k: Operand, v: Operand, *, sums: Sum | Sums = "numerator",
                 orders: Orders | None = None, coefficients: Literal["factorial"] | Sequence[float] | None = None,
                 weight: OfScore | None = None, scale: Operand | None = None, score: OfScore | None = None,
                 decay: Operand | None = None, mask: Mask = "causal", visible: Arrays = ()) -> Array | tuple[Array, ...]:
-    """Sums over the visible keys of each query, of weights f(score(scale <q, k>)): the paper's section 3.1.
+    """Sums over the visible keys of each query (the paper, section 3.1).
 
-    q [b, h, t, d], k [b, g, u, d], v [b, g, u, e]. One sum gives one array, a sequence of sums a tuple:
+    q [b, h, t, d], k [b, g, u, d] and v [b, g, u, e] give, with the weight w = f(score(scale <q, k>)),
 
-        "numerator"  [b, h, t, e]  sum of w v
-        "mass"       [b, h, t]     sum of w
-        "count"      [b, h, t]     number of visible keys
+        "numerator"  [b, h, t, e]  the sum of w v
+        "mass"       [b, h, t]     the sum of w
+        "count"      [b, h, t]     the number of visible keys
 
-    f is e^x with scale 1 / sqrt(d) where neither `orders` nor `weight` is given. `orders=(0, n)` is a series, from and to;
-    "all" the whole one; c[n] is 1 / n! or `coefficients`. `weight` is any function of the score, `score` what it is a
-    function of: both take the score s, as in `score=lambda s: ta.minimum(s, 5.0)`, and read arrays without channels, ta.t,
-    ta.u and ta.h. `scale` is a formula of sizes and parameters. `decay` [b, g, u] is a running sum of logarithms, w times
-    exp(decay[t] - decay[u]). `mask` is "causal" or "bidirectional"; `visible`, one condition or several, hides more.
+    One sum is one array; a tuple or list of sums gives a tuple of arrays. Without `orders` and `weight`, f is e^x and the
+    scale is 1 / sqrt(d).
+
+    orders: the orders of a series, `(0, n)` from and to, or "all". An end may be an index parameter.
+    coefficients: of the series, from the first order on; by default 1 / n!.
+    weight: f itself, as a function of the score: `ta.softplus`, `lambda s: ta.relu(s) ** 2`.
+    scale: a formula of sizes and parameters; 1 by default with `orders` or `weight`.
+    score: what f is a function of: `lambda s: ta.minimum(s, 5.0)`. It may read arrays without channels, ta.t, ta.u, ta.h.
+    decay: [b, g, u], a running sum of logarithms. w is multiplied by exp(decay[t] - decay[u]).
+    mask: "causal" or "bidirectional".
+    visible: one more condition or several; all must hold: `ta.t - ta.u < window`.
     """
     words = [sums] if isinstance(sums, str) else list(sums)
     parts, operands = _query_key_value(words, q, k, v)
@@ -259,7 +291,7 @@ def recurrences(q: Operand, k: Operand, v: Operand, *, sums: Sum | Sequence[Sum]
         operands.append(as_array(decay))
         parts += _operand_clause("decay", operands[-1])
     parts.append(f" {mask}")
-    if conditions := [formula(one) for one in (visible if isinstance(visible, (tuple, list)) else (visible,))]:
+    if conditions := conditions_of(visible):
         body = Body(conditions)
         if body.bindings and len(conditions) > 1:  # names belong to one formula
             body = Body([fold(lambda x, y: apply("and", x, y), conditions)])
@@ -269,12 +301,25 @@ def recurrences(q: Operand, k: Operand, v: Operand, *, sums: Sum | Sequence[Sum]
     return made[0] if isinstance(sums, str) else made
 
 
-def recurrence(q: Operand, k: Operand, v: Operand, *, order: int, sums: str | Sequence[str] = "numerator",
+@overload
+def recurrence(q: Operand, k: Operand, v: Operand, *, order: int, sums: SumOrState = ...,
+               coefficient: float | None = ..., scale: Operand | None = ..., decay: Operand | None = ...,
+               state: Operand | None = ..., mask: Mask = ...) -> Array: ...
+
+
+@overload
+def recurrence(q: Operand, k: Operand, v: Operand, *, order: int, sums: SumsOrState,
+               coefficient: float | None = ..., scale: Operand | None = ..., decay: Operand | None = ...,
+               state: Operand | None = ..., mask: Mask = ...) -> tuple[Array, ...]: ...
+
+
+def recurrence(q: Operand, k: Operand, v: Operand, *, order: int, sums: SumOrState | SumsOrState = "numerator",
                coefficient: float | None = None, scale: Operand | None = None, decay: Operand | None = None,
                state: Operand | None = None, mask: Mask = "causal") -> Array | tuple[Array, ...]:
-    """One recurrence, of one order n, with its state of d^n features (the paper, equation 3 for n = 1).
+    """One recurrence, of order n, with its state of d^n features (the paper, equation 3 for n = 1).
 
-    Sums as of `ta.recurrences`, and "state" [b, g, e, f], which is there after the last key; `state` is one to begin from.
+    Sums are those of `ta.recurrences`, and "state" [b, g, e, f], the state after the last key. `state` is one to begin
+    from. `coefficient` multiplies, `scale` is a formula of sizes and parameters.
     """
     words = [sums] if isinstance(sums, str) else list(sums)
     parts, operands = _query_key_value(words, q, k, v)

@@ -5,10 +5,12 @@ All sums over keys become it. It is written by hand where a sum has two inner pr
 """
 from __future__ import annotations
 
+from typing import overload
+
 from .arguments import Axes
 from .axes import ArrayType, parse_axes, parse_element
 from .formula import Array, Formula, Operand, apply, formula, integer_text
-from .operations import Arrays, as_array, emit
+from .operations import Arrays, as_array, conditions_of, emit
 from .text import PairBody, PairSum
 
 
@@ -18,7 +20,7 @@ def dot(row: Operand, column: Operand) -> Formula:
 
 
 def running_maximum(x: Operand, floor: Operand | None = None) -> Formula:
-    """The maximum of x over the visible keys of each row, at least `floor`; a constant to the derivative. At most one."""
+    """The maximum of x over the visible keys of each row, at least `floor`. At most one; a constant to the derivative."""
     return apply("maximum", x) if floor is None else apply("maximum", x, floor)
 
 
@@ -52,20 +54,29 @@ def _sum(kind: str, x: Operand, array: Operand | None, axes: Axes, dtype: str) -
     return PairSum(kind, formula(x), None if array is None else as_array(array), type)
 
 
+@overload
+def pairwise(one: PairSum, /, *, visible: Arrays = ..., chunk: int | None = ...) -> Array: ...
+
+
+@overload
+def pairwise(*sums: PairSum, visible: Arrays = ..., chunk: int | None = ...) -> tuple[Array, ...]: ...
+
+
 def pairwise(*sums: PairSum, visible: Arrays = (), chunk: int | None = None) -> Array | tuple[Array, ...]:
-    """Sums over visible pairs (t, u) of formulas of inner products, row and column scalars, and positions.
+    """Sums over the visible pairs (t, u) of formulas.
 
-    Each sum names the axes that stay; every other of b, h, t and u is summed, and h into its group where g is named.
-    Nothing is hidden but by `visible`: a causal sum says `visible=ta.u <= ta.t`. `chunk`: pairs of one chunk of queries.
+    The formulas read `ta.dot`, arrays without channels, positions and parameters. Each sum names the axes that stay; every
+    other of b, h, t and u is summed, and h into its group where g is named. All pairs are visible unless `visible` says
+    otherwise: a causal sum has `visible=ta.u <= ta.t`. `chunk` leaves the pairs of one chunk of so many queries.
 
-        s = ta.dot(q, k)
-        w = ta.exp(s * ta.rsqrt(ta.size("d")))
+        w = ta.exp(ta.dot(q, k) * ta.rsqrt(ta.size("d")))
         n, z = ta.pairwise(ta.rows(w, v, axes="b h t e"), ta.rows(w, axes="b h t"), visible=ta.u <= ta.t)
     """
     for one in sums:
         if not isinstance(one, PairSum):
-            raise TypeError(f"expected ta.rows(..), ta.columns(..), ta.diagonals(..), ta.total(..) or ta.maxima(..), but got {one!r}")
-    conditions = [formula(one) for one in (visible if isinstance(visible, (tuple, list)) else (visible,))]
-    body = PairBody(sums, conditions, "" if chunk is None else f" chunk({integer_text(chunk, 'chunk')})")
+            raise TypeError("expected ta.rows(..), ta.columns(..), ta.diagonals(..), ta.total(..) or ta.maxima(..), "
+                            f"but got {one!r}")
+    words = "" if chunk is None else f" chunk({integer_text(chunk, 'chunk')})"
+    body = PairBody(sums, conditions_of(visible), words)
     made = emit("pairwise", [body], body.arrays, [one.type for one in sums], arrow=True)
     return made[0] if len(sums) == 1 else made

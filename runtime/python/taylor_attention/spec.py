@@ -12,12 +12,13 @@ from typing import Any, Callable, Mapping, Union, overload
 
 from .arguments import Source, default_source
 from .axes import ArrayType, Axis
-from .formula import Array, Formula, Parameter, number_text
+from .formula import Array, Formula, Parameter, is_number, number_text
 from .operations import as_array
 from .places import Place, Signature, code_of, signature_places
 from .text import Names, Region, Statement, Writer
 from .trace import Trace
 
+Parameters = dict[str, Union[int, float]]
 LONG = 100  # a signature that is longer has one argument a line
 
 
@@ -42,23 +43,25 @@ class Spec:
 
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         code = code_of(function)
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function)  # type: ignore[arg-type]
         self.name: str = name or function.__name__
         places = signature_places(function)
         trace = Trace(self.name, code)
         arrays, sources, self.parameters = _signature(function, trace, places)
-        values = {**{array.name: array for array in arrays}, **{name: Parameter(name) for name in self.parameters}}
+        values: dict[str | None, Formula] = {array.name: array for array in arrays}
+        values.update({name: Parameter(name) for name in self.parameters})
         names = Names(trace)
         for array in arrays:
             names.give(array, array.name)
         with trace:
             results = _results(_call(function, values))
-        self.arguments = tuple(Argument(array.name or "", array.type, source.text) for array, source in zip(arrays, sources))
+        self.arguments = tuple(Argument(array.name or "", array.type, source.text)
+                               for array, source in zip(arrays, sources))
         self._write(trace, names, places, results)
 
     def _write(self, trace: Trace, names: Names, places: Signature, results: list[tuple[Array, str | None]]) -> None:
         of_formula = {id(array): node for node, array in trace.arrays.values()}
-        made = [(array, trace.variable(array) or (trace.variable(of_formula[id(array)]) if id(array) in of_formula else None))
+        made = [(array, trace.variable(array) or trace.variable(of_formula.get(id(array), array)))
                 for statement in trace.statements for array in statement.results]
         # A result without a variable is `o`; the yield writes the name where a value has another.
         wanted = {id(array): name for array, name in made if name}
@@ -95,7 +98,8 @@ class Spec:
     def _head(self, writer: Writer, places: Signature) -> None:
         symbol = self.name if re.fullmatch(r"[A-Za-z_][\w$.]*", self.name, re.ASCII) else f'"{self.name}"'
         opening = f"taylor.spec @{symbol}("
-        arguments = [f"%{one.name}: {writer.type(one.type, places.of(one.name))}{' from ' if one.source else ''}{one.source}" for one in self.arguments]
+        arguments = [f"%{one.name}: {writer.type(one.type, places.of(one.name))}{one.source and ' from '}{one.source}"
+                     for one in self.arguments]
         parameters = {name: f"{name} : index = {value}" if isinstance(value, int) else f"{name} = {number_text(value)}"
                       for name, value in self.parameters.items()}
         is_long = len(opening + ", ".join([*arguments, *parameters.values()])) > LONG
@@ -124,11 +128,11 @@ class Spec:
         return f"<ta.spec {self.name}({', '.join([one.name for one in self.arguments] + list(self.parameters))})>"
 
 
-def _signature(function: Callable[..., Any], trace: Trace, places: Signature) -> tuple[list[Array], list[Source], dict[str, Union[int, float]]]:
+def _signature(function: Callable[..., Any], trace: Trace, places: Signature) -> tuple[list[Array], list[Source], Parameters]:
     """Arguments and their sources; parameters: keyword-only numbers, an int for an index, a float for a real one."""
     arrays: list[Array] = []
     sources: list[Source] = []
-    parameters: dict[str, Union[int, float]] = {}
+    parameters: Parameters = {}
     for name, argument in inspect.signature(function).parameters.items():
         where = f"'{name}' of {trace.name}"
         if not name.isascii():
@@ -140,18 +144,19 @@ def _signature(function: Callable[..., Any], trace: Trace, places: Signature) ->
         if isinstance(source, Source):
             arrays.append(Array(source.type, trace, places.of(name), name))
             sources.append(source)
-        elif argument.kind is argument.KEYWORD_ONLY and isinstance(default, numbers.Real) and not isinstance(default, bool):
+        elif argument.kind is argument.KEYWORD_ONLY and is_number(default):
             parameters[name] = int(default) if isinstance(default, numbers.Integral) else float(default)
         elif argument.kind is argument.KEYWORD_ONLY:
-            raise TypeError(f"requires a number as the default of parameter {where}: an integer for an index parameter, "
-                            f"else a float; but got {'none' if default is None else repr(default)}")
+            got = "none" if argument.default is argument.empty else repr(default)
+            raise TypeError(f"requires a number as the default of parameter {where}, an integer for an index parameter, "
+                            f"but got {got}")
         elif argument.default is argument.empty:
             raise TypeError(f"requires axes of argument {where}, which is none of q, k and v: write "
                             f'{name}=ta.projection("b h t"), ta.parameter("h", "zeros") or ta.input("b t")')
         else:
-            raise TypeError(f"expected ta.projection(..), ta.parameter(..) or ta.input(..) as the default of argument {where}, "
-                            f"but got {default!r}; a number that is set when compiling stands after a *, as in "
-                            f"def {trace.name}(q, k, v, *, {name}={default!r})")
+            raise TypeError("expected ta.projection(..), ta.parameter(..) or ta.input(..) as the default of argument "
+                            f"{where}, but got {default!r}; a number that is set when compiling stands after a *, as "
+                            f"in def {trace.name}(q, k, v, *, {name}={default!r})")
     return arrays, sources, parameters
 
 
@@ -165,8 +170,9 @@ def _call(function: Callable[..., Any], values: Mapping[str | None, Formula]) ->
     try:
         return function(*positional, **keywords)
     except UnboundLocalError as error:
-        raise UnboundLocalError(f"{error}; a value is read after it is made: a state over tokens is a sum (ta.recurrences, "
-                                "with decay=.. where it forgets) or a scan (ta.scan)").with_traceback(error.__traceback__) from None
+        message = (f"{error}; a value is read after it is made: a state over tokens is a sum (ta.recurrences, with "
+                   "decay=.. where it forgets) or a scan (ta.scan)")
+        raise UnboundLocalError(message).with_traceback(error.__traceback__) from None
 
 
 def _results(returned: Any) -> list[tuple[Array, str | None]]:
@@ -178,7 +184,8 @@ def _results(returned: Any) -> list[tuple[Array, str | None]]:
             if not isinstance(name, str):
                 raise TypeError(f"expected the names of results, but got {name!r}")
         return [(as_array(value), name) for name, value in returned.items()]
-    return [(as_array(value), None) for value in (returned if isinstance(returned, (tuple, list)) else (returned,))]
+    several = returned if isinstance(returned, (tuple, list)) else (returned,)
+    return [(as_array(value), None) for value in several]
 
 
 @overload
@@ -190,13 +197,7 @@ def spec(*, name: str) -> Callable[[Callable[..., Any]], Spec]: ...
 
 
 def spec(function: Callable[..., Any] | None = None, /, *, name: str | None = None) -> Any:
-    """Traces a function over arrays to a specification, when it is defined.
-
-    Arguments are arrays: q [b, h, t, d], k [b, g, u, d] and v [b, g, u, e] by their names (q1, k2, .. too), others by a
-    default that says their axes and where a model gets them (`ta.projection`, `ta.parameter`, `ta.input`). Keyword-only
-    numbers are parameters that are set when compiling. Variables name values; what is returned are the results, by their
-    variables or the keys of a dict, a single one without a name is `o`. `name` is the specification's, by default the
-    function's.
+    """Traces a function over arrays to a specification, once, when the function is defined.
 
         @ta.spec
         def softmax(q, k, v):
@@ -204,6 +205,15 @@ def spec(function: Callable[..., Any] | None = None, /, *, name: str | None = No
             return n / z
 
         print(softmax.mlir)
+
+    Arguments are arrays. q, k and v (and q1, k2, ..) have their usual axes: [b, h, t, d], [b, g, u, d], [b, g, u, e]. The
+    default of any other argument says its axes, and where a model gets it: `ta.projection`, `ta.parameter`, `ta.input`.
+    Keyword-only numbers are parameters that are set when compiling; an integer is an index.
+
+    Results are what the function returns: one array or formula, a tuple of them, or a dict that names them. Without a dict
+    their names are those of their variables; a single result without a variable is `o`.
+
+    `name` is the specification's; by default it is the function's.
     """
     if function is not None:
         return Spec(function)

@@ -161,7 +161,7 @@ class Statement:
     place: Place
     parts: list[Part]
     operands: list[Array]
-    types: tuple[ArrayType, ...] = ()  # behind an arrow
+    types: tuple[ArrayType, ...] = ()  # after an arrow
     results: tuple[Array, ...] = ()
 
 
@@ -181,7 +181,7 @@ class Names:
 
 
 def fresh(wanted: str | None, taken: set[str]) -> str:
-    """A name that is free: the one wanted, with a number behind it where it is taken."""
+    """A name that is free: the one wanted, with a number after it where it is taken."""
     prefix, number = (f"{wanted}_", 1) if wanted else ("x", 0)
     if wanted and wanted not in taken:
         return wanted
@@ -253,8 +253,8 @@ class Writer:
             wanted = self.names.trace.variable(node)
             local[id(node)] = fresh(wanted if wanted not in hidden else None, taken)
             taken.add(local[id(node)])
-        texts = [f"%{self.names.of[id(atom)]}" if isinstance(atom, Array) else local[id(atom)] if isinstance(atom, Formula)
-                 else atom for atom, _ in pieces]
+        texts = [atom if isinstance(atom, str) else local.get(id(atom)) or f"%{self.names.of[id(atom)]}"
+                 for atom, _ in pieces]
         column = len(self.lines[-1])
         is_long = column + sum(map(len, texts)) > WIDTH
         for text, (_, own) in zip(texts, pieces):

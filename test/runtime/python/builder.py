@@ -308,9 +308,10 @@ class Mistakes(unittest.TestCase):
         def fails(q):
             return q.no_such_thing
 
-        with self.assertRaises(AttributeError) as caught:
+        try:
             ta.spec(fails)
-        trace = caught.exception.__traceback__
+        except AttributeError as error:
+            trace = error.__traceback__
         while trace.tb_next:
             trace = trace.tb_next
         self.assertEqual(trace.tb_frame.f_code, fails.__code__)
@@ -325,8 +326,8 @@ class Mistakes(unittest.TestCase):
             return q
 
         ta.spec(keeps)
-        self.check(ValueError, "expected an array of this specification, but got one of 'keeps'", lambda q: q + kept[0])
-        with self.assertRaisesRegex(ValueError, "one of 'keeps'"):
+        self.check(ValueError, "expected an array of this specification, but got <array [b, h, t, d]> of 'keeps'", lambda q: q + kept[0])
+        with self.assertRaisesRegex(ValueError, "of 'keeps'"):
             kept[0] * 2
 
     def test_a_failed_trace_leaves_nothing(self):
