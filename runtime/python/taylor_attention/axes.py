@@ -15,6 +15,17 @@ RUNTIME = ROLES[:6]  # their sizes are known when a kernel is called, and never 
 ELEMENTS = ("f64", "f32", "bf16", "f16", "i32")
 
 
+def quoted(text: str) -> str:
+    """A string as MLIR reads it."""
+    return '"' + "".join(c if c.isprintable() and c not in '"\\' else "".join(f"\\{byte:02X}" for byte in c.encode())
+                         for c in text) + '"'
+
+
+def word(name: str) -> str:
+    """A name, in quotes where it is more than letters and digits."""
+    return name if re.fullmatch(r"[A-Za-z_][\w$.]*", name, re.ASCII) else quoted(name)
+
+
 @dataclass(frozen=True)
 class Axis:
     """A named axis. A free axis (no role's name) has its size; so may d, e and f."""
@@ -23,7 +34,7 @@ class Axis:
     size: int | None = None
 
     def __str__(self) -> str:
-        name = self.name if re.fullmatch(r"[A-Za-z_][\w$.]*", self.name, re.ASCII) else f'"{self.name}"'
+        name = word(self.name)
         return name if self.size is None else f"{name} = {self.size}"
 
 

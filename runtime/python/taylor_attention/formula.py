@@ -192,8 +192,8 @@ def formula(value: object) -> Formula:
     """A formula of what stands in one: itself, or a number."""
     if isinstance(value, Formula):
         if isinstance(value, Array) and value.trace is not current():
-            raise ValueError(f"expected an array of this specification, but got {value!r} of '{value.trace.name}'; what "
-                             "several specifications share is a Python function of arrays")
+            raise ValueError(f"expected an array of this specification, but got {value!r} of '{value.trace.name}'; "
+                             "what several specifications share is a Python function of arrays")
         return value
     if isinstance(value, str):
         raise TypeError(f"expected an array, a formula or a number, but got the string {value!r}; an argument is the "

@@ -2,8 +2,8 @@
 """Operations of the dialect, one Python function each.
 
 Axes are stated in brackets: [b, h, t, e]. An operation that takes an array takes a formula too, which becomes a
-`taylor.map` first. Every check is the compiler's: `ta.translate` shows its messages at the line of the call. Formulas in
-full, and what is refused, stand in dialect/Taylor/TaylorOps.td.
+`taylor.map` first. Every check is the compiler's: `ta.translate` shows its messages at the line of the call. Formulas
+in full, and what is refused, stand in dialect/Taylor/TaylorOps.td.
 """
 from __future__ import annotations
 
@@ -146,8 +146,8 @@ def scan(kind: Literal["sum", "max", "shift"], x: Operand | Region, *, over: Lit
     """A running sum or maximum of a formula over tokens, or a shift by `amount` tokens. The axes stay.
 
     y[u] = sum of x[j] over j <= u, or over j < u (`exclusive`), or from the end (`reverse`). A shift is
-    y[u] = x[u - amount], 0 before the start. `within` [b, u] numbers the documents, ascending: tokens of other documents
-    do not count. A maximum has no derivative: write ta.exp(x - ta.stop(m)).
+    y[u] = x[u - amount], 0 before the start. `within` [b, u] numbers the documents, ascending: tokens of other
+    documents do not count. A maximum has no derivative: write ta.exp(x - ta.stop(m)).
     """
     if kind == "shift" and amount is None:
         raise TypeError("requires amount=.., the number of tokens, of a shift")
@@ -260,14 +260,15 @@ def recurrences(q: Operand, k: Operand, v: Operand, *, sums: Sum | Sums = "numer
         "mass"       [b, h, t]     the sum of w
         "count"      [b, h, t]     the number of visible keys
 
-    One sum is one array; a tuple or list of sums gives a tuple of arrays. Without `orders` and `weight`, f is e^x and the
-    scale is 1 / sqrt(d).
+    One sum is one array; a tuple or list of sums gives a tuple of arrays. Without `orders` and `weight`, f is e^x and
+    the scale is 1 / sqrt(d).
 
     orders: the orders of a series, `(0, n)` from and to, or "all". An end may be an index parameter.
     coefficients: of the series, from the first order on; by default 1 / n!.
     weight: f itself, as a function of the score: `ta.softplus`, `lambda s: ta.relu(s) ** 2`.
     scale: a formula of sizes and parameters; 1 by default with `orders` or `weight`.
-    score: what f is a function of: `lambda s: ta.minimum(s, 5.0)`. It may read arrays without channels, ta.t, ta.u, ta.h.
+    score: what f is a function of: `lambda s: ta.minimum(s, 5.0)`. It may read arrays without channels,
+        ta.t, ta.u and ta.h.
     decay: [b, g, u], a running sum of logarithms. w is multiplied by exp(decay[t] - decay[u]).
     mask: "causal" or "bidirectional".
     visible: one more condition or several; all must hold: `ta.t - ta.u < window`.

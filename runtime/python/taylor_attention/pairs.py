@@ -20,7 +20,7 @@ def dot(row: Operand, column: Operand) -> Formula:
 
 
 def running_maximum(x: Operand, floor: Operand | None = None) -> Formula:
-    """The maximum of x over the visible keys of each row, at least `floor`. At most one; a constant to the derivative."""
+    """The maximum of x over the visible keys of each row, at least `floor`. One at most; no gradient passes."""
     return apply("maximum", x) if floor is None else apply("maximum", x, floor)
 
 
@@ -65,8 +65,8 @@ def pairwise(*sums: PairSum, visible: Arrays = ..., chunk: int | None = ...) -> 
 def pairwise(*sums: PairSum, visible: Arrays = (), chunk: int | None = None) -> Array | tuple[Array, ...]:
     """Sums over the visible pairs (t, u) of formulas.
 
-    The formulas read `ta.dot`, arrays without channels, positions and parameters. Each sum names the axes that stay; every
-    other of b, h, t and u is summed, and h into its group where g is named. All pairs are visible unless `visible` says
+    The formulas read `ta.dot`, arrays without channels, positions and parameters. Each sum names the axes that stay;
+    every other of b, h, t and u is summed, and h into its group where g is named. All pairs are visible unless `visible` says
     otherwise: a causal sum has `visible=ta.u <= ta.t`. `chunk` leaves the pairs of one chunk of so many queries.
 
         w = ta.exp(ta.dot(q, k) * ta.rsqrt(ta.size("d")))

@@ -6,12 +6,11 @@ import bisect
 import functools
 import inspect
 import numbers
-import re
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Union, overload
 
 from .arguments import Source, default_source
-from .axes import ArrayType, Axis
+from .axes import ArrayType, Axis, quoted, word
 from .formula import Array, Formula, Parameter, is_number, number_text
 from .operations import as_array
 from .places import Place, Signature, code_of, signature_places
@@ -19,7 +18,7 @@ from .text import Names, Region, Statement, Writer
 from .trace import Trace
 
 Parameters = dict[str, Union[int, float]]
-LONG = 100  # a signature that is longer has one argument a line
+LONG = 110  # a signature that is longer has one argument a line
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Spec:
         yielded = [array for array, _ in results]
         parts: list[Any] = []
         for array, name in zip(yielded, chosen):
-            label = "" if names.of[id(array)] == name else f'"{name}" '
+            label = "" if names.of[id(array)] == name else f"{quoted(name)} "
             parts += [f"{', ' if parts else ''}{label}", array]
         writer.statement(Statement("yield", trace.returned or places.definition, parts, yielded))
         writer.write("}\n", places.definition)
@@ -96,8 +95,7 @@ class Spec:
             self._places[line] = [(1, place or places.definition)]
 
     def _head(self, writer: Writer, places: Signature) -> None:
-        symbol = self.name if re.fullmatch(r"[A-Za-z_][\w$.]*", self.name, re.ASCII) else f'"{self.name}"'
-        opening = f"taylor.spec @{symbol}("
+        opening = f"taylor.spec @{word(self.name)}("
         arguments = [f"%{one.name}: {writer.type(one.type, places.of(one.name))}{one.source and ' from '}{one.source}"
                      for one in self.arguments]
         parameters = {name: f"{name} : index = {value}" if isinstance(value, int) else f"{name} = {number_text(value)}"
@@ -128,7 +126,8 @@ class Spec:
         return f"<ta.spec {self.name}({', '.join([one.name for one in self.arguments] + list(self.parameters))})>"
 
 
-def _signature(function: Callable[..., Any], trace: Trace, places: Signature) -> tuple[list[Array], list[Source], Parameters]:
+def _signature(function: Callable[..., Any], trace: Trace,
+               places: Signature) -> tuple[list[Array], list[Source], Parameters]:
     """Arguments and their sources; parameters: keyword-only numbers, an int for an index, a float for a real one."""
     arrays: list[Array] = []
     sources: list[Source] = []
@@ -148,8 +147,8 @@ def _signature(function: Callable[..., Any], trace: Trace, places: Signature) ->
             parameters[name] = int(default) if isinstance(default, numbers.Integral) else float(default)
         elif argument.kind is argument.KEYWORD_ONLY:
             got = "none" if argument.default is argument.empty else repr(default)
-            raise TypeError(f"requires a number as the default of parameter {where}, an integer for an index parameter, "
-                            f"but got {got}")
+            raise TypeError(f"requires a number as the default of parameter {where}, an integer for an index, but got "
+                            f"{got}")
         elif argument.default is argument.empty:
             raise TypeError(f"requires axes of argument {where}, which is none of q, k and v: write "
                             f'{name}=ta.projection("b h t"), ta.parameter("h", "zeros") or ta.input("b t")')
@@ -206,12 +205,12 @@ def spec(function: Callable[..., Any] | None = None, /, *, name: str | None = No
 
         print(softmax.mlir)
 
-    Arguments are arrays. q, k and v (and q1, k2, ..) have their usual axes: [b, h, t, d], [b, g, u, d], [b, g, u, e]. The
-    default of any other argument says its axes, and where a model gets it: `ta.projection`, `ta.parameter`, `ta.input`.
+    Arguments are arrays. q, k and v (and q1, k2, ..) are [b, h, t, d], [b, g, u, d] and [b, g, u, e]. The default of any
+    other argument says its axes, and where a model gets it: `ta.projection`, `ta.parameter`, `ta.input`.
     Keyword-only numbers are parameters that are set when compiling; an integer is an index.
 
-    Results are what the function returns: one array or formula, a tuple of them, or a dict that names them. Without a dict
-    their names are those of their variables; a single result without a variable is `o`.
+    Results are what the function returns: one array or formula, a tuple of them, or a dict that names them. Without a
+    dict their names are those of their variables; a single result without a variable is `o`.
 
     `name` is the specification's; by default it is the function's.
     """

@@ -96,6 +96,15 @@ class Names(unittest.TestCase):
 
         self.assertEqual(body(greek)[0], "%x0 = taylor.rope %q : !bhtd")
 
+    def test_words_in_quotes(self):
+        @ta.spec(name='soft"max \\ ä')
+        def quoted(q, w=ta.parameter(['two "words"=2'], 0)):
+            return {'a "result"': q, "w\\": w}
+
+        result = compile_text(quoted.mlir)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn('taylor.yield "a \\22result\\22" %q, "w\\\\" %w', result.stdout)
+
     def test_attributes(self):
         @ta.spec(name="a name")
         def function(q1, q2, w=ta.parameter("h r=4", 2), *, order=3, cap=2.0, gate=ta.projection("b h t")):
