@@ -17,8 +17,11 @@ ELEMENTS = ("f64", "f32", "bf16", "f16", "i32")
 
 def quoted(text: str) -> str:
     """A string as MLIR reads it."""
-    return '"' + "".join(c if c.isprintable() and c not in '"\\' else "".join(f"\\{byte:02X}" for byte in c.encode())
-                         for c in text) + '"'
+    def escaped(letter: str) -> str:
+        plain = letter.isascii() and letter.isprintable() and letter not in '"\\'
+        return letter if plain else "".join(f"\\{byte:02X}" for byte in letter.encode())
+
+    return f'"{"".join(map(escaped, text))}"'
 
 
 def word(name: str) -> str:

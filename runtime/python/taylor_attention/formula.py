@@ -115,6 +115,10 @@ class Formula:
                         "or, not; (a < b) & (b < c) for a < b < c; ta.where, ta.minimum and ta.maximum for if, min and "
                         "max")
 
+    def __float__(self) -> NoReturn:
+        raise TypeError("unsupported conversion of a formula to a number; functions of formulas are ta's: ta.sqrt for "
+                        "math.sqrt")
+
     def __iter__(self) -> NoReturn:
         raise TypeError("unsupported iteration over one array; several sums are asked for by "
                         'ta.recurrences(.., sums=("numerator", "mass"))')

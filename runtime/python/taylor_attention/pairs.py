@@ -66,8 +66,9 @@ def pairwise(*sums: PairSum, visible: Arrays = (), chunk: int | None = None) -> 
     """Sums over the visible pairs (t, u) of formulas.
 
     The formulas read `ta.dot`, arrays without channels, positions and parameters. Each sum names the axes that stay;
-    every other of b, h, t and u is summed, and h into its group where g is named. All pairs are visible unless `visible` says
-    otherwise: a causal sum has `visible=ta.u <= ta.t`. `chunk` leaves the pairs of one chunk of so many queries.
+    every other of b, h, t and u is summed, and h into its group where g is named. All pairs are visible unless
+    `visible` says otherwise: a causal sum has `visible=ta.u <= ta.t`. `chunk` leaves the pairs of one chunk of so many
+    queries.
 
         w = ta.exp(ta.dot(q, k) * ta.rsqrt(ta.size("d")))
         n, z = ta.pairwise(ta.rows(w, v, axes="b h t e"), ta.rows(w, axes="b h t"), visible=ta.u <= ta.t)

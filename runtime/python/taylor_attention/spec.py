@@ -27,7 +27,7 @@ class Argument:
 
     name: str
     type: ArrayType
-    source: str  # as the dialect writes it; "" is `projection`
+    source: str  # as the dialect writes it, such as `projection(bias)`
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -54,11 +54,12 @@ class Spec:
             names.give(array, array.name)
         with trace:
             results = _results(_call(function, values))
-        self.arguments = tuple(Argument(array.name or "", array.type, source.text)
+        self.arguments = tuple(Argument(array.name or "", array.type, source.text or "projection")
                                for array, source in zip(arrays, sources))
-        self._write(trace, names, places, results)
+        self._write(trace, names, places, sources, results)
 
-    def _write(self, trace: Trace, names: Names, places: Signature, results: list[tuple[Array, str | None]]) -> None:
+    def _write(self, trace: Trace, names: Names, places: Signature, sources: list[Source],
+               results: list[tuple[Array, str | None]]) -> None:
         of_formula = {id(array): node for node, array in trace.arrays.values()}
         made = [(array, trace.variable(array) or trace.variable(of_formula.get(id(array), array)))
                 for statement in trace.statements for array in statement.results]
@@ -77,7 +78,7 @@ class Spec:
         self.results: tuple[str, ...] = tuple(chosen)
         sizes = [axis.name for argument in self.arguments for axis in argument.axes]
         writer = Writer(names, [*self.parameters, *sizes])
-        self._head(writer, places)
+        self._head(writer, places, sources)
         for statement in trace.statements:
             writer.statement(statement)
         yielded = [array for array, _ in results]
@@ -87,17 +88,18 @@ class Spec:
             parts += [f"{', ' if parts else ''}{label}", array]
         writer.statement(Statement("yield", trace.returned or places.definition, parts, yielded))
         writer.write("}\n", places.definition)
-        comment = "".join(f"// {line}".rstrip() + "\n" for line in (inspect.getdoc(self) or "").splitlines())
+        lines = inspect.cleandoc(self.__doc__ or "").splitlines()
+        comment = "".join(f"// {line}".rstrip() + "\n" for line in lines)
         above = comment + "".join(f"{alias} = {text}\n" for alias, text in writer.aliases.items()) + "\n"
         self.mlir: str = above + "\n".join(writer.lines)
         self._places = {line + above.count("\n"): spans for line, spans in writer.places.items()}
         for line, place in enumerate(writer.alias_places, comment.count("\n") + 1):
             self._places[line] = [(1, place or places.definition)]
 
-    def _head(self, writer: Writer, places: Signature) -> None:
+    def _head(self, writer: Writer, places: Signature, sources: list[Source]) -> None:
         opening = f"taylor.spec @{word(self.name)}("
-        arguments = [f"%{one.name}: {writer.type(one.type, places.of(one.name))}{one.source and ' from '}{one.source}"
-                     for one in self.arguments]
+        arguments = [f"%{one.name}: {writer.type(one.type, places.of(one.name))}{source.text and ' from '}{source.text}"
+                     for one, source in zip(self.arguments, sources)]
         parameters = {name: f"{name} : index = {value}" if isinstance(value, int) else f"{name} = {number_text(value)}"
                       for name, value in self.parameters.items()}
         is_long = len(opening + ", ".join([*arguments, *parameters.values()])) > LONG
@@ -118,6 +120,10 @@ class Spec:
         if not spans:
             return None
         return spans[max(bisect.bisect_right([start for start, _ in spans], column) - 1, 0)][1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles go without the function: the text says all."""
+        return {name: value for name, value in self.__dict__.items() if name != "__wrapped__"}
 
     def __str__(self) -> str:
         return self.mlir
@@ -205,14 +211,15 @@ def spec(function: Callable[..., Any] | None = None, /, *, name: str | None = No
 
         print(softmax.mlir)
 
-    Arguments are arrays. q, k and v (and q1, k2, ..) are [b, h, t, d], [b, g, u, d] and [b, g, u, e]. The default of any
-    other argument says its axes, and where a model gets it: `ta.projection`, `ta.parameter`, `ta.input`.
+    Arguments are arrays. q, k and v (and q1, k2, ..) are [b, h, t, d], [b, g, u, d] and [b, g, u, e]. The default of
+    any other argument says its axes, and where a model gets it: `ta.projection`, `ta.parameter`, `ta.input`.
     Keyword-only numbers are parameters that are set when compiling; an integer is an index.
 
     Results are what the function returns: one array or formula, a tuple of them, or a dict that names them. Without a
     dict their names are those of their variables; a single result without a variable is `o`.
 
-    `name` is the specification's; by default it is the function's.
+    `name` is the specification's; by default it is the function's. A mistake that has no text (a string for an array,
+    an argument without axes) raises a TypeError or a ValueError. All others are the compiler's to find.
     """
     if function is not None:
         return Spec(function)

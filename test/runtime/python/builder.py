@@ -2,7 +2,10 @@
 # REQUIRES: compiler
 # RUN: %python %s %t
 """@ta.spec itself: names of values, parts of formulas, places, mistakes that are Python's own; and a text that computes what it says."""
+import copy
+import math
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -118,8 +121,18 @@ class Names(unittest.TestCase):
                          ("a name", "function", "What it does.", {"order": 3, "cap": 2.0}))
         self.assertEqual(function.mlir.splitlines()[:3], ["// What it does.", "//", "// More."])
         self.assertEqual([(one.name, " ".join(map(str, one.axes)), one.source) for one in function.arguments],
-                         [("q1", "b h t d", ""), ("q2", "b h t d", ""), ("w", "h r = 4", "parameter(constant(2.0))"), ("gate", "b h t", "projection")])
+                         [("q1", "b h t d", "projection"), ("q2", "b h t d", "projection"), ("w", "h r = 4", "parameter(constant(2.0))"), ("gate", "b h t", "projection")])
         self.assertEqual((str(function), repr(function)), (function.mlir, "<ta.spec a name(q1, q2, w, gate, order, cap)>"))
+
+    def test_copies(self):
+        @ta.spec
+        def original(q, *, order=3):
+            """Text."""
+            return q
+
+        for other in (copy.copy(original), copy.deepcopy(original), pickle.loads(pickle.dumps(original))):
+            self.assertEqual((other.mlir, other.name, other.__doc__, other.arguments, other.parameters, other.results, other.place(4)),
+                             (original.mlir, "original", "Text.", original.arguments, {"order": 3}, ("q",), original.place(4)))
 
     def test_threads_trace_by_themselves(self):
         specs = {}
@@ -299,6 +312,8 @@ class Mistakes(unittest.TestCase):
     def test_what_is_python(self):
         self.check(TypeError, "unsupported truth value of a formula", lambda q: ta.where(0 < q < 1, q, 0))
         self.check(TypeError, "ta.minimum and ta.maximum", lambda q: max(q, 0))
+        self.check(TypeError, "ta.sqrt for math.sqrt", lambda q: q / math.sqrt(ta.size("d")))
+        self.check(TypeError, "ufunc", lambda q: np.exp(q))
 
         def one_sum(q, k, v):
             n, z = ta.recurrences(q, k, v)

@@ -39,6 +39,10 @@ def unknown_function(q, k, v, gate=ta.projection("b h t")):
 
 @fault("requires axis 'e' of its operand, but got '!taylor.array<[b, h, t]>'")
 def norm_of_no_channel(q, k, v):
+    """The lines of a comment stand above the text.
+
+    Each of them moves it by one.
+    """
     n, z = ta.recurrences(q, k, v,
                           sums=("numerator", "mass"))
     return n, ta.normalize("rms", z, epsilon=1e-5)  # fault
