@@ -156,7 +156,7 @@ def _signature(function: Callable[..., Any], trace: Trace,
             raise TypeError(f"requires a number as the default of parameter {where}, an integer for an index, but got "
                             f"{got}")
         elif argument.default is argument.empty:
-            raise TypeError(f"requires axes of argument {where}, which is none of q, k and v: write "
+            raise TypeError(f"requires axes of argument {where}, which is not q, k or v: write "
                             f'{name}=ta.projection("b h t"), ta.parameter("h", "zeros") or ta.input("b t")')
         else:
             raise TypeError("expected ta.projection(..), ta.parameter(..) or ta.input(..) as the default of argument "

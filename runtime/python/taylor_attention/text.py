@@ -103,7 +103,8 @@ def _lay(node: Formula, laid: dict[int, tuple[Pieces, int]]) -> tuple[Pieces, in
 
     def operand(number: int, least: int) -> Pieces:
         pieces, precedence = laid[id(node.operands[number])]
-        pieces = [(atom, place or node.place) for atom, place in pieces]
+        if len(pieces) == 1:  # a word has the place of the operator that reads it
+            pieces = [(pieces[0][0], pieces[0][1] or node.place)]
         return pieces if precedence >= least else [("(", node.place), *pieces, (")", node.place)]
 
     if own == PRIMARY:
