@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import taylor_attention as ta
+
+
+@ta.spec
+def input_gate_count(q, k, v, in_gate=ta.projection("b g u", bias=True)):
+    """Clamped scores, an input gate, and the number of visible keys as a denominator.
+
+      s[t,u] = min(<q[t], k[u]> / sqrt(d), 5), after RoPE        w = e^s
+      N = sum of w sigmoid(in_gate) v        o = N / n
+
+    The input gate has one logit per key/value head. Source: Figure 6, middle; `gated_softmax_no_out_gate_no_norm` in the
+    code of the paper.
+    """
+    n, c = ta.recurrences(ta.rope(q), ta.rope(k), ta.sigmoid(in_gate) * v, sums=("numerator", "count"),
+                          score=lambda s: ta.minimum(s, 5.0))
+    return n / c

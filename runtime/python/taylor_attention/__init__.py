@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attentions in Python: a spelling of the `taylor` dialect, one to one.
+
+    import taylor_attention as ta
+
+    @ta.spec
+    def softmax_norm_l2(q, k, v):
+        n = ta.recurrences(ta.rope(q), ta.rope(k), v)
+        return ta.normalize("l2", n, epsilon=1e-12)
+
+    print(softmax_norm_l2.mlir)
+
+Axes: b batch, h query head, g key/value head, t query token, u key token, lag position of a query less that of a key, d
+channel of a score, e channel of a value, f feature of a state; others are free and carry their size.
+"""
+from .arguments import Initial, Source, normal, parameter, projection, uniform
+from .arguments import input as input
+from .axes import ArrayType, Axis
+from .formula import Array, Formula, index, lag, size
+from .formula import b as b, d as d, e as e, f as f, g as g, h as h, t as t, u as u
+from .functions import (call, cos, elu, erf, exp, expm1, floor, gelu, log, log1p, log2, logical_and, logical_not,
+                        logical_or, maximum, minimum, relu, rsqrt, sigmoid, silu, sin, softplus, sqrt, stop, tanh,
+                        where)
+from .functions import abs as abs, pow as pow
+from .messages import translate
+from .operations import align, convolve, normalize, recurrence, recurrences, reduce, region, rope, scan
+from .operations import map as map
+from .pairs import columns, diagonals, dot, maxima, pairwise, rows, running_maximum, total
+from .places import Place
+from .spec import Argument, Spec, spec
+
+# `from taylor_attention import *` leaves the names of Python's own functions alone, and single letters.
+__all__ = [
+    "Argument", "Array", "ArrayType", "Axis", "Formula", "Initial", "Place", "Source", "Spec",
+    "align", "call", "columns", "convolve", "cos", "diagonals", "dot", "elu", "erf", "exp", "expm1", "floor", "gelu",
+    "index", "lag", "log", "log1p", "log2", "logical_and", "logical_not", "logical_or", "maxima", "maximum", "minimum",
+    "normal", "normalize", "pairwise", "parameter", "projection", "recurrence", "recurrences", "reduce", "region",
+    "relu", "rope", "rows", "rsqrt", "running_maximum", "scan", "sigmoid", "silu", "sin", "size", "softplus",
+    "spec", "sqrt", "stop", "tanh", "total", "translate", "uniform", "where",
+]
