@@ -5,6 +5,7 @@
 #include "dialect/Taylor/Axes.h"
 #include "dialect/Taylor/RegionDerivative.h"
 
+#include "mlir/IR/Matchers.h"
 #include <cmath>
 
 using namespace mlir;

@@ -142,7 +142,8 @@ private:
       if (number.getType() != numbers[0].getType()) {
         error(formula, "expected numbers of one type in '" + Twine(formula.name) + "', but got ")
             << numbers[0].getType() << " and " << number.getType()
-            << "; convert one of them in a line of its own, as in %y = taylor.map %x : !of_x -> !of_y";
+            << "; convert the array of the other type in a line of its own, as in %y = taylor.map %x : !of_x "
+               "-> !of_y";
         return false;
       }
     return true;

@@ -424,6 +424,9 @@ int main(int argc, char **argv) {
   }
   // Without libtorch's destructors, which take 0.1 s to forget its operators.
   std::cout.flush();
-  fflush(nullptr);
+  if ((fflush(nullptr) != 0 || ferror(stdout) || !std::cout) && status == 0) {
+    fprintf(stderr, "taylor-bench: error: cannot write to standard output: %s\n", strerror(errno));
+    status = 1;
+  }
   _exit(status);
 }

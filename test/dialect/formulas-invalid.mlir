@@ -306,7 +306,7 @@ taylor.spec @value_from_outside(%x: !row) {
 !row = !taylor.array<[b, h, t]>
 !row32 = !taylor.array<[b, h, t], f32>
 taylor.spec @two_types(%x: !row, %y: !row32 from projection) {
-  // expected-error @below {{custom op 'taylor.map' expected numbers of one type in '*', but got 'f64' and 'f32'; convert one of them in a line of its own, as in %y = taylor.map %x : !of_x -> !of_y}}
+  // expected-error @below {{custom op 'taylor.map' expected numbers of one type in '*', but got 'f64' and 'f32'; convert the array of the other type in a line of its own, as in %y = taylor.map %x : !of_x -> !of_y}}
   %z = taylor.map %x * %y : !row, !row32
   taylor.yield %z : !row
 }

@@ -68,6 +68,14 @@ assert (done.returncode, done.stdout, done.stderr) == (0, f"x {folder}/bin 1 in 
 for added in ({"OMP_NUM_THREADS": "2"}, {"LD_PRELOAD": os.path.join(servers, "server.so")}, {"TAYLOR_WARM_PROGRAMS": "/nowhere"}):
     done = run("0", "x", added=added)
     assert (done.returncode, done.stderr) == (0, "cold\n") and ("LD_PRELOAD" not in added or "preloaded" in done.stdout), (added, done)
+import tempfile
+
+with tempfile.TemporaryFile() as more:
+    for surroundings in (dict(preexec_fn=lambda: signal.signal(signal.SIGUSR2, signal.SIG_IGN)), dict(pass_fds=[more.fileno()]),
+                         dict(preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])),
+                         dict(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))):
+        done = run("0", "x", **surroundings)
+        assert (done.returncode, done.stderr) == (0, "cold\n"), (surroundings, done)
 assert run("0", preexec_fn=lambda: os.close(0), stdin=None, input=None).stderr in ("cold\n", "warm\n")
 # How it ends is how the call ends, and the other way around.
 assert run("signal", str(int(signal.SIGUSR1))).returncode == -signal.SIGUSR1

@@ -10,7 +10,8 @@
 //
 // A call has its own process, folder, environment, arguments, limits and streams; signals that end the client
 // reach it. Where more than that differs from the server's surroundings (a preloaded library, threads of
-// OpenMP, cores, network, user), the client becomes the program.
+// OpenMP, cores, network, user, ignored or blocked signals, limited memory, further streams), the client
+// becomes the program. A fork leads a session of its own, and its start is not in its limits of time.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,9 +41,9 @@ struct reply {
 };
 
 // What libraries read once, when they are loaded; warm_python.py has the same.
-static const char *const readOnce[] = {"LD_",     "OMP_",   "GOMP_", "MKL_",   "KMP_",  "OPENBLAS_",
-                                       "MALLOC_", "GLIBC_", "ASAN_", "UBSAN_", "TORCH", "CUDA_",
-                                       "ARROW_",  "LC_",    "LANG",  "TZ",     NULL};
+static const char *const readOnce[] = {
+    "LD_",   "OMP_",   "GOMP_", "MKL_", "KMP_", "OPENBLAS_", "MALLOC_", "GLIBC_", "ASAN_", "UBSAN_", "TORCH",
+    "CUDA_", "ARROW_", "LC_",   "LANG", "TZ",   "PYTORCH",   "C10_",    "ATEN_",  "DNNL_", "MLIR_",  NULL};
 
 static int compareText(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
@@ -70,6 +71,27 @@ static void describeSurroundings(char **environment, char *text, size_t size) {
   if (readlink("/proc/self/ns/net", network, sizeof network - 1) < 0)
     network[0] = 0;
   ADD(" %s %d %d %d", network, getuid(), geteuid(), getpriority(PRIO_PROCESS, 0));
+  // Signals that are ignored or blocked, memory that is limited, streams beyond the three.
+  for (int number = 1; number < 32; ++number) {
+    struct sigaction action;
+    if (number != SIGCHLD && !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN)
+      ADD(" ignored %d", number);
+  }
+  sigset_t blocked;
+  sigprocmask(SIG_BLOCK, NULL, &blocked);
+  for (int number = 1; number < 32; ++number)
+    if (sigismember(&blocked, number))
+      ADD(" blocked %d", number);
+  for (int i = 0; i < 2; ++i) {
+    struct rlimit value;
+    getrlimit((int[]){RLIMIT_AS, RLIMIT_DATA}[i], &value);
+    ADD(" %llu", (unsigned long long)value.rlim_cur);
+  }
+  for (int stream = 3; stream < 256; ++stream) {
+    int flags = fcntl(stream, F_GETFD);
+    if (flags >= 0 && !(flags & FD_CLOEXEC))
+      ADD(" stream %d", stream);
+  }
 #undef ADD
 }
 
@@ -181,21 +203,24 @@ static int ask(const char *name, char **arguments, struct reply *reply) {
   size = requestSize;
   if (!transferHead(server, &size, streams, 1) || !transfer(server, request, size, 1)) // a stream is closed
     return 0;
-  for (int number, i = 0; (number = (int[]){SIGTERM, SIGINT, SIGHUP, SIGQUIT, 0}[i]); ++i) {
+  static const int forwarded[4] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+  struct sigaction before[4];
+  for (int i = 0; i < 4; ++i) {
     struct sigaction action;
-    sigaction(number, NULL, &action);
+    sigaction(forwarded[i], NULL, &before[i]);
+    action = before[i];
     action.sa_flags = SA_RESTART;
     if (action.sa_handler != SIG_IGN) {
       action.sa_handler = forward;
-      sigaction(number, &action, NULL);
+      sigaction(forwarded[i], &action, NULL);
     }
   }
   if (!transfer(server, (char *)reply, sizeof *reply, 0)) {
     fprintf(stderr, "warm_program: the server has ended\n");
     exit(125);
   }
-  for (int number, i = 0; (number = (int[]){SIGTERM, SIGINT, SIGHUP, SIGQUIT, 0}[i]); ++i)
-    signal(number, SIG_DFL);
+  for (int i = 0; i < 4; ++i)
+    sigaction(forwarded[i], &before[i], NULL);
   return reply->status != REFUSED;
 }
 

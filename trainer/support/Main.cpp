@@ -44,7 +44,11 @@ int runGuarded(const std::function<int()> &work) {
 
 void leave(int status) {
   std::cout.flush();
-  std::fflush(nullptr);
+  bool lost = std::fflush(nullptr) != 0 || std::ferror(stdout) || !std::cout;
+  if (lost && status == 0) {
+    std::fprintf(stderr, "error: cannot write to standard output: %s\n", std::strerror(errno));
+    status = 1;
+  }
   ::_exit(status);
 }
 

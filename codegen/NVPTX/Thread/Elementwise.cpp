@@ -98,8 +98,8 @@ static int64_t countPolynomials(tile::MapOp op) {
 }
 
 bool KernelEmitter::isLoop(tile::MapOp op) {
-  // A kernel of more, unrolled, takes LLVM over five seconds, and ptxas as long.
-  constexpr int64_t kMostUnrolled = 1024;
+  // A kernel of more, unrolled, takes LLVM and ptxas tens of seconds.
+  constexpr int64_t kMostUnrolled = 512;
   if (!polynomials) {
     polynomials = 0;
     kernel.walk([&](tile::MapOp map) {
