@@ -89,25 +89,30 @@ static llvm::SetVector<Value> capturesOf(tile::MapOp op) {
   return captures;
 }
 
-/// Functions that become a polynomial, some fifty instructions for each number.
-static int64_t countPolynomials(tile::MapOp op) {
-  return llvm::count_if(*op.getBlock(), [](Operation &inner) {
-    return isa<math::SinOp, math::CosOp, math::PowFOp, math::ErfOp, math::TanhOp, math::LogOp, math::Log1pOp,
-               math::Log2Op, math::Log10Op, math::ExpM1Op>(inner);
-  });
+/// How long the code of a map's functions is for one number, in about six instructions: a polynomial has
+/// fifty, an exponential, a quotient or a root a few.
+static int64_t weighFunctions(tile::MapOp op) {
+  int64_t weight = 0;
+  for (Operation &inner : *op.getBlock())
+    weight += isa<math::SinOp, math::CosOp, math::PowFOp, math::ErfOp, math::TanhOp, math::LogOp,
+                  math::Log1pOp, math::Log2Op, math::Log10Op, math::ExpM1Op>(inner)
+                  ? 8
+              : isa<math::MathDialect>(inner.getDialect()) || isa<arith::DivFOp>(inner) ? 1
+                                                                                        : 0;
+  return weight;
 }
 
 bool KernelEmitter::isLoop(tile::MapOp op) {
   // A kernel of more, unrolled, takes LLVM and ptxas tens of seconds.
-  constexpr int64_t kMostUnrolled = 512;
-  if (!polynomials) {
-    polynomials = 0;
+  constexpr int64_t kMostUnrolled = 4096;
+  if (!functions) {
+    functions = 0;
     kernel.walk([&](tile::MapOp map) {
       if (map.getNumResults())
-        *polynomials += countPolynomials(map) * layoutOf(map.getResult(0).getType()).getNumRegisters();
+        *functions += weighFunctions(map) * layoutOf(map.getResult(0).getType()).getNumRegisters();
     });
   }
-  return *polynomials > kMostUnrolled && countPolynomials(op);
+  return *functions > kMostUnrolled && weighFunctions(op);
 }
 
 /// An array in local memory, made at the kernel's start.

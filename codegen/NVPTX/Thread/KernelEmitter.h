@@ -207,7 +207,8 @@ private:
   std::map<std::pair<void *, Block *>, Registers> localReads;
   std::map<std::tuple<const void *, int64_t, unsigned>, Value> localOperands;
   int64_t localBytes = 0;
-  std::optional<int64_t> polynomials; ///< of the kernel's maps, for all registers; known when a map asks
+  std::optional<int64_t>
+      functions; ///< their weight in the kernel's maps, for all registers; known when a map asks
   llvm::DenseMap<Value, ArrayValues> arrays;
 };
 
