@@ -119,7 +119,7 @@ static SmallVector<std::string> findLinkers() {
   return found;
 }
 
-/// This process's variables, but for those by which GNU's linker makes other files.
+/// This process's variables, except those by which GNU's linker makes other files.
 static SmallVector<StringRef> linkerEnvironment() {
   SmallVector<StringRef> kept;
   for (char **entry = environ; *entry; ++entry) {
@@ -180,7 +180,7 @@ private:
   std::vector<std::string> names;
 };
 
-/// Where one linker fails (it may be another machine's), the next is tried; the first one's words are told.
+/// Where one linker fails (it may be another machine's), the next is tried; where all fail, the words of all are told.
 llvm::Error runLinker(ArrayRef<std::string> objects, StringRef linked, StringRef messages) {
   SmallVector<std::string> linkers = findLinkers();
   if (linkers.empty())

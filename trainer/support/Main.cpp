@@ -32,10 +32,7 @@ int runGuarded(const std::function<int()> &work) {
   // Where it is set, memory that cannot be had aborts the process; libtorch 2.11 leaves it set at random.
   FLAGS_caffe2_use_fatal_for_enforce = false;
   try {
-    int status = work();
-    if (status == 0 && (std::fflush(stdout) != 0 || std::ferror(stdout)))
-      fail("cannot write to standard output: ", std::strerror(errno));
-    return status;
+    return work();
   } catch (...) {
     std::fprintf(stderr, "error: %s\n", describeException().c_str());
   }
