@@ -180,7 +180,8 @@ private:
   std::vector<std::string> names;
 };
 
-/// Where one linker fails (it may be another machine's), the next is tried; where all fail, the words of all are told.
+/// Where one linker fails (it may be another machine's), the next is tried; where all fail, the words of all
+/// are told.
 llvm::Error runLinker(ArrayRef<std::string> objects, StringRef linked, StringRef messages) {
   SmallVector<std::string> linkers = findLinkers();
   if (linkers.empty())

@@ -13,8 +13,8 @@ std::string describeException();
 // Runs a program's work; whatever it throws becomes one message on stderr and exit status 1.
 int runGuarded(const std::function<int()> &work);
 
-// Ends the process with what it has written; a success whose standard output could not be written is status 1 and a
-// message. Without destructors: libtorch takes 0.1 s to forget its operators one by one.
+// Ends the process with what it has written; a success whose standard output could not be written is status 1
+// and a message. Without destructors: libtorch takes 0.1 s to forget its operators one by one.
 [[noreturn]] void leave(int status);
 
 } // namespace taylor::trainer
