@@ -37,7 +37,8 @@ class Problem:
             if shared.get(axes):
                 inputs[slot] = shared[axes].pop(0)
             elif not kernel.dtype(slot).is_floating_point:
-                inputs[slot] = torch.zeros(kernel.shape(slot, self.sizes), dtype=kernel.dtype(slot), device=self.device.torch)
+                shape = kernel.shape(slot, self.sizes)  # numbers of documents: three, whose edges are no edges of tiles
+                inputs[slot] = (torch.arange(shape[-1], device=self.device.torch) * 3 // shape[-1]).to(kernel.dtype(slot)).expand(shape).contiguous()
             else:
                 learned = entry["source"]["kind"] == "parameter"
                 inputs[slot] = (learned + 0.1 * self.normal(*kernel.shape(slot, self.sizes), dtype=torch.float32)).to(kernel.dtype(slot))

@@ -125,6 +125,20 @@ assert "forward, d = 64, causal, bf16: milliseconds (times as fast as SDPA flash
 quick = check("good", "--device=cpu", "--quick", "--only=^softmax", "--out=quick.json")
 assert "5 cases, 21 results, 0 wrong" in quick.stdout and not json.loads((work / "quick.json").read_text())["times"], quick.stdout
 
+# ---- Against another folder: each kernel in turn with its own of the same name, by that folder's library.
+other = copy("other")
+(other / "kernels" / "softmax-f32-d64.so.xz").unlink()
+against = run(work / "good" / "against.py", other, "--device=cpu", "--lengths=64", "--seconds=0.01", "--minutes=100", "--only=^softmax-(bf16|f32)-d64$")
+rows = json.loads((work / "good" / "against.json").read_text())["rows"]
+assert [(row["kernel"], row["t"], row["direction"]) for row in rows] == [("softmax-bf16-d64", 64, "forward"), ("softmax-bf16-d64", 64, "backward")], rows
+assert all(row["rounds"] >= 15 and 0 < row["low"] <= row["ratio"] <= row["high"] and row["ms"] > 0 and row["other_ms"] > 0 for row in rows), rows
+assert "softmax-bf16-d64                                  64 backward" in against.stdout, against.stdout
+refused(run(work / "good" / "against.py", other, "--only=^softmax-f32", status=2),
+        f"expected kernels of one name in {work / 'good'} and {other} that match --only=^softmax-f32, but there are none")
+for arguments, message in ((["--lengths=0"], "expected lengths of at least 1, but got 0"),
+                           (["--lengths=x"], "expected a regular expression in --only and whole numbers in --lengths: invalid literal for int() with base 10: 'x'")):
+    assert run(work / "good" / "against.py", other, *arguments, status=2).stderr.endswith(f"against.py: error: {message}\n")
+
 # ---- A result that is wrong: one element of a stored gradient, in one case.
 folder = copy("damaged")
 case = next(c for c in json.loads((folder / "pack.json").read_text())["cases"] if c["name"].startswith("softmax-bf16-d64 1x2/1x37"))
