@@ -104,7 +104,7 @@ static int64_t weighFunctions(tile::MapOp op) {
 
 bool KernelEmitter::isLoop(tile::MapOp op) {
   // A kernel of more, unrolled, takes LLVM and ptxas tens of seconds.
-  constexpr int64_t kMostUnrolled = 4096;
+  constexpr int64_t kMostUnrolled = 2048;
   if (!functions) {
     functions = 0;
     kernel.walk([&](tile::MapOp map) {
