@@ -160,14 +160,14 @@ public:
 private:
   Value arrayOf(Value scalar) { return op.getArrayOf(cast<BlockArgument>(scalar)); }
 
-  /// f(y, a) where the factor is positive, and `otherwise` where it is 0.
+  /// f(y, a) where the factor is positive, or no number, and `otherwise` where it is 0.
   Value buildGuarded(ValueRange arrays, double otherwise, ScalarBody f) {
     builder.setInsertionPoint(op);
     return buildMap(builder, loc, arrays, {}, [&](OpBuilder &inner, Location at, ValueRange x) -> Value {
       Value zero = buildNumber(inner, at, x.back().getType(), 0.0);
-      Value positive = arith::CmpFOp::create(inner, at, arith::CmpFPredicate::OLT, zero, x.back());
-      return arith::SelectOp::create(inner, at, positive, f(inner, at, x),
-                                     buildNumber(inner, at, x.back().getType(), otherwise));
+      Value isZero = arith::CmpFOp::create(inner, at, arith::CmpFPredicate::OLE, x.back(), zero);
+      return arith::SelectOp::create(inner, at, isZero, buildNumber(inner, at, x.back().getType(), otherwise),
+                                     f(inner, at, x));
     });
   }
 

@@ -409,8 +409,8 @@ def FoldRowFactorsPass : Pass<"taylor-fold-row-factors", "::mlir::ModuleOp"> {
     %dk, %dv = taylor.pairwise { s = dot(%q, %k)  p = dot(%n, %v)  w = exp(s - %m)  ds = (p + %c) * w } -> columns(ds, %q), columns(w, %n) : ..
     // becomes
     %a = taylor.map 1.0 / %z live(%count) : ..
-    %d = taylor.map select(0.0 < %a, %c / %a, 0.0) : ..
-    %l = taylor.map select(0.0 < %a, %m - log(%a), infinity()) : ..
+    %d = taylor.map select(%a <= 0.0, 0.0, %c / %a) : ..
+    %l = taylor.map select(%a <= 0.0, infinity(), %m - log(%a)) : ..
     %dk, %dv = taylor.pairwise { s = dot(%q, %k)  p = dot(%do, %v)  w = exp(s - %l)  ds = (p + %d) * w } -> columns(ds, %q), columns(w, %do) : ..
     ```
   }];

@@ -28,8 +28,8 @@ taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %
 // CHECK-LABEL: taylor.function @f.backward
 // CHECK:      %[[A:.*]] = taylor.map 1.0 / %z : !bht
 // CHECK-NEXT: %[[C:.*]] = taylor.map %z * %m : !bht, !bht
-// CHECK-NEXT: %[[D:.*]] = taylor.map select(0.0 < %[[A]], %[[C]] / %[[A]], 0.0) : !bht, !bht
-// CHECK-NEXT: %[[L:.*]] = taylor.map select(0.0 < %[[A]], %m - log(%[[A]]), infinity()) : !bht, !bht
+// CHECK-NEXT: %[[D:.*]] = taylor.map select(%[[A]] <= 0.0, 0.0, %[[C]] / %[[A]]) : !bht, !bht
+// CHECK-NEXT: %[[L:.*]] = taylor.map select(%[[A]] <= 0.0, infinity(), %m - log(%[[A]])) : !bht, !bht
 // CHECK-NEXT: taylor.pairwise { s0 = dot(%q, %k), s1 = dot(%o, %v), x0 = exp(s0 - %[[L]]) * %g, x1 = (%[[D]] - s1) * x0 } visible(u <= t) -> columns(x1, %q), rows(x1, %k), columns(x0, %o) : !bhtd, !bgud, !bhte, !bgue, !bht, !bgu, !bht -> !bgud, !bhtd, !bgue
 // CHECK-NEXT: taylor.yield
 taylor.function @f.backward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:g" %g: !column, "saved:z" %z: !row, "saved:m" %m: !row, "cotangent:o" %do: !o) {
@@ -43,7 +43,7 @@ taylor.function @f.backward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" 
 // Without something subtracted the logarithm is added; a guard gives rows without keys a factor of 0.
 // CHECK-LABEL: taylor.function @h.backward
 // CHECK:      %[[A:.*]] = taylor.map 1.0 / exp(%y) live(%n) : !bht, !t
-// CHECK-NEXT: %[[L:.*]] = taylor.map select(0.0 < %[[A]], log(%[[A]]), -infinity()) : !bht
+// CHECK-NEXT: %[[L:.*]] = taylor.map select(%[[A]] <= 0.0, -infinity(), log(%[[A]])) : !bht
 // CHECK-NEXT: taylor.pairwise { s0 = dot(%q, %k) } visible(u <= t) -> columns(exp(s0 + %[[L]]), %o)
 taylor.function @h.backward of @h("input:q" %q: !q, "input:k" %k: !k, "input:y" %y: !row, "saved:n" %n: !taylor.array<[t]>, "cotangent:o" %do: !o) {
   %a = taylor.map %do / exp(%y) live(%n) : !o, !row, !taylor.array<[t]>
