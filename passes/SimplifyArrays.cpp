@@ -249,8 +249,8 @@ struct BeginStates : OpRewritePattern<StatesOp> {
         last = made;
     rewriter.setInsertionPointAfter(last);
     auto begun = StatesOp::create(rewriter, op.getLoc(), op.getResultTypes(), op.getVectors(), op.getValues(),
-                                  initial, op.getDecay(), op.getWithin(), op.getMass(), op.getFirst(),
-                                  op.getLast(), op.getWeightsAttr(), op.getBlock(), 0);
+                                  initial, op.getDecay(), op.getWithin(), op.getOwn(), op.getMass(),
+                                  op.getFirst(), op.getLast(), op.getWeightsAttr(), op.getBlock(), 0);
     for (auto [state, sum] : llvm::zip(op->getResults(), begun.getResults()))
       rewriter.replaceOp(*state.getUsers().begin(), sum);
     rewriter.eraseOp(op);

@@ -241,7 +241,9 @@ StateRewrite::Summed StateRewrite::collectSummed() {
       continue;
     }
     summed.order.push_back(number);
-    summed.values.push_back(keepOwn(buildProduct(value.factors, {value.array, summedDecay}), summedOwn));
+    summed.values.push_back(buildProduct(value.factors, {value.array, summedDecay}));
+    if (!chunk)
+      summed.values.back() = keepOwn(summed.values.back(), summedOwn);
   }
   for (Value value : summed.values)
     summed.types.push_back(stateType(value, summed.values));
@@ -260,9 +262,11 @@ SmallVector<Value> StateRewrite::buildSums(ArrayRef<Value> initial) {
   if (!initial.empty())
     for (size_t number : summed.order)
       begin.push_back(initial[number]);
+  // Between chunks the sum itself leaves out tokens of other documents; else they are cleared before.
   auto built =
-      StatesOp::create(builder, loc, summed.types, keepOwn(side.summed, summedOwn), summed.values, begin,
-                       edges, documents, summed.mass, first, last, ArrayAttr(), block, chunk, opposite);
+      StatesOp::create(builder, loc, summed.types, chunk ? side.summed : keepOwn(side.summed, summedOwn),
+                       summed.values, begin, edges, documents, chunk ? summedOwn : Value(), summed.mass,
+                       first, last, ArrayAttr(), block, chunk, opposite);
   SmallVector<Value> sums(stateValues.size());
   for (auto [number, sum] : llvm::zip(summed.order, built.getResults()))
     sums[number] = sum;
@@ -374,6 +378,11 @@ void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkO
   summedDecay = rows ? decay.column : decay.row;
   readerOwn = rows ? decay.ownRow : decay.ownColumn;
   summedOwn = rows ? decay.ownColumn : decay.ownRow;
+  // Without a decay, a factor of 1 or 0 is what `own` says.
+  if (readerDecay == readerOwn)
+    readerDecay = {};
+  if (summedDecay == summedOwn)
+    summedDecay = {};
   edges = decay.edges;
   documents = decay.documents;
   separateHeads(edges);
@@ -441,16 +450,14 @@ void StateRewrite::buildContraction(ArrayRef<const Piece *> group, llvm::MapVect
           resultHeads.clone(op.getRealType()));
     values.push_back(value);
   }
-  // What is read of states of another document is cleared before it is added.
-  bool isOwn = sums.documents && readerOwn, whole = lostAxes(head.result).empty() && !isOwn;
-  Value into = whole ? within[head.result] : Value();
+  Value into = lostAxes(head.result).empty() ? within[head.result] : Value();
   Value sum = ContractStatesOp::create(builder, loc, withChannelOf(side.reader), side.reader, statesOf(group),
-                                       values, into, first, last, builder.getF64ArrayAttr(weightsOf(head)),
-                                       block, chunk, opposite);
+                                       values, into, readerOwn, first, last,
+                                       builder.getF64ArrayAttr(weightsOf(head)), block, chunk, opposite);
   if (into)
     within[head.result] = sum;
   else
-    add(within, head.result, isOwn ? keepOwn(sum, readerOwn) : sum);
+    add(within, head.result, sum);
 }
 
 void StateRewrite::add(llvm::MapVector<int64_t, Value> &within, int64_t result, Value term) {
@@ -498,14 +505,15 @@ void StateRewrite::buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int
   // All of them add to something, or none does.
   if (into.size() != group.size())
     into.clear();
-  auto read =
-      ReadStatesOp::create(builder, loc, types, side.reader, statesOf(group), into, first, last,
-                           builder.getF64ArrayAttr(weightsOf(*group.front())), block, chunk, opposite);
+  auto read = ReadStatesOp::create(
+      builder, loc, types, side.reader, statesOf(group), into, plain ? readerOwn : Value(), first, last,
+      builder.getF64ArrayAttr(weightsOf(*group.front())), block, chunk, opposite);
   for (auto [piece, result] : llvm::zip(group, read.getResults())) {
-    if (!into.empty()) {
+    if (!into.empty())
       within[piece->result] = result;
-      continue;
-    }
-    addRead(*piece, result, within);
+    else if (plain)
+      add(within, piece->result, result);
+    else
+      addRead(*piece, result, within);
   }
 }

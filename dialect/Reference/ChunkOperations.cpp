@@ -133,6 +133,11 @@ Shape stateShape(Value state, StringRef reader, int64_t count, const Environment
   return shape;
 }
 
+/// Whether what a token reads counts: `own` is null, or not 0 there.
+bool isOwn(const Array *own, const Shape &loop, ArrayRef<int64_t> point) {
+  return !own || own->values[Walk(own->shape, loop)(point)] != 0;
+}
+
 /// y[point] of an array with one vector (or number) per point.
 std::vector<Real> readVector(const Array &array, const Shape &loop, ArrayRef<int64_t> point) {
   if (StringRef channel = channelOf(array.shape); !channel.empty())
@@ -239,9 +244,10 @@ FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Ope
     if (!op.getInitial().empty())
       states.back() = *arrays[firstInitial + number];
   }
+  const Array *own = op.getOwn() ? arrays.back() : nullptr;
   forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
     int64_t slot = chunks.slotOf(token, loop.token(point));
-    if (!chunks.hasSlot(slot))
+    if (!chunks.hasSlot(slot) || !isOwn(own, loop.shape, point))
       return;
     std::vector<Real> x = readVector(*arrays[0], loop.shape, point);
     for (auto [number, state] : llvm::enumerate(states)) {
@@ -258,7 +264,7 @@ FailureOr<Evaluated> taylor::reference::evaluateStates(StatesOp op, ArrayRef<Ope
   });
   // So far each token is in one state only.
   const Array *decay = op.getDecay() ? arrays[1 + op.getValues().size()] : nullptr;
-  const Array *within = op.getWithin() ? arrays.back() : nullptr;
+  const Array *within = op.getWithin() ? arrays[1 + op.getValues().size() + (decay != nullptr)] : nullptr;
   for (Array &state : states)
     if (state.shape.has(reader))
       passStates(state, reader, chunks, decay, within);
@@ -280,10 +286,13 @@ FailureOr<Evaluated> taylor::reference::evaluateReadStates(ReadStatesOp op, Arra
   }
   for (const Array &result : results)
     arrays.push_back(&result);
+  const Array *own = op.getOwn() ? operands.back().array : nullptr;
+  if (own)
+    arrays.push_back(own);
   TokenLoop loop(arrays, token, environment);
   forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
     int64_t chunk = chunks.slotOf(token, loop.token(point));
-    if (!chunks.hasSlot(chunk))
+    if (!chunks.hasSlot(chunk) || !isOwn(own, loop.shape, point))
       return;
     std::vector<Real> x = readVector(*operands[0].array, loop.shape, point);
     for (auto [number, result] : llvm::enumerate(results)) {
@@ -316,10 +325,13 @@ FailureOr<Evaluated> taylor::reference::evaluateContractStates(ContractStatesOp 
   SmallVector<const Array *> arrays = {operands[0].array, &results[0]};
   for (size_t j = 0; j < count; ++j)
     arrays.push_back(operands[1 + count + j].array);
+  const Array *own = op.getOwn() ? operands.back().array : nullptr;
+  if (own)
+    arrays.push_back(own);
   TokenLoop loop(arrays, token, environment);
   forEachPoint(loop.shape, [&](ArrayRef<int64_t> point) {
     int64_t chunk = chunks.slotOf(token, loop.token(point));
-    if (!chunks.hasSlot(chunk))
+    if (!chunks.hasSlot(chunk) || !isOwn(own, loop.shape, point))
       return;
     std::vector<Real> x = readVector(*operands[0].array, loop.shape, point), dx(x.size(), 0);
     std::vector<Real> cotangents(features.size(), 0);

@@ -81,10 +81,11 @@ LogicalResult ReadStatesOp::buildVectorJacobianProduct(OpBuilder &builder, Value
   arrays.push_back(getVectors());
   Value vectors = ContractStatesOp::create(
       builder, getLoc(), joinTokens(arrays, getToken(), getVectors(), real), getVectors(), states, given,
-      Value(), getFirst(), getLast(), getWeightsAttr(), getBlock(), 0);
+      Value(), Value(), getFirst(), getLast(), getWeightsAttr(), getBlock(), 0);
   cotangents.push_back(sumTo(builder, vectors, arrayTypeOf(getVectors())));
-  auto sums = StatesOp::create(builder, getLoc(), types, getVectors(), given, ValueRange(), Value(), Value(),
-                               /*mass=*/false, getFirst(), getLast(), getWeightsAttr(), getBlock(), 0);
+  auto sums =
+      StatesOp::create(builder, getLoc(), types, getVectors(), given, ValueRange(), Value(), Value(), Value(),
+                       /*mass=*/false, getFirst(), getLast(), getWeightsAttr(), getBlock(), 0);
   auto sum = sums.getResults().begin();
   for (Value cotangent : results)
     cotangents.push_back(cotangent ? Value(*sum++) : Value());
@@ -113,7 +114,7 @@ LogicalResult StatesOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
   arrays.push_back(getVectors());
   Value vectors = ContractStatesOp::create(
       builder, getLoc(), joinTokens(arrays, getToken(), getVectors(), real), getVectors(), states, values,
-      Value(), getFirst(), getLast(), getWeightsAttr(), getBlock(), 0);
+      Value(), Value(), getFirst(), getLast(), getWeightsAttr(), getBlock(), 0);
   cotangents.push_back(sumTo(builder, vectors, arrayTypeOf(getVectors())));
   for (auto [value, cotangent] : llvm::zip(getValues(), results)) {
     if (!cotangent) {
@@ -122,7 +123,7 @@ LogicalResult StatesOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRang
     }
     Value read = ReadStatesOp::create(builder, getLoc(),
                                       Type(joinTokens({cotangent, getVectors()}, getToken(), value, real)),
-                                      getVectors(), cotangent, ValueRange(), getFirst(), getLast(),
+                                      getVectors(), cotangent, ValueRange(), Value(), getFirst(), getLast(),
                                       getWeightsAttr(), getBlock(), 0)
                      .getResult(0);
     cotangents.push_back(sumTo(builder, read, arrayTypeOf(value)));

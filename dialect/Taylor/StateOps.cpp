@@ -76,6 +76,12 @@ template <typename Op> static LogicalResult verifyVectors(Op op) {
     return op.emitOpError("expected no negative chunk, but got ") << int64_t(op.getChunk());
   if (op.getOpposite() && !op.getChunk())
     return op.emitOpError("requires chunk(..) for 'opposite': without chunks all tokens are summed");
+  if (Value own = op.getOwn())
+    if (ArrayType type = typeOf(own);
+        tokenOf(type) != op.getToken() || !channelOf(type).empty() || !op.getChunk())
+      return op.emitOpError("expected own(..) over the tokens of the vectors, without a channel, between "
+                            "chunks, but got ")
+             << type << (op.getChunk() ? "" : " and no chunk");
   return verifyWeights(op, op.getFeatures(), op.getWeights().value_or(ArrayAttr()));
 }
 

@@ -48,7 +48,8 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differ
 
     With `decay(%L)`, L over u, a state is as its edge sees it: what was summed up to the edge before (over queries: behind the edge behind) is
     multiplied by exp(L[e(c)] - L[e(c - 1)]) (exp(L[e(c + 1)] - L[e(c)])), e as in `taylor.edge`. With `within(%D)`, D over u, it is
-    kept only where D is equal at both edges: a state ends with its document.
+    kept only where D is equal at both edges: a state ends with its document. With `own(%O)`, between chunks, O over the tokens that are summed, a
+    token where O is 0 counts as nothing, whatever its vector and values hold: it is of another document than the edge.
 
     With `weights`, feature f counts weight(f) times, as in `taylor.read_states`: the derivative of a read, by the state.
 
@@ -62,12 +63,12 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differ
     ```
   }];
   let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$values, Variadic<Taylor_ArrayType>:$initial,
-                       Optional<Taylor_ArrayType>:$decay, Optional<Taylor_ArrayType>:$within, UnitAttr:$mass, I64Attr:$first, I64Attr:$last,
+                       Optional<Taylor_ArrayType>:$decay, Optional<Taylor_ArrayType>:$within, Optional<Taylor_ArrayType>:$own, UnitAttr:$mass, I64Attr:$first, I64Attr:$last,
                        OptionalAttr<F64ArrayAttr>:$weights, DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk,
                        UnitAttr:$opposite);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let assemblyFormat = [{
-    $vectors (`,` $values^)? (`initial` $initial^)? (`decay` `(` $decay^ `)`)? (`within` `(` $within^ `)`)? (`mass` $mass^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)? (`block` `(` $block^ `)`)?
+    $vectors (`,` $values^)? (`initial` $initial^)? (`decay` `(` $decay^ `)`)? (`within` `(` $within^ `)`)? (`own` `(` $own^ `)`)? (`mass` $mass^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)? (`block` `(` $block^ `)`)?
     (`chunk` `(` $chunk^ `)`)? (`opposite` $opposite^)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
@@ -92,17 +93,20 @@ def Taylor_ReadStatesOp : Taylor_StateOp<"read_states", [AttrSizedOperandSegment
     per state; a state without channel gives a result without one. x with u reads states over queries; with `opposite`, the states are `opposite` too. `into`
     is there for all states or for none.
 
+    With `own(%O)`, between chunks, O over the reader's tokens: where O is 0, y is `into` alone, whatever the states hold, were it infinite or no
+    number. They are of another document there.
+
     ```mlir
     %N, %Z = taylor.read_states %q from %H, %z into %N0, %Z0 orders(0 to 2) weights [1.0, 0.125, 0.0078125] chunk(512)
              : (!q, !H, !z, !o, !row) -> (!o, !row)
     ```
   }];
   let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$states, Variadic<Taylor_ArrayType>:$into,
-                       I64Attr:$first, I64Attr:$last, OptionalAttr<F64ArrayAttr>:$weights, DefaultValuedAttr<I64Attr, "1">:$block,
-                       DefaultValuedAttr<I64Attr, "0">:$chunk, UnitAttr:$opposite);
+                       Optional<Taylor_ArrayType>:$own, I64Attr:$first, I64Attr:$last, OptionalAttr<F64ArrayAttr>:$weights,
+                       DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk, UnitAttr:$opposite);
   let results = (outs Variadic<Taylor_ArrayType>:$results);
   let assemblyFormat = [{
-    $vectors `from` $states (`into` $into^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)? (`block` `(` $block^ `)`)?
+    $vectors `from` $states (`into` $into^)? (`own` `(` $own^ `)`)? `orders` `(` $first `to` $last `)` (`weights` $weights^)? (`block` `(` $block^ `)`)?
     (`chunk` `(` $chunk^ `)`)? (`opposite` $opposite^)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
@@ -120,7 +124,7 @@ def Taylor_ContractStatesOp : Taylor_StateOp<"contract_states", [AttrSizedOperan
 
     for states H_j and values g_j over the reader's tokens, weight(f) as in `taylor.read_states`. That is the sum over the keys u of
     p'(<x[t], k[u]>) (sum over j of <v_j[u], g_j[t]>) k[u]: what the score's derivative is contracted with k. A state without
-    channel has a value without one.
+    channel has a value without one. `own` is that of `taylor.read_states`.
 
     ```mlir
     %dq = taylor.contract_states %q from %H, %z with %g, %h orders(1 to 2) weights [0.125, 0.0078125] chunk(512)
@@ -128,11 +132,12 @@ def Taylor_ContractStatesOp : Taylor_StateOp<"contract_states", [AttrSizedOperan
     ```
   }];
   let arguments = (ins Taylor_ArrayType:$vectors, Variadic<Taylor_ArrayType>:$states, Variadic<Taylor_ArrayType>:$values,
-                       Optional<Taylor_ArrayType>:$into, I64Attr:$first, I64Attr:$last, OptionalAttr<F64ArrayAttr>:$weights,
-                       DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk, UnitAttr:$opposite);
+                       Optional<Taylor_ArrayType>:$into, Optional<Taylor_ArrayType>:$own, I64Attr:$first, I64Attr:$last,
+                       OptionalAttr<F64ArrayAttr>:$weights, DefaultValuedAttr<I64Attr, "1">:$block, DefaultValuedAttr<I64Attr, "0">:$chunk,
+                       UnitAttr:$opposite);
   let results = (outs Taylor_ArrayType:$result);
   let assemblyFormat = [{
-    $vectors `from` $states `with` $values (`into` $into^)? `orders` `(` $first `to` $last `)` (`weights` $weights^)?
+    $vectors `from` $states `with` $values (`into` $into^)? (`own` `(` $own^ `)`)? `orders` `(` $first `to` $last `)` (`weights` $weights^)?
     (`block` `(` $block^ `)`)? (`chunk` `(` $chunk^ `)`)? (`opposite` $opposite^)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{

@@ -165,8 +165,17 @@ SmallVector<Value> PairEmitter::addToColumns(const Columns &columns, Frame &pair
   return next;
 }
 
+void PairEmitter::emitKeyOperands(Frame &keys, function_ref<bool(ArrayType)> which) {
+  if (ranges.isDiagonal() && !emitter.sizes.exactMasks) {
+    Value end = emitter.add(emitter.size("offset"), emitter.size("t"));
+    keys.uEnd = arith::MinSIOp::create(emitter.builder, emitter.loc, end, emitter.size("u"));
+  }
+  emitOperands(keys, which);
+  keys.uEnd = {};
+}
+
 SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, ValueRange groupSums) {
-  emitOperands(head, [](ArrayType type) { return !varies(type, "t"); });
+  emitKeyOperands(head, [](ArrayType type) { return !varies(type, "t"); });
   SmallVector<Value> carried(groupSums);
   carried.append(zerosOf(columns.ofHead, head));
   int64_t step = columnTile(op, emitter.sizes).queries;
@@ -176,8 +185,8 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
   masking.masked = masking.edgeOfQueries = true;
   // Queries and keys may hold what is no number, the saved maximum of a row among it; only pairs that are
   // visible hand it on.
-  masking.product = findMaskedProduct(
-      op, summed, [](Value array) { return !varies(typeOf(array), "t") && !varies(typeOf(array), "u"); });
+  masking.product =
+      chooseProduct(summed, [](ArrayType type) { return !varies(type, "t") && !varies(type, "u"); });
   VisibleRange range = visibleQueries(head);
   SmallVector<Value> sums = emitSegments(range, step, step, carried, masking,
                                          [&](Value i, ValueRange carried, const Masking &masking) {
@@ -211,7 +220,7 @@ void PairEmitter::finish(const Columns &columns, ArrayRef<int64_t> results, Valu
 void PairEmitter::emitKeys(const Columns &columns, Frame &keys) {
   SmallVector<Value> zeros = zerosOf(columns.ofGroup, keys);
   if (loopsOverHeads(keys))
-    emitOperands(keys, [](ArrayType type) { return !varies(type, "t") && !type.has("h"); });
+    emitKeyOperands(keys, [](ArrayType type) { return !varies(type, "t") && !type.has("h"); });
   // Each head's share is summed by itself and then added: one sum through all heads of a group has more
   // rounding errors than eager code, which adds up heads' sums. Threads of a GPU have no registers for two.
   bool apart = loopsOverHeads(keys) && emitter.sizes.rowSums == RowSums::Parts;

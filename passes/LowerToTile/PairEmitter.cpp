@@ -163,6 +163,14 @@ SmallVector<Value> PairEmitter::maskTiles(Frame &pair, ValueRange tiles, double 
   return llvm::to_vector(ValueRange(branch.getResults()));
 }
 
+std::optional<MaskedProduct> PairEmitter::chooseProduct(ArrayRef<int64_t> summed,
+                                                        function_ref<bool(ArrayType array)> isFinite) {
+  bool stored = ranges.isDiagonal() && !emitter.sizes.exactMasks;
+  return findMaskedProduct(op, summed, [&](Value array) {
+    return isFinite(typeOf(array)) || (stored && emitter.memory.values.contains(array));
+  });
+}
+
 PairEmitter::Masking PairEmitter::maskProduct(Frame &pair, SmallVectorImpl<Value> &products,
                                               const Masking &masking) {
   // In the region of the weights it costs no sweep, if nothing else reads it.

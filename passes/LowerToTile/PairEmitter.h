@@ -105,6 +105,12 @@ private:
   /// Tiles over [t, u], `outside` at invisible pairs; where the tile is not cut they stay as they are.
   llvm::SmallVector<mlir::Value> maskTiles(Frame &pair, mlir::ValueRange tiles, double outside,
                                            const Masking &masking);
+  /// Which product to mask for these sums. `isFinite` tells of an array whether what its tiles hold is
+  /// finite. In tiles that the causal diagonal alone cuts every token has a visible pair, and may spoil
+  /// others: what is in memory, where 0 lies past the last token, counts as finite there, but where masks are
+  /// exact.
+  std::optional<MaskedProduct> chooseProduct(llvm::ArrayRef<int64_t> summed,
+                                             llvm::function_ref<bool(ArrayType array)> isFinite);
   /// Masks the product that `masking` names, if it does; returns what is left to mask.
   Masking maskProduct(Frame &pair, llvm::SmallVectorImpl<mlir::Value> &products, const Masking &masking);
   /// One tile per yielded scalar in `wanted`, over [t, u], 0 at invisible pairs; `maximum` may be null.
@@ -153,6 +159,8 @@ private:
   /// Zeros where rows and totals of this block are accumulated.
   void zeroMemory(Frame &block, llvm::ArrayRef<PairResult> results);
   VisibleRange visibleQueries(const Frame &columns);
+  /// What `which` of the arrays hold at a block's keys: 0 from the last key on that a query sees.
+  void emitKeyOperands(Frame &keys, llvm::function_ref<bool(ArrayType)> which);
   /// The last key of a block that there is.
   mlir::Value lastKey(const Frame &columns);
   /// One score tile: the next value of each carried sum; sums into rows and diagonals go to

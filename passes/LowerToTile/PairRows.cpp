@@ -188,7 +188,7 @@ void PairEmitter::emitRows(Frame &frame) {
   Masking masking;
   masking.masked = true;
   // Rows do not meet. A key may hold what is no number, which rows that see it may have, and no others.
-  masking.product = findMaskedProduct(op, summed, [](Value array) { return !varies(typeOf(array), "u"); });
+  masking.product = chooseProduct(summed, [](ArrayType type) { return !varies(type, "u"); });
   VisibleRange range = visibleKeys(frame);
   SmallVector<Value> sums = emitSegments(
       range, step, edge, zeros, masking, [&](Value j, ValueRange carried, const Masking &masking) {

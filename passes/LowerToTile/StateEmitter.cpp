@@ -139,32 +139,44 @@ std::pair<Value, Value> StateEmitter::keysOf(Chunks chunks, Value slot) {
 }
 
 StateEmitter::Summed StateEmitter::summedBy(StatesOp op) {
-  return {op.getVectors(),
-          op.getValues(),
-          op.getFeatures(),
-          op.getWeightValues(),
-          op.getMass(),
-          op.getToken(),
-          typeOf(op.getResult(0)).getScalarType()};
+  return {op.getVectors(),      op.getValues(), op.getOwn(),   op.getFeatures(),
+          op.getWeightValues(), op.getMass(),   op.getToken(), typeOf(op.getResult(0)).getScalarType()};
 }
 
 SmallVector<Value> StateEmitter::maskTokens(const Summed &op, Frame &tokens, Value end) {
   // Tokens of the next chunk, or past the last, count as nothing.
-  Value positions = positionsOf(op.token, tokens);
-  auto within = [&](OpBuilder &inner, Location where, Value position, Value value) -> Value {
-    Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, position, end);
+  SmallVector<Value> conditions{positionsOf(op.token, tokens)};
+  if (op.own)
+    conditions.push_back(emitter.emit(op.own, tokens));
+  auto isOwn = [](OpBuilder &inner, Location where, Value own) -> Value {
+    return arith::CmpFOp::create(inner, where, arith::CmpFPredicate::UNE, own,
+                                 buildNumber(inner, where, own.getType(), 0.0));
+  };
+  auto within = [&](OpBuilder &inner, Location where, ValueRange s, Value value) -> Value {
+    Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, s[0], end);
+    if (op.own)
+      is = arith::AndIOp::create(inner, where, is, isOwn(inner, where, s[1]));
     return buildOrZero(inner, where, is, value);
   };
   SmallVector<Value> masked;
-  for (Value value : op.values)
-    masked.push_back(emitter.map(
-        {positions, emitter.emit(value, tokens)},
-        [&](OpBuilder &inner, Location where, ValueRange s) { return within(inner, where, s[0], s[1]); }));
-  if (op.mass)
-    masked.push_back(emitter.map(positions, [&](OpBuilder &inner, Location where, ValueRange s) {
-      Value one = arith::ConstantOp::create(inner, where, inner.getFloatAttr(op.real, 1.0));
-      return within(inner, where, s[0], one);
+  for (Value value : op.values) {
+    SmallVector<Value> parts(conditions);
+    parts.push_back(emitter.emit(value, tokens));
+    masked.push_back(emitter.map(parts, [&](OpBuilder &inner, Location where, ValueRange s) {
+      return within(inner, where, s, s.back());
     }));
+  }
+  if (op.mass)
+    masked.push_back(emitter.map(conditions, [&](OpBuilder &inner, Location where, ValueRange s) {
+      Value one = arith::ConstantOp::create(inner, where, inner.getFloatAttr(op.real, 1.0));
+      return within(inner, where, s, one);
+    }));
+  if (op.own) // features of others, times values that are 0 there, may be no number
+    tokens.tiles[op.vectors] =
+        emitter.map({emitter.emit(op.vectors, tokens), conditions.back()},
+                    [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+                      return buildOrZero(inner, where, isOwn(inner, where, s[1]), s[0]);
+                    });
   return masked;
 }
 
@@ -427,12 +439,31 @@ int64_t StateEmitter::readPanelOf(const Features &features) {
   return std::min<int64_t>(most, llvm::alignTo(llvm::divideCeil(count, panels), 8));
 }
 
+Value StateEmitter::beginRead(Value result, Value into, Value own, Frame &frame) {
+  return into && !own ? emitter.emit(into, frame)
+                      : emitter.splat(emitter.tileType(typeOf(result), frame), 0.0);
+}
+
+Value StateEmitter::endRead(Value sum, Value into, Value own, Frame &frame) {
+  if (!own)
+    return sum;
+  SmallVector<Value> parts{sum, emitter.emit(own, frame)};
+  if (into)
+    parts.push_back(emitter.emit(into, frame));
+  return emitter.map(parts, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
+    Value none = buildNumber(inner, where, s[1].getType(), 0.0);
+    Value isOwn = arith::CmpFOp::create(inner, where, arith::CmpFPredicate::UNE, s[1], none);
+    Value read = buildOrZero(inner, where, isOwn, s[0]);
+    return s.size() < 3 ? read : Value(arith::AddFOp::create(inner, where, s[2], read));
+  });
+}
+
 void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
   Value vectors = emitter.emit(op.getVectors(), frame);
   SmallVector<Value> sums;
   for (auto [number, result] : llvm::enumerate(op.getResults()))
-    sums.push_back(op.getInto().empty() ? emitter.splat(emitter.tileType(typeOf(result), frame), 0.0)
-                                        : emitter.emit(op.getInto()[number], frame));
+    sums.push_back(
+        beginRead(result, op.getInto().empty() ? Value() : op.getInto()[number], op.getOwn(), frame));
   Features features = op.getFeatures();
   SmallVector<double> weights = op.getWeightValues();
   int64_t size = readPanelOf(features);
@@ -452,15 +483,15 @@ void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
     return emitter.loop(emitter.constant(0), emitter.constant(*features.count()), size, carried,
                         [&](Value start, ValueRange carried) { return addPanel(at, start, carried); });
   });
-  for (auto [result, sum] : llvm::zip(op.getResults(), sums))
-    frame.tiles[result] = sum;
+  for (auto [number, result] : llvm::enumerate(op.getResults()))
+    frame.tiles[result] =
+        endRead(sums[number], op.getInto().empty() ? Value() : op.getInto()[number], op.getOwn(), frame);
 }
 
 Value StateEmitter::emitContract(ContractStatesOp op, Frame &frame) {
   Location loc = emitter.loc;
   Value vectors = emitter.emit(op.getVectors(), frame);
-  Value sum = op.getInto() ? emitter.emit(op.getInto(), frame)
-                           : emitter.splat(emitter.tileType(typeOf(op.getResult()), frame), 0.0);
+  Value sum = beginRead(op.getResult(), op.getInto(), op.getOwn(), frame);
   SmallVector<Value> values;
   for (Value value : op.getValues())
     values.push_back(emitter.emit(value, frame));
@@ -495,5 +526,6 @@ Value StateEmitter::emitContract(ContractStatesOp op, Frame &frame) {
                           return SmallVector<Value>{contracted(at, start, carried.front())};
                         });
   };
-  return forSlots(op.getToken(), Chunks::of(op), frame, sum, addPanels).front();
+  sum = forSlots(op.getToken(), Chunks::of(op), frame, sum, addPanels).front();
+  return endRead(sum, op.getInto(), op.getOwn(), frame);
 }

@@ -45,6 +45,10 @@ public:
   mlir::Value emitContract(ContractStatesOp op, Frame &frame);
 
 private:
+  /// What the sum of a read begins from, and what it is in the end: a sum that only own tokens have is added
+  /// to `into` behind the loop. `into` and `own` may be null.
+  mlir::Value beginRead(mlir::Value result, mlir::Value into, mlir::Value own, Frame &frame);
+  mlir::Value endRead(mlir::Value sum, mlir::Value into, mlir::Value own, Frame &frame);
   /// Features of a panel that a state is read in.
   int64_t readPanelOf(const Features &features);
   mlir::tile::FeaturesAttr attributeOf(const Features &features);
@@ -84,6 +88,7 @@ private:
   struct Summed {
     mlir::Value vectors;
     mlir::ValueRange values;
+    mlir::Value own; // null: all
     Features features;
     llvm::SmallVector<double> weights;
     bool mass;

@@ -19,6 +19,7 @@ static ArrayType typeOf(Value value) { return cast<ArrayType>(value.getType()); 
 StateEmitter::Summed StateEmitter::summedBy(StepStatesOp op) {
   return {op.getVectors(),
           op.getValues(),
+          {},
           op.getFeatures(),
           {},
           op.getMass(),

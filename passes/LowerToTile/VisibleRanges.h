@@ -70,6 +70,11 @@ public:
   mlir::Value chunkOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value position) const;
   /// Whether no query sees a later key.
   bool isCausal() const { return causal; }
+  /// Whether a query sees the keys up to its own, all of them and no others.
+  bool isDiagonal() const {
+    return !chunk && conditions.size() == 1 && conditions[0].kind == Condition::Kind::affine &&
+           conditions[0].alpha == -1 && conditions[0].beta == 1 && conditions[0].kappa == 0;
+  }
 
   /// A condition on a pair.
   struct Condition {

@@ -220,6 +220,14 @@ taylor.function @chunks.forward of @chunks("input:q" %q: !qs, "input:k" %k: !ks,
   %yf = taylor.read_states %q from %Hf orders(0 to 2) chunk(64) opposite : (!qs, !H) -> !os
   // CHECK: taylor.contract_states %q from %{{.*}} with %{{.*}} orders(0 to 2) chunk(64) opposite :
   %df = taylor.contract_states %q from %Hf with %yf orders(0 to 2) chunk(64) opposite : (!qs, !H, !os) -> !qs
+  // CHECK: %[[OWN:.*]] = taylor.map 0.0 * t
+  %own = taylor.map 0.0 * t -> !taylor.array<[b, t]>
+  // CHECK: taylor.states %q within(%{{.*}}) own(%[[OWN]]) mass orders(0 to 2) chunk(64) :
+  %zo = taylor.states %q within(%within) own(%own) mass orders(0 to 2) chunk(64) : (!qs, !taylor.array<[b, u]>, !taylor.array<[b, t]>) -> !taylor.array<[b, h, u, f = 15]>
+  // CHECK: taylor.read_states %q from %{{.*}} into %{{.*}} own(%[[OWN]]) orders(0 to 2) chunk(64) :
+  %yo = taylor.read_states %q from %H into %n own(%own) orders(0 to 2) chunk(64) : (!qs, !H, !os, !taylor.array<[b, t]>) -> !os
+  // CHECK: taylor.contract_states %q from %{{.*}} with %{{.*}} own(%[[OWN]]) orders(0 to 2) chunk(64) :
+  %do = taylor.contract_states %q from %H with %yo own(%own) orders(0 to 2) chunk(64) : (!qs, !H, !os, !taylor.array<[b, t]>) -> !qs
   // CHECK: taylor.states %k mass orders(1 to 2) block(4) : (!bgud1) -> !bgf
   %w = taylor.states %k mass orders(1 to 2) block(4) : (!ks) -> !taylor.array<[b, g, f = 20]>
   // CHECK: taylor.read_states %q from %{{.*}}, %{{.*}} into %{{.*}}, %{{.*}} orders(0 to 2) weights [1.000000e+00, 1.000000e-01, 5.000000e-01] chunk(64) :

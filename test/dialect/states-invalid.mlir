@@ -542,7 +542,7 @@ func.func @kept_of_heads(%q: !q, %k: !k, %v: !v, %x: !H, %r: !taylor.array<[b, h
 !k = !taylor.array<[b, g, u, d = 4]>
 func.func @opposite_of_the_whole(%k: !k) {
   // expected-error @below {{'taylor.states' op requires chunk(..) for 'opposite': without chunks all tokens are summed}}
-  %0 = "taylor.states"(%k) <{mass, first = 0, last = 2, block = 1, chunk = 0, opposite, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>}> : (!k) -> !taylor.array<[b, g, f = 15]>
+  %0 = "taylor.states"(%k) <{mass, first = 0, last = 2, block = 1, chunk = 0, opposite, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0>}> : (!k) -> !taylor.array<[b, g, f = 15]>
   return
 }
 
@@ -574,5 +574,29 @@ func.func @negative_chunk(%k: !k) {
 func.func @step_weights_of_text(%q: !q, %k: !k, %v: !v, %x: !H) {
   // expected-error @below {{'taylor.step_states' op expected numbers as weights, but got [1.000000e+00, "half"]}}
   %0, %1 = taylor.step_states %q with %k, %v from %x reads [0] orders(0 to 1) weights [[1.0, "half"]] : (!q, !k, !v, !H) -> (!o, !H)
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!documents = !taylor.array<[b, u]>
+!H = !taylor.array<[b, g, t, f = 15, e = 5]>
+func.func @own_of_other_tokens(%q: !q, %H: !H, %own: !documents) {
+  // expected-error @below {{'taylor.read_states' op expected own(..) over the tokens of the vectors, without a channel, between chunks, but got '!taylor.array<[b, u]>'}}
+  %0 = taylor.read_states %q from %H own(%own) orders(0 to 2) chunk(64) : (!q, !H, !documents) -> !o
+  return
+}
+
+// -----
+
+!q = !taylor.array<[b, h, t, d = 4]>
+!o = !taylor.array<[b, h, t, e = 5]>
+!row = !taylor.array<[b, h, t]>
+!H = !taylor.array<[b, g, f = 15, e = 5]>
+func.func @own_without_chunks(%q: !q, %H: !H, %o: !o, %own: !row) {
+  // expected-error @below {{'taylor.contract_states' op expected own(..) over the tokens of the vectors, without a channel, between chunks, but got '!taylor.array<[b, h, t]>' and no chunk}}
+  %0 = taylor.contract_states %q from %H with %o own(%own) orders(0 to 2) : (!q, !H, !o, !row) -> !q
   return
 }

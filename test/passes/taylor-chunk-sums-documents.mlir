@@ -15,12 +15,10 @@
 // CHECK-NEXT: %[[NEGATED:.*]] = taylor.map -%c
 // CHECK-NEXT: %[[LARGEST:.*]] = taylor.scan max over(u) within(%[[D]]{{.*}}) %[[NEGATED]] : {{.*}} -> !bhu
 // CHECK-NEXT: %[[LEAST:.*]] = taylor.map -%[[LARGEST]] : !bhu
-// What is no number in a token of another document is cleared, in values and in keys.
+// A token of another document counts as nothing, whatever it holds.
 // CHECK:      %[[OWN:.*]] = taylor.map select(%{{.*}} == %[[D]], 1.0, 0.0)
 // CHECK-NEXT: %[[DECAYED:.*]] = taylor.map %v *
-// CHECK-NEXT: %[[V:.*]] = taylor.map region(%[[DECAYED]], %[[OWN]])
-// CHECK:      %[[K:.*]] = taylor.map region(%k, %[[OWN]])
-// CHECK:      taylor.states %[[K]], %[[V]] decay(%[[LEAST]]) within(%[[D]]{{.*}}) orders(1 to 1) chunk(64)
+// CHECK-NEXT: taylor.states %k, %[[DECAYED]] decay(%[[LEAST]]) within(%[[D]]{{.*}}) own(%[[OWN]]) orders(1 to 1) chunk(64)
 taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !decay, "input:documents" %documents: !documents) sources [projection, projection, projection, projection, input] {
   %a = taylor.align %c to t : !decay
   %d = taylor.scan max over(u) %documents : !documents
@@ -57,19 +55,11 @@ taylor.function @g.forward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" %
 // CHECK-NEXT: %[[OTHERROW:.*]] = taylor.map select(%{{.*}} == %[[END]], 1.0, 0.0)
 // CHECK-NEXT: %[[START:.*]] = taylor.edge %[[D]] chunk(64) opposite : (!bu) -> !bu
 // CHECK-NEXT: %[[OTHERCOLUMN:.*]] = taylor.map select(%[[START]] == %[[D]], 1.0, 0.0)
-// CHECK-NEXT: %[[OFV:.*]] = taylor.map %v * %[[COLUMN]]
-// CHECK-NEXT: %[[V:.*]] = taylor.map region(%[[OFV]], %[[COLUMN]])
-// CHECK:      %[[K:.*]] = taylor.map region(%k, %[[COLUMN]])
-// CHECK:      %[[H:.*]] = taylor.states %[[K]], %[[V]] within(%[[D]]{{.*}}) orders(1 to 1) chunk(64) :
-// CHECK-NEXT: %[[READ:.*]] = taylor.read_states %q from %[[H]] orders(1 to 1) weights {{.*}} chunk(64) :
-// CHECK-NEXT: %[[OFROW:.*]] = taylor.map %[[READ]] * %[[ROW]]
-// CHECK-NEXT: taylor.map region(%[[OFROW]], %[[ROW]])
-// CHECK:      %[[OFOTHERV:.*]] = taylor.map %v * %[[OTHERCOLUMN]]
-// CHECK-NEXT: %[[OTHERV:.*]] = taylor.map region(%[[OFOTHERV]], %[[OTHERCOLUMN]])
-// CHECK:      %[[OTHERK:.*]] = taylor.map region(%k, %[[OTHERCOLUMN]])
-// CHECK:      %[[G:.*]] = taylor.states %[[OTHERK]], %[[OTHERV]] within(%[[D]]{{.*}}) orders(1 to 1) chunk(64) opposite
-// CHECK-NEXT: %[[OTHERREAD:.*]] = taylor.read_states %q from %[[G]] orders(1 to 1) weights {{.*}} chunk(64) opposite
-// CHECK-NEXT: taylor.map %[[OTHERREAD]] * %[[OTHERROW]]
+// CHECK-NEXT: %[[H:.*]] = taylor.states %k, %v within(%[[D]]{{.*}}) own(%[[COLUMN]]) orders(1 to 1) chunk(64) :
+// CHECK-NEXT: %[[READ:.*]] = taylor.read_states %q from %[[H]] into %[[WITHIN]] own(%[[ROW]]) orders(1 to 1) weights {{.*}} chunk(64) :
+// CHECK-NEXT: %[[G:.*]] = taylor.states %k, %v within(%[[D]]{{.*}}) own(%[[OTHERCOLUMN]]) orders(1 to 1) chunk(64) opposite
+// CHECK-NEXT: %[[OTHERREAD:.*]] = taylor.read_states %q from %[[G]] into %[[READ]] own(%[[OTHERROW]]) orders(1 to 1) weights {{.*}} chunk(64) opposite
+// CHECK-NEXT: taylor.yield "output:n" %[[OTHERREAD]]
 taylor.function @both.forward of @both("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:documents" %documents: !documents) sources [projection, projection, projection, input] {
   %d = taylor.scan max over(u) %documents : !documents
   %of = taylor.align %d to t : !documents

@@ -90,7 +90,7 @@ taylor.function @series.forward of @series("input:q" %q: !q, "input:k" %k: !k, "
 
 // Sums over keys whose tile is computed in place: beyond the last key 1 / c may be infinite, and 0 times that is no number. So the mask stays on the weights.
 // Queries beyond the last one move before all keys, keys beyond the last one behind all queries: one comparison again.
-// SPLIT-LABEL: tile.program @backward
+// SPLIT-LABEL: tile.program @computed.backward
 // SPLIT:         tile.kernel @pairs
 // SPLIT:             arith.select %{{.*}}, %{{.*}}, %c-1{{.*}} : index
 // SPLIT:             arith.select %{{.*}}, %{{.*}}, %c2147483647{{.*}} : index
@@ -123,4 +123,34 @@ taylor.function @computed.backward of @computed("input:q" %q: !q, "input:k" %k: 
 taylor.function @prefix.forward of @prefix("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
   %n = taylor.pairwise { s = dot(%q, %k), w = 1.0 + s } visible(or(u <= t, u < 40.0)) -> rows(w, %v) : !q, !k, !v -> !o
   taylor.yield "output:n" %n : !o
+}
+
+// In a tile that the causal diagonal alone cuts, each token has a visible pair, and what is in memory may spoil others there: one select, on the score, serves
+// both weights. Keys that no query sees are loaded as 0. Where documents are apart too, a token may have no visible pair in the tile: each weight is masked.
+// SINGLE-LABEL: tile.program @stored.backward
+// SINGLE:         tile.kernel @pairs
+// SINGLE:           %[[SEEN:.*]] = arith.minsi %{{.*}}, %{{.*}} : index
+// SINGLE:           tile.load {{.*}} until(u = %[[SEEN]]) : !tile.array<[b, g, u, d = 16], f32>
+// SINGLE:           scf.if {{.*}} -> (!tile.tile<[t = {{[0-9]+}}, u = {{[0-9]+}}], f32>) {
+// SINGLE:             arith.select {{.*}} : f32
+// SINGLE-NOT:         arith.select {{.*}} : f32
+// SINGLE:           } else {
+// SINGLE-NOT:       scf.if {{.*}} -> (
+// SINGLE:           tile.dot {{.*}} over(t) into
+taylor.function @stored.backward of @stored("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "cotangent:n" %dn: !o) {
+  %dk, %dv = taylor.pairwise { s = dot(%q, %k), p = dot(%dn, %v), w = exp(s), ds = p * w } visible(u <= t)
+             -> columns(ds, %q), columns(w, %dn) : !q, !k, !o, !v -> !k, !v
+  taylor.yield "gradient:k" %dk, "gradient:v" %dv : !k, !v
+}
+
+// SINGLE-LABEL: tile.program @documents.backward
+// SINGLE:         tile.kernel @pairs
+// SINGLE:             arith.cmpf oeq
+// SINGLE:             arith.select %[[PAIR:[0-9]+]], {{.*}} : f32
+// SINGLE-NEXT:        arith.select %[[PAIR]], {{.*}} : f32
+taylor.function @documents.backward of @documents("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:of" %of: !taylor.array<[b, u], f32>, "cotangent:n" %dn: !o) {
+  %own = taylor.align %of to t : !taylor.array<[b, u], f32>
+  %dk, %dv = taylor.pairwise { s = dot(%q, %k), p = dot(%dn, %v), w = exp(s), ds = p * w } visible(u <= t, %own == %of)
+             -> columns(ds, %q), columns(w, %dn) : !q, !k, !o, !v, !taylor.array<[b, t], f32>, !taylor.array<[b, u], f32> -> !k, !v
+  taylor.yield "gradient:k" %dk, "gradient:v" %dv : !k, !v
 }

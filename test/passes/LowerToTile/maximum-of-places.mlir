@@ -11,8 +11,9 @@
 
 // CHECK-LABEL: tile.program @forward
 // CHECK: tile.kernel @attend
-// CHECK: %[[FLOOR:.*]] = tile.splat {{.*}} -> !tile.tile<[t = 64], f32>
-// CHECK: scf.for {{.*}} = %[[FLOOR]]
+// CHECK: %[[ZERO:.*]] = arith.constant 0.0
+// CHECK: %[[FLOOR:.*]] = tile.splat %[[ZERO]] : f32 -> !tile.tile<[t = 64], f32>
+// CHECK: scf.for {{.*}} iter_args(%{{[a-z0-9]+}} = %[[FLOOR]], 
 taylor.spec @places(%q: !q, %k: !k, %v: !v) {
   %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential score(s + 0.1 * cos(t - u)) causal : !q, !k, !v
   %o = taylor.map %n / (stop(%z) + 1.0e-4) : !o, !row
