@@ -10,6 +10,7 @@
 //   at::Tensor o = attention.call({q, k, v});
 #pragma once
 #include "runtime/Manifest.h"
+#include "runtime/torch/Dtype.h"
 #include <ATen/core/Tensor.h>
 #include <c10/core/ScalarType.h>
 #include <map>
@@ -25,9 +26,6 @@ using runtime::Initial;
 using runtime::Manifest;
 using runtime::Source;
 using runtime::TensorInfo;
-
-/// The scalar type in which a tensor of a manifest's dtype is handed over.
-at::ScalarType scalarType(TaylorDtype dtype);
 
 struct AttentionOptions {
   std::string spec;                  ///< Path of a .mlir file, its text, or the path of a compiled .so.

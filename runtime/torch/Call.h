@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs a program on torch tensors. Everything that autograd, tracing and autocast need on top stands in
-// Operator.cpp.
+// Runs a program on torch tensors (CallOf, for libtorch's C++). Everything that autograd, tracing and
+// autocast need on top stands in Operator.cpp.
 #pragma once
 #include "runtime/Error.h"
 #include "runtime/torch/Attention.h"
+#include "runtime/torch/CallOf.h"
 #include "runtime/torch/Registry.h"
 #include <ATen/core/Tensor.h>
 #include <c10/util/ArrayRef.h>
@@ -22,9 +23,6 @@ template <typename Body> auto checked(Body body) {
     TORCH_CHECK(false, "taylor: ", error.what());
   }
 }
-
-/// Throws runtime::Error: a call has `given` tensors, and not `required` of these inputs at least.
-[[noreturn]] void failCount(const std::vector<TensorInfo> &inputs, size_t required, size_t given);
 
 /// The tensor as the C interface takes it, which holds as long as the tensor does; the dtype is -1 where the
 /// interface has none for it.
@@ -48,8 +46,5 @@ Tensors runBackward(Program &program, at::TensorList inputs, at::TensorList outp
 /// states; `states` are these, which become the final ones in their memory.
 Tensors runStep(Program &program, at::TensorList inputs, at::TensorList states,
                 std::optional<int64_t> offset);
-
-/// Whether the backward reads any output or saved tensor, so that others need not be kept.
-bool backwardReads(const runtime::Manifest &manifest, runtime::Role role);
 
 } // namespace taylor

@@ -4,9 +4,7 @@
 #include "runtime/cuda/Driver.h"
 #include <ATen/Context.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <deque>
 #include <dlfcn.h>
-#include <mutex>
 
 namespace taylor {
 
@@ -22,30 +20,6 @@ void requireCuda() {
     fail("requires a GPU that libtorch can use, but it finds none; run on the processor instead "
          "(--device=cpu)");
 }
-
-namespace {
-
-struct Gpu {
-  std::string name, target;
-};
-
-const Gpu &gpuAt(c10::DeviceIndex index) {
-  static std::mutex mutex;
-  static std::deque<Gpu> gpus; // in the driver's order, which is libtorch's
-  std::lock_guard lock(mutex);
-  if (gpus.empty())
-    for (const runtime::cuda::DeviceInfo &device : runtime::cuda::Driver::get().devices())
-      gpus.push_back({device.name, "sm_" + std::to_string(device.capability)});
-  if (index < 0 || size_t(index) >= gpus.size())
-    fail("expected a GPU from 0 to ", gpus.size() - 1, ", but got ", int(index));
-  return gpus[size_t(index)];
-}
-
-} // namespace
-
-const std::string &targetOfGpu(c10::DeviceIndex index) { return gpuAt(index).target; }
-
-const std::string &nameOfGpu(c10::DeviceIndex index) { return gpuAt(index).name; }
 
 void *currentStream(c10::Device device) {
   // c10/cuda/CUDAStream.h needs a CUDA toolkit to compile. The class holds a c10::Stream and nothing else.

@@ -38,6 +38,8 @@ at::Tensor describeResult(const runtime::Manifest &manifest, const runtime::Tens
 }
 
 at::Tensor describeState(const runtime::TensorInfo &info, const at::Tensor &before) {
+  TORCH_CHECK(before.dim() == int64_t(info.axes.size()), "taylor: expected rank ", info.axes.size(),
+              " of the state before '", info.name, "', but got rank ", before.dim());
   Extents<c10::SymInt> sizes;
   for (const c10::SymInt &size : before.sym_sizes())
     sizes.push_back(size);

@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Strides of the tensors that the operator allocates: the same rule for real tensors and for traced ones
-// (SymInt).
+// Strides of the tensors that the operators allocate: the same rule for real tensors and for traced ones
+// (SymInt). No header of torch.
 #pragma once
-#include <algorithm>
+#include "runtime/artifact.h"
 #include <array>
-#include <c10/util/SmallVector.h>
+#include <cstddef>
+#include <utility>
 
 namespace taylor {
 
-template <typename Int> using Extents = c10::SmallVector<Int, 8>;
+/// Sizes or strides of one tensor, whose axes are few.
+template <typename Int> class Extents {
+public:
+  Extents() = default;
+  Extents(size_t count, const Int &value) {
+    for (size_t i = 0; i < count; ++i)
+      push_back(value);
+  }
+  void push_back(Int value) { values[count++] = std::move(value); }
+  size_t size() const { return count; }
+  const Int *data() const { return values.data(); }
+  Int &operator[](size_t i) { return values[i]; }
+  const Int &operator[](size_t i) const { return values[i]; }
+
+private:
+  std::array<Int, TAYLOR_MAX_RANK> values;
+  size_t count = 0;
+};
 
 /// Strides of a dense tensor of these sizes whose axes lie in memory in the order of `like`'s strides,
 /// largest first; ties keep the axes' order, and the last axis stays innermost. So what comes out of
@@ -19,7 +37,7 @@ Extents<Int> denseStrides(const Extents<Int> &sizes, const Like &like) {
   Extents<Int> strides(rank, Int(1));
   if (rank == 0)
     return strides;
-  std::array<size_t, 8> order;
+  std::array<size_t, TAYLOR_MAX_RANK> order;
   for (size_t i = 0; i < rank; ++i)
     order[i] = i;
   // Insertion sort: comparisons of traced strides put guards into the trace, so no more than needed.

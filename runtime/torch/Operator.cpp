@@ -12,9 +12,13 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/graph_task.h>
 #include <torch/library.h>
 
 namespace taylor {
+
+bool isInBackward() { return torch::autograd::get_current_graph_task_id() != -1; }
+
 namespace {
 
 using runtime::Manifest;

@@ -8,7 +8,6 @@
 #include <sstream>
 #include <sys/stat.h>
 #include <thread>
-#include <torch/csrc/autograd/graph_task.h>
 #include <unordered_map>
 
 namespace taylor {
@@ -131,7 +130,7 @@ std::shared_ptr<Program> Program::find(std::string_view spec, std::string_view o
                                        std::string_view name) {
   static thread_local Recents recents;
   // What a checkpoint computes again belongs to the forward that ran: its file is not looked at.
-  bool isBackward = torch::autograd::get_current_graph_task_id() != -1;
+  bool isBackward = isInBackward();
   Stamp stamp = isBackward ? Stamp() : stampOf(spec);
   for (const Recent &recent : recents.list)
     if (recent.program && recent.spec == spec && recent.options == options &&

@@ -12,6 +12,9 @@
 
 namespace taylor {
 
+/// Whether this thread runs a backward of torch's autograd. Each library of operators has its own.
+bool isInBackward();
+
 /// What a kernel is made for and run by. A GPU is told by its target, an interpreter takes any.
 struct Place {
   TaylorDevice device = TAYLOR_CPU;

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a call of the operators does with its tensors, for any interface of torch: which kernel serves them,
+// what is converted or copied, how results lie, what messages say. `Aten` (Aten.h) is libtorch's C++, for
+// programs and the operators of libtaylor_torch.so; `Stable` (stable/Stable.h) is its stable ABI, for the
+// wheel. Each has
+//
+//   Tensor, Device (comparable), Guard (of a device; built from it)
+//   defined, dtype, device, rank, size(tensor, axis)       also of tensors without data
+//   describe(tensor)                                       the tensor as the C interface takes it
+//   isFloating(dtype), name(dtype)
+//   isCpu, isCuda, isMeta, index, name of a device
+//   convert(tensor, dtype), contiguous, copy (contiguous, always), assign(from, to), isSame(a, b)
+//   empty(sizes, strides, dtype, device), workspace(bytes, device)
+//   stream(device), threads(), parallelFor
+#pragma once
+#include "runtime/Call.h"
+#include "runtime/Error.h"
+#include "runtime/torch/Dtype.h"
+#include "runtime/torch/Gpus.h"
+#include "runtime/torch/Layout.h"
+#include "runtime/torch/Registry.h"
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace taylor {
+
+/// Throws runtime::Error: a call has `given` tensors, and not `required` of these inputs at least.
+[[noreturn]] inline void failCount(const std::vector<runtime::TensorInfo> &inputs, size_t required,
+                                   size_t given) {
+  std::vector<std::string> names;
+  for (const runtime::TensorInfo &info : inputs)
+    names.push_back(info.name);
+  std::string count = std::to_string(names.size());
+  if (required < names.size())
+    count = std::to_string(required) + " to " + count;
+  runtime::fail("expected ", count, " inputs (", runtime::join(names, ", "), "), but got ", given);
+}
+
+/// Whether the backward reads any output or saved tensor, so that others need not be kept.
+inline bool backwardReads(const runtime::Manifest &manifest, runtime::Role role) {
+  int function = manifest.function("backward");
+  return function >= 0 && std::ranges::any_of(manifest.functions[size_t(function)].slots,
+                                              [&](const runtime::Slot &slot) { return slot.role == role; });
+}
+
+/// Which kernel serves a call. Works on tensors without data, too.
+template <typename Torch> class ProblemOf {
+public:
+  using Tensor = typename Torch::Tensor;
+  using Device = typename Torch::Device;
+  using List = std::span<const Tensor>;
+
+  TaylorDtype dtype;
+  int64_t d, e; ///< 0 where no input has the axis.
+
+  /// Of inputs as many as tell it, none of which is optional: after the check there are so many.
+  ProblemOf(const Program &program, List inputs) {
+    const runtime::Manifest &signature = program.signature();
+    if (int64_t(inputs.size()) <= std::max({program.dInput, program.eInput, program.dtypeInput, 0}))
+      checkCount(signature, inputs, /*complete=*/false);
+    for (int i : {std::max(program.dtypeInput, 0), program.dInput, program.eInput})
+      if (i >= 0 && i < int(inputs.size()) && !Torch::defined(inputs[i]))
+        runtime::fail("requires a tensor for '", signature.inputs[i].name, "', but got none");
+    for (int i : {program.dInput, program.eInput})
+      if (i >= 0 && Torch::rank(inputs[i]) != int64_t(signature.inputs[i].axes.size()))
+        runtime::fail("expected rank ", signature.inputs[i].axes.size(), " of '", signature.inputs[i].name,
+                      "', but got rank ", Torch::rank(inputs[i]));
+    dtype = signature.dtype;
+    if (program.dtypeInput >= 0) {
+      auto type = Torch::dtype(inputs[program.dtypeInput]);
+      int32_t found = dtypeOf(type);
+      if (found < 0 || found == TAYLOR_I32)
+        runtime::fail("expected dtype Float, BFloat16, Half or Double of '",
+                      signature.inputs[program.dtypeInput].name, "', but got ", Torch::name(type));
+      dtype = TaylorDtype(found);
+    }
+    d = sizeOf(signature, inputs, program.dInput, "d");
+    e = sizeOf(signature, inputs, program.eInput, "e");
+  }
+
+  /// Optional inputs at the end may be left out unless the list is to be `complete`.
+  static void checkCount(const runtime::Manifest &manifest, List inputs, bool complete) {
+    size_t required = manifest.inputs.size();
+    while (!complete && required > 0 && manifest.inputs[required - 1].optional)
+      --required;
+    if (inputs.size() < required || inputs.size() > manifest.inputs.size())
+      failCount(manifest.inputs, required, inputs.size());
+  }
+
+  /// The device of the input that tells what a call is.
+  static Device tellingDevice(const Program &program, List inputs) {
+    return Torch::device(inputs[std::max(program.dtypeInput, 0)]);
+  }
+
+  static Place placeOf(const Program &program, const Device &device) {
+    if (Torch::isCuda(device))
+      return {TAYLOR_CUDA, &targetOfGpu(Torch::index(device))};
+    return {program.interpreted ? TAYLOR_PTX : TAYLOR_CPU, nullptr};
+  }
+
+  static void requireDevice(const Tensor &tensor, const runtime::TensorInfo &info, const Device &device) {
+    if (Torch::device(tensor) != device)
+      runtime::fail("expected device ", Torch::name(device), " of '", info.name, "', but got ",
+                    Torch::name(Torch::device(tensor)));
+  }
+
+  /// The manifest of the kernel that serves these inputs: dtype, head sizes and device are read from them.
+  /// Compiles what Program::manifest does.
+  static const runtime::Manifest &manifestFor(Program &program, List inputs) {
+    ProblemOf problem(program, inputs);
+    // Tensors without data may stand for those of a GPU that is not there.
+    Place place;
+    Device device = tellingDevice(program, inputs);
+    if (program.hasStates && !Torch::isMeta(device))
+      place = placeOf(program, device);
+    const runtime::Manifest &manifest = program.manifest(problem.dtype, problem.d, problem.e, place);
+    checkCount(manifest, inputs, /*complete=*/false);
+    // One tensor without data makes a call one without data, whose results no one computes.
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (Torch::defined(inputs[i]))
+        requireDevice(inputs[i], manifest.inputs[i], device);
+    return manifest;
+  }
+
+private:
+  /// The axis may stand anywhere; sizes may be traced symbols, which a kernel fixes. 0 is no size of one.
+  static int64_t sizeOf(const runtime::Manifest &signature, List inputs, int i, const char *axis) {
+    if (i < 0)
+      return 0;
+    const auto &axes = signature.inputs[i].axes;
+    for (size_t j = 0; j < axes.size(); ++j)
+      if (axes[j].name == axis) {
+        int64_t size = Torch::size(inputs[i], int64_t(j));
+        if (size == 0)
+          runtime::fail("expected a size of at least 1 of axis ", axis, " of '", signature.inputs[i].name,
+                        "', but got 0");
+        return size;
+      }
+    return 0;
+  }
+};
+
+template <typename Torch> class CallOf {
+  using Problem = ProblemOf<Torch>;
+  using Manifest = runtime::Manifest;
+  using TensorInfo = runtime::TensorInfo;
+  using Role = runtime::Role;
+  using Slot = runtime::Slot;
+
+public:
+  using Tensor = typename Torch::Tensor;
+  using Device = typename Torch::Device;
+  using List = std::span<const Tensor>;
+  using Tensors = std::vector<Tensor>;
+  using Offset = std::optional<int64_t>;
+
+  /// Outputs, then saved tensors where `save` is set. Inputs are on the processor or on one GPU, whose
+  /// current stream the work is put on; learned parameters of another floating dtype are converted, and what
+  /// code for a GPU cannot read as it lies is copied.
+  static Tensors forward(Program &program, List inputs, Offset offset, bool save) {
+    Kernel kernel(program, inputs);
+    const Manifest &manifest = kernel.artifact.manifest();
+    typename Torch::Guard guard(kernel.device);
+    int function = kernel.function("forward");
+    Inputs ready(kernel, function, inputs, pointer(offset));
+    Tensors results;
+    results.reserve(manifest.outputs.size() + (save ? manifest.saved.size() : 0));
+    for (const TensorInfo &info : manifest.outputs)
+      results.push_back(allocate(info, ready.dims, kernel.device,
+                                 program.dtypeInput < 0 ? nullptr : &inputs[program.dtypeInput]));
+    for (const TensorInfo &info : manifest.saved)
+      if (save)
+        results.push_back(allocate(info, ready.dims, kernel.device, nullptr));
+
+    Slots slots;
+    for (const Slot &slot : manifest.functions[function].slots) {
+      if (slot.role == Role::Input)
+        slots.add(ready.views[slot.index]);
+      else if (slot.role == Role::Output)
+        slots.add(Torch::describe(results[slot.index]));
+      else
+        slots.add(save ? Torch::describe(results[manifest.outputs.size() + slot.index]) : TaylorTensor{});
+    }
+    kernel.run(function, slots, pointer(offset));
+    return results;
+  }
+
+  /// Gradients of the inputs whose indices stand in `wanted`, in that order. `outputs` and `saved` may be
+  /// empty where backwardReads() says that no one reads them.
+  static Tensors backward(Program &program, List inputs, List outputs, List saved, List cotangents,
+                          Offset offset, std::span<const int64_t> wanted) {
+    Kernel kernel(program, inputs);
+    const Manifest &manifest = kernel.artifact.manifest();
+    typename Torch::Guard guard(kernel.device);
+    if (cotangents.size() != manifest.outputs.size())
+      runtime::fail("expected ", manifest.outputs.size(), " cotangents, but got ", cotangents.size());
+    if ((backwardReads(manifest, Role::Output) && outputs.size() != manifest.outputs.size()) ||
+        (backwardReads(manifest, Role::Saved) && saved.size() != manifest.saved.size()))
+      runtime::fail("expected ", manifest.outputs.size(), " outputs and ", manifest.saved.size(),
+                    " saved tensors, but got ", outputs.size(), " and ", saved.size());
+    int function = kernel.function("backward");
+    Inputs ready(kernel, function, inputs, pointer(offset));
+
+    std::vector<std::optional<Tensor>> gradients(inputs.size());
+    for (int64_t i : wanted) {
+      if (i < 0 || i >= int64_t(inputs.size()) || !manifest.inputs[i].gradient)
+        runtime::fail("unsupported gradient of ",
+                      i < 0 || i >= int64_t(inputs.size()) ? "input " + std::to_string(i)
+                                                           : "'" + manifest.inputs[i].name + "'",
+                      ": the specification gives none");
+      gradients[i] = allocate(manifest.inputs[i], ready.dims, kernel.device, &inputs[i]);
+    }
+
+    Tensors kept; // prepared cotangents live until the call is over
+    Slots slots;
+    for (const Slot &slot : manifest.functions[function].slots) {
+      if (slot.role == Role::Input) {
+        slots.add(ready.views[slot.index]);
+      } else if (slot.role == Role::Gradient) {
+        slots.add(gradients[slot.index] ? Torch::describe(*gradients[slot.index]) : TaylorTensor{});
+      } else {
+        List list = slot.role == Role::Output ? outputs : slot.role == Role::Saved ? saved : cotangents;
+        TaylorTensor view;
+        kept.push_back(prepare(list[slot.index], manifest.tensor(slot), kernel.device, /*parameter=*/false,
+                               kernel.aligned(slot), view));
+        slots.add(view);
+      }
+    }
+    kernel.run(function, slots, pointer(offset));
+
+    Tensors results;
+    results.reserve(wanted.size());
+    for (int64_t i : wanted) { // a parameter that was converted gets its gradient in its own dtype
+      auto type = Torch::dtype(inputs[i]);
+      results.push_back(type == Torch::dtype(*gradients[i]) ? *gradients[i]
+                                                            : Torch::convert(*gradients[i], type));
+    }
+    return results;
+  }
+
+  /// Outputs but final states, of the function `step`. `inputs` are those of the manifest that are no initial
+  /// states; `states` are these, which become the final ones in their memory.
+  static Tensors step(Program &program, List inputs, List states, Offset offset) {
+    Tensors all(inputs.begin(), inputs.end());
+    all.insert(all.end(), states.begin(), states.end());
+    Kernel kernel(program, all);
+    const Manifest &manifest = kernel.artifact.manifest();
+    typename Torch::Guard guard(kernel.device);
+    int function = kernel.function("step");
+    const runtime::FunctionInfo &info = manifest.functions[function];
+    for (auto [before, after] : info.carried)
+      requireInPlace(all[info.slots[before].index], manifest.inputs[info.slots[before].index],
+                     kernel.aligned(info.slots[before]));
+    Inputs ready(kernel, function, all, pointer(offset));
+    // By its name, the place of each result: an initial state's own memory, or a new tensor.
+    Tensors outputs;
+    for (const TensorInfo &output : manifest.outputs) {
+      const Tensor *carried = nullptr;
+      for (auto [before, after] : info.carried)
+        if (&manifest.outputs[info.slots[after].index] == &output)
+          carried = &ready.tensors[info.slots[before].index];
+      outputs.push_back(carried ? *carried : allocate(output, ready.dims, kernel.device, nullptr));
+    }
+    Slots slots;
+    for (const Slot &slot : info.slots)
+      slots.add(slot.role == Role::Input ? ready.views[slot.index] : Torch::describe(outputs[slot.index]));
+    kernel.run(function, slots, pointer(offset));
+    // The position, which other kernels of the call read, comes after all of them.
+    Tensors results;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (!manifest.outputs[i].isState())
+        results.push_back(outputs[i]);
+    for (size_t j = 0; j < all.size(); ++j) {
+      int final = manifest.finalOf(int(j));
+      if (final >= 0 && !Torch::isSame(outputs[size_t(final)], all[j]))
+        copyState(outputs[size_t(final)], all[j]);
+    }
+    return results;
+  }
+
+private:
+  static const int64_t *pointer(const Offset &offset) { return offset ? &*offset : nullptr; }
+
+  /// A function's tensors, in the order of its slots: no more than an artifact may have.
+  struct Slots {
+    TaylorTensor tensors[runtime::maxTensors];
+    int64_t count = 0;
+    void add(const TaylorTensor &tensor) { tensors[count++] = tensor; }
+  };
+
+  /// A kernel, and where it runs.
+  struct Kernel {
+    Device device;
+    TaylorDevice runner;
+    const runtime::Artifact &artifact;
+
+    Kernel(Program &program, List inputs) : Kernel(program, inputs, Problem(program, inputs)) {}
+
+    int function(const char *name) const {
+      int function = artifact.manifest().function(name);
+      if (function < 0)
+        runtime::fail("requires function '", name, "', which '", artifact.path(), "' lacks");
+      return function;
+    }
+
+    void run(int function, const Slots &slots, const int64_t *offset) const {
+      runtime::BoundCall call;
+      runtime::bind(artifact.manifest(), function, slots.tensors, slots.count, offset, runner, call);
+      int64_t threads = Torch::threads();
+      runtime::Executor executor{
+          .device = runner, .threads = threads, .parallelFor = threads > 1 ? &Torch::parallelFor : nullptr};
+      if (runner == TAYLOR_PTX)
+        executor.ptx = runtime::PtxSettings::fromEnvironment();
+      if (runner != TAYLOR_CUDA)
+        return runtime::run(artifact, function, call, executor);
+      // Of torch's allocator, which knows what streams and CUDA graphs still use.
+      int64_t bytes = runtime::workspaceSize(artifact, function, call.dims, executor);
+      Tensor workspace = Torch::workspace(bytes, device);
+      if (bytes > 0)
+        executor.workspace = Torch::describe(workspace).data;
+      executor.workspaceSize = bytes;
+      executor.stream = Torch::stream(device);
+      runtime::run(artifact, function, call, executor);
+    }
+
+    /// Whether the function's kernels want the tensor in a slot aligned.
+    bool aligned(const Slot &slot) const { return runner != TAYLOR_CPU && slot.aligned16; }
+
+  private:
+    Kernel(Program &program, List inputs, const Problem &problem)
+        : Kernel(program, inputs, problem, checkedDevice(program, inputs)) {}
+    Kernel(Program &program, List inputs, const Problem &problem, const Device &device)
+        : Kernel(program, inputs, problem, device, Problem::placeOf(program, device)) {}
+    Kernel(Program &program, List inputs, const Problem &problem, const Device &device, const Place &place)
+        : device(device), runner(place.device),
+          artifact(program.kernel(problem.dtype, problem.d, problem.e, place)) {
+      Problem::checkCount(artifact.manifest(), inputs, /*complete=*/true);
+    }
+
+    /// The device that all inputs must be on.
+    static Device checkedDevice(const Program &program, List inputs) {
+      Device device = Problem::tellingDevice(program, inputs);
+      if (!Torch::isCpu(device) && !Torch::isCuda(device))
+        runtime::fail("expected tensors of the processor or a GPU, but got ", Torch::name(device));
+      if (program.interpreted && !Torch::isCpu(device))
+        runtime::fail("expected tensors of the processor with --device=ptx, but got ", Torch::name(device));
+      return device;
+    }
+  };
+
+  /// Inputs as a function takes them, and the sizes that they imply.
+  struct Inputs {
+    Tensors tensors;
+    std::vector<TaylorTensor> views;
+    runtime::Dims dims;
+
+    Inputs(const Kernel &kernel, int function, List given, const int64_t *offset) : views(given.size()) {
+      const Manifest &manifest = kernel.artifact.manifest();
+      tensors.reserve(given.size());
+      auto isAligned = [&](size_t i) {
+        for (const Slot &slot : manifest.functions[function].slots)
+          if (slot.role == Role::Input && slot.index == int(i) && kernel.aligned(slot))
+            return true;
+        return false;
+      };
+      for (size_t i = 0; i < given.size(); ++i) {
+        const TensorInfo &info = manifest.inputs[i];
+        tensors.push_back(prepare(given[i], info, kernel.device,
+                                  info.source.kind == runtime::Source::Kind::Parameter,
+                                  kernel.runner != TAYLOR_CPU && isAligned(i), views[i]));
+      }
+      dims =
+          runtime::inferDims(manifest.inputs, views.data(), int64_t(views.size()), offset, manifest.aligned);
+    }
+  };
+
+  /// Whether the last axis is a channel of more than one element that are not neighbours.
+  static bool isStrided(const TaylorTensor &view, const TensorInfo &info) {
+    int64_t rank = view.rank;
+    return rank > 0 && rank == int64_t(info.axes.size()) && info.axes.back().isChannel() &&
+           view.sizes[rank - 1] > 1 && view.strides[rank - 1] != 1;
+  }
+
+  /// Whether code for a GPU can read it 16 bytes at a time (Slot::aligned16).
+  static bool isAligned16(const TaylorTensor &view, const TensorInfo &info) {
+    if (reinterpret_cast<uintptr_t>(view.data) % 16 != 0)
+      return false;
+    for (int64_t i = 0; i < view.rank; ++i) {
+      bool contiguous = i + 1 == view.rank && info.axes.back().isChannel();
+      if (!contiguous && view.sizes[i] > 1 && view.strides[i] * runtime::dtypeSize(info.dtype) % 16 != 0)
+        return false;
+    }
+    return true;
+  }
+
+  /// The tensor as the kernel takes it, and in `view` its description: itself, unless its last axis is a
+  /// channel with a stride other than 1, it is a learned parameter in another floating dtype, or the kernel
+  /// wants it `aligned` and it is not. (Sparse tensors do not come here: torch has no kernel of ours for
+  /// them.)
+  static Tensor prepare(const Tensor &tensor, const TensorInfo &info, const Device &device, bool parameter,
+                        bool aligned, TaylorTensor &view) {
+    if (!Torch::defined(tensor))
+      runtime::fail("requires a tensor for '", info.name, "', but got none");
+    Problem::requireDevice(tensor, info, device);
+    auto wanted = scalarType(info.dtype), given = Torch::dtype(tensor);
+    Tensor ready = tensor;
+    if (given != wanted) {
+      if (!parameter || !Torch::isFloating(given))
+        runtime::fail("expected dtype ", Torch::name(wanted), " of '", info.name, "', but got ",
+                      Torch::name(given), info.dtype == TAYLOR_I32 ? "; convert it by .int()" : "");
+      ready = Torch::convert(ready, wanted);
+    }
+    view = Torch::describe(ready);
+    if (isStrided(view, info)) {
+      ready = Torch::contiguous(ready);
+      view = Torch::describe(ready);
+    }
+    if (aligned && view.rank > 0 && view.rank == int64_t(info.axes.size()) && !isAligned16(view, info)) {
+      ready = Torch::copy(ready);
+      view = Torch::describe(ready);
+    }
+    return ready;
+  }
+
+  /// States are worked on where they are, whatever their strides.
+  static void requireInPlace(const Tensor &tensor, const TensorInfo &state, bool aligned) {
+    if (!Torch::defined(tensor))
+      return; // refused with the other inputs
+    TaylorTensor view = Torch::describe(tensor);
+    if (isStrided(view, state) || (aligned && !isAligned16(view, state)))
+      runtime::fail("requires states that the kernel can work on where they are, but '", state.name,
+                    "' has other strides or another alignment; give it contiguous");
+  }
+
+  /// A new tensor of a manifest's description, laid out like `like` where the axes are as many.
+  static Tensor allocate(const TensorInfo &info, const runtime::Dims &dims, const Device &device,
+                         const Tensor *like) {
+    Extents<int64_t> sizes;
+    for (const runtime::Axis &axis : info.axes)
+      sizes.push_back(axis.isChannel() ? axis.size : dims[axis.dim]);
+    std::span<const int64_t> order;
+    if (like) {
+      TaylorTensor view = Torch::describe(*like);
+      order = {view.strides, size_t(view.rank)};
+    }
+    return Torch::empty(sizes, denseStrides(sizes, order), scalarType(info.dtype), device);
+  }
+
+  static int64_t elementsWhereDense(const TaylorTensor &view) {
+    int64_t elements = 1;
+    for (int64_t i = view.rank; i-- > 0; elements *= view.sizes[i])
+      if (view.sizes[i] != 1 && view.strides[i] != elements)
+        return -1;
+    return elements;
+  }
+
+  /// By hand on a processor: after large states, torch's way to copy a few numbers is in no cache.
+  static void copyState(const Tensor &from, const Tensor &to) {
+    TaylorTensor source = Torch::describe(from), target = Torch::describe(to);
+    int64_t elements = elementsWhereDense(source);
+    if (target.device == TAYLOR_CPU && source.dtype >= 0 && source.dtype == target.dtype && elements >= 0 &&
+        elements == elementsWhereDense(target))
+      std::memcpy(target.data, source.data, size_t(elements * runtime::dtypeSize(source.dtype)));
+    else
+      Torch::assign(from, to);
+  }
+};
+
+} // namespace taylor
