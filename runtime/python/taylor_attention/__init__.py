@@ -29,6 +29,18 @@ from .pairs import columns, diagonals, dot, maxima, pairwise, rows, running_maxi
 from .places import Place
 from .spec import Argument, Spec, spec
 
+_TORCH = {"attention": "calls", "Decoder": "decoder"}  # what imports torch, when it is asked for, and from where
+
+
+def __getattr__(name: str) -> object:
+    if name not in _TORCH:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+    value = getattr(importlib.import_module(f".{_TORCH[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
 # `from taylor_attention import *` leaves the names of Python's own functions alone, and single letters.
 __all__ = [
     "Argument", "Array", "ArrayType", "Axis", "Formula", "Initial", "Place", "Source", "Spec",

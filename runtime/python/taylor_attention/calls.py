@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`ta.attention`: a specification on tensors. The module has another name than the function, which is the package's."""
+from __future__ import annotations
+
+import os
+from typing import Any, Literal, Union, overload
+
+import torch
+from torch.autograd import forward_ad
+
+from . import autograd, operators
+from .spec import Spec
+
+Specification = Union[str, "os.PathLike[str]", Spec]
+
+_TANGENT = ("taylor: unsupported forward-mode derivative (torch.func.jvp, dual numbers); take the reverse mode "
+            "(backward(), torch.autograd.grad)")
+
+
+def tensors(inputs: list[Any]) -> list[torch.Tensor]:
+    """The inputs without those that are None at the end; others must be tensors."""
+    while len(inputs) > 1 and inputs[-1] is None:
+        inputs = inputs[:-1]
+    for number, tensor in enumerate(inputs):
+        if not isinstance(tensor, torch.Tensor):
+            name = "qkv"[number] if number < 3 else f"input {number}"
+            raise TypeError(f"expected a tensor for {name}, but got {type(tensor).__name__}")
+    return inputs
+
+
+def _numbers(documents: Any) -> torch.Tensor:
+    if not isinstance(documents, torch.Tensor) or documents.dtype not in (torch.int32, torch.int64):
+        kind = documents.dtype if isinstance(documents, torch.Tensor) else type(documents).__name__
+        raise TypeError(f"expected a tensor of int32 or int64 for documents, but got {kind}")
+    if documents.dtype == torch.int64 and documents.device.type == "cpu" and not torch.compiler.is_compiling():
+        if documents.numel() and not -(2**31) <= documents.min() <= documents.max() < 2**31:
+            raise ValueError("expected numbers of documents in the range of int32")
+    return documents.to(torch.int32)
+
+
+@torch.compiler.assume_constant_result
+def _constants(spec: str, options: str) -> tuple[str, tuple[bool, ...], bool, int, bool]:
+    """Of a program, for the tracer: its identity, which inputs autocast casts, whether inputs may be missing, the number
+    of outputs, and whether the backward reads them."""
+    program = operators.program(spec, options)
+    return (program.identity, tuple(_is_cast(x) for x in program.inputs), program.takes_optional, program.output_count,
+            program.reads_outputs)
+
+
+def _is_cast(info: operators.Tensor) -> bool:
+    return info.kind != "parameter" and info.dtype != torch.int32 and not info.is_state
+
+
+def _autocast(inputs: list[torch.Tensor], casts: Any, device: str) -> list[torch.Tensor]:
+    """The kernel's dtype is autocast's, whatever the inputs came in; f64 stays, as in torch's own operators."""
+    dtype = torch.get_autocast_dtype(device)
+    return [x.to(dtype) if cast and x.is_floating_point() and x.dtype != torch.float64 and x.device.type == device
+            else x for x, cast in zip(inputs, casts)] + inputs[len(casts):]
+
+
+def _refuse_tangents(inputs: list[torch.Tensor]) -> None:
+    for tensor in inputs:
+        if forward_ad.unpack_dual(tensor).tangent is not None:
+            raise RuntimeError(_TANGENT)
+
+
+def _needs_gradient(inputs: list[torch.Tensor]) -> bool:
+    if torch.is_grad_enabled():
+        for tensor in inputs:
+            if tensor.requires_grad:
+                return True
+    return False
+
+
+def _traced(inputs: list[torch.Tensor], spec: str, options: str, offset: int | None) -> Any:
+    """What torch.compile and torch.export see: no more than tensors and constants."""
+    identity, casts, takes_optional, outputs, reads_outputs = _constants(spec, options)
+    device = inputs[0].device.type
+    if torch.is_autocast_enabled(device):
+        inputs = _autocast(inputs, casts, device)
+    if takes_optional and len(inputs) < len(casts):
+        raise RuntimeError(f"taylor: expected {len(casts)} inputs under torch.compile, states among them, but got "
+                           f"{len(inputs)}; give zeros")
+    if _needs_gradient(inputs):
+        return autograd.Attention.apply(identity, options, offset, outputs, reads_outputs, *inputs)
+    return operators.forward(inputs, identity, options, offset, False)
+
+
+def _run(inputs: list[torch.Tensor], spec: str, options: str, offset: int | None) -> Any:
+    program = operators.program(spec, options)
+    if forward_ad._current_level >= 0:
+        _refuse_tangents(inputs)
+    if torch._C._is_any_autocast_enabled() and inputs:
+        device = inputs[0].device.type
+        if torch.is_autocast_enabled(device):
+            inputs = _autocast(inputs, [_is_cast(x) for x in program.inputs], device)
+    if program.takes_optional:
+        inputs = program.complete(inputs)
+    if torch._C._are_functorch_transforms_active():
+        autograd.supports_gradient(program)
+        return autograd.Transformed.apply(program.identity, options, offset, *inputs)[:program.output_count]
+    if _needs_gradient(inputs):
+        if not program.is_differentiable:
+            autograd.supports_gradient(program)
+        return autograd.apply(program.identity, options, offset, program.output_count, program.reads_outputs, *inputs)
+    return operators.forward(inputs, program.identity, options, offset, False)
+
+
+@overload
+def attention(q: torch.Tensor, k: torch.Tensor | None = ..., v: torch.Tensor | None = ..., *more: torch.Tensor | None,
+              spec: Specification, options: str = ..., offset: int | None = ..., documents: torch.Tensor | None = ...,
+              all_outputs: Literal[False] = ...) -> torch.Tensor: ...
+
+
+@overload
+def attention(q: torch.Tensor, k: torch.Tensor | None = ..., v: torch.Tensor | None = ..., *more: torch.Tensor | None,
+              spec: Specification, options: str = ..., offset: int | None = ..., documents: torch.Tensor | None = ...,
+              all_outputs: Literal[True]) -> list[torch.Tensor]: ...
+
+
+def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specification, options: str = "",
+              offset: int | None = None, documents: Any = None, all_outputs: bool = False) -> Any:
+    """Fused attention from a specification, differentiable, on tensors of the processor or of a GPU.
+
+    q [B, H, T, d], k [B, G, U, d] and v [B, G, U, e] in any strides, f32, bf16, f16 or f64; the result is [B, H, T, e],
+    laid out as q. Further inputs of a specification (gates, learned weights) follow v in its order; one of fewer inputs
+    is given as many.
+
+    `spec` is a `@ta.spec`, the path of a .mlir file, or its text. `options` are taylorc's: "--set order=6". `offset` is
+    the position of query 0 among the keys, U - T by default. `documents`, integers [B, U], numbers the document of each
+    key of a packed sequence, from below: each is attended to by itself. A specification with several outputs gives its
+    first; with `all_outputs=True` the result is a list of them all.
+    """
+    inputs = tensors([q, k, v, *more])
+    if documents is not None:
+        inputs.append(_numbers(documents))
+        options += " --documents"
+    text = spec if type(spec) is str else str(spec)
+    outputs = (_traced if torch.compiler.is_compiling() else _run)(inputs, text, options, offset)
+    return list(outputs) if all_outputs else outputs[0]

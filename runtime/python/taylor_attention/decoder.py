@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`ta.Decoder`: attention over a sequence that grows, over the operator `step` (in C++: runtime/torch/Decoder.h)."""
+from __future__ import annotations
+
+from typing import Any, Mapping, Sequence
+
+import torch
+
+from . import operators
+from .calls import Specification, tensors
+
+MOST_STEPS = 8  # up to so many tokens are stepped through; more are one call of the forward
+LEAST_ROOM = 64
+
+
+def _token_axis(info: operators.Tensor) -> int:
+    return next((place for place, axis in enumerate(info.axes) if axis in ("t", "u")), -1)
+
+
+class Decoder:
+    """Attention over a sequence that grows: what earlier tokens left (states, or keys and values) is kept. No gradients.
+    Can be copied and pickled.
+
+    `head_dim` and `value_dim` are the channels d and e, `dtype` is the storage type, `parameters` are the
+    specification's, by name, `mask` is "causal", "bidirectional" or "" as written. Of a specification that is not
+    causal a token sees those so far, and outputs of earlier tokens stay what they were.
+    """
+
+    def __init__(self, spec: Specification, *, head_dim: int, value_dim: int | None = None,
+                 dtype: torch.dtype = torch.float32, parameters: Mapping[str, Any] | None = None,
+                 mask: str = "") -> None:
+        for name, size in (("head_dim", head_dim), ("value_dim", value_dim or head_dim)):
+            if not isinstance(size, int):
+                raise TypeError(f"expected a whole number for {name}, but got {size!r}")
+        if not isinstance(dtype, torch.dtype):
+            raise TypeError(f"expected a dtype of torch, such as torch.bfloat16, but got {dtype!r}")
+        self._arguments = (head_dim, value_dim or head_dim, dtype)
+        self._open(str(spec), " ".join(f"--set {name}={value}" for name, value in (parameters or {}).items()),
+                   f"--mask={mask}" if mask else "")
+        self._states: list[torch.Tensor] = []
+        self._cache: dict[int, torch.Tensor] = {}  # of inputs that are kept, with room for more tokens
+        self._tokens = 0
+        self._sizes: dict[str, int] = {}  # of the axes b, h and g, which all tokens share
+
+    def _open(self, spec: str, parameters: str, mask: str) -> None:
+        """With a function `step` of the kind that the compiler chooses; over all keys where it cannot compile that; or
+        without where it has none."""
+        head_dim, value_dim, dtype = self._arguments
+        forward_only = "" if spec.endswith(".so") else "--forward-only"  # an artifact is compiled already
+        for decode in ("--decode=auto", "--decode=cache", ""):
+            options = " ".join(x for x in (parameters, decode, forward_only, mask) if x)
+            try:
+                self._manifest = operators.kernel(spec, options, dtype, head_dim, value_dim)
+                break
+            except RuntimeError:
+                if not decode:  # what is wrong with the specification itself
+                    raise
+        self._options = options
+        self._spec = operators.program(spec, options).identity
+        infos = self._manifest.inputs
+        self._given = [x for x in infos if not x.is_state]
+        self._state_infos = [x for x in infos if x.is_state]
+        step = self._manifest.functions.get("step")
+        self._kind = "whole"
+        if step is not None and "carried" in step:
+            self._kind = "state"
+        elif step is not None and self._reads_keys(step["tensors"]):
+            self._kind = "cache"
+
+    def _reads_keys(self, slots: Sequence[str]) -> bool:
+        """Who reads no key does not know how many there are (`size(u)`)."""
+        axes = {f"{role}:{x.name}": x.axes for role, infos in (("input", self._manifest.inputs), (
+            "output", self._manifest.outputs)) for x in infos}
+        return any("u" in axes.get(slot, ()) for slot in slots)
+
+    def extend(self, q: torch.Tensor, k: torch.Tensor | None = None, v: torch.Tensor | None = None,
+               *more: torch.Tensor | None) -> torch.Tensor:
+        """The first output of new tokens, queries and keys at once, after those so far: q [B, H, T, d], k [B, G, T, d],
+        v [B, G, T, e] to [B, H, T, e]. An error leaves the tokens so far as they were."""
+        with torch.no_grad():
+            return self._extend(tensors([q, k, v, *more]))
+
+    def _extend(self, inputs: list[torch.Tensor]) -> torch.Tensor:
+        added, sizes = self._check(inputs)
+        if not self._states and self._state_infos:
+            self._states = [self._manifest.empty(x, inputs).zero_() for x in self._state_infos]
+        everything = inputs if self._kind == "state" else self._keep(inputs, added)
+        made = sum(not x.is_state for x in self._manifest.outputs)
+        if self._kind != "whole" and added <= MOST_STEPS:
+            output = operators.step(everything, self._states, self._spec, self._options, None)[0]
+        else:
+            results = operators.forward([*everything, *self._states], self._spec, self._options, None, False)
+            output, self._states = results[0], list(results[made:])
+            axis = _token_axis(self._manifest.outputs[0])
+            if self._kind == "whole" and axis >= 0:
+                output = output.narrow(axis, self._tokens, added)
+        self._tokens += added
+        self._sizes = sizes
+        return output
+
+    def _check(self, inputs: list[torch.Tensor]) -> tuple[int, dict[str, int]]:
+        """The number of new tokens, and the sizes that all tokens share."""
+        names = ", ".join(x.name for x in self._given)
+        if len(inputs) != len(self._given):
+            raise RuntimeError(f"taylor: expected {len(self._given)} inputs ({names}), but got {len(inputs)}")
+        added, first, sizes = 0, "", dict(self._sizes)
+        for info, given in zip(self._given, inputs):
+            if given.dtype != info.dtype and info.kind != "parameter":
+                raise RuntimeError(f"taylor: expected dtype {info.dtype} of '{info.name}', for which the decoder was made, "
+                                   f"but got {given.dtype}")
+            if given.dim() != len(info.axes):
+                raise RuntimeError(f"taylor: expected rank {len(info.axes)} [{', '.join(info.axes)}] of '{info.name}', but "
+                                   f"got rank {given.dim()}")
+            for axis, size in zip(info.axes, given.shape):
+                if axis in ("t", "u"):
+                    if first and size != added:
+                        raise RuntimeError(f"taylor: expected {added} new tokens of '{info.name}', as of '{first}', but got "
+                                           f"{size}")
+                    added, first = size, first or info.name
+                elif axis in self._manifest.sizes:
+                    if size != self._manifest.sizes[axis]:
+                        raise RuntimeError(f"taylor: expected size {self._manifest.sizes[axis]} of axis {axis} of "
+                                           f"'{info.name}', but got {size}")
+                elif sizes.setdefault(axis, size) != size:
+                    origin = "the tokens so far" if axis in self._sizes else "other inputs"
+                    raise RuntimeError(f"taylor: expected size {sizes[axis]} of axis {axis} of '{info.name}', as of "
+                                       f"{origin}, but got {size}")
+        return added, sizes
+
+    def _keep(self, inputs: list[torch.Tensor], added: int) -> list[torch.Tensor]:
+        """The inputs with new tokens after those so far, where they are kept."""
+        everything = []
+        for number, (info, given) in enumerate(zip(self._given, inputs)):
+            axis, size = _token_axis(info), self._tokens + added
+            if axis < 0 or (self._kind == "cache" and info.axes[axis] != "u"):
+                everything.append(given)
+                continue
+            cache = self._cache.get(number)
+            if cache is None or cache.shape[axis] < size:
+                shape = list(given.shape)
+                shape[axis] = max(2 * size, LEAST_ROOM)
+                larger = given.new_empty(shape)
+                if cache is not None and self._tokens:
+                    larger.narrow(axis, 0, self._tokens).copy_(cache.narrow(axis, 0, self._tokens))
+                self._cache[number] = cache = larger
+            cache.narrow(axis, self._tokens, added).copy_(given)
+            everything.append(cache.narrow(axis, 0, size))
+        return everything
+
+    def tokens(self) -> int:
+        """How many tokens there have been."""
+        return self._tokens
+
+    def gather(self, rows: Sequence[int]) -> Decoder:
+        """A decoder whose batch has these rows of this one's, as a beam search picks them; with its own memory."""
+        result = object.__new__(type(self))
+        result.__dict__.update(self.__dict__)
+        picked = torch.tensor(list(rows), dtype=torch.int64)
+
+        def pick(info: operators.Tensor, tensor: torch.Tensor) -> torch.Tensor:
+            return tensor.clone() if info.batch < 0 else tensor.index_select(info.batch, picked.to(tensor.device))
+
+        result._states = [pick(info, x) for info, x in zip(self._state_infos, self._states)]
+        result._cache = {number: pick(self._given[number], x) for number, x in self._cache.items()}
+        result._sizes = {axis: len(picked) if axis == "b" else size for axis, size in self._sizes.items()}
+        return result
