@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a call from Python costs by the wheel's operators (_taylor.so), beside those of libtaylor_torch.so: both in one process, one after the
-other in short turns, so that what else the machine does meets both alike.
+other in short turns, so that what else the machine does meets both alike. Times are the calling thread's on a processor: with --threads=1 all of a call.
 
-    runtime/bench/call_cost.py [--spec=FILE] [--shape=1,1,16,16] [--rounds=200] [--calls=100]
+    runtime/bench/call_cost.py [--spec=FILE] [--shape=1,1,16,16] [--rounds=60] [--calls=50]
 
 Prints one row for each of forward, and forward and backward: the median time of a call of both, and the median ratio of neighbouring turns.
 """
@@ -23,8 +23,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
     parser.add_argument("--spec", default=str(ROOT / "examples/specs/softmax.mlir"))
     parser.add_argument("--shape", default="1,1,16,16", help="B,H,T,d of q, k and v")
-    parser.add_argument("--rounds", type=int, default=200, help="turns of each")
-    parser.add_argument("--calls", type=int, default=100, help="calls in a turn")
+    parser.add_argument("--rounds", type=int, default=60, help="turns of each")
+    parser.add_argument("--calls", type=int, default=50, help="calls in a turn")
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     try:
@@ -47,10 +47,10 @@ def load():
 
 
 def turn(call, calls):
-    begin = time.perf_counter()
+    begin = time.thread_time()
     for _ in range(calls):
         call()
-    return (time.perf_counter() - begin) / calls * 1e6
+    return (time.thread_time() - begin) / calls * 1e6
 
 
 def measure(today, wheel, rounds, calls):

@@ -205,8 +205,12 @@ def _stamp(spec: str) -> Any:
     """What tells a file's contents without reading them; None of a text."""
     if len(spec) > _LONGEST_PATH or "taylor.spec" in spec:
         return None
+    return _stamp_of_file(spec)
+
+
+def _stamp_of_file(path: str) -> Any:
     try:
-        status = os.stat(spec)
+        status = os.stat(path)
     except OSError:
         return None
     return status.st_ino, status.st_size, status.st_mtime_ns
@@ -221,7 +225,7 @@ def program(spec: str, options: str) -> Program:
     known = _programs.get((spec, options))
     if known is not None:
         stamp, found = known
-        if stamp is None or torch._C._current_graph_task_id() != -1 or stamp == _stamp(spec):
+        if stamp is None or torch._C._current_graph_task_id() != -1 or stamp == _stamp_of_file(spec):
             return found
     stamp = _stamp(spec)
     made = Program(spec, options)

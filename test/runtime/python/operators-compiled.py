@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s
+# REQUIRES: torch, taylorc
+# UNSUPPORTED: sanitizer
+"""ta.attention on compiled specifications: outputs and gradients of eager code in f64, packed documents, states, and a traced Python function."""
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "runtime/python"))
+import taylor_attention as ta
+import torch
+
+SPECS = ROOT / "examples/specs"
+
+
+def rotate(x, theta=10000.0):
+    d = x.shape[-1]
+    angles = torch.arange(x.shape[2], dtype=torch.float64)[:, None] * theta ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+    a, b = x[..., :d // 2], x[..., d // 2:]
+    return torch.cat([a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1)
+
+
+def softmax(q, k, v, documents=None):
+    seen = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool).tril()
+    if documents is not None:
+        seen = seen & (documents[:, :, None] == documents[:, None, :])[:, None]
+    s = rotate(q) @ rotate(k).transpose(-1, -2) / q.shape[-1] ** 0.5
+    return s.masked_fill(~seen, -torch.inf).softmax(-1) @ v
+
+
+@ta.spec
+def weighted(q, k, v, scale=ta.parameter("h", "ones")):
+    n, z = ta.recurrences(ta.rope(q), ta.rope(k), v, sums=("numerator", "mass"))
+    return scale * n / z
+
+
+class Compiled(unittest.TestCase):
+    def compare(self, inputs, call, reference, tolerance):
+        exact = [x.detach().double().requires_grad_() for x in inputs]
+        ours, theirs = call(*inputs), reference(*exact)
+        cotangent = torch.randn_like(ours)
+        pairs = [(ours, theirs), *zip(torch.autograd.grad(ours, inputs, cotangent), torch.autograd.grad(theirs, exact, cotangent.double()))]
+        for number, (a, b) in enumerate(pairs):
+            self.assertLess(((a.double() - b).norm() / b.norm()).item(), tolerance, number)
+
+    def make(self, *extra, dtype=torch.float32, t=70):
+        torch.manual_seed(0)
+        return [torch.randn(*size).to(dtype).requires_grad_() for size in (*[(2, 2, t, 16)] * 3, *extra)]
+
+    def test_softmax(self):
+        for dtype, tolerance in ((torch.float32, 2e-6), (torch.float64, 1e-13), (torch.bfloat16, 2e-2)):
+            with self.subTest(dtype):
+                self.compare(self.make(dtype=dtype), lambda *x: ta.attention(*x, spec=SPECS / "softmax.mlir"), softmax, tolerance)
+
+    def test_learned_weights_of_a_traced_function(self):
+        inputs = self.make((2,))
+        self.compare(inputs, lambda *x: ta.attention(*x, spec=weighted), lambda q, k, v, scale: scale[:, None, None] * softmax(q, k, v), 2e-6)
+        # In bf16 a learned weight keeps f32.
+        narrow = [x.detach().bfloat16().requires_grad_() for x in inputs[:3]] + [inputs[3].detach().requires_grad_()]
+        self.compare(narrow, lambda *x: ta.attention(*x, spec=weighted), lambda q, k, v, scale: scale[:, None, None] * softmax(q, k, v), 2e-2)
+
+    def test_documents(self):
+        documents = torch.tensor([[0] * 30 + [1] * 40, [3] * 5 + [4] * 65])
+        self.compare(self.make(), lambda *x: ta.attention(*x, spec=SPECS / "softmax.mlir", documents=documents),
+                     lambda *x: softmax(*x, documents=documents), 2e-6)
+
+    def test_states(self):
+        """A sequence in two calls: what the first leaves begins the second; one that begins is given no states."""
+        q, k, v = (x.detach() for x in self.make(t=40))
+        spec, options = SPECS / "linear-elu.mlir", "--states"
+        whole = ta.attention(q, k, v, spec=spec)
+        first, *states = ta.attention(*(x[:, :, :25] for x in (q, k, v)), spec=spec, options=options, all_outputs=True)
+        second, *_ = ta.attention(*(x[:, :, 25:] for x in (q, k, v)), *states, spec=spec, options=options, all_outputs=True)
+        error = (torch.cat([first, second], 2) - whole).norm() / whole.norm()
+        self.assertLess(error.item(), 1e-5)
+
+    def test_decoders(self):
+        """By states, and by keys and values that are kept."""
+        q, k, v = (x.detach() for x in self.make(t=40))
+        for name in ("linear-elu", "softmax"):
+            with self.subTest(name):
+                decoder = ta.Decoder(SPECS / f"{name}.mlir", head_dim=16)
+                o = torch.cat([decoder.extend(*(x[:, :, a:b] for x in (q, k, v))) for a, b in ((0, 30), (30, 31), (31, 36), (36, 40))], 2)
+                whole = ta.attention(q, k, v, spec=SPECS / f"{name}.mlir")
+                self.assertLess(((o - whole).norm() / whole.norm()).item(), 1e-5)
+
+    def test_inductor(self):
+        compiled = torch.compile(lambda *x: ta.attention(*x, spec=weighted) * 2, fullgraph=True, dynamic=True)
+        for t in (16, 33):
+            inputs = self.make((2,), t=t)
+            o = compiled(*inputs)
+            expected = ta.attention(*inputs, spec=weighted) * 2
+            self.assertTrue(torch.equal(o, expected))
+            for a, b in zip(torch.autograd.grad(o.square().sum(), inputs), torch.autograd.grad(expected.square().sum(), inputs)):
+                self.assertLess(((a - b).norm() / b.norm()).item(), 1e-6)
+
+
+if __name__ == "__main__":
+    unittest.main()
