@@ -24,6 +24,7 @@ _UNDEFINED = 255
 _STORAGE = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64,
             "i32": torch.int32}
 _RUN_TIME_AXES = frozenset("bhgtu")  # others are channels, whose sizes a kernel is made for
+_LINE_END = "\u240a"
 _LONGEST_PATH = 4095
 
 
@@ -153,7 +154,9 @@ class Program:
     def __init__(self, spec: str, options: str) -> None:
         described = _answer(_functions.taylor_describe_program(spec.encode(), options.encode()))
         self.options = options
-        self.identity: str = described["identity"]  # the text, or an artifact's path and checksum
+        # The text, or an artifact's path and checksum. It is an operator's argument, and those have one line (Lines.h).
+        identity: str = described["identity"]
+        self.identity = identity if _LINE_END in identity else identity.replace("\n", _LINE_END)
         self.telling: int = described["telling"]  # the input that has the call's dtype, or -1
         self.signature = Manifest(described["manifest"])
         self.inputs = self.signature.inputs

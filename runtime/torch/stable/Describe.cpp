@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/torch/stable/Describe.h"
 #include "runtime/torch/CallOf.h"
+#include "runtime/torch/stable/Lines.h"
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -50,7 +51,7 @@ using namespace taylor;
 
 const char *taylor_describe_program(const char *spec, const char *options) {
   return answered([&] {
-    auto program = Program::find(spec, options);
+    auto program = Program::find(linesOf(spec), options);
     nlohmann::json description = {{"identity", program->identity()}, {"telling", program->dtypeInput}};
     return "{\"manifest\": " + program->signature().text + ", " + description.dump().substr(1);
   });
@@ -59,7 +60,7 @@ const char *taylor_describe_program(const char *spec, const char *options) {
 const char *taylor_describe_call(const char *spec, const char *options, const TaylorDescribedInput *inputs,
                                  int64_t count) {
   return answered([&] {
-    auto program = Program::find(spec, options);
+    auto program = Program::find(linesOf(spec), options);
     return ProblemOf<Described>::manifestFor(*program, {inputs, size_t(count)}).text;
   });
 }
@@ -67,7 +68,7 @@ const char *taylor_describe_call(const char *spec, const char *options, const Ta
 const char *taylor_describe_kernel(const char *spec, const char *options, const char *dtype, int64_t d,
                                    int64_t e) {
   return answered([&] {
-    auto program = Program::find(spec, options);
+    auto program = Program::find(linesOf(spec), options);
     for (TaylorDtype type : {TAYLOR_F32, TAYLOR_BF16, TAYLOR_F16, TAYLOR_F64})
       if (std::string_view(runtime::dtypeName(type)) == dtype) {
         Place place{program->interpreted ? TAYLOR_PTX : TAYLOR_CPU, nullptr};

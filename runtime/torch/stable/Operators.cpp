@@ -2,6 +2,7 @@
 // torch.ops.taylor_attention: what autograd, tracing, autocast and vmap in Python stand on
 // (runtime/python/taylor_attention/operators.py). README.md says why there are no more.
 #include "runtime/torch/CallOf.h"
+#include "runtime/torch/stable/Lines.h"
 #include "runtime/torch/stable/Stable.h"
 #include <torch/csrc/stable/library.h>
 
@@ -82,7 +83,7 @@ template <typename Body> void answer(StableIValue *stack, Body body) {
 void forward(StableIValue *stack, uint64_t, uint64_t) {
   Arguments arguments(stack);
   Tensors inputs = arguments.tensors();
-  std::string spec = arguments.text(), options = arguments.text();
+  std::string spec = linesOf(arguments.text()), options = arguments.text();
   auto offset = arguments.value<std::optional<int64_t>>();
   bool save = arguments.value<bool>();
   answer(stack, [&] { return Calls::forward(*Program::find(spec, options), inputs, offset, save); });
@@ -92,7 +93,7 @@ void backward(StableIValue *stack, uint64_t, uint64_t) {
   Arguments arguments(stack);
   Tensors inputs = arguments.tensors(), outputs = arguments.tensors(), saved = arguments.tensors(),
           cotangents = arguments.tensors();
-  std::string spec = arguments.text(), options = arguments.text();
+  std::string spec = linesOf(arguments.text()), options = arguments.text();
   auto offset = arguments.value<std::optional<int64_t>>();
   std::vector<int64_t> wanted = arguments.integers();
   answer(stack, [&] {
@@ -103,7 +104,7 @@ void backward(StableIValue *stack, uint64_t, uint64_t) {
 void step(StableIValue *stack, uint64_t, uint64_t) {
   Arguments arguments(stack);
   Tensors inputs = arguments.tensors(), states = arguments.tensors();
-  std::string spec = arguments.text(), options = arguments.text();
+  std::string spec = linesOf(arguments.text()), options = arguments.text();
   auto offset = arguments.value<std::optional<int64_t>>();
   answer(stack, [&] { return Calls::step(*Program::find(spec, options), inputs, states, offset); });
 }

@@ -234,6 +234,18 @@ class Tracers(Case):
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 self.assertTrue(torch.equal(compiled(*inputs), gated(*inputs)))
 
+    def test_arguments_have_one_line(self):  # Inductor writes them into comments
+        class Module(torch.nn.Module):
+            def forward(self, *x):
+                return ta.attention(*x, spec=PLAIN)
+
+        text = pathlib.Path(PLAIN).read_text()
+        program = torch.export.export(Module(), tuple(make(gated=False, grad=False)))
+        texts = [x for node in program.graph.nodes for x in node.args if isinstance(x, str)]
+        self.assertTrue(any("taylor.spec" in x for x in texts), texts)
+        self.assertEqual([x for x in texts if "\n" in x], [])
+        self.assertIn(text, [x.replace("\u240a", "\n") for x in texts])
+
     def test_export(self):
         class Module(torch.nn.Module):
             def forward(self, *x):
