@@ -334,6 +334,8 @@ FailureOr<Evaluated> taylor::reference::evaluateConvolve(ConvolveOp op, ArrayRef
     Array dx(x.shape), dTaps(taps.shape);
     forEachTap(x.shape, taps.shape, tapAxis, within, reverse, [&](int64_t to, int64_t from, int64_t tap) {
       Real dy = cotangents[0].values[to];
+      if (dy == 0)
+        return;
       accumulate(dx.values[from], taps.values[tap] * dy, arithmetic.accumulator);
       accumulate(dTaps.values[tap], x.values[from] * dy, arithmetic.accumulator);
     });

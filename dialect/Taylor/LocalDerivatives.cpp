@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 #include <cmath>
 
@@ -31,6 +32,32 @@ struct Formula {
   ValueRange live;
   Region &body;
 };
+
+/// Whether `derivative` is a multiple of the cotangent by a constant, or 0, in each of its branches: where
+/// the cotangent is 0, so is it, whatever the arrays hold.
+bool isMultiple(Value derivative, Value cotangent) {
+  if (derivative == cotangent)
+    return true;
+  Operation *op = derivative.getDefiningOp();
+  auto isConstant = [](Value value) { return matchPattern(value, m_Constant()); };
+  if (isa_and_nonnull<arith::NegFOp>(op))
+    return isMultiple(op->getOperand(0), cotangent);
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
+    return isMultiple(select.getTrueValue(), cotangent) && isMultiple(select.getFalseValue(), cotangent);
+  if (isa_and_nonnull<arith::MulFOp, arith::DivFOp>(op))
+    return (isConstant(op->getOperand(1)) && isMultiple(op->getOperand(0), cotangent)) ||
+           (isa<arith::MulFOp>(op) && isConstant(op->getOperand(0)) &&
+            isMultiple(op->getOperand(1), cotangent));
+  return matchPattern(derivative, m_AnyZeroFloat());
+}
+
+/// A product with a cotangent, and 0 where that is 0: nothing is asked there. A key that no query sees may be
+/// no number, and 0 times that would be none.
+Value buildAsked(OpBuilder &builder, Location loc, Value cotangent, Value product) {
+  Value zero = buildNumber(builder, loc, cotangent.getType(), 0.0);
+  Value isAsked = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, cotangent, zero);
+  return buildOrZero(builder, loc, isAsked, product);
+}
 
 /// Cotangent of F's value at a point, from that value and the scalars of `extra`.
 using ValueCotangent = llvm::function_ref<Value(OpBuilder &, Location, Value value, ValueRange extra)>;
@@ -61,7 +88,14 @@ LogicalResult pullBack(OpBuilder &builder, Formula formula, ValueRange extra, Ar
       Value cotangent = cotangentOf(builder, loc, value, arguments.drop_front(count));
       FailureOr<SmallVector<Value>> result = differentiateScalars(builder, block, values, cotangent);
       failed |= mlir::failed(result);
-      return mlir::failed(result) ? Value() : (*result)[i];
+      if (mlir::failed(result))
+        return Value();
+      Value derivative = (*result)[i];
+      // Rows that see no key are left out by `live`; of keys that no row sees there is no count.
+      bool ofKeys = domain.has("u") && !domain.has("t");
+      if (!derivative || !ofKeys || isMultiple(derivative, cotangent))
+        return derivative;
+      return buildAsked(builder, loc, cotangent, derivative);
     };
     SmallVector<StringRef> axes = axesToSum(domain, type);
     cotangents.push_back(
@@ -244,7 +278,8 @@ LogicalResult ConvolveOp::buildVectorJacobianProduct(OpBuilder &builder, ValueRa
                                                           buildNumber(builder, loc, real, j));
                       chosen = arith::SelectOp::create(builder, loc, isTap, x[2 + j], chosen);
                     }
-                    return arith::MulFOp::create(builder, loc, x[0], chosen);
+                    Value product = arith::MulFOp::create(builder, loc, x[0], chosen);
+                    return buildAsked(builder, loc, x[0], product);
                   }));
   if (getWithin())
     cotangents.push_back(Value());
