@@ -31,6 +31,11 @@ for page in pages:
 assert not broken, "links to nothing: " + ", ".join(broken)
 assert links > 10, links
 
+# CONTRIBUTING.md names files in its text: where a change goes. NAME and FILE stand for the reader's own.
+named = re.findall(r"`((?:cmake|codegen|dialect|examples|passes|runtime|test)/[^`\s]*)", (root / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+gone = [name for name in named if not re.search(r"\b(NAME|FILE)\b|taylor-name", name) and not (root / name).exists()]
+assert len(named) > 25 and not gone, f"CONTRIBUTING.md names {len(named)} files, of which these are not there: {gone}"
+
 parts = ["cmake", "codegen", "dialect", "examples", "passes", "runtime", "trainer", "test"]
 folders = [root / part for part in parts] + [x for part in parts[:-1] for x in (root / part).rglob("*") if x.is_dir()]
 bare = [str(x.relative_to(root)) for x in folders if x.name != "__pycache__" and not (x / "README.md").exists()]
