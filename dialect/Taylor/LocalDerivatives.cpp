@@ -39,7 +39,10 @@ bool isMultiple(Value derivative, Value cotangent) {
   if (derivative == cotangent)
     return true;
   Operation *op = derivative.getDefiningOp();
-  auto isConstant = [](Value value) { return matchPattern(value, m_Constant()); };
+  auto isConstant = [](Value value) {
+    APFloat number(0.0);
+    return matchPattern(value, m_ConstantFloat(&number)) && number.isFinite() && !number.isZero();
+  };
   if (isa_and_nonnull<arith::NegFOp>(op))
     return isMultiple(op->getOperand(0), cotangent);
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
@@ -52,7 +55,7 @@ bool isMultiple(Value derivative, Value cotangent) {
 }
 
 /// A product with a cotangent, and 0 where that is 0: nothing is asked there. A key that no query sees may be
-/// no number, and 0 times that would be none.
+/// NaN, and 0 times NaN is NaN.
 Value buildAsked(OpBuilder &builder, Location loc, Value cotangent, Value product) {
   Value zero = buildNumber(builder, loc, cotangent.getType(), 0.0);
   Value isAsked = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, cotangent, zero);

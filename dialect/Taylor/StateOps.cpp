@@ -77,10 +77,12 @@ template <typename Op> static LogicalResult verifyVectors(Op op) {
   if (op.getOpposite() && !op.getChunk())
     return op.emitOpError("requires chunk(..) for 'opposite': without chunks all tokens are summed");
   if (Value own = op.getOwn())
-    if (ArrayType type = typeOf(own);
-        tokenOf(type) != op.getToken() || !channelOf(type).empty() || !op.getChunk())
-      return op.emitOpError("expected own(..) over the tokens of the vectors, without a channel, between "
-                            "chunks, but got ")
+    if (ArrayType type = typeOf(own); tokenOf(type) != op.getToken() ||
+                                      !isa<FloatType>(type.getElementType()) ||
+                                      !type.without({"b", op.getToken()}).getAxes().empty() || !op.getChunk())
+      return op.emitOpError(
+                 "expected own(..) of real numbers over the tokens of the vectors and perhaps b, between "
+                 "chunks, but got ")
              << type << (op.getChunk() ? "" : " and no chunk");
   return verifyWeights(op, op.getFeatures(), op.getWeights().value_or(ArrayAttr()));
 }

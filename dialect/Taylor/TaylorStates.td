@@ -48,8 +48,9 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differ
 
     With `decay(%L)`, L over u, a state is as its edge sees it: what was summed up to the edge before (over queries: behind the edge behind) is
     multiplied by exp(L[e(c)] - L[e(c - 1)]) (exp(L[e(c + 1)] - L[e(c)])), e as in `taylor.edge`. With `within(%D)`, D over u, it is
-    kept only where D is equal at both edges: a state ends with its document. With `own(%O)`, between chunks, O over the tokens that are summed, a
-    token where O is 0 counts as nothing, whatever its vector and values hold: it is of another document than the edge.
+    kept only where D is equal at both edges: a state ends with its document. With `own(%O)`, O over the
+    tokens that are summed, a token where O is 0 adds nothing, even if it holds NaN: it is of another document than
+    the edge. It requires `chunk`.
 
     With `weights`, feature f counts weight(f) times, as in `taylor.read_states`: the derivative of a read, by the state.
 
@@ -93,8 +94,8 @@ def Taylor_ReadStatesOp : Taylor_StateOp<"read_states", [AttrSizedOperandSegment
     per state; a state without channel gives a result without one. x with u reads states over queries; with `opposite`, the states are `opposite` too. `into`
     is there for all states or for none.
 
-    With `own(%O)`, between chunks, O over the reader's tokens: where O is 0, y is `into` alone, whatever the states hold, were it infinite or no
-    number. They are of another document there.
+    With `own(%O)`, O over the reader's tokens, y is `into` alone where O is 0, even if the states hold NaN: they are
+    of another document there. It requires `chunk`.
 
     ```mlir
     %N, %Z = taylor.read_states %q from %H, %z into %N0, %Z0 orders(0 to 2) weights [1.0, 0.125, 0.0078125] chunk(512)

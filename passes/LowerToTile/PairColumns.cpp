@@ -166,7 +166,7 @@ SmallVector<Value> PairEmitter::addToColumns(const Columns &columns, Frame &pair
 }
 
 void PairEmitter::emitKeyOperands(Frame &keys, function_ref<bool(ArrayType)> which) {
-  if (ranges.isDiagonal() && !emitter.sizes.exactMasks) {
+  if (endsKeyLoads()) {
     Value end = emitter.add(emitter.size("offset"), emitter.size("t"));
     keys.uEnd = arith::MinSIOp::create(emitter.builder, emitter.loc, end, emitter.size("u"));
   }
@@ -205,6 +205,8 @@ SmallVector<Value> PairEmitter::emitHead(const Columns &columns, Frame &head, Va
 void PairEmitter::finish(const Columns &columns, ArrayRef<int64_t> results, ValueRange sums,
                          const Frame &frame) {
   Frame done = frame;
+  if (endsKeyLoads())
+    done.tiles.clear(); // what else reads keys reads those too that no query sees
   for (auto [index, sum] : llvm::zip(results, sums)) {
     const PairResult &plan = columns.results[index];
     if (op.getSum(index).getKind() == PairOutput::Columns)

@@ -165,7 +165,7 @@ SmallVector<Value> PairEmitter::maskTiles(Frame &pair, ValueRange tiles, double 
 
 std::optional<MaskedProduct> PairEmitter::chooseProduct(ArrayRef<int64_t> summed,
                                                         function_ref<bool(ArrayType array)> isFinite) {
-  bool stored = ranges.isDiagonal() && !emitter.sizes.exactMasks;
+  bool stored = endsKeyLoads();
   return findMaskedProduct(op, summed, [&](Value array) {
     return isFinite(typeOf(array)) || (stored && emitter.memory.values.contains(array));
   });

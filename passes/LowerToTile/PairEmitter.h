@@ -105,10 +105,12 @@ private:
   /// Tiles over [t, u], `outside` at invisible pairs; where the tile is not cut they stay as they are.
   llvm::SmallVector<mlir::Value> maskTiles(Frame &pair, mlir::ValueRange tiles, double outside,
                                            const Masking &masking);
+  /// Whether the causal diagonal alone cuts tiles, and masks may let a token spoil others of its tile. What
+  /// is in memory counts as finite then: past the last token it is 0, and keys that no query sees are loaded
+  /// as 0.
+  bool endsKeyLoads() const { return ranges.isDiagonal() && !emitter.sizes.exactMasks; }
   /// Which product to mask for these sums. `isFinite` tells of an array whether what its tiles hold is
-  /// finite. In tiles that the causal diagonal alone cuts every token has a visible pair, and may spoil
-  /// others: what is in memory, where 0 lies past the last token, counts as finite there, but where masks are
-  /// exact.
+  /// finite.
   std::optional<MaskedProduct> chooseProduct(llvm::ArrayRef<int64_t> summed,
                                              llvm::function_ref<bool(ArrayType array)> isFinite);
   /// Masks the product that `masking` names, if it does; returns what is left to mask.

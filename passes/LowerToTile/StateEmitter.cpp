@@ -143,15 +143,17 @@ StateEmitter::Summed StateEmitter::summedBy(StatesOp op) {
           op.getWeightValues(), op.getMass(),   op.getToken(), typeOf(op.getResult(0)).getScalarType()};
 }
 
+/// Whether a token counts.
+static Value isOwn(OpBuilder &inner, Location where, Value own) {
+  Value none = buildNumber(inner, where, own.getType(), 0.0);
+  return arith::CmpFOp::create(inner, where, arith::CmpFPredicate::UNE, own, none);
+}
+
 SmallVector<Value> StateEmitter::maskTokens(const Summed &op, Frame &tokens, Value end) {
   // Tokens of the next chunk, or past the last, count as nothing.
   SmallVector<Value> conditions{positionsOf(op.token, tokens)};
   if (op.own)
     conditions.push_back(emitter.emit(op.own, tokens));
-  auto isOwn = [](OpBuilder &inner, Location where, Value own) -> Value {
-    return arith::CmpFOp::create(inner, where, arith::CmpFPredicate::UNE, own,
-                                 buildNumber(inner, where, own.getType(), 0.0));
-  };
   auto within = [&](OpBuilder &inner, Location where, ValueRange s, Value value) -> Value {
     Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, s[0], end);
     if (op.own)
@@ -171,13 +173,16 @@ SmallVector<Value> StateEmitter::maskTokens(const Summed &op, Frame &tokens, Val
       Value one = arith::ConstantOp::create(inner, where, inner.getFloatAttr(op.real, 1.0));
       return within(inner, where, s, one);
     }));
-  if (op.own) // features of others, times values that are 0 there, may be no number
-    tokens.tiles[op.vectors] =
-        emitter.map({emitter.emit(op.vectors, tokens), conditions.back()},
-                    [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
-                      return buildOrZero(inner, where, isOwn(inner, where, s[1]), s[0]);
-                    });
   return masked;
+}
+
+void StateEmitter::clearVectors(const Summed &op, Frame &tokens) {
+  if (!op.own)
+    return;
+  tokens.tiles[op.vectors] = emitter.map({emitter.emit(op.vectors, tokens), emitter.emit(op.own, tokens)},
+                                         [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+                                           return buildOrZero(inner, where, isOwn(inner, where, s[1]), s[0]);
+                                         });
 }
 
 SmallVector<Value> StateEmitter::addTokens(const Summed &op, Frame &tokens, ValueRange masked, Value start,
@@ -240,6 +245,7 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
     Value start = arith::MulIOp::create(builder, loc, frame.indices.lookup("panel"), emitter.constant(size));
     SmallVector<Value> sums = forTokens(beginAt(frame, start), [&](Frame &tokens, ValueRange carried) {
       SmallVector<Value> masked = maskTokens(summedBy(op), tokens, past);
+      clearVectors(summedBy(op), tokens);
       return addTokens(summedBy(op), tokens, masked, start, size, carried);
     });
     Frame at = panelAt(frame, start);
@@ -258,6 +264,7 @@ void StateEmitter::emitSums(StatesOp op, Frame &frame, ValueRange memory) {
     // Once per tile of tokens, not once per panel.
     emitter.emit(op.getVectors(), tokens);
     SmallVector<Value> masked = maskTokens(summedBy(op), tokens, past);
+    clearVectors(summedBy(op), tokens);
     emitter.loop(emitter.constant(0), count, size, {}, [&](Value start, ValueRange) {
       Frame inside = tokens;
       SmallVector<Value> added = addTokens(summedBy(op), inside, masked, start, size, zeros(memory, size));
@@ -451,9 +458,7 @@ Value StateEmitter::endRead(Value sum, Value into, Value own, Frame &frame) {
   if (into)
     parts.push_back(emitter.emit(into, frame));
   return emitter.map(parts, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
-    Value none = buildNumber(inner, where, s[1].getType(), 0.0);
-    Value isOwn = arith::CmpFOp::create(inner, where, arith::CmpFPredicate::UNE, s[1], none);
-    Value read = buildOrZero(inner, where, isOwn, s[0]);
+    Value read = buildOrZero(inner, where, isOwn(inner, where, s[1]), s[0]);
     return s.size() < 3 ? read : Value(arith::AddFOp::create(inner, where, s[2], read));
   });
 }

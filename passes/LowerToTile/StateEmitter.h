@@ -45,8 +45,8 @@ public:
   mlir::Value emitContract(ContractStatesOp op, Frame &frame);
 
 private:
-  /// What the sum of a read begins from, and what it is in the end: a sum that only own tokens have is added
-  /// to `into` behind the loop. `into` and `own` may be null.
+  /// What the sum of a read begins from, and what it is in the end. With `own`, `into` is added after the
+  /// loop. Both may be null.
   mlir::Value beginRead(mlir::Value result, mlir::Value into, mlir::Value own, Frame &frame);
   mlir::Value endRead(mlir::Value sum, mlir::Value into, mlir::Value own, Frame &frame);
   /// Features of a panel that a state is read in.
@@ -97,8 +97,11 @@ private:
   };
   static Summed summedBy(StatesOp op);
   static Summed summedBy(StepStatesOp op);
-  /// The values in one tile of tokens, and ones for the mass, and 0 from `end` on.
+  /// The values in one tile of tokens, and ones for the mass: 0 from `end` on, and where `own` is 0.
   llvm::SmallVector<mlir::Value> maskTokens(const Summed &op, Frame &tokens, mlir::Value end);
+  /// Makes the frame's tile of the vectors 0 where `own` is: features of other documents' tokens, times
+  /// values that are 0 there, may be NaN.
+  void clearVectors(const Summed &op, Frame &tokens);
   /// What one tile of tokens adds to each state, for one panel.
   llvm::SmallVector<mlir::Value> addTokens(const Summed &op, Frame &tokens, mlir::ValueRange masked,
                                            mlir::Value start, int64_t size, mlir::ValueRange sums);

@@ -37,7 +37,8 @@ class Problem:
             if shared.get(axes):
                 inputs[slot] = shared[axes].pop(0)
             elif not kernel.dtype(slot).is_floating_point:
-                shape = kernel.shape(slot, self.sizes)  # numbers of documents: three, whose edges are no edges of tiles
+                # Numbers of documents, or what else is counted: three values, whose edges are no edges of tiles.
+                shape = kernel.shape(slot, self.sizes)
                 inputs[slot] = (torch.arange(shape[-1], device=self.device.torch) * 3 // shape[-1]).to(kernel.dtype(slot)).expand(shape).contiguous()
             else:
                 learned = entry["source"]["kind"] == "parameter"

@@ -167,9 +167,11 @@ public:
     Inputs ready(kernel, function, inputs, pointer(offset));
     Tensors results;
     results.reserve(manifest.outputs.size() + (save ? manifest.saved.size() : 0));
+    // Laid out as the input whose dtype the call has; states are contiguous.
     for (const TensorInfo &info : manifest.outputs)
-      results.push_back(allocate(info, ready.dims, kernel.device,
-                                 program.dtypeInput < 0 ? nullptr : &inputs[program.dtypeInput]));
+      results.push_back(
+          allocate(info, ready.dims, kernel.device,
+                   program.dtypeInput < 0 || info.isState() ? nullptr : &inputs[program.dtypeInput]));
     for (const TensorInfo &info : manifest.saved)
       if (save)
         results.push_back(allocate(info, ready.dims, kernel.device, nullptr));
@@ -210,7 +212,8 @@ public:
                       i < 0 || i >= int64_t(inputs.size()) ? "input " + std::to_string(i)
                                                            : "'" + manifest.inputs[i].name + "'",
                       ": the specification gives none");
-      gradients[i] = allocate(manifest.inputs[i], ready.dims, kernel.device, &inputs[i]);
+      gradients[i] = allocate(manifest.inputs[i], ready.dims, kernel.device,
+                              manifest.inputs[i].isState() ? nullptr : &inputs[i]);
     }
 
     Tensors kept; // prepared cotangents live until the call is over

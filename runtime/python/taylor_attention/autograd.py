@@ -11,7 +11,6 @@ from typing import Any, Callable, Sequence
 import torch
 
 from . import operators
-from .operators import Program
 
 _SECOND = ("taylor: unsupported second derivative of attention(); use eager code where one is needed (taylorc "
            "--emit=torch prints it)")
@@ -54,38 +53,41 @@ apply = super(torch.autograd.Function, Attention).apply
 
 
 class Transformed(torch.autograd.Function):
-    """The same under torch.func: apply(spec, options, offset, *inputs) is all outputs and then what is saved."""
+    """The same under torch.func: apply(spec, options, offset, save, *inputs) is all outputs and then, if `save`, what is
+    saved."""
 
     @staticmethod
-    def forward(spec: str, options: str, offset: int | None, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        return tuple(operators.forward(inputs, spec, options, offset, True))
+    def forward(spec: str, options: str, offset: int | None, save: bool, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return tuple(operators.forward(inputs, spec, options, offset, save))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
-        spec, options, offset, *tensors = inputs
+        spec, options, offset, save, *tensors = inputs
         count = operators.program(spec, options).output_count
         ctx.save_for_backward(*tensors, *output)
         ctx.mark_non_differentiable(*output[count:])
-        ctx.call = spec, options, offset, len(tensors), count
+        ctx.call = spec, options, offset, save, len(tensors), count
 
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[Any, ...]:
-        spec, options, offset, inputs, outputs = ctx.call
-        wanted = [i for i, needed in enumerate(ctx.needs_input_grad[_HEAD:]) if needed]
+        spec, options, offset, save, inputs, outputs = ctx.call
+        require_backward(save)
+        wanted = [i for i, needed in enumerate(ctx.needs_input_grad[_HEAD + 1:]) if needed]
         kept = ctx.saved_tensors
         counts = [inputs, outputs, len(kept) - inputs - outputs, outputs]
         gradients = Backward.apply(spec, options, offset, wanted, counts, *kept, *cotangents[:outputs])
-        results = [None] * (_HEAD + inputs)
+        results = [None] * (_HEAD + 1 + inputs)
         for place, gradient in zip(wanted, gradients):
-            results[_HEAD + place] = gradient
+            results[_HEAD + 1 + place] = gradient
         return tuple(results)
 
     @staticmethod
-    def vmap(info: Any, in_dims: tuple[Any, ...], spec: str, options: str, offset: int | None,
+    def vmap(info: Any, in_dims: tuple[Any, ...], spec: str, options: str, offset: int | None, save: bool,
              *inputs: torch.Tensor) -> Any:
-        signature = operators.program(spec, options).signature
-        return _batched(info.batch_size, signature.inputs, in_dims[_HEAD:], inputs,
-                        [*signature.outputs, *signature.saved], lambda *x: Transformed.apply(spec, options, offset, *x))
+        manifest = operators.program(spec, options).manifest(_row(inputs, in_dims[_HEAD + 1:]))
+        return _batched(info.batch_size, manifest.inputs[:len(inputs)], in_dims[_HEAD + 1:], inputs,
+                        [*manifest.outputs, *(manifest.saved if save else ())],
+                        lambda *x: Transformed.apply(spec, options, offset, save, *x))
 
 
 class Backward(torch.autograd.Function):
@@ -112,11 +114,18 @@ class Backward(torch.autograd.Function):
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], spec: str, options: str, offset: int | None, wanted: list[int],
              counts: list[int], *tensors: torch.Tensor) -> Any:
-        signature = operators.program(spec, options).signature
-        infos = [*signature.inputs[:counts[0]], *signature.outputs[:counts[1]], *signature.saved[:counts[2]],
-                 *signature.outputs[:counts[3]]]
-        return _batched(info.batch_size, infos, in_dims[_HEAD + 2:], tensors, [signature.inputs[i] for i in wanted],
+        dims = in_dims[_HEAD + 2:]
+        manifest = operators.program(spec, options).manifest(_row(tensors[:counts[0]], dims[:counts[0]]))
+        infos = [*manifest.inputs[:counts[0]], *manifest.outputs[:counts[1]], *manifest.saved[:counts[2]],
+                 *manifest.outputs[:counts[3]]]
+        return _batched(info.batch_size, infos, dims, tensors, [manifest.inputs[i] for i in wanted],
                         lambda *x: Backward.apply(spec, options, offset, wanted, counts, *x))
+
+
+def _row(tensors: Tensors, dims: Sequence[int | None]) -> list[torch.Tensor]:
+    """One row of a mapped call: its dtypes and channels say which kernel serves it, and so what is saved."""
+    return [x if dim is None else x.select(dim, 0) if x.shape[dim] else x.new_empty(x.movedim(dim, 0).shape[1:])
+            for x, dim in zip(tensors, dims, strict=True)]
 
 
 def _batched(size: int, infos: Sequence[operators.Tensor], dims: Sequence[int | None], tensors: Tensors,
@@ -126,13 +135,13 @@ def _batched(size: int, infos: Sequence[operators.Tensor], dims: Sequence[int | 
     The new axis joins the batch. Where a tensor that has it, or a result, has no batch (learned weights, each of which
     has a gradient of its own), one row is computed after the other.
     """
-    joins = all(x.batch >= 0 for x in results) and all(dim is None or x.batch >= 0 for x, dim in zip(infos, dims))
+    joins = all(x.batch >= 0 for x in results) and all(dim is None or x.batch >= 0 for x, dim in zip(infos, dims, strict=True))
     if not joins:
         rows = [call(*(x if dim is None else x.select(dim, row) for x, dim in zip(tensors, dims)))
                 for row in range(size)]
         return tuple(torch.stack(list(row)) for row in zip(*rows)), (0,) * len(results)
     joined = []
-    for info, dim, tensor in zip(infos, dims, tensors):
+    for info, dim, tensor in zip(infos, dims, tensors, strict=True):
         if info.batch >= 0:
             wide = tensor.unsqueeze(info.batch) if dim is None else tensor.movedim(dim, info.batch)
             if dim is None:
@@ -141,10 +150,11 @@ def _batched(size: int, infos: Sequence[operators.Tensor], dims: Sequence[int | 
         joined.append(tensor)
     outputs = call(*joined)
     return (tuple(x.unflatten(info.batch, (size, x.shape[info.batch] // max(size, 1)))
-                  for x, info in zip(outputs, results)), tuple(info.batch for info in results))
+                  for x, info in zip(outputs, results, strict=True)), tuple(info.batch for info in results))
 
 
-def supports_gradient(program: Program) -> None:
-    if not program.is_differentiable:
+def require_backward(there: bool) -> None:
+    """RuntimeError where a gradient is asked of a kernel without a backward."""
+    if not there:
         raise RuntimeError("taylor: unsupported gradient of a kernel without a backward, as --forward-only and "
                            "--form=recurrent make it; call it under torch.no_grad(), or leave that option out")

@@ -39,12 +39,16 @@ def _numbers(documents: Any) -> torch.Tensor:
 
 
 @torch.compiler.assume_constant_result
-def _constants(spec: str, options: str) -> tuple[str, tuple[bool, ...], bool, int, bool]:
+def _constants(spec: str, options: str) -> tuple[str, tuple[bool, ...], bool, int, bool, bool]:
     """Of a program, for the tracer: its identity, which inputs autocast casts, whether inputs may be missing, the number
-    of outputs, and whether the backward reads them."""
+    of outputs, whether the backward reads them, and whether there is a backward."""
     program = operators.program(spec, options)
     return (program.identity, tuple(_is_cast(x) for x in program.inputs), program.takes_optional, program.output_count,
-            program.reads_outputs)
+            program.reads_outputs, program.is_differentiable)
+
+
+def _is_autocast(device: str) -> bool:
+    return device != "meta" and torch.is_autocast_enabled(device)
 
 
 def _is_cast(info: operators.Tensor) -> bool:
@@ -74,14 +78,18 @@ def _needs_gradient(inputs: list[torch.Tensor]) -> bool:
 
 def _traced(inputs: list[torch.Tensor], spec: str, options: str, offset: int | None) -> Any:
     """What torch.compile and torch.export see: no more than tensors and constants."""
-    identity, casts, takes_optional, outputs, reads_outputs = _constants(spec, options)
+    if torch._C._are_functorch_transforms_active():
+        raise RuntimeError("taylor: unsupported transform of torch.func inside torch.compile; apply it outside: "
+                           "torch.func.grad(f) without torch.compile")
+    identity, casts, takes_optional, outputs, reads_outputs, is_differentiable = _constants(spec, options)
     device = inputs[0].device.type
-    if torch.is_autocast_enabled(device):
+    if _is_autocast(device):
         inputs = _autocast(inputs, casts, device)
     if takes_optional and len(inputs) < len(casts):
         raise RuntimeError(f"taylor: expected {len(casts)} inputs under torch.compile, states among them, but got "
                            f"{len(inputs)}; give zeros")
     if _needs_gradient(inputs):
+        autograd.require_backward(is_differentiable)
         return autograd.Attention.apply(identity, options, offset, outputs, reads_outputs, *inputs)
     return operators.forward(inputs, identity, options, offset, False)
 
@@ -92,16 +100,16 @@ def _run(inputs: list[torch.Tensor], spec: str, options: str, offset: int | None
         _refuse_tangents(inputs)
     if torch._C._is_any_autocast_enabled() and inputs:
         device = inputs[0].device.type
-        if torch.is_autocast_enabled(device):
+        if _is_autocast(device):
             inputs = _autocast(inputs, [_is_cast(x) for x in program.inputs], device)
     if program.takes_optional:
         inputs = program.complete(inputs)
     if torch._C._are_functorch_transforms_active():
-        autograd.supports_gradient(program)
-        return autograd.Transformed.apply(program.identity, options, offset, *inputs)[:program.output_count]
+        save = program.is_differentiable and torch.is_grad_enabled()
+        return autograd.Transformed.apply(program.identity, options, offset, save, *inputs)[:program.output_count]
     if _needs_gradient(inputs):
         if not program.is_differentiable:
-            autograd.supports_gradient(program)
+            autograd.require_backward(False)
         return autograd.apply(program.identity, options, offset, program.output_count, program.reads_outputs, *inputs)
     return operators.forward(inputs, program.identity, options, offset, False)
 
@@ -127,14 +135,16 @@ def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specificat
     is given as many.
 
     `spec` is a `@ta.spec`, the path of a .mlir file, or its text. `options` are taylorc's: "--set order=6". `offset` is
-    the position of query 0 among the keys, U - T by default. `documents`, integers [B, U], numbers the document of each
-    key of a packed sequence, from below: each is attended to by itself. A specification with several outputs gives its
+    the position of query 0 among the keys, U - T by default. `documents`, integers [B, U], is the number of each key's
+    document in a packed sequence, never decreasing along U: each is attended to by itself. A specification with several outputs gives its
     first; with `all_outputs=True` the result is a list of them all.
     """
     inputs = tensors([q, k, v, *more])
     if documents is not None:
         inputs.append(_numbers(documents))
         options += " --documents"
+    if type(spec) is not str and not isinstance(spec, Spec) and torch.compiler.is_compiling():
+        raise TypeError("taylor: unsupported path object under torch.compile; give str(path)")
     text = spec if type(spec) is str else str(spec)
     outputs = (_traced if torch.compiler.is_compiling() else _run)(inputs, text, options, offset)
     return list(outputs) if all_outputs else outputs[0]

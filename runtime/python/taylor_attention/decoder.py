@@ -2,6 +2,7 @@
 """`ta.Decoder`: attention over a sequence that grows, over the operator `step` (in C++: runtime/torch/Decoder.h)."""
 from __future__ import annotations
 
+import copy
 from typing import Any, Mapping, Sequence
 
 import torch
@@ -29,18 +30,22 @@ class Decoder:
     def __init__(self, spec: Specification, *, head_dim: int, value_dim: int | None = None,
                  dtype: torch.dtype = torch.float32, parameters: Mapping[str, Any] | None = None,
                  mask: str = "") -> None:
-        for name, size in (("head_dim", head_dim), ("value_dim", value_dim or head_dim)):
-            if not isinstance(size, int):
+        value_dim = head_dim if value_dim is None else value_dim
+        for name, size in (("head_dim", head_dim), ("value_dim", value_dim)):
+            if isinstance(size, bool) or not isinstance(size, int):
                 raise TypeError(f"expected a whole number for {name}, but got {size!r}")
+            if size < 1:
+                raise ValueError(f"expected at least 1 for {name}, but got {size}")
         if not isinstance(dtype, torch.dtype):
             raise TypeError(f"expected a dtype of torch, such as torch.bfloat16, but got {dtype!r}")
-        self._arguments = (head_dim, value_dim or head_dim, dtype)
+        self._arguments = (head_dim, value_dim, dtype)
         self._open(str(spec), " ".join(f"--set {name}={value}" for name, value in (parameters or {}).items()),
                    f"--mask={mask}" if mask else "")
         self._states: list[torch.Tensor] = []
         self._cache: dict[int, torch.Tensor] = {}  # of inputs that are kept, with room for more tokens
         self._tokens = 0
         self._sizes: dict[str, int] = {}  # of the axes b, h and g, which all tokens share
+        self._device: torch.device | None = None  # of the tokens so far
 
     def _open(self, spec: str, parameters: str, mask: str) -> None:
         """With a function `step` of the kind that the compiler chooses; over all keys where it cannot compile that; or
@@ -82,21 +87,30 @@ class Decoder:
 
     def _extend(self, inputs: list[torch.Tensor]) -> torch.Tensor:
         added, sizes = self._check(inputs)
-        if not self._states and self._state_infos:
-            self._states = [self._manifest.empty(x, inputs).zero_() for x in self._state_infos]
-        everything = inputs if self._kind == "state" else self._keep(inputs, added)
+        states = self._states or self._begin(inputs)
+        everything, cache = (inputs, self._cache) if self._kind == "state" else self._keep(inputs, added)
         made = sum(not x.is_state for x in self._manifest.outputs)
         if self._kind != "whole" and added <= MOST_STEPS:
-            output = operators.step(everything, self._states, self._spec, self._options, None)[0]
+            output = operators.step(everything, states, self._spec, self._options, None)[0]
         else:
-            results = operators.forward([*everything, *self._states], self._spec, self._options, None, False)
-            output, self._states = results[0], list(results[made:])
+            results = operators.forward([*everything, *states], self._spec, self._options, None, False)
+            output, states = results[0], list(results[made:])
             axis = _token_axis(self._manifest.outputs[0])
             if self._kind == "whole" and axis >= 0:
                 output = output.narrow(axis, self._tokens, added)
+        self._states, self._cache, self._sizes, self._device = states, cache, sizes, inputs[0].device
         self._tokens += added
-        self._sizes = sizes
         return output
+
+    def _begin(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        """States before the first token: zeros, of the sizes that the kernel for these inputs has."""
+        if not self._state_infos:
+            return []
+        manifest = operators.program(self._spec, self._options).manifest(inputs)
+        return [manifest.empty(x, inputs).zero_() for x in manifest.inputs if x.is_state]
+
+    def __copy__(self) -> Decoder:
+        return copy.deepcopy(self)
 
     def _check(self, inputs: list[torch.Tensor]) -> tuple[int, dict[str, int]]:
         """The number of new tokens, and the sizes that all tokens share."""
@@ -105,6 +119,9 @@ class Decoder:
             raise RuntimeError(f"taylor: expected {len(self._given)} inputs ({names}), but got {len(inputs)}")
         added, first, sizes = 0, "", dict(self._sizes)
         for info, given in zip(self._given, inputs):
+            if self._device is not None and given.device != self._device:
+                raise RuntimeError(f"taylor: expected device {self._device} of '{info.name}', as of the tokens so far, but "
+                                   f"got {given.device}")
             if given.dtype != info.dtype and info.kind != "parameter":
                 raise RuntimeError(f"taylor: expected dtype {info.dtype} of '{info.name}', for which the decoder was made, "
                                    f"but got {given.dtype}")
@@ -127,25 +144,25 @@ class Decoder:
                                        f"{origin}, but got {size}")
         return added, sizes
 
-    def _keep(self, inputs: list[torch.Tensor], added: int) -> list[torch.Tensor]:
-        """The inputs with new tokens after those so far, where they are kept."""
-        everything = []
+    def _keep(self, inputs: list[torch.Tensor], added: int) -> tuple[list[torch.Tensor], dict[int, torch.Tensor]]:
+        """The inputs with new tokens after those so far, where they are kept, and the memory that holds them."""
+        everything, kept = [], dict(self._cache)
         for number, (info, given) in enumerate(zip(self._given, inputs)):
             axis, size = _token_axis(info), self._tokens + added
             if axis < 0 or (self._kind == "cache" and info.axes[axis] != "u"):
                 everything.append(given)
                 continue
-            cache = self._cache.get(number)
+            cache = kept.get(number)
             if cache is None or cache.shape[axis] < size:
                 shape = list(given.shape)
                 shape[axis] = max(2 * size, LEAST_ROOM)
                 larger = given.new_empty(shape)
                 if cache is not None and self._tokens:
                     larger.narrow(axis, 0, self._tokens).copy_(cache.narrow(axis, 0, self._tokens))
-                self._cache[number] = cache = larger
+                kept[number] = cache = larger
             cache.narrow(axis, self._tokens, added).copy_(given)
             everything.append(cache.narrow(axis, 0, size))
-        return everything
+        return everything, kept
 
     def tokens(self) -> int:
         """How many tokens there have been."""

@@ -148,15 +148,23 @@ def dense_strides(sizes: Sizes, like: Sizes) -> list[Any]:
     return strides
 
 
+def _refuse_symbol(text: str) -> None:
+    """The symbol for a line's end stands for one where a text has one line; in a text of several it cannot."""
+    if "\n" in text and _LINE_END in text:
+        raise RuntimeError("taylor: unsupported character U+240A in a specification; write another")
+
+
 class Program:
     """A specification under options: what every call of it shares."""
 
     def __init__(self, spec: str, options: str) -> None:
+        _refuse_symbol(spec)
         described = _answer(_functions.taylor_describe_program(spec.encode(), options.encode()))
         self.options = options
         # The text, or an artifact's path and checksum. It is an operator's argument, and those have one line (Lines.h).
         identity: str = described["identity"]
-        self.identity = identity if _LINE_END in identity else identity.replace("\n", _LINE_END)
+        _refuse_symbol(identity)
+        self.identity = identity.replace("\r\n", "\n").replace("\r", "\n").replace("\n", _LINE_END)
         self.telling: int = described["telling"]  # the input that has the call's dtype, or -1
         self.signature = Manifest(described["manifest"])
         self.inputs = self.signature.inputs

@@ -125,8 +125,7 @@ taylor.function @prefix.forward of @prefix("input:q" %q: !q, "input:k" %k: !k, "
   taylor.yield "output:n" %n : !o
 }
 
-// In a tile that the causal diagonal alone cuts, each token has a visible pair, and what is in memory may spoil others there: one select, on the score, serves
-// both weights. Keys that no query sees are loaded as 0. Where documents are apart too, a token may have no visible pair in the tile: each weight is masked.
+// Where the causal diagonal alone cuts, what is in memory may spoil other tokens of its tile: one select, on the score, serves both weights. Keys that no query sees are loaded as 0. Where documents are apart too, a token may have no visible pair in the tile: each weight is masked.
 // SINGLE-LABEL: tile.program @stored.backward
 // SINGLE:         tile.kernel @pairs
 // SINGLE:           %[[SEEN:.*]] = arith.minsi %{{.*}}, %{{.*}} : index
@@ -153,4 +152,19 @@ taylor.function @documents.backward of @documents("input:q" %q: !q, "input:k" %k
   %dk, %dv = taylor.pairwise { s = dot(%q, %k), p = dot(%dn, %v), w = exp(s), ds = p * w } visible(u <= t, %own == %of)
              -> columns(ds, %q), columns(w, %dn) : !q, !k, !o, !v, !taylor.array<[b, t], f32>, !taylor.array<[b, u], f32> -> !k, !v
   taylor.yield "gradient:k" %dk, "gradient:v" %dv : !k, !v
+}
+
+// What else reads keys, behind the sums, loads those too that no query sees.
+// SINGLE-LABEL: tile.program @epilogue.backward
+// SINGLE:         tile.kernel @pairs
+// SINGLE:           tile.load {{.*}} until(u = %{{.*}}) : !tile.array<[b, g, u, d = 16], f32>
+// SINGLE:           scf.for
+// SINGLE:           %[[K:.*]] = tile.load %{{[0-9]+}} [b = %{{.*}}, g = %{{.*}}, u = %{{[a-z0-9]+}}] : !tile.array<[b, g, u, d = 16], f32>
+// SINGLE:           tile.map ({{.*}} = %[[K]]{{.*}})
+// SINGLE:             arith.mulf
+taylor.function @epilogue.backward of @epilogue("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "cotangent:n" %dn: !o) {
+  %dk, %dv = taylor.pairwise { s = dot(%q, %k), p = dot(%dn, %v), w = exp(s), ds = p * w } visible(u <= t)
+             -> columns(ds, %q), columns(w, %dn) : !q, !k, !o, !v -> !k, !v
+  %y = taylor.map %dk + %k * %k : !k, !k
+  taylor.yield "gradient:k" %y, "gradient:v" %dv : !k, !v
 }

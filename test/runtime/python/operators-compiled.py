@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "runtime/python"))
 import taylor_attention as ta
 import torch
+from torch.library import opcheck
 
 SPECS = ROOT / "examples/specs"
 
@@ -85,6 +86,28 @@ class Compiled(unittest.TestCase):
                 o = torch.cat([decoder.extend(*(x[:, :, a:b] for x in (q, k, v))) for a, b in ((0, 30), (30, 31), (31, 36), (36, 40))], 2)
                 whole = ta.attention(q, k, v, spec=SPECS / f"{name}.mlir")
                 self.assertLess(((o - whole).norm() / whole.norm()).item(), 1e-5)
+
+    def test_vmap_of_gradients(self):
+        """What is saved depends on the dtype: in bf16 linear-elu saves a row more."""
+        spec = SPECS / "linear-elu.mlir"
+        for dtype in (torch.float32, torch.bfloat16):
+            many = [torch.stack([x.detach(), 2 * x.detach()]) for x in self.make(dtype=dtype, t=20)]
+            gradient = torch.func.grad(lambda *x: ta.attention(*x, spec=spec).float().square().sum(), argnums=(0, 1, 2))
+            mapped = torch.func.vmap(gradient)(*many)
+            for row in range(2):
+                for a, b in zip(mapped, gradient(*(x[row] for x in many))):
+                    self.assertTrue(torch.equal(a[row], b))
+        with torch.no_grad():
+            o = torch.func.vmap(lambda *x: ta.attention(*x, spec=spec, options="--forward-only"))(*many)
+        self.assertEqual(o.shape, many[0].shape)
+        with self.assertRaisesRegex(Exception, "expected 3 inputs"):
+            torch.func.vmap(lambda *x: ta.attention(*x, spec=spec))(*many, many[0])
+
+    def test_states_are_laid_out_as_tracers_are_told(self):
+        q, k, v = (x.detach().transpose(1, 2).contiguous().transpose(1, 2) for x in self.make(t=20))
+        text, options = (SPECS / "linear-elu.mlir").read_text(), "--states"
+        _, *states = ta.attention(q, k, v, spec=text, options=options, all_outputs=True)
+        opcheck(torch.ops.taylor_attention.forward, ([q, k, v, *states], text, options), test_utils=("test_schema", "test_faketensor"))
 
     def test_inductor(self):
         compiled = torch.compile(lambda *x: ta.attention(*x, spec=weighted) * 2, fullgraph=True, dynamic=True)

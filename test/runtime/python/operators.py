@@ -258,8 +258,28 @@ class Tracers(Case):
             inputs = make(t=9, u=21, grad=False)
             self.assertTrue(torch.equal(exported.module()(*inputs), gated(*inputs)))
 
+    def test_transforms_inside_of_compile(self):
+        compiled = torch.compile(torch.func.grad(lambda *x: ta.attention(*x, spec=PLAIN).sum()), backend="aot_eager", fullgraph=True)
+        with self.assertRaisesRegex(Exception, "unsupported transform of torch.func inside torch.compile; apply it outside"):
+            compiled(*make(gated=False, grad=False))
+
+    def test_paths(self):
+        inputs = make(gated=False, grad=False)
+        self.assertTrue(torch.equal(ta.attention(*inputs, spec=pathlib.Path(PLAIN)), ta.attention(*inputs, spec=PLAIN)))
+        compiled = torch.compile(lambda *x: ta.attention(*x, spec=pathlib.Path(PLAIN)), backend="aot_eager", fullgraph=True)
+        with self.assertRaisesRegex(Exception, r"unsupported path object under torch.compile; give str\(path\)"):
+            compiled(*inputs)
+
+    def test_line_ends(self):
+        text, inputs = pathlib.Path(PLAIN).read_text(), make(gated=False, grad=False)
+        self.assertTrue(torch.equal(ta.attention(*inputs, spec=text.replace("\n", "\r\n")), ta.attention(*inputs, spec=text)))
+        with self.assertRaisesRegex(RuntimeError, "unsupported character U\\+240A in a specification; write another"):
+            ta.attention(*inputs, spec="// \u240a\n" + text)
+
     def test_meta_and_fake(self):
         inputs = [x.detach().to("meta") for x in make()]
+        with torch.autocast("cpu"):
+            self.assertEqual(gated(*inputs).device.type, "meta")
         o = gated(*inputs)
         self.assertEqual((o.shape, o.dtype, o.device.type), (torch.Size([2, 4, 5, 4]), torch.float32, "meta"))
         from torch._subclasses.fake_tensor import FakeTensorMode
@@ -411,6 +431,20 @@ class Decode(Case):
             self.assertEqual(other.tokens(), 6)
         for x, o in zip(tokens[4:], expected):
             self.close(swapped.extend(*(y[[1, 0, 1]] for y in x)), o[[1, 0, 1]], 1e-6)
+
+    def test_error_in_the_first_call_leaves_nothing(self):
+        decoder = ta.Decoder(PLAIN, head_dim=8, value_dim=4)
+        q, k, v = make(gated=False, grad=False, t=3, u=3)
+        with self.assertRaises(RuntimeError):
+            decoder.extend(q, k.repeat(1, 2, 1, 1)[:, :3], v.repeat(1, 2, 1, 1)[:, :3])
+        self.assertEqual(decoder.tokens(), 0)
+        other = copy.copy(decoder)
+        first = decoder.extend(q, k, v)
+        self.assertTrue(torch.equal(other.extend(q, k, v), first))
+        with self.assertRaisesRegex(ValueError, "expected at least 1 for head_dim, but got -3"):
+            ta.Decoder(PLAIN, head_dim=-3)
+        with self.assertRaisesRegex(ValueError, "expected at least 1 for value_dim, but got 0"):
+            ta.Decoder(PLAIN, head_dim=8, value_dim=0)
 
     def test_errors(self):
         q, k, v = make(t=1, u=1, gated=False, grad=False)
