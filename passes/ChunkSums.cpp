@@ -128,51 +128,52 @@ ChunkDecay ChunkSums::buildDecay(OpBuilder &builder, PairwiseOp op, const Separa
   if (!sums.columnExponent && !sums.documents)
     return {};
   Location loc = op.getLoc();
-  // exp(x[0] - x[1]), if there is a decay, where the last two numbers are equal, if there are documents.
-  auto factor = [&](OpBuilder &b, Location where, ValueRange x) -> Value {
-    Value decay = buildNumber(b, where, x[0].getType(), 1.0);
-    if (sums.columnExponent)
-      decay = math::ExpOp::create(b, where, arith::SubFOp::create(b, where, x[0], x[1]));
-    if (!sums.documents)
-      return decay;
-    Value same = arith::CmpFOp::create(b, where, arith::CmpFPredicate::OEQ, x.take_back(2)[0], x.back());
-    return buildOrZero(b, where, same, decay);
-  };
   auto readFor = [&](Value array, StringRef token) -> Value {
     return EdgeOp::create(builder, loc, arrayTypeOf(array).renamed("u", token), array, chunk,
                           side == ChunkSide::Opposite);
   };
   ChunkDecay decay;
   decay.documents = sums.documents;
+  // Of queries or keys: exp(x[0] - x[1]) of `exponents`, and whether the two `documents` are one; neither
+  // where there are none.
+  auto buildSide = [&](ArrayRef<Value> exponents, ArrayRef<Value> documents, Value &factor, Value &own) {
+    auto buildSame = [&](OpBuilder &b, Location where, ValueRange x, Value number) -> Value {
+      if (documents.empty())
+        return number;
+      Value same = arith::CmpFOp::create(b, where, arith::CmpFPredicate::OEQ, x.take_back(2)[0], x.back());
+      return buildOrZero(b, where, same, number);
+    };
+    if (!exponents.empty())
+      factor = buildMap(builder, loc, llvm::to_vector(llvm::concat<const Value>(exponents, documents)), {},
+                        [&](OpBuilder &b, Location where, ValueRange x) {
+                          Value difference = arith::SubFOp::create(b, where, x[0], x[1]);
+                          return buildSame(b, where, x, math::ExpOp::create(b, where, difference));
+                        });
+    if (!documents.empty())
+      own = buildMap(builder, loc, documents, {}, [&](OpBuilder &b, Location where, ValueRange x) {
+        return buildSame(b, where, x, buildNumber(b, where, x[0].getType(), 1.0));
+      });
+  };
   Value column, keys = sums.documents;
-  SmallVector<Value> ofRow, ofColumn;
+  SmallVector<Value> exponents, documents;
   if (sums.columnExponent) {
     column = buildFactor(builder, op, sums.columnExponent, {});
     // As buildMaximum has it: the two become one.
     Value largest = buildLargestKey(builder, buildMap(builder, loc, column, {}, buildMinus), sums.documents);
     decay.edges = buildMap(builder, loc, largest, {}, buildMinus);
-    ofRow = {buildFactor(builder, op, sums.rowExponent, {}), readFor(decay.edges, "t")};
+    exponents = {buildFactor(builder, op, sums.rowExponent, {}), readFor(decay.edges, "t")};
   }
   if (keys) {
     Value queries =
         AlignOp::create(builder, loc, arrayTypeOf(keys).renamed("u", "t"), keys, builder.getStringAttr("t"));
-    ofRow.append({queries, readFor(keys, "t")});
+    documents = {queries, readFor(keys, "t")};
   }
-  decay.row = buildMap(builder, loc, ofRow, {}, factor);
+  buildSide(exponents, documents, decay.row, decay.ownRow);
   if (column)
-    ofColumn = {readFor(decay.edges, "u"), column};
+    exponents = {readFor(decay.edges, "u"), column};
   if (keys)
-    ofColumn.append({readFor(keys, "u"), keys});
-  decay.column = buildMap(builder, loc, ofColumn, {}, factor);
-  if (!keys)
-    return decay;
-  auto isOwn = [](OpBuilder &b, Location where, ValueRange x) -> Value {
-    Value same = arith::CmpFOp::create(b, where, arith::CmpFPredicate::OEQ, x[0], x[1]);
-    return buildOrZero(b, where, same, buildNumber(b, where, x[0].getType(), 1.0));
-  };
-  decay.ownRow = column ? buildMap(builder, loc, ArrayRef(ofRow).take_back(2), {}, isOwn) : decay.row;
-  decay.ownColumn =
-      column ? buildMap(builder, loc, ArrayRef(ofColumn).take_back(2), {}, isOwn) : decay.column;
+    documents = {readFor(keys, "u"), keys};
+  buildSide(exponents, documents, decay.column, decay.ownColumn);
   return decay;
 }
 

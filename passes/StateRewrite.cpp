@@ -62,18 +62,12 @@ Value StateRewrite::buildProduct(ArrayRef<Value> factors, ArrayRef<Value> arrays
   return buildFactor(builder, op, factors, present);
 }
 
-/// x, or 0 where `own` is 0.
-static Value buildOwn(OpBuilder &b, Location where, Value x, Value own) {
-  Value zero = buildNumber(b, where, own.getType(), 0.0);
-  Value isOwn = arith::CmpFOp::create(b, where, arith::CmpFPredicate::UNE, own, zero);
-  return buildOrZero(b, where, isOwn, x);
-}
-
 Value StateRewrite::keepOwn(Value array, Value own) {
   if (!sums.documents || !array || !own || array == own)
     return array;
-  return buildMap(builder, loc, {array, own}, {},
-                  [](OpBuilder &b, Location where, ValueRange x) { return buildOwn(b, where, x[0], x[1]); });
+  return buildMap(builder, loc, {array, own}, {}, [](OpBuilder &b, Location where, ValueRange x) {
+    return buildOrZero(b, where, buildIsNonzero(b, where, x[1]), x[0]);
+  });
 }
 
 size_t StateRewrite::addState(Value array, ArrayRef<Value> factors) {
@@ -342,7 +336,7 @@ SmallVector<Value> StateRewrite::buildCarried(llvm::MapVector<int64_t, Value> &w
           builder, loc, {state, keep}, {},
           [&](OpBuilder &b, Location where, ValueRange x) -> Value {
             Value product = arith::MulFOp::create(b, where, x[0], x[1]);
-            return sums.documents ? buildOwn(b, where, product, x[1]) : product;
+            return sums.documents ? buildOrZero(b, where, buildIsNonzero(b, where, x[1]), product) : product;
           },
           arrayTypeOf(state));
   return buildSums(kept);
@@ -378,11 +372,6 @@ void StateRewrite::build(llvm::MapVector<int64_t, Value> &within, int64_t chunkO
   summedDecay = rows ? decay.column : decay.row;
   readerOwn = rows ? decay.ownRow : decay.ownColumn;
   summedOwn = rows ? decay.ownColumn : decay.ownRow;
-  // Without a decay, a factor of 1 or 0 is what `own` says.
-  if (readerDecay == readerOwn)
-    readerDecay = {};
-  if (summedDecay == summedOwn)
-    summedDecay = {};
   edges = decay.edges;
   documents = decay.documents;
   separateHeads(edges);

@@ -16,10 +16,10 @@ namespace taylor {
 mlir::Value buildFactor(mlir::OpBuilder &builder, PairwiseOp op, llvm::ArrayRef<mlir::Value> factors,
                         mlir::ValueRange arrays);
 
-/// A decay exp(a[t] - c[u]) taken apart at the edges of chunks: what a token sees of it up to its edge, and
-/// the array that is read at edges. Where pairs are of one document, `row` and `column` are 0 where the edge
-/// is of another, and so are `ownRow` and `ownColumn`, which are 1 elsewhere; `documents` is read at edges
-/// too. All null: none.
+/// A decay exp(a[t] - c[u]) taken apart at the edges of chunks: `row` and `column` are its factors for what a
+/// token sees up to its edge, `edges` the array that is read at edges. Where pairs are of one document,
+/// `ownRow` and `ownColumn` are 1 where the edge is of the token's document and 0 elsewhere, where the
+/// factors are 0 too; `documents` is read at edges. Null: no decay, no documents.
 struct ChunkDecay {
   mlir::Value row, column, edges, documents, ownRow, ownColumn;
 };

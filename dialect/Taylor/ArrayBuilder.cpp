@@ -144,6 +144,11 @@ Value taylor::buildNumber(OpBuilder &builder, Location loc, Type type, double va
   return arith::ConstantOp::create(builder, loc, FloatAttr::get(type, value));
 }
 
+Value taylor::buildIsNonzero(OpBuilder &builder, Location loc, Value x) {
+  Value zero = buildNumber(builder, loc, x.getType(), 0.0);
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, x, zero);
+}
+
 Value taylor::buildOrZero(OpBuilder &builder, Location loc, Value condition, Value x) {
   return arith::SelectOp::create(builder, loc, condition, x, buildNumber(builder, loc, x.getType(), 0.0));
 }

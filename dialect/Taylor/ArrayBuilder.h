@@ -67,6 +67,9 @@ mlir::Value cloneScalar(mlir::OpBuilder &builder, mlir::Value scalar, mlir::IRMa
 /// A floating-point constant in a region.
 mlir::Value buildNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type, double value);
 
+/// In a region: whether x is not 0. NaN is not.
+mlir::Value buildIsNonzero(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+
 /// In a region: x where the condition holds, else 0.
 mlir::Value buildOrZero(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition, mlir::Value x);
 

@@ -57,9 +57,7 @@ bool isMultiple(Value derivative, Value cotangent) {
 /// A product with a cotangent, and 0 where that is 0: nothing is asked there. A key that no query sees may be
 /// NaN, and 0 times NaN is NaN.
 Value buildAsked(OpBuilder &builder, Location loc, Value cotangent, Value product) {
-  Value zero = buildNumber(builder, loc, cotangent.getType(), 0.0);
-  Value isAsked = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, cotangent, zero);
-  return buildOrZero(builder, loc, isAsked, product);
+  return buildOrZero(builder, loc, buildIsNonzero(builder, loc, cotangent), product);
 }
 
 /// Cotangent of F's value at a point, from that value and the scalars of `extra`.

@@ -143,12 +143,6 @@ StateEmitter::Summed StateEmitter::summedBy(StatesOp op) {
           op.getWeightValues(), op.getMass(),   op.getToken(), typeOf(op.getResult(0)).getScalarType()};
 }
 
-/// Whether a token counts.
-static Value isOwn(OpBuilder &inner, Location where, Value own) {
-  Value none = buildNumber(inner, where, own.getType(), 0.0);
-  return arith::CmpFOp::create(inner, where, arith::CmpFPredicate::UNE, own, none);
-}
-
 SmallVector<Value> StateEmitter::maskTokens(const Summed &op, Frame &tokens, Value end) {
   // Tokens of the next chunk, or past the last, count as nothing.
   SmallVector<Value> conditions{positionsOf(op.token, tokens)};
@@ -157,7 +151,7 @@ SmallVector<Value> StateEmitter::maskTokens(const Summed &op, Frame &tokens, Val
   auto within = [&](OpBuilder &inner, Location where, ValueRange s, Value value) -> Value {
     Value is = arith::CmpIOp::create(inner, where, arith::CmpIPredicate::slt, s[0], end);
     if (op.own)
-      is = arith::AndIOp::create(inner, where, is, isOwn(inner, where, s[1]));
+      is = arith::AndIOp::create(inner, where, is, buildIsNonzero(inner, where, s[1]));
     return buildOrZero(inner, where, is, value);
   };
   SmallVector<Value> masked;
@@ -179,10 +173,11 @@ SmallVector<Value> StateEmitter::maskTokens(const Summed &op, Frame &tokens, Val
 void StateEmitter::clearVectors(const Summed &op, Frame &tokens) {
   if (!op.own)
     return;
-  tokens.tiles[op.vectors] = emitter.map({emitter.emit(op.vectors, tokens), emitter.emit(op.own, tokens)},
-                                         [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
-                                           return buildOrZero(inner, where, isOwn(inner, where, s[1]), s[0]);
-                                         });
+  tokens.tiles[op.vectors] =
+      emitter.map({emitter.emit(op.vectors, tokens), emitter.emit(op.own, tokens)},
+                  [&](OpBuilder &inner, Location where, ValueRange s) -> Value {
+                    return buildOrZero(inner, where, buildIsNonzero(inner, where, s[1]), s[0]);
+                  });
 }
 
 SmallVector<Value> StateEmitter::addTokens(const Summed &op, Frame &tokens, ValueRange masked, Value start,
@@ -458,17 +453,17 @@ Value StateEmitter::endRead(Value sum, Value into, Value own, Frame &frame) {
   if (into)
     parts.push_back(emitter.emit(into, frame));
   return emitter.map(parts, [](OpBuilder &inner, Location where, ValueRange s) -> Value {
-    Value read = buildOrZero(inner, where, isOwn(inner, where, s[1]), s[0]);
+    Value read = buildOrZero(inner, where, buildIsNonzero(inner, where, s[1]), s[0]);
     return s.size() < 3 ? read : Value(arith::AddFOp::create(inner, where, s[2], read));
   });
 }
 
 void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
   Value vectors = emitter.emit(op.getVectors(), frame);
+  auto intoOf = [&](size_t number) { return op.getInto().empty() ? Value() : op.getInto()[number]; };
   SmallVector<Value> sums;
   for (auto [number, result] : llvm::enumerate(op.getResults()))
-    sums.push_back(
-        beginRead(result, op.getInto().empty() ? Value() : op.getInto()[number], op.getOwn(), frame));
+    sums.push_back(beginRead(result, intoOf(number), op.getOwn(), frame));
   Features features = op.getFeatures();
   SmallVector<double> weights = op.getWeightValues();
   int64_t size = readPanelOf(features);
@@ -489,8 +484,7 @@ void StateEmitter::emitRead(ReadStatesOp op, Frame &frame) {
                         [&](Value start, ValueRange carried) { return addPanel(at, start, carried); });
   });
   for (auto [number, result] : llvm::enumerate(op.getResults()))
-    frame.tiles[result] =
-        endRead(sums[number], op.getInto().empty() ? Value() : op.getInto()[number], op.getOwn(), frame);
+    frame.tiles[result] = endRead(sums[number], intoOf(number), op.getOwn(), frame);
 }
 
 Value StateEmitter::emitContract(ContractStatesOp op, Frame &frame) {

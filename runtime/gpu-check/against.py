@@ -15,8 +15,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from driver import require_gpu
-from errors import Unavailable, Unusable
-from progress import Progress, warn
+from errors import Unavailable, Unusable, run
+from progress import Progress
 
 ROUNDS = (15, 41)
 
@@ -107,8 +107,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Unusable as unusable:
-        warn(f"error: {unusable}")
-        sys.exit(2)
+    run(main)

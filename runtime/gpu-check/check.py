@@ -15,9 +15,9 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from driver import require_gpu
-from errors import Unusable
+from errors import Unusable, run
 from folder import Folder
-from progress import Progress, warn
+from progress import Progress
 
 
 def parse():
@@ -134,8 +134,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Unusable as unusable:
-        warn(f"error: {unusable}")
-        sys.exit(2)
+    run(main)

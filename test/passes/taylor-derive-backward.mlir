@@ -156,3 +156,24 @@ taylor.spec @guarded(%a: !guarded, %z: !guarded) {
   %o = taylor.map select(%z == 0.0, 0.0, %a / %z) : !guarded, !guarded
   taylor.yield %o : !guarded
 }
+
+// Where nothing is asked of a key, nothing comes of it, were it NaN: a square's derivative is guarded; a multiple of the cotangent needs no guard, and a query has `live`.
+// CHECK-LABEL: taylor.function @asked.joint
+// CHECK:       taylor.map region(%w, %square)
+// CHECK:       %[[IS:.*]] = arith.cmpf une, %arg1, %{{.*}} : f64
+// CHECK-NEXT:  arith.select %[[IS]]
+// CHECK:       taylor.map region(%v, %twice)
+// CHECK-NOT:   arith.cmpf
+// CHECK:       taylor.yield "output:twice"
+taylor.spec @asked(%v: !v, %w: !v) {
+  %twice = taylor.map 2.0 * %v : !v
+  %square = taylor.map %w * %w : !v
+  taylor.yield %twice, %square : !v, !v
+}
+
+// CHECK-LABEL: taylor.function @unguarded.joint
+// CHECK-NOT:   arith.cmpf
+taylor.spec @unguarded(%q: !q) {
+  %square = taylor.map %q * %q : !q
+  taylor.yield %square : !q
+}
