@@ -16,6 +16,7 @@ channel of a score, e channel of a value, f feature of a state; others are free 
 from .arguments import Initial, Source, normal, parameter, projection, uniform
 from .arguments import input as input
 from .axes import ArrayType, Axis
+from .files import specifications
 from .formula import Array, Formula, index, lag, size
 from .formula import b as b, d as d, e as e, f as f, g as g, h as h, t as t, u as u
 from .functions import (call, cos, elu, erf, exp, expm1, floor, gelu, log, log1p, log2, logical_and, logical_not,
@@ -48,5 +49,5 @@ __all__ = [
     "index", "lag", "log", "log1p", "log2", "logical_and", "logical_not", "logical_or", "maxima", "maximum", "minimum",
     "normal", "normalize", "pairwise", "parameter", "projection", "recurrence", "recurrences", "reduce", "region",
     "relu", "rope", "rows", "rsqrt", "running_maximum", "scan", "sigmoid", "silu", "sin", "size", "softplus",
-    "spec", "sqrt", "stop", "tanh", "total", "translate", "uniform", "where",
+    "spec", "specifications", "sqrt", "stop", "tanh", "total", "translate", "uniform", "where",
 ]

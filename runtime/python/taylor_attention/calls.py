@@ -134,7 +134,7 @@ def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specificat
     laid out as q. Further inputs of a specification (gates, learned weights) follow v in its order; one of fewer inputs
     is given as many.
 
-    `spec` is a `@ta.spec`, the path of a .mlir file, or its text. `options` are taylorc's: "--set order=6". `offset` is
+    `spec` is a `@ta.spec`, the path of a .mlir file, its text, or the name of one that ships ("softmax"). `options` are taylorc's: "--set order=6". `offset` is
     the position of query 0 among the keys, U - T by default. `documents`, integers [B, U], is the number of each key's
     document in a packed sequence, never decreasing along U: each is attended to by itself. A specification with several outputs gives its
     first; with `all_outputs=True` the result is a list of them all.

@@ -8,11 +8,13 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import pathlib
+import re
 from dataclasses import dataclass
 from typing import Any, Sequence
 
 import torch
+
+from . import files
 
 Sizes = Sequence[Any]  # integers, or torch's symbols while it traces
 
@@ -28,24 +30,12 @@ _LINE_END = "\u240a"
 _LONGEST_PATH = 4095
 
 
-def _find() -> pathlib.Path:
-    here = pathlib.Path(__file__).resolve().parent
-    chosen = os.environ.get("TAYLOR_LIB")
-    # The folder that was chosen and no other; else the wheel, the build tree.
-    folders = [pathlib.Path(chosen)] if chosen else [here, here.parents[2] / "build" / "lib"]
-    for folder in folders:
-        if (file := folder / "_taylor.so").exists():
-            return file
-    raise ImportError(f"expected _taylor.so in {' or '.join(map(str, folders))}, but it is not there; ./quickstart.sh "
-                      "builds it, and TAYLOR_LIB=FOLDER names another place")
-
-
 class _Described(ctypes.Structure):
     _fields_ = [("dtype", ctypes.c_int32), ("device", ctypes.c_char_p), ("rank", ctypes.c_int64),
                 ("sizes", ctypes.POINTER(ctypes.c_int64))]
 
 
-LIBRARY = _find()
+LIBRARY = files.library()
 torch.ops.load_library(str(LIBRARY))
 _functions = ctypes.CDLL(str(LIBRARY))
 for _name in ("taylor_describe_program", "taylor_describe_call", "taylor_describe_error"):
@@ -154,10 +144,21 @@ def _refuse_symbol(text: str) -> None:
         raise RuntimeError("taylor: unsupported character U+240A in a specification; write another")
 
 
+_NAME = re.compile(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*")
+
+
+def resolve(spec: str) -> str:
+    """The path of a specification that ships with Taylor where `spec` is its name, and there is no such file."""
+    if len(spec) < 100 and _NAME.fullmatch(spec) and not os.path.exists(spec):
+        return str(files.specification(spec))
+    return spec
+
+
 class Program:
     """A specification under options: what every call of it shares."""
 
     def __init__(self, spec: str, options: str) -> None:
+        spec = resolve(spec)
         _refuse_symbol(spec)
         described = _answer(_functions.taylor_describe_program(spec.encode(), options.encode()))
         self.options = options
@@ -206,7 +207,7 @@ class Program:
 def kernel(spec: str, options: str, dtype: torch.dtype, d: int, e: int) -> Manifest:
     """The manifest of a kernel for the processor, which is compiled for this."""
     name = next((name for name, storage in _STORAGE.items() if storage == dtype), str(dtype))
-    return Manifest(_answer(_functions.taylor_describe_kernel(spec.encode(), options.encode(), name.encode(), d, e)))
+    return Manifest(_answer(_functions.taylor_describe_kernel(resolve(spec).encode(), options.encode(), name.encode(), d, e)))
 
 
 _programs: dict[tuple[str, str], tuple[Any, Program]] = {}
@@ -228,7 +229,7 @@ def _stamp_of_file(path: str) -> Any:
 
 
 def program(spec: str, options: str) -> Program:
-    """The program of a specification: path, text, or path of an artifact.
+    """The program of a specification: path, text, name of one that ships, or path of an artifact.
 
     A file that has changed since gives a new one; but not in a backward, where a forward that is computed again is the
     one that ran.
