@@ -16,7 +16,7 @@ channel of a score, e channel of a value, f feature of a state; others are free 
 from .arguments import Initial, Source, normal, parameter, projection, uniform
 from .arguments import input as input
 from .axes import ArrayType, Axis
-from .files import specifications
+from .files import specifications, version
 from .formula import Array, Formula, index, lag, size
 from .formula import b as b, d as d, e as e, f as f, g as g, h as h, t as t, u as u
 from .functions import (call, cos, elu, erf, exp, expm1, floor, gelu, log, log1p, log2, logical_and, logical_not,
@@ -34,6 +34,8 @@ _TORCH = {"attention": "calls", "Decoder": "decoder"}  # what imports torch, whe
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return version()
     if name not in _TORCH:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
