@@ -6,7 +6,7 @@ import math
 FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 # A page in dark mode asks for the second colour of each; background and text change together, so either is readable.
 COLOURS = {"page": ("#ffffff", "#16191d"), "text": ("#1d2125", "#e6e8ea"), "soft": ("#5d6670", "#a3abb3"), "rule": ("#d7dbdf", "#3a4047"),
-           "ours": ("#c2410c", "#fb923c"), "first": ("#1d4ed8", "#7aa2f7"), "second": ("#0f766e", "#4fd1b5"), "third": ("#7c3aed", "#c4a5fb"),
+           "ours": ("#c2410c", "#fb923c"), "first": ("#1d4ed8", "#7aa2f7"), "second": ("#0f766e", "#4fd1b5"), "third": ("#7c3aed", "#c4a5fb"), "fourth": ("#be185d", "#f48fb1"),
            "grey": ("#6b7280", "#9aa3ad")}
 
 
