@@ -126,12 +126,13 @@ def load_twin(path):
     return spec
 
 
-def weights_program(text):
-    """The specification with the numerators of its sums over keys as results before its own, and the names of all."""
+def weights_program(entry):
+    """The text with the numerators of its sums over keys as results before its own, and the names of all."""
+    text = entry.text
     sums = re.findall(r"%(\w+)(?:, %\w+)* = taylor\.recurrences", text)
     result = re.search(r"^  taylor\.yield %(\w+) : (!\w+)$", text, re.M)
     if not sums or not result:
-        sys.exit("error: expected sums over keys and one result of a specification")
+        sys.exit(f"error: expected sums over keys (taylor.recurrences) and one result, whose type has a name, in {entry.path}")
     names = list(dict.fromkeys([*sums, result[1]]))
     return text.replace(result[0], f"  taylor.yield {', '.join('%' + name for name in names)} : {', '.join([result[2]] * len(names))}"), sums
 
@@ -155,7 +156,7 @@ def argument(entry, array, sizes, generator):
 def run(entry, spec, sizes, tensors, offset, generator):
     """The weights of each sum, [B, H, T, e], from kernels: tensors gives q, k and v by the first letter of a name."""
     import taylor_attention as ta
-    text, names = weights_program(entry.text)
+    text, names = weights_program(entry)
     inputs = [tensors[array.name[0]] if re.fullmatch(r"[qkv]\d?", array.name) else argument(entry, array, sizes, generator) for array in spec.arguments]
     options = " ".join(["--forward-only", *entry.settings(PARAMETERS)])
     outputs = ta.attention(*inputs, spec=text, options=options, offset=offset, all_outputs=True)
