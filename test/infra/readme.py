@@ -34,6 +34,13 @@ for python, *dialect in rows:
     for part in dialect:
         assert part in written(python), f"{python}: expected {part}, but got {written(python)}"
 
+# The wheel's file has the project's version, and is what the build makes where it made one.
+version = re.search(r"^project\(\S+ VERSION (\S+)", (root / "CMakeLists.txt").read_text(encoding="utf-8"), re.M)[1]
+wheel = re.search(r"^    pip install build/wheel/(taylor_attention-(\S+?)-\S+\.whl)$", text, re.M)
+assert wheel[2] == version, (wheel[2], version)
+made = [file.name for file in (root / "build" / "wheel").glob("*.whl")]
+assert not made or wheel[1] in made, made
+
 # What stands there of other attentions' number, and where a reader goes on.
 count = len(list((root / "examples/specs").rglob("*.mlir")))
 assert f"{count} attentions ship" in text, f"{count} attentions ship"
