@@ -29,7 +29,7 @@ config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
 config.environment["OMP_WAIT_POLICY"] = "PASSIVE"
 config.environment["GOMP_SPINCOUNT"] = "0"
-config.environment["PYTHONPATH"] = os.path.join(config.taylor_source, "examples", "python")
+config.environment["PYTHONPATH"] = os.pathsep.join(os.path.join(config.taylor_source, x) for x in ("runtime/python", "test/Inputs"))
 for name in ("HOME", "CUDA_VISIBLE_DEVICES", "ASAN_OPTIONS", "UBSAN_OPTIONS", "CCACHE_DIR", "TERM"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

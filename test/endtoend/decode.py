@@ -16,6 +16,7 @@ import unittest
 import torch
 
 import taylor_attention
+import taylor_operator  # torch.ops.taylor, torch.classes.taylor
 from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
@@ -265,7 +266,7 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         decoder.extend(*tokens(4))
         for refused, message in (
             ((*tokens(1), torch.ones(2)), r"taylor: expected 3 inputs \(q, k, v\), but got 4"),
-            (tokens(1, dtype=torch.bfloat16), "taylor: expected dtype Float of 'q', for which the decoder was made, but got BFloat16"),
+            (tokens(1, dtype=torch.bfloat16), "taylor: expected dtype torch.float32 of 'q', for which the decoder was made, but got torch.bfloat16"),
             (tokens(1, channels=32), "taylor: expected size 16 of axis d of 'q', but got 32"),
             ([x[0] for x in tokens(1)], r"taylor: expected rank 4 \[b, h, t, d\] of 'q', but got rank 3"),
             ((*tokens(1)[:2], tokens(2)[2]), "taylor: expected 1 new tokens of 'v', as of 'q', but got 2"),

@@ -48,7 +48,7 @@ for file in ("norm.so", "norm.json", "series.so", "packed.so"):
 programs = blocks("python")
 assert len(programs) == 2, programs
 for code in programs:
-    # The package as the wheel has it; the other program finds examples/python by itself.
+    # The package as the wheel has it.
     package = {"PYTHONPATH": str(source / "runtime" / "python"), "TAYLOR_LIB": str(build / "lib"), "TAYLORC": str(build / "bin" / "taylorc")}
     printed = run([sys.argv[4], "-c", code + "\nassert o.shape == q.shape and all(x.grad.abs().sum() > 0 for x in (q, k, v))"], **package)
-    assert "taylor_attention as ta" not in code or "taylor.spec @softmax_norm_l2(" in printed, printed
+    assert "@ta.spec" not in code or "taylor.spec @softmax_norm_l2(" in printed, printed
