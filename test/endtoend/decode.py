@@ -256,17 +256,17 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         got = taylor_attention.Decoder(written, head_dim=48, value_dim=16).extend(q, k, v)
         self.assertLess((got - want).norm() / want.norm(), 1e-6)
 
-    def test_decoder_refusals(self):
+    def test_decoder_refusals(self):  # of C++; test/runtime/python has the package's
         spec = pathlib.Path(os.environ["SPEC_DIR"], "softmax.mlir")
 
         def tokens(count, channels=16, heads=2, batch=1, dtype=torch.float32):
             return [torch.randn(batch, heads, count, channels, dtype=dtype) for _ in range(3)]
 
-        decoder = taylor_attention.Decoder(spec, head_dim=16)
+        decoder = taylor_operator.Decoder(spec, head_dim=16)
         decoder.extend(*tokens(4))
         for refused, message in (
             ((*tokens(1), torch.ones(2)), r"taylor: expected 3 inputs \(q, k, v\), but got 4"),
-            (tokens(1, dtype=torch.bfloat16), "taylor: expected dtype torch.float32 of 'q', for which the decoder was made, but got torch.bfloat16"),
+            (tokens(1, dtype=torch.bfloat16), "taylor: expected dtype Float of 'q', for which the decoder was made, but got BFloat16"),
             (tokens(1, channels=32), "taylor: expected size 16 of axis d of 'q', but got 32"),
             ([x[0] for x in tokens(1)], r"taylor: expected rank 4 \[b, h, t, d\] of 'q', but got rank 3"),
             ((*tokens(1)[:2], tokens(2)[2]), "taylor: expected 1 new tokens of 'v', as of 'q', but got 2"),
@@ -284,9 +284,9 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         with self.assertRaisesRegex(RuntimeError, r"taylor: expected 3 inputs \(q, k, v\), but got 2"):
             decoder.extend(*tokens(1)[:2])
         with self.assertRaisesRegex(TypeError, "expected a whole number for head_dim, but got '16'"):
-            taylor_attention.Decoder(spec, head_dim="16")
+            taylor_operator.Decoder(spec, head_dim="16")
         with self.assertRaisesRegex(TypeError, "expected a dtype of torch, such as torch.bfloat16, but got 'bf16'"):
-            taylor_attention.Decoder(spec, head_dim=16, dtype="bf16")
+            taylor_operator.Decoder(spec, head_dim=16, dtype="bf16")
 
 
 if __name__ == "__main__":
