@@ -33,6 +33,7 @@ for argument in "$@"; do
 done
 
 . cmake/setup.sh
+taylor_take_python tests
 
 taylor_requirements
 taylor_build release build taylorc taylor-run taylor taylor_attention

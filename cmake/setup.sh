@@ -17,12 +17,18 @@ taylor_packages=(
   gnuplot-nox                            # loss curves
   python3-venv
 )
-# As pip takes them. torch brings libtorch, which the trainer links, and ptxas; pyarrow brings Arrow, with which it reads Parquet.
-taylor_python_packages=(torch==2.11.0 numpy safetensors psutil pyarrow==26.0.1)
+# taylor_take_python NAME: the Python packages of cmake/python/NAME.lock, all with versions and hashes. torch brings libtorch,
+# which the trainer links, and pyarrow brings Arrow, with which it reads Parquet.
+taylor_take_python() {
+  taylor_python_lock=cmake/python/$1.lock
+  taylor_disk_python=3 # gigabytes, as below: torch without its dependencies, the wheels while they unpack, and the installed files
+  [ "$1" = quickstart ] || taylor_disk_python=9
+}
+# Where there is a GPU, libtorch needs NVIDIA's libraries.
+if [ -e "${TAYLOR_GPU_DEVICE:-/dev/nvidiactl}" ]; then taylor_take_python tests; else taylor_take_python quickstart; fi
 
 # Gigabytes (10^9 bytes), measured on Debian 12 and rounded up.
 taylor_disk_packages=3   # 155 packages on a minimal system: 2.1 installed, 0.3 of archives
-taylor_disk_python=9     # torch and its dependencies: the wheels while they unpack, and the installed files
 taylor_disk_build=2      # build folder, runs, checkpoints
 
 taylor_venv=${TAYLOR_VENV:-$PWD/.venv}
@@ -120,15 +126,22 @@ taylor_missing_packages() {
   done
 }
 
+# Those of the lock that the environment lacks, as NAME==VERSION, one a line.
 taylor_missing_python() {
-  local package name version
-  for package in "${taylor_python_packages[@]}"; do
-    name=${package%%==*}
-    version=${package#"$name"}
-    version=${version#==}
-    # The folder that pip writes last; importing torch to learn its version takes seconds.
-    compgen -G "$taylor_venv/lib/python3*/site-packages/${name//-/_}-${version:-[0-9]}*.dist-info/RECORD" >/dev/null || echo "$package"
+  local file installed=" "
+  # The file that pip writes last; importing torch to learn its version takes seconds.
+  for file in "$taylor_venv"/lib/python3*/site-packages/*.dist-info/RECORD; do
+    file=${file%.dist-info/RECORD}
+    installed+="${file##*/} "
   done
+  # Folders have - in a name as _, and capitals as the author has them.
+  awk -v installed="$(tr 'A-Z-' 'a-z_' <<<"$installed")" '
+    /^[A-Za-z0-9]/ {
+      split($1, part, "==")
+      name = tolower(part[1])
+      gsub(/[-.]/, "_", name)
+      if (!index(installed, " " name "_" part[2] " ")) print $1
+    }' "$taylor_python_lock"
 }
 
 # taylor_check_disk FOLDER GIGABYTES: what is about to be written there fits.
@@ -181,23 +194,25 @@ taylor_install_packages() {
 }
 
 taylor_install_python() {
-  local missing=("$@") python=${TAYLOR_PYTHON:-/usr/bin/python3} log=.cache/log/pip.log
+  local missing="$*" python=${TAYLOR_PYTHON:-/usr/bin/python3} log=.cache/log/pip.log
+  [ $# -le 6 ] || missing="$# Python packages"
   if [ ! -x "$taylor_venv/bin/python3" ]; then
     # A venv whose creation was interrupted has no pip; --clear starts over.
     $python -m venv --clear "$taylor_venv" >/dev/null || taylor_fail "$python cannot make a virtual environment in $taylor_venv" "$(taylor_root_line 'apt-get install -y python3-venv')"
   fi
   # pip unpacks gigabytes; /tmp is often small.
   mkdir -p "$taylor_venv/tmp"
-  if ! TMPDIR=$taylor_venv/tmp taylor_step "Python packages (${missing[*]}) into ${taylor_venv#"$PWD"/}" $log \
-    "$taylor_venv/bin/python3" -m pip install --disable-pip-version-check --no-input --no-cache-dir --retries 2 "${missing[@]}"; then
+  if ! TMPDIR=$taylor_venv/tmp taylor_step "Python: $missing, into ${taylor_venv#"$PWD"/}" $log \
+    "$taylor_venv/bin/python3" -m pip install --disable-pip-version-check --no-input --no-cache-dir --retries 2 --no-deps --require-hashes \
+    -r "$taylor_python_lock"; then
     rm -rf "$taylor_venv/tmp"
     tail -n 5 $log >&2
     if grep -q 'No space left' $log; then
       taylor_fail "requires $taylor_disk_python GB of free disk in $taylor_venv, but pip ran out of it" "df -h $taylor_venv"
     elif grep -Eq "$taylor_offline" $log; then
-      taylor_fail "requires the network to install ${missing[*]}, but pip reached no server ($log)" "$taylor_self    # with the network up"
+      taylor_fail "requires the network to install $missing, but pip reached no server ($log)" "$taylor_self    # with the network up"
     fi
-    taylor_fail "pip could not install ${missing[*]} ($log)" "rm -rf $taylor_venv && $taylor_self"
+    taylor_fail "pip could not install $missing ($log)" "rm -rf $taylor_venv && $taylor_self"
   fi
   rm -rf "$taylor_venv/tmp"
 }

@@ -53,8 +53,9 @@ if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "transf
     config.available_features.add("transformers")
 if all(os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), x)) for x in ("scikit_build_core", "wheel", "auditwheel")):  # test.sh installs them
     config.available_features.add("packaging")
-# The wheel's ptxas comes first: its version is known.
-ptxas = shutil.which(os.path.join(config.taylor_torch_dir, "bin", "ptxas")) or shutil.which("ptxas")
+# That of the pinned package comes first: its version is known. Where there is none, infra/ptxas.test fails.
+ptxas = next(filter(None, map(shutil.which, (os.path.join(os.path.dirname(config.taylor_torch_dir), "nvidia/cu13/bin/ptxas"),
+                                             os.path.join(config.taylor_torch_dir, "bin", "ptxas"), "ptxas"))), None)
 if ptxas:
     config.available_features.add("ptxas")
 if lit_config.params.get("full"):

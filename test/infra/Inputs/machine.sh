@@ -71,19 +71,21 @@ chmod +x "$folder/bin/python3"
 END
 # A virtual environment that has everything.
 site=$machine/venv/lib/python3.11/site-packages
-for package in torch-2.11.0 numpy-2.0 safetensors-0.8 psutil-7.0 pyarrow-26.0.1 transformers-5.23.0 sentencepiece-0.2.3 protobuf-7.36.2; do
+for package in $(sed -n 's/^\([A-Za-z0-9._-]*\)==\([^ ]*\).*/\1-\2/p' cmake/python/tests.lock); do
+  package=${package%-*}_${package##*-} # Folders have _ in names; capitals may stay.
+  package=$(tr - _ <<<"${package%_*}")-${package##*_}
   mkdir -p "$site/$package.dist-info"
   touch "$site/$package.dist-info/RECORD"
 done
 # The scripts themselves, in a tree of their own: logs and environments stay in it.
 cp quickstart.sh test.sh gpu-check.sh "$machine/tree/"
-cp cmake/setup.sh cmake/count_tests.py "$machine/tree/cmake/"
+cp -r cmake/setup.sh cmake/count_tests.py cmake/python "$machine/tree/cmake/"
 cat >"$machine/run" <<END
 #!/bin/bash
 # run SCRIPT ARGUMENT...: in the bare machine, with the variables that the test sets.
 cd $machine/tree
 script=\$1
 shift
-exec env -i PATH=$machine/bin TAYLOR_VENV=\${VENV-$machine/venv} TAYLOR_PYTHON=$machine/bin/python3 \${VARIABLES:-} ./\$script "\$@" </dev/null
+exec env -i PATH=$machine/bin TAYLOR_VENV=\${VENV-$machine/venv} TAYLOR_PYTHON=$machine/bin/python3 TAYLOR_GPU_DEVICE=$machine/gpu \${VARIABLES:-} ./\$script "\$@" </dev/null
 END
 chmod +x "$machine/run"
