@@ -155,10 +155,25 @@ taylor_check_disk() {
 
 taylor_offline='Could not resolve|Temporary failure|Failed to fetch|Unable to fetch|Could not connect|Network is unreachable|Connection (refused|timed out|broken)|NewConnectionError|Name or service not known|Max retries exceeded|ProxyError|ReadTimeout'
 
+# taylor_check_distribution PACKAGE...: these come from Debian 12's own sources. Lines for those would break another system, so
+# there the advice is what works anywhere.
+taylor_check_distribution() {
+  local release=${TAYLOR_OS_RELEASE:-/etc/os-release} name=unknown id=
+  if [ -r "$release" ]; then
+    # shellcheck disable=SC1090 -- a list of variables (man os-release)
+    id=$(. "$release" && echo "${ID:-} ${VERSION_ID:-}") name=$(. "$release" && echo "${PRETTY_NAME:-${ID:-unknown}}")
+  fi
+  [ "$id" != "debian 12" ] || ! command -v apt-get >/dev/null || return 0
+  taylor_fail "requires packages of Debian 12, but this system is '$name' and has not: $*" \
+    "pip install taylor_attention-*.whl                                # the wheel needs none of them" \
+    "podman build -t taylor . && podman run --rm -it taylor            # Debian 12 in a container, or docker" \
+    "cmake --preset portable -DMLIR_DIR=FOLDER/lib/cmake/mlir          # with LLVM and MLIR 22 of your own (examples/guide/building.md)"
+}
+
 taylor_install_packages() {
   local missing=("$@") package absent=() log=.cache/log/apt uri
   local line="apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
-  command -v apt-get >/dev/null || taylor_fail "requires Debian 12 or a relative of it, but got no apt-get; install these by hand: ${missing[*]}"
+  taylor_check_distribution "${missing[@]}"
   if ! taylor_can_root; then
     if command -v sudo >/dev/null; then
       line="sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}"
@@ -221,7 +236,7 @@ taylor_install_python() {
 taylor_requirements() {
   local packages python need=$taylor_disk_build
   [ "$(uname -sm)" = "Linux x86_64" ] || taylor_fail "unsupported machine '$(uname -sm)': Taylor's CPU code is for Linux on x86-64"
-  command -v dpkg-query >/dev/null || taylor_fail "requires Debian 12 or a relative of it, but got no dpkg-query; install these by hand: ${taylor_packages[*]}"
+  command -v dpkg-query >/dev/null || taylor_check_distribution "${taylor_packages[@]}"
   taylor_check_compiler
   mapfile -t packages < <(taylor_missing_packages)
   mapfile -t python < <(taylor_missing_python)

@@ -16,6 +16,7 @@ for tool in bash sh env cat grep sed awk tail head tr cut sort dirname mkdir rm 
 done
 answer() { printf '%s\n' "$2" >"$machine/answers/$1"; }
 answer uid 0
+answer os-release 'ID=debian VERSION_ID=12 PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"'
 answer free 100000000000
 answer missing ''
 answer candidate all
@@ -86,6 +87,6 @@ cat >"$machine/run" <<END
 cd $machine/tree
 script=\$1
 shift
-exec env -i PATH=$machine/bin TAYLOR_VENV=\${VENV-$machine/venv} TAYLOR_PYTHON=$machine/bin/python3 TAYLOR_GPU_DEVICE=$machine/gpu \${VARIABLES:-} ./\$script "\$@" </dev/null
+exec env -i PATH=$machine/bin TAYLOR_VENV=\${VENV-$machine/venv} TAYLOR_PYTHON=$machine/bin/python3 TAYLOR_GPU_DEVICE=$machine/gpu TAYLOR_OS_RELEASE=$machine/answers/os-release \${VARIABLES:-} ./\$script "\$@" </dev/null
 END
 chmod +x "$machine/run"
