@@ -12,6 +12,7 @@
 #include "trainer/support/Main.h"
 #include "trainer/text/PrepareCommand.h"
 #include "trainer/training/RunFolder.h"
+#include "trainer/training/Start.h"
 #include "trainer/training/Training.h"
 #include <CLI/CLI.hpp>
 
@@ -127,6 +128,7 @@ int trainAs(const Arguments &arguments, char **argv) {
     fail("requires --config FILE.toml or --attention SPEC.mlir; taylor-train --help tells more");
   Config config = readConfig(arguments.configs, overrides);
   requireChosenCode(config);
+  takeSizesAndTokenizer(config);
   Existing existing = arguments.resume      ? Existing::Resume
                       : arguments.overwrite ? Existing::Overwrite
                                             : Existing::Refuse;

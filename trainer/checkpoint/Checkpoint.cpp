@@ -303,6 +303,33 @@ void loadModel(const Weights &weights, const Model &model) {
   readTensors(weights.tensors(), weights.origin(), modelTensors(model), /*widens=*/true);
 }
 
+StartedFrom startFrom(const Weights &weights, const Model &model) {
+  const char *embeddings = "model.embed_tokens.weight", *head = "lm_head.weight";
+  StartedFrom result;
+  Views there = weights.tensors(), taken;
+  if (!there.contains(head) && there.contains(embeddings))
+    there.emplace(head, there.at(embeddings));
+  std::map<std::string, at::Tensor> filled;
+  for (const auto &[name, tensor] : modelTensors(model)) {
+    auto found = there.find(name);
+    if (found == there.end()) {
+      result.initial.push_back(name);
+      continue;
+    }
+    taken.emplace(name, found->second);
+    filled[name] = tensor;
+  }
+  for (const auto &[name, view] : weights.tensors())
+    if (!filled.contains(name))
+      result.unused.push_back(name);
+  if (filled.empty())
+    fail("expected tensors of a Llama in '", weights.origin(), "', such as ", embeddings,
+         ", but none has a name of this model's");
+  readTensors(taken, weights.origin(), filled, /*widens=*/true);
+  result.taken = int64_t(filled.size());
+  return result;
+}
+
 void loadOptimizer(const fs::path &checkpoint, const Optimizer::State &room) {
   Optimizer::State state = room;
   at::Generator generator = at::detail::getDefaultCPUGenerator();

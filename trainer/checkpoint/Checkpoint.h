@@ -61,6 +61,17 @@ void requireWeights(const Weights &weights, const Model &model);
 // So too; then gives the model these weights.
 void loadModel(const Weights &weights, const Model &model);
 
+// What became of another model's weights: names of tensors that the model has and they do not, and the other
+// way round.
+struct StartedFrom {
+  int64_t taken = 0;
+  std::vector<std::string> initial, unused;
+};
+// Gives the model those of these weights that have a name of its; the others keep what they have. Embeddings
+// serve as lm_head.weight too where that is not there, as in a model that ties them. Throws Error where one
+// of a name has another shape, or none has a name.
+StartedFrom startFrom(const Weights &weights, const Model &model);
+
 // The optimizer's state, into the tensors of Optimizer::room(), and the random state.
 void loadOptimizer(const std::filesystem::path &checkpoint, const Optimizer::State &room);
 

@@ -37,6 +37,10 @@ void writeHuggingFace(const std::filesystem::path &folder, const ModelDescriptio
 // and size that it must be, or says another computation than that of this model.
 ModelDescription readHuggingFace(const std::filesystem::path &folder);
 
+// `settings` with the sizes of the layers and the epsilon that the config.json of another model's folder
+// says; which attention it has does not matter. Throws Error that names the field, so too.
+ModelConfig readSizes(const std::filesystem::path &folder, const ModelConfig &settings);
+
 // Whether a specification computes what Llama's attention does (rotary embedding with theta 10000, causal
 // softmax), found by running both on random heads. A name or a text would not tell: the same function can be
 // written many ways.

@@ -48,6 +48,11 @@ const std::vector<OnlyValue> &onlyValues() {
   return values;
 }
 
+// Those that concern what is around the attention.
+const std::set<std::string> ofWeights = {
+    "mlp_bias",          "hidden_act", "pretraining_tp", "quantization_config", "add_cross_attention",
+    "is_encoder_decoder"};
+
 // Said of a model and no matter to what it computes.
 const std::set<std::string> passedOver = {"architectures",
                                           "model_type",
@@ -141,6 +146,14 @@ public:
         fail("unsupported architecture ", shown(name), " in '", origin,
              "'; expected \"LlamaForCausalLM\" or ", "\"TaylorForCausalLM\", as taylor-train writes it");
   }
+  // The same of another model's folder whose weights alone are taken: its attention does not matter.
+  void checkOnlyValuesOfWeights() {
+    for (const auto &[name, value, reason] : onlyValues())
+      if (ofWeights.contains(name) && config.contains(name) && !config[name].is_null() &&
+          config[name] != value)
+        refuse(name, config[name], value, reason);
+  }
+  bool has(const char *name) const { return config.contains(name) && !config[name].is_null(); }
   void checkOnlyValues() {
     for (const auto &[name, value, reason] : onlyValues())
       if (config.contains(name) && !config[name].is_null() && config[name] != value && !isDefaultRope(name))
@@ -204,6 +217,28 @@ private:
 };
 
 } // namespace
+
+ModelConfig readSizes(const fs::path &folder, const ModelConfig &settings) {
+  if (!fs::exists(folder / "config.json"))
+    fail("expected the folder of a model in model.from, but '", folder.string(), "' has no config.json");
+  ConfigReader config(folder / "config.json");
+  config.checkKind();
+  config.checkOnlyValuesOfWeights();
+  ModelConfig model = settings;
+  model.hidden = config.whole("hidden_size", 1, kWidestHidden);
+  model.intermediate = config.whole("intermediate_size", 1, kWidestInner);
+  model.layers = config.whole("num_hidden_layers", 1, kMostLayers);
+  model.heads = config.whole("num_attention_heads", 1, kMostHeads);
+  model.kvHeads = config.has("num_key_value_heads") ? config.whole("num_key_value_heads", 1, kMostHeads) : 0;
+  model.headDim = config.has("head_dim") ? config.whole("head_dim", 1, kWidestHead) : 0;
+  model.normEpsilon = config.number("rms_norm_eps");
+  try {
+    model.check();
+  } catch (const Error &error) {
+    fail("in '", config.origin, "': ", error.what());
+  }
+  return model;
+}
 
 ModelDescription readHuggingFace(const fs::path &folder) {
   if (!fs::exists(folder / "config.json"))

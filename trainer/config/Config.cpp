@@ -106,6 +106,10 @@ void ModelConfig::list(Settings &s) {
   s.add("head_dim", headDim, "channels of a query or key; 0: hidden / heads");
   s.add("value_dim", valueDim, "channels of a value; 0: head_dim");
   s.add("norm_epsilon", normEpsilon, "epsilon of RMSNorm");
+  s.addPath(
+      "from", from,
+      "folder of a Llama-like model, as Hugging Face has it (config.json, model.safetensors): its weights "
+      "are the first ones where names fit, and its sizes and tokenizer are taken");
   s.add("initialization", initialization,
         "'normal': matrices from N(0, initial_deviation), biases 0; "
         "'uniform': matrices and biases of the layers from U(+-1/sqrt(inputs)), embeddings from N");

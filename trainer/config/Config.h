@@ -86,6 +86,7 @@ struct ModelConfig {
   int64_t headDim = 0;  // 0: hidden / heads
   int64_t valueDim = 0; // 0: headDim
   double normEpsilon = 1e-5;
+  std::string from; // folder of the model whose weights are the first ones; empty: none
   std::string initialization = "normal";
   double initialDeviation = 0.02;
 

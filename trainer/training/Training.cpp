@@ -29,6 +29,7 @@
 #include "trainer/training/Resume.h"
 #include "trainer/training/RunFolder.h"
 #include "trainer/training/Speed.h"
+#include "trainer/training/Start.h"
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -236,6 +237,9 @@ Run::Run(const Config &theConfig, Existing existing, const Group &group, const W
   checkpoint.state = commonState(config, attention.text, data);
   if (existing == Existing::Resume)
     resume();
+  if (saved.empty() && !config.model.from.empty())
+    for (const std::string &line : startFromModel(config.model.from, model, group))
+      say(line);
   // No earlier than here: an error above leaves an old run's files as they were.
   if (group.isFirst())
     openMetrics();
