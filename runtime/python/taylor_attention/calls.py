@@ -146,5 +146,11 @@ def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specificat
     if type(spec) is not str and not isinstance(spec, Spec) and torch.compiler.is_compiling():
         raise TypeError("taylor: unsupported path object under torch.compile; give str(path)")
     text = spec if type(spec) is str else str(spec)
-    outputs = (_traced if torch.compiler.is_compiling() else _run)(inputs, text, options, offset)
+    if torch.compiler.is_compiling():
+        outputs = _traced(inputs, text, options, offset)
+    else:
+        try:
+            outputs = _run(inputs, text, options, offset)
+        except RuntimeError as error:
+            raise operators.explained(error, text) from None
     return list(outputs) if all_outputs else outputs[0]
