@@ -9,6 +9,7 @@ import torch
 
 from . import operators
 from .calls import Specification, tensors
+from .options import mask_of, setting_of
 
 MOST_STEPS = 8  # up to so many tokens are stepped through; more are one call of the forward
 LEAST_ROOM = 64
@@ -39,8 +40,7 @@ class Decoder:
         if not isinstance(dtype, torch.dtype):
             raise TypeError(f"expected a dtype of torch, such as torch.bfloat16, but got {dtype!r}")
         self._arguments = (head_dim, value_dim, dtype)
-        self._open(str(spec), " ".join(f"--set {name}={value}" for name, value in (parameters or {}).items()),
-                   f"--mask={mask}" if mask else "")
+        self._open(str(spec), setting_of(parameters), mask_of(mask))
         self._states: list[torch.Tensor] = []
         self._cache: dict[int, torch.Tensor] = {}  # of inputs that are kept, with room for more tokens
         self._tokens = 0

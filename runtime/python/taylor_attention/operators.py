@@ -197,6 +197,11 @@ class Program:
         self.reads_outputs = self.signature.reads("backward", "output")
         self._manifests: dict[Any, Manifest] = {}
 
+    @property
+    def text(self) -> str:
+        """The specification's text; of an artifact its identity."""
+        return self.identity.replace(_LINE_END, "\n")
+
     def manifest(self, inputs: Sequence[torch.Tensor]) -> Manifest:
         """That of the kernel which serves such inputs; torch may be tracing them."""
         described = (_Described * len(inputs))()
