@@ -58,6 +58,7 @@ class Attention(torch.nn.Module):
         program = operators.program(str(spec), self.options)
         self.specification: str = str(spec) if str(spec).endswith(".so") else program.text  # of a file, what it says now
         self._inputs = program.inputs
+        self.mask = program.signature.mask
         self.sizes: dict[str, int] = {**program.signature.sizes, **sizes}
         self._output = _one_output(program)
         for info in self._inputs:

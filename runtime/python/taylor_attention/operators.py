@@ -108,6 +108,7 @@ class Manifest:
 
         self.inputs, self.outputs, self.saved = read("inputs"), read("outputs"), read("saved")
         self.sizes: dict[str, int] = json_["sizes"]
+        self.mask: str = json_["mask"]
         self.functions: dict[str, dict[str, Any]] = json_["functions"]
 
     def reads(self, function: str, role: str) -> bool:
