@@ -52,6 +52,12 @@ def __getattr__(name: str) -> object:
     return value
 
 
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext taylor_attention` in a notebook: cells of `%%taylor`."""
+    from .notebook import load
+    load(shell)
+
+
 # `from taylor_attention import *` leaves the names of Python's own functions alone, and single letters.
 __all__ = [
     "Argument", "Array", "ArrayType", "Axis", "Formula", "Initial", "Place", "Source", "Spec",

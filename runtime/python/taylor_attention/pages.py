@@ -58,14 +58,14 @@ def explain(spec: Spec, path: str | os.PathLike[str] | None, options: str) -> Pa
     return Page(page)
 
 
-def compile_text(text: str, arguments: list[str]) -> str:
-    """What taylorc prints for a specification. RuntimeError with its message where it refuses, at the lines of Python
-    where `@ta.spec` wrote the text."""
+def compile_text(text: str, arguments: list[str], name: str = _NAME) -> str:
+    """Compiles a specification, which messages call by `name`; gives warnings. RuntimeError with the message where
+    taylorc refuses, at the lines of Python where `@ta.spec` wrote the text."""
     with tempfile.TemporaryDirectory(prefix="taylor-") as folder:
         file = pathlib.Path(folder, "specification.mlir")
         file.write_text(text, encoding="utf-8")
         done = subprocess.run([files.program("taylorc"), "--quiet", file, *arguments], capture_output=True, text=True)
+    said = at_python(done.stderr.replace(str(file), name), text)
     if done.returncode:
-        message = done.stderr.strip().replace(str(file), _NAME)
-        raise RuntimeError("taylor: taylorc could not compile " + at_python(f"{_NAME}\n{message}", text))
-    return done.stdout
+        raise RuntimeError(f"taylor: taylorc could not compile {name}\n{said.rstrip()}")
+    return said

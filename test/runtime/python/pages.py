@@ -2,9 +2,11 @@
 # RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s
 # REQUIRES: torch, taylorc
 # UNSUPPORTED: sanitizer
-"""What a Spec shows: its explain page, its weights and their plot; and the compiler's messages, which stand at the line of Python wherever a Spec is
-compiled. The line of a fault ends in a comment `# fault`."""
+"""What a Spec shows: its explain page, its weights and their plot; cells of notebooks, on a stand-in for IPython's shell; and the compiler's messages,
+which stand at the line of Python wherever a Spec is compiled. The line of a fault ends in a comment `# fault`."""
+import contextlib
 import copy
+import io
 import math
 import os
 import pathlib
@@ -114,6 +116,56 @@ class Explain(unittest.TestCase):
             os.rmdir(tempfile.tempdir)
         finally:
             tempfile.tempdir = before
+
+
+class Shell:
+    """As much of IPython's as the extension asks for."""
+
+    def __init__(self):
+        self.user_ns, self.magics = {}, {}
+
+    def register_magic_function(self, function, magic_kind="line", magic_name=None):
+        self.magics[magic_kind, magic_name] = function
+
+
+class Notebook(unittest.TestCase):
+    def setUp(self):
+        self.shell = Shell()
+        ta.load_ipython_extension(self.shell)
+        self.run_cell = self.shell.magics["cell", "taylor"]
+
+    def printed(self, line, cell):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            self.assertIsNone(self.run_cell(line, cell))
+        return output.getvalue()
+
+    def test_cells(self):
+        text = rotated.mlir
+        self.assertEqual(self.printed("", text), "rotated: q [b, h, t, d], k [b, g, u, d], v [b, g, u, e] -> o [b, h, t, e]\n")
+        self.assertEqual(self.shell.user_ns, {"rotated": text})
+        q = torch.randn(1, 2, 4, 8)
+        self.assertTrue(torch.equal(ta.attention(q, q, q, spec=self.shell.user_ns["rotated"]), ta.attention(q, q, q, spec=rotated)))
+        self.assertIn("mine: q [", self.printed("mine --set order=2 --mask=causal", (ROOT / "examples/specs/softmax-taylor.mlir").read_text()))
+        self.assertIn("taylor.spec @", self.shell.user_ns["mine"])
+        self.assertIn("warning: a series with the odd top order 3", self.printed("--set order=3", (ROOT / "examples/specs/softmax-taylor.mlir").read_text()))
+
+    def test_faults(self):
+        faulty = rotated.mlir.replace("exponential causal", "exponential causl") + "\n"
+        line = next(number for number, text in enumerate(faulty.splitlines(), 1) if "causl" in text)
+        with self.assertRaises(RuntimeError) as caught:
+            self.run_cell("", faulty)
+        shown = caught.exception._render_traceback_()
+        self.assertEqual(shown[0], "taylor: taylorc could not compile cell")
+        self.assertRegex(shown[1], rf"^cell:{line}:\d+: error: .*did you mean 'causal'")
+        self.assertIn("causl", shown[2])
+        self.assertEqual(shown[3].strip(), "^")
+        self.assertEqual(shown[3].index("^"), shown[2].index("causl"))
+        self.assertEqual(self.shell.user_ns, {})
+        for line, message in (("a-b", "expected %%taylor [VARIABLE] [OPTION ..], but got 'a-b', which is no name of a variable"), ("--no-such-option", "no-such-option")):
+            with self.assertRaises(RuntimeError) as caught:
+                self.run_cell(line, rotated.mlir)
+            self.assertIn(message, str(caught.exception))
 
 
 class Weights(unittest.TestCase):
