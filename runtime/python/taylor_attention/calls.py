@@ -44,8 +44,8 @@ def _documents_of(cu_seqlens: Any, keys: int) -> torch.Tensor:
         kind = cu_seqlens.dtype if isinstance(cu_seqlens, torch.Tensor) else type(cu_seqlens).__name__
         raise TypeError(f"expected a tensor of int32 or int64 for cu_seqlens, but got {kind}")
     if cu_seqlens.dim() != 1 or cu_seqlens.shape[0] < 2:
-        raise ValueError("expected cu_seqlens of shape [N + 1] for N documents, from 0 to the number of tokens, but got shape "
-                         f"{list(cu_seqlens.shape)}")
+        raise ValueError("expected cu_seqlens of shape [N + 1] for N documents, from 0 to the number of tokens, but "
+                         f"got shape {list(cu_seqlens.shape)}")
     if cu_seqlens.device.type == "cpu" and not torch.compiler.is_compiling() and not _is_wrapped(cu_seqlens):
         first, last = int(cu_seqlens[0]), int(cu_seqlens[-1])
         if first != 0 or last != keys:
@@ -82,8 +82,8 @@ def _packed(inputs: list[torch.Tensor], cu_seqlens: Any, spec: str, options: str
         return torch.zeros(1, 0, dtype=torch.int32)  # the call's own message says what is missing
     shape = inputs[number].shape
     if shape[batch] != 1:
-        raise ValueError(f"expected a batch of 1 of {name} with cu_seqlens, one sequence in which documents are packed, "
-                         f"but got {shape[batch]}; give documents=, whose rows may differ")
+        raise ValueError(f"expected a batch of 1 of {name} with cu_seqlens, one sequence in which documents are "
+                         f"packed, but got {shape[batch]}; give documents=, whose rows may differ")
     return _documents_of(cu_seqlens, shape[keys])
 
 

@@ -91,7 +91,7 @@ class Decoder:
         everything, cache = (inputs, self._cache) if self._kind == "state" else self._keep(inputs, added)
         made = sum(not x.is_state for x in self._manifest.outputs)
         if self._kind != "whole" and added <= MOST_STEPS:
-            output = operators.step(everything, states, self._spec, self._options, None)[0]
+            output: torch.Tensor = operators.step(everything, states, self._spec, self._options, None)[0]
         else:
             results = operators.forward([*everything, *states], self._spec, self._options, None, False)
             output, states = results[0], list(results[made:])

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 
-from . import operators
+from . import operators, texts
 from .calls import Specification, attention
 from .masks import documents_of, mask_function, packed_of, refuse_others
 from .replace import Replaced as Replaced, replace as replace
@@ -21,10 +21,6 @@ from .replace import Replaced as Replaced, replace as replace
 PREFIX = "taylor:"
 
 _AXES = (("b", "h", "t", "d"), ("b", "g", "u", "d"), ("b", "g", "u", "e"))
-_COMMENT = re.compile(r"//.*")
-_ROPE = re.compile(r"\btaylor\.rope\b")
-_ROPE_LINE = re.compile(r"^[ \t]*%(?P<result>[\w$.-]+) = taylor\.rope %(?P<operand>[\w$.-]+)(?P<clauses>[^:\n]*):[^\n]*\n",
-                        re.M)
 
 
 def register(name: str, spec: Specification | None = None, *, options: str = "", scaling: float | None = None) -> str:
@@ -58,26 +54,7 @@ def without_rope(spec: Specification) -> str:
     the model's rotation does not stand for that.
     """
     program = operators.program(str(spec), "")
-    arguments = {info.name for info in program.inputs}
-    text = program.text
-
-    def drop(found: re.Match[str]) -> str:
-        if found["operand"] not in arguments:
-            raise ValueError(f"unsupported rotation of %{found['operand']}, which is no argument: the model rotates before it; "
-                             "use ta.hf.replace(model, spec)")
-        if not re.fullmatch(r"\s*(theta\([^()]*\)\s*)?", found["clauses"]):
-            raise ValueError(f"unsupported rotation with '{found['clauses'].strip()}': the model's is another; use "
-                             "ta.hf.replace(model, spec)")
-        renamed[found["result"]] = found["operand"]
-        return ""
-
-    renamed: dict[str, str] = {}
-    text = _ROPE_LINE.sub(drop, text)
-    for result, operand in renamed.items():
-        text = re.sub(rf"%{re.escape(result)}(?![\w$.-])", f"%{operand}", text)
-    if _ROPE.search(_COMMENT.sub("", text)):
-        raise ValueError("expected each taylor.rope in one line, as taylor-opt prints it, but got one of several")
-    return text
+    return texts.without_rope(program.text, (info.name for info in program.inputs))
 
 
 class _Entry:
@@ -87,14 +64,15 @@ class _Entry:
         self.name, self.options, self.scaling = implementation, options, scaling
         program = operators.program(spec, options)
         self.text, self.mask = program.text, program.signature.mask
-        self.rotates = bool(_ROPE.search(_COMMENT.sub("", self.text)))
+        self.rotates, self.needs_earlier_queries = texts.rotates(self.text), texts.needs_earlier_queries(self.text)
         if tuple(x.axes for x in program.inputs) != _AXES or any(x.kind != "projection" for x in program.inputs):
             given = ", ".join(f"{x.name} [{', '.join(x.axes)}]" for x in program.inputs)
-            raise ValueError("requires the arguments q [b, h, t, d], k [b, g, u, d] and v [b, g, u, e] and no others of "
-                             f"'{implementation}', but got {given}: a model of transformers has no modules for more; "
-                             "ta.hf.replace(model, spec) builds them")
+            raise ValueError("requires the arguments q [b, h, t, d], k [b, g, u, d] and v [b, g, u, e] and no others "
+                             f"of '{implementation}', but got {given}: a model of transformers has no modules for "
+                             "more; ta.hf.replace(model, spec) builds them")
         if len(program.signature.outputs) != 1:
-            raise ValueError(f"unsupported specification with {len(program.signature.outputs)} results: an attention has one")
+            raise ValueError(f"unsupported specification with {len(program.signature.outputs)} results: an attention has "
+                             "one")
 
     def __call__(self, module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
                  attention_mask: torch.Tensor | None, dropout: float = 0.0, scaling: float | None = None,
@@ -104,9 +82,12 @@ class _Entry:
         """query [B, H, T, d], key [B, G, U, d], value [B, G, U, e] to [B, T, H, e]; the mask is what masks.py gave."""
         self._refuse(module, query, dropout, scaling)
         if sliding_window is not None and sliding_window < key.shape[2]:
-            raise ValueError(f"unsupported sliding_window={sliding_window}: say it in the specification, visible=ta.t - ta.u < "
-                             f"{sliding_window}, and set config.sliding_window=None")
+            raise ValueError(f"unsupported sliding_window={sliding_window}: say it in the specification, visible=ta.t "
+                             f"- ta.u < {sliding_window}, and set config.sliding_window=None")
         refuse_others(more, getattr(module, "config", None))
+        if self.needs_earlier_queries and query.shape[2] != key.shape[2]:
+            raise ValueError(f"unsupported cache: a query of '{self.name}' depends on earlier queries, which a model's cache does "
+                             "not keep; pass use_cache=False, or use ta.hf.replace(model, spec)")
         causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
         if causal != (self.mask == "causal"):
             wanted = "causal" if causal else "bidirectional"
@@ -114,19 +95,20 @@ class _Entry:
                              f'options="--mask={wanted}"')
         documents = documents_of(attention_mask, key.shape[0], key.shape[2])
         packed = packed_of(cu_seq_lens_q, cu_seq_lens_k, documents)
-        output = attention(query, key, value, spec=self.text, options=self.options, documents=documents, cu_seqlens=packed)
+        output = attention(query, key, value, spec=self.text, options=self.options, documents=documents,
+                           cu_seqlens=packed)
         return output.transpose(1, 2).contiguous(), None
 
     def _refuse(self, module: torch.nn.Module, query: torch.Tensor, dropout: float, scaling: float | None) -> None:
         config = getattr(module, "config", None)
         if dropout:
-            raise ValueError(f"unsupported dropout of attention weights, {dropout}: set config.attention_dropout (attn_pdrop, "
-                             "..) = 0")
+            raise ValueError(f"unsupported dropout of attention weights, {dropout}: set config.attention_dropout "
+                             "(attn_pdrop, ..) = 0")
         if self.rotates and any(getattr(config, name, None) for name in ("rope_parameters", "rope_theta", "rope_scaling")):
-            raise ValueError(f"unsupported rotation in '{self.name}': the model rotates queries and keys, and taylor.rope would do "
-                             "it twice; register ta.hf.without_rope(spec), or use ta.hf.replace(model, spec)")
+            raise ValueError(f"unsupported rotation in '{self.name}': the model rotates queries and keys, and "
+                             "taylor.rope would do it twice; register ta.hf.without_rope(spec), or use ta.hf.replace(model, spec)")
         expected = query.shape[-1] ** -0.5 if self.scaling is None else self.scaling
         if scaling is not None and not math.isclose(scaling, expected, rel_tol=1e-6):
-            raise ValueError(f"unsupported scaling of scores, {scaling}: the specification's is {expected}; write the model's in the "
-                             "specification (score=lambda s: c * s), and say so: "
+            raise ValueError(f"unsupported scaling of scores, {scaling}: the specification's is {expected}; write the "
+                             "model's in the specification (score=lambda s: c * s), and say so: "
                              f"ta.hf.register(.., scaling={scaling})")

@@ -40,8 +40,8 @@ def mask_function(mask: str) -> Callable[..., torch.Tensor | None]:
                                  f'register it with options="--mask={_PLAIN[mask_function]}"')
             return None if numbers is None else _unless_one(numbers)
         if torch.compiler.is_compiling():
-            raise ValueError("unsupported mask under torch.compile: whether it says documents alone is seen in its values; pass "
-                             "attention_mask, or call the model without torch.compile")
+            raise ValueError("unsupported mask under torch.compile: whether it says documents alone is seen in its "
+                             "values; pass attention_mask, or call the model without torch.compile")
         if numbers is None:
             numbers = torch.zeros(batch_size, kv_length, dtype=torch.int32, device=device)
         if q_length == kv_length:
@@ -58,8 +58,8 @@ def _require_last(queries: int, keys: int, q_offset: Any, kv_offset: int) -> Non
         raise ValueError("unsupported cache with room for keys that are not there yet (StaticCache): leave "
                          "cache_implementation out, or pass a DynamicCache")
     if kv_offset:
-        raise ValueError("unsupported cache that forgets keys (sliding window): the specification sees all; say the window in "
-                         "the specification, visible=ta.t - ta.u < window, and set config.sliding_window=None")
+        raise ValueError("unsupported cache that forgets keys (sliding window): the specification sees all; say the "
+                         "window in the specification, visible=ta.t - ta.u < window, and set config.sliding_window=None")
 
 
 def _of_padding(visible: torch.Tensor | None, batch: int, keys: int) -> torch.Tensor | None:
@@ -95,11 +95,12 @@ def _packed(function: Callable[..., Any], batch: int, tokens: int, use_vmap: boo
 def _mask(function: Callable[..., Any], batch: int, begin: int, end: int, first: int, last: int, use_vmap: bool,
           device: Any) -> torch.Tensor:
     """[B, queries from begin, keys from first]: what transformers' SDPA would get."""
-    mask = sdpa_mask(batch_size=batch, q_length=end - begin, kv_length=last - first, q_offset=begin, kv_offset=first,
+    mask: Any = sdpa_mask(batch_size=batch, q_length=end - begin, kv_length=last - first, q_offset=begin, kv_offset=first,
                      mask_function=function, allow_is_causal_skip=False, use_vmap=use_vmap, device=device)
     if mask.shape[1] != 1:
         raise ValueError("unsupported mask that differs between heads")
-    return mask[:, 0].expand(batch, -1, -1)
+    result: torch.Tensor = mask[:, 0].expand(batch, -1, -1)
+    return result
 
 
 def _verify(documents: torch.Tensor, visible: torch.Tensor | None, mask: str, queries: int,
@@ -119,8 +120,8 @@ def _verify(documents: torch.Tensor, visible: torch.Tensor | None, mask: str, qu
         if visible is not None:
             differs = (ours != theirs & visible[:, None]) & visible[:, begin:end, None]
         if differs.any():
-            raise ValueError(f"unsupported mask of the model: it is not the specification's ({mask}) over whole documents; a "
-                             "sliding window, chunks or a prefix are said in the specification (visible=..)")
+            raise ValueError(f"unsupported mask of the model: it is not the specification's ({mask}) over whole "
+                             "documents; a sliding window, chunks or a prefix are said in the specification (visible=..)")
 
 
 def refuse_others(given: dict[str, Any], config: Any) -> None:
@@ -136,16 +137,18 @@ def refuse_others(given: dict[str, Any], config: Any) -> None:
 def documents_of(mask: torch.Tensor | None, batch: int, keys: int) -> torch.Tensor | None:
     """What `mask_function` gave; any other mask is refused."""
     if mask is not None and (mask.dtype != torch.int32 or list(mask.shape) != [batch, keys]):
-        raise ValueError(f"unsupported attention_mask of shape {list(mask.shape)} and dtype {mask.dtype}: give that of tokens, "
-                         "[batch, tokens], 0 for padding; all else is said in the specification")
+        raise ValueError(f"unsupported attention_mask of shape {list(mask.shape)} and dtype {mask.dtype}: give that of "
+                         "tokens, [batch, tokens], 0 for padding; all else is said in the specification")
     return mask
 
 
 def packed_of(queries: torch.Tensor | None, keys: torch.Tensor | None,
               documents: torch.Tensor | None) -> torch.Tensor | None:
     """cu_seqlens of a packed batch, whose queries are its keys; documents say the same where there are any."""
-    if (queries is None) != (keys is None):
+    if queries is None and keys is None:
+        return None
+    if queries is None or keys is None:
         raise ValueError("expected cu_seq_lens_q and cu_seq_lens_k, but got one of them")
-    if queries is not None and not torch.compiler.is_compiling() and not torch.equal(queries, keys):
+    if not torch.compiler.is_compiling() and not torch.equal(queries, keys):
         raise ValueError("unsupported cu_seq_lens_q that are not cu_seq_lens_k: a text's queries are its keys")
     return keys if documents is None else None

@@ -86,7 +86,7 @@ class Attention(torch.nn.Module):
             if info.kind == "projection":
                 self._reset(getattr(self, f"{info.name}_proj"), 1.0)
             else:
-                _draw(getattr(self, info.name), info.initial)
+                _draw(getattr(self, info.name), info)
         self._reset(self.o_proj, 1.0 / math.sqrt(2.0 * self.layers))
 
     def _reset(self, linear: torch.nn.Linear, gain: float) -> None:
@@ -121,7 +121,8 @@ class Attention(torch.nn.Module):
     def merge(self, output: torch.Tensor) -> torch.Tensor:
         """The specification's output to [B, T, hidden]."""
         order = _places(self._output)
-        return self.o_proj(output.permute([order.index(place) for place in range(len(order))]).flatten(2))
+        merged: torch.Tensor = self.o_proj(output.permute([order.index(place) for place in range(len(order))]).flatten(2))
+        return merged
 
     def extra_repr(self) -> str:
         sizes = ", ".join(f"{axis}={self.sizes[axis]}" for axis in ("h", "g", "d", "e"))
@@ -149,8 +150,8 @@ def _sizes(hidden: int, heads: int, kv_heads: int | None, head_dim: int | None, 
 def _one_output(program: operators.Program) -> operators.Tensor:
     outputs = program.signature.outputs
     if len(outputs) != 1:
-        raise ValueError(f"unsupported specification with {len(outputs)} results ({', '.join(x.name for x in outputs)}): a "
-                         "layer has one; call ta.attention with all_outputs=True")
+        raise ValueError(f"unsupported specification with {len(outputs)} results ({', '.join(x.name for x in outputs)}): "
+                         "a layer has one; call ta.attention with all_outputs=True")
     _check_projected(outputs[0], "the result")
     return outputs[0]
 
@@ -162,8 +163,8 @@ def _check(info: operators.Tensor) -> None:
             raise ValueError("unsupported argument name 'o': o_proj follows the attention; rename the argument")
         _check_projected(info, f"argument '{info.name}'")
     elif info.kind != "parameter":
-        raise ValueError(f"unsupported source 'input' of argument '{info.name}': a layer has nothing to bring for it; call "
-                         "ta.attention, or write ta.projection(..) or ta.parameter(..)")
+        raise ValueError(f"unsupported source 'input' of argument '{info.name}': a layer has nothing to bring for it; "
+                         "call ta.attention, or write ta.projection(..) or ta.parameter(..)")
 
 
 def _check_projected(info: operators.Tensor, what: str) -> None:
@@ -172,11 +173,11 @@ def _check_projected(info: operators.Tensor, what: str) -> None:
                          f"[{', '.join(info.axes)}]: a layer projects a hidden state of every token")
 
 
-def _draw(parameter: torch.Tensor, initial: Mapping[str, Any]) -> None:
-    kind = initial["kind"]
-    if kind == "uniform":
+def _draw(parameter: torch.Tensor, info: operators.Tensor) -> None:
+    initial = info.initial
+    if initial["kind"] == "uniform":
         torch.nn.init.uniform_(parameter, initial["low"], initial["high"])
-    elif kind == "normal":
+    elif initial["kind"] == "normal":
         torch.nn.init.normal_(parameter, initial["mean"], initial["deviation"])
     else:
-        torch.nn.init.constant_(parameter, {"zeros": 0.0, "ones": 1.0}.get(kind, initial.get("value")))
+        torch.nn.init.constant_(parameter, info.constant)

@@ -83,6 +83,15 @@ class Tensor:
         return next((axis for axis in self.axes if axis in ("d", "e")), None)
 
     @property
+    def constant(self) -> float:
+        """What a learned parameter begins as, if it is one number: of a distribution the mean."""
+        known: dict[str, float] = {"zeros": 0.0, "ones": 1.0}
+        low, high = (float(self.initial.get(name, 0.0)) for name in ("low", "high"))
+        known.update(constant=float(self.initial.get("value", 0.0)), normal=float(self.initial.get("mean", 0.0)),
+                     uniform=(low + high) / 2)
+        return known[self.initial["kind"]]
+
+    @property
     def is_state(self) -> bool:
         return self.name.startswith(("initial.", "final."))
 
@@ -307,5 +316,5 @@ def _backward_fake(inputs: list[torch.Tensor], outputs: list[torch.Tensor], save
 @torch.library.register_fake("taylor_attention::step")
 def _step_fake(inputs: list[torch.Tensor], states: list[torch.Tensor], spec: str, options: str = "",
                offset: int | None = None) -> list[torch.Tensor]:
-    results = _forward_fake([*inputs, *states], spec, options, offset, save=False)
+    results: list[torch.Tensor] = _forward_fake([*inputs, *states], spec, options, offset, save=False)
     return results[:len(results) - len(states)]  # final states come last

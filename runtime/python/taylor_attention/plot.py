@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def figure(spec: Spec, compute: Callable[[], list[Weights]]) -> Any:
     """A matplotlib Figure: a line of two drawings for each sum over keys."""
     try:
-        from matplotlib.figure import Figure
+        from matplotlib.figure import Figure  # type: ignore[import-not-found]
     except ImportError:
         raise ImportError("requires matplotlib: pip install matplotlib; the numbers alone are those of "
                           f"{spec.name}.weights()") from None

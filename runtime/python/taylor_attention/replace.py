@@ -5,7 +5,6 @@ Shapes: B batch, T tokens of a call, U those of earlier calls and of this one.
 """
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,12 +14,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from .calls import Specification, attention
 from .masks import documents_of, mask_function, packed_of, refuse_others
 from .nn import Attention
-
-_COMMENT = re.compile(r"//.*")
-
-# Operations of which a query's result needs no earlier query; with others, every call computes all rows again.
-_OF_OWN_ROW = re.compile(r"(spec|yield|array|map|reduce|normalize|rope|recurrences?|align|scan (sum|max|shift\(\d+\))( exclusive| reverse)*"
-                         r" over\(u\))(?![\w])")
+from .texts import needs_earlier_queries
 
 
 @dataclass
@@ -44,11 +38,11 @@ class ReplacedAttention(Attention):
 
     def __init__(self, spec: Specification, config: Any, layer: int, head_dim: int, **arguments: Any) -> None:
         heads = config.num_attention_heads
-        super().__init__(spec, config.hidden_size, heads, getattr(config, "num_key_value_heads", None) or heads, head_dim,
-                         layers=config.num_hidden_layers, deviation=getattr(config, "initializer_range", 0.02), **arguments)
+        super().__init__(spec, config.hidden_size, heads, getattr(config, "num_key_value_heads", None) or heads,
+                         head_dim, layers=config.num_hidden_layers,
+                         deviation=getattr(config, "initializer_range", 0.02), **arguments)
         self.config, self.layer_idx, self.head_dim = config, layer, head_dim
-        operations = re.findall(r"taylor\.([^\n]*)", _COMMENT.sub("", self.specification.replace("!taylor.array", "")))
-        self._by_row = all(_OF_OWN_ROW.match(one) for one in operations)
+        self._by_row = not needs_earlier_queries(self.specification)
 
     def forward(self, hidden_states: torch.Tensor, attention_mask: torch.Tensor | None = None,  # type: ignore[override]
                 past_key_values: Any = None, cu_seq_lens_q: torch.Tensor | None = None,
@@ -60,7 +54,8 @@ class ReplacedAttention(Attention):
             inputs = self._extend(inputs, past_key_values, seen, tokens)
         documents = documents_of(attention_mask, hidden_states.shape[0], seen + tokens)
         packed = packed_of(cu_seq_lens_q, cu_seq_lens_k, documents)
-        output = attention(*inputs, spec=self.specification, options=self.options, documents=documents, cu_seqlens=packed)
+        output = attention(*inputs, spec=self.specification, options=self.options, documents=documents,
+                           cu_seqlens=packed)
         axis = next(place for place, axis in enumerate(self._output.axes) if axis in "tu")
         return self.merge(output.narrow(axis, output.shape[axis] - tokens, tokens)), None
 
@@ -73,8 +68,8 @@ class ReplacedAttention(Attention):
                 flat["u" if "u" in info.axes else "t"].append(moved)
         keys, values = cache.update(*(torch.cat(flat[axis], -1)[:, None] for axis in "ut"), self.layer_idx)
         if keys.shape[-2] != seen + tokens:
-            raise ValueError("unsupported cache that has room for more tokens, or forgets some: leave cache_implementation out, "
-                             "or pass a DynamicCache")
+            raise ValueError("unsupported cache that has room for more tokens, or forgets some: leave "
+                             "cache_implementation out, or pass a DynamicCache")
         if self._by_row:
             values = values[:, :, seen:]
         results, places = [], {"u": 0, "t": 0}
@@ -152,5 +147,5 @@ def _keep(name: str, old: torch.nn.Module, new: Attention, report: Replaced) -> 
 
 
 def _refuse(module: torch.nn.Module, *_: Any, **__: Any) -> Any:
-    raise ValueError(f"expected ta.hf.replace to have replaced every attention, but {type(module).__name__} asks for a function: "
-                     "it has no q_proj, k_proj, v_proj and o_proj")
+    raise ValueError(f"expected ta.hf.replace to have replaced every attention, but {type(module).__name__} asks for a "
+                     "function: it has no q_proj, k_proj, v_proj and o_proj")

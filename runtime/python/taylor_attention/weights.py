@@ -77,13 +77,7 @@ def _initial(info: operators.Tensor) -> float:
     """Of a learned parameter the initial value, of a distribution its mean; 1 of a projection, 0 of what is brought."""
     if info.kind == "projection":
         return 1.0
-    if info.kind != "parameter":
-        return 0.0
-    kind = info.initial["kind"]
-    if kind == "uniform":
-        return (info.initial["low"] + info.initial["high"]) / 2
-    known = {"zeros": 0.0, "ones": 1.0, "constant": info.initial.get("value"), "normal": info.initial.get("mean")}
-    return float(known[kind])
+    return info.constant if info.kind == "parameter" else 0.0
 
 
 def _spread(tensor: torch.Tensor, axes: str, info: operators.Tensor, sizes: Mapping[str, int]) -> torch.Tensor:

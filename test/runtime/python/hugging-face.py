@@ -215,6 +215,28 @@ class Refusals(Case):
         with self.assertRaisesRegex(ValueError, r"unsupported cache with room for keys that are not there yet \(StaticCache\)"):
             static.generate(tokens(), max_new_tokens=3, cache_implementation="static", disable_compile=True)
 
+    def test_queries_that_depend_on_earlier_ones(self):
+        @ta.spec
+        def mixed(q, k, v):
+            n, z = ta.recurrences(q + ta.scan("shift", q, over="t", amount=1), k, v, sums=("numerator", "mass"))
+            return n / z
+
+        ta.hf.register("mixed", mixed)
+        model = llama()
+        model.set_attn_implementation("taylor:mixed")
+        with self.assertRaisesRegex(ValueError, "unsupported cache: a query of 'taylor:mixed' depends on earlier queries, which a model's cache does not keep; pass use_cache=False"):
+            model.generate(tokens(), max_new_tokens=3, eos_token_id=None)
+        model.generate(tokens(), max_new_tokens=3, eos_token_id=None, use_cache=False)
+
+    def test_what_texts_say(self):
+        """Whether queries depend on earlier ones, and on rotation, by their text alone."""
+        from taylor_attention import texts
+        mixing = {name for name, file in ta.specifications().items() if texts.needs_earlier_queries(file.read_text())}
+        self.assertEqual(mixing, {"conv-gates"})
+        self.assertTrue(texts.rotates(ta.specifications()["softmax"].read_text()))
+        self.assertFalse(texts.rotates(ta.hf.without_rope("softmax")))
+        self.assertFalse(texts.rotates(ta.specifications()["beyond/alibi"].read_text()))
+
     def test_a_scale_that_the_specification_has(self):
         @ta.spec
         def scaled(q, k, v):
