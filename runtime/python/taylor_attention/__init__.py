@@ -46,7 +46,12 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
     if name in _TORCH_MODULES:
-        return importlib.import_module(f".{name}", __name__)
+        try:
+            return importlib.import_module(f".{name}", __name__)
+        except ModuleNotFoundError as error:
+            if error.name != "transformers":
+                raise
+            raise ImportError("requires transformers for ta.hf: pip install transformers") from None
     value = getattr(importlib.import_module(f".{_TORCH[name]}", __name__), name)
     globals()[name] = value
     return value

@@ -115,9 +115,9 @@ def replace(model: PreTrainedModel, spec: Specification, *, value_dim: int | Non
                          f"{type(model).__name__} has none; write the module with ta.nn.Attention")
     report, made = Replaced(), []
     for name, old in found:
-        weight = old.q_proj.weight
-        head_dim = getattr(old, "head_dim", None) or weight.shape[0] // model.config.num_attention_heads
-        new = ReplacedAttention(spec, model.config, old.layer_idx, head_dim, value_dim=value_dim, parameters=parameters,
+        weight, config = old.q_proj.weight, getattr(old, "config", model.config)
+        head_dim = getattr(old, "head_dim", None) or weight.shape[0] // config.num_attention_heads
+        new = ReplacedAttention(spec, config, old.layer_idx, head_dim, value_dim=value_dim, parameters=parameters,
                                 mask=mask, device=weight.device, dtype=weight.dtype)
         made.append((name, old, new))
     for name, old, new in made:

@@ -14,6 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "runtime/python"))
 import taylor_attention as ta
+import safetensors.torch
 import torch
 import transformers
 from transformers import BertConfig, BertModel, Gemma2Config, Gemma2ForCausalLM, GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
@@ -329,9 +330,24 @@ class Replaced(Case):
         model, other = llama(), llama()
         ta.hf.replace(model, gated)
         ta.hf.replace(other, gated)
-        other.load_state_dict(model.state_dict())
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.add_(0.01)
+        with tempfile.TemporaryDirectory() as folder:
+            model.save_pretrained(folder)
+            other.load_state_dict(safetensors.torch.load_file(f"{folder}/model.safetensors"))
         self.assertTrue(torch.equal(other(tokens()).logits, model(tokens()).logits))
         self.assertTrue(torch.equal(copy.deepcopy(model)(tokens()).logits, model(tokens()).logits))
+
+    def test_compiled(self):
+        model, x = llama(), tokens()
+        ta.hf.replace(model, gated)
+        torch._dynamo.reset()
+        compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+        found, expected = (run(x, attention_mask=padded("left"), use_cache=False, labels=x).loss for run in (compiled, model))
+        self.close(found, expected)
+        for a, b in zip(torch.autograd.grad(found, list(model.parameters())), torch.autograd.grad(expected, list(model.parameters()))):
+            self.close(a, b)
 
     def test_what_is_gone(self):
         model = llama(Qwen2ForCausalLM, Qwen2Config)
@@ -347,6 +363,13 @@ class Replaced(Case):
             model(tokens(), softcap=3.0)
         with self.assertRaisesRegex(ValueError, "StaticCache"):
             model.generate(tokens(), max_new_tokens=3, cache_implementation="static", disable_compile=True)
+
+
+class Missing(unittest.TestCase):
+    def test_without_transformers(self):
+        program = "import sys; sys.modules['transformers'] = None; sys.path.insert(0, sys.argv[1]); import taylor_attention as ta; ta.attention; ta.hf"
+        done = subprocess.run([sys.executable, "-c", program, str(ROOT / "runtime/python")], capture_output=True, text=True)
+        self.assertEqual(done.stderr.strip().splitlines()[-1], "ImportError: requires transformers for ta.hf: pip install transformers")
 
 
 class Trained(Case):
