@@ -73,8 +73,9 @@ for suite in "${suites[@]}"; do
 done
 trap 'status=$?; [ -n "${counted:-}" ] || echo "0 passed, 1 failed"; exit $status' EXIT
 
-# Tests alone load checkpoints in transformers, with the tokenizer, and events in TensorBoard.
+# Tests alone load checkpoints in transformers, with the tokenizer, and events in TensorBoard, and make the wheel.
 taylor_python_packages+=(transformers==5.23.0 sentencepiece==0.2.3 protobuf==7.36.2 tensorboard==2.21.0)
+taylor_python_packages+=(scikit-build-core==1.1.2 wheel==0.48.0 auditwheel==6.8.2)
 parts=$((1 + 2 * ${#suites[@]})) part=0
 begin_part() {
   part=$((part + 1))

@@ -26,15 +26,15 @@ endif()
 
 # With archives a program starts in 8 ms instead of 30: the dynamic linker has two large libraries less to relocate.
 # Builds with assertions keep the libraries, which link in a second; so do those with sanitizers, always.
-find_package(ZLIB QUIET)
-find_library(TAYLOR_ZSTD zstd)
+find_library(TAYLOR_ZLIB libz.a)
+find_library(TAYLOR_ZSTD libzstd.a)
 set(taylor_missing "")
 foreach(archive libLLVMCore.a libMLIRIR.a)
   if(NOT EXISTS ${LLVM_LIBRARY_DIR}/${archive})
     list(APPEND taylor_missing ${LLVM_LIBRARY_DIR}/${archive})
   endif()
 endforeach()
-foreach(library ZLIB_FOUND TAYLOR_ZSTD)
+foreach(library TAYLOR_ZLIB TAYLOR_ZSTD)
   if(NOT ${library})
     list(APPEND taylor_missing ${library})
   endif()
@@ -53,18 +53,35 @@ if(TAYLOR_STATIC AND taylor_missing)
   message(FATAL_ERROR "requires ${taylor_missing} for TAYLOR_STATIC; install llvm-22-dev, libmlir-22-dev, zlib1g-dev and "
                       "libzstd-dev, or pass -DTAYLOR_STATIC=OFF")
 endif()
+# Artifacts are linked in the compiler's process where lld is there as a library; else by a linker of the machine.
+set(taylor_lld OFF)
+if(TAYLOR_STATIC AND EXISTS ${LLVM_LIBRARY_DIR}/liblldELF.a AND EXISTS ${MLIR_INCLUDE_DIR}/lld/Common/Driver.h)
+  set(taylor_lld ON)
+endif()
+option(TAYLOR_LLD "Link lld into the compiler, which then needs no linker where it runs" ${taylor_lld})
+if(TAYLOR_LLD AND NOT taylor_lld)
+  message(FATAL_ERROR "requires ${LLVM_LIBRARY_DIR}/liblldELF.a and TAYLOR_STATIC for TAYLOR_LLD; install liblld-22-dev, "
+                      "or pass -DTAYLOR_LLD=OFF")
+endif()
 if(TAYLOR_STATIC)
   file(GLOB taylor_mlir_archives ${LLVM_LIBRARY_DIR}/libMLIR*.a ${LLVM_LIBRARY_DIR}/libLLVM*.a)
   list(FILTER taylor_mlir_archives EXCLUDE REGEX "libMLIRCAPI")
   add_library(taylor_mlir_archives INTERFACE)
+  add_library(taylor_old_glibc STATIC ${CMAKE_SOURCE_DIR}/codegen/tools/OldGlibc.c)
   target_link_libraries(taylor_mlir_archives INTERFACE
-    "$<LINK_GROUP:RESCAN,${taylor_mlir_archives}>" ZLIB::ZLIB ${TAYLOR_ZSTD} ${CMAKE_DL_LIBS})
-  target_link_options(taylor_mlir_archives INTERFACE -Wl,--gc-sections)
+    "$<LINK_GROUP:RESCAN,${taylor_mlir_archives}>" taylor_old_glibc ${TAYLOR_ZLIB} ${TAYLOR_ZSTD} ${CMAKE_DL_LIBS})
+  # These programs are the wheel's: of a machine they need its libc and libgcc_s alone.
+  target_link_options(taylor_mlir_archives INTERFACE -Wl,--gc-sections -static-libstdc++)
   set(archives $<BOOL:$<TARGET_PROPERTY:TAYLOR_LLVM_ARCHIVES>>)
   target_link_libraries(taylor_mlir INTERFACE
     $<${archives}:taylor_mlir_archives> $<$<NOT:${archives}>:MLIR> $<$<NOT:${archives}>:LLVM>)
 else()
   target_link_libraries(taylor_mlir INTERFACE MLIR LLVM)
+endif()
+if(TAYLOR_LLD)
+  add_library(taylor_lld INTERFACE)
+  target_link_libraries(taylor_lld INTERFACE
+    ${LLVM_LIBRARY_DIR}/liblldELF.a ${LLVM_LIBRARY_DIR}/liblldCommon.a taylor_mlir ${TAYLOR_ZLIB} ${TAYLOR_ZSTD})
 endif()
 
 # taylor_tablegen(TARGET FILE.td  -gen-op-decls OUT.h.inc  -gen-op-defs OUT.cpp.inc ...)

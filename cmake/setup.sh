@@ -8,7 +8,7 @@ taylor_start=$SECONDS
 
 taylor_packages=(
   clang-22 lld-22 libclang-rt-22-dev     # compiler, linker, sanitizers' runtime
-  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools
+  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev
   cmake ninja-build ccache pkg-config
   libsentencepiece-dev                   # tokenizer
   zlib1g-dev libzstd-dev                 # compressed text
@@ -127,7 +127,7 @@ taylor_missing_python() {
     version=${package#"$name"}
     version=${version#==}
     # The folder that pip writes last; importing torch to learn its version takes seconds.
-    compgen -G "$taylor_venv/lib/python3*/site-packages/$name-${version:-[0-9]}*.dist-info/RECORD" >/dev/null || echo "$package"
+    compgen -G "$taylor_venv/lib/python3*/site-packages/${name//-/_}-${version:-[0-9]}*.dist-info/RECORD" >/dev/null || echo "$package"
   done
 }
 

@@ -2,6 +2,7 @@
 #include "codegen/Artifact.h"
 
 #include "codegen/HostMachine.h"
+#include "codegen/Linker.h"
 #include "runtime/artifact.h"
 
 #include "llvm/IR/Constants.h"
@@ -9,8 +10,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Process.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -105,31 +104,6 @@ static uint64_t checksum(StringRef bytes) {
   return hash;
 }
 
-/// The linkers of this machine, first the one to try first. Any does, since objects need nothing of
-/// libraries; GNU's starts in 2 ms, lld in 15.
-static SmallVector<std::string> findLinkers() {
-  SmallVector<std::string> found;
-  auto add = [&](StringRef name, ArrayRef<StringRef> folders) {
-    if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name, folders))
-      found.push_back(*path);
-  };
-  for (const char *name : {"ld", "ld.lld-22", "ld.lld"})
-    add(name, {});
-  add("ld.lld", {"/usr/lib/llvm-22/bin"});
-  return found;
-}
-
-/// This process's variables, except those by which GNU's linker makes other files.
-static SmallVector<StringRef> linkerEnvironment() {
-  SmallVector<StringRef> kept;
-  for (char **entry = environ; *entry; ++entry) {
-    StringRef name = StringRef(*entry).split('=').first;
-    if (!llvm::is_contained({"LD_RUN_PATH", "LDEMULATION", "LD_OPTIONS", "GNUTARGET"}, name))
-      kept.push_back(*entry);
-  }
-  return kept;
-}
-
 namespace {
 /// Files beside the result, so that the last step is a rename within one folder. What was not renamed is
 /// removed.
@@ -180,34 +154,6 @@ private:
   std::vector<std::string> names;
 };
 
-/// Where one linker fails (it may be another machine's), the next is tried; where all fail, the words of all
-/// are told.
-llvm::Error runLinker(ArrayRef<std::string> objects, StringRef linked, StringRef messages) {
-  SmallVector<std::string> linkers = findLinkers();
-  if (linkers.empty())
-    return llvm::createStringError(
-        "requires a linker, but found neither ld nor ld.lld in PATH, nor ld.lld in "
-        "/usr/lib/llvm-22/bin; install the package binutils or lld-22");
-  SmallVector<StringRef> environment = linkerEnvironment();
-  std::string failures;
-  for (const std::string &linker : linkers) {
-    SmallVector<StringRef> arguments = {
-        linker, "-m",          "elf_x86_64",      "-shared", "--no-undefined-version",
-        "-z",   "noexecstack", "--build-id=none", "-o",      linked};
-    arguments.append(objects.begin(), objects.end());
-    std::optional<StringRef> redirects[] = {StringRef(""), messages, messages};
-    std::string reason;
-    int status = llvm::sys::ExecuteAndWait(linker, arguments, environment, redirects, 0, 0, &reason);
-    if (!status)
-      return llvm::Error::success();
-    if (auto text = llvm::MemoryBuffer::getFile(messages))
-      reason += (*text)->getBuffer().str();
-    failures += (failures.empty() ? "" : "; ") +
-                ("the linker " + linker + " failed (" + Twine(status) + "): " + reason).str();
-  }
-  return llvm::createStringError(failures);
-}
-
 /// Appends the trailer: length and checksum of all before it.
 llvm::Error appendTrailer(const std::string &linked) {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> bytes = llvm::MemoryBuffer::getFile(linked);
@@ -233,7 +179,7 @@ llvm::Error linkArtifact(ArrayRef<ArrayRef<char>> objects, StringRef path) {
   llvm::Expected<std::string> messages = files.make(".txt");
   if (!messages)
     return messages.takeError();
-  if (llvm::Error error = runLinker(names, *linked, *messages))
+  if (llvm::Error error = linkSharedObject(names, *linked, *messages))
     return error;
   if (llvm::Error error = appendTrailer(*linked))
     return error;

@@ -44,6 +44,12 @@ def processor():
     return "unknown"
 
 
+def commit():
+    """Of the tree that is measured."""
+    done = subprocess.run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
 def main(arguments):
     options = {"bin": "build/bin", "only": "", "check": False, "forms": False}
     for argument in arguments:
@@ -70,6 +76,7 @@ def main(arguments):
         if not options["forms"]:
             entry["time"] = time(bin_dir, path, settings)
             entry["measured"] = f"{datetime.date.today()}, {processor()}"
+            entry["commit"] = commit()
         print(name, *found, entry.get("time", ""), flush=True)
         target.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     if wrong:

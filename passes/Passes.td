@@ -282,11 +282,14 @@ def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
     Rule: an exponential over pairs, exp(x), becomes exp(x - m) with m[t] the maximum of x over the visible keys, and each
     value gets a degree p per maximum, value = exp(p m) value'. Products add degrees, quotients subtract, roots halve; sums,
     extrema and comparisons take the larger degree and multiply the other side by exp((q - p) m) <= 1, for which
-    m >= 0 is needed: floor 0 exactly when such a factor was made (-40 with storage in f16, whose weights would vanish where all exponents of a row are below -17). Results, and all that leaves a row
-    (a sum over rows, an argument of tanh), must have degree 0: where theirs is below, as of the gradient of what is added to a mass, they take a factor exp(p m) <= 1. Then
-    nothing of e^m is left and the function is stable; where one is above 0, that exponential stays as it was written, unshifted. Two sums
-    that are added at unlike degrees share the larger maximum, as do several exponentials that each sum of one operation adds up, `exp(s) + exp(-s)`, times numbers
-    of a usual size; sums of it that have none in common get an operation each before. Otherwise several stay as they
+    m >= 0 is needed: floor 0 exactly when such a factor was made (-40 with storage in f16, whose weights would vanish
+    where all exponents of a row are below -17).
+
+    Every value that leaves a row (a result, a sum over rows, an argument of tanh) must have degree 0. If its degree is
+    negative, as that of the gradient of what is added to a mass, it is multiplied by exp(p m) <= 1. Then nothing of e^m
+    is left, and the function is stable. If it is positive, that exponential stays as it was written, unshifted. Two sums
+    that are added at unlike degrees share the larger maximum, as do several exponentials that each sum of one operation
+    adds up, `exp(s) + exp(-s)`, times numbers of a usual size; sums of it that have none in common get an operation each before. Otherwise several stay as they
     were written, but what is held at a number by `min`, `max` or a choice gives way to the one that is not. An
     exponential that is 1 where a condition does not hold and below 1 where it does, as `taylor-factor-exponentials`
     makes it, has m = 0 in a row with such a pair, so it stays 1 there: what it multiplies is computed for each side of
@@ -332,10 +335,12 @@ def CheckHalfWeightsPass : Pass<"taylor-check-half-weights", "::taylor::Function
 def SimplifyArraysPass : Pass<"taylor-simplify-arrays", "::taylor::FunctionOp"> {
   let summary = "array algebra that makes kernels cheaper";
   let description = [{
-    Rules: factors that do not vary along a sum leave it (`rows(c * w, %b)` = `c * rows(w, %b)`, likewise `reduce`); of pairs these are numbers, and the other factors are
-    multiplied as they were, so that the sums of a row and of a column that a running exponent's gradient subtracts are of the same products, and cancel as exactly as eager code's; a factor that is multiplied and
-    divided cancels; a map with one user becomes part of it, where guards allow; unused outputs and operands of `taylor.pairwise` go;
-    equal operations are shared.
+    Rules: factors that do not vary along a sum leave it (`rows(c * w, %b)` = `c * rows(w, %b)`, likewise `reduce`). A factor that is multiplied and divided cancels. A map with
+    one user becomes part of it, where guards allow. Unused outputs and operands of `taylor.pairwise` go, and equal
+    operations are shared.
+
+    Out of a sum over pairs only numbers are moved; other factors stay. The gradient of a running exponent subtracts the sum
+    of a column from that of a row: both must add up the same rounded products to cancel as exactly as eager code's.
 
     ```mlir
     %n, %unused = taylor.pairwise { s = dot(%q, %k)  w = exp(s) * 0.5 } -> rows(w, %v), rows(w) : ..
@@ -395,7 +400,8 @@ def FoldRowFactorsPass : Pass<"taylor-fold-row-factors", "::mlir::ModuleOp"> {
   let description = [{
     Rule: let an operand of a `taylor.pairwise` without a maximum be x[t,c] a[t], where x is an argument of the function and a >= 0 for all arguments. If every
     output keeps its value when x takes the operand's place, every exp of the weights is multiplied by a, and some scalars per row are divided by a,
-    this is done. Where a is more than a reciprocal, such as a gate, it may be 0 where what is divided by it is not: then nothing must be divided, and in f16 a must be at most 1. The factor of exp(s - m) goes to where it costs nothing per pair: exp(s - (m - log a)).
+    this is done. If a can be 0 where what would be divided by it is not (a gate can; a reciprocal cannot), no
+    scalar may be divided by it. In f16 such an a must also be at most 1. The factor of exp(s - m) goes to where it costs nothing per pair: exp(s - (m - log a)).
 
     Why: products read x as it lies in memory. A derivative has dO / Z there: it was read, divided, rounded and written again for every tile of queries of every
     block of keys, and each dO / Z was a number of the storage type, which f16 has none for where Z is large. Now the weights are divided, as those of a
@@ -497,8 +503,10 @@ def SplitRunningSumsPass : Pass<"taylor-split-running-sums", "::taylor::Function
     Rule: let D be a running sum in f32, and let a formula add up terms, some of which are D, or D at other tokens (`taylor.align`), and let these and what else is
     made of D (a running maximum, an edge) cancel: one is added for each that is subtracted. Then D becomes two numbers, H + L (`taylor.scan high`, `low`). The terms of
     each such sum are added first, with H in its place, then what the H lack, and other terms behind. Maps without guards that only add up arrays, numbers and choices
-    (`select`, which becomes a map of its own) are read through, also by an `align` to queries. What such a map adds to D, as the sum of the calls before, may be as large as D, and so may other arrays be beside it (an edge of those calls): where these
-    do not cancel they are added with their rounding errors (two-sum), whether or not the terms of D cancel.
+    (`select`, which becomes a map of its own) are read through, also by an `align` to queries. A map may
+    add other arrays to D that are as large, such as the sum carried from the calls before, or stand next to one (an edge of
+    those calls). Where these do not cancel, they are added with their rounding errors (two-sum), whether or not the terms
+    of D cancel.
 
     Why: the weight of a decay is exp(D[t] - D[u]), of numbers that grow with the sequence while their difference does not. In f32 the difference of two sums near
     -13000 has an error of 1e-3, so a relative error of 1e-3 is in all weights behind 16384 tokens that decay by 0.8 each. H[t] - H[u] is exact where

@@ -29,13 +29,13 @@ config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
 config.environment["OMP_WAIT_POLICY"] = "PASSIVE"
 config.environment["GOMP_SPINCOUNT"] = "0"
-config.environment["PYTHONPATH"] = os.path.join(config.taylor_source, "examples", "python")
+config.environment["PYTHONPATH"] = os.pathsep.join(os.path.join(config.taylor_source, x) for x in ("runtime/python", "test/Inputs"))
 for name in ("HOME", "CUDA_VISIBLE_DEVICES", "ASAN_OPTIONS", "UBSAN_OPTIONS", "CCACHE_DIR", "TERM"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
 features = config.taylor_features
-for name in ("compiler", "torch", "arrow"):
+for name in ("compiler", "torch", "arrow", "lld"):
     if features[name].upper() in ("ON", "TRUE", "YES", "1"):
         config.available_features.add(name)
 if "compiler" in config.available_features:
@@ -51,6 +51,8 @@ if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "triton
     config.available_features.add("triton")
 if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "transformers", "__init__.py")):  # test.sh installs it
     config.available_features.add("transformers")
+if all(os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), x)) for x in ("scikit_build_core", "wheel", "auditwheel")):  # test.sh installs them
+    config.available_features.add("packaging")
 # The wheel's ptxas comes first: its version is known.
 ptxas = shutil.which(os.path.join(config.taylor_torch_dir, "bin", "ptxas")) or shutil.which("ptxas")
 if ptxas:

@@ -37,13 +37,13 @@ def arguments():
 
 
 def load():
-    """Today's attention and the wheel's: two modules of one name."""
-    location = importlib.util.spec_from_file_location("taylor_attention_today", ROOT / "examples/python/taylor_attention.py")
-    today = importlib.util.module_from_spec(location)
-    location.loader.exec_module(today)
+    """The attention of libtaylor_torch.so and that of _taylor.so."""
+    location = importlib.util.spec_from_file_location("taylor_operator", ROOT / "test/Inputs/taylor_operator.py")
+    operator = importlib.util.module_from_spec(location)
+    location.loader.exec_module(operator)
     sys.path.insert(0, str(ROOT / "runtime/python"))
     import taylor_attention
-    return today.attention, taylor_attention.attention
+    return operator.attention, taylor_attention.attention
 
 
 def turn(call, calls):
@@ -53,15 +53,15 @@ def turn(call, calls):
     return (time.thread_time() - begin) / calls * 1e6
 
 
-def measure(today, wheel, rounds, calls):
-    for call in (today, wheel):
+def measure(trainer, wheel, rounds, calls):
+    for call in (trainer, wheel):
         turn(call, calls)
     times = []
     for number in range(rounds):
         pair = {}
-        for name, call in (("today", today), ("wheel", wheel))[::1 if number % 2 else -1]:
+        for name, call in (("trainer", trainer), ("wheel", wheel))[::1 if number % 2 else -1]:
             pair[name] = turn(call, calls)
-        times.append((pair["today"], pair["wheel"]))
+        times.append((pair["trainer"], pair["wheel"]))
     return [statistics.median(x) for x in zip(*times)], statistics.median(b / a for a, b in times)
 
 
@@ -79,10 +79,10 @@ def main():
     def both(attention):
         return lambda: torch.autograd.grad(attention(*learned, spec=given.spec), learned, cotangent)
 
-    today, wheel = load()
+    trainer, wheel = load()
     for name, make in (("forward", forward), ("forward and backward", both)):
-        (before, after), ratio = measure(make(today), make(wheel), given.rounds, given.calls)
-        print(f"{name:<22}{before:8.2f} us today{after:8.2f} us wheel   {ratio:.2f}")
+        (before, after), ratio = measure(make(trainer), make(wheel), given.rounds, given.calls)
+        print(f"{name:<22}{before:8.2f} us trainer{after:8.2f} us wheel   {ratio:.2f}")
 
 
 if __name__ == "__main__":

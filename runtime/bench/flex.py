@@ -44,7 +44,7 @@ import torch  # noqa: E402
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention  # noqa: E402
 
 root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path.insert(0, os.path.join(root, "examples", "python"))
+sys.path.insert(0, os.path.join(root, "runtime", "python"))
 from taylor_attention import attention  # noqa: E402
 
 WINDOW, CAP = 256, 20.0

@@ -16,6 +16,7 @@ import unittest
 import torch
 
 import taylor_attention
+import taylor_operator  # torch.ops.taylor, torch.classes.taylor
 from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
@@ -255,13 +256,13 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         got = taylor_attention.Decoder(written, head_dim=48, value_dim=16).extend(q, k, v)
         self.assertLess((got - want).norm() / want.norm(), 1e-6)
 
-    def test_decoder_refusals(self):
+    def test_decoder_refusals(self):  # of C++; test/runtime/python has the package's
         spec = pathlib.Path(os.environ["SPEC_DIR"], "softmax.mlir")
 
         def tokens(count, channels=16, heads=2, batch=1, dtype=torch.float32):
             return [torch.randn(batch, heads, count, channels, dtype=dtype) for _ in range(3)]
 
-        decoder = taylor_attention.Decoder(spec, head_dim=16)
+        decoder = taylor_operator.Decoder(spec, head_dim=16)
         decoder.extend(*tokens(4))
         for refused, message in (
             ((*tokens(1), torch.ones(2)), r"taylor: expected 3 inputs \(q, k, v\), but got 4"),
@@ -283,9 +284,9 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         with self.assertRaisesRegex(RuntimeError, r"taylor: expected 3 inputs \(q, k, v\), but got 2"):
             decoder.extend(*tokens(1)[:2])
         with self.assertRaisesRegex(TypeError, "expected a whole number for head_dim, but got '16'"):
-            taylor_attention.Decoder(spec, head_dim="16")
+            taylor_operator.Decoder(spec, head_dim="16")
         with self.assertRaisesRegex(TypeError, "expected a dtype of torch, such as torch.bfloat16, but got 'bf16'"):
-            taylor_attention.Decoder(spec, head_dim=16, dtype="bf16")
+            taylor_operator.Decoder(spec, head_dim=16, dtype="bf16")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import unittest
 import torch
 
 import taylor_attention
+import taylor_operator  # torch.ops.taylor
 from Inputs.carried import ARRAYS, DECAYED
 
 FULL = os.environ["TAYLOR_FULL"] == "1"

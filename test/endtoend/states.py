@@ -15,7 +15,7 @@ import unittest
 
 import torch
 
-import taylor_attention  # loads the operator
+import taylor_operator  # loads the operator
 from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))

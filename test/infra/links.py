@@ -1,5 +1,5 @@
 # RUN: %python %s %source_dir
-"""Every relative link of every README leads to a file that is in the tree, every folder outside test/ that has files has a README, and
+"""Every relative link of every README leads to a file, and a heading of it, that is in the tree, every folder outside test/ that has files has a README, and
 the README's specification is the one in examples/specs."""
 import os
 import pathlib
@@ -19,17 +19,30 @@ def find(suffix):
 
 pages = list(find(".md"))
 assert root / "README.md" in pages
-broken, links = [], 0
+broken, links, anchors = [], 0, 0
+
+
+def headings(page):
+    """The anchors of a page, as GitHub names them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).strip().replace(" ", "-") for line in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
 for page in pages:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)", text):
         if "://" in target:
             continue
         links += 1
-        if not (page.parent / target).exists():
+        file = page.parent / target if target else page
+        if not file.exists():
             broken.append(f"{page.relative_to(root)}: {target}")
+        elif anchor and file.suffix == ".md":
+            anchors += 1
+            if anchor not in headings(file):
+                broken.append(f"{page.relative_to(root)}: {target}#{anchor}")
 assert not broken, "links to nothing: " + ", ".join(broken)
-assert links > 10, links
+assert links > 10 and anchors > 10, (links, anchors)
 
 # CONTRIBUTING.md names files in its text: where a change goes. NAME and FILE stand for the reader's own.
 named = re.findall(r"`((?:cmake|codegen|dialect|examples|passes|runtime|test)/[^`\s]*)", (root / "CONTRIBUTING.md").read_text(encoding="utf-8"))

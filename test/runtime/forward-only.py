@@ -11,7 +11,7 @@ import unittest
 
 import torch
 
-import taylor_attention  # loads the operator
+import taylor_operator  # loads the operator
 
 SPEC = str(pathlib.Path(os.environ["SPEC_DIR"], "softmax.mlir"))
 

@@ -9,7 +9,7 @@ import unittest
 
 import torch
 
-from taylor_attention import attention
+from taylor_operator import attention
 
 FOLDER = pathlib.Path(__file__).parent / "artifact-fixture"
 PLAIN, GATED = str(FOLDER / "plain.mlir"), str(FOLDER / "gated.mlir")

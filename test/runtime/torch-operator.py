@@ -20,7 +20,7 @@ import unittest
 import torch
 from torch.library import opcheck
 
-from taylor_attention import Decoder, attention
+from taylor_operator import Decoder, attention
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "artifact-fixture"))
 from attention import FOLDER, GATED, PLAIN, eager, make
@@ -119,7 +119,7 @@ class Operator(unittest.TestCase):
     def test_more_threads_than_processors(self):
         """Said once, and not of as many as there are."""
         count = len(os.sched_getaffinity(0))
-        program = ("import sys, torch; from taylor_attention import attention; torch.set_num_threads(int(sys.argv[2])); "
+        program = ("import sys, torch; from taylor_operator import attention; torch.set_num_threads(int(sys.argv[2])); "
                    "x = torch.randn(1, 1, 4, 8); [attention(x, x, x, spec=sys.argv[1]) for _ in 'ab']")
 
         def messages(threads, **environment):

@@ -16,7 +16,7 @@ import unittest
 import torch
 from torch.library import opcheck
 
-from taylor_attention import attention
+from taylor_operator import attention
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Inputs"))
 from specifications import select

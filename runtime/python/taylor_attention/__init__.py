@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from .arguments import Initial, Source, normal, parameter, projection, uniform
 from .arguments import input as input
 from .axes import ArrayType, Axis
-from .files import specifications
+from .files import specifications, version
 from .formula import Array, Formula, index, lag, size
 from .formula import b as b, d as d, e as e, f as f, g as g, h as h, t as t, u as u
 from .functions import (call, cos, elu, erf, exp, expm1, floor, gelu, log, log1p, log2, logical_and, logical_not,
@@ -42,6 +42,8 @@ _TORCH_MODULES = ("nn", "hf")
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return version()
     if name not in _TORCH and name not in _TORCH_MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

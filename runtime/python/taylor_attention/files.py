@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where the package's programs, its library and the specifications that ship with it are: in the wheel, or in a build tree.
+"""Where programs, the library and the specifications that ship are: in the wheel, or in a build tree.
 
 Imports no torch.
 """
@@ -9,6 +9,7 @@ import difflib
 import functools
 import os
 import pathlib
+import re
 import shutil
 
 _PACKAGE = pathlib.Path(__file__).resolve().parent
@@ -38,6 +39,21 @@ def program(name: str) -> pathlib.Path:
             return pathlib.Path(found)
     raise FileNotFoundError(f"requires {name}, but it is neither in {' nor in '.join(map(str, folders))} nor in PATH; "
                             "set TAYLORC to taylorc's path")
+
+
+def version() -> str:
+    """The package's: of the wheel, or of the source tree that this is part of."""
+    from importlib import metadata
+    try:
+        return metadata.version("taylor-attention")
+    except metadata.PackageNotFoundError:
+        pass
+    found = re.search(r"project\(Taylor VERSION ([0-9.]+)", _text(_TREE / "CMakeLists.txt"))
+    return f"{found[1]} (source tree)" if found else "unknown"
+
+
+def _text(file: pathlib.Path) -> str:
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 def _is_script(file: str) -> bool:
@@ -81,6 +97,6 @@ def specification(name: str) -> pathlib.Path:
         if full.rpartition("/")[2] == name:
             return file
     near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-    raise ValueError(f"expected the path of a specification, its text, or the name of one that ships with Taylor, but got "
-                     f"{name!r}; " + (f"did you mean {' or '.join(map(repr, near))}? " if near else "")
+    raise ValueError("expected the path of a specification, its text, or the name of one that ships with Taylor, but "
+                     f"got {name!r}; " + (f"did you mean {' or '.join(map(repr, near))}? " if near else "")
                      + f"ta.specifications() has all {len(known)}")

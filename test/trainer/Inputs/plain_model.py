@@ -19,7 +19,7 @@ with open(output) as f:
     result = json.load(f)
 weights = load_file(os.path.join(folder, "model.safetensors"))
 if kind.startswith("whole"):
-    import taylor_attention  # loads the operator
+    import taylor_operator  # loads the operator
 
     specification = os.path.join(folder, config["taylor"]["specification"])
     compiler = [os.environ["TAYLORC"], specification, "--emit=manifest", f"--head-dim={config['head_dim']}", f"--value-dim={config['head_dim']}"]

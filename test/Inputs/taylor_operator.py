@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Fused attention from a Taylor specification, differentiable, on torch tensors.
+"""The operators of libtaylor_torch.so from Python: those that the trainer and checkpoints use. (The package taylor_attention has its own.)
 
 q is [B, H, T, d], k [B, G, U, d] and v [B, G, U, e], in any strides; further inputs of a specification (gates, learned
 weights) follow v in its order, and one of fewer inputs is given as many. `spec` is the path of a .mlir file or its text, `options` are taylorc's: "--set order=6".
@@ -11,14 +11,8 @@ import pathlib
 
 import torch
 
-HERE = pathlib.Path(__file__).resolve().parents[2]
-# The folder that was chosen and no other; else the build tree, the installed tree.
-FOLDERS = [pathlib.Path(os.environ["TAYLOR_LIB"])] if os.environ.get("TAYLOR_LIB") else [HERE / "build" / "lib", HERE.parent / "lib"]
-LIBRARY = next((file for folder in FOLDERS if (file := folder / "libtaylor_torch.so").exists()), None)
-if LIBRARY is None:
-    raise ImportError(f"expected libtaylor_torch.so in {' or '.join(map(str, FOLDERS))}, but it is not there; "
-                      "./quickstart.sh builds it, and TAYLOR_LIB=FOLDER names another place")
-torch.ops.load_library(LIBRARY)
+LIBRARIES = os.environ.get("TAYLOR_LIB") or pathlib.Path(__file__).resolve().parents[2] / "build" / "lib"
+torch.ops.load_library(pathlib.Path(LIBRARIES) / "libtaylor_torch.so")
 
 
 def tensors(inputs):
