@@ -13,6 +13,8 @@
 Axes: b batch, h query head, g key/value head, t query token, u key token, lag position of a query less that of a key, d
 channel of a score, e channel of a value, f feature of a state; others are free and carry their size.
 """
+from typing import TYPE_CHECKING
+
 from .arguments import Initial, Source, normal, parameter, projection, uniform
 from .arguments import input as input
 from .axes import ArrayType, Axis
@@ -30,18 +32,37 @@ from .pairs import columns, diagonals, dot, maxima, pairwise, rows, running_maxi
 from .places import Place
 from .spec import Argument, Spec, spec
 
+if TYPE_CHECKING:
+    from . import hf as hf, nn as nn
+    from .calls import attention as attention
+    from .decoder import Decoder as Decoder
+
 _TORCH = {"attention": "calls", "Decoder": "decoder"}  # what imports torch, when it is asked for, and from where
+_TORCH_MODULES = ("nn", "hf")
 
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
         return version()
-    if name not in _TORCH:
+    if name not in _TORCH and name not in _TORCH_MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
+    if name in _TORCH_MODULES:
+        try:
+            return importlib.import_module(f".{name}", __name__)
+        except ModuleNotFoundError as error:
+            if error.name != "transformers":
+                raise
+            raise ImportError("requires transformers for ta.hf: pip install transformers") from None
     value = getattr(importlib.import_module(f".{_TORCH[name]}", __name__), name)
     globals()[name] = value
     return value
+
+
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext taylor_attention` in a notebook: cells of `%%taylor`."""
+    from .notebook import load
+    load(shell)
 
 
 # `from taylor_attention import *` leaves the names of Python's own functions alone, and single letters.

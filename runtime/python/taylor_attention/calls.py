@@ -38,6 +38,55 @@ def _numbers(documents: Any) -> torch.Tensor:
     return documents.to(torch.int32)
 
 
+def _documents_of(cu_seqlens: Any, keys: int) -> torch.Tensor:
+    """The number of each key's document, [1, U], from where documents begin, [N + 1]."""
+    if not isinstance(cu_seqlens, torch.Tensor) or cu_seqlens.dtype not in (torch.int32, torch.int64):
+        kind = cu_seqlens.dtype if isinstance(cu_seqlens, torch.Tensor) else type(cu_seqlens).__name__
+        raise TypeError(f"expected a tensor of int32 or int64 for cu_seqlens, but got {kind}")
+    if cu_seqlens.dim() != 1 or cu_seqlens.shape[0] < 2:
+        raise ValueError("expected cu_seqlens of shape [N + 1] for N documents, from 0 to the number of tokens, but "
+                         f"got shape {list(cu_seqlens.shape)}")
+    if cu_seqlens.device.type == "cpu" and not torch.compiler.is_compiling() and not _is_wrapped(cu_seqlens):
+        first, last = int(cu_seqlens[0]), int(cu_seqlens[-1])
+        if first != 0 or last != keys:
+            raise ValueError(f"expected cu_seqlens from 0 to {keys}, the number of keys, but got {first} to {last}")
+        if (cu_seqlens.diff() < 0).any():
+            raise ValueError("expected cu_seqlens that never fall, but got " + _shown(cu_seqlens))
+    places = torch.arange(keys, device=cu_seqlens.device, dtype=cu_seqlens.dtype)
+    return torch.searchsorted(cu_seqlens[1:].contiguous(), places, right=True).to(torch.int32)[None]
+
+
+def _is_wrapped(tensor: torch.Tensor) -> bool:
+    """Whether a transform or a tracer hides the numbers."""
+    return type(tensor) is not torch.Tensor or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+
+
+def _shown(numbers: torch.Tensor) -> str:
+    some = numbers[:8].tolist()
+    return f"[{', '.join(map(str, some))}{', ..' if len(numbers) > len(some) else ''}]"
+
+
+@torch.compiler.assume_constant_result
+def _key_axes(spec: str, options: str) -> tuple[str, int, int, int]:
+    """The first input over keys: its name, its place among the inputs, and those of its axes b and u."""
+    for number, info in enumerate(operators.program(spec, options).inputs):
+        if "b" in info.axes and "u" in info.axes and info.name != "documents":
+            return info.name, number, info.batch, info.axes.index("u")
+    raise ValueError("unsupported cu_seqlens of a specification without an input over the axes b and u")
+
+
+def _packed(inputs: list[torch.Tensor], cu_seqlens: Any, spec: str, options: str) -> torch.Tensor:
+    """Documents of one packed sequence, whose batch is 1."""
+    name, number, batch, keys = _key_axes(spec, options)
+    if number >= len(inputs) or inputs[number].dim() <= max(batch, keys):
+        return torch.zeros(1, 0, dtype=torch.int32)  # the call's own message says what is missing
+    shape = inputs[number].shape
+    if shape[batch] != 1:
+        raise ValueError(f"expected a batch of 1 of {name} with cu_seqlens, one sequence in which documents are "
+                         f"packed, but got {shape[batch]}; give documents=, whose rows may differ")
+    return _documents_of(cu_seqlens, shape[keys])
+
+
 @torch.compiler.assume_constant_result
 def _constants(spec: str, options: str) -> tuple[str, tuple[bool, ...], bool, int, bool, bool]:
     """Of a program, for the tracer: its identity, which inputs autocast casts, whether inputs may be missing, the number
@@ -117,34 +166,49 @@ def _run(inputs: list[torch.Tensor], spec: str, options: str, offset: int | None
 @overload
 def attention(q: torch.Tensor, k: torch.Tensor | None = ..., v: torch.Tensor | None = ..., *more: torch.Tensor | None,
               spec: Specification, options: str = ..., offset: int | None = ..., documents: torch.Tensor | None = ...,
-              all_outputs: Literal[False] = ...) -> torch.Tensor: ...
+              cu_seqlens: torch.Tensor | None = ..., all_outputs: Literal[False] = ...) -> torch.Tensor: ...
 
 
 @overload
 def attention(q: torch.Tensor, k: torch.Tensor | None = ..., v: torch.Tensor | None = ..., *more: torch.Tensor | None,
               spec: Specification, options: str = ..., offset: int | None = ..., documents: torch.Tensor | None = ...,
-              all_outputs: Literal[True]) -> list[torch.Tensor]: ...
+              cu_seqlens: torch.Tensor | None = ..., all_outputs: Literal[True]) -> list[torch.Tensor]: ...
 
 
 def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specification, options: str = "",
-              offset: int | None = None, documents: Any = None, all_outputs: bool = False) -> Any:
+              offset: int | None = None, documents: Any = None, cu_seqlens: Any = None,
+              all_outputs: bool = False) -> Any:
     """Fused attention from a specification, differentiable, on tensors of the processor or of a GPU.
 
     q [B, H, T, d], k [B, G, U, d] and v [B, G, U, e] in any strides, f32, bf16, f16 or f64; the result is [B, H, T, e],
     laid out as q. Further inputs of a specification (gates, learned weights) follow v in its order; one of fewer inputs
     is given as many.
 
-    `spec` is a `@ta.spec`, the path of a .mlir file, its text, or the name of one that ships ("softmax"). `options` are taylorc's: "--set order=6". `offset` is
-    the position of query 0 among the keys, U - T by default. `documents`, integers [B, U], is the number of each key's
-    document in a packed sequence, never decreasing along U: each is attended to by itself. A specification with several outputs gives its
-    first; with `all_outputs=True` the result is a list of them all.
+    `spec` is a `@ta.spec`, the path of a .mlir file, its text, or the name of one that ships ("softmax"). `options` are
+    taylorc's: "--set order=6". `offset` is the position of query 0 among the keys, U - T by default.
+
+    `documents`, integers [B, U], is the number of each key's document in a packed sequence, never decreasing along U:
+    each is attended to by itself. `cu_seqlens`, int32 or int64 [N + 1], says the same of one packed sequence (B = 1) of N
+    documents by the places where they begin, from 0 to U, as FlashAttention's functions of that name take it.
+
+    A specification with several outputs gives its first; with `all_outputs=True` the result is a list of them all.
     """
     inputs = tensors([q, k, v, *more])
-    if documents is not None:
-        inputs.append(_numbers(documents))
-        options += " --documents"
     if type(spec) is not str and not isinstance(spec, Spec) and torch.compiler.is_compiling():
         raise TypeError("taylor: unsupported path object under torch.compile; give str(path)")
     text = spec if type(spec) is str else str(spec)
-    outputs = (_traced if torch.compiler.is_compiling() else _run)(inputs, text, options, offset)
+    if cu_seqlens is not None:
+        if documents is not None:
+            raise TypeError("expected documents or cu_seqlens, but got both")
+        documents = _packed(inputs, cu_seqlens, text, options)
+    if documents is not None:
+        inputs.append(_numbers(documents))
+        options += " --documents"
+    if torch.compiler.is_compiling():
+        outputs = _traced(inputs, text, options, offset)
+    else:
+        try:
+            outputs = _run(inputs, text, options, offset)
+        except RuntimeError as error:
+            raise operators.explained(error, text) from None
     return list(outputs) if all_outputs else outputs[0]

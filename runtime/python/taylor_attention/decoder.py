@@ -9,6 +9,7 @@ import torch
 
 from . import operators
 from .calls import Specification, tensors
+from .options import mask_of, setting_of
 
 MOST_STEPS = 8  # up to so many tokens are stepped through; more are one call of the forward
 LEAST_ROOM = 64
@@ -39,8 +40,7 @@ class Decoder:
         if not isinstance(dtype, torch.dtype):
             raise TypeError(f"expected a dtype of torch, such as torch.bfloat16, but got {dtype!r}")
         self._arguments = (head_dim, value_dim, dtype)
-        self._open(str(spec), " ".join(f"--set {name}={value}" for name, value in (parameters or {}).items()),
-                   f"--mask={mask}" if mask else "")
+        self._open(str(spec), setting_of(parameters), mask_of(mask))
         self._states: list[torch.Tensor] = []
         self._cache: dict[int, torch.Tensor] = {}  # of inputs that are kept, with room for more tokens
         self._tokens = 0
@@ -91,7 +91,7 @@ class Decoder:
         everything, cache = (inputs, self._cache) if self._kind == "state" else self._keep(inputs, added)
         made = sum(not x.is_state for x in self._manifest.outputs)
         if self._kind != "whole" and added <= MOST_STEPS:
-            output = operators.step(everything, states, self._spec, self._options, None)[0]
+            output: torch.Tensor = operators.step(everything, states, self._spec, self._options, None)[0]
         else:
             results = operators.forward([*everything, *states], self._spec, self._options, None, False)
             output, states = results[0], list(results[made:])

@@ -6,11 +6,18 @@ import linecache
 import re
 
 from .spec import Spec
+from .text import Text, written
 
 _HEAD = re.compile(r"(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): (?P<rest>(?:error|warning|note|remark): .*)")
 
 
-def translate(message: str, spec: Spec) -> str:
+def at_python(message: str, text: str) -> str:
+    """`translate` for the specification that wrote `text`, if `@ta.spec` wrote it; else the message as it is."""
+    known = written(text)
+    return message if known is None else translate(message, known)
+
+
+def translate(message: str, spec: Spec | Text) -> str:
     """What `taylorc` says about `spec.mlir`, with `user.py:LINE` for its places and the user's line for the text's.
 
     Only places change, the words are the compiler's. What stands at no line of Python stays.

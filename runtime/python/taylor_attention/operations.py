@@ -353,6 +353,11 @@ def _sums(operands: Sequence[Array], words: Sequence[str]) -> list[ArrayType]:
     return [{"mass": row, "count": row, "state": state}.get(word, numerator) for word in words]
 
 
+def numerator_type(operands: Sequence[Array]) -> ArrayType:
+    """The type of a numerator; `operands` begin with query, key and value."""
+    return _sums(operands, ["numerator"])[0]
+
+
 def _orders(orders: object) -> str:
     def bound(one: object) -> str:
         return one.text if isinstance(one, Parameter) else integer_text(one, "orders, or an index parameter")

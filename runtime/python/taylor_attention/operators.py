@@ -9,12 +9,13 @@ import ctypes
 import json
 import os
 import re
-from dataclasses import dataclass
-from typing import Any, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Mapping, Sequence
 
 import torch
 
 from . import files
+from .messages import at_python
 
 Sizes = Sequence[Any]  # integers, or torch's symbols while it traces
 
@@ -50,10 +51,17 @@ backward = torch.ops.taylor_attention.backward.default
 step = torch.ops.taylor_attention.step.default
 
 
-def _answer(text: bytes | None) -> Any:
+def _answer(text: bytes | None, spec: str) -> Any:
+    """What a function of _taylor.so says of a specification; what it refuses stands at the user's line of Python."""
     if text is None:
-        raise RuntimeError("taylor: " + _functions.taylor_describe_error().decode())
+        raise RuntimeError("taylor: " + at_python(_functions.taylor_describe_error().decode(), spec))
     return json.loads(text)
+
+
+def explained(error: RuntimeError, spec: str) -> RuntimeError:
+    """An error of the operators, at the user's line of Python where `@ta.spec` wrote the specification."""
+    message = at_python(str(error), spec.replace(_LINE_END, "\n"))
+    return error if message == str(error) else RuntimeError(message)
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,22 @@ class Tensor:
     kind: str  # of an input's source: projection, parameter, input
     gradient: bool
     optional: bool
+    bias: bool = False  # of a projection
+    initial: Mapping[str, Any] = field(default_factory=dict)  # of a parameter: its distribution
+
+    @property
+    def channel(self) -> str | None:
+        """The axis d or e, or None."""
+        return next((axis for axis in self.axes if axis in ("d", "e")), None)
+
+    @property
+    def constant(self) -> float:
+        """What a learned parameter begins as, if it is one number: of a distribution the mean."""
+        known: dict[str, float] = {"zeros": 0.0, "ones": 1.0}
+        low, high = (float(self.initial.get(name, 0.0)) for name in ("low", "high"))
+        known.update(constant=float(self.initial.get("value", 0.0)), normal=float(self.initial.get("mean", 0.0)),
+                     uniform=(low + high) / 2)
+        return known[self.initial["kind"]]
 
     @property
     def is_state(self) -> bool:
@@ -77,16 +101,23 @@ class Tensor:
         return self.axes.index("b") if "b" in self.axes else -1
 
 
+def _tensor(json_: dict[str, Any]) -> Tensor:
+    source = json_.get("source", {})
+    return Tensor(json_["name"], tuple(json_["axes"]), _STORAGE[json_["dtype"]], source.get("kind", ""),
+                  json_.get("gradient", False), json_.get("optional", False), source.get("bias", False),
+                  source.get("initial", {}))
+
+
 class Manifest:
     """What a kernel takes and gives (runtime/MANIFEST.md)."""
 
     def __init__(self, json_: dict[str, Any]) -> None:
         def read(kind: str) -> tuple[Tensor, ...]:
-            return tuple(Tensor(x["name"], tuple(x["axes"]), _STORAGE[x["dtype"]], x.get("source", {}).get("kind", ""),
-                                x.get("gradient", False), x.get("optional", False)) for x in json_["tensors"][kind])
+            return tuple(_tensor(x) for x in json_["tensors"][kind])
 
         self.inputs, self.outputs, self.saved = read("inputs"), read("outputs"), read("saved")
         self.sizes: dict[str, int] = json_["sizes"]
+        self.mask: str = json_["mask"]
         self.functions: dict[str, dict[str, Any]] = json_["functions"]
 
     def reads(self, function: str, role: str) -> bool:
@@ -160,7 +191,7 @@ class Program:
     def __init__(self, spec: str, options: str) -> None:
         spec = resolve(spec)
         _refuse_symbol(spec)
-        described = _answer(_functions.taylor_describe_program(spec.encode(), options.encode()))
+        described = _answer(_functions.taylor_describe_program(spec.encode(), options.encode()), spec)
         self.options = options
         # The text, or an artifact's path and checksum. It is an operator's argument, and those have one line (Lines.h).
         identity: str = described["identity"]
@@ -175,6 +206,11 @@ class Program:
         self.is_differentiable = "backward" in self.signature.functions
         self.reads_outputs = self.signature.reads("backward", "output")
         self._manifests: dict[Any, Manifest] = {}
+
+    @property
+    def text(self) -> str:
+        """The specification's text; of an artifact its identity."""
+        return self.identity.replace(_LINE_END, "\n")
 
     def manifest(self, inputs: Sequence[torch.Tensor]) -> Manifest:
         """That of the kernel which serves such inputs; torch may be tracing them."""
@@ -193,7 +229,8 @@ class Program:
         key = tuple(keys)
         if key not in self._manifests:
             self._manifests[key] = Manifest(_answer(_functions.taylor_describe_call(
-                self.identity.encode(), self.options.encode(), described, len(inputs))))
+                self.identity.encode(), self.options.encode(), described, len(inputs)),
+                self.identity.replace(_LINE_END, "\n")))
         return self._manifests[key]
 
     def complete(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -207,7 +244,8 @@ class Program:
 def kernel(spec: str, options: str, dtype: torch.dtype, d: int, e: int) -> Manifest:
     """The manifest of a kernel for the processor, which is compiled for this."""
     name = next((name for name, storage in _STORAGE.items() if storage == dtype), str(dtype))
-    return Manifest(_answer(_functions.taylor_describe_kernel(resolve(spec).encode(), options.encode(), name.encode(), d, e)))
+    spec = resolve(spec)
+    return Manifest(_answer(_functions.taylor_describe_kernel(spec.encode(), options.encode(), name.encode(), d, e), spec))
 
 
 _programs: dict[tuple[str, str], tuple[Any, Program]] = {}
@@ -278,5 +316,5 @@ def _backward_fake(inputs: list[torch.Tensor], outputs: list[torch.Tensor], save
 @torch.library.register_fake("taylor_attention::step")
 def _step_fake(inputs: list[torch.Tensor], states: list[torch.Tensor], spec: str, options: str = "",
                offset: int | None = None) -> list[torch.Tensor]:
-    results = _forward_fake([*inputs, *states], spec, options, offset, save=False)
+    results: list[torch.Tensor] = _forward_fake([*inputs, *states], spec, options, offset, save=False)
     return results[:len(results) - len(states)]  # final states come last

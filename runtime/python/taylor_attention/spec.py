@@ -2,20 +2,25 @@
 """`@ta.spec`: a Python function over arrays with named axes, traced to the text of a `taylor.spec`."""
 from __future__ import annotations
 
-import bisect
 import functools
 import inspect
 import numbers
-from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Union, overload
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Union, overload
 
 from .arguments import Source, default_source
 from .axes import ArrayType, Axis, quoted, word
 from .formula import Array, Formula, Parameter, is_number, number_text
 from .operations import as_array
 from .places import Place, Signature, code_of, signature_places
-from .text import Names, Region, Statement, Writer
+from .text import Names, Places, Region, Statement, Text, Writer, know
+from .sums import Probe, probed
 from .trace import Trace
+
+if TYPE_CHECKING:
+    from .pages import Page
+    from .weights import Weights
 
 Parameters = dict[str, Union[int, float]]
 LONG = 110  # a signature that is longer has one argument a line
@@ -37,7 +42,8 @@ class Argument:
 class Spec:
     """One attention, as text of the dialect; what `@ta.spec` makes of a function.
 
-    `mlir` is the text that caches, checkpoints and papers carry, the one definition. Nothing is compiled here.
+    `mlir` is the text that caches, checkpoints and papers carry, the one definition. Nothing is compiled until
+    `ta.attention`, `explain` or `weights` asks for it.
     """
 
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
@@ -76,36 +82,56 @@ class Spec:
         for array, _ in made:
             names.give(array, wanted.get(id(array)))
         self.results: tuple[str, ...] = tuple(chosen)
-        sizes = [axis.name for argument in self.arguments for axis in argument.axes]
-        writer = Writer(names, [*self.parameters, *sizes])
-        self._head(writer, places, sources)
-        for statement in trace.statements:
-            writer.statement(statement)
-        yielded = [array for array, _ in results]
-        parts: list[Any] = []
-        for array, name in zip(yielded, chosen):
-            label = "" if names.of[id(array)] == name else f"{quoted(name)} "
-            parts += [f"{', ' if parts else ''}{label}", array]
-        writer.statement(Statement("yield", trace.returned or places.definition, parts, yielded))
-        writer.write("}\n", places.definition)
+        arguments = list(zip(self.arguments, (one.text for one in sources)))
+        yields = list(zip((array for array, _ in results), chosen))
+        writer = self._text(self.name, names, places, arguments, trace.statements, yields,
+                            trace.returned or places.definition)
         lines = inspect.cleandoc(self.__doc__ or "").splitlines()
         comment = "".join(f"// {line}".rstrip() + "\n" for line in lines)
-        above = comment + "".join(f"{alias} = {text}\n" for alias, text in writer.aliases.items()) + "\n"
-        self.mlir: str = above + "\n".join(writer.lines)
-        self._places = {line + above.count("\n"): spans for line, spans in writer.places.items()}
-        for line, place in enumerate(writer.alias_places, comment.count("\n") + 1):
-            self._places[line] = [(1, place or places.definition)]
+        self._source = _finished(comment, writer, places.definition)
+        self.mlir: str = self._source.mlir
+        self._probe = self._write_probe(trace, names, places, arguments, yields)
 
-    def _head(self, writer: Writer, places: Signature, sources: list[Source]) -> None:
-        opening = f"taylor.spec @{word(self.name)}("
-        arguments = [f"%{one.name}: {writer.type(one.type, places.of(one.name))}{source.text and ' from '}{source.text}"
-                     for one, source in zip(self.arguments, sources)]
+    def _write_probe(self, trace: Trace, names: Names, places: Signature,
+                     arguments: list[tuple[Argument, str]], yields: list[tuple[Array, str]]) -> Probe:
+        probes = probed(trace)
+        brought = [array for one in probes for array in one.brought]
+        statements = [statement for one in probes for statement in one.statements]
+        for array in [*brought, *(statement.results[0] for statement in statements)]:
+            names.give(array, None)
+        arguments = arguments + [(Argument(names.of[id(array)], array.type, "projection"), "") for array in brought]
+        yields = yields + [(one.results[0], names.of[id(one.results[0])]) for one in statements]
+        writer = self._text(f"sums of {self.name}", names, places, arguments, [*trace.statements, *statements], yields,
+                            places.definition)
+        return Probe(_finished("", writer, places.definition), tuple(names.of[id(one.of)] for one in probes),
+                     len(self.results))
+
+    def _text(self, name: str, names: Names, places: Signature, arguments: list[tuple[Argument, str]],
+              statements: list[Statement], yields: list[tuple[Array, str]], end: Place) -> Writer:
+        """Writes a specification, without what stands above it; an argument stands with the text of its source."""
+        sizes = [axis.name for argument, _ in arguments for axis in argument.axes]
+        writer = Writer(names, [*self.parameters, *sizes])
+        self._head(writer, name, places, arguments)
+        for statement in statements:
+            writer.statement(statement)
+        parts: list[Any] = []
+        for array, result in yields:
+            label = "" if names.of[id(array)] == result else f"{quoted(result)} "
+            parts += [f"{', ' if parts else ''}{label}", array]
+        writer.statement(Statement("yield", end, parts, [array for array, _ in yields]))
+        writer.write("}\n", places.definition)
+        return writer
+
+    def _head(self, writer: Writer, name: str, places: Signature, given: list[tuple[Argument, str]]) -> None:
+        opening = f"taylor.spec @{word(name)}("
+        arguments = [f"%{one.name}: {writer.type(one.type, places.of(one.name))}{source and ' from '}{source}"
+                     for one, source in given]
         parameters = {name: f"{name} : index = {value}" if isinstance(value, int) else f"{name} = {number_text(value)}"
                       for name, value in self.parameters.items()}
         is_long = len(opening + ", ".join([*arguments, *parameters.values()])) > LONG
         separator = ",\n" + " " * len(opening) if is_long else ", "
         writer.write(opening, places.definition)
-        for number, (one, text) in enumerate(zip(self.arguments, arguments)):
+        for number, ((one, _), text) in enumerate(zip(given, arguments)):
             writer.write(separator if number else "")
             writer.write(text, places.of(one.name))
         writer.write(")", places.definition)
@@ -114,22 +140,66 @@ class Spec:
             writer.write(text, places.of(name))
         writer.write((")" if self.parameters else "") + " {\n", places.definition)
 
+    def explain(self, path: str | os.PathLike[str] | None = None, *, options: str = "") -> Page:
+        """The compiler's page of all levels of this specification side by side, as a file of HTML.
+
+        It is written to `path`, else to a temporary file. `options` are taylorc's: "--target=sm_90 --head-dim=128". A
+        notebook shows the page; `.open()` opens it in a browser. Needs taylorc, and no torch.
+        """
+        from .pages import explain
+
+        return explain(self, path, options)
+
+    def weights(self, *, scores: tuple[float, float] = (-6.0, 6.0), points: int = 241, keys: int = 128,
+                heads: int = 4, head_dim: int = 64, score: float = 1.0, options: str = "",
+                **values: float) -> list[Weights]:
+        """The weights of each sum over keys, computed by the specification itself in f64: needs torch.
+
+        Of each sum: its weight w(s) at `points` scores within `scores`, for one key at its query's own position; and
+        the weights of `keys` keys for the last query of as many, [heads, keys], where all queries and keys are the same
+        vector, whose score with itself is `score`.
+
+        Learned parameters have their initial values (of a distribution the mean), projections such as gates are 1.0,
+        what the caller brings is 0. `decay_gate=-3.0` gives an argument another value. `options` are taylorc's:
+        "--set order=4".
+        """
+        from .weights import weights
+
+        return weights(self, self._probe, scores, points, keys, heads, head_dim, score, options, values)
+
+    def plot(self, **arguments: Any) -> Any:
+        """A matplotlib figure of `weights(..)`, which takes the arguments: w(s), and the weights of a row of keys."""
+        from .plot import figure
+
+        return figure(self, lambda: self.weights(**arguments))
+
     def place(self, line: int, column: int = 1) -> Place | None:
         """Where in Python a place of `mlir` comes from, both counted from 1; None of comments and blank lines."""
-        spans = self._places.get(line)
-        if not spans:
-            return None
-        return spans[max(bisect.bisect_right([start for start, _ in spans], column) - 1, 0)][1]
+        return self._source.place(line, column)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and pickles go without the function: the text says all."""
         return {name: value for name, value in self.__dict__.items() if name != "__wrapped__"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._source = know(self._source, new=False)
+        self._probe = replace(self._probe, text=know(self._probe.text, new=False))
 
     def __str__(self) -> str:
         return self.mlir
 
     def __repr__(self) -> str:
         return f"<ta.spec {self.name}({', '.join([one.name for one in self.arguments] + list(self.parameters))})>"
+
+
+def _finished(comment: str, writer: Writer, definition: Place) -> Text:
+    """The text with its comment and aliases above it, and where its lines come from."""
+    above = comment + "".join(f"{alias} = {text}\n" for alias, text in writer.aliases.items()) + "\n"
+    found: Places = {line + above.count("\n"): spans for line, spans in writer.places.items()}
+    for line, place in enumerate(writer.alias_places, comment.count("\n") + 1):
+        found[line] = [(1, place or definition)]
+    return know(Text(above + "\n".join(writer.lines), found))
 
 
 def _signature(function: Callable[..., Any], trace: Trace,

@@ -2,7 +2,9 @@
 """The text of formulas and operations, piece by piece, each piece with the line of Python that it comes from."""
 from __future__ import annotations
 
+import bisect
 import re
+import weakref
 from dataclasses import dataclass, field
 from typing import Iterable, Sequence, Union
 
@@ -16,6 +18,9 @@ WIDTH = 110  # longer lines are broken before the types
 # A name in a piece stands for itself; of an array and of a part of a formula it is found at the end.
 Atom = Union[str, Array, Formula]
 Pieces = list[tuple[Atom, Union[Place, None]]]
+
+# Of a text's lines, counted from 1: where in Python its characters come from, by column from 1 on, ascending.
+Places = dict[int, list[tuple[int, Place]]]
 
 # Spaces that become the end of a line where an operation is long.
 BREAK = " \n"
@@ -191,6 +196,36 @@ def fresh(wanted: str | None, taken: set[str]) -> str:
     return f"{prefix}{number}"
 
 
+@dataclass(frozen=True)
+class Text:
+    """A specification's text, and where its lines come from."""
+
+    mlir: str
+    places: Places
+
+    def place(self, line: int, column: int = 1) -> Place | None:
+        spans = self.places.get(line)
+        if not spans:
+            return None
+        return spans[max(bisect.bisect_right([start for start, _ in spans], column) - 1, 0)][1]
+
+
+_written: weakref.WeakValueDictionary[str, Text] = weakref.WeakValueDictionary()
+
+
+def know(text: Text, new: bool = True) -> Text:
+    """Remembers a text, so that messages about it stand at its lines. Returns the one that is known of these words,
+    which copies share; a new one takes its place."""
+    if new:
+        _written[text.mlir] = text
+    return _written.setdefault(text.mlir, text)
+
+
+def written(mlir: str) -> Text | None:
+    """What is known of a text: None of one that `@ta.spec` did not write, or whose specifications are gone."""
+    return _written.get(mlir)
+
+
 class Writer:
     """The text of a specification, and where each of its characters comes from."""
 
@@ -198,7 +233,7 @@ class Writer:
         self.names = names
         self.reserved = {*ROLES, *reserved}  # what a part of a formula is not called, nor any word of the formula
         self.lines: list[str] = [""]
-        self.places: dict[int, list[tuple[int, Place]]] = {}  # line: (column from 1, place), ascending
+        self.places: Places = {}
         self.aliases: dict[str, str] = {}  # alias: type
         self.alias_places: list[Place | None] = []  # where an array of the type was made
 

@@ -67,6 +67,45 @@ class Compiled(unittest.TestCase):
         self.compare(self.make(), lambda *x: ta.attention(*x, spec=SPECS / "softmax.mlir", documents=documents),
                      lambda *x: softmax(*x, documents=documents), 2e-6)
 
+    def test_cu_seqlens(self):
+        """Documents of one packed sequence by the places where they begin; one is empty."""
+        packed, text = [x[:1].detach().requires_grad_() for x in self.make()], (SPECS / "softmax.mlir").read_text()
+        documents = torch.tensor([[0] * 30 + [2] * 40])
+        for dtype in (torch.int32, torch.int64):
+            starts = torch.tensor([0, 30, 30, 70], dtype=dtype)
+            self.compare(packed, lambda *x: ta.attention(*x, spec="softmax", cu_seqlens=starts), lambda *x: softmax(*x, documents=documents), 2e-6)
+        compiled = torch.compile(lambda *x, starts: ta.attention(*x, spec=text, cu_seqlens=starts), backend="aot_eager", fullgraph=True, dynamic=True)
+        torch._dynamo.utils.counters.clear()
+        for tokens, starts in ((70, [0, 30, 50, 70]), (55, [0, 1, 9, 9, 55]), (31, [0, 5, 6, 7, 8, 31])):
+            inputs, starts = [x.detach()[:, :, :tokens].clone().requires_grad_() for x in packed], torch.tensor(starts)
+            a, b = compiled(*inputs, starts=starts), ta.attention(*inputs, spec=text, cu_seqlens=starts)
+            self.assertTrue(torch.equal(a, b))
+            for x, y in zip(torch.autograd.grad(a.sum(), inputs), torch.autograd.grad(b.sum(), inputs)):
+                self.assertTrue(torch.equal(x, y))
+        self.assertEqual(torch._dynamo.utils.counters["stats"]["unique_graphs"], 1)
+
+    def test_wrong_cu_seqlens(self):
+        two = [x.detach() for x in self.make()]
+        one = [x[:1] for x in two]
+        starts = torch.tensor([0, 30, 70])
+        for inputs, given, kind, message in (
+                (one, [0, 70], TypeError, "expected a tensor of int32 or int64 for cu_seqlens, but got list"),
+                (one, starts.float(), TypeError, "expected a tensor of int32 or int64 for cu_seqlens, but got torch.float32"),
+                (one, starts[:1], ValueError, "expected cu_seqlens of shape [N + 1] for N documents, from 0 to the number of tokens, but got shape [1]"),
+                (one, starts[None], ValueError, "expected cu_seqlens of shape [N + 1] for N documents, from 0 to the number of tokens, but got shape [1, 3]"),
+                (one, starts[1:], ValueError, "expected cu_seqlens from 0 to 70, the number of keys, but got 30 to 70"),
+                (one, starts[:2], ValueError, "expected cu_seqlens from 0 to 70, the number of keys, but got 0 to 30"),
+                (one, torch.tensor([0, 40, 30, 70]), ValueError, "expected cu_seqlens that never fall, but got [0, 40, 30, 70]"),
+                (two, starts, ValueError, "expected a batch of 1 of k with cu_seqlens, one sequence in which documents are packed, but got 2; give documents=, "
+                 "whose rows may differ")):
+            with self.assertRaises(kind) as caught:
+                ta.attention(*inputs, spec="softmax", cu_seqlens=given)
+            self.assertEqual(str(caught.exception), message)
+        with self.assertRaisesRegex(TypeError, "expected documents or cu_seqlens, but got both"):
+            ta.attention(*one, spec="softmax", cu_seqlens=starts, documents=torch.zeros(1, 70, dtype=torch.int32))
+        with self.assertRaisesRegex(RuntimeError, "expected 4 inputs"):
+            ta.attention(one[0], spec="softmax", cu_seqlens=starts)
+
     def test_states(self):
         """A sequence in two calls: what the first leaves begins the second; one that begins is given no states."""
         q, k, v = (x.detach() for x in self.make(t=40))

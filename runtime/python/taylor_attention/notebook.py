@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`%%taylor`, after `%load_ext taylor_attention`: a cell of a notebook that is the dialect's text. Imports no torch, and
+of IPython nothing: it needs a shell's `register_magic_function` and `user_ns`."""
+from __future__ import annotations
+
+import json
+import keyword
+import pathlib
+import re
+import shlex
+import tempfile
+from typing import Any
+
+from .pages import compile_text
+
+_NAME = "cell"  # in messages
+
+
+class CellError(RuntimeError):
+    """What the compiler says of a cell; a notebook shows it without a traceback of Python."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+class Magic:
+    """`%%taylor [VARIABLE] [OPTION ..]`: compiles a cell.
+
+    The text becomes the value of VARIABLE, by default the specification's name: `ta.attention(q, k, v, spec=VARIABLE)`.
+    Options are taylorc's: `--set order=4`, `--target=sm_90`. A fault raises CellError, with its line of the cell and a
+    caret.
+    """
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+
+    def __call__(self, line: str, cell: str) -> None:
+        words = shlex.split(line)
+        variable = words.pop(0) if words and not words[0].startswith("-") else None
+        if variable is not None and (not variable.isidentifier() or keyword.iskeyword(variable)):
+            raise CellError(f"expected %%taylor [VARIABLE] [OPTION ..], but got '{variable}', which is no name of a variable")
+        with tempfile.TemporaryDirectory(prefix="taylor-") as folder:
+            artifact = pathlib.Path(folder, "cell.so")
+            try:
+                said = compile_text(cell, ["-o", str(artifact), *words], _NAME)
+            except RuntimeError as error:
+                raise CellError(str(error)) from None
+            manifest = json.loads(artifact.with_suffix(".json").read_text(encoding="utf-8"))
+        variable = variable or re.sub(r"\W", "_", manifest["spec"])
+        self._shell.user_ns[variable] = cell
+        print(said + f"{variable}: {_shown(manifest, 'inputs')} -> {_shown(manifest, 'outputs')}")
+
+
+def _shown(manifest: dict[str, Any], kind: str) -> str:
+    return ", ".join(f"{tensor['name']} [{', '.join(tensor['axes'])}]" for tensor in manifest["tensors"][kind])
+
+
+def load(shell: Any) -> None:
+    """What `%load_ext taylor_attention` does."""
+    shell.register_magic_function(Magic(shell), "cell", "taylor")
