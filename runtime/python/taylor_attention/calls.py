@@ -163,6 +163,18 @@ def _run(inputs: list[torch.Tensor], spec: str, options: str, offset: int | None
     return operators.forward(inputs, program.identity, options, offset, False)
 
 
+_PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
+
+
+def _run_on_shares(inputs: list[torch.Tensor], text: str, options: str, offset: int | None) -> Any:
+    """Where some inputs are of other classes than torch's own: DTensors, each process its share of them."""
+    if not any(hasattr(x, "device_mesh") for x in inputs):
+        return _run(inputs, text, options, offset)
+    from . import sharded
+    return sharded.attention(lambda shares: _run(shares, text, options, offset), operators.program(text, options),
+                             inputs)
+
+
 @overload
 def attention(q: torch.Tensor, k: torch.Tensor | None = ..., v: torch.Tensor | None = ..., *more: torch.Tensor | None,
               spec: Specification, options: str = ..., offset: int | None = ..., documents: torch.Tensor | None = ...,
@@ -191,6 +203,8 @@ def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specificat
     each is attended to by itself. `cu_seqlens`, int32 or int64 [N + 1], says the same of one packed sequence (B = 1) of N
     documents by the places where they begin, from 0 to U, as FlashAttention's functions of that name take it.
 
+    DTensors may be sharded over batch and heads; tokens and channels are whole on each process.
+
     A specification with several outputs gives its first; with `all_outputs=True` the result is a list of them all.
     """
     inputs = tensors([q, k, v, *more])
@@ -208,7 +222,7 @@ def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specificat
         outputs = _traced(inputs, text, options, offset)
     else:
         try:
-            outputs = _run(inputs, text, options, offset)
+            outputs = (_run if _PLAIN.issuperset(map(type, inputs)) else _run_on_shares)(inputs, text, options, offset)
         except RuntimeError as error:
             raise operators.explained(error, text) from None
     return list(outputs) if all_outputs else outputs[0]

@@ -27,7 +27,7 @@ _UNDEFINED = 255
 _STORAGE = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64,
             "i32": torch.int32}
 _RUN_TIME_AXES = frozenset("bhgtu")  # others are channels, whose sizes a kernel is made for
-_LINE_END = "\u240a"
+LINE_END = "\u240a"
 _LONGEST_PATH = 4095
 
 
@@ -60,7 +60,7 @@ def _answer(text: bytes | None, spec: str) -> Any:
 
 def explained(error: RuntimeError, spec: str) -> RuntimeError:
     """An error of the operators, at the user's line of Python where `@ta.spec` wrote the specification."""
-    message = at_python(str(error), spec.replace(_LINE_END, "\n"))
+    message = at_python(str(error), spec.replace(LINE_END, "\n"))
     return error if message == str(error) else RuntimeError(message)
 
 
@@ -171,7 +171,7 @@ def dense_strides(sizes: Sizes, like: Sizes) -> list[Any]:
 
 def _refuse_symbol(text: str) -> None:
     """The symbol for a line's end stands for one where a text has one line; in a text of several it cannot."""
-    if "\n" in text and _LINE_END in text:
+    if "\n" in text and LINE_END in text:
         raise RuntimeError("taylor: unsupported character U+240A in a specification; write another")
 
 
@@ -196,7 +196,7 @@ class Program:
         # The text, or an artifact's path and checksum. It is an operator's argument, and those have one line (Lines.h).
         identity: str = described["identity"]
         _refuse_symbol(identity)
-        self.identity = identity.replace("\r\n", "\n").replace("\r", "\n").replace("\n", _LINE_END)
+        self.identity = identity.replace("\r\n", "\n").replace("\r", "\n").replace("\n", LINE_END)
         self.telling: int = described["telling"]  # the input that has the call's dtype, or -1
         self.signature = Manifest(described["manifest"])
         self.inputs = self.signature.inputs
@@ -210,7 +210,7 @@ class Program:
     @property
     def text(self) -> str:
         """The specification's text; of an artifact its identity."""
-        return self.identity.replace(_LINE_END, "\n")
+        return self.identity.replace(LINE_END, "\n")
 
     def manifest(self, inputs: Sequence[torch.Tensor]) -> Manifest:
         """That of the kernel which serves such inputs; torch may be tracing them."""
@@ -230,7 +230,7 @@ class Program:
         if key not in self._manifests:
             self._manifests[key] = Manifest(_answer(_functions.taylor_describe_call(
                 self.identity.encode(), self.options.encode(), described, len(inputs)),
-                self.identity.replace(_LINE_END, "\n")))
+                self.identity.replace(LINE_END, "\n")))
         return self._manifests[key]
 
     def complete(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
