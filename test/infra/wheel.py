@@ -122,7 +122,7 @@ last = [step.extend(*(x[:, :, i:i + 1] for x in (q, k, v))) for i in range(33)][
 print(tuple(o.shape), bool(q.grad.isfinite().all()), bool((last - whole[:, :, -1:]).norm() < 1e-4 * whole.norm()), ta.__version__, ta.__file__)
 """
         done = self.alone(self.venv / "bin/python", "-c", code)
-        self.assertRegex(done.stdout, r"^\(1, 2, 33, 16\) True True \d+\.\d+\.\d+ " + re.escape(str(self.package)))
+        self.assertRegex(done.stdout, r"(?m)^\(1, 2, 33, 16\) True True \d+\.\d+\.\d+ " + re.escape(str(self.package)))
 
     def test_commands(self):
         version = self.alone(self.venv / "bin/taylorc", "--version")
