@@ -24,6 +24,10 @@ CHUNKED_TILES = f"{TILES},form=chunked,chunk=16,read-features=16"
 STATES = ["state-features=8", "state-features=16,feature-block=8,states=grid,row-sums=separate,loops=single"]
 
 
+# Runs that are repeated with NaN or infinity in some tokens, where that is drawn.
+SPOILED = {f"{device}-{form}" for device in ("cpu", "ptx") for form in ("parallel", "chunked", "states", "recurrent")}
+
+
 @dataclass
 class Case:
     """One specification, and arguments of taylor-run by the name of the run: DEVICE-FORM."""
@@ -92,6 +96,20 @@ def carried(choices, shape, cpu, ptx, reshaped, chunk):
             "ptx-recurrent": forward_only(tokens(ptx, few, *MATRIX_UNITS)) + [["--decode=state"], ["--form=recurrent"]][recurrent]}
 
 
+def spoiled(choices, run, arguments):
+    """Tokens of a run that hold NaN or infinity, the second time: what they do not reach, by the reference, keeps its bits, gradients too."""
+    sizes = dict(pair.split("=") for pair in next(a for a in arguments if a.startswith("--shape=")).removeprefix("--shape=").split(","))
+    more = [f"--spoil-with={choices['with']}"]
+    for name, axis in (("keys", "u"), ("queries", "t")):
+        count = int(sizes[axis])
+        first = {"first": 0, "middle": count // 2, "last": max(0, count - choices["count"])}.get(choices[name])
+        if first is not None:
+            more.append(f"--spoil-{name}={first}-{min(count, first + choices['count']) - 1}")
+    if len(more) == 1:
+        return arguments
+    return arguments + more + ["--spoil-tile=128"] * run.startswith("ptx")
+
+
 def generate(seed, given=None):
     choices = Choices(seed, given)
     specification = Specification(choices)
@@ -134,6 +152,11 @@ def generate(seed, given=None):
     is_read = lambda run: (specification.finite or 0) <= MOST_ORDER_PTX.get(run, 99)
     kept = choices.choose("ptx.form", [run for run in runs if run.startswith("ptx") and is_read(run)])
     runs = {run: arguments for run, arguments in runs.items() if run == kept or not run.startswith("ptx")}
+    # NaN and infinities in keys, values, queries and cotangents, which their tokens may give to what sees them and to nothing else.
+    if choices.seldom("spoil", 3):
+        decided = {"with": choices.choose("spoil.with", ["nan", "nan", "inf"]), "count": choices.choose("spoil.count", [1, 3, 20]),
+                   "keys": choices.choose("spoil.keys", ["none", "first", "middle", "last"]), "queries": choices.choose("spoil.queries", ["none", "first", "middle", "last"])}
+        runs = {run: spoiled(decided, run, arguments) if run in SPOILED else arguments for run, arguments in runs.items()}
     return Case(seed, choices, specification, runs | unreal)
 
 
