@@ -163,6 +163,14 @@ def _run(inputs: list[torch.Tensor], spec: str, options: str, offset: int | None
     return operators.forward(inputs, program.identity, options, offset, False)
 
 
+def _sharded(inputs: list[torch.Tensor], spec: str, options: str, offset: int | None) -> Any:
+    from .sharding import over_shards
+
+    if torch.compiler.is_compiling():
+        raise TypeError("taylor: unsupported DTensor under torch.compile; compile what works on local tensors")
+    return over_shards(lambda *x: tuple(_run(list(x), spec, options, offset)), inputs, operators.program(spec, options))
+
+
 @overload
 def attention(q: torch.Tensor, k: torch.Tensor | None = ..., v: torch.Tensor | None = ..., *more: torch.Tensor | None,
               spec: Specification, options: str = ..., offset: int | None = ..., documents: torch.Tensor | None = ...,
@@ -191,6 +199,8 @@ def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specificat
     each is attended to by itself. `cu_seqlens`, int32 or int64 [N + 1], says the same of one packed sequence (B = 1) of N
     documents by the places where they begin, from 0 to U, as FlashAttention's functions of that name take it.
 
+    DTensors may be sharded by batch and by heads: each process computes its own, without communication.
+
     A specification with several outputs gives its first; with `all_outputs=True` the result is a list of them all.
     """
     inputs = tensors([q, k, v, *more])
@@ -204,7 +214,9 @@ def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specificat
     if documents is not None:
         inputs.append(_numbers(documents))
         options += " --documents"
-    if torch.compiler.is_compiling():
+    if type(inputs[0]).__name__ == "DTensor":  # whose module takes long to import
+        outputs = _sharded(inputs, text, options, offset)
+    elif torch.compiler.is_compiling():
         outputs = _traced(inputs, text, options, offset)
     else:
         try:

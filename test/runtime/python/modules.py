@@ -288,7 +288,7 @@ class Processes(Case):
             for process in ranks:
                 output, errors = process.communicate(timeout=300)
                 self.assertEqual(process.returncode, 0, errors)
-                self.assertEqual(output.split(), ["ddp", "fsdp", "saved"], errors)
+                self.assertEqual(output.split(), ["ddp", "fsdp", "saved", "sharded"], errors)
 
 
 def run_rank(rank, folder):
@@ -320,7 +320,45 @@ def run_rank(rank, folder):
     print("fsdp")
     case.close({name: value.full_tensor() for name, value in model.state_dict().items()}, whole.state_dict())
     print("saved")
+    run_shards(case, init_device_mesh("cpu", (2,)))
+    print("sharded")
     dist.destroy_process_group()
+
+
+def run_shards(case, mesh):
+    """ta.attention on DTensors: the whole's results and gradients, of shards of the batch, of heads, and of neither."""
+    from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
+
+    generator = torch.Generator().manual_seed(0)
+    sizes = {"q": (2, 4, 9, 8), "k": (2, 2, 9, 8), "v": (2, 2, 9, 16), "out_gate": (2, 4, 9), "in_gate": (2, 2, 9), "table": (4, 5), "weight": (16,), "bias": (16,),
+             "mix": (4,), "scale": (4, 16)}
+    whole = {name: torch.randn(*size, generator=generator).requires_grad_() for name, size in sizes.items()}
+    cotangent, documents = torch.randn(2, 4, 9, 16, generator=generator), torch.tensor([[0] * 4 + [1] * 5, [0] * 9])
+    expected = ta.attention(*whole.values(), spec=gated, documents=documents)
+    gradients = dict(zip(whole, torch.autograd.grad(expected, list(whole.values()), cotangent)))
+    heads = {"table", "mix", "scale"}
+    for axis in (0, 1, None):
+        placed = {name: Replicate() if axis is None else Shard(axis) if len(sizes[name]) > 2 else Shard(0) if axis == 1 and name in heads else Replicate() for name in sizes}
+        given = {name: distribute_tensor(x.detach(), mesh, [placed[name]]).requires_grad_() for name, x in whole.items()}
+        o = ta.attention(*given.values(), spec=gated, documents=documents)
+        case.assertEqual(o.placements, (Replicate() if axis is None else Shard(axis),))
+        case.close({"o": o.full_tensor()}, {"o": expected})
+        found = dict(zip(given, torch.autograd.grad(o, list(given.values()), distribute_tensor(cotangent, mesh, o.placements))))
+        case.close({name: x.full_tensor() for name, x in found.items()}, gradients)
+        if axis == 0:
+            case.assertIsInstance(found["weight"].placements[0], Partial)
+    # What is sharded otherwise than the first input is redistributed.
+    mixed = [distribute_tensor(x.detach(), mesh, [Shard(0) if name == "q" else Replicate()]) for name, x in whole.items()]
+    case.close({"o": ta.attention(*mixed, spec=gated, documents=documents).full_tensor()}, {"o": expected})
+    q, k, v = (distribute_tensor(torch.ones(2, 4, 9, 8), mesh, [Shard(1)]) for _ in range(3))
+    one = distribute_tensor(torch.ones(2, 1, 9, 8), mesh, [Replicate()])
+    for call, kind, message in (
+            (lambda: ta.attention(q, k, v, spec="alibi"), ValueError, "unsupported shards of axis h: the specification has the axis in a formula or a reduction"),
+            (lambda: ta.attention(q, one, one, spec="softmax"), ValueError, "expected a size of axis g of 'k' that 2 shards divide, but got 1"),
+            (lambda: ta.attention(q.redistribute(mesh, [Shard(3)]), k, v, spec="softmax"), ValueError, r"unsupported placement of 'q' \[b, h, t, d\]"),
+            (lambda: ta.attention(q, torch.ones(2, 4, 9, 8), v, spec="softmax"), TypeError, "expected a DTensor for 'k', as the first input is one, but got Tensor")):
+        with case.assertRaisesRegex(kind, message):
+            call()
 
 
 if __name__ == "__main__":
