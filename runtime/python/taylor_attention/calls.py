@@ -219,6 +219,8 @@ def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specificat
         inputs.append(_numbers(documents))
         options += " --documents"
     if torch.compiler.is_compiling():
+        if type(inputs[0]).__name__ == "DTensor":
+            raise TypeError("taylor: unsupported DTensor under torch.compile; compile what works on local tensors")
         outputs = _traced(inputs, text, options, offset)
     else:
         try:

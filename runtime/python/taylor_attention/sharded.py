@@ -6,13 +6,12 @@ one without that axis stays whole, and its gradient is the sum over processes.
 """
 from __future__ import annotations
 
-import re
 from typing import Any, Callable, Sequence
 
 import torch
 from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard
 
-from . import operators
+from . import operators, texts
 
 _HEADS = ("h", "g")
 _WORDS = {"b": "batch", "h": "heads"}
@@ -29,12 +28,10 @@ def _refuse_mixing(program: operators.Program, axis: str) -> None:
     if "taylor.spec" not in text:
         raise RuntimeError("taylor: unsupported DTensor for an artifact; give the specification that it was compiled "
                            "from")
-    text = re.sub(r"//[^\n]*", "", text)
-    text = re.sub(r"<\[[^\]]*\]|[%@!][\w.]+", "", text)  # types and names
-    names = _HEADS if axis == "h" else (axis,)
-    if "taylor.pairwise" in text or any(re.search(rf"\b{name}\b", text) for name in names):
+    names = (*_HEADS, "group") if axis == "h" else (axis,)
+    if "taylor.pairwise" in text or texts.names_axis(text, names):
         raise RuntimeError(f"taylor: unsupported DTensor sharded over {_WORDS[axis]}: the specification computes across "
-                           f"them ({' or '.join(names)} in a formula or a reduction); redistribute to Replicate() there")
+                           f"them ({' or '.join(_HEADS if axis == 'h' else axis)} in a formula or a reduction); redistribute to Replicate() there")
 
 
 def _sharded_axis(info: operators.Tensor, placement: Placement) -> str | None:
@@ -77,10 +74,13 @@ def _place(info: operators.Tensor, axis: str | None, size: int, sizes: Sequence[
 def attention(call: Callable[[list[torch.Tensor]], Any], program: operators.Program,
               inputs: list[Any]) -> list[DTensor]:
     """`call`, which takes tensors and gives a list of them, on each process's share of the inputs."""
-    if not all(isinstance(x, DTensor) and x.device_mesh == inputs[0].device_mesh for x in inputs):
+    mesh = next(x.device_mesh for x in inputs if isinstance(x, DTensor))
+    # Numbers of documents, which every process has, may be a tensor.
+    inputs = [x if isinstance(x, DTensor) or x.is_floating_point()
+              else DTensor.from_local(x, mesh, [Replicate()] * mesh.ndim, run_check=False) for x in inputs]
+    if not all(isinstance(x, DTensor) and x.device_mesh == mesh for x in inputs):
         raise RuntimeError("taylor: expected all inputs as DTensors of one mesh, but some are not; distribute_tensor(x, "
                            "mesh, [Replicate()]) makes one of a tensor that every process has")
-    mesh = inputs[0].device_mesh
     cut = _cut(program.inputs, inputs)
     for axis in filter(None, cut):
         _refuse_mixing(program, axis)

@@ -11,6 +11,8 @@ _OPERATION = re.compile(r"(?<!!)\btaylor\.([^\n]*)")  # and no type
 _ROPE_LINE = re.compile(r"^[ \t]*%(?P<result>[\w$.-]+) = taylor\.rope %(?P<operand>[\w$.-]+)"
                         r"(?P<clauses>[^:\n]*):[^\n]*\n", re.M)
 
+_NOT_WORDS = re.compile(r"!taylor\.array<[^>]*>|[%!@][\w$.-]+")  # types and names of values
+
 # Operations of which a query's result needs no earlier query.
 _OF_OWN_ROW = re.compile(r"(spec|yield|map|reduce|normalize|rope|recurrences?|align|"
                          r"scan (sum|max|shift\(\d+\))( exclusive| reverse)* over\(u\))(?!\w)")
@@ -27,6 +29,12 @@ def rotates(text: str) -> bool:
 def needs_earlier_queries(text: str) -> bool:
     """Whether a query's result may depend on the queries before it: true where that is not plain."""
     return "size(t)" in text or not all(_OF_OWN_ROW.match(one) for one in _operations(text))
+
+
+def names_axis(text: str, axes: Iterable[str]) -> bool:
+    """Whether some operation says one of these words: an index or size in a formula, what a reduction or norm is over."""
+    words = _NOT_WORDS.sub(" ", _COMMENT.sub("", text))
+    return re.search(rf"\b({'|'.join(axes)})\b", words) is not None
 
 
 def without_rope(text: str, arguments: Iterable[str]) -> str:

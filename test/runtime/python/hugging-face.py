@@ -383,7 +383,14 @@ class Trained(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             model = transformers.AutoModelForCausalLM.from_pretrained(f"{folder}/run/checkpoints/step-000002", trust_remote_code=True).eval()
         theirs = model.model.layers[1].self_attn
-        ours = ta.nn.Attention(gated, hidden=32, heads=2, kv_heads=1)
+        torch.manual_seed(0)
+        ours = ta.nn.Attention(gated, hidden=32, heads=2, kv_heads=1, layers=2)
+        # After two small steps theirs are near the values that they began from: ours are of the same distributions.
+        for name in ("q_proj", "k_proj", "v_proj", "o_proj"):
+            ratio = (getattr(theirs, name).weight.std() / getattr(ours, name).weight.std()).item()
+            self.assertLess(abs(ratio - 1), 0.15, name)
+        self.close(theirs.weight, ours.weight, 0.05)
+        self.assertLess((theirs.out_gate_proj.bias - ours.out_gate_proj.bias).abs().max().item(), 0.05)
         ours.load_state_dict(theirs.state_dict())
         x = torch.randn(2, 9, 32)
         self.close(ours(x), theirs(x))

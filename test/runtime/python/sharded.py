@@ -41,7 +41,8 @@ def check(placements, mesh, kv_heads):
     torch.manual_seed(1)
     shapes = ((4, 4, 21, 16), (4, kv_heads, 21, 16), (4, kv_heads, 21, 8), (4, 4, 21), (4, 3), (8,))
     whole = [torch.randn(shape, requires_grad=True) for shape in shapes]
-    expected = ta.attention(*whole, spec=gated)
+    documents = torch.arange(21).div(8, rounding_mode="floor").repeat(4, 1)  # a tensor that every process has
+    expected = ta.attention(*whole, spec=gated, documents=documents)
     cotangent = torch.randn_like(expected)
     gradients = torch.autograd.grad(expected, whole, cotangent)
     axes = ("bhtd", "bgud", "bgue", "bht", "hr", "e")
@@ -53,7 +54,7 @@ def check(placements, mesh, kv_heads):
 
     shards = [distribute_tensor(x.detach(), mesh, [place(i, y, x, names) for i, y in enumerate(placements)]).requires_grad_()
               for x, names in zip(whole, axes)]
-    found = ta.attention(*shards, spec=gated)
+    found = ta.attention(*shards, spec=gated, documents=documents)
     assert list(found.placements) == placements, (found.placements, placements)
     torch.testing.assert_close(found.full_tensor(), expected)
     found.backward(distribute_tensor(cotangent, mesh, placements))
@@ -97,6 +98,12 @@ def run_rank(rank, folder):
         refuse(mixing, line, [q] * 3, [heads] * 3, spec)
         result = ta.attention(*(distribute_tensor(q, line, batch) for _ in range(3)), spec=spec)
         torch.testing.assert_close(result.full_tensor(), ta.attention(q, q, q, spec=spec)) if rank == 0 else result.full_tensor()
+    try:
+        torch.compile(lambda x: ta.attention(x, x, x, spec="softmax"), fullgraph=True)(distribute_tensor(q, line, batch))
+    except Exception as error:
+        assert "unsupported DTensor under torch.compile; compile what works on local tensors" in str(error), error
+    else:
+        raise AssertionError("not refused under torch.compile")
     dist.destroy_process_group()
     print("right", flush=True)
 
