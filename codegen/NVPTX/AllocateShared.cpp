@@ -30,9 +30,10 @@ struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
   LogicalResult allocate(tile::KernelOp kernel) {
     SharedPlan plan = planShared(kernel);
     if (plan.bytes > shared)
-      return kernel.emitOpError() << "unsupported on this target: " << plan.bytes
-                                  << " bytes of shared memory, where a block may use " << shared.getValue()
-                                  << "; choose smaller tiles or fewer channels";
+      return mlir::emitError(kernel.getLoc())
+             << "unsupported on this target: " << plan.bytes
+             << " bytes of shared memory, where a block may use " << shared.getValue()
+             << "; choose smaller tiles or fewer channels";
     Builder builder(kernel.getContext());
     for (auto &[op, offset] : plan.offsets)
       cast<AllocOp>(op).setOffset(offset);

@@ -3,7 +3,7 @@
 !x = !tile.tile<[t = 256], f32, #x>
 !xb = !simt.buffer<1 x [t = 256], f32>
 tile.program @forward {
-  // expected-error @+1 {{'tile.kernel' op unsupported on this target: 1024 bytes of shared memory, where a block may use 1000; choose smaller tiles or fewer channels}}
+  // expected-error @+1 {{unsupported on this target: 1024 bytes of shared memory, where a block may use 1000; choose smaller tiles or fewer channels}}
   tile.kernel @large grid(%i in b) {
     %a = simt.alloc "a" : !xb
     %zero = arith.constant 0.0 : f32
