@@ -10,6 +10,8 @@
 #include "codegen/RegisterAll.h"
 
 #include "runtime/StandardStreams.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -232,9 +234,28 @@ std::string manifestPath(llvm::StringRef output) {
   return path.str().str();
 }
 
+/// Errors that differ in numbers alone, at one place, are one: each kernel of a function finds the same.
+class OneOfEach {
+public:
+  explicit OneOfEach(mlir::MLIRContext &context)
+      : handler(&context, [this](mlir::Diagnostic &diagnostic) {
+          std::string text;
+          llvm::raw_string_ostream(text) << diagnostic.getLocation() << diagnostic;
+          llvm::erase_if(text, llvm::isDigit);
+          bool isKnown =
+              diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && !seen.insert(text).second;
+          return mlir::success(isKnown);
+        }) {}
+
+private:
+  llvm::StringSet<> seen;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
 /// Compiles, and shows what takes long.
 mlir::FailureOr<Compilation> compile(Driver &driver, mlir::MLIRContext &context, Emission emission,
                                      bool quiet) {
+  OneOfEach errors(context);
   if (quiet)
     return driver.compile(emission);
   Progress progress("taylorc");
