@@ -269,20 +269,22 @@ CarriedDecay StateCarrier::carryDecay(PairwiseOp op, const SeparableSums &sums) 
         AlignOp::create(builder, at, arrayTypeOf(edge).renamed("u", "t"), edge, builder.getStringAttr("t"));
     return {buildDecay(at, row, atQuery, {}), buildDecay(at, edge, column, {}),
             buildDecay(at, edge, buildEdges(at, column, first, sums.documents, /*exclusive=*/true),
-                       sums.documents ? goesOnAtKey() : Where())};
+                       sums.documents ? goesOnAtKey() : Where()),
+            Value(), Value()};
   }
   if (!sums.documents)
-    return {buildDecay(at, row, first, {}), buildDecay(at, last, column, {}),
-            buildDecay(at, last, first, {})};
+    return {buildDecay(at, row, first, {}), buildDecay(at, last, column, {}), buildDecay(at, last, first, {}),
+            Value(), Value()};
   return {buildDecay(at, row, first, goesOn(getStarts("t"))),
           buildDecay(at, last, column, isLast(getStarts("u"))),
-          buildDecay(at, last, first, goesOn(getLastStart()))};
+          buildDecay(at, last, first, goesOn(getLastStart())), keepWhere(goesOn(getStarts("t"))),
+          keepWhere(isLast(getStarts("u")))};
 }
 
 /// Without a decay, a document keeps all or nothing.
 CarriedDecay StateCarrier::carryDocuments() {
   if (mode == CarryMode::Recurrent)
-    return {Value(), Value(), keepWhere(goesOnAtKey())};
-  return {keepWhere(goesOn(getStarts("t"))), keepWhere(isLast(getStarts("u"))),
-          keepWhere(goesOn(getLastStart()))};
+    return {Value(), Value(), keepWhere(goesOnAtKey()), Value(), Value()};
+  Value row = keepWhere(goesOn(getStarts("t"))), column = keepWhere(isLast(getStarts("u")));
+  return {row, column, keepWhere(goesOn(getLastStart())), row, column};
 }

@@ -302,10 +302,13 @@ void StateRewrite::setDecay(const CarriedDecay &decay) {
   readerDecay = decay.row;
   summedDecay = decay.column;
   keep = decay.keep;
-  readerOwn = readerDecay;
-  // Vectors are those of groups where decays may be of heads.
-  bool ofHeads = summedDecay && arrayTypeOf(summedDecay).has("h") && !arrayTypeOf(side.summed).has("h");
-  summedOwn = ofHeads ? Value() : summedDecay;
+  // Vectors are those of groups, or of all heads, where decays may be of heads.
+  auto choose = [](Value vectors, Value decay, Value own) {
+    bool ofHeads = decay && arrayTypeOf(decay).has("h") && !arrayTypeOf(vectors).has("h");
+    return ofHeads ? own : decay;
+  };
+  readerOwn = choose(side.reader, readerDecay, decay.ownRow);
+  summedOwn = choose(side.summed, summedDecay, decay.ownColumn);
   separateHeads(summedDecay);
 }
 
@@ -494,9 +497,12 @@ void StateRewrite::buildReads(ArrayRef<const Piece *> group, llvm::MapVector<int
   // All of them add to something, or none does.
   if (into.size() != group.size())
     into.clear();
-  auto read = ReadStatesOp::create(
-      builder, loc, types, side.reader, statesOf(group), into, plain ? readerOwn : Value(), first, last,
-      builder.getF64ArrayAttr(weightsOf(*group.front())), block, chunk, opposite);
+  // Between chunks the read itself leaves out tokens of other documents; else they are cleared before, so
+  // that they reach no gradient.
+  auto read =
+      ReadStatesOp::create(builder, loc, types, chunk ? side.reader : keepOwn(side.reader, readerOwn),
+                           statesOf(group), into, plain && chunk ? readerOwn : Value(), first, last,
+                           builder.getF64ArrayAttr(weightsOf(*group.front())), block, chunk, opposite);
   for (auto [piece, result] : llvm::zip(group, read.getResults())) {
     if (!into.empty())
       within[piece->result] = result;

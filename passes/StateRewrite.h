@@ -26,9 +26,10 @@ struct ChunkDecay {
 
 /// A decay exp(a[t] - c[u]) taken apart at the edge to which states from an earlier call belong: what a query
 /// sees of them, what a key counts in the states behind the call, and what is left there of those before it;
-/// in the recurrent form, behind each token in place of the call. All null: none.
+/// in the recurrent form, behind each token in place of the call. All null: none. Of documents: 1 for a query
+/// that goes on with the one of before, 0 for others, and 1 for a key of the last one, over b and the token.
 struct CarriedDecay {
-  mlir::Value row, column, keep;
+  mlir::Value row, column, keep, ownRow, ownColumn;
 };
 
 /// Which chunks a token reads a sum over. Own: those that u <= t leaves, for a query the chunks before its
