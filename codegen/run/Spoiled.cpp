@@ -61,24 +61,45 @@ std::set<int64_t> spoiledRows(const Evaluated &evaluated) {
   return rows;
 }
 
-/// Which elements a spoiled token reaches, by the reference. `rows` have outputs that are no numbers: what
-/// the gradient of such a query is says nothing of it (the reference has 0 for min(NaN, 2), say).
-std::vector<bool> reached(const Array &before, const Array &after, int64_t tile,
-                          const std::set<int64_t> &rows) {
+/// Which elements a spoiled token reaches, by the reference.
+std::vector<bool> changed(const Array &before, const Array &after) {
   std::vector<bool> is(before.values.size());
-  std::vector<int64_t> queries = tokensOf(before, "t"), keys = tokensOf(before, "u");
   for (size_t i = 0; i < is.size(); ++i)
-    is[i] = (before.values[i] != after.values[i] &&
-             !(std::isnan(before.values[i]) && std::isnan(after.values[i]))) ||
-            rows.contains(queries[i]) || (!rows.empty() && queries[i] < 0 && keys[i] < 0);
-  for (StringRef axis : {"t", "u"}) {
-    std::vector<int64_t> tokens = tokensOf(before, axis);
+    is[i] =
+        before.values[i] != after.values[i] && !(std::isnan(before.values[i]) && std::isnan(after.values[i]));
+  return is;
+}
+
+/// Tokens of the gradients that spoiled ones reach. NaN times a derivative of 0 is NaN here and 0 in the
+/// reference (of relu, min(NaN, 2), a weight of order 0); so what reaches one gradient of a token may be seen
+/// in all of them.
+struct ReachedTokens {
+  std::set<int64_t> queries, keys;
+
+  void add(const Array &before, const Array &after) {
+    std::vector<bool> is = changed(before, after);
+    for (auto [axis, tokens] : {std::pair("t", &queries), {"u", &keys}})
+      for (auto [token, isChanged] : llvm::zip_equal(tokensOf(before, axis), is))
+        if (isChanged && token >= 0)
+          tokens->insert(token);
+  }
+};
+
+/// So too, with whole tiles; `tokens`: null for an output.
+std::vector<bool> reached(const Array &before, const Array &after, int64_t tile,
+                          const ReachedTokens *tokens) {
+  std::vector<bool> is = changed(before, after);
+  std::vector<int64_t> queries = tokensOf(before, "t"), keys = tokensOf(before, "u");
+  for (size_t i = 0; tokens && i < is.size(); ++i)
+    is[i] = is[i] || tokens->queries.contains(queries[i]) || tokens->keys.contains(keys[i]) ||
+            (queries[i] < 0 && keys[i] < 0 && !(tokens->queries.empty() && tokens->keys.empty()));
+  for (const std::vector<int64_t> &places : {queries, keys}) {
     std::set<int64_t> tiles;
     for (size_t i = 0; i < is.size(); ++i)
-      if (is[i] && tokens[i] >= 0)
-        tiles.insert(tokens[i] / tile);
+      if (is[i] && places[i] >= 0)
+        tiles.insert(places[i] / tile);
     for (size_t i = 0; tile > 1 && i < is.size(); ++i)
-      is[i] = is[i] || (tokens[i] >= 0 && tiles.contains(tokens[i] / tile));
+      is[i] = is[i] || (places[i] >= 0 && tiles.contains(places[i] / tile));
   }
   return is;
 }
@@ -110,12 +131,21 @@ LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Evaluated 
     most = std::move(*widened);
   }
   bool passes = true;
-  std::set<int64_t> rows = spoiledRows(most);
-  auto judge = [&](const std::string &name, const Array &reference, const Array &exact, const Array &widest,
-                   const Array &ours, const Array &oursAgain) {
+  ReachedTokens reachedTokens;
+  reachedTokens.queries = spoiledRows(most);
+  // A spoiled query that sees keys; of one without keys outputs are 0, and its gradient must stay so.
+  for (const Array &output : before->outputs)
+    for (auto [element, token] : llvm::zip_equal(output.values, tokensOf(output, "t")))
+      if (element != 0 && options.spoiledQueries.contains(token))
+        reachedTokens.queries.insert(token);
+  for (auto [gradient, after] : llvm::zip_equal(before->gradients, most.gradients))
+    if (!gradient.values.empty())
+      reachedTokens.add(gradient, after);
+  auto judge = [&](const ReachedTokens *tokens, const std::string &name, const Array &reference,
+                   const Array &exact, const Array &widest, const Array &ours, const Array &oursAgain) {
     if (ours.values.empty() || reference.values.empty())
       return;
-    std::vector<bool> is = reached(reference, widest, options.spoiledTile, rows);
+    std::vector<bool> is = reached(reference, widest, options.spoiledTile, tokens);
     size_t kept = 0, changed = 0, swallowed = 0;
     for (size_t i = 0; i < is.size(); ++i) {
       kept += !is[i];
@@ -132,11 +162,11 @@ LogicalResult taylor::run::checkSpoiled(const Problem &problem, const Evaluated 
     llvm::outs() << (changed || swallowed ? "  FAILED\n" : "  ok\n");
   };
   for (auto [i, cotangent] : llvm::enumerate(problem.cotangents))
-    judge(cotangent.name, before->outputs[i], after->outputs[i], most.outputs[i], clean.outputs[i],
+    judge(nullptr, cotangent.name, before->outputs[i], after->outputs[i], most.outputs[i], clean.outputs[i],
           again->outputs[i]);
   for (size_t i = 0; i < before->gradients.size(); ++i)
     if (!options.absentGradients.contains(problem.inputs[i].name))
-      judge("gradient " + problem.inputs[i].name, before->gradients[i], after->gradients[i],
+      judge(&reachedTokens, "gradient " + problem.inputs[i].name, before->gradients[i], after->gradients[i],
             most.gradients[i], clean.gradients[i], again->gradients[i]);
   return success(passes);
 }

@@ -181,6 +181,16 @@ assert re.search(r"^error: cannot write '\S*full/.training-0000\d.tokens': File 
 prepare(root / "full", root / "all.jsonl", shard_tokens=50000)
 assert contents(root / "full") == want
 
+# A window of 2 GB, as zstd --long=31 makes, where there is no room for it: a frame's header, and one block as it is.
+record = json.dumps({"text": "a window for one line"}).encode() + b"\n"
+(root / "window.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00" + bytes([31 - 10 << 3]) + (len(record) << 3 | 1).to_bytes(3, "little") + record)
+result = subprocess.run([PROGRAM, "prepare", str(root / "window.jsonl.zst"), "--out", str(root / "window"), "--tokenizer", str(root / "tokenizer.model")],
+                        stderr=subprocess.PIPE, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000, 1_500_000_000)))
+assert result.returncode == 1 and result.stderr.endswith(
+    f"error: out of memory while reading '{root}/window.jsonl.zst': decompressing it needs a window of up to 2 GB, which zstd --long made; 'zstd -d FILE' and "
+    "'zstd' without --long write it anew\n"), result
+prepare(root / "window", root / "window.jsonl.zst", overwrite=True)
+
 # Memory does not grow with the text: six times as much takes little more.
 def peak(path):
     process = subprocess.Popen([PROGRAM, "prepare", str(path), "--out", str(root / "memory"), "--tokenizer", str(root / "tokenizer.model"), "--threads", "1",

@@ -45,9 +45,16 @@ AttentionConfig attentionOf(const ModelDescription &description, const fs::path 
     fail("requires the specification of the checkpoint, but '", own.string(),
          "' is not there and config.json has no ", "text of it; copy '", description.attention,
          "' from the checkpoint that this one was made of, or pass it with --attention SPEC.mlir");
-  if (!isThere)
+  if (!isThere) {
     config.text = description.text;
-  else if (!description.text.empty() && readFile(own) != description.text)
+    return config;
+  }
+  if (isNativeCode(config.specification))
+    return config;
+  // The text and not the path: kernels are compiled when they are first called, and a run that goes on may
+  // have removed the checkpoint by then.
+  config.text = readFile(own);
+  if (!description.text.empty() && config.text != description.text)
     fail("expected one specification in '", checkpoint.string(), "', but that of config.json is not '",
          description.attention, "'; say which it is with --attention SPEC.mlir");
   return config;

@@ -65,8 +65,10 @@ WeightSeries::Halves WeightSeries::describe(const AttentionConfig &attention) {
     options.insert(options.end(), {"--set", name + "=" + formatExactly(value)});
   if (!attention.mask.empty())
     options.push_back("--mask=" + attention.mask);
-  nlohmann::json json = nlohmann::json::parse(
-      runtime::compileText(runtime::Specification::read(attention.specification), "series", options));
+  nlohmann::json json = nlohmann::json::parse(runtime::compileText(
+      attention.text.empty() ? runtime::Specification::read(attention.specification)
+                             : runtime::Specification{attention.text, attention.specification},
+      "series", options));
   Halves halves{json.at("first"), std::nullopt, json.at("sums"), json.at("operands"), json.at("rest")};
   if (!json.at("coefficients").is_null())
     halves.coefficients = json.at("coefficients").get<std::vector<double>>();
