@@ -6,6 +6,7 @@
 #include "lld/Common/CommonLinkerContext.h"
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
@@ -54,6 +55,28 @@ llvm::SmallVector<void *, 0> BitcodeCompiler::compile() { return {}; }
 // Linking
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// lld gives every registered option of llvm::cl its initial value again. So those that the program's user
+/// has set are no registered ones meanwhile.
+class KeptOptions {
+public:
+  KeptOptions() {
+    for (auto &entry : llvm::cl::getRegisteredOptions())
+      if (entry.second->getNumOccurrences())
+        kept.push_back(entry.second);
+    for (llvm::cl::Option *option : kept)
+      option->removeArgument();
+  }
+  ~KeptOptions() {
+    for (llvm::cl::Option *option : kept)
+      option->addArgument();
+  }
+
+private:
+  llvm::SmallVector<llvm::cl::Option *> kept;
+};
+} // namespace
+
 llvm::Error taylor::linkInProcess(llvm::ArrayRef<std::string> objects, llvm::StringRef output) {
   // By these lld writes other bytes, and an archive of what it read.
   for (const char *variable : {"LLD_VERSION", "LLD_REPRODUCE"})
@@ -67,6 +90,7 @@ llvm::Error taylor::linkInProcess(llvm::ArrayRef<std::string> objects, llvm::Str
     arguments.push_back(object.c_str());
   std::string text;
   llvm::raw_string_ostream words(text);
+  KeptOptions options;
   bool isLinked = lld::elf::link(arguments, words, words, /*exitEarly=*/false, /*disableOutput=*/false);
   lld::CommonLinkerContext::destroy();
   if (isLinked)

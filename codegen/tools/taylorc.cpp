@@ -306,8 +306,7 @@ int main(int argc, char **argv) {
         "expected --explain without --emit, --report and -o, which ask for something else to write; run "
         "taylorc twice");
   Emission emission = isExplanation ? Emission::Explanation : line.emit;
-  // A copy: lld, within this process, resets options (Linker.h).
-  const std::string output = isExplanation ? line.explain : line.output;
+  const std::string &output = isExplanation ? line.explain : line.output;
   bool isArtifact = emission == Emission::Artifact;
   if (isArtifact && (output.empty() || output == "-"))
     return report("requires -o NAME.so, the shared object to write; or --emit=torch and others, which print");

@@ -4,6 +4,7 @@
 // TAYLOR_LLD.
 #include "codegen/Linker.h"
 
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -106,6 +107,15 @@ TEST_F(LinkerTest, LinksInProcessTimeAndAgain) {
     EXPECT_EQ(llvm::toString(linkInProcess({TAYLOR_LINKED_OBJECT}, (folder / name).string())), "");
     EXPECT_EQ(call(name), 22);
   }
+}
+
+TEST_F(LinkerTest, LeavesOptionsAsTheyWereSet) {
+  static llvm::cl::opt<int> option("linker-test-option", llvm::cl::init(1));
+  const char *arguments[] = {"LinkerTest", "--linker-test-option=7"};
+  llvm::cl::ParseCommandLineOptions(2, arguments);
+  EXPECT_EQ(llvm::toString(linkInProcess({TAYLOR_LINKED_OBJECT}, (folder / "a.so").string())), "");
+  EXPECT_EQ(option, 7);
+  EXPECT_EQ(option.getNumOccurrences(), 1);
 }
 
 TEST_F(LinkerTest, HasLldsWordsInProcess) {

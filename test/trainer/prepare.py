@@ -182,7 +182,7 @@ prepare(root / "full", root / "all.jsonl", shard_tokens=50000)
 assert contents(root / "full") == want
 
 # A window of 2 GB, as zstd --long=31 makes, where there is no room for it: a frame's header, and one block as it is.
-record = json.dumps({"text": "a window for one line"}).encode() + b"\n"
+record = lines([f"line {i} of a window" for i in range(100)]).encode()
 (root / "window.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00" + bytes([31 - 10 << 3]) + (len(record) << 3 | 1).to_bytes(3, "little") + record)
 result = subprocess.run([PROGRAM, "prepare", str(root / "window.jsonl.zst"), "--out", str(root / "window"), "--tokenizer", str(root / "tokenizer.model")],
                         stderr=subprocess.PIPE, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000, 1_500_000_000)))
