@@ -111,6 +111,12 @@ def pass_page(text, title):
     return f"# {title}\n\n" + re.sub(r"^##(#+ )", r"\1", text, flags=re.M)
 
 
+def gallery_page(text):
+    """A page of the gallery with its two texts one below the other: a page of the site is too narrow for both."""
+    head, middle, tail = "<table><tr><th>dialect</th><th>Python</th></tr><tr><td>\n", "</td><td>\n", "</td></tr></table>\n"
+    return text.replace(head, "In the dialect:\n").replace(middle, "In Python:\n").replace(tail, "") if head in text else text
+
+
 def collect(site):
     """All pages of the site, by the files that they come from."""
     result = pages.Pages(ROOT, site.folder, site.extra)
@@ -138,7 +144,7 @@ def collect(site):
     result.texts["folders"] = (file, text + "\n```{toctree}\n:maxdepth: 1\n\n" + "\n".join(f"{name.removesuffix('/README')} <{name}>" for name in sorted(others)) + "\n```\n")
     for name in [name for name in result.texts if name.startswith("gallery/") and name != "gallery/index"]:
         file, _ = result.texts[name]
-        result.texts[name] = (file, "---\norphan: true\n---\n" + file.read_text(encoding="utf-8"))
+        result.texts[name] = (file, "---\norphan: true\n---\n" + gallery_page(file.read_text(encoding="utf-8")))
     return result
 
 
