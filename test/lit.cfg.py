@@ -53,6 +53,10 @@ if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "transf
     config.available_features.add("transformers")
 if all(os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), x)) for x in ("scikit_build_core", "wheel", "auditwheel")):  # test.sh installs them
     config.available_features.add("packaging")
+# `cmake --build build --target site` says how to make that environment.
+if os.path.exists(os.path.join(config.taylor_build, "site-python", "bin", "python3")) or all(
+        os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), x)) for x in ("sphinx", "myst_parser", "furo")):
+    config.available_features.add("sphinx")
 # That of the pinned package comes first: its version is known. Where there is none, infra/ptxas.test fails.
 ptxas = next(filter(None, map(shutil.which, (os.path.join(os.path.dirname(config.taylor_torch_dir), "nvidia/cu13/bin/ptxas"),
                                              os.path.join(config.taylor_torch_dir, "bin", "ptxas"), "ptxas"))), None)

@@ -30,6 +30,8 @@ def locked(file):
     return result
 
 
+site = locked("site.lock")
+assert choices("site.in").items() <= site.items(), choices("site.in").items() - site.items()
 quickstart, tests = locked("quickstart.lock"), locked("tests.lock")
 assert quickstart == choices("quickstart.in"), (quickstart, choices("quickstart.in"))
 assert choices("tests.in").items() <= tests.items(), choices("tests.in").items() - tests.items()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# RUN: %python %s %source_dir %build_dir %t %full
+# REQUIRES: compiler, torch, sphinx
+# UNSUPPORTED: sanitizer
+"""The site is made without a warning, asks no other host for anything, has no link to nothing, and searches find their pages. Under --full with tutorials and
+gallery, and a browser sees it, where this machine has chromium."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+source, build, folder = map(pathlib.Path, sys.argv[1:4])
+full = sys.argv[4] == "1"
+sys.path[:0] = [str(source / "cmake"), str(source / "cmake/site")]
+import generated
+import pages
+from make_site import find_sphinx
+
+shutil.rmtree(folder, ignore_errors=True)
+folder.mkdir(parents=True)
+sphinx = find_sphinx(folder, build)
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+
+
+def make(*options):
+    return run(sys.executable, source / "cmake/make_site.py", f"--build={folder}", f"--programs={build}", *options)
+
+
+def check(site, *searches):
+    return run(sphinx, source / "cmake/site/check_site.py", site, *searches)
+
+
+# ---- The site itself.
+done = make(*([] if full else ["--only-pages"]))
+assert done.returncode == 0, done.stdout + done.stderr
+site = folder / "site"
+searches = ["sliding window=tutorials/flex-attention", "sliding window=examples/specs/beyond/README", "Decoder=python", "Decoder=tutorials/decoding", "tolerance=numerics"]
+done = check(site, *searches, *(["sliding window=gallery/beyond-sliding-window"] if full else []))
+assert done.returncode == 0, done.stdout + done.stderr
+
+
+def text(page):
+    return re.sub(r"<[^>]+>", "", (site / f"{page}.html").read_text(encoding="utf-8"))
+
+
+# Each generated part has what it is made of.
+for page, words in {"settings": ["train.micro_batch", "optimizer.learning_rate"], "c": ["taylor_last_error", "TaylorRunOptions"], "benchmarks": ["NVIDIA H200", "SDPA cuDNN", "softmax-taylor"],
+                    "errors": ["unsupported operator '**' in a formula; write pow(x, y)"], "python": ["taylor_attention.recurrences", "taylor_attention.Decoder", "taylor_attention.attention"],
+                    "reference/dialect-taylor": ["taylor.recurrences"], "reference/passes-Passes": ["-taylor-stabilize"]}.items():
+    for word in words:
+        assert word.replace("'", "&#39;") in text(page) or word in text(page), (page, word)
+# Every public name is documented, with words.
+names = [name for names in generated.python_names(type("Site", (), {"root": source})).values() for name in names if len(name) > 1]
+assert len(names) > 60, names
+for name in names:
+    assert f'id="taylor_attention.{name}"' in (site / "python.html").read_text(encoding="utf-8"), name
+if full:
+    assert "relative error" in text("tutorials/first") and len(list((site / "gallery").glob("*.html"))) > 57
+
+# ---- Links of pages: to a page, to a source, to a picture, to nothing.
+tree, out = folder / "tree", folder / "staged"
+MD = ".md"  # apart: links.py takes such names for pages of this tree
+(tree / "sub").mkdir(parents=True)
+(tree / "README.md").write_text("# A\n\n[b](sub/), [a place](sub/README.md#b), [`code`](sub/x.mlir), ![p](p.svg) and `[no](link)`.\n\n```text\n[no](link)\n```\n")
+(tree / "sub/README.md").write_text('# B\n\n[up](../README.md), <a href="../README.md">up</a>, [out](https://example.org/)\n')
+(tree / "sub/x.mlir").write_text("// text\n")
+(tree / "p.svg").write_text("<svg/>")
+staged = pages.Pages(tree.resolve(), out, folder / "extra")
+staged.add_tree()
+assert staged.write_all() == []
+assert (out / "README.md").read_text() == ("# A\n\n[b](sub/README.md), [a place](sub/README.md#b), [`code`](source/sub/x.mlir" + MD + "), ![p](pictures/p.svg) and `[no](link)`.\n\n"
+                                           "```text\n[no](link)\n```\n"), (out / "README.md").read_text()
+assert (out / "sub/README.md").read_text() == '# B\n\n[up](../README.md), <a href="../README.html">up</a>, [out](https://example.org/)\n'
+assert "```mlir\n// text\n```" in (out / f"source/sub/x.mlir{MD}").read_text() and (out / "pictures/p.svg").exists()
+(tree / "README.md").write_text(f"[nothing](absent{MD})\n")
+staged = pages.Pages(tree.resolve(), out, folder / "extra")
+staged.add_tree()
+assert staged.write_all() == [f"{tree.resolve() / 'README.md'}: expected a file of this tree, but got a link to absent{MD}"]
+
+# ---- What check_site.py finds.
+wrong = folder / "wrong"
+wrong.mkdir()
+(wrong / "index.html").write_text('<link rel="stylesheet" href="https://fonts.example.org/a.css"><script src="//cdn.example.org/a.js"></script><img src="absent.png">'
+                                  '<a href="absent.html">x</a><a href="other.html#nowhere">y</a><a href="other.html#here">z</a><a href="https://example.org/">w</a>'
+                                  "<style>p { background: url(http://example.org/b.png) }</style>")
+(wrong / "other.html").write_text('<p id="here">')
+(wrong / "a.css").write_text("@import 'https://example.org/c.css'; p { background: url(data:image/png;base64,AA) }")
+(wrong / "searchindex.js").write_text('Search.setIndex({"docnames": ["index"], "terms": {"decod": 0}, "titleterms": {}})')
+done = check(wrong, "decoder=index", "tolerance=index")
+assert done.returncode == 1 and sorted(done.stdout.splitlines()) == sorted([
+    "a.css: asks for https://example.org/c.css", "index.html: asks for https://fonts.example.org/a.css", "index.html: asks for //cdn.example.org/a.js",
+    "index.html: asks for http://example.org/b.png", "index.html: a link to nothing, absent.html", "index.html: a link to nothing, absent.png",
+    "index.html: a link to no place of other.html, #nowhere", "a search for 'tolerance' finds no index, but 0 pages: "]), done.stdout
+
+# ---- A machine without Sphinx is told what to do.
+bare = folder / "bare" / "site-python" / "bin"
+bare.mkdir(parents=True)
+(bare / "python3").write_text("#!/bin/sh\nexit 1\n")
+(bare / "python3").chmod(0o755)
+done = run(sys.executable, source / "cmake/make_site.py", f"--build={bare.parents[1]}")
+assert done.returncode == 1 and f"error: requires Sphinx, MyST and furo in {bare / 'python3'} to make the site" in done.stderr and "site.lock" in done.stderr, done
+
+# ---- A browser, which no host answers: pages are shown, and the search finds.
+chromium = shutil.which(os.environ.get("TAYLOR_CHROMIUM", "chromium"))
+if full and chromium:
+    def look(url, *options):
+        return run(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder / 'browser'}",
+                   "--virtual-time-budget=20000", *options, url, timeout=300)
+    for words, page in (("sliding+window", "gallery/beyond-sliding-window.html"), ("Decoder", "tutorials/decoding.html"), ("tolerance", "numerics.html")):
+        done = look(f"{(site / 'search.html').as_uri()}?q={words}", "--dump-dom")
+        results = done.stdout.partition('id="search-results"')[2].partition("</article>")[0]
+        assert f'href="{page}' in results, (words, results[:3000], done.stderr[-2000:])
+    picture = folder / "index.png"
+    look((site / "index.html").as_uri(), f"--screenshot={picture}", "--window-size=1200,900")
+    assert picture.stat().st_size > 20000, picture
