@@ -13,6 +13,10 @@
 #include <unistd.h>
 #include <vector>
 
+#ifndef __has_feature // of clang
+#define __has_feature(feature) 0
+#endif
+
 namespace taylor::test {
 
 /// A variable that the test suite sets (test/lit.cfg.py).

@@ -26,6 +26,10 @@
 #include <thread>
 #include <unistd.h>
 
+#ifndef __has_feature // of clang
+#define __has_feature(feature) 0
+#endif
+
 namespace taylor::runtime {
 namespace {
 
