@@ -21,8 +21,8 @@ llvm::Error linkSharedObject(llvm::ArrayRef<std::string> objects, llvm::StringRe
 llvm::Error linkWithProgram(llvm::ArrayRef<std::string> objects, llvm::StringRef output,
                             llvm::StringRef messages);
 
-/// The same by lld in this process; only where TAYLOR_LLD is defined. Positional arguments of llvm::cl are empty
-/// afterwards; other options keep what they were set to.
+/// The same by lld in this process; only where TAYLOR_LLD is defined. Positional arguments of llvm::cl are
+/// empty afterwards; other options keep what they were set to.
 llvm::Error linkInProcess(llvm::ArrayRef<std::string> objects, llvm::StringRef output);
 
 } // namespace taylor

@@ -24,7 +24,8 @@ static std::string findInWheel(StringRef environment) {
   llvm::SmallString<128> lib(environment);
   llvm::sys::path::append(lib, "lib");
   for (llvm::sys::fs::directory_iterator entry(lib, code), end; entry != end && !code; entry.increment(code))
-    for (StringRef inside : {"nvidia/cu13/bin/ptxas", "torch/bin/ptxas", "triton/backends/nvidia/bin/ptxas"}) {
+    for (StringRef inside :
+         {"nvidia/cu13/bin/ptxas", "torch/bin/ptxas", "triton/backends/nvidia/bin/ptxas"}) {
       llvm::SmallString<128> path(entry->path());
       llvm::sys::path::append(path, "site-packages", inside);
       if (llvm::sys::fs::can_execute(path))
