@@ -38,10 +38,10 @@ def arguments():
 
 def load():
     """The attention of libtaylor_torch.so and that of _taylor.so."""
+    sys.path.insert(0, str(ROOT / "runtime/python"))
     location = importlib.util.spec_from_file_location("taylor_operator", ROOT / "test/Inputs/taylor_operator.py")
     operator = importlib.util.module_from_spec(location)
     location.loader.exec_module(operator)
-    sys.path.insert(0, str(ROOT / "runtime/python"))
     import taylor_attention
     return operator.attention, taylor_attention.attention
 

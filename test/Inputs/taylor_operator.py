@@ -10,31 +10,16 @@ import os
 import pathlib
 
 import torch
+from taylor_attention.inputs import document_numbers, tensors  # by PYTHONPATH, as lit sets it
 
 LIBRARIES = os.environ.get("TAYLOR_LIB") or pathlib.Path(__file__).resolve().parents[2] / "build" / "lib"
 torch.ops.load_library(pathlib.Path(LIBRARIES) / "libtaylor_torch.so")
 
 
-def tensors(inputs):
-    while len(inputs) > 1 and inputs[-1] is None:
-        inputs = inputs[:-1]
-    for number, tensor in enumerate(inputs):
-        if not isinstance(tensor, torch.Tensor):
-            name = "qkv"[number] if number < 3 else f"input {number}"
-            raise TypeError(f"expected a tensor for {name}, but got {type(tensor).__name__}")
-    return list(inputs)
-
-
 def attention(q, k=None, v=None, *more, spec, options="", offset=None, documents=None, all_outputs=False):
     inputs = tensors([q, k, v, *more])
     if documents is not None:
-        if not isinstance(documents, torch.Tensor) or documents.dtype not in (torch.int32, torch.int64):
-            kind = documents.dtype if isinstance(documents, torch.Tensor) else type(documents).__name__
-            raise TypeError(f"expected a tensor of int32 or int64 for documents, but got {kind}")
-        if documents.dtype == torch.int64 and documents.device.type == "cpu" and not torch.compiler.is_compiling():
-            if documents.numel() and not -(2**31) <= documents.min() <= documents.max() < 2**31:
-                raise ValueError("expected numbers of documents in the range of int32")
-        inputs.append(documents.to(torch.int32))
+        inputs.append(document_numbers(documents))
         options += " --documents"
     outputs = torch.ops.taylor.attention(inputs, str(spec), options, offset)
     return outputs if all_outputs else outputs[0]

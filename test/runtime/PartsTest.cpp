@@ -11,6 +11,7 @@
 #include "runtime/Overlap.h"
 #include "runtime/Process.h"
 #include "runtime/ThreadPool.h"
+#include "test/runtime/Fixture.h"
 #include <atomic>
 #include <cstring>
 #include <fcntl.h>
@@ -25,10 +26,6 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
-
-#ifndef __has_feature // of clang
-#define __has_feature(feature) 0
-#endif
 
 namespace taylor::runtime {
 namespace {

@@ -9,33 +9,13 @@ import torch
 from torch.autograd import forward_ad
 
 from . import autograd, operators
+from .inputs import document_numbers, tensors
 from .spec import Spec
 
 Specification = Union[str, "os.PathLike[str]", Spec]
 
 _TANGENT = ("taylor: unsupported forward-mode derivative (torch.func.jvp, dual numbers); take the reverse mode "
             "(backward(), torch.autograd.grad)")
-
-
-def tensors(inputs: list[Any]) -> list[torch.Tensor]:
-    """The inputs without those that are None at the end; others must be tensors."""
-    while len(inputs) > 1 and inputs[-1] is None:
-        inputs = inputs[:-1]
-    for number, tensor in enumerate(inputs):
-        if not isinstance(tensor, torch.Tensor):
-            name = "qkv"[number] if number < 3 else f"input {number}"
-            raise TypeError(f"expected a tensor for {name}, but got {type(tensor).__name__}")
-    return inputs
-
-
-def _numbers(documents: Any) -> torch.Tensor:
-    if not isinstance(documents, torch.Tensor) or documents.dtype not in (torch.int32, torch.int64):
-        kind = documents.dtype if isinstance(documents, torch.Tensor) else type(documents).__name__
-        raise TypeError(f"expected a tensor of int32 or int64 for documents, but got {kind}")
-    if documents.dtype == torch.int64 and documents.device.type == "cpu" and not torch.compiler.is_compiling():
-        if documents.numel() and not -(2**31) <= documents.min() <= documents.max() < 2**31:
-            raise ValueError("expected numbers of documents in the range of int32")
-    return documents.to(torch.int32)
 
 
 def _documents_of(cu_seqlens: Any, keys: int) -> torch.Tensor:
@@ -216,7 +196,7 @@ def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specificat
             raise TypeError("expected documents or cu_seqlens, but got both")
         documents = _packed(inputs, cu_seqlens, text, options)
     if documents is not None:
-        inputs.append(_numbers(documents))
+        inputs.append(document_numbers(documents))
         options += " --documents"
     if torch.compiler.is_compiling():
         if type(inputs[0]).__name__ == "DTensor":

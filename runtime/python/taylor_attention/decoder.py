@@ -8,7 +8,8 @@ from typing import Any, Mapping, Sequence
 import torch
 
 from . import operators
-from .calls import Specification, tensors
+from .calls import Specification
+from .inputs import tensors
 from .options import mask_of, setting_of
 
 MOST_STEPS = 8  # up to so many tokens are stepped through; more are one call of the forward
