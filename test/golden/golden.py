@@ -33,6 +33,7 @@ DEFAULTS = {"share": "0/1", "only": "", "jobs": "1", "bin": str(HERE.parents[1] 
 TYPES = ["f32", "bf16", "f16", "f64"]
 # Types that differ on a target: sapphirerapids multiplies bf16 on its matrix unit, and is x86-64-v4 otherwise; no GPU code in f64.
 TARGETS = {"x86-64-v4": TYPES, "x86-64-v3": ["f32", "bf16"], "sapphirerapids": ["bf16"], "sm_80": ["f32", "bf16", "f16"]}
+TILE_TARGETS = ["x86-64-v4", "sm_80"]  # tile sizes are a target's
 # Fewer channels than by default: the same code, with shorter loops.
 CHANNELS = 32
 # Series have states up to a few orders.
@@ -54,7 +55,8 @@ class Entry(NamedTuple):
         return " ".join(self)
 
     def is_ours(self):
-        return self.target == "-"
+        """Whether LLVM has no part in the text."""
+        return self.level in ("pairwise", "tile")
 
     def command(self, taylorc):
         line = [taylorc, str(SPECS / f"{self.spec}.mlir"), "--quiet", f"--emit={self.level}", f"--dtype={self.dtype}", f"--head-dim={CHANNELS}", *FORMS[self.form]]
@@ -67,7 +69,8 @@ def list_entries():
     for path in sorted(SPECS.rglob("*.mlir")):
         spec = str(path.relative_to(SPECS).with_suffix(""))
         for form in FORMS if spec in WITH_STATES else ["parallel"]:
-            entries += [Entry(spec, form, dtype, "-", level) for dtype in TYPES for level in ("pairwise", "tile") if level == "tile" or form == "parallel"]
+            entries += [Entry(spec, form, dtype, "-", "pairwise") for dtype in TYPES if form == "parallel"]
+            entries += [Entry(spec, form, dtype, target, "tile") for target in TILE_TARGETS for dtype in TARGETS[target]]
             entries += [Entry(spec, form, dtype, target, "ptx" if target.startswith("sm_") else "asm") for target, types in TARGETS.items() for dtype in types]
     return entries
 
