@@ -57,10 +57,10 @@ taylor_step() {
   [ -t 1 ] || printf '%s ...\n' "$title"
   while kill -0 $pid 2>/dev/null; do
     if [ -t 1 ]; then
-      last=$(tail -c 4000 "$log" 2>/dev/null | tr '\r' '\n' | grep -v '^[[:space:]]*$' | tail -n 1 | tr -d '\000-\037' | cut -c1-70)
+      last=$(tail -c 4000 "$log" 2>/dev/null | tr '\r' '\n' | grep -av '^[[:space:]]*$' | tail -n 1 | tr -d '\000-\037' | cut -c1-70)
       printf '\r\033[K%s ... %ds  %s' "$title" $((SECONDS - start)) "$last"
     elif [ $((SECONDS - start)) -ge $next ]; then
-      last=$(tail -c 4000 "$log" 2>/dev/null | tr '\r' '\n' | grep -v '^[[:space:]]*$' | tail -n 1 | tr -d '\000-\037' | cut -c1-70)
+      last=$(tail -c 4000 "$log" 2>/dev/null | tr '\r' '\n' | grep -av '^[[:space:]]*$' | tail -n 1 | tr -d '\000-\037' | cut -c1-70)
       printf '%s ... %ds  %s\n' "$title" $((SECONDS - start)) "$last"
       next=$((next + 20))
     fi

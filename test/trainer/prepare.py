@@ -88,8 +88,8 @@ for kind in ("jsonl", "gz", "zst", "parquet", "large"):
 for number, kind in ((signal.SIGKILL, "jsonl"), (signal.SIGTERM, "parquet")):
     big = root / f"killed-{number}.{kind}"
     copies, seconds = 6, 0
-    while seconds < 2:  # so much text that this machine commits several times before it is done
-        copies = copies if seconds == 0 else int(copies * 2.5 / seconds) + 1
+    while seconds < 2.6:  # so much text that this machine commits twice, once a second, each time with more than a kill's delay to go
+        copies = copies if seconds == 0 else int(copies * 3 / seconds) + 1
         if kind == "jsonl":
             big.write_text(lines(texts * copies))
         else:
@@ -111,7 +111,7 @@ for number, kind in ((signal.SIGKILL, "jsonl"), (signal.SIGTERM, "parquet")):
                                     "--shard-tokens", "100000"], stderr=subprocess.PIPE, text=True)
         while process.poll() is None and kills < 4:
             if offset() > before:
-                time.sleep(random.random() * 0.5)  # some way between two commits
+                time.sleep(random.random() * 0.2)  # some way between two commits
                 process.send_signal(number)
                 break
             time.sleep(0.01)
