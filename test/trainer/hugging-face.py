@@ -253,17 +253,21 @@ for name, spec in (("norm16", f"{specifications}/softmax-norm-l2.mlir"), ("gated
         error = (half(tokens).logits - model(tokens).logits).abs().max() / model(tokens).logits.abs().max()
     assert half.dtype == torch.bfloat16 and error < 0.05, error
 
-# Where the operator is not found.
+# Where the package is: installed, in the source tree of a build folder, or nowhere; and where its library is not.
 code = f"""
-import os, transformers
-for library in ("", {str(out)!r}):
-    os.environ["TAYLOR_LIB"] = library
-    try:
-        transformers.AutoModelForCausalLM.from_pretrained({str(folder)!r}, trust_remote_code=True)
-        print("found")
-    except Exception as error:
-        print(str(error).replace(chr(10), " "))
+import transformers
+try:
+    transformers.AutoModelForCausalLM.from_pretrained({str(folder)!r}, trust_remote_code=True)
+    print("found")
+except Exception as error:
+    print(str(error).replace(chr(10), " "))
 """
-lines = subprocess.run([python, "-c", code], env=dict(os.environ, PATH="/usr/bin:/bin", TAYLORC="", TAYLOR_LIB=""), stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
-for line, message in zip(lines, ("requires Taylor's torch operator: set TAYLOR_LIB", f"expected libtaylor_torch.so in '{out}'"), strict=True):
-    assert message in line, lines
+package, library = str(pathlib.Path(specifications, "../../runtime/python").resolve()), os.environ["TAYLOR_LIB"]
+cases = [("", "", "requires the package taylor_attention: install its wheel, or put the folder runtime/python of Taylor's source into PYTHONPATH"),
+         (package, str(out), f"expected _taylor.so in {out}, but it is not there"), (package, library, "found")]
+if pathlib.Path(package).parents[1] in pathlib.Path(library).resolve().parents:
+    cases.append(("", library, "found"))
+for path, folder_of_library, message in cases:
+    line = subprocess.run([python, "-c", code], env=dict(os.environ, PATH="/usr/bin:/bin", PYTHONPATH=path, TAYLORC="", TAYLOR_LIB=folder_of_library),
+                          stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert message in line, (path, folder_of_library, line)

@@ -3,18 +3,21 @@
 
     model = AutoModelForCausalLM.from_pretrained("runs/norm/checkpoints/step-000320", trust_remote_code=True)
 
-The attention is the torch operator of Taylor, libtaylor_torch.so, which compiles the specification at its first call. It is looked for in
-$TAYLOR_LIB, else in ../lib beside the compiler ($TAYLORC, or `taylorc` in the PATH). Modules follow from the configuration's `taylor.inputs`, as
-taylor-train builds them. generate() keeps what earlier tokens left, states or keys and values, by Taylor's own decoder, for texts that are padded in front or behind too.
+The attention is that of Python's package taylor_attention, which compiles the specification at its first call. Where it is not installed, it is taken
+from the source tree whose build folder has the compiler ($TAYLORC, or `taylorc` in the PATH) or $TAYLOR_LIB. Modules follow from the configuration's
+`taylor.inputs`, as taylor-train builds them. generate() keeps what earlier tokens left, states or keys and values, by the package's Decoder, for texts
+that are padded before or after them too.
 
 Shapes: B batch, T tokens, C hidden_size, V vocab_size.
 """
 import contextlib
 import functools
+import importlib
 import math
 import os
 import pathlib
 import shutil
+import sys
 
 import torch
 import torch.nn.functional as F
@@ -27,27 +30,20 @@ from transformers.utils import cached_file
 from .configuration_taylor import TaylorConfig
 
 
-def load_operator():
-    """Loads torch.ops.taylor, unless that was done before."""
-    if hasattr(torch.ops.taylor, "attention"):
-        return
-    compiler = os.environ.get("TAYLORC") or shutil.which("taylorc")
-    if os.environ.get("TAYLOR_LIB"):
-        folder = pathlib.Path(os.environ["TAYLOR_LIB"])
-    elif compiler:
-        folder = pathlib.Path(compiler).resolve().parents[1] / "lib"
-    else:
-        raise ImportError("requires Taylor's torch operator: set TAYLOR_LIB to the folder of libtaylor_torch.so, or put taylorc into the PATH")
-    library = folder / "libtaylor_torch.so"
-    if not library.exists():
-        raise ImportError(f"expected libtaylor_torch.so in '{folder}', but it is not there; set TAYLOR_LIB to the folder that has it")
-    torch.ops.load_library(str(library))
-
-
 @functools.lru_cache
-def make_decoder(specification, parameters, mask, head_dim, value_dim, dtype):
-    """One for all layers; compiled, or read from the kernel cache, when a text is first continued."""
-    return torch.classes.taylor.Decoder(specification, dict(parameters), mask, head_dim, value_dim, dtype)
+def taylor():
+    """The package taylor_attention."""
+    try:
+        return importlib.import_module("taylor_attention")
+    except ModuleNotFoundError as error:
+        if error.name != "taylor_attention":
+            raise
+    built = [file for file in (os.environ.get("TAYLOR_LIB"), os.environ.get("TAYLORC"), shutil.which("taylorc")) if file]
+    trees = [parent for file in built for parent in pathlib.Path(file).resolve().parents if (parent / "runtime/python/taylor_attention").is_dir()]
+    if not trees:
+        raise ImportError("requires the package taylor_attention: install its wheel, or put the folder runtime/python of Taylor's source into PYTHONPATH")
+    sys.path.append(str(trees[0] / "runtime/python"))
+    return importlib.import_module("taylor_attention")
 
 
 def features(axes):
@@ -117,25 +113,29 @@ def refuse_unknown(arguments):
                              (" and pass position_ids that begin again with each text" if name.startswith(("cu_seq_lens", "max_length_", "seq_idx")) else ""))
 
 
+def gathered(decoders, places):
+    """Those of these rows alone, each with a memory of its own."""
+    return [None if decoder is None else decoder.gather(places) for decoder in decoders]
+
+
 class TaylorCache:
-    """What the tokens of a batch left in each layer: of rows that have seen equally many tokens, one torch.classes.taylor.Memory, which the decoder makes
-    of states, or of keys and values. Padding is no token: a row has seen those of its text alone, wherever that is padded."""
+    """What the tokens of a batch left in each layer: of rows that have seen equally many tokens, one decoder, which keeps states, or keys and
+    values; None before the first token. Padding is no token: a row has seen those of its text alone, wherever that is padded."""
 
     is_compileable = False
 
     def __init__(self, layers):
         self.layers = layers
-        self.groups = None  # [(rows of the batch, a memory for each layer)]
+        self.groups = None  # [(rows of the batch, a decoder or None for each layer)]
         self.seen = 0  # columns, padding included
         self.visible = None  # [B, seen]; None where all are
-        self.decoder = None
 
     def get_seq_length(self, layer=0):
         return self.seen
 
     def begin(self, visible, tokens):
         """Notes T more columns of the rows, of which `visible` [B, seen + T] are tokens (None: all). Returns the calls that they make:
-        [(rows, first column, end, a memory for each layer)]."""
+        [(rows, first column, end, a decoder or None for each layer)]; the model puts decoders where there is None."""
         rows, columns = tokens.shape[:2]
         if self.groups is not None and sum(len(group) for group, _ in self.groups) != rows:
             raise ValueError(f"expected past_key_values of {rows} texts, but got those of {sum(len(group) for group, _ in self.groups)}")
@@ -153,18 +153,14 @@ class TaylorCache:
             raise ValueError("unsupported attention_mask: padding between tokens of a text; pad in front of it or behind it")
         spans = list(zip(firsts.tolist(), (firsts + counts).tolist()))
         if self.groups is None:
-            self.groups = [(list(range(rows)), [torch.classes.taylor.Memory() for _ in range(self.layers)])]
+            self.groups = [(list(range(rows)), [None] * self.layers)]
         groups, calls = [], []
-        for members, memories in self.groups:
+        for members, decoders in self.groups:
             by_span = {}
             for row in members:
                 by_span.setdefault(spans[row], []).append(row)
             for (first, end), some in by_span.items():
-                mine = memories
-                if len(some) < len(members):
-                    places = [members.index(row) for row in some]
-                    untouched = memories[0].tokens() == 0
-                    mine = [torch.classes.taylor.Memory() if untouched else self.decoder.gather(memory, places) for memory in memories]
+                mine = decoders if len(some) == len(members) else gathered(decoders, [members.index(row) for row in some])
                 groups.append((some, mine))
                 if end > first:
                     calls.append((some, first, end, mine))
@@ -177,11 +173,10 @@ class TaylorCache:
         """Sequences of the batch in another order, some of them more than once: those that a beam search goes on with."""
         rows = rows.tolist()
         groups = []
-        for members, memories in self.groups:
+        for members, decoders in self.groups:
             chosen = [(new, members.index(old)) for new, old in enumerate(rows) if old in members]
             if chosen:
-                places = [place for _, place in chosen]
-                groups.append(([new for new, _ in chosen], [self.decoder.gather(memory, places) if memory.tokens() else torch.classes.taylor.Memory() for memory in memories]))
+                groups.append(([new for new, _ in chosen], gathered(decoders, [place for _, place in chosen])))
         self.groups = groups
         self.visible = self.visible[torch.tensor(rows, device=self.visible.device)]
 
@@ -227,25 +222,27 @@ class TaylorAttention(nn.Module):
                 self.register_parameter(name, nn.Parameter(torch.empty(self.shapes[name])))
         self.o_proj = nn.Linear(math.prod(taylor["sizes"][axis] for axis in features(self.output_axes)), config.hidden_size, bias=False)
         self.specification = taylor.get("text") or cached_file(config.name_or_path, taylor["specification"])
-        parameters = tuple((name, f"{value:.17g}") for name, value in taylor["parameters"].items())
-        self.described = self.specification, parameters, taylor["mask"], config.head_dim, taylor["value_dim"]
-        self.options = " ".join([f"--set {name}={value}" for name, value in parameters] + ([f"--mask={taylor['mask']}"] if taylor["mask"] else []))
+        self.settings = {name: f"{value:.17g}" for name, value in taylor["parameters"].items()}
+        self.mask, self.head_dim, self.value_dim = taylor["mask"], config.head_dim, taylor["value_dim"]
+        self.options = " ".join([f"--set {name}={value}" for name, value in self.settings.items()] + ([f"--mask={self.mask}"] if self.mask else []))
 
-    def extend(self, inputs, cache, calls, layer):
-        """The output for new tokens, which are added to the cache; 0 for padding."""
+    def extend(self, inputs, calls, layer):
+        """The output for new tokens, after those that the decoders of the calls have; 0 for padding."""
         dtype = next(y.dtype for y, array in zip(inputs, self.inputs) if array["source"]["kind"] == "projection")
-        cache.decoder = make_decoder(*self.described, dtype)
+        for *_, decoders in calls:
+            decoders[layer] = decoders[layer] or taylor().Decoder(self.specification, head_dim=self.head_dim, value_dim=self.value_dim, dtype=dtype,
+                                                                  parameters=self.settings, mask=self.mask)
         inputs = [y.detach() for y in inputs]
         batch, token = ([places(array["axes"]).index(i) if array["source"]["kind"] == "projection" else None for array in self.inputs] for i in (0, 1))
         shape = {b: (y.shape[b], y.shape[t]) for y, b, t in zip(inputs, batch, token) if b is not None}
         rows, columns = next(iter(shape.values()))
         if len(calls) == 1 and calls[0][:3] == (list(range(rows)), 0, columns):
-            return cache.decoder.extend(inputs, calls[0][3][layer])
+            return calls[0][3][layer].extend(*inputs)
         output = None
-        for some, first, end, memories in calls:
+        for some, first, end, decoders in calls:
             index = torch.tensor(some, device=inputs[0].device)
             share = [y if b is None else y.index_select(b, index).narrow(t, first, end - first) for y, b, t in zip(inputs, batch, token)]
-            part = cache.decoder.extend(share, memories[layer])
+            part = decoders[layer].extend(*share)
             b, t = (places(self.output_axes).index(i) for i in (0, 1))
             if output is None:
                 sizes = list(part.shape)
@@ -267,11 +264,9 @@ class TaylorAttention(nn.Module):
             else:
                 inputs.append(getattr(self, name))
         if cache is not None:
-            output = self.extend(inputs, cache, calls, layer)
-        elif documents is not None:
-            output = torch.ops.taylor.attention([*inputs, documents], self.specification, self.options + " --documents", None)[0]
+            output = self.extend(inputs, calls, layer)
         else:
-            output = torch.ops.taylor.attention(inputs, self.specification, self.options, None)[0]
+            output = taylor().attention(*inputs, spec=self.specification, options=self.options, documents=documents)
         order = places(self.output_axes)
         return self.o_proj(output.permute([order.index(i) for i in range(len(order))]).flatten(2))
 
@@ -328,7 +323,7 @@ class TaylorPreTrainedModel(PreTrainedModel):
 class TaylorModel(TaylorPreTrainedModel):
     def __init__(self, config):
         super().__init__(config)
-        load_operator()
+        taylor().attention  # a library that is missing is told now
         self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
         self.layers = nn.ModuleList(TaylorDecoderLayer(config) for _ in range(config.num_hidden_layers))
         self.norm = TaylorRMSNorm(config.hidden_size, config.rms_norm_eps)
