@@ -21,6 +21,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "cmake" / "site"))
 import generated
+import notebooks
 import pages
 
 
@@ -128,6 +129,8 @@ def collect(site):
             result.add(file, file.stem, generated.fill(site, text))
     for file, text in site.tutorials().items():
         result.add(file, f"tutorials/{file.stem}", text)
+    for file in sorted((ROOT / "examples" / "tutorials").glob("*.ipynb")):  # what they printed and drew is in them
+        result.add(file, f"tutorials/{file.stem}", notebooks.page(file, site.extra / "tutorials"))
     for file in sorted((site.programs / "docs").glob("*.md")):
         text = re.sub(r"^<!--.*?-->\n|^\[TOC\]\n", "", file.read_text(encoding="utf-8"), flags=re.M | re.S)
         if not file.stem.startswith("dialect"):

@@ -47,18 +47,16 @@ if features["sanitizer"]:
     # impossible sizes and expect a refusal, not a report.
     config.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0:allocator_may_return_null=1")
     config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
-if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "triton", "__init__.py")):  # comes with torch for CUDA
-    config.available_features.add("triton")
-if os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), "transformers", "__init__.py")):  # test.sh installs it
-    config.available_features.add("transformers")
-if all(os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), x)) for x in ("scikit_build_core", "wheel", "auditwheel")):  # test.sh installs them
-    config.available_features.add("packaging")
-# `cmake --build build --target site` says how to make that environment.
-if os.path.exists(os.path.join(config.taylor_build, "site-python", "bin", "python3")) or all(
-        os.path.exists(os.path.join(os.path.dirname(config.taylor_torch_dir), x)) for x in ("sphinx", "myst_parser", "furo")):
+# What the environment of ./test.sh has; the quickstart's is smaller.
+packages_dir = os.path.dirname(config.taylor_torch_dir)
+for name, packages in {"triton": ("triton",), "transformers": ("transformers",), "packaging": ("scikit_build_core", "wheel", "auditwheel"),
+                       "notebooks": ("nbclient", "ipykernel", "matplotlib"), "harness": ("lm_eval", "accelerate", "transformers"), "sphinx": ("sphinx", "myst_parser", "furo")}.items():
+    if all(os.path.exists(os.path.join(packages_dir, package, "__init__.py")) for package in packages):
+        config.available_features.add(name)
+if os.path.exists(os.path.join(config.taylor_build, "site-python", "bin", "python3")):  # `cmake --build build --target site` says how to make it
     config.available_features.add("sphinx")
 # That of the pinned package comes first: its version is known. Where there is none, infra/ptxas.test fails.
-ptxas = next(filter(None, map(shutil.which, (os.path.join(os.path.dirname(config.taylor_torch_dir), "nvidia/cu13/bin/ptxas"),
+ptxas = next(filter(None, map(shutil.which, (os.path.join(packages_dir, "nvidia/cu13/bin/ptxas"),
                                              os.path.join(config.taylor_torch_dir, "bin", "ptxas"), "ptxas"))), None)
 if ptxas:
     config.available_features.add("ptxas")

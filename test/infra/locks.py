@@ -32,6 +32,7 @@ def locked(file):
 
 site = locked("site.lock")
 assert choices("site.in").items() <= site.items(), choices("site.in").items() - site.items()
+assert choices("site.in").items() <= choices("tests.in").items(), choices("site.in").items() - choices("tests.in").items()
 quickstart, tests = locked("quickstart.lock"), locked("tests.lock")
 assert quickstart == choices("quickstart.in"), (quickstart, choices("quickstart.in"))
 assert choices("tests.in").items() <= tests.items(), choices("tests.in").items() - tests.items()

@@ -2,6 +2,7 @@
 """`Spec.plot`: what `Spec.weights` computes, drawn by matplotlib where it is installed."""
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
@@ -16,8 +17,17 @@ def figure(spec: Spec, compute: Callable[[], list[Weights]]) -> Any:
     except ImportError:
         raise ImportError("requires matplotlib: pip install matplotlib; the numbers alone are those of "
                           f"{spec.name}.weights()") from None
+
+    class Drawing(Figure):  # type: ignore[misc]
+        """A notebook shows it, whether pyplot has been set up there or not."""
+
+        def _repr_png_(self) -> bytes:
+            picture = io.BytesIO()
+            self.savefig(picture, format="png")
+            return picture.getvalue()
+
     weights = compute()
-    result = Figure(figsize=(9.0, 3.0 * len(weights)), layout="constrained")
+    result = Drawing(figsize=(9.0, 3.0 * len(weights)), layout="constrained")
     result.suptitle(spec.name)
     for (left, right), one in zip(result.subplots(len(weights), 2, squeeze=False), weights):
         left.plot(one.scores.tolist(), one.of_scores.tolist())

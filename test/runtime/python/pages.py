@@ -6,6 +6,7 @@
 which stand at the line of Python wherever a Spec is compiled. The line of a fault ends in a comment `# fault`."""
 import contextlib
 import copy
+import importlib.util
 import io
 import math
 import os
@@ -13,8 +14,8 @@ import pathlib
 import pickle
 import sys
 import tempfile
-import types
 import unittest
+import unittest.mock
 import webbrowser
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -222,61 +223,21 @@ class Weights(unittest.TestCase):
 
 class Plot(unittest.TestCase):
     def test_without_matplotlib(self):
-        was = sys.modules.get("matplotlib")
-        sys.modules["matplotlib"] = None
-        try:
-            with self.assertRaises(ImportError) as caught:
-                rotated.plot()
-        finally:
-            sys.modules.pop("matplotlib")
-            if was is not None:
-                sys.modules["matplotlib"] = was
+        with unittest.mock.patch.dict(sys.modules, {"matplotlib": None, "matplotlib.figure": None}), self.assertRaises(ImportError) as caught:
+            rotated.plot()
         self.assertEqual(str(caught.exception), "requires matplotlib: pip install matplotlib; the numbers alone are those of rotated.weights()")
 
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "requires matplotlib")
     def test_lines(self):
-        """What is drawn, on a stand-in for matplotlib."""
-        class Axes:
-            def __init__(self):
-                self.lines, self.words = [], {}
-
-            def plot(self, x, y, label=None):
-                self.lines.append((list(x), y, label))
-
-            def set(self, **words):
-                self.words |= words
-
-            def legend(self):
-                self.words["legend"] = True
-
-        class Figure:
-            def __init__(self, **arguments):
-                pass
-
-            def suptitle(self, text):
-                self.title = text
-
-            def subplots(self, rows, columns, squeeze):
-                self.axes = [[Axes() for _ in range(columns)] for _ in range(rows)]
-                return self.axes
-
-        package, module = types.ModuleType("matplotlib"), types.ModuleType("matplotlib.figure")
-        module.Figure = Figure
-        was = {name: sys.modules.get(name) for name in ("matplotlib", "matplotlib.figure")}
-        sys.modules.update({"matplotlib": package, "matplotlib.figure": module})
-        try:
-            figure = alibi.plot(points=3, keys=5, heads=2, head_dim=16)
-            alike = rotated.plot(points=3, keys=5, heads=2, head_dim=16)
-        finally:
-            for name, module in was.items():
-                sys.modules.pop(name)
-                if module is not None:
-                    sys.modules[name] = module
-        (left, right), = figure.axes
-        self.assertEqual(figure.title, "alibi")
-        self.assertEqual([round(math.log(y), 9) for y in left.lines[0][1]], [-6, 0, 6])
-        self.assertEqual([label for _, _, label in right.lines], ["head 0", "head 1"])
-        self.assertTrue(right.words["legend"])
-        self.assertEqual(len(alike.axes[0][1].lines), 1)
+        figure = alibi.plot(points=3, keys=5, heads=2, head_dim=16)
+        left, right = figure.axes
+        self.assertEqual(figure.get_suptitle(), "alibi")
+        self.assertEqual([round(math.log(y), 9) for y in left.lines[0].get_ydata()], [-6, 0, 6])
+        self.assertEqual([line.get_label() for line in right.lines], ["head 0", "head 1"])
+        self.assertEqual([text.get_text() for text in right.get_legend().get_texts()], ["head 0", "head 1"])
+        _, right = rotated.plot(points=3, keys=5, heads=2, head_dim=16).axes
+        self.assertEqual((len(right.lines), right.get_legend()), (1, None))
+        self.assertTrue(figure._repr_png_().startswith(b"\x89PNG"))
 
 
 if __name__ == "__main__":
