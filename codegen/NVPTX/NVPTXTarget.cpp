@@ -145,7 +145,7 @@ LogicalResult NVPTXTarget::lowerToThreads(const taylor::TargetProblem &problem,
 FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, const taylor::TargetProblem &problem,
                                           taylor::StageRunner run) const {
   if (failed(lowerToThreads(problem, run)) ||
-      failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager); })) ||
+      failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager, target.cacheBytes); })) ||
       failed(
           run("ptx", [&](OpPassManager &manager) { manager.addPass(createEmitPTX({target.name.str()})); })))
     return failure();
@@ -182,7 +182,7 @@ FailureOr<std::string> NVPTXTarget::print(ModuleOp module, const taylor::TargetP
   if (failed(lowerToThreads(problem, run)))
     return failure();
   if (level == taylor::Emission::LLVM &&
-      failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager); })))
+      failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager, target.cacheBytes); })))
     return failure();
   module.print(stream);
   return text + "\n";

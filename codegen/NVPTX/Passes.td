@@ -169,8 +169,14 @@ def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
     %y1 = arith.mulf %x1, %x1 fastmath<contract> : f32
     ```
 
+    Blocks of a kernel with `longest` take places in the grid so that the longest come first, of as many heads at a time
+    as `cache` holds what they read in common (Thread/GridOrder.cpp).
+
     Left for `taylor-nvptx-expand-math` and `taylor-nvptx-lower-to-llvm`: ops of arith, math and scf on numbers.
   }];
+  let options = [
+    Option<"cache", "cache", "int64_t", /*default=*/"0", "bytes of the second-level cache; 0: all heads at a time">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
                            "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
 }

@@ -17,6 +17,7 @@ struct Target {
   int64_t sharedPerSM = 0;    // bytes of a multiprocessor; each block takes 1 KiB more than it asks for
   int64_t threadsPerSM = 0;
   int64_t blocksPerSM = 0;
+  int64_t cacheBytes = 0; // that blocks running at a time should read in common: of the second-level cache
   int64_t registersPerSM = 65536; // of 32 bits
   int64_t registersPerThread = 255;
 };

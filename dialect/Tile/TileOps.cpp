@@ -95,6 +95,8 @@ LogicalResult KernelOp::verifyRegions() {
   for (BlockArgument argument : getBlock()->getArguments())
     if (!argument.getType().isIndex())
       return emitOpError() << "expected arguments of type index, but got " << argument.getType();
+  if (getLongestAttr() && getGrid().empty())
+    return emitOpError("requires a grid to say which of its blocks takes longest");
   return success();
 }
 

@@ -88,9 +88,13 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTermina
 
     ```mlir
     tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) { .. }
+    tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) longest(last, u * 256) { .. }
     ```
+
+    `longest` says which of the blocks along the last extent take longest, and how much memory they read in common
+    (taylor-order-grid); a target may run these first.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Tile_ExtentAttr, "extents">:$grid);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Tile_ExtentAttr, "extents">:$grid, OptionalAttr<Tile_LongestAttr>:$longest);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;

@@ -96,8 +96,25 @@ void mlir::tile::printIntoType(OpAsmPrinter &printer, Operation *, Value, Type, 
 }
 
 //===----------------------------------------------------------------------===//
-// tile.kernel @k grid(%b in b, %i in ceildiv(t, 64)) { }
+// tile.kernel @k grid(%b in b, %i in ceildiv(t, 64)) longest(last, u * 256) { }
 //===----------------------------------------------------------------------===//
+
+static ParseResult parseLongest(OpAsmParser &parser, LongestAttr &longest) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef end, role;
+  int64_t bytes = 0;
+  if (parser.parseLParen() || parser.parseKeyword(&end))
+    return failure();
+  std::optional<End> which = symbolizeEnd(end);
+  if (!which)
+    return parser.emitError(loc) << "expected first or last, but got '" << end << "'";
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword(&role) || parser.parseStar() || parser.parseInteger(bytes)))
+    return failure();
+  longest = LongestAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), *which,
+                                    parser.getBuilder().getStringAttr(role), bytes);
+  return failure(!longest || parser.parseRParen());
+}
 
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
@@ -117,8 +134,15 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
     grid.push_back(extent);
     return success(bool(extent));
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne))
+    return failure();
+  LongestAttr longest;
+  if (succeeded(parser.parseOptionalKeyword("longest"))) {
+    if (parseLongest(parser, longest))
+      return failure();
+    result.addAttribute(getLongestAttrName(result.name), longest);
+  }
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   result.addAttribute(getGridAttrName(result.name), builder.getArrayAttr(grid));
   Region *body = result.addRegion();
@@ -139,7 +163,14 @@ void KernelOp::print(OpAsmPrinter &printer) {
     printExtent(printer.getStream(), cast<ExtentAttr>(attribute));
   });
   printer << ") ";
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getSymNameAttrName(), getGridAttrName()});
+  if (LongestAttr longest = getLongestAttr()) {
+    printer << "longest(" << stringifyEnd(longest.getEnd());
+    if (longest.hasBytes())
+      printer << ", " << longest.getRole().getValue() << " * " << longest.getBytes();
+    printer << ") ";
+  }
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getSymNameAttrName(), getGridAttrName(), getLongestAttrName()});
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 

@@ -134,6 +134,16 @@ int64_t ExtentAttr::evaluate(function_ref<int64_t(StringRef)> sizeOf) const {
   return isStatic() ? getSize() : llvm::divideCeil(uint64_t(sizeOf(getRole())), uint64_t(getSize()));
 }
 
+LogicalResult LongestAttr::verify(function_ref<InFlightDiagnostic()> emitError, End, StringAttr role,
+                                  int64_t bytes) {
+  if (bytes < 0 || (bytes == 0) != role.empty())
+    return emitError() << "expected a role and its bytes, or neither, but got '" << role.getValue()
+                       << "' and " << bytes;
+  if (!role.empty() && !isRole(role))
+    return emitError() << "expected one of the roles b, h, g, t, u, lag, but got '" << role.getValue() << "'";
+  return success();
+}
+
 LogicalResult FeaturesAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t channels,
                                    int64_t first, int64_t last, int64_t block) {
   if (channels < 1)

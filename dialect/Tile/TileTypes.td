@@ -38,6 +38,27 @@ def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_End : I32EnumAttr<"End", "an end of a sequence", [I32EnumAttrCase<"first", 0>, I32EnumAttrCase<"last", 1>]> {
+  let cppNamespace = "::mlir::tile";
+}
+
+def Tile_LongestAttr : AttrDef<Tile_Dialect, "Longest"> {
+  let mnemonic = "longest";
+  let summary = "which blocks of a kernel take longest, and what neighbours read in common";
+  let description = [{
+    `longest(last)` of a kernel: of blocks that differ in the last extent of the grid alone, the last takes longest, and
+    each one before it no longer than the next; `longest(first)` the other way round. `longest(last, u * 256)`: all of
+    them read 256 bytes for each of the U keys (or less, where the mask leaves keys out), the same bytes.
+  }];
+  let parameters = (ins "::mlir::tile::End":$end, "::mlir::StringAttr":$role, "int64_t":$bytes);
+  let extraClassDeclaration = [{
+    /// Whether a role and its bytes are known.
+    bool hasBytes() const { return getBytes() > 0; }
+  }];
+  let assemblyFormat = "`<` $end `,` $role `,` $bytes `>`";
+  let genVerifyDecl = 1;
+}
+
 def Tile_ReductionKind : I32EnumAttr<"ReductionKind", "how elements are combined", [
     I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>]> {
   let cppNamespace = "::mlir::tile";

@@ -201,4 +201,29 @@ def FoldExponentsPass : Pass<"taylor-fold-exponents", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def OrderGridPass : Pass<"taylor-order-grid", "::mlir::ModuleOp"> {
+  let summary = "which blocks of a kernel take longest";
+  let description = [{
+    Rule: where every loop of a kernel runs for longer in each next block along the last extent of the grid (or for as
+    long), the kernel says `longest(last)`, and `longest(first)` where loops run for less; also how many bytes of each token
+    these blocks read in common. Bounds are index arithmetic on the block's number: sums, minima and maxima, multiples.
+    Nothing is said where all blocks take as long, or where bounds are read from memory (documents) or move at both
+    ends (windows). Numbers of blocks and results do not change.
+
+    A target that runs long blocks first has no long one at the end, when most of its processors are idle; and with as many
+    heads at a time as its cache holds, what they read in common is read from memory once.
+
+    ```mlir
+    tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 128)) {
+      %t0 = arith.muli %i, %c128 : index
+      %end = arith.addi %t0, %c128 : index
+      scf.for %u0 = %c0 to %end step %c64 { %k = tile.load %keys[b = %b, h = %h, u = %u0] : !tile.array<[b, h, u, d = 64], bf16> -> .. }
+    }
+    // becomes
+    tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 128)) longest(last, u * 128) { .. }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
+}
+
 #endif

@@ -55,6 +55,7 @@ void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes
     manager.addPass(createTransposeOperandsPass());
     manager.addPass(createCSEPass());
   }
+  manager.addPass(createOrderGridPass());
 }
 
 void taylor::buildTilePipeline(OpPassManager &manager, const TileSizes &sizes) {

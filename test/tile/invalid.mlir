@@ -578,3 +578,35 @@ func.func private @end_of_no_axis(%k: !k, %i: index) {
   %0 = tile.load %k[u = %i] until(t = %i) : !k -> !tile.tile<[d = 8, u = 4], f32>
   return
 }
+
+// -----
+
+tile.program @p {
+  // expected-error @+1 {{expected first or last, but got 'middle'}}
+  tile.kernel @k grid(%i in t) longest(middle) {
+  }
+}
+
+// -----
+
+tile.program @p {
+  // expected-error @+1 {{expected one of the roles b, h, g, t, u, lag, but got 'd'}}
+  tile.kernel @k grid(%i in t) longest(last, d * 4) {
+  }
+}
+
+// -----
+
+tile.program @p {
+  // expected-error @+1 {{expected a role and its bytes, or neither, but got 'u' and 0}}
+  tile.kernel @k grid(%i in t) longest(last, u * 0) {
+  }
+}
+
+// -----
+
+tile.program @p {
+  // expected-error @+1 {{requires a grid to say which of its blocks takes longest}}
+  tile.kernel @k grid() longest(last) {
+  }
+}

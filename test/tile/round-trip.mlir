@@ -29,14 +29,14 @@ tile.program @forward {
   %lags = tile.workspace "lags" : !tile.array<[h, lag], f32>
   %places = tile.workspace "places" : !tile.array<[b, x = u], f32>
   %walks = tile.workspace "walks" : !tile.array<[part = 128, h, lag], f32>
-  // CHECK: tile.kernel @cut grid(%{{.*}} in b, %{{.*}} in g, %{{.*}} in ceildiv(4, b * g)) {
-  tile.kernel @cut grid(%b in b, %g in g, %p in ceildiv(4, b * g)) {
+  // CHECK: tile.kernel @cut grid(%{{.*}} in b, %{{.*}} in g, %{{.*}} in ceildiv(4, b * g)) longest(first) attributes {note} {
+  tile.kernel @cut grid(%b in b, %g in g, %p in ceildiv(4, b * g)) longest(first) attributes {note} {
     %c0 = arith.constant 0.0 : f32
     %zero = tile.splat %c0 : f32 -> !t
     tile.store %zero, %parts[part = %p, b = %b, g = %g] : !t, !tile.array<[part = ceildiv(4, b * g), b, g, t], f32>
   }
-  // CHECK: tile.kernel @prepare grid(%{{.*}} in b, %{{.*}} in h, %{{.*}} in ceildiv(t, 64), %{{.*}} in 2) {
-  tile.kernel @prepare grid(%b in b, %h in h, %i in ceildiv(t, 64), %s in 2) {
+  // CHECK: tile.kernel @prepare grid(%{{.*}} in b, %{{.*}} in h, %{{.*}} in ceildiv(t, 64), %{{.*}} in 2) longest(last, u * 256) {
+  tile.kernel @prepare grid(%b in b, %h in h, %i in ceildiv(t, 64), %s in 2) longest(last, u * 256) {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %c128 = arith.constant 128 : index

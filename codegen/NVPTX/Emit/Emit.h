@@ -16,8 +16,9 @@ void registerNVPTXBackend(DialectRegistry &registry);
 /// PTX text of a module in the LLVM and NVVM dialects; `error` says why not.
 std::string emitPTX(ModuleOp module, const Target &target, std::string &error);
 
-/// From tile programs with layouts and places in shared memory to the LLVM and NVVM dialects.
-void buildThreadPipeline(OpPassManager &pm);
+/// From tile programs with layouts and places in shared memory to the LLVM and NVVM dialects;
+/// `cacheBytes` as in Targets.h.
+void buildThreadPipeline(OpPassManager &pm, int64_t cacheBytes);
 /// From tile programs with layouts and places in shared memory to PTX text in a `simt.ptx` op.
 void buildPTXPipeline(OpPassManager &pm, llvm::StringRef target);
 /// The pipeline `taylor-nvptx-pipeline`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/Emit/Emit.h"
 #include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/Targets.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -8,15 +9,16 @@
 using namespace mlir;
 using namespace mlir::simt;
 
-void mlir::simt::buildThreadPipeline(OpPassManager &pm) {
-  pm.addPass(createLowerToNVVM());
+void mlir::simt::buildThreadPipeline(OpPassManager &pm, int64_t cacheBytes) {
+  pm.addPass(createLowerToNVVM({cacheBytes}));
   pm.addPass(createCSEPass());
   pm.addPass(createExpandMath());
   pm.addPass(createLowerToLLVM());
 }
 
 void mlir::simt::buildPTXPipeline(OpPassManager &pm, StringRef target) {
-  buildThreadPipeline(pm);
+  const Target *known = findTarget(target); // taylor-nvptx-emit refuses others
+  buildThreadPipeline(pm, known ? known->cacheBytes : 0);
   pm.addPass(createEmitPTX({target.str()}));
 }
 

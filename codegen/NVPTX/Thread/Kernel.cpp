@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A kernel's entry: parameters, sizes and strides, and the block's place in the grid.
+// A kernel's entry: parameters, sizes and strides.
 #include "codegen/NVPTX/Contract.h"
 #include "codegen/NVPTX/Thread/KernelEmitter.h"
 #include <numeric>
@@ -10,8 +10,9 @@ using tile::ArrayType;
 using tile::Axis;
 using tile::ExtentAttr;
 
-KernelEmitter::KernelEmitter(tile::KernelOp kernel, LLVM::GlobalOp shared)
-    : kernel(kernel), shared(shared), builder(kernel.getContext()), numWarps(getNumWarps(kernel)) {}
+KernelEmitter::KernelEmitter(tile::KernelOp kernel, LLVM::GlobalOp shared, int64_t cacheBytes)
+    : kernel(kernel), shared(shared), cacheBytes(cacheBytes), builder(kernel.getContext()),
+      numWarps(getNumWarps(kernel)) {}
 
 /// PTX ISA, "Kernel Function Parameters": bytes of them; from PTX 8.1 on 32764 on sm_70 and later, with
 /// drivers that know it. A tensor has an address and a stride per axis, of 8 bytes each.
@@ -94,23 +95,6 @@ void KernelEmitter::readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> us
       values.alignment = std::gcd(rowBytes, int64_t(16));
     }
     arrays[array] = values;
-  }
-}
-
-void KernelEmitter::placeInGrid() {
-  Code code(builder, kernel.getLoc());
-  Value rest = NVVM::BlockIdXOp::create(builder, kernel.getLoc(), builder.getI32Type());
-  Block *block = kernel.getBlock();
-  // The last extent is the fastest.
-  for (unsigned i = block->getNumArguments(); i-- > 0;) {
-    Value place = rest;
-    if (i > 0) {
-      Value extent = code.narrow(extentValue(kernel.getExtent(i)));
-      place = code.rest(rest, extent);
-      rest = code.divide(rest, extent);
-    }
-    scalars[block->getArgument(i)] =
-        arith::ExtUIOp::create(builder, kernel.getLoc(), builder.getI64Type(), place);
   }
 }
 

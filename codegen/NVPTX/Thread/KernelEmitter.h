@@ -69,7 +69,8 @@ struct Slot {
 /// Emits one tile.kernel as an llvm.func.
 class KernelEmitter {
 public:
-  KernelEmitter(tile::KernelOp kernel, LLVM::GlobalOp shared);
+  /// `cacheBytes`: what the second-level cache holds; 0: no limit.
+  KernelEmitter(tile::KernelOp kernel, LLVM::GlobalOp shared, int64_t cacheBytes);
   /// The function, at the end of the module; failure after a diagnostic.
   LogicalResult emit(ModuleOp module);
 
@@ -78,8 +79,11 @@ private:
   FailureOr<LLVM::LLVMFuncOp> makeFunction(ModuleOp module, ArrayRef<Value> arrays);
   void readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> arrays);
   Value extentValue(tile::ExtentAttr extent);
-  void placeInGrid();
   void findExchangedArrays();
+
+  // GridOrder.cpp
+  void placeInGrid();
+  Value headsOfSection(tile::LongestAttr longest, Value heads);
 
   // Control.cpp: blocks, loops, scalars.
   LogicalResult emitBlock(Block &block);
@@ -189,6 +193,7 @@ private:
 
   tile::KernelOp kernel;
   LLVM::GlobalOp shared;
+  int64_t cacheBytes;
   OpBuilder builder;
   Operation *startEnd = nullptr;
   llvm::DenseMap<Operation *, Operation *> startEnds; ///< of the parts behind loops

@@ -40,7 +40,7 @@ struct LowerToNVVM : simt::impl::LowerToNVVMBase<LowerToNVVM> {
                                          /*alignment=*/1024, unsigned(Space::shared));
     for (tile::ProgramOp program : programs) {
       for (tile::KernelOp kernel : program.getBlock()->getOps<tile::KernelOp>())
-        if (failed(requireBarriers(kernel)) || failed(KernelEmitter(kernel, shared).emit(module)))
+        if (failed(requireBarriers(kernel)) || failed(KernelEmitter(kernel, shared, cache).emit(module)))
           return signalPassFailure();
       program.erase();
     }

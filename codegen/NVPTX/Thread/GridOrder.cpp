@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which place of the grid a block takes, by its number: GPUs start blocks in the order of their numbers.
+//
+// Without an order of the kernel the last extent is the fastest. With `longest` the longest blocks come
+// first, of as many heads at a time as the second-level cache holds what they read:
+//
+//     number   0 1 2 | 3 4 5 | 6 7 8 | 9 10 | 11 12 | 13 14       5 heads of 3 blocks; the cache holds 4
+//     head     0 1 2 | 0 1 2 | 0 1 2 | 3 4  | 3  4  | 3  4
+//     block    2     | 1     | 0     | 2    | 1     | 0           longest(last)
+//
+// Sections have equally many heads, but for the last one: with one head left for it, its longest block would
+// begin when all others end.
+#include "codegen/NVPTX/Thread/KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::simt;
+
+Value KernelEmitter::headsOfSection(tile::LongestAttr longest, Value heads) {
+  if (!longest.hasBytes() || cacheBytes == 0)
+    return heads;
+  Code code(builder, kernel.getLoc());
+  auto atLeastOne = [&](Value value) {
+    return code.select(code.lessUnsigned(value, code.i32(1)), code.i32(1), value);
+  };
+  // Tokens that the cache holds, by the tokens of a head.
+  Value tokens = atLeastOne(code.narrow(sizes.lookup(longest.getRole().getValue())));
+  Value held = code.divide(code.i32(cacheBytes / longest.getBytes()), tokens);
+  held = atLeastOne(code.select(code.lessUnsigned(held, heads), held, heads));
+  auto ceilDivide = [&](Value a, Value b) { return code.divide(code.sub(code.add(a, b), code.i32(1)), b); };
+  return ceilDivide(heads, ceilDivide(heads, held));
+}
+
+void KernelEmitter::placeInGrid() {
+  Code code(builder, kernel.getLoc());
+  Block *block = kernel.getBlock();
+  unsigned extents = block->getNumArguments();
+  auto countOf = [&](unsigned i) { return code.narrow(extentValue(kernel.getExtent(i))); };
+  auto setPlace = [&](unsigned i, Value place) {
+    scalars[block->getArgument(i)] =
+        arith::ExtUIOp::create(builder, kernel.getLoc(), builder.getI64Type(), place);
+  };
+  Value rest = NVVM::BlockIdXOp::create(builder, kernel.getLoc(), builder.getI32Type());
+  if (tile::LongestAttr longest = kernel.getLongestAttr()) {
+    Value count = countOf(--extents), heads = code.i32(1);
+    for (unsigned i = 0; i < extents; ++i)
+      heads = code.mul(heads, countOf(i));
+    Value width = headsOfSection(longest, heads);
+    Value blocks = code.mul(width, count);
+    Value section = code.divide(rest, blocks), first = code.mul(section, width);
+    Value number = code.sub(rest, code.mul(section, blocks));
+    // The last section may have fewer heads.
+    Value left = code.sub(heads, first);
+    width = code.select(code.lessUnsigned(left, width), left, width);
+    Value row = code.divide(number, width);
+    rest = code.add(first, code.sub(number, code.mul(row, width)));
+    bool isFirst = longest.getEnd() == tile::End::first;
+    setPlace(extents, isFirst ? row : code.sub(code.sub(count, row), code.i32(1)));
+  }
+  for (unsigned i = extents; i-- > 0;) {
+    Value place = rest;
+    if (i > 0) {
+      Value count = countOf(i);
+      place = code.rest(rest, count);
+      rest = code.divide(rest, count);
+    }
+    setPlace(i, place);
+  }
+}
