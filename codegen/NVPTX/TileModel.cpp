@@ -80,6 +80,7 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   taylor::TileSizes sizes;
   sizes.rowSums = taylor::RowSums::Separate;
   sizes.singleLoop = true;
+  sizes.joinsKernels = true;
   sizes.foldExponents = true;
   sizes.foldRowFactors = problem.bytes == 2;
   // At most 128 bytes of a row kernel's tile in each of 128 threads: more spare prologues, and spill where a

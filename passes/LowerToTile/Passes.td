@@ -201,6 +201,30 @@ def FoldExponentsPass : Pass<"taylor-fold-exponents", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def JoinKernelsPass : Pass<"taylor-join-kernels", "::mlir::ModuleOp"> {
+  let summary = "two small kernels, over queries and over keys, as one";
+  let description = [{
+    Rule: two kernels that follow each other, one over blocks of queries and the other over blocks of as many keys, become
+    one over the blocks of both where neither writes what the other reads or writes, and both work element by element
+    (no loop, no product). The grid is that of the role lag, T + U + 256 tokens; blocks past the second kernel's do
+    nothing. The tables of angles of queries and of keys (`taylor.rope`) are such a pair: a launch less in each call.
+
+    ```mlir
+    tile.kernel @angles_t grid(%i in ceildiv(t, 64)) { .. tile.store %x, %cosines_t[t = %t0] .. }
+    tile.kernel @angles_u grid(%i in ceildiv(u, 64)) { .. tile.store %y, %cosines_u[u = %u0] .. }
+    // becomes
+    tile.kernel @angles_t_and_u grid(%n in ceildiv(lag, 64)) {
+      %first = arith.ceildivsi %T, %c64 : index
+      %is_first = arith.cmpi slt, %n, %first : index
+      scf.if %is_first { .. tile.store %x, %cosines_t[t = %t0] .. }
+      else { %i = arith.subi %n, %first : index  .. scf.if %is_second { .. tile.store %y, %cosines_u[u = %u0] .. } }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"numJoined", "joined", "pairs of kernels joined">];
+}
+
 def OrderGridPass : Pass<"taylor-order-grid", "::mlir::ModuleOp"> {
   let summary = "which blocks of a kernel take longest";
   let description = [{

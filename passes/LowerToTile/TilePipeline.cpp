@@ -48,6 +48,8 @@ void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes
   manager.addPass(createReduceFirstPass());
   if (sizes.foldExponents)
     manager.addPass(createFoldExponentsPass());
+  if (sizes.joinsKernels)
+    manager.addPass(createJoinKernelsPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createLoopInvariantCodeMotionPass());
   manager.addPass(createCSEPass());

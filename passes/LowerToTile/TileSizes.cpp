@@ -38,7 +38,8 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
                          exponents[] = {"natural", "binary"}, states[] = {"loop", "grid"},
                          operands[] = {"rounded", "split"}, forms[] = {"parallel", "chunked"},
                          keys[] = {"stored", "computed"}, rowProducts[] = {"computed", "stored"},
-                         order[] = {"channels", "summed"}, masks[] = {"zeros", "exact"};
+                         order[] = {"channels", "summed"}, masks[] = {"zeros", "exact"},
+                         kernels[] = {"apart", "joined"};
   auto number = [](StringRef name, int64_t &value, int64_t least = 1) {
     return Field{name, &value, least, {}, {}, std::to_string(value)};
   };
@@ -83,6 +84,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
              [&](unsigned word) { sizes.storesRowProducts = word; }),
       choice("contiguous", order, sizes.transposesOperands,
              [&](unsigned word) { sizes.transposesOperands = word; }),
+      choice("kernels", kernels, sizes.joinsKernels, [&](unsigned word) { sizes.joinsKernels = word; }),
       choice("products", products,
              sizes.productType.empty() ? 0 : unsigned(llvm::find(products, sizes.productType) - products),
              [&](unsigned word) { sizes.productType = word ? products[word].str() : ""; }),

@@ -91,9 +91,8 @@ assert pairs.sources[forward - 1] == {recurrences}
 attend = tile.heading("forward / attend")
 for pattern, origin in (("tile.dot .*over.d", forward), ("tile.dot .*over.u", forward), ("math.exp", forward), ("arith.divf", pairs.find("taylor.map %3#0 / %3#1"))):
     assert tile.sources[tile.find(pattern, attend) - 1] == {origin}, pattern
-# Tables of angles are there for the rotations.
-for token, array in (("t", "q"), ("u", "k")):
-    assert tile.sources[tile.heading(f"forward / angles_{token}") - 1] == {pairs.find(f"taylor.rope %{array}")}, token
+# Tables of angles are there for both rotations.
+assert tile.sources[tile.heading("forward / angles_t_and_u") - 1] == {pairs.find(f"taylor.rope %{array}") for array in "qk"}
 assert quotient in pairs.sources[pairs.find("taylor.map %3#0 / %3#1") - 1]
 # Backward: derived from the same lines.
 backward = pairs.find("taylor.pairwise", forward + 1)
