@@ -18,7 +18,7 @@ def SetParametersPass : Pass<"taylor-set-parameters", "::mlir::ModuleOp"> {
     taylor.spec @f(..) parameters(order : index = 4) { .. }
     ```
   }];
-  let options = [Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values: 'order=10,window=5'">];
+  let options = [Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values of free parameters, such as 'order=10,window=5'">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -73,8 +73,8 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
     Option<"headDim", "head-dim", "int64_t", /*default=*/"64", "size of d, the channels of a score">,
     Option<"valueDim", "value-dim", "int64_t", /*default=*/"0", "size of e, the channels of a value; 0: as head-dim">,
     Option<"dtype", "dtype", "std::string", /*default=*/"\"f32\"", "storage type: f32, bf16, f16 or f64">,
-    Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values of free parameters: 'order=10,window=5'">,
-    Option<"mask", "mask", "std::string", /*default=*/"\"\"", "causal or bidirectional in place of what is written">
+    Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values of free parameters, such as 'order=10,window=5'">,
+    Option<"mask", "mask", "std::string", /*default=*/"\"\"", "mask instead of the specification's: causal or bidirectional">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
@@ -271,7 +271,7 @@ def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "no derivative">
+    Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "leave the derivative out">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
@@ -445,7 +445,7 @@ def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
     ```
   }];
   let options = [Option<"diagonalsOnly", "diagonals-only", "bool", /*default=*/"false",
-                        "split sums along diagonals off, and leave all others together">];
+                        "split off sums along diagonals only">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
@@ -487,12 +487,12 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"chunk", "chunk", "int64_t", /*default=*/"0", "queries of a chunk, rounded up to whole units; 0: where the pairs within chunks cost what the states between them do">,
-    Option<"unit", "unit", "int64_t", /*default=*/"1", "a chunk is a multiple of so many queries">,
-    Option<"balance", "balance", "int64_t", /*default=*/"10", "operations that the target does while it moves a byte of states in its caches">,
-    Option<"farBalance", "far-balance", "int64_t", /*default=*/"10", "and of larger states">,
-    Option<"nearBytes", "near-bytes", "int64_t", /*default=*/"0", "bytes of the states of one sum that lie in the caches">,
-    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components that a target multiplies at once: features come in whole blocks of so many">
+    Option<"chunk", "chunk", "int64_t", /*default=*/"0", "queries of a chunk, rounded up to a multiple of unit; 0: as many as make pairs within chunks cost as much as states between them">,
+    Option<"unit", "unit", "int64_t", /*default=*/"1", "queries of which a chunk is a multiple">,
+    Option<"balance", "balance", "int64_t", /*default=*/"10", "operations that the target does in the time of moving a byte of states in its caches">,
+    Option<"farBalance", "far-balance", "int64_t", /*default=*/"10", "the same for states larger than near-bytes">,
+    Option<"nearBytes", "near-bytes", "int64_t", /*default=*/"0", "most bytes of the states of one sum that the caches hold">,
+    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components that the target multiplies at once; features come in whole blocks of this many">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
@@ -570,9 +570,9 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "features come in whole blocks of so many components, as in taylor-chunk-sums">,
-    Option<"recurrent", "recurrent", "bool", /*default=*/"false", "sums over all keys from the recurrence itself, token after token: `taylor.step_states`, which has no derivative">,
-    Option<"queriesOnly", "queries-only", "bool", /*default=*/"false", "only what mixes queries goes on: each call has all keys, and queries are the last of its tokens">
+    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components of a block; features come in whole blocks, as in taylor-chunk-sums">,
+    Option<"recurrent", "recurrent", "bool", /*default=*/"false", "compute sums over all keys by the recurrence itself, token by token, with `taylor.step_states`, which has no derivative">,
+    Option<"queriesOnly", "queries-only", "bool", /*default=*/"false", "carry only what mixes queries: each call has all keys, and its queries are the last of its tokens">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }

@@ -29,8 +29,8 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"warps", "warps", "int64_t", /*default=*/"0", "warps of a block: 1, 2, 4, 8 or 16; 0: 4, or 8 where a thread would need too many registers">,
-    Option<"f32Products", "f32-products", "std::string", /*default=*/"\"fma\"", "products of f32: tf32 (mma.sync, operands rounded) or fma">,
-    Option<"registers", "registers", "int64_t", /*default=*/"210", "32-bit registers per thread for what a loop carries and multiplies; operands beyond them stay in shared memory">
+    Option<"f32Products", "f32-products", "std::string", /*default=*/"\"fma\"", "how to multiply f32: tf32 (mma.sync, operands rounded) or fma">,
+    Option<"registers", "registers", "int64_t", /*default=*/"210", "32-bit registers per thread for the tiles that a loop carries and multiplies; further operands stay in shared memory">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
 }
@@ -89,7 +89,7 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"stages", "stages", "int64_t", /*default=*/"2", "slots that a buffer may get; at least 1">,
+    Option<"stages", "stages", "int64_t", /*default=*/"2", "most slots of a buffer; at least 1">,
     Option<"shared", "shared", "int64_t", /*default=*/"101376", "bytes of shared memory that a block may use">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
@@ -225,7 +225,7 @@ def EmitPTX : Pass<"taylor-nvptx-emit", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"targetName", "target", "std::string", /*default=*/"\"sm_80\"", "sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120">
+    Option<"targetName", "target", "std::string", /*default=*/"\"sm_80\"", "GPU to compile for: sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120">
   ];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }

@@ -27,7 +27,7 @@ def LowerToTilePass : Pass<"taylor-lower-to-tile", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"tiles", "tiles", "std::string", /*default=*/"\"\"",
-    "what differs from the defaults of TileSizes.h: 'queries=64,keys=128,row-sums=separate'">];
+    "sizes that differ from the defaults of TileSizes.h, such as 'queries=64,keys=128,row-sums=separate'">];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
 }
@@ -48,7 +48,7 @@ def NarrowProductsPass : Pass<"taylor-narrow-products", "::mlir::ModuleOp"> {
     %s = tile.dot %q, %k over(d) : !tile.tile<[d = 64, t = 64], bf16>, !tile.tile<[d = 64, u = 64], bf16> -> !tile.tile<[t = 64, u = 64], f32>
     ```
   }];
-  let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "bf16 or f16">];
+  let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "narrow type: bf16 or f16">];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
@@ -100,7 +100,7 @@ def SplitProductsPass : Pass<"taylor-split-products", "::mlir::ModuleOp"> {
     %o = tile.dot %r, %v over(u) into %0 : ..
     ```
   }];
-  let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "bf16 or f16">];
+  let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "narrow type: bf16 or f16">];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
