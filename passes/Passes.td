@@ -487,7 +487,7 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"chunk", "chunk", "int64_t", /*default=*/"0", "queries of a chunk, rounded up to a multiple of unit; 0: as many as make pairs within chunks cost as much as states between them">,
+    Option<"chunk", "chunk", "int64_t", /*default=*/"0", "queries of a chunk, rounded up to a multiple of unit; 0: such that pairs within chunks cost as much as states">,
     Option<"unit", "unit", "int64_t", /*default=*/"1", "queries of which a chunk is a multiple">,
     Option<"balance", "balance", "int64_t", /*default=*/"10", "operations that the target does in the time of moving a byte of states in its caches">,
     Option<"farBalance", "far-balance", "int64_t", /*default=*/"10", "the same for states larger than near-bytes">,
@@ -571,7 +571,7 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components of a block; features come in whole blocks, as in taylor-chunk-sums">,
-    Option<"recurrent", "recurrent", "bool", /*default=*/"false", "compute sums over all keys by the recurrence itself, token by token, with `taylor.step_states`, which has no derivative">,
+    Option<"recurrent", "recurrent", "bool", /*default=*/"false", "sums over all keys by the recurrence itself, token by token (`taylor.step_states`, no derivative)">,
     Option<"queriesOnly", "queries-only", "bool", /*default=*/"false", "carry only what mixes queries: each call has all keys, and its queries are the last of its tokens">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];

@@ -170,7 +170,8 @@ def FormProductsPass : Pass<"taylor-form-products", "::mlir::ModuleOp"> {
     %x = tile.dot %q, %w over(d) : !tile.tile<[d = 64, t = 64], f32>, !tile.tile<[d = 64, r = 16], f32> -> !tile.tile<[r = 16, t = 64], f32>
     ```
   }];
-  let options = [Option<"productBytes", "product-bytes", "int64_t", /*default=*/"0", "most bytes of a product's operands; 0: any">];
+  let options = [Option<"productBytes", "product-bytes", "int64_t", /*default=*/"0",
+                        "most bytes of a product's operands; 0: any">];
   let dependentDialects = ["::mlir::tile::TileDialect"];
   let statistics = [Statistic<"numFormed", "formed", "products formed">];
 }
