@@ -9,8 +9,8 @@ include "mlir/Pass/PassBase.td"
 def SetParametersPass : Pass<"taylor-set-parameters", "::mlir::ModuleOp"> {
   let summary = "values of free parameters, for every specification";
   let description = [{
-    Rule: the default of a named parameter is replaced; it counts where nothing else sets the parameter. `taylor-opt
-    --set order=4` is this pass, before all others. A name that a specification does not declare is an error.
+    Rule: the default of a named parameter is replaced; it counts where nothing else sets the parameter.
+    `taylor-opt --set order=4` is this pass, before all others. A name that a specification lacks is an error there.
 
     ```mlir
     taylor.spec @f(..) parameters(order : index = 10) { .. }
