@@ -196,8 +196,7 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return setNamed(o.inputs, "input", t); }},
       {"cotangent", "NAME=FILE", "reads the cotangent of an output from a .npy file (default: random)",
        [](O &o, S t) { return setNamed(o.cotangents, "cotangent", t); }},
-      {"output", "[NAME=]FILE",
-       "writes an output as .npy; a single output needs no name", setOutput},
+      {"output", "[NAME=]FILE", "writes an output as .npy; a single output needs no name", setOutput},
       {"output-grad", "NAME=FILE", "writes the gradient of an argument as .npy",
        [](O &o, S t) {
          o.gradient = true;
