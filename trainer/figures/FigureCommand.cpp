@@ -79,7 +79,7 @@ CLI::App *addFigureCommand(CLI::App &app, FigureOptions &options) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_flag("--list", options.list, "list the runs and whether they are done, and train nothing");
-  command->add_flag("--plot-only", options.plotOnly, "draw the runs that are done, and train nothing");
+  command->add_flag("--plot-only", options.plotOnly, "draw the runs that are there, and train nothing");
   command->add_flag("--no-plots", options.noPlots, "write tables and CSV only, without gnuplot");
   return command;
 }
