@@ -79,7 +79,7 @@ def arguments(words):
     parser.add_argument("--folder", type=pathlib.Path, default=SOURCE / "build" / "gpu-check",
                         help="folder to make; one of ours is replaced (default: build/gpu-check)")
     parser.add_argument("--targets", default="sm_80,sm_90",
-                        help="GPUs to compile for, as in taylorc --target (default: %(default)s)")
+                        help="machines to compile for, as in taylorc --target (default: %(default)s)")
     parser.add_argument("--specs", default=",".join(SPECS), metavar="NAME,..",
                         help="specifications of examples/specs, or all (default: %(default)s)")
     parser.add_argument("--types", default=",".join(TYPES), metavar="NAME,..",
