@@ -8,14 +8,17 @@ usage() {
   cat <<'END'
 usage: ./gpu-check.sh [--targets=NAME,..] [--folder=FOLDER] [--help]
 
-Installs what is missing (as ./quickstart.sh does), builds, and makes build/gpu-check: seven specifications of examples/specs compiled for
-GPUs, forward, backward, two of them token by token, and some in chunks and in documents, with fp64 results that they are checked by; at most 80 MB. No GPU is needed for that; about 10 minutes on two cores.
+Installs what is missing (as ./quickstart.sh does), builds, and makes a folder of at most 80 MB: seven specifications of
+examples/specs compiled for GPUs, with the fp64 results by which they are checked. They run forward and backward, two of
+them token by token, and some in chunks and in documents. Takes about 10 minutes on two cores, and needs no GPU.
 
-On a machine with a GPU, with nothing but a driver, Python and torch: python3 check.py, in a copy of that folder. It checks every kernel, times
-them beside torch's attention, and writes results.json. runtime/gpu-check/README.md says more.
+A machine with a GPU needs a driver, Python and torch, and nothing else. There, in a copy of the folder, run
+python3 check.py. It checks every kernel, times them next to torch's attention, and writes results.json.
+runtime/gpu-check/README.md says more.
 
   --targets=NAME,..  GPUs to compile for (default: sm_80,sm_90; newer ones take the newest)
-  --folder=FOLDER    the folder to make (default: build/gpu-check)
+  --folder=FOLDER    folder to make (default: build/gpu-check)
+  --help             print this text
 END
 }
 

@@ -8,14 +8,16 @@ usage() {
   cat <<'END'
 usage: ./quickstart.sh [--data FILE_OR_FOLDER] [--prompt TEXT] [--requirements] [--help]
 
-Checks what is missing and installs it (Debian packages, as root or with sudo; torch and a few Python packages into .venv), builds the compiler
-and the trainer, compiles two attention specifications, trains a tiny Llama with each (same seed, same data), prints a table, draws
-both loss curves and lets each model continue a prompt. 10 to 20 minutes the first time on two cores, 4 after that.
+Checks what is missing and installs it (Debian packages, as root or with sudo; torch and a few Python packages into
+.venv), builds the compiler and the trainer, compiles two attention specifications, trains a tiny Llama with each (same
+seed, same data), prints a table, draws both loss curves, and lets each model continue a prompt. Takes 10 to 20 minutes
+the first time on two cores, 4 after that.
 
-  --data PATH      train on your own text: a file, or a folder of files (default: the sentences of the documentation comments in the LLVM
-                   and MLIR headers on this machine, under the Apache License 2.0 with LLVM Exceptions)
-  --prompt TEXT    what the models continue
+  --data PATH      text to train on, a file or a folder of files (default: the sentences of the documentation comments
+                   in the LLVM and MLIR headers on this machine, under the Apache License 2.0 with LLVM Exceptions)
+  --prompt TEXT    text that the models continue (default: Returns true if)
   --requirements   stop when everything needed is installed
+  --help           print this text
 END
 }
 

@@ -8,16 +8,20 @@ usage() {
   cat <<'END'
 usage: ./test.sh [--full | --quick] [--preset=release|dev|asan] [--filter=REGEX] [--style] [--slowest-objects] [--help]
 
-Installs what is missing (as ./quickstart.sh does), builds everything and runs every test: lit with FileCheck, GoogleTest, end to end.
-Each test that fails has a line with the command that runs it alone. The last line counts: `N passed, N failed`.
+Installs what is missing (as ./quickstart.sh does), builds everything and runs every test: lit with FileCheck,
+GoogleTest, end to end. Each test that fails has a line with the command that runs it alone. The last line counts:
+`N passed, N failed`.
 
-  --quick          what the author of a pass runs: the compiler, and tests of dialects, passes, code generators and tools, in minutes
-  --full           the three-way cover of shapes, types and masks instead of the pairwise one (one to two hours on two cores); of the release build, without --filter,
-                   the tests run on a build with sanitizers too (test/README.md), in build-asan
-  --preset=NAME    release (default), dev (assertions), asan (assertions, address and undefined-behaviour sanitizers)
-  --filter=REGEX   only tests whose name matches, for example --filter=runtime/
-  --slowest-objects  what the last build took longest for, and no more
-  --style          checks the format of C++ files only, and prints the line that mends them
+  --quick            build the compiler and run what the author of a pass runs, in minutes: tests of dialects, passes,
+                     code generators and tools
+  --full             run the three-way cover of shapes, types and masks instead of the pairwise one (one to two hours on
+                     two cores). The tests of the release build, without --filter, also run on a build with sanitizers,
+                     in build-asan (test/README.md)
+  --preset=NAME      release (default), dev (assertions), asan (assertions, address and undefined-behaviour sanitizers)
+  --filter=REGEX     tests to run, by name, for example --filter=runtime/
+  --slowest-objects  only list what the last build took longest for
+  --style            only check the format of C++ files, and print the line that mends them
+  --help             print this text
 END
 }
 

@@ -1,5 +1,6 @@
-"""count_tests.py RESULTS.json STATUS [RESULTS.json STATUS ..]: prints `N passed, N failed` from the JSON of runs of lit and exits 0 only if
-in each some test passed, none failed and lit's own exit status was 0. What was neither passed nor failed is listed before that line."""
+"""usage: count_tests.py RESULTS.json STATUS [RESULTS.json STATUS ..]: prints `N passed, N failed` from the JSON of runs
+of lit. Exits 0 only if in each run some test passed, none failed, and lit's own exit status was 0. Tests that neither
+passed nor failed are listed before that line."""
 import collections
 import json
 import sys

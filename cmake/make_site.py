@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes the site: BUILD/site, pages of HTML that ask no other host for anything.
 
-usage: make_site.py --build=FOLDER [--out=FOLDER] [--programs=FOLDER] [--only-pages]
-
-Run by `cmake --build build --target site`. Its own Python runs the tutorials and the gallery, and has torch. Sphinx is
-that of BUILD/site-python where that is an environment, or of this Python. Warnings are errors. --programs is the folder
-that has bin/, lib/ and docs/ (default: BUILD). --only-pages leaves tutorials and gallery out, for those who write pages.
-What a tutorial or the gallery printed is kept in BUILD/site-work, and used again where nothing that it reads has changed.
+Run by `cmake --build build --target site`. The Python that runs it has torch, and runs the tutorials and the gallery.
+Sphinx is that of BUILD/site-python if that is an environment, else that of this Python. Warnings are errors. The output
+of tutorials and gallery is kept in BUILD/site-work, and used again if nothing that they read has changed.
 """
 import argparse
 import ast
@@ -152,11 +149,13 @@ def collect(site):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--out", type=pathlib.Path)
-    parser.add_argument("--programs", type=pathlib.Path)
-    parser.add_argument("--only-pages", action="store_true")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True, metavar="FOLDER", help="folder of the build")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER", help="folder for the site (default: BUILD/site)")
+    parser.add_argument("--programs", type=pathlib.Path, metavar="FOLDER",
+                        help="folder of bin/, lib/ and docs/ (default: BUILD)")
+    parser.add_argument("--only-pages", action="store_true",
+                        help="leave tutorials and gallery out, for authors of pages")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     out = (arguments.out or build / "site").resolve()

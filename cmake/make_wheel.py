@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Packs what a build folder has into taylor_attention-VERSION-py3-none-PLATFORM.whl.
+"""Packs a build folder into taylor_attention-VERSION-py3-none-PLATFORM.whl.
 
-usage: make_wheel.py --build=FOLDER [--out=FOLDER] [--cmake=PROGRAM]
-
-Run by `cmake --build build --target wheel`. The files are those of CMake's component `wheel`, stripped; the metadata is
-what scikit-build-core makes of pyproject.toml, as for `pip wheel .`; the platform is the oldest manylinux that auditwheel
-finds the files to fit. Requires scikit-build-core, wheel and auditwheel, which ./test.sh installs.
+Run by `cmake --build build --target wheel`. The files are those of CMake's component `wheel`, stripped. The metadata is
+what scikit-build-core makes of pyproject.toml, as for `pip wheel .`. The platform is the oldest manylinux that
+auditwheel finds the files to fit. Requires scikit-build-core, wheel and auditwheel, which ./test.sh installs.
 """
 import argparse
 import os
@@ -51,10 +49,11 @@ def platform_of(wheel):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--out", type=pathlib.Path, help="where the wheel goes, emptied first (default: BUILD/wheel)")
-    parser.add_argument("--cmake", default="cmake")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True, metavar="FOLDER", help="folder of the build")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER",
+                        help="folder for the wheel, emptied first (default: BUILD/wheel)")
+    parser.add_argument("--cmake", default="cmake", metavar="PROGRAM", help="CMake (default: cmake)")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     out = (arguments.out or build / "wheel").resolve()

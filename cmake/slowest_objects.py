@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: slowest_objects.py [FOLDER] [--count=N]: what a build took longest for, from ninja's log in FOLDER (default: build).
+"""usage: slowest_objects.py [FOLDER] [--count=N]: lists what a build took longest for, from ninja's log in FOLDER
+(default: build). --count: rows to print (default: 20).
 
-A row for each object, generated file and program, longest first, with its seconds by the clock and its share of all; then the folders of
-sources. What ccache had counts with what it took then, so for figures of the compiler build into an empty folder with CCACHE_DISABLE=1. On a
-machine that does other work too, read the shares."""
+Each object, generated file and program has a row, longest first, with its seconds by the clock and its share of all;
+the folders of sources follow. An object that ccache had counts with the time that ccache took: to time the compiler,
+build into an empty folder with CCACHE_DISABLE=1. On a machine that does other work too, read the shares."""
 import collections
 import os
 import re

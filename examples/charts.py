@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """usage: charts.py [--check] [FOLDER]: draws speed-gpu.svg and speed-cpu.svg into the folder (default: this one), from
-runtime/gpu-check/h200.json and examples/measured.json; --check only says whether the files are those, and whether the
-ratios that README.md gives are the JSON's."""
+runtime/gpu-check/h200.json and examples/measured.json.
+
+--check writes nothing: it says whether the files are those, and whether the ratios in README.md are the JSON's."""
 import json
 import math
 import pathlib

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: gallery.py --output FOLDER [--only=REGEX] | --check: writes a page in Markdown for each specification of specs/ and specs/beyond/, with its
-formula, its text in the dialect and in Python, plots of its weights, its forms, times and loss curves, and an index; --check writes them into a temporary
-folder and says what is missing.
+"""usage: gallery.py --output FOLDER [--only=REGEX] | --check: writes a page in Markdown for each specification of
+specs/ and specs/beyond/, and an index. --check writes them into a temporary folder and says what is missing.
 
-The plots are what the compiled kernels compute on the processor. A specification's text is compiled with the numerators of its sums over keys as its
-results; where values are unit vectors, a numerator is a row of weights. Nothing here knows what an attention means.
+A page has the specification's formula, its text in the dialect and in Python, plots of its weights, its forms, times
+and loss curves. The plots show what the compiled kernels compute on the processor. A specification's text is compiled
+with the numerators of its sums over keys as its results; where values are unit vectors, a numerator is a row of
+weights. Nothing here knows what an attention means.
 
 Needs torch, taylorc and _taylor.so: those of build/, or TAYLORC and TAYLOR_LIB."""
 import csv

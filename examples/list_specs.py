@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: list_specs.py [--check] [FOLDER]: writes the tables of all specifications into README.md of the folder (default: this one), from the
-comments in its specs/ and specs/beyond/; --check only says whether the tables are those.
+"""usage: list_specs.py [--check] [FOLDER]: writes the tables of all specifications into README.md of the folder
+(default: this one), from the comments in its specs/ and specs/beyond/. --check writes nothing: it says whether the
+tables are those.
 
 Forms and times are those of measured.json (measure_specs.py).
 
-A comment opens with a sentence; the lines indented further are the formulas, those on one line apart by spaces; `Figure 6, left` names a figure
-of the paper."""
+A comment opens with a sentence. Lines that are indented further are the formulas; formulas on one line are separated by
+spaces. `Figure 6, left` names a figure of the paper."""
 import json
 import pathlib
 import re

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: measure_specs.py [--check] [--forms] [--bin=build/bin] [--only=REGEX]: asks the compiler in which forms each specification of specs/ and
-specs/beyond/ can be computed, and times forward plus backward beside torch's scaled_dot_product_attention (1,4,1024,64, f32, the mask as written, two
-threads, interleaved). Writes measured.json, which list_specs.py reads. --forms keeps the times; --check says only whether the forms are those."""
+"""usage: measure_specs.py [--check] [--forms] [--bin=build/bin] [--only=REGEX]: asks the compiler in which forms each
+specification of specs/ and specs/beyond/ can be computed, and times forward plus backward next to torch's
+scaled_dot_product_attention. Writes measured.json, which list_specs.py reads.
+
+Timed: 1,4,1024,64, f32, the mask as written, two threads, interleaved. --forms keeps the times. --check writes nothing:
+it says whether the forms are those."""
 import datetime
 import json
 import pathlib

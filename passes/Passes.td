@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Passes above the tile level, in the order of the pipeline (passes/Pipelines.h). Each takes and gives valid IR and can run alone.
+// Passes above the tile level, in pipeline order (passes/Pipelines.h). Each takes and gives valid IR and can run alone.
 #ifndef TAYLOR_PASSES_TD
 #define TAYLOR_PASSES_TD
 
@@ -9,8 +9,8 @@ include "mlir/Pass/PassBase.td"
 def SetParametersPass : Pass<"taylor-set-parameters", "::mlir::ModuleOp"> {
   let summary = "values of free parameters, for every specification";
   let description = [{
-    Rule: the default of a named parameter is replaced, and with it what the specification means where nothing else sets the parameter.
-    `taylor-opt --set order=4` is this pass, before all others. A name that a specification does not declare is an error there.
+    Rule: the default of a named parameter is replaced; it counts where nothing else sets the parameter.
+    `taylor-opt --set order=4` is this pass, before all others. A name that a specification lacks is an error there.
 
     ```mlir
     taylor.spec @f(..) parameters(order : index = 10) { .. }
@@ -18,20 +18,21 @@ def SetParametersPass : Pass<"taylor-set-parameters", "::mlir::ModuleOp"> {
     taylor.spec @f(..) parameters(order : index = 4) { .. }
     ```
   }];
-  let options = [Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values: 'order=10,window=5'">];
+  let options = [Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values of free parameters, such as 'order=10,window=5'">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
 def AddDocumentsPass : Pass<"taylor-add-documents", "::mlir::ModuleOp"> {
   let summary = "attention within each of the documents of a packed sequence";
   let description = [{
-    Rule: every specification gets an input `documents`, i32 over (b, u): the number of each key's document. Numbers ascend (a number below
-    one before it counts as that; the runtime refuses it where it sees it), gaps are allowed, and every query stands at a key. A document is
-    known by the position of its first token. The result is that of each document by itself: pairs of two documents are invisible; positions in formulas and of rope count from the document's first token; running sums and
-    maxima begin again there, and shifts and convolutions see 0 before it. A formula over pairs that only compares positions, or reads
-    their difference, keeps them.
+    Rule: every specification gets an input `documents`, i32 over (b, u): the number of each key's document. Numbers
+    ascend, gaps are allowed, and every query stands at a key. (A number below one before it counts as that one; the
+    runtime refuses it where it sees it.) A document is known by the position of its first token. The result is that of
+    each document by itself: pairs of two documents are invisible; positions in formulas and of rope count from the
+    document's first token; running sums and maxima begin again there; shifts and convolutions see 0 before it. A
+    formula over pairs that only compares positions, or reads their difference, keeps them.
 
-    Requires: no argument `documents`, no `size(t)` or `size(u)`, no single recurrence, no `within(..)`; those are errors where they stand.
+    Errors where they stand: an argument `documents`, `size(t)` or `size(u)`, a single recurrence, `within(..)`.
 
     ```mlir
     taylor.spec @f(%q: !q, %k: !k, %v: !v) {
@@ -58,10 +59,10 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
     parameter become numbers; real arrays get the type they are computed in (f32; f64 for `dtype=f64`); arguments and
     results get their storage type `dtype`, learned parameters keep f32 in a 16-bit artifact.
 
-    Requires: named parameters that the specification declares, an even head dimension where rope rotates it, a causal mask
-    where a decay or a running sum over tokens occurs, masks that do not hide every pair whatever the sizes (a window of 0
-    tokens). Warns where a truncated series with an odd top order, or a weight that is a
-    polynomial of odd degree, is summed into a mass that divides, which can vanish or be negative, and of inputs that no result depends on.
+    Requires: named parameters that the specification declares, an even head dimension where rope rotates it, a causal
+    mask where a decay or a running sum over tokens occurs, masks that do not hide every pair whatever the sizes (a
+    window of 0 tokens). Warns of inputs that no result depends on, and where a truncated series with an odd top order,
+    or a weight that is a polynomial of odd degree, is summed into a mass that divides: it can vanish or be negative.
 
     ```mlir
     taylor.spec @f(%q: !taylor.array<[b, h, t, d]>) { .. taylor.map %q * rsqrt(size(d)) .. }
@@ -73,8 +74,8 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
     Option<"headDim", "head-dim", "int64_t", /*default=*/"64", "size of d, the channels of a score">,
     Option<"valueDim", "value-dim", "int64_t", /*default=*/"0", "size of e, the channels of a value; 0: as head-dim">,
     Option<"dtype", "dtype", "std::string", /*default=*/"\"f32\"", "storage type: f32, bf16, f16 or f64">,
-    Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values of free parameters: 'order=10,window=5'">,
-    Option<"mask", "mask", "std::string", /*default=*/"\"\"", "causal or bidirectional in place of what is written">
+    Option<"parameters", "parameters", "std::string", /*default=*/"\"\"", "values of free parameters, such as 'order=10,window=5'">,
+    Option<"mask", "mask", "std::string", /*default=*/"\"\"", "mask instead of the specification's: causal or bidirectional">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
@@ -82,9 +83,9 @@ def SpecializePass : Pass<"taylor-specialize", "::mlir::ModuleOp"> {
 def ExpandRecurrencesPass : Pass<"taylor-expand-recurrences"> {
   let summary = "a finite sum over orders into one recurrence per order";
   let description = [{
-    Rule: `recurrences orders(a to b)` = sum over n of `recurrence order(n) coefficient(c[n])`, for the numerator and the mass; the count
-    is that of a series without numerator. Sums over all orders, of mapped scores, of conditions beside the mask or of
-    `weight` formulas have no state of finite size and stay.
+    Rule: `recurrences orders(a to b)` = sum over n of `recurrence order(n) coefficient(c[n])`, for the numerator and
+    the mass; the count is that of a series without numerator. Sums over all orders, of mapped scores, of `weight`
+    formulas, or with more conditions than the mask have no state of finite size and stay.
 
     ```mlir
     %n = taylor.recurrences %q, %k, %v orders(0 to 1) causal : !q, !k, !v
@@ -100,12 +101,15 @@ def ExpandRecurrencesPass : Pass<"taylor-expand-recurrences"> {
 def SplitSeriesPass : Pass<"taylor-split-series", "::mlir::ModuleOp"> {
   let summary = "a specification cut at its series: what comes before the sum over pairs, and what comes after";
   let description = [{
-    Rule: of `N, Z = recurrences q, k, v` everything that gives scale * q, k, v and the decay becomes the specification NAME_operands,
-    with these as its results; everything behind becomes NAME_rest, to which the sums are arguments. What neither needs goes. `series` on the first says
-    what is between them: coefficients from order `first` on (without these: 1/n! for all n >= 0), mask, whether there is a decay, and which argument of NAME_rest stands for which sum.
-    So a program can sum up orders by itself, each alone or up to any N, and still have the specification's own feature maps, masses and norms.
+    Rule, for `N, Z = recurrences q, k, v`: the operations that give scale * q, k, v and the decay become the
+    specification NAME_operands, with these as its results. The operations after the sum become NAME_rest, with the sums
+    as arguments. Operations that neither needs go. The attribute `series` of the first says what is between the two:
+    coefficients from order `first` on (without these, 1/n! for all n >= 0), mask, whether there is a decay, and which
+    argument of NAME_rest stands for which sum. So a program can sum up orders by itself, each alone or up to any N, and
+    still have the specification's own feature maps, masses and norms.
 
-    Requires: one sum over pairs, a `recurrences` whose weights are a power series of one product: no `score` or `visible`, and a `weight` only where it is a polynomial of the score.
+    Requires: one sum over pairs, a `recurrences` whose weights are a power series of one product: no `score` or
+    `visible`, and a `weight` only where it is a polynomial of the score.
 
     ```mlir
     taylor.spec @f(%q: !q, %k: !k, %v: !v) {
@@ -132,9 +136,9 @@ def SplitSeriesPass : Pass<"taylor-split-series", "::mlir::ModuleOp"> {
 def CollectRecurrencesPass : Pass<"taylor-collect-recurrences"> {
   let summary = "a sum of recurrences into one series: the inverse of taylor-expand-recurrences";
   let description = [{
-    Rule: recurrences without a given or wanted state, of the same query, key, value, decay, scale and mask, whose results are only
-    added up, are `recurrences orders(a to b) coefficients(..)`, with 0 for an order that is missing. A numerator and a mass
-    over the same orders share one operation.
+    Rule: recurrences without a given or wanted state, of the same query, key, value, decay, scale and mask, whose
+    results are only added up, are `recurrences orders(a to b) coefficients(..)`, with 0 for an order that is missing. A
+    numerator and a mass over the same orders share one operation.
 
     ```mlir
     %0 = taylor.recurrence [numerator] %q, %k, %v order(0) causal : !q, !k, !v
@@ -150,8 +154,8 @@ def CollectRecurrencesPass : Pass<"taylor-collect-recurrences"> {
 def ExpandNormalizePass : Pass<"taylor-expand-normalize"> {
   let summary = "norms into reductions and maps";
   let description = [{
-    Rule: l2 is `x / sqrt(max(sum x*x, epsilon^2))`, which is x / max(|x|, epsilon) with a derivative that is finite at 0;
-    rms is `x * rsqrt(mean x*x + epsilon)`; layer is rms of `x - mean x`; then weight and bias.
+    Rule: l2 is `x / sqrt(max(sum x*x, epsilon^2))`, which is x / max(|x|, epsilon) with a derivative that is finite at
+    0; rms is `x * rsqrt(mean x*x + epsilon)`; layer is rms of `x - mean x`; then weight and bias.
 
     ```mlir
     %o = taylor.normalize l2 %x epsilon(1.0e-12) : !o
@@ -166,20 +170,22 @@ def ExpandNormalizePass : Pass<"taylor-expand-normalize"> {
 def RecurrencesToPairwisePass : Pass<"taylor-recurrences-to-pairwise"> {
   let summary = "sums over keys into taylor.pairwise, with guards on all that depends on them";
   let description = [{
-    Rule: with s = dot(q, k) and x = score(scale * s), the weight is exp(x) for all factorial orders, a Horner scheme in x for finite
-    orders, else the `weight` formula; a decay L adds `align(L to t) - L` to the exponent. Numerator and mass are `rows(w, %v)` and
-    `rows(w)`. The count of a causal or bidirectional mask is a formula of the position; with `visible` it is `rows(1.0)`.
-    A single `taylor.recurrence` without a state is the sum of one order.
+    Rule: with s = dot(q, k) and x = score(scale * s), the weight is exp(x) for all factorial orders, a Horner scheme in
+    x for finite orders, else the `weight` formula; a decay L adds `align(L to t) - L` to the exponent. Numerator and
+    mass are `rows(w, %v)` and `rows(w)`. The count of a causal or bidirectional mask is a formula of the position; with
+    `visible` it is `rows(1.0)`. A single `taylor.recurrence` without a state is the sum of one order.
 
-    Every map and reduction that depends on a sum, also on one that the specification writes as `taylor.pairwise`, gets the guard `live(%count)`: rows that see no key give 0. Where it joins sums with different
-    masks, the guard is the largest of their counts, and a function of some of them alone becomes a map with its own guard (dialect/Taylor/README.md, "Empty sums"). Dead rows are no terms of
-    a scan over tokens or of a maximum over heads: its formula becomes a guarded map, and a maximum reads minus infinity where a count is 0.
-    What mixes tokens (a scan, a convolution, another sum over keys) is itself alive; what reduces heads is dead where all of them are.
+    Every map and reduction that depends on a sum, also on one that the specification writes as `taylor.pairwise`, gets
+    the guard `live(%count)`: rows that see no key give 0. Where it joins sums with different masks, the guard is the
+    largest of their counts, and a function of some of them alone becomes a map with its own guard
+    (dialect/Taylor/README.md, "Empty sums"). A scan over tokens and a maximum over heads leave dead rows out: the
+    formula becomes a guarded map, and a maximum reads minus infinity where a count is 0. An operation that mixes tokens
+    (a scan, a convolution, another sum over keys) is itself alive; a reduction over heads is dead where all are.
 
-    A map or reduction over queries that sums over keys alone read gets the guard too, where it may give what is no finite number, or have such a
-    derivative (`%q / (t + 1.0)`, a root, a logarithm): 0 times infinity would be in the products of its derivative. `max` of the counts, where
-    several sums read it. What is finite wherever its arrays are (rotations, relu, norms with an epsilon) stays as it is.
-    Requires specialised orders.
+    A map or reduction over queries that only sums over keys read gets the guard too, if its result or its derivative
+    may not be finite (`%q / (t + 1.0)`, a root, a logarithm): products of its derivative would have 0 times infinity.
+    If several sums read it, the guard is the `max` of their counts. An operation that is finite wherever its arrays are
+    (rotations, relu, norms with an epsilon) stays as it is. Requires specialised orders.
 
     ```mlir
     %n, %z = taylor.recurrences [numerator, mass] %q, %k, %v exponential causal : !q, !k, !v
@@ -200,16 +206,15 @@ def FactorExponentialsPass : Pass<"taylor-factor-exponentials"> {
     roots and arithmetic with numbers, that tends to c e^(p x) with p > 0 for small x, or to the same of -x for large x,
     is that exponential beyond an edge, to all digits that are computed (24; 53 in f64, 12 where arrays are f16): f(x) =
     exp(y) * r, with y = p x and r = c beyond the edge, and y = 0 and r = f(x) elsewhere. Of formulas that are parts of
-    one another it is the whole. log(1 + v) in it becomes log1p(v).
+    one another the whole one counts. log(1 + v) in it becomes log1p(v).
 
-    `taylor-stabilize` subtracts the largest y of a row: 0 where a score is on this side of the edge, so that such rows
-    are computed as they were; the largest p x where all are beyond. A row far out is thus that of softmax, where the
-    formula as written is 0 / 0.
+    `taylor-stabilize` subtracts the largest y of a row: 0 if a score is on this side of the edge, and such rows stay as
+    before; the largest p x if all are beyond. A row far out is thus softmax's, where the formula as written is 0 / 0.
 
-    Only where that maximum cancels without a floor, as of weights over their own mass, and where no exponential of the
-    formula has a maximum already (both found by the analysis of `taylor-stabilize` in a copy); not where e^(-p edge) is
-    near the least number of f32; not where the score never passes the edge. What cancels on its way, as 1 + tanh(x),
-    and what falls on both sides, stays as it is written.
+    This is done only where that maximum cancels without a floor, as in weights over their own mass, and no exponential
+    of the formula has a maximum already (the analysis of `taylor-stabilize` finds both in a copy). It is not done where
+    e^(-p edge) is near the least number of f32, or where the score never passes the edge. A formula that cancels on its
+    way, as 1 + tanh(x), or falls on both sides stays as it is written.
 
     ```mlir
     %n, %z = taylor.pairwise { s = dot(%q, %k)  w = softplus(s) } visible(u <= t) -> rows(w, %v), rows(w) : ..
@@ -219,25 +224,24 @@ def FactorExponentialsPass : Pass<"taylor-factor-exponentials"> {
     %o = taylor.map %n / %z : !o, !row
     ```
   }];
-  let statistics = [
-    Statistic<"numFactored", "factored", "formulas written as an exponential and what is left">
-  ];
+  let statistics = [Statistic<"numFactored", "factored", "formulas written as an exponential and what is left">];
   let dependentDialects = ["::taylor::TaylorDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def MergeExponentsPass : Pass<"taylor-merge-exponents"> {
   let summary = "products, powers and choices of exponentials into one exponential";
   let description = [{
-    Rule, in weights of pairs, for exponentials of inner products: products add exponents, quotients subtract them, powers multiply them; `pow(2.0, s)`
-    is `exp(s * log(2))`; the smaller or larger of two exponentials, and a choice between them, are those of the exponents, and so is one between an
-    exponential and a number, whose exponent is its logarithm: -infinity for 0. An exponential that nobody else reads, times what is 0
-    under a condition, or not chosen by it, has the exponent -infinity there, whatever else the product has. Products of decays add exponents, too.
+    Rule, in weights of pairs, for exponentials of inner products: products add exponents, quotients subtract them,
+    powers multiply them; `pow(2.0, s)` is `exp(s * log(2))`. The smaller or larger of two exponentials, and a choice
+    between them, are those of the exponents; so are those of an exponential and a number, whose exponent is its
+    logarithm: -infinity for 0. An exponential without another reader that a condition multiplies by 0, or does not
+    choose, has the exponent -infinity there, whatever else the product has. Products of decays add exponents, too.
 
-    Only what nobody else reads is merged or hidden, and only where all operations of an inner product have the same formula: exponents that are
-    equal share a maximum, and must stay equal.
+    An exponential is merged or hidden only if it has no other reader, and only where all operations of an inner product
+    have the same formula: exponents that are equal share a maximum, and must stay equal.
 
-    `taylor-stabilize` subtracts the largest exponent of a row. So it is the largest of pairs that count: without this, weights of all
-    others were 0 beside one that is hidden, or bounded.
+    `taylor-stabilize` subtracts the largest exponent of a row. By this pass it is the largest of the pairs that count:
+    otherwise all other weights would be 0 next to one that is hidden or bounded.
 
     ```mlir
     %n = taylor.pairwise { s = dot(%q, %k), w = min(exp(s), 1.0) * select(t - u < 4.0, %g, 0.0) } -> rows(w, %v) : ..
@@ -251,11 +255,13 @@ def MergeExponentsPass : Pass<"taylor-merge-exponents"> {
 def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
   let summary = "the forward of each specification, and the vector-Jacobian product of its results, in one function";
   let description = [{
-    Rule: `taylor.spec @f` becomes `taylor.function @f.joint` from inputs and cotangents of the results to results and gradients. Walks the
-    graph from the results and calls each operation's own rule (DifferentiableOpInterface); cotangents of several uses add up; what is
-    identically zero is never built. Forward and backward stay together so that the stabilisation sees both; `taylor-split-backward` parts them.
+    Rule: `taylor.spec @f` becomes `taylor.function @f.joint` from inputs and cotangents of the results to results and
+    gradients. Walks the graph from the results and calls each operation's own rule (DifferentiableOpInterface);
+    cotangents of several uses add up; what is identically zero is never built. Forward and backward stay together so
+    that the stabilisation sees both; `taylor-split-backward` parts them.
 
-    Requires operations that have a rule: no `taylor.recurrences`, no `taylor.normalize`. With `forward-only` there are no cotangents and no gradients.
+    Requires operations that have a rule: no `taylor.recurrences`, no `taylor.normalize`. With `forward-only` there are
+    no cotangents and no gradients.
 
     ```mlir
     taylor.spec @f(%q: !q, %k: !k, %v: !v) {
@@ -270,33 +276,33 @@ def DeriveBackwardPass : Pass<"taylor-derive-backward", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let options = [
-    Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "no derivative">
-  ];
+  let options = [Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "leave the derivative out">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
 def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
   let summary = "shift exponents by their running maximum where that cancels";
   let description = [{
-    Rule: an exponential over pairs, exp(x), becomes exp(x - m) with m[t] the maximum of x over the visible keys, and each
-    value gets a degree p per maximum, value = exp(p m) value'. Products add degrees, quotients subtract, roots halve; sums,
-    extrema and comparisons take the larger degree and multiply the other side by exp((q - p) m) <= 1, for which
-    m >= 0 is needed: floor 0 exactly when such a factor was made (-40 with storage in f16, whose weights would vanish
-    where all exponents of a row are below -17).
+    Rule: an exponential over pairs, exp(x), becomes exp(x - m) with m[t] the maximum of x over the visible keys, and
+    each value gets a degree p per maximum, value = exp(p m) value'. Products add degrees, quotients subtract, roots
+    halve; sums, extrema and comparisons take the larger degree and multiply the other side by exp((q - p) m) <= 1, for
+    which m >= 0 is needed: floor 0 exactly when such a factor was made (-40 with storage in f16, whose weights would
+    vanish where all exponents of a row are below -17).
 
     Every value that leaves a row (a result, a sum over rows, an argument of tanh) must have degree 0. If its degree is
     negative, as that of the gradient of what is added to a mass, it is multiplied by exp(p m) <= 1. Then nothing of e^m
-    is left, and the function is stable. If it is positive, that exponential stays as it was written, unshifted. Two sums
-    that are added at unlike degrees share the larger maximum, as do several exponentials that each sum of one operation
-    adds up, `exp(s) + exp(-s)`, times numbers of a usual size; sums of it that have none in common get an operation each before. Otherwise several stay as they
-    were written, but what is held at a number by `min`, `max` or a choice gives way to the one that is not. An
-    exponential that is 1 where a condition does not hold and below 1 where it does, as `taylor-factor-exponentials`
-    makes it, has m = 0 in a row with such a pair, so it stays 1 there: what it multiplies is computed for each side of
-    the condition, sigmoid and softplus of the other side by the same exponential, exp(select(c, x - m, -|x|)).
-    `expm1(x)` of an inner product is `exp(x) - 1` where x >= 1, whose exponential is shifted.
+    is left, and the function is stable. If it is positive, that exponential stays as it was written, unshifted.
 
-    A running maximum is a constant to the derivative, so the pass follows `taylor-derive-backward` and shifts both sides.
+    Two sums that are added at unlike degrees share the larger maximum. So do several exponentials that each sum of one
+    operation adds up, times numbers of a usual size, as `exp(s) + exp(-s)`; sums that have none in common get their own
+    operations before. Otherwise several exponentials stay as written, but one that `min`, `max` or a choice holds at a
+    number gives way to one that is not held. `expm1(x)` of an inner product is `exp(x) - 1`, shifted, where x >= 1.
+
+    An exponential may be below 1 where a condition holds and 1 elsewhere, as `taylor-factor-exponentials` makes it.
+    Then m = 0 in a row with a pair where it is 1, so that it stays 1 there. Its factor is computed for each side of the
+    condition, sigmoid and softplus of the other side by the same exponential, exp(select(c, x - m, -|x|)).
+
+    A running maximum is constant to the derivative, so the pass follows `taylor-derive-backward` and shifts both sides.
 
     ```mlir
     %n, %z = taylor.pairwise { s = dot(%q, %k)  w = exp(s) } visible(u <= t) -> rows(w, %v), rows(w) : ..
@@ -316,12 +322,13 @@ def StabilizePass : Pass<"taylor-stabilize", "::taylor::FunctionOp"> {
 def CheckHalfWeightsPass : Pass<"taylor-check-half-weights", "::taylor::FunctionOp"> {
   let summary = "refuse weights that may pass the range of f16";
   let description = [{
-    Rule: in a forward, each weight of `taylor.pairwise` that multiplies an array must be at most 65504, the largest number of f16, by intervals over
-    its region: inner products are unbounded, exp(x - m) with the running maximum m of x is at most 1, `min`, `max`, `tanh`, `sigmoid` and `select` bound, an
-    array of f16 holds numbers of f16, and a polynomial of an unbounded score is unbounded. Nothing is changed.
+    Rule: in a forward, each weight of `taylor.pairwise` that multiplies an array must be at most 65504, the largest
+    number of f16. Intervals over its region decide: inner products are unbounded; exp(x - m) with the running maximum m
+    of x is at most 1; `min`, `max`, `tanh`, `sigmoid` and `select` bound; an array of f16 holds numbers of f16; a
+    polynomial of an unbounded score is unbounded. The pass changes nothing.
 
-    For targets whose products take weights in f16: there an overflow is silent. A backward computes the forward's weights again, and its other factors
-    hang on the cotangents, whose size is the caller's affair.
+    It is for targets whose products take weights in f16, where an overflow is silent. A backward computes the forward's
+    weights again; its other factors depend on the cotangents, whose size is up to the caller.
 
     ```mlir
     %n = taylor.pairwise { s = dot(%q, %k) } -> rows(s, %v) : ..
@@ -335,12 +342,12 @@ def CheckHalfWeightsPass : Pass<"taylor-check-half-weights", "::taylor::Function
 def SimplifyArraysPass : Pass<"taylor-simplify-arrays", "::taylor::FunctionOp"> {
   let summary = "array algebra that makes kernels cheaper";
   let description = [{
-    Rules: factors that do not vary along a sum leave it (`rows(c * w, %b)` = `c * rows(w, %b)`, likewise `reduce`). A factor that is multiplied and divided cancels. A map with
-    one user becomes part of it, where guards allow. Unused outputs and operands of `taylor.pairwise` go, and equal
-    operations are shared.
+    Rules: factors that do not vary along a sum leave it (`rows(c * w, %b)` = `c * rows(w, %b)`, likewise `reduce`). A
+    factor that is multiplied and divided cancels. A map with one user becomes part of it, where guards allow. Unused
+    outputs and operands of `taylor.pairwise` go, and equal operations are shared.
 
-    Out of a sum over pairs only numbers are moved; other factors stay. The gradient of a running exponent subtracts the sum
-    of a column from that of a row: both must add up the same rounded products to cancel as exactly as eager code's.
+    Out of a sum over pairs only numbers are moved; other factors stay. The gradient of a running exponent subtracts the
+    sum of a column from that of a row: both must add up the same rounded products to cancel as exactly as eager code's.
 
     ```mlir
     %n, %unused = taylor.pairwise { s = dot(%q, %k)  w = exp(s) * 0.5 } -> rows(w, %v), rows(w) : ..
@@ -356,12 +363,13 @@ def SimplifyArraysPass : Pass<"taylor-simplify-arrays", "::taylor::FunctionOp"> 
 def ReuseOutputsPass : Pass<"taylor-reuse-outputs", "::taylor::FunctionOp"> {
   let summary = "read sums back from outputs in the backward";
   let description = [{
-    Rule: where a result is O = a N with a sum N and a factor a without channels, the backward reads N as O / a, if a then
-    cancels or divides only what was a divisor before (N / Z gives O * Z). Then N need not be saved.
-    Otherwise nothing changes, nor where N is rounded, or compared but by its sign (with a maximum of it).
+    Rule: where a result is O = a N with a sum N and a factor a without channels, the backward reads N as O / a, if a
+    then cancels or divides only what was a divisor before (N / Z gives O * Z). Then N need not be saved. Otherwise
+    nothing changes, and also if N is rounded, or compared other than by its sign (with a maximum of it).
 
-    Of a result that is rounded to 16 bits, a sum of finitely many powers is read from it and what rounding took, `%rest`, rounded alike: the
-    rounded result alone would leave gradients of positive features with twice the error of bf16 (`dO . v - dO . o` cancels, o's rounding does not).
+    If the result is rounded to 16 bits, a sum of finitely many powers is read from it and from `%rest`, what its
+    rounding took, rounded in the same way. The rounded result alone would leave gradients of positive features with
+    twice the error of bf16: `dO . v - dO . o` cancels, the rounding of o does not.
 
     ```mlir
     %r = taylor.reduce sum over(e) %do * %n      // with %o = taylor.map %n / %z
@@ -376,9 +384,10 @@ def ReuseOutputsPass : Pass<"taylor-reuse-outputs", "::taylor::FunctionOp"> {
 def SplitBackwardPass : Pass<"taylor-split-backward", "::mlir::ModuleOp"> {
   let summary = "part a joint function into forward and backward, and choose what is saved";
   let description = [{
-    Rule: `@f.joint` becomes `@f.forward` (inputs to outputs and saved arrays) and `@f.backward` (inputs, outputs, saved arrays and cotangents to
-    gradients). Saved is the cheapest cut between the sums over keys and what the backward reads: bytes per row
-    are the cost, outputs are free, and what inputs alone give (rotations, feature maps, scans) is computed again. A function without gradients has no backward.
+    Rule: `@f.joint` becomes `@f.forward` (inputs to outputs and saved arrays) and `@f.backward` (inputs, outputs, saved
+    arrays and cotangents to gradients). The saved arrays are the cheapest cut between the sums over keys and what the
+    backward reads: bytes per row are the cost, outputs are free, and arrays of inputs alone (rotations, feature maps,
+    scans) are computed again. A function without gradients has no backward.
 
     ```mlir
     taylor.function @f.joint of @f(.., "cotangent:o" %do: !o) .. {
@@ -398,16 +407,17 @@ def SplitBackwardPass : Pass<"taylor-split-backward", "::mlir::ModuleOp"> {
 def FoldRowFactorsPass : Pass<"taylor-fold-row-factors", "::mlir::ModuleOp"> {
   let summary = "a positive factor per row moves from an operand into the weights' exponential";
   let description = [{
-    Rule: let an operand of a `taylor.pairwise` without a maximum be x[t,c] a[t], where x is an argument of the function and a >= 0 for all arguments. If every
-    output keeps its value when x takes the operand's place, every exp of the weights is multiplied by a, and some scalars per row are divided by a,
-    this is done. If a can be 0 where what would be divided by it is not (a gate can; a reciprocal cannot), no
-    scalar may be divided by it. In f16 such an a must also be at most 1. The factor of exp(s - m) goes to where it costs nothing per pair: exp(s - (m - log a)).
+    Rule: let an operand of a `taylor.pairwise` without a maximum be x[t,c] a[t], where x is an argument of the function
+    and a >= 0 for all arguments. Then x takes the operand's place, every exp of the weights is multiplied by a, and
+    some scalars per row are divided by a, if every output keeps its value. If a can be 0 where what would be divided by
+    it is not (a gate can; a reciprocal cannot), no scalar may be divided by it. In f16 such an a must be at most 1,
+    too. The factor of exp(s - m) goes to where it costs nothing per pair: exp(s - (m - log a)).
 
-    Why: products read x as it lies in memory. A derivative has dO / Z there: it was read, divided, rounded and written again for every tile of queries of every
-    block of keys, and each dO / Z was a number of the storage type, which f16 has none for where Z is large. Now the weights are divided, as those of a
-    softmax should be. In rows without keys, where the guard makes a 0, the weights are exp(-inf).
+    Why: products read x as it lies in memory. A derivative has dO / Z instead: read, divided, rounded and written again
+    for every tile of queries of every block of keys, in the storage type, and f16 has no such number where Z is large.
+    Here the weights are divided, as softmax's should be. In rows without keys (the guard gives 0) they are exp(-inf).
 
-    m - log a in one number rounds each weight of a row by eps |m| in the same way, so this is for storage types of 16 bits.
+    m - log a in one number rounds each weight of a row by eps |m| in the same way, so this is for 16-bit storage types.
 
     ```mlir
     %n = taylor.map %do / %z live(%count) : ..
@@ -427,13 +437,15 @@ def FoldRowFactorsPass : Pass<"taylor-fold-row-factors", "::mlir::ModuleOp"> {
 def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
   let summary = "sums into rows, into columns and along diagonals by operations of their own";
   let description = [{
-    Rule: a `taylor.pairwise` with sums into rows, with sums into columns (or totals) and with sums along diagonals becomes two or three, each with its own
-    outputs and with the products, operands and scalars that these need. Totals stay with the columns. With `diagonals-only` rows stay with them too.
+    Rule: a `taylor.pairwise` with sums into rows, with sums into columns (or totals) and with sums along diagonals
+    becomes two or three, each with its own outputs and with the products, operands and scalars that these need. Totals
+    stay with the columns. With `diagonals-only` rows stay with them too.
 
-    Why: of one operation with both, a kernel can finish only one kind in its blocks; the other is added up over all blocks. Of two operations, one has blocks of queries
-    and the other blocks of keys on its grid, and each block finishes what it sums: many blocks, no order to keep, no additions in memory. The price
-    is that products and scalars that both need are computed twice (for attention seven products in place of five). So it is for targets with more
-    blocks to fill than batches and heads give.
+    Why: for one operation with both, a kernel can finish only one kind in its blocks; the other is added up over all
+    blocks. Of two operations, one has blocks of queries on its grid and the other blocks of keys, and each block
+    finishes its sums: many blocks, no order to keep, no additions in memory. The price: products and scalars that both
+    need are computed twice (for attention seven products instead of five). So it is for targets with more blocks to
+    fill than batches and heads give.
 
     An operation with a running maximum stays whole: its other outputs are sums into rows.
 
@@ -445,16 +457,16 @@ def SplitSumsPass : Pass<"taylor-split-sums", "::taylor::FunctionOp"> {
     ```
   }];
   let options = [Option<"diagonalsOnly", "diagonals-only", "bool", /*default=*/"false",
-                        "split sums along diagonals off, and leave all others together">];
+                        "split off sums along diagonals only">];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
 def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
   let summary = "sums over pairs as sums within chunks and states between them";
   let description = [{
-    Rule: a sum over the pairs u <= t of sum over n of c[n] s^n * R[t] * C[u] * b[u], s one inner product, is the same sum over the pairs of one chunk,
-    plus R[t] times what the query reads from the state H = sum over the keys before its chunk of phi(k[u]) C[u] b[u] (`taylor.states`,
-    `taylor.read_states`). Each other kind of sum is one of these again:
+    Rule: let s be one inner product. A sum over the pairs u <= t of sum over n of c[n] s^n * R[t] * C[u] * b[u] is the
+    same sum over the pairs of one chunk, plus R[t] times what the query reads from the state H = sum over the keys
+    before its chunk of phi(k[u]) C[u] b[u] (`taylor.states`, `taylor.read_states`). Each other sum is one of these:
 
     | sum | is |
     |---|---|
@@ -465,18 +477,21 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     | over all pairs | that of rows, added up by `taylor.reduce` |
     | without mask | one state for all queries; no pairs are left |
     | over pairs of one document, numbers D that ascend | values times (D[edge] == D[u]), states that end with their document (`within(D)`), what is read times (D[t] == D[edge]) |
-    | over all pairs of one document | that, and the same of the chunks on the other side (`opposite`): behind that of a query, before that of a key. The pairs within a chunk have no order |
+    | over all pairs of one document | that, and the same of the chunks on the other side (`opposite`): after that of a query, before that of a key. The pairs within a chunk have no order |
     | times exp(a[t] - c[u]), a decay | with E the least c up to a chunk's edge (`taylor.edge`): values times exp(E - c[u]), states that `decay(E)`, what is read times exp(a[t] - E) |
 
-    E falls, so the factors of states and values are at most 1, whether c falls or not. A running maximum of a[t] - c[u] is a[t] less the least c so far: an array, for
-    which nobody looks at pairs. Where a decay is a query head's own, states are too, and what keys read is summed over the heads of their group.
+    E falls, so the factors of states and values are at most 1, whether c falls or not. A running maximum of a[t] - c[u]
+    is a[t] less the least c so far: an array, which needs no pairs. Where each query head has its own decay, it has its
+    own states, and what keys read is summed over the heads of their group.
 
-    The derived backward needs no rule of its own: its sums are separable where the forward's are. The work is linear in the number of tokens, with
-    D = C(d + N, N) features of the orders up to N.
+    The derived backward needs no rule of its own: its sums are separable where the forward's are. The work is linear in
+    the number of tokens, with D = C(d + N, N) features of the orders up to N.
 
-    Requires, with a message at the place that does not hold: weights that are finite sums of powers of one inner product, with factors that one side
-    knows alone, and one decay at most; visible(u <= t), one document (the same for all heads), both, or no mask (and a decay only with u <= t). A clamp, a select or an exponential of a score and a window are refused. In a function where
-    other sums have the form, such a sum stays over pairs, with a warning. What is said of a sum's place is said once, of the forward where it holds there.
+    Requires, with a message at the place that does not hold: weights that are finite sums of powers of one inner
+    product, with factors that depend on one side alone, and one decay at most; visible(u <= t), one document (the same
+    for all heads), both, or no mask (and a decay only with u <= t). A clamp, a select or an exponential of a score and
+    a window are refused. In a function where other sums have the form, such a sum stays over pairs, with a warning. A
+    message about a sum comes once, for the forward if it holds there.
 
     ```mlir
     %N, %Z = taylor.pairwise { s0 = dot(%q, %k), x0 = (s0 * 0.5 + 1.0) * s0 + 1.0 } visible(u <= t) -> rows(x0, %v), rows(x0) : ..
@@ -487,12 +502,12 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"chunk", "chunk", "int64_t", /*default=*/"0", "queries of a chunk, rounded up to whole units; 0: where the pairs within chunks cost what the states between them do">,
-    Option<"unit", "unit", "int64_t", /*default=*/"1", "a chunk is a multiple of so many queries">,
-    Option<"balance", "balance", "int64_t", /*default=*/"10", "operations that the target does while it moves a byte of states in its caches">,
-    Option<"farBalance", "far-balance", "int64_t", /*default=*/"10", "and of larger states">,
-    Option<"nearBytes", "near-bytes", "int64_t", /*default=*/"0", "bytes of the states of one sum that lie in the caches">,
-    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components that a target multiplies at once: features come in whole blocks of so many">
+    Option<"chunk", "chunk", "int64_t", /*default=*/"0", "queries of a chunk, rounded up to a multiple of unit; 0: such that pairs within chunks cost as much as states">,
+    Option<"unit", "unit", "int64_t", /*default=*/"1", "queries of which a chunk is a multiple">,
+    Option<"balance", "balance", "int64_t", /*default=*/"10", "operations that the target does in the time of moving a byte of states in its caches">,
+    Option<"farBalance", "far-balance", "int64_t", /*default=*/"10", "the same for states larger than near-bytes">,
+    Option<"nearBytes", "near-bytes", "int64_t", /*default=*/"0", "most bytes of the states of one sum that the caches hold">,
+    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components that the target multiplies at once; features come in whole blocks of this many">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
@@ -500,19 +515,20 @@ def ChunkSumsPass : Pass<"taylor-chunk-sums", "::mlir::ModuleOp"> {
 def SplitRunningSumsPass : Pass<"taylor-split-running-sums", "::taylor::FunctionOp"> {
   let summary = "differences of running sums keep the digits of what is left";
   let description = [{
-    Rule: let D be a running sum in f32, and let a formula add up terms, some of which are D, or D at other tokens (`taylor.align`), and let these and what else is
-    made of D (a running maximum, an edge) cancel: one is added for each that is subtracted. Then D becomes two numbers, H + L (`taylor.scan high`, `low`). The terms of
-    each such sum are added first, with H in its place, then what the H lack, and other terms behind. Maps without guards that only add up arrays, numbers and choices
-    (`select`, which becomes a map of its own) are read through, also by an `align` to queries. A map may
-    add other arrays to D that are as large, such as the sum carried from the calls before, or stand next to one (an edge of
-    those calls). Where these do not cancel, they are added with their rounding errors (two-sum), whether or not the terms
-    of D cancel.
+    Rule: let D be a running sum in f32, and let a formula add up terms, some of which are D, or D at other tokens
+    (`taylor.align`). Let these, and terms made of D (a running maximum, an edge), cancel: one is added for each that is
+    subtracted. Then D becomes two numbers, H + L (`taylor.scan high`, `low`). The terms of each such sum are added
+    first, with H in its place, then their L, then other terms. Maps without guards that only add up arrays, numbers and
+    choices (`select`, which becomes its own map) are read through, also by an `align` to queries. A map may add other
+    arrays to D that are as large, such as the sum of earlier calls, or stand next to one (an edge of those calls).
+    Where these do not cancel, they are added with their rounding errors (two-sum), whether D's terms cancel or not.
 
-    Why: the weight of a decay is exp(D[t] - D[u]), of numbers that grow with the sequence while their difference does not. In f32 the difference of two sums near
-    -13000 has an error of 1e-3, so a relative error of 1e-3 is in all weights behind 16384 tokens that decay by 0.8 each. H[t] - H[u] is exact where
-    the two are near each other, and L is what their rounding took.
+    Why: the weight of a decay is exp(D[t] - D[u]), of numbers that grow with the sequence; their difference does not.
+    In f32 the difference of two sums near -13000 has an error of 1e-3. So after 16384 tokens that decay by 0.8 each,
+    all weights have a relative error of 1e-3. H[t] - H[u] is exact where the two are close; L is what rounding took.
 
-    An edge, a running maximum and a choice of D stay one number, made of H: they say how far exponents are shifted, and both sides read the same. So forward and backward have both parts or neither. An infinite sum has no lower part.
+    An edge, a running maximum and a choice of D stay one number, made of H: they say how far exponents are shifted, and
+    both sides read the same. So forward and backward have both parts or neither. An infinite sum has no lower part.
 
     ```mlir
     %D = taylor.scan sum over(u) %f : !column
@@ -532,7 +548,8 @@ def SplitRunningSumsPass : Pass<"taylor-split-running-sums", "::taylor::Function
 def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
   let summary = "arguments and results by which a sequence goes on where another call ended";
   let description = [{
-    Rule: what depends on the tokens of earlier calls goes on from what these left. Arguments `initial.NAME` hold it before the call, results `final.NAME` behind it:
+    Rule: values that depend on the tokens of earlier calls go on from what these left. Arguments `initial.NAME` hold
+    them before the call, results `final.NAME` after it:
 
     | argument | what it is |
     |---|---|
@@ -540,18 +557,20 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     | `edge0`, .. | where such sums decay by exp(a[t] - c[u]): the least c so far, E; 0 where a and c are one running sum that nothing else reads, and which then goes on from its distance to E. States are as E sees them: a key counts exp(E - c[u]), a query reads exp(a[t] - E), and a call multiplies them by exp(E' - E) |
     | `sum0`, .. | a running sum, `taylor.scan sum` |
     | `maximum0`, .. | a running maximum |
-    | `inputs0`, .. | of a convolution or shift, the last tokens that it reads, the oldest first, along an axis of their own |
-    | `position` | [b], how many tokens were before: places, counts and rotations are those of the whole sequence. Where it is 0, an edge or a maximum is none yet, whatever it holds |
+    | `inputs0`, .. | of a convolution or shift, the last tokens that it reads, the oldest first, along their own axis |
+    | `position` | [b], the number of tokens before: places, counts and rotations are those of the whole sequence. Where it is 0, there is no edge or maximum yet, whatever the argument holds |
 
-    All are 0 where nothing was before, and arrays like any other: the backward that is derived behind this pass gives the gradients of initial ones from those of final ones; an
-    edge and a maximum are constants to it, since no result depends on where they stand. What lacks b gets it: each batch has a past of its own. A sequence in pieces, each with what the
-    one before left, gives what the whole gives. No factor of a decay is above 1 where a and c fall, however long the sequence is.
+    All are 0 at the beginning, and arrays like any other: a backward derived after this pass gives the gradients of
+    initial ones from those of final ones. An edge and a maximum are constants to it, since no result depends on their
+    value. An array without b gets it: each batch has its own past. A sequence in pieces, each with what the one before
+    left, gives the results of the whole. No factor of a decay is above 1 where a and c fall, at any length.
 
     With `queries-only` a call has all keys, and its queries are the last of them: only what mixes queries goes on.
 
-    Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal; no scan or convolution in reverse; no shift by more than 64 tokens; documents, if any, of taylor-add-documents. These
-    go on, too: what the calls before left is read by tokens whose document starts before the call, and what is left is that of the last token's. Masks go on comparing where documents
-    start within the call.
+    Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal; no scan or convolution in
+    reverse; no shift by more than 64 tokens; documents, if any, of taylor-add-documents. Documents go on, too: tokens
+    whose document starts before the call read what the earlier calls left, and the call leaves the values of its last
+    token's document. Masks still compare where documents start within the call.
 
     ```mlir
     taylor.spec @linear("q" %q: !q, "k" %k: !k, "v" %v: !v) {
@@ -570,9 +589,9 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "features come in whole blocks of so many components, as in taylor-chunk-sums">,
-    Option<"recurrent", "recurrent", "bool", /*default=*/"false", "sums over all keys from the recurrence itself, token after token: `taylor.step_states`, which has no derivative">,
-    Option<"queriesOnly", "queries-only", "bool", /*default=*/"false", "only what mixes queries goes on: each call has all keys, and queries are the last of its tokens">
+    Option<"featureBlock", "feature-block", "int64_t", /*default=*/"1", "components of a block; features come in whole blocks, as in taylor-chunk-sums">,
+    Option<"recurrent", "recurrent", "bool", /*default=*/"false", "sums over all keys by the recurrence itself, token by token (`taylor.step_states`, no derivative)">,
+    Option<"queriesOnly", "queries-only", "bool", /*default=*/"false", "carry only what mixes queries: each call has all keys, and its queries are the last of its tokens">
   ];
   let dependentDialects = ["::taylor::TaylorDialect"];
 }

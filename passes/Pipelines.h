@@ -12,17 +12,20 @@
 namespace taylor {
 
 struct PairwiseOptions : mlir::PassPipelineOptions<PairwiseOptions> {
-  Option<int64_t> headDim{*this, "head-dim", llvm::cl::desc("size of d"), llvm::cl::init(64)};
-  Option<int64_t> valueDim{*this, "value-dim", llvm::cl::desc("size of e; 0: as head-dim"),
+  Option<int64_t> headDim{*this, "head-dim", llvm::cl::desc("size of d, the channels of a score"),
+                          llvm::cl::init(64)};
+  Option<int64_t> valueDim{*this, "value-dim",
+                           llvm::cl::desc("size of e, the channels of a value; 0: as head-dim"),
                            llvm::cl::init(0)};
   Option<std::string> dtype{*this, "dtype", llvm::cl::desc("storage type: f32, bf16, f16 or f64"),
                             llvm::cl::init("f32")};
-  Option<std::string> parameters{
-      *this, "parameters", llvm::cl::desc("values of parameters: order=10,window=5"), llvm::cl::init("")};
+  Option<std::string> parameters{*this, "parameters",
+                                 llvm::cl::desc("values of free parameters, such as order=10,window=5"),
+                                 llvm::cl::init("")};
   Option<std::string> mask{*this, "mask",
-                           llvm::cl::desc("causal or bidirectional in place of what is written"),
+                           llvm::cl::desc("mask instead of the specification's: causal or bidirectional"),
                            llvm::cl::init("")};
-  Option<bool> documents{*this, "documents", llvm::cl::desc("sequences of several documents"),
+  Option<bool> documents{*this, "documents", llvm::cl::desc("compile for sequences of several documents"),
                          llvm::cl::init(false)};
 };
 

@@ -17,8 +17,8 @@ static const char *const description = R"(Continues texts with a model that tayl
   taylor-generate --checkpoint runs/softmax/checkpoints/step-000320 --prompt "class" --temperature 0 --json
   taylor-generate --checkpoint runs/softmax --prompts prompts.jsonl --batch 32 --top-p 0.9 --json > texts.jsonl
 
-A text is printed as it comes; of several prompts one after the other, in their order, under a line
-`==> N <==`, although they are computed together.
+A text is printed as it is made. Several prompts are computed together; their texts are printed in the prompts' order,
+each under a line `==> N <==`.
 )";
 
 namespace {
@@ -91,60 +91,62 @@ int main(int argc, char **argv) {
   GenerationOptions options;
   std::string prompts;
   bool json = false;
-  app.add_option("--checkpoint", options.checkpoint, "a checkpoint, or a run's folder for its newest one")
+  app.add_option("--checkpoint", options.checkpoint, "checkpoint, or a run's folder for its newest one")
       ->type_name("FOLDER")
       ->required();
   auto *prompt = app.add_option("--prompt", options.prompts,
-                                "a text to continue, given once or more; without one a new document begins")
+                                "text to continue (repeatable); without one a new document begins")
                      ->type_name("TEXT")
                      ->allow_extra_args(false);
-  app.add_option("--prompts", prompts,
-                 "texts to continue: a line each, or of FILE.jsonl the field \"prompt\" of each object")
+  app.add_option(
+         "--prompts", prompts,
+         "file of texts to continue: one a line, or in FILE.jsonl the field \"prompt\" of each object")
       ->type_name("FILE")
       ->excludes(prompt);
-  app.add_option("--tokens", options.tokens, "tokens to sample at most, of each text")
+  app.add_option("--tokens", options.tokens, "most tokens to sample for each text")
       ->check(wholeNumber)
       ->capture_default_str();
-  app.add_option("--batch", options.batch, "texts to compute at a time, at most")
+  app.add_option("--batch", options.batch, "most texts to compute at a time")
       ->check(wholeNumber)
       ->capture_default_str();
   app.add_option("--temperature", options.sampling.temperature,
-                 "0: always the likeliest; 1: as the model was trained")
+                 "temperature; 0: always the likeliest token; 1: as the model was trained")
       ->capture_default_str();
-  app.add_option("--top-k", options.sampling.topK, "only among the K likeliest; 0: all")
+  app.add_option("--top-k", options.sampling.topK, "sample among the K likeliest tokens; 0: all")
       ->check(wholeNumber)
       ->capture_default_str();
-  app.add_option("--top-p", options.sampling.topP, "only among the likeliest that hold a share P together")
+  app.add_option("--top-p", options.sampling.topP,
+                 "sample among the likeliest tokens that together have the probability P")
       ->capture_default_str();
   app.add_option("--seed", options.seed,
-                 "of the random choices; the second prompt draws with SEED + 1, and so on")
+                 "seed of the random choices; the second prompt draws with SEED + 1, and so on")
       ->check(wholeNumber)
       ->capture_default_str();
-  app.add_option("--threads", options.threads, "threads to compute with; 0: one per core, or OMP_NUM_THREADS")
+  app.add_option("--threads", options.threads, "threads to compute with; 0: OMP_NUM_THREADS, or one per core")
       ->check(wholeNumber)
       ->capture_default_str();
   app.add_option("--device", options.device,
-                 "cpu, cuda (a GPU), or ptx (GPU code in the interpreter: slow, checked, without a GPU)")
+                 "device: cpu, cuda (a GPU), or ptx (GPU code in a checking interpreter: slow, needs no GPU)")
       ->capture_default_str();
   app.add_option("--attention", options.attention,
-                 "a specification in place of the checkpoint's, with the same arguments")
+                 "specification instead of the checkpoint's, with the same arguments")
       ->type_name("SPEC");
   app.add_option(
          "--tokenizer", options.tokenizer,
-         "a SentencePiece model in place of the checkpoint's tokenizer.model, as where `transformers` saved "
-         "the model alone")
+         "SentencePiece model instead of the checkpoint's tokenizer.model, which it lacks if `transformers` "
+         "saved the model alone")
       ->type_name("FILE");
   app.add_flag(
       "--allow-native-code", options.allowNativeCode,
-      "load the compiled specification (attention.so) of a checkpoint that brings one: a program of whoever "
-      "made the checkpoint, which runs with your rights");
+      "load the compiled specification (attention.so) that a checkpoint brings; it is a program of the "
+      "checkpoint's author and runs with your rights");
   app.add_flag(
       "--json", json,
-      "print one JSON object (prompt, prompt_tokens, tokens, text, tokens_per_second) for each text, "
-      "when it ends");
+      "print one JSON object (prompt, prompt_tokens, tokens, text, tokens_per_second) at the end of each "
+      "text");
   app.add_option("--logits", options.logits,
-                 "also write the logits that each token was drawn from: safetensors, logits [tokens, "
-                 "vocabulary], of several texts logits.0 and so on")
+                 "file for the logits that each token is drawn from: safetensors, logits [tokens, "
+                 "vocabulary], or logits.0 and so on for several texts")
       ->type_name("FILE");
   app.set_version_flag("--version", "taylor-generate " TAYLOR_VERSION " (" TAYLOR_GIT_HASH ")");
   try {

@@ -31,13 +31,14 @@ static const char *const description =
   taylor-train orders runs/softmax
   taylor-train figure 4 --scale=tiny
 
-Settings come from their defaults, then the files in order, then --set and the other flags. The run's folder gets config.toml (all
-settings as used), metrics.jsonl, events for TensorBoard, checkpoints/ and summary.json.
+A setting has its default, then its value in the files, in their order, then that of --set and the other options. The
+run's folder gets config.toml (all settings as used), metrics.jsonl, events for TensorBoard, checkpoints/ and
+summary.json.
 )";
 
 static const char *const footer = R"(
-Exit status: 0 when done; 1 with one message for anything wrong; 128 + N when stopped by signal N (Ctrl-C is 2), with the
-last step saved, to go on from with --resume.)";
+Exit status: 0 when done; 1 with one message if anything is wrong; 128 + N if signal N stopped the run (Ctrl-C is 2).
+A run that a signal stops saves its last step, and --resume goes on from it.)";
 
 namespace {
 
@@ -51,28 +52,27 @@ struct Arguments {
 
 void addSettings(CLI::App &app, Arguments &arguments) {
   app.add_option("--config", arguments.configs,
-                 "TOML file of settings, as in examples/experiments; repeatable")
+                 "TOML file of settings, as in examples/experiments (repeatable)")
       ->type_name("FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--set", arguments.overrides,
-                 "one setting, such as train.steps=500, or a free parameter of the specification, order=10; "
-                 "repeatable")
+                 "setting, such as train.steps=500, or free parameter of the specification, such as order=10 "
+                 "(repeatable)")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--attention", arguments.attention,
-                 "the specification to train with (attention.specification)")
+  app.add_option("--attention", arguments.attention, "specification to train with (attention.specification)")
       ->type_name("SPEC")
       ->take_last();
   app.add_option("--data", arguments.data,
-                 "text to train on instead of LLVM's headers, or a folder that prepare made (data.path)")
+                 "text to train on, or a folder that prepare made (data.path; default: LLVM's headers)")
       ->type_name("FILE_OR_FOLDER")
       ->take_last();
-  app.add_option("--out", arguments.out, "the run's folder (run.folder)")->type_name("FOLDER")->take_last();
-  app.add_option(
-         "--device", arguments.device,
-         "cpu, cuda (a GPU), or ptx (GPU code in the interpreter: slow, checked, without a GPU) (run.device)")
+  app.add_option("--out", arguments.out, "folder of the run (run.folder)")->type_name("FOLDER")->take_last();
+  app.add_option("--device", arguments.device,
+                 "device: cpu, cuda (a GPU), or ptx (GPU code in a checking interpreter: slow, needs no GPU) "
+                 "(run.device)")
       ->type_name("NAME")
       ->take_last();
 }
@@ -80,18 +80,19 @@ void addSettings(CLI::App &app, Arguments &arguments) {
 void addFlags(CLI::App &app, Arguments &arguments) {
   app.add_option(
          "--processes", arguments.processes,
-         "train with so many processes on this machine, one per GPU or sharing its cores; torchrun and "
-         "srun start them on several machines")
+         "processes that train on this machine, one per GPU or sharing its cores; torchrun and srun start "
+         "them on several machines")
       ->type_name("N")
       ->check(CLI::Range(1, 1024))
       ->take_last();
-  app.add_flag("--resume", arguments.resume, "go on from the folder's newest checkpoint, if there is one");
+  app.add_flag("--resume", arguments.resume,
+               "go on from the newest checkpoint in the folder, if there is one");
   app.add_flag("--overwrite", arguments.overwrite, "begin anew in a folder that holds a run")
       ->excludes("--resume");
   app.add_flag(
       "--lockstep", arguments.lockstep,
-      "make a step for each line 'step' on standard input and tell its seconds on standard output, as "
-      "taylor-bench train asks for them");
+      "make a step for each line 'step' on standard input and print its seconds on standard output, for "
+      "taylor-bench train");
   app.add_flag("--help-settings", arguments.helpSettings, "list every setting with its default, and exit");
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: check_site.py SITE [WORDS=PAGE ..]: whether the pages of a folder ask other hosts for nothing, all links between them lead somewhere, and a search
-for the words finds the page. Prints what is wrong; the exit status is 1 where something is.
+"""usage: check_site.py SITE [WORDS=PAGE ..]: checks that the pages of a folder ask other hosts for nothing, that all
+links between them lead somewhere, and that a search for the words finds the page. Prints what is wrong; exit status 1
+if something is.
 
 Needs the Python of Sphinx: a search takes the stems of words, by the library that made the index."""
 import html.parser

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: run_page.py PAGE [OUTPUT]: runs the Python code of a page, its blocks one after the other in one process, and writes the page with what each
-block printed below it. The exit status is 1 where a block raises, and the message names the page's line.
+"""usage: run_page.py PAGE [OUTPUT]: runs the Python code of a page, its blocks one after the other in one process, and
+writes the page with the output of each block below it. Exit status 1 if a block raises; the message names the page's
+line.
 
-A block of another kind (`pycon`, `text`, `sh`) is not run. Only the standard library is needed here; what the page imports is the page's."""
+A block of another kind (`pycon`, `text`, `sh`) is not run. This program needs the standard library only; the page needs
+what it imports."""
 import contextlib
 import io
 import os

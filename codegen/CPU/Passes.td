@@ -6,9 +6,9 @@ include "mlir/Pass/PassBase.td"
 def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> {
   let summary = "tile programs to loops over vectors and LLVM pointers, with the ABI of runtime/artifact.h";
   let description = [{
-    Each `tile.program @forward` becomes the functions of one TaylorFunction: `taylor_forward_run`, `_workspace`, `_blocks`, and one
-    private function per kernel; kernels that come out as the same code share one. The module's attribute
-    `taylor.functions` lists name, number of kernels and bytes of scratch.
+    Each `tile.program @forward` becomes the functions of one TaylorFunction: `taylor_forward_run`, `_workspace`,
+    `_blocks`, and one private function per kernel; kernels that come out as the same code share one. The module's
+    attribute `taylor.functions` lists name, number of kernels and bytes of scratch.
 
     ```mlir
     %y = tile.map (%a = %x) : (!tile.tile<[t = 64], f32>) -> !tile.tile<[t = 64], f32> { .. math.exp .. }
@@ -17,7 +17,8 @@ def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> 
     ```
   }];
   let options = [
-    Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "native, x86-64-v3, x86-64-v4, znver4 or sapphirerapids">
+    Option<"targetName", "target", "std::string", /*default=*/"\"native\"",
+           "processor to compile for: native, x86-64-v3, x86-64-v4, znver4 or sapphirerapids">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
@@ -26,9 +27,10 @@ def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> 
 def ExpandMath : Pass<"taylor-cpu-expand-math"> {
   let summary = "elementary functions as polynomials on vectors, f32 and f64, without a library";
   let description = [{
-    exp and exp2 in f32: relative error below 2e-7, and 0 below 2^-64, so that sums of weights never meet subnormal
-    numbers, or with `tile.full_range` below 2^-125. The others: expm1, log, log1p, log2, log10, tanh, erf, sin, cos, powf, fpowi and rsqrt; codegen/Math/VectorMath.h has
-    their errors. An op that is none of these and no instruction is an error: code that calls no library is what remains.
+    exp and exp2 in f32 have a relative error below 2e-7. They are 0 below 2^-64, so that sums of weights never meet
+    subnormal numbers, or with `tile.full_range` below 2^-125. The others are expm1, log, log1p, log2, log10, tanh, erf,
+    sin, cos, powf, fpowi and rsqrt; codegen/Math/VectorMath.h has their errors. Any other op that is not an instruction
+    is an error, so the code calls no library.
 
     ```mlir
     %y = math.exp2 %x : vector<16xf32>
@@ -38,19 +40,20 @@ def ExpandMath : Pass<"taylor-cpu-expand-math"> {
     ```
   }];
   let options = [
-    Option<"targetName", "target", "std::string", /*default=*/"\"native\"", "native, x86-64-v3, x86-64-v4, znver4 or sapphirerapids">
+    Option<"targetName", "target", "std::string", /*default=*/"\"native\"",
+           "processor to compile for: native, x86-64-v3, x86-64-v4, znver4 or sapphirerapids">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect"];
 }
 
 def LowerToLLVM : Pass<"taylor-cpu-lower-to-llvm"> {
-  let summary = "what taylor-lower-tile-to-vector and taylor-cpu-expand-math leave in functions, to the LLVM dialect";
+  let summary = "ops that taylor-lower-tile-to-vector and taylor-cpu-expand-math leave, to the LLVM dialect";
   let description = [{
     Upstream's conversions: scf to cf, then arith, cf, math and vector to LLVM. Input: the loops over vectors and LLVM
-    pointers of `taylor-lower-tile-to-vector` after `taylor-cpu-expand-math`. Output: functions of the LLVM dialect
-    alone. What makes functions, calls and returns of func those of LLVM is upstream's `convert-func-to-llvm`: it needs
-    the whole module, this pass one function, so that several run at the same time.
+    pointers of `taylor-lower-tile-to-vector` after `taylor-cpu-expand-math`. Output: functions whose bodies are in the
+    LLVM dialect alone. Functions, calls and returns of func are left to upstream's `convert-func-to-llvm`, which needs
+    the whole module. This pass needs one function, so several run at the same time.
 
     ```mlir
     scf.for %i = %a to %b step %c { %y = vector.fma %x, %w, %z : vector<16xf32> .. }

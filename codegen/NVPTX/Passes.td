@@ -8,15 +8,18 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
   let description = [{
     Every tile gets a layout (`#simt.layout`), and every `tile.dot` becomes a `simt.dot`:
 
-    1. Products come first. Of the two axes of a product's result the one that a later product keeps becomes the rows, so that a computed left operand, such as
-       weights, stays in the registers of the threads that computed it. Where two products disagree the majority wins and the other reads a buffer.
-    2. What is computed from a product or for one has its layout; a tile with fewer axes has the projection.
-    3. The rest is local to elements: neighbours in memory in neighbouring threads.
+    1. Products come first. A product's result has two axes; the one that a later product keeps becomes the rows. So a
+       computed left operand, such as weights, stays in the registers of the threads that computed it. Where two
+       products disagree, the majority wins and the other reads a buffer.
+    2. A tile that is computed from a product or for one has its layout; a tile with fewer axes has the projection.
+    3. All other tiles are local to elements: neighbours in memory are in neighbouring threads.
 
-    Before that, what a block computes before a loop with products and reads behind it again is computed again there: registers are scarce in such loops.
+    Before that, values that a block computes before a loop with products, and reads again after the loop, are computed
+    again there: registers are scarce in such loops.
 
-    Operands that are loaded go through buffers, by `simt.copy`; so does what a loop loads in each iteration. Where an operation needs a tile in another layout, it is
-    renumbered, computed again (loads, positions, splats) or exchanged through a buffer. Effects on buffers are in the order of the text, without barriers.
+    Loaded operands go through buffers, by `simt.copy`; so do the tiles that a loop loads in each iteration. A tile that
+    an operation needs in another layout is renumbered, computed again (loads, positions, splats) or exchanged through a
+    buffer. Effects on buffers are in the order of the text, without barriers.
 
     ```mlir
     %k = tile.load %array[b = %b, g = %g, u = %j] : !array -> !tile.tile<[d = 64, u = 64], bf16>
@@ -28,9 +31,12 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"warps", "warps", "int64_t", /*default=*/"0", "warps of a block: 1, 2, 4, 8 or 16; 0: 4, or 8 where a thread would need too many registers">,
-    Option<"f32Products", "f32-products", "std::string", /*default=*/"\"fma\"", "products of f32: tf32 (mma.sync, operands rounded) or fma">,
-    Option<"registers", "registers", "int64_t", /*default=*/"210", "32-bit registers per thread for what a loop carries and multiplies; operands beyond them stay in shared memory">
+    Option<"warps", "warps", "int64_t", /*default=*/"0",
+           "warps of a block: 1, 2, 4, 8 or 16; 0: 4, or 8 where a thread would need too many registers">,
+    Option<"f32Products", "f32-products", "std::string", /*default=*/"\"fma\"",
+           "how to multiply f32: tf32 (mma.sync, operands rounded) or fma">,
+    Option<"registers", "registers", "int64_t", /*default=*/"210",
+           "32-bit registers per thread for the tiles that a loop carries and multiplies; others stay in shared memory">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
 }
@@ -38,29 +44,43 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
 def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
   let summary = "asynchronous copies, iterations ahead of their use in loops; all waits and barriers";
   let description = [{
-    Input: ops on buffers in the order of the text, each buffer with one slot, without commit, wait and barrier. Output: the same values, with copies in
-    groups and waits and barriers where they are needed. Conditions of scf.if and bounds of scf.for must be the same in all threads of a block.
+    Input: ops on buffers in the order of the text, each buffer with one slot, without commit, wait and barrier. Output:
+    the same values, with copies in groups, and waits and barriers where they are needed. Conditions of scf.if and
+    bounds of scf.for must be the same in all threads of a block.
 
-    **Loops.** A copy that stands directly in a loop's body runs ahead if its window follows from the induction variable and from what is outside by pure ops, nothing in the loop writes
-    the array (but a store, behind the last read, into the very window that the same iteration copied, where one of the array's axes is at the loop's number), and the buffer is otherwise only read, in that loop and after the copy. Numbers that are the same in all iterations are computed before the loop. A body gets *sync points*: wait for what is read next; barrier; then refill each slot
-    whose last read is behind, for as many iterations later as the buffer has slots; commit, one group for what is needed at the same time.
+    **Loops.** A copy that stands directly in a loop's body runs ahead under three conditions:
 
-    1. A buffer of one slot has a sync point before its first read, shared with an earlier one if only reads stand between; and another one, of whatever buffer,
-       between its last read and that one.
+    * Its window follows, by pure ops, from the induction variable and from values outside the loop.
+    * Nothing in the loop writes the array. One store may, after the last read: into the very window that the same
+      iteration copied, if one of the array's axes is at the loop's number.
+    * The buffer is otherwise only read, in that loop and after the copy.
+
+    Numbers that are the same in all iterations are computed before the loop. A body gets *sync points*: wait for the
+    copies that are read next; barrier; refill each slot that has had its last read, for as many iterations later as the
+    buffer has slots; commit, one group for the copies that are needed at the same time.
+
+    1. A buffer of one slot has a sync point before its first read; it shares an earlier one if only reads stand
+       between. Another sync point, of any buffer, stands between its last read and that one.
     2. A buffer of several slots takes the last sync point before its first read, or makes one.
     3. A sync point moves up to right after the last read that it waits for, so that its copies start early.
 
-    Bounds are checked by `if`; copies of iterations that do not exist are off, but their groups are committed, so that counts are the same in every iteration. The sync points of the
-    iterations before the first come before the loop, and before the reads that precede it.
+    Bounds are checked by `if`; copies of iterations that do not exist are off, but their groups are committed, so that
+    counts are the same in every iteration. The sync points of the iterations before the first come before the loop, and
+    before the reads that precede it.
 
-    Slots: one more for each buffer in turn, up to `stages`, while all buffers fit into `shared` bytes: first for those of at most an eighth of the largest, which cost little
-    and save barriers, then for those that could be refilled with one slot only when they are needed again, then for smaller ones. What the iteration's store
-    replaces (running sums) gets four times as many slots: nothing there takes as long as memory, so that copies of several iterations are to be on their way.
+    **Slots.** Each buffer in turn gets one more, up to `stages`, while all buffers fit into `shared` bytes. Buffers of
+    at most an eighth of the largest come first: they cost little and save barriers. Then come those that with one slot
+    could be refilled only when they are needed again, then smaller ones. A buffer whose window the iteration's store
+    replaces (running sums) gets four times as many slots: nothing there takes as long as memory, so copies of several
+    iterations should be under way.
 
-    **Elsewhere** a copy is its own group, its wait and a barrier stand before the first read; a barrier separates accesses of a buffer, or of an array that a kernel writes and reads
-    in different ways, of which one writes, also from one iteration to the next; none where one stands between already. What comes before a loop is separated from it before the loop.
+    **Elsewhere** a copy is its own group, and its wait and a barrier stand before the first read. A barrier separates
+    two accesses of which one writes, also from one iteration to the next, unless one stands between already. This is so
+    for a buffer, and for an array that a kernel writes and reads in different ways. Accesses before a loop are
+    separated from the loop's before the loop.
 
-    **Groups** that no wait tells apart are one: a commit goes where without it every wait still waits for all copies that it waited for.
+    **Groups** that no wait tells apart are one: a commit is removed if every wait still waits for all copies that it
+    waited for.
 
     ```mlir
     scf.for %j = %c0 to %n step %c64 {
@@ -89,7 +109,7 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"stages", "stages", "int64_t", /*default=*/"2", "slots that a buffer may get; at least 1">,
+    Option<"stages", "stages", "int64_t", /*default=*/"2", "most slots of a buffer; at least 1">,
     Option<"shared", "shared", "int64_t", /*default=*/"101376", "bytes of shared memory that a block may use">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
@@ -98,9 +118,11 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
 def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
   let summary = "bytes of shared memory for every buffer";
   let description = [{
-    Sets `at` of every `simt.alloc` and the attribute `simt.shared` of every kernel: the bytes that a block needs. Buffers that are not needed at the same time share bytes; one that a loop
-    accesses is needed through the whole loop. Swizzled buffers stand at multiples of 1024 bytes, others of 16; the largest are placed first, each where there is room first.
-    Between accesses of buffers that share bytes a barrier is put where none stands, and a wait for copies under way.
+    Sets `at` of every `simt.alloc` and the attribute `simt.shared` of every kernel: the bytes that a block needs.
+    Buffers that are not needed at the same time share bytes; one that a loop accesses is needed through the whole loop.
+    Swizzled buffers stand at multiples of 1024 bytes, others of 16. The largest are placed first, each at the first
+    place with room. Between accesses of buffers that share bytes the pass puts a barrier, if none stands there, and a
+    wait for copies under way.
 
     ```mlir
     tile.kernel @attend grid(..) {
@@ -124,15 +146,17 @@ def AllocateShared : Pass<"taylor-simt-allocate-shared", "::mlir::ModuleOp"> {
 }
 
 def StripProducts : Pass<"taylor-simt-strip-products", "::mlir::ModuleOp"> {
-  let summary = "what lies between two products in strips, so that a thread holds one strip at a time";
+  let summary = "ops between two products in strips, so that a thread holds one strip at a time";
   let description = [{
-    Rule: let products of one block add to sums over axis x, with left operands in registers that are computed, in this block and without a barrier or a copy between, from
-    other products. If a thread would need more than `registers` 32-bit registers for what the surrounding loop carries and its products, these products and all
-    that lies between are made for `strip` elements of x at a time: a strip of each score, its weights, then its share of each sum. What is read elsewhere as well stays whole, and strips
-    take slices of it. Each sum has its terms in the same order as before, so not one bit changes.
+    Rule: let products of one block add to sums over axis x. Their left operands are in registers and are computed from
+    other products, in this block and without a barrier or a copy between. If a thread would need more than `registers`
+    32-bit registers for its products and the tiles that the surrounding loop carries, these products and all ops
+    between are made for `strip` elements of x at a time: a strip of each score, its weights, then its share of each
+    sum. A tile that is also read elsewhere stays whole, and strips take slices of it. Each sum has its terms in the
+    same order as before, so not one bit changes.
 
-    Why: ptxas keeps products in the order of the text. A tile of dO V^T between two accumulators of 64 registers each is what spills. The price is that the left
-    operand of an inner product is read from its buffer once per strip.
+    Why: ptxas keeps products in the order of the text. A tile of dO V^T between two accumulators of 64 registers each
+    is what spills. The price is that the left operand of an inner product is read from its buffer once per strip.
 
     ```mlir
     %p = simt.dot mma16 %v, %do over(e) : .. -> !tile.tile<[u = 128, t = 64], f32, #fragment>
@@ -148,7 +172,8 @@ def StripProducts : Pass<"taylor-simt-strip-products", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"registers", "registers", "int64_t", /*default=*/"210", "32-bit registers per thread that a loop may need before its products are cut">,
+    Option<"registers", "registers", "int64_t", /*default=*/"210",
+           "32-bit registers per thread that a loop may need before its products are cut">,
     Option<"strip", "strip", "int64_t", /*default=*/"64", "elements of a strip, a multiple of 16">
   ];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
@@ -157,10 +182,11 @@ def StripProducts : Pass<"taylor-simt-strip-products", "::mlir::ModuleOp"> {
 def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "tile programs with layouts to the code of one thread: llvm and nvvm";
   let description = [{
-    Each `tile.kernel` @k of a program @forward becomes a function `forward_k` with the parameters of README.md, "The contract"; the program goes.
-    A tile becomes one number per register of its layout, numbers of 16 bits in pairs. Buffers are places in one array in shared memory
-    (`simt.alloc` must have its `at`). What depends on the thread's number alone is computed at the start, or, for a
-    window of an array that is opened behind a loop, there; constants are left to the instructions.
+    Each `tile.kernel` @k of a program @forward becomes a function `forward_k` with the parameters of README.md, "The
+    contract"; the program goes. A tile becomes one number per register of its layout, numbers of 16 bits in pairs.
+    Buffers are places in one array in shared memory (`simt.alloc` must have its `at`). Values that depend on the
+    thread's number alone are computed at the start, but those for a window of an array that is opened after a loop are
+    computed there. Constants are left to the instructions.
 
     ```mlir
     %y = tile.map (%a = %x) : (!tile.tile<[t = 64], f32, #l>) -> !tile.tile<[t = 64], f32, #l> { %r = arith.mulf %a, %a : f32 .. }
@@ -184,11 +210,12 @@ def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
 def ExpandMath : Pass<"taylor-nvptx-expand-math", "::mlir::ModuleOp"> {
   let summary = "elementary functions as instructions and polynomials, without a library";
   let description = [{
-    In f32: exp and exp2 by `ex2.approx.ftz`, sqrt by `sqrt.approx`, rsqrt by `rsqrt.approx.ftz`, division by `div.full`
-    (largest errors 2 units of the last place; PTX ISA, "Floating Point Instructions"), the first and the last rounded to the nearest (`sqrt.rn`, `div.rn`) with `tile.nearest`: where a
-    floor or a comparison follows, which the last bit decides. All others, and f64, are the polynomials of codegen/Math/VectorMath.h,
-    which use the same instructions in f32. Functions of 16-bit numbers
-    are computed in f32. An op that is none of these and no instruction is an error.
+    In f32, exp and exp2 become `ex2.approx.ftz`, sqrt `sqrt.approx`, rsqrt `rsqrt.approx.ftz`, and division `div.full`
+    (largest errors 2 units of the last place; PTX ISA, "Floating Point Instructions"). With `tile.nearest`, square
+    roots and quotients are rounded to the nearest (`sqrt.rn`, `div.rn`): a floor or a comparison follows, which the
+    last bit decides. All other functions, and those of f64, are the polynomials of codegen/Math/VectorMath.h, which use
+    the same instructions in f32. Functions of 16-bit numbers are computed in f32. Any other op that is not an
+    instruction is an error.
 
     ```mlir
     %y = math.exp %x : f32
@@ -218,7 +245,8 @@ def LowerToLLVM : Pass<"taylor-nvptx-lower-to-llvm", "::mlir::ModuleOp"> {
 def EmitPTX : Pass<"taylor-nvptx-emit", "::mlir::ModuleOp"> {
   let summary = "kernels in the LLVM dialect to PTX text, which takes their place in the module";
   let description = [{
-    Translates to LLVM IR, runs LLVM's pipeline O3 without unrolling and vectorising loops, and its NVPTX code generator.
+    Translates to LLVM IR, runs LLVM's pipeline O3 without unrolling and vectorising loops, and its NVPTX code
+    generator.
 
     ```mlir
     llvm.func @forward_attend(%b: i64, ..) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128>} { .. }
@@ -231,7 +259,8 @@ def EmitPTX : Pass<"taylor-nvptx-emit", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"targetName", "target", "std::string", /*default=*/"\"sm_80\"", "sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120">
+    Option<"targetName", "target", "std::string", /*default=*/"\"sm_80\"",
+           "GPU to compile for: sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120">
   ];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }

@@ -28,9 +28,9 @@ void simt::buildSimtPipeline(OpPassManager &manager, const Target &target, Strin
 
 namespace {
 struct SimtPipelineOptions : PassPipelineOptions<SimtPipelineOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("GPU, as in taylorc's --target"),
+  Option<std::string> target{*this, "target", llvm::cl::desc("GPU to compile for, as in taylorc --target"),
                              llvm::cl::init("sm_80")};
-  Option<std::string> f32Products{*this, "f32-products", llvm::cl::desc("products of f32: tf32 or fma"),
+  Option<std::string> f32Products{*this, "f32-products", llvm::cl::desc("how to multiply f32: tf32 or fma"),
                                   llvm::cl::init("fma")};
 };
 } // namespace

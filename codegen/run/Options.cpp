@@ -183,145 +183,145 @@ const std::vector<OptionRow> &optionRows() {
        "eager: the same with every result rounded to --dtype;\n"
        "tile: the tile programs that targets compile, element by element;\n"
        "cpu: kernels compiled by taylorc;\n"
-       "ptx: the same for a GPU, in the interpreter: every access is checked, no GPU is needed;\n"
-       "cuda: on the first GPU",
+       "ptx: kernels of GPUs, in an interpreter that checks every access and needs no GPU;\n"
+       "cuda: kernels on the first GPU",
        setDevice},
       {"shape", "B,H,T,D",
        "sizes: batch, query heads, tokens, channels; or by axis:\n"
        "b=1,h=8,g=2,t=64,u=96,d=64,e=32 (g key/value heads, u keys, e value channels).\n"
-       "What is not given: b = 1, h = 1, g = h, u = t, e = d",
+       "Defaults: b = 1, h = 1, g = h, u = t, e = d",
        setShape},
       {"input", "NAME=FILE",
-       "an argument from a .npy file (f32, f64 or i32; axes as in the specification); others are random",
+       "reads an argument from a .npy file (f32, f64 or i32; axes as in the specification; default: random)",
        [](O &o, S t) { return setNamed(o.inputs, "input", t); }},
-      {"cotangent", "NAME=FILE", "the cotangent of an output, from a .npy file; others are random",
+      {"cotangent", "NAME=FILE", "reads the cotangent of an output from a .npy file (default: random)",
        [](O &o, S t) { return setNamed(o.cotangents, "cotangent", t); }},
-      {"output", "[NAME=]FILE",
-       "writes an output as .npy; the name may be left out where there is one output", setOutput},
+      {"output", "[NAME=]FILE", "writes an output as .npy; a single output needs no name", setOutput},
       {"output-grad", "NAME=FILE", "writes the gradient of an argument as .npy",
        [](O &o, S t) {
          o.gradient = true;
          return setNamed(o.gradients, "output-grad", t);
        }},
       {"absent-grad", "NAME",
-       "with kernels (cpu, ptx, cuda): the gradient of an argument is not asked for, as by a caller that\n"
-       "does not need it, and not compared",
+       "leaves the gradient of an argument out of calls (cpu, ptx, cuda) and of the comparison, as a caller\n"
+       "that does not need it",
        setAbsentGradient},
-      {"print", "", "prints every element of what comes out", flag(&O::print)},
-      {"print-form", "", "with compiled kernels: prints in which form each function ran",
+      {"print", "", "prints every element of the results", flag(&O::print)},
+      {"print-form", "", "prints the form in which each function ran (compiled kernels)",
        flag(&O::printForm)},
       {"grad", "", "evaluates gradients too", flag(&O::gradient)},
       {"check", "",
-       "with kernels (cpu, ptx, cuda, tile): compares every output and gradient with the reference;\n"
-       "exit status 1 if an error is past what the contract allows:\n"
-       "|x - ref| <= max(c |eager - ref|, 4 eps |ref|, floor), where eager rounds each result to --dtype;\n"
-       "c = 1.1 in bf16 and f16, 2 in f32 and f64, and twice that where eager itself is off by 1/16 of "
-       "|ref|\n"
-       "(bf16), 1/64 (f16), 1/500 (f32); eps is that of --dtype, and 4096 times that of f64; chunked and\n"
-       "recurrent forms may be off by 1e-5 |ref| (f32) and 3e-3 |ref| (bf16, f16) too; the floor, 1/16 eps\n"
-       "per element, is for what cancels to nearly 0",
+       "compares every output and gradient of kernels (cpu, ptx, cuda, tile) with the reference;\n"
+       "exit status 1 if an error exceeds the contract:\n"
+       "  |x - ref| <= max(c |eager - ref|, 4 eps |ref|, floor)\n"
+       "eager: the same with every result rounded to --dtype;\n"
+       "c: 1.1 in bf16 and f16, 2 in f32 and f64; twice that where eager is off by 1/16 of |ref| (bf16),\n"
+       "1/64 (f16) or 1/500 (f32);\n"
+       "eps: that of --dtype, in f64 4096 times that;\n"
+       "floor: 1/16 eps per element, for results that cancel to nearly 0.\n"
+       "Chunked and recurrent forms may also be off by 1e-5 |ref| (f32) or 3e-3 |ref| (bf16, f16)",
        flag(&O::check)},
       {"references", "FOLDER",
-       "writes what a kernel in --dtype is checked by, without one (or, with --check, next to the check): "
-       "arguments,\n"
-       "cotangents, and the reference's outputs and gradients as .npy, and contract.json with the error that "
-       "each may have",
+       "writes the data by which a kernel in --dtype is checked: arguments, cotangents, and the reference's\n"
+       "outputs and gradients as .npy, and contract.json with the error that each may have.\n"
+       "Runs no kernel, except with --check",
        [](O &o, S t) { return o.references = t.str(), Error::success(); }},
       {"cases", "FILE",
-       "runs each line of a file ('-': the standard input) as the arguments of one run, after those that "
-       "stand\n"
-       "next to --cases, and goes on where one fails. Cases share kernels that are compiled alike (also "
-       "where one\n"
-       "has --decode and the other has not), and those of one problem that follow each other the reference",
+       "runs each line of a file ('-': the standard input) as the arguments of one run, after the arguments\n"
+       "next to --cases, and goes on after a failure. Cases that are compiled alike share kernels, also if\n"
+       "only one has --decode; cases of one problem, one after the other, share the reference",
        [](O &o, S t) { return o.cases = t.str(), Error::success(); }},
-      {"forward-only", "", "no gradients in --check, --references and --functions", flag(&O::forwardOnly)},
+      {"forward-only", "", "leaves gradients out of --check, --references and --functions",
+       flag(&O::forwardOnly)},
       {"functions", "FILE",
        "compares @NAME.forward and @NAME.backward of a file, as taylor-opt writes them, with the\n"
        "specification's own outputs and gradients; the specification may stand in the same file",
        [](O &o, S t) { return o.functions = t.str(), Error::success(); }},
-      {"tolerance", "X", "relative error that --functions allows (default: 1e-12, 1e-5 for functions in f32)",
+      {"tolerance", "X", "relative error that --functions allows (default: 1e-12; in f32 1e-5)",
        [](O &o, S t) { return setNumber(o.tolerance, "tolerance", t); }},
-      {"spec", "NAME", "which specification of a file with several",
+      {"spec", "NAME", "specification to evaluate, of a file with several",
        [](O &o, S t) { return o.specName = t.str(), Error::success(); }},
-      {"set", "NAME=VALUE", "a parameter of the specification, such as order=10",
+      {"set", "NAME=VALUE", "value of a free parameter, such as order=10 (repeatable)",
        [](O &o, S t) { return setNamed(o.parameters, "set", t); }},
-      {"mask", "causal|bidirectional", "overrides the mask written in the specification",
+      {"mask", "causal|bidirectional", "mask instead of the specification's",
        [](O &o, S t) { return setChoice(o.mask, "mask", {"causal", "bidirectional"}, t); }},
       {"documents", "",
-       "sequences of several documents, as in taylorc: their numbers are the input 'documents', three "
-       "documents\n"
-       "where no file gives it",
+       "runs sequences of several documents, as in taylorc; the input 'documents' numbers them\n"
+       "(default: three documents)",
        flag(&O::documents)},
       {"offset", "N", "position of query 0 (default: u - t)",
        [](O &o, S t) { return setInteger(o.offset, "offset", t); }},
       {"dtype", "f32|bf16|f16|f64",
        "storage type: inputs are rounded to it (default: f32; none with --device=reference)", setDtype},
       {"f32-products", "fma|tf32",
-       "how GPUs, or eager code, multiply in f32 (default: fma); tf32: operands rounded to 11 bits",
+       "how GPUs and eager code multiply f32: fma (default), or tf32: operands rounded to 11 bits",
        [](O &o, S t) { return setChoice(o.f32Products, "f32-products", {"fma", "tf32"}, t); }},
       {"bf16-products", "auto|rounded|split",
-       "how matrix units multiply what is computed in f32 where storage is bf16 (default: auto), as in "
-       "taylorc",
+       "operands that are computed in f32, with --dtype=bf16, as in taylorc (default: auto)",
        [](O &o, S t) { return setChoice(o.bf16Products, "bf16-products", {"auto", "rounded", "split"}, t); }},
       {"form", "auto|parallel|chunked|recurrent",
-       "form of compiled kernels, as in taylorc (default: auto), or of those that --references are for;\n"
-       "recurrent with --forward-only",
+       "form of compiled kernels, as in taylorc, or of the kernels that --references are for\n"
+       "(default: auto); recurrent requires --forward-only",
        [](O &o, S t) { return setChoice(o.form, "form", {"auto", "parallel", "chunked", "recurrent"}, t); }},
       {"decode", "state|cache",
-       "with --forward-only: runs the function 'step' that taylorc --decode adds; state takes t = u tokens "
-       "one "
-       "after the other, cache takes any queries over all keys",
+       "runs the function 'step' that taylorc --decode adds; requires --forward-only.\n"
+       "state: t = u tokens, one after the other; cache: any queries over all keys",
        [](O &o, S t) { return setChoice(o.decode, "decode", {"state", "cache"}, t); }},
       {"states", "TOKEN,..",
-       "the sequence (t = u) in pieces that begin at these tokens, each from the states that the one before\n"
-       "left, and gradients back through them, by kernels of taylorc --states; checked as the whole is",
+       "runs the sequence (t = u) in pieces that begin at these tokens, by kernels of taylorc --states.\n"
+       "Each piece begins from the states of the piece before, and gradients go back through them;\n"
+       "--check compares the whole sequence",
        setPieces},
-      {"chunk", "N", "with --form=chunked: queries of a chunk, a multiple of 64",
+      {"chunk", "N",
+       "queries of a chunk, a multiple of 64, with --form=chunked (default: the target's choice)",
        [](O &o, S t) { return setInteger(o.chunk, "chunk", t); }},
-      {"seed", "N", "of random inputs (default: 0)", [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
+      {"seed", "N", "seed of random inputs (default: 0)",
+       [](O &o, S t) { return setInteger(o.seed, "seed", t); }},
       {"scale", "X", "factor of random arrays over queries and score channels, and so of logits (default: 1)",
        [](O &o, S t) { return setNumber(o.scale, "scale", t); }},
       {"unreal", "N",
-       "that many numbers of each random array over queries are NaN or infinite; a result must be no finite\n"
-       "number where the reference is none (default: 0)",
+       "numbers of each random array over queries that are NaN or infinite (default: 0); where the\n"
+       "reference is not finite, a result must not be",
        [](O &o, S t) { return setInteger(o.unreal, "unreal", t); }},
       {"threads", "N", "threads (default: one per processor)", setThreads},
       {"layout", "bhtc|bthc", "order in memory of tensors given to kernels (default: bhtc)",
        [](O &o, S t) { return setChoice(o.layout, "layout", {"bhtc", "bthc"}, t); }},
-      {"poison", "", "surrounds the tensors given to kernels by NaN, and checks that it stays",
+      {"poison", "", "surrounds the tensors given to kernels with NaN, and checks that it stays",
        flag(&O::poison)},
       {"spoil-keys", "TOKEN,..",
-       "with --check: runs the kernels once more, with NaN in all that these keys (3,60-62) have; what that\n"
-       "leaves as it was in the reference must have the same bits, and what is NaN there must be",
+       "runs the kernels once more, with NaN in all numbers of these keys (3,60-62); requires --check.\n"
+       "Results that this leaves unchanged in the reference must have the same bits, and results that are\n"
+       "NaN there must be NaN",
        [](O &o, S t) { return setTokens(o.spoiledKeys, "spoil-keys", t); }},
-      {"spoil-queries", "TOKEN,..", "the same for queries, and for cotangents of their rows",
+      {"spoil-queries", "TOKEN,..", "the same for queries and the cotangents of their rows",
        [](O &o, S t) { return setTokens(o.spoiledQueries, "spoil-queries", t); }},
-      {"spoil-with", "nan|inf", "what the tokens of --spoil-keys and --spoil-queries hold (default: nan)",
+      {"spoil-with", "nan|inf", "value in the tokens of --spoil-keys and --spoil-queries (default: nan)",
        [](O &o, S t) { return setChoice(o.spoiledWith, "spoil-with", {"nan", "inf"}, t); }},
       {"spoil-tile", "N",
-       "NaN may spread within tiles of N tokens that the mask cuts, as on GPUs (default: 1, it may not)",
+       "tokens of a tile that the mask cuts, in which NaN may spread as on GPUs (default: 1, it may not)",
        [](O &o, S t) {
          if (Error failed = setInteger(o.spoiledTile, "spoil-tile", t))
            return failed;
          return o.spoiledTile < 1 ? error("expected --spoil-tile of 1 or more, but got '" + t + "'")
                                   : Error::success();
        }},
-      {"ptx-seed", "N", "with --device=ptx: seed of the order in which warps run (default: 0)",
+      {"ptx-seed", "N", "seed of the order in which warps run, with --device=ptx (default: 0)",
        [](O &o, S t) {
          o.ptxSeedGiven = true;
          return setInteger(o.ptxSeed, "ptx-seed", t);
        }},
-      {"ptx-profile", "", "with --device=ptx: prints what each kernel executed", flag(&O::ptxProfile)},
-      {"target", "NAME", "machine to compile for, as in taylorc (default: native; sm_80; the GPU there is)",
+      {"ptx-profile", "", "prints what each kernel executed, with --device=ptx", flag(&O::ptxProfile)},
+      {"target", "NAME",
+       "machine to compile for, as in taylorc (default: native for cpu, sm_80 for ptx, the GPU for cuda)",
        [](O &o, S t) { return o.target = t.str(), Error::success(); }},
       {"tiles", "NAME=N,..",
-       "with --device=tile: sizes of tiles in tokens, and the form of grids and loops, as in "
+       "sizes of tiles in tokens, and the form of grids and loops, with --device=tile, as in\n"
        "taylor-lower-to-tile=tiles=..",
        setTiles},
-      {"kernel", "FILE.so", "runs this artifact and does not compile",
+      {"kernel", "FILE.so", "artifact to run instead of compiling",
        [](O &o, S t) { return o.kernel = t.str(), Error::success(); }},
-      {"help", "", "this text", flag(&O::help)},
-      {"version", "", "the version", flag(&O::version)},
+      {"help", "", "prints this text", flag(&O::help)},
+      {"version", "", "prints the version", flag(&O::version)},
   };
   return rows;
 }
@@ -454,7 +454,7 @@ std::string taylor::run::helpText() {
 
 usage: taylor-run SPEC.mlir --shape=B,H,T,D [options]
 
-  taylor-run softmax.mlir --shape=1,2,16,8                         the reference on random inputs: norms of what comes out
+  taylor-run softmax.mlir --shape=1,2,16,8                         the reference on random inputs: norms of the results
   taylor-run softmax.mlir --input q=q.npy --input k=k.npy --input v=v.npy --output o.npy
   taylor-run softmax.mlir --shape=1,2,16,8 --grad --output-grad q=dq.npy
   taylor-run softmax.mlir --shape=1,2,64,64 --device=cpu --check   compiled kernels against the reference

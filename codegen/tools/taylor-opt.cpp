@@ -18,9 +18,8 @@ static constexpr const char *kOverview =
     "  taylor-opt softmax.mlir --taylor-to-pairwise=head-dim=64 --mlir-print-ir-after-all\n"
     "  taylor-opt softmax.mlir --taylor-to-pairwise=head-dim=64 --taylor-tile-pipeline\n"
     "  taylor-opt mine.mlir --set order=4 --taylor-to-pairwise=head-dim=64\n\n"
-    "Passes run in the order in which they are given. --set NAME=VALUE (repeatable) sets a free parameter "
-    "before all of them, as in the\n"
-    "other programs; it is short for --taylor-set-parameters.\n";
+    "Passes run in the order given. --set NAME=VALUE (repeatable) sets a free parameter before all of them,\n"
+    "as in the other programs; it is short for --taylor-set-parameters.\n";
 
 /// The arguments with every `--set NAME=VALUE` as one pass ahead of the others, and with messages that are
 /// not followed by the operation in generic form (`--mlir-print-op-on-diagnostic` brings it back).

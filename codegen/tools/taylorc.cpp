@@ -43,16 +43,16 @@ struct CommandLine {
   cl::list<std::string> inputs{cl::Positional, cl::desc("SPEC.mlir"), cl::cat(category)};
   cl::opt<std::string> output{
       "o",
-      cl::desc("shared object to write, with its manifest beside it (NAME.so, NAME.json); with "
-               "--emit or --report the text, by default on standard output"),
+      cl::desc("shared object to write; its manifest goes next to it, as NAME.json\n"
+               "(with --emit or --report: file for the text; default: standard output)"),
       cl::value_desc("NAME.so"), cl::cat(category)};
   cl::list<std::string> targets{
       "target",
       cl::desc(
-          "machines to make code for, by comma or repeated, all in one shared object; a processor: native "
-          "(default), x86-64-v3 (AVX2), x86-64-v4 (AVX-512), znver4 or sapphirerapids (AMX); a GPU: sm_80, "
-          "sm_86, sm_89, sm_90, "
-          "sm_100, sm_120; a later one gets the code of the newest of these that it runs"),
+          "machines to compile for, by comma or repeated, all in one shared object (default: native).\n"
+          "Processors: native, x86-64-v3 (AVX2), x86-64-v4 (AVX-512), znver4, sapphirerapids (AMX).\n"
+          "GPUs: sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; a later GPU gets the code of the newest of\n"
+          "these that it runs"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
                              cl::init("f32"), cl::cat(category)};
@@ -64,32 +64,32 @@ struct CommandLine {
       cl::init(0), cl::cat(category)};
   cl::opt<std::string> f32Products{
       "f32-products",
-      cl::desc("products of f32 on GPUs: fma (default), or tf32, on matrix units with operands of 11 bits"),
+      cl::desc("how GPUs multiply f32: fma (default), or tf32: on matrix units, operands rounded to 11 bits"),
       cl::init("fma"), cl::cat(category)};
   cl::opt<std::string> bf16Products{
       "bf16-products",
       cl::desc(
-          "products of numbers computed in f32, for --dtype=bf16, where the target multiplies bf16: rounded "
-          "to "
-          "bf16; split (GPUs) into two numbers of it, for up to three products in place of one and half the "
-          "error; or auto (default): where a sum over keys has finitely many orders, split on GPUs and in "
-          "f32 "
-          "on processors"),
+          "operands that are computed in f32, with --dtype=bf16, on targets that multiply bf16\n"
+          "(default: auto).\n"
+          "rounded: to bf16;\n"
+          "split: into two bf16 numbers, for half the error at up to three products instead of one (GPUs);\n"
+          "auto: split on GPUs for sums of finitely many orders, rounded elsewhere"),
       cl::init("auto"), cl::cat(category)};
   cl::opt<std::string> rowSums{
       "row-sums",
-      cl::desc(
-          "gradients of queries on GPUs: separate (default), a kernel of their own, the same bits each time; "
-          "or atomic, added in any order"),
+      cl::desc("how GPUs sum gradients of queries (default: separate).\n"
+               "separate: in a kernel for them alone, with the same bits each time;\n"
+               "atomic: in the kernel of the other gradients, added in any order"),
       cl::init("separate"), cl::cat(category)};
   cl::opt<std::string> form{
       "form",
       cl::desc(
-          "how sums over pairs are computed: parallel, over all pairs; chunked, over those of a chunk, with "
-          "states between chunks, for finite sums of powers; or auto (default), both where the second may "
-          "pay, "
-          "and each call takes the cheaper one; the manifest says why; --emit shows the parallel one; or "
-          "recurrent, token after token, with states as of --states, forward only"),
+          "how sums over pairs are computed (default: auto).\n"
+          "parallel: all pairs;\n"
+          "chunked: pairs within a chunk, and states between chunks (finite sums of powers);\n"
+          "recurrent: token by token, with the states of --states (finite sums of powers, forward only);\n"
+          "auto: parallel, and chunked too if it may pay; each call takes the cheaper one, the manifest\n"
+          "says why, and --emit shows the parallel one"),
       cl::init("auto"), cl::cat(category)};
   cl::opt<int64_t> chunk{"chunk",
                          cl::desc("queries of a chunk, a multiple of 64 (default: the target's choice)"),
@@ -97,64 +97,62 @@ struct CommandLine {
   cl::opt<bool> states{
       "states",
       cl::desc(
-          "add the states of the sums before and after a call as optional inputs and outputs, initial.* and "
-          "final.*, with gradients: a sequence in pieces gives what the whole gives"),
+          "add the states before and after a call as optional inputs initial.* and outputs final.*, with\n"
+          "gradients: a sequence computed in pieces gives the results of the whole"),
       cl::cat(category)};
   cl::opt<bool> forwardOnly{
       "forward-only",
-      cl::desc("no backward, for what is never differentiated: compiles in half the time or less"),
+      cl::desc("leave the backward out, if no call is differentiated: compiles in half the time or less"),
       cl::cat(category)};
   cl::opt<std::string> decode{
       "decode",
-      cl::desc("add a function 'step' for one new token or a few: state, in the recurrent form, with states "
-               "as of --states; cache, over all keys and values, which the caller keeps; auto (default), "
-               "state where sums have finitely many orders, and states that are no larger than keys and "
-               "values of a million tokens in f32"),
+      cl::desc("add a function 'step' for one new token or a few (without a value: auto).\n"
+               "state: in the recurrent form, with the states of --states;\n"
+               "cache: over all keys and values, which the caller keeps;\n"
+               "auto: state if sums have finitely many orders and states are no larger than the keys and\n"
+               "values of a million tokens in f32, else cache"),
       cl::value_desc("auto|state|cache"), cl::ValueOptional, cl::cat(category)};
   cl::opt<std::string> formCosts{
       "form-costs",
-      cl::desc("file of this machine's costs, as taylor-bench forms --calibrate writes it, for --form=auto"),
+      cl::desc("file of this machine's costs for --form=auto, written by taylor-bench forms --calibrate"),
       cl::value_desc("FILE.json"), cl::cat(category)};
   cl::opt<std::string> report{
       "report",
-      cl::desc("print registers, shared memory, spills, occupancy and instructions of each kernel "
-               "of a GPU, as a table (default) or json"),
+      cl::desc("print registers, shared memory, spills, occupancy and instructions of each GPU kernel, as a\n"
+               "table (default) or json"),
       cl::value_desc("table|json"), cl::ValueOptional, cl::cat(category)};
-  cl::list<std::string> set{"set", cl::desc("value of a free parameter, such as order=4; may be repeated"),
+  cl::list<std::string> set{"set", cl::desc("value of a free parameter, such as order=4 (repeatable)"),
                             cl::value_desc("name=value"), cl::cat(category)};
-  cl::opt<std::string> mask{"mask",
-                            cl::desc("causal or bidirectional, in place of what the specification says"),
+  cl::opt<std::string> mask{"mask", cl::desc("mask instead of the specification's: causal or bidirectional"),
                             cl::cat(category)};
-  cl::opt<bool> documents{"documents",
-                          cl::desc("sequences of several documents, which an input 'documents' numbers"),
-                          cl::cat(category)};
-  cl::opt<std::string> spec{"spec", cl::desc("which specification of a file with several"),
+  cl::opt<bool> documents{
+      "documents", cl::desc("compile for sequences of several documents, which an input 'documents' numbers"),
+      cl::cat(category)};
+  cl::opt<std::string> spec{"spec", cl::desc("specification to compile, of a file with several"),
                             cl::value_desc("name"), cl::cat(category)};
   cl::opt<Emission, false, EmissionParser> emit{
       "emit", cl::desc("stop at a level and print it:"),
       cl::values(
           clEnumValN(Emission::Torch, "torch", "plain PyTorch code, valid TorchScript"),
           clEnumValN(Emission::Series, "series",
-                     "JSON: the coefficients of the weights as a power series of one product, and the "
-                     "specifications of what comes before and after the sum over pairs"),
+                     "JSON: coefficients of the weights as a power series of one product, and two\n"
+                     "specifications: of the part before the sum over pairs, and of the part after it"),
           clEnumValN(Emission::Pairwise, "pairwise", "forward and backward over all pairs, stabilised"),
-          clEnumValN(Emission::Tile, "tile", "programs of loops over tiles, without a target"),
-          clEnumValN(Emission::Vector, "vector", "code over vectors of the target, a processor"),
+          clEnumValN(Emission::Tile, "tile", "programs of loops over tiles, of the target's sizes"),
+          clEnumValN(Emission::Vector, "vector", "code over vectors (processors)"),
           clEnumValN(Emission::LLVM, "llvm", "LLVM IR"),
           clEnumValN(Emission::Assembly, "asm", "assembly text"),
-          clEnumValN(Emission::PTX, "ptx", "the same of a GPU, which is PTX"),
-          clEnumValN(Emission::Manifest, "manifest", "the manifest of the shared object")),
+          clEnumValN(Emission::PTX, "ptx", "assembly text of a GPU, PTX"),
+          clEnumValN(Emission::Manifest, "manifest", "manifest of the shared object")),
       cl::init(Emission::Artifact), cl::cat(category)};
-  cl::opt<std::string> explain{"explain",
-                               cl::desc("write one HTML page that shows all levels side by side and which "
-                                        "lines come from which, for the first target, and no shared object "
-                                        "(without -o, --emit and --report)"),
-                               cl::value_desc("PAGE.html"), cl::cat(category)};
-  cl::opt<std::string> saveStages{"save-stages",
-                                  cl::desc("write the module after each stage into this folder"),
+  cl::opt<std::string> explain{
+      "explain",
+      cl::desc("write one HTML page with all levels of the first target side by side and the lines\n"
+               "that come from one another; no shared object (without -o, --emit, --report)"),
+      cl::value_desc("PAGE.html"), cl::cat(category)};
+  cl::opt<std::string> saveStages{"save-stages", cl::desc("folder to write the module to after each stage"),
                                   cl::value_desc("folder"), cl::cat(category)};
-  cl::opt<bool> quiet{"quiet", cl::desc("no progress on stderr, which is shown from 2 s on"),
-                      cl::cat(category)};
+  cl::opt<bool> quiet{"quiet", cl::desc("hide the progress that stderr shows after 2 s"), cl::cat(category)};
 };
 
 int report(const std::string &message) {

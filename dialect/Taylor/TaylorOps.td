@@ -127,10 +127,11 @@ def Taylor_RecurrencesOp : Taylor_ArrayOp<"recurrences", [AttrSizedOperandSegmen
     %o = taylor.recurrences %q, %k, %v exponential score(s + %bias) causal visible(%dq == %dk) decay(%L)
          : !q, !k, !v, !L, !bias, !docq, !dock
     ```
-    Types behind the colon: of the query, the key, the value, the decay where there is one, wherever its clause stands, then
-    of the arrays in formulas, each once, in order of appearance. Lowers to `taylor.pairwise`; a finite sum expands into `taylor.recurrence` operations, one per order.
+    Types after the colon: of the query, the key, the value, the decay if there is one (wherever its clause stands),
+    then of the arrays in formulas, each once, in order of appearance. Lowers to `taylor.pairwise`; a finite sum expands
+    into `taylor.recurrence` operations, one per order.
 
-    Canonical form: sums that nobody reads go; so do `scale(1.0)`, `score(s)`, operands that no formula reads, and explicit
+    Canonical form: unread sums go; so do `scale(1.0)`, `score(s)`, operands that no formula reads, and explicit
     coefficients 0 at either end of the orders.
   }];
   let arguments = (ins Taylor_ArrayType:$query, Taylor_ArrayType:$key, Taylor_ArrayType:$value,
@@ -167,7 +168,7 @@ def Taylor_RecurrenceOp : Taylor_ArrayOp<"recurrence", [AttrSizedOperandSegments
     ```
     `taylor-expand-recurrences` makes it, `taylor-collect-recurrences` sums it back into `taylor.recurrences`.
 
-    Canonical form: sums that nobody reads go, and so does `scale(1.0)`.
+    Canonical form: unread sums go, and so does `scale(1.0)`.
   }];
   let arguments = (ins Taylor_ArrayType:$query, Taylor_ArrayType:$key, Taylor_ArrayType:$value,
                        Optional<Taylor_ArrayType>:$decay, Optional<Taylor_ArrayType>:$state,
@@ -252,7 +253,7 @@ def Taylor_MapOp : Taylor_ArrayOp<"map", [AttrSizedOperandSegments, Differentiab
     %y = taylor.map { r = exp(%x), r * r + r } : !row
     %e = taylor.map region(%x) { ^bb0(%r: f64): %2 = math.ceil %r : f64  taylor.yield %2 : f64 } : !row
     ```
-    `live(%n)`: where a count is 0 the result is 0 and the region does not run (rows that see no key). Of several
+    `live(%n)`: where a count is 0 the result is 0 and the region does not run (rows that see no key). With several
     counts, none may be 0.
 
     Canonical form: a map that gives its one operand back, unguarded and of its type, is the operand.
@@ -287,8 +288,10 @@ def Taylor_ScanOp : Taylor_ArrayOp<"scan", [AttrSizedOperandSegments, Differenti
     `sum over(u) F`: y[u] = sum_{j <= u} F[j]; `exclusive`: j < u; `reverse`: from the end, j >= u or j > u.
     `max over(u) F`: y[u] = max_{j <= u} F[j], and so on; minus infinity where there is no j.
     `shift(n) over(u) F`: y[u] = F[u - n], 0 before the start; `reverse`: F[u + n], 0 past the end.
-    `high over(u) F` and `low over(u) F`, of arrays of f32: a running sum as two numbers. It is added up in f64; `high` is f32 nearest to it, `low` what
-    that leaves; the two of one sum have the same operands. In real numbers `high` is the sum, and `low` is 0, as it is beside an infinite `high`. Compiled functions have them (taylor-split-running-sums); a specification says `sum`.
+    `high over(u) F` and `low over(u) F`, of arrays of f32: a running sum as two numbers, which have the same operands.
+    The sum is added up in f64; `high` is the f32 number nearest to it, `low` the rest. In real numbers `high` is the
+    sum and `low` is 0, as it is next to an infinite `high`. Compiled functions have them (taylor-split-running-sums); a
+    specification says `sum`.
 
     ```mlir
     %D = taylor.scan sum exclusive over(u) %f / 1024.0 : !col
@@ -365,8 +368,9 @@ def Taylor_RopeOp : Taylor_ArrayOp<"rope", [Differentiable]> {
     (Su et al., RoFormer, equation 34). `layout(half)` pairs channel i with i + d/2 (Llama), `layout(interleaved)` 2 i with
     2 i + 1. `inverse` rotates back: the adjoint. The channel axis is d, or the only channel there is; its size is even.
 
-    Positions are those of the tokens (`taylor.index`), or with `at` an array of real numbers over the token axis and perhaps b, which is a
-    constant to the derivative. What a program stores for an input has its type: 16 bits hold no position above 256 (bf16) or 2048 (f16).
+    Positions are those of the tokens (`taylor.index`), or with `at` an array of real numbers over the token axis and
+    perhaps b, which is a constant to the derivative. An input has the storage type of its program: 16 bits hold no
+    position above 256 (bf16) or 2048 (f16).
 
     ```mlir
     %qr = taylor.rope %q : !q

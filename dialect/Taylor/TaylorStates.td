@@ -12,16 +12,17 @@ def Taylor_EdgeOp : Taylor_StateOp<"edge"> {
   let summary = "a key array where each token's chunk begins";
   let description = [{
         y[t] = L[e(floor(t / C))]                              for queries
-        y[u] = L[e(max(0, floor((u - offset) / C) + 1))]       for keys: where the chunk behind the key's own begins
+        y[u] = L[e(max(0, floor((u - offset) / C) + 1))]       for keys: where the chunk after the key's own begins
 
-    e(c) = offset + c C - 1, the last key before the queries of chunk c, at least 0 and at most size(u) - 1. `opposite`: where the chunk ends in place of
-    where it begins, and for keys the other way about, as `taylor.states` counts:
+    e(c) = offset + c C - 1, the last key before the queries of chunk c, at least 0 and at most size(u) - 1. `opposite`:
+    where the chunk ends instead of where it begins, and for keys the other way round, as `taylor.states` counts:
 
         y[t] = L[e(floor(t / C) + 1)]
         y[u] = L[e(min(floor((u - offset) / C), ceil(T / C)))]   0 before the keys of chunk 1
 
-    The result has the reader's token axis in place of u. A factor exp(L[t] - L[u]) of a key u before the chunk of t is exp(L[t] - y[t]) exp(y[u] - L[u]) times what lies between
-    their edges (`decay` of `taylor.states`), none of which is above 1 where L falls.
+    The result has the reader's token axis instead of u. A factor exp(L[t] - L[u]) of a key u before the chunk of t is
+    exp(L[t] - y[t]) exp(y[u] - L[u]) times the factors between their edges (`decay` of `taylor.states`). None of these
+    is above 1 where L falls.
 
     ```mlir
     %Et = taylor.edge %L chunk(512) : (!col) -> !row
@@ -41,16 +42,17 @@ def Taylor_StatesOp : Taylor_StateOp<"states", [AttrSizedOperandSegments, Differ
         H[c][f, e] = sum over keys u < offset + c C of phi(k[u])[f] v[u, e]            one result per value
         z[c][f]    = sum over keys u < offset + c C of phi(k[u])[f]                    `mass`, the last result
 
-    that is, the states of the recurrences of those orders (paper, equation 3) where a chunk begins, without what is equal in them. Over queries (x
-    has t), for the keys of a chunk j = floor((u - offset) / C), j = -1 before query 0: the sum over t >= (j + 1) C. Without `chunk`
-    all tokens are summed. With `opposite`, what lies on the other side of the reader's chunk: over keys u >= offset + (c + 1) C, also those behind
-    the last query; over queries t < j C. A value without channel axis gives a result without one.
+    that is, the states of the recurrences of those orders (paper, equation 3) where a chunk begins, without equal
+    entries. Over queries (x has t), for the keys of a chunk j = floor((u - offset) / C), j = -1 before query 0: the sum
+    over t >= (j + 1) C. Without `chunk` all tokens are summed. With `opposite`, the tokens on the other side of the
+    reader's chunk are summed: keys u >= offset + (c + 1) C, also those after the last query; queries t < j C. A value
+    without channel axis gives a result without one.
 
-    With `decay(%L)`, L over u, a state is as its edge sees it: what was summed up to the edge before (over queries: behind the edge behind) is
-    multiplied by exp(L[e(c)] - L[e(c - 1)]) (exp(L[e(c + 1)] - L[e(c)])), e as in `taylor.edge`. With `within(%D)`, D over u, it is
-    kept only where D is equal at both edges: a state ends with its document. With `own(%O)`, O over the
-    tokens that are summed, a token where O is 0 adds nothing, even if it holds NaN: it is of another document than
-    the edge. It requires `chunk`.
+    With `decay(%L)`, L over u, a state is as its edge sees it: the sum up to the edge before is multiplied by
+    exp(L[e(c)] - L[e(c - 1)]), e as in `taylor.edge`. Over queries, the sum from the next edge on is multiplied by
+    exp(L[e(c + 1)] - L[e(c)]). With `within(%D)`, D over u, that sum is kept only where D is equal at both edges: a
+    state ends with its document. With `own(%O)`, O over the tokens that are summed, a token where O is 0 adds nothing,
+    even if it holds NaN: it is of another document than the edge. It requires `chunk`.
 
     With `weights`, feature f counts weight(f) times, as in `taylor.read_states`: the derivative of a read, by the state.
 
@@ -123,9 +125,9 @@ def Taylor_ContractStatesOp : Taylor_StateOp<"contract_states", [AttrSizedOperan
   let description = [{
         y[t, i] = into[t, i] + sum over j, f of <H_j[chunk of t][f], g_j[t]> weight(f) d/dx[t, i] of phi(x[t])[f]
 
-    for states H_j and values g_j over the reader's tokens, weight(f) as in `taylor.read_states`. That is the sum over the keys u of
-    p'(<x[t], k[u]>) (sum over j of <v_j[u], g_j[t]>) k[u]: what the score's derivative is contracted with k. A state without
-    channel has a value without one. `own` is that of `taylor.read_states`.
+    for states H_j and values g_j over the reader's tokens, weight(f) as in `taylor.read_states`. That is the sum over
+    the keys u of p'(<x[t], k[u]>) (sum over j of <v_j[u], g_j[t]>) k[u], which is the score's derivative contracted with k.
+    A state without channel has a value without one. `own` is that of `taylor.read_states`.
 
     ```mlir
     %dq = taylor.contract_states %q from %H, %z with %g, %h orders(1 to 2) weights [0.125, 0.0078125] chunk(512)
@@ -158,10 +160,11 @@ def Taylor_StepStatesOp : Taylor_StateOp<"step_states", [AttrSizedOperandSegment
         z[u][f]      = r[u] z[u - 1][f] + phi(k[u])[f]                              `mass`, the last state
         y_r[t, e]    = sum over f of weight_r(f) phi(q[t])[f] H_j[t][f, e]          j = reads[r]
 
-    (paper, equation 3, without what is equal in its states), with features and weight_r = weights[r] as in `taylor.read_states`, and r what a decay
-    `keep(%r)`, over u, leaves of the states, or 1. With `documents`, r = 0 says that another document was before, and nothing is left, also of an infinity or of what is no number. Results are
-    the rows y and the states behind the last token. Work and memory of a token do not depend on how many were before. There is no derivative: the forms
-    that have one read states at the edges of chunks.
+    (paper, equation 3, without equal entries of its states), with features and weight_r = weights[r] as in
+    `taylor.read_states`. r is what a decay `keep(%r)`, over u, leaves of the states, or 1. With `documents`, r = 0 says
+    that another document was before: nothing of the states is left, not even an infinity or a NaN. Results are the rows
+    y and the states after the last token. Work and memory of a token do not depend on how many were before. There is no
+    derivative: the forms that have one read states at the edges of chunks.
 
     ```mlir
     %N, %Z, %H1, %z1 = taylor.step_states %q with %k, %v mass from %H, %z reads [0, 1] orders(0 to 1) weights [[1.0, 0.5], [1.0, 0.5]]
@@ -178,7 +181,7 @@ def Taylor_StepStatesOp : Taylor_StateOp<"step_states", [AttrSizedOperandSegment
   }];
   let extraClassDeclaration = [{
     ::taylor::Features getFeatures();
-    /// What queries read, and the states behind the last token.
+    /// What queries read, and the states after the last token.
     ::mlir::ResultRange getRows() { return getResults().take_front(getReads().size()); }
     ::mlir::ResultRange getStates() { return getResults().drop_front(getReads().size()); }
     /// One weight per order of a read, from the first on.

@@ -84,7 +84,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, NoTermina
   let summary = "a grid of independent blocks";
   let description = [{
     One block argument of type index per grid dimension, from 0 to below its extent. Blocks run in any order and at
-    the same time, so no two may write the same element (but by `tile.accumulate .. atomic`).
+    the same time, so no two may write the same element (except by `tile.accumulate .. atomic`).
 
     ```mlir
     tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) { .. }
@@ -124,8 +124,8 @@ def Tile_SizeOp : Tile_Op<"size", [Pure]> {
 def Tile_RequestedOp : Tile_Op<"requested", [Pure]> {
   let summary = "whether the caller brought an optional tensor";
   let description = [{
-    False where the pointer is null: a saved tensor or a gradient that nobody asks for. What computes it stands under an
-    `scf.if` of this value, so that it costs nothing.
+    False where the pointer is null: a saved tensor or a gradient that the caller does not ask for. What computes it
+    stands under an `scf.if` of this value, so that it costs nothing.
 
     ```mlir
     %wanted = tile.requested %dq : !tile.array<[b, h, t, d = 64], f32>
@@ -180,8 +180,8 @@ def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>, AttrSizedOperandSeg
 def Tile_LookupOp : Tile_Op<"lookup", [MemoryEffects<[MemRead]>]> {
   let summary = "one element of an array of whole numbers, as an index; 0 beyond its bounds";
   let description = [{
-    `x = array[i, ..]`, one place for each of the array's axes, in their order. Bounds of loops are read so: all blocks before the
-    kernel's have written the array, and the kernel does not. Elements are f32 or f64.
+    `x = array[i, ..]`, one place for each of the array's axes, in their order. Bounds of loops are read in this way.
+    Kernels before this one have written the array, and this one does not. Elements are f32 or f64.
 
     ```mlir
     %first = tile.lookup %starts[%b, %t0] : !tile.array<[b, u], f32>
@@ -429,7 +429,7 @@ def Tile_ExpandOp : Tile_Op<"expand", [Pure]> {
     %P = tile.expand %x over(d) #pairs from %f0 to(f) weights [1.0, 0.125, 0.0078125]
          : !tile.tile<[d = 64, t = 64], f32> -> !tile.tile<[f = 144, t = 64], f32>
     ```
-    A target that tells features apart by blocks at compile time wants %f0 and the panel in whole blocks.
+    A target that tells features apart by blocks at compile time needs %f0 and the panel in whole blocks.
   }];
   let arguments = (ins Tile_TileType:$input, StrAttr:$axis, Tile_FeaturesAttr:$features, Index:$start, StrAttr:$to,
                        OptionalAttr<F64ArrayAttr>:$weights);

@@ -10,8 +10,9 @@ def Tile_ExtentAttr : AttrDef<Tile_Dialect, "Extent"> {
   let summary = "a number of elements or of blocks: `64`, `t`, or `ceildiv(t, 64)`";
   let description = [{
     With an empty role the extent is the constant `size`. Otherwise it is ceil(R / size), R the run-time size of the
-    role (one of b, h, g, t, u, lag; lag is T + U + 256); size 1 is the role itself. `ceildiv(4, b * g)` is in how many parts a block per b and g is cut so that
-    there are at least 4 blocks, and `ceildiv(16, t)` how many times T numbers are at least 16. A role of size 0 counts as 1 there.
+    role (one of b, h, g, t, u, lag; lag is T + U + 256); size 1 is the role itself. `ceildiv(4, b * g)` is the number
+    of parts into which a block per b and g is cut so that there are at least 4 blocks; `ceildiv(16, t)` is how many
+    times T numbers are at least 16. A role of size 0 counts as 1 there.
   }];
   let parameters = (ins "::mlir::StringAttr":$role, "int64_t":$size);
   let builders = [
@@ -94,8 +95,8 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
     `!tile.tile<[t = 64, u = 128], f32>`. Axes are a set: they are kept and printed sorted by name, and say nothing of
     a layout. `!tile.tile<[], f32>` is a single element. Element types: f32, f64, bf16, f16, i32, i1, index.
 
-    A target may add how it spreads the elements, `!tile.tile<[t = 64, u = 128], f32, #layout>`: an attribute of its own, which
-    no op of this dialect reads. Two tiles that differ in it alone hold the same value.
+    A target may add how it spreads the elements, `!tile.tile<[t = 64, u = 128], f32, #layout>`: its own attribute,
+    which no op of this dialect reads. Two tiles that differ in it alone hold the same value.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::tile::Axis">:$axes, "::mlir::Type":$elementType, "::mlir::Attribute":$layout);
   let skipDefaultBuilders = 1;

@@ -1,5 +1,6 @@
-"""report.py OUTPUT_FOLDER NAME=RUN_FOLDER ...: a table of several runs on the terminal, and their loss curves in OUTPUT_FOLDER/losses.png and
-losses.svg. A run folder is what taylor-train writes: metrics.jsonl, and checkpoints in safetensors."""
+"""usage: report.py OUTPUT_FOLDER NAME=RUN_FOLDER ..: prints a table of several runs, and draws their loss curves to
+OUTPUT_FOLDER/losses.png and losses.svg. A run folder is one that taylor-train writes: metrics.jsonl, and checkpoints in
+safetensors."""
 import glob
 import json
 import math

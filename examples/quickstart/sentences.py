@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""sentences.py FILE FOLDER..: writes the sentences of the documentation comments (///) in the headers of some folders, a sentence a line, each once: prose
-without code, banners and licences, so that a model which trains for a minute continues it with sentences. The quickstart trains on those of LLVM and MLIR,
-which are under the Apache License 2.0 with LLVM Exceptions."""
+"""usage: sentences.py FILE FOLDER ..: writes the sentences of the documentation comments (///) in the headers of some
+folders, one a line, each once.
+
+They are prose without code, banners and licences, so that a model that trains for a minute continues it with sentences.
+The quickstart trains on those of LLVM and MLIR, which are under the Apache License 2.0 with LLVM Exceptions."""
 import pathlib
 import re
 import sys

@@ -13,7 +13,8 @@ namespace {
 struct TilePipelineOptions : PassPipelineOptions<TilePipelineOptions> {
   Option<std::string> tiles{
       *this, "tiles",
-      llvm::cl::desc("as for taylor-lower-to-tile; products=bf16 or f16: operands of products in 16 bits")};
+      llvm::cl::desc(
+          "tile sizes, as for taylor-lower-to-tile; products=bf16 or f16: operands of products in 16 bits")};
 };
 } // namespace
 

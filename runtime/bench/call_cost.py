@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a call from Python costs by the wheel's operators (_taylor.so), beside those of libtaylor_torch.so: both in one process, one after the
-other in short turns, so that what else the machine does meets both alike. Times are the calling thread's on a processor: with --threads=1 all of a call.
+"""Times calls from Python by the wheel's operators (_taylor.so) and by those of libtaylor_torch.so: both in one
+process, one after the other in short turns, so that the machine's other work meets both alike. Times are processor time
+of the calling thread: with --threads=1 all of a call.
 
     runtime/bench/call_cost.py [--spec=FILE] [--shape=1,1,16,16] [--rounds=60] [--calls=50]
 
-Prints one row for each of forward, and forward and backward: the median time of a call of both, and the median ratio of neighbouring turns.
+Prints a row for forward, and one for forward and backward: the median time of a call of both, and the median ratio of
+neighbouring turns.
 """
 import argparse
 import importlib.util
@@ -21,11 +23,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
-    parser.add_argument("--spec", default=str(ROOT / "examples/specs/softmax.mlir"))
-    parser.add_argument("--shape", default="1,1,16,16", help="B,H,T,d of q, k and v")
-    parser.add_argument("--rounds", type=int, default=60, help="turns of each")
-    parser.add_argument("--calls", type=int, default=50, help="calls in a turn")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--spec", default=str(ROOT / "examples/specs/softmax.mlir"),
+                        help="specification (default: examples/specs/softmax.mlir)")
+    parser.add_argument("--shape", default="1,1,16,16", help="sizes B,H,T,d of q, k and v (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=60, help="turns of each (default: %(default)s)")
+    parser.add_argument("--calls", type=int, default=50, help="calls in a turn (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of a call (default: %(default)s)")
     given = parser.parse_args()
     try:
         given.shape = [int(size) for size in given.shape.split(",")]

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How long FlexAttention's forward takes beside ours, on a processor.
+"""Times FlexAttention's forward and ours on a processor.
 
     python runtime/bench/flex.py --dtype=bf16 --shape=1,16,1024,64 --shape=1,4,4096,64 --threads=2
 
-Both run in this process, one after the other in each round. A ratio is the median over rounds of Flex's time over ours. Rows: causal, ALiBi, a
-window of 256 keys, a soft cap of 20. Our side rotates queries and keys (RoPE), except for ALiBi; Flex does not. torch.compile needs a C++ compiler,
-and 20 to 70 s for the first mask. Each number of threads has a compile cache of its own: with one of another number Flex corrupts the heap (torch 2.11)."""
+Both run in this process, one after the other in each round. A ratio is the median over rounds of Flex's time over ours.
+Rows: causal, ALiBi, a window of 256 keys, a soft cap of 20. Our side rotates queries and keys (RoPE), except for ALiBi;
+Flex does not. torch.compile needs a C++ compiler, and 20 to 70 s for the first mask. Each number of threads has its own
+compile cache: with the cache of another number Flex corrupts the heap (torch 2.11)."""
 import argparse
 import functools
 import os
@@ -18,11 +19,13 @@ import time
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--shape", action="append", metavar="B,H,T,D", help="repeatable (default: 1,16,1024,64)")
-    parser.add_argument("--dtype", choices=["f32", "bf16"], default="bf16")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of torch's pool (default: all processors)")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--mask", action="append", choices=["causal", "alibi", "window", "soft-cap"], help="repeatable (default: all)")
+    parser.add_argument("--shape", action="append", metavar="B,H,T,D", help="sizes, repeatable (default: 1,16,1024,64)")
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="bf16", help="storage type (default: bf16)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(),
+                        help="threads of torch's pool (default: all processors)")
+    parser.add_argument("--rounds", type=int, default=9, help="rounds (default: 9)")
+    parser.add_argument("--mask", action="append", choices=["causal", "alibi", "window", "soft-cap"],
+                        help="mask to time, repeatable (default: all)")
     options = parser.parse_args()
     for text in options.shape or []:
         if len(text.split(",")) != 4 or not all(part.isdigit() and int(part) > 0 for part in text.split(",")):

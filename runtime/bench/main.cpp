@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// taylor-bench: how fast is a compiled attention, beside what else one could run?
+// taylor-bench: how fast is a compiled attention, next to what else one could run?
 #include "TaylorVersion.h"
 #include "runtime/Cpu.h"
 #include "runtime/Error.h"
@@ -45,46 +45,46 @@ struct Arguments {
 void addCommon(CLI::App *command, Arguments &arguments, bool withForm = true) {
   command
       ->add_option("--spec", arguments.specs,
-                   "specification: a .mlir file (compiled on first use) or a compiled .so; several by comma")
+                   "specifications, by comma: .mlir files (compiled on first use) or compiled .so files")
       ->required()
       ->delimiter(',');
-  command->add_option("--dtype", arguments.request.dtype, "f32, bf16, f16 or f64")->capture_default_str();
+  command->add_option("--dtype", arguments.request.dtype, "storage type: f32, bf16, f16 or f64")
+      ->capture_default_str();
   command
       ->add_option("--set", arguments.request.settings,
-                   "a free parameter of the specification: order=10 (repeatable)")
+                   "value of a free parameter, such as order=10 (repeatable)")
       ->take_all();
   if (withForm)
     command
         ->add_option("--form", arguments.request.form,
-                     "parallel or chunked, instead of the compiler's choice")
+                     "form of the kernels, instead of the compiler's choice")
         ->check(CLI::IsMember({"auto", "parallel", "chunked"}));
-  command->add_option("--mask", arguments.request.mask, "causal or bidirectional, instead of what is written")
+  command->add_option("--mask", arguments.request.mask, "mask instead of the specification's")
       ->check(CLI::IsMember({"causal", "bidirectional"}));
-  command->add_option("--seconds", arguments.request.seconds, "time for each row; at least 3 rounds are run")
+  command->add_option("--seconds", arguments.request.seconds, "time for each row, in at least 3 rounds")
       ->capture_default_str();
-  command->add_option("--json", arguments.json, "write the rows to this file as a JSON list");
+  command->add_option("--json", arguments.json, "file to write the rows to, as a JSON list");
 }
 
 void addShape(CLI::App *command, Arguments &arguments, const std::string &fallback) {
   arguments.shapes = {fallback};
   command
       ->add_option("--shape", arguments.shapes,
-                   "B,H,T,D, or b=1,h=8,g=2,t=64,u=96,d=64,e=32: batch, query heads, key/value heads, "
-                   "queries, keys, score and "
-                   "value channels (repeatable)")
+                   "sizes: B,H,T,D, or b=1,h=8,g=2,t=64,u=96,d=64,e=32: batch, query heads, key/value heads, "
+                   "queries, keys, channels of a score and of a value (repeatable)")
       ->capture_default_str();
 }
 
 void addOpponents(CLI::App *command, std::vector<std::string> &directions,
                   std::vector<std::string> &opponents) {
-  command->add_option("--direction", directions, "forward, backward, both")
+  command->add_option("--direction", directions, "directions to time")
       ->delimiter(',')
       ->check(CLI::IsMember({"forward", "backward", "both"}))
       ->capture_default_str();
   command
       ->add_option(
           "--against", opponents,
-          "opponents: sdpa (torch's scaled_dot_product_attention: softmax, whatever the "
+          "opponents: sdpa (torch's scaled_dot_product_attention, which is softmax for any "
           "specification), eager (the specification as plain PyTorch code, from taylorc --emit=torch)")
       ->delimiter(',')
       ->check(CLI::IsMember({"sdpa", "eager"}));
@@ -92,7 +92,7 @@ void addOpponents(CLI::App *command, std::vector<std::string> &directions,
 
 CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
   CLI::App *command = app.add_subcommand(
-      "attention", "time forward, backward and both, beside opponents in the same process");
+      "attention", "time forward, backward and both, next to opponents in the same process");
   addCommon(command, arguments);
   addShape(command, arguments, "1,16,1024,64");
   addOpponents(command, arguments.directions, arguments.opponents);
@@ -100,167 +100,174 @@ CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
       ->capture_default_str();
   command
       ->add_option("--logits", arguments.request.logits,
-                   "factor of the queries: 60 makes most weights vanish")
+                   "factor of the queries, and so of logits: 60 makes most weights vanish")
       ->capture_default_str();
   command
       ->add_option("--layout", arguments.request.layout,
-                   "how inputs lie in memory: bhtd, or bthd as a projection leaves them")
+                   "order of inputs in memory: bhtd, or bthd, as a projection leaves them")
       ->check(CLI::IsMember({"bhtd", "bthd"}))
       ->capture_default_str();
   command
       ->add_option("--clock", arguments.request.clock,
-                   "wall, or cpu: this process's processor time, for one thread on a machine that is busy "
-                   "with other things")
+                   "clock: wall, or cpu (this process's processor time, for one thread on a busy machine)")
       ->check(CLI::IsMember({"wall", "cpu"}))
       ->capture_default_str();
-  command->footer("\nRows: ms is the median; ratio is the median over rounds of the opponent's time over "
-                  "ours; gflops counts the visible "
-                  "pairs (2d+2e forward, 6d+4e backward);\npeak_fraction is of the fused multiply-adds "
-                  "measured between the runs; executed_fraction is that "
-                  "of the operations that the kernels of the form execute, by the compiler's count;\n"
-                  "memory_mb is the peak beyond inputs, output and gradients.");
+  command->footer(
+      "\nRows:\n"
+      "  ms                 median time\n"
+      "  ratio              the opponent's time over ours, median over rounds\n"
+      "  gflops             operations on visible pairs (2d+2e forward, 6d+4e backward) per second\n"
+      "  peak_fraction      their share of the machine's fused multiply-adds, measured between runs\n"
+      "  executed_fraction  the same share of all operations of the form's kernels, by the compiler's "
+      "count\n"
+      "  memory_mb          peak memory beyond inputs, output and gradients");
   return command;
 }
 
 CLI::App *addForms(CLI::App &app, Arguments &arguments, FormsOptions &options, std::string &calibration) {
   CLI::App *command = app.add_subcommand(
-      "forms", "time the forms of a specification, beside each other and opponents in the same process");
+      "forms", "time the forms of a specification, next to each other and opponents in the same process");
   addCommon(command, arguments, /*withForm=*/false);
   addShape(command, arguments, "1,4,4096,64");
   options.forms = {"auto", "parallel", "chunked"};
   command
       ->add_option("--forms", options.forms,
-                   "auto (what the compiler chooses), parallel, chunked: each is compiled for itself")
+                   "forms to time, each compiled alone; auto: the compiler's choice")
       ->delimiter(',')
       ->check(CLI::IsMember({"auto", "parallel", "chunked"}))
       ->capture_default_str();
   command->add_option("--orders", options.orders, "values of the specification's parameter `order`: 1,2,3")
       ->delimiter(',');
-  command->add_option(
-      "--calibrate", calibration,
-      "time both forms of a specification with a parameter `order` instead, and write this machine's "
-      "costs to this file, for taylorc --form-costs");
+  command->add_option("--calibrate", calibration,
+                      "file to write this machine's costs to, for taylorc --form-costs, instead of rows; "
+                      "times both forms of a "
+                      "specification with a parameter `order`");
   options.directions = {"both"};
   addOpponents(command, options.directions, options.opponents);
   command->add_option("--threads", arguments.request.threads, "threads of torch's pool; 0: all processors")
       ->capture_default_str();
   command->footer("\nRows are those of `attention`, one for each form, with its name and order; ratio is the "
-                  "others' time over its own.\nThe row of auto says in which form it runs.");
+                  "time of another over the row's.\nThe row of auto names the form in which it runs.");
   return command;
 }
 
 CLI::App *addTrain(CLI::App &app, TrainOptions &options, std::string &json) {
   CLI::App *command = app.add_subcommand(
-      "train", "time training steps of taylor-train beside the same model in PyTorch, in turn");
+      "train", "time training steps of taylor-train and of the same model in PyTorch, in turn");
   options.config = "examples/experiments/speed.toml";
   options.pairs = "examples/experiments/speed.json";
   options.python = "python3";
   options.contexts = {1024, 4096};
   command
-      ->add_option("--config", options.config, "the trainer's configuration, but for context, batch, steps")
+      ->add_option("--config", options.config,
+                   "configuration of the trainer; its context, batch and steps do not count")
       ->capture_default_str();
-  command->add_option("--pairs", options.pairs, "a JSON list of specifications and their opponents")
+  command->add_option("--pairs", options.pairs, "JSON list of specifications and their opponents")
       ->capture_default_str();
-  command->add_option("--python", options.python, "an interpreter that has torch, such as .venv/bin/python3")
+  command->add_option("--python", options.python, "Python interpreter with torch, such as .venv/bin/python3")
       ->capture_default_str();
-  command->add_option("--context", options.contexts, "tokens of a sequence, a row each: 1024,4096")
+  command->add_option("--context", options.contexts, "tokens of a sequence, by comma; each has its rows")
       ->delimiter(',')
       ->check(CLI::Range(2, 1 << 20))
       ->capture_default_str();
-  command->add_option("--tokens", options.tokens, "of a step, where a sequence has no more")
+  command->add_option("--tokens", options.tokens, "tokens of a step, unless one sequence has more")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
   command
-      ->add_option("--against", options.opponents,
-                   "sdpa: softmax by scaled_dot_product_attention; norm, series: the paper's eager "
-                   "code of exp(s) v over its length, and of the series of 10 orders; all by default")
+      ->add_option(
+          "--against", options.opponents,
+          "opponents: sdpa (softmax by scaled_dot_product_attention), norm (the paper's eager code of "
+          "exp(s) v over its length), series (its eager code of the series of 10 orders); "
+          "default: all")
       ->delimiter(',')
       ->check(CLI::IsMember({"sdpa", "norm", "series"}));
-  command->add_option("--rounds", options.rounds, "steps that are timed of each")->capture_default_str();
+  command->add_option("--rounds", options.rounds, "timed steps of each")->capture_default_str();
   command->add_option("--threads", options.threads, "threads of each; 0: all processors")
       ->capture_default_str();
   command
       ->add_option("--checkpoint-from", options.checkpointFrom,
-                   "tokens of a sequence from which on eager opponents compute each layer again in the "
+                   "least tokens of a sequence at which eager opponents compute each layer again in the "
                    "backward (torch.utils.checkpoint), as they must to fit")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  command->add_option("--device", options.device, "where both train: cpu, or cuda, the first GPU")
+  command->add_option("--device", options.device, "device of both: cpu, or cuda (the first GPU)")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
-  command->add_option("--precision", options.precision, "fp32, or bf16: products and attention, fp32 weights")
+  command
+      ->add_option("--precision", options.precision,
+                   "precision: fp32, or bf16 (fp32 weights, products and attention in bf16)")
       ->check(CLI::IsMember({"fp32", "bf16"}))
       ->capture_default_str();
-  command->add_option("--json", json, "write the rows to this file as a JSON list");
+  command->add_option("--json", json, "file to write the rows to, as a JSON list");
   command->footer(
-      "\nEach row is a pair of processes that make steps in turn; ratio is the median over rounds of the "
-      "opponent's time over ours.");
+      "\nEach row is a pair of processes that make steps in turn; ratio is the opponent's time over "
+      "ours, median over rounds.");
   return command;
 }
 
 CLI::App *addDecode(CLI::App &app, Arguments &arguments, std::string &kind) {
   CLI::App *command =
-      app.add_subcommand("decode", "time one step of decoding, beside a plain loop over as much memory");
+      app.add_subcommand("decode", "time one step of decoding, next to a plain loop over as much memory");
   addCommon(command, arguments, /*withForm=*/false);
   addShape(command, arguments, "b=8,h=16,t=1,d=64");
   command
-      ->add_option("--kind", kind,
-                   "state: the recurrent form; cache: over u keys; auto: state where sums have finitely "
-                   "many orders")
+      ->add_option(
+          "--kind", kind,
+          "kind of step: state (the recurrent form), cache (over u keys), or auto (state if sums have "
+          "finitely many orders)")
       ->check(CLI::IsMember({"auto", "state", "cache"}))
       ->capture_default_str();
   command->add_option("--threads", arguments.request.threads, "threads of torch's pool; 0: all processors")
       ->capture_default_str();
   command->footer(
-      "\nbandwidth_fraction: the median over rounds of the plain loop's time (states are read and "
-      "written, keys and values read) over the step's.");
+      "\nbandwidth_fraction: the plain loop's time over the step's, median over rounds. The loop reads and "
+      "writes states,\nand reads keys and values.");
   return command;
 }
 
 CLI::App *addCounts(CLI::App &app, CountOptions &options, std::string &json) {
   CLI::App *command =
-      app.add_subcommand("ptx", "what PTX kernels execute, counted by the interpreter: needs no GPU");
+      app.add_subcommand("ptx", "count what PTX kernels execute, in the interpreter: needs no GPU");
   command
       ->add_option("--plans", options.folders,
-                   "folders with PTX and a plans.json, such as triton_attention.py writes; several by comma")
+                   "folders with PTX and a plans.json, as triton_attention.py writes them, by comma")
       ->delimiter(',');
   CLI::Option *spec = command->add_option("--spec", options.spec,
-                                          "specification of softmax attention without a rotation: compiled "
-                                          "for the cases of the plans, or for these:");
+                                          "specification of softmax attention without a rotation, compiled "
+                                          "for the cases of the plans, or without plans for those of "
+                                          "--shape, --mask and --dtype");
   options.shapes = {"1,2,512,64", "1,2,512,128"};
-  command->add_option("--shape", options.shapes, "B,H,T,D, where there are no plans (repeatable)")
+  command->add_option("--shape", options.shapes, "sizes B,H,T,D, without --plans (repeatable)")
       ->needs(spec)
       ->capture_default_str();
   options.masks = {"causal", "bidirectional"};
-  command->add_option("--mask", options.masks, "causal, bidirectional, where there are no plans")
+  command->add_option("--mask", options.masks, "masks, without --plans")
       ->delimiter(',')
       ->needs(spec)
       ->check(CLI::IsMember({"causal", "bidirectional"}))
       ->capture_default_str();
   options.dtypes = {"bf16"};
-  command->add_option("--dtype", options.dtypes, "bf16, f16, where there are no plans")
+  command->add_option("--dtype", options.dtypes, "storage types, without --plans")
       ->delimiter(',')
       ->needs(spec)
       ->check(CLI::IsMember({"bf16", "f16"}))
       ->capture_default_str();
   options.directions = {"forward", "backward"};
-  command->add_option("--direction", options.directions, "forward, backward")
+  command->add_option("--direction", options.directions, "directions to count")
       ->delimiter(',')
       ->check(CLI::IsMember({"forward", "backward"}))
       ->capture_default_str();
   command->add_option("--threads", options.threads, "threads of this machine; 0: all processors")
       ->capture_default_str();
-  command->add_option("--seed", options.seed, "order in which warps run")->capture_default_str();
+  command->add_option("--seed", options.seed, "seed of the order in which warps run")->capture_default_str();
   command->add_flag("--checks", options.checks,
                     "refuse races, also of equal values, and uninitialised values; slower");
-  command->add_option("--json", json, "write the rows to this file as a JSON list");
-  command->footer("\nCounts are per visible pair of a query and a key, and head: instructions and barriers "
-                  "that warps issue, "
-                  "times 32 lanes; passes over banks beyond the fewest, times 32;\nbytes of global memory "
-                  "that lanes ask for "
-                  "(caches are not modelled). Of a contender's variants the table shows the best by each "
-                  "count, JSON all of "
-                  "them.");
+  command->add_option("--json", json, "file to write the rows to, as a JSON list");
+  command->footer(
+      "\nCounts are per head and visible pair of a query and a key: instructions and barriers that "
+      "warps issue, times 32 lanes;\npasses over banks beyond the fewest, times 32; bytes of "
+      "global memory that lanes ask for (caches are not modelled).\nThe table shows the best of a "
+      "contender's variants by each count, JSON all of them.");
   return command;
 }
 
@@ -342,7 +349,7 @@ int printPeaks() {
 
 int run(int argc, char **argv) {
   Arguments attentionArguments, overheadArguments, compileArguments;
-  CLI::App app("taylor-bench: how fast is a compiled attention, beside what else one could run?");
+  CLI::App app("taylor-bench: how fast is a compiled attention, next to what else one could run?");
   app.footer(examples);
   app.set_version_flag("--version",
                        std::string("taylor-bench ") + TAYLOR_VERSION + " (" + TAYLOR_GIT_HASH + ")");
@@ -358,11 +365,11 @@ int run(int argc, char **argv) {
   CLI::App *decode = addDecode(app, decodeArguments, decodeKind);
   CLI::App *overhead = app.add_subcommand(
       "call-overhead",
-      "what a call through torch costs beyond the C interface (T = 1, one thread, no gradient)");
+      "time what a call through torch costs beyond the C interface (T = 1, one thread, no gradient)");
   addCommon(overhead, overheadArguments);
   addShape(overhead, overheadArguments, "1,1,1,64");
   CLI::App *compile =
-      app.add_subcommand("compile", "time of taylorc, forward and backward, without the kernel cache");
+      app.add_subcommand("compile", "time taylorc, forward and backward, without the kernel cache");
   addCommon(compile, compileArguments);
   addShape(compile, compileArguments, "1,1,1,64");
   TrainOptions trainOptions;
@@ -371,7 +378,7 @@ int run(int argc, char **argv) {
   CountOptions countOptions;
   std::string countJson;
   CLI::App *counts = addCounts(app, countOptions, countJson);
-  CLI::App *peak = app.add_subcommand("peak", "this machine's fused multiply-adds, in GFLOP/s");
+  CLI::App *peak = app.add_subcommand("peak", "measure this machine's fused multiply-adds, in GFLOP/s");
   if (argc > 1 && argv[1][0] != '-')
     requireCommand(app, argv[1]);
   CLI11_PARSE(app, argc, argv);

@@ -254,12 +254,14 @@ def backwards(out, plan, target, dtype, causal, sizes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=pathlib.Path, help="folder to write to")
-    parser.add_argument("--shape", action="append", help="B,H,T,D (repeatable); T a multiple of 128")
-    parser.add_argument("--dtype", default="bf16", help="bf16, f16 or both by comma")
-    parser.add_argument("--mask", default="causal,bidirectional", help="causal, bidirectional or both by comma")
-    parser.add_argument("--direction", default="forward,backward", help="forward, backward or both by comma")
-    parser.add_argument("--target", type=int, default=80, choices=[80, 86, 89, 90], help="compute capability")
-    parser.add_argument("--first", action="store_true", help="only the first forward kernel of each kind, not all that would be tuned over")
+    parser.add_argument("--shape", action="append", help="sizes B,H,T,D, T a multiple of 128 (repeatable)")
+    parser.add_argument("--dtype", default="bf16", help="storage types, by comma: bf16, f16 (default: bf16)")
+    parser.add_argument("--mask", default="causal,bidirectional", help="masks, by comma (default: %(default)s)")
+    parser.add_argument("--direction", default="forward,backward", help="directions, by comma (default: %(default)s)")
+    parser.add_argument("--target", type=int, default=80, choices=[80, 86, 89, 90],
+                        help="compute capability (default: 80)")
+    parser.add_argument("--first", action="store_true",
+                        help="write only the first forward kernel of each kind, not all that would be tuned over")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     plans = []

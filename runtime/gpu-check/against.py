@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times kernels of this folder beside those of the same name in another, which another commit made: in one process, in turn, each with its
-own libtaylor.so. One line for each kernel, length and direction: the median of the ratios, and the interval that half of them lie in.
+"""Times kernels of this folder next to those of the same name in a folder that another commit made: in one process, in
+turn, each with its own libtaylor.so. One line for each kernel, length and direction: the median of the ratios, and the
+interval that half of them lie in.
 
-Exit status: 0; 2 where nothing could be timed."""
+Exit status: 0; 2 if nothing could be timed."""
 import argparse
 import json
 import lzma
@@ -23,13 +24,18 @@ ROUNDS = (15, 41)
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
-    parser.add_argument("other", type=pathlib.Path, help="a folder with libtaylor.so and kernels/NAME.so.xz: what is compared with")
-    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="a GPU (default), or the processor, which times the program and nothing else")
-    parser.add_argument("--only", metavar="REGEX", default="", help="only kernels whose name matches")
-    parser.add_argument("--lengths", metavar="T,..", default="1024,16384", help="tokens of a sequence (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, metavar="N", default=1.0, help="for each kernel, length and direction (default: 1)")
-    parser.add_argument("--minutes", type=float, metavar="N", default=5, help="what is not timed after N minutes is left out (default: 5)")
-    parser.add_argument("--out", type=pathlib.Path, default=HERE / "against.json", metavar="FILE", help="results (default: against.json in this folder)")
+    parser.add_argument("other", type=pathlib.Path, help="folder to compare with: libtaylor.so and kernels/NAME.so.xz")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda",
+                        help="device: a GPU (default), or the processor, which only shows that the program runs")
+    parser.add_argument("--only", metavar="REGEX", default="", help="kernels to time, by name (default: all)")
+    parser.add_argument("--lengths", metavar="T,..", default="1024,16384",
+                        help="tokens of a sequence, by comma (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, metavar="N", default=1.0,
+                        help="seconds for each kernel, length and direction (default: 1)")
+    parser.add_argument("--minutes", type=float, metavar="N", default=5,
+                        help="minutes after which the rest is not timed (default: 5)")
+    parser.add_argument("--out", type=pathlib.Path, default=HERE / "against.json", metavar="FILE",
+                        help="file for the results (default: against.json in this folder)")
     options = parser.parse_args()
     try:
         options.only = re.compile(options.only)

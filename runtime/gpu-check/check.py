@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks and times the attention kernels of this folder. Needs a driver, Python 3.9 or newer and torch; nothing is compiled by us here,
-and nothing outside of the folder is read. README.md says what the numbers mean.
+"""Checks and times the attention kernels of this folder. Needs a driver, Python 3.9 or newer, and torch. Nothing of
+ours is compiled here, and nothing outside the folder is read. README.md says what the numbers mean.
 
-Exit status: 0; 1 where a result is wrong; 2 where nothing could be checked. Times never fail it."""
+Exit status: 0; 1 if a result is wrong; 2 if nothing could be checked. Times never fail it."""
 import argparse
 import datetime
 import pathlib
@@ -23,13 +23,17 @@ from progress import Progress
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     parser.add_argument("--device", choices=("cuda", "ptx", "cpu"), default="cuda",
-                        help="a GPU (default), the interpreter of PTX, or the processor if the folder has code for it")
-    parser.add_argument("--quick", action="store_true", help="the smallest case of each kernel, and one length")
-    parser.add_argument("--only", metavar="REGEX", default="", help="only cases whose name matches")
-    parser.add_argument("--no-times", action="store_true", help="checks alone; on a device other than cuda that is the default")
-    parser.add_argument("--times", action="store_true", help="times on the processor too: they show that the program runs, and nothing else")
-    parser.add_argument("--minutes", type=float, default=9, metavar="N", help="what is not timed after N minutes is left out (default: 9)")
-    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results.json", metavar="FILE", help="results (default: results.json in this folder)")
+                        help="device: a GPU (default), the interpreter of PTX, or the processor if packed for it")
+    parser.add_argument("--quick", action="store_true",
+                        help="check the smallest case of each kernel, and time one length")
+    parser.add_argument("--only", metavar="REGEX", default="", help="cases to check, by name (default: all)")
+    parser.add_argument("--no-times", action="store_true", help="check only; the default on a device other than cuda")
+    parser.add_argument("--times", action="store_true",
+                        help="time on the processor too, which only shows that the program runs")
+    parser.add_argument("--minutes", type=float, default=9, metavar="N",
+                        help="minutes after which the rest is not timed (default: 9)")
+    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results.json", metavar="FILE",
+                        help="file for the results (default: results.json in this folder)")
     options = parser.parse_args()
     try:
         options.only = re.compile(options.only)

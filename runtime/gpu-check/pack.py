@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes the folder that goes to a machine with a GPU: artifacts, their fp64 results, the runtime, and the programs beside this file.
-Called by gpu-check.sh; runs in Taylor's repository after a build, with torch and numpy."""
+"""Makes the folder that goes to a machine with a GPU: artifacts, their fp64 results, the runtime, and the programs next
+to this file. Called by gpu-check.sh; runs in Taylor's repository after a build, with torch and numpy."""
 import argparse
 import concurrent.futures
 import datetime
@@ -72,15 +72,23 @@ class Failure(Exception):
 
 def arguments(words):
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    parser.add_argument("--bin", type=pathlib.Path, default=SOURCE / "build" / "bin", help="folder of taylorc and taylor-run")
-    parser.add_argument("--lib", type=pathlib.Path, default=SOURCE / "build" / "lib", help="folder of libtaylor.so and libtaylor_torch.so")
-    parser.add_argument("--folder", type=pathlib.Path, default=SOURCE / "build" / "gpu-check", help="what is made; replaced if it is one of ours")
-    parser.add_argument("--targets", default="sm_80,sm_90", help="as taylorc's --target")
-    parser.add_argument("--specs", default=",".join(SPECS), metavar="NAME,..", help="of examples/specs, or all (default: %(default)s)")
-    parser.add_argument("--types", default=",".join(TYPES), metavar="NAME,..", help="storage types")
-    parser.add_argument("--small", action="store_true", help="the first two shapes and the first head size: for tests of the folder itself")
-    parser.add_argument("--limit", type=float, default=80, metavar="MB", help="the folder may have (10^6 bytes; default: 80)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time")
+    parser.add_argument("--bin", type=pathlib.Path, default=SOURCE / "build" / "bin",
+                        help="folder of taylorc and taylor-run (default: build/bin)")
+    parser.add_argument("--lib", type=pathlib.Path, default=SOURCE / "build" / "lib",
+                        help="folder of libtaylor.so and libtaylor_torch.so (default: build/lib)")
+    parser.add_argument("--folder", type=pathlib.Path, default=SOURCE / "build" / "gpu-check",
+                        help="folder to make; one of ours is replaced (default: build/gpu-check)")
+    parser.add_argument("--targets", default="sm_80,sm_90",
+                        help="machines to compile for, as in taylorc --target (default: %(default)s)")
+    parser.add_argument("--specs", default=",".join(SPECS), metavar="NAME,..",
+                        help="specifications of examples/specs, or all (default: %(default)s)")
+    parser.add_argument("--types", default=",".join(TYPES), metavar="NAME,..",
+                        help="storage types (default: %(default)s)")
+    parser.add_argument("--small", action="store_true",
+                        help="pack the first two shapes and the first head size only, for tests of the folder itself")
+    parser.add_argument("--limit", type=float, default=80, metavar="MB",
+                        help="most megabytes of the folder (10^6 bytes; default: 80)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time (default: all processors)")
     return parser.parse_args(words)
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs the fuzzers, one after the other, and keeps what crashed, hung or took too much memory.
+"""Runs the fuzzers, one after the other, and keeps the inputs that crashed, hung or took too much memory.
 
 usage: run.py [--minutes=M | --replay] [options]
 
-  --minutes=M     time for each fuzzer (default: 10)
-  --replay        no fuzzing: every seed once; takes programs that are built without libFuzzer too
-  --only=NAME     one of them; may be repeated, or by comma (default: all that are in --bin)
-  --bin=FOLDER    where they are (default: build-fuzz/fuzz)
-  --out=FOLDER    where corpora and findings go (default: fuzz-found)
+  --minutes=M     minutes for each fuzzer (default: 10)
+  --replay        run every seed once and fuzz nothing, also with programs that are built without libFuzzer
+  --only=NAME     fuzzers to run, by comma or repeated (default: all that are in --bin)
+  --bin=FOLDER    folder of the fuzzers (default: build-fuzz/fuzz)
+  --out=FOLDER    folder for corpora and findings (default: fuzz-found)
 """
 import os
 import re

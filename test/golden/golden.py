@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What taylorc makes of every specification that ships, as hashes: a change of code that should change no kernel is seen to change none, and one
-that should names what it changed.
+"""The golden corpus: hashes of taylorc's output for every specification that ships. A change of code that should change
+no kernel is seen to change none, and one that should names what it changed.
 
 usage: golden.py [--write] [--missing] [--share=I/N] [--only=REGEX] [--jobs=N] [--bin=FOLDER] [--corpus=FILE]
+       golden.py --text=ENTRY [--bin=FOLDER]
 
-Without --write: compares, prints each entry that differs, and fails where one does.
+Without --write, compares, prints each entry that differs, and fails if one does.
 
-  --write        writes the corpus anew, and prints each entry that changed, is new or is gone
-  --missing      with --write: makes only entries that the corpus lacks
-  --share=I/N    every Nth entry from the Ith on, in an order that has nothing to do with names (./test.sh takes 0/10)
+  --write        write the corpus anew, and print each entry that changed, is new or is gone
+  --missing      make only the entries that the corpus lacks, with --write
+  --share=I/N    every Nth entry from the Ith on, in an order unrelated to names (./test.sh takes 0/10)
   --only=REGEX   entries whose line matches
   --jobs=N       processes of taylorc at a time (default: 1)
-  --bin=FOLDER   where taylorc is (default: build/bin)
-  --corpus=FILE  another file than test/golden/corpus.txt
-  --text=ENTRY   prints the text of an entry, as the corpus writes it: "softmax parallel f32 x86-64-v4 asm"
+  --bin=FOLDER   folder of taylorc (default: build/bin)
+  --corpus=FILE  file of the corpus (default: test/golden/corpus.txt)
+  --text=ENTRY   print the text of an entry, as the corpus writes it: "softmax parallel f32 x86-64-v4 asm"
 
-An entry is a line: the specification, its form, the storage type, the target, the level, and the first 16 digits of the text's SHA-256, or why there
-is no text. Both directions, and the step where there is one, are in each text. Machine code is LLVM's too: with another LLVM than the corpus
-was made with, only the text of our own levels is compared, which is said."""
+An entry is a line: the specification, its form, the storage type, the target, the level, and the first 16 digits of the
+text's SHA-256, or why there is no text. A text has both directions, and the step if there is one. Machine code is
+LLVM's too: with another LLVM than the corpus was made with, only the text of our own levels is compared, and golden.py
+says so."""
 import concurrent.futures
 import hashlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A seed -> one valid specification, as a user would write it, and the ways to compile and check it.
+"""Makes one valid specification from a seed, as a user would write it, and the ways to compile and check it.
 
 usage: generate.py SEED [DECISION=INDEX ..]      prints the specification and, as comments, the commands that check it
 """

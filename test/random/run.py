@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random specifications, compiled and checked, forward and backward, against the reference: in every form, on processors, as tile programs
-and as PTX in the interpreter. What fails is shrunk.
+"""Random specifications, compiled and checked, forward and backward, against the reference: in every form, on
+processors, as tile programs, and as PTX in the interpreter. Failures are shrunk.
 
 usage: run.py [--seed=N] [--count=N | --minutes=M] [options]
 
-  --seed=N        the first specification's seed; those after it count up (default: 0)
-  --count=N       how many specifications (default: 50)
-  --minutes=M     as many as start within M minutes, instead
-  --runs=REGEX    which runs of each: cpu-parallel, cpu-chunked, cpu-states, cpu-recurrent, cpu-cache, cpu-unreal, tile-.., ptx-.. (default: all)
+  --seed=N        seed of the first specification; those after it count up (default: 0)
+  --count=N       specifications to check (default: 50)
+  --minutes=M     minutes in which specifications start, instead of a count
+  --runs=REGEX    runs of each specification: cpu-parallel, cpu-chunked, cpu-states, cpu-recurrent, cpu-cache,
+                  cpu-unreal, tile-.., ptx-.. (default: all)
   --ptx-every=N   ptx runs of every Nth specification only (default: 1)
   --jobs=N        specifications at a time (default: 2)
-  --share=I/N     of --count, every Nth specification, from the Ith on (default: 0/1)
-  --out=FOLDER    where shrunk failures go (default: random-failures)
-  --bin=FOLDER    where taylor-run is (default: build/bin)
-  --no-shrink     failures as they are
-  --help          this text
+  --share=I/N     every Nth specification of --count, from the Ith on (default: 0/1)
+  --out=FOLDER    folder for shrunk failures (default: random-failures)
+  --bin=FOLDER    folder of taylor-run (default: build/bin)
+  --no-shrink     keep failures as they are
+  --help          print this text
 """
 import concurrent.futures
 import os

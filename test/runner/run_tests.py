@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: run_tests.py LIT FOLDER [--quick] [OPTION OF LIT ..]: runs the tests of a build folder with lit, and says how far they are.
+"""usage: run_tests.py LIT FOLDER [--quick] [OPTION OF LIT ..]: runs the tests of a build folder with lit, and says how
+far they are.
 
-Prints the tests that are done, the time that is left, and one line for each test that fails: the command that runs it alone, and the file
-with what it printed. Everything that lit prints goes to FOLDER/test-log.txt, its results to FOLDER/test-results.json. Exits as lit does.
+Prints the tests that are done, the time that is left, and one line for each test that fails: the command that runs it
+alone, and the file with its output. The output of lit goes to FOLDER/test-log.txt, its results to
+FOLDER/test-results.json. Exits as lit does.
 
-  --quick   what the author of a pass runs: tests of the dialects, passes, code generators and tools that take little"""
+  --quick   run what the author of a pass runs: the short tests of dialects, passes, code generators and tools"""
 import json
 import os
 import re

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: shares.py --update [FOLDER ..]: writes seconds.txt anew from runs of the tests in build folders (default: build).
+"""usage: shares.py --update [FOLDER ..]: writes seconds.txt anew from runs of the tests in build folders (default:
+build).
 
-seconds.txt says how many seconds of a processor each test took when it was last recorded. A run of the tests is held against it by shares:
-on another machine all tests take longer by the same factor, and one that takes over three times its share has grown. A test that did not run
-keeps its row; delete the file first where tests are gone."""
+seconds.txt has the seconds of a processor that each test took when it was last recorded. A run of the tests is compared
+with it by shares: on another machine all tests take longer by the same factor, so one that takes over three times its
+share has grown. A test that did not run keeps its row; if tests are gone, delete the file first."""
 import json
 import os
 import sys

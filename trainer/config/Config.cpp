@@ -56,14 +56,13 @@ void Settings::section(std::string name, std::string help) {
 //---------------------------------------------------------------------------------------------------===//
 
 void RunConfig::list(Settings &s) {
-  s.section("run", "where and how");
+  s.section("run", "folder, seed, threads and device");
   s.addPath("folder", folder, "folder for logs, checkpoints, summary.json and the resolved config.toml");
-  s.add("seed", seed, "initial weights and order of the data follow from it");
-  s.add("threads", threads, "threads to compute with; 0: one per core, or OMP_NUM_THREADS");
+  s.add("seed", seed, "seed of the initial weights and of the order of the data");
+  s.add("threads", threads, "threads to compute with; 0: OMP_NUM_THREADS, or one per core");
   s.add("device", device,
-        "'cpu'; 'cuda': the first GPU; 'ptx': on the processor, with the attention's GPU code in an "
-        "interpreter "
-        "that checks every access: slow, and needs no GPU");
+        "'cpu'; 'cuda': the first GPU; 'ptx': the processor, with the attention's GPU code in an interpreter "
+        "that checks every access (slow, needs no GPU)");
   s.add("join_timeout", joinTimeout, "seconds that several processes wait for each other at the start");
 }
 
@@ -82,7 +81,7 @@ void RunConfig::check() const {
 void AttentionConfig::list(Settings &s) {
   s.section("attention", "the specification to train with");
   s.addPath("specification", specification, "file of the taylor dialect, as in examples/specs");
-  s.add("mask", mask, "'causal', or '' for the mask the specification writes");
+  s.add("mask", mask, "'causal', or '': the mask of the specification");
   s.add("parameters", parameters,
         "free parameters of the specification, as in attention.parameters.order = 10");
 }
@@ -108,11 +107,11 @@ void ModelConfig::list(Settings &s) {
   s.add("norm_epsilon", normEpsilon, "epsilon of RMSNorm");
   s.addPath(
       "from", from,
-      "folder of a Llama-like model, as Hugging Face has it (config.json, model.safetensors): its weights "
-      "are the first ones where names fit, and its sizes and tokenizer are taken");
+      "folder of a Llama-like model in Hugging Face's format (config.json, model.safetensors) to begin from: "
+      "its weights where names fit, its sizes and its tokenizer");
   s.add("initialization", initialization,
         "'normal': matrices from N(0, initial_deviation), biases 0; "
-        "'uniform': matrices and biases of the layers from U(+-1/sqrt(inputs)), embeddings from N");
+        "'uniform': matrices and biases of the layers from U(+-1/sqrt(inputs)), embeddings as in 'normal'");
   s.add("initial_deviation", initialDeviation, "standard deviation of 'normal' and of the embeddings");
 }
 
@@ -144,25 +143,26 @@ void ModelConfig::check() const {
 
 void DataConfig::list(Settings &s) {
   s.section("data", "the text");
-  s.addPath("path", path,
-            "a text file or a folder of them, or a folder that taylor-train prepare made (which has its own "
-            "tokenizer and split); '': the LLVM and MLIR headers of this machine");
+  s.addPath(
+      "path", path,
+      "text file, folder of text files, or folder that taylor-train prepare made, with its own tokenizer "
+      "and split; '': the LLVM and MLIR headers of this machine");
   s.addPath("tokenizer", tokenizer,
-            "a SentencePiece model, such as Llama's; '': train one on the text, once");
+            "SentencePiece model, such as Llama's; '': one that is trained on the text, once");
   s.add("vocabulary", vocabulary, "pieces of the tokenizer that is trained");
   s.add("validation_fraction", validationFraction, "share of the documents that is kept for validation");
   s.add(
       "sampler", sampler,
-      "'packed': sequences cut from the stream of all documents; 'documents': of each a document at random, "
-      "cut or padded to the context, whose last token is a target alone; 'recall': no text but a task, "
-      "associative recall of the tokenizer's pieces");
-  s.add("symbols", symbols, "tokens that the task 'recall' has, half of them keys, half values");
-  s.add("pairs", pairs, "keys with values in a sequence of the task 'recall', each asked for once");
+      "'packed': sequences cut from the stream of all documents; 'documents': a document at random for each "
+      "sequence, cut or padded to the context, with its last token as a target only; 'recall': a task "
+      "instead of text, associative recall of the tokenizer's pieces");
+  s.add("symbols", symbols, "tokens of the task 'recall', half of them keys, half values");
+  s.add("pairs", pairs, "pairs of key and value in a sequence of the task 'recall', each asked for once");
   s.add("document_mask", documentMask,
-        "in packed sequences a token sees only its own document, where positions and states begin anew");
+        "let a token of packed sequences see its own document only, where positions and states begin anew");
   s.add("groups", groups,
-        "equal parts of a batch of documents, each padded to its longest one and averaged for itself, as by "
-        "GPUs that do not count each other's tokens");
+        "equal parts of a batch of documents; each is padded to its longest document and averaged alone, as "
+        "on GPUs that do not count each other's tokens");
   s.add("verify", verify, "check prepared text against its checksums before training");
 }
 
@@ -183,17 +183,17 @@ void TrainConfig::list(Settings &s) {
   s.add("batch", batch, "sequences per step, of all processes together");
   s.add("context", context, "tokens per sequence");
   s.add("micro_batch", microBatch,
-        "sequences that a process computes at once; gradients of a step are summed over them; 0: all of its "
+        "sequences that a process computes at once; a step sums their gradients; 0: all of the process's "
         "share of the batch");
   s.add("precision", precision, "'fp32', or 'bf16': fp32 weights, products and attention in bf16");
   s.add("activation_checkpointing", activationCheckpointing,
         "keep one activation per layer and compute the others again in the backward: less memory, a third "
         "more work");
   s.add("on_nonfinite", onNonFinite,
-        "at a loss or gradient that is not finite: 'stop', or 'skip': leave this update out and go on");
+        "action at a loss or gradient that is not finite: 'stop', or 'skip': leave the update out and go on");
   s.add(
       "skip_above", skipAbove,
-      "leave out updates whose loss or gradient norm lies so many standard deviations above the mean of the "
+      "leave out updates whose loss or gradient norm is this many standard deviations above the mean of the "
       "last 128; 0: none");
 }
 
@@ -224,11 +224,11 @@ void OptimizerConfig::list(Settings &s) {
   s.add("beta2", beta2, "decay of the mean squared gradient");
   s.add("epsilon", epsilon, "added to the root of the mean squared gradient");
   s.add("weight_decay", weightDecay, "decoupled weight decay");
-  s.add("decay", decay, "what decays: 'matrices' (not norms, biases and other vectors) or 'all'");
+  s.add("decay", decay, "parameters that decay: 'matrices' (not norms, biases and other vectors) or 'all'");
   s.add("clip", clip, "largest norm of the whole gradient; 0: not clipped");
   s.add("shard", shard,
-        "of several processes, each keeps the moments of a share of the parameters and updates these (ZeRO "
-        "stage 1): less memory, the same numbers");
+        "let each of several processes keep the moments of a share of the parameters and update that share "
+        "(ZeRO stage 1): less memory, the same numbers");
 }
 
 void OptimizerConfig::check() const {
@@ -247,14 +247,13 @@ void OptimizerConfig::check() const {
 
 void ScheduleConfig::list(Settings &s) {
   s.section("schedule", "the learning rate over the steps");
-  s.add("kind", kind, "after the warm-up: 'linear' or 'cosine' decay, or 'constant'");
+  s.add("kind", kind, "rate after the warm-up: 'linear' or 'cosine' decay, or 'constant'");
   s.add("warmup", warmup, "steps of linear rise to the peak");
   s.add("horizon", horizon, "step at which the decay would end; 0: train.steps");
   s.add("final", final, "share of the peak that the decay ends at");
-  s.add(
-      "lag", lag,
-      "first updates that have rate 0: 1 for a warm-up that begins at 0; each more makes all rates an update "
-      "later");
+  s.add("lag", lag,
+        "first updates with rate 0; 1: the warm-up begins at 0; each further one delays all rates by an "
+        "update");
 }
 
 void ScheduleConfig::check() const {
@@ -270,10 +269,10 @@ void ScheduleConfig::check() const {
 
 void EvaluationConfig::list(Settings &s) {
   s.section("evaluation", "the loss on the validation documents");
-  s.add("every", every, "steps between two; 0: only after the last step");
+  s.add("every", every, "steps between two evaluations; 0: only after the last step");
   s.add("sequences", sequences,
         "sequences of train.context tokens, spread over the validation text; 0: all of it");
-  s.add("patience", patience, "stop after so many evaluations in a row without a lower loss; 0: never");
+  s.add("patience", patience, "evaluations in a row without a lower loss after which to stop; 0: never");
 }
 
 void EvaluationConfig::check() const {
@@ -283,9 +282,9 @@ void EvaluationConfig::check() const {
 }
 
 void CheckpointConfig::list(Settings &s) {
-  s.section("checkpoint", "saved states that a run continues from and taylor-generate samples from");
-  s.add("every", every, "steps between two; 0: only after the last step");
-  s.add("keep", keep, "newest ones to keep; 0: all");
+  s.section("checkpoint", "saved models that a run continues from and taylor-generate samples from");
+  s.add("every", every, "steps between two checkpoints; 0: only after the last step");
+  s.add("keep", keep, "newest checkpoints to keep; 0: all");
 }
 
 void CheckpointConfig::check() const {
@@ -298,15 +297,15 @@ void LogConfig::list(Settings &s) {
   s.add("every", every, "steps between two lines");
   s.add("tensorboard", tensorboard, "write events for TensorBoard");
   s.add("csv", csv, "write metrics.csv");
-  s.add("peak", peak,
-        "floating-point operations per second that a device can do, by which the model's share of them (mfu) "
-        "is told; 0: from a table of GPUs, or measured on a processor");
+  s.add(
+      "peak", peak,
+      "peak of a device in floating-point operations per second, for the model's share of it (mfu); 0: from "
+      "a table of GPUs, or measured on a processor");
   s.add("state", state,
         "measure at the end how many bytes decoding keeps of a sequence of train.context tokens (state_bytes "
-        "in "
-        "summary.json); compiles the step of decoding");
-  s.add("profile_from", profileFrom, "first step of a profile, from 1, written as a Chrome trace");
-  s.add("profile_steps", profileSteps, "its steps; 0: no profile");
+        "in summary.json); compiles the step of decoding");
+  s.add("profile_from", profileFrom, "first step of a profile, from 1; the profile is a Chrome trace");
+  s.add("profile_steps", profileSteps, "steps of the profile; 0: no profile");
 }
 
 void LogConfig::check() const {

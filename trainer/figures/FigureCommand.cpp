@@ -27,24 +27,31 @@ Examples:
   taylor-train figure 5 --scale=paper --set run.device=cuda --set data.path=/data/fineweb
   taylor-train figure 3 --scale=paper --set run.device=cuda --processes 4
 
-A figure is a list of runs, FOLDER/figures/figure-NAME.toml, each a configuration of its own; a scale is a file of settings
-that come on top, FOLDER/scales/SCALE.toml, and --set comes last. Each run is trained in a process and a folder of its own,
-one after the other; runs that are done are not made again, so the same command goes on after an interruption, and more
-seeds are added by asking for more. Figures share runs of the same configuration and seed where they share --out, also
-while several are being made: each run is trained by one of them. A folder with a run of other settings is refused.
+A figure is a list of runs, FOLDER/figures/figure-NAME.toml, each with its own configuration. The settings of the scale,
+FOLDER/scales/SCALE.toml, come over those of a run, and --set comes last.
 
-The folder gets figure-NAME.png and .svg (train and test loss against steps, a line per variant, with the range over seeds;
-of `recall`, accuracy against the order and the state's size), .csv (what is drawn), .txt (a table), .gp (the gnuplot
-script), and the runs.)";
+Runs are trained one after the other, each in its own process and folder. A run that is done is not made again, so the
+same command goes on after an interruption, and a larger --seeds adds runs. Figures with the same --out share runs of
+the same configuration and seed, also while several figures are made: one of them trains each run. A folder with a run
+of other settings is refused.
+
+The folder of --out gets the runs and
+  figure-NAME.png, .svg  train and test loss against steps, a line per variant, with the range over seeds; of `recall`,
+                         accuracy against the order and the state's size
+  figure-NAME.csv        the numbers that are drawn
+  figure-NAME.txt        a table
+  figure-NAME.gp         the gnuplot script)";
 
 CLI::App *addFigureCommand(CLI::App &app, FigureOptions &options) {
   CLI::App *command = app.add_subcommand("figure", "train all runs of a figure of the paper, and draw it");
   command->footer(footer);
-  command->add_option("FIGURE", options.name, "2, 3, 4, 5 or 6, or the name of another figure's file")
+  command
+      ->add_option("FIGURE", options.name,
+                   "figure of the paper, 2 to 6, or the name of another figure's file")
       ->required();
   command
       ->add_option("--scale", options.scale,
-                   "tiny: each run takes two cores three minutes at most; paper: the paper's sizes, for GPUs")
+                   "sizes: tiny (at most three minutes a run on two cores), or paper (the paper's, for GPUs)")
       ->type_name("NAME")
       ->take_last()
       ->capture_default_str();
@@ -54,28 +61,26 @@ CLI::App *addFigureCommand(CLI::App &app, FigureOptions &options) {
       ->capture_default_str();
   command
       ->add_option("--processes", options.processes,
-                   "train each run with so many processes on this machine, as taylor-train --processes does")
+                   "processes that train each run on this machine, as in taylor-train --processes")
       ->type_name("N")
       ->check(CLI::Range(1, 1024))
       ->take_last()
       ->capture_default_str();
-  command
-      ->add_option("--experiments", options.experiments, "the folder of figures, scales and configurations")
+  command->add_option("--experiments", options.experiments, "folder of figures, scales and configurations")
       ->type_name("FOLDER")
       ->take_last()
       ->capture_default_str();
-  command->add_option("--out", options.out, "folder of runs and results; by default runs/figure-FIGURE-SCALE")
+  command->add_option("--out", options.out, "folder of runs and results (default: runs/figure-FIGURE-SCALE)")
       ->type_name("FOLDER")
       ->take_last();
   command
-      ->add_option("--set", options.overrides,
-                   "one setting of every run, such as train.steps=500; repeatable")
+      ->add_option("--set", options.overrides, "setting of every run, such as train.steps=500 (repeatable)")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_flag("--list", options.list, "name the runs and whether they are done, and train nothing");
-  command->add_flag("--plot-only", options.plotOnly, "draw what is there, and train nothing");
-  command->add_flag("--no-plots", options.noPlots, "tables and CSV alone, without gnuplot");
+  command->add_flag("--list", options.list, "list the runs and whether they are done, and train nothing");
+  command->add_flag("--plot-only", options.plotOnly, "draw the runs that are there, and train nothing");
+  command->add_flag("--no-plots", options.noPlots, "write tables and CSV only, without gnuplot");
   return command;
 }
 

@@ -20,36 +20,40 @@ Examples:
   taylor-train plan examples/experiments/paper/fineweb-large-norm.toml --gpu A100 --gpus 4
   taylor-train plan examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir
 
-Parameters, operations and tokens are counted. Memory is an estimate of what lies in a device at once, without what the allocator
-and the driver keep; --set train.micro_batch=N, --set train.activation_checkpointing=true and, for several GPUs, --set optimizer.shard=true
-are what lowers it. Time is the operations (with those that activation checkpointing does again) over a share of the GPU's peak, --share: 0.4 is usual.
-Where the tokenizer's file is not there yet, Llama-2's 32,000 pieces are assumed.)";
+Parameters, operations and tokens are counted.
+
+Memory is an estimate of the bytes that a device holds at once, without those that the allocator and the driver keep.
+--set train.micro_batch=N, --set train.activation_checkpointing=true and, for several GPUs, --set optimizer.shard=true
+lower it.
+
+Time is the operations, with those that activation checkpointing repeats, over a share of the GPU's peak (--share; 0.4
+is usual). If the tokenizer's file does not exist yet, Llama-2's 32,000 pieces are assumed.)";
 
 CLI::App *addPlanCommand(CLI::App &app, PlanOptions &options) {
-  CLI::App *command = app.add_subcommand(
-      "plan", "tell what a run needs before it runs: parameters, memory, operations, time");
+  CLI::App *command =
+      app.add_subcommand("plan", "say what a run needs before it runs: parameters, memory, operations, time");
   command->footer(footer);
-  command->add_option("--config,CONFIG", options.configs, "TOML file of settings; repeatable")
+  command->add_option("--config,CONFIG", options.configs, "TOML file of settings (repeatable)")
       ->type_name("FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--set", options.overrides, "one setting; repeatable")
+  command->add_option("--set", options.overrides, "setting (repeatable)")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--attention", options.attention, "the specification (attention.specification)")
+  command->add_option("--attention", options.attention, "specification (attention.specification)")
       ->type_name("SPEC")
       ->take_last();
-  command->add_option("--gpu", options.gpu, "a GPU's name or a part of it")
+  command->add_option("--gpu", options.gpu, "GPU's name, or a part of it")
       ->type_name("NAME")
       ->take_last()
       ->capture_default_str();
-  command->add_option("--gpus", options.gpus, "how many share each batch")
+  command->add_option("--gpus", options.gpus, "GPUs that share each batch")
       ->check(wholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();
-  command->add_option("--share", options.share, "share of the GPU's peak that is reached, in (0, 1]")
+  command->add_option("--share", options.share, "share of the GPU's peak that the run reaches, in (0, 1]")
       ->take_last()
       ->capture_default_str();
   return command;

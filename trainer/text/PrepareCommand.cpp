@@ -11,65 +11,68 @@ Examples:
   taylor-train prepare --verify tokens/fineweb
   taylor-train --config examples/experiments/quickstart.toml --attention examples/specs/softmax.mlir --data tokens/fineweb
 
-Files are read by their endings: .jsonl, .ndjson and .json as JSON Lines, .parquet, and others as text; .gz and .zst are
-decompressed. Of a folder that has records, what is about them (text and .json) is left out, as are hidden files. A record is a document; a text file is one, cut behind line
-ends where it is longer than 1/200 of all text (at least 1 kB, at most 1 MB).
+Files are read by their endings: .jsonl, .ndjson and .json as JSON Lines, .parquet, and others as text; .gz and .zst
+are decompressed. In a folder with records, text and .json files are about the records and are left out; so are hidden
+files. A record is a document. A text file is a document too, and is cut after line ends if it is longer than 1/200 of
+all text (at least 1 kB, at most 1 MB).
 
-The folder gets training-NNNNN and validation-NNNNN, .tokens (uint16) and .documents (uint64, where each begins), a document being
-<s> .. </s>; tokenizer.model; and description.json, with the checksums (SHA-256) of all. It depends on the files and options
-alone. A preparation that was killed or stopped goes on where it was with the same command.
+The folder of --out depends on the files and options alone. It gets
+  training-NNNNN, validation-NNNNN  .tokens (uint16) and .documents (uint64, where each document, <s> .. </s>, begins)
+  tokenizer.model                   the tokenizer
+  description.json                  counts, and the checksums (SHA-256) of all files
 
-A record that is no JSON, lacks the field, or is not UTF-8 is left out, counted and, of the first, shown.)";
+A preparation that was killed or stopped goes on with the same command. A record that is not JSON, lacks the field or is
+not UTF-8 is left out and counted; the first ones are shown.)";
 
 CLI::App *addPrepareCommand(CLI::App &app, PreparationOptions &options) {
   CLI::App *command = app.add_subcommand(
       "prepare", "turn text, JSON Lines or Parquet files into tokens, to train on with --data FOLDER");
   command->footer(footer);
-  command->add_option("INPUT", options.inputs, "files, folders and globs")->type_name("");
+  command->add_option("INPUT", options.inputs, "files, folders and globs of text")->type_name("");
   command->add_option("--out", options.out, "folder of the tokens")->type_name("FOLDER")->take_last();
   command
-      ->add_option("--field", options.field, "the text's key in JSON objects, or its column in Parquet files")
+      ->add_option("--field", options.field,
+                   "key of the text in JSON objects, or its column in Parquet files")
       ->type_name("NAME")
       ->take_last()
       ->capture_default_str();
   command
-      ->add_option("--tokenizer", options.tokenizer,
-                   "a SentencePiece model, such as Llama 2's tokenizer.model")
+      ->add_option("--tokenizer", options.tokenizer, "SentencePiece model, such as Llama 2's tokenizer.model")
       ->type_name("FILE")
       ->take_last();
   command
       ->add_option("--train-tokenizer", options.trainTokenizer,
-                   "train one of that many pieces on up to 8 MB from the beginnings of up to 64 files")
+                   "pieces of a tokenizer to train, on up to 8 MB from the beginnings of up to 64 files")
       ->check(wholeNumber)
       ->type_name("PIECES")
       ->take_last();
   command
-      ->add_option("--validation-fraction", options.validationFraction,
-                   "documents to validate with, chosen by their contents, so that copies stay together")
+      ->add_option(
+          "--validation-fraction", options.validationFraction,
+          "share of the documents to validate with, chosen by contents, so that copies stay together")
       ->take_last()
       ->capture_default_str();
   command
       ->add_option("--validation-files", options.validationFiles,
-                   "validate with the files whose name or path matches, and train on all others")
+                   "files to validate with, by name or path; all others are trained on")
       ->type_name("GLOB")
       ->take_last()
       ->excludes("--validation-fraction");
   command
       ->add_option("--max-document-tokens", options.maxDocumentTokens,
-                   "keep that many tokens of a document; 0: all of them")
+                   "most tokens to keep of a document; 0: all")
       ->check(wholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();
   command
-      ->add_option(
-          "--max-bad", options.maxBad,
-          "records to leave out before it is an error; what is done stays, to go on with a larger one")
+      ->add_option("--max-bad", options.maxBad,
+                   "most bad records to leave out; more are an error, from which a larger number goes on")
       ->check(wholeNumber)
       ->type_name("N")
       ->take_last()
       ->capture_default_str();
-  command->add_option("--shard-tokens", options.shardTokens, "tokens of a shard; a document is never divided")
+  command->add_option("--shard-tokens", options.shardTokens, "tokens of a shard; documents are never divided")
       ->check(wholeNumber)
       ->type_name("N")
       ->take_last()

@@ -10,10 +10,10 @@ def Simt_Dialect : Dialect {
   let summary = "tiles spread over the threads of a block, and the block's shared memory";
   let description = [{
     Tile programs on a machine whose blocks are warps of 32 lanes: an attribute says which thread holds which elements
-    of a tile, and ops name what passes through shared memory. It knows tiles and loops; what they compute it does not know.
+    of a tile, and ops name what passes through shared memory. The dialect knows tiles and loops, not what they compute.
 
-    Until `taylor-simt-schedule-copies` has run, ops take effect in the order of the text, copies included, as if one thread
-    ran them; that pass makes copies asynchronous and puts the waits and barriers in.
+    Until `taylor-simt-schedule-copies` has run, ops take effect in the order of the text, copies included, as if one
+    thread ran them; that pass makes copies asynchronous and puts the waits and barriers in.
   }];
   let dependentDialects = ["::mlir::tile::TileDialect"];
   let extraClassDeclaration = "void registerAttributes();";
@@ -25,9 +25,9 @@ def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "which thread holds which elements of a tile, in which of its registers";
   let description = [{
-    An element's place along each axis is a sum of digits. Five bits of the lane number, the bits of the warp number and the
-    digits of the register number each add `stride` times their value to one axis; a bit without axis (`_`)
-    means that both threads hold the same elements. Registers are numbered with the first digit fastest. Digits of one axis
+    An element's place along each axis is a sum of digits. Five bits of the lane number, the bits of the warp number and
+    the digits of the register number each add `stride` times their value to one axis; a bit without an axis (`_`) means
+    that both threads hold the same elements. Registers are numbered with the first digit fastest. Digits of one axis
     cover it exactly: sorted by stride, each stride is the product of the counts before.
 
     The accumulator of `mma.m16n8`, 32 rows t per warp, 64 columns u (PTX ISA, "Matrix Fragments for mma.m16n8k16"):
@@ -43,14 +43,14 @@ def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout"> {
     int64_t getNumRegisters() const;
     /// Elements that register `index` adds to the thread's place along `axis`.
     int64_t getOffset(int64_t index, ::llvm::StringRef axis) const;
-    /// The register whose offsets are those of `index` in `from` along all axes but for `moved`: there `offset`. -1 if none.
+    /// The register whose offsets are those of `index` in `from` along all axes except `moved`: there `offset`. -1 if none.
     int64_t findRegister(LayoutAttr from, int64_t index, ::llvm::StringRef moved = "", int64_t offset = 0) const;
     /// The register with these offsets. -1 if none.
     int64_t findRegister(::llvm::function_ref<int64_t(::llvm::StringRef axis)> offsetOf) const;
     /// Whether a warp bit, or a lane bit, steps along the axis.
     bool isAcrossWarps(::llvm::StringRef axis) const;
     bool isAcrossLanes(::llvm::StringRef axis) const;
-    /// The layout of a tile with these axes only, each thread holding what it needs beside a tile of this layout.
+    /// The layout of a tile with these axes only, each thread holding what it needs next to a tile of this layout.
     LayoutAttr project(::llvm::ArrayRef<::mlir::tile::Axis> axes) const;
     /// Empty, or why the digits do not cover the axes of `tile` exactly.
     std::string check(::mlir::tile::TileType tile) const;
@@ -63,10 +63,10 @@ def Simt_BufferType : TypeDef<Simt_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "tiles in shared memory, the last axis contiguous";
   let description = [{
-    `!simt.buffer<2 x [u = 64, d = 128], bf16, swizzle = 128>`: two slots of 64 rows. A swizzled buffer is cut along its last axis in
-    panels of `swizzle` bytes (128, 64 or 32), one after the other, each with its rows at that distance. Panels are lines of 128
-    bytes, all banks once, or 8 chunks of 16 bytes. The row's line is r * swizzle / 128; chunk c of the row stands there at c xor
-    start(r), where start(r) is the place of its chunk 0:
+    `!simt.buffer<2 x [u = 64, d = 128], bf16, swizzle = 128>`: two slots of 64 rows. A swizzled buffer is cut along its
+    last axis into panels of `swizzle` bytes (128, 64 or 32), one after the other, each with its rows at that distance.
+    A panel consists of lines of 128 bytes, which are all banks once, or 8 chunks of 16 bytes. Row r is in line r *
+    swizzle / 128; its chunk c stands there at c xor start(r), where start(r) is the place of its chunk 0:
 
     ```
     r mod 8              0 1 2 3 4 5 6 7
@@ -74,12 +74,13 @@ def Simt_BufferType : TypeDef<Simt_Dialect, "Buffer"> {
     wider ones           0 4 2 6 5 1 7 3
     ```
 
-    The first are the swizzle modes of the tensor memory accelerator (PTX ISA, "Swizzling Modes"): eight rows at one chunk, as
-    ldmatrix reads them, have different places. Fragments of wider elements are read in other ways, and all of these touch each
-    bank once: 32 bytes of rows 4 k to 4 k + 3 and of rows 0, 2, 4, 6 or 1, 3, 5, 7 (f32: pairs along rows, columns one by one),
-    64 bytes of rows 2 k and 2 k + 1 (f64), and one chunk of eight rows.
-    Without `swizzle` the elements lie in row-major order. Buffers of one axis have one row.
-    `panel = 64`: these are some rows of a swizzled buffer that has 64, and panels are as far apart as there.
+    The first line has the swizzle modes of the tensor memory accelerator (PTX ISA, "Swizzling Modes"): eight
+    rows at one chunk, as ldmatrix reads them, have different places. Fragments of wider elements are read in other
+    ways, all of which touch each bank once: 32 bytes of rows 4 k to 4 k + 3 and of rows 0, 2, 4, 6 or 1, 3, 5, 7 (f32:
+    pairs along rows, columns one by one), 64 bytes of rows 2 k and 2 k + 1 (f64), and one chunk of eight rows.
+
+    Without `swizzle` the elements lie in row-major order. Buffers of one axis have one row. With `panel = 64` the
+    buffer is some rows of a swizzled one that has 64, and its panels are as far apart as there.
   }];
   let parameters = (ins "int64_t":$slots, ArrayRefParameter<"::mlir::tile::Axis">:$axes, "::mlir::Type":$elementType, "int64_t":$swizzle,
                         "int64_t":$panel);

@@ -18,9 +18,10 @@ def Simt_SharedMemory : Resource<"::mlir::simt::SharedMemory">;
 def Simt_AllocOp : Simt_Op<"alloc", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]>]> {
   let summary = "a buffer of the block's shared memory";
   let description = [{
-    Stands at the top of a kernel. `at` is its place in bytes, given by `taylor-simt-allocate-shared`; buffers that are not needed at
-    the same time may share bytes. `$name` is for readers. `ahead`, given by `taylor-simt-schedule-copies`, says that copies to it run ahead of one loop, which alone reads it: where
-    that loop ends, none of them is under way.
+    Stands at the top of a kernel. `at` is its place in bytes, given by `taylor-simt-allocate-shared`; buffers that are
+    not needed at the same time may share bytes. `$name` is for readers. `ahead`, given by
+    `taylor-simt-schedule-copies`, says that copies to the buffer run ahead of one loop, and that only this loop reads
+    it: where it ends, no copy is under way.
 
     ```mlir
     %k = simt.alloc "k" ahead at 16384 : !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
@@ -63,9 +64,9 @@ def Simt_PartOp : Simt_Op<"part", [Pure]> {
 def Simt_CopyOp : Simt_Op<"copy", [MemoryEffects<[MemRead, MemWrite<Simt_SharedMemory>]>, AttrSizedOperandSegments]> {
   let summary = "window of an array into one slot of a buffer, by all threads; 0 beyond the array's bounds";
   let description = [{
-    The window is that of `tile.load`; elements keep their type. After scheduling the copy is asynchronous: it is complete when a
-    `simt.wait` for its group and a barrier have passed. `until` is that of `tile.load`. With `if` it happens only
-    where the condition holds, else the buffer keeps what it has.
+    The window and `until` are those of `tile.load`; elements keep their type. After scheduling, the copy is
+    asynchronous: it is complete when a `simt.wait` for its group and a barrier have passed. With `if` it happens only
+    where the condition holds; otherwise the buffer keeps its elements.
 
     ```mlir
     simt.copy %array[b = %b, g = %g, u = %j], %k if %more : !tile.array<[b, g, u, d = 64], bf16>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
@@ -93,9 +94,9 @@ def Simt_CommitOp : Simt_Op<"commit", [MemoryEffects<[MemWrite<Simt_SharedMemory
 }
 
 def Simt_WaitOp : Simt_Op<"wait", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
-  let summary = "until at most the latest `groups` groups of the thread are incomplete (PTX ISA, cp.async.wait_group)";
+  let summary = "waits until at most the thread's latest `groups` groups are incomplete (PTX ISA, cp.async.wait_group)";
   let description = [{
-    What other threads copied is there after a barrier that follows their waits.
+    Copies of other threads are complete after a barrier that follows their waits.
 
     ```mlir
     simt.wait 1
@@ -118,9 +119,9 @@ def Simt_BarrierOp : Simt_Op<"barrier", [MemoryEffects<[MemRead<Simt_SharedMemor
 }
 
 def Simt_FenceOp : Simt_Op<"fence", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
-  let summary = "the compiler neither moves nor merges reads of shared memory across";
+  let summary = "the compiler neither moves nor merges reads of shared memory across it";
   let description = [{
-    No instruction: what is read before and behind is read twice, rather than held in registers.
+    No instruction: elements that are read before and after it are read twice, instead of being held in registers.
 
     ```mlir
     simt.fence
@@ -163,7 +164,8 @@ def Simt_WriteOp : Simt_Op<"write", [MemoryEffects<[MemWrite<Simt_SharedMemory>]
 def Simt_RelayoutOp : Simt_Op<"relayout", [Pure]> {
   let summary = "the same tile in another layout, each thread having what it needs already";
   let description = [{
-    A renumbering of registers: no thread needs an element that it does not hold. Other changes of layout pass through a buffer.
+    A renumbering of registers: no thread needs an element that it does not hold. Other changes of layout pass through a
+    buffer.
 
     ```mlir
     %y = simt.relayout %x : !tile.tile<[t = 64], f32, #rows> -> !tile.tile<[t = 64], f32, #some>
@@ -178,8 +180,8 @@ def Simt_RelayoutOp : Simt_Op<"relayout", [Pure]> {
 def Simt_ReduceWarpOp : Simt_Op<"reduce_warp", [Pure]> {
   let summary = "sum, max or min over the named axes of what each warp holds";
   let description = [{
-    As `tile.reduce`, but warps keep their own results along a new axis `warp`, one element for each warp that holds other elements. A reduction
-    over an axis that several warps share is this, a buffer, and a `tile.reduce` over(warp).
+    As `tile.reduce`, but warps keep their own results along a new axis `warp`, one element for each warp that holds
+    other elements. A reduction over an axis that several warps share is this, a buffer, and a `tile.reduce` over(warp).
 
     ```mlir
     %p = simt.reduce_warp sum %x over(t) : !tile.tile<[e = 64, t = 64], f32, #layout> -> !tile.tile<[e = 64, warp = 4], f32, #layout1>
@@ -198,9 +200,10 @@ def Simt_ReduceWarpOp : Simt_Op<"reduce_warp", [Pure]> {
 def Simt_DotOp : Simt_Op<"dot", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
   let summary = "c + sum over the named axis of a * b, by all warps";
   let description = [{
-    a has the result's rows, b its columns (`LayoutAttr`: the axes of lanes 2 to 4 and of lanes 0 and 1 of an accumulator). Each is a tile in the registers of the threads
-    that multiply it, or one slot of a buffer. A register operand a is laid out as an accumulator with the summed axis in place of the columns:
-    a converted accumulator of an earlier product *is* one (PTX ISA, "Matrix Fragments for mma.m16n8k16").
+    a has the result's rows, b its columns (`LayoutAttr`: the axes of lanes 2 to 4 and of lanes 0 and 1 of an
+    accumulator). Each is a tile in the registers of the threads that multiply it, or one slot of a buffer. A register
+    operand a has the layout of an accumulator whose columns are the summed axis: a converted accumulator of an earlier
+    product *is* one (PTX ISA, "Matrix Fragments for mma.m16n8k16").
 
     ```mlir
     %s = simt.dot mma16 %q, %k over(d) : !tile.tile<[d = 64, t = 128], bf16, #a>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
@@ -224,8 +227,8 @@ def Simt_DotOp : Simt_Op<"dot", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
 def Simt_ExpandOp : Simt_Op<"expand", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
   let summary = "a panel of monomials of the vectors in a buffer";
   let description = [{
-    `tile.expand` of what one slot of a buffer holds: which components a feature multiplies is known when the program runs, so that any thread may
-    need any of them. Each thread computes the elements of its registers.
+    `tile.expand` of the vectors in one slot of a buffer. The program knows only when it runs which components a feature
+    multiplies, so any thread may need any of them. Each thread computes the elements of its registers.
 
     ```mlir
     %P = simt.expand %x over(d) #pairs from %f0 to(f) weights [1.0, 0.125]
@@ -245,9 +248,10 @@ def Simt_ExpandOp : Simt_Op<"expand", [MemoryEffects<[MemRead<Simt_SharedMemory>
 def Simt_ContractOp : Simt_Op<"contract", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "adds the adjoint of `simt.expand` to the sums in a buffer";
   let description = [{
-    `tile.contract` of what a product left in registers, with vectors and sums in one slot of a buffer each:
-    `sums[i, t] += sum over the panel's f of dP[f, t] * d/dx[i, t] of P[f, t]`. Features lie in the columns of a fragment, so the four lanes of a row have all of a
-    token's; component c's sum is lane c / 2 mod 4's, and no thread reads a sum that another writes.
+    `tile.contract` of a product in registers, with vectors and sums in one slot of a buffer each:
+    `sums[i, t] += sum over the panel's f of dP[f, t] * d/dx[i, t] of P[f, t]`. Features are the columns of a fragment,
+    so the four lanes of a row have all features of a token. Lane c / 2 mod 4 sums component c, and no thread reads a
+    sum that another writes.
 
     ```mlir
     simt.contract %dP over(f) #pairs from %f0 at %x over(d) weights [0.0, 0.125] into %dx

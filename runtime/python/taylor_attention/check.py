@@ -22,8 +22,8 @@ from . import files
 
 USAGE = """usage: python -m taylor_attention [--help]
 
-Checks this installation in about 10 seconds: versions, devices, and for the processor and the first GPU kernels that
-are compiled and compared with the reference, outputs and gradients. Exit status 1 where something is wrong."""
+Checks this installation in about 10 seconds: versions and devices; and kernels, compiled for the processor and the
+first GPU, whose outputs and gradients are compared with the reference. Exit status 1 if something is wrong."""
 
 # The parallel form with a gate and shared keys, and the chunked one; shapes that are no multiple of any tile.
 CASES = (("softmax-gate", "b=2,h=4,g=2,t=75,d=64"), ("linear-elu", "b=1,h=2,t=200,d=32"))

@@ -27,16 +27,20 @@ using namespace mlir;
 using namespace mlir::tile;
 namespace cl = llvm::cl;
 
-static cl::opt<std::string> input(cl::Positional, cl::Required);
-static cl::opt<std::string> shape("shape", cl::init("b=1,h=1,g=1,t=64,u=64"));
-static cl::opt<std::string> targetName("target", cl::init("native"));
-static cl::list<std::string> omit("omit", cl::desc("optional tensors to leave null"));
-static cl::opt<int> threads("workers", cl::init(2));
-static cl::opt<double> tolerance("tolerance", cl::init(2e-6));
-static cl::opt<double> inputScale("scale", cl::init(1));
-static cl::opt<bool> timeIt("time", cl::desc("also time it, and skip the evaluator"));
-static cl::opt<std::string> keep("keep", cl::desc("where to keep the shared object"));
-static cl::opt<int> repeat("repeat", cl::init(5));
+static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("PROGRAM.mlir"));
+static cl::opt<std::string> shape("shape", cl::desc("run-time sizes (default: b=1,h=1,g=1,t=64,u=64)"),
+                                  cl::init("b=1,h=1,g=1,t=64,u=64"));
+static cl::opt<std::string> targetName("target", cl::desc("processor to compile for (default: native)"),
+                                       cl::init("native"));
+static cl::list<std::string> omit("omit", cl::desc("optional tensor to leave null (repeatable)"));
+static cl::opt<int> threads("workers", cl::desc("threads (default: 2)"), cl::init(2));
+static cl::opt<double>
+    tolerance("tolerance", cl::desc("largest relative error, in the 2-norm (default: 2e-6)"), cl::init(2e-6));
+static cl::opt<double> inputScale("scale", cl::desc("factor of random inputs (default: 1)"), cl::init(1));
+static cl::opt<bool> timeIt("time", cl::desc("time the programs, and skip the evaluator"));
+static cl::opt<std::string> keep("keep", cl::desc("file to keep the shared object in"));
+static cl::opt<int> repeat("repeat", cl::desc("runs of which --time takes the best (default: 5)"),
+                           cl::init(5));
 
 namespace {
 

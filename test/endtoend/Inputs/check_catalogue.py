@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: check_catalogue.py DEVICE PART FULL BIN_DIR SPEC_DIR FOLDER [SHARE]: the specifications of one part of catalogue.py or beyond.py (or of one of the two)
-on the cover of its table below for the device. In each case the fp64 reference, its outputs and the gradients of every argument, against the PyTorch
-formula; and the kernels compiled for the device (cpu, ptx) against the reference. PART forms: the kernels alone, in the forms that states have (the
-reference knows no forms). SHARE, as in 0/3: the first third of the specifications."""
+"""usage: check_catalogue.py DEVICE PART FULL BIN_DIR SPEC_DIR FOLDER [SHARE]: checks the specifications of one part of
+catalogue.py or beyond.py (or of one of the two) on the cover of its table below for the device.
+
+Each case compares the fp64 reference, its outputs and the gradients of every argument, with the PyTorch formula, and
+the kernels compiled for the device (cpu, ptx) with the reference. PART forms: the kernels alone, in the forms that
+states have (the reference knows no forms). SHARE, such as 0/3: the first third of the specifications."""
 import itertools
 import json
 import pathlib

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: shapes.py DEVICE SPEC FULL BIN_DIR SPEC_DIR: the kernels of one specification on a device (cpu, ptx) against the reference,
-outputs and all gradients, on its share of a pairwise (FULL=1: three-way) cover of the device's table below. Pairwise is for few kernels: each
-specification has each type and mask, each type and mask each number of channels, and all of these each length, memory and scale; each number of
-channels is not with each specification."""
+"""usage: shapes.py DEVICE SPEC FULL BIN_DIR SPEC_DIR: checks the kernels of one specification on a device (cpu, ptx)
+against the reference, outputs and all gradients, on its share of a pairwise (FULL=1: three-way) cover of the device's
+table below.
+
+Pairwise keeps the kernels few. Each specification meets each type and mask. Each type and mask meets each number of
+channels. All of these meet each length, memory and scale. A specification does not meet each number of channels."""
 import pathlib
 import sys
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: run_share.py I/N FULL BIN_DIR: the Ith of N parts of the corpus' fixed tenth, or of all of it where FULL is 1."""
+"""usage: run_share.py I/N FULL BIN_DIR: checks the Ith of N parts of the corpus' fixed tenth, or of
+all of it if FULL is 1."""
 import pathlib
 import sys
 
