@@ -222,6 +222,27 @@ def FoldExponentsPass : Pass<"taylor-fold-exponents", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def FoldScoreScalePass : Pass<"taylor-fold-score-scale", "::mlir::ModuleOp"> {
+  let summary = "the scale of a score goes into the coefficients of its polynomials";
+  let description = [{
+    Rule: let x = s * c in the weights of a `taylor.pairwise`, with a score s and a number c. Everything that is computed
+    from x by sums and products is written in s, with the powers of c in its numbers, if that has fewer operations:
+    a x^2 becomes (a c^2) s^2. It does not for an exponential of x - m, nor where a coefficient would leave 1e-30 to 1e30,
+    where f32 has all digits.
+
+    Why: a series of order n takes a multiplication and an addition for each order and pair, in one instruction; the
+    scale was one more. Coefficients round once, as they did.
+
+    ```mlir
+    taylor.pairwise { s = dot(%q, %k), x = s * 0.125, w = (x * 0.5 + 1.0) * x + 1.0 } visible(u <= t) -> rows(w, %v)
+    // becomes
+    taylor.pairwise { s = dot(%q, %k), w = (s * 0.0078125 + 0.125) * s + 1.0 } visible(u <= t) -> rows(w, %v)
+    ```
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numFolded", "folded", "scores without a scale">];
+}
+
 def JoinKernelsPass : Pass<"taylor-join-kernels", "::mlir::ModuleOp"> {
   let summary = "two small kernels, over queries and over keys, as one";
   let description = [{

@@ -32,6 +32,7 @@ void taylor::buildFormPipeline(OpPassManager &manager, const TileSizes &sizes) {
 
 void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes) {
   manager.nest<FunctionOp>().addPass(createSplitRunningSumsPass());
+  manager.addPass(createFoldScoreScalePass());
   if (sizes.foldRowFactors)
     manager.addPass(createFoldRowFactorsPass());
   if (sizes.rowSums != RowSums::Parts)

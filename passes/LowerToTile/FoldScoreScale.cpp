@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The scale of a score goes into the coefficients of its polynomials. Passes.td has the rule.
+#include "dialect/Taylor/TaylorDialect.h"
+#include "passes/LowerToTile/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace taylor;
+
+namespace taylor {
+#define GEN_PASS_DEF_FOLDSCORESCALEPASS
+#include "passes/LowerToTile/Passes.h.inc"
+} // namespace taylor
+
+namespace {
+
+std::optional<double> numberOf(Value value) {
+  FloatAttr number;
+  return matchPattern(value, m_Constant(&number)) ? std::optional(number.getValueAsDouble()) : std::nullopt;
+}
+
+/// Numbers that f32 has with all of its digits; a product with 0 is none that polynomials have.
+bool isOrdinary(double number) { return std::fabs(number) > 1e-30 && std::fabs(number) < 1e30; }
+
+/// The scalars of a weight region that are polynomials in one scaled score x = s * c, and others' products
+/// and sums with these, written anew in s.
+class Rewriting {
+public:
+  Rewriting(arith::MulFOp scaled, Value score, double scale, Operation *yield)
+      : scaled(scaled), score(score), scale(scale), builder(yield), loc(scaled.getLoc()) {}
+
+  /// Whether there are fewer operations now; else nothing has changed.
+  bool run() {
+    collect(scaled.getResult());
+    SmallVector<std::pair<OpOperand *, Value>> replaced;
+    for (Value value : polynomials)
+      for (OpOperand &use : value.getUses())
+        if (!isRule(use.getOwner()))
+          replaced.push_back({&use, times(value, 1)});
+    // With its readers elsewhere, all of the old operations are dead, the scale's too.
+    bool isBetter = !failed && created.size() < polynomials.size();
+    if (!isBetter) {
+      for (Operation *op : llvm::reverse(constants))
+        created.push_back(op);
+      for (Operation *op : created)
+        op->dropAllReferences();
+      for (Operation *op : created)
+        op->erase();
+      return false;
+    }
+    for (auto [use, value] : replaced)
+      use->set(value);
+    return true;
+  }
+
+private:
+  static bool isRule(Operation *op) {
+    return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(op);
+  }
+
+  /// What is computed from a value by sums and products.
+  void collect(Value value) {
+    if (!polynomials.insert(value))
+      return;
+    for (Operation *user : value.getUsers())
+      if (isRule(user))
+        collect(user->getResult(0));
+  }
+
+  bool isPolynomial(Value value) { return polynomials.contains(value); }
+
+  Value constant(Value like, double number) {
+    failed |= !isOrdinary(number);
+    auto made = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(like.getType(), number));
+    constants.push_back(made);
+    return made;
+  }
+
+  template <typename Op, typename... Operands> Value make(Operands... operands) {
+    auto made = Op::create(builder, loc, operands...);
+    created.push_back(made);
+    return made;
+  }
+
+  Value multiply(Value value, double factor) {
+    return factor == 1 ? value : make<arith::MulFOp>(value, constant(value, factor));
+  }
+
+  /// A value as a number times a scalar without it; the scalar is null where the value is the number.
+  std::pair<double, Value> split(Value value) {
+    if (std::optional<double> number = numberOf(value))
+      return {*number, Value()};
+    if (value == scaled.getResult())
+      return {scale, score};
+    if (!isPolynomial(value))
+      return {1, value};
+    Operation *op = value.getDefiningOp();
+    if (isa<arith::MulFOp>(op)) {
+      auto [a, x] = split(op->getOperand(0));
+      auto [b, y] = split(op->getOperand(1));
+      failed |= !isOrdinary(a * b);
+      if (!x || !y)
+        return {a * b, x ? x : y};
+      Value &product = products[value];
+      if (!product)
+        product = make<arith::MulFOp>(x, y);
+      return {a * b, product};
+    }
+    if (isa<arith::NegFOp>(op)) {
+      auto [a, x] = split(op->getOperand(0));
+      return {-a, x};
+    }
+    return {1, times(value, 1)};
+  }
+
+  /// Whether a factor of the value costs nothing: it goes into numbers that are added in it.
+  bool absorbs(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isPolynomial(value))
+      return false;
+    if (isa<arith::AddFOp, arith::SubFOp>(op))
+      return llvm::all_of(op->getOperands(),
+                          [&](Value x) { return numberOf(x) || absorbs(x) || hasNumber(x); });
+    return isa<arith::NegFOp>(op) && absorbs(op->getOperand(0));
+  }
+
+  /// A product with a number or with what absorbs one.
+  bool hasNumber(Value value) {
+    Operation *op = value.getDefiningOp();
+    return value == scaled.getResult() || (isa_and_nonnull<arith::MulFOp>(op) && isPolynomial(value) &&
+                                           llvm::any_of(op->getOperands(), [&](Value x) {
+                                             return numberOf(x) || absorbs(x) || hasNumber(x);
+                                           }));
+  }
+
+  /// factor * value.
+  Value times(Value value, double factor) {
+    auto [known, isNew] = made.try_emplace({value, llvm::bit_cast<uint64_t>(factor)});
+    if (isNew) {
+      Value result = compute(value, factor);
+      made[{value, llvm::bit_cast<uint64_t>(factor)}] = result;
+      return result;
+    }
+    return known->second;
+  }
+
+  Value compute(Value value, double factor) {
+    if (std::optional<double> number = numberOf(value))
+      return constant(value, *number * factor);
+    if (!isPolynomial(value) || value == scaled.getResult()) {
+      auto [number, rest] = split(value);
+      return multiply(rest, number * factor);
+    }
+    Operation *op = value.getDefiningOp();
+    auto of = [&](unsigned i) { return op->getOperand(i); };
+    if (isa<arith::AddFOp>(op)) {
+      Value left = times(of(0), factor), right = times(of(1), factor);
+      return make<arith::AddFOp>(left, right);
+    }
+    if (isa<arith::SubFOp>(op)) {
+      Value left = times(of(0), factor), right = times(of(1), factor);
+      return make<arith::SubFOp>(left, right);
+    }
+    if (isa<arith::NegFOp>(op))
+      return times(of(0), -factor);
+    for (unsigned side : {0, 1})
+      if (absorbs(of(side))) {
+        auto [number, other] = split(of(1 - side));
+        Value sum = times(of(side), factor * number);
+        return other ? make<arith::MulFOp>(sum, other) : sum;
+      }
+    auto [number, rest] = split(value);
+    return multiply(rest, number * factor);
+  }
+
+  arith::MulFOp scaled;
+  Value score;
+  double scale;
+  OpBuilder builder;
+  Location loc;
+  llvm::SetVector<Value> polynomials;
+  DenseMap<std::pair<Value, uint64_t>, Value> made;
+  DenseMap<Value, Value> products;
+  SmallVector<Operation *> created, constants;
+  bool failed = false;
+};
+
+class FoldScoreScalePass : public taylor::impl::FoldScoreScalePassBase<FoldScoreScalePass> {
+public:
+  void runOnOperation() override {
+    getOperation()->walk([&](PairwiseOp pairs) {
+      Block &weight = pairs.getWeight().front();
+      for (auto scaled : llvm::to_vector(weight.getOps<arith::MulFOp>()))
+        for (unsigned side : {0, 1}) {
+          auto score = dyn_cast<BlockArgument>(scaled->getOperand(side));
+          std::optional<double> scale = numberOf(scaled->getOperand(1 - side));
+          if (!score || score.getOwner() != &weight || score.getArgNumber() >= pairs.getNumProducts() ||
+              !scale || !isOrdinary(*scale))
+            continue;
+          numFolded += Rewriting(scaled, score, *scale, weight.getTerminator()).run();
+          break;
+        }
+    });
+  }
+};
+
+} // namespace

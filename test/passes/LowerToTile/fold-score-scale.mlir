@@ -1,0 +1,41 @@
+// The scale of a score goes into the coefficients of its polynomials. The second lines evaluate both forms.
+// RUN: taylor-opt %s --taylor-fold-score-scale --canonicalize | FileCheck %s
+// RUN: taylorc %spec_dir/softmax-taylor.mlir --set order=10 --form=parallel --emit=pairwise -o %t.mlir
+// RUN: taylor-opt %t.mlir --taylor-fold-score-scale --canonicalize -o %t.folded.mlir
+// RUN: not grep "\* 0.125,\|x0 = s0 \* 0.125" %t.folded.mlir
+// RUN: taylor-run %spec_dir/softmax-taylor.mlir --set order=10 --functions=%t.folded.mlir --shape=b=1,h=4,g=2,t=5,u=7,d=64,e=64
+
+!q = !taylor.array<[b, h, t, d]>
+!k = !taylor.array<[b, g, u, d]>
+!v = !taylor.array<[b, g, u, e]>
+!o = !taylor.array<[b, h, t, e]>
+!row = !taylor.array<[b, h, t]>
+
+// Horner's rule, a derivative with a product of the series and something else, powers, signs; a score on the right.
+// CHECK-LABEL: taylor.function @f.forward
+// CHECK:      taylor.pairwise { s0 = dot(%q, %k) } {{.*}} -> rows((s0 * 0.125 + 0.5) * s0 + 1.0, %v)
+// CHECK-NEXT: taylor.pairwise { s0 = dot(%q, %k), s1 = dot(%q, %k) } {{.*}} -> rows(((s0 * 0.125 + 0.5) * s0 + 1.0) * (s1 + %r), %v)
+// CHECK-NEXT: taylor.pairwise { s0 = dot(%q, %k) } {{.*}} -> rows(s0 * s0 * -0.75 + (1.0 - s0 * 0.5), %v)
+taylor.function @f.forward of @f("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:r" %r: !row) {
+  %a = taylor.pairwise { s = dot(%q, %k), x = s * 0.5, w = (x * 0.5 + 1.0) * x + 1.0 } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
+  %b = taylor.pairwise { s = dot(%q, %k), p = dot(%q, %k), x = 0.5 * s, w = ((x * 0.5 + 1.0) * x + 1.0) * (p + %r) } visible(u <= t) -> rows(w, %v) : !q, !k, !row, !v -> !o
+  %c = taylor.pairwise { s = dot(%q, %k), x = s * 0.5, w = -(x * x * 3.0) + (1.0 - x) } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
+  %ab = taylor.map %a + %b + %c : !o, !o, !o
+  taylor.yield "output:o" %ab : !o
+}
+
+// Left alone: an exponential of a difference, a choice, a scale alone, coefficients that f32 has no digits of.
+// CHECK-LABEL: taylor.function @g.forward
+// CHECK:      x0 = exp(s0 * 0.5 - %r)
+// CHECK:      x0 = s0 * 0.5
+// CHECK-SAME: select(x0 <= 0.0, 0.0, x0)
+// CHECK:      rows(s0 * 0.5, %v)
+// CHECK:      x0 = s0 * {{[0-9.]+}}e-20
+taylor.function @g.forward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:r" %r: !row) {
+  %a:2 = taylor.pairwise { s = dot(%q, %k), w = exp(s * 0.5 - %r) } visible(u <= t) -> rows(w, %v), rows(w) : !q, !k, !row, !v -> !o, !row
+  %b = taylor.pairwise { s = dot(%q, %k), x = s * 0.5, w = select(x <= 0.0, 0.0, x) } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
+  %c = taylor.pairwise { s = dot(%q, %k), w = s * 0.5 } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
+  %d = taylor.pairwise { s = dot(%q, %k), x = s * 1.0e-20, w = (x + 1.0) * x + 1.0 } visible(u <= t) -> rows(w, %v) : !q, !k, !v -> !o
+  %ab = taylor.map %a#0 + %b + %c + %d : !o, !o, !o, !o
+  taylor.yield "output:o" %ab : !o
+}
