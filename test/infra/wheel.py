@@ -130,6 +130,13 @@ print(tuple(o.shape), bool(q.grad.isfinite().all()), bool((last - whole[:, :, -1
         spec = self.package / "specs/softmax.mlir"
         checked = self.alone(self.venv / "bin/taylor-run", spec, "--shape=1,2,20,16", "--device=cpu", "--check", "--grad")
         self.assertEqual((checked.returncode, checked.stdout.count(" ok\n")), (0, 4), checked.stdout)
+        # By its name; a file of that name comes first.
+        named = self.alone(self.venv / "bin/taylor-run", "softmax", "--shape=1,2,20,16", "--device=cpu", "--check", "--grad")
+        self.assertEqual((named.returncode, named.stdout), (0, checked.stdout))
+        (FOLDER / "linear-elu").write_text("no specification")
+        named = self.alone(self.venv / "bin/taylor-run", "linear-elu", "--shape=1,2,20,16")
+        (FOLDER / "linear-elu").unlink()
+        self.assertEqual(named.returncode, 1, named.stdout)
         failed = self.alone(self.venv / "bin/taylorc", FOLDER / "no.mlir", "-o", FOLDER / "no.so")
         self.assertEqual(failed.returncode, 1)
         self.assertIn("requires the specification", failed.stdout)
@@ -144,6 +151,9 @@ print(tuple(o.shape), bool(q.grad.isfinite().all()), bool((last - whole[:, :, -1
         done = run(self.venv / "bin/taylorc", "--version", env=self.environment(TAYLORC="/nowhere/taylorc"))
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout, "taylorc: error: expected an executable file at '/nowhere/taylorc', as TAYLORC says, but it is not there\n")
+        done = run(python, "-m", PACKAGE, "softmax", env=self.environment(), cwd=FOLDER)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("taylor_attention: error: expected no arguments, but got 'softmax'; the commands of the package are taylorc and taylor-run", done.stdout)
         # Without the project's packages, and so without torch.
         code = f"import runpy, sys; sys.path.insert(0, {str(self.site)!r}); sys.argv = ['x']; runpy.run_module('{PACKAGE}', run_name='__main__')"
         done = run(python, "-S", "-c", code, env=self.environment(), cwd=FOLDER)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _TORCH = {"attention": "calls", "Decoder": "decoder"}  # what imports torch, when it is asked for, and from where
 _TORCH_MODULES = ("nn", "hf")
+_LETTERS = ("b", "d", "e", "f", "g", "h", "t", "u", "abs", "input", "map", "pow")  # not by `import *`
 
 
 def __getattr__(name: str) -> object:
@@ -57,6 +58,10 @@ def __getattr__(name: str) -> object:
     value = getattr(importlib.import_module(f".{_TORCH[name]}", __name__), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_LETTERS, *_TORCH, *_TORCH_MODULES, "__version__", "load_ipython_extension"])
 
 
 def load_ipython_extension(shell: object) -> None:

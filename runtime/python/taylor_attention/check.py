@@ -14,6 +14,7 @@ import platform
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 from typing import Any
@@ -141,9 +142,13 @@ def _check() -> None:
 
 
 def main(arguments: list[str]) -> int:
-    if arguments:
+    if arguments in (["--help"], ["-h"]):
         print(USAGE)
-        return 0 if arguments in (["--help"], ["-h"]) else 2
+        return 0
+    if arguments:
+        print(f"{USAGE.rstrip()}\n\ntaylor_attention: error: expected no arguments, but got '{arguments[0]}'; the commands of the "
+              "package are taylorc and taylor-run", file=sys.stderr)
+        return 2
     try:
         _check()
     except (Failure, FileNotFoundError, ImportError, RuntimeError) as error:

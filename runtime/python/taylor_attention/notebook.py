@@ -9,6 +9,7 @@ import pathlib
 import re
 import shlex
 import tempfile
+import types
 from typing import Any
 
 from .pages import compile_text
@@ -27,8 +28,9 @@ class Magic:
     """`%%taylor [VARIABLE] [OPTION ..]`: compiles a cell.
 
     The text becomes the value of VARIABLE, by default the specification's name: `ta.attention(q, k, v, spec=VARIABLE)`.
-    Options are taylorc's: `--set order=4`, `--target=sm_90`. A fault raises CellError, with its line of the cell and a
-    caret.
+    Options are taylorc's, for this compilation alone: `--set order=4`, `--target=sm_90`. A call needs them again, in its
+    `options=`, and the cell prints so. A fault raises CellError, with its line of the cell (the first is `%%taylor`) and a
+    caret. A variable that is a module, a class or a function is not overwritten.
     """
 
     def __init__(self, shell: Any) -> None:
@@ -39,16 +41,30 @@ class Magic:
         variable = words.pop(0) if words and not words[0].startswith("-") else None
         if variable is not None and (not variable.isidentifier() or keyword.iskeyword(variable)):
             raise CellError(f"expected %%taylor [VARIABLE] [OPTION ..], but got '{variable}', which is no name of a variable")
+        if variable is not None:
+            self._require_free(variable)
         with tempfile.TemporaryDirectory(prefix="taylor-") as folder:
             artifact = pathlib.Path(folder, "cell.so")
             try:
-                said = compile_text(cell, ["-o", str(artifact), *words], _NAME)
+                # Lines are the cell's, as a notebook counts them: that of %%taylor is the first.
+                said = compile_text("\n" + cell, ["-o", str(artifact), *words], _NAME)
             except RuntimeError as error:
                 raise CellError(str(error)) from None
             manifest = json.loads(artifact.with_suffix(".json").read_text(encoding="utf-8"))
-        variable = variable or re.sub(r"\W", "_", manifest["spec"])
+        if variable is None:
+            variable = re.sub(r"\W", "_", manifest["spec"])
+            self._require_free(variable)
         self._shell.user_ns[variable] = cell
         print(said + f"{variable}: {_shown(manifest, 'inputs')} -> {_shown(manifest, 'outputs')}")
+        if words:
+            print(f"{variable} is the text alone; a call with these options is "
+                  f"ta.attention(.., spec={variable}, options={shlex.join(words)!r})")
+
+    def _require_free(self, variable: str) -> None:
+        taken = self._shell.user_ns.get(variable)
+        if isinstance(taken, (types.ModuleType, type)) or callable(taken):
+            raise CellError(f"expected a variable for the text, but got '{variable}', which is a {type(taken).__name__} "
+                            "here; name another: %%taylor VARIABLE")
 
 
 def _shown(manifest: dict[str, Any], kind: str) -> str:

@@ -415,5 +415,16 @@ class Package(unittest.TestCase):
                     self.assertTrue(value.__doc__)
 
 
+class Names(unittest.TestCase):
+    def test_dir(self):
+        """What a shell completes: all public names, those that import torch too, and nothing else."""
+        names = dir(ta)
+        for name in ("attention", "Decoder", "nn", "hf", "spec", "recurrences", "t", "map", "abs"):
+            self.assertIn(name, names)
+        self.assertFalse([name for name in names if name.startswith("_") and name != "__version__"])
+        self.assertEqual(len(names), len(set(names)))
+        self.assertNotIn("TYPE_CHECKING", names)
+
+
 if __name__ == "__main__":
     unittest.main()

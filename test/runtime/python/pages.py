@@ -147,13 +147,15 @@ class Notebook(unittest.TestCase):
         self.assertEqual(self.shell.user_ns, {"rotated": text})
         q = torch.randn(1, 2, 4, 8)
         self.assertTrue(torch.equal(ta.attention(q, q, q, spec=self.shell.user_ns["rotated"]), ta.attention(q, q, q, spec=rotated)))
-        self.assertIn("mine: q [", self.printed("mine --set order=2 --mask=causal", (ROOT / "examples/specs/softmax-taylor.mlir").read_text()))
+        printed = self.printed("mine --set order=2 --mask=causal", (ROOT / "examples/specs/softmax-taylor.mlir").read_text())
+        self.assertIn("mine: q [", printed)
+        self.assertIn("mine is the text alone; a call with these options is ta.attention(.., spec=mine, options='--set order=2 --mask=causal')\n", printed)
         self.assertIn("taylor.spec @", self.shell.user_ns["mine"])
         self.assertIn("warning: a series with the odd top order 3", self.printed("--set order=3", (ROOT / "examples/specs/softmax-taylor.mlir").read_text()))
 
     def test_faults(self):
         faulty = rotated.mlir.replace("exponential causal", "exponential causl") + "\n"
-        line = next(number for number, text in enumerate(faulty.splitlines(), 1) if "causl" in text)
+        line = next(number for number, text in enumerate(faulty.splitlines(), 2) if "causl" in text)  # 1: %%taylor
         with self.assertRaises(RuntimeError) as caught:
             self.run_cell("", faulty)
         shown = caught.exception._render_traceback_()
@@ -163,6 +165,14 @@ class Notebook(unittest.TestCase):
         self.assertEqual(shown[3].strip(), "^")
         self.assertEqual(shown[3].index("^"), shown[2].index("causl"))
         self.assertEqual(self.shell.user_ns, {})
+        for name, kind in (("rotated", torch), ("mine", len), ("mine", Shell)):
+            self.shell.user_ns = {name: kind}
+            with self.assertRaises(RuntimeError) as caught:
+                self.run_cell("" if name == "rotated" else name, rotated.mlir)
+            self.assertEqual(str(caught.exception), f"expected a variable for the text, but got '{name}', which is a {type(kind).__name__} here; "
+                             "name another: %%taylor VARIABLE")
+            self.assertEqual(self.shell.user_ns, {name: kind})
+        self.shell.user_ns = {}
         for line, message in (("a-b", "expected %%taylor [VARIABLE] [OPTION ..], but got 'a-b', which is no name of a variable"), ("--no-such-option", "no-such-option")):
             with self.assertRaises(RuntimeError) as caught:
                 self.run_cell(line, rotated.mlir)
