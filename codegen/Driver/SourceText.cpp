@@ -4,6 +4,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include <vector>
 
 using namespace taylor;
@@ -31,6 +32,9 @@ public:
         return found;
       if (all && c == '#' && isComment())
         return fault("unsupported comment after '#'; write // before a comment");
+      if (all && c == '!')
+        if (std::optional<TextFault> found = nameType())
+          return found;
       if (all && c == '.' && isNumber())
         return fault("expected a digit before the point; write 0" +
                      text.substr(at).take_while([](char c) { return c == '.' || llvm::isDigit(c); }));
@@ -38,12 +42,24 @@ public:
         isLineEmpty &= llvm::isSpace(c);
       advance(1);
     }
+    while (!open.empty() && open.back().bracket == '<')
+      open.pop_back();
+    if (all && !open.empty() && open.back().bracket == '{')
+      return TextFault{open.back().line, open.back().column,
+                       "expected a '}' that closes this '{', but the text ends; add it"};
     return std::nullopt;
   }
 
 private:
+  struct Bracket {
+    char bracket;
+    unsigned line, column;
+  };
+
+  unsigned column() const { return unsigned(at - lineStart) + 1; }
+
   std::optional<TextFault> fault(const llvm::Twine &message) const {
-    return TextFault{line, unsigned(at - lineStart) + 1, message.str()};
+    return TextFault{line, column(), message.str()};
   }
 
   void advance(size_t count) {
@@ -62,6 +78,7 @@ private:
     // Tests hold several texts, parted by this line.
     if (isLineEmpty && rest.starts_with("// -----")) {
       open.clear();
+      types.clear();
       parentheses = 0;
     }
     advance(rest.find('\n')); // all of it where there is no further line
@@ -88,7 +105,7 @@ private:
 
   std::optional<TextFault> nest(char c, bool all) {
     if (opens(c)) {
-      open.push_back(c);
+      open.push_back({c, line, column()});
       parentheses += c == '(';
       if (parentheses > kMostParentheses)
         return fault(
@@ -100,14 +117,14 @@ private:
       return std::nullopt;
     }
     size_t which = StringRef(")]}").find(c);
-    if (c == '>' && !open.empty() && open.back() == '<' && text[at - 1] != '-') {
+    if (c == '>' && !open.empty() && open.back().bracket == '<' && text[at - 1] != '-') {
       open.pop_back();
     } else if (which != StringRef::npos) {
-      while (!open.empty() && open.back() == '<')
+      while (!open.empty() && open.back().bracket == '<')
         open.pop_back();
       if (all && open.empty() && c == '}')
         return fault("expected no '}' here: every '{' has been closed; remove it");
-      if (!open.empty() && open.back() == StringRef("([{")[which]) {
+      if (!open.empty() && open.back().bracket == StringRef("([{")[which]) {
         parentheses -= c == ')';
         open.pop_back();
       }
@@ -129,6 +146,22 @@ private:
            llvm::isAlnum(after.ltrim(" \t").empty() ? ' ' : after.ltrim(" \t").front());
   }
 
+  /// The name of a type at a '!': before a '=' it is defined, elsewhere it must have been.
+  std::optional<TextFault> nameType() {
+    StringRef rest = text.substr(at + 1);
+    StringRef name = rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; });
+    StringRef after = rest.substr(name.size());
+    // Types of a dialect have its name before a point or parameters.
+    if (name.empty() || after.starts_with(".") || after.starts_with("<"))
+      return std::nullopt;
+    if (after.ltrim().starts_with("="))
+      types.insert(name);
+    else if (!types.contains(name))
+      return fault("undefined type '!" + name + "'; define it before, as in !" + name +
+                   " = !taylor.array<[b, h, t, d]>");
+    return std::nullopt;
+  }
+
   /// Whether a point begins a number, as in `.5`.
   bool isNumber() const {
     bool isInside = at > 0 && (llvm::isAlnum(text[at - 1]) || StringRef("_$.%\")>").contains(text[at - 1]));
@@ -139,7 +172,8 @@ private:
   size_t at = 0, lineStart = 0, parentheses = 0;
   unsigned line = 1;
   bool isLineEmpty = true;
-  std::vector<char> open;
+  std::vector<Bracket> open;
+  llvm::StringSet<> types;
 };
 
 } // namespace

@@ -22,7 +22,7 @@ struct TextFault {
 std::optional<TextFault> findDeepNesting(llvm::StringRef text);
 
 /// What a text of a user has: deep nesting, a mark of byte order, comments after '#', a closing brace too
-/// many, a number that begins with its point.
+/// many or too few, a number that begins with its point, the name of a type that no line before defines.
 std::optional<TextFault> findTextFault(llvm::StringRef text);
 
 /// Messages of `sources` then quote at most 200 columns of a line, those around the place: a text in one line

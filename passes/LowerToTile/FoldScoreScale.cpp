@@ -105,8 +105,10 @@ private:
       if (!x || !y)
         return {a * b, x ? x : y};
       Value &product = products[value];
-      if (!product)
+      if (!product) {
+        OpBuilder::InsertionGuard guard = placeAt(value);
         product = make<arith::MulFOp>(x, y);
+      }
       return {a * b, product};
     }
     if (isa<arith::NegFOp>(op)) {
@@ -118,26 +120,36 @@ private:
 
   /// Whether a factor of the value costs nothing: it goes into numbers that are added in it.
   bool absorbs(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (!op || !isPolynomial(value))
-      return false;
-    if (isa<arith::AddFOp, arith::SubFOp>(op))
-      return llvm::all_of(op->getOperands(),
-                          [&](Value x) { return numberOf(x) || absorbs(x) || hasNumber(x); });
-    return isa<arith::NegFOp>(op) && absorbs(op->getOperand(0));
+    auto [known, isNew] = absorbing.try_emplace(value, false);
+    if (!isNew)
+      return known->second;
+    Operation *op = isPolynomial(value) ? value.getDefiningOp() : nullptr;
+    bool result = false;
+    if (isa_and_nonnull<arith::AddFOp, arith::SubFOp>(op))
+      result = takesFactor(op->getOperand(0)) && takesFactor(op->getOperand(1));
+    else if (isa_and_nonnull<arith::NegFOp>(op))
+      result = absorbs(op->getOperand(0));
+    return absorbing[value] = result;
   }
 
-  /// A product with a number or with what absorbs one.
-  bool hasNumber(Value value) {
-    Operation *op = value.getDefiningOp();
-    return value == scaled.getResult() || (isa_and_nonnull<arith::MulFOp>(op) && isPolynomial(value) &&
-                                           llvm::any_of(op->getOperands(), [&](Value x) {
-                                             return numberOf(x) || absorbs(x) || hasNumber(x);
-                                           }));
+  /// The same of a number, and of a product with one or with what absorbs.
+  bool takesFactor(Value value) {
+    if (numberOf(value) || value == scaled.getResult() || absorbs(value))
+      return true;
+    auto [known, isNew] = taking.try_emplace(value, false);
+    if (!isNew)
+      return known->second;
+    auto product = value.getDefiningOp<arith::MulFOp>();
+    bool result =
+        product && isPolynomial(value) && (takesFactor(product.getLhs()) || takesFactor(product.getRhs()));
+    return taking[value] = result;
   }
 
   /// factor * value.
   Value times(Value value, double factor) {
+    failed |= created.size() >= polynomials.size();
+    if (failed)
+      return value;
     auto [known, isNew] = made.try_emplace({value, llvm::bit_cast<uint64_t>(factor)});
     if (isNew) {
       Value result = compute(value, factor);
@@ -147,7 +159,15 @@ private:
     return known->second;
   }
 
+  /// What is made of a value stands behind it: whatever reads either comes later.
+  OpBuilder::InsertionGuard placeAt(Value value) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(value);
+    return guard;
+  }
+
   Value compute(Value value, double factor) {
+    OpBuilder::InsertionGuard guard = placeAt(value);
     if (std::optional<double> number = numberOf(value))
       return constant(value, *number * factor);
     if (!isPolynomial(value) || value == scaled.getResult()) {
@@ -184,6 +204,7 @@ private:
   llvm::SetVector<Value> polynomials;
   DenseMap<std::pair<Value, uint64_t>, Value> made;
   DenseMap<Value, Value> products;
+  DenseMap<Value, bool> absorbing, taking;
   SmallVector<Operation *> created, constants;
   bool failed = false;
 };

@@ -23,6 +23,8 @@ def with_score(score):
 
 write("good", "// (((( [[[ {{{ \" .5 # }\n" + head + begin + sums + quotient + end)
 write("brace", head + begin + sums + quotient + end + "}\n")
+write("open", head + begin + sums + quotient + end.removesuffix("}\n"))
+write("type", "!q = !taylor.array<[b, h, t, d]>\n" + begin + sums + quotient + end)
 write("comment", "# softmax\n" + head + begin + sums + quotient + end)
 write("prose", head + begin + "  #the sums\n" + sums + quotient + end)
 write("mark", "\ufeff" + head + begin + sums + quotient + end)

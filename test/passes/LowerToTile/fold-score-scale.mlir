@@ -39,3 +39,11 @@ taylor.function @g.forward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" %
   %ab = taylor.map %a#0 + %b + %c + %d : !o, !o, !o, !o
   taylor.yield "output:o" %ab : !o
 }
+
+// Each of these has the one before in it twice: that takes no 2^25 steps.
+// CHECK-LABEL: taylor.function @h.forward
+// CHECK:      taylor.pairwise
+taylor.function @h.forward of @h("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v) {
+  %a = taylor.pairwise { s = dot(%q, %k), y0 = s * 0.5, y1 = y0 * y0 + y0, y2 = y1 * y1 + y1, y3 = y2 * y2 + y2, y4 = y3 * y3 + y3, y5 = y4 * y4 + y4, y6 = y5 * y5 + y5, y7 = y6 * y6 + y6, y8 = y7 * y7 + y7, y9 = y8 * y8 + y8, y10 = y9 * y9 + y9, y11 = y10 * y10 + y10, y12 = y11 * y11 + y11, y13 = y12 * y12 + y12, y14 = y13 * y13 + y13, y15 = y14 * y14 + y14, y16 = y15 * y15 + y15, y17 = y16 * y16 + y16, y18 = y17 * y17 + y17, y19 = y18 * y18 + y18, y20 = y19 * y19 + y19, y21 = y20 * y20 + y20, y22 = y21 * y21 + y21, y23 = y22 * y22 + y22, y24 = y23 * y23 + y23, y25 = y24 * y24 + y24 } visible(u <= t) -> rows(y25, %v) : !q, !k, !v -> !o
+  taylor.yield "output:o" %a : !o
+}
