@@ -54,6 +54,9 @@ for page, words in {"settings": ["train.micro_batch", "optimizer.learning_rate"]
                     "reference/dialect-taylor": ["taylor.recurrences"], "reference/passes-Passes": ["-taylor-stabilize"]}.items():
     for word in words:
         assert word.replace("'", "&#39;") in text(page) or word in text(page), (page, word)
+# Passes are headings below the title of their page: the navigation names pages, not passes.
+for page in (site / "reference").glob("*.html"):
+    assert page.read_text(encoding="utf-8").count("<h1>") == 1, page
 # Every public name is documented, with words.
 names = [name for names in generated.python_names(type("Site", (), {"root": source})).values() for name in names if len(name) > 1]
 assert len(names) > 60, names
