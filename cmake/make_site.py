@@ -106,7 +106,7 @@ class Site:
 
 def pass_page(text, title):
     """A page of passes as mlir-tblgen writes it, with a title."""
-    return f"# {title}\n\n" + re.sub(r"^##(#+ )", r"\1", text, flags=re.M)
+    return f"# {title}\n\n" + re.sub(r"^##(#+ )", r"#\1", text, flags=re.M)
 
 
 def gallery_page(text):

@@ -8,6 +8,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "runtime" / "python")]
 import docstrings
 import mlir_lexer
+from docutils import nodes
+from sphinx.util.images import get_image_size
 
 project, author, copyright = "Taylor", "The Taylor authors", "The Taylor authors, Apache-2.0 with LLVM exceptions"
 version = release = os.environ["TAYLOR_SITE_VERSION"]
@@ -21,6 +23,7 @@ suppress_warnings = ["misc.highlighting_failure"]
 html_theme = "furo"
 html_title = f"Taylor {version}"
 html_extra_path = [os.environ["TAYLOR_SITE_EXTRA"]]
+html_static_path, html_css_files = ["site.css"], ["site.css"]
 html_copy_source, html_show_sourcelink = False, False
 html_last_updated_fmt = None  # equal sources give equal pages
 # The same page wherever it is built: neither torch nor the library is loaded for the names of functions.
@@ -31,6 +34,15 @@ autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 100
 
 
+def open_pictures(app, page):
+    """A picture leads to itself, in its own size: figures are wider than pages. Sphinx makes that link where a size is given."""
+    for picture in page.findall(nodes.image):
+        size = get_image_size(pathlib.Path(app.srcdir, picture["uri"]))
+        if size:
+            picture["width"] = f"{size[0]}px"
+
+
 def setup(app):
     app.add_lexer("mlir", mlir_lexer.MlirLexer)
+    app.connect("doctree-read", open_pictures)
     app.connect("autodoc-process-docstring", docstrings.process)

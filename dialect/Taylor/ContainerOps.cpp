@@ -39,7 +39,7 @@ ParseResult parseParameters(OpAsmParser &parser, NamedAttrList &parameters) {
       return parser.emitError(loc, "expected distinct parameters, but got '") << name << "' twice";
     Builder &builder = parser.getBuilder();
     bool negative = succeeded(parser.parseOptionalMinus());
-    int64_t integer;
+    int64_t integer = 0;
     OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
     if (isInteger.has_value()) {
       if (failed(*isInteger))

@@ -137,7 +137,7 @@ FailureOr<ArrayType> reducedType(EmitError emitError, ArrayType array, ArrayAttr
 
 ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
   BodySyntax body(parser, result);
-  Reduction kind;
+  Reduction kind = Reduction::Sum;
   SmallVector<Attribute> axes;
   auto parseAxis = [&]() -> ParseResult {
     StringAttr axis;
@@ -236,7 +236,7 @@ static void printWithin(OpAsmPrinter &printer, Value within) {
 ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
   BodySyntax body(parser, result);
   auto &properties = result.getOrAddProperties<Properties>();
-  ScanKind kind;
+  ScanKind kind = ScanKind::Sum;
   int64_t amount = 0;
   if (parseEnum<ScanKind>(parser, kind, symbolizeScanKind, "sum, max, shift, high or low"))
     return failure();
@@ -347,7 +347,7 @@ LogicalResult AlignOp::verify() {
 ParseResult NormalizeOp::parse(OpAsmParser &parser, OperationState &result) {
   auto &properties = result.getOrAddProperties<Properties>();
   Builder &builder = parser.getBuilder();
-  Norm kind;
+  Norm kind = Norm::L2;
   SmallVector<OpAsmParser::UnresolvedOperand> operands(1);
   properties.axis = builder.getStringAttr("e");
   int32_t hasWeight = 0, hasBias = 0;

@@ -36,7 +36,7 @@ ParseResult taylor::parseNumber(AsmParser &parser, double &number) {
   if (isExponentWithoutPoint(loc))
     return parser.emitError(loc, "expected a point in a number with an exponent, but got '")
            << textAt(loc) << "'; write for example 1.0e-4";
-  int64_t integer;
+  int64_t integer = 0;
   OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
   if (isInteger.has_value()) {
     if (failed(*isInteger))

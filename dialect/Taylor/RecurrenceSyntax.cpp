@@ -175,7 +175,7 @@ ParseResult Clauses::parseOrders() {
     return parser.parseRParen();
   }
   auto parseBound = [&](Attribute &bound) -> ParseResult {
-    int64_t integer;
+    int64_t integer = 0;
     OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
     if (isInteger.has_value()) {
       bound = builder.getI64IntegerAttr(integer);

@@ -3,7 +3,9 @@
 # REQUIRES: compiler, torch, sphinx
 # UNSUPPORTED: sanitizer
 """The site is made without a warning, asks no other host for anything, has no link to nothing, and searches find their pages. Under --full with tutorials and
-gallery, and a browser sees it, where this machine has chromium."""
+gallery, and a browser sees each page, where this machine has chromium."""
+import html
+import json
 import os
 import pathlib
 import re
@@ -54,6 +56,12 @@ for page, words in {"settings": ["train.micro_batch", "optimizer.learning_rate"]
                     "reference/dialect-taylor": ["taylor.recurrences"], "reference/passes-Passes": ["-taylor-stabilize"]}.items():
     for word in words:
         assert word.replace("'", "&#39;") in text(page) or word in text(page), (page, word)
+# Passes are headings below the title of their page: the navigation names pages, not passes.
+for page in (site / "reference").glob("*.html"):
+    assert page.read_text(encoding="utf-8").count("<h1>") == 1, page
+# A picture leads to itself, for figures are wider than pages.
+assert re.search(r'<a class="reference internal" href="(../../_images/figure-5\.png)"><img [^>]*src="\1" style="width: 2680px;"',
+                 (site / "examples/experiments/RESULTS.html").read_text(encoding="utf-8"))
 # Every public name is documented, with words.
 names = [name for names in generated.python_names(type("Site", (), {"root": source})).values() for name in names if len(name) > 1]
 assert len(names) > 60, names
@@ -106,15 +114,56 @@ done = run(sys.executable, source / "cmake/make_site.py", f"--build={bare.parent
 assert done.returncode == 1 and f"error: requires Sphinx, MyST and furo in {bare / 'python3'} to make the site" in done.stderr and "site.lock" in done.stderr, done
 
 # ---- A browser, which no host answers: pages are shown, and the search finds.
+LOOKS = """<!doctype html><pre id="found"></pre><iframe id="frame" style="height: 900px; border: 0"></iframe><script>
+const frame = document.getElementById("frame"), found = [];
+const rules = sheet => { try { return sheet.sheet.cssRules.length; } catch { return 0; } };  // a file that is not there
+const load = page => new Promise(done => { frame.onload = done; frame.src = page; });
+(async () => {
+  for (const width of [1440, 390]) {
+    frame.style.width = `${width}px`;
+    for (const page of PAGES) {
+      await load(page);
+      const seen = frame.contentDocument, say = text => found.push(`${page} at ${width}: ${text}`);
+      for (const part of [seen.documentElement, seen.querySelector(".content")])
+        if (part && part.scrollWidth > part.clientWidth) say(`${part.scrollWidth} wide`);
+      for (const picture of seen.images) {
+        picture.loading = "eager";
+        await picture.decode().catch(() => say(`no picture ${picture.src}`));
+      }
+      for (const sheet of seen.querySelectorAll("link[rel=stylesheet]"))
+        if (!rules(sheet)) say(`no style ${sheet.href}`);
+      if (page == "index.html" && width == 1440 && seen.querySelector("article").clientWidth < 800) say("as narrow as the theme");
+    }
+  }
+  document.getElementById("found").textContent = JSON.stringify(found);
+})();
+</script>"""
 chromium = shutil.which(os.environ.get("TAYLOR_CHROMIUM", "chromium"))
 if full and chromium:
-    def look(url, *options):
+    def look(url, *options, budget=20000):
         return run(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder / 'browser'}",
-                   "--virtual-time-budget=20000", *options, url, timeout=300)
+                   f"--virtual-time-budget={budget}", *options, url, timeout=900)
+
+    def see(site):
+        """What a browser finds wrong with pages: wider than a desk's or a telephone's window, or without their pictures and styles."""
+        pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html") if path.parent.name != "explain")  # which has one column a level
+        (site / "looks.html").write_text(LOOKS.replace("PAGES", json.dumps(pages)))
+        done = look((site / "looks.html").as_uri(), "--dump-dom", "--window-size=1500,1000", budget=10**7)
+        (site / "looks.html").unlink()
+        found = re.search(r'<pre id="found">(\[.*?)</pre>', done.stdout, re.S)
+        assert found, (done.stdout[:2000], done.stderr[-2000:])
+        return json.loads(html.unescape(found[1]))
+
+    picture = folder / "index.png"
+    look((site / "index.html").as_uri(), f"--screenshot={picture}", "--window-size=1200,900")
+    assert picture.stat().st_size > 20000, picture
     for words, page in (("sliding+window", "gallery/beyond-sliding-window.html"), ("Decoder", "tutorials/decoding.html"), ("tolerance", "numerics.html")):
         done = look(f"{(site / 'search.html').as_uri()}?q={words}", "--dump-dom")
         results = done.stdout.partition('id="search-results"')[2].partition("</article>")[0]
         assert f'href="{page}' in results, (words, results[:3000], done.stderr[-2000:])
-    picture = folder / "index.png"
-    look((site / "index.html").as_uri(), f"--screenshot={picture}", "--window-size=1200,900")
-    assert picture.stat().st_size > 20000, picture
+    assert see(site) == [], see(site)
+    poor = folder / "poor"
+    poor.mkdir()
+    (poor / "index.html").write_text('<link rel="stylesheet" href="absent.css"><article style="width: 500px"><img src="absent.png"></article>')
+    assert see(poor) == [f"index.html at 1440: no picture {poor.as_uri()}/absent.png", f"index.html at 1440: no style {poor.as_uri()}/absent.css", "index.html at 1440: as narrow as the theme",
+                         "index.html at 390: 508 wide", f"index.html at 390: no picture {poor.as_uri()}/absent.png", f"index.html at 390: no style {poor.as_uri()}/absent.css"], see(poor)
