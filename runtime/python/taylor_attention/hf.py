@@ -2,7 +2,7 @@
 """Specifications in models of transformers. Imports torch and transformers.
 
 `register` makes one an attention implementation, for models whose attention is a function of q, k and v; `replace`
-puts modules with all that a specification asks for in the place of a model's attentions.
+puts modules with all that a specification asks for in the place of a model's attentions, and `load` loads such a model.
 """
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from transformers import AttentionInterface, AttentionMaskInterface
 
 from . import operators, texts
 from .calls import Specification, attention
-from .masks import documents_of, mask_function, packed_of, refuse_others
+from .masks import WITHOUT_WINDOW, documents_of, mask_function, packed_of, refuse_others
 from .replace import Replaced as Replaced, replace as replace
-
-PREFIX = "taylor:"
+from .saved import PREFIX, load as load
 
 _AXES = (("b", "h", "t", "d"), ("b", "g", "u", "d"), ("b", "g", "u", "e"))
 
@@ -37,6 +36,8 @@ def register(name: str, spec: Specification | None = None, *, options: str = "",
 
     Padding, packed sequences, grouped heads and growing caches work as with SDPA. What else a model hands over (dropout,
     sliding windows, soft caps, sinks, biases, paged and static caches) is refused when the model is called.
+
+    save_pretrained writes the name into config.json, and from_pretrained asks for it: register it first there too.
     """
     if not re.fullmatch(r"[\w.-]+", name.rpartition("/")[2]):
         raise ValueError(f"expected a name of letters, digits, '.', '-' and '_', but got {name!r}")
@@ -83,7 +84,7 @@ class _Entry:
         self._refuse(module, query, dropout, scaling)
         if sliding_window is not None and sliding_window < key.shape[2]:
             raise ValueError(f"unsupported sliding_window={sliding_window}: say it in the specification, visible=ta.t "
-                             f"- ta.u < {sliding_window}, and set config.sliding_window=None")
+                             f"- ta.u < {sliding_window}, and {WITHOUT_WINDOW}")
         refuse_others(more, getattr(module, "config", None))
         if self.needs_earlier_queries and query.shape[2] != key.shape[2]:
             raise ValueError(f"unsupported cache: a query of '{self.name}' depends on earlier queries, which a model's cache does "

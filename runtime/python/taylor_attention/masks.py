@@ -20,6 +20,11 @@ _WITHOUT_EFFECT = frozenset(("position_ids", "position_embeddings", "cache_posit
 _WEIGHTS = ("unsupported output_attentions: a kernel gives no weights of pairs; leave it out, and set "
             "config.output_attentions=False")
 
+# A model's window that the specification says. Layers keep a copy of it, so it goes before they are built.
+WITHOUT_WINDOW = ("load the model without its own, from_pretrained(folder, sliding_window=None, ..), and where its "
+                  'config has layer_types, layer_types=["full_attention"] * layers; or use '
+                  "ta.hf.replace(model, spec), which takes it away")
+
 _PLAIN = {causal_mask_function: "causal", bidirectional_mask_function: "bidirectional"}
 
 
@@ -59,7 +64,7 @@ def _require_last(queries: int, keys: int, q_offset: Any, kv_offset: int) -> Non
                          "cache_implementation out, or pass a DynamicCache")
     if kv_offset:
         raise ValueError("unsupported cache that forgets keys (sliding window): the specification sees all; say the "
-                         "window in the specification, visible=ta.t - ta.u < window, and set config.sliding_window=None")
+                         f"window in the specification, visible=ta.t - ta.u < window, and {WITHOUT_WINDOW}")
 
 
 def _of_padding(visible: torch.Tensor | None, batch: int, keys: int) -> torch.Tensor | None:
@@ -121,7 +126,8 @@ def _verify(documents: torch.Tensor, visible: torch.Tensor | None, mask: str, qu
             differs = (ours != theirs & visible[:, None]) & visible[:, begin:end, None]
         if differs.any():
             raise ValueError(f"unsupported mask of the model: it is not the specification's ({mask}) over whole "
-                             "documents; a sliding window, chunks or a prefix are said in the specification (visible=..)")
+                             "documents; a sliding window, chunks or a prefix are said in the specification alone "
+                             f"(visible=..): where it says the model's sliding window, {WITHOUT_WINDOW}")
 
 
 def refuse_others(given: dict[str, Any], config: Any) -> None:

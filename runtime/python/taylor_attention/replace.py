@@ -9,22 +9,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig, PreTrainedModel
 
 from .calls import Specification, attention
 from .masks import documents_of, mask_function, packed_of, refuse_others
 from .nn import Attention
+from .saved import PREFIX, remember
 from .texts import needs_earlier_queries
+
+_SLIDING = "sliding_attention"
+_LONGER_THAN_TEXTS = 2**30
 
 
 @dataclass
 class Replaced:
     """Names of a model's parameters after `ta.hf.replace`: those that kept their values, those that are new and have
-    initial values, and those of the old attentions that are gone."""
+    initial values, and those of the old attentions that are gone; and what of the model's config has no effect now."""
 
     kept: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
 
 
 class ReplacedAttention(Attention):
@@ -103,11 +108,14 @@ def replace(model: PreTrainedModel, spec: Specification, *, value_dim: int | Non
     config.initializer_range). The report says which parameters were kept, are new, and are gone: biases and norms that
     the specification does not have.
 
-    The specification says all of the attention: the model's own rotation, scale and dropout are gone. generate() works
-    with transformers' growing cache. To load a model that was saved so, build it, replace, and load its state_dict.
-    """
-    from .hf import PREFIX
+    The specification says all of the attention: the model's own rotation, scale, dropout and sliding window are gone
+    (the report's `ignored` names the window). generate() works with transformers' growing cache.
 
+    The model's config keeps what was replaced. `ta.hf.load(folder)` loads a model that was saved so; from_pretrained
+    refuses it, as it would build the model's own attention.
+    """
+    if not isinstance(model, torch.nn.Module) or not hasattr(model, "set_attn_implementation"):
+        raise TypeError(f"expected a model of transformers, but got {_shown(model)}")
     found = [(name, module) for name, module in model.named_modules()
              if all(hasattr(module, f"{part}_proj") for part in "qkvo") and hasattr(module, "layer_idx")]
     if not found:
@@ -125,11 +133,36 @@ def replace(model: PreTrainedModel, spec: Specification, *, value_dim: int | Non
         new.train(old.training)
         parent, _, child = name.rpartition(".")
         setattr(model.get_submodule(parent), child, new)
-    implementation = f"{PREFIX}replaced-{made[0][2].mask}"
-    AttentionInterface.register(implementation, _refuse)
-    AttentionMaskInterface.register(implementation, mask_function(made[0][2].mask))
-    model.set_attn_implementation(implementation)
+    model.set_attn_implementation(_IMPLEMENTATIONS[made[0][2].mask])
+    report.ignored += _without_window(model, [model.config, *(new.config for _, _, new in made)])
+    remember(model.config, made[0][2].specification, value_dim, parameters, mask)
     return report
+
+
+def _shown(given: Any) -> str:
+    if isinstance(given, str):
+        return f"{given!r}; from_pretrained of a class of transformers builds one"
+    if isinstance(given, PreTrainedConfig):
+        return f"a config, {type(given).__name__}; AutoModelForCausalLM.from_config(config) builds one"
+    return f"'{type(given).__name__}'"
+
+
+def _without_window(model: PreTrainedModel, configs: list[Any]) -> list[str]:
+    """The model shows every key to every layer, and its cache forgets none; gives what it did before."""
+    ignored = []
+    for config in {id(one): one for one in configs}.values():
+        window, layers = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
+        if window is None or (layers and _SLIDING not in layers):
+            continue
+        ignored.append(f"config.sliding_window={window}")
+        sliding = [one for one in model.modules() if getattr(one, "has_sliding_layers", False)]
+        if layers:
+            config.layer_types = ["full_attention" if one == _SLIDING else one for one in layers]
+        for one in sliding:
+            one.has_sliding_layers = False
+        # Models as Gemma 2 ask for a mask with a window in any case: one that is longer than any text.
+        config.sliding_window = None if sliding or not layers else _LONGER_THAN_TEXTS
+    return ignored
 
 
 @torch.no_grad()
@@ -148,4 +181,12 @@ def _keep(name: str, old: torch.nn.Module, new: Attention, report: Replaced) -> 
 
 def _refuse(module: torch.nn.Module, *_: Any, **__: Any) -> Any:
     raise ValueError(f"expected ta.hf.replace to have replaced every attention, but {type(module).__name__} asks for a "
-                     "function: it has no q_proj, k_proj, v_proj and o_proj")
+                     "function: it has no q_proj, k_proj, v_proj and o_proj, or it is of another model with the config "
+                     "of a replaced one; call ta.hf.replace(model, spec) on that model too")
+
+
+# Registered when this module is imported, as unpickling a replaced model does.
+_IMPLEMENTATIONS = {mask: f"{PREFIX}replaced-{mask}" for mask in ("causal", "bidirectional")}
+for _mask, _name in _IMPLEMENTATIONS.items():
+    AttentionInterface.register(_name, _refuse)
+    AttentionMaskInterface.register(_name, mask_function(_mask))

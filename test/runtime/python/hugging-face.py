@@ -5,6 +5,7 @@
 """Specifications in models of transformers: as attention implementations, against SDPA (logits, gradients, tokens that are generated with the cache,
 padded and packed texts), and in the place of attentions; what is refused; and a layer of a checkpoint of taylor-train in ta.nn.Attention."""
 import copy
+import json
 import pathlib
 import subprocess
 import sys
@@ -150,14 +151,49 @@ class Implementations(Case):
         self.close(a, b)
         narrow = llama(MistralForCausalLM, MistralConfig, sliding_window=7)
         narrow.set_attn_implementation("taylor:plain")
-        with self.assertRaisesRegex(ValueError, "unsupported mask of the model: it is not the specification's"):
+        with self.assertRaisesRegex(ValueError, r"unsupported mask of the model: it is not the specification's .* from_pretrained\(folder, sliding_window=None, \.\.\)"):
             narrow(x, use_cache=False)
+        with self.assertRaisesRegex(ValueError, r"unsupported cache that forgets keys .* from_pretrained\(folder, sliding_window=None, \.\.\)"):
+            narrow.generate(x[:, :5], max_new_tokens=8, eos_token_id=None)
         ta.hf.register("window", ta.hf.without_rope("sliding-window"), options="--set window=7")
         expected = self.run_with(narrow, "sdpa", x)[0]
         narrow.config.sliding_window = None
         for layer in narrow.model.layers:
             layer.self_attn.sliding_window = None
         self.close(self.run_with(narrow, "taylor:window", x)[0], expected)
+
+    def test_the_way_out_of_windows(self):
+        """What the message about windows says, with layers' types and without."""
+        ta.hf.register("window", ta.hf.without_rope("sliding-window"), options="--set window=7")
+        types = {"layer_types": ["full_attention"] * 2}
+        for kind, config, more, given in ((MistralForCausalLM, MistralConfig, {}, {}), (Qwen2ForCausalLM, Qwen2Config, {"use_sliding_window": True, "max_window_layers": 0}, types)):
+            model = llama(kind, config, sliding_window=7, **more)
+            with tempfile.TemporaryDirectory() as folder:
+                model.save_pretrained(folder)
+                loaded = kind.from_pretrained(folder, sliding_window=None, attn_implementation="taylor:window", **given)
+            self.close(loaded(tokens()).logits, model(tokens()).logits)
+            made = [one.generate(tokens(), max_new_tokens=8, do_sample=False, eos_token_id=None) for one in (model, loaded)]
+            self.assertTrue(torch.equal(*made))
+
+    def test_saved_and_loaded(self):
+        """config.json has the name, so from_pretrained asks for it; and none once the model's attention is its own."""
+        ta.hf.register("saved", ta.hf.without_rope("softmax-count"))
+        self.assertIn("taylor:saved", transformers.AttentionInterface().valid_keys())
+        model = llama()
+        model.set_attn_implementation("taylor:saved")
+        with tempfile.TemporaryDirectory() as folder:
+            model.save_pretrained(folder)
+            loaded = transformers.AutoModelForCausalLM.from_pretrained(folder)
+            self.assertEqual(loaded.config._attn_implementation, "taylor:saved")
+            self.assertTrue(torch.equal(loaded(tokens()).logits, model(tokens()).logits))
+            with self.assertRaisesRegex(ValueError, "expected a model that ta.hf.replace changed, but config.json of .* load it with from_pretrained"):
+                ta.hf.load(folder)
+            program = "import sys, transformers; transformers.AutoModelForCausalLM.from_pretrained(sys.argv[1])"
+            done = subprocess.run([sys.executable, "-c", program, folder], capture_output=True, text=True)
+            self.assertIn('Specified `attn_implementation="taylor:saved"` is not supported', done.stderr)
+            loaded.set_attn_implementation("sdpa")
+            loaded.save_pretrained(folder)
+            self.assertNotIn("attn_implementation", json.loads(pathlib.Path(folder, "config.json").read_text()))
 
     def test_training(self):
         model, x = llama(), tokens()
@@ -291,7 +327,7 @@ class Replaced(Case):
         (expected, gradients), made = self.run_with(model, "sdpa", x, attention_mask=padded("left")), self.generated(model)
         before = list(model.state_dict())
         report = ta.hf.replace(model, "softmax")
-        self.assertEqual((len(report.kept), report.new, report.gone), (8, [], []))
+        self.assertEqual((len(report.kept), report.new, report.gone, report.ignored), (8, [], [], []))
         self.assertEqual(sorted(model.state_dict()), sorted(before))
         name = model.config._attn_implementation
         found, ours = self.run_with(model, name, x, attention_mask=padded("left"))
@@ -339,6 +375,81 @@ class Replaced(Case):
         self.assertTrue(torch.equal(other(tokens()).logits, model(tokens()).logits))
         self.assertTrue(torch.equal(copy.deepcopy(model)(tokens()).logits, model(tokens()).logits))
 
+    def test_load(self):
+        """What ta.hf.load gives, and saves again, is what was saved; also where embeddings are tied, and in parts."""
+        for spec, more, arguments in ((gated, {}, {}), ("softmax-norm-l2", {"tie_word_embeddings": True}, {}), ("sliding-window", {}, {"parameters": {"window": 7}, "value_dim": 8})):
+            model = llama(**more)
+            ta.hf.replace(model, spec, **arguments)
+            expected = model(tokens()).logits
+            with tempfile.TemporaryDirectory() as folder:
+                model.save_pretrained(folder, max_shard_size="40KB")
+                self.assertGreater(len(list(pathlib.Path(folder).glob("*.safetensors"))), 1)
+                loaded, report = ta.hf.load(folder, output_loading_info=True)
+                self.assertFalse(any(report.values()), report)
+                loaded.save_pretrained(folder)
+                again = ta.hf.load(folder)
+                half = ta.hf.load(folder, LlamaForCausalLM, dtype=torch.bfloat16)
+            for one in (loaded, again):
+                self.assertIs(type(one), LlamaForCausalLM)
+                self.assertTrue(torch.equal(one(tokens()).logits, expected))
+                self.assertEqual(one.lm_head.weight is one.model.embed_tokens.weight, bool(more))
+            self.assertEqual({parameter.dtype for parameter in half.parameters()}, {torch.bfloat16})
+        self.assertTrue(torch.equal(self.generated(again), self.generated(model)))
+
+    def test_from_pretrained_refuses(self):
+        """A plain load would build Llama's attention, and of a specification without weights of its own without a word."""
+        model = llama()
+        ta.hf.replace(model, "softmax-norm-l2")
+        self.assertEqual((model.config.model_type, model.config.to_dict()["model_type"]), ("llama", "llama"))
+        with tempfile.TemporaryDirectory() as folder:
+            model.save_pretrained(folder)
+            for arguments in ({}, {"attn_implementation": "sdpa"}):
+                with self.assertRaisesRegex(ValueError, r"load it with ta.hf.load\(folder\) of taylor_attention"):
+                    transformers.AutoModelForCausalLM.from_pretrained(folder, **arguments)
+            with self.assertRaisesRegex(ValueError, r"load it with ta.hf.load\(folder\) of taylor_attention"):
+                LlamaForCausalLM.from_pretrained(folder)
+            transformers.logging.set_verbosity_warning()
+            with self.assertLogs("transformers", "WARNING") as logs:
+                LlamaForCausalLM.from_pretrained(folder, attn_implementation="sdpa")
+            transformers.logging.set_verbosity_error()
+            self.assertIn("load it with ta.hf.load(folder) of taylor_attention", "".join(logs.output))
+            file = pathlib.Path(folder, "config.json")
+            file.write_text(json.dumps({**json.loads(file.read_text()), "architectures": ["Other"]}))
+            with self.assertRaisesRegex(ValueError, r"expected a class of transformers in config.json of .*, but got Other; give it: ta.hf.load\(folder, kind\)"):
+                ta.hf.load(folder)
+            ta.hf.load(folder, LlamaForCausalLM)
+        with self.assertRaisesRegex(ValueError, "or it is of another model with the config of a replaced one"):
+            transformers.AutoModelForCausalLM.from_config(model.config)(tokens())
+        with self.assertRaisesRegex(ValueError, "load it with ta.hf.load"):
+            LlamaForCausalLM(LlamaConfig(**model.config.to_dict()))
+
+    def test_pickled(self):
+        model = llama()
+        ta.hf.replace(model, "softmax")
+        with tempfile.TemporaryDirectory() as folder:
+            torch.save(model, f"{folder}/model.pt")
+            torch.save(model(tokens()).logits, f"{folder}/logits.pt")
+            torch.save(tokens(), f"{folder}/tokens.pt")
+            program = ("import sys, torch; sys.path.insert(0, sys.argv[1]); f = sys.argv[2]; model = torch.load(f + '/model.pt', weights_only=False); "
+                       "assert torch.equal(model(torch.load(f + '/tokens.pt')).logits, torch.load(f + '/logits.pt'))")
+            done = subprocess.run([sys.executable, "-c", program, str(ROOT / "runtime/python"), folder], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_windows(self):
+        """The model's window is gone, and the report says so; that of the specification is what it was."""
+        gemma = Gemma2ForCausalLM(Gemma2Config(**SIZES, head_dim=16, query_pre_attn_scalar=16, sliding_window=7)).eval()
+        narrow = llama(MistralForCausalLM, MistralConfig, sliding_window=7)
+        expected, made = narrow(tokens()).logits, self.generated(narrow)
+        for model in (narrow, llama(Qwen2ForCausalLM, Qwen2Config, sliding_window=7, use_sliding_window=True, max_window_layers=1), gemma):
+            report = ta.hf.replace(model, "sliding-window", parameters={"window": 7})
+            self.assertEqual(report.ignored, ["config.sliding_window=7"])
+            self.assertTrue(torch.equal(self.generated(model), self.generated(model, use_cache=False)))
+            with tempfile.TemporaryDirectory() as folder:
+                model.save_pretrained(folder)
+                self.assertTrue(torch.equal(ta.hf.load(folder)(tokens()).logits, model(tokens()).logits))
+        self.close(narrow(tokens()).logits, expected)
+        self.assertTrue(torch.equal(self.generated(narrow), made))
+
     def test_compiled(self):
         model, x = llama(), tokens()
         ta.hf.replace(model, gated)
@@ -357,6 +468,10 @@ class Replaced(Case):
     def test_refusals(self):
         with self.assertRaisesRegex(ValueError, "expected attentions with q_proj, k_proj, v_proj, o_proj and layer_idx, as Llama's, but GPT2LMHeadModel has none"):
             ta.hf.replace(GPT2LMHeadModel(GPT2Config(vocab_size=96, n_embd=64, n_layer=2, n_head=4)), "softmax")
+        for given, shown in (("folder", "'folder'; from_pretrained of a class of transformers builds one"), (torch.nn.Linear(2, 2), "'Linear'"),
+                             (LlamaConfig(**SIZES), r"a config, LlamaConfig; AutoModelForCausalLM.from_config\(config\) builds one")):
+            with self.assertRaisesRegex(TypeError, f"expected a model of transformers, but got {shown}"):
+                ta.hf.replace(given, "softmax")
         model = llama()
         ta.hf.replace(model, gated)
         with self.assertRaisesRegex(ValueError, "unsupported argument softcap"):
