@@ -22,14 +22,16 @@ from .saved import PREFIX, load as load
 _AXES = (("b", "h", "t", "d"), ("b", "g", "u", "d"), ("b", "g", "u", "e"))
 
 
-def register(name: str, spec: Specification | None = None, *, options: str = "", scaling: float | None = None) -> str:
+def register(name: str, spec: Specification | None = None, *, options: str = "", scaling: float | None = None,
+             model_rotates: bool = True) -> str:
     """Makes a specification the attention implementation "taylor:NAME", which is returned.
 
         ta.hf.register("count", ta.hf.without_rope("softmax-count"))
         model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="taylor:count")
 
     `spec` is what `ta.attention` takes; without it, `name` is that of a specification that ships. It has the arguments
-    q, k and v alone, and does not rotate them where the model has. `options` are taylorc's: "--set order=4".
+    q, k and v alone, and does not rotate them: models do that. `model_rotates=False` says that those of this name do
+    not, as GPT-2, so the specification may. `options` are taylorc's: "--set order=4".
 
     The specification says the scale of its scores. A model that hands over another than 1 / sqrt(head_dim) is refused,
     unless `scaling` says that it is the one that the specification has.
@@ -43,6 +45,10 @@ def register(name: str, spec: Specification | None = None, *, options: str = "",
         raise ValueError(f"expected a name of letters, digits, '.', '-' and '_', but got {name!r}")
     implementation = PREFIX + name.rpartition("/")[2]
     entry = _Entry(implementation, name if spec is None else str(spec), options, scaling)
+    if entry.rotates and model_rotates:
+        raise ValueError(f"unsupported rotation in '{implementation}': models rotate queries and keys, and taylor.rope "
+                         "would do it twice; register ta.hf.without_rope(spec), or use ta.hf.replace(model, spec); for "
+                         "a model that does not rotate, as GPT-2, say model_rotates=False")
     AttentionInterface.register(implementation, entry)
     AttentionMaskInterface.register(implementation, mask_function(entry.mask))
     return implementation

@@ -120,7 +120,7 @@ class Implementations(Case):
         other = GPT2LMHeadModel(GPT2Config(vocab_size=96, n_embd=64, n_layer=2, n_head=4, attn_pdrop=0.0)).eval()
         (a, _), (b, _) = (self.run_with(other, name, x, attention_mask=padded("left")) for name in ("taylor:plain", "sdpa"))
         self.close(a, b)
-        ta.hf.register("softmax")
+        ta.hf.register("softmax", model_rotates=False)
         other.set_attn_implementation("taylor:softmax")
         self.assertGreater((other(x).logits - self.run_with(other, "sdpa", x)[0]).abs().max().item(), 1e-4)
 
@@ -231,7 +231,7 @@ class Refusals(Case):
             model(tokens(), **arguments)
 
     def test_of_calls(self):
-        ta.hf.register("rotated", "softmax")
+        ta.hf.register("rotated", "softmax", model_rotates=False)
         self.refused(r"unsupported rotation in 'taylor:rotated': the model rotates queries and keys, .* register ta.hf.without_rope\(spec\)", llama(), "taylor:rotated")
         self.refused("unsupported dropout of attention weights, 0.1: set config.attention_dropout", llama(attention_dropout=0.1).train())
         llama(attention_dropout=0.1).eval()(tokens())
@@ -307,6 +307,8 @@ class Refusals(Case):
         for call, kind, message in (
                 (lambda: ta.hf.register("g", gated), ValueError, r"requires the arguments q .* and no others of 'taylor:g', but got .*in_gate \[b, g, u\].*: a model of "
                  r"transformers has no modules for more; ta.hf.replace\(model, spec\) builds them"),
+                (lambda: ta.hf.register("softmax"), ValueError, r"unsupported rotation in 'taylor:softmax': models rotate queries and keys, .* register ta.hf.without_rope\(spec\), or "
+                 r"use ta.hf.replace\(model, spec\); .* say model_rotates=False"),
                 (lambda: ta.hf.register("two", two), ValueError, "unsupported specification with 2 results: an attention has one"),
                 (lambda: ta.hf.register("softmaxx"), ValueError, "did you mean 'softmax'"),
                 (lambda: ta.hf.register("a b", plain), ValueError, "expected a name of letters, digits"),
