@@ -23,8 +23,8 @@ def page(file, pictures):
     result = []
     for number, cell in enumerate(json.loads(file.read_text(encoding="utf-8"))["cells"]):
         source = "".join(cell["source"])
-        if cell["cell_type"] == "markdown":
-            result.append(f"{source}\n")
+        if cell["cell_type"] != "code":
+            result.append(f"{source}\n" if cell["cell_type"] == "markdown" else fenced(source, "text"))
             continue
         result.append(fenced(source, "mlir" if source.startswith("%%taylor") else "python"))
         for place, output in enumerate(cell["outputs"]):

@@ -4,6 +4,7 @@
 #include "dialect/Taylor/TaylorDialect.h"
 #include "passes/LowerToTile/Passes.h"
 
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -21,6 +22,9 @@ std::optional<double> numberOf(Value value) {
   FloatAttr number;
   return matchPattern(value, m_Constant(&number)) ? std::optional(number.getValueAsDouble()) : std::nullopt;
 }
+
+/// The least power of a scale, or the inverse of the most, that a product of scores may lack.
+constexpr double kLeastPower = 0x1p-16;
 
 /// Numbers that f32 has with all of its digits; a product with 0 is none that polynomials have.
 bool isOrdinary(double number) { return std::fabs(number) > 1e-30 && std::fabs(number) < 1e30; }
@@ -40,6 +44,7 @@ public:
       for (OpOperand &use : value.getUses())
         if (!isRule(use.getOwner()))
           replaced.push_back({&use, times(value, 1)});
+    SmallVector<Value> dead = llvm::to_vector(polynomials);
     // With its readers elsewhere, all of the old operations are dead, the scale's too.
     bool isBetter = !failed && created.size() < polynomials.size();
     if (!isBetter) {
@@ -53,6 +58,17 @@ public:
     }
     for (auto [use, value] : replaced)
       use->set(value);
+    // What was written stands at the end until here.
+    sortTopologically(builder.getBlock());
+    for (bool isChanging = true; isChanging;) {
+      isChanging = false;
+      for (Value &value : dead)
+        if (value && value.use_empty()) {
+          value.getDefiningOp()->erase();
+          value = {};
+          isChanging = true;
+        }
+    }
     return true;
   }
 
@@ -89,31 +105,37 @@ private:
     return factor == 1 ? value : make<arith::MulFOp>(value, constant(value, factor));
   }
 
-  /// A value as a number times a scalar without it; the scalar is null where the value is the number.
-  std::pair<double, Value> split(Value value) {
+  /// A value is `number` times `rest`, a scalar without it; null: the number alone. `scales` is the power of
+  /// the scale that the rest lacks.
+  struct Split {
+    double number = 1;
+    Value rest;
+    double scales = 1;
+  };
+
+  Split split(Value value) {
     if (std::optional<double> number = numberOf(value))
       return {*number, Value()};
     if (value == scaled.getResult())
-      return {scale, score};
+      return {scale, score, scale};
     if (!isPolynomial(value))
       return {1, value};
     Operation *op = value.getDefiningOp();
     if (isa<arith::MulFOp>(op)) {
-      auto [a, x] = split(op->getOperand(0));
-      auto [b, y] = split(op->getOperand(1));
-      failed |= !isOrdinary(a * b);
-      if (!x || !y)
-        return {a * b, x ? x : y};
+      Split x = split(op->getOperand(0)), y = split(op->getOperand(1));
+      double number = x.number * y.number, scales = x.scales * y.scales;
+      // A power of the score may leave f32 where that of the scaled one does not.
+      failed |= !isOrdinary(number) || std::fabs(scales) < kLeastPower || std::fabs(scales) > 1 / kLeastPower;
+      if (!x.rest || !y.rest)
+        return {number, x.rest ? x.rest : y.rest, scales};
       Value &product = products[value];
-      if (!product) {
-        OpBuilder::InsertionGuard guard = placeAt(value);
-        product = make<arith::MulFOp>(x, y);
-      }
-      return {a * b, product};
+      if (!product)
+        product = make<arith::MulFOp>(x.rest, y.rest);
+      return {number, product, scales};
     }
     if (isa<arith::NegFOp>(op)) {
-      auto [a, x] = split(op->getOperand(0));
-      return {-a, x};
+      Split x = split(op->getOperand(0));
+      return {-x.number, x.rest, x.scales};
     }
     return {1, times(value, 1)};
   }
@@ -159,20 +181,12 @@ private:
     return known->second;
   }
 
-  /// What is made of a value stands behind it: whatever reads either comes later.
-  OpBuilder::InsertionGuard placeAt(Value value) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfterValue(value);
-    return guard;
-  }
-
   Value compute(Value value, double factor) {
-    OpBuilder::InsertionGuard guard = placeAt(value);
     if (std::optional<double> number = numberOf(value))
       return constant(value, *number * factor);
     if (!isPolynomial(value) || value == scaled.getResult()) {
-      auto [number, rest] = split(value);
-      return multiply(rest, number * factor);
+      Split whole = split(value);
+      return multiply(whole.rest, whole.number * factor);
     }
     Operation *op = value.getDefiningOp();
     auto of = [&](unsigned i) { return op->getOperand(i); };
@@ -188,12 +202,12 @@ private:
       return times(of(0), -factor);
     for (unsigned side : {0, 1})
       if (absorbs(of(side))) {
-        auto [number, other] = split(of(1 - side));
-        Value sum = times(of(side), factor * number);
-        return other ? make<arith::MulFOp>(sum, other) : sum;
+        Split other = split(of(1 - side));
+        Value sum = times(of(side), factor * other.number);
+        return other.rest ? make<arith::MulFOp>(sum, other.rest) : sum;
       }
-    auto [number, rest] = split(value);
-    return multiply(rest, number * factor);
+    Split whole = split(value);
+    return multiply(whole.rest, whole.number * factor);
   }
 
   arith::MulFOp scaled;
@@ -213,18 +227,24 @@ class FoldScoreScalePass : public taylor::impl::FoldScoreScalePassBase<FoldScore
 public:
   void runOnOperation() override {
     getOperation()->walk([&](PairwiseOp pairs) {
-      Block &weight = pairs.getWeight().front();
-      for (auto scaled : llvm::to_vector(weight.getOps<arith::MulFOp>()))
-        for (unsigned side : {0, 1}) {
-          auto score = dyn_cast<BlockArgument>(scaled->getOperand(side));
-          std::optional<double> scale = numberOf(scaled->getOperand(1 - side));
-          if (!score || score.getOwner() != &weight || score.getArgNumber() >= pairs.getNumProducts() ||
-              !scale || !isOrdinary(*scale))
-            continue;
-          numFolded += Rewriting(scaled, score, *scale, weight.getTerminator()).run();
-          break;
-        }
+      while (foldOne(pairs))
+        ++numFolded;
     });
+  }
+
+private:
+  /// Whether a scaled score of the weights was folded, and is gone.
+  static bool foldOne(PairwiseOp pairs) {
+    Block &weight = pairs.getWeight().front();
+    for (auto scaled : weight.getOps<arith::MulFOp>())
+      for (unsigned side : {0, 1}) {
+        auto score = dyn_cast<BlockArgument>(scaled->getOperand(side));
+        std::optional<double> scale = numberOf(scaled->getOperand(1 - side));
+        if (score && score.getOwner() == &weight && score.getArgNumber() < pairs.getNumProducts() && scale &&
+            isOrdinary(*scale) && Rewriting(scaled, score, *scale, weight.getTerminator()).run())
+          return true;
+      }
+    return false;
   }
 };
 

@@ -52,7 +52,9 @@ bool areIndependent(KernelOp a, KernelOp b) {
 bool isSmall(KernelOp kernel) {
   return !kernel
               .walk([](Operation *op) {
-                return isa<LoopLikeOpInterface, DotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                return isa<LoopLikeOpInterface, DotOp, ReduceOp, ScanOp, AccumulateOp>(op)
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
               })
               .wasInterrupted();
 }
@@ -65,12 +67,17 @@ bool canJoin(KernelOp a, KernelOp b) {
 }
 
 /// `angles_t_and_u` of angles_t and angles_u.
-std::string joinNames(StringRef a, StringRef b) {
+std::string joinNames(KernelOp first, KernelOp second) {
+  StringRef a = first.getSymName(), b = second.getSymName();
   size_t common = 0;
   for (size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i)
     if (a[i] == '_')
       common = i + 1;
-  return (a + "_and_" + b.drop_front(common)).str();
+  std::string name = (a + "_and_" + b.drop_front(common)).str(), free = name;
+  auto program = first->getParentOfType<ProgramOp>();
+  for (int number = 2; SymbolTable::lookupSymbolIn(program, free); ++number)
+    free = name + "_" + std::to_string(number);
+  return free;
 }
 
 /// The body of a kernel at the end of a block, for the block of that number.
@@ -85,8 +92,8 @@ KernelOp join(KernelOp a, KernelOp b) {
   OpBuilder builder(a);
   Location loc = builder.getFusedLoc({a.getLoc(), b.getLoc()});
   int64_t size = blocksOfTokens(a).getSize();
-  auto joined = KernelOp::create(builder, loc, joinNames(a.getSymName(), b.getSymName()),
-                                 {ExtentAttr::get(builder.getStringAttr("lag"), size)});
+  auto joined =
+      KernelOp::create(builder, loc, joinNames(a, b), {ExtentAttr::get(builder.getStringAttr("lag"), size)});
   Value number = joined.getBlock()->getArgument(0);
   builder.setInsertionPointToEnd(joined.getBlock());
   auto blocksOf = [&](KernelOp kernel) -> Value {

@@ -55,7 +55,7 @@ private:
     // From a multiple of the block's number on, in steps of as many times the number of blocks: equal shares,
     // but for one iteration.
     if (!getConstantIntValue(loop.getStep()) && trendOf(upper) == Trend::fixed)
-      return trendOf(loop.getStep());
+      return flipped(trendOf(loop.getStep()));
     // max(end, begin) iterations end where the end does: the maximum is there for blocks that have none.
     if (auto most = upper.getDefiningOp<arith::MaxSIOp>()) {
       if (most.getLhs() == lower)
@@ -70,7 +70,7 @@ private:
         upper = {};
     }
     Trend begin = lower ? trendOf(lower) : Trend::fixed, end = upper ? trendOf(upper) : Trend::fixed;
-    return both(both(end, flipped(begin)), trendOf(loop.getStep()));
+    return both(both(end, flipped(begin)), flipped(trendOf(loop.getStep())));
   }
 
   Trend trendOf(Value value) {

@@ -227,8 +227,9 @@ def FoldScoreScalePass : Pass<"taylor-fold-score-scale", "::mlir::ModuleOp"> {
   let description = [{
     Rule: let x = s * c in the weights of a `taylor.pairwise`, with a score s and a number c. Everything that is computed
     from x by sums and products is written in s, with the powers of c in its numbers, if that has fewer operations:
-    a x^2 becomes (a c^2) s^2. It does not for an exponential of x - m, nor where a coefficient would leave 1e-30 to 1e30,
-    where f32 has all digits.
+    a x^2 becomes (a c^2) s^2. An exponential of x - m alone stays: it has no fewer. So does what would have a coefficient
+    outside of 1e-30 to 1e30, where f32 has all digits, or a power s^n without Horner's rule that is over 2^16 times
+    x^n, or under 2^-16: it may leave f32 where x^n does not.
 
     Why: a series of order n takes a multiplication and an addition for each order and pair, in one instruction; the
     scale was one more. Coefficients round once, as they did.
@@ -248,7 +249,7 @@ def JoinKernelsPass : Pass<"taylor-join-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Rule: two kernels that follow each other, one over blocks of queries and the other over blocks of as many keys, become
     one over the blocks of both where neither writes what the other reads or writes, and both work element by element
-    (no loop, no product). The grid is that of the role lag, T + U + 256 tokens; blocks past the second kernel's do
+    (no loop, product, reduction or sum in memory). The grid is that of the role lag, T + U + 256 tokens; blocks past the second kernel's do
     nothing. The tables of angles of queries and of keys (`taylor.rope`) are such a pair: a launch less in each call.
 
     ```mlir

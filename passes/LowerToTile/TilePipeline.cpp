@@ -32,11 +32,11 @@ void taylor::buildFormPipeline(OpPassManager &manager, const TileSizes &sizes) {
 
 void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes) {
   manager.nest<FunctionOp>().addPass(createSplitRunningSumsPass());
-  manager.addPass(createFoldScoreScalePass());
   if (sizes.foldRowFactors)
     manager.addPass(createFoldRowFactorsPass());
   if (sizes.rowSums != RowSums::Parts)
     manager.nest<FunctionOp>().addPass(createSplitSumsPass({sizes.rowSums == RowSums::Atomic}));
+  manager.addPass(createFoldScoreScalePass());
   manager.addPass(createLowerToTilePass({sizes.str()}));
   manager.addPass(createWidenProjectionsPass());
   if (!sizes.productType.empty()) {

@@ -7,6 +7,7 @@ Columns: `program` is the order of the grid, the last extent the fastest; `secti
 longest first across all heads, whatever the cache holds. 1 is the least that a schedule can take."""
 import heapq
 import math
+import re
 import sys
 
 QUERIES, KEYS, CACHE = 128, 64, 43 << 20
@@ -35,7 +36,7 @@ def main(arguments):
     slots = 264
     for argument in arguments:
         name, _, value = argument.partition("=")
-        if name != "--slots" or not value.isdigit() or not 1 <= int(value) <= 4096:
+        if name != "--slots" or not re.fullmatch("[0-9]{1,4}", value) or not 1 <= int(value) <= 4096:
             sys.exit(f"{__doc__}\n\nerror: expected --slots of 1 to 4096, but got '{argument}'")
         slots = int(value)
     print(f"{'tokens':>7} {'channels':>8} {'heads':>6} {'in a section':>13} {'program':>8} {'sections':>9} {'all heads':>10}")

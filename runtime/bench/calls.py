@@ -48,9 +48,11 @@ def main(arguments):
         if not argument.startswith("--") or not equals or name not in options:
             sys.exit(f"{__doc__}\n\nerror: unsupported argument '{argument}'")
         options[name] = value
-    for name, most in (("tokens", 16384), ("channels", 256)):
-        if not options[name].isdigit() or not 8 <= int(options[name]) <= most:
-            sys.exit(f"{__doc__}\n\nerror: expected --{name} of 8 to {most}, but got '{options[name]}'")
+    for name, whole in (("tokens", 16384), ("channels", 2048)):
+        if not re.fullmatch("[0-9]{1,5}", options[name]) or int(options[name]) < 8 or whole % int(options[name]):
+            sys.exit(f"{__doc__}\n\nerror: expected --{name} of 8 or more that divides {whole}, but got '{options[name]}'")
+    if options["dtype"] not in ("f32", "bf16", "f16"):
+        sys.exit(f"{__doc__}\n\nerror: expected --dtype of f32, bf16 or f16, but got '{options['dtype']}'")
     tokens, channels = int(options["tokens"]), int(options["channels"])
     heads = 2048 // channels
     sizes = {"b": 16384 // tokens, "h": heads, "g": heads, "t": tokens, "u": tokens, "lag": 2 * tokens + 256}

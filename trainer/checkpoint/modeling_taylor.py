@@ -11,7 +11,6 @@ that are padded before or after them too.
 Shapes: B batch, T tokens, C hidden_size, V vocab_size.
 """
 import contextlib
-import functools
 import importlib
 import math
 import os
@@ -30,20 +29,25 @@ from transformers.utils import cached_file
 from .configuration_taylor import TaylorConfig
 
 
-@functools.lru_cache
-def taylor():
-    """The package taylor_attention."""
+_package = None  # taylor_attention
+
+
+def load_package():
+    """Imports taylor_attention, with its library: what is missing is told now."""
+    global _package
     try:
-        return importlib.import_module("taylor_attention")
+        package = importlib.import_module("taylor_attention")
     except ModuleNotFoundError as error:
         if error.name != "taylor_attention":
             raise
-    built = [file for file in (os.environ.get("TAYLOR_LIB"), os.environ.get("TAYLORC"), shutil.which("taylorc")) if file]
-    trees = [parent for file in built for parent in pathlib.Path(file).resolve().parents if (parent / "runtime/python/taylor_attention").is_dir()]
-    if not trees:
-        raise ImportError("requires the package taylor_attention: install its wheel, or put the folder runtime/python of Taylor's source into PYTHONPATH")
-    sys.path.append(str(trees[0] / "runtime/python"))
-    return importlib.import_module("taylor_attention")
+        built = [file for file in (os.environ.get("TAYLOR_LIB"), os.environ.get("TAYLORC"), shutil.which("taylorc")) if file]
+        trees = [parent for file in built for parent in pathlib.Path(file).resolve().parents if (parent / "runtime/python/taylor_attention").is_dir()]
+        if not trees:
+            raise ImportError("requires the package taylor_attention: install its wheel, or put the folder runtime/python of Taylor's source into PYTHONPATH") from None
+        sys.path.append(str(trees[0] / "runtime/python"))
+        package = importlib.import_module("taylor_attention")
+    package.attention, package.Decoder  # noqa: B018 -- imports torch's part
+    _package = package
 
 
 def features(axes):
@@ -129,6 +133,7 @@ class TaylorCache:
         self.groups = None  # [(rows of the batch, a decoder or None for each layer)]
         self.seen = 0  # columns, padding included
         self.visible = None  # [B, seen]; None where all are
+        self.is_torn = False  # some layers have seen tokens that others have not
 
     def get_seq_length(self, layer=0):
         return self.seen
@@ -136,6 +141,8 @@ class TaylorCache:
     def begin(self, visible, tokens):
         """Notes T more columns of the rows, of which `visible` [B, seen + T] are tokens (None: all). Returns the calls that they make:
         [(rows, first column, end, a decoder or None for each layer)]; the model puts decoders where there is None."""
+        if self.is_torn:
+            raise ValueError("unsupported past_key_values of a call that failed half way: some layers have its tokens, and others have not; begin anew, without")
         rows, columns = tokens.shape[:2]
         if self.groups is not None and sum(len(group) for group, _ in self.groups) != rows:
             raise ValueError(f"expected past_key_values of {rows} texts, but got those of {sum(len(group) for group, _ in self.groups)}")
@@ -164,6 +171,7 @@ class TaylorCache:
                 groups.append((some, mine))
                 if end > first:
                     calls.append((some, first, end, mine))
+        self.is_torn = True  # until the last layer is done
         self.groups = groups
         self.seen += columns
         self.visible = torch.cat([whole, new], dim=1)
@@ -230,7 +238,7 @@ class TaylorAttention(nn.Module):
         """The output for new tokens, after those that the decoders of the calls have; 0 for padding."""
         dtype = next(y.dtype for y, array in zip(inputs, self.inputs) if array["source"]["kind"] == "projection")
         for *_, decoders in calls:
-            decoders[layer] = decoders[layer] or taylor().Decoder(self.specification, head_dim=self.head_dim, value_dim=self.value_dim, dtype=dtype,
+            decoders[layer] = decoders[layer] or _package.Decoder(self.specification, head_dim=self.head_dim, value_dim=self.value_dim, dtype=dtype,
                                                                   parameters=self.settings, mask=self.mask)
         inputs = [y.detach() for y in inputs]
         batch, token = ([places(array["axes"]).index(i) if array["source"]["kind"] == "projection" else None for array in self.inputs] for i in (0, 1))
@@ -255,6 +263,8 @@ class TaylorAttention(nn.Module):
         return output
 
     def forward(self, x, documents=None, cache=None, calls=(), layer=0):
+        if _package is None:  # a model that was pickled by another process
+            load_package()
         inputs = []
         for array in self.inputs:
             name = array["name"]
@@ -266,7 +276,7 @@ class TaylorAttention(nn.Module):
         if cache is not None:
             output = self.extend(inputs, calls, layer)
         else:
-            output = taylor().attention(*inputs, spec=self.specification, options=self.options, documents=documents)
+            output = _package.attention(*inputs, spec=self.specification, options=self.options, documents=documents)
         order = places(self.output_axes)
         return self.o_proj(output.permute([order.index(i) for i in range(len(order))]).flatten(2))
 
@@ -323,7 +333,7 @@ class TaylorPreTrainedModel(PreTrainedModel):
 class TaylorModel(TaylorPreTrainedModel):
     def __init__(self, config):
         super().__init__(config)
-        taylor().attention  # a library that is missing is told now
+        load_package()
         self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
         self.layers = nn.ModuleList(TaylorDecoderLayer(config) for _ in range(config.num_hidden_layers))
         self.norm = TaylorRMSNorm(config.hidden_size, config.rms_norm_eps)
@@ -372,6 +382,8 @@ class TaylorModel(TaylorPreTrainedModel):
                     hidden.append(x)
                 x = layer(x, documents, cache, calls, number)
             x = self.norm(x)
+        if cache is not None:
+            cache.is_torn = False
         if hidden is not None:
             hidden = tuple(hidden + [x])
         return BaseModelOutputWithPast(last_hidden_state=x, past_key_values=cache, hidden_states=hidden)

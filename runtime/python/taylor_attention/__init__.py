@@ -61,7 +61,9 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_LETTERS, *_TORCH, *_TORCH_MODULES, "__version__", "load_ipython_extension"])
+    from importlib.util import find_spec
+    found = [name for name in (*_TORCH, *_TORCH_MODULES) if find_spec("torch") and (name != "hf" or find_spec("transformers"))]
+    return sorted([*__all__, *_LETTERS, *found, "__version__", "load_ipython_extension"])
 
 
 def load_ipython_extension(shell: object) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The package's commands `taylorc` and `taylor-run`: each becomes the program of its name. A specification that ships may
-be given by its name: `taylor-run softmax --shape=1,2,16,8`."""
+be given by its name, as the first argument: `taylor-run softmax --shape=1,2,16,8`."""
 from __future__ import annotations
 
 import os
@@ -18,9 +18,11 @@ def _run(name: str) -> None:
 
 
 def _with_paths(arguments: list[str]) -> list[str]:
-    """The arguments, with the file of a specification that ships in place of its name, where there is no such file."""
+    """The arguments; a first one that is the name of a specification that ships, and no file, is that file's path."""
     shipped = files.specifications()
-    return [str(shipped[x]) if x in shipped and not os.path.exists(x) else x for x in arguments]
+    if arguments and arguments[0] in shipped and not os.path.isfile(arguments[0]):
+        return [str(shipped[arguments[0]]), *arguments[1:]]
+    return arguments
 
 
 def taylorc() -> None:

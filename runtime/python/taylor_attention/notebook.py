@@ -28,8 +28,8 @@ class Magic:
     """`%%taylor [VARIABLE] [OPTION ..]`: compiles a cell.
 
     The text becomes the value of VARIABLE, by default the specification's name: `ta.attention(q, k, v, spec=VARIABLE)`.
-    Options are taylorc's, for this compilation alone: `--set order=4`, `--target=sm_90`. A call needs them again, in its
-    `options=`, and the cell prints so. A fault raises CellError, with its line of the cell (the first is `%%taylor`) and a
+    Options are taylorc's, for this compilation alone: `--set order=4`, `--target=sm_90`. What says what is computed, a call
+    needs again, in its `options=`, and the cell prints so. A fault raises CellError, with its line of the cell (the first is `%%taylor`) and a
     caret. A variable that is a module, a class or a function is not overwritten.
     """
 
@@ -37,10 +37,15 @@ class Magic:
         self._shell = shell
 
     def __call__(self, line: str, cell: str) -> None:
-        words = shlex.split(line)
+        try:
+            words = shlex.split(line)
+        except ValueError as error:
+            raise CellError(f"expected %%taylor [VARIABLE] [OPTION ..], but got '{line}': {error}") from None
         variable = words.pop(0) if words and not words[0].startswith("-") else None
         if variable is not None and (not variable.isidentifier() or keyword.iskeyword(variable)):
             raise CellError(f"expected %%taylor [VARIABLE] [OPTION ..], but got '{variable}', which is no name of a variable")
+        if any(word == "-o" or word.startswith("--output") for word in words):
+            raise CellError("unsupported option -o in a cell: its kernels are kept nowhere; write the text to a file, for taylorc")
         if variable is not None:
             self._require_free(variable)
         with tempfile.TemporaryDirectory(prefix="taylor-") as folder:
@@ -56,15 +61,27 @@ class Magic:
             self._require_free(variable)
         self._shell.user_ns[variable] = cell
         print(said + f"{variable}: {_shown(manifest, 'inputs')} -> {_shown(manifest, 'outputs')}")
-        if words:
+        if given := _of_calls(words):
             print(f"{variable} is the text alone; a call with these options is "
-                  f"ta.attention(.., spec={variable}, options={shlex.join(words)!r})")
+                  f"ta.attention(.., spec={variable}, options={shlex.join(given)!r})")
 
     def _require_free(self, variable: str) -> None:
         taken = self._shell.user_ns.get(variable)
         if isinstance(taken, (types.ModuleType, type)) or callable(taken):
             raise CellError(f"expected a variable for the text, but got '{variable}', which is a {type(taken).__name__} "
                             "here; name another: %%taylor VARIABLE")
+
+
+def _of_calls(words: list[str]) -> list[str]:
+    """Of taylorc's options those that a call takes too. Its tensors say the machine, the type and the channels."""
+    kept, rest = [], list(words)
+    while rest:
+        word = rest.pop(0)
+        name, equals, _ = word.partition("=")
+        value = [rest.pop(0)] if not equals and rest and not rest[0].startswith("-") else []
+        if name in ("--set", "--mask", "--form", "--spec", "--bf16-products", "--documents"):
+            kept += [word, *value]
+    return kept
 
 
 def _shown(manifest: dict[str, Any], kind: str) -> str:

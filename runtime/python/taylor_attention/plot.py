@@ -10,13 +10,9 @@ if TYPE_CHECKING:
     from .weights import Weights
 
 
-def figure(spec: Spec, compute: Callable[[], list[Weights]]) -> Any:
-    """A matplotlib Figure: a line of two drawings for each sum over keys."""
-    try:
-        from matplotlib.figure import Figure  # type: ignore[import-not-found]
-    except ImportError:
-        raise ImportError("requires matplotlib: pip install matplotlib; the numbers alone are those of "
-                          f"{spec.name}.weights()") from None
+def _drawing() -> Any:
+    """The class of figures. It is the module's own by name, so that they can be pickled, and made when matplotlib is there."""
+    from matplotlib.figure import Figure  # type: ignore[import-not-found]
 
     class Drawing(Figure):  # type: ignore[misc]
         """A notebook shows it, whether pyplot has been set up there or not."""
@@ -26,8 +22,26 @@ def figure(spec: Spec, compute: Callable[[], list[Weights]]) -> Any:
             self.savefig(picture, format="png")
             return picture.getvalue()
 
+    Drawing.__qualname__ = "Drawing"
+    return globals().setdefault("Drawing", Drawing)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Drawing":
+        return _drawing()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def figure(spec: Spec, compute: Callable[[], list[Weights]]) -> Any:
+    """A matplotlib Figure: a line of two drawings for each sum over keys."""
+    try:
+        drawing = _drawing()
+    except ImportError:
+        raise ImportError("requires matplotlib: pip install matplotlib; the numbers alone are those of "
+                          f"{spec.name}.weights()") from None
+
     weights = compute()
-    result = Drawing(figsize=(9.0, 3.0 * len(weights)), layout="constrained")
+    result = drawing(figsize=(9.0, 3.0 * len(weights)), layout="constrained")
     result.suptitle(spec.name)
     for (left, right), one in zip(result.subplots(len(weights), 2, squeeze=False), weights):
         left.plot(one.scores.tolist(), one.of_scores.tolist())

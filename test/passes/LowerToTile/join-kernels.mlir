@@ -44,6 +44,19 @@ tile.program @tables {
   }
 }
 
+// Its name is taken.
+// CHECK-LABEL: tile.program @names
+// CHECK:         tile.kernel @a_t_and_u_2 grid
+// CHECK:         tile.kernel @a_t_and_u grid
+tile.program @names {
+  tile.kernel @a_t grid(%i in ceildiv(t, 64)) {
+  }
+  tile.kernel @a_u grid(%i in ceildiv(u, 64)) {
+  }
+  tile.kernel @a_t_and_u grid(%i in b) {
+  }
+}
+
 // The second reads what the first writes; blocks of other sizes; both over queries; a loop; a grid of heads too; blocks of which T + U + 256 tokens may have too few.
 // CHECK-LABEL: tile.program @apart
 // CHECK:         tile.kernel @write_t

@@ -97,6 +97,17 @@ tile.program @forward {
     }
   }
 
+  // Longer steps: fewer of them.
+  // CHECK: tile.kernel @strides grid(%{{.*}} in ceildiv(t, 64)) longest(first) {
+  tile.kernel @strides grid(%i in ceildiv(t, 64)) {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %U = tile.size "u"
+    %step = arith.addi %i, %c64 : index
+    scf.for %j = %c0 to %U step %step {
+    }
+  }
+
   // A product of two numbers may rise or fall.
   // CHECK: tile.kernel @unknown grid(%{{.*}} in ceildiv(t, 64)) {
   tile.kernel @unknown grid(%i in ceildiv(t, 64)) {

@@ -153,6 +153,10 @@ class Notebook(unittest.TestCase):
         self.assertIn("taylor.spec @", self.shell.user_ns["mine"])
         self.assertIn("warning: a series with the odd top order 3", self.printed("--set order=3", (ROOT / "examples/specs/softmax-taylor.mlir").read_text()))
 
+    def test_options_of_calls(self):
+        self.assertTrue(self.printed("mine --head-dim=8 --dtype bf16", rotated.mlir).endswith("-> o [b, h, t, e]\n"))
+        self.assertIn("options='--mask bidirectional')", self.printed("mine --dtype=bf16 --mask bidirectional --head-dim 8", rotated.mlir))
+
     def test_faults(self):
         faulty = rotated.mlir.replace("exponential causal", "exponential causl") + "\n"
         line = next(number for number, text in enumerate(faulty.splitlines(), 2) if "causl" in text)  # 1: %%taylor
@@ -173,7 +177,8 @@ class Notebook(unittest.TestCase):
                              "name another: %%taylor VARIABLE")
             self.assertEqual(self.shell.user_ns, {name: kind})
         self.shell.user_ns = {}
-        for line, message in (("a-b", "expected %%taylor [VARIABLE] [OPTION ..], but got 'a-b', which is no name of a variable"), ("--no-such-option", "no-such-option")):
+        for line, message in (("mine --set 'order=2", "expected %%taylor [VARIABLE] [OPTION ..], but got 'mine --set 'order=2': No closing quotation"),
+                              ("mine -o a.so", "unsupported option -o in a cell"), ("a-b", "expected %%taylor [VARIABLE] [OPTION ..], but got 'a-b', which is no name of a variable"), ("--no-such-option", "no-such-option")):
             with self.assertRaises(RuntimeError) as caught:
                 self.run_cell(line, rotated.mlir)
             self.assertIn(message, str(caught.exception))
@@ -248,6 +253,7 @@ class Plot(unittest.TestCase):
         _, right = rotated.plot(points=3, keys=5, heads=2, head_dim=16).axes
         self.assertEqual((len(right.lines), right.get_legend()), (1, None))
         self.assertTrue(figure._repr_png_().startswith(b"\x89PNG"))
+        self.assertTrue(pickle.loads(pickle.dumps(figure))._repr_png_().startswith(b"\x89PNG"))
 
 
 if __name__ == "__main__":
