@@ -20,7 +20,8 @@ _WORDS = tuple((re.compile(pattern), words) for pattern, words in (
     (r"such as t - u < 8\.0, but got", "such as visible=ta.t - ta.u < 16, but got"),
     (r"expected orders\(all\) or orders\(a to b\), but got '([\w-]+)' alone",
      r'expected orders="all" or orders=(0, \1), from and to, but got \1 alone'),
-    (r"expected orders\(all\) or orders\(a to b\), but got", 'expected orders="all" or orders=(0, 2), from and to, but got'),
+    (r"expected orders\(all\) or orders\(a to b\), but got",
+     'expected orders="all" or orders=(0, 2), from and to, but got'),
     (r"expected orders\(a to b\) with a <= b, but got (\S+) to (\S+)",
      r"expected orders=(a, b) with a <= b, but got orders=(\1, \2)"),
     (r"custom op 'taylor\.recurrences' expected exponential alone: it stands for .*",
@@ -33,12 +34,12 @@ _WORDS = tuple((re.compile(pattern), words) for pattern, words in (
 ))
 _BOTH = "unsupported array with both t and u: no T x U buffer is ever materialised; "
 _QUERY_FIRST = "ta.recurrences takes the query first, (q, k, v): q over t, k and v over u, but got {}"
-_BIAS = ("unsupported argument '{}' with both t and u: no T x U buffer is ever materialised; write a bias as a formula, "
-         'score=lambda s: s - 0.5 * (ta.t - ta.u), which reads arrays over t or over u too, or a table of lags: score=lambda '
-         's: s + ta.reduce("sum", ta.where(ta.index("r") == ta.lag, table, 0.0), over="r") of '
+_BIAS = ("unsupported argument '{}' with both t and u: no T x U buffer is ever materialised; write a bias as a formula"
+         ', score=lambda s: s - 0.5 * (ta.t - ta.u), which reads arrays over t or over u too, or a table of lags: '
+         'score=lambda s: s + ta.reduce("sum", ta.where(ta.index("r") == ta.lag, table, 0.0), over="r") of '
          'table=ta.parameter("h r=64", "zeros")')
-_ALIGN = _BOTH + ('write ta.align(x, to="t") for a key array at queries, or ta.align(x, to="u") for a query array at keys; '
-                  "products of queries and keys are ta.recurrences(q, k, v)")
+_ALIGN = _BOTH + ('write ta.align(x, to="t") for a key array at queries, or ta.align(x, to="u") for a query array at keys'
+                  "; products of queries and keys are ta.recurrences(q, k, v)")
 _ALIAS = re.compile(r"(![\w$.]+) = !taylor\.array<(\[[^\]]*\])")
 _SUM = re.compile(r"^ +%[^=\n]+ = taylor\.recurrences? .*(?:\n {5,}.*)*", re.M)
 
@@ -67,8 +68,22 @@ def _of_both(spec: Spec | Text, line: int) -> str:
     return _ALIGN
 
 
+# What taylorc says of words that are none of its options.
+_OPTION = re.compile(r"expected one specification, but got '[^']*' and '([^']*)'")
+
+
+def _of_option(found: re.Match[str]) -> str:
+    word = found[1]
+    setting = re.fullmatch(r"([A-Za-z_]\w*)=(\S+)", word)
+    such = f"--set {word}" if setting else "--set window=5"
+    also = f"; parameters={{{setting[1]!r}: {setting[2]}}} says the same" if setting else ""
+    return f"expected taylorc's options as text, such as \"{such}\", but got {word!r}{also}"
+
+
 def at_python(message: str, text: str) -> str:
-    """`translate` for the specification that wrote `text`, if `@ta.spec` wrote it; else the message as it is."""
+    """`translate` for the specification that wrote `text`, if `@ta.spec` wrote it; else the message as it is, except of
+    options."""
+    message = _OPTION.sub(_of_option, message)
     known = written(text)
     return message if known is None else translate(message, known)
 

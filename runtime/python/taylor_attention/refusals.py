@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What torch, numpy and Python offer for arrays and an array of a specification does not: what to write in its place."""
+"""What torch, numpy and Python offer for arrays and an array of a specification does not: what to
+write in its place."""
 from __future__ import annotations
 
 NAMES = frozenset((
@@ -23,8 +24,8 @@ for _words, _advice in (
         ("matmul mm bmm dot inner vdot einsum tensordot", _PRODUCT),
         ("sum mean amax max nansum prod", _REDUCED),
         ("norm vector_norm layer_norm rms_norm", _NORM),
-        ("transpose permute swapaxes swapdims moveaxis movedim reshape view view_as flatten unflatten squeeze unsqueeze "
-         "expand expand_dims expand_as broadcast_to repeat repeat_interleave T mT H contiguous rearrange", _PLACES),
+        ("transpose permute swapaxes swapdims moveaxis movedim reshape view view_as flatten unflatten squeeze "
+         "unsqueeze expand expand_dims expand_as broadcast_to repeat repeat_interleave T mT H contiguous rearrange", _PLACES),
         ("shape size dim ndim numel", _SIZES),
         ("cumsum cumulative_sum cummax logcumsumexp", 'write ta.scan("sum", x, over="t"); "max" is the other'),
         ("roll shift", 'write ta.scan("shift", x, over="t", amount=1)'),
@@ -66,5 +67,5 @@ def of_string(value: str, clause: str = "") -> str:
     if value in NAMES:
         written = f"{clause}=ta.{value}" if clause else f"ta.{value}"
         return f"expected an array, a formula or a number, but got the string {value!r}; write {written}"
-    return (f"expected an array, a formula or a number, but got the string {value!r}; an argument is the variable itself, "
-            "an index is ta.t or ta.index(\"r\"), and a parameter is a keyword argument")
+    return (f"expected an array, a formula or a number, but got the string {value!r}; an argument is the variable "
+            "itself, an index is ta.t or ta.index(\"r\"), and a parameter is a keyword argument")
