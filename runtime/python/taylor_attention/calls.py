@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal, Union, overload
+import re
+from typing import Any, Literal, Mapping, NoReturn, Union, overload
 
 import torch
 from torch.autograd import forward_ad
 
 from . import autograd, operators
-from .inputs import document_numbers, tensors
+from .inputs import dense, document_numbers, tensors, whole
+from .options import all_options
 from .spec import Spec
 
 Specification = Union[str, "os.PathLike[str]", Spec]
 
 _TANGENT = ("taylor: unsupported forward-mode derivative (torch.func.jvp, dual numbers); take the reverse mode "
             "(backward(), torch.autograd.grad)")
+
+
+def text_of(spec: Any) -> str:
+    """What the operators take of a specification: its text, or a path."""
+    if isinstance(spec, (str, Spec, os.PathLike)):
+        return str(spec)
+    if callable(spec):
+        raise TypeError(f"expected a specification, but got the function {getattr(spec, '__name__', repr(spec))!r}; "
+                        "put @ta.spec above it")
+    raise TypeError("expected a specification (of @ta.spec, a path, the text of one or the name of one that ships), "
+                    f"but got {spec!r}")
 
 
 def _documents_of(cu_seqlens: Any, keys: int) -> torch.Tensor:
@@ -155,29 +168,56 @@ def _run_on_shares(inputs: list[torch.Tensor], text: str, options: str, offset: 
                              inputs)
 
 
-@overload
-def attention(q: torch.Tensor, k: torch.Tensor | None = ..., v: torch.Tensor | None = ..., *more: torch.Tensor | None,
-              spec: Specification, options: str = ..., offset: int | None = ..., documents: torch.Tensor | None = ...,
-              cu_seqlens: torch.Tensor | None = ..., all_outputs: Literal[False] = ...) -> torch.Tensor: ...
+def _refuse_keyword(name: str, value: Any, text: str, options: str) -> NoReturn:
+    """An input or a parameter of the specification, or what nothing has."""
+    names = [x.name for x in operators.program(text, options).inputs]
+    if name in names:
+        place = names.index(name)
+        where = f"after {names[place - 1]}" if place else "first"
+        raise TypeError(f"unsupported input {name!r} by name; give it {where}: "
+                        f"its inputs are {', '.join(names)}")
+    if re.search(rf"\bparameters\([^)]*\b{re.escape(name)}\s*[:=]", operators.program(text, options).text):
+        raise TypeError(f"unsupported keyword argument {name!r}, a parameter of the specification; write "
+                        f"parameters={{{name!r}: {value!r}}}")
+    raise TypeError(f"unsupported keyword argument {name!r} of ta.attention, which has spec, options, parameters, "
+                    "mask, offset, documents, cu_seqlens and all_outputs")
+
+
+def _explained(error: RuntimeError, inputs: list[torch.Tensor], text: str, options: str) -> Exception:
+    """An error of the operators, with a way out."""
+    if isinstance(error, NotImplementedError):  # of torch, which has no such operator
+        for info, tensor in zip(operators.program(text, options).inputs, inputs):
+            dense(info.name, tensor)
+    return operators.explained(error, text)
 
 
 @overload
 def attention(q: torch.Tensor, k: torch.Tensor | None = ..., v: torch.Tensor | None = ..., *more: torch.Tensor | None,
-              spec: Specification, options: str = ..., offset: int | None = ..., documents: torch.Tensor | None = ...,
-              cu_seqlens: torch.Tensor | None = ..., all_outputs: Literal[True]) -> list[torch.Tensor]: ...
+              spec: Specification, options: str = ..., parameters: Mapping[str, Any] | None = ..., mask: str = ...,
+              offset: int | None = ..., documents: torch.Tensor | None = ..., cu_seqlens: torch.Tensor | None = ...,
+              all_outputs: Literal[False] = ...) -> torch.Tensor: ...
+
+
+@overload
+def attention(q: torch.Tensor, k: torch.Tensor | None = ..., v: torch.Tensor | None = ..., *more: torch.Tensor | None,
+              spec: Specification, options: str = ..., parameters: Mapping[str, Any] | None = ..., mask: str = ...,
+              offset: int | None = ..., documents: torch.Tensor | None = ..., cu_seqlens: torch.Tensor | None = ...,
+              all_outputs: Literal[True]) -> list[torch.Tensor]: ...
 
 
 def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specification, options: str = "",
-              offset: int | None = None, documents: Any = None, cu_seqlens: Any = None,
-              all_outputs: bool = False) -> Any:
+              parameters: Mapping[str, Any] | None = None, mask: str = "", offset: int | None = None,
+              documents: Any = None, cu_seqlens: Any = None, all_outputs: bool = False, **unknown: Any) -> Any:
     """Fused attention from a specification, differentiable, on tensors of the processor or of a GPU.
 
     q [B, H, T, d], k [B, G, U, d] and v [B, G, U, e] in any strides, f32, bf16, f16 or f64; the result is [B, H, T, e],
     laid out as q. Further inputs of a specification (gates, learned weights) follow v in its order; one of fewer inputs
     is given as many.
 
-    `spec` is a `@ta.spec`, the path of a .mlir file, its text, or the name of one that ships ("softmax"). `options` are
-    taylorc's: "--set order=6". `offset` is the position of query 0 among the keys, U - T by default.
+    `spec` is a `@ta.spec`, the path of a .mlir file, its text, or the name of one that ships ("softmax").
+    `parameters` are the specification's, by name: {"order": 6}. `mask` is "causal", "bidirectional" or "" as written.
+    `options` are taylorc's, as text: "--form=chunked"; parameters and mask join them. `offset` is the
+    position of query 0 among the keys, U - T by default.
 
     `documents`, integers [B, U], is the number of each key's document in a packed sequence, never decreasing along U:
     each is attended to by itself. `cu_seqlens`, int32 or int64 [N + 1], says the same of one packed sequence (B = 1) of N
@@ -190,7 +230,13 @@ def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specificat
     inputs = tensors([q, k, v, *more])
     if type(spec) is not str and not isinstance(spec, Spec) and torch.compiler.is_compiling():
         raise TypeError("taylor: unsupported path object under torch.compile; give str(path)")
-    text = spec if type(spec) is str else str(spec)
+    text = spec if type(spec) is str else text_of(spec)
+    if options or parameters is not None or mask:
+        options = all_options(options, parameters, mask)
+    if unknown:
+        _refuse_keyword(*next(iter(unknown.items())), text, options)
+    if offset is not None and type(offset) is not int:
+        offset = whole(offset, "offset")
     if cu_seqlens is not None:
         if documents is not None:
             raise TypeError("expected documents or cu_seqlens, but got both")
@@ -206,5 +252,5 @@ def attention(q: Any, k: Any = None, v: Any = None, *more: Any, spec: Specificat
         try:
             outputs = (_run if _PLAIN.issuperset(map(type, inputs)) else _run_on_shares)(inputs, text, options, offset)
         except RuntimeError as error:
-            raise operators.explained(error, text) from None
+            raise _explained(error, inputs, text, options) from None
     return list(outputs) if all_outputs else outputs[0]

@@ -8,8 +8,8 @@ from typing import Any, Mapping, Sequence
 import torch
 
 from . import operators
-from .calls import Specification
-from .inputs import tensors
+from .calls import Specification, text_of
+from .inputs import dense, tensors, torch_dtype, whole
 from .options import mask_of, setting_of
 
 MOST_STEPS = 8  # up to so many tokens are stepped through; more are one call of the forward
@@ -38,10 +38,9 @@ class Decoder:
                 raise TypeError(f"expected a whole number for {name}, but got {size!r}")
             if size < 1:
                 raise ValueError(f"expected at least 1 for {name}, but got {size}")
-        if not isinstance(dtype, torch.dtype):
-            raise TypeError(f"expected a dtype of torch, such as torch.bfloat16, but got {dtype!r}")
+        torch_dtype(dtype)
         self._arguments = (head_dim, value_dim, dtype)
-        self._open(str(spec), setting_of(parameters), mask_of(mask))
+        self._open(text_of(spec), setting_of(parameters), mask_of(mask))
         self._states: list[torch.Tensor] = []
         self._cache: dict[int, torch.Tensor] = {}  # of inputs that are kept, with room for more tokens
         self._tokens = 0
@@ -123,6 +122,7 @@ class Decoder:
             if self._device is not None and given.device != self._device:
                 raise RuntimeError(f"taylor: expected device {self._device} of '{info.name}', as of the tokens so far, but "
                                    f"got {given.device}")
+            dense(info.name, given)
             if given.dtype != info.dtype and info.kind != "parameter":
                 raise RuntimeError(f"taylor: expected dtype {info.dtype} of '{info.name}', for which the decoder was made, "
                                    f"but got {given.dtype}")
@@ -173,7 +173,12 @@ class Decoder:
         """A decoder whose batch has these rows of this one's, as a beam search picks them; with its own memory."""
         result = object.__new__(type(self))
         result.__dict__.update(self.__dict__)
-        picked = torch.tensor(list(rows), dtype=torch.int64)
+        chosen = [whole(row, "a row") for row in rows]
+        batch = self._sizes.get("b")
+        for row in chosen:
+            if batch is not None and not 0 <= row < batch:
+                raise IndexError(f"expected rows from 0 to {batch - 1} of the {batch} of the batch, but got row {row}")
+        picked = torch.tensor(chosen, dtype=torch.int64)
 
         def pick(info: operators.Tensor, tensor: torch.Tensor) -> torch.Tensor:
             return tensor.clone() if info.batch < 0 else tensor.index_select(info.batch, picked.to(tensor.device))

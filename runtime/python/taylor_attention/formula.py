@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING, Iterable, Iterator, NoReturn, TypeGuard, Union
+import operator as operators
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, NoReturn, TypeGuard, Union
 
+from . import refusals
 from .axes import ROLES, ArrayType, Axis
 from .places import Place, caller, place_of
 from .trace import current
@@ -21,12 +23,16 @@ if TYPE_CHECKING:
 PRECEDENCE = {"<": 0, "<=": 0, "==": 0, "+": 1, "-": 1, "*": 2, "/": 2, "negate": 3}
 PRIMARY = 4
 
+# Python's operators, under the names that numpy has for them.
+_UFUNCS = {"add": operators.add, "subtract": operators.sub, "multiply": operators.mul, "divide": operators.truediv,
+           "power": operators.pow, "less": operators.lt, "less_equal": operators.le, "greater": operators.gt,
+           "greater_equal": operators.ge, "equal": operators.eq, "not_equal": operators.ne}
+
 
 class Formula:
     """A number, or a condition, for each index of its axes."""
 
     __slots__ = ("operator", "operands", "place", "__weakref__")
-    __array_ufunc__ = None  # numpy's scalars leave their operators to this class
 
     def __init__(self, operator: str, operands: tuple[Formula, ...] = (), place: Place | None = None) -> None:
         self.operator = operator
@@ -109,6 +115,53 @@ class Formula:
         return apply("not", self)
 
     __hash__ = object.__hash__
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **arguments: Any) -> Formula:
+        """Operators of numpy's scalars are those of this class; other functions of numpy are refused."""
+        if method == "__call__" and ufunc.__name__ in _UFUNCS:
+            scalars = (x.item() if not isinstance(x, Formula) and getattr(x, "shape", None) == () else x
+                       for x in inputs)
+            result: Formula = _UFUNCS[ufunc.__name__](*map(formula, scalars))
+            return result
+        name = ufunc.__name__ if method == "__call__" else {"add": "sum", "maximum": "max", "minimum": "min"}.get(
+            ufunc.__name__, f"{ufunc.__name__}.{method}")
+        raise TypeError(refusals.of_function("np", name))
+
+    def __array_function__(self, function: Any, types: object, arguments: object, keywords: object) -> NoReturn:
+        raise TypeError(refusals.of_function("np", function.__name__))
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: object, arguments: tuple[object, ...] = (),
+                           keywords: object = None) -> NoReturn:
+        name, module = function.__name__, getattr(function, "__module__", None) or "torch"
+        for one in arguments:
+            if not isinstance(one, Formula) and type(one).__module__.startswith("torch"):
+                formula(one)  # says that it is none
+        module = "F" if module in ("torch.nn.functional", "torch._C._nn") else "torch"
+        raise TypeError(refusals.of_function(module, name))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):  # Python's protocols ask for those
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise AttributeError(refusals.of_method("an array" if isinstance(self, Array) else "a formula", name))
+
+    def __getitem__(self, index: object) -> NoReturn:
+        raise TypeError(f"unsupported index of an array; {refusals.INDEX}")
+
+    def __len__(self) -> NoReturn:
+        raise TypeError(f"unsupported len() of an array; {refusals.LENGTH}")
+
+    def __matmul__(self, other: object) -> NoReturn:
+        raise TypeError(f"unsupported product @ of arrays; {refusals.MATMUL}")
+
+    def __rmatmul__(self, other: object) -> NoReturn:
+        self.__matmul__(other)
+
+    def __floordiv__(self, other: object) -> NoReturn:
+        raise TypeError(f"unsupported operator // of formulas; {refusals.FLOOR_DIVIDE}")
+
+    def __mod__(self, other: object) -> NoReturn:
+        raise TypeError(f"unsupported operator % of formulas; {refusals.REMAINDER}")
 
     def __bool__(self) -> NoReturn:
         raise TypeError("unsupported truth value of a formula, which is known per token only; write & | ~ for and, "
@@ -200,8 +253,7 @@ def formula(value: object) -> Formula:
                              "what several specifications share is a Python function of arrays")
         return value
     if isinstance(value, str):
-        raise TypeError(f"expected an array, a formula or a number, but got the string {value!r}; an argument is the "
-                        "variable itself, an index is ta.t or ta.index(\"r\"), and a parameter is a keyword argument")
+        raise TypeError(refusals.of_string(value))
     if not is_number(value):
         raise TypeError(f"expected an array, a formula or a number, but got {_kind(value)}")
     return Leaf(number_text(value))
@@ -212,7 +264,11 @@ def _kind(value: object) -> str:
         return str(value)
     if isinstance(value, tuple):
         return f"a tuple of {len(value)}; n, z = ta.recurrences(.., sums=(\"numerator\", \"mass\")) takes one apart"
-    return f"{type(value).__module__}.{type(value).__qualname__}"
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        kind += ('; what a call brings is an argument of the specification, such as x=ta.input("b h t"), and what is '
+                 'learned x=ta.parameter("h", "zeros")')
+    return kind
 
 
 def apply(operator: str, *operands: object) -> Formula:

@@ -2,6 +2,7 @@
 """Checks of what a caller hands over as inputs. Imports torch, and loads no library of operators."""
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import torch
@@ -16,6 +17,30 @@ def tensors(inputs: list[Any]) -> list[torch.Tensor]:
             name = "qkv"[number] if number < 3 else f"input {number}"
             raise TypeError(f"expected a tensor for {name}, but got {type(tensor).__name__}")
     return inputs
+
+
+def dense(name: str, tensor: torch.Tensor) -> None:
+    """TypeError of a tensor whose numbers have no strides."""
+    if tensor.layout is not torch.strided:
+        raise TypeError(f"taylor: unsupported layout {tensor.layout} of '{name}'; write {name}.to_dense()")
+
+
+def torch_dtype(dtype: object) -> None:
+    """TypeError of what is no dtype of torch."""
+    if not isinstance(dtype, torch.dtype):
+        raise TypeError(f"expected a dtype of torch, such as torch.bfloat16, but got {dtype!r}")
+
+
+def whole(value: Any, name: str) -> Any:
+    """A whole number as Python's int, of numpy or torch too; a number that torch traces stays."""
+    if isinstance(value, torch.SymInt):
+        return value
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"expected a whole number for {name}, but got {value!r}") from None
 
 
 def document_numbers(documents: Any) -> torch.Tensor:

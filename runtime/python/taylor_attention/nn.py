@@ -8,7 +8,8 @@ from typing import Any, Literal, Mapping
 import torch
 
 from . import operators
-from .calls import Specification, attention
+from .calls import Specification, attention, text_of
+from .inputs import torch_dtype
 from .options import options_of
 
 Initialization = Literal["normal", "uniform"]
@@ -50,13 +51,16 @@ class Attention(torch.nn.Module):
                  initialization: Initialization = "normal", deviation: float = 0.02, layers: int = 1,
                  device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> None:
         super().__init__()
+        text = text_of(spec)
+        if dtype is not None:
+            torch_dtype(dtype)
         sizes = _sizes(hidden, heads, kv_heads, head_dim, value_dim)
         if initialization not in ("normal", "uniform"):
             raise ValueError(f"expected initialization 'normal' or 'uniform', but got {initialization!r}")
         self.hidden, self.initialization, self.deviation, self.layers = hidden, initialization, deviation, layers
         self.options = options_of(parameters, mask)
-        program = operators.program(str(spec), self.options)
-        self.specification: str = str(spec) if str(spec).endswith(".so") else program.text  # of a file, what it says now
+        program = operators.program(text, self.options)
+        self.specification: str = text if text.endswith(".so") else program.text  # of a file, what it says now
         self._inputs = program.inputs
         self.mask = program.signature.mask
         self.sizes: dict[str, int] = {**program.signature.sizes, **sizes}

@@ -14,6 +14,7 @@ from .arguments import Axes
 from .axes import ArrayType, Axis, parse_axes, parse_element, real_element, union
 from .formula import Array, Formula, Leaf, Operand, Parameter, apply, formula, integer_text, number_text
 from .places import Place, caller, place_of
+from .refusals import of_string as _refused_string
 from .text import Body, Part, Region, Statement, Typed, distinct
 from .trace import require_trace
 
@@ -284,6 +285,8 @@ def recurrences(q: Operand, k: Operand, v: Operand, *, sums: Sum | Sums = "numer
         numbers = coefficients if isinstance(coefficients, str) else ", ".join(number_text(one) for one in coefficients)
         parts.append(_clause("coefficients", numbers))
     for name, one in (("weight", weight), ("scale", scale), ("score", score)):
+        if isinstance(one, str):
+            raise TypeError(_refused_string(one, name))
         if one is not None:
             body = Body([formula(one(Leaf("s")) if callable(one) else one)])
             parts += [f" {name}(", body, ")"]

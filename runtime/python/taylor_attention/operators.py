@@ -16,6 +16,7 @@ import torch
 
 from . import files
 from .messages import at_python
+from .options import check_options
 
 Sizes = Sequence[Any]  # integers, or torch's symbols while it traces
 
@@ -51,16 +52,34 @@ backward = torch.ops.taylor_attention.backward.default
 step = torch.ops.taylor_attention.step.default
 
 
+_WRONG_DTYPE = re.compile(r"expected dtype (?P<wanted>[A-Z]\w+(?:(?:, | or )[A-Z]\w+)*) of "
+                          r"'(?P<name>[^']+)', but got (?P<got>\w+)")
+# C++'s, and Python's.
+_DTYPE_NAMES = {"Float": "float32", "BFloat16": "bfloat16", "Half": "float16", "Double": "float64", "Int": "int32",
+                "Long": "int64", "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool"}
+
+
+def in_torch(message: str) -> str:
+    """A message about dtypes as Python names them, with how to convert."""
+    def python(names: str) -> str:
+        return re.sub(r"[A-Z]\w+", lambda one: f"torch.{_DTYPE_NAMES.get(one[0], one[0])}", names)
+
+    return _WRONG_DTYPE.sub(lambda found: f"expected dtype {python(found['wanted'])} of '{found['name']}', but got "
+                            f"{python(found['got'])}; convert it: {found['name']}.to("
+                            f"{python(re.split(', | or ', found['wanted'])[0])})", message)
+
+
 def _answer(text: bytes | None, spec: str) -> Any:
     """What a function of _taylor.so says of a specification; what it refuses stands at the user's line of Python."""
     if text is None:
-        raise RuntimeError("taylor: " + at_python(_functions.taylor_describe_error().decode(), spec))
+        raise RuntimeError("taylor: " + in_torch(at_python(_functions.taylor_describe_error().decode(), spec)))
     return json.loads(text)
 
 
 def explained(error: RuntimeError, spec: str) -> RuntimeError:
     """An error of the operators, at the user's line of Python where `@ta.spec` wrote the specification."""
-    message = at_python(str(error), spec.replace(LINE_END, "\n"))
+    message = in_torch(str(error))
+    message = at_python(message, spec.replace(LINE_END, "\n"))
     return error if message == str(error) else RuntimeError(message)
 
 
@@ -189,6 +208,7 @@ class Program:
     """A specification under options: what every call of it shares."""
 
     def __init__(self, spec: str, options: str) -> None:
+        check_options(options)
         spec = resolve(spec)
         _refuse_symbol(spec)
         described = _answer(_functions.taylor_describe_program(spec.encode(), options.encode()), spec)

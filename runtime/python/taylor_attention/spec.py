@@ -13,6 +13,7 @@ from .arguments import Source, default_source
 from .axes import ArrayType, Axis, quoted, word
 from .formula import Array, Formula, Parameter, is_number, number_text
 from .operations import as_array
+from .options import all_options
 from .places import Place, Signature, code_of, signature_places
 from .text import Names, Places, Region, Statement, Text, Writer, know
 from .sums import Probe, probed
@@ -140,19 +141,21 @@ class Spec:
             writer.write(text, places.of(name))
         writer.write((")" if self.parameters else "") + " {\n", places.definition)
 
-    def explain(self, path: str | os.PathLike[str] | None = None, *, options: str = "") -> Page:
+    def explain(self, path: str | os.PathLike[str] | None = None, *, options: str = "",
+                parameters: Mapping[str, Any] | None = None, mask: str = "") -> Page:
         """The compiler's page of all levels of this specification side by side, as a file of HTML.
 
-        It is written to `path`, else to a temporary file. `options` are taylorc's: "--target=sm_90 --head-dim=128". A
-        notebook shows the page; `.open()` opens it in a browser. Needs taylorc, and no torch.
+        It is written to `path`, else to a temporary file. `options` are taylorc's: "--target=sm_90 --head-dim=128";
+        `parameters` and `mask` are those of `ta.attention`. A notebook shows the page; `.open()` opens
+        it in a browser. Needs taylorc, and no torch.
         """
         from .pages import explain
 
-        return explain(self, path, options)
+        return explain(self, path, all_options(options, parameters, mask))
 
     def weights(self, *, scores: tuple[float, float] = (-6.0, 6.0), points: int = 241, keys: int = 128,
                 heads: int = 4, head_dim: int = 64, score: float = 1.0, options: str = "",
-                **values: float) -> list[Weights]:
+                parameters: Mapping[str, Any] | None = None, mask: str = "", **values: float) -> list[Weights]:
         """The weights of each sum over keys, computed by the specification itself in f64: needs torch.
 
         Of each sum: its weight w(s) at `points` scores within `scores`, for one key at its query's own position; and
@@ -160,12 +163,13 @@ class Spec:
         vector, whose score with itself is `score`.
 
         Learned parameters have their initial values (of a distribution the mean), projections such as gates are 1.0,
-        what the caller brings is 0. `decay_gate=-3.0` gives an argument another value. `options` are taylorc's:
-        "--set order=4".
+        what the caller brings is 0. `decay_gate=-3.0` gives an argument another value. `parameters`,
+        such as {"order": 4}, `mask` and `options` are those of `ta.attention`.
         """
         from .weights import weights
 
-        return weights(self, self._probe, scores, points, keys, heads, head_dim, score, options, values)
+        return weights(self, self._probe, scores, points, keys, heads, head_dim, score,
+                       all_options(options, parameters, mask), values)
 
     def plot(self, **arguments: Any) -> Any:
         """A matplotlib figure of `weights(..)`, which takes the arguments: w(s), and the weights of a row of keys."""

@@ -46,6 +46,10 @@ class _Runner:
         self.sizes = {**sizes, **fixed}
         names = [one.name for one in spec.arguments]
         unknown = [name for name in values if name not in names]
+        if unknown and unknown[0] in spec.parameters:
+            name = unknown[0]
+            raise TypeError(f"unsupported keyword argument {name!r}, a parameter of {spec.name}; write "
+                            f"parameters={{{name!r}: {values[name]!r}}}")
         if unknown:
             raise TypeError(f"expected arguments of {spec.name} ({', '.join(names)}), but got {unknown[0]!r}")
         self._own, self._skipped = len(names), probe.results

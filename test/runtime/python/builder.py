@@ -316,7 +316,6 @@ class Mistakes(unittest.TestCase):
         self.check(TypeError, "unsupported truth value of a formula", lambda q: ta.where(0 < q < 1, q, 0))
         self.check(TypeError, "ta.minimum and ta.maximum", lambda q: max(q, 0))
         self.check(TypeError, "ta.sqrt for math.sqrt", lambda q: q / math.sqrt(ta.size("d")))
-        self.check(TypeError, "ufunc", lambda q: np.exp(q))
 
         def one_sum(q, k, v):
             n, z = ta.recurrences(q, k, v)
@@ -333,17 +332,52 @@ class Mistakes(unittest.TestCase):
         self.check(UnboundLocalError, "a state over tokens is a sum (ta.recurrences, with decay=.. where it forgets) or a scan", state)
 
         def fails(q):
-            return q.no_such_thing
+            return {}[q]
 
         try:
             ta.spec(fails)
-        except AttributeError as error:
+        except KeyError as error:
             trace = error.__traceback__
         while trace.tb_next:
             trace = trace.tb_next
         self.assertEqual(trace.tb_frame.f_code, fails.__code__)
         with self.assertRaisesRegex(RuntimeError, r"expected ta.map\(..\) in a function under @ta.spec"):
             ta.rope(ta.t * 2.0)
+
+    def test_what_is_of_numpy(self):
+        for words, function in (("unsupported np.exp of an array or formula of a specification; write ta.exp(x)", lambda q: np.exp(q)),
+                                ("unsupported np.sum", lambda q: np.sum(q)), ("unsupported np.where", lambda q: np.where(q < 0, q, 0)),
+                                ("unsupported np.matmul", lambda q: np.ones(2) @ q),
+                                ("but got numpy.ndarray; what a call brings is an argument of the specification, such as x=ta.input", lambda q: np.ones(2) * q)):
+            self.check(TypeError, words, function)
+
+        @ta.spec
+        def scalars(q):
+            x = np.float64(2)
+            return ta.where((x < q) & (q >= x) & (x == q), x + q - x * q / (x / q), x ** q + (x - q))
+
+        self.assertIn("select(and(and(2.0 < %q, 2.0 <= %q), 2.0 == %q), 2.0 + %q - 2.0 * %q / (2.0 / %q), pow(2.0, %q) + (2.0 - %q))", scalars.mlir)
+
+    def test_names_and_no_places(self):
+        self.check(TypeError, "unsupported product @ of arrays; write ta.recurrences(q, k, v) for a sum over keys, or ta.dot(q, k)", lambda q, k: q @ k)
+        self.check(TypeError, "unsupported product @ of arrays", lambda q: [1] @ q)
+        self.check(TypeError, "unsupported index of an array; axes have names and no places", lambda q: q[0])
+        self.check(TypeError, "unsupported len() of an array", lambda q: len(q))
+        self.check(TypeError, "write ta.floor(x / y)", lambda q: q // 2)
+        self.check(TypeError, "write x - y * ta.floor(x / y)", lambda q: q % 2)
+        self.check(AttributeError, "unsupported attribute 'transpose' of an array; axes have names and no places", lambda q: q.transpose(1, 2))
+        self.check(AttributeError, "unsupported attribute 'sum' of a formula; write ta.reduce(\"sum\", x, over=\"d\")", lambda q: (q * q).sum(-1))
+        self.check(AttributeError, "write ta.size(\"d\") for the size of an axis", lambda q: q.shape)
+        self.check(AttributeError, "write ta.exp(x)", lambda q: q.exp())
+        self.assertFalse(hasattr(ta.t, "__no_such_protocol__"))
+
+    def test_functions_by_name(self):
+        from taylor_attention import functions, refusals
+        known = {name for name, value in vars(functions).items() if getattr(value, "__module__", None) == functions.__name__}
+        self.assertEqual(refusals.NAMES, known - {"call"})
+        self.check(TypeError, "but got the string 'softplus'; write weight=ta.softplus", lambda q, k, v: ta.recurrences(q, k, v, weight="softplus"))
+        self.check(TypeError, "but got the string 'relu'; write score=ta.relu", lambda q, k, v: ta.recurrences(q, k, v, score="relu"))
+        self.check(TypeError, "but got the string 'exp'; write ta.exp", lambda q: q + "exp")
 
     def test_arrays_of_another_specification(self):
         kept = []

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # REQUIRES: compiler
 # RUN: %python %s
-"""What the compiler says of a traced specification stands at the user's own line of Python: the line of each fault here ends in a comment `# fault`."""
+"""What the compiler says of a traced specification stands at the user's own line of Python, with its advice in Python's spelling: the line of each
+fault here ends in a comment `# fault`."""
 import pathlib
 import re
 import subprocess
@@ -23,7 +24,10 @@ def fault(words):
     return add
 
 
-@fault("unsupported array with both t and u: no T x U buffer is ever materialised; use taylor.align to move between key and query tokens")
+ALIGN = 'unsupported array with both t and u: no T x U buffer is ever materialised; write ta.align(x, to="t") for a key array at queries, or ta.align(x, to="u")'
+
+
+@fault(ALIGN)
 def operands_of_other_tokens(q, k, v):
     both = q + k  # fault
     return ta.rope(both)
@@ -61,24 +65,90 @@ def weighted_length(q, k, v, w=ta.parameter("e", "ones")):
     return n
 
 
-@fault("expected orders(a to b) with a <= b, but got 3 to 1")
+@fault("expected orders=(a, b) with a <= b, but got orders=(3, 1)")
 def orders_that_fall(q, k, v):
     return ta.recurrences(q, k, v, orders=(3, 1))  # fault
 
 
-@fault("expected exponential alone")
+SCALED = 'requires orders or weight beside scale or coefficients: write orders="all", coefficients="factorial", scale=0.1, or score=lambda s: s * tau'
+
+
+@fault(SCALED)
 def scaled_exponential(q, k, v):
     return ta.recurrences(q, k, v, scale=0.5)  # fault
 
 
-@fault("expected orders(all) or orders(a to b), but got '2' alone")
+@fault(SCALED)
+def learned_scale(q, k, v, tau=ta.parameter("h", 1.0)):
+    return ta.recurrences(q, k, v, scale=tau)  # fault
+
+
+@fault("unsupported array in a formula of sizes and parameters; in place of a scale, multiply the score: score=lambda s: s * tau")
+def learned_scale_of_orders(q, k, v, temperature=ta.parameter("h", 1.0)):
+    return ta.recurrences(q, k, v, orders="all", coefficients="factorial", scale=temperature)  # fault
+
+
+@fault('expected orders="all" or orders=(0, 2), from and to, but got 2 alone')
 def one_order(q, k, v):
     return ta.recurrences(q, k, v, orders=2)  # fault
 
 
-@fault("expected a clause (orders, coefficients, exponential, weight, scale, score, decay, causal, bidirectional, visible), but got 'causl'; did you mean 'causal'?")
+@fault('expected orders="all" or orders=(0, 2), from and to, but got \'every\'')
+def orders_of_another_word(q, k, v):
+    return ta.recurrences(q, k, v, orders="every")  # fault
+
+
+@fault("error: expected mask=\"causal\" or mask=\"bidirectional\", but got 'causl'; did you mean 'causal'?")
 def unknown_mask(q, k, v):
     return ta.recurrences(q, k, v, mask="causl")  # fault
+
+
+@fault("error: expected mask=\"causal\" or mask=\"bidirectional\", but got 'full'")
+def full_mask(q, k, v):
+    return ta.recurrences(q, k, v, mask="full")  # fault
+
+
+@fault("error: expected mask=\"causal\" or mask=\"bidirectional\", but got 'full'")
+def full_mask_of_one(q, k, v):
+    return ta.recurrence(q, k, v, order=1, mask="full")  # fault
+
+
+@fault('requires axis u of the running log-decay, but got \'!taylor.array<[b, h, t]>\'; write decay=ta.scan("sum", f, over="u") of a gate f over u')
+def raw_gate(q, k, v, gate=ta.projection("b h t")):
+    return ta.recurrences(q, k, v, decay=gate)  # fault
+
+
+@fault("unsupported order of arrays: ta.recurrences takes the query first, (q, k, v): q over t, k and v over u, but got [b, g, u, d], [b, h, t, d] and [b, g, u, e]")
+def key_first(q, k, v):
+    n, z = ta.recurrences(k, q, v, sums=("numerator", "mass"), orders=(0, 2), coefficients=(1.0, 0.25, 0.125), visible=ta.t - ta.u < 16)  # fault
+    return n / z
+
+
+@fault("unsupported order of arrays: ta.recurrences takes the query first")
+def key_first_of_one(q, k, v):
+    return ta.recurrence(k, q, v, order=1)  # fault
+
+
+@fault("unsupported argument 'bias' with both t and u: no T x U buffer is ever materialised; write a bias as a formula, score=lambda s: s - 0.5 * (ta.t - ta.u), ")
+def bias_of_pairs(q, k, v, gate=ta.projection("b h t"), another_gate=ta.projection("b h t"),
+                  bias=ta.input("h t u")):  # fault
+    return ta.recurrences(q, k, v, score=lambda s: s + bias)
+
+
+@fault(ALIGN)
+def result_times_a_value(q, k, v):
+    return ta.recurrences(q, k, v) * v  # fault
+
+
+@fault(ALIGN)
+def gate_of_keys(q, k, v, gate=ta.projection("b h u")):
+    n = ta.recurrences(q, k, v)
+    return n * gate  # fault
+
+
+@fault(ALIGN)
+def query_times_key(q, k):
+    return q * k  # fault
 
 
 @fault("expected numerator, mass, count or state, but got 'maas'")
@@ -92,7 +162,7 @@ def unknown_norm(q, k, v):
     return ta.normalize("l3", q, over="d", epsilon=0)  # fault
 
 
-@fault("expected a condition in visible(..), such as t - u < 8.0, but got a number")
+@fault("such as visible=ta.t - ta.u < 16, but got a number")
 def number_that_hides(q, k, v):
     return ta.recurrences(q, k, v, visible=ta.t - ta.u)  # fault
 
@@ -140,6 +210,11 @@ def lags_as_a_result(q, k, v):
     return o  # fault
 
 
+@fault("such as visible=ta.t - ta.u < 16, but got a number")
+def window_that_hides(q, k, v):
+    return ta.recurrences(q, k, v, visible=16)  # fault
+
+
 def turned(x):
     return ta.rope(x)  # fault
 
@@ -177,6 +252,18 @@ class Messages(unittest.TestCase):
                 self.assertEqual(source, "  " + LINES[line - 1].strip())
                 self.assertNotIn(file, translated)
                 self.assertNotIn("taylor.array<[b, h, t, d]>\n", translated)
+
+    def test_what_is_advised_compiles(self):
+        """The spellings that messages name, as the compiler takes them."""
+        @ta.spec
+        def advised(q, k, v, tau=ta.parameter("h", 1.0), f=ta.projection("b g u"), table=ta.parameter("h r=64", "zeros")):
+            return (ta.recurrences(q, k, v, score=lambda s: s * tau), ta.recurrences(q, k, v, orders="all", coefficients="factorial", scale=0.1),
+                    ta.recurrences(q, k, v, orders=(0, 2), decay=ta.scan("sum", f, over="u")), ta.recurrences(q, k, v, visible=ta.t - ta.u < 16),
+                    ta.recurrences(q, k, v, score=lambda s: s - 0.5 * (ta.t - ta.u)), ta.align(f, to="t"),
+                    ta.recurrences(q, k, v, score=lambda s: s + ta.reduce("sum", ta.where(ta.index("r") == ta.lag, table, 0.0), over="r")))
+
+        result = subprocess.run(["taylor-opt"], input=advised.mlir, capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     def test_the_line_of_a_formula_within_several(self):
         spec = next(spec for spec, *_ in FAULTS if spec.name == "unknown_function")

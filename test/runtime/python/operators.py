@@ -351,9 +351,9 @@ class Messages(Case):
         self.error("expected size 4 of axis h of 'out_gate' as of 'q', but got 3", q, k, v, gate[:, :3], weight)
         self.error("expected a number of key/value heads that divides 4, the size of axis h of 'q', but got 3 in axis g of 'k'",
                    q, k.repeat(1, 2, 1, 1)[:, :3], v.repeat(1, 2, 1, 1)[:, :3], gate, weight)
-        self.error("expected dtype Float of 'k', but got Double", q, k.double(), v, gate, weight)
-        self.error("expected dtype Float, BFloat16, Half or Double of 'q', but got Long", q.long(), k, v, gate, weight)
-        self.error("expected dtype Float of 'norm_weight', but got Int", q, k, v, gate, weight.int())
+        self.error("expected dtype torch.float32 of 'k', but got torch.float64; convert it: k.to(torch.float32)", q, k.double(), v, gate, weight)
+        self.error("expected dtype torch.float32, torch.bfloat16, torch.float16 or torch.float64 of 'q', but got torch.int64; convert it: q.to(torch.float32)", q.long(), k, v, gate, weight)
+        self.error("expected dtype torch.float32 of 'norm_weight', but got torch.int32; convert it: norm_weight.to(torch.float32)", q, k, v, gate, weight.int())
         self.error("expected device cpu of 'k', but got meta", q, k.to("meta"), v, gate, weight)
         self.error("expected device meta of 'k', but got cpu", q.to("meta"), k, v, gate, weight)
         self.error("expected the path of a specification or its text, but got 'nowhere.mlir', where there is no file", q, k, v, spec="nowhere.mlir")
