@@ -162,15 +162,16 @@ void KernelOp::print(OpAsmPrinter &printer) {
     printer << argument << " in ";
     printExtent(printer.getStream(), cast<ExtentAttr>(attribute));
   });
-  printer << ") ";
+  printer << ")";
   if (LongestAttr longest = getLongestAttr()) {
-    printer << "longest(" << stringifyEnd(longest.getEnd());
+    printer << " longest(" << stringifyEnd(longest.getEnd());
     if (longest.hasBytes())
       printer << ", " << longest.getRole().getValue() << " * " << longest.getBytes();
-    printer << ") ";
+    printer << ")";
   }
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
                                            {getSymNameAttrName(), getGridAttrName(), getLongestAttrName()});
+  printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
