@@ -15,18 +15,19 @@ constexpr int chains = 12;
 /// rounds * chains fused multiply-adds of vectors of `width` elements. Inlined into functions that say which
 /// instructions there are.
 template <typename T, int width> __attribute__((always_inline)) inline double spin() {
-  typedef T Vector __attribute__((ext_vector_type(width)));
-  Vector sums[chains], factor = T(0.999), term = T(1e-3);
-#pragma unroll
+  // Extensions that GCC has too: a vector takes a number as an operand alone.
+  typedef T Vector __attribute__((vector_size(width * sizeof(T))));
+  Vector sums[chains], factor = T(0.999) + Vector{}, term = T(1e-3) + Vector{};
+#pragma GCC unroll 12
   for (int i = 0; i < chains; ++i)
-    sums[i] = T(i);
+    sums[i] = T(i) + Vector{};
   for (int64_t round = 0; round < rounds; ++round) {
-#pragma unroll
+#pragma GCC unroll 12
     for (int i = 0; i < chains; ++i)
-      sums[i] = __builtin_elementwise_fma(sums[i], factor, term);
+      sums[i] = sums[i] * factor + term; // one instruction, where there is one
   }
   double result = 0;
-#pragma unroll
+#pragma GCC unroll 12
   for (int i = 0; i < chains; ++i)
     result += double(sums[i][i % width]);
   return result;
