@@ -40,6 +40,7 @@ Block::Block(const Launch &launch)
       profiling(launch.options.profile) {
   unsigned count = (launch.threads() + 31) / 32;
   warps.reserve(count);
+  warpgroups.resize((count + 3) / 4);
   for (unsigned k = 0; k < count; ++k)
     warps.emplace_back(*this, k, launch.kernel);
 }
@@ -73,17 +74,22 @@ void Block::reset(uint64_t number) {
   std::fill(shared.begin(), shared.end(), std::byte(0xff));
   if (checks)
     shadow.reset(shared.size(), unsigned(warps.size()));
-  for (Barrier &b : barriers)
-    b = {0, 0, std::vector<uint32_t>(warps.size()), 0};
+  for (Barrier &b : barriers) {
+    b = {};
+    b.order.reset(warps.size());
+  }
+  for (Warpgroup &group : warpgroups)
+    group.clear();
   for (Warp &w : warps) {
     unsigned left = launch.threads() - 32 * w.index;
     w.exists = left >= 32 ? ~0u : (1u << left) - 1;
     w.live = w.exists;
     w.atBarrier = w.atSync = w.active = 0;
     w.pcs.fill(0);
-    w.clocks.assign(warps.size(), 0);
-    w.clocks[w.index] = 1;
+    w.order.reset(warps.size());
+    w.order.advance(w.index);
     w.copies.clear();
+    w.products.clear(launch.kernel);
     w.local.assign(32 * launch.kernel.localBytes, std::byte(0xff));
     std::fill(w.storage.begin(), w.storage.end(), ~uint64_t(0));
     std::fill(w.masks.begin(), w.masks.end(), 0);
@@ -212,7 +218,7 @@ void Block::step(Warp &w) {
   if (i.guarded) {
     if (uint32_t bad = mask & ~w.valid[i.guard.id]; checks && bad)
       raise(w, i, FaultKind::UninitialisedRegister, firstLane(bad), 0,
-            "reads '" + launch.kernel.registers[i.guard.id].name + "', which has no value yet");
+            "reads '" + nameOf(i.guard) + "', which has no value yet");
     mask &= w.predicate(i.guard);
   }
   if (i.aligned && mask && mask != (i.run ? ~0u : w.exists)) {
@@ -273,7 +279,9 @@ void Block::check(Warp &w, const Instruction &i, uint32_t mask) {
   for (size_t k = i.results; k < i.operands.size(); ++k)
     if (uint32_t bad = mask & ~w.valid[i.operands[k].id])
       raise(w, i, FaultKind::UninitialisedRegister, firstLane(bad), 0,
-            "reads '" + launch.kernel.registers[i.operands[k].id].name + "', which has no value yet");
+            "reads '" + nameOf(i.operands[k]) + "', which has no value yet");
+  if (i.isWatched)
+    w.products.touch(w, i, mask);
 }
 
 /// Instructions with a member mask wait until all its lanes have come; false if they wait.
@@ -305,9 +313,11 @@ void Block::waitForLanes(Warp &w, uint32_t mask) {
   w.atSync |= mask;
 }
 
-void Block::exitLanes(Warp &w, uint32_t mask) {
+void Block::exitLanes(Warp &w, const Instruction &i, uint32_t mask) {
   w.copies.wait(w, mask, 0, true);
   w.live &= ~mask;
+  if (!w.live && launch.kernel.hasProducts)
+    warpgroupOf(w).leave(w, i);
   w.atSync = 0; // those who waited for these lanes look again
 }
 
@@ -342,7 +352,7 @@ void Block::control(Warp &w, const Instruction &i, uint32_t mask) {
   case Op::Exit:
     ++w.pc;
     park(w);
-    exitLanes(w, mask);
+    exitLanes(w, i, mask);
     return;
   case Op::Trap:
     if (mask)
@@ -388,9 +398,8 @@ void Block::arrive(Warp &w, const Instruction &i, uint32_t mask) {
     raise(w, i, FaultKind::Divergent, first, 0,
           "barrier " + std::to_string(id) + " waits for " + std::to_string(expected) + " threads, but " +
               std::to_string(b.arrived) + " came");
-  for (size_t k = 0; k < warps.size(); ++k)
-    b.clocks[k] = std::max(b.clocks[k], w.clocks[k]);
-  ++w.clocks[w.index];
+  b.order.join(w.order);
+  w.order.advance(w.index);
   ++w.pc;
   if (i.op == Op::BarSync) {
     park(w);
@@ -413,10 +422,10 @@ void Block::release(unsigned id) {
       continue;
     park(w);
     w.atBarrier &= ~here;
-    for (size_t k = 0; k < warps.size(); ++k)
-      w.clocks[k] = std::max(w.clocks[k], b.clocks[k]);
+    w.order.join(b.order);
   }
-  b = {0, 0, std::vector<uint32_t>(warps.size()), 0};
+  b = {};
+  b.order.reset(warps.size());
 }
 
 void Block::deadlock() {

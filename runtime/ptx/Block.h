@@ -3,6 +3,7 @@
 #pragma once
 #include "runtime/ptx/Shadow.h"
 #include "runtime/ptx/Warp.h"
+#include "runtime/ptx/Warpgroup.h"
 #include <random>
 
 namespace taylor::runtime::ptx {
@@ -29,9 +30,6 @@ constexpr uint64_t sharedWindow = uint64_t(1) << windowShift, localWindow = uint
                    parameterWindow = uint64_t(3) << windowShift,
                    windowMask = (uint64_t(1) << windowShift) - 1;
 
-/// 0x and hexadecimal digits, as all messages write addresses.
-std::string hexadecimal(uint64_t);
-
 class Block {
 public:
   explicit Block(const Launch &);
@@ -50,8 +48,12 @@ public:
   /// Judges an access to shared memory against the others, if checks are on.
   void checkShared(Warp &, const Instruction &, unsigned lane, uint64_t address, unsigned bytes, bool write);
   Shadow::Access accessOf(const Warp &w, const Instruction &i, unsigned lane) const {
-    return {w.index, threadOf(w, lane), i.line, w.clocks, i.strong};
+    return {w.index, threadOf(w, lane), i.line, w.order, i.strong};
   }
+  const std::string &nameOf(const Operand &o) const { return launch.kernel.registers[o.id].name; }
+  /// The four warps to which one belongs.
+  Warpgroup &warpgroupOf(const Warp &w) { return warpgroups[w.index / 4]; }
+  size_t warpCount() const { return warps.size(); }
   /// Counts the extra passes of one access by several lanes of `bytes` each.
   void countConflicts(const std::array<uint64_t, 32> &addresses, uint32_t mask, unsigned bytes);
   void countBytes(Space, bool write, uint64_t bytes);
@@ -65,7 +67,7 @@ public:
 private:
   struct Barrier {
     uint32_t expected = 0, arrived = 0;
-    std::vector<uint32_t> clocks;
+    Order order;
     unsigned line = 0;
   };
   void reset(uint64_t number);
@@ -79,11 +81,12 @@ private:
   bool gather(Warp &, const Instruction &, uint32_t mask);
   void arrive(Warp &, const Instruction &, uint32_t mask);
   void release(unsigned id);
-  void exitLanes(Warp &, uint32_t mask);
+  void exitLanes(Warp &, const Instruction &, uint32_t mask);
   [[noreturn]] void deadlock();
   std::string place(const Warp &, unsigned lane) const;
 
   std::vector<Warp> warps;
+  std::vector<Warpgroup> warpgroups;
   std::array<Barrier, 16> barriers;
   std::array<unsigned, 3> coordinates{};
   std::mt19937_64 random;

@@ -96,5 +96,7 @@ using Decoders = std::unordered_map<std::string_view, Decoder>;
 const Decoders &arithmeticDecoders();
 /// Memory, matrices, exchange between lanes, barriers, control flow.
 const Decoders &machineDecoders();
+/// Asynchronous work: wgmma.
+const Decoders &asyncDecoders();
 
 } // namespace taylor::runtime::ptx

@@ -17,7 +17,7 @@ void decode(KernelParser &parser, Instruction &i) {
     rest = dot == rest.npos ? std::string_view() : rest.substr(dot + 1);
   }
   Decoder decoder = nullptr;
-  for (const Decoders *all : {&arithmeticDecoders(), &machineDecoders()})
+  for (const Decoders *all : {&arithmeticDecoders(), &machineDecoders(), &asyncDecoders()})
     if (auto it = all->find(b.words[0]); it != all->end())
       decoder = it->second;
   if (!decoder)

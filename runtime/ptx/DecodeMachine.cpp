@@ -303,6 +303,14 @@ template <Op op> void control(Build &b) {
 void fence(Build &b) {
   b.i.op = Op::Fence;
   b.i.kind = Profile::Control;
+  if (b.has("proxy")) {
+    b.need("async");
+    b.i.op = Op::ProxyFence;
+    b.i.space = b.oneOr(
+        Space::Generic,
+        {{"global", Space::Global}, {"shared::cta", Space::Shared}, {"shared::cluster", Space::Shared}});
+    return b.done();
+  }
   b.any({"sc", "acq_rel", "acquire", "release"});
   b.any({"cta", "cluster", "gpu", "gl", "sys"});
   b.done();

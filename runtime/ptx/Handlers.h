@@ -13,6 +13,7 @@ Handler convertHandler(const Instruction &);
 Handler memoryHandler(const Instruction &);
 Handler matrixHandler(const Instruction &);
 Handler collectiveHandler(const Instruction &);
+Handler productHandler(const Instruction &);
 
 /// f(Tag<T>()) for the integer type that a PTX type names; null for floats.
 template <typename F> Handler byInteger(Type t, F f) {

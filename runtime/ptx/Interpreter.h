@@ -63,7 +63,7 @@ struct MemoryRange {
 
 struct Options {
   uint64_t seed = 0;  ///< order of warps; the same seed gives the same order whatever the number of threads
-  bool checks = true; ///< uninitialised values, races, reads of what cp.async still fills. Bounds, alignment,
+  bool checks = true; ///< uninitialised values, races, fences, what is still under way. Bounds, alignment,
                       ///< barriers: always
   bool profile = false;
   unsigned threads = 1;               ///< host threads that take blocks
@@ -76,7 +76,8 @@ enum class FaultKind {
   OutOfBounds,
   Misaligned,
   Race,
-  InFlight,  ///< touches bytes that a cp.async still fills
+  InFlight,  ///< touches bytes that a copy still fills, or registers of a wgmma that is under way
+  Unfenced,  ///< wgmma.fence or fence.proxy.async is missing
   Divergent, ///< an instruction that a whole warp must execute together is executed by a part of it
   Deadlock,
   Limit,

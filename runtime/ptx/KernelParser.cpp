@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/ptx/KernelParser.h"
+#include <algorithm>
 #include <bit>
 
 namespace taylor::runtime::ptx {
@@ -428,6 +429,17 @@ void KernelParser::parseBody() {
   finish();
 }
 
+/// Marks instructions that name a register which some wgmma uses as sum or fragment.
+void KernelParser::watchProducts() {
+  std::vector<bool> used(kernel.registers.size());
+  for (const Instruction &i : kernel.code)
+    if (i.op == Op::Wgmma)
+      for (size_t k = 0; k < i.results + (i.leftInRegisters ? 4u : 0u); ++k)
+        kernel.hasProducts = used[i.operands[k].id] = true;
+  for (Instruction &i : kernel.code)
+    i.isWatched = std::ranges::any_of(i.operands, [&](const Operand &o) { return used[o.id]; });
+}
+
 void KernelParser::finish() {
   auto labelOf = [&](const Token &at, size_t scope) {
     for (long s = long(scope); s >= 0; s = scopes[s].parent)
@@ -451,6 +463,7 @@ void KernelParser::finish() {
     for (const Token &label : *list)
       kernel.targetLists.back().push_back(labelOf(label, use.scope));
   }
+  watchProducts();
   // Module-scope arrays of unknown size ask for an alignment too; 1024 bytes is the most that hardware's
   // layouts need.
   kernel.localBytes = alignTo(kernel.localBytes, 16); // one thread's lies behind another's

@@ -69,6 +69,7 @@ private:
   void define(const Token &, Meaning);
   Operand registerNamed(const Token &, Type type, bool wider);
   Operand special(const Token &, Type type);
+  void watchProducts();
   void finish();
 
   struct Pending {

@@ -36,6 +36,9 @@ bool isSigned(Type);
 Type typeNamed(std::string_view);
 const char *nameOf(Type);
 
+/// 0x and hexadecimal digits, as all messages write addresses.
+std::string hexadecimal(uint64_t);
+
 enum class Space : uint8_t { Generic, Shared, Global, Param, Const, Local };
 enum class Round : uint8_t { Nearest, Zero, Down, Up, NearestAway };
 enum class Compare : uint8_t { Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan };
@@ -107,6 +110,10 @@ enum class Op : uint8_t {
   Ldmatrix,
   Stmatrix,
   Mma,
+  Wgmma,
+  WgmmaFence,
+  WgmmaCommit,
+  WgmmaWait,
   Shfl,
   VoteSync,
   Activemask,
@@ -116,6 +123,7 @@ enum class Op : uint8_t {
   BarArrive,
   WarpSync,
   Fence,
+  ProxyFence,
   Bra,
   Brx,
   Exit,
@@ -149,16 +157,20 @@ struct Instruction {
   Lane lane = Lane::Index;
   Vote vote = Vote::All;
   Permute permute = Permute::Index;
-  uint8_t vector = 1; ///< elements of a vector access; matrices of ldmatrix; k of mma
+  uint8_t vector = 1; ///< elements of a vector access; matrices of ldmatrix; k of mma and wgmma
   bool ftz = false, sat = false, relu = false, nan = false,
        integral = false; ///< integral: cvt.rni and its like
   bool transposed = false, aligned = false, wrap = false, all = false;
   bool strong = false; ///< volatile, relaxed, acquire, release or atomic
   bool to = false;     ///< cvta.to: from generic
-  uint8_t results = 0; ///< the first operands are results
+  /// wgmma: a comes in registers; operands are negated or transposed
+  bool leftInRegisters = false, negatesLeft = false, negatesRight = false, transposesLeft = false,
+       transposesRight = false;
+  bool isWatched = false; ///< names a register that a wgmma of the kernel uses
+  uint8_t results = 0;    ///< the first operands are results
   std::vector<Operand> operands;
   int64_t offset = 0, offset2 = 0; ///< of the first and the second address operand, bytes
-  int64_t count = 0;               ///< cp.async: bytes; wait_group: groups that may stay
+  int64_t count = 0;               ///< cp.async: bytes; wait_group: groups that may stay; wgmma: columns
   uint32_t target = 0;             ///< bra; brx: index of the target list
   bool guarded = false;
   Operand guard;
@@ -224,6 +236,7 @@ struct Kernel {
   size_t masks = 0;         ///< predicates of one warp
   size_t dynamicBase = 0;   ///< offset of dynamic shared memory
   size_t localBytes = 0;    ///< per thread
+  bool hasProducts = false; ///< wgmma
 };
 
 /// A .global or .const variable.

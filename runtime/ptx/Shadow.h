@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is known of each byte of a block's shared memory: whether it was written, by whom it was touched last,
-// and whether a cp.async is filling it.
+// and which asynchronous work fills or reads it.
 #pragma once
 #include "runtime/ptx/Program.h"
+#include "runtime/ptx/Proxies.h"
 
 namespace taylor::runtime::ptx {
 
@@ -14,8 +15,9 @@ public:
   /// One access. `strong`: volatile, with an explicit memory order, or atomic; two such do not race.
   struct Access {
     unsigned warp, thread, line;
-    const std::vector<uint32_t> &clocks;
+    const Order &order;
     bool strong;
+    bool async = false; ///< by the async proxy: wgmma
   };
   struct Finding {
     FaultKind kind;
@@ -31,22 +33,36 @@ public:
   /// It is finished: what another warp then reads without a barrier is a race.
   void finishCopy(uint64_t address, unsigned bytes, const Access &);
 
+  /// A wgmma starts to read 16 bytes from a multiple of 16; until it is finished, nothing may write them.
+  std::optional<Finding> startRead(uint64_t address, const Access &);
+  void finishRead(uint64_t address, const Access &);
+
 private:
   struct Byte {
     uint32_t clock = 0, line = 0; ///< of the last write
     uint32_t copier = 0;          ///< thread + 1 whose copy is under way
     uint16_t warp = 0;
-    bool written = false, strong = false;
+    bool written = false;
+    bool strong : 1 = false, async : 1 = false; ///< of the last write
   };
   struct Read {
     uint32_t clock = 0, line = 0;
   };
+  /// Asynchronous reads of 16 bytes that are under way.
+  struct Readers {
+    uint32_t count = 0, line = 0; ///< line, warp: of the last one
+    unsigned warp = 0;
+  };
   std::optional<Finding> inFlight(uint64_t address, const Byte &) const;
+  std::optional<Finding> beingRead(uint64_t address, unsigned count) const;
+  /// Whether the last write of a byte is seen by an access of the async proxy.
+  std::optional<Finding> unfenced(uint64_t address, const Byte &, const Access &) const;
   void mark(Byte &, const Access &);
   std::vector<Byte> bytes;
   /// The last reads of a warp, by byte.
   Read *readsOf(unsigned warp) { return reads.data() + warp * bytes.size(); }
-  std::vector<Read> reads; ///< [warp][byte]
+  std::vector<Read> reads;      ///< [warp][byte]
+  std::vector<Readers> readers; ///< [address / 16]; empty until there is one
   unsigned warps = 0;
 };
 

@@ -3,6 +3,8 @@
 // way.
 #pragma once
 #include "runtime/ptx/AsyncCopy.h"
+#include "runtime/ptx/Products.h"
+#include "runtime/ptx/Proxies.h"
 #include "runtime/ptx/Scalar.h"
 #include <bit>
 #include <cstring>
@@ -71,8 +73,9 @@ struct Warp {
   uint32_t limit = 0;          ///< the least position of the others
   std::array<uint32_t, 32> pcs{};
   std::array<uint8_t, 32> barrier{}; ///< on which a lane of atBarrier waits
-  std::vector<uint32_t> clocks;      ///< vector clock: how far each warp of the block has been seen
+  Order order;                       ///< what it knows of the block's other warps
   AsyncCopies copies;
+  Products products;
   std::vector<std::byte> local; ///< local memory, thread by thread
 };
 

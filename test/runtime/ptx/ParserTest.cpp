@@ -112,8 +112,8 @@ TEST(PtxParser, Messages) {
             "t.ptx:6:1: unsupported instruction 'mad.rn.f32.bf16'");
   EXPECT_EQ(errorOf(entry("fma.f32.f16 %r1, %r1, %r1, %r1;")),
             "t.ptx:6:1: unsupported instruction 'fma.f32.f16'");
-  EXPECT_EQ(errorOf(entry("wgmma.fence.sync.aligned;")),
-            "t.ptx:6:1: unsupported instruction 'wgmma.fence.sync.aligned'");
+  EXPECT_EQ(errorOf(entry("tcgen05.fence::before_thread_sync;")),
+            "t.ptx:6:1: unsupported instruction 'tcgen05.fence::before_thread_sync'");
   EXPECT_EQ(errorOf(entry("mov.b32 %r1, 0;")), "t.ptx:6:9: expected a declared register, but got '%r1'");
   EXPECT_EQ(errorOf(entry(".reg .b32 %r<2>;\nadd.s32 %r0, %r1, %x;")),
             "t.ptx:7:19: expected a declared name, but got '%x'");
