@@ -7,7 +7,10 @@ namespace taylor::runtime::ptx {
 
 void AsyncCopies::clear() {
   pending.clear();
+  arrivals.clear();
   committed.fill(0);
+  awaited.fill(0);
+  issued = 0;
 }
 
 void AsyncCopies::issue(Warp &w, const Instruction &i, unsigned lane, uint64_t to, uint64_t from,
@@ -31,7 +34,8 @@ void AsyncCopies::issue(Warp &w, const Instruction &i, unsigned lane, uint64_t t
       block.raise(w, i, f->kind, lane, f->address,
                   "copies to shared address " + hexadecimal(f->address) + ", " + f->what);
   std::memset(data, 0xff, bytes); // NaN in every float type
-  pending.push_back({&i, to, from, committed[lane], uint8_t(lane), uint8_t(bytes), uint8_t(sourceBytes)});
+  pending.push_back(
+      {&i, to, from, committed[lane], issued++, uint8_t(lane), uint8_t(bytes), uint8_t(sourceBytes)});
   block.countBytes(Space::Global, false, sourceBytes);
   block.countBytes(Space::Shared, true, bytes);
 }
@@ -39,6 +43,12 @@ void AsyncCopies::issue(Warp &w, const Instruction &i, unsigned lane, uint64_t t
 void AsyncCopies::commit(uint32_t mask) {
   for (uint32_t m = mask; m; m &= m - 1)
     ++committed[firstLane(m)];
+}
+
+void AsyncCopies::execute(Block &block, const Copy &c) {
+  std::byte *to = block.shared.data() + c.to;
+  std::memset(to, 0, c.bytes);
+  std::memcpy(to, reinterpret_cast<const std::byte *>(c.from), c.sourceBytes);
 }
 
 void AsyncCopies::wait(Warp &w, uint32_t mask, uint64_t keep, bool all) {
@@ -50,13 +60,36 @@ void AsyncCopies::wait(Warp &w, uint32_t mask, uint64_t keep, bool all) {
   };
   for (const Copy &c : pending)
     if (due(c)) {
-      std::byte *to = block.shared.data() + c.to;
-      std::memset(to, 0, c.bytes);
-      std::memcpy(to, reinterpret_cast<const std::byte *>(c.from), c.sourceBytes);
+      execute(block, c);
+      awaited[c.lane] = w.order.clockOf(w.index);
+      for (Arrival &arrival : arrivals)
+        if (arrival.lane == c.lane && c.number < arrival.before)
+          arrival.clock = w.order.clockOf(w.index);
       if (block.checks)
         block.shadow.finishCopy(c.to, c.bytes, block.accessOf(w, *c.at, c.lane));
     }
   std::erase_if(pending, due);
+}
+
+void AsyncCopies::arriveAfter(Warp &w, const Instruction &i, unsigned lane, uint32_t mbarrier) {
+  if (!i.counted)
+    w.block.mbarriers.expectArrival(w, i, lane, mbarrier);
+  arrivals.push_back({&i, lane, mbarrier, issued, awaited[lane]});
+}
+
+void AsyncCopies::complete(Warp &w, size_t index) {
+  Block &block = w.block;
+  Arrival arrival = arrivals[index];
+  arrivals.erase(arrivals.begin() + long(index));
+  auto due = [&](const Copy &c) { return c.lane == arrival.lane && c.number < arrival.before; };
+  for (const Copy &c : pending)
+    if (due(c)) {
+      execute(block, c);
+      if (block.checks)
+        block.shadow.finishCopy(c.to, c.bytes, c.at->line, block.mbarriers.phaseOf(arrival.mbarrier, false));
+    }
+  std::erase_if(pending, due);
+  block.mbarriers.arriveLate(w, *arrival.at, arrival.lane, arrival.mbarrier, arrival.clock);
 }
 
 } // namespace taylor::runtime::ptx

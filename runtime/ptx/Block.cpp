@@ -45,26 +45,6 @@ Block::Block(const Launch &launch)
     warps.emplace_back(*this, k, launch.kernel);
 }
 
-static std::string triple(const std::array<unsigned, 3> &c) {
-  return "(" + std::to_string(c[0]) + "," + std::to_string(c[1]) + "," + std::to_string(c[2]) + ")";
-}
-
-static std::array<unsigned, 3> split(uint64_t n, Grid size) {
-  return {unsigned(n % size.x), unsigned(n / size.x % size.y), unsigned(n / size.x / size.y)};
-}
-
-std::string Block::place(const Warp &w, unsigned lane) const {
-  return "block " + triple(coordinates) + ", thread " + triple(split(threadOf(w, lane), launch.block));
-}
-
-void Block::raise(const Warp &w, const Instruction &i, FaultKind kind, unsigned lane, uint64_t address,
-                  const std::string &what) const {
-  throw FaultFound{{kind, launch.kernel.info.name, i.line, coordinates,
-                    split(threadOf(w, lane), launch.block), address,
-                    launch.kernel.info.name + ", line " + std::to_string(i.line) + " '" + i.text + "', " +
-                        place(w, lane) + ": " + what}};
-}
-
 void Block::reset(uint64_t number) {
   coordinates = split(number, launch.grid);
   std::seed_seq seed{uint32_t(launch.options.seed), uint32_t(launch.options.seed >> 32), uint32_t(number),
@@ -80,11 +60,20 @@ void Block::reset(uint64_t number) {
   }
   for (Warpgroup &group : warpgroups)
     group.clear();
+  mbarriers.clear(warps.size());
+  bulkCopies.clear(warps.size());
+  registers.reset(launch.kernel, launch.threads(), warps.size());
+  isPolled = false;
+  if (launch.kernel.hasCopies) { // late, now and then, soon
+    constexpr uint64_t turns[] = {1024, 16, 2};
+    haste = turns[random() % 3];
+  }
   for (Warp &w : warps) {
     unsigned left = launch.threads() - 32 * w.index;
     w.exists = left >= 32 ? ~0u : (1u << left) - 1;
     w.live = w.exists;
-    w.atBarrier = w.atSync = w.active = 0;
+    w.atBarrier = w.atSync = w.atEvent = w.active = w.hasPrevious = 0;
+    w.isResumed = false;
     w.pcs.fill(0);
     w.order.reset(warps.size());
     w.order.advance(w.index);
@@ -95,88 +84,6 @@ void Block::reset(uint64_t number) {
     std::fill(w.masks.begin(), w.masks.end(), 0);
     std::fill(w.valid.begin(), w.valid.end(), 0);
     fill(w);
-  }
-}
-
-/// Constants and special registers.
-void Block::fill(Warp &w) {
-  for (const Constant &c : launch.kernel.constants) {
-    w.valid[c.to.id] = ~0u;
-    if (c.to.type == Type::Pred)
-      w.masks[c.to.at] = c.value ? ~0u : 0;
-    else
-      for (unsigned l = 0; l < 32; ++l)
-        w.setRaw(c.to, l, c.value);
-  }
-  for (const SpecialUse &use : launch.kernel.specials) {
-    w.valid[use.to.id] = ~0u;
-    for (unsigned l = 0; l < 32; ++l) {
-      auto tid = split(threadOf(w, l), launch.block);
-      std::array<unsigned, 3> sizes{launch.block.x, launch.block.y, launch.block.z},
-          counts{launch.grid.x, launch.grid.y, launch.grid.z};
-      uint64_t bit = uint64_t(1) << l, value = 0;
-      unsigned axis = unsigned(use.special) % 3; // the first four kinds come in x, y, z
-      switch (use.special) {
-      case Special::TidX:
-      case Special::TidY:
-      case Special::TidZ:
-        value = tid[axis];
-        break;
-      case Special::NtidX:
-      case Special::NtidY:
-      case Special::NtidZ:
-        value = sizes[axis];
-        break;
-      case Special::CtaidX:
-      case Special::CtaidY:
-      case Special::CtaidZ:
-        value = coordinates[axis];
-        break;
-      case Special::NctaidX:
-      case Special::NctaidY:
-      case Special::NctaidZ:
-        value = counts[axis];
-        break;
-      case Special::LaneId:
-        value = l;
-        break;
-      case Special::WarpId:
-        value = w.index;
-        break;
-      case Special::NWarpId:
-        value = warps.size();
-        break;
-      case Special::NSmId:
-        value = 1;
-        break;
-      case Special::SmId:
-      case Special::GridId:
-        value = 0;
-        break;
-      case Special::MaskEq:
-        value = bit;
-        break;
-      case Special::MaskLt:
-        value = bit - 1;
-        break;
-      case Special::MaskLe:
-        value = 2 * bit - 1;
-        break;
-      case Special::MaskGe:
-        value = uint32_t(0 - bit);
-        break;
-      case Special::MaskGt:
-        value = uint32_t(0 - 2 * bit);
-        break;
-      case Special::DynamicShared:
-        value = launch.dynamicShared;
-        break;
-      case Special::TotalShared:
-        value = shared.size();
-        break;
-      }
-      w.setRaw(use.to, l, bytesOf(use.to.type) == 2 ? value & 0xffff : value);
-    }
   }
 }
 
@@ -191,8 +98,14 @@ std::optional<Fault> Block::run(uint64_t number) try {
       if (w.runnable())
         ready.push_back(&w);
     }
-    if (!alive)
+    if (!alive) {
+      bulkCopies.end(*this);
       return std::nullopt;
+    }
+    if (launch.kernel.hasCopies && completeSomething(ready.empty() || isPolled)) {
+      isPolled = false;
+      continue;
+    }
     if (ready.empty())
       deadlock();
     Warp &w = *ready[random() % ready.size()];
@@ -223,7 +136,7 @@ void Block::step(Warp &w) {
   }
   if (i.aligned && mask && mask != (i.run ? ~0u : w.exists)) {
     // Lanes that are still on their way may come: a join is not always behind its branches in the text.
-    if (w.runnable() & ~w.active)
+    if ((w.runnable() | w.atEvent) & ~w.active)
       return waitForLanes(w, mask);
     raise(w, i, FaultKind::Divergent, firstLane(mask), 0,
           "requires all threads of the warp together, but got " + std::to_string(std::popcount(mask)) +
@@ -315,8 +228,9 @@ void Block::waitForLanes(Warp &w, uint32_t mask) {
 
 void Block::exitLanes(Warp &w, const Instruction &i, uint32_t mask) {
   w.copies.wait(w, mask, 0, true);
+  bulkCopies.exit(w, i, mask);
   w.live &= ~mask;
-  if (!w.live && launch.kernel.hasProducts)
+  if (!w.live)
     warpgroupOf(w).leave(w, i);
   w.atSync = 0; // those who waited for these lanes look again
 }
@@ -367,102 +281,24 @@ void Block::control(Warp &w, const Instruction &i, uint32_t mask) {
     if (mask)
       return arrive(w, i, mask);
     break;
+  case Op::MbarrierTry:
+  case Op::MbarrierTest:
+    if (mask)
+      return waitForMbarrier(w, i, mask);
+    break;
+  case Op::MbarrierArrive:
+    ++w.pc; // before others, or lanes of this warp, are woken
+    if (mask)
+      mbarriers.arrive(w, i, mask);
+    return;
+  case Op::SetMaxRegisters:
+    if (mask)
+      return changeRegisters(w, i, mask);
+    break;
   default:
     break;
   }
   ++w.pc;
-}
-
-void Block::arrive(Warp &w, const Instruction &i, uint32_t mask) {
-  unsigned first = firstLane(mask);
-  uint32_t id = w.get<uint32_t>(i.operands[0], first);
-  bool counted = i.operands.size() > 1;
-  uint32_t expected = counted ? w.get<uint32_t>(i.operands[1], first) : uint32_t(32 * warps.size());
-  if (id >= barriers.size())
-    raise(w, i, FaultKind::Divergent, first, 0,
-          "expected a barrier from 0 to 15, but got " + std::to_string(id));
-  if (expected == 0 || expected % 32)
-    raise(w, i, FaultKind::Divergent, first, 0,
-          "expected a multiple of 32 threads, but got " + std::to_string(expected));
-  Barrier &b = barriers[id];
-  if (b.arrived && b.expected != expected)
-    raise(w, i, FaultKind::Divergent, first, 0,
-          "barrier " + std::to_string(id) + " waits for " + std::to_string(b.expected) +
-              " threads since line " + std::to_string(b.line) + ", but here for " + std::to_string(expected));
-  // A warp's lanes without a thread come with its first one.
-  uint32_t came = unsigned(std::popcount(mask)) + (mask & 1 ? 32 - unsigned(std::popcount(w.exists)) : 0);
-  b.expected = expected;
-  b.arrived += came;
-  b.line = i.line;
-  if (b.arrived > expected)
-    raise(w, i, FaultKind::Divergent, first, 0,
-          "barrier " + std::to_string(id) + " waits for " + std::to_string(expected) + " threads, but " +
-              std::to_string(b.arrived) + " came");
-  b.order.join(w.order);
-  w.order.advance(w.index);
-  ++w.pc;
-  if (i.op == Op::BarSync) {
-    park(w);
-    w.atBarrier |= mask;
-    for (uint32_t m = mask; m; m &= m - 1)
-      w.barrier[firstLane(m)] = uint8_t(id);
-  }
-  if (b.arrived == expected)
-    release(id);
-}
-
-void Block::release(unsigned id) {
-  Barrier &b = barriers[id];
-  for (Warp &w : warps) {
-    uint32_t here = 0;
-    for (uint32_t m = w.atBarrier; m; m &= m - 1)
-      if (w.barrier[firstLane(m)] == id)
-        here |= m & -m;
-    if (!here)
-      continue;
-    park(w);
-    w.atBarrier &= ~here;
-    w.order.join(b.order);
-  }
-  b = {};
-  b.order.reset(warps.size());
-}
-
-void Block::deadlock() {
-  std::string text = "deadlock, no warp can go on:";
-  const Warp *stuck = nullptr;
-  unsigned lane = 0;
-  const Instruction *at = nullptr;
-  for (const Warp &w : warps) {
-    text += "\n  warp " + std::to_string(w.index) + ": ";
-    if (!w.live) {
-      text += "has exited";
-      continue;
-    }
-    uint32_t rest = w.live;
-    for (const char *between = ""; rest; between = "; ") { // lanes that stand at the same place
-      unsigned l = firstLane(rest);
-      bool barrier = w.atBarrier >> l & 1;
-      uint32_t same = 0;
-      for (uint32_t m = rest; m; m &= m - 1)
-        if (w.pcs[firstLane(m)] == w.pcs[l] && (w.atBarrier >> firstLane(m) & 1) == barrier)
-          same |= m & -m;
-      rest &= ~same;
-      const Instruction &i = launch.kernel.code[w.pcs[l] - barrier];
-      if (!stuck)
-        stuck = &w, lane = l, at = &i;
-      text += between + std::to_string(std::popcount(same)) + " lanes at line " + std::to_string(i.line) +
-              " '" + i.text + "'";
-      if (barrier) {
-        const Barrier &b = barriers[w.barrier[l]];
-        text += ", barrier " + std::to_string(w.barrier[l]) + ": " + std::to_string(b.arrived) + " of " +
-                std::to_string(b.expected) + " threads came";
-      } else {
-        text += ", which waits for other lanes";
-      }
-    }
-  }
-  raise(*stuck, *at, FaultKind::Deadlock, lane, 0, text);
 }
 
 } // namespace taylor::runtime::ptx

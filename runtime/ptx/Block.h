@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One block of a grid: its warps, its shared memory, its barriers, and the order in which warps run.
 #pragma once
+#include "runtime/ptx/BulkCopies.h"
+#include "runtime/ptx/Mbarriers.h"
+#include "runtime/ptx/RegisterPool.h"
 #include "runtime/ptx/Shadow.h"
 #include "runtime/ptx/Warp.h"
 #include "runtime/ptx/Warpgroup.h"
@@ -30,6 +33,9 @@ constexpr uint64_t sharedWindow = uint64_t(1) << windowShift, localWindow = uint
                    parameterWindow = uint64_t(3) << windowShift,
                    windowMask = (uint64_t(1) << windowShift) - 1;
 
+/// The coordinates of the n-th thread or block of a size, x fastest.
+std::array<unsigned, 3> split(uint64_t n, Grid size);
+
 class Block {
 public:
   explicit Block(const Launch &);
@@ -45,6 +51,9 @@ public:
   /// permission. `space` becomes the space that a generic address points to, `address` the address in it.
   std::byte *locate(Warp &, const Instruction &, unsigned lane, Space &space, uint64_t &address,
                     unsigned bytes, bool write);
+  /// The same for global and constant memory, of any size and alignment.
+  std::byte *locateGlobal(Warp &, const Instruction &, unsigned lane, uint64_t address, uint64_t bytes,
+                          bool write);
   /// Judges an access to shared memory against the others, if checks are on.
   void checkShared(Warp &, const Instruction &, unsigned lane, uint64_t address, unsigned bytes, bool write);
   Shadow::Access accessOf(const Warp &w, const Instruction &i, unsigned lane) const {
@@ -57,10 +66,14 @@ public:
   /// Counts the extra passes of one access by several lanes of `bytes` each.
   void countConflicts(const std::array<uint64_t, 32> &addresses, uint32_t mask, unsigned bytes);
   void countBytes(Space, bool write, uint64_t bytes);
+  /// What the lanes that wait for an event may go on for: an mbarrier's phase, or registers.
+  void wake(uint64_t event);
 
   const Launch &launch;
   std::vector<std::byte> shared;
   Shadow shadow;
+  Mbarriers mbarriers;
+  BulkCopies bulkCopies;
   Profile profile;
   bool checks, profiling;
 
@@ -81,16 +94,24 @@ private:
   bool gather(Warp &, const Instruction &, uint32_t mask);
   void arrive(Warp &, const Instruction &, uint32_t mask);
   void release(unsigned id);
+  void waitForMbarrier(Warp &, const Instruction &, uint32_t mask);
+  void changeRegisters(Warp &, const Instruction &, uint32_t mask);
+  void waitForEvents(Warp &, uint32_t mask, const std::array<uint64_t, 32> &events);
+  bool completeSomething(bool isDemanded);
   void exitLanes(Warp &, const Instruction &, uint32_t mask);
   [[noreturn]] void deadlock();
+  std::string reasonToWait(const Warp &, unsigned lane) const;
   std::string place(const Warp &, unsigned lane) const;
 
   std::vector<Warp> warps;
   std::vector<Warpgroup> warpgroups;
   std::array<Barrier, 16> barriers;
+  RegisterPool registers;
   std::array<unsigned, 3> coordinates{};
   std::mt19937_64 random;
   uint64_t steps = 0;
+  uint64_t haste = 0;    ///< copies complete once in so many turns before a warp demands it
+  bool isPolled = false; ///< a warp has asked for a phase in vain and goes on
   size_t lastRange = 0;
 };
 

@@ -96,7 +96,10 @@ using Decoders = std::unordered_map<std::string_view, Decoder>;
 const Decoders &arithmeticDecoders();
 /// Memory, matrices, exchange between lanes, barriers, control flow.
 const Decoders &machineDecoders();
-/// Asynchronous work: wgmma.
+/// Asynchronous work: wgmma, mbarriers, fences, bulk copies.
 const Decoders &asyncDecoders();
+/// `cp.async.bulk` and `cp.async.mbarrier`, after these words.
+void decodeBulk(Build &);
+void decodeArrivalOfCopies(Build &);
 
 } // namespace taylor::runtime::ptx

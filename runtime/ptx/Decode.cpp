@@ -6,7 +6,8 @@ namespace taylor::runtime::ptx {
 
 /// What the scheduler executes itself.
 static bool scheduled(Op op) {
-  return op == Op::BarSync || op == Op::BarArrive || op == Op::WarpSync || op >= Op::Bra;
+  return op == Op::BarSync || op == Op::BarArrive || op == Op::WarpSync || op == Op::MbarrierArrive ||
+         op == Op::MbarrierTry || op == Op::MbarrierTest || op == Op::SetMaxRegisters || op >= Op::Bra;
 }
 
 void decode(KernelParser &parser, Instruction &i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Asynchronous work of a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
+// Asynchronous work and what orders it (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions",
+// "mbarrier", "cp.async.bulk.tensor").
 #include "runtime/ptx/Build.h"
 #include <charconv>
 
@@ -77,10 +78,192 @@ void wgmma(Build &b) {
     b.i.count = int64_t(parseInteger(b.parser.lexer, "the number of groups that may stay"));
 }
 
+void fence(Build &b) {
+  b.i.op = Op::Fence;
+  b.i.kind = Profile::Control;
+  if (b.has("proxy")) {
+    b.need("async");
+    b.i.op = Op::ProxyFence;
+    b.i.space = b.oneOr(
+        Space::Generic,
+        {{"global", Space::Global}, {"shared::cta", Space::Shared}, {"shared::cluster", Space::Shared}});
+    return b.done();
+  }
+  if (b.has("mbarrier_init")) {
+    b.i.op = Op::MbarrierFence;
+    b.need("release");
+    b.need("cluster");
+    return b.done();
+  }
+  b.any({"sc", "acq_rel", "acquire", "release"});
+  b.any({"cta", "cluster", "gpu", "gl", "sys"});
+  b.done();
+}
+
+void scopeOf(Build &b) {
+  b.any({"cta", "cluster"});
+  b.i.space = b.any({"shared", "shared::cta", "shared::cluster"}) ? Space::Shared : Space::Generic;
+  b.need("b64");
+  b.done();
+}
+
+/// `[address], count`
+void counted(Build &b) {
+  b.i.operands.push_back(b.parser.address(b.i.offset));
+  b.comma();
+  b.source(Type::U32);
+}
+
+void arrival(Build &b) {
+  b.i.expectsBytes = b.has("expect_tx");
+  b.i.relaxed = b.oneOr(false, {{"release", false}, {"relaxed", true}});
+  scopeOf(b);
+  b.result(Type::B64);
+  b.comma();
+  b.i.operands.push_back(b.parser.address(b.i.offset));
+  if (b.i.expectsBytes)
+    b.comma();
+  else if (!b.more())
+    return;
+  b.source(Type::U32);
+}
+
+void waitForPhase(Build &b) {
+  b.i.parity = b.has("parity");
+  b.i.relaxed = b.oneOr(false, {{"acquire", false}, {"relaxed", true}});
+  scopeOf(b);
+  b.result(Type::Pred);
+  b.comma();
+  b.i.operands.push_back(b.parser.address(b.i.offset));
+  b.comma();
+  b.source(b.i.parity ? Type::U32 : Type::B64);
+  if (b.i.op == Op::MbarrierTry && b.more())
+    b.source(Type::U32); // how long to wait at most
+}
+
+void mbarrier(Build &b) {
+  b.i.kind = Profile::Barrier;
+  b.i.op = b.one<Op>({{"init", Op::MbarrierInit},
+                      {"inval", Op::MbarrierInval},
+                      {"arrive", Op::MbarrierArrive},
+                      {"expect_tx", Op::MbarrierExpect},
+                      {"try_wait", Op::MbarrierTry},
+                      {"test_wait", Op::MbarrierTest}});
+  if (b.i.op == Op::MbarrierArrive)
+    return arrival(b);
+  if (b.i.op == Op::MbarrierTry || b.i.op == Op::MbarrierTest)
+    return waitForPhase(b);
+  if (b.i.op == Op::MbarrierExpect)
+    b.has("relaxed");
+  scopeOf(b);
+  if (b.i.op == Op::MbarrierInval)
+    b.i.operands.push_back(b.parser.address(b.i.offset));
+  else
+    counted(b);
+}
+
+void setMaxRegisters(Build &b) {
+  b.i.op = Op::SetMaxRegisters;
+  b.i.kind = Profile::Control;
+  b.i.releases = b.one<bool>({{"inc", false}, {"dec", true}});
+  b.need("sync");
+  b.need("aligned");
+  b.need("u32");
+  b.i.aligned = true;
+  b.done();
+  Token at = b.parser.lexer.peek();
+  b.i.count = b.parser.integer("a number of registers");
+  if (b.i.count < 24 || b.i.count > 256 || b.i.count % 8)
+    b.parser.lexer.failAt(at, "expected a multiple of 8 from 24 to 256 registers, but got " +
+                                  std::to_string(b.i.count));
+}
+
+void gridControl(Build &b) {
+  b.i.op = b.one<Op>({{"launch_dependents", Op::Nop}, {"wait", Op::GridWait}});
+  b.i.kind = Profile::Control;
+  b.done();
+}
+
+void prefetch(Build &b) {
+  b.i.op = Op::Nop;
+  b.i.kind = Profile::Control;
+  b.any({"param", "const"});
+  b.need("tensormap");
+  b.done();
+  b.i.operands.push_back(b.parser.address(b.i.offset));
+}
+
+/// `[map, {x, y, ..}]`; the coordinates come after all other operands.
+std::vector<Operand> tensor(Build &b) {
+  Token at = b.parser.lexer.peek();
+  std::vector<Operand> coordinates;
+  b.i.operands.push_back(b.parser.address(b.i.offset2, &coordinates));
+  if (coordinates.size() != b.i.vector)
+    b.parser.lexer.failAt(at, "expected " + std::to_string(b.i.vector) + " coordinates, but got " +
+                                  std::to_string(coordinates.size()));
+  return coordinates;
+}
+
+void tensorCopy(Build &b) {
+  b.i.vector = b.one<uint8_t>({{"1d", 1}, {"2d", 2}, {"3d", 3}, {"4d", 4}, {"5d", 5}});
+  bool isLoad = b.any({"shared::cluster", "shared::cta"});
+  b.i.op = isLoad ? Op::BulkLoad : Op::BulkStore;
+  b.need("global");
+  if (!isLoad)
+    b.need("shared::cta");
+  b.has("tile");
+  b.need(isLoad ? "mbarrier::complete_tx::bytes" : "bulk_group");
+  b.has("tile");
+  bool hasPolicy = b.has("L2::cache_hint");
+  b.done();
+  std::vector<Operand> coordinates;
+  if (isLoad) {
+    b.i.operands.push_back(b.parser.address(b.i.offset));
+    b.comma();
+    coordinates = tensor(b);
+    b.comma();
+    b.i.operands.push_back(b.parser.address(b.i.offset3));
+  } else {
+    coordinates = tensor(b);
+    b.comma();
+    b.i.operands.push_back(b.parser.address(b.i.offset));
+  }
+  b.i.space = Space::Shared;
+  if (hasPolicy) {
+    b.comma();
+    b.source(Type::B64);
+  }
+  b.i.operands.insert(b.i.operands.end(), coordinates.begin(), coordinates.end());
+}
+
 } // namespace
 
+void decodeBulk(Build &b) {
+  if (b.has("tensor"))
+    return tensorCopy(b);
+  b.i.op = b.one<Op>({{"commit_group", Op::BulkCommit}, {"wait_group", Op::BulkWait}});
+  b.i.readsOnly = b.i.op == Op::BulkWait && b.has("read");
+  b.done();
+  if (b.i.op == Op::BulkWait)
+    b.i.count = int64_t(parseInteger(b.parser.lexer, "the number of groups that may stay"));
+}
+
+void decodeArrivalOfCopies(Build &b) {
+  b.i.op = Op::CpAsyncArrive;
+  b.need("arrive");
+  b.i.counted = b.has("noinc");
+  scopeOf(b);
+  b.i.operands.push_back(b.parser.address(b.i.offset));
+}
+
 const Decoders &asyncDecoders() {
-  static const Decoders all = {{"wgmma", wgmma}};
+  static const Decoders all = {{"wgmma", wgmma},
+                               {"fence", fence},
+                               {"membar", fence},
+                               {"mbarrier", mbarrier},
+                               {"setmaxnreg", setMaxRegisters},
+                               {"griddepcontrol", gridControl},
+                               {"prefetch", prefetch}};
   return all;
 }
 

@@ -8,6 +8,7 @@ namespace {
 Space space(Build &b) {
   return b.oneOr(Space::Generic, {{"shared", Space::Shared},
                                   {"shared::cta", Space::Shared},
+                                  {"shared::cluster", Space::Shared}, // a cluster is one block
                                   {"global", Space::Global},
                                   {"param", Space::Param},
                                   {"param::entry", Space::Param},
@@ -100,6 +101,10 @@ template <bool returns> void atomic(Build &b) {
 void cpAsync(Build &b) {
   b.need("async");
   b.i.kind = Profile::AsyncCopy;
+  if (b.has("bulk"))
+    return decodeBulk(b);
+  if (b.has("mbarrier"))
+    return decodeArrivalOfCopies(b);
   if (b.has("commit_group")) {
     b.i.op = Op::CpAsyncCommit;
     return b.done();
@@ -300,22 +305,6 @@ template <Op op> void control(Build &b) {
   }
 }
 
-void fence(Build &b) {
-  b.i.op = Op::Fence;
-  b.i.kind = Profile::Control;
-  if (b.has("proxy")) {
-    b.need("async");
-    b.i.op = Op::ProxyFence;
-    b.i.space = b.oneOr(
-        Space::Generic,
-        {{"global", Space::Global}, {"shared::cta", Space::Shared}, {"shared::cluster", Space::Shared}});
-    return b.done();
-  }
-  b.any({"sc", "acq_rel", "acquire", "release"});
-  b.any({"cta", "cluster", "gpu", "gl", "sys"});
-  b.done();
-}
-
 void nanosleep(Build &b) {
   b.i.op = Op::Nop;
   b.i.kind = Profile::Control;
@@ -348,8 +337,6 @@ const Decoders &machineDecoders() {
                                {"ret", control<Op::Exit>},
                                {"exit", control<Op::Exit>},
                                {"trap", control<Op::Trap>},
-                               {"fence", fence},
-                               {"membar", fence},
                                {"nanosleep", nanosleep}};
   return all;
 }

@@ -14,6 +14,8 @@ Handler memoryHandler(const Instruction &);
 Handler matrixHandler(const Instruction &);
 Handler collectiveHandler(const Instruction &);
 Handler productHandler(const Instruction &);
+Handler mbarrierHandler(const Instruction &);
+Handler bulkHandler(const Instruction &);
 
 /// f(Tag<T>()) for the integer type that a PTX type names; null for floats.
 template <typename F> Handler byInteger(Type t, F f) {

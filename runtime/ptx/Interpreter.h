@@ -59,6 +59,8 @@ struct MemoryRange {
   size_t bytes;
   std::string name;     ///< for messages
   bool writable = true; ///< a store elsewhere is a fault
+  /// The previous kernel of a dependent launch writes it: an access before griddepcontrol.wait is a fault.
+  bool previous = false;
 };
 
 struct Options {
@@ -77,8 +79,9 @@ enum class FaultKind {
   Misaligned,
   Race,
   InFlight,  ///< touches bytes that a copy still fills, or registers of a wgmma that is under way
-  Unfenced,  ///< wgmma.fence or fence.proxy.async is missing
-  Divergent, ///< an instruction that a whole warp must execute together is executed by a part of it
+  Unfenced,  ///< wgmma.fence, fence.proxy.async or fence.mbarrier_init is missing
+  Malformed, ///< a matrix descriptor, tensor map or mbarrier that is none, or a number out of its range
+  Divergent, ///< an instruction that a warp or warpgroup must execute together is executed by a part of it
   Deadlock,
   Limit,
   Trap,

@@ -264,7 +264,7 @@ Operand KernelParser::predicate(bool mayNegate) {
   return o;
 }
 
-Operand KernelParser::address(int64_t &offset) {
+Operand KernelParser::address(int64_t &offset, std::vector<Operand> *coordinates) {
   expect(lexer, "[");
   Token t = lexer.peek();
   Operand base;
@@ -294,6 +294,10 @@ Operand KernelParser::address(int64_t &offset) {
     offset = int64_t(parseInteger(lexer, "an offset"));
     if (negative)
       offset = -offset;
+  }
+  if (coordinates) {
+    expect(lexer, ",");
+    *coordinates = vectorOf(Type::S32, false);
   }
   expect(lexer, "]");
   return base;
@@ -464,6 +468,9 @@ void KernelParser::finish() {
       kernel.targetLists.back().push_back(labelOf(label, use.scope));
   }
   watchProducts();
+  kernel.hasCopies = std::ranges::any_of(kernel.code, [](const Instruction &i) {
+    return i.op == Op::CpAsyncArrive || i.op == Op::BulkLoad || i.op == Op::BulkStore;
+  });
   // Module-scope arrays of unknown size ask for an alignment too; 1024 bytes is the most that hardware's
   // layouts need.
   kernel.localBytes = alignTo(kernel.localBytes, 16); // one thread's lies behind another's

@@ -50,8 +50,9 @@ public:
   Operand destination(Type type, bool wider = false, bool mayDrop = true);
   Operand predicate(bool mayNegate);
   Operand constant(Type type, uint64_t value, bool dynamic = false);
-  /// `[base + offset]`; the base is a register of 32 or 64 bits or a variable.
-  Operand address(int64_t &offset);
+  /// `[base + offset]`; the base is a register of 32 or 64 bits or a variable. With `coordinates` also
+  /// `[base + offset, {x, y}]`.
+  Operand address(int64_t &offset, std::vector<Operand> *coordinates = nullptr);
   /// Elements in braces, or one without.
   std::vector<Operand> vectorOf(Type type, bool results, bool wider = false);
   int64_t integer(std::string_view what);

@@ -18,6 +18,11 @@ static const char *spaceName(Space s) {
   return names[unsigned(s)];
 }
 
+static std::string describe(bool write, uint64_t bytes, Space space, uint64_t address) {
+  return (write ? "writes " : "reads ") + std::to_string(bytes) + " bytes at " + spaceName(space) +
+         " address " + hexadecimal(address);
+}
+
 std::byte *Block::locate(Warp &w, const Instruction &i, unsigned lane, Space &space, uint64_t &address,
                          unsigned bytes, bool write) {
   if (space == Space::Generic) {
@@ -29,10 +34,7 @@ std::byte *Block::locate(Warp &w, const Instruction &i, unsigned lane, Space &sp
     if (space != Space::Global)
       address &= windowMask;
   }
-  auto what = [&] {
-    return (write ? "writes " : "reads ") + std::to_string(bytes) + " bytes at " + spaceName(space) +
-           " address " + hexadecimal(address);
-  };
+  auto what = [&] { return describe(write, bytes, space, address); };
   if (address & (bytes - 1)) // a power of two
     raise(w, i, FaultKind::Misaligned, lane, address,
           what() + ", which is no multiple of " + std::to_string(bytes));
@@ -51,8 +53,13 @@ std::byte *Block::locate(Warp &w, const Instruction &i, unsigned lane, Space &sp
       raise(w, i, FaultKind::OutOfBounds, lane, address, what() + ", but parameters are constant");
     return inside(const_cast<std::byte *>(launch.parameters.data()), launch.parameters.size());
   }
-  // Global and constant memory: the last range that was hit, else the last that starts at or before the
-  // address.
+  return locateGlobal(w, i, lane, address, bytes, write);
+}
+
+std::byte *Block::locateGlobal(Warp &w, const Instruction &i, unsigned lane, uint64_t address, uint64_t bytes,
+                               bool write) {
+  auto what = [&] { return describe(write, bytes, Space::Global, address); };
+  // The last range that was hit, else the last that starts at or before the address.
   auto holds = [&](const MemoryRange &r) {
     auto base = reinterpret_cast<uintptr_t>(r.data);
     return address >= base && address - base < r.bytes && r.bytes - (address - base) >= bytes;
@@ -72,9 +79,14 @@ std::byte *Block::locate(Warp &w, const Instruction &i, unsigned lane, Space &sp
     }
     lastRange = size_t(after - launch.ranges.begin()) - 1;
   }
-  if (write && !launch.ranges[lastRange].writable)
+  const MemoryRange &range = launch.ranges[lastRange];
+  if (write && !range.writable)
     raise(w, i, FaultKind::OutOfBounds, lane, address,
-          what() + ", but '" + launch.ranges[lastRange].name + "' may only be read");
+          what() + ", but '" + range.name + "' may only be read");
+  if (range.previous && !(w.hasPrevious >> lane & 1))
+    raise(w, i, FaultKind::InFlight, lane, address,
+          what() + ", but the previous kernel may still write '" + range.name +
+              "': requires griddepcontrol.wait before it");
   return reinterpret_cast<std::byte *>(address);
 }
 
@@ -290,6 +302,13 @@ void cpAsync(Warp &w, const Instruction &i, uint32_t mask) {
   block.countConflicts(addresses, mask, unsigned(i.count));
 }
 
+void cpAsyncArrive(Warp &w, const Instruction &i, uint32_t mask) {
+  for (uint32_t m = mask; m; m &= m - 1) {
+    unsigned l = firstLane(m);
+    w.copies.arriveAfter(w, i, l, w.block.mbarriers.find(w, i, l, i.operands[0], i.offset, false));
+  }
+}
+
 } // namespace
 
 Handler memoryHandler(const Instruction &i) {
@@ -305,8 +324,12 @@ Handler memoryHandler(const Instruction &i) {
     return cvta;
   case Op::CpAsync:
     return cpAsync;
+  case Op::CpAsyncArrive:
+    return cpAsyncArrive;
   case Op::CpAsyncCommit:
     return [](Warp &w, const Instruction &, uint32_t mask) { w.copies.commit(mask); };
+  case Op::GridWait: // the kernel before has ended long ago
+    return [](Warp &w, const Instruction &, uint32_t mask) { w.hasPrevious |= mask; };
   case Op::CpAsyncWait:
     return [](Warp &w, const Instruction &i, uint32_t mask) {
       w.copies.wait(w, mask, uint64_t(i.count), i.all);

@@ -262,7 +262,11 @@ private:
       } while (accept(lexer, ","));
       (t.is(".reqntid") ? kernel.info.required : kernel.info.most) = size;
     } else if (t.is(".minnctapersm") || t.is(".maxnctapersm") || t.is(".maxnreg")) {
-      parseInteger(lexer, "a number");
+      unsigned number = unsigned(parseInteger(lexer, "a number"));
+      if (t.is(".minnctapersm"))
+        kernel.blocksPerMultiprocessor = std::max(1u, number);
+      if (t.is(".maxnreg"))
+        kernel.mostRegisters = number;
     } else if (t.is(".pragma")) {
       while (!lexer.peek().is(";") && lexer.peek().kind != Token::End)
         lexer.take();

@@ -119,7 +119,7 @@ void Products::checkMatrix(Warp &w, const Instruction &i, const SharedMatrix &m,
                            const std::string &name) const {
   Block &block = w.block;
   if (auto found = m.problem(name))
-    block.raise(w, i, FaultKind::OutOfBounds, 0, 0, *found);
+    block.raise(w, i, FaultKind::Malformed, 0, 0, *found);
   m.forChunks(0, m.rows, [&](uint32_t address, unsigned, unsigned) {
     if (address + 16 > block.shared.size())
       block.raise(w, i, FaultKind::OutOfBounds, 0, address,
@@ -180,6 +180,7 @@ void Products::start(Warp &w, const Instruction &i) {
     ++use.sums;
     use.line = i.line;
     use.added = fences;
+    use.written = use.read = 0; // it is the product's now
     use.columns = uint64_t(i.count);
   }
   for (const Operand &o : leftOf(i)) {

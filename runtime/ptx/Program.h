@@ -107,6 +107,11 @@ enum class Op : uint8_t {
   CpAsync,
   CpAsyncCommit,
   CpAsyncWait,
+  CpAsyncArrive,
+  BulkLoad,
+  BulkStore,
+  BulkCommit,
+  BulkWait,
   Ldmatrix,
   Stmatrix,
   Mma,
@@ -124,6 +129,15 @@ enum class Op : uint8_t {
   WarpSync,
   Fence,
   ProxyFence,
+  MbarrierInit,
+  MbarrierInval,
+  MbarrierArrive,
+  MbarrierExpect,
+  MbarrierTry,
+  MbarrierTest,
+  MbarrierFence,
+  SetMaxRegisters,
+  GridWait,
   Bra,
   Brx,
   Exit,
@@ -157,7 +171,8 @@ struct Instruction {
   Lane lane = Lane::Index;
   Vote vote = Vote::All;
   Permute permute = Permute::Index;
-  uint8_t vector = 1; ///< elements of a vector access; matrices of ldmatrix; k of mma and wgmma
+  uint8_t vector =
+      1; ///< elements of a vector access; matrices of ldmatrix; k of mma and wgmma; rank of a box
   bool ftz = false, sat = false, relu = false, nan = false,
        integral = false; ///< integral: cvt.rni and its like
   bool transposed = false, aligned = false, wrap = false, all = false;
@@ -166,12 +181,18 @@ struct Instruction {
   /// wgmma: a comes in registers; operands are negated or transposed
   bool leftInRegisters = false, negatesLeft = false, negatesRight = false, transposesLeft = false,
        transposesRight = false;
+  bool expectsBytes = false, parity = false, relaxed = false; ///< mbarrier.arrive, try_wait, test_wait
+  bool counted = false;   ///< cp.async.mbarrier.arrive.noinc: the mbarrier was initialised with this arrival
+  bool readsOnly = false; ///< cp.async.bulk.wait_group.read
+  bool releases = false;  ///< setmaxnreg.dec
   bool isWatched = false; ///< names a register that a wgmma of the kernel uses
   uint8_t results = 0;    ///< the first operands are results
   std::vector<Operand> operands;
-  int64_t offset = 0, offset2 = 0; ///< of the first and the second address operand, bytes
-  int64_t count = 0;               ///< cp.async: bytes; wait_group: groups that may stay; wgmma: columns
-  uint32_t target = 0;             ///< bra; brx: index of the target list
+  /// Bytes, of address operands: the only one, or that in shared memory; the second one, or a tensor map's;
+  /// an mbarrier's next to these
+  int64_t offset = 0, offset2 = 0, offset3 = 0;
+  int64_t count = 0;   ///< cp.async: bytes; wait_group: groups that may stay; wgmma: columns; setmaxnreg
+  uint32_t target = 0; ///< bra; brx: index of the target list
   bool guarded = false;
   Operand guard;
   Profile::Class kind = Profile::Integer;
@@ -232,11 +253,12 @@ struct Kernel {
   std::vector<Constant> constants;
   std::vector<SpecialUse> specials;
   std::vector<std::vector<uint32_t>> targetLists;
-  size_t registerBytes = 0; ///< of one warp
-  size_t masks = 0;         ///< predicates of one warp
-  size_t dynamicBase = 0;   ///< offset of dynamic shared memory
-  size_t localBytes = 0;    ///< per thread
-  bool hasProducts = false; ///< wgmma
+  size_t registerBytes = 0;                                ///< of one warp
+  size_t masks = 0;                                        ///< predicates of one warp
+  size_t dynamicBase = 0;                                  ///< offset of dynamic shared memory
+  size_t localBytes = 0;                                   ///< per thread
+  bool hasProducts = false, hasCopies = false;             ///< wgmma; copies that complete by themselves
+  unsigned blocksPerMultiprocessor = 1, mostRegisters = 0; ///< .minnctapersm; .maxnreg, 0 if absent
 };
 
 /// A .global or .const variable.

@@ -5,15 +5,35 @@
 namespace taylor::runtime::ptx {
 
 void Order::reset(size_t count) {
+  warps = count;
   clocks.assign(count, 0);
   fenced.assign(count, 0);
 }
 
+void Order::grow(size_t size) {
+  if (size <= clocks.size())
+    return;
+  clocks.resize(size);
+  fenced.resize(size);
+}
+
 void Order::join(const Order &other) {
-  for (size_t k = 0; k < clocks.size(); ++k) {
+  grow(other.clocks.size());
+  for (size_t k = 0; k < other.clocks.size(); ++k) {
     clocks[k] = std::max(clocks[k], other.clocks[k]);
     fenced[k] = std::max(fenced[k], other.fenced[k]);
   }
+}
+
+void Order::raise(unsigned writer, uint32_t clock) {
+  grow(writer + 1);
+  clocks[writer] = std::max(clocks[writer], clock);
+}
+
+void Order::fence(unsigned warp) {
+  fenced[warp] = clocks[warp]++;
+  for (size_t k = warps; k < clocks.size(); ++k)
+    fenced[k] = clocks[k];
 }
 
 } // namespace taylor::runtime::ptx

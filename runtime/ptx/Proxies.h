@@ -9,29 +9,39 @@
 namespace taylor::runtime::ptx {
 
 /// A vector clock, and a second one for fences. Warp w's k-th stretch between barriers and fences has clock
-/// k. Whoever meets w at a barrier takes both vectors over.
+/// k. Whoever meets w at a barrier takes both vectors over. Copies that an mbarrier counts write in its name:
+/// it has an index after those of warps, and its phases are its stretches.
 ///
 /// wgmma and bulk copies access memory through the async proxy. They see what an ordinary instruction of warp
 /// w did at clock c if w executed fence.proxy.async after it and before the barrier by which its clock came
-/// here.
+/// here. What cp.async wrote in the name of an mbarrier no one could fence before: there the fence of who has
+/// waited counts.
 class Order {
 public:
   /// Nothing is known of `count` warps.
   void reset(size_t count);
   /// Takes over what another one knows.
   void join(const Order &);
-  /// Whether the stretch `clock` of a warp is over as far as this one knows.
-  bool isBefore(unsigned warp, uint32_t clock) const { return clock <= clocks[warp]; }
-  /// Whether a fence of the warp after its stretch `clock` is known.
-  bool isFenced(unsigned warp, uint32_t clock) const { return clock <= fenced[warp]; }
+  /// Whether the stretch `clock` of a writer is over as far as this one knows.
+  bool isBefore(unsigned writer, uint32_t clock) const {
+    return writer < clocks.size() && clock <= clocks[writer];
+  }
+  /// Whether a fence after the stretch `clock` of a writer is known.
+  bool isFenced(unsigned writer, uint32_t clock) const {
+    return writer < fenced.size() && clock <= fenced[writer];
+  }
   uint32_t clockOf(unsigned warp) const { return clocks[warp]; }
   /// The warp begins a new stretch.
   void advance(unsigned warp) { ++clocks[warp]; }
+  /// A writer has come to this clock.
+  void raise(unsigned writer, uint32_t clock);
   /// fence.proxy.async of the warp: it covers what came before, and ends a stretch.
-  void fence(unsigned warp) { fenced[warp] = clocks[warp]++; }
+  void fence(unsigned warp);
 
 private:
-  std::vector<uint32_t> clocks, fenced; ///< by warp
+  void grow(size_t);
+  std::vector<uint32_t> clocks, fenced; ///< by warp, then by mbarrier as far as any is known
+  size_t warps = 0;
 };
 
 } // namespace taylor::runtime::ptx

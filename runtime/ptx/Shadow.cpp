@@ -21,25 +21,62 @@ void Shadow::mark(Byte &b, const Access &a) {
 }
 
 std::optional<Shadow::Finding> Shadow::inFlight(uint64_t address, const Byte &b) const {
+  std::string line = " at line " + std::to_string(b.line);
+  if (b.copier == mbarrier)
+    return Finding{FaultKind::Malformed, address,
+                   "that is an mbarrier" + line + ": requires mbarrier.inval before it"};
+  bool isBulk = b.copier & bulk;
   return Finding{FaultKind::InFlight, address,
-                 "that cp.async of thread " + std::to_string(b.copier - 1) + " at line " +
-                     std::to_string(b.line) + " still fills: requires a wait before it"};
+                 std::string("that cp.async") + (isBulk ? ".bulk" : "") + " of thread " +
+                     std::to_string((b.copier & ~bulk) - 1) + line + " still fills: requires a wait " +
+                     (isBulk ? "for its mbarrier before it" : "before it")};
 }
 
-std::optional<Shadow::Finding> Shadow::unfenced(uint64_t address, const Byte &b, const Access &a) const {
-  if (b.async || a.order.isFenced(b.warp, b.clock))
-    return std::nullopt;
-  return Finding{FaultKind::Unfenced, address,
-                 "that warp " + std::to_string(b.warp) + " wrote at line " + std::to_string(b.line) +
-                     ": requires its fence.proxy.async between that and the barrier"};
+std::string Shadow::unfenced(unsigned warp, const char *verb, unsigned line) const {
+  if (warp >= warps)
+    return "that a copy at line " + std::to_string(line) +
+           " wrote: requires fence.proxy.async after the wait for its mbarrier";
+  return "that warp " + std::to_string(warp) + " " + verb + " at line " + std::to_string(line) +
+         ": requires its fence.proxy.async between that and the barrier";
+}
+
+std::optional<Shadow::Finding> Shadow::followsWrite(uint64_t address, const Byte &b, const Access &a) const {
+  if (b.warp != a.warp && !a.order.isBefore(b.warp, b.clock) && !(b.strong && a.strong))
+    return Finding{FaultKind::Race, address,
+                   b.warp >= warps ? "that a copy at line " + std::to_string(b.line) +
+                                         " wrote, with no wait for its mbarrier between"
+                                   : "that warp " + std::to_string(b.warp) + " wrote at line " +
+                                         std::to_string(b.line) + " with no barrier between"};
+  if (a.async && !b.async && !a.order.isFenced(b.warp, b.clock))
+    return Finding{FaultKind::Unfenced, address, unfenced(b.warp, "wrote", b.line)};
+  return std::nullopt;
+}
+
+std::optional<Shadow::Finding> Shadow::followsReads(uint64_t address, unsigned count, const Access &a) {
+  for (unsigned w = 0; w < warps; ++w) {
+    if (w == a.warp && !a.async)
+      continue;
+    for (uint64_t k = address; k < address + count; ++k) {
+      const Read &r = readsOf(w)[k];
+      if (w != a.warp && !a.order.isBefore(w, r.clock))
+        return Finding{FaultKind::Race, k,
+                       "that warp " + std::to_string(w) + " read at line " + std::to_string(r.line) +
+                           " with no barrier between"};
+      if (a.async && !r.async && !a.order.isFenced(w, r.clock))
+        return Finding{FaultKind::Unfenced, k, unfenced(w, "read", r.line)};
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Shadow::Finding> Shadow::beingRead(uint64_t address, unsigned count) const {
   for (uint64_t k = address / 16; !readers.empty() && 16 * k < address + count; ++k)
     if (const Readers &r = readers[k]; r.count)
       return Finding{FaultKind::Race, std::max(address, 16 * k),
-                     "that wgmma of warp " + std::to_string(r.warp) + " at line " + std::to_string(r.line) +
-                         " still reads: requires wgmma.wait_group before it"};
+                     std::string("that ") + (r.isCopy ? "cp.async.bulk" : "wgmma") + " of warp " +
+                         std::to_string(r.warp) + " at line " + std::to_string(r.line) +
+                         " still reads: requires " +
+                         (r.isCopy ? "cp.async.bulk.wait_group.read" : "wgmma.wait_group") + " before it"};
   return std::nullopt;
 }
 
@@ -50,16 +87,12 @@ std::optional<Shadow::Finding> Shadow::read(uint64_t address, unsigned count, co
       return inFlight(k, b);
     if (!b.written)
       return Finding{FaultKind::UninitialisedShared, k, "that nobody has written"};
-    if (b.warp != a.warp && !a.order.isBefore(b.warp, b.clock) && !(b.strong && a.strong))
-      return Finding{FaultKind::Race, k,
-                     "that warp " + std::to_string(b.warp) + " wrote at line " + std::to_string(b.line) +
-                         " with no barrier between"};
-    if (a.async)
-      if (auto finding = unfenced(k, b, a))
+    if (b.warp != a.warp || a.async)
+      if (auto finding = followsWrite(k, b, a))
         return finding;
   }
   if (!a.strong)
-    std::fill_n(readsOf(a.warp) + address, count, Read{a.order.clockOf(a.warp), a.line});
+    std::fill_n(readsOf(a.warp) + address, count, Read{a.order.clockOf(a.warp), a.line, a.async});
   return std::nullopt;
 }
 
@@ -68,46 +101,24 @@ std::optional<Shadow::Finding> Shadow::write(uint64_t address, unsigned count, c
     const Byte &b = bytes[k];
     if (b.copier)
       return inFlight(k, b);
-    if (b.written && b.warp != a.warp && !a.order.isBefore(b.warp, b.clock) && !(b.strong && a.strong))
-      return Finding{FaultKind::Race, k,
-                     "that warp " + std::to_string(b.warp) + " wrote at line " + std::to_string(b.line) +
-                         " with no barrier between"};
+    if (b.written && (b.warp != a.warp || a.async))
+      if (auto finding = followsWrite(k, b, a))
+        return finding;
   }
   if (auto finding = beingRead(address, count))
     return finding;
-  for (unsigned w = 0; w < warps; ++w) {
-    if (w == a.warp)
-      continue;
-    for (uint64_t k = address; k < address + count; ++k)
-      if (const Read &r = readsOf(w)[k]; !a.order.isBefore(w, r.clock))
-        return Finding{FaultKind::Race, k,
-                       "that warp " + std::to_string(w) + " read at line " + std::to_string(r.line) +
-                           " with no barrier between"};
-  }
+  if (auto finding = followsReads(address, count, a))
+    return finding;
   for (uint64_t k = address; k < address + count; ++k)
     mark(bytes[k], a);
   return std::nullopt;
-}
-
-std::optional<Shadow::Finding> Shadow::startRead(uint64_t address, const Access &a) {
-  if (auto finding = read(address, 16, a))
-    return finding;
-  readers.resize((bytes.size() + 15) / 16);
-  Readers &r = readers[address / 16];
-  r = {r.count + 1, a.line, a.warp};
-  return std::nullopt;
-}
-
-void Shadow::finishRead(uint64_t address, const Access &a) {
-  --readers[address / 16].count;
-  std::fill_n(readsOf(a.warp) + address, 16, Read{a.order.clockOf(a.warp), a.line});
 }
 
 std::optional<Shadow::Finding> Shadow::startCopy(uint64_t address, unsigned count, const Access &a) {
   if (auto finding = write(address, count, a))
     return finding;
   for (uint64_t k = address; k < address + count; ++k)
-    bytes[k].copier = a.thread + 1;
+    bytes[k].copier = (a.thread + 1) | (a.async ? bulk : 0);
   return std::nullopt;
 }
 
@@ -115,6 +126,43 @@ void Shadow::finishCopy(uint64_t address, unsigned count, const Access &a) {
   for (uint64_t k = address; k < address + count; ++k) {
     bytes[k].copier = 0;
     mark(bytes[k], a);
+  }
+}
+
+void Shadow::finishCopy(uint64_t address, unsigned count, unsigned line, const Phase &phase) {
+  for (uint64_t k = address; k < address + count; ++k) {
+    Byte &b = bytes[k];
+    b.copier = 0;
+    b.clock = phase.clock;
+    b.line = line;
+    b.warp = uint16_t(phase.writer);
+    b.strong = false;
+    b.async = phase.async;
+    b.written = true;
+  }
+}
+
+std::optional<Shadow::Finding> Shadow::startRead(uint64_t address, const Access &a) {
+  if (auto finding = read(address, 16, a))
+    return finding;
+  readers.resize((bytes.size() + 15) / 16);
+  Readers &r = readers[address / 16];
+  ++r.count;
+  r.line = a.line;
+  r.warp = a.warp;
+  r.isCopy = a.isCopy;
+  return std::nullopt;
+}
+
+void Shadow::finishRead(uint64_t address, const Access &a) {
+  --readers[address / 16].count;
+  std::fill_n(readsOf(a.warp) + address, 16, Read{a.order.clockOf(a.warp), a.line, true});
+}
+
+void Shadow::setOpaque(uint64_t address, unsigned count, bool isOpaque) {
+  for (uint64_t k = address; k < address + count; ++k) {
+    bytes[k].copier = isOpaque ? mbarrier : 0;
+    bytes[k].written = false;
   }
 }
 

@@ -17,7 +17,8 @@ public:
     unsigned warp, thread, line;
     const Order &order;
     bool strong;
-    bool async = false; ///< by the async proxy: wgmma
+    bool async = false;  ///< by the async proxy: wgmma, bulk copies
+    bool isCopy = false; ///< a bulk copy
   };
   struct Finding {
     FaultKind kind;
@@ -32,31 +33,45 @@ public:
   std::optional<Finding> startCopy(uint64_t address, unsigned bytes, const Access &);
   /// It is finished: what another warp then reads without a barrier is a race.
   void finishCopy(uint64_t address, unsigned bytes, const Access &);
-
-  /// A wgmma starts to read 16 bytes from a multiple of 16; until it is finished, nothing may write them.
+  /// An mbarrier counts it: what a warp then reads that has not waited for the mbarrier's phase is a race.
+  struct Phase {
+    unsigned writer;
+    uint32_t clock;
+    bool async;
+  };
+  void finishCopy(uint64_t address, unsigned bytes, unsigned line, const Phase &);
+  /// wgmma or a bulk copy starts to read 16 bytes from a multiple of 16; until it is finished, nothing may
+  /// write them.
   std::optional<Finding> startRead(uint64_t address, const Access &);
   void finishRead(uint64_t address, const Access &);
+  /// The bytes become an mbarrier, which no other instruction may touch, or are none any more.
+  void setOpaque(uint64_t address, unsigned bytes, bool isOpaque);
 
 private:
   struct Byte {
     uint32_t clock = 0, line = 0; ///< of the last write
-    uint32_t copier = 0;          ///< thread + 1 whose copy is under way
+    uint32_t copier = 0;          ///< thread + 1 whose copy is under way; or one of the values below
     uint16_t warp = 0;
     bool written = false;
     bool strong : 1 = false, async : 1 = false; ///< of the last write
   };
+  static constexpr uint32_t bulk = 1u << 31,
+                            mbarrier = ~0u; ///< a flag of bulk copies; no copy, but an mbarrier
   struct Read {
-    uint32_t clock = 0, line = 0;
+    uint32_t clock = 0;
+    uint32_t line : 31 = 0, async : 1 = 0;
   };
   /// Asynchronous reads of 16 bytes that are under way.
   struct Readers {
-    uint32_t count = 0, line = 0; ///< line, warp: of the last one
-    unsigned warp = 0;
+    uint32_t count = 0, line = 0; ///< line, warp, isCopy: of the last one
+    unsigned warp : 31 = 0, isCopy : 1 = 0;
   };
   std::optional<Finding> inFlight(uint64_t address, const Byte &) const;
   std::optional<Finding> beingRead(uint64_t address, unsigned count) const;
-  /// Whether the last write of a byte is seen by an access of the async proxy.
-  std::optional<Finding> unfenced(uint64_t address, const Byte &, const Access &) const;
+  /// Whether a byte's last write comes before an access, and whether the async proxy sees it.
+  std::optional<Finding> followsWrite(uint64_t address, const Byte &, const Access &) const;
+  std::optional<Finding> followsReads(uint64_t address, unsigned count, const Access &);
+  std::string unfenced(unsigned warp, const char *verb, unsigned line) const;
   void mark(Byte &, const Access &);
   std::vector<Byte> bytes;
   /// The last reads of a warp, by byte.

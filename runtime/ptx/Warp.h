@@ -33,6 +33,8 @@ template <typename T> Cell<T> toCell(T x) {
     return std::bit_cast<Cell<T>>(x);
 }
 
+constexpr uint64_t registerEvent = ~uint64_t(0);
+
 struct Warp {
   Warp(Block &block, unsigned index, const Kernel &kernel);
 
@@ -56,7 +58,7 @@ struct Warp {
   }
   /// Picks the lanes with the least position among those that can run; false if there are none.
   bool regroup();
-  uint32_t runnable() const { return live & ~atBarrier & ~atSync; }
+  uint32_t runnable() const { return live & ~atBarrier & ~atSync & ~atEvent; }
 
   Block &block;
   unsigned index;
@@ -68,12 +70,18 @@ struct Warp {
   uint32_t live = 0;           ///< that have not exited
   uint32_t atBarrier = 0;      ///< that wait for a barrier of the block
   uint32_t atSync = 0;         ///< that wait for other lanes of their warp
-  uint32_t active = 0;         ///< that execute the current instruction, before its guard
-  uint32_t pc = 0, next = 0;   ///< of the active lanes
-  uint32_t limit = 0;          ///< the least position of the others
+  uint32_t atEvent =
+      0; ///< that wait for an mbarrier or for registers, and execute their instruction again then
+  uint32_t hasPrevious = 0;  ///< that have executed griddepcontrol.wait
+  uint32_t active = 0;       ///< that execute the current instruction, before its guard
+  uint32_t pc = 0, next = 0; ///< of the active lanes
+  uint32_t limit = 0;        ///< the least position of the others
+  bool isResumed = false;    ///< executes setmaxnreg again, for which it had to wait
   std::array<uint32_t, 32> pcs{};
   std::array<uint8_t, 32> barrier{}; ///< on which a lane of atBarrier waits
-  Order order;                       ///< what it knows of the block's other warps
+  std::array<uint64_t, 32>
+      event{}; ///< on which a lane of atEvent waits: an mbarrier's address, or `registerEvent`
+  Order order; ///< what it knows of the block's other warps
   AsyncCopies copies;
   Products products;
   std::vector<std::byte> local; ///< local memory, thread by thread

@@ -147,6 +147,7 @@ TEST(PtxProductFault, MissingFence) {
   // Without the sum's old value: a write is dead, a read is not.
   std::string from0 = mma + sums + "%d0, 0, 1, 1, 0;\n";
   expectRight(product().with(wait, wait + " 0;\nmov.b32 %o0, 0;\n" + from0 + end), 16);
+  expectRight(product().with(wait, wait + " 0;\nmov.b32 %o0, 0;\n" + from0 + again + end), 32);
   expectFault(product().with(wait, wait + " 0;\nmov.b32 %r3, %o0;\n" + from0 + end), FaultKind::Unfenced,
               "uses '%o0', which line 32 reads" + between);
 }
@@ -306,7 +307,7 @@ TEST(PtxProductFault, Descriptors) {
         .with(mma, mma + sums + "%d0, 1, 1, 1, " + transposition + ";");
   };
   auto expect = [&](const Body &body, const std::string &end) {
-    expectFault(body, FaultKind::OutOfBounds, end);
+    expectFault(body, FaultKind::Malformed, end);
   };
   expect(of("0x800084000"), "expected a descriptor of b with zeros in its reserved bits, but got 0x4000");
   expect(of("0x6000000800080000"),
@@ -325,7 +326,8 @@ TEST(PtxProductFault, Descriptors) {
   expect(of("0xc000001000010002", "1"),
          "expected a descriptor of b that starts at 0 to 16 of the 256 bytes of a "
          "swizzle's pattern, but got 32");
-  expect(of("0x80008007f"), "reads b at shared address 0x870, outside of its 2048 bytes");
+  expectFault(of("0x80008007f"), FaultKind::OutOfBounds,
+              "reads b at shared address 0x870, outside of its 2048 bytes");
   std::string left =
       "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%o0, %o1, %o2, %o3}, %d1, %d0, 1, 1, 1, 1, 0;";
   expect(product().with(mma, "mov.b64 %d1, 0xc000001000080000;\n" + left),
