@@ -264,7 +264,7 @@ private:
     } else if (t.is(".minnctapersm") || t.is(".maxnctapersm") || t.is(".maxnreg")) {
       unsigned number = unsigned(parseInteger(lexer, "a number"));
       if (t.is(".minnctapersm"))
-        kernel.blocksPerMultiprocessor = std::max(1u, number);
+        kernel.blocksPerMultiprocessor = number;
       if (t.is(".maxnreg"))
         kernel.mostRegisters = number;
     } else if (t.is(".pragma")) {

@@ -258,7 +258,7 @@ struct Kernel {
   size_t dynamicBase = 0;                                  ///< offset of dynamic shared memory
   size_t localBytes = 0;                                   ///< per thread
   bool hasProducts = false, hasCopies = false;             ///< wgmma; copies that complete by themselves
-  unsigned blocksPerMultiprocessor = 1, mostRegisters = 0; ///< .minnctapersm; .maxnreg, 0 if absent
+  unsigned blocksPerMultiprocessor = 0, mostRegisters = 0; ///< .minnctapersm, .maxnreg; 0 if absent
 };
 
 /// A .global or .const variable.

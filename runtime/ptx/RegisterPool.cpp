@@ -7,7 +7,8 @@ namespace taylor::runtime::ptx {
 
 void RegisterPool::reset(const Kernel &kernel, unsigned threads, size_t warps) {
   constexpr unsigned ofMultiprocessor = 65536, mostOfThread = 255;
-  unsigned most = std::min(ofMultiprocessor / (threads * kernel.blocksPerMultiprocessor), mostOfThread);
+  unsigned most =
+      std::min(ofMultiprocessor / (threads * std::max(1u, kernel.blocksPerMultiprocessor)), mostOfThread);
   if (kernel.mostRegisters)
     most = std::min(most, kernel.mostRegisters);
   owned.assign(warps, most / 8 * 8); // they are allocated in eights
@@ -15,11 +16,13 @@ void RegisterPool::reset(const Kernel &kernel, unsigned threads, size_t warps) {
 }
 
 bool RegisterPool::change(const Warp &w, const Instruction &i) {
-  const KernelInfo &info = w.block.launch.kernel.info;
   unsigned wanted = unsigned(i.count), &own = owned[w.index];
-  if (!info.required[0] && !info.most[0] && !w.block.launch.kernel.mostRegisters)
-    w.block.raise(w, i, FaultKind::Malformed, 0, 0,
-                  "requires .reqntid, .maxntid or .maxnreg, without which it has no effect");
+  const Kernel &kernel = w.block.launch.kernel;
+  const KernelInfo &info = kernel.info;
+  if (!kernel.mostRegisters && !(kernel.blocksPerMultiprocessor && (info.required[0] || info.most[0])))
+    w.block.raise(
+        w, i, FaultKind::Malformed, 0, 0,
+        "requires .maxnreg, or .minnctapersm with .reqntid or .maxntid, without which ptxas ignores it");
   if (i.releases ? wanted > own : wanted < own)
     w.block.raise(w, i, FaultKind::Malformed, 0, 0,
                   "expected at " + std::string(i.releases ? "most " : "least ") + std::to_string(own) +

@@ -229,17 +229,18 @@ TEST(PtxMbarrier, CopiesArriveWhenTheyAreComplete) { // warp 0 copies, warp 1 wa
 
 TEST(PtxMbarrier, RegistersComeFromAPool) { // 384 threads begin with 168 registers each
   Setting s{.threads = 384};
-  std::string kernel = header +
-                       ".entry k(.param .u64 in, .param .u64 out) .reqntid 384\n{\n.reg .pred %p<2>;\n.reg "
-                       ".b32 %t;\nmov.u32 %t, %tid.x;\nsetp.lt.u32 %p0, %t, 128;\n@%p0 bra LESS;\n"
-                       "setmaxnreg.inc.sync.aligned.u32 MORE;\nret;\nLESS:\nsetmaxnreg.dec.sync.aligned.u32 "
-                       "FEWER;\nret;\n}\n";
+  std::string kernel =
+      header +
+      ".entry k(.param .u64 in, .param .u64 out) .reqntid 384 .minnctapersm 1\n{\n.reg .pred %p<2>;\n.reg "
+      ".b32 %t;\nmov.u32 %t, %tid.x;\nsetp.lt.u32 %p0, %t, 128;\n@%p0 bra LESS;\n"
+      "setmaxnreg.inc.sync.aligned.u32 MORE;\nret;\nLESS:\nsetmaxnreg.dec.sync.aligned.u32 "
+      "FEWER;\nret;\n}\n";
   auto of = [&](const std::string &more, const std::string &fewer,
-                const std::string &bounds = ".reqntid 384") {
+                const std::string &bounds = ".reqntid 384 .minnctapersm 1") {
     std::string text = kernel;
     text.replace(text.find("MORE"), 4, more);
     text.replace(text.find("FEWER"), 5, fewer);
-    text.replace(text.find(".reqntid 384"), 12, bounds);
+    text.replace(text.find(".reqntid 384 .minnctapersm 1"), 28, bounds);
     const void *parameters[2] = {};
     Report r = launch(parse(text), "k", {}, {384}, 0, std::as_bytes(std::span(parameters)), {}, {});
     return r.fault ? r.fault->message.substr(r.fault->message.find("0,0): ") + 6) : "";
@@ -251,8 +252,11 @@ TEST(PtxMbarrier, RegistersComeFromAPool) { // 384 threads begin with 168 regist
   EXPECT_TRUE(of("160", "24").starts_with("expected at least 168 registers, which warp ")) << of("160", "24");
   EXPECT_TRUE(of("168", "176").starts_with("expected at most 168 registers, which warp "))
       << of("168", "176");
-  EXPECT_EQ(of("240", "24", ""), "requires .reqntid, .maxntid or .maxnreg, without which it has no effect");
-  EXPECT_EQ(of("104", "24", ".maxntid 384 .maxnreg 100"), "");
+  for (const char *bounds : {"", ".reqntid 384", ".maxntid 384", ".minnctapersm 1"})
+    EXPECT_EQ(of("240", "24", bounds),
+              "requires .maxnreg, or .minnctapersm with .reqntid or .maxntid, without which "
+              "ptxas ignores it");
+  EXPECT_EQ(of("104", "24", ".maxnreg 100"), "");
   EXPECT_TRUE(of("80", "24", ".maxntid 384 .minnctapersm 2").empty());
   EXPECT_TRUE(of("136", "24", ".maxntid 384 .minnctapersm 2").starts_with("deadlock"));
   auto message = [](const std::string &line) { return errorOf(header + ".entry k() {\n" + line + "\n}\n"); };
@@ -265,9 +269,10 @@ TEST(PtxMbarrier, RegistersComeFromAPool) { // 384 threads begin with 168 regist
 }
 
 TEST(PtxMbarrier, RegistersChangeInAllFourWarps) {
-  std::string text = header +
-                     ".entry k() .reqntid 128\n{\n.reg .pred %p;\n.reg .b32 %t;\nmov.u32 %t, %tid.x;\n"
-                     "setp.lt.u32 %p, %t, 96;\n@%p setmaxnreg.dec.sync.aligned.u32 24;\nret;\n}\n";
+  std::string text =
+      header +
+      ".entry k() .reqntid 128 .minnctapersm 1\n{\n.reg .pred %p;\n.reg .b32 %t;\nmov.u32 %t, %tid.x;\n"
+      "setp.lt.u32 %p, %t, 96;\n@%p setmaxnreg.dec.sync.aligned.u32 24;\nret;\n}\n";
   Report r = launch(parse(text), "k", {}, {128}, 0, {}, {}, {});
   ASSERT_TRUE(r.fault);
   EXPECT_EQ(r.fault->kind, FaultKind::Divergent) << r.fault->message;

@@ -13,10 +13,19 @@ namespace taylor::runtime::ptx {
 
 enum class Break {
   RemoveBarrier, ///< bar.sync
-  RemoveWait,    ///< cp.async.wait_group and wait_all
+  RemoveWait,    ///< of cp.async, wgmma and bulk copies: wait_group and wait_all
   LoosenWait,    ///< one more group may be under way
-  RemoveCommit,  ///< cp.async.commit_group
-  RemoveXor      ///< of a swizzle: the chunk stays where it is
+  RemoveCommit,  ///< commit_group
+  RemoveXor,     ///< of a swizzle: the chunk stays where it is
+  RemoveFence,   ///< wgmma.fence, fence.proxy.async, fence.mbarrier_init
+  FlipParity,    ///< of a phase that is waited for
+  RemoveArrive,  ///< mbarrier.arrive, also of cp.async
+  EarlyArrive,   ///< before the wait for a product that comes before it
+  ChangeCount,   ///< of an mbarrier's arrivals, by one up and down
+  ChangeBytes,   ///< that a phase expects, by 16 up and down
+  ElectAll,      ///< elect.sync
+  Descriptor,    ///< of a matrix: one bit of each field
+  Transpose      ///< a matrix of wgmma
 };
 
 struct Mutation {
@@ -24,6 +33,7 @@ struct Mutation {
   size_t line;          ///< from 1
   std::string original; ///< of that line
   std::string text;     ///< the whole text, broken
+  std::string detail = {};
 };
 
 inline std::vector<std::string> linesOf(const std::string &text) {
@@ -34,40 +44,165 @@ inline std::vector<std::string> linesOf(const std::string &text) {
   return lines;
 }
 
-/// All texts with one line broken, in the order of the lines.
-inline std::vector<Mutation> mutationsOf(const std::string &text) {
-  struct Rule {
-    Break kind;
-    std::regex pattern;
-    std::string replacement; ///< of the match; empty: removed
-  };
-  static const std::regex number("wait_group\\s+(\\d+)");
-  const std::string predicate = "(@!?%\\w+\\s+)?";
-  const Rule rules[] = {
-      {Break::RemoveBarrier, std::regex(predicate + "(bar|barrier)(\\.cta)?\\.sync(\\.aligned)?\\s[^;]*;"),
-       ""},
-      {Break::RemoveWait, std::regex(predicate + "cp\\.async\\.wait_(group|all)[^;]*;"), ""},
-      {Break::RemoveCommit, std::regex(predicate + "cp\\.async\\.commit_group[^;]*;"), ""},
-      {Break::RemoveXor, std::regex("xor\\.b32(\\s+[^,;]+,\\s*[^,;]+),[^;]*;"), "mov.b32$1;"}};
-  std::vector<std::string> lines = linesOf(text);
-  std::vector<Mutation> mutations;
-  auto add = [&](Break kind, size_t n, const std::string &broken) {
+/// Breaks one instruction after the other.
+class Mutations {
+public:
+  explicit Mutations(const std::string &text) : lines(linesOf(text)) {
+    for (line = 0; line < lines.size(); ++line) {
+      addRemovals();
+      addNumbers();
+      addEarlyArrival();
+      addProduct();
+    }
+  }
+  std::vector<Mutation> all;
+
+private:
+  /// The text with other lines in the place of the current one and those after it up to `last`.
+  void add(Break kind, const std::string &broken, const std::string &detail = "", size_t last = 0) {
     std::string whole;
     for (size_t i = 0; i < lines.size(); ++i)
-      whole += (i == n ? broken : lines[i]) + "\n";
-    mutations.push_back({kind, n + 1, lines[n], whole});
-  };
-  for (size_t n = 0; n < lines.size(); ++n) {
-    for (const Rule &rule : rules)
-      if (std::regex_search(lines[n], rule.pattern))
-        add(rule.kind, n, std::regex_replace(lines[n], rule.pattern, rule.replacement));
-    std::smatch groups;
-    if (std::regex_search(lines[n], groups, number))
-      add(Break::LoosenWait, n,
-          std::regex_replace(lines[n], number, "wait_group " + std::to_string(std::stoi(groups[1]) + 1)));
+      if (i <= line || i > last)
+        whole += (i == line ? broken : lines[i]) + "\n";
+    all.push_back({kind, line + 1, lines[line], whole, detail});
   }
-  return mutations;
-}
+
+  void addRemovals() {
+    struct Rule {
+      Break kind;
+      std::regex pattern;
+      std::string replacement; ///< of the match; empty: removed
+    };
+    static const std::string predicate = "(@!?%\\w+\\s+)?";
+    static const Rule rules[] = {
+        {Break::RemoveBarrier, std::regex(predicate + "(bar|barrier)(\\.cta)?\\.sync(\\.aligned)?\\s[^;]*;"),
+         ""},
+        {Break::RemoveWait, std::regex(predicate + "(cp\\.async|wgmma)(\\.bulk)?\\.wait_(group|all)[^;]*;"),
+         ""},
+        {Break::RemoveCommit, std::regex(predicate + "(cp\\.async|wgmma)(\\.bulk)?\\.commit_group[^;]*;"),
+         ""},
+        {Break::RemoveXor, std::regex("xor\\.b32(\\s+[^,;]+,\\s*[^,;]+),[^;]*;"), "mov.b32$1;"},
+        {Break::RemoveFence, std::regex(predicate + "(wgmma\\.fence|fence\\.(proxy|mbarrier_init))[^;]*;"),
+         ""},
+        {Break::RemoveArrive, std::regex(predicate + "(cp\\.async\\.)?mbarrier\\.arrive[^;]*;"), ""},
+        {Break::ElectAll, std::regex("elect\\.sync\\s+(%?\\w+)\\|(%\\w+),[^;]*;"), "setp.eq.u32 $2, 0, 0;"}};
+    for (const Rule &rule : rules)
+      if (std::regex_search(lines[line], rule.pattern))
+        add(rule.kind, std::regex_replace(lines[line], rule.pattern, rule.replacement));
+  }
+
+  /// An operand, a register of so many bits or a number, is changed while its instruction runs.
+  void change(Break kind, const std::smatch &operand, const std::string &operation, unsigned bits,
+              int64_t by) {
+    const std::string &text = lines[line], name = operand[1];
+    std::string detail = (by < 0 ? "" : "+") + std::to_string(by);
+    if (name[0] != '%') {
+      int64_t value = std::stoll(name);
+      add(kind,
+          text.substr(0, size_t(operand.position(1))) +
+              std::to_string(operation == "xor" ? value ^ by : value + by) + operand.suffix().str(),
+          detail);
+      return;
+    }
+    std::string type = operation == "xor" ? ".b" : ".s";
+    auto step = [&](int64_t by) {
+      return operation + type + std::to_string(bits) + " " + name + ", " + name + ", " + std::to_string(by) +
+             "; ";
+    };
+    add(kind, step(by) + text + " " + step(operation == "xor" ? by : -by), detail);
+  }
+
+  void addNumbers() {
+    static const std::regex wait("wait_group(?:\\.\\w+)*\\s+(\\d+)"),
+        parity("(?:try|test)_wait\\.parity[^,;]*,[^,;]*,\\s*(%?\\w+)"),
+        count("mbarrier\\.init[^,;]*,\\s*(%?\\w+)"), bytes("expect_tx[^,;]*\\][^,;]*,\\s*(%?\\w+)"),
+        arrivedBytes("arrive\\.expect_tx[^,;]*,[^,;]*,\\s*(%?\\w+)");
+    std::smatch match;
+    if (std::regex_search(lines[line], match, wait))
+      change(Break::LoosenWait, match, "add", 32, 1);
+    if (std::regex_search(lines[line], match, parity))
+      change(Break::FlipParity, match, "xor", 32, 1);
+    if (std::regex_search(lines[line], match, count))
+      for (int by : {-1, 1})
+        change(Break::ChangeCount, match, "add", 32, by);
+    if (std::regex_search(lines[line], match, arrivedBytes) || std::regex_search(lines[line], match, bytes))
+      for (int by : {-16, 16})
+        change(Break::ChangeBytes, match, "add", 32, by);
+  }
+
+  /// An arrival moves to the line before the last wait for products before it, of the same kernel.
+  void addEarlyArrival() {
+    if (lines[line].find("mbarrier.arrive") == std::string::npos)
+      return;
+    size_t wait = line;
+    while (wait > 0 && lines[wait].find("wgmma.wait_group") == std::string::npos) {
+      if (lines[wait].find(".entry") != std::string::npos ||
+          lines[wait].find("mbarrier.init") != std::string::npos ||
+          lines[wait].find("elect.sync") != std::string::npos)
+        return;
+      --wait;
+    }
+    if (wait == 0)
+      return;
+    std::string whole;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (i == wait)
+        whole += lines[line] + "\n";
+      if (i != line)
+        whole += lines[i] + "\n";
+    }
+    all.push_back({Break::EarlyArrive, line + 1, lines[line], whole});
+  }
+
+  void addProduct() {
+    if (lines[line].find("wgmma.mma_async") == std::string::npos)
+      return;
+    size_t last = line;
+    std::string statement = lines[last];
+    while (statement.find(';') == std::string::npos && last + 1 < lines.size())
+      statement += "\n" + lines[++last];
+    // d, a, b, scales of d, a, b, transpositions of a and b.
+    static const std::regex operands(
+        "\\}\\s*,\\s*(\\{[^}]*\\}|%\\w+)\\s*,\\s*(%\\w+)\\s*,\\s*\\w+((?:\\s*,\\s*-?\\d)+)\\s*;");
+    std::smatch match;
+    if (!std::regex_search(statement, match, operands))
+      return;
+    struct Field {
+      const char *name;
+      int bit;
+    };
+    constexpr Field fields[] = {{"start by 32", 1},  {"start by 1024", 6}, {"LBO by 256", 20},
+                                {"LBO by 1024", 22}, {"SBO by 256", 36},   {"SBO by 2048", 39},
+                                {"base", 49},        {"swizzle", 62},      {"swizzle", 63}};
+    for (unsigned k = 1; k <= 2; ++k)
+      for (const Field &field : fields) {
+        std::string name = match[k];
+        if (name[0] != '%')
+          continue;
+        std::string flip =
+            "xor.b64 " + name + ", " + name + ", " + std::to_string(uint64_t(1) << field.bit) + "; ";
+        add(Break::Descriptor, flip + statement + " " + flip,
+            (k == 1 ? "a: " : "b: ") + std::string(field.name), last);
+      }
+    std::string flags = match[3];
+    for (size_t k = flags.size(), left = 0; k-- > 0 && left < 2;)
+      if (flags[k] == '0' || flags[k] == '1') {
+        // With a in registers the last flag alone is a transposition.
+        if (left == 1 && match[1].str()[0] == '{')
+          break;
+        std::string broken = statement;
+        char &flag = broken[size_t(match.position(3)) + k];
+        flag = flag == '0' ? '1' : '0';
+        add(Break::Transpose, broken, left++ ? "a" : "b", last);
+      }
+  }
+
+  std::vector<std::string> lines;
+  size_t line = 0;
+};
+
+/// All texts with one line broken, in the order of the lines.
+inline std::vector<Mutation> mutationsOf(const std::string &text) { return Mutations(text).all; }
 
 /// The mutations, of those that `isTried` asks for, that `isCaught` denies for every one of the runs 0 to
 /// below `runs`.
@@ -90,7 +225,8 @@ inline std::vector<Mutation> survivorsOf(
 inline std::string listOf(const std::vector<Mutation> &mutations) {
   std::string list;
   for (const Mutation &mutation : mutations)
-    list += std::to_string(mutation.line) + ": " + mutation.original + "\n";
+    list += std::to_string(mutation.line) + ": " + mutation.original +
+            (mutation.detail.empty() ? "" : " (" + mutation.detail + ")") + "\n";
   return list;
 }
 
