@@ -128,13 +128,12 @@ void Products::checkMatrix(Warp &w, const Instruction &i, const SharedMatrix &m,
   });
 }
 
-/// f(address) for the 16 bytes of each chunk that a warp reads: its rows of the left matrix, all of the right
-/// one.
-template <typename F> void Products::forChunks(const Warp &w, const Product &p, F f) {
+/// f(address) for the 16 bytes of each chunk of both matrices. The manual does not say which warp reads what,
+/// so each one counts as a reader of all.
+template <typename F> void Products::forChunks(const Product &p, F f) {
   auto each = [&](uint32_t address, unsigned, unsigned) { f(address); };
-  unsigned row = 16 * (w.index % 4);
   if (!p.at->leftInRegisters)
-    leftMatrix(p).forChunks(row, row + 16, each);
+    leftMatrix(p).forChunks(0, 64, each);
   rightMatrix(p).forChunks(0, unsigned(p.at->count), each);
 }
 
@@ -163,7 +162,7 @@ void Products::start(Warp &w, const Instruction &i) {
     checkLeft(w, i);
     Shadow::Access access = block.accessOf(w, i, 0);
     access.async = true;
-    forChunks(w, p, [&](uint32_t address) {
+    forChunks(p, [&](uint32_t address) {
       if (auto f = block.shadow.startRead(address, access))
         block.raise(w, i, f->kind, 0, f->address,
                     "reads shared address " + hexadecimal(f->address) + ", " + f->what);
@@ -280,7 +279,7 @@ void Products::finish(Warp &w, const Product &p) {
   w.block.countBytes(Space::Shared, false, (i.leftInRegisters ? 0 : 512) + 32 * uint64_t(columns));
   if (w.block.checks) {
     Shadow::Access access = w.block.accessOf(w, i, 0);
-    forChunks(w, p, [&](uint32_t address) { w.block.shadow.finishRead(address, access); });
+    forChunks(p, [&](uint32_t address) { w.block.shadow.finishRead(address, access); });
   }
   for (const Operand &o : leftOf(i))
     --uses[o.id].lefts;

@@ -62,7 +62,7 @@ private:
   [[noreturn]] void raiseUnfenced(const Warp &, const Instruction &, const Operand &, const char *verb,
                                   unsigned line) const;
   std::shared_ptr<Sum> sumFor(Warp &, const Instruction &);
-  template <typename F> static void forChunks(const Warp &, const Product &, F);
+  template <typename F> static void forChunks(const Product &, F);
   void finish(Warp &, const Product &);
 
   std::deque<Product> pending;

@@ -150,7 +150,7 @@ TEST(PtxProduct90, NothingSurvives) {
       {Break::RemoveBarrier, 2}, {Break::RemoveWait, 4},   {Break::LoosenWait, 4},  {Break::RemoveCommit, 3},
       {Break::RemoveXor, 4},     {Break::RemoveFence, 6},  {Break::FlipParity, 4},  {Break::RemoveArrive, 4},
       {Break::EarlyArrive, 2},   {Break::ChangeCount, 10}, {Break::ChangeBytes, 2}, {Break::ElectAll, 2},
-      {Break::Descriptor, 108},   {Break::Transpose, 12}};
+      {Break::Descriptor, 108},  {Break::Transpose, 12}};
   EXPECT_EQ(found, expected);
 }
 

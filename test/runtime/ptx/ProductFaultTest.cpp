@@ -249,6 +249,21 @@ TEST(PtxProductFault, BytesThatAreBeingRead) {
   }
 }
 
+TEST(PtxProductFault, EveryWarpReadsAllOfA) { // though it needs 16 rows alone
+  // a is ones at s, 64 rows by 16: two columns of core matrices, 1024 bytes each.
+  Body body = product().with("mov.b64 %d0", "mov.b64 %d0, 0x800080000;\nmov.b64 %d1, 0x800400000;");
+  body = body.with(mma, mma + " {%o0, %o1, %o2, %o3}, %d1, %d0, 1, 1, 1, 0, 0;");
+  expectRight(body, 17);
+  // Warp 3 writes to its last row after its own wait.
+  std::string write = "setp.eq.u32 %p0, %t, 127;\n@%p0 st.shared.b32 [%r0], 0;";
+  expectRight(body.with(wait, wait + " 0;\nbar.sync 0;\n" + write), 17);
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    Report r = run(body.with(wait, wait + " 0;\n" + write), seed).report;
+    ASSERT_TRUE(r.fault);
+    EXPECT_EQ(r.fault->kind, FaultKind::Race) << r.fault->message;
+  }
+}
+
 TEST(PtxProductFault, WarpsOfAGroupAgree) {
   std::string odd = "setp.lt.u32 %p0, %t, 64;\n";
   expectFault(product().with(fence, odd + "selp.b64 %d0, %d0, 0x800080001, %p0;\n" + fence + ";"),
