@@ -40,30 +40,31 @@ std::string Shadow::unfenced(unsigned warp, const char *verb, unsigned line) con
          ": requires its fence.proxy.async between that and the barrier";
 }
 
-std::optional<Shadow::Finding> Shadow::followsWrite(uint64_t address, const Byte &b, const Access &a) const {
-  if (b.warp != a.warp && !a.order.isBefore(b.warp, b.clock) && !(b.strong && a.strong))
-    return Finding{FaultKind::Race, address,
-                   b.warp >= warps ? "that a copy at line " + std::to_string(b.line) +
-                                         " wrote, with no wait for its mbarrier between"
-                                   : "that warp " + std::to_string(b.warp) + " wrote at line " +
-                                         std::to_string(b.line) + " with no barrier between"};
-  if (a.async && !b.async && !a.order.isFenced(b.warp, b.clock))
-    return Finding{FaultKind::Unfenced, address, unfenced(b.warp, "wrote", b.line)};
-  return std::nullopt;
+Shadow::Finding Shadow::unorderedWrite(uint64_t address, const Byte &b, const Access &a) const {
+  if (b.warp == a.warp || a.order.isBefore(b.warp, b.clock))
+    return {FaultKind::Unfenced, address, unfenced(b.warp, "wrote", b.line)};
+  std::string line = std::to_string(b.line);
+  return {FaultKind::Race, address,
+          b.warp >= warps ? "that a copy at line " + line + " wrote, with no wait for its mbarrier between"
+                          : "that warp " + std::to_string(b.warp) + " wrote at line " + line +
+                                " with no barrier between"};
 }
 
 std::optional<Shadow::Finding> Shadow::followsReads(uint64_t address, unsigned count, const Access &a) {
   for (unsigned w = 0; w < warps; ++w) {
     if (w == a.warp && !a.async)
       continue;
-    for (uint64_t k = address; k < address + count; ++k) {
-      const Read &r = readsOf(w)[k];
-      if (w != a.warp && !a.order.isBefore(w, r.clock))
-        return Finding{FaultKind::Race, k,
-                       "that warp " + std::to_string(w) + " read at line " + std::to_string(r.line) +
-                           " with no barrier between"};
-      if (a.async && !r.async && !a.order.isFenced(w, r.clock))
-        return Finding{FaultKind::Unfenced, k, unfenced(w, "read", r.line)};
+    const Read *of = readsOf(w) + address;
+    uint32_t known = w == a.warp ? ~0u : a.order.clockOf(w);
+    for (unsigned k = 0; k < count; ++k) {
+      const Read &r = of[k];
+      if (r.clock <= known && (!a.async || r.async || a.order.isFenced(w, r.clock)))
+        continue;
+      if (r.clock <= known)
+        return Finding{FaultKind::Unfenced, address + k, unfenced(w, "read", r.line)};
+      return Finding{FaultKind::Race, address + k,
+                     "that warp " + std::to_string(w) + " read at line " + std::to_string(r.line) +
+                         " with no barrier between"};
     }
   }
   return std::nullopt;
@@ -87,9 +88,8 @@ std::optional<Shadow::Finding> Shadow::read(uint64_t address, unsigned count, co
       return inFlight(k, b);
     if (!b.written)
       return Finding{FaultKind::UninitialisedShared, k, "that nobody has written"};
-    if (b.warp != a.warp || a.async)
-      if (auto finding = followsWrite(k, b, a))
-        return finding;
+    if (!follows(b, a))
+      return unorderedWrite(k, b, a);
   }
   if (!a.strong)
     std::fill_n(readsOf(a.warp) + address, count, Read{a.order.clockOf(a.warp), a.line, a.async});
@@ -101,9 +101,8 @@ std::optional<Shadow::Finding> Shadow::write(uint64_t address, unsigned count, c
     const Byte &b = bytes[k];
     if (b.copier)
       return inFlight(k, b);
-    if (b.written && (b.warp != a.warp || a.async))
-      if (auto finding = followsWrite(k, b, a))
-        return finding;
+    if (b.written && !follows(b, a))
+      return unorderedWrite(k, b, a);
   }
   if (auto finding = beingRead(address, count))
     return finding;

@@ -68,8 +68,12 @@ private:
   };
   std::optional<Finding> inFlight(uint64_t address, const Byte &) const;
   std::optional<Finding> beingRead(uint64_t address, unsigned count) const;
-  /// Whether a byte's last write comes before an access, and whether the async proxy sees it.
-  std::optional<Finding> followsWrite(uint64_t address, const Byte &, const Access &) const;
+  /// Whether a byte's last write comes before an access, and the async proxy sees it.
+  static bool follows(const Byte &b, const Access &a) {
+    return (b.warp == a.warp || a.order.isBefore(b.warp, b.clock) || (b.strong && a.strong)) &&
+           (!a.async || b.async || a.order.isFenced(b.warp, b.clock));
+  }
+  Finding unorderedWrite(uint64_t address, const Byte &, const Access &) const;
   std::optional<Finding> followsReads(uint64_t address, unsigned count, const Access &);
   std::string unfenced(unsigned warp, const char *verb, unsigned line) const;
   void mark(Byte &, const Access &);
