@@ -22,10 +22,21 @@ SmallVector<Access> mlir::simt::getAccesses(Operation *op) {
       })
       .Case([&](ReadOp read) { reads(getBuffer(read.getBuffer())); })
       .Case([&](WriteOp write) { writes(getBuffer(write.getBuffer())); })
-      .Case([&](DotOp dot) {
-        for (Value operand : {dot.getA(), dot.getB()})
+      .Case<DotOp, StartOp>([&](auto product) {
+        for (Value operand : {product.getA(), product.getB()})
           if (isa<BufferType>(operand.getType()))
             reads(getBuffer(operand));
+      })
+      .Case([&](AwaitOp await) { // what was started may read until now
+        for (Value pending : await.getPending())
+          for (; pending; pending = pending.getDefiningOp<StartOp>().getC()) {
+            auto start = pending.getDefiningOp<StartOp>();
+            if (!start)
+              break;
+            for (Value operand : {start.getA(), start.getB()})
+              if (isa<BufferType>(operand.getType()))
+                reads(getBuffer(operand));
+          }
       })
       .Case([&](ExpandOp expand) { reads(getBuffer(expand.getInput())); })
       .Case([&](ContractOp contract) {

@@ -452,12 +452,13 @@ struct AssignLayouts : simt::impl::AssignLayoutsBase<AssignLayouts> {
     layout.warps = warps;
     layout.registers = registers;
     std::optional<ProductKind> kind = symbolizeProductKind(f32Products.getValue());
-    if (!kind || *kind == ProductKind::mma16) {
+    if (!kind || (*kind != ProductKind::tf32 && *kind != ProductKind::fma)) {
       getOperation().emitError() << "expected f32-products=tf32 or fma, but got '" << f32Products.getValue()
                                  << "'";
       return signalPassFailure();
     }
     layout.f32Products = *kind;
+    layout.startsProducts = startsProducts;
     if (warps < 0 || warps > 16 || (warps & (warps - 1))) {
       getOperation().emitError() << "expected warps=1, 2, 4, 8 or 16, or 0 to choose, but got "
                                  << warps.getValue();

@@ -20,7 +20,7 @@ static StringRef classOf(StringRef mnemonic) {
   StringRef op = words.front();
   auto has = [&](StringRef word) { return llvm::is_contained(words, word); };
   bool isFloat = has("f32") || has("f64") || has("f16") || has("bf16") || has("f16x2") || has("bf16x2");
-  if (op == "mma")
+  if (op == "mma" || mnemonic.starts_with("wgmma.mma_async"))
     return "matrix";
   if (op == "ldmatrix" || op == "stmatrix")
     return "matrix load";
@@ -28,7 +28,7 @@ static StringRef classOf(StringRef mnemonic) {
     return "copy";
   if (op == "ld" || op == "st" || op == "red" || op == "atom")
     return has("shared") ? "shared memory" : has("global") ? "global memory" : "other memory";
-  if (op == "bar" || op == "barrier" || op == "membar" || op == "fence")
+  if (op == "bar" || op == "barrier" || op == "membar" || op == "fence" || op == "wgmma")
     return "barrier";
   if (op == "shfl" || op == "vote")
     return "shuffle";

@@ -143,7 +143,19 @@ FragmentShape LayoutPlan::shapeOf(StringRef rows, int64_t numRows, StringRef col
     shape.rowWarps *= 2;
   while (shape.rowWarps * shape.columnWarps < options.warps && numColumns / 8 % (2 * shape.columnWarps) == 0)
     shape.columnWarps *= 2;
+  shape.warpsFirst = options.startsProducts && shape.rowWarps % 4 == 0;
   return shape;
+}
+
+/// Whether matrix units take the product as it is (PTX ISA, "Asynchronous Warpgroup Level Matrix
+/// Multiply-Accumulate Instructions"): 64 rows for each four warps, and operands whose rows in memory are
+/// swizzled.
+bool LayoutPlan::canStart(tile::DotOp dot, const ProductPlan &plan, const FragmentShape &shape) const {
+  constexpr int64_t kMostColumns = 256;
+  return options.startsProducts && plan.kind == ProductKind::mma16 && options.warps % 4 == 0 &&
+         shape.rowWarps == options.warps && shape.numRows % (16 * shape.rowWarps) == 0 &&
+         shape.numColumns % 16 == 0 && shape.numColumns <= kMostColumns &&
+         typeOf(dot.getA()).getSize(plan.over) % 16 == 0;
 }
 
 bool LayoutPlan::dependsOnProduct(Value value) const {
@@ -195,11 +207,14 @@ int64_t mlir::simt::chooseWarps(tile::KernelOp kernel, int64_t registers) {
 }
 
 /// Whether a left operand from outside of the product's loop can stay in registers beside what the loop
-/// needs.
+/// needs. That of a started product cannot: matrix units read it from shared memory as fast, and ptxas 13.0
+/// gives registers that every iteration reads to an operand of the same size that an iteration computes.
 bool LayoutPlan::fitsRegisters(tile::DotOp dot, const ProductPlan &plan) const {
   auto loop = dot->getParentOfType<scf::ForOp>();
   if (!loop || !loop.isDefinedOutsideOfLoop(plan.left))
     return true;
+  if (plan.kind == ProductKind::wgmma)
+    return false;
   int64_t rowWarps = shapeOf(plan.rows, typeOf(plan.left).getSize(plan.rows), plan.over, 8).rowWarps;
   return registersOf(loop, 32 * options.warps) + registersOf(typeOf(plan.left), 32 * rowWarps) <=
          options.registers;
@@ -247,6 +262,8 @@ LogicalResult LayoutPlan::planProducts() {
     FragmentShape shape = shapeOf(plan.rows, dot.getType().getSize(plan.rows), plan.columns,
                                   dot.getType().getSize(plan.columns));
     plan.result = getFragmentLayout(context, shape, options.warps);
+    if (canStart(dot, plan, shape))
+      plan.kind = ProductKind::wgmma;
     bool computed = !isLoaded(plan.left) && plan.kind != ProductKind::fma;
     bool rowsAgree = rowsOf(plan.rows, plan.over, plan.rows) == plan.rows;
     bool whole = shape.rowWarps == options.warps || !dependsOnProduct(plan.left);
@@ -254,7 +271,7 @@ LogicalResult LayoutPlan::planProducts() {
       continue;
     TileType left = typeOf(plan.left);
     FragmentShape ofLeft{plan.rows,      plan.over, left.getSize(plan.rows), left.getSize(plan.over),
-                         shape.rowWarps, 1};
+                         shape.rowWarps, 1,         shape.warpsFirst};
     plan.leftLayout = getFragmentLayout(context, ofLeft, options.warps);
   }
   return success();

@@ -14,6 +14,8 @@ struct LayoutOptions {
   int64_t warps = 0;
   /// Instruction for products of f32: tf32 or fma.
   ProductKind f32Products = ProductKind::fma;
+  /// Products of 16-bit operands are started, where matrix units take their shape, and awaited later.
+  bool startsProducts = false;
   /// 32-bit registers of a thread that a loop may need for what it carries, a product, and a resident
   /// operand.
   int64_t registers = 210;
@@ -60,6 +62,7 @@ private:
   void vote();
   StringRef rowsOf(StringRef x, StringRef y, StringRef otherwise) const;
   FragmentShape shapeOf(StringRef rows, int64_t numRows, StringRef columns, int64_t numColumns) const;
+  bool canStart(tile::DotOp dot, const ProductPlan &plan, const FragmentShape &shape) const;
   bool fitsRegisters(tile::DotOp dot, const ProductPlan &plan) const;
   bool dependsOnProduct(Value value) const;
 

@@ -35,8 +35,59 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
            "warps of a block: 1, 2, 4, 8 or 16; 0: 4, or 8 where a thread would need too many registers">,
     Option<"f32Products", "f32-products", "std::string", /*default=*/"\"fma\"",
            "how to multiply f32: tf32 (mma.sync, operands rounded) or fma">,
+    Option<"startsProducts", "start-products", "bool", /*default=*/"false",
+           "products of 16 bits by wgmma where its shapes allow it: 64 rows for four warps">,
     Option<"registers", "registers", "int64_t", /*default=*/"210",
            "32-bit registers per thread for the tiles that a loop carries and multiplies; others stay in shared memory">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
+}
+
+def OverlapIterations : Pass<"taylor-simt-overlap-iterations", "::mlir::ModuleOp"> {
+  let summary = "the last products of an iteration run beside the first ones of the next";
+  let description = [{
+    Rule: let a loop carry a sum and end by adding products to it, whose left operands it computes from other products
+    and whose right operands nothing else reads. Such *late* products are started in the next iteration, next to its
+    first ones: the loop carries their left operands. The first iteration stands before the loop, without late products;
+    those of the last iteration stand after it. Each has buffers of its own. Where there is no iteration, selects give
+    what the loop began with, and zeros to multiply.
+
+    This is done where a block is alone on its multiprocessor: where `alone` bytes of shared memory are needed or more.
+    Other blocks keep matrix units busy at least as well (README.md, "Hopper"). It is not done where the loop would need
+    more than `registers` registers, or the kernel more than `shared` bytes.
+
+    Why: within an iteration, matrix units wait for the exponentials and threads for the scores. With the products of two
+    iterations under way, both work at the same time.
+
+    ```mlir
+    scf.for %j = %c0 to %n step %c64 iter_args(%o = %zero) {
+      simt.copy %keys[u = %j], %k : ..
+      %s = simt.dot wgmma %q, %k over(d) : ..
+      %w = tile.map (%x = %s) : .. { .. }
+      simt.copy %values[u = %j], %v : ..
+      %o1 = simt.dot wgmma %w, %v over(u) into %o : ..
+    }
+    // becomes
+    %s0 = simt.dot wgmma %q, %k.first over(d) : ..
+    %w0 = tile.map (%x = %s0) : .. { .. }
+    %r:2 = scf.for %j = %c64 to %n step %c64 iter_args(%o = %zero, %w = %w0) {
+      %i = arith.subi %j, %c64 : index
+      simt.copy %values[u = %i], %v : ..
+      simt.copy %keys[u = %j], %k : ..
+      %s = simt.dot wgmma %q, %k over(d) : ..
+      %o1 = simt.dot wgmma %w, %v over(u) into %o : ..
+      %w1 = tile.map (%x = %s) : .. { .. }
+      scf.yield %o1, %w1 : ..
+    }
+    %o2 = simt.dot wgmma %r#1, %v.last over(u) into %r#0 : ..
+    ```
+  }];
+  let options = [
+    Option<"registers", "registers", "int64_t", /*default=*/"210",
+           "32-bit registers per thread that the loop may need for what it carries and multiplies">,
+    Option<"alone", "alone", "int64_t", /*default=*/"0",
+           "bytes of shared memory that a kernel must need, with two slots for what loops copy, to be alone on its multiprocessor">,
+    Option<"shared", "shared", "int64_t", /*default=*/"232448", "bytes of shared memory that a block may use">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
 }
@@ -66,7 +117,7 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
 
     Bounds are checked by `if`; copies of iterations that do not exist are off, but their groups are committed, so that
     counts are the same in every iteration. The sync points of the iterations before the first come before the loop, and
-    before the reads that precede it.
+    before the reads that precede it; with `early`, before loads too, together with copies that precede the loop.
 
     **Slots.** Each buffer in turn gets one more, up to `stages`, while all buffers fit into `shared` bytes. Buffers of
     at most an eighth of the largest come first: they cost little and save barriers. Then come those that with one slot
@@ -110,7 +161,9 @@ def ScheduleCopies : Pass<"taylor-simt-schedule-copies", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"stages", "stages", "int64_t", /*default=*/"2", "most slots of a buffer; at least 1">,
-    Option<"shared", "shared", "int64_t", /*default=*/"101376", "bytes of shared memory that a block may use">
+    Option<"shared", "shared", "int64_t", /*default=*/"101376", "bytes of shared memory that a block may use">,
+    Option<"early", "early", "bool", /*default=*/"false",
+           "the first copies of a loop start before loads that precede it, not only before reads of buffers">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
 }
@@ -176,6 +229,56 @@ def StripProducts : Pass<"taylor-simt-strip-products", "::mlir::ModuleOp"> {
            "32-bit registers per thread that a loop may need before its products are cut">,
     Option<"strip", "strip", "int64_t", /*default=*/"64", "elements of a strip, a multiple of 16">
   ];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
+
+def StartProducts : Pass<"taylor-simt-start-products", "::mlir::ModuleOp"> {
+  let summary = "products that matrix units compute beside the threads: starts, and waits before the first reader";
+  let description = [{
+    Every `simt.dot wgmma` becomes a `simt.start`, and its result a `simt.await`:
+
+    1. The wait stands before the first op that reads the result. It also stands before a barrier, before an op that
+       computes what the loop carries in place of an operand, and at the end of the block, whichever comes first: after
+       a barrier the operands' buffers may be written again, and no product in flight leaves its block.
+    2. Before a wait, later products of the block are started whose operands are there already, so that matrix units
+       have work while the threads compute. Then comes what the threads can compute without the result, but for tiles of
+       16 bits: these take registers of operands in flight.
+    3. A product that adds to one in flight, which nothing else reads, takes it without a wait.
+    4. One wait takes all results that are complete then.
+
+    ```mlir
+    %s = simt.dot wgmma %q, %k over(d) : ..
+    %w = tile.map (%x = %s) : .. { .. }
+    %dp = simt.dot wgmma %do, %v over(e) : ..
+    // becomes
+    %0 = simt.start wgmma %q, %k over(d) : ..
+    %1 = simt.start wgmma %do, %v over(e) : ..
+    %s = simt.await 1 %0 : ..
+    %w = tile.map (%x = %s) : .. { .. }
+    %dp = simt.await 0 %1 : ..
+    ```
+  }];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
+
+def FenceProxies : Pass<"taylor-simt-fence-proxies", "::mlir::ModuleOp"> {
+  let summary = "fences between what threads write to shared memory and the products that read it";
+  let description = [{
+    Started products read buffers by the asynchronous proxy, while threads write and copy by the generic one (PTX ISA,
+    "Proxies"). A barrier gets a `simt.proxy_fence` before it if the thread may have written such a buffer since its last
+    fence. A copy counts from the wait on that may complete it.
+
+    ```mlir
+    simt.wait 0
+    simt.barrier
+    %s = simt.start wgmma %q, %k over(d) : ..
+    // becomes
+    simt.wait 0
+    simt.proxy_fence
+    simt.barrier
+    %s = simt.start wgmma %q, %k over(d) : ..
+    ```
+  }];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
 
@@ -260,7 +363,7 @@ def EmitPTX : Pass<"taylor-nvptx-emit", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"targetName", "target", "std::string", /*default=*/"\"sm_80\"",
-           "GPU to compile for: sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120">
+           "GPU to compile for: sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100 or sm_120">
   ];
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }

@@ -13,9 +13,17 @@ using namespace mlir::simt;
 void simt::buildSharedMemoryPipeline(OpPassManager &manager, const Target &target, StringRef f32Products) {
   AssignLayoutsOptions layouts;
   layouts.f32Products = f32Products.str();
+  layouts.startsProducts = target.startsProducts;
+  // Right operands are in shared memory, and so are left ones that stay for the loop.
+  if (target.startsProducts)
+    layouts.registers = 240;
   manager.addPass(createAssignLayouts(layouts));
   manager.addPass(createCSEPass());
-  manager.addPass(createScheduleCopies({/*stages=*/2, target.sharedPerBlock}));
+  if (target.startsProducts)
+    manager.addPass(
+        createOverlapIterations({/*registers=*/210, target.sharedPerSM / 2, target.sharedPerBlock}));
+  manager.addPass(
+      createScheduleCopies({/*stages=*/2, target.sharedPerBlock, /*early=*/target.startsProducts}));
 }
 
 void simt::buildSimtPipeline(OpPassManager &manager, const Target &target, StringRef f32Products) {
@@ -24,6 +32,10 @@ void simt::buildSimtPipeline(OpPassManager &manager, const Target &target, Strin
   manager.addPass(createStripProducts());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  if (target.startsProducts) {
+    manager.addPass(createStartProducts());
+    manager.addPass(createFenceProxies());
+  }
 }
 
 namespace {

@@ -477,30 +477,50 @@ void LoopPipeline::emitPrologue() {
     prologue.push_back(op);
 }
 
+/// Whether the op is a branch inside which nothing is accessed.
+bool isPlainBranch(Operation *op) {
+  return isa<scf::IfOp>(op) && !op->walk([](Operation *inner) {
+                                    return getAccesses(inner).empty() ? WalkResult::advance()
+                                                                      : WalkResult::interrupt();
+                                  }).wasInterrupted();
+}
+
 /// Puts the prologue before the reads that come before the loop, so that its copies are under way while these
-/// wait for theirs.
+/// wait for theirs; `early`: before loads as well. Copies that stand between move along.
 void LoopPipeline::hoistPrologue() {
   if (prologue.empty())
     return;
   Operation *target = nullptr;
-  for (Operation *op = prologue.front()->getPrevNode(); op; op = op->getPrevNode()) {
-    bool isMap = isa<tile::MapOp>(op);
-    if ((op->getNumRegions() && !isMap) ||
-        isa<CopyOp, CommitOp, WaitOp, BarrierOp, AllocOp, ContractOp, tile::StoreOp, tile::AccumulateOp>(op))
+  llvm::SetVector<Operation *> moved(prologue.begin(), prologue.end());
+  llvm::DenseSet<Value> filled; ///< buffers of copies that move
+  auto touchesFilled = [&](Operation *op) {
+    return llvm::any_of(getAccesses(op),
+                        [&](const Access &access) { return filled.contains(access.memory); });
+  };
+  for (Operation *op = prologue.front()->getPrevNode(); op && !touchesFilled(op); op = op->getPrevNode()) {
+    bool isCopy = isa<CopyOp>(op);
+    if ((op->getNumRegions() && !isa<tile::MapOp>(op) && !(limits.early && isPlainBranch(op))) ||
+        (isCopy && !limits.early) ||
+        isa<CommitOp, WaitOp, BarrierOp, AllocOp, ContractOp, tile::StoreOp, tile::AccumulateOp>(op))
       break;
-    if (isa<ReadOp, DotOp, ExpandOp>(op))
+    if (isCopy) {
+      moved.insert(op);
+      filled.insert(getBuffer(cast<CopyOp>(op).getBuffer()));
+    }
+    if (isa<ReadOp, DotOp, ExpandOp>(op) || (limits.early && isa<tile::LoadOp>(op)))
       target = op;
   }
   if (!target)
     return;
+  moved.remove_if([&](Operation *op) { return op->isBeforeInBlock(target); });
   // What the prologue needs and what comes after the target moves along.
-  llvm::SetVector<Operation *> moved(prologue.begin(), prologue.end());
   for (size_t i = 0; i < moved.size(); ++i)
     for (Value operand : moved[i]->getOperands()) {
       Operation *op = operand.getDefiningOp();
       if (!op || op->getBlock() != target->getBlock() || op->isBeforeInBlock(target))
         continue;
-      if (!moved.contains(op) && (!isPure(op) || op->getNumRegions()))
+      bool isMovable = limits.early ? isMemoryEffectFree(op) : isPure(op);
+      if (!moved.contains(op) && (!isMovable || op->getNumRegions()))
         return;
       moved.insert(op);
     }

@@ -11,6 +11,7 @@ namespace mlir::simt {
 struct PipelineLimits {
   int64_t slots;  ///< of one buffer, at most
   int64_t shared; ///< bytes of shared memory of a block
+  bool early;     ///< first copies start before the loads, too, that precede the loop
 };
 
 /// Rewrites `loop`, which may be replaced, and adds the buffers whose copies now run ahead to `pipelined`.

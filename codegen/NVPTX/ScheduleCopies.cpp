@@ -78,7 +78,7 @@ struct ScheduleCopies : simt::impl::ScheduleCopiesBase<ScheduleCopies> {
     kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
     PipelinedBuffers pipelined;
     for (scf::ForOp loop : loops)
-      pipelineLoop(loop, {stages, shared}, pipelined);
+      pipelineLoop(loop, {stages, shared, early}, pipelined);
     commitCopies(kernel, pipelined);
     if (failed(placeBarriers(kernel, pipelined)))
       return failure();

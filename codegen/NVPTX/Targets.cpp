@@ -7,15 +7,16 @@ using namespace mlir::simt;
 
 // The oldest first. Second-level caches are those of the smallest chip of the name, an eighth left out for
 // what blocks do not read in common.
-//                                   PTX  shared memory: block, SM  threads blocks cache
+//                                   PTX  shared memory: block, SM  threads blocks cache     starts
 static const Target targets[] = {{"sm_80", 80, 163 << 10, 164 << 10, 2048, 32, 35 << 20},
                                  {"sm_86", 80, 99 << 10, 100 << 10, 1536, 16, 5 << 20},
                                  {"sm_89", 80, 99 << 10, 100 << 10, 1536, 24, 21 << 20},
                                  {"sm_90", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20},
+                                 {"sm_90a", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20, true},
                                  {"sm_100", 86, 227 << 10, 228 << 10, 2048, 32, 110 << 20},
                                  {"sm_120", 87, 99 << 10, 100 << 10, 1536, 24, 28 << 20}};
 
-/// 103 of "sm_103"; 0 for other names, also for those with a letter behind: code for sm_90a runs nowhere
+/// 103 of "sm_103"; 0 for other names, also for those that end in a letter: code for sm_90a runs nowhere
 /// else.
 static unsigned capabilityOf(llvm::StringRef name) {
   unsigned number = 0;
@@ -25,9 +26,12 @@ static unsigned capabilityOf(llvm::StringRef name) {
 
 const Target *mlir::simt::findTarget(llvm::StringRef name) {
   const Target *newest = nullptr;
-  for (const Target &target : targets)
-    if (capabilityOf(target.name) <= capabilityOf(name))
+  for (const Target &target : targets) {
+    if (target.name == name)
+      return &target;
+    if (unsigned number = capabilityOf(target.name); number && number <= capabilityOf(name))
       newest = &target;
+  }
   return newest;
 }
 

@@ -75,6 +75,15 @@ static void shareMultiprocessor(const Target &target, const TileProblem &problem
   }
 }
 
+/// Of 16 bits, for products that run beside their threads: 64 rows for four warps, and blocks enough on a
+/// multiprocessor that some multiply while others compute (README.md, "Hopper"). Beyond 128 channels two sums
+/// of 64 keys do not fit the registers of four warps.
+static void chooseStarted(int64_t widest, bool split, taylor::TileSizes &sizes) {
+  sizes.rows = sizes.derivedRows = {64, split && widest > 96 ? 32 : 64};
+  if (widest <= 128)
+    sizes.columns = {split && widest > 64 ? 32 : 64, 64};
+}
+
 taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TileProblem &problem) {
   int64_t d = problem.headDim, e = problem.valueDim, widest = std::max(d, e);
   taylor::TileSizes sizes;
@@ -106,7 +115,9 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
     sizes.columns.queries = chooseSplitQueries(widest);
   }
   sizes.derivedRows = sizes.rows;
-  if (problem.bytes == 2 && !problem.split)
+  if (problem.bytes == 2 && target.startsProducts)
+    chooseStarted(widest, problem.split, sizes);
+  else if (problem.bytes == 2 && !problem.split)
     shareMultiprocessor(target, problem, sizes);
   fit(target, problem, {d, d + e, widest, 1}, sizes.rows.queries, sizes.rows.keys);
   sizes.edgeKeys = sizes.rows.keys;

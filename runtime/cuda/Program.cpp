@@ -3,6 +3,7 @@
 #include "runtime/Error.h"
 #include <algorithm>
 #include <cstdlib>
+#include <tuple>
 
 using namespace taylor::runtime;
 using namespace taylor::runtime::cuda;
@@ -34,7 +35,11 @@ TargetNumber numberOf(const std::string &target) {
 
 const Image *cuda::chooseImage(const std::vector<Image> &images, int capability) {
   const Image *best = nullptr;
-  auto rank = [](const Image &image) { return std::pair(!image.isPtx, numberOf(image.target).capability); };
+  // What was made for this GPU alone first, then what needs no compiler.
+  auto rank = [](const Image &image) {
+    auto [number, exact] = numberOf(image.target);
+    return std::tuple(exact, !image.isPtx, number);
+  };
   for (const Image &image : images) {
     auto [number, exact] = numberOf(image.target);
     bool sameMajor = number / 10 == capability / 10;

@@ -13,9 +13,11 @@ LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384, 65536)
 HOST_LENGTHS = (64,)
 
 
-def number_of(target):
-    """90 of "sm_90"."""
-    return int(target.removeprefix("sm_"))
+def runs_on(target, capability):
+    """Whether code for a target runs on a GPU, both by name: that of "sm_90a" on "sm_90" alone."""
+    number = int(capability.removeprefix("sm_"))
+    name = target.removeprefix("sm_")
+    return int(name[:-1]) == number if name[-1].isalpha() else int(name) <= number
 
 
 def cost_of(code, sizes):
@@ -35,7 +37,7 @@ class FormTimer:
     def code(self, kernel, function):
         """The code that runs here: of GPUs that of the newest target up to this one."""
         here = self.device.describe().get("capability")
-        known = [target for target in kernel.manifest["targets"] if not here or number_of(target["name"]) <= number_of(here)]
+        known = [target for target in kernel.manifest["targets"] if not here or runs_on(target["name"], here)]
         return known[-1]["functions"][function]
 
     def shape(self, names, setting, dtype, t, d):

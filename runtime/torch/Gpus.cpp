@@ -12,13 +12,19 @@ struct Gpu {
   std::string name, target;
 };
 
+/// What to compile for: H100 and H200 have code of their own.
+std::string targetOf(int capability) {
+  constexpr int hopper = 90;
+  return "sm_" + std::to_string(capability) + (capability == hopper ? "a" : "");
+}
+
 const Gpu &gpuAt(int index) {
   static std::mutex mutex;
   static std::deque<Gpu> gpus; // in the driver's order, which is libtorch's
   std::lock_guard lock(mutex);
   if (gpus.empty())
     for (const runtime::cuda::DeviceInfo &device : runtime::cuda::Driver::get().devices())
-      gpus.push_back({device.name, "sm_" + std::to_string(device.capability)});
+      gpus.push_back({device.name, targetOf(device.capability)});
   if (index < 0 || size_t(index) >= gpus.size())
     runtime::fail("expected a GPU from 0 to ", gpus.size() - 1, ", but got ", index);
   return gpus[size_t(index)];

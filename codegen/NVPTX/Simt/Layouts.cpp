@@ -84,9 +84,11 @@ LayoutAttr mlir::simt::getFragmentLayout(MLIRContext *context, const FragmentSha
   int64_t rowWarps = shape.rowWarps;
   while (digits.left(rows) % rowWarps)
     rowWarps /= 2;
-  digits.inRegisters(rows, digits.left(rows) / rowWarps);
+  if (!shape.warpsFirst)
+    digits.inRegisters(rows, digits.left(rows) / rowWarps);
   for (int64_t warp = 1; warp < rowWarps; warp *= 2)
     digits.inWarps(rows);
+  digits.inRegisters(rows, digits.left(rows));
   digits.warps.resize(llvm::Log2_64(shape.rowWarps));
   llvm::append_range(digits.warps, warpsOfColumns);
   if (!interleaves)

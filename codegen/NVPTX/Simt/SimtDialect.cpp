@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "codegen/NVPTX/Simt/Verify.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -248,17 +249,17 @@ LogicalResult PartOp::verify() {
   return success();
 }
 
-static TileType tileOf(BufferType buffer) {
+TileType mlir::simt::tileOf(BufferType buffer) {
   return TileType::get(buffer.getContext(), buffer.getAxes(), buffer.getElementType());
 }
 
-static LogicalResult verifyOneSlot(Operation *op, BufferType buffer) {
+LogicalResult mlir::simt::verifyOneSlot(Operation *op, BufferType buffer) {
   if (buffer.getSlots() == 1)
     return success();
   return op->emitOpError() << "expected one slot of a buffer, but got " << buffer;
 }
 
-static LogicalResult verifyLayout(Operation *op, TileType tile) {
+LogicalResult mlir::simt::verifyLayout(Operation *op, TileType tile) {
   LayoutAttr layout = layoutOf(tile);
   if (!layout)
     return op->emitOpError() << "expected a tile with a layout, but got " << tile;
@@ -342,42 +343,6 @@ LogicalResult ReduceWarpOp::verify() {
   TileType expected = typeOfReduceWarp(input, over);
   if (expected != getType())
     return emitOpError() << "expected result type " << expected << ", but got " << getType();
-  return success();
-}
-
-LogicalResult DotOp::verify() {
-  if (getOver().size() != 1)
-    return emitOpError() << "expected one axis to sum over, but got " << getOver().size();
-  TileType result = getType();
-  if (auto over = cast<StringAttr>(getOver()[0]); result.hasAxis(over))
-    return emitOpError() << "expected a result without axis '" << over.getValue()
-                         << "', which is summed over, but got " << result;
-  if (failed(verifyLayout(*this, result)))
-    return failure();
-  std::optional<FragmentAxes> axes = getFragmentAxes(layoutOf(result));
-  if (!axes || result.getAxes().size() != 2)
-    return emitOpError() << "expected an accumulator of two axes, but got " << result;
-  if (getC() && getC().getType() != result)
-    return emitOpError() << "expected an accumulator of type " << result << ", but got " << getC().getType();
-  StringRef over = cast<StringAttr>(getOver()[0]).getValue();
-  for (auto [operand, own] : {std::pair(getA(), axes->rows), std::pair(getB(), axes->columns)}) {
-    auto buffer = dyn_cast<BufferType>(operand.getType());
-    if (buffer && failed(verifyOneSlot(*this, buffer)))
-      return failure();
-    TileType tile = buffer ? tileOf(buffer) : cast<TileType>(operand.getType());
-    if (!buffer && failed(verifyLayout(*this, tile)))
-      return failure();
-    if (tile.getAxes().size() != 2 || !tile.hasAxis(over) || tile.getSize(own) != result.getSize(own))
-      return emitOpError() << "expected an operand of the axes '" << own << "' and '" << over << "', but got "
-                           << operand.getType();
-    Type element = tile.getElementType();
-    bool fits = getKind() == ProductKind::mma16  ? element.isBF16() || element.isF16()
-                : getKind() == ProductKind::tf32 ? element.isF32()
-                                                 : isa<FloatType>(element);
-    if (!fits)
-      return emitOpError() << "expected operands for " << stringifyProductKind(getKind()) << ", but got "
-                           << operand.getType();
-  }
   return success();
 }
 

@@ -57,6 +57,9 @@ struct FragmentShape {
   llvm::StringRef rows, columns; ///< axes
   int64_t numRows = 0, numColumns = 0;
   int64_t rowWarps = 1, columnWarps = 1; ///< powers of two
+  /// Warps have neighbouring blocks of 16 rows, and each has every `rowWarps`th: 64 rows of four warps are
+  /// the accumulator of wgmma.m64 (PTX ISA, "Register Fragments and Shared Memory Matrix Layouts").
+  bool warpsFirst = false;
 };
 
 /// Accumulator of mma.m16n8 (PTX ISA, "Matrix Fragments for mma.m16n8k16"), each warp a rectangle of

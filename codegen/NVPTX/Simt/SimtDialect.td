@@ -110,4 +110,20 @@ def Simt_BufferType : TypeDef<Simt_Dialect, "Buffer"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
+
+def Simt_PendingType : TypeDef<Simt_Dialect, "Pending"> {
+  let mnemonic = "pending";
+  let summary = "a tile that matrix units are still computing";
+  let description = [{
+    What `simt.start` gives. `simt.await` makes a tile of it; another `simt.start` may add to it. Nothing else takes it,
+    so that no program can read a product before its wait. It lives in the block that started it: loops and branches
+    neither carry nor yield it.
+
+    ```mlir
+    !simt.pending<!tile.tile<[t = 64, u = 128], f32, #fragment_t_u>>
+    ```
+  }];
+  let parameters = (ins "::mlir::tile::TileType":$tile);
+  let assemblyFormat = "`<` $tile `>`";
+}
 #endif

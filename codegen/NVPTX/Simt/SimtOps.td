@@ -220,6 +220,64 @@ def Simt_DotOp : Simt_Op<"dot", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
   let hasVerifier = 1;
 }
 
+def Simt_StartOp : Simt_Op<"start", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "starts a product, which matrix units compute while the threads go on";
+  let description = [{
+    `simt.dot` without its wait. Buffers are read, and registers of the operands taken, at any time until a `simt.await`
+    of the result. Each start is one group of its threads; groups end in the order in which they were started. `into`
+    takes a tile, or what an earlier start gives.
+
+    ```mlir
+    %p = simt.start wgmma %q, %k over(d) : !tile.tile<[d = 64, t = 64], bf16, #a>, !simt.buffer<1 x [u = 128, d = 64], bf16, swizzle = 128>
+         -> !simt.pending<!tile.tile<[t = 64, u = 128], f32, #accumulator>>
+    ```
+  }];
+  let arguments = (ins Simt_ProductKind:$kind, AnyTypeOf<[Tile_TileType, Simt_BufferType]>:$a,
+                       AnyTypeOf<[Tile_TileType, Simt_BufferType]>:$b, Optional<AnyTypeOf<[Tile_TileType, Simt_PendingType]>>:$c,
+                       StrArrayAttr:$over);
+  let results = (outs Simt_PendingType:$result);
+  let assemblyFormat = [{
+    $kind $a `,` $b `over` `` custom<Names>($over) (`into` $c^ `:` qualified(type($c)))? attr-dict
+    `:` qualified(type($a)) `,` qualified(type($b)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::tile::TileType getTile() { return getType().getTile(); }
+  }];
+}
+
+def Simt_AwaitOp : Simt_Op<"await", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>,
+                                     AttrSizedOperandSegments, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "waits for started products: tiles of what was pending";
+  let description = [{
+    At most the `groups` products that were started last may be incomplete afterwards (PTX ISA, wgmma.wait_group); those
+    whose results are taken must not be among them. Tiles that follow `after` are computed before the wait: without them an
+    assembler, which sees that nothing else depends on the order, waits first.
+
+    ```mlir
+    %o, %x = simt.await 1 %0, %1 after %l : !simt.pending<!tile.tile<[e = 64, t = 64], f32, #accumulator>>, !simt.pending<..>
+         : !tile.tile<[t = 64], f32, #rows>
+    ```
+  }];
+  let arguments = (ins I64Attr:$groups, Variadic<Simt_PendingType>:$pending, Variadic<Tile_TileType>:$before);
+  let results = (outs Variadic<Tile_TileType>:$tiles);
+  let assemblyFormat = "$groups $pending (`after` $before^)? attr-dict `:` qualified(type($pending)) (`:` qualified(type($before))^)?";
+  let hasVerifier = 1;
+}
+
+def Simt_ProxyFenceOp : Simt_Op<"proxy_fence", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "what the thread wrote to shared memory is there for matrix units too (PTX ISA, fence.proxy.async)";
+  let description = [{
+    Started products read shared memory by another path than threads do. What a thread wrote or copied, and waited for,
+    is on both paths after this fence; a barrier then orders it before the products of other threads.
+
+    ```mlir
+    simt.proxy_fence
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // Features: products of a vector's components
 //===----------------------------------------------------------------------===//

@@ -113,6 +113,12 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
       .Case<ReadOp>([&](auto read) { return emitRead(read); })
       .Case<WriteOp>([&](auto write) { return emitWrite(write); })
       .Case<DotOp>([&](auto dot) { return emitDot(dot); })
+      .Case<StartOp>([&](auto start) { return emitStart(start); })
+      .Case<AwaitOp>([&](auto await) { return emitAwait(await); })
+      .Case<ProxyFenceOp>([&](auto) {
+        code.assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {});
+        return success();
+      })
       .Case<ExpandOp>([&](auto expand) { return emitExpand(expand); })
       .Case<ContractOp>([&](auto contract) { return emitContract(contract); })
       .Default([&](Operation *) { return emitScalar(op); });

@@ -147,6 +147,11 @@ private:
   // Product.cpp
   LogicalResult emitDot(DotOp op);
 
+  // Started.cpp
+  LogicalResult emitStart(StartOp op);
+  LogicalResult emitAwait(AwaitOp op);
+  void pinBefore(AwaitOp op);
+
   // Features.cpp
   LogicalResult emitExpand(ExpandOp op);
   LogicalResult emitContract(ContractOp op);
@@ -190,6 +195,7 @@ private:
   friend class FeatureEmitter;
   friend class MatrixReader;
   friend class ProductEmitter;
+  friend class StartEmitter;
 
   tile::KernelOp kernel;
   LLVM::GlobalOp shared;
@@ -206,6 +212,8 @@ private:
   /// Tiles that are loaded one register after the other where maps read them.
   llvm::DenseMap<Value, std::function<Value(int64_t)>> loadedByReaders;
   llvm::DenseMap<Value, Slot> slots;
+  /// Operands in registers of products that were started.
+  llvm::DenseMap<Value, SmallVector<Value>> inFlight;
   /// Tiles in local memory, what was read of them in a block, and the memory of operands that maps copy
   /// there.
   llvm::DenseMap<Value, Value> localTiles;

@@ -97,6 +97,8 @@ LogicalResult ProductEmitter::open(Operand &operand) {
 }
 
 LogicalResult ProductEmitter::emit() {
+  if (op.getKind() == ProductKind::wgmma)
+    return op.emitOpError("expected a simt.start; run taylor-simt-start-products before");
   int64_t step = op.getKind() == ProductKind::mma16 ? 16 : op.getKind() == ProductKind::tf32 ? 8 : 1;
   if (failed(check(std::min<int64_t>(step, 8))) || failed(open(a)) || failed(open(b)))
     return failure();

@@ -1,7 +1,7 @@
 // From a program with layouts to PTX text in the module, which is read back as it was printed; ptxas takes the text where it is installed.
 // RUN: taylor-opt %s --taylor-nvptx-pipeline=target=sm_90 | taylor-opt | FileCheck %s
 // RUN: not taylor-opt %s --taylor-nvptx-emit=target=sm_75 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: unsupported target 'sm_75'; expected sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120{{$}}
+// UNKNOWN: error: unsupported target 'sm_75'; expected sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100 or sm_120{{$}}
 
 // CHECK:      simt.ptx "sm_90" entries [{name = "forward_k", shared = 0 : i64, threads = 32 : i64}] {
 // CHECK:      ".target sm_90"

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Fences between writes of threads and reads of started products. Passes.td has the rule.
+#include "codegen/NVPTX/Accesses.h"
+#include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::simt {
+#define GEN_PASS_DEF_FENCEPROXIES
+#include "codegen/NVPTX/Passes.h.inc"
+} // namespace mlir::simt
+
+using namespace mlir;
+using namespace mlir::simt;
+
+namespace {
+
+/// What the thread may have done, since its last fence, to buffers that products read.
+struct Unfenced {
+  bool copies = false; ///< copies that no wait is known to have completed
+  bool writes = false; ///< writes, and copies that a wait may have completed
+
+  bool operator==(const Unfenced &) const = default;
+  Unfenced join(const Unfenced &other) const { return {copies || other.copies, writes || other.writes}; }
+};
+
+class Fences {
+public:
+  explicit Fences(tile::KernelOp kernel) : kernel(kernel) {
+    kernel.walk([&](StartOp start) {
+      for (Value operand : {start.getA(), start.getB()})
+        if (isa<BufferType>(operand.getType()))
+          read.insert(getBuffer(operand));
+    });
+  }
+
+  void run() {
+    if (!read.empty())
+      walk(*kernel.getBlock(), {});
+  }
+
+private:
+  Unfenced walk(Block &block, Unfenced state) {
+    for (Operation &op : llvm::make_early_inc_range(block))
+      state = llvm::TypeSwitch<Operation *, Unfenced>(&op)
+                  .Case([&](scf::ForOp loop) { return walk(loop, state); })
+                  .Case([&](scf::IfOp branch) {
+                    Unfenced after = walk(branch.getThenRegion().front(), state);
+                    return after.join(
+                        branch.getElseRegion().empty() ? state : walk(branch.getElseRegion().front(), state));
+                  })
+                  .Case([&](WaitOp wait) {
+                    return Unfenced{state.copies && wait.getGroups() > 0, state.copies || state.writes};
+                  })
+                  .Case([&](ProxyFenceOp) { return Unfenced{state.copies, false}; })
+                  .Case([&](BarrierOp barrier) {
+                    if (state.writes) {
+                      OpBuilder builder(barrier);
+                      ProxyFenceOp::create(builder, barrier.getLoc());
+                    }
+                    return Unfenced{state.copies, false};
+                  })
+                  .Default([&](Operation *op) { return record(op, state); });
+    return state;
+  }
+
+  /// The state at the head is what comes in joined with what an iteration leaves; fences only ever clear it.
+  Unfenced walk(scf::ForOp loop, Unfenced before) {
+    Unfenced head = before;
+    while (true) {
+      Unfenced next = head.join(walk(*loop.getBody(), head));
+      if (next == head)
+        return head;
+      head = next;
+    }
+  }
+
+  Unfenced record(Operation *op, Unfenced state) const {
+    for (const Access &access : getAccesses(op))
+      if (access.writes && read.contains(access.memory))
+        (access.isAsynchronous ? state.copies : state.writes) = true;
+    return state;
+  }
+
+  tile::KernelOp kernel;
+  llvm::DenseSet<Value> read; ///< buffers that products read
+};
+
+struct FenceProxies : simt::impl::FenceProxiesBase<FenceProxies> {
+  using FenceProxiesBase::FenceProxiesBase;
+
+  void runOnOperation() override {
+    if (failed(requireLayoutsOfAll(getOperation())))
+      return signalPassFailure();
+    getOperation().walk([&](tile::KernelOp kernel) { Fences(kernel).run(); });
+  }
+};
+
+} // namespace

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The last products of an iteration beside the first ones of the next. Passes.td has the rule.
+#include "codegen/NVPTX/Accesses.h"
+#include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/RegisterModel.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::simt {
+#define GEN_PASS_DEF_OVERLAPITERATIONS
+#include "codegen/NVPTX/Passes.h.inc"
+} // namespace mlir::simt
+
+using namespace mlir;
+using namespace mlir::simt;
+using tile::TileType;
+
+namespace {
+
+int64_t registersOf(TileType tile) {
+  Type element = tile.getElementType();
+  int64_t bits = element.isIndex() ? 32 : element.getIntOrFloatBitWidth();
+  return layoutOf(tile).getNumRegisters() * bits / 32;
+}
+
+bool runsBeside(Operation *op) {
+  auto dot = dyn_cast_or_null<DotOp>(op);
+  return dot && dot.getKind() == ProductKind::wgmma;
+}
+
+/// A sum that an iteration ends with: products, the first of which adds to `base`, of tiles that the
+/// iteration computes and of buffers that nothing else reads. The loop carries the last one's result.
+struct LateSum {
+  SmallVector<DotOp> products;
+  unsigned number = 0; ///< of the loop's results
+
+  Value base() { return products.front().getC(); }
+  DotOp last() { return products.back(); }
+};
+
+/// One loop.
+class Rotation {
+public:
+  explicit Rotation(scf::ForOp loop) : loop(loop), builder(loop), loc(loop.getLoc()) {}
+
+  /// Whether the loop has late sums, and other products that their tiles wait for.
+  bool collect();
+  /// Registers of the tiles that wait for the next iteration.
+  int64_t countWaiting();
+  void emit();
+
+private:
+  std::optional<LateSum> asLateSum(OpOperand &yielded);
+  bool isLateOperand(Value tile, Value buffer, DotOp dot);
+  bool waitsForProduct(Value tile);
+  bool isNumberOfIteration(Value value);
+  CopyOp fillingOf(Value buffer);
+
+  void convertLate();
+  AllocOp cloneBuffer(AllocOp buffer, StringRef suffix);
+  void cloneCopy(CopyOp copy, Value iteration, Value buffer);
+  bool isLate(Operation *op) const { return late.contains(op); }
+  Value lastIteration();
+  Value keepIfAny(Value value, Value otherwise, Value any);
+  void emitFirst(Value any);
+  void emitLoop();
+  void emitLast();
+  Value multiplyLate(LateSum &sum, ValueRange tiles, Value base, IRMapping &buffers);
+  SmallVector<Value> tilesOf(LateSum &sum);
+
+  scf::ForOp loop;
+  OpBuilder builder;
+  Location loc;
+  SmallVector<LateSum> sums;
+  llvm::SetVector<Operation *> late; ///< products of the sums, and the copies for them
+  IRMapping lasts;                   ///< buffers of the late products after the loop
+  SmallVector<Value> firsts;         ///< what the first iteration gives: the loop's values, then the tiles
+  scf::ForOp made;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What there is
+//===----------------------------------------------------------------------===//
+
+/// The copy of the iteration that fills the buffer, if it is the only one.
+CopyOp Rotation::fillingOf(Value buffer) {
+  CopyOp filling;
+  for (Operation *user : buffer.getUsers())
+    if (auto copy = dyn_cast<CopyOp>(user)) {
+      if (filling || copy->getBlock() != loop.getBody())
+        return {};
+      filling = copy;
+    }
+  return filling;
+}
+
+/// Whether the number follows from the iteration's and from values outside.
+bool Rotation::isNumberOfIteration(Value value) {
+  if (loop.isDefinedOutsideOfLoop(value) || value == loop.getInductionVar())
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == loop.getBody() && isMemoryEffectFree(op) && !op->getNumRegions() &&
+         value.getType().isIntOrIndex() &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isNumberOfIteration(operand); });
+}
+
+bool Rotation::isLateOperand(Value tile, Value buffer, DotOp dot) {
+  if (!isa<TileType>(tile.getType()) || loop.isDefinedOutsideOfLoop(tile) || isa<BlockArgument>(tile))
+    return false;
+  CopyOp copy = buffer.getDefiningOp<AllocOp>() ? fillingOf(buffer) : CopyOp();
+  if (!copy || copy.getCondition())
+    return false;
+  auto isOwn = [&](Operation *user) {
+    return user == copy ||
+           (runsBeside(user) && user->getBlock() == loop.getBody() && cast<DotOp>(user).getC());
+  };
+  return llvm::all_of(buffer.getUsers(), isOwn) &&
+         isNumberOfIteration(copy.getEnd() ? copy.getEnd() : loop.getStep()) &&
+         llvm::all_of(copy.getOffsets(), [&](Value offset) { return isNumberOfIteration(offset); });
+}
+
+std::optional<LateSum> Rotation::asLateSum(OpOperand &yielded) {
+  LateSum sum;
+  sum.number = yielded.getOperandNumber();
+  for (Value value = yielded.get(); runsBeside(value.getDefiningOp()) && value.hasOneUse();) {
+    auto dot = value.getDefiningOp<DotOp>();
+    if (dot->getBlock() != loop.getBody() || !dot.getC() || !isLateOperand(dot.getA(), dot.getB(), dot))
+      break;
+    sum.products.insert(sum.products.begin(), dot);
+    value = dot.getC();
+  }
+  if (sum.products.empty())
+    return std::nullopt;
+  return sum;
+}
+
+bool Rotation::waitsForProduct(Value tile) {
+  SetVector<Operation *> reached;
+  SmallVector<Value> open{tile};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != loop.getBody() || !reached.insert(op))
+      continue;
+    if (runsBeside(op))
+      return true;
+    op->walk([&](Operation *inner) { llvm::append_range(open, inner->getOperands()); });
+  }
+  return false;
+}
+
+bool Rotation::collect() {
+  for (OpOperand &yielded : loop.getBody()->getTerminator()->getOpOperands())
+    if (std::optional<LateSum> sum = asLateSum(yielded))
+      sums.push_back(std::move(*sum));
+  for (LateSum &sum : sums)
+    for (DotOp dot : sum.products) {
+      late.insert(dot);
+      late.insert(fillingOf(dot.getB()));
+    }
+  // What the late products read must have no other reader, and no product before waits for a late one.
+  auto isOwn = [&](Operation *user) { return isLate(user); };
+  for (LateSum &sum : sums)
+    for (DotOp dot : sum.products)
+      if (!llvm::all_of(dot.getB().getUsers(), isOwn) || !waitsForProduct(dot.getA()))
+        return false;
+  // Other buffers are filled by one copy of the iteration each, or outside.
+  for (auto copy : loop.getBody()->getOps<CopyOp>())
+    if (!copy.getBuffer().getDefiningOp<AllocOp>() || fillingOf(copy.getBuffer()) != copy ||
+        !llvm::all_of(copy.getBuffer().getUsers(), [&](Operation *user) { return loop->isAncestor(user); }))
+      return false;
+  WalkResult writes = loop.walk([&](Operation *op) {
+    for (const Access &access : getAccesses(op))
+      if (access.writes && !(isa<CopyOp>(op) && op->getBlock() == loop.getBody()))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return !sums.empty() && !writes.wasInterrupted();
+}
+
+SmallVector<Value> Rotation::tilesOf(LateSum &sum) {
+  return llvm::map_to_vector(sum.products, [](DotOp dot) -> Value { return dot.getA(); });
+}
+
+int64_t Rotation::countWaiting() {
+  int64_t registers = 0;
+  for (LateSum &sum : sums)
+    for (Value tile : tilesOf(sum))
+      registers += registersOf(cast<TileType>(tile.getType()));
+  return registers;
+}
+
+//===----------------------------------------------------------------------===//
+// The new loop
+//===----------------------------------------------------------------------===//
+
+/// A tile that is another result rounded is rounded at the iteration's end: the product before has been
+/// awaited then, and the tile takes its operand's registers.
+void Rotation::convertLate() {
+  for (LateSum &sum : sums)
+    for (DotOp dot : sum.products) {
+      auto map = dot.getA().getDefiningOp<tile::MapOp>();
+      if (!map || map->getBlock() != loop.getBody())
+        continue;
+      unsigned number = cast<OpResult>(dot.getA()).getResultNumber();
+      Operation *yield = map.getBody().front().getTerminator();
+      auto rounded = yield->getOperand(number).getDefiningOp<arith::TruncFOp>();
+      if (!rounded)
+        continue;
+      auto wide = llvm::find(yield->getOperands(), rounded.getIn());
+      if (wide == yield->operand_end())
+        continue;
+      Value whole = map.getResult(std::distance(yield->operand_begin(), wide));
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPoint(loop.getBody()->getTerminator());
+      auto narrow = tile::MapOp::create(
+          builder, dot.getLoc(), ValueRange{whole}, [&](OpBuilder &inner, Location at, ValueRange scalars) {
+            return SmallVector<Value>{arith::TruncFOp::create(inner, at, rounded.getType(), scalars[0])};
+          });
+      narrow.getResult(0).setType(dot.getA().getType());
+      dot->moveAfter(narrow);
+      dot.getAMutable().assign(narrow.getResult(0));
+    }
+}
+
+AllocOp Rotation::cloneBuffer(AllocOp buffer, StringRef suffix) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(buffer);
+  auto own = cast<AllocOp>(builder.clone(*buffer));
+  own.setName((buffer.getName() + suffix).str());
+  return own;
+}
+
+/// The copy of another iteration, with the numbers that its window follows from.
+void Rotation::cloneCopy(CopyOp copy, Value iteration, Value buffer) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), iteration);
+  mapping.map(copy.getBuffer(), buffer);
+  std::function<void(Value)> take = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (loop.isDefinedOutsideOfLoop(value) || mapping.contains(value) || !op)
+      return;
+    llvm::for_each(op->getOperands(), take);
+    builder.clone(*op, mapping);
+  };
+  llvm::for_each(copy.getOffsets(), take);
+  if (copy.getEnd())
+    take(copy.getEnd());
+  builder.clone(*copy, mapping);
+}
+
+/// The number of the last iteration, or of the first where there is none.
+Value Rotation::lastIteration() {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
+        one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value range = arith::SubIOp::create(builder, loc, loop.getUpperBound(), loop.getLowerBound());
+  Value before = arith::MaxSIOp::create(builder, loc, arith::SubIOp::create(builder, loc, range, one), zero);
+  Value steps = arith::DivSIOp::create(builder, loc, before, loop.getStep());
+  return arith::AddIOp::create(builder, loc, loop.getLowerBound(),
+                               arith::MulIOp::create(builder, loc, steps, loop.getStep()));
+}
+
+Value Rotation::keepIfAny(Value value, Value otherwise, Value any) {
+  auto type = dyn_cast<TileType>(value.getType());
+  if (!type)
+    return arith::SelectOp::create(builder, loc, any, value, otherwise);
+  bool isZero = !otherwise;
+  SmallVector<Value> inputs{value};
+  if (!isZero)
+    inputs.push_back(otherwise);
+  auto map =
+      tile::MapOp::create(builder, loc, inputs, [&](OpBuilder &inner, Location at, ValueRange scalars) {
+        Value other =
+            isZero ? Value(arith::ConstantOp::create(inner, at, inner.getZeroAttr(type.getElementType())))
+                   : scalars[1];
+        return SmallVector<Value>{arith::SelectOp::create(inner, at, any, scalars[0], other)};
+      });
+  map.getResult(0).setType(type);
+  return map.getResult(0);
+}
+
+/// The first iteration without its late products, before the loop.
+void Rotation::emitFirst(Value any) {
+  IRMapping first;
+  first.map(loop.getInductionVar(), loop.getLowerBound());
+  for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
+    first.map(argument, init);
+  for (auto copy : loop.getBody()->getOps<CopyOp>())
+    if (!isLate(copy)) {
+      AllocOp own = cloneBuffer(copy.getBuffer().getDefiningOp<AllocOp>(), ".first");
+      first.map(copy.getBuffer(), own.getResult());
+      cloneCopy(copy, loop.getLowerBound(), own);
+    }
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (!isLate(&op) && !isa<CopyOp>(op))
+      builder.clone(op, first);
+  Operation *yield = loop.getBody()->getTerminator();
+  for (auto [number, init] : llvm::enumerate(loop.getInitArgs())) {
+    auto sum = llvm::find_if(sums, [&](LateSum &each) { return each.number == number; });
+    Value value = sum == sums.end() ? yield->getOperand(number) : sum->base();
+    firsts.push_back(keepIfAny(first.lookupOrDefault(value), init, any));
+  }
+  for (LateSum &sum : sums)
+    for (Value tile : tilesOf(sum))
+      firsts.push_back(keepIfAny(first.lookup(tile), Value(), any));
+}
+
+/// The products of a sum, of an earlier iteration's tiles.
+Value Rotation::multiplyLate(LateSum &sum, ValueRange tiles, Value base, IRMapping &buffers) {
+  for (auto [dot, tile] : llvm::zip(sum.products, tiles))
+    base = DotOp::create(builder, dot.getLoc(), dot.getType(), dot.getKind(), tile,
+                         buffers.lookupOrDefault(dot.getB()), base, dot.getOver());
+  return base;
+}
+
+void Rotation::emitLoop() {
+  Value second = arith::AddIOp::create(builder, loc, loop.getLowerBound(), loop.getStep());
+  made = scf::ForOp::create(builder, loc, second, loop.getUpperBound(), loop.getStep(), firsts);
+  OpBuilder::InsertionGuard guard(builder);
+  if (!made.getBody()->empty())
+    made.getBody()->back().erase();
+  builder.setInsertionPointToStart(made.getBody());
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), made.getInductionVar());
+  size_t numValues = loop.getInitArgs().size();
+  for (auto [old, argument] :
+       llvm::zip(loop.getRegionIterArgs(), made.getRegionIterArgs().take_front(numValues)))
+    mapping.map(old, argument);
+  Value before = arith::SubIOp::create(builder, loc, made.getInductionVar(), loop.getStep());
+  for (Operation *op : late)
+    if (auto copy = dyn_cast<CopyOp>(op))
+      cloneCopy(copy, before, copy.getBuffer());
+  // Late products go right before the first op that reads their sum; starts move up from there.
+  ValueRange tiles = made.getRegionIterArgs().drop_front(numValues);
+  IRMapping same;
+  SmallVector<LateSum *> open = llvm::map_to_vector(sums, [](LateSum &sum) { return &sum; });
+  SmallVector<ValueRange> ofSum;
+  for (LateSum &sum : sums) {
+    ofSum.push_back(tiles.take_front(sum.products.size()));
+    tiles = tiles.drop_front(sum.products.size());
+  }
+  auto multiply = [&](size_t i) {
+    BlockArgument carried = loop.getRegionIterArg(sums[i].number);
+    mapping.map(carried, multiplyLate(sums[i], ofSum[i], mapping.lookup(carried), same));
+    open[i] = nullptr;
+  };
+  auto reads = [&](Operation &op, Value value) {
+    return op
+        .walk([&](Operation *inner) {
+          return llvm::is_contained(inner->getOperands(), value) ? WalkResult::interrupt()
+                                                                 : WalkResult::advance();
+        })
+        .wasInterrupted();
+  };
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (isLate(&op))
+      continue;
+    for (size_t i = 0; i < sums.size(); ++i)
+      if (open[i] && reads(op, loop.getRegionIterArg(sums[i].number)))
+        multiply(i);
+    builder.clone(op, mapping);
+  }
+  for (size_t i = 0; i < sums.size(); ++i)
+    if (open[i])
+      multiply(i);
+  SmallVector<Value> yielded;
+  for (auto [number, value] : llvm::enumerate(loop.getBody()->getTerminator()->getOperands())) {
+    auto sum = llvm::find_if(sums, [&](LateSum &each) { return each.number == number; });
+    yielded.push_back(mapping.lookupOrDefault(sum == sums.end() ? value : sum->base()));
+  }
+  for (LateSum &sum : sums)
+    for (Value tile : tilesOf(sum))
+      yielded.push_back(mapping.lookup(tile));
+  scf::YieldOp::create(builder, loc, yielded);
+}
+
+/// The late products of the last iteration, after the loop.
+void Rotation::emitLast() {
+  builder.setInsertionPointAfter(made);
+  ResultRange results = made.getResults();
+  SmallVector<Value> values(results.take_front(loop.getNumResults()));
+  ValueRange tiles = results.drop_front(loop.getNumResults());
+  for (LateSum &sum : sums) {
+    values[sum.number] = multiplyLate(sum, tiles.take_front(sum.products.size()), values[sum.number], lasts);
+    tiles = tiles.drop_front(sum.products.size());
+  }
+  loop.replaceAllUsesWith(values);
+}
+
+void Rotation::emit() {
+  convertLate();
+  builder.setInsertionPoint(loop);
+  Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
+                                    loop.getUpperBound());
+  Value last = lastIteration();
+  for (Operation *op : late)
+    if (auto copy = dyn_cast<CopyOp>(op)) {
+      AllocOp own = cloneBuffer(copy.getBuffer().getDefiningOp<AllocOp>(), ".last");
+      lasts.map(copy.getBuffer(), own.getResult());
+      cloneCopy(copy, last, own);
+    }
+  emitFirst(any);
+  emitLoop();
+  emitLast();
+  loop.erase();
+}
+
+namespace {
+struct OverlapIterations : simt::impl::OverlapIterationsBase<OverlapIterations> {
+  using OverlapIterationsBase::OverlapIterationsBase;
+
+  void runOnOperation() override {
+    if (failed(requireLayoutsOfAll(getOperation())) || failed(requireUnscheduled(getOperation())))
+      return signalPassFailure();
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](tile::KernelOp kernel) {
+      if (countShared(kernel) >= alone)
+        kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    });
+    for (scf::ForOp loop : loops)
+      if (Rotation rotation(loop); rotation.collect() && fits(loop, rotation))
+        rotation.emit();
+  }
+
+  /// Bytes of all buffers, with two slots for those that loops fill.
+  static int64_t countShared(tile::KernelOp kernel) {
+    int64_t bytes = 0;
+    for (auto buffer : kernel.getBlock()->getOps<AllocOp>()) {
+      bool isFilled = llvm::any_of(buffer->getUsers(), [](Operation *user) {
+        return isa<CopyOp>(user) && isa<scf::ForOp>(user->getParentOp());
+      });
+      bytes += buffer.getType().getSlotBytes() * (isFilled ? 2 : 1);
+    }
+    return bytes;
+  }
+
+  bool fits(scf::ForOp loop, Rotation &rotation) {
+    // Each buffer that the loop fills has another one, for the first iteration or the last.
+    int64_t bytes = countShared(loop->getParentOfType<tile::KernelOp>());
+    for (auto copy : loop.getBody()->getOps<CopyOp>())
+      bytes += copy.getBuffer().getType().getSlotBytes();
+    return bytes <= shared && countLoopRegisters(loop, registersOf) + rotation.countWaiting() <= registers;
+  }
+};
+} // namespace

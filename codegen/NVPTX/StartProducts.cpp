@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Products that run beside the threads. Passes.td has the rule.
+#include "codegen/NVPTX/Passes.h"
+#include "codegen/NVPTX/Simt/PassOrder.h"
+
+namespace mlir::simt {
+#define GEN_PASS_DEF_STARTPRODUCTS
+#include "codegen/NVPTX/Passes.h.inc"
+} // namespace mlir::simt
+
+using namespace mlir;
+using namespace mlir::simt;
+
+namespace {
+
+bool runsBeside(Operation *op) {
+  auto dot = dyn_cast_or_null<DotOp>(op);
+  return dot && dot.getKind() == ProductKind::wgmma;
+}
+
+/// Whether buffers may be written again once other threads are past the op.
+bool isSync(Operation *op) {
+  return op->walk([](BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// The products of one block.
+class BlockProducts {
+public:
+  explicit BlockProducts(Block &block) : block(block), builder(block.getParentOp()->getContext()) {}
+
+  void run() {
+    for (Operation *op = &block.front(); op; op = next) {
+      next = op->getNextNode();
+      if (runsBeside(op))
+        start(cast<DotOp>(op));
+      else if (isSync(op) || op->hasTrait<OpTrait::IsTerminator>())
+        await(op, open.size());
+      else if (size_t needed = std::max(countUntilRead(op), countUntilReplaced(op))) {
+        startReady(op);
+        advance(op, needed);
+        await(op, needed, findComputed(op));
+      }
+    }
+  }
+
+private:
+  /// A product in flight, and the value that stands for its result until the wait.
+  struct Started {
+    StartOp start;
+    DotOp dot;
+  };
+
+  /// So many of the products in flight, the oldest first, have to be complete before the op.
+  size_t countUntilRead(Operation *op) {
+    size_t needed = 0;
+    for (auto [number, product] : llvm::enumerate(open))
+      for (Operation *user : product.dot->getUsers())
+        if (block.findAncestorOpInBlock(*user) == op)
+          needed = number + 1;
+    return needed;
+  }
+
+  /// So many have to be complete before the op computes what the loop carries in place of their operands.
+  size_t countUntilReplaced(Operation *op) {
+    bool isCarried = rounds(op) && llvm::any_of(op->getUsers(), [&](Operation *user) {
+                       return user == block.getTerminator();
+                     });
+    size_t needed = 0;
+    for (auto [number, started] : llvm::enumerate(open))
+      if (Started product = started; isCarried && isa<BlockArgument>(product.start.getA()))
+        needed = number + 1;
+    return needed;
+  }
+
+  /// The place of a value among the products in flight, counted from 1; 0 if it is none of them.
+  size_t placeOf(Value value) const {
+    auto found = llvm::find_if(open, [&](Started product) { return value == product.dot.getResult(); });
+    return found == open.end() ? 0 : found - open.begin() + 1;
+  }
+
+  void start(DotOp dot) {
+    auto isShared = [](Value c) { return c && !c.hasOneUse(); };
+    await(dot, std::max({placeOf(dot.getA()), placeOf(dot.getB()),
+                         isShared(dot.getC()) ? placeOf(dot.getC()) : 0}));
+    builder.setInsertionPoint(dot);
+    Value c = dot.getC();
+    size_t continued = placeOf(c);
+    if (continued)
+      c = open[continued - 1].start;
+    auto made = StartOp::create(builder, dot.getLoc(), PendingType::get(dot.getContext(), dot.getType()),
+                                dot.getKind(), dot.getA(), dot.getB(), c, dot.getOver());
+    if (continued) {
+      DotOp replaced = open[continued - 1].dot;
+      open.erase(open.begin() + continued - 1);
+      dot.getCMutable().clear();
+      replaced.erase();
+    }
+    open.push_back({made, dot});
+  }
+
+  /// Moves what does not read the oldest `needed` products before `op`, the first op that does: threads
+  /// compute it while matrix units work. Rounded tiles stay, since they take registers of operands in flight.
+  void advance(Operation *op, size_t needed) {
+    llvm::DenseSet<Operation *> waiting{op};
+    SmallVector<Operation *> ahead;
+    for (Operation *other = op->getNextNode();
+         other && !other->hasTrait<OpTrait::IsTerminator>() && !isSync(other); other = other->getNextNode()) {
+      bool stays = !isa<tile::MapOp, tile::ReduceOp>(other) || rounds(other);
+      other->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands()) {
+          Operation *def = operand.getDefiningOp();
+          size_t place = placeOf(operand);
+          stays |= (place && place <= needed) || (def && waiting.contains(block.findAncestorOpInBlock(*def)));
+        }
+      });
+      if (stays)
+        waiting.insert(other);
+      else
+        ahead.push_back(other);
+    }
+    for (Operation *other : ahead) {
+      if (next == other)
+        next = other->getNextNode();
+      other->moveBefore(op);
+    }
+  }
+
+  /// The tiles that are computed between the last start and `op`, and read from `op` on, but for those that
+  /// another of them follows from.
+  SmallVector<Value> findComputed(Operation *op) {
+    SmallVector<Value> found;
+    llvm::DenseSet<Operation *> sources; ///< of what was found
+    for (Operation *other = op->getPrevNode(); other && other != open.back().start.getOperation();
+         other = other->getPrevNode()) {
+      if (!isa<tile::MapOp, tile::ReduceOp>(other) || rounds(other))
+        continue;
+      if (!sources.contains(other))
+        for (Value result : other->getResults())
+          if (isHeld(result, op)) {
+            found.push_back(result);
+            break;
+          }
+      if (sources.contains(other) || (!found.empty() && found.back().getDefiningOp() == other))
+        for (Value operand : other->getOperands())
+          if (Operation *def = operand.getDefiningOp())
+            sources.insert(def);
+    }
+    return found;
+  }
+
+  /// Whether something from `op` on reads a tile that few registers hold.
+  bool isHeld(Value value, Operation *op) {
+    constexpr int64_t kMostRegisters = 8;
+    auto tile = dyn_cast<tile::TileType>(value.getType());
+    return tile && tile.getElementType().isF32() && layoutOf(tile).getNumRegisters() <= kMostRegisters &&
+           llvm::any_of(value.getUsers(), [&](Operation *user) {
+             Operation *here = block.findAncestorOpInBlock(*user);
+             return here && !here->isBeforeInBlock(op);
+           });
+  }
+
+  /// Whether the op gives operands of products: tiles of 16 bits alone.
+  static bool rounds(Operation *op) {
+    return llvm::all_of(op->getResultTypes(), [](Type type) {
+      auto tile = dyn_cast<tile::TileType>(type);
+      return tile && !tile.getElementType().isIndex() && tile.getElementType().getIntOrFloatBitWidth() == 16;
+    });
+  }
+
+  /// Starts products after `op` whose operands are computed before it, up to the next op that keeps buffers
+  /// apart.
+  void startReady(Operation *op) {
+    auto isBefore = [&](Value value) {
+      Operation *def = value.getDefiningOp();
+      return !def || def->getBlock() != &block || (def->isBeforeInBlock(op) && !placeOf(value));
+    };
+    SmallVector<Operation *> later;
+    for (Operation *other = op->getNextNode(); other && !isSync(other); other = other->getNextNode())
+      later.push_back(other);
+    for (Operation *other : later) {
+      bool movesAlong = isa<SlotOp, PartOp>(other);
+      if (!(movesAlong || runsBeside(other)) || !llvm::all_of(other->getOperands(), isBefore))
+        continue;
+      if (next == other)
+        next = other->getNextNode();
+      other->moveBefore(op);
+      if (!movesAlong)
+        start(cast<DotOp>(other));
+    }
+  }
+
+  /// The oldest `count` products in flight are complete before the op, and waited for after `before` is
+  /// computed.
+  void await(Operation *op, size_t count, ValueRange before = {}) {
+    if (!count)
+      return;
+    builder.setInsertionPoint(op);
+    SmallVector<Value> pending;
+    for (Started product : ArrayRef(open).take_front(count))
+      pending.push_back(product.start);
+    int64_t later = 0;
+    for (Operation *after = open[count - 1].start->getNextNode(); after != op; after = after->getNextNode())
+      later += isa<StartOp>(after);
+    auto made = AwaitOp::create(builder, op->getLoc(), later, pending, before);
+    for (auto [product, tile] : llvm::zip(ArrayRef(open).take_front(count), made.getTiles())) {
+      DotOp dot = product.dot;
+      dot.getResult().replaceAllUsesWith(tile);
+      dot.erase();
+    }
+    open.erase(open.begin(), open.begin() + count);
+  }
+
+  Block &block;
+  OpBuilder builder;
+  SmallVector<Started> open; ///< in the order of their starts
+  Operation *next = nullptr;
+};
+
+struct StartProducts : simt::impl::StartProductsBase<StartProducts> {
+  using StartProductsBase::StartProductsBase;
+
+  void runOnOperation() override {
+    if (failed(requireLayoutsOfAll(getOperation())))
+      return signalPassFailure();
+    SmallVector<Block *> blocks;
+    getOperation().walk([&](Operation *op) {
+      if (runsBeside(op) && !llvm::is_contained(blocks, op->getBlock()))
+        blocks.push_back(op->getBlock());
+    });
+    for (Block *block : blocks)
+      BlockProducts(*block).run();
+  }
+};
+
+} // namespace
