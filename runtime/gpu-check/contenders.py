@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What is timed: our kernels, torch's fused softmax attention, FlexAttention, and a specification as plain PyTorch code. Each is made for
+"""What is timed: our kernels, torch's fused softmax attention, and a specification as plain PyTorch code; opponents.py has more. Each is made for
 one problem, and has `forward` (without gradients) and `backward` (gradients of all inputs alone), or raises Unavailable."""
 import contextlib
 import types
@@ -108,22 +108,6 @@ def sdpa(problem, name):
     grouped = problem.sizes["g"] != problem.sizes["h"]
     function = lambda q, k, v: torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=grouped)
     return Differentiable(function, [problem.q, problem.k, problem.v], problem.cotangent, lambda: sdpa_kernel(BACKENDS[name]))
-
-
-def flex(problem):
-    try:
-        from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-    except ImportError as error:
-        raise Unavailable(reason(error)) from None
-    t = problem.sizes["t"]
-    try:
-        mask = create_block_mask(lambda b, h, i, j: i >= j, None, None, t, t, device=problem.device.torch)
-    except Exception as error:  # out of memory for t x t, or no support of the device
-        raise Unavailable(reason(error)) from None
-    torch._dynamo.reset()  # one compilation per shape; else the limit of recompilations is met
-    compiled = torch.compile(flex_attention, dynamic=False)
-    function = lambda q, k, v: compiled(q, k, v, block_mask=mask, enable_gqa=problem.sizes["g"] != problem.sizes["h"])
-    return Differentiable(function, [problem.q, problem.k, problem.v], problem.cotangent)
 
 
 def eager(problem, kernel, text):
