@@ -54,7 +54,7 @@ class Problem:
 class Ours:
     def __init__(self, problem, kernel):
         self.device = problem.device
-        tensors = problem.inputs(kernel)
+        self.tensors = tensors = problem.inputs(kernel)
         for slot in kernel.slots("forward") + kernel.slots("backward"):
             if slot.startswith("cotangent:"):
                 tensors[slot] = problem.cotangent
@@ -74,6 +74,12 @@ class Ours:
 
     def backward(self):
         self.calls["backward"](self.device.stream())
+
+    def results(self):
+        """The output and the gradients of q, k and v."""
+        self.forward()
+        self.backward()
+        return [self.tensors[slot] for slot in ("output:o", "gradient:q", "gradient:k", "gradient:v")]
 
 
 class Differentiable:
@@ -101,7 +107,16 @@ class Differentiable:
             self.output = self.function(*self.inputs)
 
     def backward(self):
-        torch.autograd.grad(self.output, self.wanted, self.cotangent, retain_graph=True, allow_unused=True)
+        return torch.autograd.grad(self.output, self.wanted, self.cotangent, retain_graph=True, allow_unused=True)
+
+    def results(self):
+        """The output and the gradients of all inputs."""
+        return [self.output.detach(), *self.backward()]
+
+
+def distance(results, reference):
+    """The largest of the results' relative differences, in the norm of the whole array."""
+    return max(((x.float() - y.float()).norm() / y.float().norm()).item() for x, y in zip(results, reference))
 
 
 def sdpa(problem, name):

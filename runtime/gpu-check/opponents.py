@@ -170,15 +170,16 @@ def by_backend(suffix, maker):
     return [(f"FlexAttention ({backend}){suffix}", functools.partial(maker, backend=backend)) for backend in ("FLASH", "Triton")]
 
 
-# Titles with makers; of titles in one list, best first, the first that runs is timed, and the others' reasons are said.
+# The specification that a row computes, if it is one, and titles with makers: of the titles, best first, the first that runs is timed, and the
+# reasons of those before it are said.
 ROWS = [
-    [("SDPA flash + rotation", functools.partial(rotated_sdpa, name="SDPA flash"))],
-    [("SDPA cuDNN + rotation", functools.partial(rotated_sdpa, name="SDPA cuDNN"))],
-    [("linear-relu, chunks in Triton", chunked_relu)],
-    [(f"{name} + rotation, compiled", functools.partial(rotated_sdpa, name=name, compile=True)) for name in ("SDPA cuDNN", "SDPA flash")],
-    by_backend("", flex),
-    by_backend(" + rotation", functools.partial(flex, rotated=True)),
-    by_backend(", softmax-taylor", flex_series),
-    by_backend(", linear-relu", flex_relu),
+    ("softmax", [("SDPA flash + rotation", functools.partial(rotated_sdpa, name="SDPA flash"))]),
+    ("softmax", [("SDPA cuDNN + rotation", functools.partial(rotated_sdpa, name="SDPA cuDNN"))]),
+    ("linear-relu", [("linear-relu, chunks in Triton", chunked_relu)]),
+    ("softmax", [(f"{name} + rotation, compiled", functools.partial(rotated_sdpa, name=name, compile=True)) for name in ("SDPA cuDNN", "SDPA flash")]),
+    (None, by_backend("", flex)),
+    ("softmax", by_backend(" + rotation", functools.partial(flex, rotated=True))),
+    ("softmax-taylor", by_backend(", softmax-taylor", flex_series)),
+    ("linear-relu", by_backend(", linear-relu", flex_relu)),
 ]
-COMPILED = {title for row in ROWS for title, _ in row if title.endswith("compiled") or title.startswith("FlexAttention")}  # takes long to make
+COMPILED = {title for _, row in ROWS for title, _ in row if title.endswith("compiled") or title.startswith("FlexAttention")}  # takes long to make

@@ -5,8 +5,8 @@ import gc
 import torch
 
 from clock import GpuClock, HostClock, measure, median, ratio
-from contenders import BACKENDS, Ours, Problem, eager, sdpa
-from errors import Unavailable
+from contenders import BACKENDS, Ours, Problem, distance, eager, sdpa
+from errors import Unavailable, reason
 from library import DTYPES
 from opponents import COMPILED, ROWS
 
@@ -14,6 +14,7 @@ TOKENS, CHANNELS = 16384, 2048  # per call, whatever the length and the head siz
 LENGTHS = (4096, 512, 16384, 2048, 8192, 1024)  # in the order in which they are timed, should time run out
 QUICK = (2048,)
 HOST_LENGTHS = (64,)
+FAR = 0.1  # relative; two kernels of one function with bf16 operands differ by a hundredth, another function by about one
 
 
 def make_problem(device, t, d, dtype="bf16"):
@@ -33,7 +34,7 @@ def timed_artifacts(folder, d=None):
 
 def titles(folder):
     """Titles of all rows that can be timed, except SDPA's, which are the base and always there."""
-    opponents = [title for row in ROWS for title, _ in row]
+    opponents = [title for _, row in ROWS for title, _ in row]
     ours = timed_artifacts(folder)
     return opponents + list(ours) + sorted({f"{title.split(',')[0]}, eager" for title in ours})
 
@@ -61,7 +62,7 @@ class Timer:
             self.skip(name, problem, str(error))
             return None
 
-    def opponent(self, row, problem):
+    def opponent(self, spec, row, problem, references):
         """The first of a row's titles that runs here, with its contender; nothing where none does."""
         for title, maker in row:
             if title not in self.chosen:
@@ -71,9 +72,23 @@ class Timer:
                 self.skip(title, problem, "--quick leaves it out: it takes long to compile")
             elif self.progress.left() < needed:
                 self.skip(title, problem, "the time was up; --minutes=N gives more")
-            elif contender := self.make(title, problem, lambda: maker(problem), self.progress.say if needed else None):
+            elif contender := self.make(title, problem, lambda: self.agreeing(maker, problem, spec, references), self.progress.say if needed else None):
                 return {title: contender}
         return {}
+
+    def agreeing(self, maker, problem, spec, references):
+        """A contender whose results are those of our kernel of the specification. Whatever fails in code that is not ours leaves its row out."""
+        try:
+            contender = maker(problem)
+            if spec in references:
+                contender.off = distance(contender.results(), references[spec].results())
+                if not contender.off <= FAR:
+                    raise Unavailable(f"its results are off from {spec}, deterministic by {contender.off:.2g}")
+            return contender
+        except Unavailable:
+            raise
+        except Exception as error:
+            raise Unavailable(reason(error)) from None
 
     def time(self, contenders, problem, seconds, report):
         """One group, forward and backward; ratios are to the first contender that is SDPA. Rows of the names in `report`."""
@@ -89,7 +104,8 @@ class Timer:
                 self.rows.append({"contender": name, "direction": direction, "t": problem.sizes["t"], "d": problem.sizes["d"],
                                   "b": problem.sizes["b"], "h": problem.sizes["h"], "ms": ms, "rounds": len(rounds),
                                   "tflops": problem.operations(direction) / ms / 1e9,
-                                  "base": None if base is None else names[base], "speed": None if base is None else ratio(rounds, i, base)})
+                                  "base": None if base is None else names[base], "speed": None if base is None else ratio(rounds, i, base),
+                                  "off": getattr(contenders[name], "off", None)})
 
     def shape(self, t, d):
         """All contenders at one length and head size. Eager code keeps t x t arrays, so each is timed with SDPA alone beside it."""
@@ -99,11 +115,12 @@ class Timer:
         group = {name: self.make(name, problem, lambda name=name: sdpa(problem, name)) for name in BACKENDS}
         if self.chosen & COMPILED and not self.only_quick:
             torch._dynamo.reset()  # what was compiled for other shapes goes
-        for row in ROWS:
-            group |= self.opponent(row, problem)
-        for title, artifact in timed.items():
-            if title in self.chosen:
-                group[title] = self.make(title, problem, lambda artifact=artifact: Ours(problem, self.load(artifact)))
+        ours = {title: self.make(title, problem, lambda artifact=artifact: Ours(problem, self.load(artifact))) for title, artifact in timed.items()
+                if title in self.chosen or title.endswith(", deterministic")}
+        references = {title.split(",")[0]: contender for title, contender in ours.items() if contender and title.endswith(", deterministic")}
+        for spec, row in ROWS:
+            group |= self.opponent(spec, row, problem, references)
+        group |= {title: contender for title, contender in ours.items() if title in self.chosen}
         group = {name: contender for name, contender in group.items() if contender}
         if group:
             self.time(group, problem, 1.0, report=group)

@@ -120,6 +120,7 @@ assert verdicts == {"same bits again": "ok", "two at the same time": "ok", "CUDA
 timed = {(row["contender"], row["direction"]) for row in results["times"]}
 assert {(c, d) for c in ("SDPA flash", "SDPA flash + rotation", "softmax, deterministic", "softmax, eager") for d in ("forward", "backward")} <= timed, timed
 assert all(row["ms"] > 0 and row["tflops"] > 0 and row["base"] == "SDPA flash" and row["speed"] > 0 for row in results["times"])
+assert all(0 < row["off"] < 0.02 if row["contender"] == "SDPA flash + rotation" else row["off"] is None for row in results["times"]), results["times"]
 reasons = {row["contender"]: row["reason"] for row in results["skipped"]}
 expected = {f"FlexAttention ({name}){kind}" for name in ("FLASH", "Triton") for kind in ("", " + rotation", ", softmax-taylor", ", linear-relu")}
 expected |= {"SDPA cuDNN", "SDPA cuDNN + rotation", "SDPA cuDNN + rotation, compiled", "SDPA flash + rotation, compiled", "linear-relu, chunks in Triton"}
@@ -137,6 +138,13 @@ assert {(row["contender"], row["t"]) for row in rows["times"]} == {
 assert {row["contender"] for row in rows["skipped"]} == {"SDPA cuDNN", "SDPA flash + rotation, compiled"} and rows["forms"] == [], rows["skipped"]
 none = check("good", "--device=cpu", "--times", "--rows=gelu", status=2).stderr
 assert none.startswith("error: expected a row that matches --rows=gelu, but got none of 15: SDPA flash + rotation; ") and none.endswith("softmax, eager\n"), none
+
+# An opponent that computes something else is not timed.
+(changed := copy("changed") / "opponents.py").write_text(changed.read_text().replace("THETA = 10000.0", "THETA = 10.0000"))
+check("changed", "--device=cpu", "--quick", "--only=^softmax-f32", "--times", "--minutes=100", "--rows=^SDPA flash . rotation$")
+rows = json.loads((work / "changed" / "results.json").read_text())
+assert {row["contender"] for row in rows["times"]} == {"SDPA flash"}, rows["times"]
+assert any(row["contender"] == "SDPA flash + rotation" and row["reason"].startswith("its results are off from softmax, deterministic by ") for row in rows["skipped"]), rows["skipped"]
 
 # ---- Against another folder: each kernel in turn with its own of the same name, by that folder's library.
 other = copy("other")
