@@ -145,7 +145,7 @@ def main():
         from forms import FormTimer
         from times import Timer
 
-        timer = Timer(folder, load, device, progress, options.quick, chosen, options.lengths)
+        timer = Timer(folder, load, device, progress, options.quick, chosen, options.lengths, bool(options.rows.pattern or options.lengths))
         with_forms = not options.quick and not options.rows.pattern
         forms, not_formed = FormTimer(folder, load, device, progress, timer.clock).run() if with_forms else ([], [])
         times, skipped = timer.run()

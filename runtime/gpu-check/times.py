@@ -14,6 +14,7 @@ TOKENS, CHANNELS = 16384, 2048  # per call, whatever the length and the head siz
 LENGTHS = (4096, 512, 16384, 2048, 8192, 1024)  # in the order in which they are timed, should time run out
 QUICK = (2048,)
 HOST_LENGTHS = (64,)
+DETAILED = (4096, 16384)  # of LENGTHS, where rows that take long to compile are timed unless rows or lengths are chosen
 FAR = 0.1  # relative; two kernels of one function with bf16 operands differ by a hundredth, another function by about one
 
 
@@ -41,11 +42,11 @@ def titles(folder):
 
 class Timer:
     """Collects rows: contender, direction, t, d, milliseconds, TFLOP/s, times as fast as the base; and reasons of what is left out.
-    `chosen` has the titles of the rows to time; `lengths` replaces those that are usual."""
+    `chosen` has the titles of the rows to time, `lengths` (or None) the lengths. `whole`: rows that take long to compile at every length."""
 
-    def __init__(self, folder, load, device, progress, only_quick, chosen, lengths=None):
+    def __init__(self, folder, load, device, progress, only_quick, chosen, lengths=None, whole=False):
         self.folder, self.load, self.device, self.progress, self.only_quick = folder, load, device, progress, only_quick
-        self.chosen = set(chosen)
+        self.chosen, self.whole = set(chosen), whole
         self.lengths = lengths or (QUICK if only_quick else LENGTHS if device.name == "cuda" else HOST_LENGTHS)
         self.clock = GpuClock() if device.name == "cuda" else HostClock()
         self.rows, self.skipped = [], []
@@ -72,6 +73,8 @@ class Timer:
                 self.skip(title, problem, "--quick leaves it out: it takes long to compile")
             elif self.progress.left() < needed:
                 self.skip(title, problem, "the time was up; --minutes=N gives more")
+            elif title in COMPILED and spec and not self.whole and problem.sizes["t"] not in DETAILED:
+                self.skip(title, problem, f"it takes long to compile, and is timed at {DETAILED[0]} and {DETAILED[1]}; --rows=REGEX times it elsewhere")
             elif contender := self.make(title, problem, lambda: self.agreeing(maker, problem, spec, references), self.progress.say if needed else None):
                 return {title: contender}
         return {}

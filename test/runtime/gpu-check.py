@@ -126,6 +126,7 @@ expected = {f"FlexAttention ({name}){kind}" for name in ("FLASH", "Triton") for 
 expected |= {"SDPA cuDNN", "SDPA cuDNN + rotation", "SDPA cuDNN + rotation, compiled", "SDPA flash + rotation, compiled", "linear-relu, chunks in Triton"}
 assert set(reasons) == expected and all(reasons.values()), reasons
 assert reasons["FlexAttention (Triton)"] == "compiled code is timed on a GPU alone: on a processor FlexAttention has no backward", reasons
+assert reasons["FlexAttention (Triton) + rotation"].endswith("is timed at 4096 and 16384; --rows=REGEX times it elsewhere"), reasons
 assert "forward, d = 64, causal, bf16: milliseconds (times as fast as SDPA flash)" in done.stdout and "9 cases, 41 results, 0 wrong" in done.stdout, done.stdout
 quick = check("good", "--device=cpu", "--quick", "--only=^softmax", "--out=quick.json")
 assert "5 cases, 21 results, 0 wrong" in quick.stdout and not json.loads((work / "quick.json").read_text())["times"], quick.stdout
@@ -135,7 +136,9 @@ check("good", "--device=cpu", "--quick", "--only=^softmax-f32", "--times", "--mi
 rows = json.loads((work / "rows.json").read_text())
 assert {(row["contender"], row["t"]) for row in rows["times"]} == {
     (name, t) for name in ("SDPA flash", "SDPA flash + rotation", "softmax, deterministic") for t in (64, 128)}, rows["times"]
-assert {row["contender"] for row in rows["skipped"]} == {"SDPA cuDNN", "SDPA flash + rotation, compiled"} and rows["forms"] == [], rows["skipped"]
+reasons = {row["contender"]: row["reason"] for row in rows["skipped"]}
+assert set(reasons) == {"SDPA cuDNN", "SDPA flash + rotation, compiled"} and rows["forms"] == [], reasons
+assert reasons["SDPA flash + rotation, compiled"] == "--quick leaves it out: it takes long to compile", reasons
 none = check("good", "--device=cpu", "--times", "--rows=gelu", status=2).stderr
 assert none.startswith("error: expected a row that matches --rows=gelu, but got none of 15: SDPA flash + rotation; ") and none.endswith("softmax, eager\n"), none
 
