@@ -142,12 +142,15 @@ assert reasons["SDPA flash + rotation, compiled"] == "--quick leaves it out: it 
 none = check("good", "--device=cpu", "--times", "--rows=gelu", status=2).stderr
 assert none.startswith("error: expected a row that matches --rows=gelu, but got none of 15: SDPA flash + rotation; ") and none.endswith("softmax, eager\n"), none
 
-# An opponent that computes something else is not timed.
-(changed := copy("changed") / "opponents.py").write_text(changed.read_text().replace("THETA = 10000.0", "THETA = 10.0000"))
-check("changed", "--device=cpu", "--quick", "--only=^softmax-f32", "--times", "--minutes=100", "--rows=^SDPA flash . rotation$")
+# An opponent that computes something else, or fails in whatever way, is not timed.
+(broken := copy("changed") / "linear_triton.py").write_bytes(b"raise AttributeError('broken')".ljust(broken.stat().st_size))
+(changed := work / "changed" / "opponents.py").write_text(changed.read_text().replace("THETA = 10000.0", "THETA = 10.0000"))
+check("changed", "--device=cpu", "--quick", "--only=^softmax-f32", "--times", "--minutes=100", "--rows=^SDPA flash . rotation$|chunks in")
 rows = json.loads((work / "changed" / "results.json").read_text())
 assert {row["contender"] for row in rows["times"]} == {"SDPA flash"}, rows["times"]
-assert any(row["contender"] == "SDPA flash + rotation" and row["reason"].startswith("its results are off from softmax, deterministic by ") for row in rows["skipped"]), rows["skipped"]
+reasons = {row["contender"]: row["reason"] for row in rows["skipped"]}
+assert reasons["SDPA flash + rotation"].startswith("its results are off from softmax, deterministic by "), reasons
+assert reasons["linear-relu, chunks in Triton"] == "AttributeError: broken", reasons
 
 # ---- Against another folder: each kernel in turn with its own of the same name, by that folder's library.
 other = copy("other")
