@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """linear-relu of examples/specs as chunks in Triton, in the structure of flash-linear-attention (fla-org, ops/common: chunk_h.py, chunk_o.py):
-a kernel for the states before each chunk, one for the output of each chunk, and the same two in reverse for the gradients, which make
-the states again. Like there, a chunk has 64 tokens, operands are in the storage type, sums in fp32, and states are handed on in the storage
-type between kernels. Unlike there, the kernels sum the mass too, and one kernel makes all three gradients of a chunk.
+a kernel for the states before each chunk, one for the output of each chunk, and the same two in reverse for the gradients, which make the
+states again. As there, a chunk has 64 tokens, operands have the storage type, sums fp32, and tile sizes are tuned. Differences: states always
+go from kernel to kernel in the storage type (there the backward's go in fp32, and are rounded before they are multiplied); the kernels sum
+the mass too; one kernel makes all three gradients of a chunk; the rotation and the feature map are a kernel too.
 
     f = relu(rope q), g = relu(rope k)      N_t = sum over u <= t of <f_t, g_u> v_u      Z_t = sum of <f_t, g_u>      o_t = N_t / (Z_t + 1e-8)
 

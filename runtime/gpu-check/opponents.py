@@ -42,7 +42,7 @@ def rotated_softmax(grouped, q, k, v, cos, sin):
 
 
 def compiled(function, problem):
-    """torch.compile for this shape alone. Saved arrays stay for the next round's backward."""
+    """torch.compile for this shape alone, as one graph or not at all. Saved arrays stay for the next round's backward."""
     if problem.device.name != "cuda":
         raise Unavailable("compiled code is timed on a GPU alone: on a processor FlexAttention has no backward")
     import torch._dynamo.config
@@ -50,7 +50,7 @@ def compiled(function, problem):
 
     torch._functorch.config.donated_buffer = False  # else a second backward of the same forward is refused
     torch._dynamo.config.recompile_limit = 64  # rows share functions, and each has a variant with gradients and one without
-    return torch.compile(function, dynamic=False)
+    return torch.compile(function, dynamic=False, fullgraph=True)
 
 
 def rotated_sdpa(problem, name, compile=False):
