@@ -27,6 +27,9 @@ def parse():
     parser.add_argument("--quick", action="store_true",
                         help="check the smallest case of each kernel, and time one length")
     parser.add_argument("--only", metavar="REGEX", default="", help="cases to check, by name (default: all)")
+    parser.add_argument("--rows", metavar="REGEX", default="",
+                        help="rows to time, by name, next to SDPA; the compiler's forms are not timed then (default: all)")
+    parser.add_argument("--lengths", metavar="T,..", help="tokens of a sequence to time, by comma (default: 512 to 16384)")
     parser.add_argument("--no-times", action="store_true", help="check only; the default on a device other than cuda")
     parser.add_argument("--times", action="store_true",
                         help="time on the processor too, which only shows that the program runs")
@@ -35,10 +38,15 @@ def parse():
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "results.json", metavar="FILE",
                         help="file for the results (default: results.json in this folder)")
     options = parser.parse_args()
-    try:
-        options.only = re.compile(options.only)
-    except re.error as error:
-        parser.error(f"expected a regular expression in --only, but got '{options.only}': {error}")
+    for name in ("only", "rows"):
+        try:
+            setattr(options, name, re.compile(getattr(options, name)))
+        except re.error as error:
+            parser.error(f"expected a regular expression in --{name}, but got '{getattr(options, name)}': {error}")
+    words = [] if options.lengths is None else options.lengths.split(",")
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
+        parser.error(f"expected whole numbers of at least 1, by comma, in --lengths, but got '{options.lengths}'")
+    options.lengths = [int(word) for word in words]
     if options.times and options.device == "ptx":
         parser.error("unsupported --times with --device=ptx: the interpreter has no times")
     return options
@@ -52,6 +60,17 @@ def require_code(folder, load, device):
         example = "native" if kind == "cpu" else "sm_80,sm_90"
         raise Unusable(f"expected a folder with code for --device={device.name}, but it was packed for {', '.join(folder.index['about']['targets'])}; "
                        f"./gpu-check.sh --targets={example} makes one")
+
+
+def require_rows(folder, wanted):
+    """Titles of the rows to time."""
+    from times import titles
+
+    every = titles(folder)
+    chosen = [title for title in every if wanted.search(title)]
+    if not chosen:
+        raise Unusable(f"expected a row that matches --rows={wanted.pattern}, but got none of {len(every)}: {'; '.join(every)}")
+    return chosen
 
 
 def check_cases(folder, kernels, device, options, progress):
@@ -104,6 +123,7 @@ def main():
         return loaded[name]
 
     require_code(folder, load, device)
+    chosen = require_rows(folder, options.rows)
     checks, cases = check_cases(folder, load, device, options, progress)
     print(report.check_table(checks), flush=True)
     for name, why in folder.index["refused"].items():
@@ -125,8 +145,9 @@ def main():
         from forms import FormTimer
         from times import Timer
 
-        timer = Timer(folder, load, device, progress, options.quick)
-        forms, not_formed = FormTimer(folder, load, device, progress, timer.clock).run() if not options.quick else ([], [])
+        timer = Timer(folder, load, device, progress, options.quick, chosen, options.lengths, bool(options.rows.pattern or options.lengths))
+        with_forms = not options.quick and not options.rows.pattern
+        forms, not_formed = FormTimer(folder, load, device, progress, timer.clock).run() if with_forms else ([], [])
         times, skipped = timer.run()
         skipped += not_formed
         print(report.form_table(forms) + report.time_table(times, skipped), flush=True)

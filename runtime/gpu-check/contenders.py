@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What is timed: our kernels, torch's fused softmax attention, FlexAttention, and a specification as plain PyTorch code. Each is made for
+"""What is timed: our kernels, torch's fused softmax attention, and a specification as plain PyTorch code; opponents.py has more. Each is made for
 one problem, and has `forward` (without gradients) and `backward` (gradients of all inputs alone), or raises Unavailable."""
 import contextlib
 import types
@@ -54,7 +54,7 @@ class Problem:
 class Ours:
     def __init__(self, problem, kernel):
         self.device = problem.device
-        tensors = problem.inputs(kernel)
+        self.tensors = tensors = problem.inputs(kernel)
         for slot in kernel.slots("forward") + kernel.slots("backward"):
             if slot.startswith("cotangent:"):
                 tensors[slot] = problem.cotangent
@@ -74,6 +74,12 @@ class Ours:
 
     def backward(self):
         self.calls["backward"](self.device.stream())
+
+    def results(self):
+        """The output and the gradients of q, k and v."""
+        self.forward()
+        self.backward()
+        return [self.tensors[slot] for slot in ("output:o", "gradient:q", "gradient:k", "gradient:v")]
 
 
 class Differentiable:
@@ -101,29 +107,22 @@ class Differentiable:
             self.output = self.function(*self.inputs)
 
     def backward(self):
-        torch.autograd.grad(self.output, self.wanted, self.cotangent, retain_graph=True, allow_unused=True)
+        return torch.autograd.grad(self.output, self.wanted, self.cotangent, retain_graph=True, allow_unused=True)
+
+    def results(self):
+        """The output and the gradients of all inputs."""
+        return [self.output.detach(), *self.backward()]
+
+
+def distance(results, reference):
+    """The largest of the results' relative differences, in the norm of the whole array."""
+    return max(((x.float() - y.float()).norm() / y.float().norm()).item() for x, y in zip(results, reference))
 
 
 def sdpa(problem, name):
     grouped = problem.sizes["g"] != problem.sizes["h"]
     function = lambda q, k, v: torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=grouped)
     return Differentiable(function, [problem.q, problem.k, problem.v], problem.cotangent, lambda: sdpa_kernel(BACKENDS[name]))
-
-
-def flex(problem):
-    try:
-        from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-    except ImportError as error:
-        raise Unavailable(reason(error)) from None
-    t = problem.sizes["t"]
-    try:
-        mask = create_block_mask(lambda b, h, i, j: i >= j, None, None, t, t, device=problem.device.torch)
-    except Exception as error:  # out of memory for t x t, or no support of the device
-        raise Unavailable(reason(error)) from None
-    torch._dynamo.reset()  # one compilation per shape; else the limit of recompilations is met
-    compiled = torch.compile(flex_attention, dynamic=False)
-    function = lambda q, k, v: compiled(q, k, v, block_mask=mask, enable_gqa=problem.sizes["g"] != problem.sizes["h"])
-    return Differentiable(function, [problem.q, problem.k, problem.v], problem.cotangent)
 
 
 def eager(problem, kernel, text):

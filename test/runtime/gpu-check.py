@@ -118,12 +118,39 @@ verdicts = {row["feature"]: row["verdict"] for row in results["features"]}
 assert verdicts == {"same bits again": "ok", "two at the same time": "ok", "CUDA graph": "skipped: CUDA graphs are the GPU's", "torch operator": "ok",
                     "Gloo, one process": "ok"}, verdicts
 timed = {(row["contender"], row["direction"]) for row in results["times"]}
-assert {(c, d) for c in ("SDPA flash", "softmax, deterministic", "softmax, eager") for d in ("forward", "backward")} <= timed, timed
+assert {(c, d) for c in ("SDPA flash", "SDPA flash + rotation", "softmax, deterministic", "softmax, eager") for d in ("forward", "backward")} <= timed, timed
 assert all(row["ms"] > 0 and row["tflops"] > 0 and row["base"] == "SDPA flash" and row["speed"] > 0 for row in results["times"])
-assert {row["contender"] for row in results["skipped"]} == {"SDPA cuDNN", "FlexAttention"} and all(row["reason"] for row in results["skipped"])
+assert all(0 < row["off"] < 0.02 if row["contender"] == "SDPA flash + rotation" else row["off"] is None for row in results["times"]), results["times"]
+reasons = {row["contender"]: row["reason"] for row in results["skipped"]}
+expected = {f"FlexAttention ({name}){kind}" for name in ("FLASH", "Triton") for kind in ("", " + rotation", ", softmax-taylor", ", linear-relu")}
+expected |= {"SDPA cuDNN", "SDPA cuDNN + rotation", "SDPA cuDNN + rotation, compiled", "SDPA flash + rotation, compiled", "linear-relu, chunks in Triton"}
+assert set(reasons) == expected and all(reasons.values()), reasons
+assert reasons["FlexAttention (Triton)"] == "compiled code is timed on a GPU alone: on a processor FlexAttention has no backward", reasons
+assert reasons["FlexAttention (Triton) + rotation"].endswith("is timed at 4096 and 16384; --rows=REGEX times it elsewhere"), reasons
 assert "forward, d = 64, causal, bf16: milliseconds (times as fast as SDPA flash)" in done.stdout and "9 cases, 41 results, 0 wrong" in done.stdout, done.stdout
 quick = check("good", "--device=cpu", "--quick", "--only=^softmax", "--out=quick.json")
 assert "5 cases, 21 results, 0 wrong" in quick.stdout and not json.loads((work / "quick.json").read_text())["times"], quick.stdout
+
+# ---- Chosen rows at chosen lengths; SDPA is their base.
+check("good", "--device=cpu", "--quick", "--only=^softmax-f32", "--times", "--minutes=100", "--rows=flash . rot|^softmax, det", "--lengths=64,128", "--out=rows.json")
+rows = json.loads((work / "rows.json").read_text())
+assert {(row["contender"], row["t"]) for row in rows["times"]} == {
+    (name, t) for name in ("SDPA flash", "SDPA flash + rotation", "softmax, deterministic") for t in (64, 128)}, rows["times"]
+reasons = {row["contender"]: row["reason"] for row in rows["skipped"]}
+assert set(reasons) == {"SDPA cuDNN", "SDPA flash + rotation, compiled"} and rows["forms"] == [], reasons
+assert reasons["SDPA flash + rotation, compiled"] == "--quick leaves it out: it takes long to compile", reasons
+none = check("good", "--device=cpu", "--times", "--rows=gelu", status=2).stderr
+assert none.startswith("error: expected a row that matches --rows=gelu, but got none of 15: SDPA flash + rotation; ") and none.endswith("softmax, eager\n"), none
+
+# An opponent that computes something else, or fails in whatever way, is not timed.
+(broken := copy("changed") / "linear_triton.py").write_bytes(b"raise AttributeError('broken')".ljust(broken.stat().st_size))
+(changed := work / "changed" / "opponents.py").write_text(changed.read_text().replace("THETA = 10000.0", "THETA = 10.0000"))
+check("changed", "--device=cpu", "--quick", "--only=^softmax-f32", "--times", "--minutes=100", "--rows=^SDPA flash . rotation$|chunks in")
+rows = json.loads((work / "changed" / "results.json").read_text())
+assert {row["contender"] for row in rows["times"]} == {"SDPA flash"}, rows["times"]
+reasons = {row["contender"]: row["reason"] for row in rows["skipped"]}
+assert reasons["SDPA flash + rotation"].startswith("its results are off from softmax, deterministic by "), reasons
+assert reasons["linear-relu, chunks in Triton"] == "AttributeError: broken", reasons
 
 # ---- Against another folder: each kernel in turn with its own of the same name, by that folder's library.
 other = copy("other")
@@ -228,6 +255,9 @@ refused(check("good", "--device=ptx", status=2), "expected a folder with code fo
         "./gpu-check.sh --targets=sm_80,sm_90 makes one")
 refused(check("good", "--device=cpu", "--only=gelu", status=2), "expected a case that matches --only=gelu, but got none of 9")
 for arguments, message in ((["--only=("], "expected a regular expression in --only, but got '(': missing ), unterminated subpattern at position 0"),
+                           (["--rows=("], "expected a regular expression in --rows, but got '(': missing ), unterminated subpattern at position 0"),
+                           (["--lengths=64,0"], "expected whole numbers of at least 1, by comma, in --lengths, but got '64,0'"),
+                           (["--lengths="], "expected whole numbers of at least 1, by comma, in --lengths, but got ''"),
                            (["--device=ptx", "--times"], "unsupported --times with --device=ptx: the interpreter has no times")):
     assert check("good", *arguments, status=2).stderr.endswith(f"check.py: error: {message}\n")
 
