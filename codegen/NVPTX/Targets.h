@@ -18,15 +18,15 @@ struct Target {
   int64_t threadsPerSM = 0;
   int64_t blocksPerSM = 0;
   int64_t cacheBytes = 0; // that blocks running at a time should read in common: of the second-level cache
-  bool startsProducts = false; // has matrix instructions that run on beside their threads, for four warps
+  bool startsProducts = false;    // has matrix instructions that run on beside their threads, for four warps
   int64_t registersPerSM = 65536; // of 32 bits
   int64_t registersPerThread = 255;
 };
 
 /// The GPU of that name, or of the newest number below it: PTX for one GPU runs on every later one, and newer
-/// GPUs have no less of anything that they have. A name with a letter at its end is found only where the table
-/// has it: its code runs on that GPU alone. Null where the name is no `sm_` and a number, or the number is
-/// below all.
+/// GPUs have no less of anything that they have. A name with a letter at its end is found only where the
+/// table has it: its code runs on that GPU alone. Null where the name is no `sm_` and a number, or the number
+/// is below all.
 const Target *findTarget(llvm::StringRef name);
 
 /// Names of the table, for messages.

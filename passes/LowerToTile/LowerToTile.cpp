@@ -493,6 +493,10 @@ void ProgramAssembler::emitKernel(KernelPlan &kernel) {
 
   TileEmitter emitter(inside, loc, memory, sizes, function);
   Frame frame = frameOf(kernel.axes, block, op, emitter);
+  for (Operation *pairs : kernel.rowPairs)
+    if (Demand ofRows = partition.demandOfRows(kernel, pairs); !(ofRows == all))
+      if (Value asked = requested(ofRows, inside, loc))
+        frame.asked[pairs] = asked;
   if (inParts)
     frame.indices["part"] = op.getBlock()->getArguments().back();
   if (!kernel.channels.name.empty()) {

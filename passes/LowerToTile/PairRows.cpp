@@ -190,6 +190,9 @@ void PairEmitter::emitRows(Frame &frame) {
   // Rows do not meet. A key may hold what is no number, which rows that see it may have, and no others.
   masking.product = chooseProduct(summed, [](ArrayType type) { return !varies(type, "u"); });
   VisibleRange range = visibleKeys(frame);
+  if (Value asked = frame.asked.lookup(op))
+    for (Value *bound : {&range.fullBegin, &range.fullEnd, &range.end})
+      *bound = arith::SelectOp::create(emitter.builder, emitter.loc, asked, *bound, range.begin);
   SmallVector<Value> sums = emitSegments(
       range, step, edge, zeros, masking, [&](Value j, ValueRange carried, const Masking &masking) {
         Frame pair = frame;

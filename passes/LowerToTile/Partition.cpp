@@ -62,6 +62,7 @@ LogicalResult Partition::run() {
     delayRoots();
     for (KernelPlan &kernel : kernels)
       orderRoots(kernel.roots, stored);
+    joinRows();
   } while (storeSharedRows() || storeCrowdedRows() || storeCrowdedColumns());
   propagateDemand();
   nameKernels();
@@ -380,6 +381,61 @@ void Partition::delayRoots() {
   });
 }
 
+bool Partition::canJoin(const KernelPlan &early, const KernelPlan &late) {
+  if (early.kind != KernelPlan::Kind::Local || early.axes != late.axes || early.channels != late.channels ||
+      early.stage >= late.stage || early.roots.empty())
+    return false;
+  llvm::SmallPtrSet<Value, 8> values;
+  int64_t queries = std::numeric_limits<int64_t>::max();
+  for (const Root &root : late.roots)
+    for (Operation *op : leavesOf(root).rowPairs)
+      queries = std::min(queries, PairEmitter::rowTile(cast<PairwiseOp>(op), sizes).queries);
+  for (const Root &root : early.roots) {
+    if (root.partial || !root.results.empty() || !leavesOf(root).rowPairs.empty() ||
+        !fitsBlock(root.value, queries))
+      return false;
+    values.insert(root.value);
+  }
+  auto reads = [&](const Leaves &leaves) {
+    return llvm::any_of(leaves.values, [&](Value value) { return values.contains(value); });
+  };
+  bool isRead = false;
+  for (const KernelPlan &kernel : kernels) {
+    Leaves ofOp;
+    if (kernel.op)
+      collectOperands(kernel.op, ofOp);
+    bool readsAny = reads(ofOp) || (kernel.angles && values.contains(kernel.angles->positions)) ||
+                    llvm::any_of(kernel.roots, [&](const Root &root) { return reads(leavesOf(root)); });
+    if (&kernel == &late)
+      isRead = readsAny;
+    // At one stage, kernels that are local to tokens come first.
+    bool comesLater =
+        kernel.stage > late.stage || (kernel.stage == late.stage && kernel.kind > KernelPlan::Kind::Local);
+    if (readsAny && &kernel != &late && !comesLater)
+      return false;
+  }
+  return isRead;
+}
+
+void Partition::joinRows() {
+  if (!sizes.joinsKernels)
+    return;
+  for (KernelPlan &late : kernels) {
+    auto loops = [&](const Root &root) { return !leavesOf(root).rowPairs.empty(); };
+    if (late.kind != KernelPlan::Kind::Local || llvm::none_of(late.roots, loops) ||
+        llvm::any_of(late.roots, [](const Root &root) { return root.partial; }))
+      continue;
+    for (KernelPlan &early : kernels)
+      if (canJoin(early, late)) {
+        late.roots.insert(late.roots.begin(), early.roots.begin(), early.roots.end());
+        early.roots.clear();
+      }
+  }
+  llvm::erase_if(kernels, [](const KernelPlan &kernel) {
+    return kernel.kind == KernelPlan::Kind::Local && kernel.roots.empty();
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Demand and names
 //===----------------------------------------------------------------------===//
@@ -399,7 +455,8 @@ void Partition::propagateDemand() {
   };
   for (KernelPlan &kernel : llvm::reverse(kernels)) {
     Demand all;
-    for (Root &root : kernel.roots) {
+    for (Root &root :
+         llvm::reverse(kernel.roots)) { // those that others of the kernel are computed from come first
       root.demand = root.partial ? ofPartials.lookup(root.value.getDefiningOp()) : demands.lookup(root.value);
       if (!root.partial && columnPairs(root.value))
         root.demand = {};
@@ -421,6 +478,14 @@ void Partition::propagateDemand() {
     collectOperands(kernel.op, leaves);
     ask(leaves, all);
   }
+}
+
+Demand Partition::demandOfRows(const KernelPlan &kernel, Operation *pairs) {
+  Demand demand;
+  for (const Root &root : kernel.roots)
+    if (leavesOf(root).rowPairs.contains(pairs))
+      demand.join(root.demand);
+  return demand;
 }
 
 void Partition::nameKernels() {

@@ -23,6 +23,7 @@ struct Demand {
     always |= other.always;
     results.insert(other.results.begin(), other.results.end());
   }
+  bool operator==(const Demand &) const = default;
 };
 
 /// A value that a kernel computes and stores.
@@ -74,6 +75,8 @@ public:
   llvm::SmallVector<AngleTable> angles;
   /// Demand for each result of an operation with sums into columns.
   llvm::DenseMap<mlir::Value, Demand> demands;
+  /// Of what a kernel's roots read of one of its loops over keys.
+  Demand demandOfRows(const KernelPlan &kernel, mlir::Operation *pairs);
   /// Sums into columns that need workspace of their own; sums into rows and totals, all of them.
   bool hasMemory(mlir::Value value) const { return stored.contains(value); }
   bool isOptional(unsigned result) const;
@@ -87,6 +90,10 @@ private:
   void addRoots();
   void placeRoots();
   void delayRoots();
+  /// Where kernels are to be few, a kernel that loops over keys computes and stores what one over the same tokens
+  /// would compute for it and for later kernels.
+  void joinRows();
+  bool canJoin(const KernelPlan &early, const KernelPlan &late);
   /// All results of an operation that something reads; returns whether one had no memory yet.
   bool storeResults(mlir::Operation *op);
   /// Row sums that several kernels would compute get memory; returns whether there were any.

@@ -54,6 +54,8 @@ struct Frame {
   /// Null: with the array.
   mlir::Value tEnd, uEnd;
   llvm::DenseMap<mlir::Value, mlir::Value> tiles;
+  /// Whether anybody asks for what loops over keys sum into rows, where the kernel computes more than that.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> asked;
 
   mlir::Value start(llvm::StringRef token) const {
     return token == "t" ? tStart : token == "u" ? uStart : lagStart;

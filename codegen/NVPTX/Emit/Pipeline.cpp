@@ -25,7 +25,8 @@ void mlir::simt::buildPTXPipeline(OpPassManager &pm, StringRef target) {
 namespace {
 struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> target{
-      *this, "target", llvm::cl::desc("GPU to compile for: sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100 or sm_120"),
+      *this, "target",
+      llvm::cl::desc("GPU to compile for: sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100 or sm_120"),
       llvm::cl::init("sm_80")};
 };
 } // namespace
