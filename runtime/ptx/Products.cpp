@@ -138,7 +138,7 @@ template <typename F> void Products::forChunks(const Product &p, F f) {
 }
 
 /// The chain of products that already adds to these registers, or a new one.
-std::shared_ptr<Products::Sum> Products::sumFor(Warp &w, const Instruction &i) {
+std::shared_ptr<Products::Sum> Products::sumFor(const Instruction &i) const {
   auto same = [](const Operand &a, const Operand &b) { return a.id == b.id; };
   for (const Product &p : pending)
     if (std::ranges::equal(p.sum->registers, sumOf(i), same))
@@ -156,7 +156,7 @@ void Products::start(Warp &w, const Instruction &i) {
   if (!i.leftInRegisters)
     checkMatrix(w, i, leftMatrix(p), "a");
   checkMatrix(w, i, rightMatrix(p), "b");
-  p.sum = sumFor(w, i);
+  p.sum = sumFor(i);
   if (block.checks) {
     checkSum(w, p);
     checkLeft(w, i);

@@ -61,7 +61,7 @@ private:
                                   unsigned lane) const;
   [[noreturn]] void raiseUnfenced(const Warp &, const Instruction &, const Operand &, const char *verb,
                                   unsigned line) const;
-  std::shared_ptr<Sum> sumFor(Warp &, const Instruction &);
+  std::shared_ptr<Sum> sumFor(const Instruction &) const;
   template <typename F> static void forChunks(const Product &, F);
   void finish(Warp &, const Product &);
 

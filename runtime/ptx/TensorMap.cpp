@@ -13,7 +13,14 @@ unsigned bytesOf(TensorType t) {
   return size_t(t) < std::size(bytes) ? bytes[size_t(t)] : 0;
 }
 
-bool TensorMap::isValid() const { return magic == mapMagic && rank >= 1 && rank <= 5 && elementBytes; }
+bool TensorMap::isValid() const {
+  if (magic != mapMagic || rank < 1 || rank > 5 || !elementBytes || elementBytes != bytesOf(TensorType(type)))
+    return false;
+  for (unsigned d = 0; d < 5; ++d)
+    if (box[d] < 1 || box[d] > 256 || steps[d] < 1 || steps[d] > 8)
+      return false;
+  return swizzle == 0 || swizzle == lineBytes();
+}
 
 unsigned TensorMap::boxBytes() const {
   unsigned bytes = elementBytes;

@@ -3,11 +3,11 @@
 // two warpgroups that multiply, a ring of two slots, products that overlap with exponentials, results by bulk
 // copies.
 #include "Fixture.h"
+#include "Mutation.h"
 #include "runtime/ptx/TensorMap.h"
 #include <cmath>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 namespace taylor::runtime::ptx {
 namespace {
@@ -74,10 +74,15 @@ double errorOf(Tensor &q, Tensor &k, Tensor &v, Tensor &o, double scale) {
   return std::sqrt(difference / size);
 }
 
-TEST(PtxAttention, IsRight) {
-  Module module = parse(attention());
-  for (auto [heads, tiles, blocks] : {std::array<unsigned, 3>{2, 1, 3}, {1, 2, 1}, {1, 1, 5}}) {
-    Tensor q(heads, rows * tiles), k(heads, keys * blocks), v(heads, keys * blocks), o(heads, rows * tiles);
+/// Inputs, result and parameters of a call.
+struct Call {
+  unsigned heads, tiles, blocks;
+  double scale = 1 / std::sqrt(double(channels));
+  Tensor q, k, v, o;
+
+  Call(unsigned heads, unsigned tiles, unsigned blocks)
+      : heads(heads), tiles(tiles), blocks(blocks), q(heads, rows * tiles), k(heads, keys * blocks),
+        v(heads, keys * blocks), o(heads, rows * tiles) {
     std::mt19937 random(blocks);
     std::normal_distribution<float> normal;
     for (Tensor *tensor : {&q, &k, &v})
@@ -85,7 +90,8 @@ TEST(PtxAttention, IsRight) {
         for (unsigned t = 0; t < tensor->tokens; ++t)
           for (unsigned c = 0; c < channels; ++c)
             tensor->at(h, t, c) = uint16_t(bits(normal(random)) >> 16);
-    double scale = 1 / std::sqrt(double(channels));
+  }
+  Report run(const Module &module, uint64_t seed) {
     struct {
       TensorMap q, k, v, o;
       uint32_t blocks;
@@ -93,16 +99,48 @@ TEST(PtxAttention, IsRight) {
     } parameters{q.map(rows), k.map(keys), v.map(keys), o.map(64), blocks, float(scale / std::log(2))};
     MemoryRange memory[] = {q.range("q", false), k.range("k", false), v.range("v", false),
                             o.range("o", true)};
+    std::fill(o.memory.begin(), o.memory.end(), Tensor::Chunk{});
+    return launch(module, "fa3_fwd", {tiles, heads}, {384}, 164096,
+                  std::as_bytes(std::span(&parameters, 1)).first(520), memory,
+                  {.seed = seed, .profile = true, .limit = 1 << 22});
+  }
+};
+
+TEST(PtxAttention, IsRight) {
+  Module module = parse(attention());
+  for (auto [heads, tiles, blocks] : {std::array<unsigned, 3>{2, 1, 3}, {1, 2, 1}, {1, 1, 5}}) {
+    Call call(heads, tiles, blocks);
     for (uint64_t seed = 0; seed < 4; ++seed) {
-      std::fill(o.memory.begin(), o.memory.end(), Tensor::Chunk{});
-      Report r = launch(module, "fa3_fwd", {tiles, heads}, {384}, 164096,
-                        std::as_bytes(std::span(&parameters, 1)).first(520), memory,
-                        {.seed = seed, .profile = true});
+      Report r = call.run(module, seed);
       ASSERT_FALSE(r.fault) << r.fault->message;
-      EXPECT_LT(errorOf(q, k, v, o, scale), 3e-3);
+      EXPECT_LT(errorOf(call.q, call.k, call.v, call.o, call.scale), 3e-3);
       EXPECT_EQ(r.profile.issued[Profile::Matrix], heads * tiles * 8 * 16 * blocks);
     }
   }
+}
+
+TEST(PtxAttention, WhatSurvivesIsRedundant) {
+  Call call(1, 1, 4);
+  ASSERT_FALSE(call.run(parse(attention()), 0).fault);
+  auto right = call.o.memory;
+  unsigned descriptors = 0;
+  auto isTried = [&](const Mutation &mutation) {
+    return mutation.kind != Break::Descriptor || ++descriptors % 8 == 0;
+  };
+  auto isCaught = [&](const Mutation &mutation, unsigned seed) {
+    return call.run(parse(mutation.text), seed).fault ||
+           std::memcmp(call.o.memory.data(), right.data(), 16 * right.size()) != 0;
+  };
+  std::vector<Mutation> survivors = survivorsOf(attention(), 3, isCaught, isTried);
+  std::erase_if(survivors, isOffsetUnused);
+  ASSERT_EQ(survivors.size(), 2u) << listOf(survivors);
+  // The fence before the loop's second product: no register of it was touched since the first one's.
+  EXPECT_EQ(survivors[0].line, 878u);
+  EXPECT_EQ(survivors[0].kind, Break::RemoveFence);
+  // The release of K before the wait for its product: the producer copies K again after it has copied V into
+  // a slot that is released later than that.
+  EXPECT_EQ(survivors[1].line, 914u);
+  EXPECT_EQ(survivors[1].kind, Break::EarlyArrive);
 }
 
 } // namespace

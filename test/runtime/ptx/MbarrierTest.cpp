@@ -223,6 +223,9 @@ TEST(PtxMbarrier, CopiesArriveWhenTheyAreComplete) { // warp 0 copies, warp 1 wa
   late.insert(late.find("cp.async"), counted);
   for (uint64_t seed = 0; seed < 10; ++seed)
     EXPECT_TRUE(run(initialised("32") + late + rest, seed, s).fault);
+  // One more arrival has to fit.
+  expectFault(initialised("1048575") + "@%p0 cp.async.mbarrier.arrive.shared.b64 [m];", FaultKind::Malformed,
+              "expected at most 1048575 arrivals, but got one more", s);
   // What a wait of the thread has completed is known as well.
   expectSilent(initialised("32") + copy + "cp.async.wait_all;\n" + counted + rest, s);
 }

@@ -161,40 +161,42 @@ private:
     std::string statement = lines[last];
     while (statement.find(';') == std::string::npos && last + 1 < lines.size())
       statement += "\n" + lines[++last];
-    // d, a, b, scales of d, a, b, transpositions of a and b.
+    // d, a, b, scale of d; scales of a and b; transpositions of a, unless it is in registers, and b.
     static const std::regex operands(
-        "\\}\\s*,\\s*(\\{[^}]*\\}|%\\w+)\\s*,\\s*(%\\w+)\\s*,\\s*\\w+((?:\\s*,\\s*-?\\d)+)\\s*;");
+        "\\}\\s*,\\s*(\\{[^}]*\\}|%\\w+)\\s*,\\s*(%\\w+)\\s*,\\s*\\w+(?:\\s*,\\s*-?1){2}"
+        "(?:\\s*,\\s*([01]))?(?:\\s*,\\s*([01]))?\\s*;");
     std::smatch match;
     if (!std::regex_search(statement, match, operands))
       return;
+    bool isInRegisters = match[1].str()[0] == '{';
+    for (unsigned k = isInRegisters ? 1 : 0; k < 2; ++k) {
+      unsigned group = isInRegisters ? 3 : 3 + k;
+      bool isTransposed = match[group].matched && match[group] == "1";
+      std::string name = match[1 + k],
+                  of = std::string(k ? "b" : "a") + (isTransposed ? ", MN-major" : ", K-major");
+      addFields(name, of, statement, last);
+      if (!match[group].matched)
+        continue;
+      std::string broken = statement;
+      broken[size_t(match.position(group))] = isTransposed ? '0' : '1';
+      add(Break::Transpose, broken, of, last);
+    }
+  }
+
+  /// One bit of each field of a matrix' descriptor.
+  void addFields(const std::string &name, const std::string &of, const std::string &statement, size_t last) {
     struct Field {
       const char *name;
-      int bit;
+      unsigned bit;
     };
     constexpr Field fields[] = {{"start by 32", 1},  {"start by 1024", 6}, {"LBO by 256", 20},
                                 {"LBO by 1024", 22}, {"SBO by 256", 36},   {"SBO by 2048", 39},
                                 {"base", 49},        {"swizzle", 62},      {"swizzle", 63}};
-    for (unsigned k = 1; k <= 2; ++k)
-      for (const Field &field : fields) {
-        std::string name = match[k];
-        if (name[0] != '%')
-          continue;
-        std::string flip =
-            "xor.b64 " + name + ", " + name + ", " + std::to_string(uint64_t(1) << field.bit) + "; ";
-        add(Break::Descriptor, flip + statement + " " + flip,
-            (k == 1 ? "a: " : "b: ") + std::string(field.name), last);
-      }
-    std::string flags = match[3];
-    for (size_t k = flags.size(), left = 0; k-- > 0 && left < 2;)
-      if (flags[k] == '0' || flags[k] == '1') {
-        // With a in registers the last flag alone is a transposition.
-        if (left == 1 && match[1].str()[0] == '{')
-          break;
-        std::string broken = statement;
-        char &flag = broken[size_t(match.position(3)) + k];
-        flag = flag == '0' ? '1' : '0';
-        add(Break::Transpose, broken, left++ ? "a" : "b", last);
-      }
+    for (const Field &field : fields) {
+      std::string flip =
+          "xor.b64 " + name + ", " + name + ", " + std::to_string(uint64_t(1) << field.bit) + "; ";
+      add(Break::Descriptor, flip + statement + " " + flip, of + ": " + field.name, last);
+    }
   }
 
   std::vector<std::string> lines;
@@ -203,6 +205,12 @@ private:
 
 /// All texts with one line broken, in the order of the lines.
 inline std::vector<Mutation> mutationsOf(const std::string &text) { return Mutations(text).all; }
+
+/// The manual calls the leading offset of K-major matrices with a swizzle unused (PTX ISA, "Leading Dimension
+/// Byte Offset"); kernels here have no others.
+inline bool isOffsetUnused(const Mutation &mutation) {
+  return mutation.kind == Break::Descriptor && mutation.detail.find(", K-major: LBO") != std::string::npos;
+}
 
 /// The mutations, of those that `isTried` asks for, that `isCaught` denies for every one of the runs 0 to
 /// below `runs`.

@@ -112,6 +112,74 @@ TEST(PtxMutation, EveryInstructionThatMayBreakIsFound) {
   }
 }
 
+TEST(PtxMutation, EveryInstructionOfHopperThatMayBreakIsFound) {
+  using Changes = std::vector<std::string>;
+  auto of = [](const std::string &line) {
+    Changes changes;
+    for (const Mutation &mutation : mutationsOf(line + "\n"))
+      changes.push_back(mutation.text.substr(0, mutation.text.size() - 1));
+    return changes;
+  };
+  EXPECT_EQ(of("wgmma.wait_group.sync.aligned \t1;"), (Changes{"", "wgmma.wait_group.sync.aligned \t2;"}));
+  EXPECT_EQ(of("cp.async.bulk.wait_group.read 0;"), (Changes{"", "cp.async.bulk.wait_group.read 1;"}));
+  for (const char *removed :
+       {"wgmma.commit_group.sync.aligned;", "cp.async.bulk.commit_group;", "wgmma.fence.sync.aligned;",
+        "fence.proxy.async.shared::cta;", "@%p1 fence.mbarrier_init.release.cluster;",
+        "mbarrier.arrive.shared.b64 \t%rd1, [%r1+8];", "cp.async.mbarrier.arrive.noinc.shared.b64 [%r1];"})
+    EXPECT_EQ(of(removed), (Changes{""})) << removed;
+  EXPECT_EQ(of("mbarrier.try_wait.parity.shared.b64 P1, [%r1], 0, 10000000;"),
+            (Changes{"mbarrier.try_wait.parity.shared.b64 P1, [%r1], 1, 10000000;"}));
+  EXPECT_EQ(of("mbarrier.test_wait.parity.shared.b64 %p1, [%r1], %r2;"),
+            (Changes{"xor.b32 %r2, %r2, 1; mbarrier.test_wait.parity.shared.b64 %p1, [%r1], %r2; xor.b32 "
+                     "%r2, %r2, 1; "}));
+  EXPECT_EQ(of("mbarrier.init.shared.b64 [%r1], 4;"),
+            (Changes{"mbarrier.init.shared.b64 [%r1], 3;", "mbarrier.init.shared.b64 [%r1], 5;"}));
+  EXPECT_EQ(of("mbarrier.expect_tx.relaxed.cta.shared.b64 [%r1], %r2;"),
+            (Changes{"add.s32 %r2, %r2, -16; mbarrier.expect_tx.relaxed.cta.shared.b64 [%r1], %r2; add.s32 "
+                     "%r2, %r2, 16; ",
+                     "add.s32 %r2, %r2, 16; mbarrier.expect_tx.relaxed.cta.shared.b64 [%r1], %r2; add.s32 "
+                     "%r2, %r2, -16; "}));
+  EXPECT_EQ(of("mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 512;"),
+            (Changes{"", "mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 496;",
+                     "mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 528;"}));
+  EXPECT_EQ(of("elect.sync %r1|%p1, -1;"), (Changes{"setp.eq.u32 %p1, 0, 0;"}));
+}
+
+TEST(PtxMutation, ArrivalsMoveBeforeTheWaitForAProduct) {
+  std::vector<Mutation> found =
+      mutationsOf("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+                  "add.s32 %r1, %r1, 1;\nmbarrier.arrive.shared.b64 _, [%r2];\n");
+  std::erase_if(found, [](const Mutation &mutation) { return mutation.kind != Break::EarlyArrive; });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].text, "wgmma.commit_group.sync.aligned;\nmbarrier.arrive.shared.b64 _, "
+                           "[%r2];\nwgmma.wait_group.sync.aligned 0;\nadd.s32 %r1, %r1, 1;\n");
+}
+
+TEST(PtxMutation, FieldsOfDescriptorsAndTranspositions) {
+  std::map<std::string, unsigned> count;
+  std::string text;
+  for (const Mutation &mutation :
+       mutationsOf("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%c0, %c1,\n%c2, "
+                   "%c3}, %rd1, %rd2, p, 1, 1, 0, 1;\nret;\n")) {
+    ++count[mutation.detail.substr(0, 1)];
+    if (mutation.kind == Break::Transpose || mutation.detail == "b, MN-major: base")
+      text += mutation.text;
+  }
+  EXPECT_EQ(count, (std::map<std::string, unsigned>{{"a", 10}, {"b", 10}}));
+  std::string
+      begin =
+          "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%c0, %c1,\n%c2, %c3}, %rd1, %rd2, p, 1, 1, ",
+      flip = "xor.b64 %rd2, %rd2, 562949953421312; ";
+  EXPECT_EQ(text,
+            begin + "1, 1;\nret;\n" + flip + begin + "0, 1; " + flip + "\nret;\n" + begin + "0, 0;\nret;\n");
+  // With a in registers there is one transposition.
+  EXPECT_EQ(
+      mutationsOf("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%c0, %c1, %c2, %c3}, {%r0, %r1, %r2, "
+                  "%r3}, %rd2, 1, 1, 1, 1;\n")
+          .size(),
+      10u);
+}
+
 TEST(PtxMutation, CommitsThatNoWaitConcernsAreProved) {
   std::string text = ".entry a()\n"              // 1
                      "@%p1 bra $L2;\n"           // 2

@@ -230,6 +230,22 @@ TEST(PtxProductFault, CpAsyncIsOrdinary) {
               FaultKind::Unfenced, "between that and the barrier", s);
 }
 
+TEST(PtxProductFault, CopiesThatAnMbarrierCountsAreFencedByWhoWaits) { // no one else could
+  Setting s = group;
+  s.declarations = ".global .align 16 .b32 g[4] = {0x3f803f80, 0x3f803f80, 0x3f803f80, 0x3f803f80};\n.shared "
+                   ".align 1024 .b8 s[2048];\n.shared .align 8 .b64 m[1];\n";
+  Body body =
+      product()
+          .with("st.shared", "setp.eq.u32 %p0, %t, 0;\n@%p0 mbarrier.init.shared.b64 [m], 128;\nbar.sync "
+                             "0;\nmov.u64 %d1, g;\ncp.async.cg.shared.global [%r0], [%d1], "
+                             "16;\ncp.async.mbarrier.arrive.noinc.shared.b64 [m];\nW: "
+                             "mbarrier.try_wait.parity.shared.b64 %p1, [m], 0;\n@!%p1 bra W;")
+          .without("bar.sync");
+  expectRight(body, 17, s);
+  expectFault(body.without("fence.proxy"), FaultKind::Unfenced,
+              "that a copy at line 30 wrote: requires fence.proxy.async after the wait for its mbarrier", s);
+}
+
 TEST(PtxProductFault, BytesThatAreBeingRead) {
   std::string end = "requires wgmma.wait_group before it";
   // By another warp, or by the same one.

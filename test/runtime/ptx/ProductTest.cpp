@@ -218,7 +218,7 @@ void check(Product p) {
 }
 
 constexpr unsigned swizzles[] = {0, 32, 64, 128};
-constexpr unsigned rightStart = 24576; // behind the left matrix
+constexpr unsigned rightStart = 24576; // after the left matrix
 
 TEST(PtxProduct, EveryNumberOfColumns) { // with each layout of b in turn
   unsigned turn = 0;
