@@ -125,27 +125,46 @@ private:
     }
   }
 
-  /// The tiles that are computed between the last start and `op`, and read from `op` on, but for those that
-  /// another of them follows from.
+  /// The tiles that are computed from awaited products between the last start and `op`, and read from `op`
+  /// on, but for those that another of them follows from.
   SmallVector<Value> findComputed(Operation *op) {
     SmallVector<Value> found;
     llvm::DenseSet<Operation *> sources; ///< of what was found
     for (Operation *other = op->getPrevNode(); other && other != open.back().start.getOperation();
          other = other->getPrevNode()) {
-      if (!isa<tile::MapOp, tile::ReduceOp>(other) || rounds(other))
+      if (!isa<tile::MapOp, tile::ReduceOp>(other) || rounds(other) || !followsAwait(other))
         continue;
-      if (!sources.contains(other))
-        for (Value result : other->getResults())
-          if (isHeld(result, op)) {
-            found.push_back(result);
-            break;
-          }
-      if (sources.contains(other) || (!found.empty() && found.back().getDefiningOp() == other))
-        for (Value operand : other->getOperands())
-          if (Operation *def = operand.getDefiningOp())
-            sources.insert(def);
+      auto held = llvm::find_if(other->getResults(), [&](Value result) { return isHeld(result, op); });
+      bool isSource = sources.contains(other);
+      if (!isSource && held == other->result_end())
+        continue;
+      if (!isSource)
+        found.push_back(*held);
+      for (Value operand : other->getOperands())
+        if (Operation *def = operand.getDefiningOp())
+          sources.insert(def);
     }
     return found;
+  }
+
+  /// Whether the op is computed, in this block, from a product awaited since the last start.
+  bool followsAwait(Operation *op) {
+    SmallVector<Operation *> reached{op};
+    llvm::DenseSet<Operation *> seen;
+    while (!reached.empty()) {
+      Operation *other = reached.pop_back_val();
+      if (other->getBlock() != &block || !seen.insert(other).second ||
+          other->isBeforeInBlock(open.back().start))
+        continue;
+      if (isa<AwaitOp>(other))
+        return true;
+      other->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (Operation *def = operand.getDefiningOp())
+            reached.push_back(def);
+      });
+    }
+    return false;
   }
 
   /// Whether something from `op` on reads a tile that few registers hold.

@@ -391,8 +391,7 @@ bool Partition::canJoin(const KernelPlan &early, const KernelPlan &late) {
     for (Operation *op : leavesOf(root).rowPairs)
       queries = std::min(queries, PairEmitter::rowTile(cast<PairwiseOp>(op), sizes).queries);
   for (const Root &root : early.roots) {
-    if (root.partial || !root.results.empty() || !leavesOf(root).rowPairs.empty() ||
-        !fitsBlock(root.value, queries))
+    if (root.partial || !leavesOf(root).rowPairs.empty() || !fitsBlock(root.value, queries))
       return false;
     values.insert(root.value);
   }
@@ -418,7 +417,8 @@ bool Partition::canJoin(const KernelPlan &early, const KernelPlan &late) {
 }
 
 void Partition::joinRows() {
-  if (!sizes.joinsKernels)
+  // Operands of two numbers leave no registers for it.
+  if (!sizes.joinsKernels || sizes.splitProducts)
     return;
   for (KernelPlan &late : kernels) {
     auto loops = [&](const Root &root) { return !leavesOf(root).rowPairs.empty(); };
