@@ -55,9 +55,11 @@ public:
 
 private:
   std::optional<LateSum> asLateSum(OpOperand &yielded);
-  bool isLateOperand(Value tile, Value buffer, DotOp dot);
+  bool isLateOperand(Value tile, Value buffer);
   bool waitsForProduct(Value tile);
   bool isNumberOfIteration(Value value);
+  bool isOfIteration(CopyOp copy);
+  bool endsWithLoop(CopyOp copy);
   CopyOp fillingOf(Value buffer);
 
   void convertLate();
@@ -100,6 +102,20 @@ CopyOp Rotation::fillingOf(Value buffer) {
   return filling;
 }
 
+/// Whether the copy is the iteration's own, of every iteration: its window follows from the number.
+bool Rotation::isOfIteration(CopyOp copy) {
+  return !copy.getCondition() && isNumberOfIteration(copy.getEnd() ? copy.getEnd() : loop.getStep()) &&
+         llvm::all_of(copy.getOffsets(), [&](Value offset) { return isNumberOfIteration(offset); });
+}
+
+/// Whether the copy is of rows from the iteration's number to the loop's end: where no iteration is left, of
+/// none, and what stands in the buffer is zeros.
+bool Rotation::endsWithLoop(CopyOp copy) {
+  auto *axis = llvm::find(copy.getArrayAxes(), copy.getEndAxisAttr());
+  return copy.getEnd() == loop.getUpperBound() && axis != copy.getArrayAxes().end() &&
+         copy.getOffsets()[axis - copy.getArrayAxes().begin()] == loop.getInductionVar();
+}
+
 /// Whether the number follows from the iteration's and from values outside.
 bool Rotation::isNumberOfIteration(Value value) {
   if (loop.isDefinedOutsideOfLoop(value) || value == loop.getInductionVar())
@@ -110,19 +126,17 @@ bool Rotation::isNumberOfIteration(Value value) {
          llvm::all_of(op->getOperands(), [&](Value operand) { return isNumberOfIteration(operand); });
 }
 
-bool Rotation::isLateOperand(Value tile, Value buffer, DotOp dot) {
+bool Rotation::isLateOperand(Value tile, Value buffer) {
   if (!isa<TileType>(tile.getType()) || loop.isDefinedOutsideOfLoop(tile) || isa<BlockArgument>(tile))
     return false;
   CopyOp copy = buffer.getDefiningOp<AllocOp>() ? fillingOf(buffer) : CopyOp();
-  if (!copy || copy.getCondition())
+  if (!copy || !isOfIteration(copy) || !endsWithLoop(copy))
     return false;
   auto isOwn = [&](Operation *user) {
     return user == copy ||
            (runsBeside(user) && user->getBlock() == loop.getBody() && cast<DotOp>(user).getC());
   };
-  return llvm::all_of(buffer.getUsers(), isOwn) &&
-         isNumberOfIteration(copy.getEnd() ? copy.getEnd() : loop.getStep()) &&
-         llvm::all_of(copy.getOffsets(), [&](Value offset) { return isNumberOfIteration(offset); });
+  return llvm::all_of(buffer.getUsers(), isOwn);
 }
 
 std::optional<LateSum> Rotation::asLateSum(OpOperand &yielded) {
@@ -130,7 +144,7 @@ std::optional<LateSum> Rotation::asLateSum(OpOperand &yielded) {
   sum.number = yielded.getOperandNumber();
   for (Value value = yielded.get(); runsBeside(value.getDefiningOp()) && value.hasOneUse();) {
     auto dot = value.getDefiningOp<DotOp>();
-    if (dot->getBlock() != loop.getBody() || !dot.getC() || !isLateOperand(dot.getA(), dot.getB(), dot))
+    if (dot->getBlock() != loop.getBody() || !dot.getC() || !isLateOperand(dot.getA(), dot.getB()))
       break;
     sum.products.insert(sum.products.begin(), dot);
     value = dot.getC();
@@ -171,7 +185,8 @@ bool Rotation::collect() {
         return false;
   // Other buffers are filled by one copy of the iteration each, or outside.
   for (auto copy : loop.getBody()->getOps<CopyOp>())
-    if (!copy.getBuffer().getDefiningOp<AllocOp>() || fillingOf(copy.getBuffer()) != copy ||
+    if (!copy.getBuffer().getDefiningOp<AllocOp>() || !isOfIteration(copy) ||
+        fillingOf(copy.getBuffer()) != copy ||
         !llvm::all_of(copy.getBuffer().getUsers(), [&](Operation *user) { return loop->isAncestor(user); }))
       return false;
   WalkResult writes = loop.walk([&](Operation *op) {

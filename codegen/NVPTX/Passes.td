@@ -50,7 +50,8 @@ def OverlapIterations : Pass<"taylor-simt-overlap-iterations", "::mlir::ModuleOp
     and whose right operands nothing else reads. Such *late* products are started in the next iteration, next to its
     first ones: the loop carries their left operands. The first iteration stands before the loop, without late products;
     those of the last iteration stand after it. Each has buffers of its own. Where there is no iteration, selects give
-    what the loop began with, and zeros to multiply.
+    what the loop began with, and zeros to multiply. So right operands must be copied `until` the loop's end: zeros then
+    too, since 0 times NaN is NaN.
 
     This is done where a block is alone on its multiprocessor: where `alone` bytes of shared memory are needed or more.
     Other blocks keep matrix units busy at least as well (README.md, "Hopper"). It is not done where the loop would need
@@ -64,7 +65,7 @@ def OverlapIterations : Pass<"taylor-simt-overlap-iterations", "::mlir::ModuleOp
       simt.copy %keys[u = %j], %k : ..
       %s = simt.dot wgmma %q, %k over(d) : ..
       %w = tile.map (%x = %s) : .. { .. }
-      simt.copy %values[u = %j], %v : ..
+      simt.copy %values[u = %j] until(u = %n), %v : ..
       %o1 = simt.dot wgmma %w, %v over(u) into %o : ..
     }
     // becomes
@@ -72,7 +73,7 @@ def OverlapIterations : Pass<"taylor-simt-overlap-iterations", "::mlir::ModuleOp
     %w0 = tile.map (%x = %s0) : .. { .. }
     %r:2 = scf.for %j = %c64 to %n step %c64 iter_args(%o = %zero, %w = %w0) {
       %i = arith.subi %j, %c64 : index
-      simt.copy %values[u = %i], %v : ..
+      simt.copy %values[u = %i] until(u = %n), %v : ..
       simt.copy %keys[u = %j], %k : ..
       %s = simt.dot wgmma %q, %k over(d) : ..
       %o1 = simt.dot wgmma %w, %v over(u) into %o : ..

@@ -37,10 +37,12 @@ public:
         await(op, open.size());
       else if (size_t needed = std::max(countUntilRead(op), countUntilReplaced(op))) {
         startReady(op);
-        advance(op, needed);
+        advance(op);
         await(op, needed, findComputed(op));
       }
     }
+    if (!open.empty()) // a kernel's block has no terminator
+      await(nullptr, open.size());
   }
 
 private:
@@ -63,7 +65,7 @@ private:
   /// So many have to be complete before the op computes what the loop carries in place of their operands.
   size_t countUntilReplaced(Operation *op) {
     bool isCarried = rounds(op) && llvm::any_of(op->getUsers(), [&](Operation *user) {
-                       return user == block.getTerminator();
+                       return user->getBlock() == &block && user->hasTrait<OpTrait::IsTerminator>();
                      });
     size_t needed = 0;
     for (auto [number, started] : llvm::enumerate(open))
@@ -98,9 +100,9 @@ private:
     open.push_back({made, dot});
   }
 
-  /// Moves what does not read the oldest `needed` products before `op`, the first op that does: threads
+  /// Moves what reads no product in flight before `op`, the first op that reads one of the oldest: threads
   /// compute it while matrix units work. Rounded tiles stay, since they take registers of operands in flight.
-  void advance(Operation *op, size_t needed) {
+  void advance(Operation *op) {
     llvm::DenseSet<Operation *> waiting{op};
     SmallVector<Operation *> ahead;
     for (Operation *other = op->getNextNode();
@@ -109,8 +111,7 @@ private:
       other->walk([&](Operation *inner) {
         for (Value operand : inner->getOperands()) {
           Operation *def = operand.getDefiningOp();
-          size_t place = placeOf(operand);
-          stays |= (place && place <= needed) || (def && waiting.contains(block.findAncestorOpInBlock(*def)));
+          stays |= placeOf(operand) || (def && waiting.contains(block.findAncestorOpInBlock(*def)));
         }
       });
       if (stays)
@@ -208,19 +209,20 @@ private:
     }
   }
 
-  /// The oldest `count` products in flight are complete before the op, and waited for after `before` is
-  /// computed.
+  /// The oldest `count` products in flight are complete before the op, or at the end of the block where there
+  /// is none, and waited for after `before` is computed.
   void await(Operation *op, size_t count, ValueRange before = {}) {
     if (!count)
       return;
-    builder.setInsertionPoint(op);
+    builder.setInsertionPoint(&block, op ? Block::iterator(op) : block.end());
+    Location loc = op ? op->getLoc() : open.back().dot.getLoc();
     SmallVector<Value> pending;
     for (Started product : ArrayRef(open).take_front(count))
       pending.push_back(product.start);
     int64_t later = 0;
     for (Operation *after = open[count - 1].start->getNextNode(); after != op; after = after->getNextNode())
       later += isa<StartOp>(after);
-    auto made = AwaitOp::create(builder, op->getLoc(), later, pending, before);
+    auto made = AwaitOp::create(builder, loc, later, pending, before);
     for (auto [product, tile] : llvm::zip(ArrayRef(open).take_front(count), made.getTiles())) {
       DotOp dot = product.dot;
       dot.getResult().replaceAllUsesWith(tile);

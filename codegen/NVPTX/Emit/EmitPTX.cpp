@@ -161,6 +161,17 @@ LogicalResult requireLLVM(ModuleOp module) {
   return failure(walk.wasInterrupted());
 }
 
+/// Products that run beside their threads are text, which LLVM takes for every GPU.
+LogicalResult requireInstructions(ModuleOp module, const simt::Target &target) {
+  WalkResult walk = module.walk([&](LLVM::InlineAsmOp assembly) -> WalkResult {
+    if (target.startsProducts || !assembly.getAsmString().contains("wgmma."))
+      return WalkResult::advance();
+    return assembly.emitOpError() << "unsupported instruction wgmma on target '" << target.name
+                                  << "'; compile for sm_90a";
+  });
+  return failure(walk.wasInterrupted());
+}
+
 struct EmitPTX : simt::impl::EmitPTXBase<EmitPTX> {
   using EmitPTXBase::EmitPTXBase;
 
@@ -171,7 +182,7 @@ struct EmitPTX : simt::impl::EmitPTXBase<EmitPTX> {
       module.emitError(describeUnknownTarget(targetName));
       return signalPassFailure();
     }
-    if (failed(requireLLVM(module)))
+    if (failed(requireLLVM(module)) || failed(requireInstructions(module, *target)))
       return signalPassFailure();
     OpBuilder builder(&getContext());
     SmallVector<Attribute> entries;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products: verifiers, and what starts and awaits say of each other.
 #include "codegen/NVPTX/Simt/Verify.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::simt;
@@ -76,10 +77,26 @@ LogicalResult StartOp::verify() {
     if (auto buffer = dyn_cast<BufferType>(operand.getType());
         buffer && (!buffer.getSwizzle() || buffer.getAxes().size() != 2))
       return emitOpError() << "expected a swizzled buffer of two axes, but got " << buffer;
+  // ptxas 13.0 gives registers that every iteration reads to an operand of the same size that one computes.
+  for (auto loop = (*this)->getParentOfType<scf::ForOp>(); loop && isa<TileType>(getA().getType());
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (loop.isDefinedOutsideOfLoop(getA()))
+      return emitOpError()
+             << "unsupported left operand in registers that the loop around it does not change; "
+                "expected it in a buffer, but got "
+             << getA().getType();
+  return verifyUse();
+}
+
+/// What is in flight is taken once, where it was started: whoever adds to it takes its registers.
+LogicalResult StartOp::verifyUse() {
   for (Operation *user : getResult().getUsers())
-    if (user->getBlock() != (*this)->getBlock())
+    if (user->getBlock() != (*this)->getBlock() || !isa<StartOp, AwaitOp>(user))
       return emitOpError("expected its simt.await in the same block: loops and branches hold no product in "
                          "flight");
+  if (!getResult().hasOneUse())
+    return emitOpError() << "expected one simt.await, or simt.start that adds to it, but got "
+                         << std::distance(getResult().use_begin(), getResult().use_end());
   return success();
 }
 
@@ -93,6 +110,9 @@ LogicalResult AwaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, 
 }
 
 LogicalResult AwaitOp::verify() {
+  for (Value tile : getBefore())
+    if (!cast<TileType>(tile.getType()).getElementType().isF32())
+      return emitOpError() << "expected tiles of f32 to be computed before, but got " << tile.getType();
   // Groups of starts between those that are taken and this wait, in this block.
   for (Value pending : getPending()) {
     auto start = pending.getDefiningOp<StartOp>();

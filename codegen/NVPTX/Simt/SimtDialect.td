@@ -124,6 +124,6 @@ def Simt_PendingType : TypeDef<Simt_Dialect, "Pending"> {
     ```
   }];
   let parameters = (ins "::mlir::tile::TileType":$tile);
-  let assemblyFormat = "`<` $tile `>`";
+  let assemblyFormat = "`<` qualified($tile) `>`";
 }
 #endif

@@ -243,6 +243,9 @@ def Simt_StartOp : Simt_Op<"start", [MemoryEffects<[MemRead<Simt_SharedMemory>, 
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::tile::TileType getTile() { return getType().getTile(); }
+
+  private:
+    ::mlir::LogicalResult verifyUse();
   }];
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 /// Rows of one instruction, elements that it sums over, and their bytes.
 constexpr int64_t kRows = 64, kDepth = 16, kBytes = 2;
+constexpr int64_t kMostColumns = 256;
 
 /// A slot as instructions address it.
 class Matrix {
@@ -134,6 +135,18 @@ LogicalResult StartEmitter::check() {
     return op.emitOpError() << "expected blocks of " << kRows
                             << " rows over four warps each, and operands of "
                             << "multiples of 16 elements, but got " << op.getTile();
+  if (numColumns > kMostColumns)
+    return op.emitOpError() << "expected at most " << kMostColumns << " columns, but got " << op.getTile();
+  if (!op.getTile().getElementType().isF32())
+    return op.emitOpError() << "unsupported sums of " << op.getTile().getElementType() << "; expected f32";
+  auto buffer = dyn_cast<BufferType>(op.getA().getType());
+  Type element = buffer ? buffer.getElementType() : cast<TileType>(op.getA().getType()).getElementType();
+  if (element != right.getElementType())
+    return op.emitOpError() << "unsupported operands of different types, " << element << " and "
+                            << right.getElementType();
+  if ((buffer ? buffer.getSize(over) : cast<TileType>(op.getA().getType()).getSize(over)) != depth)
+    return op.emitOpError() << "expected operands of one size along '" << over << "', but got "
+                            << op.getA().getType() << " and " << right;
   auto tile = dyn_cast<TileType>(op.getA().getType());
   if (!tile)
     return success();

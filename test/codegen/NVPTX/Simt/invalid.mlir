@@ -274,3 +274,317 @@ func.func @slot_of_a_tile(%a: !t, %i: index) {
   %s = simt.slot %a[%i] : !t
   return
 }
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+func.func @start_kind(%q: !q, %k: !k) {
+  // expected-error @+1 {{expected a product that runs beside its threads, wgmma, but got mma16}}
+  %0 = simt.start mma16 %q, %k over(d) : !q, !k -> !p
+  %1 = simt.await 0 %0 : !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+!other = !tile.tile<[t = 64, u = 64], bf16, #s>
+func.func @start_accumulator(%q: !q, %k: !k, %c: !other) {
+  // expected-error @+1 {{expected an accumulator of type '!tile.tile<[t = 64, u = 64], f32, #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>>', but got '!tile.tile<[t = 64, u = 64], bf16}}
+  %0 = simt.start wgmma %q, %k over(d) into %c : !other : !q, !k -> !p
+  %1 = simt.await 0 %0 : !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+#o = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*4]>
+!o = !tile.tile<[t = 64, u = 32], f32, #o>
+!r = !simt.buffer<1 x [u = 32, d = 64], bf16, swizzle = 128>
+func.func @start_pending_accumulator(%q: !q, %k: !k, %r: !r) {
+  %0 = simt.start wgmma %q, %r over(d) : !q, !r -> !simt.pending<!o>
+  // expected-error @+1 {{expected an accumulator of type '!tile.tile<[t = 64, u = 64], f32, #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>>', but got '!simt.pending<!tile.tile<[t = 64, u = 32], f32}}
+  %1 = simt.start wgmma %q, %k over(d) into %0 : !simt.pending<!o> : !q, !k -> !p
+  %2 = simt.await 0 %1 : !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+#r = #simt.layout<lane = [d:2, d:4, u:1, u:2, u:4], warp = [_, _], register = [d:1*2, u:8*8, d:8*8]>
+!t = !tile.tile<[d = 64, u = 64], bf16, #r>
+func.func @start_right_operand(%q: !q, %k: !t) {
+  // expected-error @+1 {{expected b in a buffer, but got '!tile.tile<[d = 64, u = 64], bf16}}
+  %0 = simt.start wgmma %q, %k over(d) : !q, !t -> !p
+  %1 = simt.await 0 %0 : !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+!plain = !simt.buffer<1 x [u = 64, d = 64], bf16>
+func.func @start_swizzle(%q: !q, %k: !plain) {
+  // expected-error @+1 {{expected a swizzled buffer of two axes, but got '!simt.buffer<1 x [u = 64, d = 64], bf16>'}}
+  %0 = simt.start wgmma %q, %k over(d) : !q, !plain -> !p
+  %1 = simt.await 0 %0 : !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+!plain = !simt.buffer<1 x [t = 64, d = 64], bf16>
+func.func @start_left_swizzle(%q: !plain, %k: !k) {
+  // expected-error @+1 {{expected a swizzled buffer of two axes, but got '!simt.buffer<1 x [t = 64, d = 64], bf16>'}}
+  %0 = simt.start wgmma %q, %k over(d) : !plain, !k -> !p
+  %1 = simt.await 0 %0 : !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+!f = !simt.buffer<1 x [t = 64, d = 32], f32, swizzle = 128>
+!g = !simt.buffer<1 x [u = 64, d = 32], f32, swizzle = 128>
+func.func @start_type(%q: !f, %k: !g) {
+  // expected-error @+1 {{expected operands for wgmma, but got '!simt.buffer<1 x [t = 64, d = 32], f32, swizzle = 128>'}}
+  %0 = simt.start wgmma %q, %k over(d) : !f, !g -> !p
+  %1 = simt.await 0 %0 : !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+!two = !simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>
+func.func @start_slots(%q: !q, %k: !two) {
+  // expected-error @+1 {{expected one slot of a buffer, but got '!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>'}}
+  %0 = simt.start wgmma %q, %k over(d) : !q, !two -> !p
+  %1 = simt.await 0 %0 : !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+func.func @await_in_a_branch(%q: !q, %k: !k, %more: i1) {
+  // expected-error @+1 {{expected its simt.await in the same block: loops and branches hold no product in flight}}
+  %0 = simt.start wgmma %q, %k over(d) : !q, !k -> !p
+  scf.if %more {
+    %1 = simt.await 0 %0 : !p
+  }
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+func.func @branch_yields_pending(%q: !q, %k: !k, %more: i1) {
+  %1 = scf.if %more -> (!p) {
+    // expected-error @+1 {{expected its simt.await in the same block: loops and branches hold no product in flight}}
+    %0 = simt.start wgmma %q, %k over(d) : !q, !k -> !p
+    scf.yield %0 : !p
+  } else {
+    %0 = simt.start wgmma %q, %k over(d) : !q, !k -> !p
+    scf.yield %0 : !p
+  }
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+func.func @loop_carries_pending(%q: !q, %k: !k, %c: index) {
+  // expected-error @+1 {{expected its simt.await in the same block: loops and branches hold no product in flight}}
+  %0 = simt.start wgmma %q, %k over(d) : !q, !k -> !p
+  %1 = scf.for %i = %c to %c step %c iter_args(%x = %0) -> (!p) {
+    scf.yield %x : !p
+  }
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+func.func @never_awaited(%q: !q, %k: !k) {
+  // expected-error @+1 {{expected one simt.await, or simt.start that adds to it, but got 0}}
+  %0 = simt.start wgmma %q, %k over(d) : !q, !k -> !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+func.func @awaited_and_added_to(%q: !q, %k: !k) {
+  // expected-error @+1 {{expected one simt.await, or simt.start that adds to it, but got 2}}
+  %0 = simt.start wgmma %q, %k over(d) : !q, !k -> !p
+  %1 = simt.start wgmma %q, %k over(d) into %0 : !p : !q, !k -> !p
+  %2:2 = simt.await 0 %0, %1 : !p, !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+func.func @await_of_an_argument(%p: !p) {
+  // expected-error @+1 {{expected what a simt.start gives}}
+  %0 = simt.await 0 %p : !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+func.func @too_many_groups(%q: !q, %k: !k) {
+  %0 = simt.start wgmma %q, %k over(d) : !q, !k -> !p
+  %1 = simt.start wgmma %q, %k over(d) : !q, !k -> !p
+  // expected-error @+1 {{expected at most 1 groups that may be incomplete, those started after what is taken, but got 2}}
+  %2 = simt.await 2 %0 : !p
+  %3 = simt.await 0 %1 : !p
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+!w = !tile.tile<[t = 64, u = 64], bf16, #s>
+func.func @after_rounded(%q: !q, %k: !k, %w: !w) {
+  %0 = simt.start wgmma %q, %k over(d) : !q, !k -> !p
+  // expected-error @+1 {{expected tiles of f32 to be computed before, but got '!tile.tile<[t = 64, u = 64], bf16}}
+  %1 = simt.await 0 %0 after %w : !p : !w
+  return
+}
+
+// -----
+
+// ptxas 13.0 gives the registers of such an operand to one that an iteration computes.
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+#a = #simt.layout<lane = [d:2, d:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [d:1*2, t:8*2, d:8*8]>
+!a = !tile.tile<[d = 64, t = 64], bf16, #a>
+func.func @invariant_left_operand(%q: !a, %k: !k, %c: index) {
+  scf.for %i = %c to %c step %c {
+    // expected-error @+1 {{unsupported left operand in registers that the loop around it does not change; expected it in a buffer, but got '!tile.tile<[d = 64, t = 64], bf16}}
+    %0 = simt.start wgmma %q, %k over(d) : !a, !k -> !p
+    %1 = simt.await 0 %0 : !p
+  }
+  return
+}
+
+// -----
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+#a = #simt.layout<lane = [d:2, d:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [d:1*2, t:8*2, d:8*8]>
+!a = !tile.tile<[d = 64, t = 64], bf16, #a>
+func.func @invariant_in_the_outer_loop(%q: !a, %k: !k, %c: index) {
+  scf.for %i = %c to %c step %c {
+    %w = tile.map (%x = %q) : (!a) -> !a {
+      %n = arith.negf %x : bf16
+      tile.yield %n : bf16
+    }
+    scf.for %j = %c to %c step %c {
+      // expected-error @+1 {{unsupported left operand in registers that the loop around it does not change}}
+      %0 = simt.start wgmma %w, %k over(d) : !a, !k -> !p
+      %1 = simt.await 0 %0 : !p
+    }
+  }
+  return
+}
+
+// -----
+
+// What a loop carries changes, and what it computes.
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!s = !tile.tile<[t = 64, u = 64], f32, #s>
+!p = !simt.pending<!tile.tile<[t = 64, u = 64], f32, #s>>
+#a = #simt.layout<lane = [d:2, d:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [d:1*2, t:8*2, d:8*8]>
+!a = !tile.tile<[d = 64, t = 64], bf16, #a>
+func.func @carried_left_operand(%q: !a, %k: !k, %c: index) {
+  %r = scf.for %i = %c to %c step %c iter_args(%w = %q) -> (!a) {
+    %0 = simt.start wgmma %w, %k over(d) : !a, !k -> !p
+    %n = tile.map (%x = %w) : (!a) -> !a {
+      %n = arith.negf %x : bf16
+      tile.yield %n : bf16
+    }
+    %1 = simt.start wgmma %n, %k over(d) : !a, !k -> !p
+    %2:2 = simt.await 0 %0, %1 : !p, !p
+    scf.yield %n : !a
+  }
+  return
+}

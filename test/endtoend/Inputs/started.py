@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels of sm_90a, whose products run beside their threads, in the interpreter: outputs and all gradients against the
+reference.
+
+usage: started.py cover FULL BIN_DIR SPEC_DIR SHARE    a pairwise cover of the table COVER; FULL=1: of all specifications
+       started.py table BIN_DIR SPEC_DIR FILE [SPEC..] every specification, and a table of what was found: Markdown
+
+The second is one command for the whole catalogue:
+
+    nice python3 test/endtoend/Inputs/started.py table build/bin examples/specs codegen/NVPTX/sm_90a.md"""
+import os
+import pathlib
+import re
+import sys
+
+from catalogue import CAUSAL_ONLY, ORDERS, STATES
+from cover import cover
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from cases import run_cases
+from specifications import DIFFERENT
+
+REFUSED = "the largest number of f16"  # weights without a bound
+COVER = {
+    "spec": [*DIFFERENT, "relu-gate", "beyond/sliding-window", "beyond/window-and-recurrence", "beyond/softmax-sink"],
+    "d": [16, 40, 64, 96, 128, 192],
+    "dtype": ["bf16", "f16"],
+    "mode": ["causal", "bidirectional", "documents", "chunked", "cache"],
+    "tokens": [(63, 63), (64, 64), (100, 171)],  # queries, keys
+    "heads": [(1, 2, 2), (2, 2, 1)],  # b, h, g
+    "layout": ["bhtc", "bthc"],
+}
+MODES = {"causal": ["--mask=causal"], "bidirectional": ["--mask=bidirectional"], "documents": ["--documents"],
+         "chunked": ["--form=chunked", "--chunk=64"], "cache": ["--decode=cache", "--forward-only"]}
+# Of the table: an awkward length, each kernel in four orders of warps.
+SHAPE, CHANNELS, TYPES, SEEDS = "b=1,h=2,g=1,t=171,u=200", (64, 128), ("bf16", "f16"), range(4)
+
+
+def allowed(case):
+    spec, mode = case.get("spec"), case.get("mode")
+    if spec in CAUSAL_ONLY and mode == "bidirectional":
+        return False
+    if mode == "chunked" and (spec and spec not in STATES or case.get("d", 16) > 64 and spec in ORDERS):
+        return False
+    queries, keys = case.get("tokens", (1, 1))
+    return mode not in ("documents",) or queries == keys
+
+
+def arguments(case):
+    (t, u), (b, h, g), d = case["tokens"], case["heads"], case["d"]
+    order = ["--set=order=2"] if case["mode"] == "chunked" and case["spec"] in ORDERS else []
+    return [f"--shape=b={b},h={h},g={g},t={t},u={u},d={d},e={d}", f"--dtype={case['dtype']}", f"--layout={case['layout']}",
+            f"--seed={t + d}", *MODES[case["mode"]], *order]
+
+
+def command(bin_dir):
+    os.environ["TAYLOR_PTXAS"] = ""
+    return [f"{bin_dir}/taylor-run", "--device=ptx", "--target=sm_90a", "--check", "--poison", "--threads=1"]
+
+
+def check_cover(full, bin_dir, spec_dir, share):
+    share, shares = map(int, share.split("/"))
+    names = sorted(str(path.relative_to(spec_dir).with_suffix("")) for path in pathlib.Path(spec_dir).rglob("*.mlir"))
+    levels = COVER | ({"spec": names} if full == "1" else {"spec": [name for name in COVER["spec"] if name in names]})
+    cases = cover(levels, 2, allowed)[share::shares]
+    lines = [" ".join([f"{spec_dir}/{case['spec']}.mlir", *arguments(case)]) for case in cases]
+    passed = refused = 0
+    for line, case, result in zip(lines, cases, run_cases(command(bin_dir), lines)):
+        if case["dtype"] == "f16" and REFUSED in result.output:
+            refused += 1
+        elif result.passed:
+            passed += 1
+        else:
+            print(f"{' '.join(command(bin_dir))} {line}\n{result.output[-4000:]}", flush=True)
+    print(f"{len(cases)} cases: {passed} passed, {refused} refused, {len(cases) - passed - refused} failed")
+    return 1 if passed + refused < len(cases) or passed < len(cases) / 2 else 0
+
+
+def judge(results):
+    """A cell of the table: the largest error as a part of what the contract allows, over all results and seeds."""
+    if any(REFUSED in result.output for result in results):
+        return "refused"
+    rows = [line.split() for result in results for line in result.output.splitlines() if re.search(r"\d +(ok|FAILED|FAIL|off)$", line)]
+    errors = [float(row[-5]) / float(row[-4]) for row in rows]
+    return f"{max(errors):.2f}" if errors and all(result.passed for result in results) else "**FAILED**"
+
+
+def write_table(bin_dir, spec_dir, file, chosen):
+    paths = sorted(pathlib.Path(spec_dir).rglob("*.mlir"))
+    names = chosen or [str(path.relative_to(spec_dir).with_suffix("")) for path in paths]
+    columns = [(d, dtype) for d in CHANNELS for dtype in TYPES]
+    rows, counts = [], {"refused": 0, "**FAILED**": 0}
+    for name in names:
+        lines = [f"--shape={SHAPE},d={d},e={d} --dtype={dtype} --seed={d} --ptx-seed={seed}" for d, dtype in columns for seed in SEEDS]
+        results = run_cases([*command(bin_dir), f"{spec_dir}/{name}.mlir"], lines)
+        cells = [judge(results[i:i + len(SEEDS)]) for i in range(0, len(lines), len(SEEDS))]
+        for cell, line, result in zip((cell for cell in cells for _ in SEEDS), lines, results):
+            if cell in counts:
+                counts[cell] += 1
+            if cell == "**FAILED**" and not result.passed:
+                print(f"{name} {line}\n{result.output[-3000:]}", flush=True)
+        print(name, *cells, flush=True)
+        rows.append(f"| {name} | {' | '.join(cells)} |")
+    total = len(names) * len(columns) * len(SEEDS)
+    text = f"""# sm_90a: every specification in the interpreter
+
+Written by `python3 test/endtoend/Inputs/started.py table build/bin examples/specs codegen/NVPTX/sm_90a.md`. Each
+specification of `examples/specs` is compiled for sm_90a and run by the interpreter (`runtime/ptx`),
+forward and backward, at {SHAPE}. The interpreter runs the warps of each kernel in {len(SEEDS)}
+orders (`--ptx-seed`), and reports races, reads of products in flight and missing proxy fences.
+
+A cell is the largest error of the output and of all gradients, as a part of what the contract
+allows (`dialect/Reference/Contract.h`); more than 1 fails. `refused`: weights without a bound have
+no code in f16, whose largest number they may exceed.
+
+{total} runs: {total - sum(counts.values())} within the contract, {counts['refused']} refused, {counts['**FAILED**']} failed.
+
+| specification | {' | '.join(f'd = {d}, {dtype}' for d, dtype in columns)} |
+|{'---|' * (len(columns) + 1)}
+""" + "\n".join(rows) + "\n"
+    if not chosen:
+        pathlib.Path(file).write_text(text, encoding="utf-8")
+    return 1 if counts["**FAILED**"] else 0
+
+
+def main():
+    what, *rest = sys.argv[1:]
+    return check_cover(*rest) if what == "cover" else write_table(*rest[:3], rest[3:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
