@@ -64,6 +64,7 @@ struct CountOptions {
   std::vector<std::string> folders; ///< each with a plans.json (Plan.h)
   std::string spec;                 ///< of softmax attention, compiled for the plans' cases; or empty
   std::vector<std::string> shapes, masks, dtypes; ///< the cases, where there are no plans
+  std::vector<std::string> targets;               ///< GPUs, side by side, where there are no plans
   std::vector<std::string> directions;            ///< "forward", "backward"
   int64_t threads = 0;                            ///< host threads; 0: all processors
   uint64_t seed = 0;                              ///< order of warps

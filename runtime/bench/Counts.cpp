@@ -200,8 +200,9 @@ void print(const std::vector<const Json *> &rows) {
   }
   const Json &any = *rows.front();
   auto text = [&](const char *key) { return any[key].get<std::string>(); };
-  printf("%s %s %s %s %s\n  %-15s", text("direction").c_str(), text("shape").c_str(), text("dtype").c_str(),
-         text("mask").c_str(), text("target").c_str(), "per pair");
+  std::string target = contenders.size() > 1 && order.front() == text("target") ? "" : " " + text("target");
+  printf("%s %s %s %s%s\n  %-15s", text("direction").c_str(), text("shape").c_str(), text("dtype").c_str(),
+         text("mask").c_str(), target.c_str(), "per pair");
   for (const std::string &name : order)
     printf("  %-44s", name.c_str());
   for (const Metric &metric : metrics) {
@@ -216,7 +217,10 @@ void print(const std::vector<const Json *> &rows) {
 }
 
 std::string inputsOf(const Plan &plan) { return plan.shape.text() + " " + plan.dtype + " " + plan.mask; }
-std::string caseOf(const Plan &plan) { return plan.direction + " " + inputsOf(plan) + " " + plan.target; }
+/// What stands in one table: the specification's targets side by side, where it has several.
+std::string caseOf(const Plan &plan) {
+  return plan.direction + " " + inputsOf(plan) + (plan.contender == plan.target ? "" : " " + plan.target);
+}
 
 /// The plans of all folders, in the directions that were asked for.
 std::vector<Plan> readAll(const CountOptions &options) {
@@ -237,15 +241,17 @@ std::vector<Plan> plansOfSpec(const CountOptions &options, const std::vector<Pla
   ours.variant = options.spec.substr(options.spec.rfind('/') + 1);
   std::vector<Plan> plans;
   if (others.empty()) {
-    ours.target = "sm_80";
     for (const std::string &direction : options.directions)
       for (const std::string &shape : options.shapes)
         for (const std::string &dtype : options.dtypes)
-          for (const std::string &mask : options.masks) {
-            ours.direction = direction, ours.mask = mask, ours.dtype = dtype;
-            ours.shape = Shape::parse(shape);
-            plans.push_back(ours);
-          }
+          for (const std::string &mask : options.masks)
+            for (const std::string &target : options.targets) {
+              ours.direction = direction, ours.mask = mask, ours.dtype = dtype, ours.target = target;
+              ours.shape = Shape::parse(shape);
+              if (options.targets.size() > 1)
+                ours.contender = target;
+              plans.push_back(ours);
+            }
     return plans;
   }
   std::set<std::string> known;

@@ -252,6 +252,11 @@ CLI::App *addCounts(CLI::App &app, CountOptions &options, std::string &json) {
       ->needs(spec)
       ->check(CLI::IsMember({"bf16", "f16"}))
       ->capture_default_str();
+  options.targets = {"sm_80"};
+  command->add_option("--target", options.targets, "GPUs to compile for, side by side, without --plans")
+      ->delimiter(',')
+      ->needs(spec)
+      ->capture_default_str();
   options.directions = {"forward", "backward"};
   command->add_option("--direction", options.directions, "directions to count")
       ->delimiter(',')
