@@ -16,13 +16,13 @@ A machine with a GPU needs a driver, Python and torch, and nothing else. There, 
 python3 check.py. It checks every kernel, times them next to torch's attention, and writes results.json.
 runtime/gpu-check/README.md says more.
 
-  --targets=NAME,..  GPUs to compile for (default: sm_80,sm_90; newer ones take the newest)
+  --targets=NAME,..  GPUs to compile for (default: sm_80,sm_90a; newer ones take the newest)
   --folder=FOLDER    folder to make (default: build/gpu-check)
   --help             print this text
 END
 }
 
-targets=sm_80,sm_90
+targets=sm_80,sm_90a
 folder=build/gpu-check
 for argument in "$@"; do
   case $argument in

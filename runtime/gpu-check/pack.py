@@ -78,7 +78,7 @@ def arguments(words):
                         help="folder of libtaylor.so and libtaylor_torch.so (default: build/lib)")
     parser.add_argument("--folder", type=pathlib.Path, default=SOURCE / "build" / "gpu-check",
                         help="folder to make; one of ours is replaced (default: build/gpu-check)")
-    parser.add_argument("--targets", default="sm_80,sm_90",
+    parser.add_argument("--targets", default="sm_80,sm_90a",
                         help="machines to compile for, as in taylorc --target (default: %(default)s)")
     parser.add_argument("--specs", default=",".join(SPECS), metavar="NAME,..",
                         help="specifications of examples/specs, or all (default: %(default)s)")
