@@ -206,6 +206,8 @@ FailureOr<std::string> Driver::explain() {
                    [&](StringRef stage, function_ref<void(OpPassManager &)> build) -> LogicalResult {
                      if (failed(runStage(**programs, stageOf(stage, target), build)))
                        return failure();
+                     if (stage == "simt")
+                       explanation.addModule("simt", "Tiles over threads", **programs);
                      return stage == "llvm" ? explanation.traceAssembly(**programs) : success();
                    });
   if (failed(assembly))

@@ -46,7 +46,7 @@ def explain(spec, *options):
 
 
 def check_lines(spec, levels):
-    assert [level.name for level in levels] == ["spec", "pairwise", "tile", "assembly"], spec
+    assert [level.name for level in levels] == ["spec", "pairwise", "tile", "simt", "assembly"], spec
     assert not any(levels[0].sources)
     for above, level in zip(levels, levels[1:]):
         for n, (owner, sources) in enumerate(zip(level.owner, level.sources), 1):
@@ -65,10 +65,10 @@ def check_lines(spec, levels):
             if level.owner[n - 1] == n and text.strip() and not re.match(r"!|module", text):
                 assert level.sources[n - 1], (spec, level.name, n, text)
     # Each kernel's code leads back to the kernel.
-    tile, assembly = levels[2:]
+    threads, assembly = levels[3:]
     for line, heading in assembly.headings:
         if heading.startswith(("forward_", "backward_")):
-            kernel = tile.heading(heading.replace("_", " / ", 1))
+            kernel = threads.heading(heading.replace("_", " / ", 1))
             assert assembly.sources[line - 1] == {kernel}, (spec, heading)
 
 
@@ -77,7 +77,7 @@ for spec in select(specs, full):
     check_lines(spec, explain(spec, *gpu)[1])
 
 softmax = specs / "softmax.mlir"
-subtitle, (spec, pairs, tile, assembly) = explain(softmax, *gpu)
+subtitle, (spec, pairs, tile, threads, assembly) = explain(softmax, *gpu)
 assert subtitle == "target=sm_80 dtype=bf16 d=32 e=32 mask=as written spec=softmax", subtitle
 assert spec.text == softmax.read_text().splitlines()
 one = ["--target=sm_80", *gpu[1:]]
@@ -98,9 +98,17 @@ assert quotient in pairs.sources[pairs.find("taylor.map %3#0 / %3#1") - 1]
 backward = pairs.find("taylor.pairwise", forward + 1)
 assert pairs.sources[backward - 1] == {recurrences}
 assert pairs.sources[pairs.find("taylor.reduce sum", forward) - 1] == {quotient}
-# Machine code: products of the tensor cores are dots.
+# Machine code: products of the tensor cores are dots, over threads and over tiles.
 products = {source for text, sources in zip(assembly.text, assembly.sources) if "mma.sync" in text for source in sources}
-assert products and all("tile.dot" in tile.text[n - 1] for n in products), products
+assert products and all("simt.dot" in threads.text[n - 1] for n in products), products
+dots = set().union(*(threads.sources[n - 1] for n in products))
+assert dots and all("tile.dot" in tile.text[n - 1] for n in dots), dots
+# A GPU whose products run beside its threads: starts, waits and fences.
+hopper = explain(softmax, "--target=sm_90a", "--dtype=bf16")[1]
+for pattern in ("simt.start wgmma", "simt.await 0", "simt.proxy_fence"):
+    hopper[3].find(pattern)
+started = {source for text, sources in zip(hopper[4].text, hopper[4].sources) if "wgmma.mma_async" in text for source in sources}
+assert started and all("simt.start" in hopper[3].text[n - 1] for n in started), started
 
 # A processor: its assembly.
 levels = explain(softmax, "--target=x86-64-v3", "--head-dim=32")[1]
