@@ -13,11 +13,22 @@ LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384, 65536)
 HOST_LENGTHS = (64,)
 
 
-def runs_on(target, capability):
-    """Whether code for a target runs on a GPU, both by name: that of "sm_90a" on "sm_90" alone."""
-    number = int(capability.removeprefix("sm_"))
-    name = target.removeprefix("sm_")
-    return int(name[:-1]) == number if name[-1].isalpha() else int(name) <= number
+def rank(target, capability):
+    """How well code for a target runs on a GPU, both by name, as runtime/cuda chooses: none at all for a processor's or a later GPU's, and what
+    was made for this GPU alone, "sm_90a" for "sm_90", before the newest number."""
+    number, name = int(capability.removeprefix("sm_")), target.removeprefix("sm_")
+    if name == target:
+        return None
+    exact = name[-1].isalpha()
+    made_for = int(name[:-1] if exact else name)
+    return (exact, made_for) if made_for == number or made_for < number and not exact else None
+
+
+def choose(targets, capability):
+    """Of targets in a manifest, that whose code runs here; without a GPU the last."""
+    if not capability:
+        return targets[-1]
+    return max((target for target in targets if rank(target["name"], capability)), key=lambda target: rank(target["name"], capability))
 
 
 def cost_of(code, sizes):
@@ -35,10 +46,8 @@ class FormTimer:
         self.rows, self.skipped = [], []
 
     def code(self, kernel, function):
-        """The code that runs here: of GPUs that of the newest target up to this one."""
-        here = self.device.describe().get("capability")
-        known = [target for target in kernel.manifest["targets"] if not here or runs_on(target["name"], here)]
-        return known[-1]["functions"][function]
+        """The code that runs here."""
+        return choose(kernel.manifest["targets"], self.device.describe().get("capability"))["functions"][function]
 
     def shape(self, names, setting, dtype, t, d):
         problem = make_problem(self.device, t, d, dtype)

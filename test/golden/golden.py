@@ -33,9 +33,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 SPECS = HERE.parents[1] / "examples" / "specs"
 DEFAULTS = {"share": "0/1", "only": "", "jobs": "1", "bin": str(HERE.parents[1] / "build" / "bin"), "corpus": str(HERE / "corpus.txt"), "text": ""}
 TYPES = ["f32", "bf16", "f16", "f64"]
-# Types that differ on a target: sapphirerapids multiplies bf16 on its matrix unit, and is x86-64-v4 otherwise; no GPU code in f64.
-TARGETS = {"x86-64-v4": TYPES, "x86-64-v3": ["f32", "bf16"], "sapphirerapids": ["bf16"], "sm_80": ["f32", "bf16", "f16"]}
-TILE_TARGETS = ["x86-64-v4", "sm_80"]  # tile sizes are a target's
+# Types that differ on a target: sapphirerapids multiplies bf16 on its matrix unit, and is x86-64-v4 otherwise; no GPU code in f64. sm_90a
+# multiplies operands of 16 bits in its own way, and f32 as sm_90 does.
+TARGETS = {"x86-64-v4": TYPES, "x86-64-v3": ["f32", "bf16"], "sapphirerapids": ["bf16"], "sm_80": ["f32", "bf16", "f16"],
+           "sm_90a": ["bf16", "f16"]}
+TILE_TARGETS = ["x86-64-v4", "sm_80", "sm_90a"]  # tile sizes are a target's
 # Fewer channels than by default: the same code, with shorter loops.
 CHANNELS = 32
 # Series have states up to a few orders.

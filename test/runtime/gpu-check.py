@@ -69,6 +69,18 @@ def copy(name):
     return work / name
 
 
+def check_targets():
+    """The code that runs on a GPU, whatever the order in which it was compiled: its own, then the newest; never that of another GPU alone, or a processor's."""
+    from forms import choose
+
+    def chosen(capability, *names):
+        return choose([{"name": name} for name in names], capability)["name"]
+
+    assert chosen("sm_90", "sm_90a", "sm_80") == chosen("sm_90", "sm_80", "sm_90a") == chosen("sm_90", "sm_90a", "sm_90") == "sm_90a"
+    assert chosen("sm_80", "sm_80", "sm_90a") == chosen("sm_100", "sm_80", "sm_90a") == chosen("sm_89", "sm_90", "sm_80", "native") == "sm_80"
+    assert chosen("sm_100", "sm_100", "sm_90", "sm_120", "native") == "sm_100" and chosen(None, "sm_80", "native") == "native"
+
+
 def check_decoding_and_interpreter():
     # ---- Decoding with states, token by token, held against the whole sequence.
     pack("decode", "--targets=native,sm_80", "--types=f32", "--specs=softmax-taylor")
@@ -103,6 +115,7 @@ def check_decoding_and_interpreter():
 
 # Two parts: what follows, of a processor; decoding, forms and the interpreter.
 if sys.argv[6] == "1/2":
+    check_targets()
     check_decoding_and_interpreter()
     sys.exit()
 

@@ -17,8 +17,22 @@ void replaceAll(std::string &text, const std::string &name, const std::string &b
     text.replace(at, name.size(), by);
 }
 
-/// 64 queries per block of 2 warps, 32 keys at a time.
-std::string forward(const std::string &type, int64_t d) {
+/// The second product, in a branch that is the same for all threads and taken where a key of the tile is
+/// seen.
+constexpr const char *kGuarded = R"(
+      %last = arith.addi %t0, %c63 : index
+      %end = arith.addi %last, %offset : index
+      %some = arith.cmpi sle, %j, %end : index
+      %on = scf.if %some -> (!o) {
+        %sum0 = simt.dot mma16 %p, %vb over(u) into %os : !p, !kb -> !o
+        scf.yield %sum0 : !o
+      } else {
+        scf.yield %os : !o
+      }
+)";
+
+/// 64 queries per block of 2 warps, 32 keys at a time; or of 4 warps, whose products run beside them.
+std::string forward(const std::string &type, int64_t d, bool starts = false, bool isGuarded = false) {
   std::string text = R"(
 #S = FRAGMENT_S
 #Q = FRAGMENT_Q
@@ -42,6 +56,7 @@ tile.program @forward {
   tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) attributes {simt.warps = 2 : i64} {
     %c0 = arith.constant 0 : index
     %c32 = arith.constant 32 : index
+    %c63 = arith.constant 63 : index
     %c64 = arith.constant 64 : index
     %low = arith.constant -1.0e30 : f32
     %zero = arith.constant 0.0 : f32
@@ -118,8 +133,17 @@ tile.program @forward {
     tile.store %y, %out[b = %b, h = %h, t = %t0] : !o, !q
   }
 })";
-  replaceAll(text, "FRAGMENT_S", layouts.fragment({"t", "u", 64, 32, 2, 1}, 2));
-  replaceAll(text, "FRAGMENT_Q", layouts.fragment({"t", "d", 64, d, 2, 1}, 2));
+  if (isGuarded)
+    replaceAll(text, "      %on = simt.dot mma16 %p, %vb over(u) into %os : !p, !kb -> !o\n", kGuarded);
+  if (starts) {
+    replaceAll(text, "mma16", "wgmma");
+    replaceAll(text, "warp = [t:32], register = [t:8*2, t:16*2]", "warp = [t:16, t:32], register = [t:8*2]");
+    replaceAll(text, "warp = [_]", "warp = [_, _]");
+    replaceAll(text, "simt.warps = 2", "simt.warps = 4");
+  }
+  int64_t warps = starts ? 4 : 2;
+  replaceAll(text, "FRAGMENT_S", layouts.fragment({"t", "u", 64, 32, warps, 1, starts}, warps));
+  replaceAll(text, "FRAGMENT_Q", layouts.fragment({"t", "d", 64, d, warps, 1, starts}, warps));
   replaceAll(text, "PLACE_K", std::to_string(64 * d * 2));
   replaceAll(text, "PLACE_V", std::to_string((64 + 32) * d * 2));
   replaceAll(text, "DIM", std::to_string(d));
@@ -127,7 +151,7 @@ tile.program @forward {
   return text;
 }
 
-void check(Kind kind, int64_t d, Sizes sizes) {
+void check(Kind kind, int64_t d, Sizes sizes, bool starts = false, bool isGuarded = false) {
   SCOPED_TRACE("t = " + std::to_string(sizes.t) + ", u = " + std::to_string(sizes.u));
   Array q(kind, {sizes.b, sizes.h, sizes.t, d}), k(kind, {sizes.b, sizes.g, sizes.u, d}, 8),
       v(kind, {sizes.b, sizes.g, sizes.u, d});
@@ -136,7 +160,8 @@ void check(Kind kind, int64_t d, Sizes sizes) {
   k.fill(2, 2);
   v.fill(3);
   unsigned blocks = unsigned(sizes.b * sizes.h * ((sizes.t + 63) / 64));
-  run(compile(forward(nameOf(kind), d)), blocks, 64, size_t(128 * d * 2), sizes, {&q, &k, &v, &o});
+  std::string code = compile(forward(nameOf(kind), d, starts, isGuarded), starts ? "sm_90a" : "sm_80");
+  run(code, blocks, starts ? 128 : 64, size_t(128 * d * 2), sizes, {&q, &k, &v, &o});
   double error = difference(o, [&](std::vector<int64_t> &p) {
     int64_t g = p[1] / (sizes.h / sizes.g);
     double numerator = 0, mass = 0;
@@ -157,6 +182,14 @@ TEST(Attention, Forward) {
   check(Kind::bf16, 64, {.b = 1, .h = 2, .g = 1, .t = 70, .u = 70});
   check(Kind::f16, 64, {.b = 2, .h = 2, .g = 2, .t = 3, .u = 45, .offset = 42});
   check(Kind::bf16, 128, {.b = 1, .h = 1, .g = 1, .t = 64, .u = 64});
+}
+
+TEST(Attention, Started) {
+  for (bool isGuarded : {false, true}) {
+    check(Kind::bf16, 64, {.b = 1, .h = 2, .g = 1, .t = 70, .u = 70}, true, isGuarded);
+    check(Kind::f16, 64, {.b = 2, .h = 2, .g = 2, .t = 3, .u = 45, .offset = 42}, true, isGuarded);
+    check(Kind::bf16, 128, {.b = 1, .h = 1, .g = 1, .t = 64, .u = 140}, true, isGuarded);
+  }
 }
 
 TEST(Attention, IsTakenByPtxas) {

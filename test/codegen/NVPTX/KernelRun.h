@@ -3,7 +3,9 @@
 #pragma once
 #include "codegen/NVPTX/Contract.h"
 #include "codegen/NVPTX/Emit/Emit.h"
+#include "codegen/NVPTX/Passes.h"
 #include "codegen/NVPTX/Simt/SimtDialect.h"
+#include "codegen/NVPTX/Targets.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -137,8 +139,8 @@ struct Sizes {
   int64_t b = 1, h = 1, g = 1, t = 1, u = 1, offset = 0;
 };
 
-/// PTX of a program; a diagnostic fails the test.
-inline std::string compile(const std::string &program) {
+/// PTX of a program, on sm_90a with products started; a diagnostic fails the test.
+inline std::string compile(const std::string &program, StringRef target = "sm_80") {
   DialectRegistry registry;
   registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, tile::TileDialect, SimtDialect>();
   registerNVPTXBackend(registry);
@@ -148,7 +150,11 @@ inline std::string compile(const std::string &program) {
   if (!module)
     return "";
   PassManager manager(&context);
-  buildPTXPipeline(manager, "sm_80");
+  if (findTarget(target)->startsProducts) {
+    manager.addPass(createStartProducts());
+    manager.addPass(createFenceProxies());
+  }
+  buildPTXPipeline(manager, target);
   EXPECT_TRUE(succeeded(manager.run(*module)));
   auto ptxOps = module->getOps<PTXOp>();
   return ptxOps.empty() ? "" : (*ptxOps.begin()).getText().str();

@@ -71,6 +71,26 @@ TEST_F(Cuda, ChoosesTheImageThatFits) {
   EXPECT_EQ(chosen(100), "e"); // PTX goes to the driver's compiler; a suffix fits its own GPU only
 }
 
+// What was made for one GPU alone comes first there, also as PTX, and goes to no other.
+TEST_F(Cuda, ChoosesTheImageOfOneGpuThere) {
+  std::vector<Image> all = {{"sm_80", true, "ptx80"},
+                            {"sm_80", false, "cubin80"},
+                            {"sm_90", false, "cubin90"},
+                            {"sm_90a", true, "ptx90a"}};
+  auto chosen = [&](int capability) { return std::string(chooseImage(all, capability)->bytes); };
+  EXPECT_EQ(chosen(80), "cubin80");
+  EXPECT_EQ(chosen(89), "cubin80");
+  EXPECT_EQ(chosen(90), "ptx90a");
+  EXPECT_EQ(chosen(100), "ptx80");
+  all.push_back({"sm_90a", false, "cubin90a"});
+  EXPECT_EQ(chosen(80), "cubin80");
+  EXPECT_EQ(chosen(90), "cubin90a");
+  EXPECT_EQ(chosen(100), "ptx80");
+  std::vector<Image> exact = {{"sm_90a", true, "a"}};
+  EXPECT_EQ(chooseImage(exact, 100), nullptr);
+  EXPECT_EQ(chooseImage(exact, 80), nullptr);
+}
+
 TEST_F(Cuda, LaunchesOnTheCallersStream) {
   Program program("softmax.so", images);
   launch(program);
