@@ -1,5 +1,5 @@
 # Machine code of specifications (all of them under ./test.sh --full), and of one with a function of every score, in the tile sizes that the compiler chooses: ptxas takes it,
-# keeps it in registers and has no advice.
+# keeps it in registers and has no advice. On sm_90a, where ptxas would say that it makes products wait, in the types and channels of started products.
 # REQUIRES: taylorc, ptxas
 # SHARDS: 2
 # RUN: env TAYLOR_PTXAS=%ptxas %python %s %spec_dir %S/../../passes/Inputs/soft-cap.mlir %full %shard
@@ -36,12 +36,22 @@ SPLIT_MORE_SPILLS = {("linear-cosine-as-coded", 64, "backward_pairs"): 116, ("wi
                      ("window-and-recurrence", 192, "backward_attend"): 260, ("relu-count-gate", 192, "backward_attend"): 584, ("relu-gate", 192, "backward_attend"): 584}
 SPLIT_MORE_SPILLS |= {(spec, 192, "backward_attend"): 640 for spec in FINITE if spec.startswith(("softmax-", "cosine-", "elu-", "relu-taylor"))}
 SPLIT_CHUNKED_SPILLS = 188
+STARTED = "--target=sm_90a"
+# Two sums of 64 keys by 128 channels are 128 registers of a thread, beside the scores and what is in flight; more where each pair has a number of its own
+# (biases, decays), where rows have norms, or where the features of a key are two numbers that are computed from each other.
+STARTED_PAIRS = {128: 260}
+STARTED_MORE_SPILLS = {("alibi", 128, "backward_pairs"): 416, ("relative-bias", 128, "backward_pairs"): 424, ("relative-buckets", 128, "backward_pairs"): 424,
+                       ("decay-gates", 128, "backward_pairs"): 428, ("query-key-norm", 128, "backward_pairs"): 468, ("softplus", 128, "backward_pairs"): 288,
+                       ("linear-cosine-as-coded", 64, "backward_pairs"): 316, ("linear-cosine-as-coded", 128, "backward_pairs"): 532,
+                       ("query-key-norm", 192, "backward_attend"): 216, ("window-and-recurrence", 192, "forward_attend"): 256,
+                       ("window-and-recurrence", 192, "backward_attend"): 1344}
 REFUSED = "the largest number of f16"  # weights without a bound: they have no code in f16
 
 
 def compile_report(problem):
     spec, dtype, channels, *options = problem
-    command = ["taylorc", str(spec), "--target=sm_80", f"--dtype={dtype}", f"--head-dim={channels}", "--report=json", *options]
+    target = [] if STARTED in options else ["--target=sm_80"]
+    command = ["taylorc", str(spec), *target, f"--dtype={dtype}", f"--head-dim={channels}", "--report=json", *options]
     result = subprocess.run(command, capture_output=True, text=True)
     if dtype == "f16" and REFUSED in result.stderr:
         return None
@@ -52,6 +62,10 @@ def compile_report(problem):
 def find_limits(problem, name, kernel):
     """Bytes that a kernel may store or load per thread, and tokens that a side of its tiles must have."""
     spec, dtype, channels, *options = problem
+    if STARTED in options and "queries" in kernel:
+        spills = STARTED_PAIRS.get(channels, SPILLS) if name == "backward_pairs" else SPILLS
+        side = 0 if channels > 128 else 32 if dtype == "bf16" and spec.stem in FINITE else 64
+        return STARTED_MORE_SPILLS.get((spec.stem, channels, name), spills), side
     if "queries" not in kernel:
         return MORE_SPILLS.get((spec.stem, name), ROW_SPILLS), 0
     if dtype == "bf16" and spec.stem in FINITE and "--bf16-products=rounded" not in options:
@@ -93,6 +107,9 @@ if full:
 problems += [(folder / "linear-relu.mlir", "bf16", channels, "--form=chunked") for channels in ((64, 128) if full else (128,))]
 problems += [(folder / "softmax-taylor.mlir", "bf16", channels, "--form=chunked", "--set=order=2") for channels in ((64, 128) if full else (64,))]
 problems.append((folder / "softmax-taylor.mlir", "bf16", 64, "--decode=state", "--set=order=2"))
+# Products that run beside the threads.
+problems += [(spec, "bf16", channels, STARTED) for i, spec in enumerate(specs) for channels in ((64, 128, 192) if full else ((64, 128)[i % 2],))]
+problems += [(spec, "f16", 128, STARTED) for spec in (specs if full else [extra])]
 faults, compiled = [], 0
 problems = problems[share::shares]
 with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -104,9 +104,10 @@ def write_table(bin_dir, spec_dir, file, chosen):
     total = len(names) * len(columns) * len(SEEDS)
     text = f"""# sm_90a: every specification in the interpreter
 
-Written by `python3 test/endtoend/Inputs/started.py table build/bin examples/specs codegen/NVPTX/sm_90a.md`. Each
-specification of `examples/specs` is compiled for sm_90a and run by the interpreter (`runtime/ptx`),
-forward and backward, at {SHAPE}. The interpreter runs the warps of each kernel in {len(SEEDS)}
+    python3 test/endtoend/Inputs/started.py table build/bin examples/specs codegen/NVPTX/sm_90a.md
+
+writes this. Each specification of `examples/specs` is compiled for sm_90a and run by the interpreter
+(`runtime/ptx`), forward and backward, at {SHAPE}. The interpreter runs the warps of each kernel in {len(SEEDS)}
 orders (`--ptx-seed`), and reports races, reads of products in flight and missing proxy fences.
 
 A cell is the largest error of the output and of all gradients, as a part of what the contract
