@@ -6,6 +6,7 @@ ours is compiled here, and nothing outside the folder is read. README.md says wh
 Exit status: 0; 1 if a result is wrong; 2 if nothing could be checked. Times never fail it."""
 import argparse
 import datetime
+import os
 import pathlib
 import platform
 import re
@@ -73,6 +74,15 @@ def require_rows(folder, wanted):
     return chosen
 
 
+def check_integers(device, progress):
+    """Products of integers on the GPU, or on a driver that stands for one in the interpreter."""
+    from products import check_products, skipped
+
+    if device.name == "cuda" or (device.name == "ptx" and os.environ.get("TAYLOR_CUDA_DRIVER")):
+        return check_products(progress)
+    return skipped(progress, "they need a GPU, or --device=ptx and a driver with the interpreter that TAYLOR_CUDA_DRIVER names")
+
+
 def check_cases(folder, kernels, device, options, progress):
     """Rows of all results of all cases, and the cases that features are tried on."""
     from cases import Case, Steps
@@ -124,6 +134,7 @@ def main():
 
     require_code(folder, load, device)
     chosen = require_rows(folder, options.rows)
+    products = check_integers(device, progress)
     checks, cases = check_cases(folder, load, device, options, progress)
     print(report.check_table(checks), flush=True)
     for name, why in folder.index["refused"].items():
@@ -135,10 +146,10 @@ def main():
         report.write(options.out, {
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "machine": about, "torch": torch.__version__,
             "cuda": torch.version.cuda, "python": platform.python_version(), "command": shlex.join(sys.argv), "folder": folder.index["about"],
-            "taylor": library.version(), "passed": not wrong, "seconds": round(progress.elapsed()), "checks": checks, "features": features,
+            "taylor": library.version(), "passed": not wrong, "seconds": round(progress.elapsed()), "products": products, "checks": checks, "features": features,
             "refused": folder.index["refused"], "times": times, "forms": forms, "skipped": skipped})
 
-    wrong = [row for row in checks + features if row["verdict"].startswith("WRONG")]
+    wrong = [row for row in products["wrong"] + checks + features if row["verdict"].startswith("WRONG")]
     times, forms, skipped = [], [], []
     write(times, forms, skipped)  # what is checked stands, whatever comes of the times
     if not options.no_times and (device.name == "cuda" or options.times):

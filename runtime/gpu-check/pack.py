@@ -25,8 +25,8 @@ from library import DTYPES, Library
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
-PROGRAMS = ["check.py", "against.py", "cases.py", "clock.py", "contenders.py", "device.py", "driver.py", "errors.py", "features.py", "folder.py", "forms.py", "library.py",
-            "linear_triton.py", "opponents.py", "progress.py", "report.py", "times.py", "README.md"]
+PROGRAMS = ["check.py", "against.py", "cases.py", "clock.py", "contenders.py", "device.py", "driver.py", "errors.py", "features.py", "folder.py", "forms.py", "hopper.py", "library.py",
+            "linear_triton.py", "opponents.py", "products.py", "progress.py", "report.py", "times.py", "README.md"]
 
 # Sizes that break things: grouped heads, fewer queries than keys, ragged ends, rows that see no key, one token; small, for the references.
 SHAPES = [

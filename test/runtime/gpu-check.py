@@ -101,14 +101,31 @@ def check_decoding_and_interpreter():
     pack("ptx", "--targets=sm_80", "--types=bf16", "--specs=softmax,softmax-count-gate")
     interpreted = check("ptx", "--device=ptx", "--quick")
     assert "5 cases, 19 results, 0 wrong" in interpreted.stdout and "for sm_80" in interpreted.stdout, interpreted.stdout
+    why = "they need a GPU, or --device=ptx and a driver with the interpreter that TAYLOR_CUDA_DRIVER names"
+    assert f"integer products: skipped: {why}\n" in interpreted.stdout, interpreted.stdout
+    assert json.loads((work / "ptx" / "results.json").read_text())["products"] == {"gpu": None, "run": 0, "wrong": [], "skipped": why}
     features = {row["feature"]: row["verdict"] for row in json.loads((work / "ptx" / "results.json").read_text())["features"]}
     assert features["same bits again"] == features["two at the same time"] == "ok", features
     case = next(c for c in json.loads((work / "ptx" / "pack.json").read_text())["cases"] if c["quick"])
     stored = load(work / "ptx" / case["file"])
     stored["output:o"].view(-1)[0] += 2 * case["contract"]["output:o"]["allowed"]
     save(stored, work / "ptx" / case["file"])
-    check("ptx", "--device=ptx", "--quick", status=1)
-    rows = json.loads((work / "ptx" / "results.json").read_text())["checks"]
+    # A product of integers that is wrong is seen in the same run. The driver has the interpreter; it is asked for the products of 8 columns alone.
+    file = work / "ptx" / "products.py"
+    text = file.read_text()
+    for old, new in (("(8, 16, 24, 64, 96, 128, 192, 256)", "(8,)"), ("max(swizzle // 16, 1)", "max(swizzle // 32, 1)")):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new.ljust(len(old)))
+    file.write_text(text)
+    wrong = check("ptx", "--device=ptx", "--quick", status=1, TAYLOR_CUDA_DRIVER=str(libraries / "libfake-cuda-driver.so"))
+    results = json.loads((work / "ptx" / "results.json").read_text())
+    products = results["products"]
+    assert not results["passed"] and products["gpu"] == "Fake H100" and products["run"] == 2 * 9 * 8 and products["skipped"] is None, products
+    # Of nine places of A and eight of B, three and two have no swizzle.
+    assert len(products["wrong"]) == 2 * (9 * 8 - 3 * 2) and all(", swizzle " in row["product"] for row in products["wrong"]), products
+    assert f"integer products on Fake H100: 144, 132 wrong\n{products['wrong'][0]['product']}: {products['wrong'][0]['verdict']}\n" in wrong.stdout, wrong.stdout
+    assert products["wrong"][0]["verdict"].startswith("WRONG: ") and "19 results, 133 wrong" in wrong.stdout, wrong.stdout
+    rows = results["checks"]
     assert [(row["case"], row["slot"]) for row in rows if row["verdict"] != "ok"] == [(case["name"], "output:o")], rows
     refused(check("ptx", "--device=cpu", status=2), "expected a folder with code for --device=cpu, but it was packed for sm_80; ./gpu-check.sh --targets=native makes one")
 
