@@ -245,7 +245,8 @@ def StartProducts : Pass<"taylor-simt-start-products", "::mlir::ModuleOp"> {
        have work while the threads compute. Then comes what the threads can compute without the result, but for tiles of
        16 bits: these take registers of operands in flight.
     3. A product that adds to one in flight, which nothing else reads, takes it without a wait.
-    4. One wait takes all results that are complete then.
+    4. One wait takes all results that are complete then. It names, with `after`, the small tiles that were computed
+       from products awaited since the last start: they have to be there before it.
 
     ```mlir
     %s = simt.dot wgmma %q, %k over(d) : ..

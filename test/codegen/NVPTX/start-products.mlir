@@ -222,14 +222,14 @@ tile.program @started {
     tile.store %y, %o[t = %i] : !rt, !out
   }
 
-  // What the threads compute without the result comes before the wait, which names what is read later: the maximum, not the tile that it follows
-  // from. Rounded tiles stay behind it.
+  // What the threads compute without the result comes before the wait, which does not name it: no product waits for it. Rounded tiles stay
+  // where they are.
   // CHECK-LABEL: tile.kernel @computed_before_the_wait
   // CHECK:      %[[X:.*]] = tile.splat
   // CHECK-NEXT: %[[A:.*]] = simt.start
   // CHECK-NEXT: %[[DOUBLE:.*]] = tile.map (%{{.*}} = %[[X]])
   // CHECK:      %[[MOST:.*]] = tile.reduce max %[[DOUBLE]]
-  // CHECK-NEXT: %[[AT:.*]] = simt.await 0 %[[A]] after %[[MOST]] : {{.*}} : !tile.tile<[t = 64], f32,
+  // CHECK-NEXT: %[[AT:.*]] = simt.await 0 %[[A]] :
   // CHECK-NEXT: tile.reduce sum %[[AT]]
   // CHECK:      %[[P:.*]] = tile.map (%{{.*}} = %[[X]]) {{.*}} -> !tile.tile<[t = 64, u = 64], bf16
   // CHECK:      %[[B:.*]] = simt.start wgmma %[[P]]
@@ -258,7 +258,7 @@ tile.program @started {
     tile.store %y, %o[t = %i] : !rt, !out
   }
 
-  // What reads a later product, and not the result, stays behind that product's wait.
+  // What reads a later product, and not the result, stays until that product's wait. It names what follows from the product awaited before.
   // CHECK-LABEL: tile.kernel @reader_of_a_later_product
   // CHECK:      %[[A:.*]] = simt.start
   // CHECK-NEXT: %[[B:.*]] = simt.start
