@@ -44,7 +44,8 @@ STARTED_MORE_SPILLS = {("alibi", 128, "backward_pairs"): 416, ("relative-bias", 
                        ("decay-gates", 128, "backward_pairs"): 428, ("query-key-norm", 128, "backward_pairs"): 468, ("softplus", 128, "backward_pairs"): 288,
                        ("linear-cosine-as-coded", 64, "backward_pairs"): 316, ("linear-cosine-as-coded", 128, "backward_pairs"): 532,
                        ("query-key-norm", 192, "backward_attend"): 216, ("window-and-recurrence", 192, "forward_attend"): 256,
-                       ("window-and-recurrence", 192, "backward_attend"): 1344}
+                       ("window-and-recurrence", 192, "backward_attend"): 1344, ("cosine-taylor", 192, "backward_attend"): 156,
+                       ("linear-cosine", 192, "backward_attend"): 152, ("conv-gates", 192, "backward_finish_rows"): 304}
 REFUSED = "the largest number of f16"  # weights without a bound: they have no code in f16
 
 
@@ -62,9 +63,9 @@ def compile_report(problem):
 def find_limits(problem, name, kernel):
     """Bytes that a kernel may store or load per thread, and tokens that a side of its tiles must have."""
     spec, dtype, channels, *options = problem
-    if STARTED in options and "queries" in kernel:
-        spills = STARTED_PAIRS.get(channels, SPILLS) if name == "backward_pairs" else SPILLS
-        side = 0 if channels > 128 else 32 if dtype == "bf16" and spec.stem in FINITE else 64
+    if STARTED in options:
+        spills = ROW_SPILLS if "queries" not in kernel else STARTED_PAIRS.get(channels, SPILLS) if name == "backward_pairs" else SPILLS
+        side = 0 if channels > 128 or "queries" not in kernel else 32 if dtype == "bf16" and spec.stem in FINITE else 64
         return STARTED_MORE_SPILLS.get((spec.stem, channels, name), spills), side
     if "queries" not in kernel:
         return MORE_SPILLS.get((spec.stem, name), ROW_SPILLS), 0
