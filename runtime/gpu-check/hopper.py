@@ -23,7 +23,8 @@ class Hopper:
             if found[-1] == "9.0":
                 break
         else:
-            raise Unavailable(f"wgmma needs a GPU of compute capability 9.0, and the driver finds {', '.join(found) or 'none'}")
+            seen = ", ".join(found) or "none"
+            raise Unavailable(f"wgmma needs a GPU of compute capability 9.0, and the driver finds {seen}")
         self.device, self.context, self.memory = device, c.c_void_p(), []
         name = c.create_string_buffer(256)
         self.call("cuDeviceGetName", name, 256, device)

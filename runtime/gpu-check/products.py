@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products of small integers by wgmma, exact, from the tables of the PTX manual alone: nothing here is the compiler's.
 
-Each product is C[64, n] = A[64, 64] B[64, n] in a chain of four instructions of 16 columns of A: in bf16 and f16, with A
-from registers or shared memory, both matrices K-major or MN-major, in every swizzle. check.py begins with all of them.
+Each product is C[64, N] = A[64, 64] B[64, N] in a chain of four instructions of 16 columns of A: in bf16 and f16, with
+A from registers or shared memory, both matrices K-major or MN-major, in every swizzle. check.py begins with them.
 
 Exit status: 0; 1 if a product is wrong; 2 if none could be run."""
 import argparse
@@ -29,7 +29,7 @@ MODES = {0: 0, 32: 3, 64: 2, 128: 1}  # "Matrix Descriptor Format": swizzle in b
 Layout = collections.namedtuple("Layout", "major swizzle")  # major: "k", "mn", or "registers" for A
 LAYOUTS = [Layout(major, swizzle) for major in ("k", "mn") for swizzle in MODES]
 Product = collections.namedtuple("Product", "dtype columns left right")
-# One matrix in shared memory: its bytes, and the descriptor of each step, with addresses that count from its first byte.
+# One matrix in shared memory: its bytes, and the descriptor of each step, whose address counts from its first byte.
 Image = collections.namedtuple("Image", "data descriptors")
 
 
@@ -56,7 +56,7 @@ def entry_name(left, right):
 
 
 def entry_text(dtype, columns, left, right):
-    """Copies the image to shared memory, multiplies, and writes the sums of thread t from element t * columns / 2 on."""
+    """Copies the image to shared memory, multiplies, and writes the sums of thread t from element t columns / 2 on."""
     count, in_registers = columns // 2, left.major == "registers"
     sums = [f"%c{i}" for i in range(count)]
     descriptors = [f"{side}{s}" for side in ("left", "right") for s in STEPS]
@@ -64,9 +64,10 @@ def entry_text(dtype, columns, left, right):
     lines = [
         f".visible .entry {entry_name(left, right)}({parameters}) .reqntid {THREADS}", "{",
         f".reg .pred %p; .reg .b32 %t, %shared, %to, %x<4>, %a<16>; .reg .f32 %c<{count}>;",
-        f".reg .b64 %from, %at, %end, %own, %base, %fragments, %sums, {', '.join('%' + name for name in descriptors)};",
+        f".reg .b64 %from, %at, %end, %own, %base, %fragments, %sums, {', '.join('%' + x for x in descriptors)};",
         "mov.u32 %t, %tid.x;", "mul.wide.u32 %own, %t, 16;", "mov.u32 %shared, smem;",
-        "ld.param.u64 %from, [image];", "cvta.to.global.u64 %from, %from;", "ld.param.u64 %end, [bytes];", "mov.u64 %at, %own;",
+        "ld.param.u64 %from, [image];", "cvta.to.global.u64 %from, %from;", "ld.param.u64 %end, [bytes];",
+        "mov.u64 %at, %own;",
         "COPY:", "setp.ge.u64 %p, %at, %end;", "@%p bra DONE;", "add.s64 %base, %from, %at;",
         "ld.global.v4.b32 {%x0, %x1, %x2, %x3}, [%base];", "cvt.u32.u64 %to, %at;", "add.u32 %to, %to, %shared;",
         "st.shared.v4.b32 [%to], {%x0, %x1, %x2, %x3};", f"add.s64 %at, %at, {16 * THREADS};", "bra COPY;",
@@ -77,13 +78,15 @@ def entry_text(dtype, columns, left, right):
         lines += [f"ld.param.u64 %{name}, [{name}];", f"add.s64 %{name}, %{name}, %base;"]
     fragments = [f"{{{', '.join(f'%a{4 * s + i}' for i in range(4))}}}" for s in STEPS]
     if in_registers:
-        lines += ["ld.param.u64 %fragments, [fragments];", "cvta.to.global.u64 %fragments, %fragments;", "add.s64 %fragments, %fragments, %own;"]
+        lines += ["ld.param.u64 %fragments, [fragments];", "cvta.to.global.u64 %fragments, %fragments;",
+                  "add.s64 %fragments, %fragments, %own;"]
         lines += [f"ld.global.v4.b32 {fragments[s]}, [%fragments+{16 * THREADS * s}];" for s in STEPS]
     lines += [f"mov.f32 {sum}, 0f00000000;" for sum in sums] + ["wgmma.fence.sync.aligned;"]
-    transposed = ([] if in_registers else [int(left.major == "mn")]) + [int(right.major == "mn")]
+    instruction = f"wgmma.mma_async.sync.aligned.m{M}n{columns}k{STEP}.f32.{dtype}.{dtype}"
+    orders = ([] if in_registers else [int(left.major == "mn")]) + [int(right.major == "mn")]
     for s in STEPS:
-        operands = [f"{{{', '.join(sums)}}}", fragments[s] if in_registers else f"%left{s}", f"%right{s}", 1, 1, 1, *transposed]
-        lines.append(f"wgmma.mma_async.sync.aligned.m{M}n{columns}k{STEP}.f32.{dtype}.{dtype} {', '.join(map(str, operands))};")
+        matrices = [f"{{{', '.join(sums)}}}", fragments[s] if in_registers else f"%left{s}", f"%right{s}"]
+        lines.append(f"{instruction} {', '.join(map(str, matrices + [1, 1, 1] + orders))};")
     lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;", "ld.param.u64 %sums, [sums];",
               "cvta.to.global.u64 %sums, %sums;", f"mul.wide.u32 %own, %t, {4 * count};", "add.s64 %sums, %sums, %own;"]
     lines += [f"st.global.v4.f32 [%sums+{4 * i}], {{{', '.join(sums[i:i + 4])}}};" for i in range(0, count, 4)]
@@ -93,8 +96,9 @@ def entry_text(dtype, columns, left, right):
 def text_of(dtype, columns):
     """A module with an entry for each place of A and each order of both matrices; swizzles are in descriptors alone."""
     lefts = [Layout(major, 0) for major in ("registers", "k", "mn")]
-    entries = [entry_text(dtype, columns, left, right) for left in lefts for right in (Layout("k", 0), Layout("mn", 0))]
-    return ".version 8.0\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 smem[];\n" + "".join(entries)
+    entries = [entry_text(dtype, columns, left, right) for left in lefts for right in lefts[1:]]
+    head = ".version 8.0\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 smem[];\n"
+    return head + "".join(entries)
 
 
 # ---- The operands
@@ -120,7 +124,7 @@ def swizzled(address, swizzle):
 
 
 def canonical(rows, layout):
-    """"Canonical Layouts" of the manual: offset of each element of `rows` by STEP, strides in bytes, starts of all steps.
+    """"Canonical Layouts" of the manual, in bytes: offset of each element of `rows` by STEP, strides, starts of steps.
     T is the elements of 16 bytes, W the 16 bytes of a swizzle. One matrix is cut into panels as wide as its swizzle."""
     T, W = 8, layout.swizzle // 16
     i, k = torch.meshgrid(torch.arange(rows), torch.arange(STEP), indexing="ij")
@@ -128,7 +132,8 @@ def canonical(rows, layout):
         leading, stride, starts = 128, 16 * K, [16 * STEP * s for s in STEPS]
     elif layout.major == "k":  # panels of swizzle / 2 columns; a step begins within a panel
         panel = -(-rows // 8) * 8 * layout.swizzle
-        leading, stride, starts = 16, 8 * layout.swizzle, [32 * s // layout.swizzle * panel + 32 * s % layout.swizzle for s in STEPS]
+        starts = [32 * s // layout.swizzle * panel + 32 * s % layout.swizzle for s in STEPS]
+        leading, stride = 16, 8 * layout.swizzle
     else:  # panels of swizzle / 2 rows
         leading, stride, starts = K * layout.swizzle, 8 * layout.swizzle, [STEP * layout.swizzle * s for s in STEPS]
     LBO, SBO = leading // 2, stride // 2
@@ -149,7 +154,8 @@ def image_of(matrix, layout):
     addresses = torch.cat([swizzled(start + offsets, layout.swizzle) for start in starts], 1)
     data = torch.zeros(-(-(int(addresses.max()) + 2) // 1024) * 512, dtype=matrix.dtype)
     data[addresses // 2] = matrix
-    return Image(data, [start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | MODES[layout.swizzle] << 62 for start in starts])
+    strides = leading >> 4 << 16 | stride >> 4 << 32
+    return Image(data, [start >> 4 | strides | MODES[layout.swizzle] << 62 for start in starts])
 
 
 def lanes():
@@ -199,18 +205,21 @@ def difference(expected, got):
     if len(wrong) == 0:
         return ""
     row, column = wrong[0].tolist()
-    return f"{len(wrong)} of {expected.numel()} sums; at [{row}, {column}] expected {expected[row, column]:g}, but got {got[row, column]:g}"
+    first = f"at [{row}, {column}] expected {expected[row, column]:g}, but got {got[row, column]:g}"
+    return f"{len(wrong)} of {expected.numel()} sums; {first}"
 
 
 class Runner:
     """The products of one type and number of columns."""
 
     def __init__(self, gpu, dtype, columns):
-        self.key, self.gpu, self.module, self.functions = (dtype, columns), gpu, gpu.load(text_of(dtype, columns)), {}
+        self.key, self.gpu = (dtype, columns), gpu
+        self.module, self.functions = gpu.load(text_of(dtype, columns)), {}
         left, _, self.expected = operands(dtype, columns)
         self.places, self.sums = sum_places(columns), torch.empty(THREADS, columns // 2)
         fragments = fragments_of(left)
-        self.fragments, self.results, self.image = (gpu.allocate(size) for size in (fragments.nbytes, self.sums.nbytes, SHARED))
+        sizes = fragments.nbytes, self.sums.nbytes, SHARED
+        self.fragments, self.results, self.image = map(gpu.allocate, sizes)
         gpu.write(self.fragments, fragments)
 
     def run(self, product):
@@ -227,7 +236,8 @@ class Runner:
         self.gpu.write(self.image, image)
         self.gpu.write(self.results, self.sums.fill_(float("nan")))
         descriptors = a.descriptors + [descriptor + (a.data.nbytes >> 4) for descriptor in b.descriptors]
-        self.gpu.launch(self.functions[entry], SHARED, [self.image, image.nbytes, self.fragments, self.results, *descriptors])
+        parameters = [self.image, image.nbytes, self.fragments, self.results, *descriptors]
+        self.gpu.launch(self.functions[entry], SHARED, parameters)
         self.gpu.read(self.sums, self.results)
         got = torch.full((M, product.columns), float("nan"))
         got[self.places] = self.sums
@@ -255,13 +265,13 @@ def check_products(progress):
     try:
         with Hopper() as gpu:
             rows = list(rows_of(gpu, all_products(), progress))
-            results = {"gpu": gpu.name, "run": len(rows), "wrong": [row for row in rows if row["verdict"] != "ok"], "skipped": None}
-            progress.say(f"integer products on {gpu.name}: {len(rows)}, {len(results['wrong'])} wrong")
     except Unavailable as error:
         return skipped(progress, str(error))
-    for row in results["wrong"]:
+    wrong = [row for row in rows if row["verdict"] != "ok"]
+    progress.say(f"integer products on {gpu.name}: {len(rows)}, {len(wrong)} wrong")
+    for row in wrong:
         print(f"{row['product']}: {row['verdict']}", flush=True)
-    return results
+    return {"gpu": gpu.name, "run": len(rows), "wrong": wrong, "skipped": None}
 
 
 def skipped(progress, why):
@@ -270,8 +280,10 @@ def skipped(progress, why):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
-    parser.add_argument("--write", type=pathlib.Path, metavar="FOLDER", help="write the PTX text there, TYPE-COLUMNS.ptx, and run nothing")
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain, allow_abbrev=False)
+    parser.add_argument("--write", type=pathlib.Path, metavar="FOLDER",
+                        help="write the PTX text there, TYPE-COLUMNS.ptx, and run nothing")
     options = parser.parse_args()
     if not options.write:
         results = check_products(Progress(0))

@@ -3,7 +3,7 @@
 # UNSUPPORTED: sanitizer
 # The driver without a GPU has the interpreter; ptxas reads the same texts, where it is installed.
 # RUN: env TAYLOR_CUDA_DRIVER=%lib_dir/libfake-cuda-driver.so %python %s %source_dir %t %cc %python "%ptxas"
-"""runtime/gpu-check/products.py: every product is exact in the interpreter, by the texts and the calls that a GPU gets; every message."""
+"""runtime/gpu-check/products.py: every product is exact in the interpreter, by a GPU's text and calls; messages."""
 import contextlib
 import io
 import os
@@ -23,8 +23,8 @@ import products
 from products import Image, Layout, Product, Progress
 
 
-def run(*arguments, status=0, **environment):
-    done = subprocess.run([python, HERE / "products.py", *arguments], capture_output=True, text=True, env={**os.environ, **environment})
+def run(*arguments, status=0):
+    done = subprocess.run([python, HERE / "products.py", *arguments], capture_output=True, text=True)
     assert done.returncode == status, f"{arguments}: status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
 
@@ -46,16 +46,19 @@ assert run().stdout.endswith("integer products on Fake H100: 1152, 0 wrong\n")
 # ---- What ptxas reads is what ran.
 run("--write", work / "text")
 texts = sorted((work / "text").iterdir())
-assert [file.stem for file in texts] == sorted(f"{dtype}-{columns}" for dtype in ("bf16", "f16") for columns in (8, 16, 24, 64, 96, 128, 192, 256))
+columns = (8, 16, 24, 64, 96, 128, 192, 256)
+assert [file.stem for file in texts] == sorted(f"{dtype}-{n}" for dtype in ("bf16", "f16") for n in columns)
 for file in texts:
-    dtype, columns = file.stem.split("-")
-    assert file.read_text() == products.text_of(dtype, int(columns)) and file.read_text().count("wgmma.mma_async") == 6 * 4
+    dtype, n = file.stem.split("-")
+    text = file.read_text()
+    assert text == products.text_of(dtype, int(n)) and text.count(f"m64n{n}k16.f32.{dtype}.{dtype} ") == 6 * 4
     if ptxas:
         subprocess.run([ptxas, "-arch=sm_90a", file, "-o", work / "cubin"], check=True)
 
 # ---- One element of one matrix is another: its product alone is wrong, with the place.
-first, second, third = [Product("bf16", 16, Layout("registers", 0), Layout("k", 32)), Product("bf16", 16, Layout("mn", 64), Layout("k", 0)),
-                        Product("f16", 24, Layout("k", 128), Layout("mn", 128))]
+first = Product("bf16", 16, Layout("registers", 0), Layout("k", 32))
+second = Product("bf16", 16, Layout("mn", 64), Layout("k", 0))
+third = Product("f16", 24, Layout("k", 128), Layout("mn", 128))
 original = products.left_image
 
 
@@ -72,10 +75,12 @@ products.left_image = changed
 right = products.operands("bf16", 16)[1][:, 40].tolist()
 column = next(n for n, x in enumerate(right) if x)
 exact = int(products.operands("bf16", 16)[2][5, column])
-verdict = f"WRONG: {sum(x != 0 for x in right)} of 1024 sums; at [5, {column}] expected {exact}, but got {exact + int(right[column])}"
+got = exact + int(right[column])
+verdict = f"WRONG: {sum(x != 0 for x in right)} of 1024 sums; at [5, {column}] expected {exact}, but got {got}"
 name = "bf16 N=16, A: MN-major, swizzle 64, B: K-major, no swizzle"
 results, lines = check([first, second, third])
-assert results == {"gpu": "Fake H100", "run": 3, "wrong": [{"product": name, "verdict": verdict}], "skipped": None}, results
+wrong = [{"product": name, "verdict": verdict}]
+assert results == {"gpu": "Fake H100", "run": 3, "wrong": wrong, "skipped": None}, results
 assert lines == ["integer products on Fake H100: 3, 1 wrong", f"{name}: {verdict}"], lines
 
 # ---- Another swizzle, order of strides, or fragment than the manual's is seen.
@@ -101,7 +106,8 @@ for layout in products.LAYOUTS:
     assert is_wrong(product, strides_exchanged), layout
 
 # ---- A call that fails: the context is lost, and nothing more runs.
-products.left_image = lambda *key: Image(original(*key).data, [x | 1 << 49 for x in original(*key).descriptors])  # a base offset
+with_base_offset = lambda *key: Image(original(*key).data, [x | 1 << 49 for x in original(*key).descriptors])
+products.left_image = with_base_offset
 results, lines = check([first, third, second, first])
 verdict = "WRONG: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS; 2 more are not run"
 assert results["run"] == 2 and results["wrong"] == [{"product": products.name_of(third), "verdict": verdict}], results
@@ -135,8 +141,11 @@ for library, why in ((driver(0), "wgmma needs a GPU of compute capability 9.0, a
                      ("/nowhere.so", "requires an NVIDIA driver, but /nowhere.so could not be loaded "
                       "(/nowhere.so: cannot open shared object file: No such file or directory)")):
     os.environ["TAYLOR_CUDA_DRIVER"] = library
-    assert check([first]) == ({"gpu": None, "run": 0, "wrong": [], "skipped": why}, [f"integer products: skipped: {why}"]), why
+    results, lines = check([first])
+    assert results == {"gpu": None, "run": 0, "wrong": [], "skipped": why}, results
+    assert lines == [f"integer products: skipped: {why}"], lines
 assert run(status=2).stdout.count("\n") == 1
 os.environ["TAYLOR_CUDA_DRIVER"] = driver(1, 0, 209)
 refused = run(status=1).stdout
-assert refused.endswith("bf16 N=8, A: registers, B: K-major, no swizzle: WRONG: cuModuleLoadDataEx: CUDA_ERROR_NO_BINARY_FOR_GPU; 1151 more are not run\n"), refused
+verdict = "WRONG: cuModuleLoadDataEx: CUDA_ERROR_NO_BINARY_FOR_GPU; 1151 more are not run"
+assert refused.endswith(f"bf16 N=8, A: registers, B: K-major, no swizzle: {verdict}\n"), refused
