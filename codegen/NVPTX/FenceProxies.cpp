@@ -16,13 +16,16 @@ using namespace mlir::simt;
 
 namespace {
 
-/// What the thread may have done, since its last fence, to buffers that products read.
+/// What the thread may have done to buffers that products read.
 struct Unfenced {
   bool copies = false; ///< copies that no wait is known to have completed
-  bool writes = false; ///< writes, and copies that a wait may have completed
+  bool writes = false; ///< writes, and copies that a wait may have completed, since the last fence
+  bool fenced = false; ///< such, before the last fence and since the last barrier
 
   bool operator==(const Unfenced &) const = default;
-  Unfenced join(const Unfenced &other) const { return {copies || other.copies, writes || other.writes}; }
+  Unfenced join(const Unfenced &other) const {
+    return {copies || other.copies, writes || other.writes, fenced || other.fenced};
+  }
 };
 
 class Fences {
@@ -36,32 +39,43 @@ public:
   }
 
   void run() {
-    if (!read.empty())
-      walk(*kernel.getBlock(), {});
+    if (read.empty())
+      return;
+    walk(*kernel.getBlock(), {});
+    inserting = false;
+    if (isComplete())
+      dropRedundant();
   }
 
 private:
   Unfenced walk(Block &block, Unfenced state) {
     for (Operation &op : llvm::make_early_inc_range(block))
-      state = llvm::TypeSwitch<Operation *, Unfenced>(&op)
-                  .Case([&](scf::ForOp loop) { return walk(loop, state); })
-                  .Case([&](scf::IfOp branch) {
-                    Unfenced after = walk(branch.getThenRegion().front(), state);
-                    return after.join(
-                        branch.getElseRegion().empty() ? state : walk(branch.getElseRegion().front(), state));
-                  })
-                  .Case([&](WaitOp wait) {
-                    return Unfenced{state.copies && wait.getGroups() > 0, state.copies || state.writes};
-                  })
-                  .Case([&](ProxyFenceOp) { return Unfenced{state.copies, false}; })
-                  .Case([&](BarrierOp barrier) {
-                    if (state.writes) {
-                      OpBuilder builder(barrier);
-                      ProxyFenceOp::create(builder, barrier.getLoc());
-                    }
-                    return Unfenced{state.copies, false};
-                  })
-                  .Default([&](Operation *op) { return record(op, state); });
+      state =
+          llvm::TypeSwitch<Operation *, Unfenced>(&op)
+              .Case([&](scf::ForOp loop) { return walk(loop, state); })
+              .Case([&](scf::IfOp branch) {
+                Unfenced after = walk(branch.getThenRegion().front(), state);
+                return after.join(
+                    branch.getElseRegion().empty() ? state : walk(branch.getElseRegion().front(), state));
+              })
+              .Case([&](WaitOp wait) {
+                return Unfenced{state.copies && wait.getGroups() > 0, state.copies || state.writes,
+                                state.fenced};
+              })
+              .Case([&](ProxyFenceOp) { return Unfenced{state.copies, false, state.fenced || state.writes}; })
+              .Case([&](BarrierOp barrier) {
+                if (state.writes && inserting) {
+                  OpBuilder builder(barrier);
+                  inserted.push_back(ProxyFenceOp::create(builder, barrier.getLoc()));
+                  state.writes = false;
+                }
+                return Unfenced{state.copies, state.writes, false};
+              })
+              .Case([&](StartOp) {
+                complete &= !state.writes && !state.fenced;
+                return state;
+              })
+              .Default([&](Operation *op) { return record(op, state); });
     return state;
   }
 
@@ -76,6 +90,25 @@ private:
     }
   }
 
+  /// Whether a fence and then a barrier stand between all that threads wrote and each product.
+  bool isComplete() {
+    complete = true;
+    walk(*kernel.getBlock(), {});
+    return complete;
+  }
+
+  /// A fence that a later one serves as well: before another barrier, on the way to the first product.
+  void dropRedundant() {
+    for (ProxyFenceOp fence : inserted) {
+      Operation *next = fence->getNextNode();
+      fence->remove();
+      if (isComplete())
+        fence->destroy();
+      else
+        next->getBlock()->getOperations().insert(Block::iterator(next), fence);
+    }
+  }
+
   Unfenced record(Operation *op, Unfenced state) const {
     for (const Access &access : getAccesses(op))
       if (access.writes && read.contains(access.memory))
@@ -85,6 +118,8 @@ private:
 
   tile::KernelOp kernel;
   llvm::DenseSet<Value> read; ///< buffers that products read
+  SmallVector<ProxyFenceOp> inserted;
+  bool inserting = true, complete = true;
 };
 
 struct FenceProxies : simt::impl::FenceProxiesBase<FenceProxies> {

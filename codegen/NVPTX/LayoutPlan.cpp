@@ -196,8 +196,10 @@ static int64_t countLoadedRegisters(tile::KernelOp kernel, int64_t threads) {
 
 int64_t mlir::simt::chooseWarps(tile::KernelOp kernel, int64_t registers) {
   int64_t warps = 4;
+  // What products leave to their operands is no measure where there are none.
+  constexpr int64_t kMostLoaded = 210;
   if (!kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
-    while (warps < 16 && countLoadedRegisters(kernel, 32 * warps) > registers)
+    while (warps < 16 && countLoadedRegisters(kernel, 32 * warps) > std::min(registers, kMostLoaded))
       warps *= 2;
   kernel.walk([&](scf::ForOp loop) {
     if (registersOf(loop, 32 * warps) > registers)

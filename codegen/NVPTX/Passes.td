@@ -268,7 +268,8 @@ def FenceProxies : Pass<"taylor-simt-fence-proxies", "::mlir::ModuleOp"> {
   let description = [{
     Started products read buffers by the asynchronous proxy, while threads write and copy by the generic one (PTX ISA,
     "Proxies"). A barrier gets a `simt.proxy_fence` before it if the thread may have written such a buffer since its last
-    fence. A copy counts from the wait on that may complete it.
+    fence. A copy counts from the wait on that may complete it. A fence goes again if a later one, before another
+    barrier on the way to the first product, does for both.
 
     ```mlir
     simt.wait 0

@@ -94,8 +94,9 @@ struct TileSizes {
   bool storesRowProducts = false;
   /// Operands that a loop reads lie with what its products sum contiguous (taylor-transpose-operands).
   bool transposesOperands = false;
-  /// Small kernels over queries and over keys are one (taylor-join-kernels): a launch costs more than blocks
-  /// that do nothing.
+  /// Small kernels over queries and over keys are one (taylor-join-kernels), and a loop over keys has what is
+  /// computed of its queries beside it (Partition::joinRows): a launch costs more than blocks that do
+  /// nothing.
   bool joinsKernels = false;
   /// Where not empty, bf16 or f16: operands of products have this type (taylor-narrow-products).
   std::string productType;

@@ -67,7 +67,7 @@ void wgmma(Build &b) {
                       {"mma_async", Op::Wgmma},
                       {"commit_group", Op::WgmmaCommit},
                       {"wait_group", Op::WgmmaWait}});
-  b.i.kind = Profile::Matrix;
+  b.i.kind = Profile::Control; // order alone
   b.need("sync");
   b.need("aligned");
   b.i.aligned = true;
