@@ -242,7 +242,7 @@ def StartProducts : Pass<"taylor-simt-start-products", "::mlir::ModuleOp"> {
        computes what the loop carries in place of an operand, and at the end of the block, whichever comes first: after
        a barrier the operands' buffers may be written again, and no product in flight leaves its block.
     2. Before a wait, later products of the block are started whose operands are there already, so that matrix units
-       have work while the threads compute. Then comes what the threads can compute without the result, but for tiles of
+       have work while the threads compute. Then comes what the threads can compute without the result, except tiles of
        16 bits: these take registers of operands in flight.
     3. A product that adds to one in flight, which nothing else reads, takes it without a wait.
     4. One wait takes all results that are complete then. It names, with `after`, the small tiles that were computed

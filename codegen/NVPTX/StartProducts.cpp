@@ -127,7 +127,7 @@ private:
   }
 
   /// The tiles that are computed from awaited products between the last start and `op`, and read from `op`
-  /// on, but for those that another of them follows from.
+  /// on, except those that another of them follows from.
   SmallVector<Value> findComputed(Operation *op) {
     SmallVector<Value> found;
     llvm::DenseSet<Operation *> sources; ///< of what was found

@@ -320,6 +320,7 @@ def run_rank(rank, folder):
     print("fsdp")
     case.close({name: value.full_tensor() for name, value in model.state_dict().items()}, whole.state_dict())
     print("saved")
+    dist.barrier()  # a process that goes while the other still talks to it may end the other
     dist.destroy_process_group()
 
 
