@@ -12,6 +12,7 @@ import torch
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig, PreTrainedModel
 
 from .calls import Specification, attention
+from .keywords import checks_keywords
 from .masks import documents_of, mask_function, packed_of, refuse_others
 from .nn import Attention
 from .saved import PREFIX, remember
@@ -95,6 +96,7 @@ def _token(info: Any) -> int:
     return next(place for place, axis in enumerate(info.axes) if axis in ("t", "u"))
 
 
+@checks_keywords("ta.hf.replace")
 def replace(model: PreTrainedModel, spec: Specification, *, value_dim: int | None = None,
             parameters: dict[str, Any] | None = None, mask: str = "") -> Replaced:
     """Puts a layer of the specification in the place of each attention of a model, which changes; any specification

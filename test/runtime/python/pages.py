@@ -228,7 +228,7 @@ class Weights(unittest.TestCase):
 
         for call, kind, message in (
                 (by_hand.weights, ValueError, "requires a sum over keys (ta.recurrences, ta.recurrence) in by_hand: of ta.pairwise the weights are what its formulas say"),
-                (lambda: rotated.weights(gate=1.0), TypeError, "expected arguments of rotated (q, k, v), but got 'gate'"),
+                (lambda: rotated.weights(gate=1.0), TypeError, "unsupported keyword argument 'gate' of rotated.weights, which has q, k, v, scores, points, keys, heads, head_dim, score, options, parameters and mask; a parameter of the specification is given as parameters={'gate': 1.0}"),
                 (lambda: rotated.weights(scores=(1, 1)), ValueError, "expected two scores, the least first, but got (1, 1)"),
                 (lambda: rotated.weights(keys=0), ValueError, "expected at least 1 for keys, but got 0")):
             with self.assertRaises(kind) as caught:
