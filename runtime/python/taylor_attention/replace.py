@@ -14,8 +14,9 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedC
 from .calls import Specification, attention
 from .keywords import checks_keywords
 from .masks import documents_of, mask_function, packed_of, refuse_others
+from .names import REPLACED
 from .nn import Attention
-from .saved import PREFIX, remember
+from .saved import remember
 from .texts import needs_earlier_queries
 
 _SLIDING = "sliding_attention"
@@ -188,7 +189,7 @@ def _refuse(module: torch.nn.Module, *_: Any, **__: Any) -> Any:
 
 
 # Registered when this module is imported, as unpickling a replaced model does.
-_IMPLEMENTATIONS = {mask: f"{PREFIX}replaced-{mask}" for mask in ("causal", "bidirectional")}
+_IMPLEMENTATIONS = {mask: REPLACED + mask for mask in ("causal", "bidirectional")}
 for _mask, _name in _IMPLEMENTATIONS.items():
     AttentionInterface.register(_name, _refuse)
     AttentionMaskInterface.register(_name, mask_function(_mask))

@@ -19,7 +19,7 @@ from .keywords import arguments_of, unknown_keyword
 
 PREFIX = "taylor:"
 _RECORD = "taylor_attention"
-_INSTEAD = "replaced, so load it with ta.hf.load(folder) of taylor_attention"
+INSTEAD = "replaced, so load it with ta.hf.load(folder) of taylor_attention"
 _ORIGIN = ("revision", "token", "cache_dir", "local_files_only", "force_download", "subfolder")
 _MORE = ("dtype", "device_map", "max_memory", "quantization_config", "output_loading_info")  # from_pretrained's, unnamed
 
@@ -31,7 +31,7 @@ def remember(config: Any, specification: str, value_dim: int | None, parameters:
         "specification": specification, "value_dim": value_dim, "mask": mask,
         "parameters": {name: value if isinstance(value, (int, float)) else str(value)
                        for name, value in (parameters or {}).items()}})
-    config.attn_implementation = PREFIX + _INSTEAD
+    config.attn_implementation = PREFIX + INSTEAD
 
 
 def load(folder: Any, kind: type[PreTrainedModel] | None = None, **arguments: Any) -> Any:
@@ -92,7 +92,7 @@ def _with_name(to_diff_dict: Any) -> Any:
         result: dict[str, Any] = to_diff_dict(self)
         name = getattr(self, "_attn_implementation", None)
         if hasattr(self, _RECORD):
-            result["model_type"] = f"{type(self).model_type} with attentions {_INSTEAD}"
+            result["model_type"] = f"{type(self).model_type} with attentions {INSTEAD}"
         elif isinstance(name, str) and name.startswith(PREFIX):
             result["attn_implementation"] = name
         return result
