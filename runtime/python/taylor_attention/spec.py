@@ -92,7 +92,7 @@ class Spec:
         comment = "".join(f"// {line}".rstrip() + "\n" for line in lines)
         self._source = _finished(comment, writer, places.definition)
         self.mlir: str = self._source.mlir
-        self._probe = self._write_probe(trace, names, places, arguments, yields)
+        self._probe: Probe | None = self._write_probe(trace, names, places, arguments, yields)
 
     def _write_probe(self, trace: Trace, names: Names, places: Signature,
                      arguments: list[tuple[Argument, str]], yields: list[tuple[Array, str]]) -> Probe:
@@ -202,7 +202,8 @@ class Spec:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._source = know(self._source, new=False)
-        self._probe = replace(self._probe, text=know(self._probe.text, new=False))
+        if self._probe is not None:
+            self._probe = replace(self._probe, text=know(self._probe.text, new=False))
 
     def __str__(self) -> str:
         return self.mlir

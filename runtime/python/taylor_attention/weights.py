@@ -85,9 +85,12 @@ def _spread(tensor: torch.Tensor, axes: str, info: operators.Tensor, sizes: Mapp
     return ordered.reshape(shape).expand([sizes[axis] for axis in info.axes]).to(dtype)
 
 
-def weights(spec: Spec, probe: Probe, scores: tuple[float, float], points: int, keys: int, heads: int, head_dim: int,
+def weights(spec: Spec, probe: Probe | None, scores: tuple[float, float], points: int, keys: int, heads: int, head_dim: int,
             score: float, options: str, values: Mapping[str, float]) -> list[Weights]:
     """`Spec.weights`."""
+    if probe is None:
+        raise ValueError(f"unsupported spelling of a sum over keys in {spec.name}; write it as taylor-opt prints it: "
+                         "%n = taylor.recurrences %q, %k, %v exponential causal : !q, !k, !v")
     if not probe.names:
         raise ValueError(f"requires a sum over keys (ta.recurrences, ta.recurrence) in {spec.name}: of ta.pairwise the "
                          "weights are what its formulas say")
