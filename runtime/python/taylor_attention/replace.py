@@ -158,7 +158,7 @@ def _without_window(model: PreTrainedModel, configs: list[Any]) -> list[str]:
         if window is None or (layers and _SLIDING not in layers):
             continue
         ignored.append(f"config.sliding_window={window}")
-        sliding = [one for one in model.modules() if getattr(one, "has_sliding_layers", False)]
+        sliding: list[Any] = [one for one in model.modules() if getattr(one, "has_sliding_layers", False)]
         if layers:
             config.layer_types = ["full_attention" if one == _SLIDING else one for one in layers]
         for one in sliding:
