@@ -32,6 +32,8 @@ struct KernelEmitter::Product {
 KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Point &point, StringAttr row,
                                                   int64_t rows, int64_t vectors) {
   DotOp dot = sweep.dot;
+  if (StringAttr over = plan.rowSumOf(dot))
+    return emitRowSums(sweep, point, over, vectors);
   Value broadcast = dot.getA(), vector = dot.getB();
   if (sweep.lane && cast<TileType>(broadcast.getType()).hasAxis(sweep.lane))
     std::swap(broadcast, vector);

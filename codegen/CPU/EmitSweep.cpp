@@ -384,7 +384,9 @@ KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
   // overlap latencies.
   int64_t vectors, rows;
   if (sweep.dot) {
-    vectors = std::min<int64_t>(all, target.productVectors);
+    // A single row is summed in one pass.
+    bool isRow = shape.rowSize == 1 && !plan.rowSumOf(sweep.dot);
+    vectors = std::min<int64_t>(all, isRow ? llvm::bit_floor(target.accumulators) : target.productVectors);
     if (all > vectors && all % vectors && all % (vectors - 1) == 0)
       --vectors;
     // What only writes the product takes no register beside it.

@@ -193,6 +193,10 @@ private:
   Index wholeSteps(Index x, int64_t step, bool up);
   /// What of the axis the sum needs to visit: where A is masked with zeros it starts late or ends early.
   std::pair<Index, Index> sumRange(const Product &product, const Axis &axis);
+  /// The same where the sum runs along the lanes `over` of both operands (EmitRowSums.cpp).
+  Block2D emitRowSums(const Sweep &sweep, const Point &point, StringAttr over, int64_t vectors);
+  /// Sums of the elements of each of W vectors.
+  Value sumEach(MutableArrayRef<Value> vectors);
   Value loadA(const Product &product, Value where);
   Value loadB(const Product &product, Value where);
   Value widen(Value x, Type element);

@@ -77,7 +77,7 @@ bool KernelPlan::isNarrow(Value value) const {
 
 StringAttr KernelPlan::pairsOf(DotOp dot) const {
   StringAttr lane = laneOf(dot.getResult());
-  if (!target.fastPairs || !lane || !isNarrow(dot.getA()) || !isNarrow(dot.getB()))
+  if (!target.fastPairs || !lane || !isNarrow(dot.getA()) || !isNarrow(dot.getB()) || rowSumOf(dot))
     return {};
   // Pairs of the broadcast operand are free along its own lanes.
   auto over = llvm::to_vector(dot.getOver().getAsRange<StringAttr>());
@@ -255,8 +255,11 @@ void KernelPlan::planProduct(DotOp dot, std::vector<Step> &list) {
     addSweep(dot, dot.getType().getAxes(), lane, list).dot = dot;
     return;
   }
+  bool isRowSum = bool(rowSumOf(dot));
   for (Value operand : {dot.getA(), dot.getB()}) {
     auto type = cast<TileType>(operand.getType());
+    if (isRowSum)
+      break;
     if (pairs && type.hasAxis(lane))
       requirePack({operand, lane, pairs});
     else if (pairs && laneOf(operand) != pairs)
