@@ -198,7 +198,7 @@ void KeyParts::split() {
       llvm::map_to_vector(kept, [&](Value value) -> Type { return typeOf(value).clone(storageOf(value)); });
 
   IRMapping ofKeys;
-  SpecOp keys = clone("_keys", ofKeys);
+  SpecOp keys = clone(kKeysSuffix, ofKeys);
   auto yield = cast<YieldOp>(keys.getBody().front().getTerminator());
   builder.setInsertionPoint(yield);
   SmallVector<Value> results;
