@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A factor per row of an operand moves into the weights' exponential. Passes.td has the rule.
+// A factor per row of an operand moves into the weights, into their exponential where there is one. Passes.td
+// has the rule.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
 #include "passes/PairwiseRewrite.h"
@@ -216,6 +217,79 @@ private:
   Value factor;
 };
 
+/// Whether the yielded scalars are linear in the inner products with `array`: then a factor of these meets a
+/// sum or a product that is there already.
+bool isLinear(PairwiseOp op, int64_t array) {
+  Block &weight = op.getWeight().front();
+  llvm::SmallDenseSet<Value> linear;
+  for (int64_t product = 0; product < op.getNumProducts(); ++product)
+    if (op.getProducts()[2 * product] == array || op.getProducts()[2 * product + 1] == array)
+      linear.insert(weight.getArgument(product));
+  for (Operation &scalar : weight.without_terminator()) {
+    auto in = [&](unsigned i) { return linear.contains(scalar.getOperand(i)); };
+    if (llvm::none_of(scalar.getOperands(), [&](Value x) { return linear.contains(x); }))
+      continue;
+    bool isSum = isa<arith::AddFOp, arith::SubFOp, arith::NegFOp>(scalar);
+    bool isProduct = isa<arith::MulFOp>(scalar) && in(0) != in(1);
+    bool isQuotient = isa<arith::DivFOp>(scalar) && !in(1);
+    bool isChoice = isa<arith::SelectOp>(scalar) && !in(0);
+    if (!isSum && !isProduct && !isQuotient && !isChoice)
+      return false;
+    linear.insert(scalar.getResult(0));
+  }
+  return true;
+}
+
+/// Takes x for an operand x a, whatever the weights are: inner products with it are multiplied by a, and so
+/// are the weights that it is summed with.
+class Multiply {
+public:
+  Multiply(PairwiseOp op, Value factor) : op(op), factor(factor) {}
+
+  void run(int64_t array, Value x) {
+    op.getArraysMutable()[array].assign(x);
+    Value a = addScalarOperand(op, factor);
+    Block &weight = op.getWeight().front();
+    for (int64_t product = 0; product < int64_t(op.getNumProducts()); ++product)
+      if (op.getProducts()[2 * product] == array || op.getProducts()[2 * product + 1] == array) {
+        OpBuilder builder = OpBuilder::atBlockBegin(&weight);
+        Value inner = weight.getArgument(product);
+        auto scaled = arith::MulFOp::create(builder, op.getLoc(), inner, a);
+        inner.replaceAllUsesExcept(scaled, scaled);
+      }
+    multiplyYielded(array, a);
+    OpBuilder builder(op);
+    PairwiseOp tidy = clonePairwise(builder, op, SmallVector<bool>(op.getNumResults(), true));
+    op.replaceAllUsesWith(tidy.getResults());
+    op.erase();
+  }
+
+private:
+  /// Sums that meet the operand get yielded scalars of their own; what no sum has then goes with
+  /// `clonePairwise`.
+  void multiplyYielded(int64_t array, Value a) {
+    Operation *yield = op.getWeight().front().getTerminator();
+    SmallVector<Value> yielded(yield->getOperands());
+    SmallVector<Attribute> sums(op.getSums().begin(), op.getSums().end());
+    OpBuilder builder(yield);
+    llvm::SmallDenseMap<int64_t, int64_t> scaled;
+    for (Attribute &attribute : sums) {
+      auto sum = cast<PairSumAttr>(attribute);
+      if (sum.getArray() != array)
+        continue;
+      auto [it, isNew] = scaled.try_emplace(sum.getYielded(), yielded.size());
+      if (isNew)
+        yielded.push_back(arith::MulFOp::create(builder, op.getLoc(), yielded[sum.getYielded()], a));
+      attribute = PairSumAttr::get(op.getContext(), sum.getKind(), it->second, array);
+    }
+    yield->setOperands(yielded);
+    op.setSumsAttr(builder.getArrayAttr(sums));
+  }
+
+  PairwiseOp op;
+  Value factor;
+};
+
 /// Whether the map is x divided by something, and not multiplied: such a factor is 0 in rows without keys
 /// alone, so that scalars per row may be divided by it.
 bool isQuotient(MapOp map, Value x) {
@@ -248,22 +322,33 @@ struct FoldRowFactors : taylor::impl::FoldRowFactorsPassBase<FoldRowFactors> {
       Value x = map && arrayTypeOf(array).has("t") ? findRowFactored(map) : Value();
       if (!x)
         continue;
-      FactorPowers powers(op, number);
-      if (!powers.solve())
-        continue;
       OpBuilder builder(map);
       Value factor = buildRowFactor(builder, map, x);
-      // The logarithm of a factor that may be negative is none.
-      if (!(rangeOfArray(factor).low >= 0) || (!isQuotient(map, x) && !mayMultiply(x, factor, powers))) {
+      if (!foldInto(op, number, map, x, factor)) {
         factor.getDefiningOp()->erase();
         continue;
       }
-      Fold(op, factor).run(number, x, powers);
       if (map->use_empty())
         map->erase();
       ++numFolded;
       return;
     }
+  }
+
+  static bool foldInto(PairwiseOp op, int64_t array, MapOp map, Value x, Value factor) {
+    FactorPowers powers(op, array);
+    // The logarithm of a factor that may be negative is none.
+    if (powers.solve() && rangeOfArray(factor).low >= 0 &&
+        (isQuotient(map, x) || mayMultiply(x, factor, powers))) {
+      Fold(op, factor).run(array, x, powers);
+      return true;
+    }
+    bool isUsedElse = llvm::is_contained(op.getScalars(), array) || !isLinear(op, array);
+    bool isInRange = !arrayTypeOf(x).getElementType().isF16() || rangeOfArray(factor).high <= 1;
+    if (!powers.exponentials.empty() || isUsedElse || !isInRange)
+      return false;
+    Multiply(op, factor).run(array, x);
+    return true;
   }
 };
 

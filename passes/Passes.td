@@ -405,9 +405,9 @@ def SplitBackwardPass : Pass<"taylor-split-backward", "::mlir::ModuleOp"> {
 }
 
 def FoldRowFactorsPass : Pass<"taylor-fold-row-factors", "::mlir::ModuleOp"> {
-  let summary = "a positive factor per row moves from an operand into the weights' exponential";
+  let summary = "a factor per row moves from an operand into the weights";
   let description = [{
-    Rule: let an operand of a `taylor.pairwise` without a maximum be x[t,c] a[t], where x is an argument of the function
+    Rule, of weights with exponentials: let an operand of a `taylor.pairwise` without a maximum be x[t,c] a[t], where x is an argument of the function
     and a >= 0 for all arguments. Then x takes the operand's place, every exp of the weights is multiplied by a, and
     some scalars per row are divided by a, if every output keeps its value. If a can be 0 where what would be divided by
     it is not (a gate can; a reciprocal cannot), no scalar may be divided by it. In f16 such an a must be at most 1,
@@ -419,6 +419,11 @@ def FoldRowFactorsPass : Pass<"taylor-fold-row-factors", "::mlir::ModuleOp"> {
 
     m - log a in one number rounds each weight of a row by eps |m| in the same way, so this is for 16-bit storage types.
 
+    Of weights without an exponential that could take the factor (series, ReLU): inner products with the operand are
+    multiplied by a, and so are the weights that it is summed with, if results are linear in these products. The weights of
+    a derivative are: the first multiplication joins an addition, and the weights are rounded once, with their factor,
+    where dO / Z was rounded and then the weights.
+
     ```mlir
     %n = taylor.map %do / %z live(%count) : ..
     %c = taylor.map -%r / %z live(%count) : ..
@@ -428,6 +433,10 @@ def FoldRowFactorsPass : Pass<"taylor-fold-row-factors", "::mlir::ModuleOp"> {
     %d = taylor.map select(%a <= 0.0, 0.0, %c / %a) : ..
     %l = taylor.map select(%a <= 0.0, infinity(), %m - log(%a)) : ..
     %dk, %dv = taylor.pairwise { s = dot(%q, %k)  p = dot(%do, %v)  w = exp(s - %l)  ds = (p + %d) * w } -> columns(ds, %q), columns(w, %do) : ..
+
+    %dk, %dv = taylor.pairwise { s = dot(%q, %k)  p = dot(%n, %v)  ds = p + %c } -> columns(ds, %q), columns(s, %n) : ..
+    // becomes
+    %dk, %dv = taylor.pairwise { s = dot(%q, %k)  p = dot(%do, %v)  ds = p * %a + %c  w = s * %a } -> columns(ds, %q), columns(w, %do) : ..
     ```
   }];
   let statistics = [Statistic<"numFolded", "folded", "operations whose operand lost its factor">];

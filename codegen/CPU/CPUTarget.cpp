@@ -30,10 +30,10 @@ public:
 
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override {
     int64_t bytes = problem.dtype == "f64" ? 8 : 4;
-    taylor::TileSizes sizes = cpu::chooseTileSizes(target, {problem.headDim, problem.valueDim, bytes});
+    taylor::TileSizes sizes = cpu::chooseTileSizes(target, bytes);
     sizes.chunked = use == taylor::TileUse::Chunked;
     if (sizes.chunked || problem.states)
-      cpu::chooseChunks(target, {problem.headDim, problem.valueDim, bytes}, problem.chunk, sizes);
+      cpu::chooseChunks(target, bytes, problem.chunk, sizes);
     if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
       cpu::chooseSteps(sizes);
     // One token is no work for matrix units, and its states stay in f32.

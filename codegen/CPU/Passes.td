@@ -18,7 +18,7 @@ def LowerTileToVector : Pass<"taylor-lower-tile-to-vector", "::mlir::ModuleOp"> 
   }];
   let options = [
     Option<"targetName", "target", "std::string", /*default=*/"\"native\"",
-           "processor to compile for: native, x86-64-v3, x86-64-v4, znver4 or sapphirerapids">
+           "processor to compile for: native, x86-64-v3, x86-64-v4, znver4, znver5 or sapphirerapids">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
@@ -41,7 +41,7 @@ def ExpandMath : Pass<"taylor-cpu-expand-math"> {
   }];
   let options = [
     Option<"targetName", "target", "std::string", /*default=*/"\"native\"",
-           "processor to compile for: native, x86-64-v3, x86-64-v4, znver4 or sapphirerapids">
+           "processor to compile for: native, x86-64-v3, x86-64-v4, znver4, znver5 or sapphirerapids">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect"];

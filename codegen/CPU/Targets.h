@@ -39,8 +39,9 @@ struct Target {
   unsigned lanes(unsigned bits) const { return vectorBytes * 8 / bits; }
 };
 
-/// `native`, `x86-64-v3`, `x86-64-v4`, `znver4` or `sapphirerapids`; followed by `+emulated-tiles`, with the
-/// matrix unit emulated in C. Else, or where the host lacks AVX2 and FMA, nothing and a reason in `error`.
+/// `native`, `x86-64-v3`, `x86-64-v4`, `znver4`, `znver5` or `sapphirerapids`; followed by `+emulated-tiles`,
+/// with the matrix unit emulated in C. Else, or where the host lacks AVX2 and FMA, nothing and a reason in
+/// `error`.
 std::optional<Target> findTarget(llvm::StringRef name, std::string &error);
 
 /// Whether `findTarget` knows the name; whether this host has it is another question.

@@ -3,24 +3,24 @@
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
-taylor::TileSizes mlir::tile::cpu::chooseTileSizes(const Target &target, const TileProblem &problem) {
+taylor::TileSizes mlir::tile::cpu::chooseTileSizes(const Target &target, int64_t bytes) {
   auto fit = [](int64_t size) {
     return int64_t(llvm::bit_floor(uint64_t(std::clamp<int64_t>(size, 64, 256))));
   };
-  int64_t bytes = problem.bytes, channels = problem.headDim + problem.valueDim;
   taylor::TileSizes sizes;
   int64_t queries = llvm::alignTo(64, target.vectorBytes / bytes * target.productVectors);
   sizes.rows = {queries, fit(target.l1Bytes / (queries * bytes))};
   sizes.derivedRows = sizes.rows;
   sizes.edgeKeys = std::min<int64_t>(sizes.rows.keys, 64);
   sizes.exactMasks = true;
-  int64_t perQueryTile = queries * channels * bytes;
-  int64_t perKey = (2 * channels + 2 * queries) * bytes;
-  sizes.columns = {queries, fit((target.l2Bytes / 4 - perQueryTile) / perKey)};
+  // A pair's weight and its derivative, both in L1. More keys would add the gradients of queries in memory
+  // less often; but what these tiles push out of L1 costs more (README.md).
+  sizes.columns = {queries, fit(target.l1Bytes / (2 * queries * bytes))};
+  sizes.foldExponents = sizes.sharesMaps = true;
   return sizes;
 }
 
-void mlir::tile::cpu::chooseChunks(const Target &target, const TileProblem &problem, int64_t chunk,
+void mlir::tile::cpu::chooseChunks(const Target &target, int64_t bytes, int64_t chunk,
                                    taylor::TileSizes &sizes) {
   sizes.chunk = chunk;
   // Measured (README.md); the time changes by 2 % from half the chunk to twice as much.
@@ -32,7 +32,7 @@ void mlir::tile::cpu::chooseChunks(const Target &target, const TileProblem &prob
   sizes.columns.keys = sizes.rows.queries;
   // A panel that is read once per row of the state fills half of L1; one that is written is a few blocks of
   // rows, so that what is summed stays in registers over the tokens.
-  int64_t rows = target.l1Bytes / 2 / (sizes.rows.queries * problem.bytes);
+  int64_t rows = target.l1Bytes / 2 / (sizes.rows.queries * bytes);
   sizes.readFeatures = std::max<int64_t>(rows / 8 * 8, 8);
   sizes.stateFeatures = 24;
 }
@@ -48,10 +48,6 @@ void mlir::tile::cpu::chooseSteps(taylor::TileSizes &sizes) {
 }
 
 void mlir::tile::cpu::chooseMatrixTiles(taylor::TileSizes &sizes) {
-  // Between a product and the ops on its sums lies memory, so what a step touches should stay in L1: 64 keys
-  // of a backward block (measured beside 128 and 256, README.md).
-  sizes.columns.keys = std::min<int64_t>(sizes.columns.keys, 64);
-  sizes.foldExponents = true;
   sizes.storesRowProducts = true;
   sizes.transposesOperands = true;
 }

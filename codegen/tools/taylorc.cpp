@@ -50,7 +50,7 @@ struct CommandLine {
       "target",
       cl::desc(
           "machines to compile for, by comma or repeated, all in one shared object (default: native).\n"
-          "Processors: native, x86-64-v3 (AVX2), x86-64-v4 (AVX-512), znver4, sapphirerapids (AMX).\n"
+          "Processors: native, x86-64-v3 (AVX2), x86-64-v4 (AVX-512), znver4, znver5, sapphirerapids (AMX).\n"
           "GPUs: sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; a later GPU gets the code of the newest of these\n"
           "that it runs. sm_90a: H100 and H200 alone, with matrix units that run beside the threads"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};

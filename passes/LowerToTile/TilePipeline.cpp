@@ -48,6 +48,8 @@ void taylor::buildProgramPipeline(OpPassManager &manager, const TileSizes &sizes
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createFormProductsPass({sizes.productBytes}));
   manager.addPass(createReduceFirstPass());
+  if (sizes.sharesMaps)
+    manager.addPass(createShareMapsPass());
   if (sizes.foldExponents)
     manager.addPass(createFoldExponentsPass());
   if (sizes.joinsKernels)

@@ -39,7 +39,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
                          operands[] = {"rounded", "split"}, forms[] = {"parallel", "chunked"},
                          keys[] = {"stored", "computed"}, rowProducts[] = {"computed", "stored"},
                          order[] = {"channels", "summed"}, masks[] = {"zeros", "exact"},
-                         kernels[] = {"apart", "joined"};
+                         kernels[] = {"apart", "joined"}, maps[] = {"again", "once"};
   auto number = [](StringRef name, int64_t &value, int64_t least = 1) {
     return Field{name, &value, least, {}, {}, std::to_string(value)};
   };
@@ -64,6 +64,7 @@ std::vector<Field> fieldsOf(TileSizes &sizes) {
       choice("row-factors", factors, sizes.foldRowFactors,
              [&](unsigned word) { sizes.foldRowFactors = word; }),
       choice("exponents", exponents, sizes.foldExponents, [&](unsigned word) { sizes.foldExponents = word; }),
+      choice("maps", maps, sizes.sharesMaps, [&](unsigned word) { sizes.sharesMaps = word; }),
       number("block-bytes", sizes.blockBytes, 0),
       number("product-bytes", sizes.productBytes, 0),
       choice("form", forms, sizes.chunked, [&](unsigned word) { sizes.chunked = word; }),

@@ -55,6 +55,9 @@ struct TileSizes {
   bool foldRowFactors = false;
   /// Exponentials of score tiles to base 2, their arguments one fused multiply-add (taylor-fold-exponents).
   bool foldExponents = false;
+  /// What an earlier map of a block computed is read and not computed again (taylor-share-maps): where tiles
+  /// lie in memory between loops over them. Compilers of GPUs see both maps as one piece of code and do it.
+  bool sharesMaps = false;
   /// Bytes that a block holds at once outside of its loop over pairs, of sums and of the arrays that they
   /// meet; 0: no limit. A computed operand that needs more comes from memory, and so does a sum for what is
   /// computed from it.

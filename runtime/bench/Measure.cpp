@@ -90,14 +90,39 @@ std::vector<Runner> makeRunners(const std::vector<Contender> &contenders,
   return runners;
 }
 
-double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b) {
+static std::vector<double> ratiosOf(const std::vector<double> &a, const std::vector<double> &b) {
   std::vector<double> ratios;
   for (size_t i = 0; i < a.size(); ++i)
     ratios.push_back(a[i] / b[i]);
-  return median(ratios);
+  return ratios;
+}
+
+double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b) {
+  return median(ratiosOf(a, b));
+}
+
+std::optional<std::pair<double, double>> intervalOfMedian(std::vector<double> values) {
+  // The chance that at most `below` of n values are below the median: a sum of binomial terms.
+  size_t n = values.size(), below = 0;
+  double term = std::pow(0.5, double(n)), chance = term;
+  if (chance > 0.025)
+    return std::nullopt;
+  while (true) {
+    term *= double(n - below) / double(below + 1);
+    if (chance + term > 0.025)
+      break;
+    chance += term;
+    ++below;
+  }
+  std::sort(values.begin(), values.end());
+  return std::pair{values[below], values[n - 1 - below]};
 }
 
 double Rounds::ratio(size_t contender, size_t over) const { return medianOfRatios(ms[contender], ms[over]); }
+
+std::optional<std::pair<double, double>> Rounds::interval(size_t contender, size_t over) const {
+  return intervalOfMedian(ratiosOf(ms[contender], ms[over]));
+}
 
 Rounds measure(const Request &request, const std::string &direction, std::vector<Runner> &runners) {
   constexpr double kShort = 20; // milliseconds
@@ -107,7 +132,8 @@ Rounds measure(const Request &request, const std::string &direction, std::vector
   rounds.ms.resize(runners.size());
   TaylorDtype dtype = request.dtype == "f64" ? TAYLOR_F64 : TAYLOR_F32;
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(request.seconds);
-  for (int round = 0; round < 3 || (std::chrono::steady_clock::now() < end && round < 1000); ++round) {
+  for (int64_t round = 0; round < request.rounds || (std::chrono::steady_clock::now() < end && round < 1000);
+       ++round) {
     rounds.peaks.push_back(measurePeak(dtype, at::get_num_threads(), request.clock == "cpu"));
     for (size_t i = 0; i < runners.size(); ++i) {
       // What ran before has emptied the caches, which a short call would pay for in place of its own time.

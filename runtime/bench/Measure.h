@@ -2,6 +2,8 @@
 // Contenders timed in turn.
 #pragma once
 #include "runtime/bench/Opponents.h"
+#include <optional>
+#include <utility>
 
 namespace taylor::bench {
 
@@ -37,14 +39,20 @@ struct Rounds {
 
   /// The median over rounds of one contender's time over another's.
   double ratio(size_t contender, size_t over) const;
+  /// In which that median lies with 95 % confidence; empty for fewer than 6 rounds, which do not tell.
+  std::optional<std::pair<double, double>> interval(size_t contender, size_t over) const;
 };
 
-/// Rounds of all contenders in turn, for the request's seconds and at least three, with the machine's peak
-/// measured in each: what else the machine does falls on all alike.
+/// Rounds of all contenders in turn, for the request's seconds and at least its rounds, with the machine's
+/// peak measured in each: what else the machine does falls on all alike.
 Rounds measure(const Request &request, const std::string &direction, std::vector<Runner> &runners);
 
 /// The median over rounds of a's number over b's of the same round.
 double medianOfRatios(const std::vector<double> &a, const std::vector<double> &b);
+
+/// Between which two of the values the median of what they are drawn from lies with 95 % confidence, by the
+/// binomial distribution of how many are below it; empty for fewer than 6 values.
+std::optional<std::pair<double, double>> intervalOfMedian(std::vector<double> values);
 
 /// To three digits behind the point.
 double round3(double x);

@@ -65,6 +65,24 @@ Contender makeEager(const Request &request) {
           /*isOurs=*/false};
 }
 
+/// Another artifact, which takes the same inputs in the same order.
+Contender makeArtifact(const std::string &file, const Manifest &manifest, const Request &request) {
+  AttentionOptions options = request.attention();
+  options.spec = file;
+  options.parameters.clear();
+  options.mask.clear();
+  options.form.clear();
+  auto attention = std::make_shared<Attention>(options);
+  const std::vector<runtime::TensorInfo> &ours = manifest.inputs, &theirs = attention->manifest().inputs;
+  bool isSame =
+      std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), [](const auto &a, const auto &b) {
+        return a.name == b.name && a.axes.size() == b.axes.size();
+      });
+  if (!isSame)
+    fail("unsupported opponent '", file, "': its inputs are not those of '", request.spec, "'");
+  return {file, [attention](const std::vector<at::Tensor> &inputs) { return attention->call(inputs); }};
+}
+
 } // namespace
 
 Contender makeOpponent(const std::string &name, const Manifest &manifest, const Request &request) {
@@ -72,7 +90,9 @@ Contender makeOpponent(const std::string &name, const Manifest &manifest, const 
     return makeSdpa(manifest, request);
   if (name == "eager")
     return makeEager(request);
-  fail("expected opponents sdpa or eager, but got '", name, "'");
+  if (name.ends_with(".so"))
+    return makeArtifact(name, manifest, request);
+  fail("expected opponents sdpa, eager or FILE.so, but got '", name, "'");
 }
 
 } // namespace taylor::bench

@@ -15,7 +15,7 @@ struct Contender {
 
 /// `sdpa`: torch's scaled_dot_product_attention on the arrays [b,h,t,d], [b,g,u,d] and [b,g,u,e], softmax
 /// whatever the specification is; `eager`: the specification as plain PyTorch code (taylorc --emit=torch),
-/// run as TorchScript. Throws runtime::Error.
+/// run as TorchScript; `FILE.so`: another artifact with the same inputs. Throws runtime::Error.
 Contender makeOpponent(const std::string &name, const Manifest &manifest, const Request &request);
 
 } // namespace taylor::bench

@@ -31,6 +31,7 @@ struct Request {
   std::string form; ///< Empty: the compiler's default.
   int64_t threads = 0;
   double seconds = 3; ///< For each row.
+  int64_t rounds = 3; ///< At least, for each row.
   double logits = 1;  ///< Factor of the queries.
   std::string layout = "bhtd";
   std::string clock = "wall"; ///< Or "cpu".

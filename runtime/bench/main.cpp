@@ -61,8 +61,7 @@ void addCommon(CLI::App *command, Arguments &arguments, bool withForm = true) {
         ->check(CLI::IsMember({"auto", "parallel", "chunked"}));
   command->add_option("--mask", arguments.request.mask, "mask instead of the specification's")
       ->check(CLI::IsMember({"causal", "bidirectional"}));
-  command->add_option("--seconds", arguments.request.seconds, "time for each row, in at least 3 rounds")
-      ->capture_default_str();
+  command->add_option("--seconds", arguments.request.seconds, "time for each row")->capture_default_str();
   command->add_option("--json", arguments.json, "file to write the rows to, as a JSON list");
 }
 
@@ -75,8 +74,11 @@ void addShape(CLI::App *command, Arguments &arguments, const std::string &fallba
       ->capture_default_str();
 }
 
-void addOpponents(CLI::App *command, std::vector<std::string> &directions,
+void addOpponents(CLI::App *command, Request &request, std::vector<std::string> &directions,
                   std::vector<std::string> &opponents) {
+  command->add_option("--rounds", request.rounds, "least rounds of each row, whatever time they take")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   command->add_option("--direction", directions, "directions to time")
       ->delimiter(',')
       ->check(CLI::IsMember({"forward", "backward", "both"}))
@@ -85,9 +87,15 @@ void addOpponents(CLI::App *command, std::vector<std::string> &directions,
       ->add_option(
           "--against", opponents,
           "opponents: sdpa (torch's scaled_dot_product_attention, which is softmax for any "
-          "specification), eager (the specification as plain PyTorch code, from taylorc --emit=torch)")
+          "specification), eager (the specification as plain PyTorch code, from taylorc --emit=torch), or "
+          "the file of an artifact with the same inputs: FILE.so")
       ->delimiter(',')
-      ->check(CLI::IsMember({"sdpa", "eager"}));
+      ->check(CLI::Validator(
+          [](const std::string &name) {
+            bool isKnown = name == "sdpa" || name == "eager" || name.ends_with(".so");
+            return isKnown ? "" : "expected sdpa, eager or FILE.so, but got '" + name + "'";
+          },
+          "{sdpa,eager,FILE.so}"));
 }
 
 CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
@@ -95,7 +103,7 @@ CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
       "attention", "time forward, backward and both, next to opponents in the same process");
   addCommon(command, arguments);
   addShape(command, arguments, "1,16,1024,64");
-  addOpponents(command, arguments.directions, arguments.opponents);
+  addOpponents(command, arguments.request, arguments.directions, arguments.opponents);
   command->add_option("--threads", arguments.request.threads, "threads of torch's pool; 0: all processors")
       ->capture_default_str();
   command
@@ -116,6 +124,7 @@ CLI::App *addAttention(CLI::App &app, Arguments &arguments) {
       "\nRows:\n"
       "  ms                 median time\n"
       "  ratio              the opponent's time over ours, median over rounds\n"
+      "  interval           in which the ratio lies with 95 % confidence; from 6 rounds on\n"
       "  gflops             operations on visible pairs (2d+2e forward, 6d+4e backward) per second\n"
       "  peak_fraction      their share of the machine's fused multiply-adds, measured between runs\n"
       "  executed_fraction  the same share of all operations of the form's kernels, by the compiler's "
@@ -143,7 +152,7 @@ CLI::App *addForms(CLI::App &app, Arguments &arguments, FormsOptions &options, s
                       "times both forms of a "
                       "specification with a parameter `order`");
   options.directions = {"both"};
-  addOpponents(command, options.directions, options.opponents);
+  addOpponents(command, arguments.request, options.directions, options.opponents);
   command->add_option("--threads", arguments.request.threads, "threads of torch's pool; 0: all processors")
       ->capture_default_str();
   command->footer("\nRows are those of `attention`, one for each form, with its name and order; ratio is the "

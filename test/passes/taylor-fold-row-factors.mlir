@@ -1,13 +1,22 @@
-// A positive factor per row moves from an operand into the weights' exponential. The second line evaluates both forms.
+// A factor per row moves from an operand into the weights. Functions before and after are evaluated, too.
 // RUN: taylor-opt --taylor-fold-row-factors %s | FileCheck %s
 // RUN: taylorc %spec_dir/softmax.mlir --emit=pairwise -o %t.mlir
 // RUN: taylor-opt --taylor-fold-row-factors %t.mlir -o %t.folded.mlir
 // RUN: FileCheck %s --check-prefix=SPEC --input-file %t.folded.mlir
 // RUN: taylor-run %spec_dir/softmax.mlir --functions=%t.folded.mlir --shape=b=1,h=4,g=2,t=5,u=7,d=64,e=64
+// RUN: taylorc %spec_dir/softmax-taylor.mlir --set order=3 --emit=pairwise -o %t.mlir
+// RUN: taylor-opt --taylor-fold-row-factors %t.mlir -o %t.folded.mlir
+// RUN: FileCheck %s --check-prefix=SERIES --input-file %t.folded.mlir
+// RUN: taylor-run %spec_dir/softmax-taylor.mlir --set order=3 --functions=%t.folded.mlir --shape=b=1,h=4,g=2,t=5,u=7,d=64,e=64
 
 // The derivative of every softmax: dO is read as it lies.
 // SPEC-LABEL: taylor.function @softmax.backward
 // SPEC:       taylor.pairwise { {{.*}}, s1 = dot(%o_0, %v), x0 = exp({{.*}}), x1 = ({{.*}}) * x0 } visible(u <= t) -> columns(x0, %o_0),
+
+// The derivative of every finite series: the weights of dO are multiplied by the factor.
+// SERIES-LABEL: taylor.function @softmax_taylor.backward
+// SERIES:       %[[A:.*]] = taylor.map 1.0 / %mass live(%{{.*}})
+// SERIES:       s1 = dot(%o_0, %v){{.*}} (s1 * %[[A]] + %{{[0-9]+}}){{.*}} columns({{.*}} * %[[A]], %o_0)
 
 !q = !taylor.array<[b, h, t, d]>
 !k = !taylor.array<[b, g, u, d]>
@@ -51,11 +60,26 @@ taylor.function @h.backward of @h("input:q" %q: !q, "input:k" %k: !k, "input:y" 
   taylor.yield "gradient:v" %dv : !v
 }
 
-// Left alone: a factor that may be negative, a weight without an exponential, an output that would change, a factor of channels, one that may be 0 in a row with
-// keys where a scalar would be divided by it, and a quotient of scalars that contain the factor in different powers.
+// Weights without an exponential are multiplied by the factor, and so are the products with dO; a weight that another
+// sum takes keeps its value there.
+// CHECK-LABEL: taylor.function @p.backward
+// CHECK:      %[[A:.*]] = taylor.map 1.0 / %z : !bht
+// CHECK-NEXT: taylor.pairwise { s0 = dot(%q, %k), s1 = dot(%o, %v), x0 = s0 + 1.0 } visible(u <= t) -> columns((s1 * %[[A]] + %c) * s0, %q), columns(x0 * %[[A]], %o), columns(x0) :
+// CHECK-NEXT: taylor.yield
+taylor.function @p.backward of @p("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "input:c" %c: !row, "saved:z" %z: !row, "cotangent:o" %do: !o) {
+  %n = taylor.map %do / %z : !o, !row
+  %dk, %dv, %mass = taylor.pairwise { s = dot(%q, %k), p = dot(%n, %v), w = s + 1.0, ds = (p + %c) * s } visible(u <= t)
+                    -> columns(ds, %q), columns(w, %n), columns(w) : !q, !k, !o, !v, !row -> !k, !v, !column
+  taylor.yield "gradient:q" %dk, "gradient:v" %dv, "gradient:c" %mass : !k, !v, !column
+}
+
+// Left alone: a factor of exponentials that may be negative, weights that are not linear in the products that would be
+// multiplied, an output that would change, a factor of channels, one that may be 0 in a row with keys where a scalar
+// would be divided by it, and a quotient of scalars that contain the factor in different powers.
 // CHECK-LABEL: taylor.function @g.backward
 // CHECK-NOT:   log
-// CHECK-COUNT-6: taylor.pairwise
+// CHECK:       taylor.pairwise { s0 = dot(%{{[0-9]+}}, %v) } visible(u <= t) -> columns(s0 * s0, %q)
+// CHECK-COUNT-4: taylor.pairwise
 // CHECK-NOT:   log
 // CHECK:       taylor.yield
 taylor.function @g.backward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" %v: !v, "saved:x" %x: !row, "saved:z" %z: !row, "saved:y" %y: !o, "cotangent:o" %do: !o) {
@@ -64,10 +88,10 @@ taylor.function @g.backward of @g("input:q" %q: !q, "input:k" %k: !k, "input:v" 
   %c = taylor.map %do / exp(%y) : !o, !o
   %d = taylor.map %do * sigmoid(%z) : !o, !row
   %0 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(exp(s), %a) : !q, !k, !o -> !v
-  %1 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(s, %b) : !q, !k, !o -> !v
+  %1 = taylor.pairwise { s = dot(%b, %v) } visible(u <= t) -> columns(s * s, %q) : !o, !v, !q -> !k
   %2, %3 = taylor.pairwise { s = dot(%q, %k), w = exp(s) } visible(u <= t) -> columns(w, %b), columns(w, %q) : !q, !k, !o -> !v, !k
   %4 = taylor.pairwise { s = dot(%q, %k) } visible(u <= t) -> columns(exp(s), %c) : !q, !k, !o -> !v
   %5 = taylor.pairwise { s = dot(%q, %k), p = dot(%d, %v), w = exp(s) } visible(u <= t) -> columns(w * (p + %z), %q) : !q, !k, !o, !v, !row -> !k
   %6 = taylor.pairwise { s = dot(%b, %v) } visible(u <= t) -> rows(s * exp(s) * abs(s) / (1.0 + abs(s)), %v) : !o, !v -> !o
-  taylor.yield "gradient:a" %0, "gradient:b" %1, "gradient:c" %2, "gradient:d" %3, "gradient:e" %4, "gradient:f" %5, "gradient:g" %6 : !v, !v, !v, !k, !v, !k, !o
+  taylor.yield "gradient:a" %0, "gradient:b" %1, "gradient:c" %2, "gradient:d" %3, "gradient:e" %4, "gradient:f" %5, "gradient:g" %6 : !v, !k, !v, !k, !v, !k, !o
 }

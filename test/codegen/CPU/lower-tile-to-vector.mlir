@@ -1,7 +1,7 @@
 // RUN: taylor-opt %s --taylor-lower-tile-to-vector=target=x86-64-v4 | FileCheck %s
 // RUN: taylor-opt %s --taylor-lower-tile-to-vector=target=x86-64-v3 | FileCheck %s --check-prefix=AVX2
 // RUN: not taylor-opt %s --taylor-lower-tile-to-vector=target=pdp11 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: error: unsupported target 'pdp11'; expected native, x86-64-v3, x86-64-v4, znver4 or sapphirerapids
+// TARGET: error: unsupported target 'pdp11'; expected native, x86-64-v3, x86-64-v4, znver4, znver5 or sapphirerapids
 
 !td = !tile.tile<[t = 64, d = 64], f32>
 !ud = !tile.tile<[u = 64, d = 64], f32>
