@@ -126,7 +126,12 @@ public:
   }
   /// Kept in 16 bits: only products read it, on a target where they multiply pairs.
   bool isNarrow(Value value) const;
-  /// Element type of a value in scratch: bf16 and f16 as f32 unless they are narrow, index and i1 as i32.
+  /// A load of an array whose elements products multiply once each: they wait for memory.
+  bool isReadOnce(Value value) const;
+  /// One of those that widens 16-bit elements: they are widened as they are read.
+  bool isStreamed(Value value) const;
+  /// Element type of a value in scratch: bf16 and f16 as f32 unless they are narrow or streamed, index and i1
+  /// as i32.
   Type storedElement(Value value) const;
   /// Whether a load may be read where it lies, if its window is within bounds and its lanes are contiguous.
   bool mayReadInPlace(LoadOp load) const;

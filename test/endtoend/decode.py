@@ -93,6 +93,12 @@ class Decode(unittest.TestCase):
         recurrent = "carried" in next(f for n, f in manifest["functions"].items() if n == "step")
         self.assertEqual(recurrent, name in STATE)
         self.assertEqual(bool(states), name in STATE or name == "conv-gates")
+        cache = manifest["tensors"].get("cache")
+        self.assertEqual(bool(cache), name in CACHE)
+        if cache:  # with room for more, whatever lies there
+            cache = [torch.full([sizes[axis] + 4 * (axis == "u") for axis in array["axes"]], 0.0 if "u" not in array["axes"] else torch.nan,
+                                dtype=getattr(torch, {"f64": "float64", "f32": "float32", "bf16": "bfloat16", "i32": "int32"}[array["dtype"]]) if array["dtype"] != "i32" else torch.int32)
+                     if array["dtype"] != "i32" else torch.full([sizes[axis] + 4 * (axis == "u") for axis in array["axes"]], -7, dtype=torch.int32) for array in cache]
         queries = ["t" in array["axes"] for array in manifest["tensors"]["inputs"]]
         # The forward takes the prompt: the parallel form is the one that costs less for so few tokens.
         decode = f"--decode --forward-only {'' if FULL else '--form=parallel'} {options}"
