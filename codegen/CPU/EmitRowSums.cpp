@@ -21,7 +21,7 @@ static constexpr int64_t kMostUnrolled = 128;
 static constexpr int64_t kRows = 4;
 
 /// Of what is read once, so many bytes are on their way: measured, README.md.
-static constexpr int64_t kBytesAhead = 4096, kLineBytes = 64;
+static constexpr int64_t kBytesAhead = 8192, kLineBytes = 64;
 
 std::optional<Index> KernelEmitter::distanceAhead(Value value, const View &view, int64_t size, Index stride,
                                                   int64_t step) {

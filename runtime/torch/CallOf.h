@@ -297,6 +297,8 @@ public:
     Inputs keys(kernel, append, all, nullptr);
     int64_t added = keys.dims[TAYLOR_DIM_U];
     int read = kernel.function(added <= mostSteps ? "step" : "extend");
+    if (tokens < 0)
+      runtime::fail("expected at least 0 tokens before the new ones, but got ", tokens);
     checkCache(manifest, cache, kernel.device, tokens + added);
 
     // What is handed on is read to the end of the call, so it becomes another tensor first.
