@@ -44,8 +44,6 @@ struct TargetProblem {
   /// Queries of a chunk, or 0, and whether there are states before and after a call: as in CompileOptions.
   int64_t chunk = 0;
   bool states = false;
-  /// A sum is of finitely many orders: each of its forms is to be within 3e-3 of the reference in bf16.
-  bool finite = false;
   /// How often tiles were made that a block's memory has no room for (`Target::hasRoom`).
   int64_t retries = 0;
 };

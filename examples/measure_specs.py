@@ -16,6 +16,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SHAPE, THREADS = "1,4,1024,64", 2
+# Of taylor-bench, without the specification.
+COMMAND = ["attention", "--shape", SHAPE, "--direction", "both", "--against", "sdpa", "--seconds", "2", "--threads", str(THREADS)]
 
 
 def forms(bin_dir, path, settings):
@@ -31,8 +33,7 @@ def forms(bin_dir, path, settings):
 def time(bin_dir, path, settings):
     """Our time over that of torch's attention, by the median of both in turn."""
     with tempfile.NamedTemporaryFile(suffix=".json") as rows:
-        command = [bin_dir / "taylor-bench", "attention", "--spec", path, "--shape", SHAPE, "--direction", "both", "--against", "sdpa", "--seconds", "2",
-                   "--threads", str(THREADS), "--json", rows.name, *settings]
+        command = [bin_dir / "taylor-bench", *COMMAND, "--spec", path, "--json", rows.name, *settings]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"error: could not time {path}: {done.stderr.strip()}")

@@ -383,12 +383,11 @@ SmallVector<int64_t> taylor::weightsOf(PairwiseOp op) {
   return weights;
 }
 
-bool taylor::areSeparable(PairwiseOp op, ArrayRef<int64_t> weights, bool underAnyMask) {
+bool taylor::areSeparable(PairwiseOp op, ArrayRef<int64_t> weights) {
   // Reading the weights may leave scalars.
   auto copy = cast<PairwiseOp>(OpBuilder(op).clone(*op));
   SeparableSums sums(copy);
-  sums.causal = underAnyMask;
-  bool are = succeeded(underAnyMask ? sums.readWeights(weights) : sums.run(weights));
+  bool are = succeeded(sums.run(weights));
   copy.erase();
   return are;
 }

@@ -38,9 +38,9 @@ inline bool isRowCount(PairwiseOp op, PairSumAttr sum) {
 
 /// Numbers of the yielded scalars of all sums that are no counts.
 llvm::SmallVector<int64_t> weightsOf(PairwiseOp op);
-/// Whether these are sums of products as SeparableSums has them: under a mask that it reads, or
-/// `underAnyMask`. The operation stays as it is.
-bool areSeparable(PairwiseOp op, llvm::ArrayRef<int64_t> weights, bool underAnyMask = false);
+/// Whether these are sums of products as SeparableSums has them, under a mask that it reads. The operation
+/// stays as it is.
+bool areSeparable(PairwiseOp op, llvm::ArrayRef<int64_t> weights);
 
 /// The weight region of one operation, taken apart.
 class SeparableSums {
@@ -57,8 +57,6 @@ public:
   /// Fails where a yielded scalar in `wanted` is no such sum, or the mask is more than `readMask` reads;
   /// `reason` then says why, and `at` where.
   mlir::LogicalResult run(llvm::ArrayRef<int64_t> wanted);
-  /// As `run`, whatever pairs are visible. Where `causal` is not set, no weight decays.
-  mlir::LogicalResult readWeights(llvm::ArrayRef<int64_t> wanted);
   std::string reason;
   mlir::Location at;
   /// The scalar of one of the operation's regions, taken apart by sums and products with what depends on
@@ -80,6 +78,7 @@ private:
   using Terms = llvm::SmallVector<SeparableTerm>;
   enum Dependence : unsigned { None = 0, Products = 1, Rows = 2, Columns = 4 };
 
+  mlir::LogicalResult readWeights(llvm::ArrayRef<int64_t> wanted);
   bool readCondition(mlir::Value condition);
   unsigned dependenceOf(mlir::Value scalar);
   /// Whether it depends on scalars of the row, on scalars of the column, or on neither.

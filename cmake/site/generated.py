@@ -121,7 +121,11 @@ def messages(site):
 def processor_times(site):
     measured = json.loads((site.root / "examples/measured.json").read_text(encoding="utf-8"))
     rows = [(name, ", ".join(row.get("forms", [])), f"{row['time']:.2f}", row["measured"], row["commit"]) for name, row in sorted(measured.items()) if "time" in row]
-    return table(("attention", "forms", "time, of SDPA's", "measured, on", "commit"), rows)
+    # The command as the script has it.
+    sys.path.insert(0, str(site.root / "examples"))
+    import measure_specs
+    command = f"Each row is `taylor-bench {' '.join(measure_specs.COMMAND)} --spec FILE`.\n\n"
+    return command + table(("attention", "forms", "time, of SDPA's", "measured, on", "commit"), rows)
 
 
 def gpu_times(site):

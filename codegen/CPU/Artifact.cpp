@@ -15,9 +15,9 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -42,15 +42,14 @@ LogicalResult cpu::lowerToLLVMDialect(ModuleOp module) {
 }
 
 namespace {
+/// For machines of the level that have the table's features: nothing else that LLVM knows of the processor is
+/// used, so that the manifest's features are all that the code needs.
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const cpu::Target &target, std::string &error) {
-  std::string features;
-  if (target.native)
-    for (auto &[feature, enabled] : llvm::sys::getHostCPUFeatures())
-      features += (features.empty() ? "" : ",") + std::string(enabled ? "+" : "-") + feature.str();
+  std::string features = "+" + llvm::join(target.features, ",+");
   // Whole registers: without it 512-bit vectors are split on some CPUs.
   if (target.vectorBytes == 64)
-    features += (features.empty() ? "" : ",") + std::string("-prefer-256-bit");
-  return taylor::makeHostMachine(target.cpu, features, error);
+    features += ",-prefer-256-bit";
+  return taylor::makeHostMachine(target.level, features, error);
 }
 
 LogicalResult emitCode(llvm::Module &module, const cpu::Target &target, bool assembly,
@@ -84,6 +83,7 @@ std::unique_ptr<llvm::Module> cpu::translateToLLVM(ModuleOp module, const Target
   for (llvm::Function &function : *result)
     if (!function.isDeclaration()) {
       function.addFnAttr(llvm::Attribute::NoUnwind);
+      function.addFnAttr("tune-cpu", target.cpu); // schedules, no instructions
       if (target.vectorBytes == 64)
         function.addFnAttr("prefer-vector-width", "512");
     }

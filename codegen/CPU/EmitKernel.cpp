@@ -411,6 +411,9 @@ void KernelEmitter::emitScalar(Operation *op) {
 
 void KernelEmitter::copyTile(Value from, View to) {
   auto type = cast<TileType>(from.getType());
+  const View *source = findView(from, {});
+  if (source && source->lane && to.lane && !findView(from, to.lane) && source->element == to.element)
+    return transposeTile(type, View(*source), to);
   loopOver(type.getAxes(), {to.lane}, Point{to.lane, {}}, [&](const Point &row) {
     loopVectors(to.lane ? type.getSize(to.lane) : 1, [&](Index lane) {
       Point point = row.with(to.lane, lane);

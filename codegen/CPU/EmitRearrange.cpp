@@ -61,6 +61,27 @@ void KernelEmitter::transposeNarrow(const View &from, const View &to, const Poin
     store(vectors[i], address(to, point.moved(rows, i)));
 }
 
+/// Squares where both axes have whole ones, else element by element.
+void KernelEmitter::transposeTile(TileType type, const View &from, const View &to) {
+  StringAttr rows = from.lane, lane = to.lane;
+  bool narrow = from.element.getIntOrFloatBitWidth() == 16;
+  int64_t laneStep = narrow ? 2 * W : W;
+  bool whole = type.getSize(rows) % W == 0 && type.getSize(lane) % laneStep == 0;
+  loopOver(type.getAxes(), {rows, lane}, Point{lane, {}}, [&](const Point &outer) {
+    loopBlocks(type.getSize(lane), whole ? laneStep : 1, [&](Index i) {
+      loopBlocks(type.getSize(rows), whole ? W : 1, [&](Index j) {
+        Point point = outer.with(lane, i).with(rows, j);
+        if (whole && narrow)
+          transposeNarrow(from, to, point, rows, lane);
+        else if (whole)
+          transposeBlock(from, to, point, rows, lane, from.element);
+        else
+          store(load(narrow ? b.getI16Type() : from.element, address(from, point)), address(to, point));
+      });
+    });
+  });
+}
+
 /// Rows 2k and 2k + 1 of `from` side by side at each lane of `to`.
 void KernelEmitter::emitPairs(Copy copy, const View &from, const View &to) {
   auto [value, lane, pairs] = copy;
@@ -96,28 +117,10 @@ void KernelEmitter::emitPack(Copy copy) {
     views[value].push_back(to);
     return;
   }
-  if (source && source->lane && source->lane != lane) {
-    const View from = *source;
-    StringAttr rows = from.lane;
-    bool narrow = from.element.getIntOrFloatBitWidth() == 16;
-    int64_t laneStep = narrow ? 2 * W : W;
-    bool whole = type.getSize(rows) % W == 0 && type.getSize(lane) % laneStep == 0;
-    loopOver(type.getAxes(), {rows, lane}, Point{lane, {}}, [&](const Point &outer) {
-      loopBlocks(type.getSize(lane), whole ? laneStep : 1, [&](Index i) {
-        loopBlocks(type.getSize(rows), whole ? W : 1, [&](Index j) {
-          Point point = outer.with(lane, i).with(rows, j);
-          if (whole && narrow)
-            transposeNarrow(from, to, point, rows, lane);
-          else if (whole)
-            transposeBlock(from, to, point, rows, lane, from.element);
-          else
-            store(load(narrow ? b.getI16Type() : from.element, address(from, point)), address(to, point));
-        });
-      });
-    });
-  } else {
+  if (source && source->lane && source->lane != lane)
+    transposeTile(type, View(*source), to);
+  else
     copyTile(value, to);
-  }
   views[value].push_back(to);
 }
 

@@ -258,6 +258,7 @@ private:
   void emitConcat(ConcatOp concat);
   void emitPack(Copy copy);
   void emitPairs(Copy copy, const View &from, const View &to);
+  void transposeTile(TileType type, const View &from, const View &to);
   void transposeBlock(const View &from, const View &to, const Point &point, StringAttr rows, StringAttr lanes,
                       Type unit);
   void transposeNarrow(const View &from, const View &to, const Point &point, StringAttr rows,

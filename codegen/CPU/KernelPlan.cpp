@@ -119,8 +119,11 @@ bool KernelPlan::mayReadInPlace(LoadOp load) const {
   auto window = getWindow(array, load.getType(), load.getArrayAxes(), load.getTileAxes(), load.getOffsets());
   if (window.back().tileAxis != lane)
     return false;
-  // A slice reads vectors that end past it.
-  return llvm::none_of(load->getUsers(), [](Operation *user) { return isa<SliceOp>(user); });
+  // A slice of no whole vectors reads ones that end past it.
+  return llvm::none_of(load->getUsers(), [&](Operation *user) {
+    auto slice = dyn_cast<SliceOp>(user);
+    return slice && slice.getType().getSize(lane) % wholeLanes();
+  });
 }
 
 /// The axis of the tile along the array's last axis, if the tile has it.
@@ -199,8 +202,7 @@ LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, siz
         if (feedsAccumulators(map) || isProductMask(map))
           inlined.insert(map.getResult(0));
         else if (map.getNumResults())
-          joinSweep(op, cast<TileType>(map.getResult(0).getType()).getAxes(), laneOf(map.getResult(0)), list,
-                    segment);
+          planMap(map, list, segment);
         return success();
       })
       .Case([&](SliceOp slice) {
@@ -233,6 +235,22 @@ LogicalResult KernelPlan::planTileOp(Operation *op, std::vector<Step> &list, siz
       .Default([](Operation *other) {
         return other->emitError() << "unsupported op in a kernel: '" << other->getName() << "'";
       });
+}
+
+void KernelPlan::planMap(MapOp map, std::vector<Step> &list, size_t segment) {
+  StringAttr lane = laneOf(map.getResult(0));
+  for (Value input : map.getInputs())
+    requireLane(input, lane);
+  joinSweep(map, cast<TileType>(map.getResult(0).getType()).getAxes(), lane, list, segment);
+}
+
+void KernelPlan::requireLane(Value tile, StringAttr lane) {
+  auto type = cast<TileType>(tile.getType());
+  StringAttr own = laneOf(tile);
+  bool isOther = lane && own && own != lane && type.hasAxis(lane) && !isInline(tile);
+  auto isWhole = [&](StringAttr axis) { return type.getSize(axis) % wholeLanes() == 0; };
+  if (isOther && type.getElementType().getIntOrFloatBitWidth() >= 16 && isWhole(own) && isWhole(lane))
+    requirePack({tile, lane});
 }
 
 /// Whether the map's only use is as what a product of its block adds to.
@@ -276,6 +294,8 @@ void KernelPlan::planProduct(DotOp dot, std::vector<Step> &list) {
     addSweep(dot, dot.getType().getAxes(), lane, list).dot = dot;
     return;
   }
+  if (dot.getC())
+    requireLane(dot.getC(), lane);
   bool isRowSum = bool(rowSumOf(dot));
   for (Value operand : {dot.getA(), dot.getB()}) {
     auto type = cast<TileType>(operand.getType());

@@ -185,6 +185,8 @@ private:
   /// A store or accumulate of `tile` into `array`, which has the tile's axis `contiguous` last.
   void planWrite(Operation *op, Value tile, Value array, StringAttr contiguous, std::vector<Step> &list,
                  size_t segment);
+  /// A map, after copies of the inputs that lie along other lanes than its own.
+  void planMap(MapOp map, std::vector<Step> &list, size_t segment);
   void planProduct(DotOp dot, std::vector<Step> &list);
   /// An expansion or its adjoint, whose tokens lie in lanes; so do those of the tiles it reads.
   void planFeatures(Operation *op, std::vector<Step> &list);
@@ -195,6 +197,9 @@ private:
   void joinSweep(Operation *op, ArrayRef<Axis> axes, StringAttr lane, std::vector<Step> &list,
                  size_t segment);
   void requirePack(Copy copy);
+  /// The same for what a sweep along `lane` reads next to others, if squares of vectors make it up: a gather of
+  /// each vector takes several times as long.
+  void requireLane(Value tile, StringAttr lane);
   // KernelTiles.cpp
   /// Moves products on the matrix unit into the one sweep that reads them.
   void moveProducts(Block &block);

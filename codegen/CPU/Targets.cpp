@@ -36,6 +36,7 @@ static Target avx512() {
   return {.name = "",
           .cpu = "x86-64-v4",
           .features = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma"},
+          .level = "x86-64-v4",
           .vectorBytes = 64,
           .l2Bytes = 1 << 20,
           .accumulators = 16,
@@ -112,7 +113,6 @@ std::optional<Target> mlir::tile::cpu::findTarget(llvm::StringRef fullName, std:
       error = "unsupported CPU: requires AVX2 and FMA";
       return std::nullopt;
     }
-    target.native = true;
     // Unknown (0 or less) on some virtual machines: the table's sizes stay.
     if (int64_t bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0)
       target.l1Bytes = bytes;

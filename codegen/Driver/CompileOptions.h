@@ -31,9 +31,9 @@ struct CompileOptions {
   std::vector<ParameterSetting> parameters;
   /// How GPUs multiply numbers of f32: `fma`, or `tf32` on matrix units, operands rounded to 11 bits.
   std::string f32Products = "fma";
-  /// How GPUs multiply numbers computed in f32 where storage is bf16: `rounded` to bf16; `split` into two
-  /// numbers of it, with twice or three times the products; or `auto`, split where a sum over keys has
-  /// finitely many orders, whose forms are held to 3e-3 of the reference.
+  /// How targets that multiply bf16 take operands that are computed in f32, where storage is bf16: `rounded`
+  /// to bf16; `split` into two numbers of it, on GPUs, with twice or three times the products; or `auto`,
+  /// which is rounded.
   std::string bf16Products = "auto";
   /// How GPUs sum into rows where pairs are summed into columns too: `separate`, in a kernel of their own and
   /// always to the same bits; or `atomic`, in any order.

@@ -85,17 +85,8 @@ private:
   mlir::LogicalResult prepareSteps();
   int64_t stateBlock() const;
   TargetProblem getProblem() const {
-    return {options.headDim,
-            options.getValueDim(),
-            widestKey,
-            widestValue,
-            options.dtype,
-            options.f32Products,
-            options.bf16Products,
-            options.rowSums,
-            options.chunk,
-            options.states,
-            isFinite};
+    return {options.headDim,     options.getValueDim(), widestKey,       widestValue,   options.dtype,
+            options.f32Products, options.bf16Products,  options.rowSums, options.chunk, options.states};
   }
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerWithRoom(
       const Target &target, TileUse use,
@@ -122,7 +113,6 @@ private:
   CompileOptions options;
   /// As TargetProblem has them, of the specification.
   int64_t widestKey = 0, widestValue = 0;
-  bool isFinite = false;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The function `step`, where there is one, beside the module's; whether it is a recurrence, and why.
   mlir::OwningOpRef<mlir::ModuleOp> steps;

@@ -9,7 +9,6 @@
 #include "passes/LowerToTile/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
-#include "passes/SeparableSums.h"
 #include "runtime/artifact.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -157,23 +156,6 @@ LogicalResult Driver::prepareSteps() {
   return success();
 }
 
-/// Whether a function sums states, or pairs by weights that are finitely many powers, however they are
-/// written and whatever pairs are visible. What counts pairs alone, as the mean of an exponential does, has
-/// no such weights.
-static bool sumsFinitelyManyOrders(ModuleOp module) {
-  auto isFinite = [](PairwiseOp pairs) {
-    SmallVector<int64_t> weights = weightsOf(pairs);
-    return !pairs.hasMaximum() && !weights.empty() && areSeparable(pairs, weights, /*underAnyMask=*/true);
-  };
-  return module
-      .walk([&](Operation *op) {
-        auto pairs = dyn_cast<PairwiseOp>(op);
-        bool isSum = isa<StatesOp, StepStatesOp>(op) || (pairs && isFinite(pairs));
-        return isSum ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// What the runtime would refuse to load, said before it is compiled: a message, empty if there is nothing.
 static std::string checkLimits(const Manifest &manifest, ModuleOp module) {
   const ManifestTensor *wide = nullptr;
@@ -213,7 +195,6 @@ LogicalResult Driver::lowerToPairwise() {
     auto channels = [](ArrayType array) { return array.sizeOf(channelOf(array)); };
     widestKey = std::max(widestKey, channels(sums.getQuery().getType()));
     widestValue = std::max(widestValue, channels(sums.getValue().getType()));
-    isFinite |= sums.getLastOrder().has_value();
   });
   if (!options.decode.empty() && failed(prepareSteps()))
     return failure();
@@ -235,7 +216,6 @@ LogicalResult Driver::lowerToPairwise() {
   manifest.addFunctions(*module, recurrent);
   if (std::string message = checkLimits(manifest, *module); !message.empty())
     return module->emitError() << message;
-  isFinite = isFinite || sumsFinitelyManyOrders(*module);
   return success();
 }
 

@@ -60,8 +60,7 @@ std::string NVPTXTarget::check(const taylor::TargetProblem &problem) const {
 }
 
 static bool splitsProducts(const taylor::TargetProblem &problem) {
-  return problem.dtype == "bf16" &&
-         (problem.bf16Products == "split" || (problem.bf16Products == "auto" && problem.finite));
+  return problem.dtype == "bf16" && problem.bf16Products == "split";
 }
 
 taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const {

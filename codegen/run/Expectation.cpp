@@ -22,59 +22,85 @@ static void mergeUnreal(MutableArrayRef<Real> values) {
       value = std::numeric_limits<Real>::quiet_NaN();
 }
 
+/// Calls `visit` with the kind, the name and the array of each result, in order.
+static void forEachResult(const Problem &problem, Evaluated &evaluated,
+                          llvm::function_ref<void(const char *, const std::string &, Array &)> visit) {
+  for (auto [cotangent, output] : llvm::zip_equal(problem.cotangents, evaluated.outputs))
+    visit("output", cotangent.name, output);
+  for (auto [input, gradient] : llvm::zip(problem.inputs, evaluated.gradients))
+    if (!gradient.values.empty())
+      visit("gradient", input.name, gradient);
+}
+
 FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradients) {
   FailureOr<Evaluated> exact = run::evaluate(problem, reference::Arithmetic::exact(), withGradients);
-  FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(), withGradients);
-  if (failed(exact) || failed(eager))
+  if (failed(exact))
     return failure();
   Expectation expectation;
   expectation.hasUnreal = problem.hasUnreal;
-  auto add = [&](const char *kind, const std::string &name, Array &reference, Array &ofEager) {
-    if (problem.hasUnreal) {
+  expectation.contract.dtype = problem.dtype;
+  expectation.contract.tf32Products = problem.tf32Products;
+  forEachResult(problem, *exact, [&](const char *kind, const std::string &name, Array &reference) {
+    if (problem.hasUnreal)
       mergeUnreal(reference.values);
-      mergeUnreal(ofEager.values);
-    }
-    expectation.results.push_back({kind, name, std::move(reference), std::move(ofEager), 0});
-  };
-  for (size_t i = 0; i < exact->outputs.size(); ++i)
-    add("output", problem.cotangents[i].name, exact->outputs[i], eager->outputs[i]);
-  for (size_t i = 0; i < exact->gradients.size(); ++i)
-    if (!exact->gradients[i].values.empty())
-      add("gradient", problem.inputs[i].name, exact->gradients[i], eager->gradients[i]);
+    expectation.results.push_back({kind, name, std::move(reference), Array(), 0});
+  });
+  if (failed(expectation.evaluateEager(problem, withGradients)))
+    return failure();
+  return expectation;
+}
 
-  reference::Contract &contract = expectation.contract;
-  contract.dtype = problem.dtype;
-  contract.tf32Products = problem.tf32Products;
+LogicalResult Expectation::evaluateEager(Problem &problem, bool withGradients) {
+  FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(), withGradients, forms);
+  if (failed(eager))
+    return failure();
+  size_t i = 0;
+  forEachResult(problem, *eager, [&](const char *, const std::string &, Array &array) {
+    if (hasUnreal)
+      mergeUnreal(array.values);
+    results[i].eager = std::move(array);
+    results[i++].eagerOverDraws = 0;
+  });
+  findPeers();
+  return success();
+}
+
+void Expectation::findPeers() {
+  contract.peers = 0;
   Real peers = 0;
-  for (size_t i = 0; i < expectation.results.size(); ++i) {
-    reference::Comparison comparison = expectation.judge(i, expectation.results[i].reference.values);
+  for (size_t i = 0; i < results.size(); ++i) {
+    reference::Comparison comparison = judge(i, results[i].reference.values);
     // What cancels says nothing of others.
     bool isNoise = contract.isNoise(comparison.norm, comparison.eager);
-    bool isFew = expectation.results[i].reference.values.size() < contract.fewElements;
+    bool isFew = results[i].reference.values.size() < contract.fewElements;
     if (!isFew && comparison.norm > 0 && !isNoise)
       peers = std::max(peers, comparison.eager / comparison.norm);
   }
   contract.peers = peers;
-  return expectation;
+}
+
+LogicalResult Expectation::setForms(Problem &problem, bool withGradients, const Forms &ofKernels) {
+  contract.statesBetweenChunks = ofKernels.forward.hasStates() || ofKernels.backward.hasStates();
+  Forms wanted = isNarrow(problem.dtype) ? ofKernels : Forms();
+  if (wanted == forms)
+    return success();
+  forms = wanted;
+  return evaluateEager(problem, withGradients);
 }
 
 LogicalResult Expectation::addDraws(Problem &problem, bool withGradients) {
   std::vector<SmallVector<Real>> errors(results.size());
   for (int draw = 1; draw <= kDraws; ++draw) {
-    FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(draw), withGradients);
+    FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(draw), withGradients, forms);
     if (failed(eager))
       return failure();
     size_t i = 0;
-    auto add = [&](Array array) {
+    forEachResult(problem, *eager, [&](const char *, const std::string &, Array &array) {
       if (hasUnreal)
         mergeUnreal(array.values);
       errors[i].push_back(reference::distance(array.values, results[i].reference.values));
       ++i;
-    };
-    llvm::for_each(eager->outputs, add);
-    for (const Array &gradient : eager->gradients)
-      if (!gradient.values.empty())
-        add(gradient);
+    });
   }
   for (auto [result, ofDraws] : llvm::zip_equal(results, errors))
     result.eagerOverDraws = reference::likelyError(ofDraws);

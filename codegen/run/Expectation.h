@@ -26,8 +26,15 @@ public:
   /// Evaluates the problem twice: exactly, and as eager code in its type.
   static mlir::FailureOr<Expectation> evaluate(Problem &problem, bool withGradients);
 
-  /// Whether what is judged went through states, which the contract judges by a bound of its own.
-  void setStates(bool hasStates) { contract.statesBetweenChunks = hasStates; }
+  /// What is judged has these forms. In 16-bit types eager code is evaluated again where it had others; the
+  /// contract gives sums through states in f32 and f64 a bound of their own.
+  mlir::LogicalResult setForms(Problem &problem, bool withGradients, const Forms &forms);
+
+  /// As in Contract.
+  void setStrict(bool isStrict, bool splitProducts) {
+    contract.isStrict = isStrict;
+    contract.splitProducts = splitProducts;
+  }
 
   /// Evaluates eager code in several draws of its rounding, for results that it may have hit by luck.
   mlir::LogicalResult addDraws(Problem &problem, bool withGradients);
@@ -43,6 +50,11 @@ public:
   std::vector<ExpectedResult> results;
 
 private:
+  mlir::LogicalResult evaluateEager(Problem &problem, bool withGradients);
+  void findPeers();
+
+  /// Of eager code.
+  Forms forms;
   reference::Contract contract;
   /// Of a problem with numbers that are NaN or infinite: results are compared as to where they are.
   bool hasUnreal = false;

@@ -214,13 +214,18 @@ const std::vector<OptionRow> &optionRows() {
        "compares every output and gradient of kernels (cpu, ptx, cuda, tile) with the reference;\n"
        "exit status 1 if an error exceeds the contract:\n"
        "  |x - ref| <= max(c |eager - ref|, 4 eps |ref|, floor)\n"
-       "eager: the same with every result rounded to --dtype;\n"
+       "eager: the same with every result rounded to --dtype; in chunked and recurrent forms with states in\n"
+       "f32, of which what is read is rounded (bf16, f16);\n"
        "c: 1.1 in bf16 and f16, 2 in f32 and f64; twice that where eager is off by 1/16 of |ref| (bf16),\n"
        "1/64 (f16) or 1/500 (f32);\n"
        "eps: that of --dtype, in f64 4096 times that;\n"
        "floor: 1/16 eps per element, for results that cancel to nearly 0.\n"
-       "Chunked and recurrent forms may also be off by 1e-5 |ref| (f32) or 3e-3 |ref| (bf16, f16)",
+       "Chunked and recurrent forms in f32 may also be off by 1e-5 |ref|",
        flag(&O::check)},
+      {"strict", "",
+       "holds --check to what kernels of every form keep: 1.1 |eager - ref| (bf16, f16), 3e-3 |ref|\n"
+       "(--bf16-products=split, tf32) or 1e-5 |ref| (f32), and the floor where all of a result cancels",
+       flag(&O::strict)},
       {"references", "FOLDER",
        "writes the data by which a kernel in --dtype is checked: arguments, cotangents, and the reference's\n"
        "outputs and gradients as .npy, and contract.json with the error that each may have.\n"
@@ -346,6 +351,8 @@ Error validate(const Options &options) {
         "writes files only");
   if (options.spoils() && !options.check)
     return error("requires --check for --spoil-keys and --spoil-queries");
+  if (options.strict && !options.check)
+    return error("requires --check for --strict");
   if (!options.kernel.empty() && !onKernels)
     return error("requires --device=cpu, ptx or cuda for --kernel");
   if (!options.absentGradients.empty() && !onKernels)

@@ -69,8 +69,8 @@ struct Options {
   TileSizes tiles;
   bool tilesGiven = false;
   int64_t threads = 0;
-  bool gradient = false, check = false, forwardOnly = false, poison = false, print = false, printForm = false,
-       help = false, version = false;
+  bool gradient = false, check = false, strict = false, forwardOnly = false, poison = false, print = false,
+       printForm = false, help = false, version = false;
 
   /// Whether who evaluates is asked for gradients.
   bool hasGradients() const { return (gradient || check) && !forwardOnly; }

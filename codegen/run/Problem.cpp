@@ -301,9 +301,11 @@ FailureOr<Problem> taylor::run::makeProblem(SpecOp spec, const Options &options)
 }
 
 FailureOr<taylor::run::Evaluated> taylor::run::evaluate(Problem &problem, reference::Arithmetic arithmetic,
-                                                        bool withGradients) {
+                                                        bool withGradients, const Forms &forms) {
   Environment environment = problem.environment;
   environment.arithmetic = arithmetic;
+  environment.forward = forms.forward;
+  environment.backward = forms.backward;
   reference::Evaluation evaluation(environment);
   if (failed(evaluation.run(problem.spec, arraysOf(problem.inputs))))
     return failure();

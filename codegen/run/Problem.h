@@ -71,13 +71,20 @@ struct Evaluated {
   std::vector<std::pair<std::string, std::string>> forms;
   /// Calls took the tokens in pieces, each from the states of the one before.
   bool inPieces = false;
-  /// Some sums went through states, which the contract judges by a bound of its own.
+  /// Some sums went through states.
   bool hasStates() const {
     return inPieces || llvm::any_of(forms, [](const auto &form) { return form.second != "parallel"; });
   }
 };
-/// Evaluates with the arithmetic given: exact, or eager in a type.
-mlir::FailureOr<Evaluated> evaluate(Problem &problem, reference::Arithmetic arithmetic, bool withGradients);
+/// The forms of outputs and of gradients.
+struct Forms {
+  reference::StatesForm forward, backward;
+  bool operator==(const Forms &other) const { return forward == other.forward && backward == other.backward; }
+};
+
+/// Evaluates with the arithmetic given: exact, or eager in a type, and then in the forms given.
+mlir::FailureOr<Evaluated> evaluate(Problem &problem, reference::Arithmetic arithmetic, bool withGradients,
+                                    const Forms &forms = {});
 
 } // namespace taylor::run
 

@@ -73,18 +73,36 @@ std::unique_ptr<Progress> showReference() {
   return progress;
 }
 
+/// The shortest chunk, which is taken where the target chooses its own: then no more keys reach a query
+/// through a state than here.
+constexpr int64_t kShortestChunk = 64;
+
+/// A form by its name.
+reference::StatesForm formOf(StringRef name, const Options &options) {
+  int64_t chunk = options.chunk ? options.chunk : kShortestChunk;
+  return {name == "chunked" ? chunk : name == "recurrent" ? 1 : 0, options.pieces};
+}
+
+/// The forms that kernels ran in.
+Forms formsOf(const Evaluated &evaluated, const Options &options) {
+  Forms forms;
+  for (auto &[function, form] : evaluated.forms)
+    (function == "backward" ? forms.backward : forms.forward) = formOf(form, options);
+  return forms;
+}
+
 LogicalResult runReference(SpecOp spec, const Options &options) {
   FailureOr<Problem> problem = makeProblem(spec, options);
   if (failed(problem))
     return failure();
   std::unique_ptr<Progress> progress = showReference();
   if (!options.references.empty()) {
-    bool hasStates = options.form == "chunked" || options.form == "recurrent";
+    reference::StatesForm form = formOf(options.form, options);
     FailureOr<Expectation> expectation = Expectation::evaluate(*problem, !options.forwardOnly);
     // Who compares with what is written has no eager code to draw from.
-    if (failed(expectation) || failed(expectation->addDraws(*problem, !options.forwardOnly)))
+    if (failed(expectation) || failed(expectation->setForms(*problem, !options.forwardOnly, {form, form})) ||
+        failed(expectation->addDraws(*problem, !options.forwardOnly)))
       return failure();
-    expectation->setStates(hasStates);
     return expectation->write(options.references, *problem);
   }
   auto arithmetic = options.device == Device::Eager ? problem->eager() : reference::Arithmetic::exact();
@@ -120,9 +138,11 @@ LogicalResult checkKernel(Problem &problem, const Evaluated &evaluated, const Op
     if (failed(made))
       return failure();
     expectation = std::move(*made);
-    shared.setExpectation(options, withGradients, *expectation);
   }
-  expectation->setStates(evaluated.hasStates());
+  if (failed(expectation->setForms(problem, withGradients, formsOf(evaluated, options))))
+    return failure();
+  shared.setExpectation(options, withGradients, *expectation);
+  expectation->setStrict(options.strict, options.bf16Products == "split");
   ComparisonTable table = judgeAll(problem, evaluated, options, *expectation);
   if (!table.passes()) {
     if (progress)

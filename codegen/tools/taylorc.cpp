@@ -71,9 +71,10 @@ struct CommandLine {
       cl::desc(
           "operands that are computed in f32, with --dtype=bf16, on targets that multiply bf16\n"
           "(default: auto).\n"
-          "rounded: to bf16;\n"
-          "split: into two bf16 numbers, for half the error at up to three products instead of one (GPUs);\n"
-          "auto: split on GPUs for sums of finitely many orders, rounded elsewhere"),
+          "rounded: to bf16, as FlashAttention does;\n"
+          "split: into two bf16 numbers, for errors of the results' rounding alone, at up to three products\n"
+          "instead of one (GPUs);\n"
+          "auto: rounded"),
       cl::init("auto"), cl::cat(category)};
   cl::opt<std::string> rowSums{
       "row-sums",

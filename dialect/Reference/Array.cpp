@@ -95,6 +95,14 @@ void taylor::reference::addTo(Array &sum, Array term, const Rounding &rounding) 
     accumulate(sum.values[i], term.values[i], rounding);
 }
 
+bool StatesForm::isPair(int64_t t, int64_t key) const {
+  if (chunk == 1 || key < 0)
+    return false;
+  auto callOf = [&](int64_t token) { return llvm::upper_bound(calls, token) - calls.begin(); };
+  int64_t call = callOf(t), first = call ? calls[call - 1] : 0;
+  return callOf(key) == call && (!chunk || (t - first) / chunk == (key - first) / chunk);
+}
+
 int64_t Environment::position(llvm::StringRef axis, int64_t index) const {
   return axis == "t" ? offset + index : axis == "lag" ? offset + index - sizeOf("u") : index;
 }

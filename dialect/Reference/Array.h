@@ -72,6 +72,23 @@ void roundAll(Array &array, const Rounding &rounding);
 /// sum += term elementwise, rounded; an empty sum becomes the term.
 void addTo(Array &sum, Array term, const Rounding &rounding);
 
+/// Which keys reach a query through a state, in eager code of the chunked and the recurrent form.
+struct StatesForm {
+  /// Tokens of a chunk; 0: states lie between calls alone. 1: the recurrent form, in which a token is part of
+  /// the state that its own query reads.
+  int64_t chunk = 0;
+  /// The tokens where the calls after the first begin (t = u).
+  std::vector<int64_t> calls;
+
+  bool hasStates() const { return chunk || !calls.empty(); }
+  /// Whether query t meets a key as a pair: keys are counted from the key of query 0.
+  bool isPair(int64_t t, int64_t key) const;
+  bool operator==(const StatesForm &other) const { return chunk == other.chunk && calls == other.calls; }
+};
+
+/// The pairs that a sum is evaluated over: all, or those that a form with states has as pairs, or the others.
+enum class PairsPart { All, Pairs, ThroughStates };
+
 /// What the evaluation of one specification depends on, beside its inputs.
 struct Environment {
   /// Sizes of all axes in use: b, h, g, t, u, d, e and the others.
@@ -83,6 +100,13 @@ struct Environment {
   Arithmetic arithmetic;
   /// Heads evaluated at a time; results do not depend on it.
   int threads = 1;
+  /// The forms of sums and of their derivatives (ThroughStates.h); one of them where `part` says so.
+  StatesForm forward, backward;
+  PairsPart part = PairsPart::All;
+  /// Whether a pair belongs to `part`.
+  bool visits(int64_t t, int64_t u) const {
+    return part == PairsPart::All || forward.isPair(t, u - offset) == (part == PairsPart::Pairs);
+  }
 
   /// The size of an axis; of lag T + U, of which index 0 belongs to no pair.
   int64_t sizeOf(llvm::StringRef axis) const;

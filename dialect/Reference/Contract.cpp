@@ -55,7 +55,7 @@ Real taylor::reference::likelyError(llvm::ArrayRef<Real> draws) {
 
 Real Contract::getFloor(Real reference, Real eager) const {
   Real terms = getTermEpsilon();
-  Real kept = floorPerElement * terms, cancelled = cancelledPerElement * terms;
+  Real kept = isStrict ? 0 : floorPerElement * terms, cancelled = cancelledPerElement * terms;
   bool isKnown = std::isfinite(eager);
   // No digit of it is right, and none of what is as small: the terms are larger than 1.
   if (isKnown && reference < terms && eager > 16 * std::max(reference, terms / 64))
@@ -69,7 +69,6 @@ Real Contract::getFloor(Real reference, Real eager) const {
 Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Real> reference,
                                       llvm::ArrayRef<Real> eager, const Contract &contract) {
   Real factor = isNarrow(contract.dtype) ? Real(1.1) : 2;
-  Real epsilon = contract.getEpsilon();
   Comparison result;
   result.error = distance(x, reference);
   Real first = distance(eager, reference);
@@ -88,8 +87,9 @@ Comparison taylor::reference::compare(llvm::ArrayRef<Real> x, llvm::ArrayRef<Rea
   Real ofEager = std::isfinite(first) ? std::max(ofFirst * first, factor * contract.eagerOverDraws) : 0;
   if (reference.size() < contract.fewElements && std::isfinite(first))
     ofEager = std::max(ofEager, ofFirst * contract.peers * result.norm);
-  result.allowed =
-      std::max({ofEager, 4 * epsilon * result.norm, contract.getRelative() * result.norm, floor});
+  if (!contract.takesEager())
+    ofEager = 0;
+  result.allowed = std::max({ofEager, contract.getRelative() * result.norm, floor});
   result.passes = result.error <= result.allowed;
   return result;
 }

@@ -5,6 +5,7 @@
 #define TAYLOR_DIALECT_REFERENCE_CONTRACT_H
 
 #include "dialect/Reference/Array.h"
+#include <algorithm>
 
 namespace taylor::reference {
 
@@ -13,11 +14,11 @@ namespace taylor::reference {
 ///   |x - ref| <= max(c |eager - ref|, 4 eps(X) |ref|, floor)
 ///
 /// ref is the reference on inputs rounded to X; eager is the same with every result rounded to X and sums in
-/// f32 (Arithmetic::eager); c is 1.1, and 2 where X is f32 or f64; eps(X) is the distance from 1 to the next
-/// number of X. Where products of f32 round their operands to tf32, eager code's do too; eps(X)
-/// stays f32's, and the floor is in units of tf32's. In f64, which is there for gradient checks, eps(X)
-/// stands for 4096 of that: no wider type is at hand for the angle of rope at position p, which is off by p
-/// eps.
+/// f32 (Arithmetic::eager), in the kernel's form (ThroughStates.h); c is 1.1, and 2 where X is f32 or f64;
+/// eps(X) is the distance from 1 to the next number of X. Where products of f32 round their operands to tf32,
+/// eager code's do too; eps(X) stays f32's, and the floor is in units of tf32's. In f64, which is there for
+/// gradient checks, eps(X) stands for 4096 of that: no wider type is at hand for the angle of rope at
+/// position p, which is off by p eps.
 struct Contract {
   /// eps(X) as the contract means it.
   Real getEpsilon() const { return dtype == Dtype::F64 ? 4096 * epsilonOf(dtype) : epsilonOf(dtype); }
@@ -60,14 +61,24 @@ struct Contract {
   Real eagerOverDraws = 0;
   /// With f32: products round their operands to tf32.
   bool tf32Products = false;
-  /// A kernel of the chunked or recurrent form: eager code adds up pairs, and its error says nothing of sums
-  /// over features. Then 1e-5 |ref| is allowed too, and 3e-3 |ref| where operands of products are rounded, to
-  /// 16 bits or to tf32.
+  /// A kernel of the chunked or recurrent form in f32: eager code adds up pairs there, and its error says
+  /// nothing of sums over features. Then 1e-5 |ref| is allowed too, and 3e-3 |ref| where operands of products
+  /// are rounded to tf32.
   bool statesBetweenChunks = false;
+  /// Operands of products in bf16 are two numbers of it.
+  bool splitProducts = false;
+  /// No more than the form and the operands of products cost. In types of 16 bits: c |eager - ref|, and no
+  /// part of |ref|. With splitProducts, and in f32: 3e-3 |ref| (also with tf32Products) and 1e-5 |ref|,
+  /// whatever eager code's error. The floor is for what cancels to nearly 0 alone.
+  bool isStrict = false;
+  bool takesEager() const { return !isStrict || dtype == Dtype::F64 || (isNarrow(dtype) && !splitProducts); }
+  /// What is allowed of |ref|, whatever eager code's error.
   Real getRelative() const {
-    return !statesBetweenChunks || dtype == Dtype::F64 ? 0
-           : isNarrow(dtype) || tf32Products           ? Real(3e-3)
-                                                       : Real(1e-5);
+    if (!takesEager())
+      return tf32Products || splitProducts ? 3e-3 : 1e-5;
+    Real epsilons = isStrict && isNarrow(dtype) ? 0 : 4 * getEpsilon();
+    return statesBetweenChunks && dtype == Dtype::F32 ? std::max(epsilons, Real(tf32Products ? 3e-3 : 1e-5))
+                                                      : epsilons;
   }
 };
 

@@ -4,6 +4,7 @@
 #include "dialect/Reference/Operations.h"
 #include "dialect/Reference/PairSums.h"
 #include "dialect/Reference/SeriesWeight.h"
+#include "dialect/Reference/ThroughStates.h"
 #include <memory>
 
 using namespace mlir;
@@ -232,16 +233,17 @@ void taylor::reference::addRecurrenceOutputs(PairSums &sums, ArrayAttr names, Va
   }
 }
 
-FailureOr<Evaluated> taylor::reference::evaluateRecurrences(RecurrencesOp op, ArrayRef<Operand> operands,
-                                                            const Environment &environment) {
+/// Over the pairs that the environment visits.
+static FailureOr<PairsEvaluated> evaluatePairsOf(RecurrencesOp op, ArrayRef<Operand> operands,
+                                                 const Environment &environment) {
   auto recurrence = std::make_shared<RecurrenceSums>(environment);
   if (failed(recurrence->build(op, operands)))
     return failure();
   addRecurrenceOutputs(recurrence->sums, op.getSums(), op.getResults(), environment);
   PairSums::Forward forward = recurrence->sums.evaluate();
-  Evaluated evaluated;
+  PairsEvaluated evaluated;
   evaluated.results = std::move(forward.outputs);
-  evaluated.sees.assign(evaluated.results.size(), seeingRows(forward.counts));
+  evaluated.counts = std::move(forward.counts);
   evaluated.pullback = [recurrence](ArrayRef<Array> cotangents) {
     const PairSums &sums = recurrence->sums;
     std::vector<Array> gradients = sums.pullback(cotangents);
@@ -252,6 +254,20 @@ FailureOr<Evaluated> taylor::reference::evaluateRecurrences(RecurrencesOp op, Ar
     gradients.erase(gradients.begin() + 4);
     return gradients;
   };
+  return evaluated;
+}
+
+FailureOr<Evaluated> taylor::reference::evaluateRecurrences(RecurrencesOp op, ArrayRef<Operand> operands,
+                                                            const Environment &environment) {
+  auto evaluate = [&](const Environment &part) { return evaluatePairsOf(op, operands, part); };
+  FailureOr<PairsEvaluated> sums =
+      canHaveStates(op) ? evaluateThroughStates(op.getSums(), environment, evaluate) : evaluate(environment);
+  if (failed(sums))
+    return failure();
+  Evaluated evaluated;
+  evaluated.results = std::move(sums->results);
+  evaluated.sees.assign(evaluated.results.size(), seeingRows(sums->counts));
+  evaluated.pullback = std::move(sums->pullback);
   return evaluated;
 }
 

@@ -259,6 +259,8 @@ public:
       end = std::min(end, sums.environment.offset + (t / sums.chunk + 1) * sums.chunk);
     }
     for (int64_t u = begin; u < end; ++u) {
+      if (!sums.environment.visits(t, u))
+        continue;
       if (!sums.visible.program.getResults().empty()) {
         visible.setColumn(u);
         visible.run();

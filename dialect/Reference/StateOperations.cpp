@@ -3,6 +3,7 @@
 // One recurrence of one order, with its state: H[t] = H[t-1] + (k[t]^(x)n)^T v[t], O[t] = c scale^n q[t]^(x)n
 // . H[t].
 #include "dialect/Reference/SeriesWeight.h"
+#include "dialect/Reference/ThroughStates.h"
 #include "dialect/Reference/Vectors.h"
 #include <memory>
 
@@ -223,8 +224,35 @@ std::vector<Array> StateRecurrence::pullback(ArrayRef<Array> cotangents) const {
 
 } // namespace
 
+/// Of a recurrence that neither takes a state nor gives one.
+static FailureOr<Evaluated> evaluateStateless(RecurrenceOp op, ArrayRef<Operand> operands,
+                                              const Environment &environment) {
+  auto evaluate = [&](const Environment &part) -> FailureOr<PairsEvaluated> {
+    auto recurrence = std::make_shared<StateRecurrence>(part);
+    if (failed(recurrence->build(op, operands)))
+      return failure();
+    PairsEvaluated evaluated;
+    evaluated.results = recurrence->evaluate(Array(), evaluated.counts);
+    evaluated.pullback = [recurrence](ArrayRef<Array> cotangents) {
+      return recurrence->pullback(cotangents);
+    };
+    return evaluated;
+  };
+  FailureOr<PairsEvaluated> sums = evaluateThroughStates(op.getSums(), environment, evaluate);
+  if (failed(sums))
+    return failure();
+  Evaluated evaluated;
+  evaluated.results = std::move(sums->results);
+  evaluated.sees.assign(evaluated.results.size(), seeingRows(sums->counts));
+  evaluated.pullback = std::move(sums->pullback);
+  return evaluated;
+}
+
 FailureOr<Evaluated> taylor::reference::evaluateRecurrence(RecurrenceOp op, ArrayRef<Operand> operands,
                                                            const Environment &environment) {
+  auto isState = [](SumAttr sum) { return sum.getValue() == Sum::State; };
+  if (!op.getState() && llvm::none_of(op.getSums().getAsRange<SumAttr>(), isState))
+    return evaluateStateless(op, operands, environment);
   auto recurrence = std::make_shared<StateRecurrence>(environment);
   if (failed(recurrence->build(op, operands)))
     return failure();

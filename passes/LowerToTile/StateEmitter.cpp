@@ -143,6 +143,12 @@ StateEmitter::Summed StateEmitter::summedBy(StatesOp op) {
           op.getWeightValues(), op.getMass(),   op.getToken(), typeOf(op.getResult(0)).getScalarType()};
 }
 
+/// Whether a tile is a window of which what lies at `end` of an axis or after it is 0.
+static bool endsAt(Value tile, StringRef axis, Value end) {
+  auto load = tile.getDefiningOp<tile::LoadOp>();
+  return load && load.getEnd() == end && load.getEndAxis() == axis;
+}
+
 SmallVector<Value> StateEmitter::maskTokens(const Summed &op, Frame &tokens, Value end) {
   // Tokens of the next chunk, or past the last, count as nothing.
   SmallVector<Value> conditions{positionsOf(op.token, tokens)};
@@ -156,8 +162,13 @@ SmallVector<Value> StateEmitter::maskTokens(const Summed &op, Frame &tokens, Val
   };
   SmallVector<Value> masked;
   for (Value value : op.values) {
+    Value tile = emitter.emit(value, tokens);
+    if (!op.own && endsAt(tile, op.token, end)) {
+      masked.push_back(tile);
+      continue;
+    }
     SmallVector<Value> parts(conditions);
-    parts.push_back(emitter.emit(value, tokens));
+    parts.push_back(tile);
     masked.push_back(emitter.map(parts, [&](OpBuilder &inner, Location where, ValueRange s) {
       return within(inner, where, s, s.back());
     }));

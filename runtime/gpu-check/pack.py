@@ -59,11 +59,11 @@ FORMED = (
 FORMS = ("parallel", "chunked")
 COSTS = {
     ("bf16", "deterministic"): ((1, 16), (1, 64), (1, 128), (2, 16), (2, 64), (2, 128), (3, 16)),
-    ("bf16", "rounded"): ((1, 16), (1, 64), (1, 128), (2, 16), (2, 64)),
+    ("bf16", "split"): ((1, 16), (1, 64), (1, 128), (2, 16), (2, 64)),
     ("f32", "deterministic"): ((1, 16), (1, 64), (2, 16), (2, 64)),
 }
-MODES = {"deterministic": [], "atomic": ["--row-sums=atomic"], "rounded": ["--bf16-products=rounded"]}
-SPLIT = ("softmax-taylor", "linear-relu")  # sums of finitely many orders, whose operands in bf16 are two numbers unless rounded
+MODES = {"deterministic": [], "atomic": ["--row-sums=atomic"], "split": ["--bf16-products=split"]}
+SPLIT = ("softmax-taylor", "linear-relu")  # timed with operands of two numbers of bf16, too
 
 
 class Failure(Exception):
@@ -131,7 +131,7 @@ class Packer:
         types, heads = options.types.split(","), HEADS[: 1 if options.small else None]
         plain = {"mode": "deterministic", "mask": None, "timed": False, "set": [], "decode": None, "options": [], "shapes": None, "checked": True, "form": None}
         for spec, dtype, (d, e) in itertools.product(specs, types, heads):
-            changed = [m for m in MODES if self.has_modes[m] and (m != "rounded" or (spec in SPLIT and dtype == "bf16"))]
+            changed = [m for m in MODES if self.has_modes[m] and (m != "split" or (spec in SPLIT and dtype == "bf16"))]
             for mode in changed if spec in TIMED and dtype == types[0] else ["deterministic"]:
                 yield {**plain, "spec": spec, "dtype": dtype, "sizes": {"d": d, "e": e}, "mode": mode, "timed": spec in TIMED and dtype == types[0]}
         for entry, dtype in itertools.product([e for e in DECODED if e["spec"] in specs], types[:1] if options.small else [x for x in types if x != "f16"]):

@@ -32,6 +32,9 @@ struct Aten {
 
   static bool isFloating(at::ScalarType dtype) { return c10::isFloatingType(dtype); }
   static const char *name(at::ScalarType dtype) { return c10::toString(dtype); }
+  static const char *conversion(const std::string &, at::ScalarType dtype) {
+    return dtype == at::kInt ? "; convert it by .int()" : "";
+  }
   static bool isCpu(const Device &device) { return device.is_cpu(); }
   static bool isCuda(const Device &device) { return device.is_cuda(); }
   static bool isMeta(const Device &device) { return device.is_meta(); }

@@ -73,12 +73,18 @@ public:
       auto type = Torch::dtype(inputs[program.dtypeInput]);
       int32_t found = dtypeOf(type);
       if (found < 0 || found == TAYLOR_I32)
-        runtime::fail("expected dtype Float, BFloat16, Half or Double of '",
-                      signature.inputs[program.dtypeInput].name, "', but got ", Torch::name(type));
+        failDtype(signature.inputs[program.dtypeInput].name, type);
       dtype = TaylorDtype(found);
     }
     d = sizeOf(signature, inputs, program.dInput, "d");
     e = sizeOf(signature, inputs, program.eInput, "e");
+  }
+
+  [[noreturn]] static void failDtype(const std::string &name, torch::headeronly::ScalarType given) {
+    auto single = scalarType(TAYLOR_F32);
+    runtime::fail("expected dtype ", Torch::name(single), ", ", Torch::name(scalarType(TAYLOR_BF16)), ", ",
+                  Torch::name(scalarType(TAYLOR_F16)), " or ", Torch::name(scalarType(TAYLOR_F64)), " of '",
+                  name, "', but got ", Torch::name(given), Torch::conversion(name, single));
   }
 
   /// Optional inputs at the end may be left out unless the list is to be `complete`.
@@ -513,7 +519,7 @@ private:
     if (given != wanted) {
       if (!parameter || !Torch::isFloating(given))
         runtime::fail("expected dtype ", Torch::name(wanted), " of '", info.name, "', but got ",
-                      Torch::name(given), info.dtype == TAYLOR_I32 ? "; convert it by .int()" : "");
+                      Torch::name(given), Torch::conversion(info.name, wanted));
       ready = Torch::convert(ready, wanted);
     }
     view = Torch::describe(ready);

@@ -51,7 +51,7 @@ def text(page):
 
 
 # Each generated part has what it is made of.
-for page, words in {"settings": ["train.micro_batch", "optimizer.learning_rate"], "c": ["taylor_last_error", "TaylorRunOptions"], "benchmarks": ["NVIDIA H200", "SDPA cuDNN", "softmax-taylor"],
+for page, words in {"settings": ["train.micro_batch", "optimizer.learning_rate"], "c": ["taylor_last_error", "TaylorRunOptions"], "benchmarks": ["NVIDIA H200", "SDPA cuDNN", "softmax-taylor", "check.py --minutes", "taylor-bench attention --shape 1,4,1024,64"],
                     "errors": ["unsupported operator '**' in a formula; write pow(x, y)"], "python": ["taylor_attention.recurrences", "taylor_attention.Decoder", "taylor_attention.attention"],
                     "reference/dialect-taylor": ["taylor.recurrences"], "reference/passes-Passes": ["-taylor-stabilize"]}.items():
     for word in words:
@@ -69,6 +69,7 @@ for name in names:
     assert f'id="taylor_attention.{name}"' in (site / "python.html").read_text(encoding="utf-8"), name
 if full:
     assert "relative error" in text("tutorials/first") and len(list((site / "gallery").glob("*.html"))) > 57
+    assert 'class="sides"' in (site / "gallery/softmax.html").read_text(encoding="utf-8")
 
 # ---- Links of pages: to a page, to a source, to a picture, to nothing.
 tree, out = folder / "tree", folder / "staged"
@@ -132,6 +133,8 @@ const load = page => new Promise(done => { frame.onload = done; frame.src = page
       }
       for (const sheet of seen.querySelectorAll("link[rel=stylesheet]"))
         if (!rules(sheet)) say(`no style ${sheet.href}`);
+      for (const box of seen.querySelectorAll(".sides"))
+        if ((box.children[0].offsetTop == box.children[1].offsetTop) != (width == 1440)) say("texts that are not side by side on a desk, or not below each other on a telephone");
       if (page == "index.html" && width == 1440 && seen.querySelector("article").clientWidth < 800) say("as narrow as the theme");
     }
   }
@@ -164,6 +167,7 @@ if full and chromium:
     assert see(site) == [], see(site)
     poor = folder / "poor"
     poor.mkdir()
-    (poor / "index.html").write_text('<link rel="stylesheet" href="absent.css"><article style="width: 500px"><img src="absent.png"></article>')
-    assert see(poor) == [f"index.html at 1440: no picture {poor.as_uri()}/absent.png", f"index.html at 1440: no style {poor.as_uri()}/absent.css", "index.html at 1440: as narrow as the theme",
+    (poor / "index.html").write_text('<link rel="stylesheet" href="absent.css"><article style="width: 500px"><img src="absent.png"></article><div class="sides"><p>a</p><p>b</p></div>')
+    assert see(poor) == [f"index.html at 1440: no picture {poor.as_uri()}/absent.png", f"index.html at 1440: no style {poor.as_uri()}/absent.css",
+                         "index.html at 1440: texts that are not side by side on a desk, or not below each other on a telephone", "index.html at 1440: as narrow as the theme",
                          "index.html at 390: 508 wide", f"index.html at 390: no picture {poor.as_uri()}/absent.png", f"index.html at 390: no style {poor.as_uri()}/absent.css"], see(poor)

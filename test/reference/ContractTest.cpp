@@ -35,6 +35,31 @@ TEST(Contract, AllowsFourEpsilonOfTheNorm) {
   EXPECT_FALSE(compare(Values{3, 4 + allowed * 1.001L}, reference, reference, contract).passes);
 }
 
+TEST(Contract, IsStrictWithoutThem) {
+  // Less than the floor is elsewhere.
+  Values reference = {3, 4}, eager = {3.0001L, 4}, cancelled(16, 0);
+  auto passes = [&](Contract contract, Real error, const Values &theirs) {
+    contract.isStrict = true;
+    return compare(Values{3, 4 + error}, reference, theirs, contract).passes;
+  };
+  for (Dtype dtype : {Dtype::BF16, Dtype::F16}) {
+    EXPECT_TRUE(passes({dtype}, 1.0999e-4L, eager));
+    EXPECT_FALSE(passes({dtype}, 1.1001e-4L, eager));
+  }
+  Contract split = {Dtype::BF16}, f32 = {Dtype::F32}, tf32 = {Dtype::F32};
+  split.splitProducts = tf32.tf32Products = true;
+  Values far = {4, 4}; // eager code's error is no matter
+  for (auto [contract, allowed] :
+       {std::pair(split, 1.5e-2L), std::pair(tf32, 1.5e-2L), std::pair(f32, 5e-5L)}) {
+    EXPECT_TRUE(passes(contract, allowed * 0.999L, far));
+    EXPECT_FALSE(passes(contract, allowed * 1.001L, far));
+    contract.isStrict = true;
+    Real floor = contract.cancelledPerElement * contract.getTermEpsilon();
+    EXPECT_TRUE(compare(Values(16, floor * 0.999L), cancelled, cancelled, contract).passes);
+    EXPECT_FALSE(compare(Values(16, floor * 1.001L), cancelled, cancelled, contract).passes);
+  }
+}
+
 TEST(Contract, HasAFloorOfTF32WhereProductsRoundToIt) {
   Values reference = {3, 4}, cancelled(16, 0);
   Contract contract = {Dtype::F32};
@@ -50,6 +75,10 @@ TEST(Contract, HasAFloorOfTF32WhereProductsRoundToIt) {
 
 TEST(Contract, AllowsSumsOverFeaturesWhatTheirProductsRound) {
   Values reference = {3, 4};
+  // In 16 bits eager code has states too.
+  Contract narrow = {Dtype::BF16};
+  narrow.isStrict = narrow.statesBetweenChunks = true;
+  EXPECT_EQ(narrow.getRelative(), 0);
   Contract contract = {Dtype::F32};
   contract.statesBetweenChunks = true;
   EXPECT_TRUE(compare(Values{3, 4.000049L}, reference, reference, contract).passes);

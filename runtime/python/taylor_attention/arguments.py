@@ -8,6 +8,7 @@ from typing import Iterable, Literal, Union
 
 from .axes import ArrayType, parse_axes, parse_element
 from .formula import number_text
+from .keywords import checks_keywords
 
 Axes = Union[str, Iterable[str]]
 
@@ -30,16 +31,19 @@ class Initial:
     text: str
 
 
+@checks_keywords("ta.uniform")
 def uniform(low: float, high: float) -> Initial:
     """Between two numbers."""
     return Initial(f"uniform({number_text(low)}, {number_text(high)})")
 
 
+@checks_keywords("ta.normal")
 def normal(mean: float, deviation: float) -> Initial:
     """The normal distribution, by its mean and standard deviation."""
     return Initial(f"normal({number_text(mean)}, {number_text(deviation)})")
 
 
+@checks_keywords("ta.projection")
 def projection(axes: Axes, *, bias: bool = False, dtype: str = "f64") -> Source:
     """A projection of the hidden state: one feature per index of the axes other than b, t and u.
 
@@ -48,6 +52,7 @@ def projection(axes: Axes, *, bias: bool = False, dtype: str = "f64") -> Source:
     return Source(_type(axes, dtype), f"projection{'(bias)' if bias else ''}")
 
 
+@checks_keywords("ta.parameter")
 def parameter(axes: Axes, init: Union[Initial, float, Literal["zeros", "ones"]], *, dtype: str = "f64") -> Source:
     """A learned array without batch and tokens: "h" is one number per head, "h r=64" a table.
 
@@ -62,6 +67,7 @@ def parameter(axes: Axes, init: Union[Initial, float, Literal["zeros", "ones"]],
     return Source(_type(axes, dtype), f"parameter({text})")
 
 
+@checks_keywords("ta.input")
 def input(axes: Axes, *, dtype: str = "f64") -> Source:
     """What the caller brings, such as numbers of documents: `ta.input("b t", dtype="i32")`."""
     return Source(_type(axes, dtype), "input")

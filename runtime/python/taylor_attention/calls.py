@@ -11,6 +11,7 @@ from torch.autograd import forward_ad
 
 from . import autograd, operators
 from .inputs import dense, document_numbers, tensors, whole
+from .keywords import arguments_of, unknown_keyword
 from .options import all_options
 from .spec import Spec
 
@@ -179,8 +180,7 @@ def _refuse_keyword(name: str, value: Any, text: str, options: str) -> NoReturn:
     if re.search(rf"\bparameters\([^)]*\b{re.escape(name)}\s*[:=]", operators.program(text, options).text):
         raise TypeError(f"unsupported keyword argument {name!r}, a parameter of the specification; write "
                         f"parameters={{{name!r}: {value!r}}}")
-    raise TypeError(f"unsupported keyword argument {name!r} of ta.attention, which has spec, options, parameters, "
-                    "mask, offset, documents, cu_seqlens and all_outputs")
+    raise unknown_keyword(name, value, "ta.attention", [one for one in arguments_of(attention) if one not in "qkv"])
 
 
 def _explained(error: RuntimeError, inputs: list[torch.Tensor], text: str, options: str) -> Exception:

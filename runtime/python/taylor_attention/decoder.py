@@ -11,6 +11,7 @@ import torch
 from . import operators
 from .calls import Specification, text_of
 from .inputs import dense, tensors, torch_dtype, whole
+from .keywords import checks_keywords
 from .options import mask_of, setting_of
 
 MOST_STEPS = 8  # up to so many tokens are stepped through; more are one call of the forward
@@ -35,6 +36,7 @@ class Decoder:
     causal a token sees those so far, and outputs of earlier tokens stay what they were.
     """
 
+    @checks_keywords("ta.Decoder")
     def __init__(self, spec: Specification, *, head_dim: int, value_dim: int | None = None,
                  dtype: torch.dtype = torch.float32, parameters: Mapping[str, Any] | None = None,
                  mask: str = "") -> None:
@@ -88,6 +90,7 @@ class Decoder:
             "output", self._manifest.outputs), ("cache", self._manifest.cache)) for x in infos}
         return any("u" in axes.get(slot, ()) for slot in slots)
 
+    @checks_keywords("Decoder.extend")
     def extend(self, q: torch.Tensor, k: torch.Tensor | None = None, v: torch.Tensor | None = None,
                *more: torch.Tensor | None) -> torch.Tensor:
         """The first output of new tokens, queries and keys at once, after those so far: q [B, H, T, d], k [B, G, T, d],
@@ -203,6 +206,7 @@ class Decoder:
         """How many tokens there have been."""
         return self._tokens
 
+    @checks_keywords("Decoder.gather")
     def gather(self, rows: Sequence[int]) -> Decoder:
         """A decoder whose batch has these rows of this one's, as a beam search picks them; with its own memory."""
         result = object.__new__(type(self))

@@ -33,8 +33,8 @@ def program(name: str) -> pathlib.Path:
         if os.access(folder / name, os.X_OK):
             return folder / name
     # The package's own command is no program, but calls this function.
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        found = shutil.which(name, path=folder) if folder else None
+    for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = shutil.which(name, path=place) if place else None
         if found and not _is_script(found):
             return pathlib.Path(found)
     raise FileNotFoundError(f"requires {name}, but it is neither in {' nor in '.join(map(str, folders))} nor in PATH; "

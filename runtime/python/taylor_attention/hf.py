@@ -15,6 +15,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 
 from . import operators, texts
 from .calls import Specification, attention
+from .keywords import checks_keywords
 from .masks import WITHOUT_WINDOW, documents_of, mask_function, packed_of, refuse_others
 from .replace import Replaced as Replaced, replace as replace
 from .saved import PREFIX, load as load
@@ -22,6 +23,7 @@ from .saved import PREFIX, load as load
 _AXES = (("b", "h", "t", "d"), ("b", "g", "u", "d"), ("b", "g", "u", "e"))
 
 
+@checks_keywords("ta.hf.register")
 def register(name: str, spec: Specification | None = None, *, options: str = "", scaling: float | None = None,
              model_rotates: bool = True) -> str:
     """Makes a specification the attention implementation "taylor:NAME", which is returned.

@@ -10,6 +10,7 @@ import torch
 from . import operators
 from .calls import Specification, attention, text_of
 from .inputs import torch_dtype
+from .keywords import checks_keywords, unknown_keyword
 from .options import options_of
 
 Initialization = Literal["normal", "uniform"]
@@ -45,6 +46,7 @@ class Attention(torch.nn.Module):
     torch.nn.Linear's own. Learned arguments begin as the specification says.
     """
 
+    @checks_keywords("ta.nn.Attention")
     def __init__(self, spec: Specification, hidden: int, heads: int, kv_heads: int | None = None,
                  head_dim: int | None = None, value_dim: int | None = None, *,
                  parameters: Mapping[str, Any] | None = None, mask: str = "",
@@ -102,8 +104,10 @@ class Attention(torch.nn.Module):
             torch.nn.init.zeros_(linear.bias)
 
     def forward(self, x: torch.Tensor, documents: torch.Tensor | None = None,
-                cu_seqlens: torch.Tensor | None = None) -> torch.Tensor:
+                cu_seqlens: torch.Tensor | None = None, **unknown: Any) -> torch.Tensor:
         """x [B, T, hidden] to [B, T, hidden]; `documents` [B, T] or `cu_seqlens` [N + 1] as in `ta.attention`."""
+        for name, value in unknown.items():
+            raise unknown_keyword(name, value, "a layer's call", ["x", "documents", "cu_seqlens"])
         output = attention(*self.project(x), spec=self.specification, options=self.options, documents=documents,
                            cu_seqlens=cu_seqlens)
         return self.merge(output)

@@ -13,6 +13,7 @@ import types
 from typing import Any
 
 from .pages import compile_text
+from .read import Written
 
 _NAME = "cell"  # in messages
 
@@ -27,7 +28,8 @@ class CellError(RuntimeError):
 class Magic:
     """`%%taylor [VARIABLE] [OPTION ..]`: compiles a cell.
 
-    The text becomes the value of VARIABLE, by default the specification's name: `ta.attention(q, k, v, spec=VARIABLE)`.
+    It becomes the value of VARIABLE, by default the specification's name: `ta.attention(q, k, v, spec=VARIABLE)`. The value
+    is a Spec, with `explain`, `weights` and `plot`, and a string, the text.
     Options are taylorc's, for this compilation alone: `--set order=4`, `--target=sm_90`. What says what is computed, a call
     needs again, in its `options=`, and the cell prints so. A fault raises CellError, with its line of the cell (the first is `%%taylor`) and a
     caret. A variable that is a module, a class or a function is not overwritten.
@@ -59,7 +61,7 @@ class Magic:
         if variable is None:
             variable = re.sub(r"\W", "_", manifest["spec"])
             self._require_free(variable)
-        self._shell.user_ns[variable] = cell
+        self._shell.user_ns[variable] = Written(cell, manifest["spec"])
         print(said + f"{variable}: {_shown(manifest, 'inputs')} -> {_shown(manifest, 'outputs')}")
         if given := _of_calls(words):
             print(f"{variable} is the text alone; a call with these options is "

@@ -13,6 +13,7 @@ from typing import Callable, Iterable, Literal, Sequence, Union, overload
 from .arguments import Axes
 from .axes import ArrayType, Axis, parse_axes, parse_element, real_element, union
 from .formula import Array, Formula, Leaf, Operand, Parameter, apply, formula, integer_text, number_text
+from .keywords import checks_keywords
 from .places import Place, caller, place_of
 from .refusals import of_string as _refused_string
 from .text import Body, Part, Region, Statement, Typed, distinct
@@ -111,6 +112,7 @@ def _flags(**flags: bool) -> str:
 # Local to rows, tokens and channels
 
 
+@checks_keywords("ta.map")
 def map(x: Operand | Region, *, live: Arrays = (), axes: Axes | None = None, dtype: str | None = None) -> Array:
     """An array of a formula, with the axes of its arrays and of its indices.
 
@@ -124,6 +126,7 @@ def map(x: Operand | Region, *, live: Arrays = (), axes: Axes | None = None, dty
     return _local("map", "", x, live, axes, dtype, lambda joined: joined)
 
 
+@checks_keywords("ta.reduce")
 def reduce(kind: Literal["sum", "mean", "max"], x: Operand | Region, *, over: Axes, live: Arrays = (),
            axes: Axes | None = None, dtype: str | None = None) -> Array:
     """The sum, mean or maximum of a formula over axes, which the result lacks.
@@ -141,6 +144,7 @@ def reduce(kind: Literal["sum", "mean", "max"], x: Operand | Region, *, over: Ax
     return _local("reduce", words, x, live, axes, dtype, reduced)
 
 
+@checks_keywords("ta.scan")
 def scan(kind: Literal["sum", "max", "shift"], x: Operand | Region, *, over: Literal["t", "u"],
          amount: int | None = None, exclusive: bool = False, reverse: bool = False, within: Operand | None = None,
          axes: Axes | None = None, dtype: str | None = None) -> Array:
@@ -157,6 +161,7 @@ def scan(kind: Literal["sum", "max", "shift"], x: Operand | Region, *, over: Lit
     return _local("scan", words, x, (), axes, dtype, lambda joined: joined, within)
 
 
+@checks_keywords("ta.align")
 def align(x: Operand, to: Literal["t", "u"]) -> Array:
     """A key array at query positions, y[t] = x[offset + t] (`to="t"`, u becomes t), or back (`to="u"`)."""
     array = as_array(x)
@@ -164,6 +169,7 @@ def align(x: Operand, to: Literal["t", "u"]) -> Array:
     return made
 
 
+@checks_keywords("ta.normalize")
 def normalize(kind: Literal["l2", "rms", "layer"], x: Operand, *, epsilon: float, over: str | None = None,
               weight: Operand | None = None, bias: Operand | None = None) -> Array:
     """A norm over channels. The axes stay.
@@ -185,6 +191,7 @@ def normalize(kind: Literal["l2", "rms", "layer"], x: Operand, *, epsilon: float
     return made
 
 
+@checks_keywords("ta.rope")
 def rope(x: Operand, *, at: Operand | None = None, theta: float | None = None,
          layout: Literal["half", "interleaved"] | None = None, offset: int | None = None,
          inverse: bool = False) -> Array:
@@ -206,6 +213,7 @@ def rope(x: Operand, *, at: Operand | None = None, theta: float | None = None,
     return made
 
 
+@checks_keywords("ta.convolve")
 def convolve(x: Operand, taps: Operand, *, within: Operand | None = None, reverse: bool = False) -> Array:
     """A causal convolution over tokens, each channel by itself. The axes stay.
 
@@ -249,6 +257,7 @@ def recurrences(q: Operand, k: Operand, v: Operand, *, sums: Sums, orders: Order
                 visible: Arrays = ...) -> tuple[Array, ...]: ...
 
 
+@checks_keywords("ta.recurrences")
 def recurrences(q: Operand, k: Operand, v: Operand, *, sums: Sum | Sums = "numerator",
                 orders: Orders | None = None, coefficients: Literal["factorial"] | Sequence[float] | None = None,
                 weight: OfScore | None = None, scale: Operand | None = None, score: OfScore | None = None,
@@ -317,6 +326,7 @@ def recurrence(q: Operand, k: Operand, v: Operand, *, order: int, sums: SumsOrSt
                state: Operand | None = ..., mask: Mask = ...) -> tuple[Array, ...]: ...
 
 
+@checks_keywords("ta.recurrence")
 def recurrence(q: Operand, k: Operand, v: Operand, *, order: int, sums: SumOrState | SumsOrState = "numerator",
                coefficient: float | None = None, scale: Operand | None = None, decay: Operand | None = None,
                state: Operand | None = None, mask: Mask = "causal") -> Array | tuple[Array, ...]:

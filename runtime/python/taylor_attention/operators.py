@@ -23,7 +23,8 @@ Sizes = Sequence[Any]  # integers, or torch's symbols while it traces
 # The numbers by which torch writes dtypes into files.
 _DTYPES = {torch.uint8: 0, torch.int8: 1, torch.int16: 2, torch.int32: 3, torch.int64: 4, torch.float16: 5,
            torch.float32: 6, torch.float64: 7, torch.complex32: 8, torch.complex64: 9, torch.complex128: 10,
-           torch.bool: 11, torch.bfloat16: 15}
+           torch.bool: 11, torch.bfloat16: 15, torch.float8_e5m2: 23, torch.float8_e4m3fn: 24,
+           torch.float8_e5m2fnuz: 25, torch.float8_e4m3fnuz: 26, torch.uint16: 27, torch.uint32: 28, torch.uint64: 29}
 _UNDEFINED = 255
 _STORAGE = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64,
             "i32": torch.int32}
@@ -53,34 +54,16 @@ step = torch.ops.taylor_attention.step.default
 decode = torch.ops.taylor_attention.decode.default
 
 
-_WRONG_DTYPE = re.compile(r"expected dtype (?P<wanted>[A-Z]\w+(?:(?:, | or )[A-Z]\w+)*) of "
-                          r"'(?P<name>[^']+)', but got (?P<got>\w+)")
-# C++'s, and Python's.
-_DTYPE_NAMES = {"Float": "float32", "BFloat16": "bfloat16", "Half": "float16", "Double": "float64", "Int": "int32",
-                "Long": "int64", "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool"}
-
-
-def in_torch(message: str) -> str:
-    """A message about dtypes as Python names them, with how to convert."""
-    def python(names: str) -> str:
-        return re.sub(r"[A-Z]\w+", lambda one: f"torch.{_DTYPE_NAMES.get(one[0], one[0])}", names)
-
-    return _WRONG_DTYPE.sub(lambda found: f"expected dtype {python(found['wanted'])} of '{found['name']}', but got "
-                            f"{python(found['got'])}; convert it: {found['name']}.to("
-                            f"{python(re.split(', | or ', found['wanted'])[0])})", message)
-
-
 def _answer(text: bytes | None, spec: str) -> Any:
     """What a function of _taylor.so says of a specification; what it refuses stands at the user's line of Python."""
     if text is None:
-        raise RuntimeError("taylor: " + in_torch(at_python(_functions.taylor_describe_error().decode(), spec)))
+        raise RuntimeError("taylor: " + at_python(_functions.taylor_describe_error().decode(), spec))
     return json.loads(text)
 
 
 def explained(error: RuntimeError, spec: str) -> RuntimeError:
     """An error of the operators, at the user's line of Python where `@ta.spec` wrote the specification."""
-    message = in_torch(str(error))
-    message = at_python(message, spec.replace(LINE_END, "\n"))
+    message = at_python(str(error), spec.replace(LINE_END, "\n"))
     return error if message == str(error) else RuntimeError(message)
 
 

@@ -10,6 +10,7 @@ from typing import overload
 from .arguments import Axes
 from .axes import ArrayType, parse_axes, parse_element
 from .formula import Array, Formula, Operand, apply, formula, integer_text
+from .keywords import checks_keywords
 from .operations import Arrays, as_array, conditions_of, emit
 from .text import PairBody, PairSum
 
@@ -24,26 +25,31 @@ def running_maximum(x: Operand, floor: Operand | None = None) -> Formula:
     return apply("maximum", x) if floor is None else apply("maximum", x, floor)
 
 
+@checks_keywords("ta.rows")
 def rows(x: Operand, array: Operand | None = None, *, axes: Axes, dtype: str = "f64") -> PairSum:
     """y[t] = sum_u x, or with a key array y[t, c] = sum_u x array[u, c]."""
     return _sum("rows", x, array, axes, dtype)
 
 
+@checks_keywords("ta.columns")
 def columns(x: Operand, array: Operand | None = None, *, axes: Axes, dtype: str = "f64") -> PairSum:
     """y[u] = sum_t x, or with a query array y[u, c] = sum_t x array[t, c]."""
     return _sum("columns", x, array, axes, dtype)
 
 
+@checks_keywords("ta.diagonals")
 def diagonals(x: Operand, *, axes: Axes, dtype: str = "f64") -> PairSum:
     """y[lag] = sum of x over the pairs whose positions differ by lag."""
     return _sum("diagonals", x, None, axes, dtype)
 
 
+@checks_keywords("ta.total")
 def total(x: Operand, *, axes: Axes, dtype: str = "f64") -> PairSum:
     """The sum of x over all visible pairs."""
     return _sum("total", x, None, axes, dtype)
 
 
+@checks_keywords("ta.maxima")
 def maxima(maximum: Formula, *, axes: Axes, dtype: str = "f64") -> PairSum:
     """The running maximum itself."""
     return _sum("maximum", maximum, None, axes, dtype)
@@ -62,6 +68,7 @@ def pairwise(one: PairSum, /, *, visible: Arrays = ..., chunk: int | None = ...)
 def pairwise(*sums: PairSum, visible: Arrays = ..., chunk: int | None = ...) -> tuple[Array, ...]: ...
 
 
+@checks_keywords("ta.pairwise")
 def pairwise(*sums: PairSum, visible: Arrays = (), chunk: int | None = None) -> Array | tuple[Array, ...]:
     """Sums over the visible pairs (t, u) of formulas.
 

@@ -12,9 +12,11 @@ import torch
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig, PreTrainedModel
 
 from .calls import Specification, attention
+from .keywords import checks_keywords
 from .masks import documents_of, mask_function, packed_of, refuse_others
+from .names import REPLACED
 from .nn import Attention
-from .saved import PREFIX, remember
+from .saved import remember
 from .texts import needs_earlier_queries
 
 _SLIDING = "sliding_attention"
@@ -95,6 +97,7 @@ def _token(info: Any) -> int:
     return next(place for place, axis in enumerate(info.axes) if axis in ("t", "u"))
 
 
+@checks_keywords("ta.hf.replace")
 def replace(model: PreTrainedModel, spec: Specification, *, value_dim: int | None = None,
             parameters: dict[str, Any] | None = None, mask: str = "") -> Replaced:
     """Puts a layer of the specification in the place of each attention of a model, which changes; any specification
@@ -155,7 +158,7 @@ def _without_window(model: PreTrainedModel, configs: list[Any]) -> list[str]:
         if window is None or (layers and _SLIDING not in layers):
             continue
         ignored.append(f"config.sliding_window={window}")
-        sliding = [one for one in model.modules() if getattr(one, "has_sliding_layers", False)]
+        sliding: list[Any] = [one for one in model.modules() if getattr(one, "has_sliding_layers", False)]
         if layers:
             config.layer_types = ["full_attention" if one == _SLIDING else one for one in layers]
         for one in sliding:
@@ -186,7 +189,7 @@ def _refuse(module: torch.nn.Module, *_: Any, **__: Any) -> Any:
 
 
 # Registered when this module is imported, as unpickling a replaced model does.
-_IMPLEMENTATIONS = {mask: f"{PREFIX}replaced-{mask}" for mask in ("causal", "bidirectional")}
+_IMPLEMENTATIONS = {mask: REPLACED + mask for mask in ("causal", "bidirectional")}
 for _mask, _name in _IMPLEMENTATIONS.items():
     AttentionInterface.register(_name, _refuse)
     AttentionMaskInterface.register(_name, mask_function(_mask))

@@ -9,15 +9,19 @@ model_type that transformers does not know; both say what to do, in processes wi
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any, Mapping
 
 import transformers
 from transformers import PreTrainedConfig, PreTrainedModel
 
+from .keywords import arguments_of, unknown_keyword
+
 PREFIX = "taylor:"
 _RECORD = "taylor_attention"
-_INSTEAD = "replaced, so load it with ta.hf.load(folder) of taylor_attention"
+INSTEAD = "replaced, so load it with ta.hf.load(folder) of taylor_attention"
 _ORIGIN = ("revision", "token", "cache_dir", "local_files_only", "force_download", "subfolder")
+_MORE = ("dtype", "device_map", "max_memory", "quantization_config", "output_loading_info")  # from_pretrained's, unnamed
 
 
 def remember(config: Any, specification: str, value_dim: int | None, parameters: Mapping[str, Any] | None,
@@ -27,7 +31,7 @@ def remember(config: Any, specification: str, value_dim: int | None, parameters:
         "specification": specification, "value_dim": value_dim, "mask": mask,
         "parameters": {name: value if isinstance(value, (int, float)) else str(value)
                        for name, value in (parameters or {}).items()}})
-    config.attn_implementation = PREFIX + _INSTEAD
+    config.attn_implementation = PREFIX + INSTEAD
 
 
 def load(folder: Any, kind: type[PreTrainedModel] | None = None, **arguments: Any) -> Any:
@@ -60,9 +64,21 @@ def load(folder: Any, kind: type[PreTrainedModel] | None = None, **arguments: An
     return made
 
 
+def _refuse_unknown(kind: Any, more: Mapping[str, Any]) -> None:
+    """Of what from_pretrained has left over for the model's class: names that it does not have."""
+    own = inspect.signature(kind.__init__).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in own.values()):
+        return
+    for name in more:
+        if name not in own:
+            raise unknown_keyword(name, more[name], "ta.hf.load",
+                                  ["folder", "kind", *arguments_of(kind.from_pretrained)[1:], *_MORE])
+
+
 def _with_replacement(kind: Any, change: Any) -> Any:
     """The class whose models are replaced when they are built, before from_pretrained fills in weights."""
     def build(self: Any, config: Any, *inputs: Any, **more: Any) -> None:
+        _refuse_unknown(kind, more)
         kind.__init__(self, config, *inputs, **more)
         change(self)
 
@@ -76,7 +92,7 @@ def _with_name(to_diff_dict: Any) -> Any:
         result: dict[str, Any] = to_diff_dict(self)
         name = getattr(self, "_attn_implementation", None)
         if hasattr(self, _RECORD):
-            result["model_type"] = f"{type(self).model_type} with attentions {_INSTEAD}"
+            result["model_type"] = f"{type(self).model_type} with attentions {INSTEAD}"
         elif isinstance(name, str) and name.startswith(PREFIX):
             result["attn_implementation"] = name
         return result

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, Union, overload
 from .arguments import Source, default_source
 from .axes import ArrayType, Axis, quoted, word
 from .formula import Array, Formula, Parameter, is_number, number_text
+from .keywords import arguments_of, checks_keywords, unknown_keyword
 from .operations import as_array
 from .options import all_options
 from .places import Place, Signature, code_of, signature_places
@@ -91,7 +92,7 @@ class Spec:
         comment = "".join(f"// {line}".rstrip() + "\n" for line in lines)
         self._source = _finished(comment, writer, places.definition)
         self.mlir: str = self._source.mlir
-        self._probe = self._write_probe(trace, names, places, arguments, yields)
+        self._probe: Probe | None = self._write_probe(trace, names, places, arguments, yields)
 
     def _write_probe(self, trace: Trace, names: Names, places: Signature,
                      arguments: list[tuple[Argument, str]], yields: list[tuple[Array, str]]) -> Probe:
@@ -141,6 +142,7 @@ class Spec:
             writer.write(text, places.of(name))
         writer.write((")" if self.parameters else "") + " {\n", places.definition)
 
+    @checks_keywords("Spec.explain")
     def explain(self, path: str | os.PathLike[str] | None = None, *, options: str = "",
                 parameters: Mapping[str, Any] | None = None, mask: str = "") -> Page:
         """The compiler's page of all levels of this specification side by side, as a file of HTML.
@@ -166,10 +168,22 @@ class Spec:
         what the caller brings is 0. `decay_gate=-3.0` gives an argument another value. `parameters`,
         such as {"order": 4}, `mask` and `options` are those of `ta.attention`.
         """
+        for name in values:
+            self._check_value(name, values[name])
         from .weights import weights
 
         return weights(self, self._probe, scores, points, keys, heads, head_dim, score,
                        all_options(options, parameters, mask), values)
+
+    def _check_value(self, name: str, value: Any) -> None:
+        """Of a keyword argument of `weights` that is none of its own."""
+        names = [one.name for one in self.arguments]
+        if name in names:
+            return
+        if name in self.parameters:
+            raise TypeError(f"unsupported keyword argument {name!r}, a parameter of {self.name}; write "
+                            f"parameters={{{name!r}: {value!r}}}")
+        raise unknown_keyword(name, value, f"{self.name}.weights", [*names, *arguments_of(self.weights)])
 
     def plot(self, **arguments: Any) -> Any:
         """A matplotlib figure of `weights(..)`, which takes the arguments: w(s), and the weights of a row of keys."""
@@ -188,7 +202,8 @@ class Spec:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._source = know(self._source, new=False)
-        self._probe = replace(self._probe, text=know(self._probe.text, new=False))
+        if self._probe is not None:
+            self._probe = replace(self._probe, text=know(self._probe.text, new=False))
 
     def __str__(self) -> str:
         return self.mlir
@@ -275,6 +290,7 @@ def spec(function: Callable[..., Any], /) -> Spec: ...
 def spec(*, name: str) -> Callable[[Callable[..., Any]], Spec]: ...
 
 
+@checks_keywords("ta.spec")
 def spec(function: Callable[..., Any] | None = None, /, *, name: str | None = None) -> Any:
     """Traces a function over arrays to a specification, once, when the function is defined.
 

@@ -44,15 +44,7 @@ class _Runner:
         signature = self.program.signature
         fixed = {axis: size for axis, size in signature.sizes.items() if axis not in ("d", "e")}
         self.sizes = {**sizes, **fixed}
-        names = [one.name for one in spec.arguments]
-        unknown = [name for name in values if name not in names]
-        if unknown and unknown[0] in spec.parameters:
-            name = unknown[0]
-            raise TypeError(f"unsupported keyword argument {name!r}, a parameter of {spec.name}; write "
-                            f"parameters={{{name!r}: {values[name]!r}}}")
-        if unknown:
-            raise TypeError(f"expected arguments of {spec.name} ({', '.join(names)}), but got {unknown[0]!r}")
-        self._own, self._skipped = len(names), probe.results
+        self._own, self._skipped = len(spec.arguments), probe.results
         self._values = values
 
     def run(self, sizes: Mapping[str, int], query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
@@ -93,9 +85,12 @@ def _spread(tensor: torch.Tensor, axes: str, info: operators.Tensor, sizes: Mapp
     return ordered.reshape(shape).expand([sizes[axis] for axis in info.axes]).to(dtype)
 
 
-def weights(spec: Spec, probe: Probe, scores: tuple[float, float], points: int, keys: int, heads: int, head_dim: int,
+def weights(spec: Spec, probe: Probe | None, scores: tuple[float, float], points: int, keys: int, heads: int, head_dim: int,
             score: float, options: str, values: Mapping[str, float]) -> list[Weights]:
     """`Spec.weights`."""
+    if probe is None:
+        raise ValueError(f"unsupported spelling of a sum over keys in {spec.name}; write it as taylor-opt prints it: "
+                         "%n = taylor.recurrences %q, %k, %v exponential causal : !q, !k, !v")
     if not probe.names:
         raise ValueError(f"requires a sum over keys (ta.recurrences, ta.recurrence) in {spec.name}: of ta.pairwise the "
                          "weights are what its formulas say")

@@ -2,6 +2,7 @@
 #include "runtime/torch/stable/Describe.h"
 #include "runtime/torch/CallOf.h"
 #include "runtime/torch/stable/Lines.h"
+#include "runtime/torch/stable/Names.h"
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -31,7 +32,10 @@ struct Described {
   static Device device(const Tensor &tensor) { return tensor.device; }
   static int64_t rank(const Tensor &tensor) { return tensor.rank; }
   static int64_t size(const Tensor &tensor, int64_t axis) { return tensor.sizes[axis]; }
-  static const char *name(ScalarType dtype) { return torch::headeronly::toString(dtype); }
+  static std::string name(ScalarType dtype) { return pythonName(dtype); }
+  static std::string conversion(const std::string &name, ScalarType dtype) {
+    return pythonConversion(name, dtype);
+  }
   static bool isCuda(Device device) { return device.starts_with("cuda"); }
   static bool isMeta(Device device) { return device == "meta"; }
   static int index(Device device) {

@@ -4,6 +4,7 @@
 #pragma once
 #include "runtime/torch/Dtype.h"
 #include "runtime/torch/Layout.h"
+#include "runtime/torch/stable/Names.h"
 #include <optional>
 #include <string>
 #include <torch/csrc/stable/accelerator.h>
@@ -46,7 +47,10 @@ struct Stable {
   static TaylorTensor describe(const Tensor &tensor);
 
   static bool isFloating(ScalarType dtype);
-  static const char *name(ScalarType dtype) { return torch::headeronly::toString(dtype); }
+  static std::string name(ScalarType dtype) { return pythonName(dtype); }
+  static std::string conversion(const std::string &name, ScalarType dtype) {
+    return pythonConversion(name, dtype);
+  }
   static bool isCpu(const Device &device);
   static bool isCuda(const Device &device);
   static int index(const Device &device) { return device.index; }

@@ -23,9 +23,11 @@ MORE_SPILLS = {
     ("relative-bias", "backward_pairs"): 92,
     ("relative-buckets", "backward_pairs"): 92,
     ("window-and-recurrence", "backward_attend"): 124,
+    ("window-and-recurrence", "forward_attend"): 124,
     ("softmax-taylor", "step_steps"): 92,
 }
-# Sums of finitely many orders, whose operands in bf16 are two numbers each: by channels, bytes and the smallest side of a tile.
+# Sums of finitely many orders, with operands of two numbers of bf16 each (--bf16-products=split): by channels, bytes and the smallest side of a tile.
+SPLIT = "--bf16-products=split"
 FINITE = {"cosine-taylor", "elu-taylor", "linear-cosine", "linear-cosine-as-coded", "linear-elu", "linear-relu", "relu-clamped-norm-l2", "relu-count-gate",
           "relu-count-layernorm", "relu-gate", "relu-norm-l2", "relu-norm-rms", "relu-taylor",
           "softmax-taylor", "softmax-taylor-as-coded", "window-and-recurrence"}
@@ -43,8 +45,9 @@ STARTED_PAIRS = {128: 260}
 STARTED_MORE_SPILLS = {("alibi", 128, "backward_pairs"): 416, ("relative-bias", 128, "backward_pairs"): 424, ("relative-buckets", 128, "backward_pairs"): 424,
                        ("decay-gates", 128, "backward_pairs"): 428, ("query-key-norm", 128, "backward_pairs"): 468, ("softplus", 128, "backward_pairs"): 288,
                        ("linear-cosine-as-coded", 64, "backward_pairs"): 316, ("linear-cosine-as-coded", 128, "backward_pairs"): 532,
-                       ("query-key-norm", 192, "backward_attend"): 216, ("window-and-recurrence", 192, "forward_attend"): 256,
-                       ("window-and-recurrence", 192, "backward_attend"): 1344, ("cosine-taylor", 192, "backward_attend"): 156,
+                       ("query-key-norm", 192, "backward_attend"): 216, ("window-and-recurrence", 192, "forward_attend"): 396,
+                       ("window-and-recurrence", 192, "backward_attend"): 1344, ("cosine-taylor", 192, "backward_attend"): 196,
+                       ("softmax-taylor", 128, "backward_pairs"): 264,
                        ("linear-cosine", 192, "backward_attend"): 152, ("conv-gates", 192, "backward_finish_rows"): 304}
 REFUSED = "the largest number of f16"  # weights without a bound: they have no code in f16
 
@@ -65,11 +68,11 @@ def find_limits(problem, name, kernel):
     spec, dtype, channels, *options = problem
     if STARTED in options:
         spills = ROW_SPILLS if "queries" not in kernel else STARTED_PAIRS.get(channels, SPILLS) if name == "backward_pairs" else SPILLS
-        side = 0 if channels > 128 or "queries" not in kernel else 32 if dtype == "bf16" and spec.stem in FINITE else 64
+        side = 0 if channels > 128 or "queries" not in kernel else 32 if SPLIT in options else 64
         return STARTED_MORE_SPILLS.get((spec.stem, channels, name), spills), side
     if "queries" not in kernel:
         return MORE_SPILLS.get((spec.stem, name), ROW_SPILLS), 0
-    if dtype == "bf16" and spec.stem in FINITE and "--bf16-products=rounded" not in options:
+    if SPLIT in options:
         spills, side = SPLIT_SPILLS[channels]
         spills = SPLIT_CHUNKED_SPILLS if "--form=chunked" in options else SPLIT_MORE_SPILLS.get((spec.stem, channels, name), spills)
         return spills, side
@@ -99,14 +102,16 @@ def find_faults(problem, report):
 
 specs = [*select(folder, sys.argv[3]), extra]
 problems = [(spec, "bf16", channels) for i, spec in enumerate(specs) for channels in ((64, 128, 192) if full else ((64, 192)[i % 2],))]
-problems += [(spec, "bf16", 96) for spec in specs if spec.stem in FINITE and (full or spec.stem == "softmax-taylor")]
-problems += [(spec, "bf16", channels, "--bf16-products=rounded") for spec in specs if spec.stem in FINITE and (full or spec.stem == "linear-relu") for channels in ((64, 128, 192) if full else (128,))]
+finite = [spec for spec in specs if spec.stem in FINITE]
+problems += [(spec, "bf16", 96, SPLIT) for spec in finite if full or spec.stem == "softmax-taylor"]
+problems += [(spec, "bf16", channels, SPLIT) for spec in finite if full or spec.stem == "linear-relu" for channels in ((64, 128, 192) if full else (128,))]
 problems += [(spec, dtype, 192) for spec in (specs if full else [extra]) for dtype in ("f16", "f32")]
 if full:
     problems += [(spec, "f16", channels) for spec in specs for channels in (64, 128)]
 # The chunked form, and a step of decoding.
-problems += [(folder / "linear-relu.mlir", "bf16", channels, "--form=chunked") for channels in ((64, 128) if full else (128,))]
-problems += [(folder / "softmax-taylor.mlir", "bf16", channels, "--form=chunked", "--set=order=2") for channels in ((64, 128) if full else (64,))]
+for products in ([], [SPLIT]) if full else ([],):
+    problems += [(folder / "linear-relu.mlir", "bf16", channels, "--form=chunked", *products) for channels in ((64, 128) if full else (128,))]
+    problems += [(folder / "softmax-taylor.mlir", "bf16", channels, "--form=chunked", "--set=order=2", *products) for channels in ((64, 128) if full else (64,))]
 problems.append((folder / "softmax-taylor.mlir", "bf16", 64, "--decode=state", "--set=order=2"))
 # Products that run beside the threads.
 problems += [(spec, "bf16", channels, STARTED) for i, spec in enumerate(specs) for channels in ((64, 128, 192) if full else ((64, 128)[i % 2],))]

@@ -106,9 +106,10 @@ def write_table(bin_dir, spec_dir, file, chosen):
 
     python3 test/endtoend/Inputs/started.py table build/bin examples/specs codegen/NVPTX/sm_90a.md
 
-writes this. Each specification of `examples/specs` is compiled for sm_90a and run by the interpreter
-(`runtime/ptx`), forward and backward, at {SHAPE}. The interpreter runs the warps of each kernel in {len(SEEDS)}
-orders (`--ptx-seed`), and reports races, reads of products in flight and missing proxy fences.
+writes this. Each specification of `examples/specs` is compiled for sm_90a and run by the
+interpreter (`runtime/ptx`), forward and backward, at {SHAPE}. The interpreter runs
+the warps of each kernel in {len(SEEDS)} orders (`--ptx-seed`), and reports races, reads of products in flight
+and missing proxy fences.
 
 A cell is the largest error of the output and of all gradients, as a part of what the contract
 allows (`dialect/Reference/Contract.h`); more than 1 fails. `refused`: weights without a bound have

@@ -7,25 +7,35 @@
  *   y[t]   = sum_i w[t,i] v[i]          o[t] = sigmoid(gate[t]) * weight * y[t]     (the last with GATED,
  * else o = y)
  *
- * fixture.py compiles it with D, E (channels), STORAGE (float, double, __bf16 or _Float16), REAL (float or
- * double), GATED, CAUSAL, and manifest.json beside it. Saved: m (maximum of the row) and z (its mass after
+ * fixture.py compiles it with D, E (channels), STORAGE (float, double or _Float16) or BF16, REAL (float or
+ * double), GATED, CAUSAL, and manifest.inc beside it. Saved: m (maximum of the row) and z (its mass after
  * e^m is taken out). With --target=sm_80 it compiles the same functions to PTX, one thread to a block. */
 #include "runtime/artifact.h"
 #include <stddef.h>
 
 #define EXPORT __attribute__((visibility("default")))
-typedef STORAGE Storage;
 typedef REAL Real;
 
-#if !defined __NVPTX__ && !defined __AVX512BF16__
-/* To the nearest bf16, ties to even: what clang calls where the CPU has no instruction for it. The libraries
- * of GCC have it from version 13 on. */
-__attribute__((weak)) float __truncsfbf2(float x) {
-  unsigned bits = __builtin_bit_cast(unsigned, x);
-  unsigned half = x != x ? 0x7FC0 : (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-  return __builtin_bit_cast(
-      float, half); /* a __bf16 lies in the same register, and returning one calls this again */
+/* bf16 is kept as its bits: GCC has no type for it before version 13. */
+#if BF16
+typedef unsigned short Storage;
+typedef union {
+  float value;
+  unsigned bits;
+} Single;
+static Real real(Storage x) {
+  Single single = {.bits = (unsigned)x << 16};
+  return single.value;
 }
+/* To the nearest bf16, ties to even. */
+static Storage stored(Real x) {
+  Single single = {.value = x};
+  return x != x ? 0x7FC0 : (single.bits + 0x7FFF + (single.bits >> 16 & 1)) >> 16;
+}
+#else
+typedef STORAGE Storage;
+static Real real(Storage x) { return (Real)x; }
+static Storage stored(Real x) { return (Storage)x; }
 #endif
 
 #ifdef __NVPTX__
@@ -57,7 +67,7 @@ static int64_t visible(const int64_t *dims, int64_t t) {
 static Real dot(const Storage *a, const Storage *b, int n) {
   Real sum = 0;
   for (int c = 0; c < n; ++c)
-    sum += (Real)a[c] * (Real)b[c];
+    sum += real(a[c]) * real(b[c]);
   return sum;
 }
 
@@ -92,15 +102,15 @@ static void forwardRun(const TaylorCall *call, int64_t kernel, int64_t begin, in
         const Storage *v = STORED(V, b, g, u);
         z += w;
         for (int e = 0; e < E; ++e)
-          sum[e] += w * (Real)v[e];
+          sum[e] += w * real(v[e]);
       }
       Storage *o = STORED(FORWARD_O, b, h, t);
       for (int e = 0; e < E; ++e) {
         Real y = z > 0 ? sum[e] / z : 0;
 #if GATED
-        y *= sigmoid((Real)*STORED(GATE, b, h, t)) * ((Real *)call->data[WEIGHT])[e];
+        y *= sigmoid(real(*STORED(GATE, b, h, t))) * ((Real *)call->data[WEIGHT])[e];
 #endif
-        o[e] = (Storage)y;
+        o[e] = stored(y);
       }
       if (call->data[FORWARD_M])
         *REALS(FORWARD_M, b, h, t) = m;
@@ -140,9 +150,9 @@ static Real weightOf(const TaylorCall *call, int64_t b, int64_t h, int64_t g, in
 /* The gradient of y[t] into dy[E]. */
 static void rowCotangent(const TaylorCall *call, int64_t b, int64_t h, int64_t t, Real *dy) {
   for (int e = 0; e < E; ++e) {
-    dy[e] = (Real)STORED(COTANGENT, b, h, t)[e];
+    dy[e] = real(STORED(COTANGENT, b, h, t)[e]);
 #if GATED
-    dy[e] *= sigmoid((Real)*STORED(GATE, b, h, t)) * ((Real *)call->data[WEIGHT])[e];
+    dy[e] *= sigmoid(real(*STORED(GATE, b, h, t))) * ((Real *)call->data[WEIGHT])[e];
 #endif
   }
 }
@@ -151,7 +161,7 @@ static Real scoreGradient(const TaylorCall *call, int64_t b, int64_t h, int64_t 
                           Real w, const Real *dy) {
   Real dw = 0;
   for (int e = 0; e < E; ++e)
-    dw += dy[e] * (Real)STORED(V, b, g, u)[e];
+    dw += dy[e] * real(STORED(V, b, g, u)[e]);
   return w * (dw - products(call, b, h)[t]);
 }
 
@@ -161,7 +171,7 @@ static void row(const TaylorCall *call, int64_t b, int64_t h, int64_t g, int64_t
   const Real scale = 1 / rootOfD();
   Real product = 0; /* <dy, y>, as y's factors stand in dy and in o alike */
   for (int e = 0; e < E; ++e)
-    product += (Real)STORED(COTANGENT, b, h, t)[e] * (Real)STORED(OUTPUT, b, h, t)[e];
+    product += real(STORED(COTANGENT, b, h, t)[e]) * real(STORED(OUTPUT, b, h, t)[e]);
   products(call, b, h)[t] = product;
   rowCotangent(call, b, h, t, dy);
   if (call->data[GRADIENT + Q]) {
@@ -170,27 +180,27 @@ static void row(const TaylorCall *call, int64_t b, int64_t h, int64_t g, int64_t
     for (int64_t u = 0; u < visible(call->dims, t); ++u) {
       Real ds = scale * scoreGradient(call, b, h, g, t, u, weightOf(call, b, h, g, t, u, scale), dy);
       for (int c = 0; c < D; ++c)
-        dq[c] += ds * (Real)STORED(K, b, g, u)[c];
+        dq[c] += ds * real(STORED(K, b, g, u)[c]);
     }
     for (int c = 0; c < D; ++c)
-      STORED(GRADIENT + Q, b, h, t)[c] = (Storage)dq[c];
+      STORED(GRADIENT + Q, b, h, t)[c] = stored(dq[c]);
   }
 #if GATED
-  Real gate = sigmoid((Real)*STORED(GATE, b, h, t)), dgate = 0;
+  Real gate = sigmoid(real(*STORED(GATE, b, h, t))), dgate = 0;
   for (int e = 0; e < E; ++e)
     y[e] = 0;
   for (int64_t u = 0; u < visible(call->dims, t); ++u) {
     Real w = weightOf(call, b, h, g, t, u, scale);
     for (int e = 0; e < E; ++e)
-      y[e] += w * (Real)STORED(V, b, g, u)[e];
+      y[e] += w * real(STORED(V, b, g, u)[e]);
   }
   for (int e = 0; e < E; ++e) {
-    Real cotangent = (Real)STORED(COTANGENT, b, h, t)[e];
+    Real cotangent = real(STORED(COTANGENT, b, h, t)[e]);
     dgate += cotangent * ((Real *)call->data[WEIGHT])[e] * y[e];
     dweight[e] += cotangent * gate * y[e];
   }
   if (call->data[GRADIENT + GATE])
-    *STORED(GRADIENT + GATE, b, h, t) = (Storage)(dgate * gate * (1 - gate));
+    *STORED(GRADIENT + GATE, b, h, t) = stored(dgate * gate * (1 - gate));
 #endif
 }
 
@@ -211,12 +221,12 @@ static void key(const TaylorCall *call, int64_t b, int64_t g, int64_t u, Real *d
       for (int e = 0; e < E; ++e)
         dv[e] += w * dy[e];
       for (int c = 0; c < D; ++c)
-        dk[c] += ds * (Real)STORED(Q, b, h, t)[c];
+        dk[c] += ds * real(STORED(Q, b, h, t)[c]);
     }
   for (int c = 0; c < D && call->data[GRADIENT + K]; ++c)
-    STORED(GRADIENT + K, b, g, u)[c] = (Storage)dk[c];
+    STORED(GRADIENT + K, b, g, u)[c] = stored(dk[c]);
   for (int e = 0; e < E && call->data[GRADIENT + V]; ++e)
-    STORED(GRADIENT + V, b, g, u)[e] = (Storage)dv[e];
+    STORED(GRADIENT + V, b, g, u)[e] = stored(dv[e]);
 }
 
 static void weightSum(const TaylorCall *call) {
@@ -274,7 +284,7 @@ static void backwardRun(const TaylorCall *call, int64_t kernel, int64_t begin, i
 #include "kernels.inc"
 #else
 static const char manifest[] = {
-#embed "manifest.json"
+#include "manifest.inc"
 };
 #ifdef HOST
 static const TaylorFunction functions[] = {
@@ -287,7 +297,7 @@ static const TaylorFunction functions[] = {
 #endif
 #ifdef DEVICE
 static const char text[] = {
-#embed "fixture.ptx"
+#include "text.inc"
     , 0};
 static const TaylorImage images[] = {{"sm_80", TAYLOR_IMAGE_PTX, text, sizeof(text) - 1}};
 #define IMAGES images, 1

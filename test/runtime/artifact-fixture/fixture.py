@@ -4,7 +4,7 @@
 
   fixture.py SPEC -o NAME.so [--dtype=..] [--head-dim=..] [--value-dim=..] [--mask=..] [--set name=value]... [--target=native,sm_80] [--emit=manifest]
 
-A specification that mentions %out_gate gets the gate and the learned weight. Compiles with $CC or clang-22. For tests of
+A specification that mentions %out_gate gets the gate and the learned weight. Compiles with $CC or clang-22 (PTX with the latter alone). For tests of
 the runtime: FIXTURE_LOG names a file that gets one line per compilation; FIXTURE_FAIL makes it fail with that text (SPEC stands for its path),
 FIXTURE_WARN lets it say that text, FIXTURE_KILL kills it half way, FIXTURE_DELAY makes it slow (seconds); --set abi=N, feature=NAME, hash=.. and
 aligned=1 change the artifact.
@@ -19,12 +19,13 @@ import sys
 import tempfile
 import time
 
+import embed
 import seal
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 REALS = {"f32": "float", "bf16": "float", "f16": "float", "f64": "double"}
-STORAGES = {"f32": "float", "bf16": "__bf16", "f16": "_Float16", "f64": "double"}
+STORAGES = {"f32": "STORAGE=float", "bf16": "BF16=1", "f16": "STORAGE=_Float16", "f64": "STORAGE=double"}
 
 
 def make_manifest(gated, args, settings):
@@ -112,10 +113,10 @@ def kernels_text(manifest):
 def compile_artifact(manifest, gated, args, settings, output):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        (folder / "manifest.json").write_text(json.dumps(manifest))
+        (folder / "manifest.inc").write_text(embed.numbers(json.dumps(manifest).encode()))
         (folder / "fixture.c").write_text((HERE / "fixture.c").read_text())
-        compiler = [os.environ.get("CC", "clang-22"), "-std=c23", "-O2", "-ffp-contract=fast", "-fno-math-errno", f"-I{ROOT}",
-                    f"-DD={manifest['sizes']['d']}", f"-DE={manifest['sizes']['e']}", f"-DSTORAGE={STORAGES[args.dtype]}",
+        compiler = [os.environ.get("CC", "clang-22"), "-std=c2x", "-O2", "-ffp-contract=fast", "-fno-math-errno", f"-I{ROOT}",
+                    f"-DD={manifest['sizes']['d']}", f"-DE={manifest['sizes']['e']}", f"-D{STORAGES[args.dtype]}",
                     f"-DREAL={REALS[args.dtype]}", f"-DGATED={int(gated)}", f"-DCAUSAL={int(manifest['mask'] == 'causal')}",
                     folder / "fixture.c"]
         kinds = {x["kind"] for x in manifest["targets"]}
@@ -123,6 +124,7 @@ def compile_artifact(manifest, gated, args, settings, output):
             (folder / "kernels.inc").write_text(kernels_text(manifest))
             subprocess.run([*compiler, "--target=nvptx64-nvidia-cuda", "-march=sm_80", "-mllvm", "-inline-threshold=1000000", "-nocudalib", "-ffreestanding", "-S",
                             "-o", folder / "fixture.ptx"], check=True)
+            (folder / "text.inc").write_text(embed.numbers((folder / "fixture.ptx").read_bytes()))
         subprocess.run([*compiler, "-march=native", "-shared", "-fPIC", "-fvisibility=hidden", *(["-DDEVICE"] * ("ptx" in kinds)),
                         *(["-DHOST"] * ("cpu" in kinds)), "-o", folder / "fixture.so", "-lm"], check=True)
         data = (folder / "fixture.so").read_bytes()

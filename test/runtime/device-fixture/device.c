@@ -4,10 +4,10 @@
 #include <stddef.h>
 
 static const char manifest[] = {
-#embed "device.json"
+#include "device.json.inc"
 };
 static const char text[] = {
-#embed "device.ptx"
+#include "device.ptx.inc"
     , 0};
 #ifndef IMAGES /* what the table of images holds: a test of its checks may say otherwise */
 #define IMAGES {"sm_80", TAYLOR_IMAGE_PTX, text, sizeof(text) - 1}

@@ -5,6 +5,7 @@
 """Mistakes of a call, on the compiler: each message has a way out in Python's spelling. And parameters and mask by name."""
 import importlib.util
 import pathlib
+import re
 import sys
 import unittest
 
@@ -102,7 +103,54 @@ class Calls(Case):
         for spec in (windowed, windowed.mlir):
             self.refused(TypeError, "unsupported keyword argument 'window', a parameter of the specification; write parameters={'window': 5}", ta.attention, q, k, v,
                          spec=spec, window=5)
-        self.refused(TypeError, "unsupported keyword argument 'scale' of ta.attention, which has spec, options, parameters, mask, ", ta.attention, q, k, v, spec=windowed, scale=1)
+        self.refused(TypeError, "unsupported keyword argument 'scale' of ta.attention, which has spec, options, parameters, mask, offset, documents, cu_seqlens and all_outputs; "
+                     "a parameter of the specification is given as parameters={'scale': 1}", ta.attention, q, k, v, spec=windowed, scale=1)
+
+    def test_unknown_keywords(self):
+        """Of every public function: the nearest name that it has, or that a parameter of the specification has a place of its own."""
+        x, decoder, layer = inputs()[0], ta.Decoder(windowed, head_dim=8), ta.nn.Attention(windowed, 16, 2)
+
+        def written(**keywords):
+            return lambda: ta.spec(lambda q, k, v: ta.recurrences(q, k, v, **keywords), name="written")
+
+        parameter = "a parameter of the specification is given as parameters={'window': 5}"
+        for words, run in (
+                (f"'window' of ta.nn.Attention, which has spec, hidden, heads, kv_heads, head_dim, value_dim, parameters, mask, initialization, deviation, layers, device and dtype; {parameter}",
+                 lambda: ta.nn.Attention(windowed, 16, 2, window=5)),
+                ("'num_heads' of ta.nn.Attention, which has .*; did you mean 'heads'?", lambda: ta.nn.Attention(windowed, 16, num_heads=2)),
+                ("'embed_dim' of ta.nn.Attention, which has .*; did you mean 'hidden'?", lambda: ta.nn.Attention(windowed, embed_dim=16, heads=2)),
+                ("'attention_mask' of a layer's call, which has x, documents and cu_seqlens", lambda: layer(x[0], attention_mask=None)),
+                ("'headdim' of ta.Decoder, which has spec, head_dim, value_dim, dtype, parameters and mask; did you mean 'head_dim'?", lambda: ta.Decoder(windowed, headdim=8)),
+                (f"'window' of ta.Decoder, which has .*; {parameter}", lambda: ta.Decoder(windowed, head_dim=8, window=5)),
+                ("'offset' of Decoder.extend, which has q, k and v", lambda: decoder.extend(x, x, x, offset=1)),
+                ("'row' of Decoder.gather, which has rows; did you mean 'rows'?", lambda: decoder.gather(row=[0])),
+                (f"'window' of Spec.explain, which has path, options, parameters and mask; {parameter}", lambda: windowed.explain(window=5)),
+                ("'option' of Spec.explain, which has .*; did you mean 'options'?", lambda: windowed.explain(option="--head-dim=16")),
+                ("'headdim' of windowed_function.weights, which has q, k, v, scores, .*; did you mean 'head_dim'?", lambda: windowed.weights(headdim=16)),
+                ("'option' of ta.attention, which has .*; did you mean 'options'?", lambda: ta.attention(x, x, x, spec=windowed, option="")),
+                ("'is_causal' of ta.attention, which has .*; did you mean 'mask'?", lambda: ta.attention(x, x, x, spec=windowed, is_causal=True)),
+                ("'nam' of ta.spec, which has name; did you mean 'name'?", lambda: ta.spec(nam="x")),
+                ("'bais' of ta.projection, which has axes, bias and dtype; did you mean 'bias'?", lambda: ta.projection("b h t", bais=True)),
+                ("'order' of ta.recurrences, which has .*; did you mean 'orders'?", written(order=3)),
+                ("'window' of ta.recurrences, which has .*; did you mean 'visible'?", written(window=3))):
+            with self.subTest(words):
+                pattern = re.escape("unsupported keyword argument " + words).replace(r"\.\*", ".*")
+                self.assertRaisesRegex(TypeError, f"^{pattern}$", run)
+
+    def test_dtypes(self):
+        """The same words where torch.compile calls the operators, and of every dtype the name that Python has."""
+        q, k, v = inputs()
+        mixed = "taylor: expected dtype torch.float32 of 'k', but got torch.bfloat16; convert it: k.to(torch.float32)"
+        compiled = torch.compile(lambda *x: ta.attention(*x, spec=windowed), backend="eager", fullgraph=True)
+        for run in (compiled, lambda *x: ta.attention(*x, spec=windowed)):
+            with self.assertRaises(RuntimeError) as caught:
+                run(q, k.bfloat16(), v)
+            self.assertEqual(str(caught.exception), mixed)
+            self.refused(RuntimeError, "expected dtype torch.float32, torch.bfloat16, torch.float16 or torch.float64 of 'q', but got torch.int32; convert it: q.to(torch.float32)",
+                         run, q.int(), k, v)
+        for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64, torch.complex32, torch.complex64,
+                      torch.complex128, torch.float8_e5m2, torch.float8_e4m3fn, torch.float8_e5m2fnuz, torch.float8_e4m3fnuz):
+            self.refused(RuntimeError, f"but got {dtype}; convert it: q.to(torch.float32)", ta.attention, torch.empty(q.shape, dtype=dtype), k, v, spec=windowed)
 
     def test_offset(self):
         q, k, v = inputs()

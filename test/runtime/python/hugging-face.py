@@ -6,6 +6,7 @@
 padded and packed texts), and in the place of attentions; what is refused; and a layer of a checkpoint of taylor-train in ta.nn.Attention."""
 import copy
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -194,6 +195,31 @@ class Implementations(Case):
             loaded.set_attn_implementation("sdpa")
             loaded.save_pretrained(folder)
             self.assertNotIn("attn_implementation", json.loads(pathlib.Path(folder, "config.json").read_text()))
+
+    def test_unknown_names(self):
+        """transformers' message lists its own names; ours come with the nearest, and how to make one."""
+        model = llama()
+        ta.hf.register("saved", plain)
+        known = ", ".join(one for one in transformers.AttentionInterface().valid_keys() if one.startswith("taylor:") and "replaced" not in one)
+        self.assertIn("taylor:plain", known)
+        for set_name in (model.set_attn_implementation, lambda name: llama(attn_implementation=name)):
+            for name, message in (
+                    ("taylor:savde", f"unsupported attn_implementation 'taylor:savde': expected a name that ta.hf.register has made ({known}); did you mean 'taylor:saved'? "
+                     'ta.hf.register("savde", spec) makes "taylor:savde"'),
+                    ("taylor:qqq", f"unsupported attn_implementation 'taylor:qqq': expected a name that ta.hf.register has made ({known}); ta.hf.register(\"qqq\", spec) makes \"taylor:qqq\"")):
+                with self.assertRaises(ValueError) as caught:
+                    set_name(name)
+                self.assertEqual(str(caught.exception), message)
+            for name, ours in (("saved", "; did you mean 'taylor:saved'?"), ("flash", ";")):
+                with self.assertRaises(ValueError) as caught:
+                    set_name(name)
+                self.assertRegex(str(caught.exception), f'^Specified `attn_implementation="{name}"` is not supported.*"eager"')
+                self.assertTrue(str(caught.exception).endswith(
+                    f' Of taylor_attention: expected a name that ta.hf.register has made ({known}){ours} ta.hf.register("{name}", spec) makes "taylor:{name}".'), caught.exception)
+        program = ("import sys, taylor_attention.hf, transformers; config = transformers.LlamaConfig(**eval(sys.argv[1]), attn_implementation='taylor:count'); "
+                   "transformers.LlamaForCausalLM(config)")
+        done = subprocess.run([sys.executable, "-c", program, repr(SIZES)], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "runtime/python")})
+        self.assertIn("unsupported attn_implementation 'taylor:count': no name is registered in this process; ta.hf.register(\"count\", spec) makes \"taylor:count\"\n", done.stderr)
 
     def test_training(self):
         model, x = llama(), tokens()
@@ -397,6 +423,18 @@ class Replaced(Case):
                 self.assertEqual(one.lm_head.weight is one.model.embed_tokens.weight, bool(more))
             self.assertEqual({parameter.dtype for parameter in half.parameters()}, {torch.bfloat16})
         self.assertTrue(torch.equal(self.generated(again), self.generated(model)))
+
+    def test_unknown_keyword_of_load(self):
+        model = llama()
+        ta.hf.replace(model, "softmax-norm-l2")
+        with tempfile.TemporaryDirectory() as folder:
+            model.save_pretrained(folder)
+            with self.assertRaisesRegex(TypeError, r"unsupported keyword argument 'dtyp' of ta.hf.load, which has folder, kind, .*; did you mean 'dtype'\?"):
+                ta.hf.load(folder, dtyp=torch.bfloat16)
+        with self.assertRaisesRegex(TypeError, r"unsupported keyword argument 'values_dim' of ta.hf.replace, .*; did you mean 'value_dim'\?"):
+            ta.hf.replace(model, "softmax", values_dim=8)
+        with self.assertRaisesRegex(TypeError, r"unsupported keyword argument 'scale' of ta.hf.register, .*; did you mean 'scaling'\?"):
+            ta.hf.register("scaled", plain, scale=1.0)
 
     def test_from_pretrained_refuses(self):
         """A plain load would build Llama's attention, and of a specification without weights of its own without a word."""

@@ -12,6 +12,7 @@ import math
 import os
 import pathlib
 import pickle
+import re
 import sys
 import tempfile
 import unittest
@@ -145,6 +146,7 @@ class Notebook(unittest.TestCase):
         text = rotated.mlir
         self.assertEqual(self.printed("", text), "rotated: q [b, h, t, d], k [b, g, u, d], v [b, g, u, e] -> o [b, h, t, e]\n")
         self.assertEqual(self.shell.user_ns, {"rotated": text})
+        self.assertEqual((str(self.shell.user_ns["rotated"]), repr(self.shell.user_ns["rotated"])), (text, "<ta.spec rotated(q, k, v)>"))
         q = torch.randn(1, 2, 4, 8)
         self.assertTrue(torch.equal(ta.attention(q, q, q, spec=self.shell.user_ns["rotated"]), ta.attention(q, q, q, spec=rotated)))
         printed = self.printed("mine --set order=2 --mask=causal", (ROOT / "examples/specs/softmax-taylor.mlir").read_text())
@@ -152,6 +154,46 @@ class Notebook(unittest.TestCase):
         self.assertIn("mine is the text alone; a call with these options is ta.attention(.., spec=mine, options='--set order=2 --mask=causal')\n", printed)
         self.assertIn("taylor.spec @", self.shell.user_ns["mine"])
         self.assertIn("warning: a series with the odd top order 3", self.printed("--set order=3", (ROOT / "examples/specs/softmax-taylor.mlir").read_text()))
+
+    def test_a_cell_is_a_specification(self):
+        """What a Spec has, of the shipped texts: the same as their twins in Python."""
+        for file, twin, more in (("decay-gates", decay_gates, {"decay_gate": -3.0}), ("softmax-taylor", softmax_taylor, {"parameters": {"order": 4}}),
+                                 ("linear-cosine", linear_cosine, {}), ("beyond/alibi", alibi, {}), ("beyond/differential", differential, {}),
+                                 ("beyond/sliding-window", sliding_window, {"options": "--set window=30"})):
+            with self.subTest(file):
+                text = (ROOT / f"examples/specs/{file}.mlir").read_text()
+                self.printed("cell", text)
+                cell = self.shell.user_ns["cell"]
+                self.assertIsInstance(cell, ta.Spec)
+                self.assertEqual((cell.name, cell.mlir, [x.name for x in cell.arguments], [x.type for x in cell.arguments], cell.parameters, cell.results),
+                                 (twin.name, text, [x.name for x in twin.arguments], [x.type for x in twin.arguments], twin.parameters, twin.results))
+                given = dict(points=5, keys=40, head_dim=16, **more)
+                for a, b in zip(cell.weights(**given), twin.weights(**given), strict=True):
+                    self.assertEqual(a.name, b.name)
+                    self.assertTrue(torch.equal(a.of_scores, b.of_scores) and torch.equal(a.row, b.row))
+        for copied in (copy.deepcopy(cell), pickle.loads(pickle.dumps(cell)), copy.copy(cell)):
+            self.assertEqual((type(copied), copied, repr(copied)), (type(cell), cell, repr(cell)))
+            self.assertEqual(len(copied.weights(points=5, keys=4, head_dim=16)), 1)
+        with self.assertRaisesRegex(TypeError, r"unsupported keyword argument 'window', a parameter of sliding_window; write parameters=\{'window': 4\}"):
+            cell.weights(window=4)
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("sliding_window", cell.explain(pathlib.Path(folder, "page.html"), options="--head-dim=16").path.read_text())
+            pathlib.Path(folder, "cell.mlir").write_text(cell)
+        if importlib.util.find_spec("matplotlib"):
+            self.assertEqual(cell.plot(points=3, keys=5, head_dim=16).get_suptitle(), "sliding_window")
+        q = torch.randn(1, 2, 4, 16)
+        compiled = torch.compile(lambda x: ta.attention(x, x, x, spec=cell), backend="eager", fullgraph=True)
+        self.assertTrue(torch.equal(compiled(q), ta.attention(q, q, q, spec=cell)))
+
+    def test_of_every_text_the_sums(self):
+        """Each shipped file of one specification is read: a text of its sums, which the compiler takes."""
+        from taylor_attention.read import Written
+        for path in sorted((ROOT / "examples/specs").rglob("*.mlir")):
+            text = path.read_text()
+            names = re.findall(r"^taylor\.spec @(\w+)", text, re.M)
+            with self.subTest(path.name):
+                for name in names:
+                    self.assertIsNotNone(Written(text, name)._probe, name)
 
     def test_options_of_calls(self):
         self.assertTrue(self.printed("mine --head-dim=8 --dtype bf16", rotated.mlir).endswith("-> o [b, h, t, e]\n"))
@@ -228,7 +270,7 @@ class Weights(unittest.TestCase):
 
         for call, kind, message in (
                 (by_hand.weights, ValueError, "requires a sum over keys (ta.recurrences, ta.recurrence) in by_hand: of ta.pairwise the weights are what its formulas say"),
-                (lambda: rotated.weights(gate=1.0), TypeError, "expected arguments of rotated (q, k, v), but got 'gate'"),
+                (lambda: rotated.weights(gate=1.0), TypeError, "unsupported keyword argument 'gate' of rotated.weights, which has q, k, v, scores, points, keys, heads, head_dim, score, options, parameters and mask; a parameter of the specification is given as parameters={'gate': 1.0}"),
                 (lambda: rotated.weights(scores=(1, 1)), ValueError, "expected two scores, the least first, but got (1, 1)"),
                 (lambda: rotated.weights(keys=0), ValueError, "expected at least 1 for keys, but got 0")):
             with self.assertRaises(kind) as caught:

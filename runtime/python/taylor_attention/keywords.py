@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Keyword arguments that a function does not have: one message, with the nearest one that it has."""
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+from typing import Any, Callable, Iterable, TypeVar, cast
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# What others call it, and the name here.
+_ELSEWHERE = {"causal": "mask", "is_causal": "mask", "window": "visible", "window_size": "visible", "sliding_window": "visible",
+              "embed_dim": "hidden", "hidden_size": "hidden", "dim": "hidden", "torch_dtype": "dtype"}
+
+
+def unknown_keyword(name: str, value: Any, what: str, known: Iterable[str]) -> TypeError:
+    """The error of a keyword argument; `what` is the function as a user calls it, `known` are the arguments that it has."""
+    names = list(known)
+    near = [_ELSEWHERE[name]] if _ELSEWHERE.get(name) in names else difflib.get_close_matches(name, names, 1)
+    listed = ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
+    advice = ""
+    if near:
+        advice = f"; did you mean '{near[0]}'?"
+    elif "parameters" in names:
+        advice = f"; a parameter of the specification is given as parameters={{{name!r}: {value!r}}}"
+    return TypeError(f"unsupported keyword argument {name!r} of {what}, which has {listed}{advice}")
+
+
+def arguments_of(function: Callable[..., Any]) -> list[str]:
+    """The names that a caller may write."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [one.name for one in inspect.signature(function).parameters.values() if one.kind in kinds and one.name != "self"]
+
+
+def checks_keywords(what: str) -> Callable[[_Function], _Function]:
+    """Of a public function, which a user calls as `what`: refuses keyword arguments that it does not have."""
+    def of(function: _Function) -> _Function:
+        known = arguments_of(function)
+        names = frozenset(known)
+
+        @functools.wraps(function)
+        def checked(*arguments: Any, **keywords: Any) -> Any:
+            if not names.issuperset(keywords):
+                name = next(one for one in keywords if one not in names)
+                raise unknown_keyword(name, keywords[name], what, known)
+            return function(*arguments, **keywords)
+
+        return cast(_Function, checked)
+
+    return of
