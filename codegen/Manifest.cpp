@@ -234,6 +234,7 @@ std::map<std::string, int64_t> collectSizes(const Manifest &manifest) {
   llvm::for_each(manifest.inputs, add);
   llvm::for_each(manifest.outputs, add);
   llvm::for_each(manifest.saved, add);
+  llvm::for_each(manifest.cache, add);
   return sizes;
 }
 
@@ -348,6 +349,15 @@ void Manifest::addCarried(FunctionOp function) {
     }
 }
 
+void Manifest::addCache(FunctionOp function) {
+  auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
+  for (auto [value, attribute] : llvm::zip(yield.getValues(), *yield.getNames())) {
+    StringRef name = cast<StringAttr>(attribute).getValue().split(':').second;
+    if (name.consume_front(kCachePrefix) || name.consume_front("final."))
+      cache.push_back(describe(name, cast<ArrayType>(value.getType())));
+  }
+}
+
 LogicalResult Manifest::addPrograms(ModuleOp module, const FormPlan &form, ManifestTarget &target) {
   for (auto program : module.getOps<tile::ProgramOp>()) {
     ManifestFunction function{program.getSymName().str(), {}, {}};
@@ -427,6 +437,8 @@ std::string Manifest::print() const {
       });
       printTensors(json, "outputs", outputs);
       printTensors(json, "saved", saved);
+      if (!cache.empty())
+        printTensors(json, "cache", cache);
     });
     json.attributeObject("functions", [&] {
       for (const ManifestFunction &function : functions)

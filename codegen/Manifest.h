@@ -115,6 +115,8 @@ struct Manifest {
   bool aligned = false;
   std::vector<ManifestInput> inputs;
   std::vector<ManifestTensor> outputs, saved;
+  /// What is kept of keys from call to call: arrays over u, and what the function `append` hands on.
+  std::vector<ManifestTensor> cache;
   std::vector<ManifestFunction> functions;
   std::vector<ManifestTarget> targets;
   /// By function, what becomes ManifestFunction::carried.
@@ -129,6 +131,8 @@ struct Manifest {
   void addFunctions(mlir::ModuleOp module, bool areRecurrent);
   /// What a recurrence carries in place.
   void addCarried(FunctionOp function);
+  /// What the function that prepares keys gives and hands on.
+  void addCache(FunctionOp function);
   /// Kernels and workspace of a target's tile programs in one form, and the tensors that all programs of a
   /// function take: one that takes other tensors is an error. A form beside the first one gives programs
   /// their names in `module`.

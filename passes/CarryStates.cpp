@@ -3,6 +3,7 @@
 // A sequence in pieces: what one piece leaves behind is what the next begins from. Passes.td has the rule.
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Axes.h"
+#include "dialect/Taylor/Carried.h"
 #include "passes/OrderAxes.h"
 #include "passes/Passes.h"
 #include "passes/StateCarrier.h"
@@ -24,7 +25,7 @@ Type StateCarrier::real() { return realTypeOf(spec.getContext(), body().getArgum
 
 LogicalResult StateCarrier::refuse(Location at, const Twine &why, StringRef wayOut) {
   StringRef what = mode == CarryMode::Recurrent ? "unsupported recurrent form: "
-                   : mode == CarryMode::Queries ? "unsupported --decode over all keys: "
+                   : isOverKeys()               ? "unsupported --decode over all keys: "
                                                 : "unsupported --states: ";
   InFlightDiagnostic error = emitError(at) << what << why << "; " << wayOut;
   if (mode == CarryMode::Recurrent)
@@ -71,7 +72,7 @@ LogicalResult StateCarrier::finish() {
                return arith::AddFOp::create(b, where, x[0], keys);
              }));
   }
-  if (carried.empty() && mode == CarryMode::Queries)
+  if (carried.empty() && isOverKeys())
     return success();
   if (carried.empty())
     return refuse(loc, "nothing in it depends on tokens before", "compile without");
@@ -273,10 +274,13 @@ struct CarryStates : taylor::impl::CarryStatesPassBase<CarryStates> {
   using CarryStatesPassBase::CarryStatesPassBase;
 
   void runOnOperation() override {
-    CarryMode mode = queriesOnly ? CarryMode::Queries : recurrent ? CarryMode::Recurrent : CarryMode::Pieces;
-    for (SpecOp spec : getOperation().getOps<SpecOp>())
+    for (SpecOp spec : getOperation().getOps<SpecOp>()) {
+      CarryMode mode = queriesOnly ? spec->hasAttr(kKeysAttr) ? CarryMode::Keys : CarryMode::Queries
+                       : recurrent ? CarryMode::Recurrent
+                                   : CarryMode::Pieces;
       if (orderAxes(spec); failed(StateCarrier(spec, featureBlock, mode).run()))
         return signalPassFailure();
+    }
   }
 };
 

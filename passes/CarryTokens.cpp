@@ -11,8 +11,6 @@
 using namespace mlir;
 using namespace taylor;
 
-static constexpr int64_t kMostShifted = 64;
-
 static Value isEqual(OpBuilder &b, Location loc, Value x, Value y) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, y);
 }

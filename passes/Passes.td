@@ -554,6 +554,47 @@ def SplitRunningSumsPass : Pass<"taylor-split-running-sums", "::taylor::Function
   let dependentDialects = ["::taylor::TaylorDialect"];
 }
 
+def PrepareKeysPass : Pass<"taylor-prepare-keys", "::mlir::ModuleOp"> {
+  let summary = "divide a specification in what keys become by themselves and what reads that";
+  let description = [{
+    Rule: what depends on a key, and on no later key and no query, is the same in every later call. A specification
+    becomes two. `@NAME_keys`, with the attribute `prepares_keys`, takes the inputs over u and gives arrays `cache.*`.
+    `@NAME` takes these, over all keys, in place of the inputs that it no longer reads.
+
+    | of a key alone | why |
+    |---|---|
+    | maps, rotations, reductions over channels or heads | they read one token |
+    | shifts by up to 64 tokens, convolutions | taylor-carry-states hands on what they read of earlier keys |
+    | inputs that the rest reads | kept as they came, under their own name |
+
+    Not of a key alone are running sums and maxima (a sum over all calls would have fewer digits with each), what is in
+    reverse or within documents, what reads how many tokens there are, and all that is computed from such. Nor is a map
+    kept whose result has more elements than what it reads, such as values times a gate of each query head.
+
+    Arrays with a channel have the storage type of the inputs that they come from; of f16 only what is rotated has it,
+    since other maps may pass its range. Others have the type in which they are computed.
+
+    A specification that would keep its inputs alone stays as it is, and so does one with results over u.
+
+    ```mlir
+    taylor.spec @softmax("q" %q: !q, "k" %k: !k, "v" %v: !v) {
+      %qr = taylor.rope %q : !q
+      %kr = taylor.rope %k : !k
+      %n, %z = taylor.pairwise { s = dot(%qr, %kr) } .. -> rows(.., %v), ..
+      ..
+    // becomes
+    taylor.spec @softmax_keys("k" %k: !k, "v" %v: !v) attributes {prepares_keys} {
+      %kr = taylor.rope %k : !k
+      taylor.yield "cache.v" %v, "cache.key0" %kr : !v, !k
+    }
+    taylor.spec @softmax("q" %q: !q, "cache.v" %v: !v, "cache.key0" %kr: !k) {
+      %qr = taylor.rope %q : !q
+      %n, %z = taylor.pairwise { s = dot(%qr, %kr) } .. -> rows(.., %v), ..
+    ```
+  }];
+  let dependentDialects = ["::taylor::TaylorDialect"];
+}
+
 def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
   let summary = "arguments and results by which a sequence goes on where another call ended";
   let description = [{
@@ -574,7 +615,8 @@ def CarryStatesPass : Pass<"taylor-carry-states", "::mlir::ModuleOp"> {
     value. An array without b gets it: each batch has its own past. A sequence in pieces, each with what the one before
     left, gives the results of the whole. No factor of a decay is above 1 where a and c fall, at any length.
 
-    With `queries-only` a call has all keys, and its queries are the last of them: only what mixes queries goes on.
+    With `queries-only` a call has all keys, and its queries are the last of them: only what mixes queries goes on. A
+    specification with the attribute `prepares_keys` has new keys alone, and its rotations and convolutions go on.
 
     Requires, with a message at the place: sums as taylor-chunk-sums takes them, causal; no scan or convolution in
     reverse; no shift by more than 64 tokens; documents, if any, of taylor-add-documents. Documents go on, too: tokens

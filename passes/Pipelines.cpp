@@ -38,6 +38,10 @@ void taylor::buildSpecializedToPairsPipeline(OpPassManager &manager, std::option
   cleanUp(manager);
   if (!states)
     return;
+  if (states->preparesKeys) {
+    manager.addPass(createPrepareKeysPass());
+    cleanUp(manager);
+  }
   manager.addPass(createCarryStatesPass({states->block, states->recurrent, states->queriesOnly}));
   cleanUp(manager);
 }

@@ -38,6 +38,8 @@ struct CarriedStates {
   int64_t block = 1;
   bool recurrent = false;
   bool queriesOnly = false;
+  /// Keys are prepared apart (taylor-prepare-keys), where that is work.
+  bool preparesKeys = false;
 };
 
 /// Its first half: a specification whose sums over keys are `taylor.pairwise`, with states where there are

@@ -3,12 +3,12 @@
 #include "dialect/Taylor/ArrayBuilder.h"
 #include "dialect/Taylor/Polynomial.h"
 #include "dialect/Taylor/RegionDerivative.h"
+#include "passes/DropUnused.h"
 #include "passes/Passes.h"
 #include "passes/Series.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace taylor;
@@ -73,29 +73,6 @@ std::string freshName(ArrayRef<Attribute> taken, StringRef wanted) {
   while (llvm::any_of(taken, [&](Attribute other) { return cast<StringAttr>(other).getValue() == name; }))
     name += "_sum";
   return name;
-}
-
-/// Removes operations without users and arguments that are then without users.
-void dropUnused(SpecOp spec) {
-  Block &body = spec.getBody().front();
-  SmallVector<Operation *> operations = llvm::map_to_vector(body, [](Operation &op) { return &op; });
-  for (Operation *op : llvm::reverse(ArrayRef(operations).drop_back()))
-    if (op->use_empty())
-      op->erase();
-  llvm::BitVector unused(body.getNumArguments());
-  SmallVector<Attribute> names, sources;
-  for (auto [index, argument] : llvm::enumerate(body.getArguments())) {
-    if (argument.use_empty()) {
-      unused.set(index);
-      continue;
-    }
-    names.push_back(spec.getArgNames()[index]);
-    sources.push_back(spec.getSources()[index]);
-  }
-  body.eraseArguments(unused);
-  OpBuilder builder(spec.getContext());
-  spec.setArgNamesAttr(builder.getArrayAttr(names));
-  spec.setSourcesAttr(builder.getArrayAttr(sources));
 }
 
 void setResults(SpecOp spec, ArrayRef<Value> results, ArrayRef<StringRef> names) {

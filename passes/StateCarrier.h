@@ -17,6 +17,7 @@ enum class CarryMode {
   Pieces,    ///< Those of earlier calls; sums within the call are over pairs.
   Recurrent, ///< The same; sums are recurrences.
   Queries,   ///< Earlier queries only: keys are all there.
+  Keys,      ///< Those of earlier calls, of what keys become by themselves.
 };
 
 /// Adds what is carried to one specification, whose sums over keys are `taylor.pairwise`.
@@ -26,6 +27,9 @@ public:
   StateCarrier(SpecOp spec, int64_t block, CarryMode mode);
 
   mlir::LogicalResult run();
+
+  /// Longer shifts are not carried.
+  static constexpr int64_t kMostShifted = 64;
 
 private:
   /// An error; `wayOut` says what can be done.
@@ -132,6 +136,8 @@ private:
   /// Adds one array to each of the call's first tokens of a result, in place of it.
   void addToFirst(mlir::Value result, llvm::StringRef token, llvm::ArrayRef<mlir::Value> terms);
 
+  /// One of the two halves of a step over all keys.
+  bool isOverKeys() const { return mode == CarryMode::Queries || mode == CarryMode::Keys; }
   mlir::Type real();
   mlir::Block &body() { return spec.getBody().front(); }
 

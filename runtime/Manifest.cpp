@@ -110,11 +110,11 @@ Slot parseSlot(const std::string &label, const std::string &function, const Mani
     Role role;
     const std::vector<TensorInfo> &list;
   };
-  const Kind kinds[] = {{"input:", Role::Input, manifest.inputs},
-                        {"output:", Role::Output, manifest.outputs},
-                        {"saved:", Role::Saved, manifest.saved},
-                        {"cotangent:", Role::Cotangent, manifest.outputs},
-                        {"gradient:", Role::Gradient, manifest.inputs}};
+  const Kind kinds[] = {
+      {"input:", Role::Input, manifest.inputs},       {"output:", Role::Output, manifest.outputs},
+      {"saved:", Role::Saved, manifest.saved},        {"cotangent:", Role::Cotangent, manifest.outputs},
+      {"gradient:", Role::Gradient, manifest.inputs}, {"cache:", Role::Cache, manifest.cache},
+      {"append:", Role::Append, manifest.cache}};
   bool forward = function != "backward";
   for (const Kind &kind : kinds) {
     if (label.rfind(kind.prefix, 0) != 0)
@@ -124,9 +124,10 @@ Slot parseSlot(const std::string &label, const std::string &function, const Mani
       if (kind.list[i].name != name)
         continue;
       Slot slot{label, kind.role, int(i)};
-      slot.written =
-          forward ? kind.role == Role::Output || kind.role == Role::Saved : kind.role == Role::Gradient;
-      slot.optional = kind.list[i].optional || (slot.written && kind.role != Role::Output);
+      bool isAppended = kind.role == Role::Append;
+      slot.written = forward ? kind.role == Role::Output || kind.role == Role::Saved || isAppended
+                             : kind.role == Role::Gradient;
+      slot.optional = kind.list[i].optional || (slot.written && kind.role != Role::Output && !isAppended);
       return slot;
     }
   }
@@ -203,16 +204,26 @@ Manifest Manifest::parse(std::string_view text, bool partial) {
          late->name, "'");
   manifest.outputs = parseTensors(tensors, "outputs", /*input=*/false, manifest, partial);
   manifest.saved = parseTensors(tensors, "saved", /*input=*/false, manifest, partial);
+  manifest.cache = parseTensors(tensors, "cache", /*input=*/false, manifest, partial);
   if (json.contains("functions"))
     for (auto &[name, value] : json["functions"].items()) {
       manifest.functions.push_back(parseFunction(value, name, manifest));
     }
+  if (!manifest.cache.empty())
+    for (const char *function : {"append", "step", "extend"})
+      if (manifest.function(function) < 0)
+        fail("requires function '", function, "' next to field 'cache' of the manifest, but got none");
   if (!partial)
     parseTargets(field(json, "targets", top), manifest);
   return manifest;
 }
 
 bool TensorInfo::isState() const { return name.starts_with(beforeCall) || name.starts_with(behindCall); }
+
+int TensorInfo::keyAxis() const {
+  auto found = std::ranges::find(axes, TAYLOR_DIM_U, &Axis::dim);
+  return found == axes.end() ? -1 : int(found - axes.begin());
+}
 
 int Manifest::finalOf(int input) const {
   const std::string &name = inputs[size_t(input)].name;
@@ -244,6 +255,9 @@ const TensorInfo &Manifest::tensor(const Slot &slot) const {
     return inputs[slot.index];
   case Role::Saved:
     return saved[slot.index];
+  case Role::Cache:
+  case Role::Append:
+    return cache[slot.index];
   default:
     return outputs[slot.index];
   }

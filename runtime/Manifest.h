@@ -48,16 +48,19 @@ struct TensorInfo {
   /// What a call hands on to the next (taylorc --states, --decode), which its name says: initial.NAME is an
   /// input, final.NAME the output behind the call.
   bool isState() const;
+  /// Place of the axis u, or -1: what is kept of keys grows along it.
+  int keyAxis() const;
 };
 
-/// What a function does with one of its tensors.
-enum class Role { Input, Output, Saved, Cotangent, Gradient };
+/// What a function does with one of its tensors. Cache and Append are one that is kept of keys, as it is read
+/// and as it becomes.
+enum class Role { Input, Output, Saved, Cotangent, Gradient, Cache, Append };
 
 /// One entry of a function's tensor list.
 struct Slot {
   std::string label; ///< As in the manifest: "gradient:q".
   Role role = Role::Input;
-  int index = 0;        ///< Into inputs (Input, Gradient), outputs (Output, Cotangent) or saved.
+  int index = 0;        ///< Into inputs (Input, Gradient), outputs (Output, Cotangent), saved or cache.
   bool written = false; ///< By this function.
   bool optional = false;
   /// Code for some GPU of the artifact asks for an address and strides (but those of axes of size 1 and of a
@@ -145,6 +148,9 @@ struct Manifest {
   std::map<std::string, int64_t> sizes;
   bool aligned = false; ///< Key arrays are read at query positions: 0 <= offset and offset + T <= U.
   std::vector<TensorInfo> inputs, outputs, saved;
+  /// What calls over all keys keep of them (taylorc --decode): arrays over u, of which the function `append`
+  /// writes those of new keys, and what it hands on.
+  std::vector<TensorInfo> cache;
   std::vector<FunctionInfo> functions;
   std::vector<TargetInfo> targets; ///< At least one, but for a partial manifest.
 

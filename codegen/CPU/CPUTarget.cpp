@@ -36,8 +36,9 @@ public:
       cpu::chooseChunks(target, bytes, problem.chunk, sizes);
     if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
       cpu::chooseSteps(sizes);
-    // One token is no work for matrix units, and its states stay in f32.
-    bool isPrecise = use == taylor::TileUse::Steps;
+    // One token is no work for matrix units, and its states stay in f32. Over keys it waits for memory:
+    // nothing is gained by its rounding.
+    bool isPrecise = use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries;
     if (problem.dtype == "bf16" && target.prefersPairs() && !isPrecise)
       sizes.productType = "bf16";
     if (target.hasTiles && !sizes.productType.empty())

@@ -12,8 +12,8 @@ using namespace mlir;
 using namespace mlir::tile;
 using namespace mlir::tile::cpu;
 
-/// bf16 as bits: what is not finite has all ones in the exponent.
-static constexpr int64_t kMagnitude = 0x7fff, kExponent = 0x7f80;
+/// 16-bit numbers as bits: what is not finite has all ones in the exponent.
+static constexpr int64_t kMagnitude = 0x7fff, kExponent = 0x7f80, kHalfExponent = 0x7c00;
 
 static Value splatOf(ImplicitLocOpBuilder &b, Type type, int64_t bits) {
   return arith::ConstantOp::create(b, type,
@@ -36,7 +36,7 @@ Value KernelEmitter::emitIsFinite(Value tile) {
   const View view = views[tile].front();
   auto type = cast<TileType>(tile.getType());
   StringAttr lane = view.lane;
-  bool isBits = view.element.isBF16();
+  bool isBits = view.element.isBF16() || view.element.isF16();
   Type unit = isBits ? Type(b.getI16Type()) : view.element;
   int64_t size = lane ? type.getSize(lane) : 1, perLane = view.pairs ? 2 : 1;
   // Sums of x * 0, or the largest magnitude: several, so that one need not wait for the other.
@@ -112,8 +112,9 @@ Value KernelEmitter::emitIsFinite(Value tile) {
   Value all =
       horizontal(kind, combine(kind, combine(kind, sums[0], sums[1]), combine(kind, sums[2], sums[3])));
   if (isBits)
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, all,
-                                 arith::ConstantOp::create(b, b.getI16IntegerAttr(kExponent)));
+    return arith::CmpIOp::create(
+        b, arith::CmpIPredicate::slt, all,
+        arith::ConstantOp::create(b, b.getI16IntegerAttr(view.element.isF16() ? kHalfExponent : kExponent)));
   return arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, all, all);
 }
 

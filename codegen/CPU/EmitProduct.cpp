@@ -25,13 +25,17 @@ struct KernelEmitter::Product {
   std::optional<Mask> maskOfA;
   Type element; // of the accumulators
   DotOp dot;
-  bool clears = false;          // b of the operation is cleared where the mask does not hold
-  bool isVectorCleared = false; // that is what is read as vectors
+  bool clears = false;             // b of the operation is cleared where the mask does not hold
+  bool isVectorCleared = false;    // that is what is read as vectors
+  bool isHalved = false;           // of two vectors of bf16 the even and the odd lanes are two sums
+  std::optional<Index> ahead = {}; // from a vector to one that will be read, where memory is waited for
 };
 
 KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Point &point, StringAttr row,
                                                   int64_t rows, int64_t vectors) {
   DotOp dot = sweep.dot;
+  if (StringAttr over = plan.rowSumOf(dot))
+    return emitRowSums(sweep, point, over, vectors);
   Value broadcast = dot.getA(), vector = dot.getB();
   if (sweep.lane && cast<TileType>(broadcast.getType()).hasAxis(sweep.lane))
     std::swap(broadcast, vector);
@@ -70,15 +74,22 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
   SmallVector<Axis> over;
   for (StringAttr name : dot.getOver().getAsRange<StringAttr>())
     over.push_back(Axis::get(dot.getContext(), name, dot.getA().getType().getSize(name)));
+  if (over.size() == 1 && !pairs && sweep.lane)
+    product.ahead = distanceAhead(vector, c.view, cast<TileType>(vector.getType()).getSize(sweep.lane),
+                                  c.view.stride(over[0].name), 1);
+  bool mayHalve = product.ahead && product.element.isF32() && c.view.element.isBF16() && vectors % 2 == 0;
+  auto sum = [&](bool clears) {
+    product.clears = clears;
+    product.isHalved = mayHalve && !clears;
+    return product.isHalved ? sumHalves(product, over, point, start)
+                            : sumOver(product, over, 0, 0, point, start);
+  };
   SmallVector<Value> flat;
   if (!dot.getWhere()) {
-    flat = sumOver(product, over, 0, 0, point, start);
+    flat = sum(false);
   } else {
     auto branch = [&](bool clears) {
-      return [&, clears](OpBuilder &, Location) {
-        product.clears = clears;
-        scf::YieldOp::create(b, sumOver(product, over, 0, 0, point, start));
-      };
+      return [&, clears](OpBuilder &, Location) { scf::YieldOp::create(b, sum(clears)); };
     };
     product.isVectorCleared = vector == dot.getB();
     auto sums = scf::IfOp::create(b, isFinite, branch(false), branch(true));
@@ -88,6 +99,19 @@ KernelEmitter::Block2D KernelEmitter::emitProduct(const Sweep &sweep, const Poin
   for (int64_t r = 0; r < rows; ++r)
     block.emplace_back(flat.begin() + r * vectors, flat.begin() + (r + 1) * vectors);
   return block;
+}
+
+SmallVector<Value> KernelEmitter::sumHalves(const Product &product, ArrayRef<Axis> axes, const Point &point,
+                                            ArrayRef<Value> start) {
+  SmallVector<Value> sums;
+  for (size_t v = 0; v < start.size(); v += 2) {
+    auto [even, odd] = separate(start[v], start[v + 1]);
+    sums.append({even, odd});
+  }
+  sums = sumOver(product, axes, 0, 0, point, sums);
+  for (size_t v = 0; v < sums.size(); v += 2)
+    std::tie(sums[v], sums[v + 1]) = join(sums[v], sums[v + 1]);
+  return sums;
 }
 
 SmallVector<Value> KernelEmitter::sumOver(const Product &product, ArrayRef<Axis> axes, Index offsetA,
@@ -147,9 +171,17 @@ SmallVector<Value> KernelEmitter::multiplyAdd(const Product &product, Index offs
     if (r == 0 || product.b.hasRow) {
       vectorsB.clear();
       Value base = pointer(product.b, offsetB, r);
-      for (int64_t v = 0; v < product.vectors; ++v)
-        vectorsB.push_back(
-            loadB(product, gep(base, product.b.view.element, v * W * (product.pairs ? 2 : 1))));
+      if (product.ahead)
+        prefetch(product.b.view, gep(base, product.b.view.element, *product.ahead), product.vectors * W);
+      for (int64_t v = 0; v < product.vectors; v += product.isHalved ? 2 : 1) {
+        Value where = gep(base, product.b.view.element, v * W * (product.pairs ? 2 : 1));
+        if (product.isHalved) {
+          auto [even, odd] = loadHalves(where);
+          vectorsB.append({even, odd});
+        } else {
+          vectorsB.push_back(loadB(product, where));
+        }
+      }
     }
     Value broadcast = loadA(product, pointer(product.a, offsetA, r));
     for (int64_t v = 0; v < product.vectors; ++v) {

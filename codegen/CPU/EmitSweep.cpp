@@ -384,8 +384,11 @@ KernelEmitter::SweepShape KernelEmitter::shapeOf(const Sweep &sweep) const {
   // overlap latencies.
   int64_t vectors, rows;
   if (sweep.dot) {
-    vectors = std::min<int64_t>(all, target.productVectors);
-    if (all > vectors && all % vectors && all % (vectors - 1) == 0)
+    // A single row is summed in one pass; sums along the lanes take a vector's registers for each lane.
+    vectors = std::min<int64_t>(all, plan.rowSumOf(sweep.dot) ? 1
+                                     : shape.rowSize == 1     ? llvm::bit_floor(target.accumulators)
+                                                              : target.productVectors);
+    if (vectors > 1 && all > vectors && all % vectors && all % (vectors - 1) == 0)
       --vectors;
     // What only writes the product takes no register beside it.
     bool plain = llvm::all_of(sweep.ops, llvm::IsaPred<StoreOp, AccumulateOp>);

@@ -186,6 +186,9 @@ private:
   /// Adds the product over the axes, and of all elements along them, to C's accumulators [row * vectors + v].
   SmallVector<Value> sumOver(const Product &product, ArrayRef<Axis> axes, Index offsetA, Index offsetB,
                              const Point &point, ValueRange accumulators);
+  /// The same of one row with sums of even and of odd lanes, while it adds.
+  SmallVector<Value> sumHalves(const Product &product, ArrayRef<Axis> axes, const Point &point,
+                               ArrayRef<Value> start);
   /// Adds one element (or pair) of A per row times B's vectors. `point` is where the product and the sum are.
   SmallVector<Value> multiplyAdd(const Product &product, Index offsetA, Index offsetB, const Point &point,
                                  ValueRange accumulators);
@@ -193,6 +196,21 @@ private:
   Index wholeSteps(Index x, int64_t step, bool up);
   /// What of the axis the sum needs to visit: where A is masked with zeros it starts late or ends early.
   std::pair<Index, Index> sumRange(const Product &product, const Axis &axis);
+  /// The same where the sum runs along the lanes `over` of both operands (EmitRowSums.cpp).
+  Block2D emitRowSums(const Sweep &sweep, const Point &point, StringAttr over, int64_t vectors);
+  /// Elements from one of an array that is read once to what the next lines of the caches hold, of rows so
+  /// many elements long that are `stride` apart; null where a value is no such array.
+  std::optional<Index> distanceAhead(Value value, const View &view, int64_t size, Index stride, int64_t step);
+  /// Fetches what so many elements hold.
+  void prefetch(const View &view, Value where, int64_t elements);
+  /// Elements of even and of odd index of two vectors.
+  std::pair<Value, Value> separate(Value x, Value y);
+  /// And back.
+  std::pair<Value, Value> join(Value even, Value odd);
+  /// The same of 2 W numbers of bf16 in memory, as f32: without a shuffle.
+  std::pair<Value, Value> loadHalves(Value where);
+  /// One vector of sums of all vectors' elements, pairs of which are `distance` apart, and then twice as far.
+  Value sumEach(MutableArrayRef<Value> vectors, int64_t distance);
   Value loadA(const Product &product, Value where);
   Value loadB(const Product &product, Value where);
   Value widen(Value x, Type element);

@@ -23,6 +23,31 @@ void KernelPlan::setLane(Value value, StringAttr lane) {
     lanes[value] = lane;
 }
 
+/// The one axis with more than one element; null where there is none, or another.
+static StringAttr longAxisOf(TileType tile) {
+  StringAttr found;
+  for (const Axis &axis : tile.getAxes())
+    if (axis.getSize() > 1 && std::exchange(found, axis.name))
+      return {};
+  return found;
+}
+
+bool KernelPlan::mayBeRowSum(DotOp dot) const {
+  if (dot.getC() || dot.getWhere() || dot.getOver().size() != 1)
+    return false;
+  auto over = cast<StringAttr>(dot.getOver()[0]);
+  return laneOf(dot.getA()) == over && laneOf(dot.getB()) == over &&
+         dot.getA().getType().getSize(over) % vectorLanes == 0;
+}
+
+StringAttr KernelPlan::rowSumOf(DotOp dot) const {
+  StringAttr lane = longAxisOf(dot.getType());
+  if (!lane || lane != laneOf(dot.getResult()) || !mayBeRowSum(dot) || isInline(dot.getA()) ||
+      isInline(dot.getB()) || tileProductOf(dot))
+    return {};
+  return cast<StringAttr>(dot.getOver()[0]);
+}
+
 StringAttr KernelPlan::laneOfDot(DotOp dot) const {
   // The operand that has the result's lanes is read as vectors along them; of the other, single elements are
   // broadcast.
@@ -62,6 +87,9 @@ StringAttr KernelPlan::laneOfDot(DotOp dot) const {
   StringAttr freeA = firstFree(a), freeB = firstFree(b);
   if (!freeA || !freeB)
     return freeA ? freeA : freeB;
+  // Unless sums of one row are made where both lie.
+  if (StringAttr lane = longAxisOf(type); lane && mayBeRowSum(dot))
+    return lane;
   return depth(b) < depth(a) ? freeB : freeA;
 }
 

@@ -11,6 +11,8 @@ using namespace mlir::tile::cpu;
 
 Type KernelPlan::storedElement(Value value) const {
   Type element = cast<TileType>(value.getType()).getElementType();
+  if (isStreamed(value))
+    return value.getDefiningOp<LoadOp>().getArray().getType().getElementType();
   if (element.isF64() || element.isF32() || isNarrow(value))
     return element;
   if (isa<FloatType>(element))
@@ -75,9 +77,28 @@ bool KernelPlan::isNarrow(Value value) const {
          });
 }
 
+bool KernelPlan::isReadOnce(Value value) const {
+  auto load = value.getDefiningOp<LoadOp>();
+  return load && llvm::all_of(value.getUsers(), [&](Operation *user) {
+           auto dot = dyn_cast<DotOp>(user);
+           return dot && (dot.getA() == value) != (dot.getB() == value) && dot.getC() != value &&
+                  llvm::all_of(dot.getType().getAxes(), [&](const Axis &axis) {
+                    return axis.getSize() == 1 || load.getType().hasAxis(axis.name);
+                  });
+         });
+}
+
+bool KernelPlan::isStreamed(Value value) const {
+  auto load = value.getDefiningOp<LoadOp>();
+  if (!load || !load.getType().getElementType().isF32() || vectorLanes != target.lanes(32))
+    return false;
+  Type element = load.getArray().getType().getElementType();
+  return (element.isBF16() || element.isF16()) && isReadOnce(value);
+}
+
 StringAttr KernelPlan::pairsOf(DotOp dot) const {
   StringAttr lane = laneOf(dot.getResult());
-  if (!target.fastPairs || !lane || !isNarrow(dot.getA()) || !isNarrow(dot.getB()))
+  if (!target.fastPairs || !lane || !isNarrow(dot.getA()) || !isNarrow(dot.getB()) || rowSumOf(dot))
     return {};
   // Pairs of the broadcast operand are free along its own lanes.
   auto over = llvm::to_vector(dot.getOver().getAsRange<StringAttr>());
@@ -91,9 +112,9 @@ StringAttr KernelPlan::pairsOf(DotOp dot) const {
 bool KernelPlan::mayReadInPlace(LoadOp load) const {
   ArrayType array = load.getArray().getType();
   StringAttr lane = laneOf(load.getResult());
-  if (!lane || array.getElementType() != load.getType().getElementType() ||
-      array.getElementType() != storedElement(load.getResult()) || writtenArrays.contains(load.getArray()) ||
-      load.getType().getSize(lane) % wholeLanes())
+  if (!lane || array.getElementType() != storedElement(load.getResult()) ||
+      (array.getElementType() != load.getType().getElementType() && !isStreamed(load.getResult())) ||
+      writtenArrays.contains(load.getArray()) || load.getType().getSize(lane) % wholeLanes())
     return false;
   auto window = getWindow(array, load.getType(), load.getArrayAxes(), load.getTileAxes(), load.getOffsets());
   if (window.back().tileAxis != lane)
@@ -275,8 +296,11 @@ void KernelPlan::planProduct(DotOp dot, std::vector<Step> &list) {
   }
   if (dot.getC())
     requireLane(dot.getC(), lane);
+  bool isRowSum = bool(rowSumOf(dot));
   for (Value operand : {dot.getA(), dot.getB()}) {
     auto type = cast<TileType>(operand.getType());
+    if (isRowSum)
+      break;
     if (pairs && type.hasAxis(lane))
       requirePack({operand, lane, pairs});
     else if (pairs && laneOf(operand) != pairs)

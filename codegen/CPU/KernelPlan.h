@@ -102,6 +102,9 @@ public:
   bool isInline(Value value) const { return inlined.contains(value); }
   /// The axis along which the product takes two 16-bit elements at a time (vdpbf16ps); null: one f32 element.
   StringAttr pairsOf(DotOp dot) const;
+  /// The axis that a product of one row sums along the lanes of both operands, each result by itself
+  /// (EmitRowSums); null where it is no such product.
+  StringAttr rowSumOf(DotOp dot) const;
   /// How the product runs on the matrix unit; nothing where it does not.
   std::optional<TileProduct> tileProductOf(DotOp dot) const;
   /// Whether any product does.
@@ -123,7 +126,12 @@ public:
   }
   /// Kept in 16 bits: only products read it, on a target where they multiply pairs.
   bool isNarrow(Value value) const;
-  /// Element type of a value in scratch: bf16 and f16 as f32 unless they are narrow, index and i1 as i32.
+  /// A load of an array whose elements products multiply once each: they wait for memory.
+  bool isReadOnce(Value value) const;
+  /// One of those that widens 16-bit elements: they are widened as they are read.
+  bool isStreamed(Value value) const;
+  /// Element type of a value in scratch: bf16 and f16 as f32 unless they are narrow or streamed, index and i1
+  /// as i32.
   Type storedElement(Value value) const;
   /// Whether a load may be read where it lies, if its window is within bounds and its lanes are contiguous.
   bool mayReadInPlace(LoadOp load) const;
@@ -162,6 +170,8 @@ private:
   void chooseLanes();
   void chooseLanes(Block &block);
   StringAttr laneOfDot(DotOp dot) const;
+  /// Whether both operands lie along the one axis summed over, in whole vectors.
+  bool mayBeRowSum(DotOp dot) const;
   /// Gives accumulators the lanes of what they add up, through maps that rescale them.
   void setAccumulatorLane(Value accumulators, StringAttr lane);
   StringAttr laneOfMap(Operation *op, ValueRange inputs, TileType type) const;

@@ -55,7 +55,31 @@ int64_t Driver::stateBlock() const {
 static constexpr int64_t kMostTokensOfStates = 1'000'000;
 
 /// What calls hand on that have all keys.
-static CarriedStates carriedQueries() { return {1, /*recurrent=*/false, /*queriesOnly=*/true}; }
+static CarriedStates carriedQueries(bool preparesKeys = false) {
+  return {1, /*recurrent=*/false, /*queriesOnly=*/true, preparesKeys};
+}
+
+/// `@NAME.step`, or `@NAME.append` of the function that prepares keys for it.
+static void nameStep(FunctionOp function) {
+  StringRef spec = function.getSpecName();
+  bool prepares = function->hasAttr(kKeysAttr) && spec.consume_back(kKeysSuffix);
+  function.setSymName((spec + (prepares ? ".append" : ".step")).str());
+}
+
+/// Gives arrays that are kept of keys their role: `cache:NAME` before the call, `append:NAME` behind it. So
+/// are what the function `append` hands on.
+static void nameCache(ModuleOp programs) {
+  for (auto program : programs.getOps<tile::ProgramOp>()) {
+    bool prepares = program.getSymName() == "append";
+    for (auto tensor : program.getBlock()->getOps<tile::TensorOp>()) {
+      auto [role, name] = tensor.getName().split(':');
+      bool isInput = role == "input";
+      if (name.consume_front(kCachePrefix) ||
+          (prepares && name.consume_front(isInput ? "initial." : "final.")))
+        tensor.setName(((isInput ? "cache:" : "append:") + name).str());
+    }
+  }
+}
 
 /// Bytes of the states of one head.
 static double stateBytes(FunctionOp step) {
@@ -117,15 +141,17 @@ LogicalResult Driver::prepareSteps() {
     for (auto &[at, text] : ofRecurrence)
       emitWarning(at) << text;
   } else if (options.decode == "state" || (options.decode == "auto" && options.states) ||
-             failed(lower(carriedQueries()))) {
+             failed(lower(carriedQueries(/*preparesKeys=*/true)))) {
     return failure();
   } else {
     stepReason = "--decode=" + options.decode + (refusal.empty() ? "" : ", over all keys: " + refusal);
   }
   for (auto function : steps->getOps<FunctionOp>()) {
-    function.setSymName((function.getSpecName() + ".step").str());
+    nameStep(function);
     if (isRecurrence)
       manifest.addCarried(function);
+    if (function->hasAttr(kKeysAttr))
+      manifest.addCache(function);
   }
   return success();
 }
@@ -337,22 +363,38 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, Manif
   return programs;
 }
 
-/// The function `step`, beside the programs of the others.
+/// The function `step`, beside the programs of the others; over prepared keys also `append`, which prepares
+/// them, and `extend`, which is `step` for many queries.
 LogicalResult Driver::addSteps(const Target &target, ModuleOp programs, ManifestTarget &described) {
   FormPlan form;
   form.name = isRecurrence ? "recurrent" : "parallel";
   form.reasons["step"] = stepReason;
-  FailureOr<OwningOpRef<ModuleOp>> lowered = lowerWithRoom(
-      target, isRecurrence ? TileUse::Steps : TileUse::FewQueries,
-      [&](const TileSizes &sizes) -> FailureOr<OwningOpRef<ModuleOp>> {
-        OwningOpRef<ModuleOp> copy = steps->clone();
-        if (failed(runPasses(*copy, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })))
-          return failure();
-        return copy;
-      });
-  if (failed(lowered) || failed(manifest.addPrograms(**lowered, form, described)))
+  auto add = [&](TileUse use, ModuleOp functions) -> LogicalResult {
+    FailureOr<OwningOpRef<ModuleOp>> lowered =
+        lowerWithRoom(target, use, [&](const TileSizes &sizes) -> FailureOr<OwningOpRef<ModuleOp>> {
+          OwningOpRef<ModuleOp> copy = functions.clone();
+          if (failed(runPasses(*copy, [&](OpPassManager &manager) { buildProgramPipeline(manager, sizes); })))
+            return failure();
+          return copy;
+        });
+    if (failed(lowered))
+      return failure();
+    nameCache(**lowered);
+    if (failed(manifest.addPrograms(**lowered, form, described)))
+      return failure();
+    Block *body = programs.getBody();
+    body->getOperations().splice(body->end(), (*lowered)->getBody()->getOperations());
+    return success();
+  };
+  if (failed(add(isRecurrence ? TileUse::Steps : TileUse::FewQueries, *steps)))
     return failure();
-  Block *body = programs.getBody();
-  body->getOperations().splice(body->end(), (*lowered)->getBody()->getOperations());
-  return success();
+  if (manifest.cache.empty())
+    return success();
+  OwningOpRef<ModuleOp> many = steps->clone();
+  for (auto function : llvm::make_early_inc_range(many->getOps<FunctionOp>()))
+    if (function->hasAttr(kKeysAttr))
+      function.erase();
+    else
+      function.setSymName((function.getSpecName() + ".extend").str());
+  return add(TileUse::Parallel, *many);
 }

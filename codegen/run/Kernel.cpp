@@ -120,8 +120,7 @@ public:
     if (TensorBuffer *buffer = find(role.str()))
       return buffer;
     auto [kind, name] = role.split(':');
-    StringRef list = kind == "input" || kind == "gradient" ? "inputs" : kind == "saved" ? "saved" : "outputs";
-    const json::Array *entries = manifest.getAsObject()->getObject("tensors")->getArray(list);
+    const json::Array *entries = listOf(kind);
     for (const json::Value &entry : entries ? *entries : json::Array()) {
       const json::Object *object = entry.getAsObject();
       if (!object || object->getString("name") != name)
@@ -135,7 +134,45 @@ public:
     return fail("expected a manifest that describes '" + role + "', but got none");
   }
 
+  /// The role of a tensor's memory: what is kept of keys is written where it is read.
+  std::string memoryOf(StringRef role) {
+    auto [kind, name] = role.split(':');
+    return (kind == "append" && isOverKeys(name) ? "cache:" + name : Twine(role)).str();
+  }
+
+  /// What is handed on from keys to later ones is 0 before the first.
+  LogicalResult beginKeys() {
+    const json::Array *entries = listOf("cache");
+    for (const json::Value &entry : entries ? *entries : json::Array()) {
+      StringRef name = entry.getAsObject()->getString("name").value_or("");
+      if (isOverKeys(name))
+        continue;
+      FailureOr<TensorBuffer *> buffer = get(("cache:" + name).str());
+      if (failed(buffer))
+        return failure();
+      (*buffer)->write(std::vector<reference::Real>((*buffer)->getShape().count()));
+    }
+    return success();
+  }
+
 private:
+  const json::Array *listOf(StringRef kind) {
+    StringRef list = kind == "input" || kind == "gradient" ? "inputs"
+                     : kind == "saved"                     ? "saved"
+                     : kind == "cache" || kind == "append" ? "cache"
+                                                           : "outputs";
+    return manifest.getAsObject()->getObject("tensors")->getArray(list);
+  }
+
+  bool isOverKeys(StringRef name) {
+    const json::Array *entries = listOf("cache");
+    return llvm::any_of(entries ? *entries : json::Array(), [&](const json::Value &entry) {
+      const json::Object *object = entry.getAsObject();
+      const json::Array *axes = object->getString("name") == name ? object->getArray("axes") : nullptr;
+      return axes && llvm::any_of(*axes, [](const json::Value &axis) { return axis.getAsString() == "u"; });
+    });
+  }
+
   FailureOr<reference::Shape> shapeOf(const json::Object &entry) {
     reference::Shape shape;
     const json::Object *sizes = manifest.getAsObject()->getObject("sizes");
@@ -230,7 +267,7 @@ LogicalResult run(TaylorKernel *kernel, const char *function, Call &call, const 
       arguments.push_back({});
       continue;
     }
-    FailureOr<TensorBuffer *> buffer = call.tensors.get(role);
+    FailureOr<TensorBuffer *> buffer = call.tensors.get(call.tensors.memoryOf(role));
     if (failed(buffer))
       return failure();
     arguments.push_back(how.device == Device::Cuda ? onGpu.add(**buffer) : (*buffer)->describe());
@@ -292,6 +329,11 @@ LogicalResult writeTensors(Call &call, bool withGradients) {
 
 LogicalResult runForward(TaylorKernel *kernel, std::deque<Call> &calls, const Options &options) {
   const char *function = options.decode.empty() ? "forward" : "step";
+  // All keys at once.
+  if (!options.decode.empty() && taylor_tensor_count(kernel, "append") >= 0)
+    for (Call &call : calls)
+      if (failed(call.tensors.beginKeys()) || failed(run(kernel, "append", call, options)))
+        return failure();
   for (auto [i, call] : llvm::enumerate(calls))
     if ((i > 0 && failed(handOn(kernel, function, calls[i - 1], "output:final.", call, "input:initial."))) ||
         failed(run(kernel, function, call, options)))

@@ -18,6 +18,15 @@ inline bool isCarried(llvm::StringRef name) {
 /// could not tell whether it is there, so it must not read it.
 inline bool isCarriedOutput(llvm::StringRef role) { return role.consume_front("output:") && isCarried(role); }
 
+/// Of arguments and results that hold what keys become by themselves, kept from call to call: "cache.key0"
+/// (taylor-prepare-keys).
+inline constexpr llvm::StringLiteral kCachePrefix = "cache.";
+
+/// On the specification (and so its function) that prepares keys.
+inline constexpr llvm::StringLiteral kKeysAttr = "prepares_keys";
+/// What its name has behind that of the specification.
+inline constexpr llvm::StringLiteral kKeysSuffix = "_keys";
+
 } // namespace taylor
 
 #endif

@@ -5,6 +5,7 @@
 #include "runtime/bench/Measure.h"
 #include "runtime/torch/Parallel.h"
 #include <ATen/Parallel.h>
+#include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
 #include <chrono>
@@ -89,10 +90,13 @@ Attention makeAttention(const Request &request, const std::string &kind) {
 /// What a step is called with.
 struct StepCall {
   std::vector<at::Tensor> inputs, states;
+  /// Prepared keys, where there are any, of the tokens before too.
+  std::vector<at::Tensor> cache;
+  int64_t tokens = 0; ///< Before the new ones.
   /// Of these, what grows with the tokens before or stands for them: states, which a step writes too, or
   /// keys.
   std::vector<at::Tensor> memory;
-  bool isRecurrent;
+  bool isRecurrent = false;
 
   /// That a step must move: of states, what is read and written; else what is read.
   int64_t bytes() const {
@@ -101,7 +105,35 @@ struct StepCall {
       bytes += int64_t(tensor.nbytes()) * (isRecurrent ? 2 : 1);
     return bytes;
   }
+
+  void run(const Attention &attention) const {
+    if (cache.empty())
+      attention.step(inputs, states);
+    else
+      attention.decode(inputs, cache, states, tokens);
+  }
 };
+
+/// Of prepared keys, what a step reads; the inputs are of the new tokens alone.
+void prepareKeys(const Manifest &manifest, const Request &request, StepCall &call) {
+  int64_t added = request.shape.t;
+  call.tokens = request.shape.u - added;
+  call.memory.clear();
+  for (at::Tensor &input : call.inputs)
+    if (int64_t axis = manifest.inputs[size_t(&input - call.inputs.data())].keyAxis(); axis >= 0)
+      input = input.narrow(axis, 0, added).contiguous();
+  for (const TensorInfo &info : manifest.cache) {
+    std::vector<int64_t> sizes;
+    for (const Axis &axis : info.axes)
+      sizes.push_back(axis.isChannel() ? axis.size : request.shape.dims()[size_t(axis.dim)]);
+    bool grows = info.keyAxis() >= 0;
+    at::TensorOptions options = at::TensorOptions().dtype(scalarType(info.dtype));
+    call.cache.push_back(grows ? at::randn(sizes, at::kFloat).to(options.dtype())
+                               : at::zeros(sizes, options));
+    if (grows)
+      call.memory.push_back(call.cache.back());
+  }
+}
 
 StepCall makeCall(const Manifest &manifest, const Request &request) {
   StepCall call;
@@ -117,6 +149,8 @@ StepCall makeCall(const Manifest &manifest, const Request &request) {
     if (call.isRecurrent ? info.isState() : isKey && !info.isState())
       call.memory.push_back(input);
   }
+  if (!manifest.cache.empty())
+    prepareKeys(manifest, request, call);
   return call;
 }
 
@@ -130,7 +164,7 @@ StepTimes measureSteps(const Attention &attention, const StepCall &call, double 
   std::vector<double> steps, streams, ratios;
   double passed = 0;
   for (int round = 0; round < 5 || passed < seconds * 1e6; ++round) {
-    double step = microseconds([&] { attention.step(call.inputs, call.states); });
+    double step = microseconds([&] { call.run(attention); });
     double plain = microseconds([&] { stream(call.memory, call.isRecurrent); });
     passed += step + plain;
     if (round < 2)

@@ -45,6 +45,9 @@ struct Aten {
   static Tensor contiguous(const Tensor &tensor) { return tensor.contiguous(); }
   static Tensor copy(const Tensor &tensor) { return tensor.clone(at::MemoryFormat::Contiguous); }
   static void assign(const Tensor &from, const Tensor &to) { to.copy_(from); }
+  static Tensor narrow(const Tensor &tensor, int64_t axis, int64_t start, int64_t length) {
+    return tensor.narrow(axis, start, length);
+  }
   static bool isSame(const Tensor &a, const Tensor &b) { return a.is_same(b); }
   static Tensor empty(const Extents<int64_t> &sizes, const Extents<int64_t> &strides, at::ScalarType dtype,
                       const Device &device) {

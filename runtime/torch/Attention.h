@@ -78,6 +78,12 @@ public:
   std::vector<at::Tensor> step(const std::vector<at::Tensor> &inputs, const std::vector<at::Tensor> &states,
                                std::optional<int64_t> offset = std::nullopt) const;
 
+  /// The same where keys are prepared (Manifest::cache), of new tokens behind `tokens` others. `inputs` are
+  /// those of the new tokens, over keys too; `cache` is as in the manifest, its arrays over u with room for
+  /// the new tokens, which are added to it.
+  std::vector<at::Tensor> decode(const std::vector<at::Tensor> &inputs, const std::vector<at::Tensor> &cache,
+                                 const std::vector<at::Tensor> &states, int64_t tokens) const;
+
 private:
   std::string spec, options;           ///< As the operator takes them.
   std::shared_ptr<const void> program; ///< What was compiled for them, kept as long as this.

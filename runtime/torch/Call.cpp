@@ -27,4 +27,9 @@ Tensors runStep(Program &program, at::TensorList inputs, at::TensorList states,
   return Calls::step(program, inputs, states, offset);
 }
 
+Tensors runDecode(Program &program, at::TensorList inputs, at::TensorList cache, at::TensorList states,
+                  int64_t tokens) {
+  return Calls::decode(program, inputs, cache, states, tokens);
+}
+
 } // namespace taylor

@@ -10,6 +10,7 @@
 //   isFloating(dtype), name(dtype)
 //   isCpu, isCuda, isMeta, index, name of a device
 //   convert(tensor, dtype), contiguous, copy (contiguous, always), assign(from, to), isSame(a, b)
+//   narrow(tensor, axis, start, length)                    a view
 //   empty(sizes, strides, dtype, device), workspace(bytes, device)
 //   stream(device), threads(), parallelFor
 #pragma once
@@ -259,6 +260,11 @@ public:
     typename Torch::Guard guard(kernel.device);
     int function = kernel.function("step");
     const runtime::FunctionInfo &info = manifest.functions[function];
+    if (!manifest.cache.empty())
+      runtime::fail(
+          "unsupported step over inputs: this kernel's function 'step' reads keys that 'append' has prepared "
+          "('cache:",
+          manifest.cache.front().name, "'); call decode, or take a Decoder");
     for (auto [before, after] : info.carried)
       requireInPlace(all[info.slots[before].index], manifest.inputs[info.slots[before].index],
                      kernel.aligned(info.slots[before]));
@@ -277,6 +283,84 @@ public:
       slots.add(slot.role == Role::Input ? ready.views[slot.index] : Torch::describe(outputs[slot.index]));
     kernel.run(function, slots, pointer(offset));
     // The position, which other kernels of the call read, comes after all of them.
+    return finish(manifest, all, outputs);
+  }
+
+  /// Up to so many new tokens are stepped through where all keys are prepared; more are one call of `extend`.
+  static constexpr int64_t mostSteps = 8;
+
+  /// Outputs but final states, of new tokens behind `tokens` others whose keys are kept: the function
+  /// `append`, then `step` or `extend`. `inputs` are those of the manifest that are no initial states, for
+  /// the new tokens alone; `states` are these, which become the final ones in their memory. `cache` is as in
+  /// the manifest, its arrays over u with room for the new tokens, which are added to them.
+  static Tensors decode(Program &program, List inputs, List cache, List states, int64_t tokens) {
+    Tensors all(inputs.begin(), inputs.end());
+    all.insert(all.end(), states.begin(), states.end());
+    Kernel kernel(program, all);
+    const Manifest &manifest = kernel.artifact.manifest();
+    typename Torch::Guard guard(kernel.device);
+    int append = kernel.function("append");
+    Inputs keys(kernel, append, all, nullptr);
+    int64_t added = keys.dims[TAYLOR_DIM_U];
+    int read = kernel.function(added <= mostSteps ? "step" : "extend");
+    if (tokens < 0)
+      runtime::fail("expected at least 0 tokens before the new ones, but got ", tokens);
+    checkCache(manifest, cache, kernel.device, tokens + added);
+
+    // What is handed on is read to the end of the call, so it becomes another tensor first.
+    Tensors appended, kept;
+    std::vector<bool> isCopied(cache.size());
+    Slots slots;
+    for (size_t i = 0; i < cache.size(); ++i) {
+      int axis = manifest.cache[i].keyAxis();
+      appended.push_back(axis < 0 ? allocate(manifest.cache[i], keys.dims, kernel.device, nullptr)
+                                  : Torch::narrow(cache[i], axis, tokens, added));
+      kept.push_back(axis < 0 ? cache[i] : Torch::narrow(cache[i], axis, 0, tokens + added));
+      isCopied[i] = axis < 0;
+    }
+    for (const Slot &slot : manifest.functions[append].slots) {
+      size_t i = size_t(slot.index);
+      if (slot.role == Role::Append && kernel.aligned(slot) && !isCopied[i] &&
+          !isAligned16(Torch::describe(appended[i]), manifest.cache[i])) {
+        appended[i] = allocate(manifest.cache[i], keys.dims, kernel.device, nullptr);
+        isCopied[i] = true;
+      }
+      slots.add(slot.role == Role::Input    ? keys.views[i]
+                : slot.role == Role::Append ? Torch::describe(appended[i])
+                                            : Torch::describe(cache[i]));
+    }
+    kernel.run(append, slots, nullptr);
+    for (size_t i = 0; i < cache.size(); ++i)
+      if (int axis = manifest.cache[i].keyAxis(); isCopied[i] && axis >= 0)
+        Torch::assign(appended[i], Torch::narrow(cache[i], axis, tokens, added));
+
+    Inputs queries(kernel, read, all, nullptr);
+    Tensors outputs;
+    for (const TensorInfo &output : manifest.outputs)
+      outputs.push_back(allocate(output, queries.dims, kernel.device, nullptr));
+    slots.count = 0;
+    for (const Slot &slot : manifest.functions[read].slots) {
+      if (slot.role == Role::Input) {
+        slots.add(queries.views[slot.index]);
+      } else if (slot.role == Role::Output) {
+        slots.add(Torch::describe(outputs[slot.index]));
+      } else {
+        TaylorTensor view;
+        kept[slot.index] = prepare(kept[slot.index], manifest.cache[slot.index], kernel.device,
+                                   /*parameter=*/false, kernel.aligned(slot), view);
+        slots.add(view);
+      }
+    }
+    kernel.run(read, slots, nullptr);
+    for (size_t i = 0; i < cache.size(); ++i)
+      if (manifest.cache[i].keyAxis() < 0)
+        copyState(appended[i], cache[i]);
+    return finish(manifest, all, outputs);
+  }
+
+private:
+  /// Copies final states to the initial ones of `all`, and gives the other outputs.
+  static Tensors finish(const Manifest &manifest, const Tensors &all, const Tensors &outputs) {
     Tensors results;
     for (size_t i = 0; i < outputs.size(); ++i)
       if (!manifest.outputs[i].isState())
@@ -289,7 +373,24 @@ public:
     return results;
   }
 
-private:
+  static void checkCache(const Manifest &manifest, List cache, const Device &device, int64_t size) {
+    if (cache.size() != manifest.cache.size())
+      runtime::fail("expected ", manifest.cache.size(), " tensors of what is kept of keys, but got ",
+                    cache.size());
+    for (size_t i = 0; i < cache.size(); ++i) {
+      const TensorInfo &info = manifest.cache[i];
+      if (!Torch::defined(cache[i]))
+        runtime::fail("requires a tensor for 'cache:", info.name, "', but got none");
+      Problem::requireDevice(cache[i], info, device);
+      if (Torch::rank(cache[i]) != int64_t(info.axes.size()))
+        runtime::fail("expected rank ", info.axes.size(), " of 'cache:", info.name, "', but got rank ",
+                      Torch::rank(cache[i]));
+      if (int axis = info.keyAxis(); axis >= 0 && Torch::size(cache[i], axis) < size)
+        runtime::fail("expected room for ", size, " tokens along u in 'cache:", info.name, "', but got ",
+                      Torch::size(cache[i], axis));
+    }
+  }
+
   static const int64_t *pointer(const Offset &offset) { return offset ? &*offset : nullptr; }
 
   /// A function's tensors, in the order of its slots: no more than an artifact may have.

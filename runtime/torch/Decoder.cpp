@@ -5,6 +5,7 @@
 #include "runtime/torch/Describe.h"
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <algorithm>
 #include <c10/core/GradMode.h>
 
@@ -28,6 +29,18 @@ int64_t batchAxis(const TensorInfo &info) {
     if (info.axes[i].dim == TAYLOR_DIM_B)
       return int64_t(i);
   return -1;
+}
+
+/// Room in a cache for so many tokens: it is seldom copied, and its rows begin where vectors may.
+int64_t roomFor(int64_t tokens) { return std::max<int64_t>(2 * tokens + 15, 64) / 16 * 16; }
+
+/// A tensor with room for as many tokens as `shape` says along `axis`, and the first `tokens` of `cache`.
+at::Tensor enlarge(const at::Tensor &cache, std::vector<int64_t> shape, const at::TensorOptions &options,
+                   int64_t axis, int64_t tokens) {
+  at::Tensor larger = at::empty(shape, options);
+  if (tokens > 0)
+    larger.narrow(axis, 0, tokens).copy_(cache.narrow(axis, 0, tokens));
+  return larger;
 }
 
 /// The attention with a function `step` of the kind that the compiler chooses; over all keys where it cannot
@@ -104,6 +117,12 @@ int64_t Decoder::check(const std::vector<at::Tensor> &inputs, const Memory &memo
            inputs[i].size(axis));
     }
   }
+  if (preparesKeys() && memory.tokens > 0)
+    for (size_t i = 0; i < keptInfos().size(); ++i)
+      if (memory.cache.size() != keptInfos().size() || !memory.cache[i].defined() ||
+          memory.cache[i].dim() != int64_t(keptInfos()[i].axes.size()))
+        fail("expected a memory with prepared keys ('", keptInfos()[i].name,
+             "'), but got one of another decoder or version; begin the sequence anew");
   runtime::inferDims(given, views.data(), int64_t(views.size()), /*offset=*/nullptr, /*aligned=*/false);
   forEachLastingAxis(inputs, [&](const TensorInfo &info, const Axis &axis, int64_t size) {
     if (int64_t before = memory.sizes[size_t(axis.dim)]; before >= 0 && size != before)
@@ -121,9 +140,12 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
     appendAbsent(attention.manifest(), begun);
     memory.states.assign(begun.begin() + long(given.size()), begun.end());
   }
-  std::vector<at::Tensor> all = how == Kind::State ? inputs : keep(inputs, added, memory);
+  std::vector<at::Tensor> all = how == Kind::State || preparesKeys() ? inputs : keep(inputs, added, memory);
   at::Tensor output;
-  if (how != Kind::Whole && added <= mostSteps) {
+  if (preparesKeys()) {
+    makeRoom(inputs, added, memory);
+    output = attention.decode(inputs, memory.cache, memory.states, memory.tokens).front();
+  } else if (how != Kind::Whole && added <= mostSteps) {
     output = attention.step(all, memory.states).front();
   } else {
     all.insert(all.end(), memory.states.begin(), memory.states.end());
@@ -145,8 +167,11 @@ int64_t Decoder::bytes(const Memory &memory) const {
   for (const at::Tensor &state : memory.states)
     total += int64_t(state.nbytes());
   for (size_t i = 0; i < memory.cache.size(); ++i)
-    if (const at::Tensor &cache = memory.cache[i]; cache.defined())
-      total += int64_t(cache.narrow(tokenAxis(given[i]), 0, memory.tokens).numel() * cache.element_size());
+    if (at::Tensor cache = memory.cache[i]; cache.defined()) {
+      if (int64_t axis = tokenAxis(keptInfos()[i]); axis >= 0)
+        cache = cache.narrow(axis, 0, memory.tokens);
+      total += int64_t(cache.numel() * cache.element_size());
+    }
   return total;
 }
 
@@ -185,13 +210,41 @@ Decoder::Memory Decoder::gather(const std::vector<Place> &places) const {
       result.cache.emplace_back();
       continue;
     }
-    int64_t axis = tokenAxis(given[i]), room = first.size(axis);
+    int64_t axis = tokenAxis(keptInfos()[i]), room = axis < 0 ? 0 : first.size(axis);
     for (const Place &place : places)
-      room = std::min(room, place.memory->cache[i].size(axis));
-    result.cache.push_back(
-        collect(given[i], [=](const Memory &memory) { return memory.cache[i].narrow(axis, 0, room); }));
+      room = axis < 0 ? 0 : std::min(room, place.memory->cache[i].size(axis));
+    result.cache.push_back(collect(keptInfos()[i], [=](const Memory &memory) {
+      return axis < 0 ? memory.cache[i] : memory.cache[i].narrow(axis, 0, room);
+    }));
   }
   return result;
+}
+
+void Decoder::makeRoom(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const {
+  const Manifest &manifest = attention.manifest();
+  memory.cache.resize(manifest.cache.size());
+  for (size_t i = 0; i < manifest.cache.size(); ++i) {
+    const TensorInfo &info = manifest.cache[i];
+    at::Tensor &cache = memory.cache[i];
+    int64_t axis = info.keyAxis(), size = memory.tokens + added;
+    if (cache.defined() && (axis < 0 || cache.size(axis) >= size))
+      continue;
+    std::vector<int64_t> shape;
+    for (const Axis &one : info.axes)
+      shape.push_back(one.isChannel() ? one.size : 1);
+    for (size_t j = 0; j < given.size(); ++j)
+      for (size_t k = 0; k < given[j].axes.size(); ++k)
+        for (size_t l = 0; l < info.axes.size(); ++l)
+          if (!info.axes[l].isChannel() && info.axes[l].dim == given[j].axes[k].dim)
+            shape[l] = inputs[j].size(int64_t(k));
+    at::TensorOptions options = inputs[0].options().dtype(scalarType(info.dtype));
+    if (axis < 0) {
+      cache = at::zeros(shape, options);
+      continue;
+    }
+    shape[size_t(axis)] = roomFor(size);
+    cache = enlarge(cache, shape, options, axis, memory.tokens);
+  }
 }
 
 std::vector<at::Tensor> Decoder::keep(const std::vector<at::Tensor> &inputs, int64_t added,
@@ -209,11 +262,8 @@ std::vector<at::Tensor> Decoder::keep(const std::vector<at::Tensor> &inputs, int
     int64_t size = memory.tokens + added;
     if (!cache.defined() || cache.size(axis) < size) {
       std::vector<int64_t> shape = inputs[i].sizes().vec();
-      shape[size_t(axis)] = std::max<int64_t>(2 * size, 64);
-      at::Tensor larger = at::empty(shape, inputs[i].options());
-      if (memory.tokens > 0)
-        larger.narrow(axis, 0, memory.tokens).copy_(cache.narrow(axis, 0, memory.tokens));
-      cache = larger;
+      shape[size_t(axis)] = roomFor(size);
+      cache = enlarge(cache, shape, inputs[i].options(), axis, memory.tokens);
     }
     cache.narrow(axis, memory.tokens, added).copy_(inputs[i]);
     all.push_back(cache.narrow(axis, 0, size));

@@ -17,15 +17,18 @@ public:
   enum class Kind {
     State, ///< Sums of finitely many orders are states (taylorc --decode=auto): a token's time and memory do
            ///< not depend on the prefix.
-    Cache, ///< Inputs over keys are kept, and new queries see all of them; of queries that are mixed with
-           ///< earlier ones, the last.
+    Cache, ///< Keys are kept as they are once they are prepared (rotated, convolved, ..), or as they came
+           ///< where there is nothing to prepare, and new queries see all of them; of queries that are mixed
+           ///< with earlier ones, the last.
     Whole, ///< All inputs are kept, and everything is computed anew: what reads tokens to come.
   };
 
   /// What one sequence's (or batch's) earlier tokens left; empty before the first.
   struct Memory {
     std::vector<at::Tensor> states; ///< What the manifest calls initial.*.
-    std::vector<at::Tensor> cache;  ///< One per input that is kept, with room for more tokens than it has.
+    /// Of keys that are prepared what Manifest::cache says, else one per input, where it is kept; with room
+    /// for more tokens than there are.
+    std::vector<at::Tensor> cache;
     int64_t tokens = 0;
     /// Of the axes b, h and g (TaylorDim) as the tokens so far had them; -1: no input has the axis.
     std::array<int64_t, 3> sizes = {-1, -1, -1};
@@ -70,6 +73,13 @@ private:
   int64_t check(const std::vector<at::Tensor> &inputs, const Memory &memory) const;
   /// The inputs with `added` new tokens behind those in memory, where they are kept.
   std::vector<at::Tensor> keep(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;
+  /// Room for `added` new tokens in what is kept of keys.
+  void makeRoom(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;
+  bool preparesKeys() const { return how == Kind::Cache && !attention.manifest().cache.empty(); }
+  /// Of what stands in Memory::cache.
+  const std::vector<TensorInfo> &keptInfos() const {
+    return preparesKeys() ? attention.manifest().cache : given;
+  }
 
   Attention attention;
   Kind how;

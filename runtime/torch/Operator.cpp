@@ -414,6 +414,12 @@ std::vector<at::Tensor> Attention::step(const std::vector<at::Tensor> &inputs,
   return stepRun(inputs, states, spec, options, offset);
 }
 
+std::vector<at::Tensor> Attention::decode(const std::vector<at::Tensor> &inputs,
+                                          const std::vector<at::Tensor> &cache,
+                                          const std::vector<at::Tensor> &states, int64_t tokens) const {
+  return checked([&] { return runDecode(*Program::find(spec, options), inputs, cache, states, tokens); });
+}
+
 at::Tensor Attention::call(const std::vector<at::Tensor> &inputs, std::optional<int64_t> offset) const {
   return callAll(inputs, offset)[0];
 }

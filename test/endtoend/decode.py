@@ -16,6 +16,7 @@ import unittest
 import torch
 
 import taylor_attention
+from taylor_attention import operators
 import taylor_operator  # torch.ops.taylor, torch.classes.taylor
 from Inputs.carried import ARRAYS, DECAYED, GATES, GROWING, MIXED, ORDERS, RECALLED, RETENTION, SERIES, channels
 
@@ -64,6 +65,10 @@ taylor.spec @neighbours(%q: !q, %k: !k, %v: !v, %gate: !column from projection, 
 }""",
 }
 
+# Keys that are read as they come: nothing is prepared, and the caller keeps them.
+KEPT = {"plain": CACHE["rotated"].replace("@rotated", "@plain").replace("taylor.rope %q", "taylor.map %q").replace("taylor.rope %k", "taylor.map %k")}
+TYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "i32": torch.int32}
+
 FULL = os.environ["TAYLOR_FULL"] == "1"  # every specification with every option; else a part, in which each occurs
 
 
@@ -73,7 +78,8 @@ class Decode(unittest.TestCase):
         path.write_text(text if text.startswith("//") else ARRAYS + text)
         options += " --documents" if documents else ""
         described = [o for o in options.split() if not o.startswith("--device")]
-        command = [os.environ["TAYLORC"], path, "--emit=manifest", "--decode", *channels(text, width), *described]
+        storage = next(name for name, type in TYPES.items() if type == dtype)
+        command = [os.environ["TAYLORC"], path, "--emit=manifest", "--decode", f"--dtype={storage}", *channels(text, width), *described]
         manifest = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         sizes = {"b": batch, "h": heads, "g": groups, "t": size, "u": size, **manifest["sizes"]}
         generator = torch.Generator().manual_seed(5)
@@ -93,6 +99,12 @@ class Decode(unittest.TestCase):
         recurrent = "carried" in next(f for n, f in manifest["functions"].items() if n == "step")
         self.assertEqual(recurrent, name in STATE)
         self.assertEqual(bool(states), name in STATE or name == "conv-gates")
+        cache = manifest["tensors"].get("cache")
+        # Convolutions within documents are made anew.
+        self.assertEqual(bool(cache), name in CACHE and not (documents and "convolve" in text))
+        # With room for more, whatever lies there.
+        cache = [torch.full([sizes[axis] + 4 * (axis == "u") for axis in array["axes"]], (-7 if array["dtype"] == "i32" else torch.nan) if "u" in array["axes"] else 0,
+                            dtype=TYPES[array["dtype"]]) for array in cache or ()]
         queries = ["t" in array["axes"] for array in manifest["tensors"]["inputs"]]
         # The forward takes the prompt: the parallel form is the one that costs less for so few tokens.
         decode = f"--decode --forward-only {'' if FULL else '--form=parallel'} {options}"
@@ -106,7 +118,11 @@ class Decode(unittest.TestCase):
 
         outputs = []
         for begin, end in [(0, prompt), *((i, i + 1) for i in range(prompt, size))]:
-            if states and begin == 0:
+            if cache:
+                before = [tensor.data_ptr() for tensor in (*cache, *states)]
+                (o,) = operators.decode(part(begin, end, False), cache, states, begin, operators.program(str(path), decode).identity, decode)
+                self.assertEqual(before, [tensor.data_ptr() for tensor in (*cache, *states)])
+            elif states and begin == 0:
                 o, *states = torch.ops.taylor.attention([*part(begin, end, not recurrent), *states], str(path), decode, None)
             else:
                 before = [state.data_ptr() for state in states]
@@ -134,7 +150,7 @@ class Decode(unittest.TestCase):
     @divided
     def test_processor(self):
         others = ("growing", "retention", "neighbours")  # as decayed, and conv-gates
-        for name, text in mine((name, text) for name, text in {**STATE, **CACHE}.items() if FULL or name not in others):
+        for name, text in mine((name, text) for name, text in {**STATE, **CACHE, **KEPT}.items() if FULL or name not in others):
             with self.subTest(name):
                 self.check(name, text)
 
@@ -196,6 +212,62 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         memory = torch.classes.taylor.Memory()
         pieces = [decoder.extend([x[:, :, begin:end] for x in (q, v)], memory) for begin, end in ((0, 4), (4, 5), (5, 7))]
         torch.testing.assert_close(torch.cat(pieces, dim=2), whole)
+
+    def test_prepared_keys(self):
+        """Prompts, single tokens and pieces, over more tokens than there is room for at first; heads that share keys, a window, and values with other channels."""
+        softmax = pathlib.Path(os.environ["SPEC_DIR"], "softmax.mlir").read_text()
+        pieces = [9, 1, 1, 8, 44, 1, 1, 70, 1, 9]
+        for name, spec, dtype, width, limit in (
+            ("softmax", softmax, torch.float32, (64, 32), 2e-6),
+            ("ragged channels", softmax, torch.float32, (24, 12), 2e-6),
+            ("long channels", softmax, torch.float32, (192, 160), 2e-6),
+            ("bf16", softmax, torch.bfloat16, (64, 32), 1e-2),
+            ("bf16, ragged channels", softmax, torch.bfloat16, (48, 24), 1e-2),
+            ("f16", softmax, torch.float16, (32, 32), 1.5e-3),
+            ("window", softmax.replace("causal", "causal visible(t < u + 20)"), torch.float32, (16, 16), 2e-6),
+        ):
+            (d, e), size = width, sum(pieces)
+            generator = torch.Generator().manual_seed(3)
+            q, k, v = (torch.randn(2, heads, size, channels, generator=generator).to(dtype) for heads, channels in ((4, d), (2, d), (2, e)))
+            whole = taylor_attention.attention(q, k, v, spec=spec).float()
+            for kind in (taylor_attention.Decoder, taylor_operator.Decoder):
+                with self.subTest(name, kind=kind.__module__):
+                    decoder, begin, outputs = kind(spec, head_dim=d, value_dim=e, dtype=dtype), 0, []
+                    for count in pieces:
+                        outputs.append(decoder.extend(*(x[:, :, begin:begin + count] for x in (q, k, v))))
+                        begin += count
+                    error = (torch.cat(outputs, dim=2).float() - whole).norm() / whole.norm()
+                    self.assertLess(error.item(), limit)
+
+    def test_refused_caches(self):
+        path = pathlib.Path(self.folder.name) / "softmax.mlir"
+        path.write_text(pathlib.Path(os.environ["SPEC_DIR"], "softmax.mlir").read_text())
+        options = "--decode=cache --forward-only"
+        spec, kept = operators.program(str(path), options).identity, operators.kernel(str(path), options, torch.float32, 16, 16).cache
+        self.assertEqual([x.name for x in kept], ["v", "key0", "position"])
+        token = [torch.randn(1, 2, 1, 16) for _ in range(3)]
+
+        def cache(room=4, **changes):
+            return [changes.get(x.name, torch.zeros(1) if x.name == "position" else torch.zeros(1, 2, room, 16)) for x in kept]
+
+        operators.decode(token, cache(), [], 3, spec, options)
+        for tokens, given, message in (
+            (4, cache(), "taylor: expected room for 5 tokens along u in 'cache:v', but got 4"),
+            (-1, cache(), "taylor: expected at least 0 tokens before the new ones, but got -1"),
+            (0, cache()[:2], "taylor: expected 3 tensors of what is kept of keys, but got 2"),
+            (0, cache(key0=torch.zeros(2, 4, 16)), "taylor: expected rank 4 of 'cache:key0', but got rank 3"),
+            (0, cache(key0=torch.zeros(1, 2, 4, 8)), "taylor: expected size 16 of axis d of 'append:key0', but got 8"),
+            (0, cache(v=torch.zeros(1, 3, 4, 16)), "taylor: expected size 2 of axis g of 'append:v' as of 'input:k', but got 3"),
+            (0, cache(position=torch.zeros(2)), "of axis b of"),
+            (0, cache(v=torch.zeros(1, 2, 4, 16, dtype=torch.float64)), "taylor: expected dtype f32 of 'append:v', but got f64"),
+        ):
+            with self.subTest(message), self.assertRaises(RuntimeError) as refused:
+                operators.decode(token, given, [], tokens, spec, options)
+            self.assertIn(message, str(refused.exception))
+        with self.assertRaisesRegex(RuntimeError, r"unsupported step over inputs: this kernel's function 'step' reads keys that 'append' has prepared \('cache:v'\); call decode, or take a Decoder"):
+            torch.ops.taylor.step(token, [], str(path), options)
+        with self.assertRaisesRegex(RuntimeError, "taylor: requires function 'append', which '.*' lacks"):
+            operators.decode(token, [], [], 0, operators.program(str(path), "").identity, "")
 
     def test_decoder_without_pairs(self):  # running sums, positions, and neither: none of them keeps keys
         q, k, v = (torch.randn(2, 2, 15, 16) for _ in range(3))

@@ -229,6 +229,32 @@ TEST(Manifest, CarriedStates) {
               "unsupported field 'carry' in function 'forward' of the manifest");
 }
 
+TEST(Manifest, PreparedKeys) {
+  auto caching = [](const std::string &functions, const std::string &name = "append:k") {
+    const std::string saved = R"("saved": [)", backward = R"("backward": {"tensors")";
+    std::string text = manifestWith(
+        saved, R"("cache": [{"name": "k", "axes": ["b", "u", "e"], "dtype": "bf16"},
+                {"name": "position", "axes": ["b"], "dtype": "f32"}], )" +
+                   saved);
+    std::string more = R"("append": {"tensors": ["input:x", "cache:position", ")" + name +
+                       R"(", "append:position"]}, )" + functions;
+    return text.insert(text.find(backward), more);
+  };
+  const std::string step = R"("step": {"tensors": ["input:q", "cache:k", "output:o"]}, )",
+                    extend = R"("extend": {"tensors": ["input:q", "cache:k", "output:o"]}, )";
+  Manifest manifest = Manifest::parse(caching(step + extend), /*partial=*/true);
+  ASSERT_EQ(manifest.cache.size(), 2u);
+  EXPECT_EQ(manifest.cache[0].keyAxis(), 1);
+  EXPECT_EQ(manifest.cache[1].keyAxis(), -1);
+  const std::vector<Slot> &slots = manifest.functions[size_t(manifest.function("append"))].slots;
+  EXPECT_TRUE(slots[1].role == Role::Cache && !slots[1].written && slots[1].index == 1);
+  EXPECT_TRUE(slots[2].role == Role::Append && slots[2].written && !slots[2].optional);
+  EXPECT_EQ(manifest.tensor(slots[2]).name, "k");
+  EXPECT_THROW(Manifest::parse(caching(step + extend, "append:z"), true), Error);
+  expectError(caching(step),
+              "requires function 'extend' next to field 'cache' of the manifest, but got none");
+}
+
 TEST(Manifest, NamesOfStates) {
   const std::string outputs = R"("outputs": [{"name": "o", "axes": ["b", "h", "t", "e"], "dtype": "bf16"}])";
   std::string text =

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`ta.Decoder`: attention over a sequence that grows, over the operator `step` (in C++: runtime/torch/Decoder.h)."""
+"""`ta.Decoder`: attention over a sequence that grows, over the operators `step` and `decode` (in C++:
+runtime/torch/Decoder.h)."""
 from __future__ import annotations
 
 import copy
@@ -21,9 +22,14 @@ def _token_axis(info: operators.Tensor) -> int:
     return next((place for place, axis in enumerate(info.axes) if axis in ("t", "u")), -1)
 
 
+def _room_for(tokens: int) -> int:
+    """A cache is seldom copied, and its rows begin where vectors may."""
+    return max(2 * tokens + 15, LEAST_ROOM) // 16 * 16
+
+
 class Decoder:
-    """Attention over a sequence that grows: what earlier tokens left (states, or keys and values) is kept. No gradients.
-    Can be copied and pickled.
+    """Attention over a sequence that grows: what earlier tokens left is kept: states, or keys and values, rotated and
+    otherwise prepared as they come. No gradients. Can be copied and pickled.
 
     `head_dim` and `value_dim` are the channels d and e, `dtype` is the storage type, `parameters` are the
     specification's, by name, `mask` is "causal", "bidirectional" or "" as written. Of a specification that is not
@@ -44,7 +50,8 @@ class Decoder:
         self._arguments = (head_dim, value_dim, dtype)
         self._open(text_of(spec), setting_of(parameters), mask_of(mask))
         self._states: list[torch.Tensor] = []
-        self._cache: dict[int, torch.Tensor] = {}  # of inputs that are kept, with room for more tokens
+        # Of prepared keys, by place in the manifest's cache, else of inputs that are kept; with room for more tokens.
+        self._cache: dict[int, torch.Tensor] = {}
         self._tokens = 0
         self._sizes: dict[str, int] = {}  # of the axes b, h and g, which all tokens share
         self._device: torch.device | None = None  # of the tokens so far
@@ -73,11 +80,14 @@ class Decoder:
             self._kind = "state"
         elif step is not None and self._reads_keys(step["tensors"]):
             self._kind = "cache"
+        # What stands in self._cache.
+        self._prepares = self._kind == "cache" and bool(self._manifest.cache)
+        self._kept = self._manifest.cache if self._prepares else self._given
 
     def _reads_keys(self, slots: Sequence[str]) -> bool:
         """Who reads no key does not know how many there are (`size(u)`)."""
         axes = {f"{role}:{x.name}": x.axes for role, infos in (("input", self._manifest.inputs), (
-            "output", self._manifest.outputs)) for x in infos}
+            "output", self._manifest.outputs), ("cache", self._manifest.cache)) for x in infos}
         return any("u" in axes.get(slot, ()) for slot in slots)
 
     @checks_keywords("Decoder.extend")
@@ -91,10 +101,17 @@ class Decoder:
     def _extend(self, inputs: list[torch.Tensor]) -> torch.Tensor:
         added, sizes = self._check(inputs)
         states = self._states or self._begin(inputs)
-        everything, cache = (inputs, self._cache) if self._kind == "state" else self._keep(inputs, added)
+        if self._prepares:
+            everything, cache = inputs, self._room(inputs, added)
+        else:
+            everything, cache = (inputs, self._cache) if self._kind == "state" else self._keep(inputs, added)
         made = sum(not x.is_state for x in self._manifest.outputs)
-        if self._kind != "whole" and added <= MOST_STEPS:
-            output: torch.Tensor = operators.step(everything, states, self._spec, self._options, None)[0]
+        output: torch.Tensor
+        if self._prepares:
+            output = operators.decode(inputs, [cache[x] for x in range(len(self._kept))], states, self._tokens, self._spec,
+                                      self._options)[0]
+        elif self._kind != "whole" and added <= MOST_STEPS:
+            output = operators.step(everything, states, self._spec, self._options, None)[0]
         else:
             results = operators.forward([*everything, *states], self._spec, self._options, None, False)
             output, states = results[0], list(results[made:])
@@ -148,6 +165,26 @@ class Decoder:
                                        f"{origin}, but got {size}")
         return added, sizes
 
+    def _room(self, inputs: list[torch.Tensor], added: int) -> dict[int, torch.Tensor]:
+        """What is kept of prepared keys, with room for new tokens."""
+        kept, size = dict(self._cache), self._tokens + added
+        for number, info in enumerate(self._kept):
+            axis, cache = _token_axis(info), kept.get(number)
+            if cache is not None and (axis < 0 or cache.shape[axis] >= size):
+                continue
+            shape = self._manifest.sizes_of(info, inputs)
+            if axis < 0:
+                kept[number] = inputs[0].new_zeros(shape, dtype=info.dtype)
+                continue
+            shape[axis] = _room_for(size)
+            kept[number] = self._enlarged(cache, inputs[0].new_empty(shape, dtype=info.dtype), axis)
+        return kept
+
+    def _enlarged(self, cache: torch.Tensor | None, larger: torch.Tensor, axis: int) -> torch.Tensor:
+        if cache is not None and self._tokens:
+            larger.narrow(axis, 0, self._tokens).copy_(cache.narrow(axis, 0, self._tokens))
+        return larger
+
     def _keep(self, inputs: list[torch.Tensor], added: int) -> tuple[list[torch.Tensor], dict[int, torch.Tensor]]:
         """The inputs with new tokens after those so far, where they are kept, and the memory that holds them."""
         everything, kept = [], dict(self._cache)
@@ -159,11 +196,8 @@ class Decoder:
             cache = kept.get(number)
             if cache is None or cache.shape[axis] < size:
                 shape = list(given.shape)
-                shape[axis] = max(2 * size, LEAST_ROOM)
-                larger = given.new_empty(shape)
-                if cache is not None and self._tokens:
-                    larger.narrow(axis, 0, self._tokens).copy_(cache.narrow(axis, 0, self._tokens))
-                kept[number] = cache = larger
+                shape[axis] = _room_for(size)
+                kept[number] = cache = self._enlarged(cache, given.new_empty(shape), axis)
             cache.narrow(axis, self._tokens, added).copy_(given)
             everything.append(cache.narrow(axis, 0, size))
         return everything, kept
@@ -188,6 +222,6 @@ class Decoder:
             return tensor.clone() if info.batch < 0 else tensor.index_select(info.batch, picked.to(tensor.device))
 
         result._states = [pick(info, x) for info, x in zip(self._state_infos, self._states)]
-        result._cache = {number: pick(self._given[number], x) for number, x in self._cache.items()}
+        result._cache = {number: pick(self._kept[number], x) for number, x in self._cache.items()}
         result._sizes = {axis: len(picked) if axis == "b" else size for axis, size in self._sizes.items()}
         return result

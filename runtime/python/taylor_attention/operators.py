@@ -51,6 +51,7 @@ _functions.taylor_describe_kernel.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_i
 forward = torch.ops.taylor_attention.forward.default
 backward = torch.ops.taylor_attention.backward.default
 step = torch.ops.taylor_attention.step.default
+decode = torch.ops.taylor_attention.decode.default
 
 
 def _answer(text: bytes | None, spec: str) -> Any:
@@ -118,6 +119,7 @@ class Manifest:
             return tuple(_tensor(x) for x in json_["tensors"][kind])
 
         self.inputs, self.outputs, self.saved = read("inputs"), read("outputs"), read("saved")
+        self.cache = tuple(_tensor(x) for x in json_["tensors"].get("cache", ()))  # what is kept of prepared keys
         self.sizes: dict[str, int] = json_["sizes"]
         self.mask: str = json_["mask"]
         self.functions: dict[str, dict[str, Any]] = json_["functions"]
@@ -321,3 +323,9 @@ def _step_fake(inputs: list[torch.Tensor], states: list[torch.Tensor], spec: str
                offset: int | None = None) -> list[torch.Tensor]:
     results: list[torch.Tensor] = _forward_fake([*inputs, *states], spec, options, offset, save=False)
     return results[:len(results) - len(states)]  # final states come last
+
+
+@torch.library.register_fake("taylor_attention::decode")
+def _decode_fake(inputs: list[torch.Tensor], cache: list[torch.Tensor], states: list[torch.Tensor], tokens: int, spec: str,
+                 options: str = "") -> list[torch.Tensor]:
+    return _step_fake(inputs, states, spec, options)

@@ -109,6 +109,14 @@ void step(StableIValue *stack, uint64_t, uint64_t) {
   answer(stack, [&] { return Calls::step(*Program::find(spec, options), inputs, states, offset); });
 }
 
+void decode(StableIValue *stack, uint64_t, uint64_t) {
+  Arguments arguments(stack);
+  Tensors inputs = arguments.tensors(), cache = arguments.tensors(), states = arguments.tensors();
+  auto tokens = arguments.value<int64_t>();
+  std::string spec = linesOf(arguments.text()), options = arguments.text();
+  answer(stack, [&] { return Calls::decode(*Program::find(spec, options), inputs, cache, states, tokens); });
+}
+
 /// Of one row of gradients at a time there are kernels; is_grads_batched and vmap outside of attention() ask
 /// for many.
 template <const char *name> void refuseBatches(StableIValue *, uint64_t, uint64_t) {
@@ -117,18 +125,21 @@ template <const char *name> void refuseBatches(StableIValue *, uint64_t, uint64_
       "; join the mapped axis with the batch: x.flatten(0, 1)");
 }
 
-constexpr char forwardName[] = "forward", backwardName[] = "backward", stepName[] = "step";
+constexpr char forwardName[] = "forward", backwardName[] = "backward", stepName[] = "step",
+               decodeName[] = "decode";
 
 void implement(torch::stable::detail::StableLibrary &m) {
   m.impl(forwardName, forward);
   m.impl(backwardName, backward);
   m.impl(stepName, step);
+  m.impl(decodeName, decode);
 }
 
 void refuse(torch::stable::detail::StableLibrary &m) {
   m.impl(forwardName, refuseBatches<forwardName>);
   m.impl(backwardName, refuseBatches<backwardName>);
   m.impl(stepName, refuseBatches<stepName>);
+  m.impl(decodeName, refuseBatches<decodeName>);
 }
 
 } // namespace
@@ -138,6 +149,9 @@ STABLE_TORCH_LIBRARY(taylor_attention, m) {
   m.def("backward(Tensor[] inputs, Tensor[] outputs, Tensor[] saved, Tensor[] cotangents, str spec, str "
         "options, int? offset, int[] wanted) -> Tensor[]");
   m.def("step(Tensor[] inputs, Tensor(a!)[] states, str spec, str options=\"\", int? offset=None) -> "
+        "Tensor[]");
+  m.def("decode(Tensor[] inputs, Tensor(a!)[] cache, Tensor(b!)[] states, int tokens, str spec, str "
+        "options=\"\") -> "
         "Tensor[]");
 }
 

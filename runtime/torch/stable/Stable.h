@@ -60,6 +60,9 @@ struct Stable {
   static Tensor contiguous(const Tensor &tensor) { return torch::stable::contiguous(tensor); }
   static Tensor copy(const Tensor &tensor);
   static void assign(const Tensor &from, const Tensor &to);
+  static Tensor narrow(Tensor tensor, int64_t axis, int64_t start, int64_t length) {
+    return torch::stable::narrow(tensor, axis, start, length);
+  }
   static bool isSame(const Tensor &a, const Tensor &b) { return a.get() == b.get(); }
   static Tensor empty(const Extents<int64_t> &sizes, const Extents<int64_t> &strides, ScalarType dtype,
                       const Device &device);
