@@ -42,9 +42,13 @@ TILE_TARGETS = ["x86-64-v4", "sm_80", "sm_90a"]  # tile sizes are a target's
 CHANNELS = 32
 # Series have states up to a few orders.
 SERIES = re.compile(r"-taylor(-as-coded)?$")
-FORMS = {"parallel": ["--form=parallel"], "chunked": ["--form=chunked"], "recurrent": ["--form=recurrent"], "states": ["--form=parallel", "--states", "--decode=state"]}
+FORMS = {"parallel": ["--form=parallel"], "chunked": ["--form=chunked"], "recurrent": ["--form=recurrent"], "states": ["--form=parallel", "--states", "--decode=state"],
+         "cache": ["--form=parallel", "--decode=cache"]}
 WITH_STATES = {"linear-cosine-as-coded", "linear-cosine", "linear-elu", "linear-relu", "relu-count-layernorm", "relu-norm-l2", "relu-norm-rms",
                "cosine-taylor", "elu-taylor", "relu-taylor", "softmax-taylor-as-coded", "softmax-taylor", "beyond/window-and-recurrence"}
+# Steps over keys: rotated, normed, convolved, with positions or running sums of their own, two queries a key.
+WITH_CACHE = {"softmax", "softmax-norm-l2", "conv-gates", "decay-gates", "beyond/alibi", "beyond/differential", "beyond/relative-bias",
+              "beyond/sliding-window"}
 
 
 class Entry(NamedTuple):
@@ -72,7 +76,8 @@ def list_entries():
     entries = []
     for path in sorted(SPECS.rglob("*.mlir")):
         spec = str(path.relative_to(SPECS).with_suffix(""))
-        for form in FORMS if spec in WITH_STATES else ["parallel"]:
+        with_states = [form for form in FORMS if form != "cache"] if spec in WITH_STATES else ["parallel"]
+        for form in with_states + ["cache"] * (spec in WITH_CACHE):
             entries += [Entry(spec, form, dtype, "-", "pairwise") for dtype in TYPES if form == "parallel"]
             entries += [Entry(spec, form, dtype, target, "tile") for target in TILE_TARGETS for dtype in TARGETS[target]]
             entries += [Entry(spec, form, dtype, target, "ptx" if target.startswith("sm_") else "asm") for target, types in TARGETS.items() for dtype in types]
