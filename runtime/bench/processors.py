@@ -62,8 +62,9 @@ def rows():
         batch = 8 if heads == 128 else 1
         yield (f"a step over states of order 2, {heads} heads", "decode",
                decode("softmax-taylor", "--set", "order=2", f"--shape=b={batch},h={heads // batch},t=1,d=64"))
-    yield ("a step over 4096 keys, 16 heads", "decode",
-           decode("softmax", "--kind=cache", "--shape=b=1,h=16,t=1,u=4096,d=64"))
+    for keys, heads in ((4096, 8), (4096, 16), (16384, 16)):
+        yield (f"a step over {keys} keys, {heads} heads", "decode",
+               decode("softmax", "--kind=cache", f"--shape=b=1,h={heads},t=1,u={keys},d=64"))
     for dtype in ("f32", "bf16"):
         for shape in SHAPES[:2]:
             yield (f"FlexAttention's forward ({', '.join(MASKS)}), {dtype}, {shape}", "flex",
