@@ -2,7 +2,9 @@
 #include "runtime/bench/Peak.h"
 #include "runtime/Cpu.h"
 #include "runtime/torch/Parallel.h"
+#include <cstdlib>
 #include <ctime>
+#include <string_view>
 
 namespace taylor::bench {
 namespace {
@@ -45,10 +47,12 @@ __attribute__((target("avx2,fma"))) double middleF32() { return spin<float, 8>()
 __attribute__((target("avx2,fma"))) double middleF64() { return spin<double, 4>(); }
 #endif
 
-/// The widest vectors that this processor has.
+/// The widest vectors that this processor has, and torch uses.
 Spin spinFor(bool f64) {
 #if defined(__x86_64__)
-  if (runtime::missingFeature({"avx512f"}).empty())
+  const char *torchs = std::getenv("ATEN_CPU_CAPABILITY");
+  bool isHeld = torchs && std::string_view(torchs) != "avx512";
+  if (!isHeld && runtime::missingFeature({"avx512f"}).empty())
     return f64 ? Spin{wideF64, 8} : Spin{wideF32, 16};
   if (runtime::missingFeature({"avx2", "fma"}).empty())
     return f64 ? Spin{middleF64, 4} : Spin{middleF32, 8};

@@ -5,8 +5,9 @@
 namespace taylor::bench {
 
 /// GFLOP/s of nothing but fused multiply-adds in registers, on `threads` of torch's threads at once, with the
-/// widest vectors of this processor. 16-bit types count as f32, in which its products are accumulated. Takes
-/// some milliseconds. `cpuClock`: by processor time instead of the wall's, for one thread.
+/// widest vectors of this processor, or no AVX-512 where ATEN_CPU_CAPABILITY keeps torch from it. 16-bit
+/// types count as f32, in which its products are accumulated. Takes some milliseconds. `cpuClock`: by
+/// processor time instead of the wall's, for one thread.
 double measurePeak(TaylorDtype dtype, int64_t threads, bool cpuClock = false);
 
 } // namespace taylor::bench
