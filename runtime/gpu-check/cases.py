@@ -78,41 +78,50 @@ class Case:
 
 
 class Steps(Case):
-    """Token by token through `step`: with states that each call hands on, or with keys and values of all tokens so far. What the calls give
-    together is held against the results of the whole sequence."""
+    """Token by token through `step`: with states that each call hands on, with keys that `append` has prepared, or with keys and values of all
+    tokens so far. What the calls give together is held against the results of the whole sequence."""
 
     def allocate(self):
         kernel, sizes = self.kernel, self.entry["sizes"]
-        slots = kernel.slots("step")
-        self.is_recurrent = "carried" in kernel.manifest["functions"]["step"]
+        functions = kernel.manifest["functions"]
+        self.functions = [name for name in ("append", "step") if name in functions]
+        slots = [slot for name in self.functions for slot in kernel.slots(name)]
+        # Calls are given the new token's inputs alone.
+        self.is_recurrent = "carried" in functions["step"] or "append" in functions
         self.carried = {slot: slot.replace("input:initial.", "output:final.") for slot in slots if slot.startswith("input:initial.")}
+        # Of prepared keys what grows is one array; what one call hands on to the next is two.
+        self.grows = [slot for slot in slots if slot.startswith("cache:") and "u" in kernel.axes(slot)]
+        self.carried |= {slot: slot.replace("cache:", "append:") for slot in slots if slot.startswith("cache:") and slot not in self.grows}
+        handed_on = {*self.carried, *self.carried.values(), *self.grows}
         for slot in slots:
-            if slot in self.carried or slot in self.carried.values():
-                shape = kernel.shape(slot, sizes)
-                self.buffers[slot] = Surrounded(kernel.axes(slot), shape, kernel.dtype(slot), self.device, "bhtc")
-            elif slot.startswith("output:"):
-                shape = kernel.shape(slot, sizes)
-                self.buffers[slot] = Surrounded(kernel.axes(slot), shape, kernel.dtype(slot), self.device, self.entry["layout"])
+            if slot in handed_on or slot.startswith("output:"):
+                layout = "bhtc" if slot in handed_on else self.entry["layout"]
+                self.buffers[slot] = Surrounded(kernel.axes(slot), kernel.shape(slot, sizes), kernel.dtype(slot), self.device, layout)
         self.tensors = {slot: buffer.tensor for slot, buffer in self.buffers.items()}
         self.whole = {slot: self.stored[slot].to(self.device.torch) for slot in slots if slot.startswith("input:") and slot not in self.carried}
 
     def of_token(self, slot, tensor, token):
-        """The new token's part of an array; keys of all tokens so far, where these are no recurrences."""
+        """The new token's part of an array; keys of all tokens so far, where each call reads them."""
+        of_all = slot in self.grows or not self.is_recurrent
         for axis, name in enumerate(self.kernel.axes(slot)):
-            if name == "t" or (name == "u" and self.is_recurrent):
+            if name == "t" or (name == "u" and not of_all):
                 tensor = tensor.narrow(axis, token, 1)
             elif name == "u":
                 tensor = tensor.narrow(axis, 0, token + 1)
         return tensor
 
     def run(self, workspace=None):
+        handed_on = {*self.carried, *self.carried.values()}
         for slot in self.carried:
             self.tensors[slot].zero_()  # nothing before the first token
         for token in range(self.entry["sizes"]["t"]):
             given = {slot: self.of_token(slot, x, token) for slot, x in self.whole.items()}
-            given |= {slot: x if slot in self.carried or slot in self.carried.values() else self.of_token(slot, x, token)
-                      for slot, x in self.tensors.items()}
-            self.kernel.prepare("step", given, self.device, workspace)(self.device.stream())
+            given |= {slot: x if slot in handed_on else self.of_token(slot, x, token) for slot, x in self.tensors.items()}
+            for slot in self.grows:
+                made = slot.replace("cache:", "append:")
+                given[made] = self.tensors[slot].narrow(self.kernel.axes(slot).index("u"), token, 1)
+            for name in self.functions:
+                self.kernel.prepare(name, given, self.device, workspace)(self.device.stream())
             for initial, final in self.carried.items():
                 self.tensors[initial].copy_(self.tensors[final])
         self.device.synchronize()

@@ -71,6 +71,8 @@ class Kernel:
             self.entries["output:" + entry["name"]] = self.entries["cotangent:" + entry["name"]] = entry
         for entry in tensors["saved"]:
             self.entries["saved:" + entry["name"]] = entry
+        for entry in tensors.get("cache", []):  # prepared keys, as read and as made
+            self.entries["cache:" + entry["name"]] = self.entries["append:" + entry["name"]] = entry
 
     def slots(self, function):
         """Names of the function's tensors, in the order of a call: input:q, output:o, saved:m, cotangent:o, gradient:q."""
