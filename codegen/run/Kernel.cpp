@@ -274,7 +274,8 @@ LogicalResult run(TaylorKernel *kernel, const char *function, Call &call, const 
   }
   TaylorRunOptions options = {};
   options.struct_size = sizeof(options);
-  int64_t offset = problem.environment.offset;
+  // Keys are prepared from the first on.
+  int64_t offset = StringRef(function) == "append" ? 0 : problem.environment.offset;
   options.offset = &offset;
   options.threads = problem.environment.threads;
   options.device = how.device == Device::Ptx    ? TAYLOR_PTX
