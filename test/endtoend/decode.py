@@ -244,11 +244,11 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         path.write_text(pathlib.Path(os.environ["SPEC_DIR"], "softmax.mlir").read_text())
         options = "--decode=cache --forward-only"
         spec, kept = operators.program(str(path), options).identity, operators.kernel(str(path), options, torch.float32, 16, 16).cache
-        self.assertEqual([x.name for x in kept], ["v", "key0", "position"])
+        self.assertEqual([x.name for x in kept], ["v", "key0", "carried.position"])
         token = [torch.randn(1, 2, 1, 16) for _ in range(3)]
 
         def cache(room=4, **changes):
-            return [changes.get(x.name, torch.zeros(1) if x.name == "position" else torch.zeros(1, 2, room, 16)) for x in kept]
+            return [changes.get(x.name, torch.zeros(1) if x.name == "carried.position" else torch.zeros(1, 2, room, 16)) for x in kept]
 
         operators.decode(token, cache(), [], 3, spec, options)
         for tokens, given, message in (
@@ -258,7 +258,7 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
             (0, cache(key0=torch.zeros(2, 4, 16)), "taylor: expected rank 4 of 'cache:key0', but got rank 3"),
             (0, cache(key0=torch.zeros(1, 2, 4, 8)), "taylor: expected size 16 of axis d of 'append:key0', but got 8"),
             (0, cache(v=torch.zeros(1, 3, 4, 16)), "taylor: expected size 2 of axis g of 'append:v' as of 'input:k', but got 3"),
-            (0, cache(position=torch.zeros(2)), "of axis b of"),
+            (0, cache(**{"carried.position": torch.zeros(2)}), "of axis b of"),
             (0, cache(v=torch.zeros(1, 2, 4, 16, dtype=torch.float64)), "taylor: expected dtype f32 of 'append:v', but got f64"),
         ):
             with self.subTest(message), self.assertRaises(RuntimeError) as refused:
