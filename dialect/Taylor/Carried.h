@@ -27,7 +27,7 @@ inline constexpr llvm::StringLiteral kHandedOnPrefix = "carried.";
 
 /// On the specification (and so its function) that prepares keys.
 inline constexpr llvm::StringLiteral kKeysAttr = "prepares_keys";
-/// What its name has behind that of the specification.
+/// What its name has after that of the specification.
 inline constexpr llvm::StringLiteral kKeysSuffix = "_keys";
 
 } // namespace taylor
