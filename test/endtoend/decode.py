@@ -264,6 +264,17 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
             with self.subTest(message), self.assertRaises(RuntimeError) as refused:
                 operators.decode(token, given, [], tokens, spec, options)
             self.assertIn(message, str(refused.exception))
+        # Python has no undefined tensor in a list; TorchScript, as C++, has.
+        graph = torch._C.parse_ir("""
+graph(%inputs : Tensor[], %v : Tensor, %position : Tensor, %states : Tensor[], %spec : str, %options : str):
+  %tokens : int = prim::Constant[value=0]()
+  %none : Tensor = prim::AutogradZero()
+  %cache : Tensor[] = prim::ListConstruct(%v, %none, %position)
+  %outputs : Tensor[] = taylor_attention::decode(%inputs, %cache, %states, %tokens, %spec, %options)
+  return (%outputs)""")
+        v, _, position = cache()
+        with self.assertRaisesRegex(RuntimeError, "taylor: requires a tensor for 'cache:key0', but got none"):
+            torch._C._create_function_from_graph("decode", graph)(token, v, position, [], spec, options)
         with self.assertRaisesRegex(RuntimeError, r"unsupported step over inputs: this kernel's function 'step' reads keys that 'append' has prepared \('cache:v'\); call decode, or take a Decoder"):
             torch.ops.taylor.step(token, [], str(path), options)
         with self.assertRaisesRegex(RuntimeError, "taylor: requires function 'append', which '.*' lacks"):
@@ -349,6 +360,11 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
                 decoder.extend(*refused)
         self.assertEqual(decoder.tokens(), 4)
         self.assertEqual(decoder.extend(*tokens(1)).shape, (1, 2, 1, 16))
+        plain = taylor_operator.Decoder(ARRAYS + KEPT["plain"], head_dim=16)  # keeps k and v as they came
+        plain.extend(*tokens(4))
+        with self.assertRaisesRegex(RuntimeError, r"taylor: expected a memory with prepared keys \('v'\), but got one of another decoder or version; begin"):
+            decoder.decoder.extend(tokens(1), plain.memory)
+        self.assertEqual((plain.tokens(), decoder.tokens()), (4, 5))
         with self.assertRaisesRegex(RuntimeError, "taylor: expected sequences to gather, but got none"):
             decoder.decoder.gather(decoder.memory, [])
         with self.assertRaisesRegex(TypeError, "expected a tensor for k, but got NoneType"):
