@@ -14,6 +14,9 @@ struct Profile;
 /// At most this many tensors in one function; more are refused on load.
 constexpr int maxTensors = TAYLOR_MAX_TENSORS;
 
+/// Decoders take up to this many new tokens in steps; more are one call of a function for many.
+constexpr int64_t mostSteps = 8;
+
 /// A call whose arguments have been checked: what the artifact's entry points take.
 struct BoundCall {
   Dims dims;

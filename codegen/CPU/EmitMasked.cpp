@@ -6,7 +6,6 @@
 #include "codegen/CPU/KernelEmitter.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include <functional>
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -32,46 +31,65 @@ Value KernelEmitter::finiteLanes(Value vector) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, bits, splatOf(b, i16, kExponent));
 }
 
-Value KernelEmitter::emitIsFinite(Value tile) {
-  const View view = views[tile].front();
-  auto type = cast<TileType>(tile.getType());
-  StringAttr lane = view.lane;
-  bool isBits = view.element.isBF16() || view.element.isF16();
-  Type unit = isBits ? Type(b.getI16Type()) : view.element;
-  int64_t size = lane ? type.getSize(lane) : 1, perLane = view.pairs ? 2 : 1;
-  // Sums of x * 0, or the largest magnitude: several, so that one need not wait for the other.
-  constexpr int64_t kSums = 4;
-  auto addVector = [&](Value sum, const Point &point, int64_t v, int64_t half) {
+/// One pass over a tile's vectors: sums of x * 0, or the largest magnitude of 16-bit numbers as bits. There
+/// are several, so that one need not wait for the other.
+struct KernelEmitter::FiniteScan {
+  static constexpr int64_t kSums = 4;
+  using Sums = SmallVector<Value>;
+
+  KernelEmitter &emitter;
+  ImplicitLocOpBuilder &b;
+  const View view;
+  TileType type;
+  StringAttr lane;
+  bool isBits;
+  Type unit;
+  int64_t W, size, perLane; ///< Lanes of pairs lie in two vectors.
+
+  FiniteScan(KernelEmitter &emitter, Value tile)
+      : emitter(emitter), b(emitter.b), view(emitter.views[tile].front()),
+        type(cast<TileType>(tile.getType())), lane(view.lane),
+        isBits(view.element.isBF16() || view.element.isF16()),
+        unit(isBits ? Type(b.getI16Type()) : view.element), W(emitter.W), size(lane ? type.getSize(lane) : 1),
+        perLane(view.pairs ? 2 : 1) {}
+
+  int64_t vectors() const { return emitter.vectorsOf(size); }
+  ReductionKind kind() const { return isBits ? ReductionKind::max : ReductionKind::sum; }
+
+  Value addVector(Value sum, const Point &point, int64_t v, int64_t half) {
     Point there = point.moved(lane, v * W);
-    Value x = load(vectorOf(unit), gep(address(view, there), view.element, half * W));
-    // Lanes of pairs lie in two vectors.
+    Value x = emitter.load(emitter.vectorOf(unit),
+                           emitter.gep(emitter.address(view, there), view.element, half * W));
     if ((v + 1) * W > size) {
       SmallVector<bool> inside;
       for (int64_t i = 0; i < W; ++i)
         inside.push_back(v * W + (half * W + i) / perLane < size);
-      auto truth = cast<VectorType>(vectorOf(b.getI1Type()));
+      auto truth = cast<VectorType>(emitter.vectorOf(b.getI1Type()));
       Value mask = arith::ConstantOp::create(b, truth, DenseElementsAttr::get(truth, ArrayRef<bool>(inside)));
-      x = arith::SelectOp::create(b, mask, x, zeroOf(x.getType()));
+      x = arith::SelectOp::create(b, mask, x, emitter.zeroOf(x.getType()));
     }
     if (!isBits)
-      return Value(math::FmaOp::create(b, x, zeroOf(x.getType()), sum));
+      return math::FmaOp::create(b, x, emitter.zeroOf(x.getType()), sum);
     x = arith::AndIOp::create(b, x, splatOf(b, x.getType(), kMagnitude));
-    return combine(ReductionKind::max, x, sum);
-  };
-  auto addVectors = [&](const Point &point, int64_t first, int64_t past, ValueRange sums) {
-    SmallVector<Value> next(sums);
+    return emitter.combine(ReductionKind::max, x, sum);
+  }
+
+  Sums addVectors(const Point &point, int64_t first, int64_t past, ValueRange sums) {
+    Sums next(sums);
     for (int64_t v = first, number = 0; v < past; ++v)
       for (int64_t half = 0; half < perLane; ++half, ++number)
         next[number % kSums] = addVector(next[number % kSums], point, v, half);
     return next;
-  };
-  // Long rows in a loop: a basic block stays short.
-  auto addRow = [&](const Point &point, ValueRange sums) {
+  }
+
+  /// Long rows in a loop: a basic block stays short.
+  Sums addRow(const Point &point, ValueRange sums) {
     constexpr int64_t kInBlock = 32;
-    int64_t looped = vectorsOf(size) > kInBlock ? size / W / kSums * kSums : 0;
+    int64_t looped = vectors() > kInBlock ? size / W / kSums * kSums : 0;
     if (!looped)
-      return addVectors(point, 0, vectorsOf(size), sums);
-    auto loop = scf::ForOp::create(b, constant(0), constant(looped * W), constant(kSums * W), sums);
+      return addVectors(point, 0, vectors(), sums);
+    auto loop = scf::ForOp::create(b, emitter.constant(0), emitter.constant(looped * W),
+                                   emitter.constant(kSums * W), sums);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToEnd(loop.getBody());
@@ -81,22 +99,20 @@ Value KernelEmitter::emitIsFinite(Value tile) {
           index = Index(loop.getInductionVar());
       scf::YieldOp::create(b, addVectors(there, 0, kSums, loop.getRegionIterArgs()));
     }
-    return addVectors(point, looped, vectorsOf(size), loop.getResults());
-  };
-  SmallVector<Axis> axes;
-  for (const Axis &axis : type.getAxes())
-    if (axis.name != lane)
-      axes.push_back(axis);
-  std::function<SmallVector<Value>(ArrayRef<Axis>, const Point &, ValueRange)> addAll =
-      [&](ArrayRef<Axis> rest, const Point &point, ValueRange sums) -> SmallVector<Value> {
+    return addVectors(point, looped, vectors(), loop.getResults());
+  }
+
+  /// Loops over the axes `rest`, and then rows.
+  Sums addAll(ArrayRef<Axis> rest, const Point &point, ValueRange sums) {
     if (rest.empty())
       return addRow(point, sums);
     int64_t step = rest.front().name == view.pairs ? 2 : 1, count = rest.front().getSize() / step;
-    int64_t rows = rest.size() == 1 && count % kSums == 0 && vectorsOf(size) * perLane < kSums ? kSums : 1;
-    auto loop = scf::ForOp::create(b, constant(0), constant(count * step), constant(rows * step), sums);
+    int64_t rows = rest.size() == 1 && count % kSums == 0 && vectors() * perLane < kSums ? kSums : 1;
+    auto loop = scf::ForOp::create(b, emitter.constant(0), emitter.constant(count * step),
+                                   emitter.constant(rows * step), sums);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
-    SmallVector<Value> next(loop.getRegionIterArgs());
+    Sums next(loop.getRegionIterArgs());
     for (int64_t r = 0; r < rows; ++r) {
       // Each row begins with another sum.
       std::rotate(next.begin(), next.begin() + 1, next.end());
@@ -104,18 +120,30 @@ Value KernelEmitter::emitIsFinite(Value tile) {
                     point.with(rest.front().name, Index(loop.getInductionVar()) + r * step), next);
     }
     scf::YieldOp::create(b, next);
-    return SmallVector<Value>(loop.getResults());
-  };
-  SmallVector<Value> sums =
-      addAll(axes, Point{lane, {}}.with(lane, 0), SmallVector<Value>(kSums, zeroOf(vectorOf(unit))));
-  ReductionKind kind = isBits ? ReductionKind::max : ReductionKind::sum;
-  Value all =
-      horizontal(kind, combine(kind, combine(kind, sums[0], sums[1]), combine(kind, sums[2], sums[3])));
-  if (isBits)
-    return arith::CmpIOp::create(
-        b, arith::CmpIPredicate::slt, all,
-        arith::ConstantOp::create(b, b.getI16IntegerAttr(view.element.isF16() ? kHalfExponent : kExponent)));
-  return arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, all, all);
+    return Sums(loop.getResults());
+  }
+
+  /// The sums' sum, or the largest magnitude.
+  Value total() {
+    SmallVector<Axis> axes;
+    for (const Axis &axis : type.getAxes())
+      if (axis.name != lane)
+        axes.push_back(axis);
+    Sums sums =
+        addAll(axes, Point{lane, {}}.with(lane, 0), Sums(kSums, emitter.zeroOf(emitter.vectorOf(unit))));
+    Value left = emitter.combine(kind(), sums[0], sums[1]), right = emitter.combine(kind(), sums[2], sums[3]);
+    return emitter.horizontal(kind(), emitter.combine(kind(), left, right));
+  }
+};
+
+Value KernelEmitter::emitIsFinite(Value tile) {
+  FiniteScan scan(*this, tile);
+  Value all = scan.total();
+  if (!scan.isBits)
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, all, all);
+  int64_t exponent = scan.view.element.isF16() ? kHalfExponent : kExponent;
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, all,
+                               arith::ConstantOp::create(b, b.getI16IntegerAttr(exponent)));
 }
 
 Value KernelEmitter::clearMasked(DotOp dot, StringAttr pairs, Value vector, const Point &point) {

@@ -83,77 +83,112 @@ std::pair<Value, Value> KernelEmitter::loadHalves(Value where) {
   return {arith::BitcastOp::create(b, real, even), arith::BitcastOp::create(b, real, odd)};
 }
 
-KernelEmitter::Block2D KernelEmitter::emitRowSums(const Sweep &sweep, const Point &point, StringAttr over,
-                                                  int64_t vectors) {
-  DotOp dot = sweep.dot;
-  Value many = dot.getA(), one = dot.getB();
-  if (!cast<TileType>(many.getType()).hasAxis(sweep.lane))
-    std::swap(many, one);
-  const View rows = *findView(many, over), row = *findView(one, over);
-  Type element = dot.getType().getElementType();
-  int64_t size = cast<TileType>(one.getType()).getSize(over);
-  bool isHalved = element.isF32() && rows.element.isBF16() && size % (2 * W) == 0;
-  int64_t step = isHalved ? 2 * W : W, line = kLineBytes / (rows.element.getIntOrFloatBitWidth() / 8);
-  Value start = address(row, point);
-  std::optional<Index> ahead = distanceAhead(many, rows, size, rows.stride(sweep.lane), W);
-  auto read = [&](const View &view, Value at) {
-    return widen(loadTile(view, at, /*isVector=*/true), element);
-  };
-  // Of the one row, as vectors of the others are read.
-  auto readOne = [&](Index k) -> std::pair<Value, Value> {
-    Value x = read(row, gep(start, row.element, k));
-    return isHalved ? separate(x, read(row, gep(start, row.element, k + W))) : std::pair(x, Value());
-  };
-  auto addStep = [&](Value at, Index k, std::pair<Value, Value> y, Value sum) {
-    if (ahead && (k.value || k.constant % line == 0))
-      prefetch(rows, gep(at, rows.element, add(k, *ahead)), step);
-    Value where = gep(at, rows.element, k);
+/// Products of one row's elements with those of many rows, summed along both operands' lanes.
+struct KernelEmitter::RowSums {
+  /// A vector of the one row, or its elements of even and of odd index.
+  using Pair = std::pair<Value, Value>;
+
+  KernelEmitter &emitter;
+  ImplicitLocOpBuilder &b;
+  Value many, one;
+  View rows, row;
+  Type element;
+  StringAttr lane;
+  int64_t W, size, step, line;
+  bool isHalved; ///< Numbers of bf16 are read as even and odd ones, without a shuffle.
+  Value start;
+  std::optional<Index> ahead;
+
+  RowSums(KernelEmitter &emitter, const Sweep &sweep, const Point &point, StringAttr over)
+      : emitter(emitter), b(emitter.b), element(DotOp(sweep.dot).getType().getElementType()),
+        lane(sweep.lane), W(emitter.W) {
+    DotOp dot = sweep.dot;
+    many = dot.getA(), one = dot.getB();
+    if (!cast<TileType>(many.getType()).hasAxis(lane))
+      std::swap(many, one);
+    rows = *emitter.findView(many, over), row = *emitter.findView(one, over);
+    size = cast<TileType>(one.getType()).getSize(over);
+    isHalved = element.isF32() && rows.element.isBF16() && size % (2 * W) == 0;
+    step = isHalved ? 2 * W : W;
+    line = kLineBytes / (rows.element.getIntOrFloatBitWidth() / 8);
+    start = emitter.address(row, point);
+    ahead = emitter.distanceAhead(many, rows, size, rows.stride(lane), W);
+  }
+
+  Value read(const View &view, Value at) {
+    return emitter.widen(emitter.loadTile(view, at, /*isVector=*/true), element);
+  }
+
+  /// Of the one row, as vectors of the others are read.
+  Pair readOne(Index k) {
+    Value x = read(row, emitter.gep(start, row.element, k));
     if (!isHalved)
-      return Value(math::FmaOp::create(b, read(rows, where), y.first, sum));
-    auto [even, odd] = loadHalves(where);
+      return {x, Value()};
+    return emitter.separate(x, read(row, emitter.gep(start, row.element, k + W)));
+  }
+
+  Value addStep(Value at, Index k, Pair y, Value sum) {
+    if (ahead && (k.value || k.constant % line == 0))
+      emitter.prefetch(rows, emitter.gep(at, rows.element, emitter.add(k, *ahead)), step);
+    Value where = emitter.gep(at, rows.element, k);
+    if (!isHalved)
+      return math::FmaOp::create(b, read(rows, where), y.first, sum);
+    auto [even, odd] = emitter.loadHalves(where);
     sum = math::FmaOp::create(b, even, y.first, sum);
-    return Value(math::FmaOp::create(b, odd, y.second, sum));
-  };
-  auto addRows = [&](ArrayRef<Value> pointers, ArrayRef<std::pair<Value, Value>> ys) {
-    SmallVector<Value> sums(pointers.size(), zeroOf(vectorOf(element)));
+    return math::FmaOp::create(b, odd, y.second, sum);
+  }
+
+  /// A vector of sums for each row: of the one row's vectors `ys`, or without any in a loop that reads them.
+  SmallVector<Value> addRows(ArrayRef<Value> pointers, ArrayRef<Pair> ys) {
+    SmallVector<Value> sums(pointers.size(), emitter.zeroOf(emitter.vectorOf(element)));
     for (auto [at, sum] : llvm::zip_equal(pointers, sums))
       for (auto [i, y] : llvm::enumerate(ys))
         sum = addStep(at, int64_t(i) * step, y, sum);
     if (!ys.empty())
       return sums;
-    auto loop = scf::ForOp::create(b, constant(0), constant(size), constant(step), sums);
+    auto loop =
+        scf::ForOp::create(b, emitter.constant(0), emitter.constant(size), emitter.constant(step), sums);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     Index k(loop.getInductionVar());
-    std::pair<Value, Value> y = readOne(k);
+    Pair y = readOne(k);
     SmallVector<Value> next;
     for (auto [at, sum] : llvm::zip_equal(pointers, loop.getRegionIterArgs()))
       next.push_back(addStep(at, k, y, sum));
     scf::YieldOp::create(b, next);
     return SmallVector<Value>(loop.getResults());
-  };
-  SmallVector<std::pair<Value, Value>> ys;
-  for (int64_t k = 0; k < size && size <= kMostUnrolled; k += step)
-    ys.push_back(readOne(k));
-  Block2D block(1);
-  for (int64_t v = 0; v < vectors; ++v) {
-    Value first = address(rows, point.moved(sweep.lane, v * W));
+  }
+
+  /// One vector: the sums of W rows, of which the first begins at `first`.
+  Value sumsOf(Value first, ArrayRef<Pair> ys) {
     // In the order of memory: a longer basic block would be scheduled as it suits registers.
-    SmallVector<Value> groups(W / kRows, zeroOf(vectorOf(element)));
-    auto loop = scf::ForOp::create(b, constant(0), constant(W), constant(kRows), groups);
+    SmallVector<Value> groups(W / kRows, emitter.zeroOf(emitter.vectorOf(element)));
+    auto loop =
+        scf::ForOp::create(b, emitter.constant(0), emitter.constant(W), emitter.constant(kRows), groups);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToEnd(loop.getBody());
       SmallVector<Value> pointers, next(llvm::drop_begin(loop.getRegionIterArgs()));
       for (int64_t i = 0; i < kRows; ++i)
-        pointers.push_back(
-            gep(first, rows.element, multiply(rows.stride(sweep.lane), Index(loop.getInductionVar()) + i)));
+        pointers.push_back(emitter.gep(
+            first, rows.element, emitter.multiply(rows.stride(lane), Index(loop.getInductionVar()) + i)));
       SmallVector<Value> sums = addRows(pointers, ys);
-      next.push_back(sumEach(sums, 1));
+      next.push_back(emitter.sumEach(sums, 1));
       scf::YieldOp::create(b, next);
     }
     SmallVector<Value> results(loop.getResults());
-    block[0].push_back(sumEach(results, kRows));
+    return emitter.sumEach(results, kRows);
   }
+};
+
+KernelEmitter::Block2D KernelEmitter::emitRowSums(const Sweep &sweep, const Point &point, StringAttr over,
+                                                  int64_t vectors) {
+  RowSums sums(*this, sweep, point, over);
+  SmallVector<RowSums::Pair> ys;
+  for (int64_t k = 0; k < sums.size && sums.size <= kMostUnrolled; k += sums.step)
+    ys.push_back(sums.readOne(k));
+  Block2D block(1);
+  for (int64_t v = 0; v < vectors; ++v)
+    block[0].push_back(sums.sumsOf(address(sums.rows, point.moved(sweep.lane, v * W)), ys));
   return block;
 }

@@ -197,6 +197,7 @@ private:
   /// What of the axis the sum needs to visit: where A is masked with zeros it starts late or ends early.
   std::pair<Index, Index> sumRange(const Product &product, const Axis &axis);
   /// The same where the sum runs along the lanes `over` of both operands (EmitRowSums.cpp).
+  struct RowSums;
   Block2D emitRowSums(const Sweep &sweep, const Point &point, StringAttr over, int64_t vectors);
   /// Elements from one of an array that is read once to what the next lines of the caches hold, of rows so
   /// many elements long that are `stride` apart; null where a value is no such array.
@@ -216,6 +217,7 @@ private:
   Value widen(Value x, Type element);
 
   // EmitMasked.cpp: products that look at their mask, since an operand is not finite
+  struct FiniteScan;
   /// Whether all elements of a tile in memory are finite, an i1.
   Value emitIsFinite(Value tile);
   /// Lanes that are finite, of numbers or of bits of bf16.

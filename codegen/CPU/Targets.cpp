@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/CPU/Targets.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
+#include <array>
 #include <unistd.h>
 
 using namespace mlir::tile::cpu;
-
-static const llvm::StringRef names[] = {"native", "x86-64-v3", "x86-64-v4",
-                                        "znver4", "znver5",    "sapphirerapids"};
-
-/// Of a target's name: tile instructions are calls of the emulation.
-static constexpr llvm::StringRef emulation = "+emulated-tiles";
-
-llvm::ArrayRef<llvm::StringRef> mlir::tile::cpu::targetNames() { return names; }
-
-bool mlir::tile::cpu::hasTarget(llvm::StringRef name) {
-  name.consume_back(emulation);
-  return llvm::is_contained(names, name);
-}
 
 /// 16 registers: 6 x 2 accumulators, two of B, one of A (78 to 85 % of peak; 4 x 2 is 7 to 12
 /// % slower).
@@ -87,63 +76,87 @@ static Target sapphireRapids() {
   return target;
 }
 
+/// This machine, by what it has and not by its name; a reason in `error` where no table serves it.
+static std::optional<Target> native(std::string &error) {
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  auto has = [&](llvm::StringRef feature) { return host.lookup(feature); };
+  Target target;
+  if (llvm::all_of(avx512().features, has)) {
+    target = avx512();
+  } else if (llvm::all_of(avx2().features, has)) {
+    target = avx2();
+  } else {
+    error = "unsupported CPU: requires AVX2 and FMA";
+    return std::nullopt;
+  }
+  // Unknown (0 or less) on some virtual machines: the table's sizes stay.
+  if (int64_t bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0)
+    target.l1Bytes = bytes;
+  if (int64_t bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0)
+    target.l2Bytes = bytes;
+  target.cpu = llvm::sys::getHostCPUName().str();
+  llvm::copy_if(extensions, std::back_inserter(target.features), has);
+  target.hasBF16 = target.hasScale && has("avx512bf16");
+  for (const Target &known : {zen4(), zen5()})
+    if (target.cpu == known.cpu) {
+      target.fastPairs = target.hasBF16;
+      target.farBalance = known.farBalance;
+    }
+  target.hasTiles = target.hasBF16 && llvm::all_of(tileExtensions, has);
+  if (target.hasTiles)
+    llvm::append_range(target.features, tileExtensions);
+  return target;
+}
+
+/// Tables by name; `native` comes before them.
+static constexpr struct {
+  llvm::StringLiteral name;
+  Target (*table)();
+} tables[] = {{"x86-64-v3", avx2},
+              {"x86-64-v4", avx512},
+              {"znver4", zen4},
+              {"znver5", zen5},
+              {"sapphirerapids", sapphireRapids}};
+
+/// Of a target's name: tile instructions are calls of the emulation.
+static constexpr llvm::StringRef emulation = "+emulated-tiles";
+
+llvm::ArrayRef<llvm::StringRef> mlir::tile::cpu::targetNames() {
+  static const auto names = [] {
+    std::array<llvm::StringRef, std::size(tables) + 1> names = {"native"};
+    llvm::transform(tables, names.begin() + 1, [](const auto &entry) { return entry.name; });
+    return names;
+  }();
+  return names;
+}
+
+bool mlir::tile::cpu::hasTarget(llvm::StringRef name) {
+  name.consume_back(emulation);
+  return llvm::is_contained(targetNames(), name);
+}
+
 std::optional<Target> mlir::tile::cpu::findTarget(llvm::StringRef fullName, std::string &error) {
   llvm::StringRef name = fullName;
   bool emulates = name.consume_back(emulation);
-  Target target;
-  if (name == "x86-64-v3") {
-    target = avx2();
-  } else if (name == "x86-64-v4") {
-    target = avx512();
-  } else if (name == "znver4") {
-    target = zen4();
-  } else if (name == "znver5") {
-    target = zen5();
-  } else if (name == "sapphirerapids") {
-    target = sapphireRapids();
-  } else if (name == "native") {
-    llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
-    auto hasAll = [&](const Target &table) {
-      return llvm::all_of(table.features, [&](const std::string &feature) { return host.lookup(feature); });
-    };
-    if (hasAll(avx512())) {
-      target = avx512();
-    } else if (hasAll(avx2())) {
-      target = avx2();
-    } else {
-      error = "unsupported CPU: requires AVX2 and FMA";
-      return std::nullopt;
-    }
-    // Unknown (0 or less) on some virtual machines: the table's sizes stay.
-    if (int64_t bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0)
-      target.l1Bytes = bytes;
-    if (int64_t bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0)
-      target.l2Bytes = bytes;
-    target.cpu = llvm::sys::getHostCPUName().str();
-    for (const char *feature : extensions)
-      if (host.lookup(feature))
-        target.features.push_back(feature);
-    target.hasBF16 = target.hasScale && host.lookup("avx512bf16");
-    for (const Target &known : {zen4(), zen5()})
-      if (target.cpu == known.cpu) {
-        target.fastPairs = target.hasBF16;
-        target.farBalance = known.farBalance;
-      }
-    target.hasTiles = target.hasBF16 &&
-                      llvm::all_of(tileExtensions, [&](const char *feature) { return host.lookup(feature); });
-    if (target.hasTiles)
-      llvm::append_range(target.features, tileExtensions);
+  const auto *entry = llvm::find_if(tables, [&](const auto &entry) { return entry.name == name; });
+  std::optional<Target> target;
+  if (name == "native") {
+    target = native(error);
+  } else if (entry != std::end(tables)) {
+    target = entry->table();
   } else {
-    error = "unsupported target '" + fullName.str() +
-            "'; expected native, x86-64-v3, x86-64-v4, znver4, znver5 or sapphirerapids";
-    return std::nullopt;
+    llvm::ArrayRef<llvm::StringRef> names = targetNames();
+    error = "unsupported target '" + fullName.str() + "'; expected " + llvm::join(names.drop_back(), ", ") +
+            " or " + names.back().str();
   }
-  target.name = fullName.str();
+  if (!target)
+    return std::nullopt;
+  target->name = fullName.str();
   if (emulates) {
-    llvm::erase_if(target.features,
+    llvm::erase_if(target->features,
                    [](const std::string &feature) { return llvm::is_contained(tileExtensions, feature); });
-    target.hasTiles = target.emulatesTiles = true;
-    target.fastPairs = false;
+    target->hasTiles = target->emulatesTiles = true;
+    target->fastPairs = false;
   }
   return target;
 }

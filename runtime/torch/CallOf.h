@@ -286,9 +286,6 @@ public:
     return finish(manifest, all, outputs);
   }
 
-  /// Up to so many new tokens are stepped through where all keys are prepared; more are one call of `extend`.
-  static constexpr int64_t mostSteps = 8;
-
   /// Outputs but final states, of new tokens after `tokens` others whose keys are kept: the function
   /// `append`, then `step` or `extend`. `inputs` are those of the manifest that are no initial states, for
   /// the new tokens alone; `states` are these, which become the final ones in their memory. `cache` is as in
@@ -302,43 +299,70 @@ public:
     int append = kernel.function("append");
     Inputs keys(kernel, append, all, nullptr);
     int64_t added = keys.dims[TAYLOR_DIM_U];
-    int read = kernel.function(added <= mostSteps ? "step" : "extend");
+    int read = kernel.function(added <= runtime::mostSteps ? "step" : "extend");
     if (tokens < 0)
       runtime::fail("expected at least 0 tokens before the new ones, but got ", tokens);
     checkCache(manifest, cache, kernel.device, tokens + added);
+    Tensors appended = appendKeys(kernel, append, keys, cache, tokens);
+    Tensors outputs = readKeys(kernel, read, all, cache, tokens + added);
+    for (size_t i = 0; i < cache.size(); ++i)
+      if (manifest.cache[i].keyAxis() < 0)
+        copyState(appended[i], cache[i]);
+    return finish(manifest, all, outputs);
+  }
 
-    // What is handed on is read to the end of the call, so it becomes another tensor first.
-    Tensors appended, kept;
+private:
+  struct Slots;
+  struct Kernel;
+  struct Inputs;
+
+  /// Runs `append`, which writes what is kept of new tokens after `tokens` others of the cache. What has no
+  /// token axis is read to the end of a call, so its new value is a tensor of its own. The result has a
+  /// tensor for each of the cache: the new value, or the new tokens' part.
+  static Tensors appendKeys(const Kernel &kernel, int append, const Inputs &keys, List cache,
+                            int64_t tokens) {
+    const Manifest &manifest = kernel.artifact.manifest();
+    int64_t added = keys.dims[TAYLOR_DIM_U];
+    Tensors appended;
     std::vector<bool> isCopied(cache.size());
-    Slots slots;
     for (size_t i = 0; i < cache.size(); ++i) {
       int axis = manifest.cache[i].keyAxis();
       appended.push_back(axis < 0 ? allocate(manifest.cache[i], keys.dims, kernel.device, nullptr)
                                   : Torch::narrow(cache[i], axis, tokens, added));
-      kept.push_back(axis < 0 ? cache[i] : Torch::narrow(cache[i], axis, 0, tokens + added));
-      isCopied[i] = axis < 0;
     }
+    Slots slots;
     for (const Slot &slot : manifest.functions[append].slots) {
       size_t i = size_t(slot.index);
-      if (slot.role == Role::Append && kernel.aligned(slot) && !isCopied[i] &&
-          !isAligned16(Torch::describe(appended[i]), manifest.cache[i])) {
-        appended[i] = allocate(manifest.cache[i], keys.dims, kernel.device, nullptr);
+      if (slot.role != Role::Append) {
+        slots.add(slot.role == Role::Input ? keys.views[i] : Torch::describe(cache[i]));
+        continue;
+      }
+      const TensorInfo &info = manifest.cache[i];
+      if (info.keyAxis() >= 0 && kernel.aligned(slot) && !isAligned16(Torch::describe(appended[i]), info)) {
+        appended[i] = allocate(info, keys.dims, kernel.device, nullptr);
         isCopied[i] = true;
       }
-      slots.add(slot.role == Role::Input    ? keys.views[i]
-                : slot.role == Role::Append ? Torch::describe(appended[i])
-                                            : Torch::describe(cache[i]));
+      slots.add(Torch::describe(appended[i]));
     }
     kernel.run(append, slots, nullptr);
     for (size_t i = 0; i < cache.size(); ++i)
-      if (int axis = manifest.cache[i].keyAxis(); isCopied[i] && axis >= 0)
-        Torch::assign(appended[i], Torch::narrow(cache[i], axis, tokens, added));
+      if (isCopied[i])
+        Torch::assign(appended[i], Torch::narrow(cache[i], manifest.cache[i].keyAxis(), tokens, added));
+    return appended;
+  }
 
+  /// Outputs of `step` or `extend`, which reads `size` tokens of the cache.
+  static Tensors readKeys(const Kernel &kernel, int read, List all, List cache, int64_t size) {
+    const Manifest &manifest = kernel.artifact.manifest();
     Inputs queries(kernel, read, all, nullptr);
-    Tensors outputs;
+    Tensors outputs, kept;
     for (const TensorInfo &output : manifest.outputs)
       outputs.push_back(allocate(output, queries.dims, kernel.device, nullptr));
-    slots.count = 0;
+    for (size_t i = 0; i < cache.size(); ++i) {
+      int axis = manifest.cache[i].keyAxis();
+      kept.push_back(axis < 0 ? cache[i] : Torch::narrow(cache[i], axis, 0, size));
+    }
+    Slots slots;
     for (const Slot &slot : manifest.functions[read].slots) {
       if (slot.role == Role::Input) {
         slots.add(queries.views[slot.index]);
@@ -352,13 +376,9 @@ public:
       }
     }
     kernel.run(read, slots, nullptr);
-    for (size_t i = 0; i < cache.size(); ++i)
-      if (manifest.cache[i].keyAxis() < 0)
-        copyState(appended[i], cache[i]);
-    return finish(manifest, all, outputs);
+    return outputs;
   }
 
-private:
   /// Copies final states to the initial ones of `all`, and gives the other outputs.
   static Tensors finish(const Manifest &manifest, const Tensors &all, const Tensors &outputs) {
     Tensors results;

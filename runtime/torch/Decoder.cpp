@@ -12,9 +12,6 @@
 namespace taylor {
 namespace {
 
-/// Up to so many tokens are stepped through; more are one call of the forward.
-constexpr int64_t mostSteps = 8;
-
 /// Place of an input's token axis, or -1.
 int64_t tokenAxis(const TensorInfo &info) {
   for (size_t i = 0; i < info.axes.size(); ++i)
@@ -145,7 +142,7 @@ at::Tensor Decoder::extend(const std::vector<at::Tensor> &inputs, Memory &memory
   if (preparesKeys()) {
     makeRoom(inputs, added, memory);
     output = attention.decode(inputs, memory.cache, memory.states, memory.tokens).front();
-  } else if (how != Kind::Whole && added <= mostSteps) {
+  } else if (how != Kind::Whole && added <= runtime::mostSteps) {
     output = attention.step(all, memory.states).front();
   } else {
     all.insert(all.end(), memory.states.begin(), memory.states.end());
