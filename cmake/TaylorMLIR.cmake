@@ -69,7 +69,7 @@ if(TAYLOR_STATIC)
   add_library(taylor_mlir_archives INTERFACE)
   add_library(taylor_old_glibc STATIC ${CMAKE_SOURCE_DIR}/codegen/tools/OldGlibc.c)
   target_link_libraries(taylor_mlir_archives INTERFACE
-    "$<LINK_GROUP:RESCAN,${taylor_mlir_archives}>" taylor_old_glibc ${TAYLOR_ZLIB} ${TAYLOR_ZSTD} ${CMAKE_DL_LIBS})
+    "$<LINK_GROUP:RESCAN,${taylor_mlir_archives},${TAYLOR_ZLIB},${TAYLOR_ZSTD}>" taylor_old_glibc ${CMAKE_DL_LIBS})
   # These programs are the wheel's: of a machine they need its libc and libgcc_s alone.
   target_link_options(taylor_mlir_archives INTERFACE -Wl,--gc-sections -static-libstdc++)
   set(archives $<BOOL:$<TARGET_PROPERTY:TAYLOR_LLVM_ARCHIVES>>)
@@ -80,8 +80,10 @@ else()
 endif()
 if(TAYLOR_LLD)
   add_library(taylor_lld INTERFACE)
+  # The group of archives has both compressions already; ld would put them before it.
   target_link_libraries(taylor_lld INTERFACE
-    ${LLVM_LIBRARY_DIR}/liblldELF.a ${LLVM_LIBRARY_DIR}/liblldCommon.a taylor_mlir ${TAYLOR_ZLIB} ${TAYLOR_ZSTD})
+    ${LLVM_LIBRARY_DIR}/liblldELF.a ${LLVM_LIBRARY_DIR}/liblldCommon.a taylor_mlir
+    $<$<NOT:${archives}>:${TAYLOR_ZLIB}> $<$<NOT:${archives}>:${TAYLOR_ZSTD}>)
 endif()
 
 # taylor_tablegen(TARGET FILE.td  -gen-op-decls OUT.h.inc  -gen-op-defs OUT.cpp.inc ...)

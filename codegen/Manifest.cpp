@@ -366,8 +366,11 @@ void Manifest::addCache(FunctionOp function) {
   auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
   for (auto [value, attribute] : llvm::zip(yield.getValues(), *yield.getNames())) {
     StringRef name = cast<StringAttr>(attribute).getValue().split(':').second;
-    if (name.consume_front(kCachePrefix) || name.consume_front("final."))
-      cache.push_back(describe(name, cast<ArrayType>(value.getType())));
+    std::string kept = name.consume_front(kCachePrefix) ? name.str()
+                       : name.consume_front("final.")   ? (kHandedOnPrefix + name).str()
+                                                        : "";
+    if (!kept.empty())
+      cache.push_back(describe(kept, cast<ArrayType>(value.getType())));
   }
 }
 

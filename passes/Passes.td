@@ -577,19 +577,21 @@ def PrepareKeysPass : Pass<"taylor-prepare-keys", "::mlir::ModuleOp"> {
     A specification that would keep its inputs alone stays as it is, and so does one with results over u.
 
     ```mlir
-    taylor.spec @softmax("q" %q: !q, "k" %k: !k, "v" %v: !v) {
+    taylor.spec @softmax(%q: !q, %k: !k, %v: !v) { // of f16
       %qr = taylor.rope %q : !q
-      %kr = taylor.rope %k : !k
-      %n, %z = taylor.pairwise { s = dot(%qr, %kr) } .. -> rows(.., %v), ..
+      %kr = taylor.rope %k : !k // !k32, of f32
+      %n, %z = taylor.pairwise { s = dot(%qr, %kr), .. } .. -> rows(.., %v), .. : !q32, !k32, !v -> ..
       ..
     // becomes
-    taylor.spec @softmax_keys("k" %k: !k, "v" %v: !v) attributes {prepares_keys} {
+    taylor.spec @softmax_keys(%k: !k, %v: !v) attributes {prepares_keys} {
       %kr = taylor.rope %k : !k
-      taylor.yield "cache.v" %v, "cache.key0" %kr : !v, !k
+      %stored = taylor.map %kr : !k32 -> !k
+      taylor.yield "cache.v" %v, "cache.key0" %stored : !v, !k
     }
-    taylor.spec @softmax("q" %q: !q, "cache.v" %v: !v, "cache.key0" %kr: !k) {
+    taylor.spec @softmax(%q: !q, %cache.v: !v from input, %cache.key0: !k from input) {
       %qr = taylor.rope %q : !q
-      %n, %z = taylor.pairwise { s = dot(%qr, %kr) } .. -> rows(.., %v), ..
+      %n, %z = taylor.pairwise { s = dot(%qr, %cache.key0), .. } .. -> rows(.., %cache.v), .. : !q32, !k, !v -> ..
+      ..
     ```
   }];
   let dependentDialects = ["::taylor::TaylorDialect"];

@@ -82,7 +82,10 @@ public:
       if (isRest(&op))
         for (Value operand : op.getOperands())
           keep(operand);
-    return llvm::any_of(kept, [](Value value) { return !isa<BlockArgument>(value); });
+    // Whole numbers, as of documents, are the caller's alone.
+    auto isReal = [](Value value) { return isa<FloatType>(typeOf(value).getElementType()); };
+    return llvm::all_of(kept, isReal) &&
+           llvm::any_of(kept, [](Value value) { return !isa<BlockArgument>(value); });
   }
 
   void split();

@@ -25,11 +25,19 @@ std::string plain(const std::string &name) {
 
 /// LLVM's name to Linux's where more than punctuation differs.
 const std::map<std::string, std::string> &aliases() {
-  static const std::map<std::string, std::string> names = {
-      {"64bit", "lm"},     {"crc32", "sse4_2"},     {"evex512", "avx512f"},
-      {"lzcnt", "abm"},    {"pclmul", "pclmulqdq"}, {"prfchw", "3dnowprefetch"},
-      {"rdrnd", "rdrand"}, {"sahf", "lahf_lm"},     {"sha", "sha_ni"},
-      {"sse3", "pni"},     {"sgx", "sgx"},          {"shstk", "user_shstk"}};
+  static const std::map<std::string, std::string> names = {{"bmi", "bmi1"},
+                                                           {"64bit", "lm"},
+                                                           {"crc32", "sse4_2"},
+                                                           {"evex512", "avx512f"},
+                                                           {"lzcnt", "abm"},
+                                                           {"pclmul", "pclmulqdq"},
+                                                           {"prfchw", "3dnowprefetch"},
+                                                           {"rdrnd", "rdrand"},
+                                                           {"sahf", "lahf_lm"},
+                                                           {"sha", "sha_ni"},
+                                                           {"sse3", "pni"},
+                                                           {"sgx", "sgx"},
+                                                           {"shstk", "user_shstk"}};
   return names;
 }
 

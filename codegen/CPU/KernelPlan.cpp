@@ -247,7 +247,8 @@ void KernelPlan::planMap(MapOp map, std::vector<Step> &list, size_t segment) {
 void KernelPlan::requireLane(Value tile, StringAttr lane) {
   auto type = cast<TileType>(tile.getType());
   StringAttr own = laneOf(tile);
-  bool isOther = lane && own && own != lane && type.hasAxis(lane) && !isInline(tile);
+  bool isOther = lane && own && own != lane && type.hasAxis(lane) && !isInline(tile) &&
+                 type.getElementType().isIntOrFloat();
   auto isWhole = [&](StringAttr axis) { return type.getSize(axis) % wholeLanes() == 0; };
   if (isOther && type.getElementType().getIntOrFloatBitWidth() >= 16 && isWhole(own) && isWhole(lane))
     requirePack({tile, lane});

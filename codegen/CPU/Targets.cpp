@@ -25,7 +25,7 @@ bool mlir::tile::cpu::hasTarget(llvm::StringRef name) {
 static Target avx2() {
   return {.name = "",
           .cpu = "x86-64-v3",
-          .features = {"avx2", "fma"},
+          .features = {"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"},
           .vectorBytes = 32,
           .accumulators = 12,
           .productVectors = 2};
@@ -35,7 +35,8 @@ static Target avx2() {
 static Target avx512() {
   return {.name = "",
           .cpu = "x86-64-v4",
-          .features = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma"},
+          .features = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma", "f16c", "bmi",
+                       "bmi2", "lzcnt", "movbe"},
           .level = "x86-64-v4",
           .vectorBytes = 64,
           .l2Bytes = 1 << 20,

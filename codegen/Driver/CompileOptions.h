@@ -52,9 +52,10 @@ struct CompileOptions {
   /// No backward: for calls that nobody differentiates, in half the time of compilation or less.
   bool forwardOnly = false;
   /// A function `step` for few new tokens: none where empty; `state`: the recurrent form, with states as
-  /// above; `cache`: over all keys and values, which the caller keeps; `auto`: `state` where the sums over
-  /// keys have finitely many orders, and states no larger than keys and values of a million tokens in f32,
-  /// else `cache`.
+  /// above; `cache`: over what is kept of all keys, by the caller: inputs as they came, or what a function
+  /// `append` prepares of them (taylor-prepare-keys), where `extend` does the same as `step` for many tokens;
+  /// `auto`: `state` where the sums over keys have finitely many orders, and states no larger than keys and
+  /// values of a million tokens in f32, else `cache`.
   std::string decode;
   /// Which specification of a file with several; empty: the only one.
   std::string spec;

@@ -66,17 +66,19 @@ static void nameStep(FunctionOp function) {
   function.setSymName((spec + (prepares ? ".append" : ".step")).str());
 }
 
-/// Gives arrays that are kept of keys their role: `cache:NAME` before the call, `append:NAME` behind it. So
-/// are what the function `append` hands on.
+/// Gives arrays that are kept of keys their role: `cache:NAME` before the call, `append:NAME` after it. So
+/// has what the function `append` hands on: `cache:carried.NAME`.
 static void nameCache(ModuleOp programs) {
   for (auto program : programs.getOps<tile::ProgramOp>()) {
     bool prepares = program.getSymName() == "append";
     for (auto tensor : program.getBlock()->getOps<tile::TensorOp>()) {
       auto [role, name] = tensor.getName().split(':');
       bool isInput = role == "input";
-      if (name.consume_front(kCachePrefix) ||
-          (prepares && name.consume_front(isInput ? "initial." : "final.")))
-        tensor.setName(((isInput ? "cache:" : "append:") + name).str());
+      StringRef kind = isInput ? "cache:" : "append:";
+      if (name.consume_front(kCachePrefix))
+        tensor.setName((kind + name).str());
+      else if (prepares && name.consume_front(isInput ? "initial." : "final."))
+        tensor.setName((kind + kHandedOnPrefix + name).str());
     }
   }
 }
@@ -97,9 +99,23 @@ static double stateBytes(FunctionOp step) {
   return bytes;
 }
 
+/// No argument has a name of what calls hand on.
+static LogicalResult checkNames(ModuleOp module) {
+  for (auto spec : module.getOps<SpecOp>())
+    for (StringRef name : spec.getArgNames().getAsValueRange<StringAttr>())
+      for (StringRef prefix : {kCachePrefix, kHandedOnPrefix})
+        if (name.starts_with(prefix))
+          return spec.emitError("unsupported argument '%")
+                 << name << "' with --decode: names that begin with '" << prefix
+                 << "' are those of prepared keys; rename it";
+  return success();
+}
+
 /// Makes `steps` of the specialised specification: the recurrence, where its sums have that form, else its
 /// forward, of queries whose call has all keys.
 LogicalResult Driver::prepareSteps() {
+  if (failed(checkNames(*module)))
+    return failure();
   // What is to be said of the specification is said where its other functions are made; what is of the
   // recurrence alone, when it is known to be one.
   SmallVector<std::pair<Location, std::string>> ofRecurrence;
@@ -379,7 +395,8 @@ LogicalResult Driver::addSteps(const Target &target, ModuleOp programs, Manifest
         });
     if (failed(lowered))
       return failure();
-    nameCache(**lowered);
+    if (!manifest.cache.empty())
+      nameCache(**lowered);
     if (failed(manifest.addPrograms(**lowered, form, described)))
       return failure();
     Block *body = programs.getBody();

@@ -50,17 +50,27 @@ FailureOr<Expectation> Expectation::evaluate(Problem &problem, bool withGradient
   return expectation;
 }
 
-LogicalResult Expectation::evaluateEager(Problem &problem, bool withGradients) {
-  FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(), withGradients, forms);
+LogicalResult Expectation::visitEager(Problem &problem, bool withGradients, int draw,
+                                      llvm::function_ref<void(size_t, Array &)> visit) {
+  FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(draw), withGradients, forms);
   if (failed(eager))
     return failure();
   size_t i = 0;
   forEachResult(problem, *eager, [&](const char *, const std::string &, Array &array) {
     if (hasUnreal)
       mergeUnreal(array.values);
-    results[i].eager = std::move(array);
-    results[i++].eagerOverDraws = 0;
+    visit(i++, array);
   });
+  return success();
+}
+
+LogicalResult Expectation::evaluateEager(Problem &problem, bool withGradients) {
+  auto keep = [&](size_t i, Array &array) {
+    results[i].eager = std::move(array);
+    results[i].eagerOverDraws = 0;
+  };
+  if (failed(visitEager(problem, withGradients, /*draw=*/0, keep)))
+    return failure();
   findPeers();
   return success();
 }
@@ -90,18 +100,12 @@ LogicalResult Expectation::setForms(Problem &problem, bool withGradients, const 
 
 LogicalResult Expectation::addDraws(Problem &problem, bool withGradients) {
   std::vector<SmallVector<Real>> errors(results.size());
-  for (int draw = 1; draw <= kDraws; ++draw) {
-    FailureOr<Evaluated> eager = run::evaluate(problem, problem.eager(draw), withGradients, forms);
-    if (failed(eager))
+  auto add = [&](size_t i, Array &array) {
+    errors[i].push_back(reference::distance(array.values, results[i].reference.values));
+  };
+  for (int draw = 1; draw <= kDraws; ++draw)
+    if (failed(visitEager(problem, withGradients, draw, add)))
       return failure();
-    size_t i = 0;
-    forEachResult(problem, *eager, [&](const char *, const std::string &, Array &array) {
-      if (hasUnreal)
-        mergeUnreal(array.values);
-      errors[i].push_back(reference::distance(array.values, results[i].reference.values));
-      ++i;
-    });
-  }
   for (auto [result, ofDraws] : llvm::zip_equal(results, errors))
     result.eagerOverDraws = reference::likelyError(ofDraws);
   return success();

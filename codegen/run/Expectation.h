@@ -50,6 +50,10 @@ public:
   std::vector<ExpectedResult> results;
 
 private:
+  /// Evaluates eager code with the roundings of a draw (0: to nearest), and visits its results by their
+  /// places.
+  mlir::LogicalResult visitEager(Problem &problem, bool withGradients, int draw,
+                                 llvm::function_ref<void(size_t, reference::Array &)> visit);
   mlir::LogicalResult evaluateEager(Problem &problem, bool withGradients);
   void findPeers();
 

@@ -270,7 +270,8 @@ const std::vector<OptionRow> &optionRows() {
        [](O &o, S t) { return setChoice(o.form, "form", {"auto", "parallel", "chunked", "recurrent"}, t); }},
       {"decode", "state|cache",
        "runs the function 'step' that taylorc --decode adds; requires --forward-only.\n"
-       "state: t = u tokens, one after the other; cache: any queries over all keys",
+       "state: t = u tokens, one after the other; cache: any queries over all keys, which the function\n"
+       "'append' prepares first, if there is one",
        [](O &o, S t) { return setChoice(o.decode, "decode", {"state", "cache"}, t); }},
       {"states", "TOKEN,..",
        "runs the sequence (t = u) in pieces that begin at these tokens, by kernels of taylorc --states.\n"

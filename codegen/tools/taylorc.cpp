@@ -111,7 +111,8 @@ struct CommandLine {
       "decode",
       cl::desc("add a function 'step' for one new token or a few (without a value: auto).\n"
                "state: in the recurrent form, with the states of --states;\n"
-               "cache: over all keys and values, which the caller keeps;\n"
+               "cache: over what is kept of all keys, by the caller; where it is not inputs as they came, a\n"
+               "function 'append' prepares new keys, and 'extend' is 'step' for many queries;\n"
                "auto: state if sums have finitely many orders and states are no larger than the keys and\n"
                "values of a million tokens in f32, else cache"),
       cl::value_desc("auto|state|cache"), cl::ValueOptional, cl::cat(category)};

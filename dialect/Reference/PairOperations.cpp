@@ -264,11 +264,7 @@ FailureOr<Evaluated> taylor::reference::evaluateRecurrences(RecurrencesOp op, Ar
       canHaveStates(op) ? evaluateThroughStates(op.getSums(), environment, evaluate) : evaluate(environment);
   if (failed(sums))
     return failure();
-  Evaluated evaluated;
-  evaluated.results = std::move(sums->results);
-  evaluated.sees.assign(evaluated.results.size(), seeingRows(sums->counts));
-  evaluated.pullback = std::move(sums->pullback);
-  return evaluated;
+  return asEvaluated(std::move(*sums));
 }
 
 //===----------------------------------------------------------------------===//

@@ -241,11 +241,7 @@ static FailureOr<Evaluated> evaluateStateless(RecurrenceOp op, ArrayRef<Operand>
   FailureOr<PairsEvaluated> sums = evaluateThroughStates(op.getSums(), environment, evaluate);
   if (failed(sums))
     return failure();
-  Evaluated evaluated;
-  evaluated.results = std::move(sums->results);
-  evaluated.sees.assign(evaluated.results.size(), seeingRows(sums->counts));
-  evaluated.pullback = std::move(sums->pullback);
-  return evaluated;
+  return asEvaluated(std::move(*sums));
 }
 
 FailureOr<Evaluated> taylor::reference::evaluateRecurrence(RecurrenceOp op, ArrayRef<Operand> operands,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/Reference/ThroughStates.h"
+#include "dialect/Reference/SeriesWeight.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -88,6 +89,14 @@ bool taylor::reference::canHaveStates(RecurrencesOp op) {
   Region &visible = op.getVisible();
   return !op.getAllOrders() && isPolynomial(op.getScore()) && isPolynomial(op.getWeight()) &&
          (visible.empty() || asksForEquals(visible.front().getTerminator()->getOperand(0)));
+}
+
+Evaluated taylor::reference::asEvaluated(PairsEvaluated sums) {
+  Evaluated evaluated;
+  evaluated.results = std::move(sums.results);
+  evaluated.sees.assign(evaluated.results.size(), seeingRows(sums.counts));
+  evaluated.pullback = std::move(sums.pullback);
+  return evaluated;
 }
 
 FailureOr<PairsEvaluated> taylor::reference::evaluateThroughStates(ArrayAttr sums,

@@ -14,6 +14,9 @@ struct PairsEvaluated {
   Array counts;
   Pullback pullback;
 };
+/// As an operation's results: a row's sums see keys where it counts any.
+Evaluated asEvaluated(PairsEvaluated sums);
+
 /// Evaluates sums over the pairs that an environment visits, in its arithmetic.
 using EvaluatePairs = llvm::function_ref<mlir::FailureOr<PairsEvaluated>(const Environment &)>;
 

@@ -21,10 +21,13 @@ inline bool isCarriedOutput(llvm::StringRef role) { return role.consume_front("o
 /// Of arguments and results that hold what keys become by themselves, kept from call to call: "cache.key0"
 /// (taylor-prepare-keys).
 inline constexpr llvm::StringLiteral kCachePrefix = "cache.";
+/// In the manifest's cache, of what the function that prepares keys hands on to its next call
+/// ("cache:carried.position"), beside what it keeps of keys.
+inline constexpr llvm::StringLiteral kHandedOnPrefix = "carried.";
 
 /// On the specification (and so its function) that prepares keys.
 inline constexpr llvm::StringLiteral kKeysAttr = "prepares_keys";
-/// What its name has behind that of the specification.
+/// What its name has after that of the specification.
 inline constexpr llvm::StringLiteral kKeysSuffix = "_keys";
 
 } // namespace taylor

@@ -23,7 +23,8 @@ bool isCostly(Operation &op) {
   if (isa<arith::DivFOp>(op))
     return true;
   return isa_and_nonnull<math::MathDialect>(op.getDialect()) &&
-         !isa<math::FmaOp, math::AbsFOp, math::CopySignOp, math::FloorOp, math::CeilOp>(op);
+         !isa<math::FmaOp, math::AbsFOp, math::CopySignOp, math::FloorOp, math::CeilOp, math::RoundOp,
+              math::RoundEvenOp, math::TruncOp>(op);
 }
 
 /// Whether an operation of `block` that `scalar` depends on is costly.

@@ -50,17 +50,19 @@ __attribute__((target("avx2,fma"))) double middleF64() { return spin<double, 4>(
 /// The widest vectors that this processor has, and torch uses.
 Spin spinFor(bool f64) {
 #if defined(__x86_64__)
-  const char *torchs = std::getenv("ATEN_CPU_CAPABILITY");
-  bool isHeld = torchs && std::string_view(torchs) != "avx512";
-  if (!isHeld && runtime::missingFeature({"avx512f"}).empty())
+  const char *variable = std::getenv("ATEN_CPU_CAPABILITY");
+  std::string_view held = variable ? variable : "";
+  if (held != "avx2" && held != "default" && runtime::missingFeature({"avx512f"}).empty())
     return f64 ? Spin{wideF64, 8} : Spin{wideF32, 16};
-  if (runtime::missingFeature({"avx2", "fma"}).empty())
+  if (held != "default" && runtime::missingFeature({"avx2", "fma"}).empty())
     return f64 ? Spin{middleF64, 4} : Spin{middleF32, 8};
 #endif
   return f64 ? Spin{spin<double, 2>, 2} : Spin{spin<float, 4>, 4};
 }
 
 } // namespace
+
+int64_t peakVectorBits() { return 32 * spinFor(/*f64=*/false).width; }
 
 double measurePeak(TaylorDtype dtype, int64_t threads, bool cpuClock) {
   Spin spin = spinFor(dtype == TAYLOR_F64);

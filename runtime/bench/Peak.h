@@ -10,4 +10,7 @@ namespace taylor::bench {
 /// processor time instead of the wall's, for one thread.
 double measurePeak(TaylorDtype dtype, int64_t threads, bool cpuClock = false);
 
+/// Bits of those vectors.
+int64_t peakVectorBits();
+
 } // namespace taylor::bench

@@ -355,6 +355,7 @@ void requireCommand(const CLI::App &app, const std::string &word) {
 
 int printPeaks() {
   int64_t all = runtime::cpuCount();
+  printf("vectors of %ld bits\n", long(peakVectorBits()));
   for (int64_t threads = 1; threads <= all; threads = threads < all ? std::min(all, threads * 2) : all + 1)
     printf("%3ld threads: f32 %.1f GFLOP/s, f64 %.1f GFLOP/s\n", long(threads),
            measurePeak(TAYLOR_F32, threads), measurePeak(TAYLOR_F64, threads));

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Measures the rows by which processors are compared, and prints tables of them.
 
-    python runtime/bench/processors.py --json runtime/bench/epyc.json                      # 8 minutes
-    python runtime/bench/processors.py --target=x86-64-v3 --json runtime/bench/avx2.json   # opponents held to AVX2 too
+    python runtime/bench/processors.py --json runtime/bench/epyc.json                      # 6 minutes
+    python runtime/bench/processors.py --target=x86-64-v3 --json runtime/bench/avx2.json   # 10; torch is held to AVX2 too
     python runtime/bench/processors.py --table runtime/bench/epyc.json runtime/bench/avx2.json
 
 Nothing else may run on the machine meanwhile. A row is a call of taylor-bench or of flex.py; both take contenders in
-turn, and a ratio is the median over rounds. The JSON has a time of day, a commit and a processor. --only=REGEX measures
+turn, and a ratio is the median over rounds. The JSON has a date and a commit for each row. --only=REGEX measures
 the rows whose name matches, and keeps the file's others. --table prints Markdown: a column for each file, under the
 processor's name; --check=README fails where the table in that file is another."""
 import argparse
@@ -155,16 +155,17 @@ def read(path):
     """The rows of a file, as --json wrote it."""
     try:
         machine = json.loads(pathlib.Path(path).read_text())
-        if not {"kind", "date", "rows"} <= machine.keys():
-            raise ValueError("no 'kind', 'date' or 'rows' in it")
+        if not {"kind", "rows"} <= machine.keys():
+            raise ValueError("no 'kind' or 'rows' in it")
         return machine
     except (OSError, ValueError, AttributeError) as error:
         sys.exit(f"processors.py: error: expected rows that --json wrote in {path}: {error}")
 
 
 def head(machine):
-    commits = ", ".join(sorted({row["commit"] for row in machine["rows"].values()}))
-    return f"{machine['kind']}<br>{machine['date']}, {commits}" if commits else f"{machine['kind']}<br>not at hand"
+    made = sorted({(row["date"], row["commit"]) for row in machine["rows"].values()})
+    days = "; ".join(f"{date}, {commit}" for date, commit in made)
+    return f"{machine['kind']}<br>{days or 'not at hand'}"
 
 
 def table(files):
@@ -212,15 +213,15 @@ def main():
         parser.error("requires --kind=TEXT for a new file: the machine in words, such as 'EPYC, AVX-512 (Zen 5)'")
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=7", "HEAD"], stdout=subprocess.PIPE,
                             text=True, check=True)
-    machine = {"kind": kind, "target": options.target, "date": datetime.date.today().isoformat(),
-               "rows": previous["rows"]}
+    machine = {"kind": kind, "target": options.target, "rows": previous["rows"]}
     with tempfile.TemporaryDirectory() as folder:
         here = Machine(options, folder)
         for name, cells, arguments in rows():
             if not options.only.search(name):
                 continue
             print(name, end=": ", flush=True)
-            machine["rows"][name] = {"commit": commit.stdout.strip(), **here.measure(cells, arguments)}
+            made = {"date": datetime.date.today().isoformat(), "commit": commit.stdout.strip()}
+            machine["rows"][name] = {**made, **here.measure(cells, arguments)}
             print(cell(cells, machine["rows"][name]), flush=True)
             write(options.json, machine)
 

@@ -73,12 +73,12 @@ public:
 
   /// All outputs but states, of new tokens: the function `step` of options.decode, without gradients. Inputs
   /// are those of the manifest but for initial.*. `states` are these, in the manifest's order, and become
-  /// those behind the last token, in their memory; without any (a cache), inputs over keys have all keys so
-  /// far, the new ones last.
+  /// those after the last token, in their memory. Over a cache, inputs over keys have all keys so far, the
+  /// new ones last; where keys are prepared (Manifest::cache is not empty) this throws: call decode().
   std::vector<at::Tensor> step(const std::vector<at::Tensor> &inputs, const std::vector<at::Tensor> &states,
                                std::optional<int64_t> offset = std::nullopt) const;
 
-  /// The same where keys are prepared (Manifest::cache), of new tokens behind `tokens` others. `inputs` are
+  /// The same where keys are prepared (Manifest::cache), of new tokens after `tokens` others. `inputs` are
   /// those of the new tokens, over keys too; `cache` is as in the manifest, its arrays over u with room for
   /// the new tokens, which are added to it.
   std::vector<at::Tensor> decode(const std::vector<at::Tensor> &inputs, const std::vector<at::Tensor> &cache,

@@ -47,7 +47,7 @@ Tensors runBackward(Program &program, at::TensorList inputs, at::TensorList outp
 Tensors runStep(Program &program, at::TensorList inputs, at::TensorList states,
                 std::optional<int64_t> offset);
 
-/// Outputs but final states, of new tokens behind `tokens` others: `append`, then `step` or `extend`.
+/// Outputs but final states, of new tokens after `tokens` others: `append`, then `step` or `extend`.
 /// `inputs` are as above, of the new tokens; `cache` is what the manifest calls so, with room for them, and
 /// grows in place.
 Tensors runDecode(Program &program, at::TensorList inputs, at::TensorList cache, at::TensorList states,

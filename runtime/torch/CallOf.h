@@ -289,7 +289,7 @@ public:
   /// Up to so many new tokens are stepped through where all keys are prepared; more are one call of `extend`.
   static constexpr int64_t mostSteps = 8;
 
-  /// Outputs but final states, of new tokens behind `tokens` others whose keys are kept: the function
+  /// Outputs but final states, of new tokens after `tokens` others whose keys are kept: the function
   /// `append`, then `step` or `extend`. `inputs` are those of the manifest that are no initial states, for
   /// the new tokens alone; `states` are these, which become the final ones in their memory. `cache` is as in
   /// the manifest, its arrays over u with room for the new tokens, which are added to them.

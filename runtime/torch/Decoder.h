@@ -46,7 +46,7 @@ public:
   const std::vector<TensorInfo> &outputs() const { return made; }
 
   /// The first output, [B, H, T, e] for an attention, of T new tokens, which are queries and keys at once
-  /// (inputs as Attention::call takes them, without a gradient), behind those in `memory`; adds them to it.
+  /// (inputs as Attention::call takes them, without a gradient), after those in `memory`; adds them to it.
   /// Dtype and channels are the options'; batch and heads stay what they were. Throws c10::Error that names
   /// the input, and leaves `memory` as it was.
   at::Tensor extend(const std::vector<at::Tensor> &inputs, Memory &memory) const;
@@ -71,7 +71,7 @@ private:
   template <typename Visit> void forEachLastingAxis(const std::vector<at::Tensor> &inputs, Visit visit) const;
   /// The number of new tokens; throws where inputs do not fit each other, the options or `memory`.
   int64_t check(const std::vector<at::Tensor> &inputs, const Memory &memory) const;
-  /// The inputs with `added` new tokens behind those in memory, where they are kept.
+  /// The inputs with `added` new tokens after those in memory, where they are kept.
   std::vector<at::Tensor> keep(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;
   /// Room for `added` new tokens in what is kept of keys.
   void makeRoom(const std::vector<at::Tensor> &inputs, int64_t added, Memory &memory) const;

@@ -14,11 +14,11 @@ namespace taylor {
 at::Tensor describeResult(const runtime::Manifest &manifest, const runtime::TensorInfo &info,
                           at::TensorList inputs, const at::Tensor *like);
 
-/// The same of a state behind a call or a state's gradient: sized as the state before the call, whose size is
+/// The same of a state after a call or a state's gradient: sized as the state before the call, whose size is
 /// that of the target it is for.
 at::Tensor describeState(const runtime::TensorInfo &info, const at::Tensor &before);
 
-/// Puts zeros behind the inputs of a call, for those of the manifest that it leaves out at the end: a
+/// Puts zeros after the inputs of a call, for those of the manifest that it leaves out at the end: a
 /// sequence without states of earlier calls begins here.
 void appendAbsent(const runtime::Manifest &manifest, std::vector<at::Tensor> &inputs);
 

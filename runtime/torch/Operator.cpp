@@ -54,7 +54,7 @@ const auto &backwardOperator() {
   return op;
 }
 
-/// The inputs, and in `all`, where it is empty until then, zeros behind them in place of optional ones that
+/// The inputs, and in `all`, where it is empty until then, zeros after them in place of optional ones that
 /// the call leaves out at the end: a sequence without states of earlier calls begins here.
 at::TensorList complete(Program &program, at::TensorList inputs, Tensors &all) {
   if (!program.takesOptional)

@@ -58,7 +58,7 @@ public:
   /// There are inputs that a call may leave out.
   bool takesOptional = false;
 
-  /// There are states before and behind a call, whose sizes depend on the target.
+  /// There are states before and after a call, whose sizes depend on the target.
   bool hasStates = false;
 
   /// One input that has the axis and that no call leaves out, a learned one where nothing else has it; or -1.

@@ -244,11 +244,11 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
         path.write_text(pathlib.Path(os.environ["SPEC_DIR"], "softmax.mlir").read_text())
         options = "--decode=cache --forward-only"
         spec, kept = operators.program(str(path), options).identity, operators.kernel(str(path), options, torch.float32, 16, 16).cache
-        self.assertEqual([x.name for x in kept], ["v", "key0", "position"])
+        self.assertEqual([x.name for x in kept], ["v", "key0", "carried.position"])
         token = [torch.randn(1, 2, 1, 16) for _ in range(3)]
 
         def cache(room=4, **changes):
-            return [changes.get(x.name, torch.zeros(1) if x.name == "position" else torch.zeros(1, 2, room, 16)) for x in kept]
+            return [changes.get(x.name, torch.zeros(1) if x.name == "carried.position" else torch.zeros(1, 2, room, 16)) for x in kept]
 
         operators.decode(token, cache(), [], 3, spec, options)
         for tokens, given, message in (
@@ -258,12 +258,23 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
             (0, cache(key0=torch.zeros(2, 4, 16)), "taylor: expected rank 4 of 'cache:key0', but got rank 3"),
             (0, cache(key0=torch.zeros(1, 2, 4, 8)), "taylor: expected size 16 of axis d of 'append:key0', but got 8"),
             (0, cache(v=torch.zeros(1, 3, 4, 16)), "taylor: expected size 2 of axis g of 'append:v' as of 'input:k', but got 3"),
-            (0, cache(position=torch.zeros(2)), "of axis b of"),
+            (0, cache(**{"carried.position": torch.zeros(2)}), "of axis b of"),
             (0, cache(v=torch.zeros(1, 2, 4, 16, dtype=torch.float64)), "taylor: expected dtype f32 of 'append:v', but got f64"),
         ):
             with self.subTest(message), self.assertRaises(RuntimeError) as refused:
                 operators.decode(token, given, [], tokens, spec, options)
             self.assertIn(message, str(refused.exception))
+        # Python has no undefined tensor in a list; TorchScript, as C++, has.
+        graph = torch._C.parse_ir("""
+graph(%inputs : Tensor[], %v : Tensor, %position : Tensor, %states : Tensor[], %spec : str, %options : str):
+  %tokens : int = prim::Constant[value=0]()
+  %none : Tensor = prim::AutogradZero()
+  %cache : Tensor[] = prim::ListConstruct(%v, %none, %position)
+  %outputs : Tensor[] = taylor_attention::decode(%inputs, %cache, %states, %tokens, %spec, %options)
+  return (%outputs)""")
+        v, _, position = cache()
+        with self.assertRaisesRegex(RuntimeError, "taylor: requires a tensor for 'cache:key0', but got none"):
+            torch._C._create_function_from_graph("decode", graph)(token, v, position, [], spec, options)
         with self.assertRaisesRegex(RuntimeError, r"unsupported step over inputs: this kernel's function 'step' reads keys that 'append' has prepared \('cache:v'\); call decode, or take a Decoder"):
             torch.ops.taylor.step(token, [], str(path), options)
         with self.assertRaisesRegex(RuntimeError, "taylor: requires function 'append', which '.*' lacks"):
@@ -349,6 +360,11 @@ taylor.spec @shared(%q: !q, %v: !taylor.array<[b, h, u, e]>) {
                 decoder.extend(*refused)
         self.assertEqual(decoder.tokens(), 4)
         self.assertEqual(decoder.extend(*tokens(1)).shape, (1, 2, 1, 16))
+        plain = taylor_operator.Decoder(ARRAYS + KEPT["plain"], head_dim=16)  # keeps k and v as they came
+        plain.extend(*tokens(4))
+        with self.assertRaisesRegex(RuntimeError, r"taylor: expected a memory with prepared keys \('v'\), but got one of another decoder or version; begin"):
+            decoder.decoder.extend(tokens(1), plain.memory)
+        self.assertEqual((plain.tokens(), decoder.tokens()), (4, 5))
         with self.assertRaisesRegex(RuntimeError, "taylor: expected sequences to gather, but got none"):
             decoder.decoder.gather(decoder.memory, [])
         with self.assertRaisesRegex(TypeError, "expected a tensor for k, but got NoneType"):

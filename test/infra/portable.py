@@ -25,6 +25,13 @@ def run(*command):
 run("cmake", "--preset=portable", "-B", folder, "-G", "Unix Makefiles", "-DTAYLOR_BUILD_TORCH=OFF")
 cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (folder / "CMakeCache.txt").read_text(), re.M))
 assert "ccache" not in cache.get("CMAKE_CXX_COMPILER_LAUNCHER", "") and "lld" not in cache["CMAKE_EXE_LINKER_FLAGS"], cache
+# ld looks for what an archive needs in those after it alone: what LLVM is compressed by is in its group.
+for program in ("taylor-opt", "taylorc"):
+    words = (folder / f"codegen/tools/CMakeFiles/{program}.dir/link.txt").read_text().split()
+    begin, end = words.index("-Wl,--start-group"), words.index("-Wl,--end-group")
+    for library in ("libLLVMSupport.a", "libz.a", "libzstd.a"):
+        places = [i for i, word in enumerate(words) if word.endswith("/" + library)]
+        assert places and begin < places[-1] < end, (program, library, places, begin, end)
 # The last of all comes first.
 targets = re.findall(r"^taylor_tablegen\((\w+) ", "\n".join(file.read_text() for file in sorted(source.glob("[cdp]*/**/CMakeLists.txt"), reverse=True)), re.M)
 assert len(targets) >= 9, targets

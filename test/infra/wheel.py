@@ -118,7 +118,7 @@ o = ta.attention(q, k, v, torch.randn(1, 2, 33), spec=clipped)
 o.sum().backward()
 step = ta.Decoder("linear-elu", head_dim=16)
 whole = ta.attention(q, k, v, spec="linear-elu")
-last = [step.extend(*(x[:, :, i:i + 1] for x in (q, k, v))) for i in range(33)][-1]
+last = [step.extend(*(x.detach()[:, :, i:i + 1] for x in (q, k, v))) for i in range(33)][-1]
 print(tuple(o.shape), bool(q.grad.isfinite().all()), bool((last - whole[:, :, -1:]).norm() < 1e-4 * whole.norm()), ta.__version__, ta.__file__)
 """
         done = self.alone(self.venv / "bin/python", "-c", code)

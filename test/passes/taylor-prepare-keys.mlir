@@ -29,7 +29,8 @@ taylor.spec @rotated(%q: !q, %k: !k, %v: !v) {
   taylor.yield %o : !o
 }
 
-// So are convolutions and maps, which may pass the range of f16; a running sum, which would lose digits from call to call, is not.
+// So are convolutions and maps, which may pass the range of f16; a running sum, which would lose digits from call to
+// call, is not.
 // CHECK-LABEL: taylor.spec @convolved_keys(
 // CHECK-NEXT:    %[[K:.*]] = taylor.convolve %k, %taps
 // CHECK-NEXT:    %[[G:.*]] = taylor.map sigmoid(%gate) * 2.0

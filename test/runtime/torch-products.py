@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# How GPUs multiply, as an option of the torch operator: computed operands are one number of bf16 by default, and two where that is asked for.
+# How GPUs multiply, as an option of the torch operator: computed operands are one number of bf16 by default, and two
+# where that is asked for.
 # RUN: env TAYLOR_LIB=%lib_dir TAYLORC=%bin_dir/taylorc %python %s %spec_dir/linear-elu.mlir
 # REQUIRES: torch, taylorc
 # UNSUPPORTED: sanitizer

@@ -46,7 +46,7 @@ def __getattr__(name: str) -> object:
     if name == "__version__":
         return version()
     if name not in _TORCH and name not in _TORCH_MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_advice(name)}")
     import importlib
     if name in _TORCH_MODULES:
         try:
@@ -58,6 +58,16 @@ def __getattr__(name: str) -> object:
     value = getattr(importlib.import_module(f".{_TORCH[name]}", __name__), name)
     globals()[name] = value
     return value
+
+
+def _advice(name: str) -> str:
+    """What to write in place of a name that is not there."""
+    import difflib
+    if name == "softmax":
+        return ("; a softmax is a sum of exponentials over its mass: "
+                "n, z = ta.recurrences(q, k, v, sums=('numerator', 'mass')), then n / z")
+    near = difflib.get_close_matches(name, [*__all__, *_TORCH, *_TORCH_MODULES], 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def __dir__() -> list[str]:

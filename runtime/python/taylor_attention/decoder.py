@@ -14,7 +14,7 @@ from .inputs import dense, tensors, torch_dtype, whole
 from .keywords import checks_keywords
 from .options import mask_of, setting_of
 
-MOST_STEPS = 8  # up to so many tokens are stepped through; more are one call of the forward
+MOST_STEPS = 8  # up to so many tokens are stepped through; more are one call of the forward, or of extend
 LEAST_ROOM = 64
 
 
@@ -28,8 +28,8 @@ def _room_for(tokens: int) -> int:
 
 
 class Decoder:
-    """Attention over a sequence that grows: what earlier tokens left is kept: states, or keys and values, rotated and
-    otherwise prepared as they come. No gradients. Can be copied and pickled.
+    """Attention over a sequence that grows. It keeps what earlier tokens left: states, or keys and values, which are
+    rotated and otherwise prepared as they come. No gradients. Can be copied and pickled.
 
     `head_dim` and `value_dim` are the channels d and e, `dtype` is the storage type, `parameters` are the
     specification's, by name, `mask` is "causal", "bidirectional" or "" as written. Of a specification that is not
@@ -95,8 +95,18 @@ class Decoder:
                *more: torch.Tensor | None) -> torch.Tensor:
         """The first output of new tokens, queries and keys at once, after those so far: q [B, H, T, d], k [B, G, T, d],
         v [B, G, T, e] to [B, H, T, e]. An error leaves the tokens so far as they were."""
+        inputs = tensors([q, k, v, *more])
+        if torch.is_grad_enabled() and any(x.requires_grad for x in inputs):
+            raise RuntimeError("unsupported gradient through a Decoder, which keeps no graph: call extend within "
+                               "torch.no_grad(), or ta.attention to train")
         with torch.no_grad():
-            return self._extend(tensors([q, k, v, *more]))
+            return self._extend(inputs)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "_kept" not in state:
+            raise RuntimeError("expected a Decoder of this version of taylor_attention, but got one that an earlier "
+                               "one pickled: give a new Decoder the tokens again")
+        self.__dict__.update(state)
 
     def _extend(self, inputs: list[torch.Tensor]) -> torch.Tensor:
         added, sizes = self._check(inputs)

@@ -26,7 +26,8 @@ MORE_SPILLS = {
     ("window-and-recurrence", "forward_attend"): 124,
     ("softmax-taylor", "step_steps"): 92,
 }
-# Sums of finitely many orders, with operands of two numbers of bf16 each (--bf16-products=split): by channels, bytes and the smallest side of a tile.
+# Sums of finitely many orders, with operands of two numbers of bf16 each (--bf16-products=split): by channels, bytes
+# and the smallest side of a tile.
 SPLIT = "--bf16-products=split"
 FINITE = {"cosine-taylor", "elu-taylor", "linear-cosine", "linear-cosine-as-coded", "linear-elu", "linear-relu", "relu-clamped-norm-l2", "relu-count-gate",
           "relu-count-layernorm", "relu-gate", "relu-norm-l2", "relu-norm-rms", "relu-taylor",

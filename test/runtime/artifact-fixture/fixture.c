@@ -8,7 +8,7 @@
  * else o = y)
  *
  * fixture.py compiles it with D, E (channels), STORAGE (float, double or _Float16) or BF16, REAL (float or
- * double), GATED, CAUSAL, and manifest.inc beside it. Saved: m (maximum of the row) and z (its mass after
+ * double), GATED, CAUSAL, and manifest.inc next to it. Saved: m (maximum of the row) and z (its mass after
  * e^m is taken out). With --target=sm_80 it compiles the same functions to PTX, one thread to a block. */
 #include "runtime/artifact.h"
 #include <stddef.h>

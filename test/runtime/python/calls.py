@@ -103,8 +103,14 @@ class Calls(Case):
         for spec in (windowed, windowed.mlir):
             self.refused(TypeError, "unsupported keyword argument 'window', a parameter of the specification; write parameters={'window': 5}", ta.attention, q, k, v,
                          spec=spec, window=5)
-        self.refused(TypeError, "unsupported keyword argument 'scale' of ta.attention, which has spec, options, parameters, mask, offset, documents, cu_seqlens and all_outputs; "
-                     "a parameter of the specification is given as parameters={'scale': 1}", ta.attention, q, k, v, spec=windowed, scale=1)
+        self.refused(TypeError, "unsupported keyword argument 'taper' of ta.attention, which has spec, options, parameters, mask, offset, documents, cu_seqlens and all_outputs; "
+                     "a parameter of the specification is given as parameters={'taper': 1}", ta.attention, q, k, v, spec=windowed, taper=1)
+
+    def test_unknown_names(self):
+        for name, advice in (("sigmod", r"; did you mean 'sigmoid'\?$"), ("softmax", r"; a softmax is a sum of exponentials .*, then n / z$"),
+                             ("Decodr", r"; did you mean 'Decoder'\?$"), ("zzz", "'zzz'$")):
+            with self.subTest(name), self.assertRaisesRegex(AttributeError, f"has no attribute '{name}'{advice if name != 'zzz' else '$'}"):
+                getattr(ta, name)
 
     def test_unknown_keywords(self):
         """Of every public function: the nearest name that it has, or that a parameter of the specification has a place of its own."""
@@ -128,11 +134,14 @@ class Calls(Case):
                 ("'option' of Spec.explain, which has .*; did you mean 'options'?", lambda: windowed.explain(option="--head-dim=16")),
                 ("'headdim' of windowed_function.weights, which has q, k, v, scores, .*; did you mean 'head_dim'?", lambda: windowed.weights(headdim=16)),
                 ("'option' of ta.attention, which has .*; did you mean 'options'?", lambda: ta.attention(x, x, x, spec=windowed, option="")),
-                ("'is_causal' of ta.attention, which has .*; did you mean 'mask'?", lambda: ta.attention(x, x, x, spec=windowed, is_causal=True)),
+                ("'scale' of ta.attention, which has .*; a factor of scores is scale= of ta.recurrences, in a specification", lambda: ta.attention(x, x, x, spec=windowed, scale=0.1)),
+                ("'device' of ta.Decoder, which has .*; all is done on the device of the tensors that are given", lambda: ta.Decoder(windowed, head_dim=8, device="cuda")),
+                ("'windw' of ta.recurrences, which has .*; did you mean 'visible': visible=ta.t - ta.u < 3, of a window of 3 keys?", written(windw=3)),
+                ("'is_causal' of ta.attention, which has .*; did you mean 'mask': mask='causal' or mask='bidirectional'?", lambda: ta.attention(x, x, x, spec=windowed, is_causal=True)),
                 ("'nam' of ta.spec, which has name; did you mean 'name'?", lambda: ta.spec(nam="x")),
                 ("'bais' of ta.projection, which has axes, bias and dtype; did you mean 'bias'?", lambda: ta.projection("b h t", bais=True)),
                 ("'order' of ta.recurrences, which has .*; did you mean 'orders'?", written(order=3)),
-                ("'window' of ta.recurrences, which has .*; did you mean 'visible'?", written(window=3))):
+                ("'window' of ta.recurrences, which has .*; did you mean 'visible': visible=ta.t - ta.u < 3, of a window of 3 keys?", written(window=3))):
             with self.subTest(words):
                 pattern = re.escape("unsupported keyword argument " + words).replace(r"\.\*", ".*")
                 self.assertRaisesRegex(TypeError, f"^{pattern}$", run)

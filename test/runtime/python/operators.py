@@ -437,6 +437,22 @@ class Decode(Case):
         self.assertEqual(decoder.tokens(), 1)
         self.raises("expected a whole number for head_dim, but got 8.0", lambda: ta.Decoder(PLAIN, head_dim=8.0), TypeError)
 
+    def test_has_no_gradient(self):
+        q, k, v = make(t=1, u=1, gated=False, grad=False)
+        q.requires_grad_()
+        decoder = ta.Decoder(PLAIN, head_dim=8, value_dim=4)
+        self.raises("unsupported gradient through a Decoder, which keeps no graph: call extend within torch.no_grad(), or ta.attention to train", lambda: decoder.extend(q, k, v))
+        self.assertEqual(decoder.tokens(), 0)
+        with torch.no_grad():
+            decoder.extend(q, k, v)
+        self.assertEqual(decoder.tokens(), 1)
+
+    def test_of_an_earlier_version_is_refused(self):
+        state = dict(ta.Decoder(PLAIN, head_dim=8, value_dim=4).__dict__)
+        del state["_kept"]
+        self.raises("expected a Decoder of this version of taylor_attention, but got one that an earlier one pickled: give a new Decoder the tokens again",
+                    lambda: ta.Decoder.__new__(ta.Decoder).__setstate__(state))
+
 
 class Library(unittest.TestCase):
     def test_import_leaves_torch_alone(self):  # what prints a specification needs no torch, and no second to load it

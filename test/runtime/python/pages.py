@@ -195,6 +195,23 @@ class Notebook(unittest.TestCase):
                 for name in names:
                     self.assertIsNotNone(Written(text, name)._probe, name)
 
+    def test_a_sum_in_generic_form(self):
+        """The compiler takes it; weights are read of what taylor-opt prints."""
+        text, = re.findall(r"^.*taylor\.recurrences.*$", rotated.mlir, re.M)
+        results, operands, types = re.fullmatch(r"\s*(.*) = taylor\.recurrences \[numerator, mass\] (.*) exponential causal : (.*)", text).groups()
+        generic = (f'  {results} = "taylor.recurrences"({operands}) <{{all_orders, mask = #taylor<mask causal>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, '
+                   "sums = [#taylor<sum numerator>, #taylor<sum mass>]}> ({\n"
+                   '    %d = "taylor.size"() <{axis = "d"}> : () -> f64\n    %scale = math.rsqrt %d : f64\n    "taylor.yield"(%scale) : (f64) -> ()\n'
+                   f"  }}, {{}}, {{}}, {{}}) : ({types}) -> (!taylor.array<[b, h, t, e]>, !taylor.array<[b, h, t]>)")
+        self.printed("cell", rotated.mlir.replace(text, generic))
+        cell = self.shell.user_ns["cell"]
+        q = torch.randn(1, 2, 4, 8)
+        self.assertTrue(torch.equal(ta.attention(q, q, q, spec=cell), ta.attention(q, q, q, spec=rotated)))
+        with self.assertRaises(ValueError) as caught:
+            cell.weights(head_dim=16)
+        self.assertEqual(str(caught.exception), "unsupported spelling of a sum over keys in rotated; write it as taylor-opt prints it: "
+                         "%n = taylor.recurrences %q, %k, %v exponential causal : !q, !k, !v")
+
     def test_options_of_calls(self):
         self.assertTrue(self.printed("mine --head-dim=8 --dtype bf16", rotated.mlir).endswith("-> o [b, h, t, e]\n"))
         self.assertIn("options='--mask bidirectional')", self.printed("mine --dtype=bf16 --mask bidirectional --head-dim 8", rotated.mlir))
