@@ -157,6 +157,19 @@ void printKernels(llvm::json::OStream &json, ArrayRef<ManifestKernel> kernels) {
                 json.attribute("aligned16", true);
             });
         });
+        if (kernel.maps.empty())
+          return;
+        json.attributeArray("maps", [&] {
+          for (const ManifestMap &map : kernel.maps)
+            json.object([&] {
+              json.attribute("argument", int64_t(map.argument));
+              json.attributeArray("box", [&] {
+                for (int64_t size : map.box)
+                  json.value(size);
+              });
+              json.attribute("swizzle", map.swizzle);
+            });
+        });
       });
     }
   });

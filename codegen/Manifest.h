@@ -60,6 +60,13 @@ struct ManifestArgument {
   bool aligned16 = false;
 };
 
+/// A tensor map that a kernel takes (runtime/MANIFEST.md).
+struct ManifestMap {
+  size_t argument;
+  std::vector<int64_t> box;
+  int64_t swizzle;
+};
+
 /// One kernel. A GPU's has all fields: `addPrograms` gives the first three, the target the others.
 struct ManifestKernel {
   std::string name;
@@ -72,6 +79,7 @@ struct ManifestKernel {
   int64_t threads = 0;
   /// Bytes of dynamic shared memory.
   int64_t shared = 0;
+  std::vector<ManifestMap> maps;
 };
 
 /// A function's code for one target in one form.

@@ -61,8 +61,10 @@ struct Executor {
 
 /// Bytes of workspace for these sizes on the executor's device, in its form.
 int64_t workspaceSize(const Artifact &artifact, int function, const Dims &dims, const Executor &executor);
-/// Name of the form that run() takes for these sizes.
-const std::string &formOf(const Artifact &artifact, int function, const Dims &dims, const Executor &executor);
+/// Name of the form that run() takes for these sizes; " on TARGET" follows where the first target for the GPU
+/// cannot run a call of these strides.
+const std::string &formOf(const Artifact &artifact, int function, const BoundCall &call,
+                          const Executor &executor);
 
 /// Runs all kernels of a function in order, on the executor's device. On a GPU it returns when they are on
 /// the stream.

@@ -144,10 +144,10 @@ int64_t workspaceSize(const Artifact &artifact, int function, const Dims &dims, 
              : artifact.device().workspaceSize(function, dims, executor.form);
 }
 
-const std::string &formOf(const Artifact &artifact, int function, const Dims &dims,
+const std::string &formOf(const Artifact &artifact, int function, const BoundCall &call,
                           const Executor &executor) {
-  return executor.device == TAYLOR_CPU ? artifact.function(function, dims, executor.form).code->name
-                                       : artifact.device().formOf(function, dims, executor);
+  return executor.device == TAYLOR_CPU ? artifact.function(function, call.dims, executor.form).code->name
+                                       : artifact.device().formOf(function, call, executor);
 }
 
 void checkWorkspace(int64_t size, const Executor &executor) {

@@ -47,14 +47,14 @@ void joinOverlaps(std::vector<ptx::MemoryRange> &ranges) {
 
 /// The first PTX text that the interpreter takes, in the order of the artifact; kept when it is parsed. Two
 /// threads may both parse it.
-const DeviceCode::Interpreted &DeviceCode::parsed() {
-  if (const Interpreted *known = interpreted.load(std::memory_order_acquire))
+const DeviceCode::Interpreted &DeviceCode::parsed(bool plain) {
+  if (const Interpreted *known = interpreted[plain].load(std::memory_order_acquire))
     return *known;
   std::string failure =
       "'" + name + "' has cubins only, which need a GPU: compile it with taylorc, which adds PTX";
   std::unique_ptr<Interpreted> mine;
   for (size_t i = 0; !mine && i < images.size(); ++i) {
-    if (!images[i].isPtx)
+    if (!images[i].isPtx || (plain && hasMaps(*manifest.target(images[i].target))))
       continue;
     try {
       ptx::Module module = ptx::parse(images[i].bytes, name + " (" + images[i].target + ")");
@@ -66,15 +66,47 @@ const DeviceCode::Interpreted &DeviceCode::parsed() {
   if (!mine)
     throw Error(failure);
   const Interpreted *known = nullptr;
-  if (interpreted.compare_exchange_strong(known, mine.get(), std::memory_order_acq_rel))
+  if (interpreted[plain].compare_exchange_strong(known, mine.get(), std::memory_order_acq_rel))
     known = mine.release();
   return *known;
 }
 
-DeviceCode::~DeviceCode() { delete interpreted.load(); }
+DeviceCode::~DeviceCode() {
+  for (auto &one : interpreted)
+    delete one.load();
+}
+
+const DeviceCode::Interpreted &DeviceCode::interpretedFor(int function, const BoundCall &call,
+                                                          const Executor &executor) {
+  const Interpreted &first = parsed();
+  std::string why = findUndescribed(*first.target, function, call, executor, ptx::makeTensorMap);
+  if (why.empty())
+    return first;
+  bool hasOther = std::ranges::any_of(images, [&](const cuda::Image &image) {
+    return image.isPtx && !hasMaps(*manifest.target(image.target));
+  });
+  if (!hasOther)
+    refuse(*first.target, why);
+  return parsed(/*plain=*/true);
+}
+
+/// The kernel's parameters as they lie in memory, with those of its maps.
+static std::vector<uint64_t> layOut(const KernelLaunch &launch) {
+  std::vector<uint64_t> words = launch.parameters;
+  for (const MapArguments &map : launch.maps) {
+    words.resize((words.size() + 7) / 8 * 8);
+    MapBytes bytes = {};
+    if (map && map->address) {
+      ptx::TensorMap made = ptx::makeTensorMap(*map);
+      std::memcpy(&bytes, &made, sizeof made);
+    }
+    words.insert(words.end(), bytes.begin(), bytes.end());
+  }
+  return words;
+}
 
 void DeviceCode::interpret(int function, const BoundCall &call, const Executor &executor) {
-  const auto &[target, module] = parsed();
+  const auto &[target, module] = interpretedFor(function, call, executor);
   const FunctionInfo &info = manifest.functions[size_t(function)];
   const FormCode &code = codeOf(*target, function, call.dims, executor.form);
   WorkspaceLayout layout(code, call.dims);
@@ -108,9 +140,9 @@ void DeviceCode::interpret(int function, const BoundCall &call, const Executor &
     KernelLaunch launch(kernel, manifest, info, call, layout, reinterpret_cast<uintptr_t>(workspace));
     if (launch.blocks == 0)
       continue;
-    ptx::Report report =
-        ptx::launch(module, kernel.entry, {launch.blocks}, {unsigned(kernel.threads)}, size_t(kernel.shared),
-                    std::as_bytes(std::span(launch.parameters)), ranges, options);
+    std::vector<uint64_t> words = layOut(launch);
+    ptx::Report report = ptx::launch(module, kernel.entry, {launch.blocks}, {unsigned(kernel.threads)},
+                                     size_t(kernel.shared), std::as_bytes(std::span(words)), ranges, options);
     if (report.fault)
       fail("'", name, "' (", target->name, "): ", report.fault->message);
     if (executor.ptx.profile)

@@ -6,6 +6,34 @@
 
 namespace taylor::runtime {
 
+/// CU_TENSOR_MAP_L2_PROMOTION_L2_128B; whatever lies outside of the tensor is 0.
+static constexpr int kPromotion = 2;
+
+/// A tensor map as the driver makes it. Throws Error where it cannot.
+static MapBytes encode(const ptx::TensorMapArguments &map) {
+  const cuda::Driver &driver = cuda::Driver::get();
+  if (!driver.tensorMapEncodeTiled)
+    fail("the NVIDIA driver is too old to make it (no cuTensorMapEncodeTiled)");
+  alignas(64) MapBytes bytes = {};
+  int swizzle = map.swizzle == 128 ? 3 : map.swizzle == 64 ? 2 : map.swizzle == 32 ? 1 : 0;
+  driver.check(driver.tensorMapEncodeTiled(&bytes, int(map.type), map.rank, map.address, map.sizes.data(),
+                                           map.strides.data(), map.box.data(), map.steps.data(),
+                                           /*interleave=*/0, swizzle, kPromotion, /*fill=*/0),
+               "cuTensorMapEncodeTiled", "a tensor map");
+  return bytes;
+}
+
+cuda::Program &DeviceCode::programFor(int function, const BoundCall &call, const Executor &executor) {
+  auto stream = static_cast<cuda::Stream>(executor.stream);
+  const TargetInfo &target = *manifest.target(program.image(stream).target);
+  std::string why = findUndescribed(target, function, call, executor, encode);
+  if (why.empty())
+    return program;
+  if (!plainProgram.hasImages())
+    refuse(target, why);
+  return plainProgram;
+}
+
 void DeviceCode::launch(int function, const BoundCall &call, const Executor &executor) {
   const FunctionInfo &info = manifest.functions[size_t(function)];
   size_t first = 0;
@@ -19,6 +47,7 @@ void DeviceCode::launch(int function, const BoundCall &call, const Executor &exe
       context.requireSame(call.data[i], "'" + info.slots[i].label + "'");
 
   auto stream = static_cast<cuda::Stream>(executor.stream);
+  cuda::Program &program = programFor(function, call, executor);
   const TargetInfo &target = *manifest.target(program.image(stream).target);
   const FormCode &code = codeOf(target, function, call.dims, executor.form);
   WorkspaceLayout layout(code, call.dims);
@@ -34,6 +63,11 @@ void DeviceCode::launch(int function, const BoundCall &call, const Executor &exe
     std::vector<void *> pointers;
     for (uint64_t &parameter : launch.parameters)
       pointers.push_back(&parameter);
+    std::vector<MapBytes> maps;
+    for (const MapArguments &map : launch.maps)
+      maps.push_back(map && map->address ? encode(*map) : MapBytes());
+    for (MapBytes &map : maps)
+      pointers.push_back(&map);
     program.launch(kernel.entry,
                    {{launch.blocks, 1, 1}, {unsigned(kernel.threads), 1, 1}, unsigned(kernel.shared)}, stream,
                    pointers.data());

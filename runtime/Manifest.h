@@ -92,6 +92,13 @@ struct KernelArgument {
   int workspace = -1;
 };
 
+/// A tensor map that a kernel takes after its other parameters: how it copies boxes of an array.
+struct KernelMap {
+  int argument = 0;         ///< Of the kernel.
+  std::vector<int64_t> box; ///< Elements along each axis of the array.
+  int swizzle = 0;          ///< Bytes of a line in shared memory: 32, 64 or 128.
+};
+
 /// One kernel. A processor's has only a name.
 struct KernelInfo {
   std::string name;
@@ -100,6 +107,7 @@ struct KernelInfo {
   int64_t threads = 0;      ///< Of a block.
   int64_t shared = 0;       ///< Dynamic shared memory of a block, bytes.
   std::vector<KernelArgument> arguments;
+  std::vector<KernelMap> maps;
 };
 
 /// What a call costs, as the compiler estimates it, in picoseconds of one core or of a whole GPU; only ratios

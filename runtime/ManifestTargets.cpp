@@ -46,14 +46,15 @@ WorkspaceInfo parseWorkspace(const Json &json, const std::string &function) {
 /// Reads one kernel of a GPU.
 class KernelParser {
 public:
-  KernelParser(FunctionInfo &function, const FormCode &code, std::string functionText)
-      : function(function), code(code), functionText(std::move(functionText)) {}
+  KernelParser(const Manifest &manifest, FunctionInfo &function, const FormCode &code,
+               std::string functionText)
+      : manifest(manifest), function(function), code(code), functionText(std::move(functionText)) {}
 
   KernelInfo parse(const Json &json) {
     KernelInfo kernel;
     kernel.name = get<std::string>(json, "name", "a kernel of " + functionText);
     where = "kernel '" + kernel.name + "' of " + functionText;
-    checkFields(json, {"name", "entry", "grid", "threads", "shared", "arguments"}, where);
+    checkFields(json, {"name", "entry", "grid", "threads", "shared", "arguments", "maps"}, where);
     kernel.entry = get<std::string>(json, "entry", where);
     kernel.grid = parseExtents(json, "grid", where);
     kernel.threads = number(json, "threads", 1, mostThreads);
@@ -63,6 +64,9 @@ public:
     if (kernel.arguments.size() > mostArguments)
       fail("expected at most ", mostArguments, " arguments in ", where, " of the manifest, but got ",
            kernel.arguments.size());
+    if (json.contains("maps"))
+      for (const Json &map : json["maps"])
+        kernel.maps.push_back(parseMap(map, kernel));
     return kernel;
   }
 
@@ -73,6 +77,37 @@ private:
       fail("expected a number from ", low, " to ", high, " of field '", key, "' in ", where,
            " of the manifest, but got ", value.dump());
     return value.get<int64_t>();
+  }
+
+  KernelMap parseMap(const Json &json, const KernelInfo &kernel) {
+    std::string mapText = "a map of " + where;
+    checkFields(json, {"argument", "box", "swizzle"}, mapText);
+    KernelMap map;
+    map.argument = int(number(json, "argument", 0, int64_t(kernel.arguments.size()) - 1));
+    map.box = get<std::vector<int64_t>>(json, "box", mapText);
+    map.swizzle = int(number(json, "swizzle", 32, 128));
+    if (map.swizzle != 32 && map.swizzle != 64 && map.swizzle != 128)
+      fail("expected swizzle 32, 64 or 128 in ", mapText, " of the manifest, but got ", map.swizzle);
+    constexpr size_t mostAxes = 5;
+    constexpr int64_t mostElements = 256;
+    const KernelArgument &argument = kernel.arguments[size_t(map.argument)];
+    size_t axes = argument.workspace >= 0 ? code.workspace[size_t(argument.workspace)].sizes.size()
+                                          : tensorOf(argument).axes.size();
+    bool fits = map.box.size() == axes && axes >= 1 && axes <= mostAxes;
+    for (int64_t size : map.box)
+      fits &= size >= 1 && size <= mostElements;
+    if (!fits)
+      fail("expected a box of 1 to ", mostElements, " elements along each of its array's axes, at most ",
+           mostAxes, ", in ", mapText, " of the manifest, but got ", field(json, "box", mapText).dump());
+    // Its stride is 1, which a map asks for.
+    if (argument.workspace < 0 && !tensorOf(argument).axes.back().isChannel())
+      fail("expected an array whose last axis is a channel for ", mapText, " of the manifest, but got '",
+           function.slots[size_t(argument.slot)].label, "'");
+    return map;
+  }
+
+  const TensorInfo &tensorOf(const KernelArgument &argument) const {
+    return manifest.tensor(function.slots[size_t(argument.slot)]);
   }
 
   KernelArgument parseArgument(const Json &json) {
@@ -100,6 +135,7 @@ private:
     return int(found - list.begin());
   }
 
+  const Manifest &manifest;
   FunctionInfo &function;
   const FormCode &code;
   std::string functionText, where;
@@ -125,8 +161,8 @@ FormOperations parseOperations(const Json &json, const std::string &where) {
   return {parseCount(json, "pair", where), parseCount(json, "query", where), parseCount(json, "key", where)};
 }
 
-FormCode parseForm(const Json &json, FunctionInfo &function, const TargetInfo &target,
-                   const std::string &where) {
+FormCode parseForm(const Json &json, const Manifest &manifest, FunctionInfo &function,
+                   const TargetInfo &target, const std::string &where) {
   FormCode code;
   code.name = get<std::string>(json, "form", where, "parallel");
   if (json.contains("cost"))
@@ -142,7 +178,7 @@ FormCode parseForm(const Json &json, FunctionInfo &function, const TargetInfo &t
   if (json.contains("workspace"))
     for (const Json &workspace : json["workspace"])
       code.workspace.push_back(parseWorkspace(workspace, where));
-  KernelParser parser(function, code, where);
+  KernelParser parser(manifest, function, code, where);
   for (const Json &kernel : field(json, "kernels", where)) {
     if (target.kind == TargetInfo::Kind::Ptx)
       code.kernels.push_back(parser.parse(kernel));
@@ -152,18 +188,19 @@ FormCode parseForm(const Json &json, FunctionInfo &function, const TargetInfo &t
   return code;
 }
 
-TargetFunction parseFunction(const Json &json, FunctionInfo &function, const TargetInfo &target) {
+TargetFunction parseFunction(const Json &json, const Manifest &manifest, FunctionInfo &function,
+                             const TargetInfo &target) {
   std::string where = "function '" + function.name + "' of target '" + target.name + "'";
   checkFields(json, {"form", "reason", "cost", "operations", "state", "kernels", "workspace", "alternatives"},
               where);
   TargetFunction code;
-  code.forms.push_back(parseForm(json, function, target, where));
+  code.forms.push_back(parseForm(json, manifest, function, target, where));
   if (!json.contains("alternatives"))
     return code;
   for (const Json &alternative : json["alternatives"]) {
     std::string other = "an alternative of " + where;
     checkFields(alternative, {"form", "cost", "operations", "state", "kernels", "workspace"}, other);
-    FormCode form = parseForm(alternative, function, target, other);
+    FormCode form = parseForm(alternative, manifest, function, target, other);
     if (std::ranges::find(code.forms, form.name, &FormCode::name) != code.forms.end())
       fail("expected each form of ", where, " of the manifest once, but got '", form.name, "' twice");
     code.forms.push_back(std::move(form));
@@ -194,7 +231,7 @@ TargetInfo parseTarget(const Json &json, Manifest &manifest) {
       fail("expected functions of the manifest in ", where, ", but got '", name, "'");
   for (FunctionInfo &function : manifest.functions)
     target.functions.push_back(
-        parseFunction(field(functions, function.name.c_str(), where), function, target));
+        parseFunction(field(functions, function.name.c_str(), where), manifest, function, target));
   return target;
 }
 

@@ -207,7 +207,7 @@ int taylor_form(const TaylorKernel *kernel, const char *function, const TaylorTe
     if (!form)
       fail("requires a place for the form's name, but got a null pointer");
     Request request(kernel, function, tensors, count, options, /*shapesOnly=*/true);
-    *form = formOf(request.artifact, request.function, request.call.dims, request.executor).c_str();
+    *form = formOf(request.artifact, request.function, request.call, request.executor).c_str();
   });
 }
 

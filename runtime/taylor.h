@@ -130,7 +130,8 @@ int taylor_workspace(const TaylorKernel *kernel, const char *function, const Tay
                      int64_t count, const TaylorRunOptions *options, int64_t *bytes);
 
 /* Name of the form that a call on these tensors runs; lives as long as the kernel. Checks shapes; data may be
- * NULL. */
+ * NULL. Where strides keep the first code for the GPU from running it, which reads arrays by tensor maps, the
+ * target that does follows: "parallel on sm_80". */
 int taylor_form(const TaylorKernel *kernel, const char *function, const TaylorTensor *tensors, int64_t count,
                 const TaylorRunOptions *options, const char **form);
 

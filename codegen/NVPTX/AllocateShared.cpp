@@ -37,6 +37,12 @@ struct AllocateShared : simt::impl::AllocateSharedBase<AllocateShared> {
     Builder builder(kernel.getContext());
     for (auto &[op, offset] : plan.offsets)
       cast<AllocOp>(op).setOffset(offset);
+    for (auto &[op, places] : plan.rings) {
+      cast<RingOp>(op).setOffset(places.first);
+      cast<RingOp>(op).setSignals(places.second);
+    }
+    for (auto roles : kernel.getBlock()->getOps<RolesOp>())
+      roles.setApart(plan.apart);
     kernel->setAttr("simt.shared", builder.getI64IntegerAttr(plan.bytes));
     return placeBarriersBetweenSharers(kernel);
   }

@@ -332,7 +332,7 @@ void Rewriter::stage(tile::LoadOp load) {
   Value buffer = alloc(name, axes, type.getElementType(), load.getLoc());
   builder.setInsertionPoint(load);
   CopyOp::create(builder, load.getLoc(), load.getArray(), load.getArrayAxes(), load.getTileAxes(),
-                 load.getOffsets(), buffer, Value(), load.getEnd(), load.getEndAxisAttr());
+                 load.getOffsets(), buffer, Value(), load.getEnd(), load.getEndAxisAttr(), Value(), Value());
   bool onlyProducts = llvm::all_of(load->getUses(), readsBuffer);
   if (onlyProducts) {
     // Products find the buffer under the load's result, so the load goes last.

@@ -39,3 +39,50 @@ bool mlir::simt::isAligned16(tile::ArrayType type) {
     return false;
   return axes.back().getSize() * type.getElementType().getIntOrFloatBitWidth() % 128 == 0;
 }
+
+std::optional<Box> mlir::simt::getBox(CopyOp copy) {
+  constexpr size_t kMostAxes = 5;
+  constexpr int64_t kMostElements = 256;
+  tile::ArrayType type = copy.getArray().getType();
+  BufferType buffer = copy.getBuffer().getType();
+  ArrayRef<tile::Axis> axes = type.getAxes();
+  if (!isAligned16(type) || axes.size() > kMostAxes || !buffer.getSwizzle() || buffer.getPanel() ||
+      buffer.getAxes().size() != 2 || buffer.getElementBytes() != 2)
+    return std::nullopt;
+  Box box{copy.getArray(), {}, buffer.getSwizzle()};
+  auto tile = tile::TileType::get(copy.getContext(), buffer.getAxes(), buffer.getElementType());
+  auto window = tile::getWindow(type, tile, copy.getArrayAxes(), copy.getTileAxes(), copy.getOffsets());
+  int64_t along = 0;
+  for (const tile::WindowAxis &axis : window) {
+    if (!axis.minusAxis.empty())
+      return std::nullopt;
+    along += !axis.tileAxis.empty();
+    box.sizes.push_back(axis.tileAxis.empty() ? 1 : axis.size);
+  }
+  // Rows of the buffer along one axis of the array, and its columns from the start of the contiguous one.
+  const tile::WindowAxis &last = window.back();
+  if (along != 2 || last.tileAxis != buffer.getRow().getName() || last.offset ||
+      last.size != axes.back().getSize() || buffer.getNumRows() > kMostElements)
+    return std::nullopt;
+  box.sizes.back() = buffer.getSwizzle() / buffer.getElementBytes();
+  return box;
+}
+
+SmallVector<Box> mlir::simt::getBoxes(tile::KernelOp kernel) {
+  SmallVector<Box> boxes;
+  kernel.walk([&](CopyOp copy) {
+    if (!copy.getBulk())
+      return;
+    std::optional<Box> box = getBox(copy);
+    if (box && !llvm::is_contained(boxes, *box))
+      boxes.push_back(*box);
+  });
+  return boxes;
+}
+
+int64_t mlir::simt::getNumThreads(tile::KernelOp kernel) {
+  int64_t threads = 32 * getNumWarps(kernel);
+  for (auto roles : kernel.getBlock()->getOps<RolesOp>())
+    return 128 + threads * int64_t(roles.getMembers());
+  return threads;
+}

@@ -3,7 +3,8 @@
 #ifndef TAYLOR_CODEGEN_NVPTX_CONTRACT_H
 #define TAYLOR_CODEGEN_NVPTX_CONTRACT_H
 
-#include "dialect/Tile/TileDialect.h"
+#include "codegen/NVPTX/Simt/SimtDialect.h"
+#include <optional>
 #include <string>
 
 namespace mlir::simt {
@@ -28,6 +29,24 @@ llvm::SmallVector<Value> getArguments(tile::KernelOp kernel);
 /// Whether a tensor must have its address and all strides (but the last one, which is 1, and those of axes of
 /// size 1) at multiples of 16 bytes: rows of a constant size that is a multiple of 16 bytes.
 bool isAligned16(tile::ArrayType type);
+
+/// A copy as boxes of one tensor map (CUDA Driver API, "Tensor Map Object Management"): what lies in the box,
+/// in elements along each axis of the array. A slot takes as many as its rows have panels.
+struct Box {
+  Value array;
+  llvm::SmallVector<int64_t> sizes;
+  int64_t swizzle = 0; ///< bytes of a line
+  bool operator==(const Box &) const = default;
+};
+
+/// The boxes of a copy into a swizzled buffer; none where no tensor map describes it, whatever the sizes.
+std::optional<Box> getBox(CopyOp copy);
+/// Those of all bulk copies of a kernel, each once: its last parameters are their tensor maps, 128 bytes at
+/// multiples of 64.
+llvm::SmallVector<Box> getBoxes(tile::KernelOp kernel);
+
+/// Threads of a block: of all roles where the kernel has such.
+int64_t getNumThreads(tile::KernelOp kernel);
 
 } // namespace mlir::simt
 #endif

@@ -58,6 +58,7 @@ private:
                 return after.join(
                     branch.getElseRegion().empty() ? state : walk(branch.getElseRegion().front(), state));
               })
+              .Case([&](RolesOp roles) { return walk(roles.getConsumerBlock(), state); })
               .Case([&](WaitOp wait) {
                 return Unfenced{state.copies && wait.getGroups() > 0, state.copies || state.writes,
                                 state.fenced};

@@ -33,6 +33,7 @@ private:
       llvm::TypeSwitch<Operation *>(&op)
           .Case([&](scf::ForOp loop) { walk(loop, state); })
           .Case([&](scf::IfOp branch) { walk(branch, state); })
+          .Case([&](RolesOp roles) { walk(roles.getConsumerBlock(), state); })
           .Case([&](CopyOp) { state.insert({-1, -1}); })
           .Case([&](CommitOp commit) { this->commit(commit, state); })
           .Case([&](WaitOp wait) { this->wait(wait.getGroups(), state); });

@@ -42,8 +42,10 @@ public:
 
 private:
   LogicalResult lowerToThreads(const taylor::TargetProblem &problem, taylor::StageRunner run) const;
-  FailureOr<PTXOp> lowerToText(ModuleOp module, const taylor::TargetProblem &problem,
-                               taylor::StageRunner run) const;
+  /// `ofThreads` sees the tile programs as they are last.
+  FailureOr<PTXOp> lowerToText(
+      ModuleOp module, const taylor::TargetProblem &problem, taylor::StageRunner run,
+      llvm::function_ref<void()> ofThreads = [] {}) const;
 
   const simt::Target &target;
 };
@@ -142,9 +144,12 @@ LogicalResult NVPTXTarget::lowerToThreads(const taylor::TargetProblem &problem,
 }
 
 FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, const taylor::TargetProblem &problem,
-                                          taylor::StageRunner run) const {
-  if (failed(lowerToThreads(problem, run)) ||
-      failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager, target.cacheBytes); })) ||
+                                          taylor::StageRunner run,
+                                          llvm::function_ref<void()> ofThreads) const {
+  if (failed(lowerToThreads(problem, run)))
+    return failure();
+  ofThreads();
+  if (failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager, target.cacheBytes); })) ||
       failed(
           run("ptx", [&](OpPassManager &manager) { manager.addPass(createEmitPTX({target.name.str()})); })))
     return failure();
@@ -187,6 +192,27 @@ FailureOr<std::string> NVPTXTarget::print(ModuleOp module, const taylor::TargetP
   return text + "\n";
 }
 
+/// What roles change of a kernel that the manifest tells: its blocks, and tensor maps after its parameters.
+static void describeRoles(ModuleOp module, taylor::ManifestTarget &manifest) {
+  for (auto program : module.getOps<tile::ProgramOp>())
+    for (auto op : program.getBlock()->getOps<tile::KernelOp>())
+      for (taylor::ManifestCode &function : manifest.functions)
+        for (taylor::ManifestKernel &kernel : function.kernels) {
+          if (function.name != program.getSymName() || kernel.name != op.getSymName())
+            continue;
+          for (auto [i, text] : llvm::enumerate(kernel.grid)) {
+            text.clear();
+            llvm::raw_string_ostream stream(text);
+            tile::printExtent(stream, op.getExtent(i));
+          }
+          SmallVector<Value> arguments = getArguments(op);
+          for (const Box &box : getBoxes(op))
+            kernel.maps.push_back({size_t(llvm::find(arguments, box.array) - arguments.begin()),
+                                   {box.sizes.begin(), box.sizes.end()},
+                                   box.swizzle});
+        }
+}
+
 LogicalResult NVPTXTarget::emit(ModuleOp module, const taylor::TargetProblem &problem,
                                 taylor::StageRunner run, taylor::ArtifactCode &code,
                                 taylor::ManifestTarget &manifest) const {
@@ -195,7 +221,7 @@ LogicalResult NVPTXTarget::emit(ModuleOp module, const taylor::TargetProblem &pr
   for (auto program : module.getOps<tile::ProgramOp>())
     for (auto tensor : program.getBlock()->getOps<tile::TensorOp>())
       aligned[tensor.getName().str()] = isAligned16(tensor.getType());
-  FailureOr<PTXOp> ptx = lowerToText(module, problem, run);
+  FailureOr<PTXOp> ptx = lowerToText(module, problem, run, [&] { describeRoles(module, manifest); });
   if (failed(ptx))
     return failure();
   for (taylor::ManifestCode &function : manifest.functions)

@@ -43,6 +43,55 @@ def AssignLayouts : Pass<"taylor-simt-assign-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::simt::SimtDialect"];
 }
 
+def AssignRoles : Pass<"taylor-simt-assign-roles", "::mlir::ModuleOp"> {
+  let summary = "warps that copy for others: a producer, and members that share what it copies";
+  let description = [{
+    Input: as of `taylor-simt-schedule-copies`. A kernel gets `simt.roles` where started products read what loops copy:
+
+    1. Each copy of a loop becomes a ring of `slots` slots. The producer is what is left of the kernel if only these
+       copies and the loops, branches and numbers around them stay. A member is the rest: it waits for a use of a
+       ring before the first op that reads it, and releases it after the last one.
+    2. Members are neighbours along the kernel's last extent, which from then on counts gangs of them. The copies'
+       windows must not depend on that extent. Where bounds of the loop do, the producer's loop runs over the ranges of
+       all members, and a member waits for and releases what only others read, too. A copy ends `until` the last end of
+       all members. Where a gang has more members than there are tiles, the last tile is computed twice.
+    3. A copy is `bulk` if all its readers are started products and a tensor map describes it.
+    4. The most members of which the tiles of a loop fit the registers, and all buffers the `shared` bytes: 3, with up to
+       128 registers of tiles in each thread, or 2, with up to 216.
+
+    All other kernels stay as they are: without such a loop, with numbers around it that only threads know (read from
+    tiles, or carried), with an array that is both read and written, and where nothing fits.
+
+    ```mlir
+    tile.kernel @attend grid(%b in b, %h in h, %i in ceildiv(t, 64)) {
+      %k = simt.alloc "k" : !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+      scf.for %j = %c0 to %n step %c64 iter_args(..) {
+        simt.copy %keys[b = %b, g = %h, u = %j], %k : ..
+        %s = simt.dot wgmma %q, %k over(d) : ..
+    // becomes
+    tile.kernel @attend grid(%b in b, %h in h, %gang in ceildiv(t, 192)) {
+      %k = simt.ring "k" : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>
+      simt.roles members 3 registers 32, 160 producer {
+        scf.for %j = %c0 to %n step %c64 iter_args(%use = %c0) {
+          %slot = simt.acquire %k[%use] : ..
+          simt.copy %keys[b = %b, g = %h, u = %j], %slot signals %k[%use] bulk : ..
+          %next = arith.addi %use, %c1 : index
+          scf.yield %next : index
+        }
+      } consumer (%member) {
+        scf.for %j = %c0 to %n step %c64 iter_args(.., %use = %c0) {
+          %slot = simt.wait_full %k[%use] : ..
+          %s = simt.dot wgmma %q, %slot over(d) : ..
+          simt.release %k[%use] : ..
+    ```
+  }];
+  let options = [
+    Option<"slots", "slots", "int64_t", /*default=*/"2", "slots of a ring; at least 1">,
+    Option<"shared", "shared", "int64_t", /*default=*/"232448", "bytes of shared memory that a block may use">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::simt::SimtDialect"];
+}
+
 def OverlapIterations : Pass<"taylor-simt-overlap-iterations", "::mlir::ModuleOp"> {
   let summary = "the last products of an iteration run beside the first ones of the next";
   let description = [{

@@ -19,6 +19,10 @@ void simt::buildSharedMemoryPipeline(OpPassManager &manager, const Target &targe
     layouts.registers = 240;
   manager.addPass(createAssignLayouts(layouts));
   manager.addPass(createCSEPass());
+  if (target.assignsRoles) {
+    manager.addPass(createAssignRoles({/*slots=*/2, target.sharedPerBlock}));
+    manager.addPass(createCSEPass());
+  }
   if (target.startsProducts)
     manager.addPass(
         createOverlapIterations({/*registers=*/210, target.sharedPerSM / 2, target.sharedPerBlock}));

@@ -415,7 +415,7 @@ void LoopPipeline::emitCopy(OpBuilder &builder, Stream &stream, Value iteration,
       stream.copy.getTileAxes(),
       llvm::map_to_vector(stream.copy.getOffsets(), [&](Value v) { return mapping.lookupOrDefault(v); }),
       slot, condition, stream.copy.getEnd() ? mapping.lookupOrDefault(stream.copy.getEnd()) : Value(),
-      stream.copy.getEndAxisAttr());
+      stream.copy.getEndAxisAttr(), /*ring=*/Value(), /*number=*/Value());
 }
 
 void LoopPipeline::emitPoint(unsigned point, Operation *before) {

@@ -217,7 +217,8 @@ void BarrierPlacement::record(Operation *op, State &state) {
   for (const Access &access : getAccesses(op)) {
     // What is copied ahead of a loop has arrived when the loop ends; what it reads must be kept until then.
     auto copy = dyn_cast<CopyOp>(op);
-    bool isAhead = copy && getBuffer(copy.getBuffer()).getDefiningOp<AllocOp>().getAhead();
+    auto buffer = copy ? getBuffer(copy.getBuffer()).getDefiningOp<AllocOp>() : AllocOp();
+    bool isAhead = buffer && buffer.getAhead();
     if (isAhead && access.writes)
       continue;
     Hazard &hazard = state.of[memories.numberOf(op, access.memory)];
@@ -246,7 +247,8 @@ void BarrierPlacement::insert(Operation *before, std::optional<int64_t> wait, St
   OpBuilder builder(before);
   if (wait)
     WaitOp::create(builder, before->getLoc(), *wait);
-  inserted.push_back(BarrierOp::create(builder, before->getLoc()));
+  bool isOfMember = bool(before->getParentOfType<RolesOp>());
+  inserted.push_back(BarrierOp::create(builder, before->getLoc(), isOfMember));
 }
 
 void BarrierPlacement::walk(Block &block, State &state) {
@@ -254,6 +256,8 @@ void BarrierPlacement::walk(Block &block, State &state) {
     llvm::TypeSwitch<Operation *>(&op)
         .Case([&](scf::ForOp loop) { walk(loop, state); })
         .Case([&](scf::IfOp branch) { walk(branch, state); })
+        // Rings keep a producer and its members apart; a member's own buffers are as a block's.
+        .Case([&](RolesOp roles) { walk(roles.getConsumerBlock(), state); })
         .Case([&](CommitOp) { state.commit(); })
         .Case([&](WaitOp wait) { state.wait(wait.getGroups()); })
         .Case([&](BarrierOp) { state.barrier(); })
@@ -353,7 +357,7 @@ LogicalResult verifyControlFlow(tile::KernelOp kernel) {
     if (getAccesses(op).empty())
       return WalkResult::advance();
     Operation *parent = op->getParentOp();
-    while (isa<scf::ForOp, scf::IfOp>(parent))
+    while (isa<scf::ForOp, scf::IfOp, RolesOp>(parent))
       parent = parent->getParentOp();
     if (parent == kernel)
       return WalkResult::advance();
@@ -377,7 +381,8 @@ PipelinedBuffers findPipelined(tile::KernelOp kernel) {
   kernel.walk([&](CopyOp copy) { // inner loops come first
     Value buffer = getBuffer(copy.getBuffer());
     auto loop = dyn_cast<scf::ForOp>(copy->getParentOp());
-    if (loop && buffer.getDefiningOp<AllocOp>().getAhead() &&
+    auto alloc = buffer.getDefiningOp<AllocOp>();
+    if (loop && alloc && alloc.getAhead() &&
         llvm::all_of(reads.lookup(buffer), [&](Operation *read) { return loop->isProperAncestor(read); }))
       loops.try_emplace(buffer, loop);
   });

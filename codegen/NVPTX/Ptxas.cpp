@@ -113,7 +113,7 @@ std::optional<Assembly> simt::assemble(StringRef ptxas, StringRef ptx, const Tar
     error = llvm::toString(std::move(failed));
     return std::nullopt;
   }
-  std::string architecture = ("-arch=" + target.name).str();
+  std::string architecture = ("-arch=" + target.chip()).str();
   StringRef arguments[] = {ptxas, "-v",    hasLongKernel(ptx) ? "-O1" : "-O3", architecture, paths[0],
                            "-o",  paths[1]};
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(paths[2]), StringRef(paths[2])};

@@ -26,7 +26,8 @@ void eraseUnread(tile::KernelOp kernel) {
     for (const Access &access : getAccesses(op))
       if (!access.writes)
         isRead.insert(access.memory);
-    if (isa<CopyOp, WriteOp>(op))
+    auto copy = dyn_cast<CopyOp>(op);
+    if (isa<WriteOp>(op) || (copy && !copy.getRing()))
       writers.push_back(op);
   });
   for (Operation *op : writers) {
@@ -43,7 +44,7 @@ void eraseUnread(tile::KernelOp kernel) {
 void commitCopies(tile::KernelOp kernel, const PipelinedBuffers &pipelined) {
   SmallVector<CopyOp> copies;
   kernel.walk([&](CopyOp copy) {
-    if (!pipelined.contains(getBuffer(copy.getBuffer())))
+    if (!copy.getRing() && !pipelined.contains(getBuffer(copy.getBuffer())))
       copies.push_back(copy);
   });
   for (CopyOp copy : copies) {

@@ -65,6 +65,25 @@ int64_t findPlace(ArrayRef<Placed> placed, const Lifetime &lifetime, int64_t byt
   return begin;
 }
 
+/// A swizzle's pattern, and what bulk copies need (PTX ISA, "Swizzling Modes").
+constexpr int64_t kPatternBytes = 1024;
+
+void placeRings(tile::KernelOp kernel, RolesOp roles, SharedPlan &plan) {
+  plan.apart = llvm::alignTo(plan.bytes, kPatternBytes);
+  plan.bytes = plan.apart * int64_t(roles.getMembers());
+  for (auto ring : kernel.getBlock()->getOps<RingOp>()) {
+    BufferType buffer = ring.getType().getBuffer();
+    plan.bytes = llvm::alignTo(plan.bytes, buffer.getSwizzle() ? kPatternBytes : 128);
+    plan.rings[ring].first = plan.bytes;
+    plan.bytes += ring.getType().getBytes();
+  }
+  plan.bytes = llvm::alignTo(plan.bytes, 16);
+  for (auto &[ring, places] : plan.rings) {
+    places.second = plan.bytes;
+    plan.bytes += RingType::kSignalBytes * cast<RingOp>(ring).getType().getBuffer().getSlots();
+  }
+}
+
 } // namespace
 
 SharedPlan mlir::simt::planShared(tile::KernelOp kernel, const llvm::DenseMap<Operation *, int64_t> &slots) {
@@ -89,5 +108,8 @@ SharedPlan mlir::simt::planShared(tile::KernelOp kernel, const llvm::DenseMap<Op
     placed.push_back({lifetime, begin, begin + bytes});
     plan.bytes = std::max(plan.bytes, begin + bytes);
   }
+  auto roles = kernel.getBlock()->getOps<RolesOp>();
+  if (!roles.empty())
+    placeRings(kernel, *roles.begin(), plan);
   return plan;
 }

@@ -11,6 +11,10 @@ namespace mlir::simt {
 struct SharedPlan {
   llvm::MapVector<Operation *, int64_t> offsets;
   int64_t bytes = 0;
+  /// Of `simt.roles`: bytes from one member's buffers to the next one's; first bytes of the slots of each
+  /// ring, which come after all members' buffers, and of its signals.
+  int64_t apart = 0;
+  llvm::MapVector<Operation *, std::pair<int64_t, int64_t>> rings;
 };
 
 /// Buffers whose accesses do not overlap in time may share bytes. A buffer that a loop accesses is needed

@@ -33,6 +33,8 @@ public:
       next = op->getNextNode();
       if (runsBeside(op))
         start(cast<DotOp>(op));
+      else if (auto release = dyn_cast<ReleaseOp>(op); release && isReading(release))
+        held.push_back(release);
       else if (isSync(op) || op->hasTrait<OpTrait::IsTerminator>())
         await(op, open.size());
       else if (size_t needed = std::max(countUntilRead(op), countUntilReplaced(op))) {
@@ -78,6 +80,21 @@ private:
   size_t placeOf(Value value) const {
     auto found = llvm::find_if(open, [&](Started product) { return value == product.dot.getResult(); });
     return found == open.end() ? 0 : found - open.begin() + 1;
+  }
+
+  /// Whether a product in flight reads the use of a ring that is released.
+  bool isReading(ReleaseOp release) const {
+    auto isOfUse = [&](Value operand) {
+      auto wait = operand.getDefiningOp<WaitFullOp>();
+      return wait && wait.getRing() == release.getRing() && wait.getNumber() == release.getNumber();
+    };
+    return llvm::any_of(open, [&](Started product) {
+      for (StartOp start = product.start; start;
+           start = start.getC() ? start.getC().getDefiningOp<StartOp>() : StartOp())
+        if (isOfUse(start.getA()) || isOfUse(start.getB()))
+          return true;
+      return false;
+    });
   }
 
   void start(DotOp dot) {
@@ -194,13 +211,26 @@ private:
       Operation *def = value.getDefiningOp();
       return !def || def->getBlock() != &block || (def->isBeforeInBlock(op) && !placeOf(value));
     };
+    // A wait for an operand comes along, if it stands after.
+    auto waitFor = [&](Value operand) -> Operation * {
+      auto wait = operand.getDefiningOp<WaitFullOp>();
+      return wait && !isBefore(operand) && llvm::all_of(wait->getOperands(), isBefore) ? wait : nullptr;
+    };
     SmallVector<Operation *> later;
     for (Operation *other = op->getNextNode(); other && !isSync(other); other = other->getNextNode())
       later.push_back(other);
     for (Operation *other : later) {
       bool movesAlong = isa<SlotOp, PartOp>(other);
-      if (!(movesAlong || runsBeside(other)) || !llvm::all_of(other->getOperands(), isBefore))
+      if (!(movesAlong || runsBeside(other)) || !llvm::all_of(other->getOperands(), [&](Value operand) {
+            return isBefore(operand) || (!movesAlong && waitFor(operand));
+          }))
         continue;
+      for (Value operand : other->getOperands())
+        if (Operation *wait = waitFor(operand)) {
+          if (next == wait)
+            next = wait->getNextNode();
+          wait->moveBefore(op);
+        }
       if (next == other)
         next = other->getNextNode();
       other->moveBefore(op);
@@ -229,11 +259,18 @@ private:
       dot.erase();
     }
     open.erase(open.begin(), open.begin() + count);
+    llvm::erase_if(held, [&](ReleaseOp release) {
+      if (isReading(release))
+        return false;
+      release->moveAfter(made);
+      return true;
+    });
   }
 
   Block &block;
   OpBuilder builder;
-  SmallVector<Started> open; ///< in the order of their starts
+  SmallVector<Started> open;   ///< in the order of their starts
+  SmallVector<ReleaseOp> held; ///< of uses that products in flight read
   Operation *next = nullptr;
 };
 

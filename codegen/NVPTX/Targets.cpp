@@ -13,6 +13,7 @@ static const Target targets[] = {{"sm_80", 80, 163 << 10, 164 << 10, 2048, 32, 3
                                  {"sm_89", 80, 99 << 10, 100 << 10, 1536, 24, 21 << 20},
                                  {"sm_90", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20},
                                  {"sm_90a", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20, true},
+                                 {"sm_90a+roles", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20, true, true},
                                  {"sm_100", 86, 227 << 10, 228 << 10, 2048, 32, 110 << 20},
                                  {"sm_120", 87, 99 << 10, 100 << 10, 1536, 24, 28 << 20}};
 
@@ -39,7 +40,8 @@ llvm::ArrayRef<llvm::StringRef> mlir::simt::targetNames() {
   static const auto names = [] {
     llvm::SmallVector<llvm::StringRef> names;
     for (const Target &target : targets)
-      names.push_back(target.name);
+      if (target.name == target.chip()) // the others are experiments
+        names.push_back(target.name);
     return names;
   }();
   return names;

@@ -11,7 +11,7 @@ namespace mlir::simt {
 
 /// Numbers of one compute capability (CUDA C++ Programming Guide, "Compute Capabilities").
 struct Target {
-  llvm::StringRef name;       // as given, and as LLVM and ptxas call it: "sm_80"
+  llvm::StringRef name;       // as given: "sm_80", "sm_90a+roles"
   unsigned ptxVersion = 80;   // version of the PTX ISA that the text asks for: 80 is 8.0
   int64_t sharedPerBlock = 0; // bytes that a block may ask for
   int64_t sharedPerSM = 0;    // bytes of a multiprocessor; each block takes 1 KiB more than it asks for
@@ -19,8 +19,12 @@ struct Target {
   int64_t blocksPerSM = 0;
   int64_t cacheBytes = 0; // that blocks running at a time should read in common: of the second-level cache
   bool startsProducts = false;    // has matrix instructions that run on beside their threads, for four warps
+  bool assignsRoles = false;      // some warps copy for the others (taylor-simt-assign-roles)
   int64_t registersPerSM = 65536; // of 32 bits
   int64_t registersPerThread = 255;
+
+  /// The GPU: the name without options.
+  llvm::StringRef chip() const { return name.split('+').first; }
 };
 
 /// The GPU of that name, or of the newest number below it: PTX for one GPU runs on every later one, and newer

@@ -78,10 +78,13 @@ static void shareMultiprocessor(const Target &target, const TileProblem &problem
 /// Of 16 bits, for products that run beside their threads: 64 rows for four warps, and blocks enough on a
 /// multiprocessor that some multiply while others compute (README.md, "Hopper"). Beyond 128 channels two sums
 /// of 64 keys do not fit the registers of four warps.
-static void chooseStarted(int64_t widest, bool split, taylor::TileSizes &sizes) {
+static void chooseStarted(const Target &target, int64_t widest, bool split, taylor::TileSizes &sizes) {
   sizes.rows = sizes.derivedRows = {64, split && widest > 96 ? 32 : 64};
   if (widest <= 128)
     sizes.columns = {split && widest > 64 ? 32 : 64, 64};
+  // With a producer, matrix units have work of several members: larger tiles, fewer waits.
+  if (target.assignsRoles && !split && widest > 32 && widest <= 128)
+    sizes.rows.keys = 128;
 }
 
 taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TileProblem &problem) {
@@ -116,7 +119,7 @@ taylor::TileSizes mlir::simt::chooseTileSizes(const Target &target, const TilePr
   }
   sizes.derivedRows = sizes.rows;
   if (problem.bytes == 2 && target.startsProducts)
-    chooseStarted(widest, problem.split, sizes);
+    chooseStarted(target, widest, problem.split, sizes);
   else if (problem.bytes == 2 && !problem.split)
     shareMultiprocessor(target, problem, sizes);
   fit(target, problem, {d, d + e, widest, 1}, sizes.rows.queries, sizes.rows.keys);

@@ -51,8 +51,10 @@ struct CommandLine {
       cl::desc(
           "machines to compile for, by comma or repeated, all in one shared object (default: native).\n"
           "Processors: native, x86-64-v3 (AVX2), x86-64-v4 (AVX-512), znver4, znver5, sapphirerapids (AMX).\n"
-          "GPUs: sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; a later GPU gets the code of the newest of these\n"
-          "that it runs. sm_90a: H100 and H200 alone, with matrix units that run beside the threads"),
+          "GPUs: sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; a later GPU gets the code of the newest of "
+          "these\n"
+          "that it runs. sm_90a: H100 and H200 alone, with matrix units that run beside the threads;\n"
+          "sm_90a+roles: an experiment, with warps that copy for others (codegen/NVPTX/HOPPER.md)"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
                              cl::init("f32"), cl::cat(category)};

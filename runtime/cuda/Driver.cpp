@@ -35,6 +35,10 @@ Driver::Driver() {
     fail("requires a newer NVIDIA driver: ", library, " has no ", name, kElsewhere);
   TAYLOR_CUDA_FUNCTIONS(TAYLOR_CUDA_LOAD)
 #undef TAYLOR_CUDA_LOAD
+#define TAYLOR_CUDA_LOAD(member, name, arguments)                                                            \
+  member = reinterpret_cast<decltype(member)>(dlsym(handle, name));
+  TAYLOR_CUDA_OPTIONAL_FUNCTIONS(TAYLOR_CUDA_LOAD)
+#undef TAYLOR_CUDA_LOAD
   Result code = init(0);
   int count = 0;
   if (!code)

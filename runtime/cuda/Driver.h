@@ -49,6 +49,11 @@ using Stream = struct CUstream_st *; // the same as cudaStream_t; null: the defa
   X(launchKernel, "cuLaunchKernel",                                                                                               \
     (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,        \
      unsigned sharedBytes, Stream stream, void **parameters, void **extra))
+/// Those that older drivers do not have: null then. (CUDA 12.0, for tensor maps: sizes and boxes in elements, strides in bytes.)
+#define TAYLOR_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                         \
+  X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                                               \
+    (void *map, int type, unsigned rank, uint64_t address, const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,   \
+     const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))
 // clang-format on
 
 /// A GPU, as a message or a choice of code needs it.
@@ -65,6 +70,7 @@ class Driver {
 public:
 #define TAYLOR_CUDA_MEMBER(member, name, arguments) Result(*member) arguments = nullptr;
   TAYLOR_CUDA_FUNCTIONS(TAYLOR_CUDA_MEMBER)
+  TAYLOR_CUDA_OPTIONAL_FUNCTIONS(TAYLOR_CUDA_MEMBER)
 #undef TAYLOR_CUDA_MEMBER
 
   /// Loads libcuda.so.1 ($TAYLOR_CUDA_DRIVER names another library) and initialises it, once. Throws where

@@ -37,6 +37,8 @@ public:
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
 
+  bool hasImages() const { return !images.empty(); }
+
   /// The image that serves the calling thread's current context, loaded at first use. A stream that is being
   /// captured into a CUDA graph is refused then, since loading is no work of a stream.
   const Image &image(Stream stream);

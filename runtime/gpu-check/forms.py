@@ -16,8 +16,8 @@ HOST_LENGTHS = (64,)
 def rank(target, capability):
     """How well code for a target runs on a GPU, both by name, as runtime/cuda chooses: none at all for a processor's or a later GPU's, and what
     was made for this GPU alone, "sm_90a" for "sm_90", before the newest number."""
-    number, name = int(capability.removeprefix("sm_")), target.removeprefix("sm_")
-    if name == target:
+    number, name = int(capability.removeprefix("sm_")), target.split("+")[0].removeprefix("sm_")
+    if name == target.split("+")[0]:
         return None
     exact = name[-1].isalpha()
     made_for = int(name[:-1] if exact else name)

@@ -42,8 +42,8 @@ static void checkDimension(const TensorMapArguments &a, unsigned d, unsigned ele
   uint64_t stride = a.strides[d - 1], least = d == 1 ? a.sizes[0] * elementBytes : 16;
   if (stride % 16)
     fail("expected a stride", of, " in multiples of 16 bytes, but got ", stride);
-  if (stride < least || stride >= uint64_t(1) << 40)
-    fail("expected a stride", of, " from ", least, " to below 2^40 bytes, but got ", stride);
+  if (stride != 0 && (stride < least || stride >= uint64_t(1) << 40))
+    fail("expected a stride", of, " of 0, or from ", least, " to below 2^40 bytes, but got ", stride);
 }
 
 TensorMap makeTensorMap(const TensorMapArguments &a) {

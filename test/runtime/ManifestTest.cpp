@@ -232,10 +232,10 @@ TEST(Manifest, CarriedStates) {
 TEST(Manifest, PreparedKeys) {
   auto caching = [](const std::string &functions, const std::string &name = "append:k") {
     const std::string saved = R"("saved": [)", backward = R"("backward": {"tensors")";
-    std::string text = manifestWith(
-        saved, R"("cache": [{"name": "k", "axes": ["b", "u", "e"], "dtype": "bf16"},
+    std::string text =
+        manifestWith(saved, R"("cache": [{"name": "k", "axes": ["b", "u", "e"], "dtype": "bf16"},
                 {"name": "position", "axes": ["b"], "dtype": "f32"}], )" +
-                   saved);
+                                saved);
     std::string more = R"("append": {"tensors": ["input:x", "cache:position", ")" + name +
                        R"(", "append:position"]}, )" + functions;
     return text.insert(text.find(backward), more);
@@ -365,6 +365,38 @@ TEST(Manifest, ContradictoryTargets) {
       manifestWith("\"64\"], \"dtype\": \"bf16\"", "\"64\"], \"dtype\": \"f8\""),
       "expected dtype f32, bf16, f16, f64 or i32 in workspace 'columns.0' of function 'forward' of target "
       "'sm_80' of the manifest, but got 'f8'");
+}
+
+TEST(Manifest, Maps) {
+  auto with = [](const std::string &map) {
+    return manifestWith("{\"tensor\": \"saved:m\"}]", "{\"tensor\": \"saved:m\"}], \"maps\": [" + map + "]");
+  };
+  Manifest manifest = Manifest::parse(with("{\"argument\": 0, \"box\": [1, 1, 128, 64], \"swizzle\": 128}, "
+                                           "{\"argument\": 1, \"box\": [1, 1, 64, 16], \"swizzle\": 32}"));
+  const KernelInfo &kernel =
+      manifest.targets[1].functions[size_t(manifest.function("forward"))].forms[0].kernels[0];
+  ASSERT_EQ(kernel.maps.size(), 2u);
+  EXPECT_EQ(kernel.maps[0].argument, 0);
+  EXPECT_EQ(kernel.maps[0].box, (std::vector<int64_t>{1, 1, 128, 64}));
+  EXPECT_EQ(kernel.maps[0].swizzle, 128);
+  EXPECT_EQ(kernel.maps[1].argument, 1);
+  std::string where = "kernel 'attend' of function 'forward' of target 'sm_80'", map = "a map of " + where;
+  expectError(with("{\"argument\": 3, \"box\": [1, 1, 1, 1], \"swizzle\": 32}"),
+              "expected a number from 0 to 2 of field 'argument' in " + where +
+                  " of the manifest, but got 3");
+  expectError(with("{\"argument\": 0, \"box\": [1, 1, 1], \"swizzle\": 32}"),
+              "expected a box of 1 to 256 elements along each of its array's axes, at most 5, in " + map +
+                  " of the manifest, but got [1,1,1]");
+  expectError(with("{\"argument\": 0, \"box\": [1, 1, 1, 257], \"swizzle\": 32}"),
+              "expected a box of 1 to 256 elements along each of its array's axes, at most 5, in " + map +
+                  " of the manifest, but got [1,1,1,257]");
+  expectError(with("{\"argument\": 0, \"box\": [1, 1, 1, 16], \"swizzle\": 48}"),
+              "expected swizzle 32, 64 or 128 in " + map + " of the manifest, but got 48");
+  expectError(with("{\"argument\": 2, \"box\": [1, 1, 16], \"swizzle\": 32}"),
+              "expected an array whose last axis is a channel for " + map +
+                  " of the manifest, but got 'saved:m'");
+  expectError(with("{\"argument\": 0, \"box\": [1, 1, 1, 16], \"swizzle\": 32, \"step\": 1}"),
+              "unsupported field 'step' in " + map + " of the manifest");
 }
 
 TEST(Manifest, Errors) {

@@ -77,6 +77,7 @@ def check_targets():
         return choose([{"name": name} for name in names], capability)["name"]
 
     assert chosen("sm_90", "sm_90a", "sm_80") == chosen("sm_90", "sm_80", "sm_90a") == chosen("sm_90", "sm_90a", "sm_90") == "sm_90a"
+    assert chosen("sm_90", "sm_90a+roles", "sm_80") == "sm_90a+roles" and chosen("sm_100", "sm_90a+roles", "sm_80") == "sm_80"
     assert chosen("sm_80", "sm_80", "sm_90a") == chosen("sm_100", "sm_80", "sm_90a") == chosen("sm_89", "sm_90", "sm_80", "native") == "sm_80"
     assert chosen("sm_100", "sm_100", "sm_90", "sm_120", "native") == "sm_100" and chosen(None, "sm_80", "native") == "native"
 

@@ -89,7 +89,7 @@ static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const simt::Target
   // Products and sums are fused where the IR allows it, and only there.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
-      triple, target.name, "+ptx" + std::to_string(target.ptxVersion), options, llvm::Reloc::PIC_,
+      triple, target.chip(), "+ptx" + std::to_string(target.ptxVersion), options, llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 

@@ -280,17 +280,6 @@ static LogicalResult verifyTransfer(Operation *op, BufferType buffer, TileType t
 LogicalResult ReadOp::verify() { return verifyTransfer(*this, getBuffer().getType(), getType()); }
 LogicalResult WriteOp::verify() { return verifyTransfer(*this, getBuffer().getType(), getTile().getType()); }
 
-LogicalResult CopyOp::verify() {
-  BufferType buffer = getBuffer().getType();
-  if (failed(verifyOneSlot(*this, buffer)))
-    return failure();
-  if (getArray().getType().getElementType() != buffer.getElementType())
-    return emitOpError() << "expected elements of " << buffer.getElementType() << ", but got "
-                         << getArray().getType();
-  return tile::verifyWindow(*this, getArray().getType(), tileOf(buffer), getArrayAxes(), getTileAxes(),
-                            getOffsets());
-}
-
 LogicalResult RelayoutOp::verify() {
   TileType from = getInput().getType(), to = getType();
   if (failed(verifyLayout(*this, from)) || failed(verifyLayout(*this, to)))

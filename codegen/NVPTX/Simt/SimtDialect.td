@@ -126,4 +126,25 @@ def Simt_PendingType : TypeDef<Simt_Dialect, "Pending"> {
   let parameters = (ins "::mlir::tile::TileType":$tile);
   let assemblyFormat = "`<` qualified($tile) `>`";
 }
+
+def Simt_RingType : TypeDef<Simt_Dialect, "Ring"> {
+  let mnemonic = "ring";
+  let summary = "slots that one role of a block fills and another one reads, in turn";
+  let description = [{
+    Each slot has two signals: *full*, which waits for what is copied into it, and *empty*, which waits for all readers.
+    A number counts the uses of a ring from 0: use n is of slot n mod slots, and may be filled when use n - slots has
+    been released.
+
+    ```mlir
+    !simt.ring<!simt.buffer<2 x [u = 128, d = 64], bf16, swizzle = 128>>
+    ```
+  }];
+  let parameters = (ins "::mlir::simt::BufferType":$buffer);
+  let assemblyFormat = "`<` qualified($buffer) `>`";
+  let extraClassDeclaration = [{
+    /// Bytes of the two signals of a slot.
+    static constexpr int64_t kSignalBytes = 16;
+    int64_t getBytes() const { return getBuffer().getSlots() * getBuffer().getSlotBytes(); }
+  }];
+}
 #endif

@@ -68,15 +68,21 @@ def Simt_CopyOp : Simt_Op<"copy", [MemoryEffects<[MemRead, MemWrite<Simt_SharedM
     asynchronous: it is complete when a `simt.wait` for its group and a barrier have passed. With `if` it happens only
     where the condition holds; otherwise the buffer keeps its elements.
 
+    With `signals`, a producer (`simt.roles`) fills a slot that it has acquired, and the use of the ring is full when
+    the copy is complete. `bulk`: one thread starts it as whole boxes (`getBox`), except where `until` cuts it within
+    the array.
+
     ```mlir
     simt.copy %array[b = %b, g = %g, u = %j], %k if %more : !tile.array<[b, g, u, d = 64], bf16>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
     ```
   }];
   let arguments = (ins Tile_ArrayType:$array, StrArrayAttr:$arrayAxes, StrArrayAttr:$tileAxes, Variadic<Index>:$offsets,
-                       Simt_BufferType:$buffer, Optional<I1>:$condition, Optional<Index>:$end, OptionalAttr<StrAttr>:$endAxis);
+                       Simt_BufferType:$buffer, Optional<I1>:$condition, Optional<Index>:$end, OptionalAttr<StrAttr>:$endAxis,
+                       Optional<Simt_RingType>:$ring, Optional<Index>:$number, UnitAttr:$bulk);
   let assemblyFormat = [{
-    $array custom<Window>($arrayAxes, $tileAxes, $offsets) (`until` `(` custom<Name>($endAxis) `=` $end^ `)`)? `,` $buffer (`if` $condition^)? attr-dict
-    `:` qualified(type($array)) `,` qualified(type($buffer))
+    $array custom<Window>($arrayAxes, $tileAxes, $offsets) (`until` `(` custom<Name>($endAxis) `=` $end^ `)`)? `,` $buffer (`if` $condition^)?
+    (`signals` $ring^ `[` $number `]`)? (`bulk` $bulk^)? attr-dict
+    `:` qualified(type($array)) `,` qualified(type($buffer)) (`,` qualified(type($ring))^)?
   }];
   let hasVerifier = 1;
 }
@@ -109,13 +115,16 @@ def Simt_WaitOp : Simt_Op<"wait", [MemoryEffects<[MemRead<Simt_SharedMemory>, Me
 def Simt_BarrierOp : Simt_Op<"barrier", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "all threads of the block arrive before any goes on (PTX ISA, bar.sync)";
   let description = [{
-    Not under a condition that threads of a block see differently.
+    Not under a condition that threads of a block see differently. `member`: of those threads that run one member of
+    `simt.roles`; all barriers of a consumer are such.
 
     ```mlir
     simt.barrier
     ```
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins UnitAttr:$member);
+  let assemblyFormat = "(`member` $member^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Simt_FenceOp : Simt_Op<"fence", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
@@ -279,6 +288,110 @@ def Simt_ProxyFenceOp : Simt_Op<"proxy_fence", [MemoryEffects<[MemRead<Simt_Shar
     ```
   }];
   let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+def Simt_RolesOp : Simt_Op<"roles", [RecursiveMemoryEffects, NoTerminator, SingleBlock,
+                                     ParentOneOf<["::mlir::tile::KernelOp"]>]> {
+  let summary = "warps that copy for others, and the others";
+  let description = [{
+    The last op of a kernel. Four warps are the producer, of which one runs the first region; four more for each member
+    run the second one, with the member's number. Members are neighbours along the kernel's last extent: they share what
+    the producer copies, and nothing else. Each has its own barriers, and its own buffers, `apart` bytes from one member
+    to the next (`taylor-simt-allocate-shared`).
+
+    Both regions count the uses of each ring (`!simt.ring`) alike, whatever branches they take: the producer fills each
+    once, and each member waits for it and releases it once. So no role waits for a use that does not come. A wait for a
+    use is the only way to its slot, and what it gives may be read until its release.
+
+    `registers`: of a thread of the producer, and of the members.
+
+    ```mlir
+    %k = simt.ring "k" : !simt.ring<!simt.buffer<2 x [u = 128, d = 64], bf16, swizzle = 128>>
+    simt.roles members 2 registers 40, 232 producer {
+      scf.for %j = .. iter_args(%n = %c0) {
+        %s = simt.acquire %k[%n] : ..
+        simt.copy %keys[u = %j], %s signals %k[%n] bulk : ..
+    } consumer (%member) {
+      scf.for %j = .. iter_args(%n = %c0) {
+        %s = simt.wait_full %k[%n] : ..
+        %x = simt.dot wgmma %q, %s over(d) : ..
+        simt.release %k[%n] : ..
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$members, OptionalAttr<I64Attr>:$apart, I64Attr:$producerRegisters, I64Attr:$consumerRegisters);
+  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getProducerBlock() { return getProducer().front(); }
+    ::mlir::Block &getConsumerBlock() { return getConsumer().front(); }
+    ::mlir::BlockArgument getMember() { return getConsumer().getArgument(0); }
+  }];
+}
+
+def Simt_RingOp : Simt_Op<"ring", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]>]> {
+  let summary = "slots of shared memory that `simt.roles` pass from the producer to its members";
+  let description = [{
+    Stands at the top of a kernel, before its roles. `at` is the place of its slots in bytes, `signals` that of its
+    signals, 16 bytes for each slot.
+
+    ```mlir
+    %k = simt.ring "k" at 32768 signals 98304 : !simt.ring<!simt.buffer<2 x [u = 128, d = 64], bf16, swizzle = 128>>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$signals);
+  let results = (outs Simt_RingType:$result);
+  let assemblyFormat = "$name (`at` $offset^)? (`signals` $signals^)? attr-dict `:` qualified(type($result))";
+}
+
+class Simt_UseOp<string mnemonic> : Simt_Op<mnemonic, [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>,
+                                                       DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let arguments = (ins Simt_RingType:$ring, Index:$number);
+  let results = (outs Simt_BufferType:$result);
+  let assemblyFormat = "$ring `[` $number `]` attr-dict `:` qualified(type($ring))";
+  let hasVerifier = 1;
+}
+
+def Simt_AcquireOp : Simt_UseOp<"acquire"> {
+  let summary = "the producer waits until a use of a ring may be filled: its slot";
+  let description = [{
+    All members have released the use that many earlier as the ring has slots. The slot is written by the one
+    `simt.copy .. signals` of this use.
+
+    ```mlir
+    %s = simt.acquire %k[%n] : !simt.ring<!simt.buffer<2 x [u = 128, d = 64], bf16, swizzle = 128>>
+    ```
+  }];
+}
+
+def Simt_WaitFullOp : Simt_UseOp<"wait_full"> {
+  let summary = "a member waits until a use of a ring is full: its slot";
+  let description = [{
+    The slot may be read until the `simt.release` of the same use, which stands in the same block.
+
+    ```mlir
+    %s = simt.wait_full %k[%n] : !simt.ring<!simt.buffer<2 x [u = 128, d = 64], bf16, swizzle = 128>>
+    ```
+  }];
+}
+
+def Simt_ReleaseOp : Simt_Op<"release", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "a member has read a use of a ring";
+  let description = [{
+    Products that read its slot have been awaited.
+
+    ```mlir
+    simt.release %k[%n] : !simt.ring<!simt.buffer<2 x [u = 128, d = 64], bf16, swizzle = 128>>
+    ```
+  }];
+  let arguments = (ins Simt_RingType:$ring, Index:$number);
+  let assemblyFormat = "$ring `[` $number `]` attr-dict `:` qualified(type($ring))";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -107,7 +107,19 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
         return success();
       })
       .Case<BarrierOp>([&](auto) {
-        code.barrier();
+        emitBarrier(op->getLoc());
+        return success();
+      })
+      .Case<RolesOp>([&](auto roles) { return emitRoles(roles); })
+      .Case<RingOp>([&](RingOp ring) -> LogicalResult {
+        if (!ring.getOffset() || !ring.getSignals())
+          return ring.emitOpError(
+              "requires a place in shared memory; run taylor-simt-allocate-shared before");
+        return success();
+      })
+      .Case<AcquireOp, WaitFullOp>([&](auto use) { return emitUse(use, use.getRing(), use.getNumber()); })
+      .Case<ReleaseOp>([&](auto release) {
+        emitRelease(release);
         return success();
       })
       .Case<ReadOp>([&](auto read) { return emitRead(read); })

@@ -64,6 +64,8 @@ static int64_t pieceElements(const ArrayValues &values, tile::ArrayType array, B
 }
 
 LogicalResult KernelEmitter::emitCopy(CopyOp op) {
+  if (op.getRing())
+    return emitFill(op);
   if (!op.getCondition())
     return emitPieces(op);
   auto branch = scf::IfOp::create(builder, op.getLoc(), scalar(op.getCondition()), /*withElseRegion=*/false);
@@ -79,7 +81,7 @@ LogicalResult KernelEmitter::emitPieces(CopyOp op) {
   BufferType buffer = slot.type;
   TileType tile = TileType::get(builder.getContext(), buffer.getAxes(), buffer.getElementType());
   if (arrays[array].isExchanged)
-    code.barrier();
+    emitBarrier(op.getLoc());
   auto axesOfWindow =
       tile::getWindow(op.getArray().getType(), tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets());
   int64_t elements = pieceElements(arrays[array], op.getArray().getType(), buffer, axesOfWindow);
@@ -93,7 +95,7 @@ LogicalResult KernelEmitter::emitPieces(CopyOp op) {
   int64_t numRows = rows.empty() ? 1 : buffer.getSize(rows), numColumns = buffer.getRow().getSize();
   Value row = atStart([&] { return code.shiftRight(thread, llvm::Log2_64(pieces.threadsPerRow)); });
   // Rows beyond the slot are nobody's.
-  auto copyRows = [&](int64_t outer, int64_t first) {
+  auto copyRows = [&](const WindowAccess &window, BufferAddress &address, int64_t outer, int64_t first) {
     OpBuilder::InsertionGuard guard(builder);
     if (first + pieces.rowsAtOnce > numRows) {
       Value isRow = code.less(row, code.i32(numRows - first));
@@ -118,8 +120,30 @@ LogicalResult KernelEmitter::emitPieces(CopyOp op) {
                 buffer.getElementBytes(), guardAt(window, offsetOf));
     }
   };
+  // One warp copies a use of a ring: a few rows in each turn of a loop, since it has few registers.
+  int64_t strip = std::max<int64_t>(pieces.rowsAtOnce, 8);
+  if (op.getRing() && axes.size() == 2 && numRows > strip && numRows % strip == 0) {
+    auto loop = scf::ForOp::create(builder, op.getLoc(), code.i64(0), code.i64(numRows), code.i64(strip));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+    Value from = loop.getInductionVar();
+    for (WindowAccess::Axis &axis : window.axes)
+      if (axis.tileAxis == rows) {
+        Value elements = axis.stride ? code.mul(from, axis.stride) : from;
+        window.pointer = code.offset(window.pointer, code.mul(elements, window.elementBytes));
+        if (axis.size)
+          axis.first = code.add(axis.first, code.narrow(from));
+      }
+    int64_t rowBytes = buffer.getSwizzle() ? buffer.getSwizzle() : numColumns * buffer.getElementBytes();
+    BufferAddress part(*this, op.getLoc(),
+                       {buffer.getPart(strip), code.add(slot.bytes, code.mul(code.narrow(from), rowBytes))},
+                       ownPlace);
+    for (int64_t first = 0; first < strip; first += pieces.rowsAtOnce)
+      copyRows(window, part, 0, first);
+    return success();
+  }
   for (int64_t outer = 0, e = buffer.getNumRows() / numRows; outer < e; ++outer)
     for (int64_t first = 0; first < numRows; first += pieces.rowsAtOnce)
-      copyRows(outer, first);
+      copyRows(window, address, outer, first);
   return success();
 }

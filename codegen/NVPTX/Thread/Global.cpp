@@ -201,7 +201,7 @@ LogicalResult KernelEmitter::emitLoad(tile::LoadOp op) {
   Type storage = op.getArray().getType().getElementType(),
        element = elementTypeOf(op.getType().getElementType());
   if (arrays[array].isExchanged)
-    code.barrier();
+    emitBarrier(op.getLoc());
   WindowAccess window = openWindow(
       array, op.getType(), op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
       [&](StringRef axis) { return placeOf(layout, axis); }, op.getEnd(), op.getEndAxisAttr());
@@ -272,7 +272,7 @@ template <typename Op> LogicalResult KernelEmitter::emitToGlobal(Op op, bool acc
   LayoutAttr layout = layoutOf(tile);
   Type storage = op.getArray().getType().getElementType();
   if (arrays[array].isExchanged)
-    code.barrier();
+    emitBarrier(op.getLoc());
   WindowAccess window = openWindow(array, tile, op.getArrayAxes(), op.getTileAxes(), op.getOffsets(),
                                    [&](StringRef axis) { return placeOf(layout, axis); });
   window.inside = code.both(window.inside, isWriter(layout));

@@ -31,6 +31,11 @@ FailureOr<LLVM::LLVMFuncOp> KernelEmitter::makeFunction(ModuleOp module, ArrayRe
       parameters.append(cast<ArrayType>(array.getType()).getAxes().size(), i64);
   }
   int64_t bytes = 8 * static_cast<int64_t>(parameters.size());
+  SmallVector<Box> maps = getBoxes(kernel);
+  constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
+  if (!maps.empty())
+    bytes = llvm::alignTo(bytes, kMapAlignment) + kMapBytes * int64_t(maps.size());
+  parameters.append(maps.size(), LLVM::LLVMPointerType::get(context));
   if (bytes > kMostParameterBytes)
     return kernel.emitOpError() << "unsupported on this target: " << bytes << " bytes of parameters, for "
                                 << used.size() << " arrays, where a kernel may have " << kMostParameterBytes
@@ -38,10 +43,18 @@ FailureOr<LLVM::LLVMFuncOp> KernelEmitter::makeFunction(ModuleOp module, ArrayRe
   builder.setInsertionPointToEnd(module.getBody());
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
   auto function = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(), getEntryName(kernel), type);
-  int64_t threads = 32 * numWarps;
+  auto mapType = LLVM::LLVMArrayType::get(builder.getI8Type(), kMapBytes);
+  for (size_t i = parameters.size() - maps.size(); i < parameters.size(); ++i) {
+    function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(mapType));
+    function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(kMapAlignment));
+  }
+  int64_t threads = getNumThreads(kernel);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     builder.getDenseI32ArrayAttr({int32_t(threads)}));
+  if (!kernel.getBlock()->getOps<RolesOp>().empty()) // without it ptxas ignores setmaxnreg
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedAttr))
     function->setAttr(kSharedAttr, bytes);
   return function;
@@ -96,6 +109,8 @@ void KernelEmitter::readParameters(LLVM::LLVMFuncOp function, ArrayRef<Value> us
     }
     arrays[array] = values;
   }
+  for (Box &box : getBoxes(kernel))
+    boxes.push_back({box, function.getArgument(next++)});
 }
 
 void KernelEmitter::findExchangedArrays() {

@@ -3,6 +3,7 @@
 #ifndef TAYLOR_CODEGEN_NVPTX_THREAD_KERNELEMITTER_H
 #define TAYLOR_CODEGEN_NVPTX_THREAD_KERNELEMITTER_H
 
+#include "codegen/NVPTX/Contract.h"
 #include "codegen/NVPTX/Simt/SimtDialect.h"
 #include "codegen/NVPTX/Thread/Code.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -139,6 +140,24 @@ private:
   LogicalResult emitCopy(CopyOp op);
   LogicalResult emitPieces(CopyOp op);
 
+  // Roles.cpp
+  LogicalResult emitRoles(RolesOp op);
+  void initialiseRings();
+  template <typename F> LogicalResult emitRole(Block &block, F prepare);
+  void emitBarrier(Location loc);
+
+  // Ring.cpp
+  LogicalResult emitUse(Operation *op, Value ring, Value number);
+  LogicalResult emitFill(CopyOp op);
+  LogicalResult emitPiecesOfUse(CopyOp op, Value full);
+  void emitBoxes(CopyOp op, const Box &box, Value full);
+  Value isWhole(CopyOp op);
+  void emitRelease(ReleaseOp op);
+  Value signalOf(RingOp ring, Value slot, bool isEmpty);
+  void waitForSignal(Location loc, Value signal, Value parity);
+  bool isReadByProducts(Value ring);
+  Value isElected(Location loc);
+
   // Shared.cpp
   LogicalResult emitRead(ReadOp op);
   LogicalResult emitWrite(WriteOp op);
@@ -206,7 +225,9 @@ private:
   Value thread;                                       ///< i32, %tid.x
   Value sharedBase;
   int64_t numWarps = 1;
-  llvm::StringMap<Value> sizes; ///< i64, by role
+  Value member;                             ///< i32, of the thread's role; null outside of a consumer
+  SmallVector<std::pair<Box, Value>> boxes; ///< address of the tensor map of each
+  llvm::StringMap<Value> sizes;             ///< i64, by role
   llvm::DenseMap<Value, Value> scalars;
   llvm::DenseMap<Value, Registers> tiles;
   /// Tiles that are loaded one register after the other where maps read them.

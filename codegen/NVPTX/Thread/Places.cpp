@@ -77,7 +77,7 @@ bool mlir::simt::isNonNegative(Value value) {
   if (matchPattern(value, m_ConstantInt(&constant)))
     return !constant.isNegative();
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    if (isa<tile::KernelOp>(argument.getOwner()->getParentOp()))
+    if (isa<tile::KernelOp, RolesOp>(argument.getOwner()->getParentOp()))
       return true;
     scf::ForOp loop = loopOf(value);
     return loop && isNonNegative(loop.getLowerBound());

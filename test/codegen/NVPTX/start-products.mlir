@@ -15,6 +15,7 @@
 !ot = !tile.tile<[e = 64, t = 64], f32, #o>
 !rt = !tile.tile<[t = 64], f32, #r>
 !out = !tile.array<[t], f32>
+!ring = !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>
 tile.program @started {
   %o = tile.tensor "output:o" : !out
   // The wait stands before the first reader, also where a branch reads it; what is read later stays in flight. One wait takes what is complete then.
@@ -317,5 +318,38 @@ tile.program @started {
     }
     %y = tile.reduce sum %r#0 over(e) : !ot -> !rt
     tile.store %y, %o[t = %i] : !rt, !out
+  }
+
+  // A use of a ring is released when no product in flight reads it; a wait for a second product's operand comes along with its start.
+  // CHECK-LABEL: tile.kernel @released
+  // CHECK:      consumer
+  // CHECK:      %[[K:.*]] = simt.wait_full %[[KS:.*]][%[[N:.*]]] :
+  // CHECK:      %[[S:.*]] = simt.start wgmma %[[Q:.*]], %[[K]] over(d)
+  // CHECK-NEXT: %[[V:.*]] = simt.wait_full %[[VS:.*]][%[[N]]] :
+  // CHECK-NEXT: %[[T:.*]] = simt.start wgmma %[[Q]], %[[V]] over(d)
+  // CHECK-NEXT: %[[ST:.*]] = simt.await 1 %[[S]] :
+  // CHECK-NEXT: simt.release %[[KS]][%[[N]]] :
+  // CHECK-NEXT: tile.reduce sum %[[ST]]
+  // CHECK:      %[[TT:.*]] = simt.await 0 %[[T]] :
+  // CHECK-NEXT: simt.release %[[VS]][%[[N]]] :
+  // CHECK-NEXT: tile.reduce sum %[[TT]]
+  tile.kernel @released grid(%i in t) {
+    %q = simt.alloc "q" : !q
+    %ks = simt.ring "k" : !ring
+    %vs = simt.ring "v" : !ring
+    %c0 = arith.constant 0 : index
+    simt.roles members 1 registers 40, 232 producer {
+    } consumer (%member) {
+      %k = simt.wait_full %ks[%c0] : !ring
+      %s = simt.dot wgmma %q, %k over(d) : !q, !k -> !st
+      simt.release %ks[%c0] : !ring
+      %a = tile.reduce sum %s over(u) : !st -> !rt
+      tile.store %a, %o[t = %i] : !rt, !out
+      %v = simt.wait_full %vs[%c0] : !ring
+      %t = simt.dot wgmma %q, %v over(d) : !q, !k -> !st
+      simt.release %vs[%c0] : !ring
+      %b = tile.reduce sum %t over(u) : !st -> !rt
+      tile.store %b, %o[t = %i] : !rt, !out
+    }
   }
 }

@@ -3,6 +3,7 @@
 reference.
 
 usage: started.py cover FULL BIN_DIR SPEC_DIR SHARE    a pairwise cover of the table COVER; FULL=1: of all specifications
+       started.py roles FULL BIN_DIR SPEC_DIR SHARE    likewise of ROLES, with warps that copy for others
        started.py table BIN_DIR SPEC_DIR FILE [SPEC..] every specification, and a table of what was found: Markdown
 
 The second is one command for the whole catalogue:
@@ -30,6 +31,14 @@ COVER = {
     "heads": [(1, 2, 2), (2, 2, 1)],  # b, h, g
     "layout": ["bhtc", "bthc"],
 }
+# More queries than one gang of 192 has, and as many as leave members of the last one without any of their own.
+ROLES = COVER | {
+    "spec": ["softmax", "softmax-norm-l2", "softmax-count-gate", "linear-relu", "softmax-taylor", "relu-gate", "beyond/sliding-window", "beyond/softmax-sink"],
+    "d": [40, 64, 96, 128],
+    "mode": ["causal", "bidirectional", "documents", "cache"],
+    "tokens": [(63, 63), (200, 200), (130, 271)],
+    "heads": [(1, 2, 2), (2, 2, 1)],
+}
 MODES = {"causal": ["--mask=causal"], "bidirectional": ["--mask=bidirectional"], "documents": ["--documents"],
          "chunked": ["--form=chunked", "--chunk=64"], "cache": ["--decode=cache", "--forward-only"]}
 # Of the table: an awkward length, each kernel in four orders of warps.
@@ -53,25 +62,25 @@ def arguments(case):
             f"--seed={t + d}", *MODES[case["mode"]], *order]
 
 
-def command(bin_dir):
+def command(bin_dir, target="sm_90a"):
     os.environ["TAYLOR_PTXAS"] = ""
-    return [f"{bin_dir}/taylor-run", "--device=ptx", "--target=sm_90a", "--check", "--poison", "--threads=1"]
+    return [f"{bin_dir}/taylor-run", "--device=ptx", f"--target={target}", "--check", "--poison", "--threads=1"]
 
 
-def check_cover(full, bin_dir, spec_dir, share):
+def check_cover(full, bin_dir, spec_dir, share, table=COVER, target="sm_90a"):
     share, shares = map(int, share.split("/"))
     names = sorted(str(path.relative_to(spec_dir).with_suffix("")) for path in pathlib.Path(spec_dir).rglob("*.mlir"))
-    levels = COVER | ({"spec": names} if full == "1" else {"spec": [name for name in COVER["spec"] if name in names]})
+    levels = table | ({"spec": names} if full == "1" else {"spec": [name for name in table["spec"] if name in names]})
     cases = cover(levels, 2, allowed)[share::shares]
     lines = [" ".join([f"{spec_dir}/{case['spec']}.mlir", *arguments(case)]) for case in cases]
     passed = refused = 0
-    for line, case, result in zip(lines, cases, run_cases(command(bin_dir), lines)):
+    for line, case, result in zip(lines, cases, run_cases(command(bin_dir, target), lines)):
         if case["dtype"] == "f16" and REFUSED in result.output:
             refused += 1
         elif result.passed:
             passed += 1
         else:
-            print(f"{' '.join(command(bin_dir))} {line}\n{result.output[-4000:]}", flush=True)
+            print(f"{' '.join(command(bin_dir, target))} {line}\n{result.output[-4000:]}", flush=True)
     print(f"{len(cases)} cases: {passed} passed, {refused} refused, {len(cases) - passed - refused} failed")
     return 1 if passed + refused < len(cases) or passed < len(cases) / 2 else 0
 
@@ -127,6 +136,8 @@ no code in f16, whose largest number they may exceed.
 
 def main():
     what, *rest = sys.argv[1:]
+    if what == "roles":
+        return check_cover(*rest, ROLES, "sm_90a+roles")
     return check_cover(*rest) if what == "cover" else write_table(*rest[:3], rest[3:])
 
 

@@ -89,6 +89,9 @@ TEST_F(Cuda, ChoosesTheImageOfOneGpuThere) {
   std::vector<Image> exact = {{"sm_90a", true, "a"}};
   EXPECT_EQ(chooseImage(exact, 100), nullptr);
   EXPECT_EQ(chooseImage(exact, 80), nullptr);
+  std::vector<Image> roles = {{"sm_90a+roles", true, "roles"}, {"sm_80", true, "plain"}};
+  EXPECT_EQ(std::string(chooseImage(roles, 90)->bytes), "roles");
+  EXPECT_EQ(std::string(chooseImage(roles, 100)->bytes), "plain");
 }
 
 TEST_F(Cuda, LaunchesOnTheCallersStream) {

@@ -6,6 +6,8 @@
 #include "runtime/Error.h"
 #include "runtime/cuda/Driver.h"
 #include "runtime/ptx/Interpreter.h"
+#include "runtime/ptx/TensorMap.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -278,13 +280,33 @@ int cuFuncSetAttribute(cuda::Function, int attribute, int value) {
   return called("cuFuncSetAttribute", std::to_string(attribute) + "=" + std::to_string(value));
 }
 
+/// A map in the interpreter's format; a driver may say no more than that it is refused.
+int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, uint64_t address, const uint64_t *sizes,
+                           const uint64_t *strides, const uint32_t *box, const uint32_t *, int, int swizzle,
+                           int, int) {
+  ptx::TensorMapArguments made{.type = ptx::TensorType(type), .rank = rank, .address = address};
+  std::copy_n(sizes, rank, made.sizes.begin());
+  std::copy_n(strides, rank - 1, made.strides.begin());
+  std::copy_n(box, rank, made.box.begin());
+  made.swizzle = swizzle ? 16u << swizzle : 0;
+  try {
+    ptx::TensorMap encoded = ptx::makeTensorMap(made);
+    std::memcpy(map, &encoded, sizeof encoded);
+  } catch (const Error &) {
+    return 1;
+  }
+  return called("cuTensorMapEncodeTiled", std::to_string(rank));
+}
+
 int cuLaunchKernel(cuda::Function handle, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, cuda::Stream onStream, void **parameters, void **) {
   uintptr_t function = numberOf(handle), stream = numberOf(onStream);
   if (const FakeFunction *known = handleOf(functions, function)) {
     FakeLaunch launch{known->kernel.name, {x, y, z}, {bx, by, bz}, shared, stream, current(), {}};
-    for (size_t i = 0; i < known->kernel.parameters.size(); ++i)
-      launch.parameters.push_back(*static_cast<uint64_t *>(parameters[i]));
+    launch.parameters.resize((known->kernel.parameterBytes + 7) / 8);
+    for (size_t i = 0; const ptx::Parameter &parameter : known->kernel.parameters)
+      std::memcpy(reinterpret_cast<char *>(launch.parameters.data()) + parameter.offset, parameters[i++],
+                  parameter.bytes);
     int code = called("cuLaunchKernel", launch.kernel);
     {
       std::lock_guard lock(state.mutex);

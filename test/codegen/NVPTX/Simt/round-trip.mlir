@@ -16,6 +16,15 @@
 // CHECK: %[[SUM:.*]] = tile.reduce sum %[[TILE]]
 // CHECK: simt.await 0 %[[OTHER]] after %[[SUM]] : !simt.pending<!tile.tile<[t = 64, u = 64], f32, #[[S]]>> : !tile.tile<[t = 64], f32, #layout{{[0-9]*}}>{{$}}
 // CHECK: simt.proxy_fence{{$}}
+// CHECK-LABEL: tile.program @roles
+// CHECK: %[[RING:.*]] = simt.ring "k" at 8192 signals 24576 : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>{{$}}
+// CHECK: simt.roles members 2 apart 4096 registers 40, 232 producer {{{$}}
+// CHECK: %[[SLOT:.*]] = simt.acquire %[[RING]][%[[N:.*]]] : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>{{$}}
+// CHECK: simt.copy %{{.*}} [b = %[[B:.*]], h = %[[N]], t as u = %[[N]]] until(t = %[[B]]), %[[SLOT]] signals %[[RING]][%[[N]]] bulk : !tile.array<[b, h, t, d = 64], bf16>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>, !simt.ring<
+// CHECK: } consumer (%{{.*}}) {
+// CHECK: %[[FULL:.*]] = simt.wait_full %[[RING]][%[[N]]] : !simt.ring<
+// CHECK: simt.barrier member{{$}}
+// CHECK: simt.release %[[RING]][%[[N]]] : !simt.ring<
 #frag = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:32, t:64], register = [u:1*2, t:8*2, u:8*8, t:16*2]>
 #a = #simt.layout<lane = [d:2, d:4, t:1, t:2, t:4], warp = [t:32, t:64], register = [d:1*2, t:8*2, d:8*8, t:16*2]>
 #part = #simt.layout<lane = [u:2, u:4, _, _, _], warp = [warp:1, warp:2], register = [u:1*2, u:8*8]>
@@ -56,5 +65,20 @@ tile.program @started {
     %4 = tile.reduce sum %3 over(u) : !s -> !tile.tile<[t = 64], f32, #rows>
     %5 = simt.await 0 %2 after %4 : !p : !tile.tile<[t = 64], f32, #rows>
     simt.proxy_fence
+  }
+}
+tile.program @roles {
+  %q = tile.tensor "input:q" : !tile.array<[b, h, t, d = 64], bf16>
+  tile.kernel @k grid(%b in b, %h in h, %i in ceildiv(t, 128)) {
+    %c0 = arith.constant 0 : index
+    %ring = simt.ring "k" at 8192 signals 24576 : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>
+    simt.roles members 2 apart 4096 registers 40, 232 producer {
+      %slot = simt.acquire %ring[%c0] : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>
+      simt.copy %q[b = %b, h = %c0, t as u = %c0] until(t = %b), %slot signals %ring[%c0] bulk : !tile.array<[b, h, t, d = 64], bf16>, !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>, !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>
+    } consumer (%member) {
+      %slot = simt.wait_full %ring[%c0] : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>
+      simt.barrier member
+      simt.release %ring[%c0] : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>
+    }
   }
 }

@@ -1,0 +1,322 @@
+// Copies of a loop become a ring that a producer fills and the members of a gang read; and every reason for which a kernel stays as it is.
+// RUN: taylor-opt %s --taylor-simt-assign-roles --cse | FileCheck %s
+// RUN: taylor-opt %s --taylor-simt-assign-roles="slots=4" | FileCheck %s --check-prefix=SLOTS
+// SLOTS: simt.ring "k" : !simt.ring<!simt.buffer<4 x [u = 64, d = 64], bf16, swizzle = 128>>
+// Rings of 16 KiB each, 8 KiB for each member, and what alignment takes: room for two members, and for none.
+// RUN: taylor-opt %s --taylor-simt-assign-roles="shared=58368" | FileCheck %s --check-prefix=THREE
+// RUN: taylor-opt %s --taylor-simt-assign-roles="shared=58367" | FileCheck %s --check-prefix=TWO
+// RUN: taylor-opt %s --taylor-simt-assign-roles="shared=50175" | FileCheck %s --check-prefix=NOT
+// THREE-LABEL: tile.kernel @attend
+// THREE: simt.roles members 3 registers 32, 160 producer
+// TWO-LABEL: tile.kernel @attend
+// TWO: simt.roles members 2 registers 40, 232 producer
+// NOT-LABEL: tile.kernel @attend
+// NOT-NOT: simt.roles
+// NOT-LABEL: tile.kernel @around
+// RUN: taylor-opt %s --taylor-simt-assign-roles --taylor-simt-schedule-copies --taylor-simt-allocate-shared --canonicalize --cse --taylor-simt-start-products --taylor-simt-fence-proxies | FileCheck %s --check-prefix=AFTER
+// RUN: not taylor-opt %s --taylor-simt-schedule-copies --taylor-simt-assign-roles 2>&1 | FileCheck %s --check-prefix=LATE
+// LATE: expected ops on buffers in the order of the text; taylor-simt-schedule-copies has run already
+
+#s = #simt.layout<lane = [u:2, u:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [u:1*2, t:8*2, u:8*8]>
+#o = #simt.layout<lane = [e:2, e:4, t:1, t:2, t:4], warp = [t:16, t:32], register = [e:1*2, t:8*2, e:8*8]>
+!keys = !tile.array<[u, d = 64], bf16>
+!values = !tile.array<[u, e = 64], bf16>
+!queries = !tile.array<[t, d = 64], bf16>
+!q = !simt.buffer<1 x [t = 64, d = 64], bf16, swizzle = 128>
+!k = !simt.buffer<1 x [u = 64, d = 64], bf16, swizzle = 128>
+!v = !simt.buffer<1 x [u = 64, e = 64], bf16, swizzle = 128>
+!st = !tile.tile<[t = 64, u = 64], f32, #s>
+!pt = !tile.tile<[t = 64, u = 64], bf16, #s>
+!ot = !tile.tile<[e = 64, t = 64], f32, #o>
+!out = !tile.array<[t, e = 64], f32>
+!scores = !tile.array<[t, u], f32>
+tile.program @roles {
+  %queries = tile.tensor "input:q" : !queries
+  %keys = tile.tensor "input:k" : !keys
+  %values = tile.tensor "input:v" : !values
+  %out = tile.tensor "output:o" : !out
+  %scores = tile.tensor "output:s" : !scores
+  // The example of the description: of the keys and values, not of the queries. The producer's loop ends where the last member's does. A member waits before the
+  // first reader and releases after the last one, and passes by what only others read.
+  // CHECK-LABEL: tile.kernel @attend grid(%{{.*}} in ceildiv(t, 192)) attributes {simt.warps = 4 : i64} {
+  // CHECK-NEXT: %[[K:.*]] = simt.ring "k" : !simt.ring<!simt.buffer<2 x [u = 64, d = 64], bf16, swizzle = 128>>
+  // CHECK-NEXT: %[[V:.*]] = simt.ring "v" : !simt.ring<!simt.buffer<2 x [u = 64, e = 64], bf16, swizzle = 128>>
+  // CHECK-NEXT: %[[Q:.*]] = simt.alloc "q"
+  // CHECK-NEXT: simt.roles members 3 registers 32, 160 producer {
+  // CHECK-COUNT-3: arith.minsi %{{.*}}, %[[U:.*]] : index
+  // CHECK:      %[[PAIR:.*]] = arith.maxsi
+  // CHECK:      %[[END:.*]] = arith.maxsi %[[PAIR]], %
+  // CHECK-NEXT: scf.for %[[J:.*]] = %c0 to %[[END]] step %c64 iter_args(%[[USE:.*]] = %c0) -> (index) {
+  // CHECK-NEXT:   %[[SLOT:.*]] = simt.acquire %[[K]][%[[USE]]]
+  // CHECK-NEXT:   simt.copy %{{.*}} [u = %[[J]]] until(u = %[[END]]), %[[SLOT]] signals %[[K]][%[[USE]]] bulk
+  // CHECK-NEXT:   %[[SLOT2:.*]] = simt.acquire %[[V]][%[[USE]]]
+  // CHECK-NEXT:   simt.copy %{{.*}} [u = %[[J]]] until(u = %[[END]]), %[[SLOT2]] signals %[[V]][%[[USE]]] bulk
+  // CHECK-NEXT:   %[[NEXT:.*]] = arith.addi %[[USE]], %c1
+  // CHECK-NEXT:   scf.yield %[[NEXT]]
+  // CHECK-NEXT: }
+  // CHECK-NEXT: } consumer (%[[MEMBER:.*]]) {
+  // CHECK:      %[[OF:.*]] = arith.addi %{{.*}}, %[[MEMBER]]
+  // CHECK-NEXT: %[[I:.*]] = arith.minsi %[[OF]], %
+  // CHECK:      %[[FIRST:.*]] = arith.muli %[[I]], %c64
+  // CHECK:      %[[OWN:.*]] = arith.minsi
+  // CHECK:      simt.copy %{{.*}} [t = %[[FIRST]]], %[[Q]] :
+  // CHECK:      %[[ALL:.*]] = arith.addi %c0, %
+  // CHECK-NEXT: %[[R:.*]]:2 = scf.for %{{.*}} = %c0 to %[[OWN]] step %c64 iter_args(%{{.*}} = %{{.*}}, %[[N:.*]] = %c0)
+  // CHECK-NEXT:   %[[KS:.*]] = simt.wait_full %[[K]][%[[N]]]
+  // CHECK-NEXT:   simt.dot wgmma %[[Q]], %[[KS]] over(d)
+  // CHECK-NEXT:   simt.release %[[K]][%[[N]]]
+  // CHECK:        %[[VS:.*]] = simt.wait_full %[[V]][%[[N]]]
+  // CHECK-NEXT:   %[[O:.*]] = simt.dot wgmma %{{.*}}, %[[VS]] over(u)
+  // CHECK-NEXT:   simt.release %[[V]][%[[N]]]
+  // CHECK-NEXT:   %[[N1:.*]] = arith.addi %[[N]], %c1
+  // CHECK-NEXT:   scf.yield %[[O]], %[[N1]]
+  // CHECK:      scf.for %[[REST:.*]] = %[[R]]#1 to %[[ALL]] step %c1 {
+  // CHECK-NEXT:   simt.wait_full %[[K]][%[[REST]]]
+  // CHECK-NEXT:   simt.release %[[K]][%[[REST]]]
+  // CHECK-NEXT:   simt.wait_full %[[V]][%[[REST]]]
+  // CHECK-NEXT:   simt.release %[[V]][%[[REST]]]
+  // CHECK-NEXT: }
+  // CHECK-NEXT: tile.store %[[R]]#0, %{{.*}} [t = %[[FIRST]]]
+
+  // After all passes: a member's buffers are 8 KiB from the next one's, its barriers are its own, and a use is released when its product is complete.
+  // AFTER:      %[[K:.*]] = simt.ring "k" at 24576 signals 57344
+  // AFTER-NEXT: %[[V:.*]] = simt.ring "v" at 40960 signals 57376
+  // AFTER-NEXT: %[[Q:.*]] = simt.alloc "q" at 0
+  // AFTER-NEXT: simt.roles members 3 apart 8192 registers 32, 160 producer {
+  // AFTER-NOT:  simt.barrier
+  // AFTER:      consumer
+  // AFTER:      simt.wait 0
+  // AFTER-NEXT: simt.proxy_fence
+  // AFTER-NEXT: simt.barrier member
+  // AFTER:      scf.for
+  // AFTER:        %[[S:.*]] = simt.start wgmma %[[Q]], %
+  // AFTER-NEXT:   simt.await 0 %[[S]]
+  // AFTER-NEXT:   simt.release %[[K]][%[[N:[a-z0-9]+]]]
+  // AFTER:        %[[P:.*]] = simt.start wgmma
+  // AFTER:        simt.await 0 %[[P]]
+  // AFTER-NEXT:   simt.release %[[V]][%[[N]]]
+  tile.kernel @attend grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %i, %c64 : index
+    %past = arith.addi %first, %c64 : index
+    %end = arith.minsi %past, %n : index
+    %q = simt.alloc "q" : !q
+    %k = simt.alloc "k" : !k
+    %v = simt.alloc "v" : !v
+    %o0 = tile.splat %zero : f32 -> !ot
+    simt.copy %queries[t = %first], %q : !queries, !q
+    %r = scf.for %j = %c0 to %end step %c64 iter_args(%o = %o0) -> (!ot) {
+      simt.copy %keys[u = %j] until(u = %end), %k : !keys, !k
+      simt.copy %values[u = %j] until(u = %end), %v : !values, !v
+      %s = simt.dot wgmma %q, %k over(d) : !q, !k -> !st
+      %p = tile.map (%x = %s) : (!st) -> !pt {
+        %y = arith.truncf %x : f32 to bf16
+        tile.yield %y : bf16
+      }
+      %o1 = simt.dot wgmma %p, %v over(u) into %o : !pt, !v -> !ot
+      scf.yield %o1 : !ot
+    }
+    tile.store %r, %out[t = %first] : !ot, !out
+  }
+
+  // A loop that begins elsewhere for each member, in a loop and a branch that are the same for all: the uses go on being counted, on both sides.
+  // CHECK-LABEL: tile.kernel @around
+  // CHECK:      producer {
+  // CHECK:      scf.for %{{.*}} iter_args(%[[COUNT:.*]] = %c0) -> (index)
+  // CHECK-COUNT-3: %[[LOW:[0-9]+]] = arith.minsi %{{.*}}, %{{.*}} : index
+  // CHECK:        %[[INNER:.*]] = scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step %c64 iter_args(%[[USE:.*]] = %[[COUNT]])
+  // CHECK-NEXT:     simt.acquire %{{.*}}[%[[USE]]]
+  // CHECK:        scf.yield %[[INNER]]
+  // CHECK:      consumer
+  // CHECK:      scf.for %{{.*}} iter_args(%{{.*}} = %{{.*}}, %[[COUNT:.*]] = %c0) ->
+  // CHECK:        %[[ALL:.*]] = arith.addi %[[COUNT]], %
+  // CHECK:        %[[SKIP:.*]] = arith.minsi %{{.*}}, %[[ALL]]
+  // CHECK-NEXT:   scf.for %[[PAST:.*]] = %[[COUNT]] to %[[SKIP]] step %c1 {
+  // CHECK-NEXT:     simt.wait_full %{{.*}}[%[[PAST]]]
+  // CHECK-NEXT:     simt.release %{{.*}}[%[[PAST]]]
+  // CHECK:        %[[R:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[SKIP]])
+  // CHECK:        scf.yield %[[R]]#0, %[[ALL]]
+  tile.kernel @around grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %i, %c64 : index
+    %q = simt.alloc "q" : !q
+    %k = simt.alloc "k" : !k
+    %s0 = tile.splat %zero : f32 -> !st
+    simt.copy %queries[t = %first], %q : !queries, !q
+    %r = scf.for %h = %c0 to %c64 step %c1 iter_args(%o0 = %s0) -> (!st) {
+      %r1 = scf.for %j = %first to %n step %c64 iter_args(%o = %o0) -> (!st) {
+        simt.copy %keys[u = %j], %k : !keys, !k
+        %s = simt.dot wgmma %q, %k over(d) into %o : !q, !k -> !st
+        scf.yield %s : !st
+      }
+      scf.yield %r1 : !st
+    }
+    tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
+  }
+
+  // A product that threads compute reads the keys, too: they are copied by pieces, so that no fence is needed for what a box wrote.
+  // CHECK-LABEL: tile.kernel @by_pieces
+  // CHECK:      simt.acquire
+  // CHECK-NEXT: simt.copy {{.*}} signals %{{[0-9]+}}[%{{[a-z0-9]+}}] : 
+  tile.kernel @by_pieces grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %i, %c64 : index
+    %q = simt.alloc "q" : !q
+    %k = simt.alloc "k" : !k
+    %s0 = tile.splat %zero : f32 -> !st
+    simt.copy %queries[t = %first], %q : !queries, !q
+    %r = scf.for %j = %c0 to %n step %c64 iter_args(%o = %s0) -> (!st) {
+      simt.copy %keys[u = %j], %k : !keys, !k
+      %s = simt.dot wgmma %q, %k over(d) into %o : !q, !k -> !st
+      %x = simt.dot mma16 %q, %k over(d) into %s : !q, !k -> !st
+      scf.yield %x : !st
+    }
+    tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
+  }
+
+  // What is copied follows from the last extent: members share nothing.
+  // CHECK-LABEL: tile.kernel @own_windows
+  // CHECK-NOT: simt.roles
+  tile.kernel @own_windows grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %i, %c64 : index
+    %q = simt.alloc "q" : !q
+    %k = simt.alloc "k" : !k
+    %s0 = tile.splat %zero : f32 -> !st
+    simt.copy %queries[t = %first], %q : !queries, !q
+    %r = scf.for %j = %c0 to %n step %c64 iter_args(%o = %s0) -> (!st) {
+      %at = arith.addi %j, %first : index
+      simt.copy %keys[u = %at], %k : !keys, !k
+      %s = simt.dot wgmma %q, %k over(d) into %o : !q, !k -> !st
+      scf.yield %s : !st
+    }
+    tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
+  }
+
+  // Where members begin is no multiple of the step: what one reads is in no tile of the others.
+  // CHECK-LABEL: tile.kernel @between_multiples
+  // CHECK-NOT: simt.roles
+  tile.kernel @between_multiples grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %i, %c64 : index
+    %q = simt.alloc "q" : !q
+    %k = simt.alloc "k" : !k
+    %s0 = tile.splat %zero : f32 -> !st
+    simt.copy %queries[t = %first], %q : !queries, !q
+    %low = arith.addi %first, %c1 : index
+    %r = scf.for %j = %low to %n step %c64 iter_args(%o = %s0) -> (!st) {
+      simt.copy %keys[u = %j], %k : !keys, !k
+      %s = simt.dot wgmma %q, %k over(d) into %o : !q, !k -> !st
+      scf.yield %s : !st
+    }
+    tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
+  }
+
+  // Products that threads wait for read by themselves; nothing is gained.
+  // CHECK-LABEL: tile.kernel @other_products
+  // CHECK-NOT: simt.roles
+  tile.kernel @other_products grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %i, %c64 : index
+    %q = simt.alloc "q" : !q
+    %k = simt.alloc "k" : !k
+    %s0 = tile.splat %zero : f32 -> !st
+    simt.copy %queries[t = %first], %q : !queries, !q
+    %r = scf.for %j = %c0 to %n step %c64 iter_args(%o = %s0) -> (!st) {
+      simt.copy %keys[u = %j], %k : !keys, !k
+      %s = simt.dot mma16 %q, %k over(d) into %o : !q, !k -> !st
+      scf.yield %s : !st
+    }
+    tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
+  }
+
+  // The loop copies in some iterations only.
+  // CHECK-LABEL: tile.kernel @in_part
+  // CHECK-NOT: simt.roles
+  tile.kernel @in_part grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %i, %c64 : index
+    %q = simt.alloc "q" : !q
+    %k = simt.alloc "k" : !k
+    %s0 = tile.splat %zero : f32 -> !st
+    simt.copy %queries[t = %first], %q : !queries, !q
+    %more = arith.cmpi slt, %c0, %n : index
+    %r = scf.for %j = %c0 to %n step %c64 iter_args(%o = %s0) -> (!st) {
+      simt.copy %keys[u = %j], %k if %more : !keys, !k
+      %s = simt.dot wgmma %q, %k over(d) into %o : !q, !k -> !st
+      scf.yield %s : !st
+    }
+    tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
+  }
+
+  // The last extent is one tile.
+  // CHECK-LABEL: tile.kernel @one_tile
+  // CHECK-NOT: simt.roles
+  tile.kernel @one_tile grid(%i in t, %z in 1) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %i, %c64 : index
+    %q = simt.alloc "q" : !q
+    %k = simt.alloc "k" : !k
+    %s0 = tile.splat %zero : f32 -> !st
+    simt.copy %queries[t = %first], %q : !queries, !q
+    %r = scf.for %j = %c0 to %n step %c64 iter_args(%o = %s0) -> (!st) {
+      simt.copy %keys[u = %j], %k : !keys, !k
+      %s = simt.dot wgmma %q, %k over(d) into %o : !q, !k -> !st
+      scf.yield %s : !st
+    }
+    tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
+  }
+
+  // Two members may be the same tile: neither may read what the other writes.
+  // CHECK-LABEL: tile.kernel @read_and_written
+  // CHECK-NOT: simt.roles
+  tile.kernel @read_and_written grid(%i in ceildiv(t, 64)) attributes {simt.warps = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tile.size "u"
+    %first = arith.muli %i, %c64 : index
+    %q = simt.alloc "q" : !q
+    %k = simt.alloc "k" : !k
+    %s0 = tile.splat %zero : f32 -> !st
+    simt.copy %queries[t = %first], %q : !queries, !q
+    %old = tile.load %scores[t = %first, u = %c0] : !scores -> !st
+    %r = scf.for %j = %c0 to %n step %c64 iter_args(%o = %old) -> (!st) {
+      simt.copy %keys[u = %j], %k : !keys, !k
+      %s = simt.dot wgmma %q, %k over(d) into %o : !q, !k -> !st
+      scf.yield %s : !st
+    }
+    tile.store %r, %scores[t = %first, u = %c0] : !st, !scores
+  }
+}

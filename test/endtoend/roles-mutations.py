@@ -1,0 +1,88 @@
+# Attention whose warps have roles (--target=sm_90a+roles), with every wait, arrival, fence and barrier of its PTX broken in turn: the interpreter reports a
+# fault, or a result is wrong. (PtxMutationTest.cpp does the same without roles. Lanes of a warp go on together there, so that a missing bar.warp.sync is not seen.)
+# REQUIRES: taylorc
+# RUN: %python %s %bin_dir %S/../runtime/artifact-fixture %t
+import pathlib
+import re
+import subprocess
+import sys
+
+bin_dir, fixtures, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
+sys.path.insert(0, str(fixtures))
+from seal import trailer
+
+SPEC = fixtures / "plain.mlir"
+SEEDS = range(6)
+# A gang of three members, and one of one tile and two copies of it. Five tiles of keys in two slots, of which the first member passes one by; the last ones end
+# within the array, and beyond it.
+SHAPE = "b=1,h=1,g=1,t=200,u=600,d=64,e=64"
+ENVIRONMENT = {"TAYLOR_PTXAS": "", "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+# What is broken, by a pattern and what stands in its place. Each occurrence is one mutant.
+MUTATIONS = [
+    ("a wait for a signal that does not wait", r"bra WAIT;\n", ""),
+    ("no arrival", r"(@%p\d+ )mbarrier\.arrive\.shared[^\n]*", ""),
+    ("an arrival that expects no bytes", r"mbarrier\.arrive\.expect_tx(\.shared\.b64 _, \[%r\d+\]), %r\d+", r"mbarrier.arrive\1"),
+    ("no bulk copy", r"cp\.async\.bulk[^\n]*", ""),
+    ("a bulk copy of other rows", r"(cp\.async\.bulk[^\n]*\{)(%r\d+), (%r\d+)", r"\1\2, \2"),
+    ("one arrival more for a signal", r"(mbarrier\.init\.shared\.b64 \[%r\d+\]), %r\d+", r"\1, 2"),
+    ("no wait for pieces", r"cp\.async\.wait_group  0;", ""),
+    ("no fence between proxies", r"fence\.proxy\.async\.shared::cta;", ""),
+    ("no barrier", r"bar\.sync[^\n]*", ""),
+    ("no wait for a product", r"wgmma\.wait_group\.sync\.aligned 0;", ""),
+    ("no commit of a product", r"wgmma\.commit_group\.sync\.aligned;", ""),
+    ("no choice of a lane", r"@%p\d+ bra  (\$L\w+);(?=(?:(?!\$L)[^;]*;){1,4}?[^;]*mbarrier\.arrive\.expect_tx)", ""),
+]
+
+
+def is_of_last_pass(text, match):
+    """Whether the signal is of a use that a member passes by, after its loop. These are the last two of a ring of two slots, which no one fills again: nothing
+    depends on when they are released."""
+    before, after = text[:match.start()].rpartition("mbarrier.try_wait")[2], text[match.end():].partition("mbarrier.arrive")[0]
+    around = after if match[0].startswith("bra") else before
+    return not re.search(r"wgmma|cp\.async", around)
+
+
+def taylor(program, *arguments):
+    return subprocess.run([bin_dir / program, SPEC, "--dtype=bf16", *arguments], capture_output=True, text=True, env=ENVIRONMENT)
+
+
+def check(text, seed):
+    """What the interpreter says of the artifact with this text, which is no longer than the compiled one."""
+    changed = artifact[:place] + text.ljust(len(compiled), b"\n") + artifact[place + len(compiled):-len(trailer(b""))]
+    (folder / "changed.so").write_bytes(changed + trailer(changed))
+    return taylor("taylor-run", f"--kernel={folder}/changed.so", "--device=ptx", "--check", "--poison", "--forward-only", "--threads=1", f"--shape={SHAPE}",
+                  f"--ptx-seed={seed}")
+
+
+folder.mkdir(parents=True, exist_ok=True)
+arguments = ("--target=sm_90a+roles", "--head-dim=64", "--forward-only")
+for output in (["-o", folder / "whole.so"], ["--emit=asm", "-o", folder / "text"]):
+    made = taylor("taylorc", *arguments, *output)
+    assert made.returncode == 0, made.stderr
+compiled = (folder / "text").read_bytes().rstrip()
+artifact = (folder / "whole.so").read_bytes()
+place = artifact.index(compiled)
+for seed in SEEDS:
+    whole = check(compiled, seed)
+    assert whole.returncode == 0 and "  ok" in whole.stdout, whole.stdout + whole.stderr
+
+count, passed, survivors = 0, 0, []
+text = compiled.decode()
+for name, pattern, instead in MUTATIONS:
+    matches = list(re.finditer(pattern, text))
+    assert matches, f"nothing to break: {name}"
+    for match in matches:
+        count += 1
+        mutant = (text[:match.start()] + match.expand(instead) + text[match.end():]).encode()
+        for seed in SEEDS:
+            result = check(mutant, seed)
+            assert result.returncode in (0, 1) and "expected " not in result.stderr.split("line ")[0], f"{name}: {result.stderr}"
+            if result.returncode:
+                assert re.search(r", line \d+ '|FAILED|written outside|deadlock|all warps", result.stdout + result.stderr), f"{name}: {result.stderr}"
+                break
+        else:
+            passed += is_of_last_pass(text, match)
+            if not is_of_last_pass(text, match):
+                survivors.append(f"line {text.count(chr(10), 0, match.start()) + 1}: {name}: {match[0].strip()}")
+print(f"{count} mutants, {passed} redundant, {len(survivors)} not caught", *survivors, sep="\n")
+sys.exit(1 if survivors or passed > 4 else 0)
