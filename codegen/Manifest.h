@@ -80,6 +80,8 @@ struct ManifestKernel {
   /// Bytes of dynamic shared memory.
   int64_t shared = 0;
   std::vector<ManifestMap> maps;
+  /// It waits for the kernels before it, and so may begin while they run.
+  bool startsEarly = false;
 };
 
 /// A function's code for one target in one form.

@@ -140,6 +140,8 @@ void DeviceCode::interpret(int function, const BoundCall &call, const Executor &
     KernelLaunch launch(kernel, manifest, info, call, layout, reinterpret_cast<uintptr_t>(workspace));
     if (launch.blocks == 0)
       continue;
+    for (ptx::MemoryRange &range : ranges)
+      range.previous = kernel.startsEarly && range.writable;
     std::vector<uint64_t> words = layOut(launch);
     ptx::Report report = ptx::launch(module, kernel.entry, {launch.blocks}, {unsigned(kernel.threads)},
                                      size_t(kernel.shared), std::as_bytes(std::span(words)), ranges, options);

@@ -58,6 +58,7 @@ void DeviceCode::launch(int function, const BoundCall &call, const Executor &exe
   });
   if (executor.workspace && layout.size > 0)
     context.requireSame(workspace, "the workspace");
+  bool isFirst = true; // of those that have blocks
   for (const KernelInfo &kernel : code.kernels) {
     KernelLaunch launch(kernel, manifest, info, call, layout, reinterpret_cast<uintptr_t>(workspace));
     std::vector<void *> pointers;
@@ -69,8 +70,12 @@ void DeviceCode::launch(int function, const BoundCall &call, const Executor &exe
     for (MapBytes &map : maps)
       pointers.push_back(&map);
     program.launch(kernel.entry,
-                   {{launch.blocks, 1, 1}, {unsigned(kernel.threads), 1, 1}, unsigned(kernel.shared)}, stream,
-                   pointers.data());
+                   {.grid = {launch.blocks, 1, 1},
+                    .block = {unsigned(kernel.threads), 1, 1},
+                    .sharedBytes = unsigned(kernel.shared),
+                    .startsEarly = kernel.startsEarly && !isFirst},
+                   stream, pointers.data());
+    isFirst &= launch.blocks == 0;
   }
 }
 

@@ -108,6 +108,7 @@ struct KernelInfo {
   int64_t shared = 0;       ///< Dynamic shared memory of a block, bytes.
   std::vector<KernelArgument> arguments;
   std::vector<KernelMap> maps;
+  bool startsEarly = false; ///< It may begin while the kernel before it in the call runs, for which it waits.
 };
 
 /// What a call costs, as the compiler estimates it, in picoseconds of one core or of a whole GPU; only ratios

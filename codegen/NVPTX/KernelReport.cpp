@@ -125,7 +125,7 @@ std::optional<Report> mlir::simt::reportKernels(PTXOp code, const ScoreTiles &ti
   for (auto entry : code.getEntries().getAsRange<DictionaryAttr>()) {
     KernelReport report;
     report.name = entry.getAs<StringAttr>("name").str();
-    report.target = target->name.str();
+    report.target = target->name;
     report.threads = entry.getAs<IntegerAttr>("threads").getInt();
     report.shared = entry.getAs<IntegerAttr>("shared").getInt();
     if (auto found = tiles.find(report.name); found != tiles.end())

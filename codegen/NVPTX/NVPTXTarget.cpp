@@ -24,7 +24,7 @@ class NVPTXTarget : public taylor::Target {
 public:
   explicit NVPTXTarget(const simt::Target &target) : target(target) {}
 
-  std::string getName() const override { return target.name.str(); }
+  std::string getName() const override { return target.name; }
   StringRef getKind() const override { return "ptx"; }
   std::string check(const taylor::TargetProblem &problem) const override;
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override;
@@ -150,8 +150,7 @@ FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, const taylor::TargetP
     return failure();
   ofThreads();
   if (failed(run("llvm", [&](OpPassManager &manager) { buildThreadPipeline(manager, target.cacheBytes); })) ||
-      failed(
-          run("ptx", [&](OpPassManager &manager) { manager.addPass(createEmitPTX({target.name.str()})); })))
+      failed(run("ptx", [&](OpPassManager &manager) { manager.addPass(createEmitPTX({target.name})); })))
     return failure();
   return *module.getOps<PTXOp>().begin();
 }
@@ -192,25 +191,29 @@ FailureOr<std::string> NVPTXTarget::print(ModuleOp module, const taylor::TargetP
   return text + "\n";
 }
 
-/// What roles change of a kernel that the manifest tells: its blocks, and tensor maps after its parameters.
-static void describeRoles(ModuleOp module, taylor::ManifestTarget &manifest) {
+/// What roles and early starts change of a kernel that the manifest tells: its blocks, tensor maps after its
+/// parameters, and that it may begin before others have ended.
+static void describeKernel(tile::KernelOp op, taylor::ManifestKernel &kernel) {
+  for (auto [i, text] : llvm::enumerate(kernel.grid)) {
+    text.clear();
+    llvm::raw_string_ostream stream(text);
+    tile::printExtent(stream, op.getExtent(i));
+  }
+  SmallVector<Value> arguments = getArguments(op);
+  for (const Box &box : getBoxes(op))
+    kernel.maps.push_back({size_t(llvm::find(arguments, box.array) - arguments.begin()),
+                           {box.sizes.begin(), box.sizes.end()},
+                           box.swizzle});
+  op.walk([&](AwaitPreviousOp) { kernel.startsEarly = true; });
+}
+
+static void describeKernels(ModuleOp module, taylor::ManifestTarget &manifest) {
   for (auto program : module.getOps<tile::ProgramOp>())
     for (auto op : program.getBlock()->getOps<tile::KernelOp>())
       for (taylor::ManifestCode &function : manifest.functions)
-        for (taylor::ManifestKernel &kernel : function.kernels) {
-          if (function.name != program.getSymName() || kernel.name != op.getSymName())
-            continue;
-          for (auto [i, text] : llvm::enumerate(kernel.grid)) {
-            text.clear();
-            llvm::raw_string_ostream stream(text);
-            tile::printExtent(stream, op.getExtent(i));
-          }
-          SmallVector<Value> arguments = getArguments(op);
-          for (const Box &box : getBoxes(op))
-            kernel.maps.push_back({size_t(llvm::find(arguments, box.array) - arguments.begin()),
-                                   {box.sizes.begin(), box.sizes.end()},
-                                   box.swizzle});
-        }
+        for (taylor::ManifestKernel &kernel : function.kernels)
+          if (function.name == program.getSymName() && kernel.name == op.getSymName())
+            describeKernel(op, kernel);
 }
 
 LogicalResult NVPTXTarget::emit(ModuleOp module, const taylor::TargetProblem &problem,
@@ -221,7 +224,7 @@ LogicalResult NVPTXTarget::emit(ModuleOp module, const taylor::TargetProblem &pr
   for (auto program : module.getOps<tile::ProgramOp>())
     for (auto tensor : program.getBlock()->getOps<tile::TensorOp>())
       aligned[tensor.getName().str()] = isAligned16(tensor.getType());
-  FailureOr<PTXOp> ptx = lowerToText(module, problem, run, [&] { describeRoles(module, manifest); });
+  FailureOr<PTXOp> ptx = lowerToText(module, problem, run, [&] { describeKernels(module, manifest); });
   if (failed(ptx))
     return failure();
   for (taylor::ManifestCode &function : manifest.functions)

@@ -334,6 +334,29 @@ def FenceProxies : Pass<"taylor-simt-fence-proxies", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::simt::SimtDialect"];
 }
 
+def StartEarly : Pass<"taylor-simt-start-early", "::mlir::ModuleOp"> {
+  let summary = "kernels that begin before the one before them has ended";
+  let description = [{
+    For programs of several kernels on GPUs with dependent launches. Every kernel but the last begins with
+    `simt.start_next`, which lets blocks of the next one in as soon as all of its own have begun. Every kernel but the
+    first waits, with `simt.await_previous`, before it touches an array that a kernel of the program writes. Before that
+    it computes places, and reads arrays that only callers write. The wait is for all earlier kernels: each of them has
+    waited for those before it.
+
+    ```mlir
+    tile.kernel @attend grid(..) {
+      %q = tile.load %queries[..] : ..
+      simt.copy %rotated_keys[..], %slot : ..
+    // becomes, after a kernel that writes %rotated_keys,
+    tile.kernel @attend grid(..) {
+      %q = tile.load %queries[..] : ..
+      simt.await_previous
+      simt.copy %rotated_keys[..], %slot : ..
+    ```
+  }];
+  let dependentDialects = ["::mlir::simt::SimtDialect"];
+}
+
 def LowerToNVVM : Pass<"taylor-simt-lower-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "tile programs with layouts to the code of one thread: llvm and nvvm";
   let description = [{

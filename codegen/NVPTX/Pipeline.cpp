@@ -40,6 +40,8 @@ void simt::buildSimtPipeline(OpPassManager &manager, const Target &target, Strin
     manager.addPass(createStartProducts());
     manager.addPass(createFenceProxies());
   }
+  if (target.startsEarly)
+    manager.addPass(createStartEarly());
 }
 
 namespace {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/Targets.h"
-#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <vector>
 
 using namespace mlir::simt;
 
 // The oldest first. Second-level caches are those of the smallest chip of the name, an eighth left out for
 // what blocks do not read in common.
-//                                   PTX  shared memory: block, SM  threads blocks cache     starts
+//                                   PTX  shared memory: block, SM  threads blocks cache     starts early
 static const Target targets[] = {{"sm_80", 80, 163 << 10, 164 << 10, 2048, 32, 35 << 20},
                                  {"sm_86", 80, 99 << 10, 100 << 10, 1536, 16, 5 << 20},
                                  {"sm_89", 80, 99 << 10, 100 << 10, 1536, 24, 21 << 20},
-                                 {"sm_90", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20},
-                                 {"sm_90a", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20, true},
-                                 {"sm_90a+roles", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20, true, true},
-                                 {"sm_100", 86, 227 << 10, 228 << 10, 2048, 32, 110 << 20},
-                                 {"sm_120", 87, 99 << 10, 100 << 10, 1536, 24, 28 << 20}};
+                                 {"sm_90", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20, false, true},
+                                 {"sm_90a", 80, 227 << 10, 228 << 10, 2048, 32, 43 << 20, true, true},
+                                 {"sm_100", 86, 227 << 10, 228 << 10, 2048, 32, 110 << 20, false, true},
+                                 {"sm_120", 87, 99 << 10, 100 << 10, 1536, 24, 28 << 20, false, true}};
 
 /// 103 of "sm_103"; 0 for other names, also for those that end in a letter: code for sm_90a runs nowhere
 /// else.
@@ -25,7 +25,33 @@ static unsigned capabilityOf(llvm::StringRef name) {
   return isPlain && !name.getAsInteger(10, number) ? number : 0;
 }
 
+/// Targets of the table with experiments, each once: whoever has found one keeps its address.
+static llvm::ArrayRef<Target> experiments() {
+  static const auto made = [] {
+    std::vector<Target> made;
+    for (const Target &target : targets)
+      for (bool roles : {false, true})
+        for (bool early : {false, true}) {
+          if (!(roles || early) || (roles && !target.startsProducts) ||
+              (early && !target.hasDependentLaunches))
+            continue;
+          Target other = target;
+          other.name += std::string(roles ? "+roles" : "") + (early ? "+early" : "");
+          other.assignsRoles = roles;
+          other.startsEarly = early;
+          made.push_back(std::move(other));
+        }
+    return made;
+  }();
+  return made;
+}
+
 const Target *mlir::simt::findTarget(llvm::StringRef name) {
+  if (name.contains('+')) {
+    const Target *found =
+        llvm::find_if(experiments(), [&](const Target &target) { return target.name == name; });
+    return found == experiments().end() ? nullptr : found;
+  }
   const Target *newest = nullptr;
   for (const Target &target : targets) {
     if (target.name == name)
@@ -37,13 +63,8 @@ const Target *mlir::simt::findTarget(llvm::StringRef name) {
 }
 
 llvm::ArrayRef<llvm::StringRef> mlir::simt::targetNames() {
-  static const auto names = [] {
-    llvm::SmallVector<llvm::StringRef> names;
-    for (const Target &target : targets)
-      if (target.name == target.chip()) // the others are experiments
-        names.push_back(target.name);
-    return names;
-  }();
+  static const auto names =
+      llvm::map_to_vector(targets, [](const Target &target) { return llvm::StringRef(target.name); });
   return names;
 }
 

@@ -11,26 +11,29 @@ namespace mlir::simt {
 
 /// Numbers of one compute capability (CUDA C++ Programming Guide, "Compute Capabilities").
 struct Target {
-  llvm::StringRef name;       // as given: "sm_80", "sm_90a+roles"
+  std::string name;           // as given: "sm_80", "sm_90a+roles"
   unsigned ptxVersion = 80;   // version of the PTX ISA that the text asks for: 80 is 8.0
   int64_t sharedPerBlock = 0; // bytes that a block may ask for
   int64_t sharedPerSM = 0;    // bytes of a multiprocessor; each block takes 1 KiB more than it asks for
   int64_t threadsPerSM = 0;
   int64_t blocksPerSM = 0;
   int64_t cacheBytes = 0; // that blocks running at a time should read in common: of the second-level cache
-  bool startsProducts = false;    // has matrix instructions that run on beside their threads, for four warps
-  bool assignsRoles = false;      // some warps copy for the others (taylor-simt-assign-roles)
+  bool startsProducts = false; // has matrix instructions that run on beside their threads, for four warps
+  bool hasDependentLaunches = false; // a kernel may begin before the one before it has ended
+  bool assignsRoles = false;      // an experiment: some warps copy for the others (taylor-simt-assign-roles)
+  bool startsEarly = false;       // an experiment: kernels use dependent launches (taylor-simt-start-early)
   int64_t registersPerSM = 65536; // of 32 bits
   int64_t registersPerThread = 255;
 
   /// The GPU: the name without options.
-  llvm::StringRef chip() const { return name.split('+').first; }
+  llvm::StringRef chip() const { return llvm::StringRef(name).split('+').first; }
 };
 
 /// The GPU of that name, or of the newest number below it: PTX for one GPU runs on every later one, and newer
 /// GPUs have no less of anything that they have. A name with a letter at its end is found only where the
-/// table has it: its code runs on that GPU alone. Null where the name is no `sm_` and a number, or the number
-/// is below all.
+/// table has it: its code runs on that GPU alone. `+roles` and `+early` after it, in this order, turn
+/// experiments on. Null where the name is no `sm_` and a number, the number is below all, or the GPU cannot
+/// take the experiment.
 const Target *findTarget(llvm::StringRef name);
 
 /// Names of the table, for messages.

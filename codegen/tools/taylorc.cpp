@@ -54,7 +54,8 @@ struct CommandLine {
           "GPUs: sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; a later GPU gets the code of the newest of "
           "these\n"
           "that it runs. sm_90a: H100 and H200 alone, with matrix units that run beside the threads;\n"
-          "sm_90a+roles: an experiment, with warps that copy for others (codegen/NVPTX/HOPPER.md)"),
+          "Experiments (codegen/NVPTX/HOPPER.md): sm_90a+roles, with warps that copy for others; +early after\n"
+          "sm_90 and later: kernels of a call begin before the one before them has ended"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
                              cl::init("f32"), cl::cat(category)};

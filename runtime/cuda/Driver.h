@@ -17,6 +17,23 @@ using Module = struct CUmod_st *;
 using Function = struct CUfunc_st *;
 using Stream = struct CUstream_st *; // the same as cudaStream_t; null: the default stream
 
+/// CUlaunchAttribute of cuda.h: a number that says what the value is, and the value, here a truth.
+struct LaunchAttribute {
+  int id = 0;
+  alignas(8) union {
+    int isAllowed;
+    char bytes[64];
+  } value = {};
+};
+
+/// CUlaunchConfig of cuda.h.
+struct LaunchConfiguration {
+  unsigned grid[3], block[3], sharedBytes;
+  Stream stream;
+  LaunchAttribute *attributes;
+  unsigned count;
+};
+
 /// The functions that Taylor calls: member, name in the library (the version that cuda.h maps the plain name
 /// to), arguments.
 // clang-format off
@@ -49,8 +66,11 @@ using Stream = struct CUstream_st *; // the same as cudaStream_t; null: the defa
   X(launchKernel, "cuLaunchKernel",                                                                                               \
     (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,        \
      unsigned sharedBytes, Stream stream, void **parameters, void **extra))
-/// Those that older drivers do not have: null then. (CUDA 12.0, for tensor maps: sizes and boxes in elements, strides in bytes.)
+/// Those that older drivers do not have: null then. (CUDA 11.8, for dependent launches; 12.0, for tensor maps: sizes and boxes in
+/// elements, strides in bytes.)
 #define TAYLOR_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                         \
+  X(launchKernelEx, "cuLaunchKernelEx",                                                                                           \
+    (const LaunchConfiguration *configuration, Function function, void **parameters, void **extra))                               \
   X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                                               \
     (void *map, int type, unsigned rank, uint64_t address, const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,   \
      const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))

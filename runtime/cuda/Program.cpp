@@ -13,6 +13,8 @@ namespace {
 // Numbers of cuda.h: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES and
 // CU_JIT_ERROR_LOG_BUFFER{,_SIZE_BYTES}.
 constexpr int kMaxDynamicShared = 8, kErrorLog = 5, kErrorLogSize = 6;
+// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+constexpr int kProgrammaticSerialization = 6;
 // What every GPU gives a block without being asked (CUDA C++ Programming Guide, "Technical Specifications per
 // Compute Capability").
 constexpr unsigned kSharedWithoutAsking = 48 << 10;
@@ -27,7 +29,7 @@ TargetNumber numberOf(const std::string &target) {
   TargetNumber number;
   char *end = nullptr;
   number.capability = target.starts_with("sm_") ? int(std::strtol(target.c_str() + 3, &end, 10)) : 0;
-  number.exact = end && *end;
+  number.exact = end && *end && *end != '+'; // experiments need no other GPU
   return number;
 }
 
@@ -144,6 +146,18 @@ void Program::launch(const std::string &kernel, const LaunchShape &shape, Stream
            " of its grid, but a GPU takes at most ", kGridLimit[i], "; use smaller batches");
   Function function = find(kernel, shape.sharedBytes, stream);
   const Driver &driver = Driver::get();
+  if (shape.startsEarly && driver.launchKernelEx) {
+    LaunchAttribute early{kProgrammaticSerialization, {.isAllowed = 1}};
+    LaunchConfiguration configuration{{shape.grid[0], shape.grid[1], shape.grid[2]},
+                                      {shape.block[0], shape.block[1], shape.block[2]},
+                                      shape.sharedBytes,
+                                      stream,
+                                      &early,
+                                      1};
+    driver.check(driver.launchKernelEx(&configuration, function, parameters, /*extra=*/nullptr),
+                 "cuLaunchKernelEx", "kernel '" + kernel + "'");
+    return;
+  }
   driver.check(driver.launchKernel(function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0],
                                    shape.block[1], shape.block[2], shape.sharedBytes, stream, parameters,
                                    /*extra=*/nullptr),

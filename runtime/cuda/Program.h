@@ -20,6 +20,9 @@ struct Image {
 struct LaunchShape {
   unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
   unsigned sharedBytes = 0; // dynamic shared memory, bytes
+  /// It waits for what the stream had before, and may begin earlier (CUDA C++ Programming Guide,
+  /// "Programmatic Dependent Launch").
+  bool startsEarly = false;
 };
 
 /// Picks the image for a GPU of this capability (80 for sm_80): a cubin of the same major version that is not

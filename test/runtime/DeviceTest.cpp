@@ -66,21 +66,9 @@ void expectFailure(const Kernel &kernel, const std::vector<TaylorTensor> &tensor
   EXPECT_EQ(taylor_last_error(), message);
 }
 
-//===----------------------------------------------------------------------===//
-// The interpreter
-//===----------------------------------------------------------------------===//
-
-class Interpreted : public testing::Test {
+class OfDevice : public testing::Test {
 protected:
-  void SetUp() override { // kernels read by 16 bytes
-    unsetenv("TAYLOR_PTX_SEED");
-    unsetenv("TAYLOR_PTX_CHECKS");
-  }
-  Kernel kernel = loadFixture("device");
-  TaylorRunOptions options = optionsFor(TAYLOR_PTX);
-  Call call;
-
-  /// The artifact with some of its bytes replaced by as many others.
+  /// The artifact `device` with some of its bytes replaced by as many others.
   Kernel damaged(const std::string &from, const std::string &to) {
     EXPECT_EQ(from.size(), to.size());
     std::string bytes = readBytes(fixturePath("device"));
@@ -97,8 +85,36 @@ protected:
     EXPECT_EQ(taylor_load(path.c_str(), &loaded), 0) << taylor_last_error();
     return Kernel(loaded, taylor_unload);
   }
+  /// `device` with kernels of its forward that begin early.
+  Kernel early() {
+    std::string manifest =
+        "0,\n            \"arguments\": [{\"tensor\": \"input:q\", \"aligned16\": true}, "
+        "{\"workspace\": \"y\"}]},\n"
+        "           {\"name\": \"finish\", \"entry\": \"forward_finish\", \"grid\": [\"b\", \"h\", "
+        "\"t\"], \"threads\": 8, \"shared\": 0,\n            \"arguments\"";
+    std::string changed = manifest, before = "\n            \"arg", after = "\"early\":true,\"arg";
+    for (size_t at = 0; (at = changed.find(before, at)) != std::string::npos;)
+      changed.replace(at, before.size(), after);
+    return damaged(manifest, changed);
+  }
+
   TemporaryFolder folder;
   std::string path;
+};
+
+//===----------------------------------------------------------------------===//
+// The interpreter
+//===----------------------------------------------------------------------===//
+
+class Interpreted : public OfDevice {
+protected:
+  void SetUp() override { // kernels read by 16 bytes
+    unsetenv("TAYLOR_PTX_SEED");
+    unsetenv("TAYLOR_PTX_CHECKS");
+  }
+  Kernel kernel = loadFixture("device");
+  TaylorRunOptions options = optionsFor(TAYLOR_PTX);
+  Call call;
 };
 
 TEST_F(Interpreted, ForwardAndBackward) {
@@ -299,6 +315,12 @@ TEST_F(Interpreted, ParametersOtherThanTheManifests) {
                 "forward_finish: expected 168 bytes of parameters, but got 160");
 }
 
+TEST_F(Interpreted, TouchesBeforeItsWait) {
+  Kernel unsafe = early();
+  EXPECT_EQ(run(unsafe, "forward", call.forward(), &options), 1);
+  EXPECT_THAT(taylor_last_error(), testing::HasSubstr("requires griddepcontrol.wait before it"));
+}
+
 TEST_F(Interpreted, Profile) {
   struct Counts {
     std::vector<std::string> kernels;
@@ -389,7 +411,7 @@ struct DeviceArray {
   uint64_t address() { return reinterpret_cast<uintptr_t>(memory.data()); }
 };
 
-class OnGpu : public testing::Test {
+class OnGpu : public OfDevice {
 protected:
   static void SetUpTestSuite() { setenv("TAYLOR_CUDA_DRIVER", FAKE_DRIVER, 1); }
   void SetUp() override {
@@ -498,6 +520,18 @@ TEST_F(OnGpu, CallersWorkspace) {
   options.workspace = host;
   expectFailure(kernel, {q.tensor(), o.tensor(), m.tensor()}, options,
                 "expected memory of a GPU in the workspace, but the driver does not know its pointer");
+}
+
+// The first kernel of a call begins after all that the stream had.
+TEST_F(OnGpu, BeginsEarly) {
+  PrimaryContext context(0);
+  DeviceArray q(call.q), o(call.o), m(call.m);
+  Kernel others = early();
+  fake.execute = false; // the fixture's code does not wait
+  EXPECT_EQ(run(others, "forward", {q.tensor(), o.tensor(), m.tensor()}, &options), 0) << taylor_last_error();
+  fake.execute = true;
+  EXPECT_EQ(count("cuLaunchKernel forward_rows"), 1);
+  EXPECT_EQ(count("cuLaunchKernelEx forward_finish"), 1);
 }
 
 TEST_F(OnGpu, GraphCapture) {

@@ -367,6 +367,24 @@ TEST(Manifest, ContradictoryTargets) {
       "'sm_80' of the manifest, but got 'f8'");
 }
 
+TEST(Manifest, Early) {
+  auto with = [](const std::string &value) {
+    return manifestWith("{\"tensor\": \"saved:m\"}]", "{\"tensor\": \"saved:m\"}], \"early\": " + value);
+  };
+  auto startsEarly = [](const Manifest &manifest) {
+    return manifest.targets[1]
+        .functions[size_t(manifest.function("forward"))]
+        .forms[0]
+        .kernels[0]
+        .startsEarly;
+  };
+  EXPECT_TRUE(startsEarly(Manifest::parse(with("true"))));
+  EXPECT_FALSE(startsEarly(Manifest::parse(with("false"))));
+  expectError(with("1"),
+              "expected a truth value of field 'early' in kernel 'attend' of function 'forward' of target "
+              "'sm_80' of the manifest, but got 1");
+}
+
 TEST(Manifest, Maps) {
   auto with = [](const std::string &map) {
     return manifestWith("{\"tensor\": \"saved:m\"}]", "{\"tensor\": \"saved:m\"}], \"maps\": [" + map + "]");

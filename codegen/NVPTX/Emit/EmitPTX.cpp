@@ -137,7 +137,7 @@ std::string mlir::simt::emitPTX(ModuleOp module, const simt::Target &target, std
   llvm::legacy::PassManager passes;
   taylor::LLVMSwitch noSinking(kNoSinking, true); // read where passes are added
   if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
-    error = "LLVM cannot emit PTX for " + target.name.str();
+    error = "LLVM cannot emit PTX for " + target.name;
     return "";
   }
   passes.run(*code);

@@ -291,6 +291,36 @@ def Simt_ProxyFenceOp : Simt_Op<"proxy_fence", [MemoryEffects<[MemRead<Simt_Shar
 }
 
 //===----------------------------------------------------------------------===//
+// Dependent launches
+//===----------------------------------------------------------------------===//
+
+def Simt_StartNextOp : Simt_Op<"start_next", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "lets the next kernel of the call begin (PTX ISA, griddepcontrol.launch_dependents)";
+  let description = [{
+    Blocks of the next kernel may begin once every block of this one has come here or ended, and where there is room for
+    them. What this kernel writes is there for them after their `simt.await_previous`.
+
+    ```mlir
+    simt.start_next
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_AwaitPreviousOp : Simt_Op<"await_previous", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "waits for the kernels before this one in the call (PTX ISA, griddepcontrol.wait)";
+  let description = [{
+    A kernel that began early has not to touch before it what a kernel of the call writes. Where nothing began early it
+    does nothing.
+
+    ```mlir
+    simt.await_previous
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
 // Roles
 //===----------------------------------------------------------------------===//
 

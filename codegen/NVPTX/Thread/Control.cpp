@@ -131,6 +131,14 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
         code.assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {});
         return success();
       })
+      .Case<StartNextOp>([&](auto) {
+        code.assembly("griddepcontrol.launch_dependents;", "~{memory}", {}, {});
+        return success();
+      })
+      .Case<AwaitPreviousOp>([&](auto) {
+        code.assembly("griddepcontrol.wait;", "~{memory}", {}, {});
+        return success();
+      })
       .Case<ExpandOp>([&](auto expand) { return emitExpand(expand); })
       .Case<ContractOp>([&](auto contract) { return emitContract(contract); })
       .Default([&](Operation *) { return emitScalar(op); });

@@ -92,6 +92,9 @@ TEST_F(Cuda, ChoosesTheImageOfOneGpuThere) {
   std::vector<Image> roles = {{"sm_90a+roles", true, "roles"}, {"sm_80", true, "plain"}};
   EXPECT_EQ(std::string(chooseImage(roles, 90)->bytes), "roles");
   EXPECT_EQ(std::string(chooseImage(roles, 100)->bytes), "plain");
+  std::vector<Image> early = {{"sm_90+early", true, "early"}, {"sm_80", true, "plain"}};
+  EXPECT_EQ(std::string(chooseImage(early, 100)->bytes), "early");
+  EXPECT_EQ(std::string(chooseImage(early, 80)->bytes), "plain");
 }
 
 TEST_F(Cuda, LaunchesOnTheCallersStream) {
@@ -100,6 +103,21 @@ TEST_F(Cuda, LaunchesOnTheCallersStream) {
   EXPECT_EQ(fake.calls.back(),
             "cuLaunchKernel function=101 grid=4,2,1 block=128,1,1 shared=0 stream=9 parameter=7");
   EXPECT_EQ(count("cuFuncSetAttribute"), 0);
+}
+
+TEST_F(Cuda, LaunchesEarly) {
+  Program program("softmax.so", images);
+  int value = 7;
+  void *parameters[] = {&value};
+  LaunchShape shape{{4, 2, 1}, {128, 1, 1}, 0, /*startsEarly=*/true};
+  program.launch("forward", shape, reinterpret_cast<Stream>(uintptr_t(9)), parameters);
+  EXPECT_EQ(fake.calls.back(),
+            "cuLaunchKernelEx function=101 grid=4,2,1 block=128,1,1 shared=0 stream=9 parameter=7 early");
+  fake.failures = {{"cuLaunchKernelEx", 701}};
+  EXPECT_EQ(
+      messageOf([&] { program.launch("forward", shape, nullptr, parameters); }),
+      "kernel 'forward': cuLaunchKernelEx failed with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701): too many "
+      "resources requested for launch");
 }
 
 TEST_F(Cuda, LoadsOncePerContext) {

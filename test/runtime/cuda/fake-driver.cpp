@@ -298,16 +298,19 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, uint64_t address,
   return called("cuTensorMapEncodeTiled", std::to_string(rank));
 }
 
-int cuLaunchKernel(cuda::Function handle, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
-                   unsigned bz, unsigned shared, cuda::Stream onStream, void **parameters, void **) {
-  uintptr_t function = numberOf(handle), stream = numberOf(onStream);
+/// Early starts are told from others; kernels run in order all the same.
+static int launch(const char *call, cuda::Function handle, const cuda::LaunchConfiguration &to,
+                  void **parameters) {
+  uintptr_t function = numberOf(handle), stream = numberOf(to.stream);
+  auto [x, y, z] = to.grid;
+  auto [bx, by, bz] = to.block;
   if (const FakeFunction *known = handleOf(functions, function)) {
-    FakeLaunch launch{known->kernel.name, {x, y, z}, {bx, by, bz}, shared, stream, current(), {}};
+    FakeLaunch launch{known->kernel.name, {x, y, z}, {bx, by, bz}, to.sharedBytes, stream, current(), {}};
     launch.parameters.resize((known->kernel.parameterBytes + 7) / 8);
     for (size_t i = 0; const ptx::Parameter &parameter : known->kernel.parameters)
       std::memcpy(reinterpret_cast<char *>(launch.parameters.data()) + parameter.offset, parameters[i++],
                   parameter.bytes);
-    int code = called("cuLaunchKernel", launch.kernel);
+    int code = called(call, launch.kernel);
     {
       std::lock_guard lock(state.mutex);
       state.launches.push_back(launch);
@@ -316,9 +319,22 @@ int cuLaunchKernel(cuda::Function handle, unsigned x, unsigned y, unsigned z, un
   }
   char text[160];
   std::snprintf(
-      text, sizeof text, "function=%zu grid=%u,%u,%u block=%u,%u,%u shared=%u stream=%zu parameter=%d",
-      size_t(function), x, y, z, bx, by, bz, shared, size_t(stream), *static_cast<int *>(parameters[0]));
-  return called("cuLaunchKernel", text);
+      text, sizeof text, "function=%zu grid=%u,%u,%u block=%u,%u,%u shared=%u stream=%zu parameter=%d%s",
+      size_t(function), x, y, z, bx, by, bz, to.sharedBytes, size_t(stream),
+      *static_cast<int *>(parameters[0]),
+      to.count == 1 && to.attributes->id == 6 && to.attributes->value.isAllowed == 1 ? " early" : "");
+  return called(call, text);
+}
+
+int cuLaunchKernel(cuda::Function function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
+                   unsigned bz, unsigned shared, cuda::Stream stream, void **parameters, void **) {
+  return launch("cuLaunchKernel", function, {{x, y, z}, {bx, by, bz}, shared, stream, nullptr, 0},
+                parameters);
+}
+
+int cuLaunchKernelEx(const cuda::LaunchConfiguration *to, cuda::Function function, void **parameters,
+                     void **) {
+  return launch("cuLaunchKernelEx", function, *to, parameters);
 }
 
 } // extern "C"
