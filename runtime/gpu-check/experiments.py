@@ -29,35 +29,36 @@ def pack(options):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     shutil.copy(HERE / "experiments.py", folder)
-    for target in [PLAIN, *EXPERIMENTS]:
+    for target in [PLAIN, *options.experiments.split(",")]:
         command = [sys.executable, HERE / "pack.py", f"--targets={target}", "--types=bf16", f"--specs={options.specs}",
-                   "--folder", folder / target, *["--small"] * options.small]
+                   "--folder", folder / target, "--bin", options.bin, "--lib", options.lib, *["--small"] * options.small]
         if code := subprocess.run(command, check=False).returncode:
             sys.exit(f"experiments.py: error: '{' '.join(map(str, command))}' ended with {code}")
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print(f"{folder}: {size / 1e6:.0f} MB; on the GPU's machine: python3 experiments.py run")
 
 
-def steps(device):
+def steps(device, experiments):
     """Names, programs and their limits in seconds, the most important first."""
     check = ["check.py", "--quick", "--no-times", f"--device={device}"]
-    for target in EXPERIMENTS:
+    for target in experiments:
         yield f"{target}-check", target, check, 120 if device == "cuda" else 1200
     if device != "cuda":
         return
     for length in (16384, 1024, 512):
-        for target in EXPERIMENTS:
+        for target in experiments:
             yield (f"{target}-{length}", target,
                    ["against.py", HERE / PLAIN, f"--lengths={length}", "--seconds=0.4", "--minutes=1.2"], 90)
 
 
 def run_steps(options):
-    if missing := [target for target in [PLAIN, *EXPERIMENTS] if not (HERE / target / "check.py").exists()]:
-        sys.exit(f"experiments.py: error: expected the folder {missing[0]} in {HERE}, as 'pack' makes it")
+    experiments = sorted((path.parent.name for path in HERE.glob(f"{PLAIN}+*/check.py")), key=len)
+    if not experiments or not (HERE / PLAIN / "check.py").exists():
+        sys.exit(f"experiments.py: error: expected folders {PLAIN} and {PLAIN}+.. in {HERE}, as 'pack' makes them, but got none")
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     begin, wrong, ran = time.monotonic(), [], 0
-    for name, target, (program, *arguments), limit in steps(options.device):
+    for name, target, (program, *arguments), limit in steps(options.device, experiments):
         left = 60 * options.minutes - (time.monotonic() - begin)
         if left < 20:
             print(f"{name}: left out, the time was up", flush=True)
@@ -84,7 +85,12 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     packing = commands.add_parser("pack", help="make the folder, in the repository")
     packing.add_argument("--folder", type=pathlib.Path, help="folder to make (default: build/experiments)")
+    packing.add_argument("--experiments", default=",".join(EXPERIMENTS), help="targets (default: %(default)s)")
     packing.add_argument("--specs", default=SPECS, help="specifications of examples/specs (default: %(default)s)")
+    packing.add_argument("--bin", type=pathlib.Path, default=HERE.parents[1] / "build" / "bin",
+                         help="folder of taylorc and taylor-run (default: build/bin)")
+    packing.add_argument("--lib", type=pathlib.Path, default=HERE.parents[1] / "build" / "lib",
+                         help="folder of libtaylor.so and libtaylor_torch.so (default: build/lib)")
     packing.add_argument("--small", action="store_true", help="few shapes, for tests of the folder itself")
     running = commands.add_parser("run", help="check and time, on the GPU's machine")
     running.add_argument("--out", type=pathlib.Path, default=pathlib.Path("experiments-out"), help="folder for what it finds")
