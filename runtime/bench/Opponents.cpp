@@ -65,6 +65,24 @@ Contender makeEager(const Request &request) {
           /*isOurs=*/false};
 }
 
+/// "q: f32 [b, h, t, d = 64]"
+std::string describe(const runtime::TensorInfo &info) {
+  std::vector<std::string> axes;
+  for (const Axis &axis : info.axes)
+    axes.push_back(axis.name + (axis.isChannel() ? " = " + std::to_string(axis.size) : ""));
+  return info.name + ": " + runtime::dtypeName(info.dtype) + " [" + runtime::join(axes, ", ") + "]";
+}
+
+/// Throws unless both artifacts take the same tensors in the same order.
+void requireSameInputs(const Manifest &ours, const Manifest &theirs, const std::string &file) {
+  for (size_t i = 0; i < std::max(ours.inputs.size(), theirs.inputs.size()); ++i) {
+    std::string wanted = i < ours.inputs.size() ? "input " + describe(ours.inputs[i]) : "no more inputs";
+    std::string given = i < theirs.inputs.size() ? "input " + describe(theirs.inputs[i]) : "no more inputs";
+    if (wanted != given)
+      fail("unsupported opponent '", file, "': expected ", wanted, ", but got ", given);
+  }
+}
+
 /// Another artifact, which takes the same inputs in the same order.
 Contender makeArtifact(const std::string &file, const Manifest &manifest, const Request &request) {
   AttentionOptions options = request.attention();
@@ -73,13 +91,7 @@ Contender makeArtifact(const std::string &file, const Manifest &manifest, const 
   options.mask.clear();
   options.form.clear();
   auto attention = std::make_shared<Attention>(options);
-  const std::vector<runtime::TensorInfo> &ours = manifest.inputs, &theirs = attention->manifest().inputs;
-  bool isSame =
-      std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), [](const auto &a, const auto &b) {
-        return a.name == b.name && a.axes.size() == b.axes.size();
-      });
-  if (!isSame)
-    fail("unsupported opponent '", file, "': its inputs are not those of '", request.spec, "'");
+  requireSameInputs(manifest, attention->manifest(), file);
   return {file, [attention](const std::vector<at::Tensor> &inputs) { return attention->call(inputs); }};
 }
 
