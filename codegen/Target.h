@@ -5,6 +5,7 @@
 #define TAYLOR_CODEGEN_TARGET_H
 
 #include "codegen/Artifact.h"
+#include "codegen/Choices.h"
 #include "codegen/Manifest.h"
 #include "passes/LowerToTile/TileSizes.h"
 
@@ -37,10 +38,10 @@ struct TargetProblem {
   int64_t headDim = 64, valueDim = 64;
   /// The most channels that a score and a value have, of learned features too; 0: as above.
   int64_t widestKey = 0, widestValue = 0;
-  /// Storage type: `f32`, `bf16`, `f16` or `f64`.
-  std::string dtype = "f32";
-  /// `fma` or `tf32`, `auto`, `rounded` or `split`, and `separate` or `atomic`: as in CompileOptions.
-  std::string f32Products = "fma", bf16Products = "auto", rowSums = "separate";
+  StorageType dtype = StorageType::F32;
+  F32Products f32Products = F32Products::FMA;
+  BF16Products bf16Products = BF16Products::Auto;
+  RowSumsChoice rowSums = RowSumsChoice::Separate;
   /// Queries of a chunk, or 0, and whether there are states before and after a call: as in CompileOptions.
   int64_t chunk = 0;
   bool states = false;
@@ -77,8 +78,7 @@ public:
 
   /// As given to --target, and in the manifest.
   virtual std::string getName() const = 0;
-  /// `cpu` or `ptx`, as in the manifest.
-  virtual llvm::StringRef getKind() const = 0;
+  virtual TargetKind getKind() const = 0;
   /// What of the problem the target cannot do, as a message; empty if nothing.
   virtual std::string check(const TargetProblem &problem) const { return ""; }
   /// How tile programs are made. With each of `retries` some tiles are smaller, until they are as before;

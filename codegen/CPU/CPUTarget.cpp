@@ -16,20 +16,23 @@ public:
   explicit CPUTarget(cpu::Target target) : target(std::move(target)) {}
 
   std::string getName() const override { return target.name; }
-  StringRef getKind() const override { return "cpu"; }
+  taylor::TargetKind getKind() const override { return taylor::TargetKind::Cpu; }
 
   std::string check(const taylor::TargetProblem &problem) const override {
-    if (problem.f32Products != "fma")
-      return "unsupported for " + getName() + ": --f32-products=" + problem.f32Products + "; it is for GPUs";
-    if (problem.bf16Products == "split")
-      return "unsupported for " + getName() + ": --bf16-products=split; it is for GPUs";
-    if (problem.rowSums != "separate")
-      return "unsupported for " + getName() + ": --row-sums=" + problem.rowSums + "; it is for GPUs";
+    auto refuse = [&](StringRef option) {
+      return ("unsupported for " + getName() + ": " + option + "; it is for GPUs").str();
+    };
+    if (problem.f32Products == taylor::F32Products::TF32)
+      return refuse("--f32-products=tf32");
+    if (problem.bf16Products == taylor::BF16Products::Split)
+      return refuse("--bf16-products=split");
+    if (problem.rowSums == taylor::RowSumsChoice::Atomic)
+      return refuse("--row-sums=atomic");
     return "";
   }
 
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override {
-    int64_t bytes = problem.dtype == "f64" ? 8 : 4;
+    int64_t bytes = problem.dtype == taylor::StorageType::F64 ? 8 : 4;
     taylor::TileSizes sizes = cpu::chooseTileSizes(target, bytes);
     sizes.chunked = use == taylor::TileUse::Chunked;
     if (sizes.chunked || problem.states)
@@ -39,7 +42,7 @@ public:
     // One token is no work for matrix units, and its states stay in f32. Over keys it waits for memory:
     // nothing is gained by its rounding.
     bool isPrecise = use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries;
-    if (problem.dtype == "bf16" && target.prefersPairs() && !isPrecise)
+    if (problem.dtype == taylor::StorageType::BF16 && target.prefersPairs() && !isPrecise)
       sizes.productType = "bf16";
     if (target.hasTiles && !sizes.productType.empty())
       cpu::chooseMatrixTiles(sizes);

@@ -10,17 +10,17 @@ using namespace taylor;
 std::string CompileOptions::getKey() const {
   std::vector<ParameterSetting> sorted = parameters;
   llvm::sort(sorted, [](const auto &left, const auto &right) { return left.name < right.name; });
-  std::string key =
-      llvm::formatv("target={0} dtype={1} d={2} e={3} mask={4} spec={5}", llvm::join(targets, ","), dtype,
-                    headDim, getValueDim(), mask ? stringifyMask(*mask) : "as written", spec);
-  if (f32Products != "fma")
-    key += " f32-products=" + f32Products;
-  if (bf16Products != "auto")
-    key += " bf16-products=" + bf16Products;
+  std::string key = llvm::formatv("target={0} dtype={1} d={2} e={3} mask={4} spec={5}",
+                                  llvm::join(targets, ","), stringifyStorageType(dtype), headDim,
+                                  getValueDim(), mask ? stringifyMask(*mask) : "as written", spec);
+  if (f32Products != F32Products::FMA)
+    key += (" f32-products=" + stringifyF32Products(f32Products)).str();
+  if (bf16Products != BF16Products::Auto)
+    key += (" bf16-products=" + stringifyBF16Products(bf16Products)).str();
   if (documents)
     key += " documents";
-  if (rowSums != "separate")
-    key += " row-sums=" + rowSums;
+  if (rowSums != RowSumsChoice::Separate)
+    key += (" row-sums=" + stringifyRowSumsChoice(rowSums)).str();
   if (form != "auto")
     key += " form=" + form;
   for (const CostSample &sample : formCosts)
@@ -40,20 +40,15 @@ std::string CompileOptions::getKey() const {
 }
 
 std::string CompileOptions::check() const {
-  if (dtype != "f32" && dtype != "bf16" && dtype != "f16" && dtype != "f64")
-    return "expected --dtype=f32, bf16, f16 or f64, but got '" + dtype + "'";
-  if (f32Products != "fma" && f32Products != "tf32")
-    return "expected --f32-products=fma or tf32, but got '" + f32Products + "'";
   // Refused rather than without effect: who asks for it expects other numbers, or another speed.
-  if (f32Products == "tf32" && dtype != "f32")
-    return "requires --dtype=f32 for --f32-products=tf32, but got " + dtype +
-           ", whose products have no operands of f32";
-  if (bf16Products != "auto" && bf16Products != "rounded" && bf16Products != "split")
-    return "expected --bf16-products=auto, rounded or split, but got '" + bf16Products + "'";
-  if (bf16Products != "auto" && dtype != "bf16")
-    return "requires --dtype=bf16 for --bf16-products=" + bf16Products + ", but got " + dtype;
-  if (rowSums != "separate" && rowSums != "atomic")
-    return "expected --row-sums=separate or atomic, but got '" + rowSums + "'";
+  if (f32Products == F32Products::TF32 && dtype != StorageType::F32)
+    return ("requires --dtype=f32 for --f32-products=tf32, but got " + stringifyStorageType(dtype) +
+            ", whose products have no operands of f32")
+        .str();
+  if (bf16Products != BF16Products::Auto && dtype != StorageType::BF16)
+    return ("requires --dtype=bf16 for --bf16-products=" + stringifyBF16Products(bf16Products) +
+            ", but got " + stringifyStorageType(dtype))
+        .str();
   if (form != "auto" && form != "parallel" && form != "chunked" && form != "recurrent")
     return "expected --form=auto, parallel, chunked or recurrent, but got '" + form + "'";
   if (!decode.empty() && decode != "auto" && decode != "state" && decode != "cache")

@@ -4,6 +4,7 @@
 #ifndef TAYLOR_CODEGEN_DRIVER_COMPILEOPTIONS_H
 #define TAYLOR_CODEGEN_DRIVER_COMPILEOPTIONS_H
 
+#include "codegen/Choices.h"
 #include "codegen/CostModel.h"
 #include "dialect/Taylor/Parameters.h"
 #include <optional>
@@ -15,8 +16,8 @@ namespace taylor {
 struct CompileOptions {
   /// Names of targets, in the order in which the artifact has them.
   std::vector<std::string> targets = {"native"};
-  /// Storage type of arrays: `f32`, `bf16`, `f16` or `f64`. Sums are accumulated in f32 (f64 for f64).
-  std::string dtype = "f32";
+  /// Storage type of arrays. Sums are accumulated in f32 (f64 for f64).
+  StorageType dtype = StorageType::F32;
   /// Channels of queries and keys (axis d). Where nobody chose it, a size that the specification writes
   /// counts.
   int64_t headDim = 64;
@@ -29,15 +30,15 @@ struct CompileOptions {
   bool documents = false;
   /// Values of free parameters, over the defaults of the specification.
   std::vector<ParameterSetting> parameters;
-  /// How GPUs multiply numbers of f32: `fma`, or `tf32` on matrix units, operands rounded to 11 bits.
-  std::string f32Products = "fma";
-  /// How targets that multiply bf16 take operands that are computed in f32, where storage is bf16: `rounded`
-  /// to bf16; `split` into two numbers of it, on GPUs, with twice or three times the products; or `auto`,
+  /// How GPUs multiply numbers of f32: by multiply-adds, or on matrix units, operands rounded to 11 bits.
+  F32Products f32Products = F32Products::FMA;
+  /// How targets that multiply bf16 take operands that are computed in f32, where storage is bf16: rounded
+  /// to bf16; split into two numbers of it, on GPUs, with twice or three times the products; or `Auto`,
   /// which is rounded.
-  std::string bf16Products = "auto";
-  /// How GPUs sum into rows where pairs are summed into columns too: `separate`, in a kernel of their own and
-  /// always to the same bits; or `atomic`, in any order.
-  std::string rowSums = "separate";
+  BF16Products bf16Products = BF16Products::Auto;
+  /// How GPUs sum into rows where pairs are summed into columns too: in a kernel of their own and always to
+  /// the same bits, or in any order.
+  RowSumsChoice rowSums = RowSumsChoice::Separate;
   /// How sums over pairs are computed: `parallel`, over all pairs; `chunked`, over those of a chunk, with
   /// states between chunks (finite sums of powers only); or `auto`, both where the second may cost less, of
   /// which each call takes the cheaper one. Levels that are printed have one form: of `auto` the parallel

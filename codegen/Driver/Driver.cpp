@@ -64,7 +64,7 @@ LogicalResult Driver::load(StringRef source, StringRef name) {
 /// What the target cannot do, as a message.
 std::string Driver::checkTarget(const Target &target, Emission emission) {
   bool isReport = emission == Emission::Report || emission == Emission::ReportJSON;
-  if (target.getKind() == "cpu" && (isReport || emission == Emission::PTX))
+  if (target.getKind() == TargetKind::Cpu && (isReport || emission == Emission::PTX))
     return "unsupported for " + target.getName() + ": " +
            (isReport ? "--report; it is about kernels of GPUs" : "--emit=ptx; it is the assembly of GPUs") +
            ", such as --target=sm_80";
@@ -98,7 +98,8 @@ void Driver::planPhases(Emission emission) {
   bool isOne = emission == Emission::Explanation;
   for (const std::unique_ptr<Target> &target : ArrayRef(targets).take_front(isOne ? 1 : targets.size())) {
     std::vector<std::string> own = target->getPhases();
-    if (emission == Emission::Tile || (emission == Emission::Manifest && target->getKind() == "cpu"))
+    if (emission == Emission::Tile ||
+        (emission == Emission::Manifest && target->getKind() == TargetKind::Cpu))
       own.clear();
     else if (emission == Emission::Vector || emission == Emission::LLVM)
       own.resize(emission == Emission::Vector ? 1 : 2);
@@ -213,7 +214,8 @@ FailureOr<std::string> Driver::explain() {
   if (failed(assembly))
     return failure();
   explanation.addAssembly(
-      "assembly", (target.getKind() == "ptx" ? "PTX for " : "Assembly for ") + target.getName(), *assembly);
+      "assembly", (target.getKind() == TargetKind::Ptx ? "PTX for " : "Assembly for ") + target.getName(),
+      *assembly);
   return explanation.printPage(shown.getKey());
 }
 
@@ -243,7 +245,7 @@ LogicalResult Driver::compileTarget(const Target &target, Emission emission, Art
 LogicalResult Driver::emitTarget(const Target &target, ModuleOp programs, Emission emission,
                                  ManifestTarget &described, ArtifactCode &code) {
   // How a GPU's kernels are launched is known when their code is made.
-  bool needsCode = emission == Emission::Artifact || target.getKind() != "cpu";
+  bool needsCode = emission == Emission::Artifact || target.getKind() != TargetKind::Cpu;
   auto run = [&](StringRef stage, function_ref<void(OpPassManager &)> build) {
     return runStage(programs, stageOf(stage, target), build);
   };
@@ -304,7 +306,7 @@ FailureOr<Compilation> Driver::compile(Emission emission) {
   manifest.hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text + "\n" + options.getKey() +
                                                                              "\n" + getVersion("taylorc"))),
                               /*LowerCase=*/true);
-  manifest.dtype = options.dtype;
+  manifest.dtype = stringifyStorageType(options.dtype).str();
   manifest.form = options.form;
   if (failed(lowerToPairwise()))
     return failure();

@@ -202,7 +202,7 @@ LogicalResult Driver::lowerToPairwise() {
   SpecializePassOptions specialize;
   specialize.headDim = options.headDim;
   specialize.valueDim = options.getValueDim();
-  specialize.dtype = options.dtype;
+  specialize.dtype = stringifyStorageType(options.dtype).str();
   if (failed(runStage(*module, "specialized",
                       [&](OpPassManager &manager) { manager.addPass(createSpecializePass(specialize)); })))
     return failure();
@@ -358,7 +358,7 @@ FailureOr<OwningOpRef<ModuleOp>> Driver::lowerToTile(const Target &target, Manif
     if (std::string &reason = first.reasons[program.getSymName().str()]; reason.empty())
       reason = options.form == "auto" ? "parallel: " + refusal : "--form=" + options.form;
   described.name = target.getName();
-  described.kind = target.getKind().str();
+  described.kind = stringifyTargetKind(target.getKind()).str();
   const TileSizes &sizes = first.sizes;
   described.tiles = {{"t", sizes.rows.queries},
                      {"u", sizes.rows.keys},

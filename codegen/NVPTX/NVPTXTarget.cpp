@@ -25,7 +25,7 @@ public:
   explicit NVPTXTarget(const simt::Target &target) : target(target) {}
 
   std::string getName() const override { return target.name; }
-  StringRef getKind() const override { return "ptx"; }
+  taylor::TargetKind getKind() const override { return taylor::TargetKind::Ptx; }
   std::string check(const taylor::TargetProblem &problem) const override;
   taylor::TileSizes planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const override;
   bool hasRoom(ModuleOp programs, const taylor::TargetProblem &problem) const override;
@@ -62,25 +62,23 @@ std::string NVPTXTarget::check(const taylor::TargetProblem &problem) const {
 }
 
 static bool splitsProducts(const taylor::TargetProblem &problem) {
-  return problem.dtype == "bf16" && problem.bf16Products == "split";
+  return problem.dtype == taylor::StorageType::BF16 && problem.bf16Products == taylor::BF16Products::Split;
 }
 
 taylor::TileSizes NVPTXTarget::planTiles(const taylor::TargetProblem &problem, taylor::TileUse use) const {
-  bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
-  int64_t bytes = isNarrow ? 2 : problem.dtype == "f64" ? 8 : 4;
   TileProblem tiles{std::max(problem.headDim, problem.widestKey),
-                    std::max(problem.valueDim, problem.widestValue), bytes, splitsProducts(problem),
-                    problem.rowSums == "atomic"};
+                    std::max(problem.valueDim, problem.widestValue), bytesOf(problem.dtype),
+                    splitsProducts(problem), problem.rowSums == taylor::RowSumsChoice::Atomic};
   taylor::TileSizes sizes = chooseTileSizes(target, tiles);
   sizes.chunked = use == taylor::TileUse::Chunked;
   if (sizes.chunked || problem.states)
     chooseChunks(target, tiles, problem.chunk, problem.retries, sizes);
   if (use == taylor::TileUse::Steps || use == taylor::TileUse::FewQueries)
     chooseSteps(problem.retries, sizes);
-  if (isNarrow)
-    sizes.productType = problem.dtype;
+  if (isNarrow(problem.dtype))
+    sizes.productType = stringifyStorageType(problem.dtype).str();
   sizes.splitProducts = tiles.split;
-  if (problem.rowSums == "atomic")
+  if (problem.rowSums == taylor::RowSumsChoice::Atomic)
     sizes.rowSums = taylor::RowSums::Atomic;
   return sizes;
 }
@@ -89,7 +87,7 @@ bool NVPTXTarget::hasRoom(ModuleOp programs, const taylor::TargetProblem &proble
   OwningOpRef<ModuleOp> copy = programs.clone();
   ScopedDiagnosticHandler quiet(programs.getContext(), [](Diagnostic &) { return success(); });
   PassManager manager(programs.getContext(), ModuleOp::getOperationName());
-  buildSharedMemoryPipeline(manager, target, problem.f32Products);
+  buildSharedMemoryPipeline(manager, target, stringifyF32Products(problem.f32Products));
   if (failed(manager.run(*copy)))
     return true;
   WalkResult tooLarge = copy->walk([&](tile::KernelOp kernel) {
@@ -123,7 +121,7 @@ static std::vector<taylor::CostSample> getSamples(bool isSplit, bool isNarrow) {
 /// samples.
 taylor::CostRates NVPTXTarget::getRates(const taylor::TargetProblem &problem) const {
   taylor::CostRates rates;
-  bool isNarrow = problem.dtype == "bf16" || problem.dtype == "f16";
+  bool isNarrow = taylor::isNarrow(problem.dtype);
   rates.pair = isNarrow ? 0.005 : 0.04;
   // Counted: 2.5 to 2.75 times the products of matrix units.
   if (splitsProducts(problem))
@@ -132,15 +130,16 @@ taylor::CostRates NVPTXTarget::getRates(const taylor::TargetProblem &problem) co
   rates.byte = 0.3;
   rates.kernel = 4e6;
   // tf32 has not been measured.
-  if (problem.dtype != "f64" && !(problem.dtype == "f32" && problem.f32Products == "tf32"))
+  if (problem.dtype != taylor::StorageType::F64 && problem.f32Products != taylor::F32Products::TF32)
     rates.samples = getSamples(splitsProducts(problem), isNarrow);
   return rates;
 }
 
 LogicalResult NVPTXTarget::lowerToThreads(const taylor::TargetProblem &problem,
                                           taylor::StageRunner run) const {
-  return run("simt",
-             [&](OpPassManager &manager) { buildSimtPipeline(manager, target, problem.f32Products); });
+  return run("simt", [&](OpPassManager &manager) {
+    buildSimtPipeline(manager, target, stringifyF32Products(problem.f32Products));
+  });
 }
 
 FailureOr<PTXOp> NVPTXTarget::lowerToText(ModuleOp module, const taylor::TargetProblem &problem,

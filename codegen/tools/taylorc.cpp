@@ -54,7 +54,8 @@ struct CommandLine {
           "GPUs: sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; a later GPU gets the code of the newest of "
           "these\n"
           "that it runs. sm_90a: H100 and H200 alone, with matrix units that run beside the threads;\n"
-          "Experiments (codegen/NVPTX/HOPPER.md): sm_90a+roles, with warps that copy for others; +early after\n"
+          "Experiments (codegen/NVPTX/HOPPER.md): sm_90a+roles, with warps that copy for others; +early "
+          "after\n"
           "sm_90 and later: kernels of a call begin before the one before them has ended"),
       cl::value_desc("name,.."), cl::CommaSeparated, cl::cat(category)};
   cl::opt<std::string> dtype{"dtype", cl::desc("storage type: f32 (default), bf16, f16 or f64"),
@@ -165,17 +166,40 @@ int report(const std::string &message) {
   return 1;
 }
 
+/// Reads the word of an option into `choice`; a message where it is none of `words`, which are in words.
+template <typename Choice>
+std::string readChoice(const cl::opt<std::string> &option,
+                       std::optional<Choice> (*symbolize)(llvm::StringRef), llvm::StringRef words,
+                       Choice &choice) {
+  std::optional<Choice> read = symbolize(option.getValue());
+  if (!read)
+    return ("expected --" + option.ArgStr + "=" + words + ", but got '" + option.getValue() + "'").str();
+  choice = *read;
+  return "";
+}
+
+/// The same of all options that have a few words; the first message.
+std::string readChoices(const CommandLine &line, CompileOptions &options) {
+  std::string message = readChoice(line.dtype, symbolizeStorageType, "f32, bf16, f16 or f64", options.dtype);
+  if (message.empty())
+    message = readChoice(line.f32Products, symbolizeF32Products, "fma or tf32", options.f32Products);
+  if (message.empty())
+    message =
+        readChoice(line.bf16Products, symbolizeBF16Products, "auto, rounded or split", options.bf16Products);
+  if (message.empty())
+    message = readChoice(line.rowSums, symbolizeRowSumsChoice, "separate or atomic", options.rowSums);
+  return message;
+}
+
 /// Options as the driver takes them; a message where one is malformed.
 std::string readOptions(CommandLine &line, CompileOptions &options) {
   if (!line.targets.empty())
     options.targets.assign(line.targets.begin(), line.targets.end());
-  options.dtype = line.dtype;
+  if (std::string message = readChoices(line, options); !message.empty())
+    return message;
   options.headDim = line.headDim;
   options.isHeadDimChosen = line.headDim.getNumOccurrences();
   options.valueDim = line.valueDim;
-  options.f32Products = line.f32Products;
-  options.bf16Products = line.bf16Products;
-  options.rowSums = line.rowSums;
   options.form = line.form;
   if (line.decode.getNumOccurrences())
     options.decode = line.decode.empty() ? "auto" : line.decode.getValue();

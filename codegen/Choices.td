@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Choices of a compilation that targets see. Their words are those of taylorc's options, of the manifest and of messages.
+#ifndef TAYLOR_CODEGEN_CHOICES_TD
+#define TAYLOR_CODEGEN_CHOICES_TD
+
+include "mlir/IR/EnumAttr.td"
+
+class Choice<string name, string text, list<I32EnumAttrCase> cases> : I32EnumAttr<name, text, cases> {
+  let cppNamespace = "::taylor";
+  let genSpecializedAttr = 0;
+}
+
+def StorageType : Choice<"StorageType", "type of arrays in memory; sums are accumulated in f32, of f64 in f64", [
+  I32EnumAttrCase<"F32", 0, "f32">, I32EnumAttrCase<"BF16", 1, "bf16">, I32EnumAttrCase<"F16", 2, "f16">,
+  I32EnumAttrCase<"F64", 3, "f64">]>;
+
+def F32Products : Choice<"F32Products", "how GPUs multiply f32: tf32 on matrix units, operands rounded to 11 bits", [
+  I32EnumAttrCase<"FMA", 0, "fma">, I32EnumAttrCase<"TF32", 1, "tf32">]>;
+
+def BF16Products : Choice<"BF16Products", "how targets that multiply bf16 take operands that are computed in f32", [
+  I32EnumAttrCase<"Auto", 0, "auto">,         // rounded
+  I32EnumAttrCase<"Rounded", 1, "rounded">,
+  I32EnumAttrCase<"Split", 2, "split">]>;     // two numbers of bf16, on GPUs
+
+def RowSumsChoice : Choice<"RowSumsChoice", "how GPUs sum into rows where pairs are summed into columns too", [
+  I32EnumAttrCase<"Separate", 0, "separate">, // in a kernel of their own, always to the same bits
+  I32EnumAttrCase<"Atomic", 1, "atomic">]>;   // in any order
+
+def TargetKind : Choice<"TargetKind", "machines of one kind have artifacts, drivers and reports in common", [
+  I32EnumAttrCase<"Cpu", 0, "cpu">, I32EnumAttrCase<"Ptx", 1, "ptx">]>;
+
+#endif
